@@ -10,6 +10,7 @@
 #include "base/invariant.h"
 #include "conf/conf_internal.h"
 #include "conf/default_paths.h"
+#include "conf/parse/conf_merge.h"
 
 /* What conf_load gives away: the struct, and the arena that everything in it lives in. */
 struct conf_box {
@@ -210,7 +211,7 @@ static void check_default_agent(const struct conf_row_ctx *r, const struct conf_
 static int conf_check_agent_of(const struct conf_row_ctx *r, const struct conf *c,
                                const struct conf_instance *inst)
 {
-    const struct conf_node at = {.line = inst->line};
+    const struct conf_node at = {.file = inst->file, .line = inst->line};
     CLEANUP_BUF struct buf key = {0};
     if (!inst->agent || conf_agent_find(c, inst->agent))
         return 0;
@@ -222,7 +223,7 @@ static int conf_check_agent_of(const struct conf_row_ctx *r, const struct conf *
 static void conf_check_rule(const struct conf_row_ctx *r, const struct conf *c, const char *agent,
                             const struct conf_rule *rule)
 {
-    const struct conf_node at = {.line = rule->line};
+    const struct conf_node at = {.file = rule->file, .line = rule->line};
     for (const struct conf_place *to = rule->to; to && to->instance; to++) {
         CLEANUP_BUF struct buf hint = {0};
         if (strcmp(to->instance, CONF_PLACE_HTTP) == 0 || conf_instance_find(c, to->instance))
@@ -257,20 +258,10 @@ static void check_names(const struct conf_row_ctx *r, const struct conf_box *box
         check_default_agent(r, box);
 }
 
-static const struct conf_node *conf_read_tree(struct conf_box *box, const char *path,
-                                              struct findings *findings)
-{
-    struct tc_err err = {0};
-    const struct conf_node *const root = conf_node_parse_file(&box->arena, path, &err);
-    if (!root)
-        findings_add_err(findings, FINDING_ERROR, &err);
-    return root;
-}
-
 struct conf *conf_load_all(const char *path, struct findings *findings)
 {
     struct conf_box *box = box_new(path);
-    const struct conf_node *const root = path ? conf_read_tree(box, path, findings) : NULL;
+    const struct conf_node *const root = path ? conf_merge_read(&box->arena, path, findings) : NULL;
     if (path && !root) {
         conf_unref(&box->conf);
         return NULL;
@@ -327,6 +318,12 @@ void conf_unref(const struct conf *c)
         return;
     arena_fini(&box->arena);
     free(box);
+}
+
+char *conf_format_place(const struct conf *c, const char *file, int line)
+{
+    const char *const name = file ? file : c->file;
+    return line > 0 ? xasprintf("%s:%d", name, line) : xstrdup(name);
 }
 
 const struct conf_agent *conf_agent_find(const struct conf *c, const char *name)

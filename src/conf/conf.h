@@ -20,6 +20,7 @@
 /* One "key = value" of an instance that belongs to its plugin, still text. */
 struct conf_option {
     char *key, *value; /* value NULL: it was no text; see conf_load_all */
+    const char *file;  /* as line; NULL: that of the configuration */
     int line;
     bool resolved; /* of a secret: the value is the secret itself */
 };
@@ -64,6 +65,7 @@ struct conf_rule {
     const char *pattern;         /* NULL of CONF_ANY */
     const struct conf_place *to; /* NULL: wherever the turn is shown */
     bool four_eyes;              /* whoever asked for the turn may not approve */
+    const char *file;
     int line;
 };
 
@@ -102,6 +104,7 @@ struct conf_agent {
     bool four_eyes;         /* of all approvals: whoever asked for the turn may not approve */
     const struct conf_rule *rules;
     size_t n_rules;
+    const char *file;
     int line;
 };
 
@@ -142,6 +145,7 @@ struct conf_scope {
     char **conversations; /* only turns of these: keys, or beginnings of keys with a * behind; NULL:
                              of all */
     enum conf_turns { CONF_TURNS_DEFAULT, CONF_TURNS_OWN, CONF_TURNS_ALL } turns;
+    const char *agents_file, *conversations_file;
     int agents_line, conversations_line;
 };
 
@@ -150,6 +154,7 @@ struct conf_scope {
 struct conf_binding {
     const char *chat, *thread; /* thread NULL: all of the chat */
     const char *agent, *model, *cwd;
+    const char *file;
     int line; /* 0 ends a list */
 };
 
@@ -188,6 +193,7 @@ struct conf_instance {
     int64_t disk_mb;     /* in its folder in the state directory */
     struct conf_option *options; /* ends with a NULL key */
     struct conf_chaos *chaos;    /* or NULL */
+    const char *file;            /* as line; NULL: that of the configuration */
     int line;
 };
 
@@ -208,6 +214,7 @@ struct conf_http_key {
     char *source;       /* where the secret comes from, as secret_resolve takes it */
     const char *secret; /* NULL before conf_resolve_keys */
     unsigned grants;    /* CONF_… */
+    const char *file;
     int line;
 };
 
@@ -268,9 +275,9 @@ struct conf {
     enum log_format log_format;
 };
 
-/* Reads a file; NULL with err. `path` NULL: the built-in configuration (the cli plugin, no
- * agent). The file is refused when others may write to it. A file without plugins.instances
- * gets the instance cli. */
+/* Reads a file, with the files of conf.d (conf_merge.h); NULL with err. `path` NULL: the built-in
+ * configuration (the cli plugin, no agent). The file is refused when others may write to it. A file
+ * without plugins.instances gets the instance cli. */
 struct conf *conf_load(const char *path, struct tc_err *err);
 /* The same for a check: adds all errors to the findings, and returns what could be read. Then
  * members may have their defaults, an agent no command, an instance no plugin, a key no source and
@@ -290,6 +297,9 @@ int conf_check_keys(struct conf *c, struct findings *findings); /* all errors */
  * process is not root. */
 int conf_check_agent_user(const struct conf *c, const struct conf_agent *a,
                           struct tc_err *err) MUST_CHECK;
+/* "FILE:LINE" of an object, or the name of its file alone if the line is 0. `file` NULL: that of
+ * the configuration. Owned. */
+char *conf_format_place(const struct conf *c, const char *file, int line);
 /* What is executed for it. */
 const char *conf_agent_program(const struct conf_agent *a);
 /* Where the placeholder of an argument begins: at its front or behind its first =; NULL: it has

@@ -102,7 +102,7 @@ static int conf_agent_read_env(const struct conf_row_ctx *r, const struct conf_n
         return -1;
     for (size_t i = 0; i < n->n; i++) {
         const char *text = n->items[i].value.string, *eq = strchr(text, '=');
-        if (with_value ? !eq || eq == text : eq || !*text)
+        if (with_value ? !eq || eq == text : eq || !*text || *text == '$')
             return conf_row_error(r, &n->items[i], "\"%s\" is not valid; expected %s", text,
                                   with_value ? "NAME=value"
                                              : "the name of an environment variable");
@@ -157,6 +157,7 @@ int conf_agent_parse(const struct conf_row_ctx *r, const struct conf_node *n,
         .max_line = 16 << 20,
         .attempts = 3,
         .ask_timeout_ms = 300 * 1000,
+        .file = n->file,
         .line = n->line,
     };
     if (conf_check_name(r, n) < 0 || conf_row_parse_group(r, n, rows, agent) < 0)

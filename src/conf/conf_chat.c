@@ -43,6 +43,7 @@ int conf_chat_read_bindings(const struct conf_row_ctx *r, const struct conf_node
             rc = -1;
         else if (!all[i].chat)
             rc = conf_row_error(r, item, "required key \"chat\" is missing");
+        all[i].file = item->file;
         all[i].line = item->line;
     }
     ((struct conf_instance *)target)->chat.bindings = all;
@@ -54,7 +55,7 @@ int conf_chat_read_bindings(const struct conf_row_ctx *r, const struct conf_node
 static int check_choice(const struct conf_row_ctx *r, const struct conf *c,
                         const struct conf_instance *inst, const char *name)
 {
-    const struct conf_node at = {.line = inst->line};
+    const struct conf_node at = {.file = inst->file, .line = inst->line};
     CLEANUP_BUF struct buf hint = {0};
     if (conf_agent_find(c, name))
         return 0;
@@ -66,7 +67,7 @@ static int check_choice(const struct conf_row_ctx *r, const struct conf *c,
 static int check_binding(const struct conf_row_ctx *r, const struct conf *c,
                          const struct conf_instance *inst, const struct conf_binding *b)
 {
-    const struct conf_node at = {.line = b->line};
+    const struct conf_node at = {.file = b->file, .line = b->line};
     const char *const name = b->agent ? b->agent : inst->agent;
     const struct conf_agent *const agent = conf_agent_find(c, name);
     CLEANUP_BUF struct buf hint = {0};

@@ -51,7 +51,8 @@ static int read_secret(const struct conf_row_ctx *r, const struct conf_node *n,
 static int read_key(const struct conf_row_ctx *r, const struct conf_node *n,
                     struct conf_http_key *key)
 {
-    *key = (struct conf_http_key){.name = arena_strdup(r->arena, n->name), .line = n->line};
+    *key = (struct conf_http_key){
+        .name = arena_strdup(r->arena, n->name), .file = n->file, .line = n->line};
     if (conf_check_name(r, n) < 0 || conf_row_parse_group(r, n, rows, key) < 0)
         return -1;
     if (!key->source)
@@ -85,7 +86,7 @@ static int conf_http_key_resolve(const struct conf_http *http, size_t i,
                                  const struct conf_row_ctx *r)
 {
     struct conf_http_key *const key = &http->keys[i];
-    const struct conf_node at = {.line = key->line};
+    const struct conf_node at = {.file = key->file, .line = key->line};
     struct tc_err why = {0};
     key->secret = secret_resolve(key->source, r->arena, &why);
     if (!key->secret)

@@ -250,8 +250,10 @@ static char *option_text(const struct conf_row_ctx *r, const struct conf_node *n
 static int read_option(const struct conf_row_ctx *r, const struct conf_node *n,
                        struct conf_option *to)
 {
-    *to = (struct conf_option){
-        .key = arena_strdup(r->arena, n->name), .value = option_text(r, n), .line = n->line};
+    *to = (struct conf_option){.key = arena_strdup(r->arena, n->name),
+                               .value = option_text(r, n),
+                               .file = n->file,
+                               .line = n->line};
     return to->value ? 0 : -1;
 }
 
@@ -383,6 +385,7 @@ int conf_instance_parse(const struct conf_row_ctx *r, const struct conf_node *n,
                         struct conf_instance *inst)
 {
     *inst = conf_instance_make_default(arena_strdup(r->arena, n->name), NULL);
+    inst->file = n->file;
     inst->line = n->line;
     int rc = conf_check_name(r, n) < 0 || check_name(r, n, n->name) < 0 ? -1 : 0;
     if (conf_row_check_type(r, n, NODE_GROUP) < 0 || read_keys(r, n, inst) < 0)

@@ -175,7 +175,7 @@ int conf_rule_parse_all(const struct conf_row_ctx *r, const struct conf_node *n,
     struct conf_rule *const rules = arena_alloc(r->arena, n->n * sizeof *rules);
     for (size_t i = 0; i < n->n; i++) {
         const struct conf_node *const item = &n->items[i];
-        struct conf_rule_draft draft = {.rule = {.line = item->line}};
+        struct conf_rule_draft draft = {.rule = {.file = item->file, .line = item->line}};
         if (conf_row_parse_group(r, item, rows, &draft) < 0 ||
             conf_rule_check_rule(r, item, &draft) < 0)
             rc = -1;

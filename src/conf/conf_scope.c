@@ -47,6 +47,7 @@ int conf_scope_read_agents(const struct conf_row_ctx *r, const struct conf_node 
                            const struct conf_row *row, void *target)
 {
     struct conf_scope *const s = &((struct conf_instance *)target)->scope;
+    s->agents_file = n->file;
     s->agents_line = n->line;
     return conf_scope_read_texts(r, n, row, &s->agents);
 }
@@ -55,6 +56,7 @@ int conf_scope_read_conversations(const struct conf_row_ctx *r, const struct con
                                   const struct conf_row *row, void *target)
 {
     struct conf_scope *const s = &((struct conf_instance *)target)->scope;
+    s->conversations_file = n->file;
     s->conversations_line = n->line;
     if (conf_scope_read_texts(r, n, row, &s->conversations) < 0)
         return -1;
@@ -72,7 +74,7 @@ int conf_scope_read_conversations(const struct conf_row_ctx *r, const struct con
 static int conf_scope_check_agent(const struct conf_row_ctx *r, const struct conf *c,
                                   const struct conf_instance *inst, const char *name)
 {
-    const struct conf_node at = {.line = inst->scope.agents_line};
+    const struct conf_node at = {.file = inst->scope.agents_file, .line = inst->scope.agents_line};
     CLEANUP_BUF struct buf hint = {0};
     if (conf_agent_find(c, name))
         return 0;
@@ -101,7 +103,8 @@ static bool conf_scope_is_source(const struct conf *c, const struct conf_instanc
 static int conf_scope_check_pattern(const struct conf_row_ctx *r, const struct conf *c,
                                     const struct conf_instance *inst, const char *pattern)
 {
-    const struct conf_node at = {.line = inst->scope.conversations_line};
+    const struct conf_node at = {.file = inst->scope.conversations_file,
+                                 .line = inst->scope.conversations_line};
     const size_t len = strcspn(pattern, ":");
     CLEANUP_FREE char *source = xstrndup(pattern, len);
     CLEANUP_BUF struct buf hint = {0};

@@ -54,7 +54,7 @@ int conf_check_agent_user(const struct conf *c, const struct conf_agent *a, stru
 {
     if (!a->user || geteuid() == 0 || geteuid() == a->user->uid)
         return 0;
-    CLEANUP_FREE char *place = xasprintf("%s:%d", c->file, a->line);
+    CLEANUP_FREE char *place = conf_format_place(c, a->file, a->line);
     return err_set(err, place, "agents.%s.user: turncast must run as root to become \"%s\"",
                    a->name, a->user->name);
 }

@@ -219,7 +219,13 @@ broken '14s/.*/http : { keys : { a : { secret_file = "none.key"; grants = ["watc
     '14: http.keys.a: cannot open secret file' "a key that is not there"
 broken 's/talk : {/talk : { }; talk : {/' '8: duplicate setting name' "two of one name"
 broken 's/agents : {/agents : { 1 = 2;/' '1: syntax error' "no name"
+broken '14s/.*/@include "none.conf"/' "14: @include: $scratch/none.conf: cannot open" "no included file"
 out=$scratch/never
+mkdir -m 700 "$scratch/conf.d"
+echo 'log : { format = "xml"; };' >"$scratch/conf.d/log.conf"
+conf
+refused "$scratch/conf.d/log.conf:1: log.format: invalid value" "a wrong file in conf.d"
+rm -r "$scratch/conf.d"
 top='state_directory = "elsewhere";'
 conf
 refused 'state_directory cannot be changed by a reload' "another state directory"

@@ -24,4 +24,6 @@ tests_conf_t_conf_scope_LDADD = $(TEST_CONF)
 WRONG_TEST = tests/conf/t_wrong.py
 dist_check_SCRIPTS += $(WRONG_TEST)
 EXTRA_DIST += tests/conf/wrong.txt
-$(WRONG_TEST:.py=.log): turncast$(EXEEXT) $(plugin_LTLIBRARIES)
+FILES_TEST = tests/conf/t_files.py
+dist_check_SCRIPTS += $(FILES_TEST)
+$(WRONG_TEST:.py=.log) $(FILES_TEST:.py=.log): turncast$(EXEEXT) $(plugin_LTLIBRARIES)

@@ -22,17 +22,18 @@ static const struct {
     {"a = ", "1: syntax error on or before this line; check quotes, semicolons and braces"},
     {"\n\nagents : {\n",
      "4: syntax error on or before this line; check quotes, semicolons and braces"},
-    {"agents : { };\nagents : { };", "2: duplicate setting name"},
+    {"agents : { };\nagents : { };", "2: duplicate setting name; remove one of them"},
     {"agents : {\n a : { command = [\"x\"]; };\n a : { command = [\"y\"]; };\n};",
-     "3: duplicate setting name"},
-    {INSTANCE "plugin = \"x\";\nplugin = \"y\";" ENDED " }", "3: duplicate setting name"},
+     "3: duplicate setting name; remove one of them"},
+    {INSTANCE "plugin = \"x\";\nplugin = \"y\";" ENDED " }",
+     "3: duplicate setting name; remove one of them"},
     {AGENT "env_pass = [\"A\", 1];" ENDED, "2: mismatched element type in array"},
     {"log : { level = loud; };",
      "1: syntax error on or before this line; check quotes, semicolons and braces"},
     {"log : { level = \"warn };\n",
      "2: syntax error on or before this line; check quotes, semicolons and braces"},
     /* what it lets pass */
-    {"\n@include \"other.conf\"\n", "2: @include is not supported; put all settings in one file"},
+    {"\n@includes \"other.conf\"\n", "2: unknown directive; use @include \"FILE\""},
     {"a = 99999999999999999999;", "1: number out of range (64 bits)"},
     {"# ok\na = 0xFFFFFFFFFFFFFFFFF;", "2: number out of range (64 bits)"},
     {"a = -9223372036854775809L;", "1: number out of range (64 bits)"},
@@ -452,7 +453,8 @@ static void test_file(void)
     is_str(refused("", 0, 0644), "(accepted)", "a file that they may read");
     snprintf(want, sizeof want, "%s:2: a NUL byte", file);
     is_str(refused("a\n\0b", 4, 0600), want, "a NUL byte");
-    snprintf(want, sizeof want, "%s: file is too large (limit: 1048576 bytes)", file);
+    snprintf(want, sizeof want, "%s: file is too large (limit: 1048576 bytes); make it shorter",
+             file);
     is_str(refused(memset(big, '\n', sizeof big), sizeof big, 0600), want, "a huge file");
     is_str(refused(big, sizeof big - 1, 0600), "(accepted)", "one just not too large");
     snprintf(want, sizeof want, "%s/none: cannot open: No such file or directory", tap_tmpdir());

@@ -6,6 +6,7 @@
 #include "api/control/control_internal.h"
 #include "api/shared/api_http.h"
 #include "base/alloc.h"
+#include "base/cleanup.h"
 #include "base/sys/clock.h"
 #include "core/conversation/turn_scheduler.h"
 #include "core/dispatch/dispatch.h"
@@ -134,10 +135,9 @@ static void add_disabled(struct buf *out, const struct conf *conf, const struct 
         const struct conf_instance *const inst = &conf->instances[i];
         const struct tc_err *const why =
             inst->enabled ? dispatch_why_disabled(d, inst->name) : NULL;
-        char place[280];
         if (inst->enabled && !why)
             continue;
-        snprintf(place, sizeof place, "%s:%d", conf->file, inst->line);
+        CLEANUP_FREE char *place = conf_format_place(conf, inst->file, inst->line);
         begin_item(out);
         jsonw_member_str(out, "name", inst->name);
         jsonw_member_str(out, "place", why ? why->place : place);

@@ -115,7 +115,10 @@ void findings_add_item(struct findings *f, const struct finding *item)
 
 static bool finding_is_before(const struct finding *a, const struct finding *b)
 {
-    return a->line && (!b->line || a->line < b->line);
+    if (!a->line || !b->line)
+        return a->line > b->line;
+    const int order = a->file && b->file ? strcmp(a->file, b->file) : 0;
+    return order < 0 || (order == 0 && a->line < b->line);
 }
 
 /* Insertion keeps the order of those that share a line; the list is nearly sorted, and short. */

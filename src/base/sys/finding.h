@@ -39,7 +39,7 @@ int findings_add(struct findings *f, enum finding_level level, const char *place
 int findings_add_err(struct findings *f, enum finding_level level, const struct tc_err *err);
 /* Adds what is known in parts, which are copied; the members may be NULL. */
 void findings_add_item(struct findings *f, const struct finding *item);
-/* By line; findings without a line come last, in the order in which they were added. */
+/* By file and line; findings without a line come last, in the order in which they were added. */
 void findings_sort(struct findings *f);
 /* "FILE:LINE: KEY: TEXT; REMEDY", what is missing left out; "warning: " before the key of one. */
 void finding_format(struct buf *out, const struct finding *item);

@@ -18,12 +18,6 @@
 
 #define DIALECTS_MAX ((size_t)64)
 
-/* "FILE:LINE" of an object. Owned. */
-static char *conf_check_place(const struct conf *conf, int line)
-{
-    return line > 0 ? xasprintf("%s:%d", conf->file, line) : xstrdup(conf->file);
-}
-
 /* ---- agents ---- */
 
 void conf_check_add_dialect_hint(const char *name, struct buf *out)
@@ -54,7 +48,7 @@ static void conf_check_program(const struct conf_agent *a, const char *place,
 static void conf_check_agent(const struct conf *conf, const struct conf_agent *a,
                              struct findings *findings)
 {
-    CLEANUP_FREE char *place = conf_check_place(conf, a->line);
+    CLEANUP_FREE char *place = conf_format_place(conf, a->file, a->line);
     struct tc_err err = {0};
     struct stat st;
     if (!dialect_find(a->dialect)) {
@@ -76,7 +70,7 @@ static void conf_check_agent(const struct conf *conf, const struct conf_agent *a
 static void conf_check_asking(const struct conf *conf, const struct conf_agent *a,
                               struct findings *findings)
 {
-    CLEANUP_FREE char *place = conf_check_place(conf, a->line);
+    CLEANUP_FREE char *place = conf_format_place(conf, a->file, a->line);
     if (!answerer_check_agent_asks(a))
         return;
     if (!answerer_check_exist(conf))
@@ -85,7 +79,7 @@ static void conf_check_asking(const struct conf *conf, const struct conf_agent *
                      "answer; add \"answer\" to the grants of one",
                      a->name);
     for (size_t i = 0; i < a->n_rules; i++) {
-        CLEANUP_FREE char *at = conf_check_place(conf, a->rules[i].line);
+        CLEANUP_FREE char *at = conf_format_place(conf, a->rules[i].file, a->rules[i].line);
         const char *const missing = answerer_check_missing(conf, &a->rules[i]);
         if (missing)
             findings_add(findings, FINDING_WARNING, at,
@@ -116,7 +110,7 @@ static const char *conf_check_find_doubt(const struct conf_instance *inst)
 static void conf_check_people(const struct conf *conf, const struct conf_instance *inst,
                               struct findings *findings)
 {
-    CLEANUP_FREE char *place = conf_check_place(conf, inst->line);
+    CLEANUP_FREE char *place = conf_format_place(conf, inst->file, inst->line);
     const char *const doubt = conf_check_find_doubt(inst);
     if (doubt)
         findings_add(findings, FINDING_WARNING, place, "plugins.instances.%s: %s", inst->name,
@@ -137,7 +131,7 @@ static bool conf_check_starts_programs(const struct loaded_plugin *l)
 int conf_check_isolation(const struct conf *conf, const struct conf_instance *inst,
                          const struct loaded_plugin *l, struct findings *findings)
 {
-    CLEANUP_FREE char *place = conf_check_place(conf, inst->line);
+    CLEANUP_FREE char *place = conf_format_place(conf, inst->file, inst->line);
     const size_t before = findings->errors;
     struct stat st;
     if (inst->isolation == CONF_THREAD && conf_check_starts_programs(l))
@@ -171,7 +165,7 @@ static bool conf_check_plugin_file(const struct conf_instance *inst, const char 
 static void conf_check_instance(const struct conf *conf, const struct conf_instance *inst,
                                 struct findings *findings)
 {
-    CLEANUP_FREE char *place = conf_check_place(conf, inst->line);
+    CLEANUP_FREE char *place = conf_format_place(conf, inst->file, inst->line);
     struct tc_err err = {0};
     conf_check_people(conf, inst, findings);
     if (!inst->plugin || !conf_check_plugin_file(inst, place, findings))

@@ -95,7 +95,8 @@ static int cmd_run_find_agent(struct cmd_run_state *r)
     fprintf(stderr,
             "turncast: %s:%d: agents.%s.dialect: unknown dialect \"%s\"; see turncast.conf(5), "
             "DIALECTS\n",
-            r->conf->file, r->agent->line, r->agent->name, r->agent->dialect);
+            r->agent->file ? r->agent->file : r->conf->file, r->agent->line, r->agent->name,
+            r->agent->dialect);
     return EXIT_USAGE;
 }
 

@@ -167,6 +167,14 @@ struct fill {
     struct findings *findings;
 };
 
+/* Groups of one instance may stand in several files. */
+static const char *plugin_options_find_file(const struct plugin_options_source *s, const char *key)
+{
+    const struct conf_option *const pair = conf_option_find(s->pairs, key);
+    const char *const file = pair ? pair->file : s->place;
+    return file ? file : s->file;
+}
+
 static int plugin_options_fail(const struct fill *f, int line, const char *key, const char *fmt,
                                ...) PRINTF_LIKE(4, 5);
 static int plugin_options_fail(const struct fill *f, int line, const char *key, const char *fmt,
@@ -175,7 +183,7 @@ static int plugin_options_fail(const struct fill *f, int line, const char *key, 
     const struct plugin_options_source *const s = f->source;
     CLEANUP_BUF struct buf place = {0}, text = {0};
     va_list ap;
-    buf_add_str(&place, s->file);
+    buf_add_str(&place, plugin_options_find_file(s, key));
     if (line > 0)
         buf_printf(&place, ":%d", line);
     if (s->name)
@@ -422,7 +430,7 @@ int plugin_options_parse(void *out, const struct tc_plugin *plugin,
 static struct plugin_options_source plugin_options_source_of(const struct conf_instance *inst,
                                                              const char *file)
 {
-    return (struct plugin_options_source){inst->name, inst->options, file, inst->line};
+    return (struct plugin_options_source){inst->name, inst->options, file, inst->file, inst->line};
 }
 
 int plugin_options_fill_instance(void *out, const struct tc_plugin *plugin,

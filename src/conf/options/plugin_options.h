@@ -17,7 +17,8 @@
 struct plugin_options_source {
     const char *name;                /* of the instance; or NULL */
     const struct conf_option *pairs; /* ends with a NULL key; or NULL */
-    const char *file;
+    const char *file;                /* of the configuration; relative paths begin at its folder */
+    const char *place;               /* the file of the instance; NULL: the same */
     int line; /* of the instance, for what is missing; 0: no line of the file declares it */
 };
 

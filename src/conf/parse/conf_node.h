@@ -17,7 +17,8 @@ struct conf_node {
     const struct conf_node *parent; /* NULL: the root */
     const char *name;               /* NULL in a list */
     enum conf_node_type type;
-    int line; /* 0: it stands in no file */
+    const char *file; /* NULL: it stands in no file */
+    int line;         /* 0: the same */
     union {
         const char *string;
         int64_t integer;
@@ -30,7 +31,8 @@ struct conf_node {
 
 /* "a string", "a whole number"…, for messages. */
 const char *conf_node_type_name(enum conf_node_type type);
-/* Reads a libconfig file that nobody else may change. NULL with err, its place file:line. */
+/* Reads a libconfig file, with what it includes, that nobody else may change. NULL with err, its
+ * place file:line. */
 struct conf_node *conf_node_parse_file(struct arena *a, const char *path, struct tc_err *err);
 
 #endif

@@ -28,7 +28,7 @@ int conf_row_error(const struct conf_row_ctx *r, const struct conf_node *n, cons
 {
     CLEANUP_BUF struct buf text = {0}, place = {0};
     va_list ap;
-    buf_add_str(&place, r->file);
+    buf_add_str(&place, n->file ? n->file : r->file);
     if (n->line > 0)
         buf_printf(&place, ":%d", n->line);
     conf_row_add_name(&text, n);

@@ -108,6 +108,10 @@ static const char *secret_read_file(const char *given, struct arena *arena, stru
 static const char *secret_read_env(const char *name, struct arena *arena, struct tc_err *err)
 {
     const char *const value = getenv(name);
+    if (!*name) {
+        err_set(err, NULL, "env: names no environment variable; write env:NAME");
+        return NULL;
+    }
     if (value)
         return arena_strdup(arena, value);
     err_set(err, NULL, "environment variable %s is not set; set it where turncast is started",

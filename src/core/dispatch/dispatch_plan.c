@@ -79,7 +79,8 @@ static int judge_file(const struct plan *p, struct plan_step *s, struct tc_err *
         s->loaded = probe_run_take_result(p->trial, s->probe, &s->err);
     s->probe = NULL;
     if (s->spec->line > 0)
-        snprintf(place, sizeof place, "%.200s:%d", conf->file, s->spec->line);
+        snprintf(place, sizeof place, "%.200s:%d", s->spec->file ? s->spec->file : conf->file,
+                 s->spec->line);
     if (!s->loaded && p->lenient) {
         *err = s->err; /* dispatch_note_disabled says of which instance it is */
         return -1;

@@ -176,14 +176,17 @@ static struct tc_err place_reason(const struct conf *conf, const struct conf_ins
                                   const struct tc_err *err)
 {
     struct tc_err why = {0};
-    const bool placed = is_in(err->place, conf->file);
+    bool placed = is_in(err->place, conf->file) || (spec->file && is_in(err->place, spec->file));
+    for (const struct conf_option *o = spec->options; o && o->key; o++)
+        placed = placed || (o->file && is_in(err->place, o->file));
     const char *const text = skip_name(err->text, spec->name);
     if (placed)
         err_set(&why, err->place, "%s", text);
     else
         err_set(&why, conf->file, "%s%s%s", err->place, *err->place ? ": " : "", text);
     if (!placed && spec->line > 0)
-        snprintf(why.place, sizeof why.place, "%.200s:%d", conf->file, spec->line);
+        snprintf(why.place, sizeof why.place, "%.200s:%d", spec->file ? spec->file : conf->file,
+                 spec->line);
     return why;
 }
 
@@ -200,10 +203,12 @@ void dispatch_note_disabled(struct dispatch *d, const struct conf_instance *spec
 
 void dispatch_log_switched_off(const struct conf *conf)
 {
-    for (size_t i = 0; i < conf->n_instances; i++)
-        if (!conf->instances[i].enabled)
+    for (size_t i = 0; i < conf->n_instances; i++) {
+        const struct conf_instance *const inst = &conf->instances[i];
+        if (!inst->enabled)
             log_write(LOG_INFO, "host", "%s:%d: instance %s: disabled (enabled = false)",
-                      conf->file, conf->instances[i].line, conf->instances[i].name);
+                      inst->file ? inst->file : conf->file, inst->line, inst->name);
+    }
 }
 
 const struct tc_err *dispatch_why_disabled(const struct dispatch *d, const char *name)

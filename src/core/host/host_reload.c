@@ -18,7 +18,7 @@ static int vet_instance(const struct conf *conf, const struct conf_instance *ins
     char place[sizeof err->place];
     if (!inst->enabled || !(inst->grants & CONF_SUBMIT) || (agent && dialect_find(agent->dialect)))
         return 0;
-    snprintf(place, sizeof place, "%.200s:%d", conf->file, inst->line);
+    snprintf(place, sizeof place, "%.200s:%d", inst->file ? inst->file : conf->file, inst->line);
     return err_set(err, place, "plugins.instances.%s: %s", inst->name,
                    agent ? "its agent has an unknown dialect; see turncast.conf(5), DIALECTS"
                          : "no agent; set agent or default_agent");

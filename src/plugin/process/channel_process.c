@@ -350,7 +350,8 @@ static int channel_process_copy_options(struct connector_process *g, const struc
             row ? plugin_options_resolve(row, from[i].value, conf->file, &g->conf.arena, err)
                 : from[i].value;
         if (!value) {
-            snprintf(err->place, sizeof err->place, "%s:%d", conf->file, from[i].line);
+            snprintf(err->place, sizeof err->place, "%.200s:%d",
+                     from[i].file ? from[i].file : conf->file, from[i].line);
             return -1;
         }
         to[i].key = arena_strdup(&g->conf.arena, from[i].key);
@@ -437,7 +438,7 @@ static void make_setup(struct connector_process *g, const struct conf *conf,
                        const struct conf_instance *spec, const char *dir)
 {
     struct ipc_setup *const s = &g->conf.setup;
-    s->file = arena_strdup(&g->conf.arena, conf->file);
+    s->file = arena_strdup(&g->conf.arena, spec->file ? spec->file : conf->file);
     s->line = spec->line;
     s->path = arena_strdup(&g->conf.arena, g->conf.plugin->path);
     s->name = g->conf.name;

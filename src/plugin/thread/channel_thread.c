@@ -417,6 +417,6 @@ struct channel *channel_thread_new(const struct conf *conf, const struct conf_in
     }
     c->init_ms = spec->init_ms > 0 ? spec->init_ms : INIT_MS;
     c->name = xstrdup(spec->name);
-    c->place = spec->line > 0 ? xasprintf("%s:%d", conf->file, spec->line) : NULL;
+    c->place = spec->line > 0 ? conf_format_place(conf, spec->file, spec->line) : NULL;
     return &c->channel;
 }

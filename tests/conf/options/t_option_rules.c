@@ -38,7 +38,8 @@ static const struct tc_option rows[] = {
 #define RULES(...) ((const struct tc_rule[]){__VA_ARGS__, {0}})
 #define RULE(key_, kind_, ...) ((struct tc_rule){.key = (key_), .kind = (kind_), __VA_ARGS__})
 #define PAIRS(...) ((const struct conf_option[]){__VA_ARGS__, {0}})
-#define PAIR(k, v) ((struct conf_option){(char *)(uintptr_t)(k), (char *)(uintptr_t)(v), 12, false})
+#define PAIR(k, v)                                                                                 \
+    ((struct conf_option){(char *)(uintptr_t)(k), (char *)(uintptr_t)(v), NULL, 12, false})
 #define NO_PAIRS ((const struct conf_option[]){{0}})
 
 static struct sample filled;
@@ -66,7 +67,7 @@ static const char *check_with(const struct tc_rule *rules, const struct conf_opt
     }
     findings_fini(&found);
     filled = (struct sample){0};
-    const struct plugin_options_source source = {"i", pairs, "my.conf", 7};
+    const struct plugin_options_source source = {"i", pairs, "my.conf", NULL, 7};
     if (plugin_options_parse(&filled, &plugin, &source, &arena, &err) < 0 && !*text)
         bail("parse is stricter than check: %s", err.text);
     return text;

@@ -36,12 +36,14 @@ static int fill(struct sample *out, const struct conf_option *pairs)
     *out = (struct sample){0};
     err = (struct tc_err){0};
     const struct tc_plugin plugin = {.conf_size = sizeof *out, .options = rows};
-    return plugin_options_parse(
-        out, &plugin, &(struct plugin_options_source){NULL, pairs, "my.conf", 7}, &arena, &err);
+    return plugin_options_parse(out, &plugin,
+                                &(struct plugin_options_source){NULL, pairs, "my.conf", NULL, 7},
+                                &arena, &err);
 }
 
 #define PAIRS(...) ((const struct conf_option[]){__VA_ARGS__, {0}})
-#define PAIR(k, v) ((struct conf_option){(char *)(uintptr_t)(k), (char *)(uintptr_t)(v), 12, false})
+#define PAIR(k, v)                                                                                 \
+    ((struct conf_option){(char *)(uintptr_t)(k), (char *)(uintptr_t)(v), NULL, 12, false})
 
 static void test_values(void)
 {
@@ -87,8 +89,8 @@ static void test_refusals(void)
            "my.conf:7: url: missing required option (where to send); set it in the instance",
            "  says which");
     static const struct tc_plugin bare = {.conf_size = 0};
-    const struct plugin_options_source one = {"i", PAIRS(PAIR("a", "b")), "f", 3},
-                                       two = {"i", PAIRS(PAIR("a", "b")), "--plugin", 0};
+    const struct plugin_options_source one = {"i", PAIRS(PAIR("a", "b")), "f", NULL, 3},
+                                       two = {"i", PAIRS(PAIR("a", "b")), "--plugin", NULL, 0};
     is_int(plugin_options_parse(NULL, &bare, &one, &arena, &err), -1, "no options at all");
     is_str(err_format(&err),
            "f:12: plugins.instances.i.a: unknown option; options of the plugin: none", "  says so");
@@ -160,10 +162,11 @@ static void paths_refused(const char *command, const char *read, const char *wan
         {0},
     };
     const struct tc_plugin plugin = {.conf_size = sizeof out, .options = table};
-    const struct conf_option pairs[] = {{(char[]){"command"}, (char *)(uintptr_t)command, 7, false},
-                                        {(char[]){"read"}, (char *)(uintptr_t)read, 8, false},
-                                        {0}};
-    const struct plugin_options_source source = {"room", pairs, "my.conf", 5};
+    const struct conf_option pairs[] = {
+        {(char[]){"command"}, (char *)(uintptr_t)command, NULL, 7, false},
+        {(char[]){"read"}, (char *)(uintptr_t)read, NULL, 8, false},
+        {0}};
+    const struct plugin_options_source source = {"room", pairs, "my.conf", NULL, 5};
     struct arena a = {0};
     err = (struct tc_err){0};
     is_int(plugin_options_parse(&out, &plugin, &source, &a, &err), wanted ? -1 : 0, "%s",

@@ -30,20 +30,22 @@ static bool stands_there(const char *secret)
 }
 
 /* A secret that stands in a file which others read is none. */
-static void look_at_secret(struct doctor *d, const char *name, const char *key, const char *value)
+static void look_at_secret(struct doctor *d, const char *name, const char *key, const char *value,
+                           const char *file)
 {
-    if (!stands_there(value) || !is_readable_by_others(d->conf->file))
+    const char *const path = file ? file : d->conf->file;
+    if (!stands_there(value) || !is_readable_by_others(path))
         return;
     doctor_report(d, FINDING_WARNING, name,
                   "secret \"%s\" is stored in a file that other users can read", key);
-    doctor_suggest(d, "run: chmod 600 %s, or refer to the secret as env:NAME or file:PATH",
-                   d->conf->file);
+    doctor_suggest(d, "run: chmod 600 %s, or refer to the secret as env:NAME or file:PATH", path);
 }
 
 static void look_at_keys(struct doctor *d)
 {
     for (size_t i = 0; i < d->conf->http.n_keys; i++)
-        look_at_secret(d, d->conf->http.keys[i].name, "key", d->conf->http.keys[i].source);
+        look_at_secret(d, d->conf->http.keys[i].name, "key", d->conf->http.keys[i].source,
+                       d->conf->http.keys[i].file);
 }
 
 /* Tells them and forgets them. */
@@ -98,13 +100,13 @@ static void look_at_agent(struct doctor *d, const struct conf_agent *a)
     CLEANUP_FREE char *file = agent_program_find(conf_agent_program(a));
     CLEANUP_FREE char *version = file ? agent_program_read_version(file) : NULL;
     CLEANUP_FREE char *name = xasprintf("agent %s", a->name);
+    CLEANUP_FREE char *place = conf_format_place(d->conf, a->file, a->line);
     struct findings findings = {0};
     struct stat st;
     if (!file) {
         doctor_report(d, FINDING_ERROR, name, "program \"%s\" not found or not executable",
                       conf_agent_program(a));
-        doctor_suggest(d, "install it, or set its full path in command at %s:%d", d->conf->file,
-                       a->line);
+        doctor_suggest(d, "install it, or set its full path in command at %s", place);
     } else if (!dialect_find(a->dialect)) {
         CLEANUP_BUF struct buf hint = {0};
         conf_check_add_dialect_hint(a->dialect, &hint);
@@ -131,13 +133,15 @@ static void look_at_asking(struct doctor *d, const struct conf_agent *a)
         doctor_suggest(d, "add \"answer\" to the grants of an instance in %s", d->conf->file);
     }
     for (size_t i = 0; i < a->n_rules; i++) {
+        const struct conf_rule *const rule = &a->rules[i];
+        CLEANUP_FREE char *place = conf_format_place(d->conf, rule->file, rule->line);
         const char *const missing = answerer_check_missing(d->conf, &a->rules[i]);
         if (!missing)
             continue;
         doctor_report(d, FINDING_WARNING, name,
                       "asks in instance \"%s\", where nobody is allowed to answer", missing);
-        doctor_suggest(d, "add \"answer\" to the grants of that instance, or change to at %s:%d",
-                       d->conf->file, a->rules[i].line);
+        doctor_suggest(d, "add \"answer\" to the grants of that instance, or change to at %s",
+                       place);
     }
 }
 
@@ -162,14 +166,15 @@ static void look_at_options(struct doctor *d, const char *name, const struct con
     for (const struct tc_option *o = l->plugin.options; o && o->key; o++) {
         const struct conf_option *const set = conf_option_find(inst->options, o->key);
         if (set && plugin_options_secret(o, set->value) == OPTION_SECRET_TEXT)
-            look_at_secret(d, name, o->key, set->value);
+            look_at_secret(d, name, o->key, set->value, set->file);
     }
+    CLEANUP_FREE char *place = conf_format_place(d->conf, inst->file, inst->line);
     const bool nobody = !inst->allow || !inst->allow[0];
     if (!(inst->grants & CONF_SUBMIT) || !nobody)
         return;
     doctor_report(d, FINDING_WARNING, name,
                   "grants \"submit\", but allow is empty: nobody can send messages");
-    doctor_suggest(d, "add allow = (ID, ...) to the instance at %s:%d", d->conf->file, inst->line);
+    doctor_suggest(d, "add allow = (ID, ...) to the instance at %s", place);
 }
 
 /* It makes requests, or is asked by others. */
@@ -188,12 +193,13 @@ static void doctor_conf_look_at_isolation(struct doctor *d, const char *name,
                                           const struct conf_instance *inst,
                                           const struct loaded_plugin *l)
 {
+    CLEANUP_FREE char *place = conf_format_place(d->conf, inst->file, inst->line);
     if (inst->isolation != CONF_THREAD || !speaks_to_a_service(l))
         return;
     doctor_report(d, FINDING_WARNING, name,
                   "not isolated: it talks to a network service with full access to this process "
                   "(isolation = \"thread\")");
-    doctor_suggest(d, "remove isolation = \"thread\" at %s:%d", d->conf->file, inst->line);
+    doctor_suggest(d, "remove isolation = \"thread\" at %s", place);
 }
 
 /* A rule has something asked there, whatever its scope. */
@@ -212,12 +218,12 @@ static void look_at_scope(struct doctor *d, const char *name, const struct conf_
 {
     if (conf_scope_admits_any(d->conf, inst) || doctor_conf_asks_at(d->conf, inst))
         return;
+    CLEANUP_FREE char *place = conf_format_place(d->conf, inst->file, inst->line);
     CLEANUP_BUF struct buf scope = {0};
     conf_scope_describe(inst, &scope);
     doctor_report(d, FINDING_WARNING, name,
                   "receives no turn: its scope is \"%s\", and there are none", scope.p);
-    doctor_suggest(d, "set turns = \"all\", or change agents or conversations, at %s:%d",
-                   d->conf->file, inst->line);
+    doctor_suggest(d, "set turns = \"all\", or change agents or conversations, at %s", place);
 }
 
 static void look_at_plugin(struct doctor *d, const char *name, const struct conf_instance *inst,

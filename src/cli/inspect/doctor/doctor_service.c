@@ -146,9 +146,11 @@ static const char *service_probe_send(struct service_probe *p, const struct conf
 
 /* ---- what is told ---- */
 
-static int service_probe_find_line(const struct conf_instance *inst, const char *key)
+static int service_probe_find_line(const struct conf_instance *inst, const char *key,
+                                   const char **file)
 {
     const struct conf_option *const o = key ? conf_option_find(inst->options, key) : NULL;
+    *file = o ? o->file : inst->file;
     return o ? o->line : inst->line;
 }
 
@@ -156,7 +158,8 @@ static void service_probe_tell_refusal(struct doctor *d, const char *name,
                                        const struct service_probe *p)
 {
     const char *const key = service_probe_find_secret(p);
-    const int line = service_probe_find_line(p->inst, key);
+    const char *file;
+    const int line = service_probe_find_line(p->inst, key, &file);
     CLEANUP_FREE char *status = xasprintf("status %d", p->status);
     CLEANUP_FREE char *remedy = xasprintf("set a valid %s", key ? key : "value");
     CLEANUP_FREE char *text =
@@ -164,10 +167,11 @@ static void service_probe_tell_refusal(struct doctor *d, const char *name,
                   p->reason ? p->reason : status);
     CLEANUP_FREE char *path = key ? xasprintf("plugins.instances.%s.%s", p->inst->name, key)
                                   : xasprintf("plugins.instances.%s", p->inst->name);
-    doctor_report_finding(
-        d, name,
-        &(struct finding){FINDING_ERROR, line ? d->conf->file : NULL, line, path, text, NULL},
-        remedy);
+    doctor_report_finding(d, name,
+                          &(struct finding){FINDING_ERROR,
+                                            line ? (file ? file : d->conf->file) : NULL, line, path,
+                                            text, NULL},
+                          remedy);
 }
 
 static void service_probe_tell(struct doctor *d, const char *name, const struct service_probe *p)
