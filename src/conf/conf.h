@@ -35,6 +35,12 @@ struct conf_limits {
     int64_t cpu_s;
 };
 
+/* How long an agent gets to end by itself. */
+struct conf_grace {
+    int64_t exit_ms; /* from the outcome to the first signal */
+    int64_t term_ms; /* from SIGTERM to SIGKILL */
+};
+
 /* Somebody the system knows. */
 struct conf_user {
     char *name, *home, *shell;
@@ -95,9 +101,8 @@ struct conf_agent {
     int64_t background_timeout_ms; /* from an answer, while background work is open; 0: none */
     enum conf_background { CONF_WAIT, CONF_FOLLOW } background; /* of turns of connectors */
     enum conf_running { CONF_QUEUE, CONF_STEER, CONF_INTERRUPT } while_running; /* of a message */
-    int64_t keep_alive_ms;  /* how long its process waits for the next message; 0: it ends */
-    int64_t exit_grace_ms;  /* from the outcome to the first signal */
-    int64_t term_grace_ms;  /* from SIGTERM to SIGKILL */
+    int64_t keep_alive_ms; /* how long its process waits for the next message; 0: it ends */
+    struct conf_grace grace;
     int64_t max_line;       /* bytes */
     int64_t attempts;       /* of a turn whose error may pass: rate limit, network, context */
     int64_t ask_timeout_ms; /* a question that nobody answered is denied; 0: never */

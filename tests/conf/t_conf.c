@@ -85,8 +85,8 @@ static void test_agent_defaults(void)
        "limits: none");
     is_int(a->turn_timeout_ms, 3600000, "turn_timeout_s: an hour");
     is_int(a->idle_timeout_ms, 900000, "idle_timeout_s: a quarter");
-    is_int(a->exit_grace_ms, 5000, "exit_grace_s");
-    is_int(a->term_grace_ms, 5000, "term_grace_s");
+    is_int(a->grace.exit_ms, 5000, "exit_grace_s");
+    is_int(a->grace.term_ms, 5000, "term_grace_s");
     is_int(a->max_line, 16 << 20, "max_line_bytes");
     is_int(a->attempts, 3, "attempts");
     is_int(a->ask_timeout_ms, 300000, "ask_timeout_s: five minutes");
@@ -151,8 +151,8 @@ static void test_agent(void)
     is_str(joined(a->env_set), "A=b=c|EMPTY=", "env_set");
     is_int(a->turn_timeout_ms, 1500, "1.5 s");
     is_int(a->idle_timeout_ms, 0, "0: none");
-    is_int(a->exit_grace_ms, 0, "0.4 ms is rounded");
-    is_int(a->term_grace_ms, 2000, "2 s");
+    is_int(a->grace.exit_ms, 0, "0.4 ms is rounded");
+    is_int(a->grace.term_ms, 2000, "2 s");
     is_int(a->max_line, 4096, "max_line_bytes");
     is_int(a->attempts, 1, "attempts");
     is_str(joined(a->prefix), "bwrap|--dev-bind|/|/", "prefix");

@@ -134,7 +134,7 @@ static void set_command(struct seen *s, char **argv, const char *report)
     s->stage.agent.command = argv;
     s->stage.agent.mode = writable(s->row->mode);
     s->stage.agent.attempts = 1;
-    s->stage.agent.exit_grace_ms = 20000; /* it ends by itself */
+    s->stage.agent.grace.exit_ms = 20000; /* it ends by itself */
     s->stage.message = s->row->message ? s->row->message : s->set->message;
     s->stage.message_len = strlen(s->stage.message);
 }

@@ -55,8 +55,8 @@ void stage_set(struct stage *s, const char *const *words)
         .resume = none,
         .env_pass = none,
         .env_set = none,
-        .exit_grace_ms = 100,
-        .term_grace_ms = 100,
+        .grace.exit_ms = 100,
+        .grace.term_ms = 100,
         .max_line = 16 << 20,
         .attempts = 3,
     };

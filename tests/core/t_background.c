@@ -22,7 +22,7 @@ static void set(struct stage *s, const char *const *words)
 {
     *s = (struct stage){0};
     stage_set(s, words);
-    s->agent.exit_grace_ms = s->agent.term_grace_ms = 100;
+    s->agent.grace.exit_ms = s->agent.grace.term_ms = 100;
 }
 
 /* It is silent for longer than any grace, and than an agent may be that works. */
@@ -47,7 +47,7 @@ static void test_waits(void)
     stage_run(&s, "final(last) done(completed)", "an answer behind a wake-up");
 
     set(&s, WORDS(SAY_INIT, SAY_ANSWER("first"), "eof"));
-    s.agent.exit_grace_ms = 20000;
+    s.agent.grace.exit_ms = 20000;
     stage_run(&s, "final(first) done(completed)", "no background work");
     ok(s.took_ms < 10000, "costs no time");
 }

@@ -78,8 +78,8 @@ void talk_begin(const char *const *others)
         .dialect = word("claude"),
         .env_pass = none,
         .env_set = none,
-        .exit_grace_ms = 100,
-        .term_grace_ms = 100,
+        .grace.exit_ms = 100,
+        .grace.term_ms = 100,
         .max_line = 16 << 20,
         .attempts = 1,
     };

@@ -130,7 +130,7 @@ void agent_process_leave(struct agent_process *p)
     speak(p, agent_input_finish);
     process_close_stdin(p->process);
     if (p->rung == RUNG_RUN)
-        stand(p, RUNG_LEAVE, p->agent->exit_grace_ms);
+        stand(p, RUNG_LEAVE, p->agent->grace.exit_ms);
 }
 
 /* Where the dialog allows it, stdin ends behind the interrupt: the agent has nothing to wait for
@@ -143,7 +143,7 @@ void agent_process_interrupt(struct agent_process *p)
         process_signal(p->process, SIGINT);
     else if (!agent_input_waits_for_eof(&p->dialog))
         process_close_stdin(p->process);
-    stand(p, RUNG_ASK, p->agent->exit_grace_ms);
+    stand(p, RUNG_ASK, p->agent->grace.exit_ms);
 }
 
 void agent_process_terminate(struct agent_process *p)
@@ -151,7 +151,7 @@ void agent_process_terminate(struct agent_process *p)
     if (!p->process || p->rung >= RUNG_TERM)
         return;
     process_signal(p->process, SIGTERM);
-    stand(p, RUNG_TERM, p->agent->term_grace_ms);
+    stand(p, RUNG_TERM, p->agent->grace.term_ms);
 }
 
 void agent_process_kill(struct agent_process *p)
@@ -188,7 +188,7 @@ static void on_out_end(void *ctx)
 {
     struct agent_process *const p = ctx;
     if (p->rung == RUNG_RUN)
-        loop_timer_set(p->step, 2 * p->agent->exit_grace_ms);
+        loop_timer_set(p->step, 2 * p->agent->grace.exit_ms);
 }
 
 static void agent_process_on_gone(void *ctx, int status)

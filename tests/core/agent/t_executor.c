@@ -37,7 +37,7 @@ static void test_cancel(void)
 {
     struct stage s = {0};
     stage_set(&s, WORDS(SAY_INIT, SAY_HI, "await=interrupt", SAY_ERROR("aborted"), "eof"));
-    s.agent.exit_grace_ms = s.agent.term_grace_ms = 20000;
+    s.agent.grace.exit_ms = s.agent.grace.term_ms = 20000;
     stage_begin(&s);
     stage_wait(&s, "n(hi)");
     executor_cancel(s.executor);
@@ -55,7 +55,7 @@ static void test_cancel(void)
 
     s = (struct stage){0};
     stage_set(&s, WORDS(SAY_INIT, "ignore=15", "child=double", SAY_HI, "sleep"));
-    s.agent.exit_grace_ms = s.agent.term_grace_ms = 20000;
+    s.agent.grace.exit_ms = s.agent.grace.term_ms = 20000;
     stage_begin(&s);
     stage_wait(&s, "n(hi)");
     executor_cancel(s.executor);
@@ -65,7 +65,7 @@ static void test_cancel(void)
 
     s = (struct stage){0};
     stage_set(&s, WORDS(SAY_INIT, SAY_HI, SAY_RESULT, "sleep"));
-    s.agent.exit_grace_ms = 20000;
+    s.agent.grace.exit_ms = 20000;
     stage_begin(&s);
     stage_wait(&s, "final");
     executor_cancel(s.executor);
@@ -128,7 +128,7 @@ static void test_cancel_asking(void)
 {
     struct stage s = {0};
     stage_set(&s, WORDS(SAY_INIT, ASKS, "await=interrupt", SAY_ERROR("aborted"), "eof"));
-    s.agent.exit_grace_ms = s.agent.term_grace_ms = 20000;
+    s.agent.grace.exit_ms = s.agent.grace.term_ms = 20000;
     stage_begin(&s);
     stage_wait(&s, "request");
     executor_cancel(s.executor);
@@ -137,7 +137,7 @@ static void test_cancel_asking(void)
 
     s = (struct stage){0};
     stage_set(&s, WORDS(SAY_INIT, ASKS, "ignore=2", "ignore=15", "child=setsid", "sleep"));
-    s.agent.exit_grace_ms = s.agent.term_grace_ms = 20000;
+    s.agent.grace.exit_ms = s.agent.grace.term_ms = 20000;
     stage_begin(&s);
     stage_wait(&s, "request");
     executor_cancel(s.executor);
@@ -164,7 +164,7 @@ static void test_cancel_asking_acp(void)
     stage_set(&s, WORDS("await=initialize", initialized, "await=session/new", opened,
                         "await=session/prompt", asks, "await=session/cancel",
                         "await=\"outcome\":\"cancelled\"", over, "eof"));
-    s.agent.exit_grace_ms = s.agent.term_grace_ms = 20000;
+    s.agent.grace.exit_ms = s.agent.grace.term_ms = 20000;
     stage_begin(&s);
     stage_wait(&s, "request");
     executor_cancel(s.executor);
@@ -255,7 +255,7 @@ static void test_interrupt_signal(void)
     plain.input = NULL;
     struct stage s = {.dialect = &plain};
     stage_set(&s, WORDS("print_on=2", SAY_INIT, "sleep"));
-    s.agent.exit_grace_ms = 20000;
+    s.agent.grace.exit_ms = 20000;
     s.agent.idle_timeout_ms = 200;
     stage_run(&s, "error(agent_timeout: *", "an answer behind a timeout");
     ok(s.took_ms < 10000, "the agent has left by itself");

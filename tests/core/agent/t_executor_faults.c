@@ -229,7 +229,7 @@ static void test_final_at_once(void)
 {
     struct stage s = {0};
     stage_set(&s, WORDS("ignore=15", SAY_INIT, SAY_HI, SAY_RESULT, "sleep"));
-    s.agent.exit_grace_ms = 400;
+    s.agent.grace.exit_ms = 400;
     stage_begin(&s);
     stage_wait(&s, "done(");
     const double between = s.log.done_s - s.log.final_s;

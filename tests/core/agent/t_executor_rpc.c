@@ -40,7 +40,7 @@ static void set(struct stage *s, const char *const *words)
 {
     *s = (struct stage){.dialect = dialect_find("acp")};
     stage_set(s, words);
-    s->agent.exit_grace_ms = s->agent.term_grace_ms = 20000;
+    s->agent.grace.exit_ms = s->agent.grace.term_ms = 20000;
     s->agent.attempts = 1;
 }
 
@@ -53,11 +53,11 @@ static void test_slow(void)
     stage_run(&s, FINAL_HI, "slow at every step");
     set(&s, WORDS("await=initialize", "sleep"));
     s.agent.idle_timeout_ms = 200;
-    s.agent.exit_grace_ms = s.agent.term_grace_ms = 100;
+    s.agent.grace.exit_ms = s.agent.grace.term_ms = 100;
     stage_run(&s, "error(agent_timeout: *", "silent from the first step on");
     set(&s, WORDS(HELLO, "await=session/new", "sleep"));
     s.agent.idle_timeout_ms = 200;
-    s.agent.exit_grace_ms = s.agent.term_grace_ms = 100;
+    s.agent.grace.exit_ms = s.agent.grace.term_ms = 100;
     stage_run(&s, "error(agent_timeout: *", "silent from the second");
 }
 

@@ -250,7 +250,7 @@ static void test_queue(void)
 static void test_queue_behind_answer(void)
 {
     talk_begin((const char *const[]){SAY_INIT, "print_on=10", SAY_HI, SAY_RESULT, "sleep", NULL});
-    talk.agent->exit_grace_ms = 20000;
+    talk.agent->grace.exit_ms = 20000;
     talk_say("first");
     talk_await_states("ended", "the answer is there, and the agent not gone yet");
     talk_is(talk_say("second"), TC_ACCEPTED, NULL, "nobody is told to wait for that");
