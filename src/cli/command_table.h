@@ -7,6 +7,8 @@
 
 /* The whole program but for main's name; returns its exit status. */
 int command_table_run(int argc, char **argv);
+/* All commands, in the order of --help; ends with NULL. */
+const struct cli_command *const *command_table_list(void);
 
 extern const struct cli_command cmd_run;
 extern const struct cli_command cmd_serve;
@@ -31,6 +33,7 @@ extern const struct cli_command cmd_answer;
 extern const struct cli_command cmd_pair;
 extern const struct cli_command cmd_backup;
 extern const struct cli_command cmd_restore;
+extern const struct cli_command cmd_completion;
 
 /* Rows that several commands have. */
 #define ARG_CONFIG                                                                                 \

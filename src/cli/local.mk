@@ -16,6 +16,7 @@ libtccli_a_SOURCES = \
 libtccli_a_CPPFLAGS = $(AM_CPPFLAGS) -DTURNCAST_DATADIR='"$(pkgdatadir)"' \
 	-DTURNCAST_PKGCONFIGDIR='"$(pkgconfigdir)"'
 include $(srcdir)/src/cli/control/local.mk
+include $(srcdir)/src/cli/completion/local.mk
 include $(srcdir)/src/cli/create/local.mk
 include $(srcdir)/src/cli/inspect/local.mk
 include $(srcdir)/src/cli/run/local.mk

@@ -21,6 +21,7 @@ dist_check_SCRIPTS += \
 	tests/cli/audit.t \
 	tests/cli/broken.t \
 	tests/cli/check.t \
+	tests/cli/completion.t \
 	tests/cli/contain.t \
 	tests/cli/anew.t tests/cli/control.t \
 	tests/cli/dead.t \
@@ -50,6 +51,6 @@ $(TERMINAL_TESTS:.py=.log): $(CLI_TEST_NEEDS)
 EARLY += tests/cli/breach.t tests/cli/modules.t tests/cli/chaos.t
 LENGTHY += tests/cli/isolation.t tests/cli/t_torture.py
 EXTRA_DIST += tests/cli/isolation.t tests/cli/t_torture.py
-EXTRA_DIST += tests/cli/cli.sh tests/cli/failed.jsonl tests/cli/turn.jsonl
+EXTRA_DIST += tests/cli/cli.sh tests/cli/complete.zsh tests/cli/failed.jsonl tests/cli/turn.jsonl
 tests/cli/t_torture.log: $(CLI_TEST_NEEDS) tests/fault/torture.so tests/fake/talker$(EXEEXT)
 tests/cli/scale.log: $(BENCH_SERVE_NEEDS)

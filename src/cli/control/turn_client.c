@@ -173,7 +173,7 @@ int turn_client_write_events(const struct conf *conf, const char *id, bool on, i
 
 static int replay_events(const struct args *args, char **tokens, int n_tokens)
 {
-    static char cli[] = "cli", input[] = "-";
+    char cli[] = "cli", input[] = "-";
     char *cli_alone[] = {cli};
     char **const operands = xcalloc((size_t)n_tokens + 2, sizeof *operands);
     struct args shown = {.config = args->config,

@@ -31,6 +31,11 @@ static const struct {
     {0x2000, 0x200a}, {0x2028, 0x2029}, {0x202f, 0x202f}, {0x205f, 0x205f}, {0x3000, 0x3000},
 };
 
+const char *slash_tokens_name(size_t i)
+{
+    return i < sizeof tokens / sizeof *tokens ? tokens[i].word.p : NULL;
+}
+
 /* Length of the white space character at p, or 0. Bytes that are no UTF-8 are text. */
 static size_t space_len(const char *p, size_t n)
 {

@@ -21,5 +21,7 @@ struct slash_tokens_result {
  * when no known token was found. */
 struct slash_tokens_result slash_tokens_parse(const char *message, size_t len, struct visibility *v,
                                               struct buf *text);
+/* The i-th token without its "/", or NULL past the last one. */
+const char *slash_tokens_name(size_t i);
 
 #endif
