@@ -73,6 +73,9 @@ include $(srcdir)/tests/page/local.mk
 include $(srcdir)/tests/agents/local.mk
 include $(srcdir)/tests/install/local.mk
 
+# Run by the stage deb of tools/check.
+EXTRA_DIST += tests/deb/packages.t tests/deb/t_upgrade.py
+
 # For whoever runs some of them: make check TESTS='...'
 list-tests:
 	@echo $(TESTS)
