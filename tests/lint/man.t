@@ -23,6 +23,30 @@ catches "a page with an unknown macro" unclean 'unknown\|UNSUPP\|WARNING\|ERROR'
 .Zz
 C
 
+# What groff warns of shows, for example a table that is wider than a page.
+warned_of() {
+    for page in $(sources '*.[1-8]'); do
+        groff -mdoc -K utf8 -T utf8 -ww -z "$page" 2>&1 | sed "s|^|$page: |"
+    done
+}
+if command -v groff >/dev/null 2>&1; then
+    holds "groff has no warning" warned_of
+    catches "a table that is too wide" warned_of "man/bad.1: .*can't break line" man/bad.1 <<'C'
+.\" SPDX-License-Identifier: MIT
+.Dd November 21, 2026
+.Dt BAD 1
+.Os
+.Sh NAME
+.Nm bad
+.Nd page
+.Bl -column "a column that leaves hardly any room for what comes" "and another one"
+.It one Ta two Ta three words here
+.El
+C
+else
+    skipped "groff has no warning" "groff is not installed"
+fi
+
 # groff ends Ql and Pq at the end of the line: a second one in the line is inside the first.
 nested() {
     for page in $(sources '*.[1-8]' | grep '^man/'); do
