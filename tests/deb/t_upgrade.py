@@ -3,8 +3,10 @@
 test takes the place of systemd: it starts the service, and does what maintainer scripts ask of systemctl."""
 import collections
 import contextlib
+import json
 import os
 import pathlib
+import re
 import sqlite3
 import subprocess
 import sys
@@ -150,9 +152,18 @@ def judge(service, crowd, running, waiting):
     equal(states, wanted, "each turn has ended once")
 
 
+def container_check():
+    """What the Containerfile has the engine run to see whether the host is well."""
+    text = (SOURCE / "Containerfile").read_text(encoding="utf-8")
+    return json.loads(re.search(r"^HEALTHCHECK .* CMD (\[.*\])$", text, re.M).group(1))
+
+
 def run(service, crowd, systemd):
+    check = service.command(*container_check())
+    ok(subprocess.run(check, check=False, capture_output=True).returncode != 0, "no host: it is not healthy")
     service.start()
     crowd.fake.wait(polling=1)
+    equal(subprocess.run(check, check=False, capture_output=True).returncode, 0, "a host: it is")
     running, waiting = ask_all(service, crowd)
     old = service.process.pid
     installing = upgrade()

@@ -4,6 +4,7 @@
 READ_SOURCES = \
 	tests/lint/commits.t \
 	tests/lint/configure.t \
+	tests/lint/container.t \
 	tests/lint/layers.t \
 	tests/lint/names.t \
 	tests/lint/size.t \
