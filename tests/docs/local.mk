@@ -3,4 +3,5 @@
 
 dist_check_SCRIPTS += \
 	tests/docs/commands.t \
-	tests/docs/readme.t
+	tests/docs/readme.t \
+	tests/docs/release.t
