@@ -9,7 +9,7 @@ import time
 from lab import medians
 
 SOURCE = pathlib.Path(__file__).resolve().parent.parent
-AGENTS = {  # the file in etc/agents: the program, and whether tools/check --long installs it
+AGENTS = {  # the file in share/agents: the program, and whether tools/check --long installs it
     "claude": ("claude", False),
     "codex-app": ("codex", False),
     "opencode-acp": ("opencode", True),

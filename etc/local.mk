@@ -2,11 +2,6 @@
 # Configuration to begin with. It is documentation: an installation never touches the real one.
 
 dist_doc_DATA = etc/turncast.conf
-agentsdir = $(docdir)/agents
-dist_agents_DATA = etc/agents/claude.conf etc/agents/codex.conf etc/agents/copilot.conf \
-	etc/agents/gemini.conf etc/agents/opencode.conf etc/agents/qwen.conf \
-	etc/agents/codex-app.conf etc/agents/copilot-acp.conf etc/agents/gemini-acp.conf \
-	etc/agents/opencode-acp.conf etc/agents/qwen-acp.conf
 
 # Units of systemd, below the prefix, where it looks for /usr and /usr/local; nothing is enabled.
 systemdsystemdir = $(prefix)/lib/systemd/system

@@ -9,6 +9,12 @@
 
 #include "base/attr.h"
 
+/* Options of init. */
+struct args_init {
+    const char *connector, *allow;
+    bool force, yes, no_turn;
+};
+
 /* What the options of all commands fill; a command's table says which of them it has. */
 struct args {
     const char *config, *agent, *conversation, *session, *dialect;
@@ -20,6 +26,7 @@ struct args {
     const char **repeated; /* values of an option that can be repeated: n_repeated, borrowed */
     size_t n_repeated;
     const char *language, *directory;
+    struct args_init init;
     char **plugins; /* n_plugins of them */
     size_t n_plugins;
     char **operands; /* borrowed, NULL-terminated */

@@ -22,6 +22,7 @@ extern const struct cli_command cmd_reload;
 extern const struct cli_command cmd_restart;
 extern const struct cli_command cmd_plugins;
 extern const struct cli_command cmd_check;
+extern const struct cli_command cmd_init;
 extern const struct cli_command cmd_doctor;
 extern const struct cli_command cmd_new;
 extern const struct cli_command cmd_test;

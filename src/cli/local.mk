@@ -18,6 +18,7 @@ libtccli_a_CPPFLAGS = $(AM_CPPFLAGS) -DTURNCAST_DATADIR='"$(pkgdatadir)"' \
 include $(srcdir)/src/cli/control/local.mk
 include $(srcdir)/src/cli/completion/local.mk
 include $(srcdir)/src/cli/create/local.mk
+include $(srcdir)/src/cli/init/local.mk
 include $(srcdir)/src/cli/inspect/local.mk
 include $(srcdir)/src/cli/run/local.mk
 include $(srcdir)/src/cli/state/local.mk

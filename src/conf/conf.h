@@ -291,6 +291,8 @@ struct conf *conf_load_all(const char *path, struct findings *findings);
 /* The file to use when none is named: $TURNCAST_CONFIG, the user's, the system's; NULL: none
  * exists. Owned. */
 char *conf_default_path(void);
+/* Where a configuration of this user belongs: $TURNCAST_CONFIG, or the user's. Owned. */
+char *conf_user_path(void);
 /* Whoever keeps something of it keeps it; the last one frees it. Not thread safe. NULL is fine. */
 const struct conf *conf_ref(const struct conf *c);
 void conf_unref(const struct conf *c);

@@ -76,15 +76,21 @@ char *default_paths_dirname(struct arena *a, const char *file)
     return whole;
 }
 
-char *conf_default_path(void)
+char *conf_user_path(void)
 {
     const char *named = getenv("TURNCAST_CONFIG");
     if (named && *named)
         return xstrdup(named);
     const char *config = env_dir("XDG_CONFIG_HOME");
-    char *user = config ? xasprintf("%s/turncast/turncast.conf", config)
-                        : xasprintf("%s/.config/turncast/turncast.conf", home_dir());
-    if (access(user, F_OK) == 0)
+    return config ? xasprintf("%s/turncast/turncast.conf", config)
+                  : xasprintf("%s/.config/turncast/turncast.conf", home_dir());
+}
+
+char *conf_default_path(void)
+{
+    const char *named = getenv("TURNCAST_CONFIG");
+    char *user = conf_user_path();
+    if ((named && *named) || access(user, F_OK) == 0)
         return user;
     free(user);
     return access(TURNCAST_SYSCONFDIR "/turncast.conf", F_OK) == 0

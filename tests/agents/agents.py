@@ -81,13 +81,13 @@ class Stage:
     home below the folder for temporary files."""
 
     def __init__(self, agent, command, variables):
-        """agent: the name of its file in etc/agents; variables: NAME=value, added to its env_set."""
+        """agent: the name of its file in share/agents; variables: NAME=value, added to its env_set."""
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="stage.", dir=INSTALLED))
         self.home = self.folder / "home"
         self.work = self.folder / "work"
         self.home.mkdir()
         self.work.mkdir()
-        self.shipped = (SOURCE / "etc" / "agents" / f"{agent}.conf").read_text()
+        self.shipped = (SOURCE / "share" / "agents" / f"{agent}.conf").read_text()
         self.variables = variables
         self.environment = {**os.environ, "HOME": str(self.home), "TMPDIR": "/tmp",
                             "PATH": f"{command.parent}:{os.environ['PATH']}"}

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The profiles of etc/agents/: each is read as it is installed and runs a program of its agent's
+# The profiles of share/agents/: each is read as it is installed and runs a program of its agent's
 # name, which keeps what it was given and plays a recording, or tells one where it is asked.
 . "$(dirname "$0")/cli.sh"
 
@@ -27,7 +27,7 @@ agent() {
     name=$1
     recording=$TURNCAST_SRCDIR/tests/dialects/$2.jsonl
     conf=$scratch/$name.conf
-    cp "$TURNCAST_SRCDIR/etc/agents/$name.conf" "$conf"
+    cp "$TURNCAST_SRCDIR/share/agents/$name.conf" "$conf"
     chmod 600 "$conf"
     program "$name" "$plays; cat '$recording'"
     try check "$conf"
@@ -134,7 +134,7 @@ asks 2.1-ctl-answer-unknown-id skip=2 "$finished" "claude: a rule allows it"
 # speaks JSON-RPC. Its arguments never change: what is resumed, and how it may act, is said to it.
 talks() {
     conf=$scratch/$1.conf
-    cp "$TURNCAST_SRCDIR/etc/agents/$1.conf" "$conf"
+    cp "$TURNCAST_SRCDIR/share/agents/$1.conf" "$conf"
     chmod 600 "$conf"
     program "$2" "exec python3 '$TURNCAST_SRCDIR/tests/fake/rpc.py' \
     '$TURNCAST_SRCDIR/tests/dialects/$3.jsonl' '$scratch/stdin'"
@@ -189,7 +189,7 @@ stops copilot copilot/sigint-tool signal
 # The rules of running an agent. quick NAME KEYS: its profile with shorter times.
 quick() {
     sed "/_timeout_s/d; /_grace_s/d; s/dialect = /attempts = 1; $2 dialect = /" \
-        "$TURNCAST_SRCDIR/etc/agents/$1.conf" >"$scratch/$1.conf"
+        "$TURNCAST_SRCDIR/share/agents/$1.conf" >"$scratch/$1.conf"
     chmod 600 "$scratch/$1.conf"
 }
 quick codex ""

@@ -59,6 +59,36 @@ has "$out" "warn  agent a: can ask for approval, but no instance or HTTP key is 
       -> add \"answer\" to the grants of an instance in $scratch/asks.conf" \
     "an agent that can ask, and nobody can answer"
 
+# --- agents and services are asked at once ----------------------------------------------------------
+# Each tells its version only while the other one is asked, too.
+for name in claude codex; do
+    printf '#!/bin/sh\n: >"%s/asked.%s"\nuntil [ -e "%s/asked.claude" ] && [ -e "%s/asked.codex" ]; do :; done\necho "%s 1.0"\n' \
+        "$scratch" "$name" "$scratch" "$scratch" "$name" >"$scratch/bin/$name"
+    chmod 755 "$scratch/bin/$name"
+done
+cat >"$scratch/two.conf" <<CONF
+agents : { claude : { command = ["claude"]; env_pass = ["ANTHROPIC_API_KEY"]; };
+           codex : { command = ["codex"]; dialect = "codex"; }; };
+default_agent = "codex";
+proxy : { url = "http://127.0.0.1:9"; };
+store : { kind = "redis"; redis : { address = "127.0.0.1:9"; }; };
+CONF
+chmod 600 "$scratch/two.conf"
+PATH=$scratch/bin:$PATH ANTHROPIC_API_KEY=sk-of-this-test try doctor -c "$scratch/two.conf"
+has "$out" "ok    agent claude: $scratch/bin/claude, claude 1.0
+ok    agent claude: login: ANTHROPIC_API_KEY" "both are asked at once, and a login from a variable"
+has "$out" "ok    agent codex: $scratch/bin/codex, codex 1.0
+warn  agent codex: no login found
+      -> run: codex login, or set OPENAI_API_KEY and name it in env_pass" "an agent that is not logged in"
+lacks "$out" "sk-of-this-test" "the login is not shown"
+has "$(line proxy)" "FAIL  proxy: cannot connect to 127.0.0.1:9: Connection refused" "the proxy"
+has "$(line redis)" "FAIL  redis: " "the server of the store"
+mkdir "$HOME/.codex"
+echo '{}' >"$HOME/.codex/auth.json"
+PATH=$scratch/bin:$PATH try doctor -c "$scratch/two.conf"
+has "$out" "ok    agent codex: login: $HOME/.codex/auth.json" "a login from a file"
+has "$out" "warn  agent claude: no login found" "a variable that is not set"
+
 # --- beside a host -------------------------------------------------------------------------------
 PATH=$scratch/bin:$PATH "$turncast" serve -c "$file" 2>"$scratch/err.host" </dev/null &
 host=$!

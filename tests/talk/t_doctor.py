@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: MIT
 """turncast doctor asks the services whether they accept the tokens of the configuration."""
+import http.server
 import json
 import os
 import pathlib
 import socket
 import subprocess
 import tempfile
+import threading
 
 from talk import BUILD, SLACK_TOKENS, TELEGRAM_TOKEN, done, equal, ok
 from drive import Fake
@@ -97,6 +99,38 @@ def check(name, path, account, reason):
        f"{name}: that names the host, too", output)
 
 
+class Pair(http.server.BaseHTTPRequestHandler):
+    """Answers when two requests have come."""
+
+    both = threading.Barrier(2, timeout=60)
+
+    def do_GET(self):
+        try:
+            Pair.both.wait()
+            answer = b'{"ok":true,"result":{"username":"both"}}'
+        except threading.BrokenBarrierError:
+            answer = b'{"ok":false,"description":"alone"}'
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(answer)))
+        self.end_headers()
+        self.wfile.write(answer)
+
+    def log_message(self, *_):
+        pass
+
+
+def at_once():
+    """Two services, of which neither answers before the other is asked."""
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Pair) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        url = f"http://127.0.0.1:{server.server_port}"
+        more = f'{url}"; token = "1:b"; }};\n  more : {{ plugin = "telegram"; api_base = "{url}'
+        status, output = doctor("telegram", GOOD["telegram"], more)
+        equal(output.count("accepts the credentials (account both)"), 2, "services are asked at once")
+        server.shutdown()
+
+
+at_once()
 check("telegram", "", "fake_bot", "Unauthorized")
 check("slack", "/api/", "fake_bot", "invalid_auth")
 done()

@@ -25,6 +25,12 @@
 
 extern char **environ;
 
+struct agent_version {
+    pid_t pid; /* and its group */
+    int out;
+    int64_t deadline_ms;
+};
+
 char *agent_program_find(const char *name)
 {
     const char *const path = getenv("PATH");
@@ -52,13 +58,12 @@ static pid_t agent_program_start(const char *file, int out)
 }
 
 /* Until the first line's end. */
-static void agent_program_read_line(int in, struct buf *line)
+static void agent_program_read_line(const struct agent_version *v, struct buf *line)
 {
-    const int64_t deadline_ms = clock_mono_ms() + VERSION_MS;
     char piece[512];
-    for (int64_t left; (left = deadline_ms - clock_mono_ms()) > 0;) {
-        struct pollfd fd = {.fd = in, .events = POLLIN};
-        const ssize_t n = poll(&fd, 1, (int)left) > 0 ? read(in, piece, sizeof piece) : 0;
+    for (int64_t left; (left = v->deadline_ms - clock_mono_ms()) > 0;) {
+        struct pollfd fd = {.fd = v->out, .events = POLLIN};
+        const ssize_t n = poll(&fd, 1, (int)left) > 0 ? read(v->out, piece, sizeof piece) : 0;
         if (n <= 0)
             return;
         buf_add(line, piece, (size_t)n);
@@ -67,23 +72,34 @@ static void agent_program_read_line(int in, struct buf *line)
     }
 }
 
-char *agent_program_read_version(const char *file)
+struct agent_version *agent_program_ask_version(const char *file)
 {
     int ends[2];
-    CLEANUP_BUF struct buf line = {0};
-    struct buf clean = {0};
     if (pipe2(ends, O_CLOEXEC) < 0)
         return NULL;
     const pid_t pid = agent_program_start(file, ends[1]);
     close(ends[1]);
-    if (pid > 0)
-        agent_program_read_line(ends[0], &line);
-    close(ends[0]);
-    if (pid > 0) {
-        kill(-pid, SIGKILL);
-        while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-            ;
+    if (pid < 0) {
+        close(ends[0]);
+        return NULL;
     }
+    struct agent_version *const v = xmalloc(sizeof *v);
+    *v = (struct agent_version){pid, ends[0], clock_mono_ms() + VERSION_MS};
+    return v;
+}
+
+char *agent_program_take_version(struct agent_version *v)
+{
+    CLEANUP_BUF struct buf line = {0};
+    struct buf clean = {0};
+    if (!v)
+        return NULL;
+    agent_program_read_line(v, &line);
+    close(v->out);
+    kill(-v->pid, SIGKILL);
+    while (waitpid(v->pid, NULL, 0) < 0 && errno == EINTR)
+        ;
+    free(v);
     const size_t len = line.len ? strcspn(line.p, "\r\n") : 0;
     if (!len)
         return NULL;

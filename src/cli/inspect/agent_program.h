@@ -6,8 +6,11 @@
 /* The file that would be run: itself when it has a slash, else the first in $PATH. Owned; NULL:
  * there is none that can be. */
 char *agent_program_find(const char *name);
-/* The first line that it prints for --version, without control characters. Owned; NULL: it prints
- * none within 10 s. */
-char *agent_program_read_version(const char *file);
+/* Starts it with --version, which takes some programs a second; several can be asked at once.
+ * Owned, for agent_program_take_version; NULL: it cannot be run. */
+struct agent_version *agent_program_ask_version(const char *file);
+/* The first line that it prints within 10 s of being asked, in plain text; ends it. Owned; NULL:
+ * none, or v is NULL. */
+char *agent_program_take_version(struct agent_version *v);
 
 #endif

@@ -27,7 +27,8 @@ bool answerer_check_agent_asks(const struct conf_agent *agent)
 
 static bool may_answer(const struct conf_instance *inst)
 {
-    return inst->enabled && (inst->grants & CONF_ANSWER) && inst->allow && inst->allow[0];
+    return inst->enabled && (inst->grants & CONF_ANSWER) &&
+           ((inst->allow && inst->allow[0]) || inst->chat.pairing);
 }
 
 /* The terminal is there for turncast run; a host that people write to has none, as a rule. */

@@ -94,7 +94,7 @@ static void conf_check_asking(const struct conf *conf, const struct conf_agent *
 /* What works, and is hardly meant. */
 static const char *conf_check_find_doubt(const struct conf_instance *inst)
 {
-    const bool nobody = !inst->allow || !inst->allow[0];
+    const bool nobody = (!inst->allow || !inst->allow[0]) && !inst->chat.pairing;
     if (!inst->grants && !nobody)
         return "allow has no effect without grants: messages are ignored; add grants = "
                "[\"submit\"]";

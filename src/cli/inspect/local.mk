@@ -16,3 +16,4 @@ libtccli_a_SOURCES += \
 	src/cli/inspect/plugin_describe.c \
 	src/cli/inspect/plugin_describe.h
 include $(srcdir)/src/cli/inspect/doctor/local.mk
+include $(srcdir)/src/cli/inspect/probe/local.mk

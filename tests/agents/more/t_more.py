@@ -59,7 +59,7 @@ AGENTS = {
 
 @contextlib.contextmanager
 def scripted(agent, name, **more):
-    """A stage for the file `agent` of etc/agents, whose program is `name`, with a model of its own."""
+    """A stage for the file `agent` of share/agents, whose program is `name`, with a model of its own."""
     with Model() as model:
         url = f"http://127.0.0.1:{model.port}"
         with Stage(agent, program(name, more=True), variables_of(name, url)) as stage:

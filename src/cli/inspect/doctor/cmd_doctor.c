@@ -88,11 +88,15 @@ static int cmd_doctor_run(const struct args *args)
     CLEANUP_FREE char *found = args->config ? NULL : conf_default_path();
     const char *const path = args->config ? args->config : found;
     if (doctor_read_conf(&d, path)) {
+        doctor_ask_all(&d);
         doctor_look_at_agents(&d);
         doctor_look_at_instances(&d);
         doctor_look_at_host(&d);
         doctor_look_at_state(&d);
         doctor_look_at_http(&d);
+        doctor_look_at_store(&d);
+        doctor_look_at_proxy(&d);
+        doctor_end_asking(&d);
     }
     doctor_look_at_system(&d);
     conf_unref(d.conf);

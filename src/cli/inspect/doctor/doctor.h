@@ -5,15 +5,31 @@
 
 #include <stdbool.h>
 
+#include "cli/inspect/agent_program.h"
+#include "cli/inspect/probe/service_probe.h"
 #include "conf/conf.h"
 #include "plugin/abi/loader.h"
+
+/* What was asked of an agent or an instance before anything is told, so that all answer at once. */
+struct doctor_agent {
+    char *file;                    /* of its program; NULL: not found */
+    struct agent_version *version; /* or NULL */
+};
+struct doctor_instance {
+    struct loaded_plugin *plugin; /* NULL: see err, or it is not enabled */
+    struct tc_err err;
+    struct service_probe *probe; /* or NULL */
+};
 
 struct doctor {
     struct conf *conf;
     struct findings findings; /* of each line: what was found, of what as the key */
     bool json;                /* nothing is printed before the end */
     bool host_runs;
-    int host_port; /* that it listens on; 0: none */
+    int host_port;                     /* that it listens on; 0: none */
+    struct doctor_agent *agents;       /* as in the configuration */
+    struct doctor_instance *instances; /* the same */
+    struct service_probes *services;
 };
 
 /* "ok    NAME: TEXT" */
@@ -31,9 +47,12 @@ bool doctor_read_conf(struct doctor *d, const char *path);
 void doctor_look_at_agents(struct doctor *d);
 void doctor_look_at_instances(struct doctor *d);
 
-/* doctor_service.c: whether the service takes the credentials of an instance. */
-void doctor_look_at_service(struct doctor *d, const char *name, const struct conf_instance *inst,
-                            const struct loaded_plugin *l);
+/* doctor_ask.c: asks agents and services, all at once; what the server of the store and the proxy
+ * say. */
+void doctor_ask_all(struct doctor *d);
+void doctor_look_at_store(struct doctor *d);
+void doctor_look_at_proxy(struct doctor *d);
+void doctor_end_asking(struct doctor *d);
 
 /* doctor_host.c: where it runs. */
 void doctor_look_at_host(struct doctor *d);

@@ -10,6 +10,7 @@
 #include "cli/inspect/answerer_check.h"
 #include "cli/inspect/conf_check.h"
 #include "cli/inspect/doctor/doctor.h"
+#include "cli/inspect/probe/agent_login.h"
 #include "conf/conf_scope.h"
 #include "conf/options/plugin_options.h"
 #include "core/host/host_reload.h"
@@ -65,7 +66,7 @@ static void look_at_file(struct doctor *d, const char *path)
     if (!path) {
         doctor_report(d, FINDING_WARNING, "configuration",
                       "no configuration file found; using defaults");
-        doctor_suggest(d, "copy the example turncast.conf to ~/.config/turncast/turncast.conf");
+        doctor_suggest(d, "run: turncast init");
     } else if (conf_check_keys(d->conf, &findings) == 0 && host_reload_check(d->conf, &err) < 0) {
         findings_add_err(&findings, FINDING_ERROR, &err);
     } else if (!findings.n) {
@@ -95,10 +96,25 @@ bool doctor_read_conf(struct doctor *d, const char *path)
 
 /* ---- agents ---- */
 
-static void look_at_agent(struct doctor *d, const struct conf_agent *a)
+/* Of the programs whose ways to log in are known. */
+static void look_at_login(struct doctor *d, const char *name, const struct conf_agent *a)
 {
-    CLEANUP_FREE char *file = agent_program_find(conf_agent_program(a));
-    CLEANUP_FREE char *version = file ? agent_program_read_version(file) : NULL;
+    const struct agent_kind *const kind = agent_login_kind_of(a);
+    CLEANUP_BUF struct buf where = {0};
+    if (!kind)
+        return;
+    if (agent_login_find(kind, a, &where)) {
+        doctor_report(d, FINDING_OK, name, "login: %s", where.p);
+        return;
+    }
+    doctor_report(d, FINDING_WARNING, name, "no login found");
+    doctor_suggest(d, "%s, or set %s and name it in env_pass", kind->login, kind->variables[0]);
+}
+
+static void look_at_agent(struct doctor *d, const struct conf_agent *a, struct doctor_agent *asked)
+{
+    const char *const file = asked->file;
+    CLEANUP_FREE char *version = agent_program_take_version(asked->version);
     CLEANUP_FREE char *name = xasprintf("agent %s", a->name);
     CLEANUP_FREE char *place = conf_format_place(d->conf, a->file, a->line);
     struct findings findings = {0};
@@ -119,7 +135,9 @@ static void look_at_agent(struct doctor *d, const struct conf_agent *a)
     } else {
         doctor_report(d, FINDING_OK, name, "%s%s%s", file, version ? ", " : "",
                       version ? version : "");
+        look_at_login(d, name, a);
     }
+    asked->version = NULL;
 }
 
 static void look_at_asking(struct doctor *d, const struct conf_agent *a)
@@ -149,11 +167,10 @@ void doctor_look_at_agents(struct doctor *d)
 {
     if (!d->conf->n_agents) {
         doctor_report(d, FINDING_WARNING, "agents", "no agent is configured");
-        doctor_suggest(
-            d, "copy a definition from the agents/ directory next to the example configuration");
+        doctor_suggest(d, "run: turncast init");
     }
     for (size_t i = 0; i < d->conf->n_agents; i++) {
-        look_at_agent(d, &d->conf->agents[i]);
+        look_at_agent(d, &d->conf->agents[i], &d->agents[i]);
         look_at_asking(d, &d->conf->agents[i]);
     }
 }
@@ -169,7 +186,7 @@ static void look_at_options(struct doctor *d, const char *name, const struct con
             look_at_secret(d, name, o->key, set->value, set->file);
     }
     CLEANUP_FREE char *place = conf_format_place(d->conf, inst->file, inst->line);
-    const bool nobody = !inst->allow || !inst->allow[0];
+    const bool nobody = (!inst->allow || !inst->allow[0]) && !inst->chat.pairing;
     if (!(inst->grants & CONF_SUBMIT) || !nobody)
         return;
     doctor_report(d, FINDING_WARNING, name,
@@ -226,9 +243,25 @@ static void look_at_scope(struct doctor *d, const char *name, const struct conf_
     doctor_suggest(d, "set turns = \"all\", or change agents or conversations, at %s", place);
 }
 
-static void look_at_plugin(struct doctor *d, const char *name, const struct conf_instance *inst,
-                           const struct loaded_plugin *l)
+/* What it said of the credentials. */
+static void look_at_service(struct doctor *d, const char *name, struct service_probe *probe)
 {
+    if (!probe)
+        return;
+    const struct finding found = service_probe_judge(probe);
+    if (found.file) {
+        doctor_report_finding(d, name, &found, "");
+        return;
+    }
+    doctor_report(d, found.level, name, "%s", found.text);
+    if (found.remedy)
+        doctor_suggest(d, "%s", found.remedy);
+}
+
+static void look_at_plugin(struct doctor *d, const char *name, const struct conf_instance *inst,
+                           const struct doctor_instance *asked)
+{
+    const struct loaded_plugin *const l = asked->plugin;
     struct findings findings = {0};
     (void)plugin_options_check(&l->plugin, d->conf, inst, &findings);
     (void)conf_check_isolation(d->conf, inst, l, &findings);
@@ -242,28 +275,25 @@ static void look_at_plugin(struct doctor *d, const char *name, const struct conf
     look_at_options(d, name, inst, l);
     doctor_conf_look_at_isolation(d, name, inst, l);
     look_at_scope(d, name, inst);
-    doctor_look_at_service(d, name, inst, l);
+    look_at_service(d, name, asked->probe);
 }
 
-static void look_at_instance(struct doctor *d, const struct conf_instance *inst)
+static void look_at_instance(struct doctor *d, const struct conf_instance *inst,
+                             const struct doctor_instance *asked)
 {
-    struct tc_err err = {0};
     CLEANUP_FREE char *name = xasprintf("instance %s", inst->name);
-    struct loaded_plugin *const l =
-        loader_probe_by_name(inst->plugin, (const char *const *)d->conf->plugin_dirs, &err);
     struct findings findings = {0};
-    if (l) {
-        look_at_plugin(d, name, inst, l);
+    if (asked->plugin) {
+        look_at_plugin(d, name, inst, asked);
     } else {
-        findings_add(&findings, FINDING_ERROR, NULL, "%s", err_format(&err));
+        findings_add(&findings, FINDING_ERROR, NULL, "%s", err_format(&asked->err));
         report_findings(d, name, &findings, "run: turncast plugins (lists the plugins found)");
     }
-    loader_unref_plugin(l);
 }
 
 void doctor_look_at_instances(struct doctor *d)
 {
     for (size_t i = 0; i < d->conf->n_instances; i++)
         if (d->conf->instances[i].enabled)
-            look_at_instance(d, &d->conf->instances[i]);
+            look_at_instance(d, &d->conf->instances[i], &d->instances[i]);
 }

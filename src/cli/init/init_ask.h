@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT
+ * Questions on the terminal. */
+#ifndef CLI_INIT_INIT_ASK_H
+#define CLI_INIT_INIT_ASK_H
+
+#include <stdbool.h>
+
+/* Standard input and output are a terminal. */
+bool init_ask_is_possible(void);
+/* One line without blanks around it; `fallback` if that is empty. Owned; NULL: the input ended. */
+char *init_ask_line(const char *question, const char *fallback);
+/* The same without echo, of which nothing stays in memory but what is returned. Ctrl-C restores the
+ * terminal and ends the program, as it does elsewhere. */
+char *init_ask_secret(const char *question);
+/* "y" or "n", or a word that begins like that; else `fallback`. */
+bool init_ask_yes(const char *question, bool fallback);
+
+#endif

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT
+ * Asks everything outside of this process, each with a time limit: the programs of agents and the
+ * services of instances all at once, before anything of them is told. */
+#include <errno.h>
+#include <fcntl.h>
+#include <netdb.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "cli/inspect/doctor/doctor.h"
+#include "io/redis/redis.h"
+
+#define PROXY_MS 3000
+
+static void doctor_ask_agents(struct doctor *d)
+{
+    d->agents = xcalloc(d->conf->n_agents + 1, sizeof *d->agents);
+    for (size_t i = 0; i < d->conf->n_agents; i++) {
+        struct doctor_agent *const asked = &d->agents[i];
+        asked->file = agent_program_find(conf_agent_program(&d->conf->agents[i]));
+        asked->version = asked->file ? agent_program_ask_version(asked->file) : NULL;
+    }
+}
+
+static void doctor_ask_services(struct doctor *d)
+{
+    const char *const *const dirs = (const char *const *)d->conf->plugin_dirs;
+    d->instances = xcalloc(d->conf->n_instances + 1, sizeof *d->instances);
+    d->services = service_probes_new(d->conf);
+    for (size_t i = 0; i < d->conf->n_instances; i++) {
+        const struct conf_instance *const inst = &d->conf->instances[i];
+        struct doctor_instance *const asked = &d->instances[i];
+        if (!inst->enabled)
+            continue;
+        asked->plugin = loader_probe_by_name(inst->plugin, dirs, &asked->err);
+        if (asked->plugin)
+            asked->probe = service_probes_add(d->services, inst, asked->plugin);
+    }
+    service_probes_run(d->services);
+}
+
+void doctor_ask_all(struct doctor *d)
+{
+    doctor_ask_agents(d);
+    doctor_ask_services(d);
+}
+
+void doctor_end_asking(struct doctor *d)
+{
+    service_probes_free(d->services);
+    for (size_t i = 0; i < d->conf->n_instances; i++)
+        loader_unref_plugin(d->instances[i].plugin);
+    for (size_t i = 0; i < d->conf->n_agents; i++)
+        free(d->agents[i].file);
+    free(d->instances);
+    free(d->agents);
+}
+
+/* ---- the server of the store ---- */
+
+void doctor_look_at_store(struct doctor *d)
+{
+    const struct conf_store *const s = &d->conf->store;
+    if (s->kind != CONF_REDIS)
+        return;
+    const struct redis_spec spec = {.host = s->host,
+                                    .path = s->path,
+                                    .port = (uint16_t)s->port,
+                                    .password = s->password,
+                                    .database = s->database};
+    static const char *const ping[] = {"PING", NULL};
+    struct arena arena = {0};
+    struct redis_reply reply;
+    struct tc_err err = {0};
+    struct redis_client *const redis = redis_new(&spec);
+    if (redis_call_pipeline(redis, &(struct redis_command){ping}, 1, &arena, &reply, &err) == 0) {
+        doctor_report(d, FINDING_OK, "redis", "%s answers", s->path ? s->path : s->host);
+    } else {
+        doctor_report(d, FINDING_ERROR, "redis", "%s", err_format(&err));
+        doctor_suggest(d, "start the server, or change store.redis");
+    }
+    redis_free(redis);
+    arena_fini(&arena);
+}
+
+/* ---- the proxy ---- */
+
+/* 0, or an errno. */
+static int doctor_ask_connect(const struct addrinfo *at)
+{
+    CLEANUP_FD const int fd =
+        socket(at->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, at->ai_protocol);
+    int why = 0;
+    socklen_t len = sizeof why;
+    if (fd < 0 || (connect(fd, at->ai_addr, at->ai_addrlen) < 0 && errno != EINPROGRESS))
+        return errno;
+    struct pollfd ready = {.fd = fd, .events = POLLOUT};
+    if (poll(&ready, 1, PROXY_MS) <= 0)
+        return ETIMEDOUT;
+    return getsockopt(fd, SOL_SOCKET, SO_ERROR, &why, &len) < 0 ? errno : why;
+}
+
+/* Of an URL with a port, as the configuration demands. NULL, or why it cannot be reached. */
+static const char *doctor_ask_host(const char *host, const char *port)
+{
+    const struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
+    struct addrinfo *list;
+    const int rc = getaddrinfo(host, port, &hints, &list);
+    if (rc)
+        return gai_strerror(rc);
+    const int why = doctor_ask_connect(list);
+    freeaddrinfo(list);
+    return why ? strerror(why) : NULL;
+}
+
+void doctor_look_at_proxy(struct doctor *d)
+{
+    const char *const scheme = d->conf->proxy.url ? strstr(d->conf->proxy.url, "://") : NULL;
+    if (!scheme)
+        return;
+    CLEANUP_FREE char *host = xstrndup(scheme + 3, strcspn(scheme + 3, "/"));
+    CLEANUP_FREE char *shown = xstrdup(host);
+    char *const port = strrchr(host, ':');
+    if (!port)
+        return;
+    *port = 0;
+    const size_t len = strlen(host);
+    const bool v6 = *host == '[' && len > 1 && host[len - 1] == ']';
+    if (v6)
+        host[len - 1] = 0;
+    const char *const why = doctor_ask_host(host + v6, port + 1);
+    if (!why) {
+        doctor_report(d, FINDING_OK, "proxy", "%s accepts connections", shown);
+        return;
+    }
+    doctor_report(d, FINDING_ERROR, "proxy", "cannot connect to %s: %s", shown, why);
+    doctor_suggest(d, "start the proxy, or change proxy.url");
+}

@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: MIT
+# What is asked of services and agents without a host.
+libtccli_a_SOURCES += \
+	src/cli/inspect/probe/agent_login.c \
+	src/cli/inspect/probe/agent_login.h \
+	src/cli/inspect/probe/service_probe.c \
+	src/cli/inspect/probe/service_probe.h

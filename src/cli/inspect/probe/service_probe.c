@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the requests, and how an answer is judged. */
+#include "cli/inspect/probe/service_probe.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "conf/options/plugin_options.h"
+#include "core/host/network_clients.h"
+#include "plugin/outbox/outbox_expand.h"
+#include "text/text_clean.h"
+
+#define SHOWN_MAX ((size_t)200) /* bytes of a text of the service */
+#define SECRET_OPTION "{option:"
+
+/* One question and what came of it. */
+struct service_probe {
+    struct service_probe *next;
+    const struct conf *conf;
+    const struct tc_probe *probe;
+    const struct conf_instance *inst;
+    const struct tc_option *options;
+    void *values; /* of the options */
+    struct arena arena;
+    const char *why;    /* it cannot be asked; or NULL */
+    char *host;         /* that is asked, with its port */
+    bool done, is_json; /* a reply came; it has an object */
+    bool is_proved;     /* which says that the credentials are valid */
+    enum httpc_outcome outcome;
+    int status;
+    char *error;            /* of the connection; "" if there is none */
+    char *account, *reason; /* or NULL */
+};
+
+struct service_probes {
+    const struct conf *conf;
+    struct service_probe *list;
+    struct loop *loop;
+    struct httpc *httpc;
+};
+
+/* ---- what is asked ---- */
+
+static const char *service_probe_find_option(void *ctx, const char *name)
+{
+    struct service_probe *const p = ctx;
+    for (const struct tc_option *o = p->options; o && o->key; o++) {
+        const char *text;
+        if (strcmp(o->key, name) != 0 || o->type != TC_T_STR)
+            continue;
+        memcpy(&text, (char *)p->values + o->offset, sizeof text);
+        return text;
+    }
+    return NULL;
+}
+
+/* The option whose value the service judges: the first secret of the request. NULL: none. */
+static const char *service_probe_find_secret(const struct service_probe *p)
+{
+    const char *const texts[] = {p->probe->url,
+                                 p->probe->header_count ? p->probe->headers[0].value : ""};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        for (const char *at = texts[i]; (at = strstr(at, SECRET_OPTION));) {
+            at += strlen(SECRET_OPTION);
+            for (const struct tc_option *o = p->options; o && o->key; o++)
+                if ((o->flags & TC_SECRET) && strncmp(at, o->key, strlen(o->key)) == 0 &&
+                    at[strlen(o->key)] == '}')
+                    return o->key;
+        }
+    return NULL;
+}
+
+static void service_probe_set_host(struct service_probe *p, const char *url)
+{
+    const char *const begin = strstr(url, "://");
+    const char *const host = begin ? begin + 3 : url;
+    p->host = arena_strndup(&p->arena, host, strcspn(host, "/?#"));
+}
+
+/* ---- what is answered ---- */
+
+/* The member at a pointer; only objects are walked through. Borrowed. */
+static json_t *service_probe_find_member(json_t *value, const char *pointer)
+{
+    CLEANUP_FREE char *path = xstrdup(pointer ? pointer : "");
+    char *rest = path;
+    if (!pointer || *strsep(&rest, "/"))
+        return NULL;
+    for (const char *name; value && (name = strsep(&rest, "/"));)
+        value = json_object_get(value, name);
+    return value;
+}
+
+static char *service_probe_read_text(struct service_probe *p, json_t *answer, const char *pointer)
+{
+    const char *const text = json_string_value(service_probe_find_member(answer, pointer));
+    CLEANUP_BUF struct buf clean = {0};
+    if (!text)
+        return NULL;
+    text_clean_append(&clean, text, strnlen(text, SHOWN_MAX));
+    return arena_strndup(&p->arena, clean.p ? clean.p : "", clean.len);
+}
+
+static void service_probe_on_reply(void *arg, const struct httpc_reply *reply)
+{
+    struct service_probe *const p = arg;
+    json_t *const answer = json_loadb(reply->body.p ? reply->body.p : "", reply->body.len, 0, NULL);
+    p->done = true;
+    p->is_json = json_is_object(answer);
+    p->outcome = reply->outcome;
+    p->status = reply->status;
+    p->error = arena_strdup(&p->arena, reply->error ? reply->error : "");
+    p->is_proved = reply->outcome == HTTPC_OK &&
+                   (!p->probe->ok || json_is_true(service_probe_find_member(answer, p->probe->ok)));
+    p->account = service_probe_read_text(p, answer, p->probe->account);
+    p->reason = service_probe_read_text(p, answer, p->probe->reason);
+    json_decref(answer);
+}
+
+/* NULL, or why it cannot be sent. */
+static const char *service_probe_send(struct service_probe *p, struct httpc *httpc)
+{
+    const struct tc_http http = {.size = sizeof http,
+                                 .method = p->probe->method ? p->probe->method : "GET",
+                                 .url = p->probe->url,
+                                 .headers = p->probe->headers,
+                                 .header_count = p->probe->header_count,
+                                 .timeout_ms = SERVICE_PROBE_MS};
+    const char *why = NULL;
+    struct outbound_request *const request = outbound_request_new(1, "", &http, &why);
+    struct expanded_request expanded;
+    if (!request)
+        return why;
+    why = outbox_expand_request(&expanded, request, NULL,
+                                &(struct expand_source){service_probe_find_option, p, NULL});
+    if (!why) {
+        service_probe_set_host(p, expanded.http.url);
+        httpc_start(httpc, &expanded.http, service_probe_on_reply, p);
+    } else {
+        why = arena_strdup(&p->arena, why);
+    }
+    outbox_expand_fini(&expanded);
+    outbound_request_unref(request);
+    return why;
+}
+
+/* ---- all of them ---- */
+
+struct service_probes *service_probes_new(const struct conf *conf)
+{
+    struct service_probes *const all = xcalloc(1, sizeof *all);
+    all->conf = conf;
+    return all;
+}
+
+struct service_probe *service_probes_add(struct service_probes *all,
+                                         const struct conf_instance *inst,
+                                         const struct loaded_plugin *plugin)
+{
+    struct tc_err err = {0};
+    if (!plugin->plugin.probe || httpc_check_available(&err) < 0)
+        return NULL;
+    struct service_probe *const p = xcalloc(1, sizeof *p);
+    *p = (struct service_probe){.next = all->list,
+                                .conf = all->conf,
+                                .probe = plugin->plugin.probe,
+                                .inst = inst,
+                                .options = plugin->plugin.options,
+                                .values = xcalloc(1, plugin->plugin.conf_size + 1)};
+    all->list = p;
+    if (plugin_options_fill_instance(p->values, &plugin->plugin, inst, all->conf->file, &p->arena,
+                                     &err) < 0)
+        p->why = arena_strdup(&p->arena, err.text);
+    return p;
+}
+
+void service_probes_run(struct service_probes *all)
+{
+    if (!all->list || all->loop)
+        return;
+    all->loop = loop_new();
+    all->httpc = network_clients_new_http(all->loop, all->conf);
+    for (struct service_probe *p = all->list; p; p = p->next)
+        if (!p->why)
+            p->why = service_probe_send(p, all->httpc);
+    for (struct service_probe *p = all->list; p; p = p->next)
+        while (!p->why && !p->done)
+            loop_run_once(all->loop, -1);
+}
+
+void service_probes_free(struct service_probes *all)
+{
+    if (!all)
+        return;
+    for (struct service_probe *p; (p = all->list);) {
+        all->list = p->next;
+        arena_fini(&p->arena);
+        free(p->values);
+        free(p);
+    }
+    if (all->loop) {
+        httpc_free(all->httpc);
+        loop_free(all->loop);
+    }
+    free(all);
+}
+
+/* ---- what is told ---- */
+
+static struct finding service_probe_judge_refusal(struct service_probe *p)
+{
+    struct arena *const a = &p->arena;
+    const char *const key = service_probe_find_secret(p);
+    const struct conf_option *const o = key ? conf_option_find(p->inst->options, key) : NULL;
+    const char *const file = o ? o->file : p->inst->file;
+    const int line = o ? o->line : p->inst->line;
+    return (struct finding){
+        FINDING_ERROR,
+        line ? (file ? file : p->conf->file) : NULL,
+        line,
+        arena_sprintf(a, "plugins.instances.%s%s%s", p->inst->name, key ? "." : "", key ? key : ""),
+        arena_sprintf(a, "%s does not accept %s (%s)", p->host, key ? key : "the credentials",
+                      p->reason ? p->reason : arena_sprintf(a, "status %d", p->status)),
+        arena_sprintf(a, "set a valid %s", key ? key : "value")};
+}
+
+static struct finding service_probe_judge_silence(struct service_probe *p)
+{
+    struct arena *const a = &p->arena;
+    if (p->outcome == HTTPC_REJECTED)
+        return (struct finding){.level = FINDING_ERROR,
+                                .text = arena_sprintf(a, "cannot ask %s: %s", p->host, p->error),
+                                .remedy =
+                                    "change the URL of the service in the options of the instance"};
+    return (struct finding){.level = FINDING_WARNING,
+                            .text = arena_sprintf(a, "cannot reach %s: %s", p->host, p->error),
+                            .remedy = "check the network, the proxy and the URL of the service"};
+}
+
+struct finding service_probe_judge(struct service_probe *p)
+{
+    struct arena *const a = &p->arena;
+    if (p->why)
+        return (struct finding){.level = FINDING_WARNING,
+                                .text = arena_sprintf(a, "cannot ask the service: %s", p->why),
+                                .remedy = "the plugin's probe is wrong"};
+    if (p->is_proved)
+        return (struct finding){.level = FINDING_OK,
+                                .text = arena_sprintf(a, "%s accepts the credentials%s%s%s",
+                                                      p->host, p->account ? " (account " : "",
+                                                      p->account ? p->account : "",
+                                                      p->account ? ")" : "")};
+    if (!p->status)
+        return service_probe_judge_silence(p);
+    if (p->status == 429 || p->status >= 500 || !p->is_json)
+        return (struct finding){.level = FINDING_WARNING,
+                                .text = arena_sprintf(a, "%s answers with status %d%s: not checked",
+                                                      p->host, p->status,
+                                                      p->is_json ? "" : " and no JSON"),
+                                .remedy = "run turncast doctor again later"};
+    return service_probe_judge_refusal(p);
+}
