@@ -29,11 +29,30 @@ static void turn_keep(struct turn *t, const struct event *ev)
     t->kept[t->n_kept++] = shared_event_new(ev);
 }
 
+static void turn_defer_commit(struct turn *t)
+{
+    t->commit.deferred++;
+}
+
+static void turn_allow_commit(struct turn *t)
+{
+    ASSERT(t->commit.deferred > 0);
+    if (--t->commit.deferred || !t->commit.due)
+        return;
+    t->commit.due = false;
+    struct shared_event *const outcome = shared_event_ref(t->kept[0]);
+    struct event ev = *shared_event_get(outcome);
+    ev.u.meta = &ev.meta;
+    t->owner.commit(t->owner.ctx, &ev);
+    shared_event_unref(outcome);
+}
+
 static void turn_commit(struct turn *t, const struct event *outcome)
 {
+    ASSERT(!t->n_kept);
     turn_move(t, TURN_ON_COMMIT);
     turn_keep(t, outcome);
-    t->owner.commit(t->owner.ctx, outcome);
+    t->commit.due = true;
 }
 
 /* What the agent sent is judged; what everybody is told is what a person can read. */
@@ -67,6 +86,7 @@ static void turn_cast(void *ctx, struct event *ev)
         prepare_request(t, &ev->u.request);
     turn_result_feed(&t->result, ev);
     const bool is_outcome = ev->kind == TC_FINAL || ev->kind == TC_ERROR;
+    ASSERT(!is_outcome || !t->owner.commit || t->commit.deferred);
     if (is_outcome && t->owner.commit) {
         turn_commit(t, ev);
         return;
@@ -238,7 +258,9 @@ static void gate(void *ctx, struct event *ev)
 void turn_flush_held(struct turn *t)
 {
     turn_move(t, TURN_ON_RELEASE);
+    turn_defer_commit(t);
     turn_tell_held(t);
+    turn_allow_commit(t);
 }
 
 /* --- from bytes to translator ---------------------------------------------------------------- */
@@ -274,16 +296,20 @@ static void set_feeding(struct turn *t, bool on)
 
 size_t turn_feed(struct turn *t, const char *p, size_t n)
 {
+    turn_defer_commit(t);
     set_feeding(t, true);
     const size_t taken = line_splitter_feed(&t->stream->lines, p, n);
     set_feeding(t, false);
+    turn_allow_commit(t);
     return taken;
 }
 
 void turn_feed_eof(struct turn *t)
 {
+    turn_defer_commit(t);
     line_splitter_finish(&t->stream->lines);
     translator_settle(&t->stream->translate);
+    turn_allow_commit(t);
 }
 
 enum dialect_work turn_work(const struct turn *t)
@@ -298,7 +324,9 @@ bool turn_leaves_work(const struct turn *t)
 
 void turn_settle(struct turn *t)
 {
+    turn_defer_commit(t);
     translator_settle(&t->stream->translate);
+    turn_allow_commit(t);
 }
 
 /* --- the turns of a stream ------------------------------------------------------------------- */
@@ -377,7 +405,9 @@ void turn_continue_stream(struct turn *t, struct agent_stream *s, bool by_agent)
     agent_stream_free(t->stream);
     t->by_agent = by_agent;
     read_on(t, s);
+    turn_defer_commit(t);
     translator_next(&s->translate, by_agent);
+    turn_allow_commit(t);
 }
 
 struct turn *turn_new(struct dispatch *d, const struct turn_spec *spec)
@@ -418,6 +448,7 @@ static bool is_by_host(const struct stream_end_info *end)
 
 static void turn_finish(struct turn *t, struct stream_end_info *end)
 {
+    turn_defer_commit(t);
     if (is_by_host(end))
         forget_held_end(t);
     turn_flush_held(t);
@@ -426,6 +457,7 @@ static void turn_finish(struct turn *t, struct stream_end_info *end)
         end->message = texts_get(TEXT_OUTPUT_CUT);
     }
     guard_end(&t->guard, end);
+    turn_allow_commit(t);
     turn_move(t, TURN_ON_END);
     t->ended_ms = clock_mono_ms();
 }
@@ -434,12 +466,14 @@ void turn_end_attempt(struct turn *t, struct stream_end_info *end, const char *r
 {
     if (turn_has_ended(t))
         return;
+    turn_defer_commit(t);
     line_splitter_finish(&t->stream->lines);
     translator_end(&t->stream->translate, end);
-    if (!retry) {
+    if (!retry)
         turn_finish(t, end);
+    turn_allow_commit(t);
+    if (!retry)
         return;
-    }
     turn_move(t, TURN_ON_RETRY);
     forget_held(t);
     free(t->acting_tool);
@@ -455,8 +489,10 @@ struct agent_stream *turn_leave_stream(struct turn *t)
     struct agent_stream *const s = t->stream;
     struct stream_end_info end = {.how = STREAM_EOF};
     ASSERT(s && !turn_has_ended(t));
+    turn_defer_commit(t);
     translator_end(&s->translate, &end);
     turn_finish(t, &end);
+    turn_allow_commit(t);
     t->stream = NULL;
     return s;
 }

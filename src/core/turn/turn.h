@@ -26,8 +26,9 @@ struct turn_spec {
     struct visibility visibility;              /* resolved */
     int64_t max_line;
     bool follows; /* an answer is told although work is open behind it: turns follow */
-    /* Or NULL: told the outcome (final or error) before anybody is. It and what follows are held
-     * back until turn_confirm_outcome, which may be called from here. */
+    /* Or NULL: told the outcome (final or error) before anybody is, with all that the agent sent in
+     * the same piece counted in the result. It and what follows are held back until
+     * turn_confirm_outcome, which may be called from here. */
     void (*commit)(void *ctx, const struct event *outcome);
     /* Or NULL: sees each request before anybody does, and may change expires_ms, choices, to and
      * blocking of an open one. It must not feed the turn. */

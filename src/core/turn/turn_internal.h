@@ -19,6 +19,13 @@ struct turn_owner {
     void *ctx;
 };
 
+/* An outcome is handed to whoever records it behind what the agent tells in the same breath: its
+ * usage is recorded with it. */
+struct turn_commit {
+    unsigned deferred; /* calls that may still feed the guard */
+    bool due;          /* the first event of `kept` has still to be handed over */
+};
+
 struct turn {
     struct agent_stream *stream; /* NULL: the next turn has it */
     struct guard guard;
@@ -36,6 +43,7 @@ struct turn {
     void *watch_ctx;
     struct shared_event **kept; /* from the outcome on, until it is committed */
     size_t n_kept;
+    struct turn_commit commit;
     const struct dialect *dialect;
     char *id, *task, *agent;
     struct spent spent;

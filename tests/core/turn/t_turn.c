@@ -85,6 +85,7 @@ struct clerk {
     struct turn *turn;
     char seen[64];
     bool at_once;
+    bool knows_usage; /* when it was told the outcome */
 };
 
 static void note_outcome(void *ctx, const struct event *outcome)
@@ -93,6 +94,7 @@ static void note_outcome(void *ctx, const struct event *outcome)
     const size_t len = strlen(c->seen);
     snprintf(c->seen + len, sizeof c->seen - len, "%s(%s);", kind_name(outcome->kind),
              outcome->kind == TC_FINAL ? outcome->u.final.text : outcome->u.error.message);
+    c->knows_usage = turn_get_result(c->turn)->usage.len > 0;
     if (c->at_once)
         turn_confirm_outcome(c->turn);
 }
@@ -113,6 +115,7 @@ static void test_commit(void)
     ok(turn_is_flushed(t), "R26: nothing waits before the outcome");
     feed(t, "fdone\nu77\n");
     is_str(c.seen, "final(done);", "the outcome is to be kept");
+    ok(c.knows_usage, "with the usage that came in the same piece");
     ok(!turn_is_flushed(t) && turn_has_outcome(t), "and waits");
     is_str(cast_log_text(&log_), "start(T) n(hi)", "nobody has it yet");
     end(t, STREAM_EOF, NULL);
@@ -124,11 +127,12 @@ static void test_commit(void)
 
     c = (struct clerk){.at_once = true};
     t = begin_committed(&c);
-    feed(t, "ebad\n");
+    feed(t, "ebad\nu7\n");
     turn_flush_held(t);
-    is_str(cast_log_text(&log_), "start(T) error(-: bad)", "kept at once, told at once");
+    ok(c.knows_usage, "an error with its usage");
+    is_str(cast_log_text(&log_), "start(T) error(-: bad) usage(1)", "kept at once, told at once");
     end(t, STREAM_EOF, NULL);
-    is_cast(t, "start(T) error(-: bad) done(error)", "an error that was kept");
+    is_cast(t, "start(T) error(-: bad) usage(1) done(error)", "an error that was kept");
 
     c = (struct clerk){0};
     t = begin_committed(&c);
