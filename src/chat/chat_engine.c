@@ -274,9 +274,14 @@ static void take_sign(struct chat *c, const struct chat_record *r, const struct 
                       struct tc_verdict *v)
 {
     const enum tc_result_kind kind = result->result.kind;
-    v->next = kind == TC_RESULT_RETRY && result->result.hold_ms ? TC_NEXT_AGAIN : TC_NEXT_DONE;
-    if (kind == TC_RESULT_UNSUPPORTED)
+    const bool waits = kind == TC_RESULT_RETRY && result->result.hold_ms;
+    v->next = waits || kind == TC_RESULT_UNAUTHORIZED ? TC_NEXT_AGAIN : TC_NEXT_DONE;
+    if (kind == TC_RESULT_UNSUPPORTED) {
         c->unsupported |= TC_CAN(r->op);
+        tc_log(c->inst, TC_INFO, "cannot show %s: %s; none are shown until the next start",
+               r->op == TC_OP_REACT ? "reactions" : "signs of a running turn",
+               result->result.reason ? result->result.reason : "no reason given");
+    }
     if (v->next == TC_NEXT_DONE && kind != TC_RESULT_DONE && kind != TC_RESULT_IN_DOUBT &&
         r->summary)
         chat_reply(c, c->inst->lobby, &r->target, r->summary);
@@ -303,17 +308,22 @@ static struct chat_result chat_engine_read_result(struct chat *c, struct tc_turn
 }
 
 /* What a result means for every operation: who waits, and whether the credentials are good. */
-static void apply_hold(struct chat *c, const struct chat_result *result, struct tc_verdict *v)
+static void apply_hold(struct chat *c, const struct tc_reply *reply,
+                       const struct chat_result *result, struct tc_verdict *v)
 {
     const struct tc_result *const r = &result->result;
     if (r->kind == TC_RESULT_UNAUTHORIZED) {
         chat_receive_lock(c, r->reason);
         v->hold_ms = LOCKED_HOLD_MS;
         v->scope = TC_HOLD_INSTANCE;
+        v->reason = arena_sprintf(&c->scratch, "the service refuses the credentials (%s)",
+                                  r->reason ? r->reason : "no reason given");
     } else if (r->hold_ms > 0) {
         v->hold_ms = r->hold_ms;
         v->scope = r->scope;
     }
+    if (r->kind == TC_RESULT_RETRY && reply->status == 429)
+        v->scope = r->scope; /* the host has read how long */
     if (r->kind == TC_RESULT_RETRY || r->kind == TC_RESULT_UNAUTHORIZED)
         v->next = TC_NEXT_AGAIN;
 }
@@ -325,6 +335,8 @@ static void take_next_step(struct chat *c, struct chat_turn *t, struct chat_reco
     r->step++;
     r->cursor = result->result.cursor;
     v->next = TC_NEXT_DONE;
+    if (t && t->over && r->op == TC_OP_TYPING && !r->off)
+        return; /* the sign would stay behind the outcome */
     const struct chat_send_extra extra = chat_content_of(reply->http);
     if (t && (r->op == TC_OP_TYPING || chat_record_is_slot(r, CHAT_SLOT_LIVE)))
         chat_live_send_view(t, r, extra);
@@ -383,10 +395,10 @@ static void take_result(struct chat *c, struct chat_turn *t, struct chat_record 
     struct tc_turn *const turn = t ? t->turn : c->inst->lobby;
     const struct chat_result result = chat_engine_read_result(c, turn, r, reply);
     if (!chat_record_is_slot(r, CHAT_SLOT_POLL) || result.result.kind == TC_RESULT_UNAUTHORIZED)
-        apply_hold(c, &result, v);
+        apply_hold(c, reply, &result, v);
     take_move(c, turn, r, &result);
     if (chat_record_is_slot(r, CHAT_SLOT_IDENTIFY)) {
-        v->next = TC_NEXT_DONE;
+        v->next = result.result.kind == TC_RESULT_UNAUTHORIZED ? TC_NEXT_FAIL : TC_NEXT_DONE;
         chat_receive_take_identity(c, &result);
     } else if (chat_record_is_slot(r, CHAT_SLOT_POLL) &&
                result.result.kind != TC_RESULT_NEXT_STEP) {

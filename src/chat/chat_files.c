@@ -170,14 +170,15 @@ static bool has_id(const json_t *ids, const char *id)
 }
 
 /* It waits, alone or as part of an album, or has been handed over. */
-static bool is_known(const struct chat *c, const char *id)
+static bool is_known(const struct chat *c, const struct tc_chat_message *m)
 {
     const struct chat_parcel *p;
     TAILQ_FOREACH(p, &c->parcels.list, entry)
-    if (is_same(chat_json_text(p->message, "id"), id) ||
-        has_id(json_object_get(p->message, "ids"), id))
+    if (is_same(chat_json_text(p->message, "id"), m->id) ||
+        (m->also && is_same(chat_json_text(p->message, "also"), m->also)) ||
+        has_id(json_object_get(p->message, "ids"), m->id))
         return true;
-    return has_id(c->parcels.done, id);
+    return has_id(c->parcels.done, m->id);
 }
 
 static size_t count_of_person(const struct chat *c, const char *user)
@@ -258,8 +259,9 @@ static const char *text_with_notes(struct chat *c, const struct chat_parcel *p)
     text = text ? text : "";
     json_array_foreach(json_object_get(p->message, "files"), i,
                        file) if (!chat_json_text(file, "path")) text =
-        arena_sprintf(&c->scratch, "%s%s[%s: download failed]", text, *text ? "\n" : "",
-                      chat_json_text(file, "name"));
+        arena_sprintf(
+            &c->scratch, "%s%s[%s: %s]", text, *text ? "\n" : "", chat_json_text(file, "name"),
+            chat_json_text(file, "why") ? chat_json_text(file, "why") : "download failed");
     return text;
 }
 
@@ -359,7 +361,7 @@ static void grow_album(struct chat *c, struct chat_parcel *p, const struct tc_ch
 
 bool chat_files_wait(const struct chat *c, const struct tc_chat_message *m)
 {
-    return m->file_count > 0 || m->group || is_known(c, m->id) ||
+    return m->file_count > 0 || m->group || is_known(c, m) ||
            (is_blocked(c, m) && !(m->text && (m->text[0] == '/' || m->text[0] == '!')));
 }
 
@@ -372,7 +374,7 @@ static enum tc_accepted refuse_full(struct chat *c, const struct tc_chat_message
 
 enum tc_accepted chat_files_take(struct chat *c, const struct tc_chat_message *m, bool addressed)
 {
-    if (is_known(c, m->id))
+    if (is_known(c, m))
         return TC_KNOWN;
     if (!tc_may_submit(c->inst->lobby, m->user, m->target.chat))
         return TC_DENIED; /* nothing is fetched for strangers */
@@ -440,12 +442,14 @@ void chat_files_take_result(struct chat *c, const struct chat_record *r,
         v->next = TC_NEXT_AGAIN; /* until the time of the message is over */
         return;
     }
+    json_t *const file = json_array_get(json_object_get(p->message, "files"), i);
     p->open--;
     if (kind == TC_RESULT_NEXT_STEP)
         fetch(c, p, i, r->step + 1, result->result.cursor, 0);
     else if (kind == TC_RESULT_DONE && reply->path)
-        chat_json_set_text(json_array_get(json_object_get(p->message, "files"), i), "path",
-                           reply->path);
+        chat_json_set_text(file, "path", reply->path);
+    else if (reply->outcome == TC_OK) /* what the connector objects to: the agent reads it */
+        chat_json_set_text(file, "why", result->result.reason);
     hand_over_parcels(c);
 }
 

@@ -266,7 +266,7 @@ static enum tc_accepted act(struct chat *c, const struct tc_chat_action *a)
 {
     enum tc_accepted how = TC_DENIED;
     const char *const not_valid = texts_get(TEXT_CHAT_BUTTON_OVER), *text = not_valid;
-    bool alert = false;
+    bool of_card = false, retried = false, alert = false;
     const char *turn;
     if (a->stop)
         text = stop_here(c, a, &how);
@@ -276,9 +276,13 @@ static enum tc_accepted act(struct chat *c, const struct tc_chat_action *a)
         text = chat_inbound_resend(c, a, turn, &how);
     else if ((turn = pressed_turn(a->data, CHAT_PRESS_RETRY))) {
         text = chat_inbound_retry(c, a, turn, &how);
-        alert = how != TC_ACCEPTED && how != TC_QUEUED;
-    } else
+        retried = true;
+    } else {
         chat_cards_take_action(c, a, &how, &text, &alert);
+        of_card = text != not_valid;
+    }
+    if (!of_card) /* what had no effect the person has to confirm */
+        alert = retried ? how != TC_ACCEPTED && how != TC_QUEUED : how != TC_COMMAND;
     if (a->data && text == not_valid)
         note_forged(c, a);
     if (!a->stop || text)

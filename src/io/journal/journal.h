@@ -149,8 +149,8 @@ enum journal_status journal_dead_add(struct journal *j, const struct journal_dea
 /* Back into the outbox, behind all others, under the number seq. REFUSED: it was an event, which is
  * of no use outside of its turn. */
 enum journal_status journal_dead_retry(struct journal *j, int64_t id, int64_t seq) MUST_CHECK;
-/* The requests of that turn in that lane, at most `most` of them, numbered from seq; *count: how
- * many. UNCHANGED: there is none. */
+/* The requests of that turn in that lane, or in one that begins with it and a colon, at most `most`
+ * of them, numbered from seq; *count: how many. UNCHANGED: there is none. */
 enum journal_status journal_dead_retry_turn(struct journal *j, const struct journal_dead *which,
                                             int64_t seq, int64_t most, int64_t *count) MUST_CHECK;
 enum journal_status journal_dead_drop(struct journal *j, int64_t id) MUST_CHECK;

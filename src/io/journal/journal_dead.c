@@ -138,7 +138,10 @@ struct dead_retry_turn {
     bool found;
 };
 
-#define DEAD_OF_TURN "from dead where conn=?1 and turn=?2 and lane=?3 and kind='request'"
+/* The lane of a thread begins with that of its chat and a colon. */
+#define DEAD_OF_TURN                                                                               \
+    "from dead where conn=?1 and turn=?2 and kind='request'"                                       \
+    " and (lane=?3 or substr(lane, 1, length(?3) + 1)=?3||':')"
 
 /* In the order in which they were laid down. */
 static int retry_turn(struct sql *db, void *ctx)
