@@ -30,8 +30,9 @@ static const char *const bodies[] = {
     "{\"ok\":true,\"ts\":\"2.1\",\"user_id\":\"UBOT\",\"url\":\"wss://s.test/1\"}",
     "{\"ok\":true,\"upload_url\":\"https://f.test/up\",\"file_id\":\"F1\"}",
     "{\"ok\":true,\"messages\":[],\"response_metadata\":{\"next_cursor\":\"x\"}}",
-    ("{\"ok\":true,\"messages\":[{\"metadata\":{\"event_type\":\"turncast_turn\",\"event_payload\":"
-     "{\"turn\":\"t\",\"part\":0}}}, 7, {\"files\":[{\"id\":\"F1\"},null]}]}"),
+    ("{\"ok\":true,\"messages\":[{\"metadata\":{\"event_type\":\"turncast_answer\",\"event_"
+     "payload\":"
+     "{\"key\":\"a\"}}}, 7, {\"files\":[{\"id\":\"F1\"},null]}]}"),
     "{\"ok\":true,\"ts\":7,\"messages\":7,\"url\":[],\"user_id\":{},\"upload_url\":1}",
     "{\"ok\":1}",
     "{}",
@@ -68,14 +69,15 @@ static const char *const frames[] = {
     "{\"envelope_id\":\"e\",\"type\":\"events_api\",\"payload\":{\"event\":{\"type\":"
     "\"agent_session_stopped\",\"channel\":\"C1\",\"thread_ts\":\"1.1\",\"user\":\"U1\"}}}",
     "{\"envelope_id\":\"e\",\"type\":\"interactive\",\"payload\":{\"type\":\"block_actions\","
-    "\"user\":{\"id\":\"U1\"},\"actions\":[{\"action_id\":\"turncast_stop\",\"value\":\"t\"},7]}}",
+    "\"user\":{\"id\":\"U1\"},\"actions\":[{\"action_id\":\"turncast:s:t\",\"value\":\"s:t\"},7]}}",
     "{\"envelope_id\":\"e\",\"type\":\"interactive\",\"payload\":{\"type\":\"block_actions\","
     "\"user\":{\"id\":\"U1\"},\"channel\":{\"id\":\"C1\"},\"actions\":[{\"action_id\":"
-    "\"turncast_choose_allow\",\"value\":\"ticket-q:allow\"}]}}",
+    "\"turncast:a:ticket-q:allow\",\"value\":\"a:ticket-q:allow\"}]}}",
     "{\"envelope_id\":\"e\",\"type\":\"interactive\",\"payload\":{\"type\":\"block_actions\","
     "\"user\":{\"id\":\"U1\"},\"channel\":{\"id\":\"C1\"},\"state\":{\"values\":{\"q.0\":{\"x\":{"
     "\"selected_option\":{\"value\":\"a%2\"}}},\"m.%\":{\"y\":{\"value\":\"b\"},\"z\":7},\"w.1\":7,"
-    "\"\":{\"x\":{}}}},\"actions\":[{\"action_id\":\"turncast_choose_answer\",\"value\":\"ticket-p:"
+    "\"\":{\"x\":{}}}},\"actions\":[{\"action_id\":\"turncast:a:ticket-p:answer\",\"value\":\"a:"
+    "ticket-p:"
     "answer\"}]}}",
     "{\"envelope_id\":\"e\",\"type\":\"events_api\",\"payload\":{\"event_id\":\"E3\",\"event\":{"
     "\"type\":\"message\",\"channel\":\"C1\",\"user\":\"U1\",\"ts\":\"1.7\",\"thread_ts\":\"1.1\","
@@ -125,7 +127,7 @@ static void promise(struct fake_host *s, const char *call)
 {
     while (s->promises)
         fake_host_drop_promise(s);
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 40; i++) {
         struct fake_promise *const p = xcalloc(1, sizeof *p);
         *p = (struct fake_promise){.next = s->promises,
                                    .call = call,
@@ -170,7 +172,7 @@ static bool any_live(const struct fake_host *s, const struct fake_turn *t)
 {
     for (const struct fake_request *r = s->requests; r; r = r->next)
         if (r->turn == t && r->state == FAKE_WAITS && r->http.priority == TC_P_LIVE &&
-            r->attempts == 0 && strncmp(r->http.lane, "status:", 7) != 0)
+            r->attempts == 0 && strncmp(r->http.lane, "signs:", 6) != 0)
             return true;
     return false;
 }
@@ -197,9 +199,9 @@ static void step(struct fake_host *s, struct fake_turn *t)
     } else if (what < 4 && s->socket_count > 0) {
         fake_host_advance(s, 0);
         s->lenient = strstr(frame, "deny: "); /* an answer, or a message */
-        promise(s, strstr(frame, "stop")     ? "cancel"
-                   : strstr(frame, "choose") ? "answer"
-                                             : "submit");
+        promise(s, strstr(frame, "stop") || strstr(frame, "s:t") ? "cancel"
+                   : strstr(frame, "a:ticket")                   ? "answer"
+                                                                 : "submit");
         tell(s, 1 + pick((unsigned)s->socket_count), frame);
         s->lenient = false;
     } else if (what < 6) {
@@ -219,7 +221,7 @@ static const char *run(const char *const *options)
         bail("init failed");
     struct fake_turn *t = fake_host_open(
         s, "t", NULL,
-        "{\"channel\":\"C1\",\"thread\":\"1.1\",\"ts\":\"1.5\",\"user\":\"U1\",\"team\":\"T1\"}",
+        "{\"chat\":\"C1\",\"thread\":\"1.1\",\"message\":\"1.5\",\"user\":\"U1\",\"more\":\"T1\"}",
         NULL);
     fake_host_event(s, t, "start", "{}");
     for (unsigned i = pick(STEPS); i > 0; i--)

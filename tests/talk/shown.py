@@ -170,6 +170,10 @@ class ShownByTelegram(Shown):
         return can_stop(message["buttons"])
 
 
+def is_answer(metadata):
+    return bool(metadata) and metadata["event_type"] == "turncast_answer"
+
+
 class ShownBySlack(Shown):
     TIDIES_ONCE = True  # the service itself ends a stream after some minutes
     LIVE = ("chat.startStream", "chat.appendStream", "chat.update")
@@ -190,10 +194,10 @@ class ShownBySlack(Shown):
         return (call["chat"], str(call["params"].get("ts"))) if is_edit else None
 
     def is_outcome(self, message):
-        return message["metadata"] and OUTCOME.search(message["text"] or "")  # or a further part
+        return is_answer(message["metadata"]) and OUTCOME.search(message["text"] or "")  # or a further part
 
     def tells_outcome(self, call):
-        return call["params"].get("metadata")
+        return is_answer(_read(call["params"].get("metadata")))
 
     def is_live(self, call):
         is_post = call["method"] == "chat.postMessage"

@@ -67,6 +67,14 @@ class Person:
         return [r for r in calls if not methods or r["method"] in methods]
 
 
+def button(message, what):
+    """The button of a choice, or "stop": what is sent when it is pressed."""
+    rows = [b["elements"] for b in message["blocks"] if b["type"] == "actions"]
+    data = [e["value"] for row in rows for e in row]
+    end = [d for d in data if (d.startswith("s:") if what == "stop" else d.endswith(f":{what}"))]
+    return {"action_id": f"turncast:{end[0]}", "value": end[0]}
+
+
 def fault(fake, method, chat, do, **more):
     """The text of the match is among what is done."""
     match = {"method": method, **({"chat": chat} if chat else {})}

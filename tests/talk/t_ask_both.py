@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from cases import await_, run, same
 from deciders import APPROVERS, Person, agents
 from people import messages
+from slackers import button
 from talk import Fake, Host, done, equal, slack, telegram
 
 USER, CHANNEL = "U1000", "D1000"  # in Slack
@@ -21,11 +22,8 @@ def card(fake, command):
 
 def press_in_slack(fake, message, choice):
     """Also when the buttons go away meanwhile: it was seen before."""
-    id_ = f"turncast_choose_{choice}"
-    rows = [b["elements"] for b in message["blocks"] if b["type"] == "actions"]
-    value = next(e["value"] for e in rows[0] if e["action_id"] == id_)
-    body = {"channel": CHANNEL, "user": USER, "ts": message["id"], "value": value, "force": True}
-    fake.control("action", {**body, "action_id": id_})
+    body = {"channel": CHANNEL, "user": USER, "ts": message["id"], "force": True}
+    fake.control("action", {**body, **button(message, choice)})
 
 
 def begin(telegram_fake, slack_fake, command):

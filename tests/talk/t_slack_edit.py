@@ -3,7 +3,7 @@
 button. Cases are named after what a connector has to do."""
 from cases import await_, run, same
 from people import Question, messages, outcomes
-from slackers import ALLOWED, EXTRA, NAME, STRANGER, Person, fault
+from slackers import ALLOWED, EXTRA, NAME, STRANGER, Person, button, fault
 from talk import Fake, Host, done, equal, slack
 
 PAUSE_S = 15  # long enough for a turn to end meanwhile
@@ -46,20 +46,23 @@ def stop_by(words):
     return case
 
 
+def press(person, shown):
+    return {"channel": person.chat, "user": person.id, "ts": shown["id"], **button(shown, "stop")}
+
+
 def stop_by_button(fake, host):
     """R19, R21: the button stops the turn, but not for a stranger"""
     person = Person(fake)
     asked = person.ask("tools=1 gated")
-    press = {"channel": person.chat, "action_id": "turncast_stop"}
     shown = person.hear("Looking at part 1", asked.message, buttons=1)
     fake.control("user", {"id": STRANGER, "name": "stranger"})
-    fake.control("action", {**press, "ts": shown["id"], "user": STRANGER})
+    fake.control("action", {**press(person, shown), "user": STRANGER})
     person.hears_back(asked.message)
     host.let_go(asked.id)
     assert "Answer" in person.answer(asked)["text"], "stopped by a stranger"
     cut = person.ask("tools=1 ms=600000")
     shown = person.hear("Looking at part 1", cut.message, buttons=1)
-    fake.control("action", {**press, "ts": shown["id"], "user": person.id})
+    fake.control("action", press(person, shown))
     person.sees_end_of(cut)
 
 

@@ -9,7 +9,7 @@ import urllib.request
 
 from cases import await_
 from people import outcomes
-from slackers import ALLOWED, EXTRA, Person, free_port, inbound, listens
+from slackers import ALLOWED, EXTRA, Person, button, free_port, inbound, listens
 from talk import SLACK_TOKENS, Fake, Host, done, equal, ok, slack
 
 
@@ -83,7 +83,7 @@ def files_and_buttons(fake):
     ok("The files have 1234 bytes." in text, "R28: a message with a file is taken in the end", text)
     cut = person.ask("tools=1 ms=600000")
     shown = person.hear("Looking at part 1", cut.message, buttons=1)
-    press = {"channel": person.chat, "action_id": "turncast_stop", "ts": shown["id"]}
+    press = {"channel": person.chat, "ts": shown["id"], **button(shown, "stop")}
     fake.control("action", {**press, "user": person.id})
     person.sees_end_of(cut)
     ok(True, "R19: the button stops the turn")

@@ -10,7 +10,7 @@ import signal
 
 from cases import await_, run, same
 from people import Question, messages
-from slackers import ALLOWED, STRANGER, Person, free_port, listens
+from slackers import ALLOWED, STRANGER, Person, button, free_port, listens
 from talk import BUILD, SLACK_TOKENS, Fake, Host, done, equal, slack
 
 ASKER = json.dumps([str(BUILD / "tests" / "fake" / "asker")])
@@ -35,12 +35,12 @@ class Asker(Person):
 
     def press(self, card, choice, user=None, **more):
         body = {"channel": self.chat, "user": user or self.id, "ts": card["id"], **more}
-        return self.fake.control("action", {**body, "action_id": f"turncast_choose_{choice}"})
+        return self.fake.control("action", {**button(card, choice), **body})
 
     def decided(self, card, words):
         """The card says so, and has no buttons any more."""
         shown = await_(lambda: [m for m in self.seen(self.asked) if m["id"] == card["id"]
-                                and words in m["text"] and not m["buttons"]], words)  # fmt: skip
+                                and words in plain(m["text"]) and not m["buttons"]], words)  # fmt: skip
         return shown[0]
 
     def told(self, text, user=None):
@@ -53,8 +53,13 @@ class Asker(Person):
         """What the agent was told, which is its answer."""
         text = await_(lambda: [m for m in self.seen(self.asked) if '{"behavior"' in m["text"]],
                       "the answer")[0]["text"]  # fmt: skip
-        plain = html.unescape(re.sub(r"\\([^\w\s])", r"\1", text))  # it was shown as Markdown
-        return json.JSONDecoder().raw_decode(plain[plain.index('{"behavior"') :])[0]
+        shown = plain(text)
+        return json.JSONDecoder().raw_decode(shown[shown.index('{"behavior"') :])[0]
+
+
+def plain(text):
+    """What a person reads of Markdown."""
+    return html.unescape(re.sub(r"\\([^\w\s])", r"\1", text))
 
 
 def is_card(message, buttons):
@@ -74,7 +79,7 @@ def approve(fake, host):
     """a button allows; the message says who did, and has no buttons any more"""
     person = Asker(fake)
     card = person.begin("run=df &lt;!here&gt; *x*")  # as Slack tells what was typed
-    assert "df <!here> *x*" in card["text"], card["text"]
+    assert "df <!here> *x*" in plain(card["text"]), card["text"]
     same(card["buttons"][0][0], "Allow")
     person.press(card, "allow")
     same(person.answers()["behavior"], "allow")
@@ -91,7 +96,7 @@ def deny(fake, host):
     assert "not on Friday" in said["message"], said
     person.decided(card, f"Denied by {person.id} (sl): not on Friday")
     person.say("deny: once more", person.asked.message)
-    person.told("No request is open")
+    person.hear("^No request is open", person.asked.message)
     same(len([m for m in person.seen(person.asked) if "behavior" in m["text"]]), 1, "turns")
 
 
@@ -149,18 +154,19 @@ def forged(fake, host):
     """R21: what is made up, of another message or comes again changes nothing"""
     person, other = Asker(fake), Asker(fake)
     card, theirs = person.begin("run=df"), other.begin("run=du")
-    value = card["blocks"][-2]["elements"][0]["value"]
+    value = value_of(card, "allow")
     other_ticket = value[:-7] + ("A" if value[-7] != "A" else "B") + ":allow"
-    for wrong in (other_ticket, "x" * 40, "../x:allow", ""):
-        person.press(card, "allow", value=wrong, force=True)
-    person.press(card, "allow_everything", value=value, force=True)
+    for wrong in (other_ticket, "x" * 40, "a:../x:allow", ""):
+        person.press(card, "allow", action_id=f"turncast:{wrong}", value=wrong, force=True)
+    person.press(card, "allow", action_id="turncast:a:other:allow", force=True)
     same(person.card()["buttons"], card["buttons"], "after them")
     person.press(card, "allow")
     person.decided(card, "Allowed by")
     presses = [r["payload"] for r in fake.record() if r["kind"] == "inbound"
                and r["payload"].get("container", {}).get("message_ts") == card["id"]]  # fmt: skip
-    fake.control("again", {"payload": presses[-1]})
-    await_(lambda: len(whispers(person)) == 2, "what is told of a press that comes again")
+    fake.control("again", {"payload": presses[-1]})  # it has had its effect
+    person.press(card, "allow", force=True)
+    await_(lambda: len(whispers(person)) == 2, "what is told of another request, and of a late press")
     same(other.card()["buttons"], theirs["buttons"], "of the other one")
     other.press(theirs, "deny")
     same(other.answers()["behavior"], "deny")
@@ -183,9 +189,7 @@ def whispers(person):
 
 
 def value_of(card, choice):
-    rows = [b for b in card["blocks"] if b["type"] == "actions"]
-    ids = {e["action_id"]: e["value"] for e in rows[0]["elements"]}
-    return ids[f"turncast_choose_{choice}"]
+    return button(card, choice)["value"]
 
 
 def stops(fake, host):
@@ -193,7 +197,7 @@ def stops(fake, host):
     person = Asker(fake)
     card = person.begin("run=df")
     person.say("!stop", person.asked.message)
-    person.decided(card, "No longer needed")
+    person.decided(card, "the turn has ended")
     person.sees_end_of(person.asked)
 
 
@@ -215,7 +219,7 @@ def expired(fake, host):
     person = Asker(fake)
     card = person.begin("run=df")
     same(person.answers()["behavior"], "deny")
-    person.decided(card, "no answer in time")
+    person.decided(card, "Denied: no answer")
     person.press(card, "allow", force=True, value=value_of(card, "allow"))
     person.told("has expired|already closed")
 
@@ -230,7 +234,7 @@ def instance_dies(fake, host):
     fake.wait(sockets=1, timeout=30)
     person.press(card, "allow")
     same(person.answers()["behavior"], "allow")
-    person.decided(card, "allowed by")
+    person.decided(card, "Allowed by")
 
 
 def connections(fake):
@@ -251,7 +255,7 @@ def host_dies(fake, host):
     card = person.begin("run=df")
     host.kill()
     host.start()
-    person.decided(card, "closed: the turn has ended")
+    person.decided(card, "the turn has ended")
     fake.wait(sockets=1, timeout=30)
     person.press(card, "allow", force=True, value=value_of(card, "allow"))
     person.told("")
@@ -266,10 +270,9 @@ def slow_end(fake, host):
     assert agents, "no agent runs"
     where = {"user": person.id, "channel": person.chat, "thread_ts": person.asked.message}
     fake.control("stop", where)
-    person.hear("^Stopping", person.asked.message)
     person.sees_end_of(person.asked)
     same(agents_of(host) & agents, set(), "processes of the agent")
-    person.decided(card, "No longer needed")
+    person.decided(card, "the turn has ended")
 
 
 def agents_of(host):
@@ -316,7 +319,7 @@ def by_http():
             person = Asker(fake)
             card = person.begin("run=df")
             payload = {"type": "block_actions", "user": {"id": person.id}, "actions": [
-                {"action_id": "turncast_choose_allow", "value": value_of(card, "allow")}]}  # fmt: skip
+                button(card, "allow")]}  # fmt: skip
             payload |= {"channel": {"id": person.chat}, "container": {"message_ts": card["id"]}}
             for sign in ("bad", "old", "none"):
                 push = {"payload": payload, "sign": sign, "kind": "interactive"}

@@ -56,7 +56,7 @@ def lost_progress(place):
 
 
 def limited(place):
-    """R5, R6: a limit is kept to the letter, only the newest waits, and the answer is the first behind it"""
+    """R5, R6: a limit is kept to the letter, only the newest waits, and the answer goes first"""
     person = place.person()
     pause = 6
     question = person.ask("tools=3 gated")
@@ -68,7 +68,9 @@ def limited(place):
     person.answer(question)
     later = [c for c in person.calls() if c["seq"] > refused["seq"]
              and c["method"] in place.METHODS["post"] + place.METHODS["edit"]]  # fmt: skip
-    assert later[0]["t"] - refused["t_done"] >= pause - 0.01, "not as long as was asked"
+    limited_ = [c for c in later if not place.LIMITS_METHODS or c["method"] in place.METHODS["edit"]]
+    waited = [c["t"] - refused["t_done"] for c in limited_]
+    assert all(s >= pause - 0.01 for s in waited), f"not as long as was asked: {waited}"
     assert later[0]["text"].startswith("Answer"), later[0]
 
 

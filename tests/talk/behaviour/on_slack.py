@@ -18,9 +18,7 @@ class OnSlack(Place):
     }  # fmt: skip
     LONG = 30000
     UNSURE = False
-    NOT_YET = frozenset("""heartbeat cadence deleted stop stop_by_button queue twice limited with_stop
-        open_card_of_connector open_card late_edit lost_progress dead_letter every_state connector_dies token
-        whole_file edited edited_deleted""".split())
+    LIMITS_METHODS = RETRIES_IN_THREAD = True
 
     def prepare(self):
         self.fake.control("options", {"streams": False, "agent": False, "assistant": False})
@@ -86,6 +84,9 @@ class OnSlack(Place):
 
     def press_again(self, person, pressed):
         self.fake.control("action", {**pressed, "user": person.id, "force": True})
+
+    def token(self, good):
+        self.fake.control("options", {"tokens_revoked": not good})
 
     def delete(self, person, message):
         self.fake.control("delete", {"channel": person.chat, "ts": message["id"]})

@@ -30,8 +30,9 @@ class Place:
     EDIT_S = 1.0  # between two edits
     LONG = 9000  # characters of an answer that needs several messages, and not too many
     UNSURE = True  # the service does not recognise what is sent again
+    LIMITS_METHODS = False  # a limit holds one kind of request, and not the chat
+    RETRIES_IN_THREAD = False  # a turn that is tried again has its outcome where the first had it
     OPTIONS = {}  # of the instance, for all stages
-    NOT_YET = frozenset()  # names of cases of which the connector falls short
 
     def __init__(self):
         self.fake = Fake(self.NAME)

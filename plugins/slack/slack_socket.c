@@ -3,16 +3,14 @@
 #include <string.h>
 #include <sys/random.h>
 
-#include "call.h"
-#include "event.h"
-#include "fault.h"
-#include "slack.h"
+#include "slack_inbound.h"
+#include "slack_operation.h"
 
 #define BACKOFF_MS 2000
 #define BACKOFF_MAX_MS 20000 /* and up to half of it more */
 #define HELLO_MS 15000       /* a connection that has not said hello by then is given up */
 
-static struct socket *socket_of(struct tc_turn *lobby)
+static struct slack_socket *socket_of(struct tc_turn *lobby)
 {
     return &state_of(lobby)->socket;
 }
@@ -28,7 +26,7 @@ static int64_t jitter(int64_t ms)
 
 static void socket_stop(struct tc_turn *lobby, const char *why)
 {
-    struct socket *s = socket_of(lobby);
+    struct slack_socket *s = socket_of(lobby);
     if (!s->stopped)
         tc_log(lobby->inst, TC_ERR,
                "Socket Mode stopped permanently: %s; no messages are received; fix app_token and "
@@ -41,17 +39,18 @@ static void socket_stop(struct tc_turn *lobby, const char *why)
 
 static void socket_ask(struct tc_turn *lobby)
 {
-    struct socket *s = socket_of(lobby);
+    struct slack_socket *s = socket_of(lobby);
+    struct tc_http http = {.size = sizeof http, .priority = TC_P_REQUEST, .tag = "open"};
     if (s->stopped || s->asking || s->next)
         return;
-    const struct slack_call how = {.tag = "open", .priority = TC_P_REQUEST};
     s->waiting = false;
-    s->asking = call_json(lobby, CONNECTIONS_OPEN, json_object(), &how) == 0;
+    s->asking = slack_call(lobby, CONNECTIONS_OPEN, json_object(), &http) == 0 &&
+                tc_http(lobby, &http) == 0;
 }
 
 static void ask_later(struct tc_turn *lobby)
 {
-    struct socket *s = socket_of(lobby);
+    struct slack_socket *s = socket_of(lobby);
     if (s->stopped || s->asking || s->next || s->waiting)
         return;
     const unsigned doubled = s->failures < 4 ? s->failures : 4;
@@ -61,49 +60,67 @@ static void ask_later(struct tc_turn *lobby)
     tc_wake(lobby, jitter(most < BACKOFF_MAX_MS ? most : BACKOFF_MAX_MS));
 }
 
-void socket_start(struct tc_turn *lobby)
+/* Called again after each pause: a connection that is there stays. */
+void slack_socket_start(struct tc_turn *lobby)
 {
-    socket_ask(lobby);
+    const struct slack_socket *s = socket_of(lobby);
+    if (!s->current && !s->waiting)
+        socket_ask(lobby);
 }
 
-static bool is_fatal(const struct fault *f)
+/* A refusal that does not end by itself. */
+static bool is_fatal(const char *error)
 {
-    return f->kind == FAULT_AUTH || f->kind == FAULT_SCOPE;
+    for (const struct tc_error_rule *rule = slack_errors;
+         rule->kind != TC_RESULT_DONE || rule->text; rule++)
+        if (rule->text && strstr(error, rule->text))
+            return rule->kind == TC_RESULT_UNAUTHORIZED || rule->kind == TC_RESULT_UNSUPPORTED;
+    return false;
 }
 
-int socket_on_url(struct tc_turn *lobby, const struct tc_reply *r, struct tc_verdict *v)
+static void refuse(struct tc_turn *lobby, const char *error, struct tc_verdict *v)
 {
-    struct socket *s = socket_of(lobby);
-    FAULT_CLEANUP struct fault f = fault_read(lobby, r);
-    const char *url = json_string_value(json_object_get(f.json, "url"));
-    if (r->status == 429 && r->outcome == TC_REJECTED)
-        return 0; /* the host asks again when it may */
-    s->asking = false;
-    *v = (struct tc_verdict){.next = TC_NEXT_DONE};
-    if (is_fatal(&f)) {
-        socket_stop(lobby, f.error);
-        *v = (struct tc_verdict){.next = TC_NEXT_FAIL,
-                                 .scope = TC_HOLD_INSTANCE,
-                                 .reason = fault_refusal(lobby, &f, "app token")};
-        return 0;
-    }
-    const int64_t id =
-        f.kind == FAULT_NONE && url ? tc_socket_open(lobby->inst, TC_SOCKET(.url = url)) : -1;
+    socket_stop(lobby, error);
+    *v = (struct tc_verdict){.next = TC_NEXT_FAIL,
+                             .scope = TC_HOLD_INSTANCE,
+                             .reason =
+                                 tc_sprint(lobby, "app token rejected by the service (%s)", error)};
+}
+
+static void open_url(struct tc_turn *lobby, const char *url, const char *error)
+{
+    struct slack_socket *s = socket_of(lobby);
+    const int64_t id = url ? tc_socket_open(lobby->inst, TC_SOCKET(.url = url)) : -1;
     if (id > 0) {
         s->next = id;
         tc_wake(lobby, HELLO_MS);
-        return 0;
+        return;
     }
     if (s->failures == 0)
         tc_log(lobby->inst, TC_WARN, "cannot open the Socket Mode connection: %s; retrying",
-               f.error[0] ? f.error : "unexpected response from Slack");
+               *error ? error : "unexpected response from Slack");
     ask_later(lobby);
+}
+
+int slack_socket_take_reply(struct tc_turn *lobby, const struct tc_reply *r, struct tc_verdict *v)
+{
+    if (r->status == 429 && r->outcome == TC_REJECTED)
+        return 0; /* the host asks again when it may */
+    json_t *json = json_loadb(r->body, r->body_len, 0, NULL);
+    const char *refused = slack_text_at(json, "error"), *error = refused ? refused : r->error;
+    socket_of(lobby)->asking = false;
+    *v = (struct tc_verdict){.next = TC_NEXT_DONE};
+    if (refused && is_fatal(refused))
+        refuse(lobby, tc_sprint(lobby, "%s", refused), v);
+    else
+        open_url(lobby, slack_text_at(json, "url"), error);
+    json_decref(json);
     return 0;
 }
 
-int socket_on_wake(struct tc_turn *lobby)
+int slack_socket_wake(struct tc_turn *lobby)
 {
-    struct socket *s = socket_of(lobby);
+    struct slack_socket *s = socket_of(lobby);
     if (s->waiting)
         socket_ask(lobby);
     else if (s->next)
@@ -111,16 +128,16 @@ int socket_on_wake(struct tc_turn *lobby)
     return 0;
 }
 
-void socket_acknowledge(struct tc_turn *lobby, int64_t socket, const char *envelope)
+static void acknowledge(struct tc_turn *lobby, int64_t socket, const char *envelope)
 {
-    const char *text = call_dump(lobby, json_pack("{s:s}", "envelope_id", envelope));
+    const char *text = slack_dump(lobby, json_pack("{s:s}", "envelope_id", envelope));
     if (text)
         tc_socket_send(lobby->inst, socket, text, strlen(text));
 }
 
 static void hello(struct tc_turn *lobby, int64_t socket)
 {
-    struct socket *s = socket_of(lobby);
+    struct slack_socket *s = socket_of(lobby);
     if (socket != s->next)
         return;
     if (s->current)
@@ -129,14 +146,14 @@ static void hello(struct tc_turn *lobby, int64_t socket)
         tc_socket_close(lobby->inst, s->left);
     if (s->failures > 0 || !s->current)
         tc_log(lobby->inst, TC_INFO, "connected");
-    *s = (struct socket){.current = socket};
+    *s = (struct slack_socket){.current = socket};
     tc_wake(lobby, -1);
 }
 
 /* Slack will close this one: the next first. */
 static void refresh(struct tc_turn *lobby, int64_t socket, const char *reason)
 {
-    struct socket *s = socket_of(lobby);
+    struct slack_socket *s = socket_of(lobby);
     if (strcmp(reason, "link_disabled") == 0) {
         socket_stop(lobby, reason);
         tc_socket_close(lobby->inst, socket);
@@ -154,24 +171,28 @@ static void refresh(struct tc_turn *lobby, int64_t socket, const char *reason)
         socket_ask(lobby);
 }
 
+/* A press comes once, and has to be acknowledged in three seconds: before it is dealt with. */
 static void envelope(struct tc_turn *lobby, int64_t socket, const json_t *json, const char *type)
 {
-    const char *id = json_string_value(json_object_get(json, "envelope_id"));
+    const char *id = slack_text_at(json, "envelope_id");
     const json_t *payload = json_object_get(json, "payload");
+    const bool press = strcmp(type, "interactive") == 0;
     if (!id)
         return;
-    const struct event_source source = {.socket = socket, .envelope = id};
-    if (strcmp(type, "events_api") != 0 || event_take(lobby, payload, &source) == EVENT_TAKEN)
-        socket_acknowledge(lobby, socket, id);
-    if (strcmp(type, "interactive") == 0)
-        event_take_action(lobby, payload);
+    const bool kept = strcmp(type, "events_api") == 0       ? slack_event_take(lobby, payload)
+                      : strcmp(type, "slash_commands") == 0 ? slack_command_take(lobby, payload)
+                                                            : true;
+    if (kept)
+        acknowledge(lobby, socket, id);
+    if (press)
+        slack_action_take(lobby, payload);
 }
 
 static void read_text(struct tc_turn *lobby, const struct tc_frame *frame)
 {
     json_auto_t *json = json_loadb(frame->text, frame->len, 0, NULL);
-    const char *type = json_string_value(json_object_get(json, "type"));
-    const char *reason = json_string_value(json_object_get(json, "reason"));
+    const char *type = slack_text_at(json, "type");
+    const char *reason = slack_text_at(json, "reason");
     if (!type)
         return;
     if (strcmp(type, "hello") == 0)
@@ -184,7 +205,7 @@ static void read_text(struct tc_turn *lobby, const struct tc_frame *frame)
 
 static void closed(struct tc_turn *lobby, const struct tc_frame *frame)
 {
-    struct socket *s = socket_of(lobby);
+    struct slack_socket *s = socket_of(lobby);
     if (frame->socket == s->left) {
         s->left = 0;
         return;
@@ -200,7 +221,7 @@ static void closed(struct tc_turn *lobby, const struct tc_frame *frame)
     ask_later(lobby);
 }
 
-int socket_on_frame(struct tc_turn *lobby, const struct tc_frame *frame)
+int slack_socket_take_frame(struct tc_turn *lobby, const struct tc_frame *frame)
 {
     if (frame->event == TC_SOCKET_TEXT)
         read_text(lobby, frame);

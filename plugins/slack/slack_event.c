@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: MIT
+ * What people do in Slack: messages, presses of buttons, slash commands, the Stop button of Slack,
+ * the app's home. Whether an event came over Socket Mode or over a route only matters for its
+ * acknowledgement. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "entity.h"
+#include "slack_inbound.h"
+
+#define FILES_MAX 10
+#define SIZE_MAX_BYTES (20 << 20)
+#define COMMAND "/turncast" /* the slash command that stands for all commands */
+
+static const char *text_or_empty(const json_t *json, const char *key)
+{
+    const char *const text = slack_text_at(json, key);
+    return text ? text : "";
+}
+
+static const char *text_or_null(const json_t *json, const char *key)
+{
+    const char *const text = slack_text_at(json, key);
+    return text && *text ? text : NULL;
+}
+
+static bool is_direct_id(const char *channel)
+{
+    return *channel == 'D';
+}
+
+/* ---- messages ---- */
+
+/* The bot's own id: asked for at the start, and named by each event. */
+static const char *own_id(const struct tc_turn *lobby, const json_t *payload)
+{
+    const json_t *const first = json_array_get(json_object_get(payload, "authorizations"), 0);
+    const char *const said = text_or_null(first, "user_id");
+    return said ? said : state_of(lobby)->user;
+}
+
+static bool is_of_a_person(const json_t *event, const char *self)
+{
+    static const char *const subtypes[] = {"", "file_share", "thread_broadcast"};
+    const char *const user = text_or_empty(event, "user"), *const subtype =
+                                                               text_or_empty(event, "subtype");
+    if (!*user || strcmp(user, self) == 0 || *text_or_empty(event, "bot_id") ||
+        json_object_get(event, "bot_profile") || json_is_true(json_object_get(event, "hidden")))
+        return false;
+    for (size_t i = 0; i < sizeof subtypes / sizeof *subtypes; i++)
+        if (strcmp(subtype, subtypes[i]) == 0)
+            return true;
+    return false;
+}
+
+static bool mentions(const char *text, const char *self)
+{
+    const size_t n = strlen(self);
+    for (const char *p = text; n > 0 && (p = strstr(p, "<@")); p += 2)
+        if (strncmp(p + 2, self, n) == 0 && (p[2 + n] == '>' || p[2 + n] == '|'))
+            return true;
+    return false;
+}
+
+static bool is_direct(const json_t *event)
+{
+    return strcmp(text_or_empty(event, "channel_type"), "im") == 0 ||
+           is_direct_id(text_or_empty(event, "channel"));
+}
+
+/* In a channel the bot is talked to by name; in a thread that began so, without. */
+static enum tc_addressed addressed(const json_t *event, const char *self)
+{
+    if (strcmp(text_or_empty(event, "type"), "app_mention") == 0 || is_direct(event) ||
+        mentions(text_or_empty(event, "text"), self))
+        return TC_ADDRESSED_YES;
+    return text_or_null(event, "thread_ts") ? TC_ADDRESSED_THREAD : TC_ADDRESSED_NO;
+}
+
+/* The thread whose conversation the message belongs to; NULL: that of the channel. Direct messages
+ * are one conversation, and so are replies below them, because the answers are there. A thread that
+ * the bot began, such as those of Slack's assistant view, is a conversation of its own. */
+static const char *topic_of(const json_t *event, const char *self)
+{
+    const char *const thread = text_or_null(event, "thread_ts"), *const root = text_or_empty(
+                                                                     event, "parent_user_id");
+    if (!is_direct(event))
+        return thread ? thread : slack_text_at(event, "ts");
+    return thread && *self && strcmp(root, self) == 0 ? thread : NULL;
+}
+
+/* ---- files ---- */
+
+static const char *url_of(const json_t *file)
+{
+    const char *const download = text_or_null(file, "url_private_download");
+    return download ? download : text_or_null(file, "url_private");
+}
+
+/* Why a file is not fetched; NULL: it is. */
+static const char *why_not(struct tc_turn *lobby, const json_t *file, size_t before)
+{
+    if (before == FILES_MAX)
+        return "too many files";
+    if (json_integer_value(json_object_get(file, "size")) > SIZE_MAX_BYTES)
+        return "too large";
+    return url_of(file) && slack_file_url(lobby, url_of(file)) ? NULL
+                                                               : "external file, not at Slack";
+}
+
+/* Files that the host shall fetch; *text gets a note about each other one. */
+static size_t take_files(struct tc_turn *lobby, const json_t *event,
+                         struct tc_chat_file files[FILES_MAX], const char **text)
+{
+    size_t i, n = 0;
+    const json_t *file;
+    json_array_foreach(json_object_get(event, "files"), i, file)
+    {
+        const char *const why = why_not(lobby, file, n), *const name = text_or_null(file, "name");
+        if (why)
+            *text = tc_sprint(lobby, "%s%s[%s: not available: %s]", *text, **text ? "\n" : "",
+                              name ? name : "file", why);
+        else
+            files[n++] = (struct tc_chat_file){
+                .name = name, .type = text_or_null(file, "mimetype"), .ref = url_of(file)};
+    }
+    return n;
+}
+
+static const char *decoded_text(struct tc_turn *lobby, const json_t *event, const char *self)
+{
+    char *const text = tc_sprint(lobby, "%s", text_or_empty(event, "text"));
+    if (text)
+        entity_decode(text, self);
+    return text ? text : "";
+}
+
+static bool message_take(struct tc_turn *lobby, const json_t *payload)
+{
+    const json_t *const event = json_object_get(payload, "event");
+    const char *const self = own_id(lobby, payload), *const team =
+                                                         text_or_empty(payload, "team_id");
+    const char *const channel = text_or_null(event, "channel"),
+                      *const ts = text_or_null(event, "ts"),
+                      *const user = text_or_null(event, "user");
+    struct tc_chat_file files[FILES_MAX];
+    if (!is_of_a_person(event, self) || !channel || !ts)
+        return true;
+    const char *const also = tc_sprint(lobby, "%s:%s:%s:%s", team, channel, ts, user);
+    const char *const id = text_or_null(payload, "event_id");
+    const char *const thread = text_or_null(event, "thread_ts");
+    const char *text = decoded_text(lobby, event, self);
+    const size_t count = take_files(lobby, event, files, &text);
+    if (!*text && count == 0)
+        return true;
+    return tc_chat_receive(lobby, TC_CHAT_MESSAGE(.id = id ? id : also, .also = also,
+                                                  .target = {.chat = channel,
+                                                             .thread = thread ? thread : ts,
+                                                             .message = ts,
+                                                             .user = user,
+                                                             .more = *team ? team : NULL,
+                                                             .group = !is_direct(event)},
+                                                  .topic = topic_of(event, self), .user = user,
+                                                  .text = text, .addressed = addressed(event, self),
+                                                  .files = files, .file_count = count)) !=
+           TC_NOT_KEPT;
+}
+
+/* ---- presses and commands ---- */
+
+static bool act(struct tc_turn *lobby, const struct tc_chat_action *action)
+{
+    return tc_chat_act(lobby, action) == 0;
+}
+
+/* The Stop button that Slack itself shows while a session is processing. */
+static bool stop_take(struct tc_turn *lobby, const json_t *payload)
+{
+    const json_t *const event = json_object_get(payload, "event");
+    const char *const channel = text_or_null(event, "channel"),
+                      *const thread = text_or_null(event, "thread_ts"),
+                      *const user = text_or_null(event, "user");
+    if (!channel || !thread || !user)
+        return true;
+    return act(lobby, TC_CHAT_ACTION(.id = text_or_null(payload, "event_id"), .stop = true,
+                                     .target = {.chat = channel,
+                                                .thread = thread,
+                                                .user = user,
+                                                .group = !is_direct_id(channel)},
+                                     .user = user));
+}
+
+static bool home_take(struct tc_turn *lobby, const json_t *payload)
+{
+    const json_t *const event = json_object_get(payload, "event");
+    const char *const channel = text_or_null(event, "channel"), *const user =
+                                                                    text_or_null(event, "user");
+    if (!channel || !user || strcmp(text_or_empty(event, "tab"), "home") != 0)
+        return true;
+    return act(lobby, TC_CHAT_ACTION(.menu = true, .target = {.chat = channel, .user = user},
+                                     .user = user));
+}
+
+bool slack_event_take(struct tc_turn *lobby, const json_t *payload)
+{
+    const char *const type = text_or_empty(json_object_get(payload, "event"), "type");
+    if (strcmp(text_or_empty(payload, "type"), "app_rate_limited") == 0)
+        tc_log(lobby->inst, TC_WARN,
+               "app_rate_limited: Slack is dropping events (more than 30000 per hour)");
+    if (strcmp(type, "message") == 0 || strcmp(type, "app_mention") == 0)
+        return message_take(lobby, payload);
+    if (strcmp(type, "agent_session_stopped") == 0)
+        return stop_take(lobby, payload);
+    return strcmp(type, "app_home_opened") == 0 ? home_take(lobby, payload) : true;
+}
+
+/* Where the message with the button is. */
+static struct tc_target target_of(const json_t *payload)
+{
+    const json_t *const container = json_object_get(payload, "container");
+    const char *const channel = text_or_null(json_object_get(payload, "channel"), "id");
+    struct tc_target to = {.chat = channel ? channel : text_or_null(container, "channel_id"),
+                           .thread = text_or_null(container, "thread_ts"),
+                           .message = text_or_null(container, "message_ts"),
+                           .user = text_or_null(json_object_get(payload, "user"), "id")};
+    to.group = to.chat && !is_direct_id(to.chat);
+    return to;
+}
+
+static const char *name_of(const json_t *payload)
+{
+    const json_t *const user = json_object_get(payload, "user");
+    const char *const name = text_or_null(user, "name");
+    return name ? name : text_or_null(user, "username");
+}
+
+/* The conversation of the message with the button; as topic_of. */
+static const char *topic_of_press(const struct tc_turn *lobby, const json_t *payload,
+                                  const struct tc_target *to)
+{
+    const json_t *const message = json_object_get(payload, "message");
+    const char *const root = text_or_empty(message, "parent_user_id");
+    if (to->group)
+        return to->thread ? to->thread : to->message;
+    return *root && strcmp(root, state_of(lobby)->user) == 0 ? to->thread : NULL;
+}
+
+/* A press that Slack delivers again has the same time. */
+static bool press(struct tc_turn *lobby, const json_t *payload, const json_t *action)
+{
+    static const char prefix[] = "turncast:";
+    const struct tc_target to = target_of(payload);
+    const char *const button = text_or_empty(action, "action_id"),
+                      *const data = text_or_empty(action, "value"),
+                      *const when = text_or_null(action, "action_ts");
+    const bool own = strncmp(button, prefix, sizeof prefix - 1) == 0 &&
+                     strcmp(button + sizeof prefix - 1, data) == 0;
+    if (!to.chat || !to.user)
+        return true;
+    const char *const answers = slack_dump(lobby, slack_form_read(payload));
+    return act(lobby, TC_CHAT_ACTION(.id = when ? tc_sprint(lobby, "%s:%s", when, to.user) : NULL,
+                                     .data = own ? data : "", .target = to,
+                                     .topic = topic_of_press(lobby, payload, &to), .user = to.user,
+                                     .name = name_of(payload), .answers = answers));
+}
+
+bool slack_action_take(struct tc_turn *lobby, const json_t *payload)
+{
+    bool kept = true;
+    size_t i;
+    const json_t *action;
+    if (strcmp(text_or_empty(payload, "type"), "block_actions") != 0)
+        return true;
+    json_array_foreach(json_object_get(payload, "actions"), i, action)
+    {
+        kept &= press(lobby, payload, action);
+    }
+    return kept;
+}
+
+/* "/turncast queue clear" is the command "queue clear"; "/other words" is the message. */
+static const char *command_text(struct tc_turn *lobby, const json_t *payload)
+{
+    const char *const command = text_or_empty(payload, "command"), *const text = text_or_empty(
+                                                                       payload, "text");
+    if (strcmp(command, COMMAND) != 0)
+        return tc_sprint(lobby, "%s %s", command, text);
+    if (!*text)
+        return "/help";
+    return *text == '/' || *text == '!' ? text : tc_sprint(lobby, "/%s", text);
+}
+
+bool slack_command_take(struct tc_turn *lobby, const json_t *payload)
+{
+    const char *const channel = text_or_null(payload, "channel_id"),
+                      *const user = text_or_null(payload, "user_id"),
+                      *const id = text_or_null(payload, "trigger_id");
+    if (!channel || !user || !id)
+        return true;
+    return tc_chat_receive(lobby,
+                           TC_CHAT_MESSAGE(.id = id,
+                                           .target = {.chat = channel,
+                                                      .user = user,
+                                                      .more = text_or_null(payload, "team_id"),
+                                                      .group = !is_direct_id(channel)},
+                                           .user = user, .name = text_or_null(payload, "user_name"),
+                                           .text = command_text(lobby, payload),
+                                           .addressed = TC_ADDRESSED_YES)) != TC_NOT_KEPT;
+}

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT
+ * Files. To Slack in three requests: a place is asked for, the content is put there, the file is
+ * shown in the thread; the cursor holds the place ("url", "id") and then the file ("id"). From
+ * people: downloads from Slack's own hosts only, because they carry the token. */
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "slack_inbound.h"
+#include "slack_operation.h"
+
+#define TRIES_MAX 3 /* of a place, which is valid for a while only */
+
+/* ---- hosts ---- */
+
+/* Length of "https://host:port" of a URL. 0: it has no such beginning. */
+static size_t origin_length(const char *url)
+{
+    const char *const host = strstr(url, "://");
+    const size_t scheme = host ? (size_t)(host - url) + 3 : 0;
+    const size_t n = scheme ? strcspn(url + scheme, "/?#\\@") : 0;
+    return n > 0 && url[scheme + n] != '@' && url[scheme + n] != '\\' ? scheme + n : 0;
+}
+
+/* A URL at the server of api_base, as tc_http takes it; NULL: it is elsewhere. */
+static const char *own_url(struct tc_turn *turn, const char *url)
+{
+    const struct slack_conf *const conf = turn->inst->conf;
+    const size_t n = origin_length(url);
+    const bool own =
+        n > 0 && n == origin_length(conf->api_base) && strncmp(url, conf->api_base, n) == 0;
+    return own ? tc_sprint(turn, "{origin:api_base}%s", url + n) : NULL;
+}
+
+static bool ends_with(const char *p, size_t n, const char *end)
+{
+    const size_t len = strlen(end);
+    return n >= len && strncasecmp(p + n - len, end, len) == 0;
+}
+
+static bool is_slack(const char *url)
+{
+    static const char https[] = "https://";
+    const size_t n = origin_length(url);
+    return n > strlen(https) && strncasecmp(url, https, strlen(https)) == 0 &&
+           (ends_with(url, n, ".slack.com") || ends_with(url, n, "//slack.com"));
+}
+
+/* ---- to Slack ---- */
+
+static int ask_for_place(struct tc_turn *turn, const struct tc_op *op, struct tc_http *http)
+{
+    http->method = "GET";
+    const int rc = slack_call(turn, UPLOAD_URL, json_object(), http);
+    http->body = NULL;
+    http->url = tc_sprint(turn, "%s?filename=%s&length=%zu", http->url,
+                          tc_quote(turn, op->file->name), op->file->len);
+    return rc;
+}
+
+static int put(struct tc_turn *turn, const struct tc_op *op, const char *url, struct tc_http *http)
+{
+    const char *const own = own_url(turn, url);
+    http->url = own ? own : url;
+    http->content_type = "application/octet-stream";
+    http->body = op->file->data;
+    http->body_len = op->file->len;
+    http->rates = 0;
+    return 0;
+}
+
+static int complete(struct tc_turn *turn, const struct tc_op *op, const char *id,
+                    struct tc_http *http)
+{
+    const struct tc_target *const to = op->target;
+    const char *const comment = slack_escape(turn, op->plain, 0);
+    json_t *const body = json_pack("{s:[{s:s, s:s}], s:s, s:s*, s:s*}", "files", "id", id, "title",
+                                   op->file->name, "channel_id", to->chat, "thread_ts",
+                                   op->omit & TC_OMIT_THREAD ? NULL : to->thread, "initial_comment",
+                                   *comment ? comment : NULL);
+    return slack_call(turn, UPLOAD_DONE, body, http);
+}
+
+int slack_file_request(struct tc_turn *turn, const struct tc_op *op, struct tc_http *http)
+{
+    const char *const url = op->cursor ? tc_json_get(turn, op->cursor, "/url") : NULL;
+    const char *const id = op->cursor ? tc_json_get(turn, op->cursor, "/id") : NULL;
+    if (!id)
+        return ask_for_place(turn, op, http);
+    return url ? put(turn, op, url, http) : complete(turn, op, id, http);
+}
+
+static void go_on(struct tc_turn *turn, struct tc_result *result, json_t *cursor)
+{
+    result->kind = TC_RESULT_NEXT_STEP;
+    result->cursor = cursor ? slack_dump(turn, cursor) : NULL;
+}
+
+static void read_place(struct tc_turn *turn, const json_t *ok, struct tc_result *result)
+{
+    const char *const url = slack_text_at(ok, "upload_url"), *const id =
+                                                                 slack_text_at(ok, "file_id");
+    if (url && id)
+        go_on(turn, result, json_pack("{s:s, s:s}", "url", url, "id", id));
+    else if (result->kind == TC_RESULT_IN_DOUBT)
+        result->kind = TC_RESULT_RETRY; /* nothing is visible yet */
+}
+
+/* This reply is not one of the Web API: its status says everything. */
+static void read_put(struct tc_turn *turn, const char *id, const struct tc_op *op,
+                     const struct tc_reply *reply, struct tc_result *result)
+{
+    if (reply->outcome == TC_OK)
+        go_on(turn, result, json_pack("{s:s}", "id", id));
+    else if (reply->outcome == TC_REJECTED && reply->status != 429 && op->step < 2 * TRIES_MAX)
+        go_on(turn, result, NULL);
+    else if (reply->outcome == TC_AMBIGUOUS)
+        result->kind = TC_RESULT_RETRY;
+}
+
+static void read_complete(const char *id, const json_t *ok, struct tc_result *result)
+{
+    if (!ok)
+        return;
+    result->kind = TC_RESULT_DONE;
+    result->message = id;
+}
+
+void slack_file_read(struct tc_turn *turn, const struct tc_op *op, const struct tc_reply *reply,
+                     const json_t *ok, struct tc_result *result)
+{
+    const char *const url = op->cursor ? tc_json_get(turn, op->cursor, "/url") : NULL;
+    const char *const id = op->cursor ? tc_json_get(turn, op->cursor, "/id") : NULL;
+    if (!id)
+        read_place(turn, ok, result);
+    else if (url)
+        read_put(turn, id, op, reply, result);
+    else
+        read_complete(id, ok, result);
+}
+
+/* ---- from people ---- */
+
+const char *slack_file_url(struct tc_turn *turn, const char *url)
+{
+    const char *const own = own_url(turn, url);
+    return own || !is_slack(url) ? own : url;
+}
+
+int slack_fetch_request(struct tc_turn *turn, const struct tc_op *op, struct tc_http *http)
+{
+    static const struct tc_header bot[] = {{"Authorization", "Bearer {option:bot_token}"}};
+    http->method = "GET";
+    http->url = slack_file_url(turn, op->file->ref);
+    http->headers = bot;
+    http->header_count = 1;
+    http->flags |= TC_SAVE;
+    return http->url ? 0 : -1;
+}
+
+/* Without the scope files:read Slack answers with its page to sign in, and 200. */
+void slack_fetch_read(const struct tc_op *op, const struct tc_reply *reply,
+                      struct tc_result *result)
+{
+    char head[15] = "";
+    FILE *const file = reply->path ? fopen(reply->path, "re") : NULL;
+    const size_t n = file ? fread(head, 1, sizeof head, file) : 0;
+    const bool html = op->file && op->file->type && strcmp(op->file->type, "text/html") == 0;
+    if (file)
+        fclose(file);
+    if (result->kind != TC_RESULT_DONE || html || n < sizeof head ||
+        strncasecmp(head, "<!DOCTYPE html>", n) != 0)
+        return;
+    result->kind = TC_RESULT_REFUSED;
+    result->reason = "not available: the Slack app lacks the scope files:read";
+}

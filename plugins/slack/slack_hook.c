@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT
+ * The Events API, interactions and slash commands: signed requests to the host's HTTP server. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <time.h>
+
+#include "slack_inbound.h"
+
+#define DIGITS_MAX 12
+#define WINDOW_S 300 /* of a signature: an older request is one that somebody repeats */
+
+static const char *header(const struct tc_hit *hit, const char *name)
+{
+    for (size_t i = 0; i < hit->header_count; i++)
+        if (strcasecmp(hit->headers[i].name, name) == 0)
+            return hit->headers[i].value;
+    return NULL;
+}
+
+/* ---- signature ---- */
+
+static bool is_recent(const char *timestamp)
+{
+    const size_t digits = strspn(timestamp, "0123456789");
+    if (digits == 0 || digits > DIGITS_MAX || timestamp[digits])
+        return false;
+    const int64_t age = (int64_t)time(NULL) - strtoll(timestamp, NULL, 10);
+    return age <= WINDOW_S && age >= -WINDOW_S;
+}
+
+/* Of "v0:TIME:BODY"; the body may contain NUL. */
+static const char *sign(struct tc_turn *lobby, const char *timestamp, const struct tc_hit *hit)
+{
+    const struct slack_conf *const conf = lobby->inst->conf;
+    const size_t prefix = strlen(timestamp) + 4;
+    char *const text = malloc(prefix + hit->body_len + 1);
+    if (!text)
+        return NULL;
+    sprintf(text, "v0:%s:", timestamp);
+    memcpy(text + prefix, hit->body, hit->body_len);
+    const char *const digest = tc_hmac_sha256(
+        lobby, conf->signing_secret, strlen(conf->signing_secret), text, prefix + hit->body_len);
+    free(text);
+    return digest ? tc_sprint(lobby, "v0=%s", digest) : NULL;
+}
+
+static bool is_signed(struct tc_turn *lobby, const struct tc_hit *hit)
+{
+    const char *const timestamp = header(hit, "X-Slack-Request-Timestamp");
+    const char *const signature = header(hit, "X-Slack-Signature");
+    return timestamp && signature && is_recent(timestamp) &&
+           tc_same(lobby, signature, sign(lobby, timestamp, hit));
+}
+
+/* ---- forms ---- */
+
+static int hex(char c)
+{
+    static const char digits[] = "0123456789abcdef";
+    const char *const at = c ? strchr(digits, c | 0x20) : NULL;
+    return at && (c < '0' || c > '9' ? c >= 'A' : true) ? (int)(at - digits) : -1;
+}
+
+static json_t *decode(const char *p, size_t n)
+{
+    char *const out = malloc(n + 1);
+    size_t len = 0;
+    for (size_t i = 0; out && i < n; i++) {
+        const bool escape = p[i] == '%' && n - i > 2 && hex(p[i + 1]) >= 0 && hex(p[i + 2]) >= 0;
+        out[len++] = escape ? (char)(hex(p[i + 1]) * 16 + hex(p[i + 2])) : p[i] == '+' ? ' ' : p[i];
+        i += escape ? 2 : 0;
+    }
+    json_t *const json = out ? json_stringn(out, len) : NULL;
+    free(out);
+    return json;
+}
+
+/* The fields of a form as an object. */
+static json_t *read_form(const char *body)
+{
+    json_t *const form = json_object();
+    for (const char *p = body; *p;) {
+        const size_t n = strcspn(p, "&"), name = strcspn(p, "=&");
+        if (name < n) {
+            json_t *const key = decode(p, name);
+            if (json_string_length(key) > 0)
+                json_object_set_new(form, json_string_value(key),
+                                    decode(p + name + 1, n - name - 1));
+            json_decref(key);
+        }
+        p += n + (p[n] == '&');
+    }
+    return form;
+}
+
+/* ---- requests ---- */
+
+/* Slack asks whether this is the right address. */
+static void prove(struct tc_turn *lobby, const json_t *json, struct tc_answer *answer)
+{
+    struct slack *const s = state_of(lobby);
+    const char *const challenge = slack_text_at(json, "challenge");
+    snprintf(s->challenge, sizeof s->challenge, "%s", challenge ? challenge : "");
+    answer->content_type = "text/plain";
+    answer->body = s->challenge;
+}
+
+/* Slack sends an event that is not accepted again: at once, after a minute, after five. */
+static void take_event(struct tc_turn *lobby, const json_t *json, struct tc_answer *answer)
+{
+    const char *const type = slack_text_at(json, "type");
+    if (!type)
+        answer->status = 400;
+    else if (strcmp(type, "url_verification") == 0)
+        prove(lobby, json, answer);
+    else if (!slack_event_take(lobby, json))
+        answer->status = 503;
+}
+
+/* A press comes once, so there is nobody to be told that it was not kept; a command says so. */
+static void take_form(struct tc_turn *lobby, const json_t *form, struct tc_answer *answer)
+{
+    const char *const payload = slack_text_at(form, "payload");
+    json_t *const json = payload ? json_loads(payload, 0, NULL) : NULL;
+    if (json)
+        slack_action_take(lobby, json);
+    else if (!slack_text_at(form, "command"))
+        answer->status = 400;
+    else if (!slack_command_take(lobby, form))
+        answer->status = 503;
+    json_decref(json);
+}
+
+int slack_hook_take(struct tc_turn *lobby, const struct tc_hit *hit, struct tc_answer *answer)
+{
+    const struct slack_conf *const conf = lobby->inst->conf;
+    *answer = (struct tc_answer){.status = 200};
+    if (!conf->signing_secret || strcmp(hit->method, "POST") != 0) {
+        answer->status = 405;
+    } else if (!is_signed(lobby, hit)) {
+        answer->status = 401;
+    } else {
+        json_t *const json = json_loadb(hit->body, hit->body_len, 0, NULL);
+        json_t *const form = json ? NULL : read_form(hit->body);
+        if (json)
+            take_event(lobby, json, answer);
+        else
+            take_form(lobby, form, answer);
+        json_decref(json);
+        json_decref(form);
+    }
+    return 0;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT
+ * What people do in Slack, and the two ways in which it comes: Socket Mode and signed requests. */
+#ifndef SLACK_INBOUND_H
+#define SLACK_INBOUND_H
+
+#include "slack.h"
+
+/* ---- slack_form.c ---- */
+
+/* What was filled in, of a payload: the JSON object of tc_chat_action.answers. */
+json_t *slack_form_read(const json_t *payload);
+
+/* ---- slack_file.c ---- */
+
+/* A URL of a file as tc_http takes it; NULL: it is not at Slack, and must not get the token. */
+const char *slack_file_url(struct tc_turn *turn, const char *url);
+
+/* ---- slack_event.c ---- */
+
+/* An event, an interaction or a slash command, whichever way it came. False: it has to come again.
+ */
+bool slack_event_take(struct tc_turn *lobby, const json_t *payload);
+bool slack_action_take(struct tc_turn *lobby, const json_t *payload);
+bool slack_command_take(struct tc_turn *lobby, const json_t *payload);
+
+/* ---- slack_hook.c ---- */
+
+int slack_hook_take(struct tc_turn *lobby, const struct tc_hit *hit, struct tc_answer *answer);
+
+/* ---- slack_socket.c ---- */
+
+void slack_socket_start(struct tc_turn *lobby);
+int slack_socket_take_reply(struct tc_turn *lobby, const struct tc_reply *r, struct tc_verdict *v);
+int slack_socket_take_frame(struct tc_turn *lobby, const struct tc_frame *frame);
+int slack_socket_wake(struct tc_turn *lobby);
+
+#endif
