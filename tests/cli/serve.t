@@ -245,4 +245,8 @@ sed 's/plugin = "[^"]*"/plugin = "missing"/' "$scratch/turncast.conf" >"$scratch
 "$turncast" serve -c "$scratch/none.conf" 2>"$scratch/err"
 is $? 2 "no instance"
 has "$(cat "$scratch/err")" "no connector instance could be started" "says so"
+echo 'plugins : { instances : { }; };' >"$scratch/empty.conf"
+"$turncast" serve -c "$scratch/empty.conf" 2>"$scratch/err"
+is $? 2 "a configuration without instances"
+has "$(cat "$scratch/err")" "nothing to serve: plugins.instances is empty" "is told as such"
 finish

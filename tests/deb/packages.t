@@ -20,6 +20,8 @@ complaints() {
 result $? "lintian ran"
 holds "lintian has no error and no warning" complaints
 
+# Elsewhere the mounts would stay, and the next tools/deb deletes what is below $root.
+[ "$(readlink /proc/self/ns/mnt)" != "$(readlink /proc/1/ns/mnt)" ] || exit 99
 mount -t proc proc "$root/proc" && mount --rbind /dev "$root/dev" || exit 99
 
 # inside COMMAND...: as root of the installed system; its output is in $scratch/said.
@@ -60,9 +62,9 @@ succeeds "the unit is correct" inside systemd-analyze verify --man=no turncast.s
     [ ! -e "$root/etc/systemd/user/default.target.wants/turncast.service" ]
 result $? "no service is enabled"
 
-# The libraries that are loaded at run time are there: Telegram's connector gets as far as the network.
+# An agent in a file of conf.d; the file of the package stays as it is.
 cp "$agent" "$root/usr/local/bin/talker"
-cat >"$root/etc/turncast/turncast.conf" <<'C'
+cat >"$root/etc/turncast/conf.d/agent.conf" <<'C'
 agents : { main : { command = ["/usr/local/bin/talker"]; }; };
 C
 succeeds "a turn of an agent runs" as_user turncast run 'say something id=first'
@@ -70,6 +72,7 @@ says 'Answer first of '
 result $? "and its answer is printed"
 succeeds "turncast new and turncast test find their files" \
     inside sh -c 'cd /tmp && turncast new room --language sh && turncast test null'
+# An upgrade, below, also loads libcurl.
 libraries=$(grep -aoh 'lib[a-z]*\.so\.[0-9]*' "$root/usr/bin/turncast" | sort -u |
     grep -E '^lib(curl|websockets)\.')
 [ "$(printf '%s\n' "$libraries" | wc -l)" -eq 2 ]
@@ -95,7 +98,7 @@ done
     "$root"/usr/lib/*/pkgconfig/turncast.pc
 result $? "and what a plugin is built with"
 
-rm -rf "$root/var/lib/turncast"/*
+rm -rf "$root/var/lib/turncast"/* "$root/etc/turncast/conf.d/agent.conf"
 TURNCAST_DEB_ROOT=$root python3 -B "$(dirname "$0")/t_upgrade.py" >"$scratch/said" 2>&1
 result $? "an upgrade loses nothing"
 sed 's/^/# /' "$scratch/said"

@@ -164,6 +164,8 @@ def run(service, crowd, systemd):
     service.start()
     crowd.fake.wait(polling=1)
     equal(subprocess.run(check, check=False, capture_output=True).returncode, 0, "a host: it is")
+    status = subprocess.run(["chroot", ROOT, "turncast", "status"], check=False, capture_output=True, text=True)
+    ok(status.returncode == 0 and "tg" in status.stdout, "root sees its state", status.stdout + status.stderr)
     running, waiting = ask_all(service, crowd)
     old = service.process.pid
     installing = upgrade()

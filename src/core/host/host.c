@@ -274,7 +274,9 @@ static void host_on_started(void *ctx, const char *report, const struct tc_err *
     const bool idle = dispatch_count_running(s->dispatch) == 0 && !s->httpd;
     if (idle)
         err_set(&why, s->conf->file,
-                "no connector instance could be started; see the errors above");
+                s->conf->n_instances
+                    ? "no connector instance could be started; see the errors above"
+                    : "nothing to serve: plugins.instances is empty, and http.listen is not set");
     if (s->told.started)
         s->told.started(s->told.ctx, idle ? &why : NULL);
     if (idle)
