@@ -4,13 +4,14 @@ it, and no answer waits for more than its place in the pace.
 
 An answer's place: its chat may have been written to just before, so one slot of the chat; and
 one slot of the account for each answer that goes out while it waits. Nothing else goes before it."""
+import functools
 import json
 import re
 import time
 from dataclasses import dataclass
 
-from people import MatrixPeople, TelegramPeople, outcomes
-from talk import LONG, SANITIZED, Fake, Host, crowding, done, equal, matrix, note, ok, telegram, until, written
+from people import MatrixPeople, SlackPeople, TelegramPeople, outcomes
+from talk import LONG, SANITIZED, Fake, Host, crowding, done, equal, matrix, note, ok, slack, telegram, until, written
 
 
 @dataclass(frozen=True)
@@ -25,11 +26,15 @@ class Service:
     post: str  # method in the record
     pace: dict  # of the fake
     tools: str  # words of those who ask at one moment
+    ready: str = "polling"  # what the fake can wait for
 
 
 SERVICES = {
     "telegram": Service(TelegramPeople, telegram, 50 if SANITIZED else 200, 1.1, 1 / 25,
                         "sendMessage", {}, "tools=5 ms=2000"),
+    # Messages are limited per channel; the edits of all channels share a limit, and delay no message.
+    "slack": Service(SlackPeople, functools.partial(slack, stream=False), 50 if SANITIZED else 200, 1.0, 0,
+                     "chat.postMessage", {}, "tools=5 ms=2000", "sockets"),
     # An account may send ten messages in a second, edits and reactions included.
     "matrix": Service(MatrixPeople, matrix, 200 if LONG else 40, 0, 1 / 10, "send",
                       {"send": [10, 10], "join": [100, 100]}, "tools=3 ms=2000"),
@@ -92,7 +97,7 @@ def main(name):
         crowd = service.crowd(fake, people)
         limits = f"conversations : {{ max_turns = {people}; }};"
         with Host(service.instance(fake, allow=crowd.ids), events=True, extra=limits) as host:
-            fake.wait(polling=1)
+            fake.wait(**{service.ready: 1})
             began = clock_of(fake)
             together = round_of(crowd, "c", people, lambda who: service.tools)
             # Ten answers a second, while the others' progress could fill the account's pace.
