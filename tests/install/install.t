@@ -106,6 +106,12 @@ turncast replay --config "$scratch/room-c/turncast.conf" "$recording" >/dev/null
 ! grep -q 'cannot be loaded\|unknown option' "$scratch/said"
 result $? "its instance is accepted"
 
+share=$TURNCAST_BINDIR/../share
+# shellcheck disable=SC2016 # bash expands what is in quotes
+said=$(bash --norc -c '. "$1"; complete -p turncast' bash "$share/bash-completion/completions/turncast")
+[ "$said" = "complete -F _turncast turncast" ] && [ -f "$share/zsh/site-functions/_turncast" ] &&
+    [ -f "$share/fish/vendor_completions.d/turncast.fish" ]
+result $? "shells find how its command lines are completed"
 unread_pages() {
     for page in "$top"/man/*.[1-8] "$top"/plugins/*/*.[1-8]; do
         [ -f "$page" ] || continue

@@ -9,9 +9,8 @@ static const struct {
     const char *placeholder;
     const char *names; /* NULL: files */
 } placeholders[] = {
-    {"AGENT", "agents"}, {"BACKUP", NULL},    {"INSTANCE", "instances"},
-    {"CONFIG", NULL},    {"DIRECTORY", NULL}, {"FILE", NULL},
-    {"PLUGIN", NULL},    {"PROGRAM", NULL},   {"SCRIPT", NULL},
+    {"AGENT", "agents"}, {"INSTANCE", "instances"}, {"CONFIG", NULL},  {"DIRECTORY", NULL},
+    {"FILE", NULL},      {"PLUGIN", NULL},          {"PROGRAM", NULL}, {"SCRIPT", NULL},
 };
 
 static void completion_offer_add_word(struct completion_offer *offer, const char *word, size_t len)
