@@ -35,6 +35,7 @@ extern const struct cli_command cmd_pair;
 extern const struct cli_command cmd_backup;
 extern const struct cli_command cmd_restore;
 extern const struct cli_command cmd_completion;
+extern const struct cli_command cmd_usage;
 
 /* Rows that several commands have. */
 #define ARG_CONFIG                                                                                 \

@@ -65,6 +65,7 @@ static const struct conf_row rows[] = {
     {"visibility", conf_row_group, 0, 0, 0, show_rows},
     {"state_directory", conf_row_path, CONF(state_dir), 0, 0, NULL},
     {"conversations", serve_read_conversations, CONF(conversations), 0, 0, NULL},
+    {"budgets", conf_budget_parse_all, CONF(budgets), 0, 0, NULL},
     {"http", serve_read_http, CONF(http), 0, 0, NULL},
     {"store", conf_store_parse, CONF(store), 0, 0, NULL},
     {"proxy", proxy_read, CONF(proxy), 0, 0, NULL},

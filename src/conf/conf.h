@@ -213,6 +213,30 @@ struct conf_conversations {
     int64_t drain_ms;    /* what running turns get when the host is asked to end */
 };
 
+/* Who has a budget of a day: the host, and each agent, conversation, person and key of the HTTP
+ * server. */
+enum conf_budget_scope {
+    CONF_BUDGET_HOST,
+    CONF_BUDGET_AGENT,
+    CONF_BUDGET_CONVERSATION,
+    CONF_BUDGET_PERSON,
+    CONF_BUDGET_KEY,
+};
+#define CONF_BUDGET_SCOPES 5
+/* As the configuration, the journal and metrics name it. */
+const char *conf_budget_scope_name(enum conf_budget_scope scope);
+
+/* 0: no limit. */
+struct conf_budget {
+    int64_t micros; /* millionths of a US dollar */
+    int64_t tokens; /* input, with caches, and output */
+};
+
+struct conf_budgets {
+    bool utc; /* days begin at midnight UTC, not of the local time zone */
+    struct conf_budget scopes[CONF_BUDGET_SCOPES];
+};
+
 /* Who may use the HTTP server. */
 struct conf_http_key {
     char *name;         /* of the principal */
@@ -273,6 +297,7 @@ struct conf {
     signed char show[5]; /* visibility defaults in the order of visibility_key; -1 unset */
     char *state_dir;
     struct conf_conversations conversations;
+    struct conf_budgets budgets;
     struct conf_http http;
     struct conf_store store;
     struct conf_proxy proxy;

@@ -53,6 +53,9 @@ int serve_read_conversations(const struct conf_row_ctx *r, const struct conf_nod
                              const struct conf_row *row, void *target) MUST_CHECK;
 int serve_read_http(const struct conf_row_ctx *r, const struct conf_node *n,
                     const struct conf_row *row, void *target) MUST_CHECK;
+/* The group `budgets`, filled at the row's offset. */
+int conf_budget_parse_all(const struct conf_row_ctx *r, const struct conf_node *n,
+                          const struct conf_row *row, void *target) MUST_CHECK;
 /* The group `http.keys`, of which target is the struct conf_http. */
 int conf_http_key_parse_all(const struct conf_row_ctx *r, const struct conf_node *n,
                             const struct conf_row *row, void *target) MUST_CHECK;

@@ -18,6 +18,9 @@ tests_conf_options_t_option_rules_LDADD = $(TEST_CONF)
 check_PROGRAMS += tests/conf/t_conf_chat
 tests_conf_t_conf_chat_LDADD = $(TEST_CONF)
 
+check_PROGRAMS += tests/conf/t_conf_budget
+tests_conf_t_conf_budget_LDADD = $(TEST_CONF)
+
 check_PROGRAMS += tests/conf/t_conf_scope
 tests_conf_t_conf_scope_LDADD = $(TEST_CONF)
 

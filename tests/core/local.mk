@@ -140,6 +140,12 @@ tests_core_agent_t_warm_pool_SOURCES = tests/core/agent/t_warm_pool.c tests/core
 tests_core_agent_t_warm_pool_LDADD = $(TEST_CORE)
 EXTRA_tests_core_agent_t_warm_pool_DEPENDENCIES = tests/fake/agent$(EXEEXT)
 
+check_PROGRAMS += tests/core/budget/t_budgets
+tests_core_budget_t_budgets_LDADD = $(TEST_CORE)
+
+check_PROGRAMS += tests/core/budget/t_budget_day
+tests_core_budget_t_budget_day_LDADD = $(TEST_CORE)
+
 FAKE_REDIS = tests/fake/redis.c tests/fake/redis.h
 
 check_PROGRAMS += tests/core/settings/t_visibility_redis

@@ -57,6 +57,11 @@ def open_work(host):
         ).fetchone()[0]
 
 
+def waiting(host):
+    with _shared(host) as db:
+        return db.execute("select count(*) from turn where state='waiting'").fetchone()[0]
+
+
 def requests(host):
     """Requests to services that the journal does not know the answer of."""
     with _shared(host) as db:

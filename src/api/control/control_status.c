@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/sys/clock.h"
+#include "core/budget/budgets.h"
 #include "core/conversation/turn_scheduler.h"
 #include "core/dispatch/dispatch.h"
 #include "core/turnlog/turnlog.h"
@@ -146,6 +147,23 @@ static void add_disabled(struct buf *out, const struct conf *conf, const struct 
     }
 }
 
+static void control_status_add_budget(void *ctx, const struct budget_state *s)
+{
+    struct buf *const out = ctx;
+    begin_item(out);
+    jsonw_member_str(out, "scope", conf_budget_scope_name(s->scope));
+    jsonw_member_str(out, "name", s->name);
+    jsonw_member_int(out, "turns", s->spent.turns);
+    jsonw_member_int(out, "tokens", s->spent.input + s->spent.output);
+    jsonw_member_real(out, "usd", (double)s->spent.micros / 1e6);
+    jsonw_member_int(out, "turns_with_cost", s->spent.priced);
+    if (s->limit.tokens)
+        jsonw_member_int(out, "tokens_per_day", s->limit.tokens);
+    if (s->limit.micros)
+        jsonw_member_real(out, "usd_per_day", (double)s->limit.micros / 1e6);
+    buf_add_str(out, "}");
+}
+
 static void control_status_add_outbox(struct buf *out, const struct journal_stats *s)
 {
     jsonw_key(out, "outbox");
@@ -192,6 +210,10 @@ static void control_status_tell(const struct control_status_query *a, enum journ
     jsonw_key(&out, "disabled");
     buf_add_str(&out, "[");
     add_disabled(&out, host_conf(a->control->server), host.dispatch);
+    buf_add_str(&out, "]");
+    jsonw_key(&out, "budgets");
+    buf_add_str(&out, "[");
+    budgets_each(host.budgets, control_status_add_budget, &out);
     buf_add_str(&out, "]");
     if (status == JOURNAL_DONE)
         control_status_add_outbox(&out, stats);

@@ -16,6 +16,7 @@
 #include "core/settings/visibility_command.h"
 #include "core/turn/turn_result.h"
 #include "event/json/json_writer.h"
+#include "io/http/server/httpd_error.h"
 
 #define NO_SUCH_TURN                                                                               \
     "Unknown turn, or its events have been deleted; GET /turns/ID returns the outcome of a turn."
@@ -246,6 +247,12 @@ void turn_api_send_refusal(struct httpd_request *r, const struct conversations_r
         return;
     case CONVERSATIONS_QUEUE_FULL:
         api_http_error(r, 429, "queue_full", why->text);
+        return;
+    case CONVERSATIONS_BUDGET:
+        httpd_answer_error(r, &(struct httpd_error){.status = 429,
+                                                    .code = "over_budget",
+                                                    .message = why->text,
+                                                    .retry_s = why->retry_s});
         return;
     case CONVERSATIONS_TOO_LONG:
         api_http_error(r, 413, "message_too_long",

@@ -231,6 +231,35 @@ static void print_outbox(const json_t *o)
            print_table_get_int(o, "dead") ? " (run: turncast dead list)" : "");
 }
 
+static void print_use(const json_t *b, const char *limit, const char *used, const char *unit)
+{
+    const json_t *const most = json_object_get(b, limit);
+    if (most)
+        printf(", %.10g of %.10g %s", json_number_value(json_object_get(b, used)),
+               json_number_value(most), unit);
+    else
+        printf(", %.10g %s", json_number_value(json_object_get(b, used)), unit);
+}
+
+/* What has been used today, with the limit where there is one. */
+static void print_budgets(const json_t *budgets)
+{
+    size_t i;
+    const json_t *b;
+    if (json_array_size(budgets))
+        puts("\nUSED TODAY");
+    json_array_foreach(budgets, i, b)
+    {
+        const int64_t turns = print_table_get_int(b, "turns");
+        print_table_string(b, "scope", 13);
+        print_table_string(b, "name", 25);
+        printf("%" PRId64 " turn%s", turns, PLURAL(turns, "", "s"));
+        print_use(b, "usd_per_day", "usd", "USD");
+        print_use(b, "tokens_per_day", "tokens", "tokens");
+        putchar('\n');
+    }
+}
+
 static void print_json(const json_t *s)
 {
     json_dumpf(s, stdout, JSON_COMPACT);
@@ -245,6 +274,7 @@ static void print_table(const json_t *s)
     print_requests(print_table_get_int(s, "open_requests"));
     print_instances(json_object_get(s, "instances"));
     print_disabled(json_object_get(s, "disabled"));
+    print_budgets(json_object_get(s, "budgets"));
     print_outbox(json_object_get(s, "outbox"));
 }
 

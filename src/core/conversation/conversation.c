@@ -339,6 +339,7 @@ static void conversation_start(struct conversation *c, struct turn_job_spec *spe
     spec->owner = c->owner;
     spec->keeps_result = turn_scheduler_is_api(c->source);
     if (spec->keeps_result) {
+        spec->user = NULL;
         spec->history = NULL;
         spec->usage = NULL;
     }
@@ -359,6 +360,7 @@ void conversation_start_turn(struct conversation *c, const struct turn_job_spec 
     char **const askers = xcalloc(c->n_waiting + 1, sizeof *askers);
     struct turn_job_spec full = *spec;
     askers[0] = head->user;
+    full.user = head->user;
     full.n_merged =
         head->alone ? 0
                     : conversation_join(c, head->given, &prompt, &instances, merged, askers + 1);

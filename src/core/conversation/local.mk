@@ -10,6 +10,7 @@ libtccore_a_SOURCES += \
 	src/core/conversation/turn_job.h \
 	src/core/conversation/turn_scheduler.c \
 	src/core/conversation/turn_scheduler.h \
+	src/core/conversation/turn_scheduler_budget.c \
 	src/core/conversation/turn_scheduler_internal.h \
 	src/core/conversation/turn_scheduler_warm.c \
 	src/core/conversation/turn_scheduler_withdraw.c \

@@ -12,6 +12,8 @@
 #include "core/agent/executor.h"
 #include "core/agent/launch.h"
 #include "core/agent/transcription.h"
+#include "core/budget/budget_text.h"
+#include "core/budget/turn_spending.h"
 #include "text/sentence/texts.h"
 #include "core/turn/turn_record.h"
 
@@ -35,6 +37,7 @@ struct turn_job {
     bool cancelled;    /* somebody asked for its end */
     size_t usage_kept; /* bytes of the usage that was kept with the outcome */
     bool gone;         /* nothing of the agent runs any more */
+    struct turn_spending spending;
 };
 
 /* --- the end ---------------------------------------------------------------------------------- */
@@ -45,6 +48,15 @@ static void keep_result(const struct turn_job *j)
     const struct turn_result *const r = j->turn ? turn_get_result(j->turn) : NULL;
     if (j->spec.keeps_result && r && r->usage.len != j->usage_kept)
         turn_record_result_again(j->spec.journal, j->spec.id, r, j->spec.prompt.p, j->cancelled);
+}
+
+/* What the agent reported behind the outcome. */
+static void count_late_usage(struct turn_job *j)
+{
+    const struct turn_result *const r = j->turn ? turn_get_result(j->turn) : NULL;
+    struct journal_spent more;
+    if (r && turn_spending_count(&j->spending, (struct str){r->usage.p, r->usage.len}, &more, NULL))
+        journal_async_add_spent(j->spec.journal, j->spec.id, &more);
 }
 
 /* What chats can ask for later. */
@@ -65,6 +77,7 @@ static void turn_job_look_for_end(struct turn_job *j)
 {
     if (!j->gone || (j->turn && !turn_is_flushed(j->turn)))
         return;
+    count_late_usage(j);
     keep_result(j);
     keep_history(j);
     j->over(j->ctx);
@@ -115,6 +128,10 @@ static void turn_job_commit(void *ctx, const struct event *outcome)
     ASSERT(j->turn && outcome);
     const struct turn_job_spec *const s = &j->spec;
     const struct turn_result *const result = turn_get_result(j->turn);
+    CLEANUP_BUF struct buf warning = {0};
+    struct journal_spent spent;
+    const bool counts = turn_spending_count(
+        &j->spending, (struct str){result->usage.p, result->usage.len}, &spent, &warning);
     j->usage_kept = result->usage.len;
     turn_record_outcome(&(struct turn_record_end){.journal = s->journal,
                                                   .cast = turn_get_dispatch(j->turn),
@@ -123,8 +140,11 @@ static void turn_job_commit(void *ctx, const struct event *outcome)
                                                   .outcome = outcome,
                                                   .result = s->keeps_result ? result : NULL,
                                                   .task = s->prompt.p,
+                                                  .spent = counts ? &spent : NULL,
                                                   .cancelled = j->cancelled},
                         turn_job_on_committed, j);
+    if (warning.len)
+        turn_emit_operator_notice(j->turn, "warn", "budget", warning.p);
 }
 
 /* --- the run ---------------------------------------------------------------------------------- */
@@ -211,7 +231,7 @@ static bool can_keep(const struct turn_job_spec *s)
     return dialect && dialect->next && (s->agent->keep_alive_ms || follows(s));
 }
 
-static void turn_job_run(struct turn_job *j)
+static void turn_job_open_turn(struct turn_job *j)
 {
     ASSERT(!j->turn && !j->executor && !j->gone);
     const struct turn_job_spec *const s = &j->spec;
@@ -246,6 +266,12 @@ static void turn_job_run(struct turn_job *j)
                                     });
     turn_set_spent(j->turn, j->spent.len ? j->spent.p : NULL);
     request_turn_attach(j->requests, j->turn);
+}
+
+static void turn_job_run(struct turn_job *j)
+{
+    turn_job_open_turn(j);
+    const struct turn_job_spec *const s = &j->spec;
     const struct executor_spec spec = {
         .agent = s->agent,
         .message = s->prompt.p,
@@ -271,6 +297,26 @@ static void turn_job_run(struct turn_job *j)
         executor_cancel_for_exit(j->executor);
 }
 
+/* A budget was used up while the message waited: its turn ends without an agent. What an agent has
+ * begun or been given already goes on. */
+static bool turn_job_refuse(struct turn_job *j)
+{
+    const struct turn_job_spec *const s = &j->spec;
+    struct budget_refusal why;
+    CLEANUP_BUF struct buf text = {0};
+    if (!s->budgets || s->by_agent || s->has_message ||
+        budgets_allow(s->budgets, &j->spending.payer, &why))
+        return false;
+    budget_text_append_refusal(&text, &why);
+    struct stream_end_info end = {.how = STREAM_SPAWN, .code = "over_budget", .message = text.p};
+    j->spending.budgets = NULL;
+    turn_job_open_turn(j);
+    turn_end_attempt(j->turn, &end, NULL);
+    j->gone = true;
+    turn_job_look_for_end(j);
+    return true;
+}
+
 static void on_clear(void *ctx)
 {
     turn_job_run(ctx);
@@ -283,7 +329,7 @@ static void answered(struct turn_job *j)
     ASSERT(j->awaited > 0);
     const struct turn_job_spec *const s = &j->spec;
     const char *const session = j->session.len ? j->session.p : NULL;
-    if (--j->awaited)
+    if (--j->awaited || turn_job_refuse(j))
         return;
     if (session || s->by_agent)
         j->process = warm_pool_take(s->warm, s->agent, s->conversation, session, &j->unread);
@@ -389,6 +435,7 @@ static struct turn_job_spec copy_spec(struct arena *a, const struct turn_job_spe
     copy.submitter = arena_strdup(a, s->submitter);
     copy.route = arena_strdup(a, s->route);
     copy.owner = arena_strdup(a, s->owner);
+    copy.user = arena_strdup(a, s->user);
     copy.instances = arena_strdup(a, s->instances);
     copy.prompt.p = arena_memdup(a, s->prompt.p, s->prompt.len);
     const char **const askers = arena_alloc(a, (s->n_askers + 1) * sizeof *askers);
@@ -425,6 +472,14 @@ struct turn_job *turn_job_start(const struct turn_job_spec *spec, void (*over)(v
     j->spec = copy_spec(&j->arena, spec);
     j->over = over;
     j->ctx = ctx;
+    j->spending = (struct turn_spending){
+        .budgets = spec->budgets,
+        .payer = {.agent = j->spec.agent->name,
+                  .conversation = j->spec.conversation,
+                  .person = spec->user
+                                ? arena_sprintf(&j->arena, "%s/%s", spec->submitter, spec->user)
+                                : NULL,
+                  .key = j->spec.owner}};
     if (spec->by_agent) {
         begin_of_agent(j);
         return j;

@@ -27,12 +27,14 @@ struct turn_job_spec {
     struct session_store *sessions;
     struct session_history *history; /* with usage: of conversations of people; else NULL */
     struct usage_log *usage;
+    struct budgets *budgets; /* or NULL */
     struct request_registry *requests;
     struct warm *warm;
     const char *id, *conversation;
     const char *submitter;
     const char *route, *owner; /* or NULL; owner: the API client */
     const char *instances;     /* that its message named (conf_scope_turn), or NULL */
+    const char *user;          /* who began it in the chats of the submitter; or NULL */
     const char *const *askers; /* whose messages it answers; NULL: one is not known */
     size_t n_askers;
     struct str prompt;

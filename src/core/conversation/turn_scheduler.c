@@ -165,6 +165,7 @@ struct turn_job_spec conversations_place(const struct turn_scheduler *cs)
         .sessions = cs->spec.sessions,
         .history = cs->spec.history,
         .usage = cs->spec.usage,
+        .budgets = cs->spec.budgets,
         .requests = cs->spec.requests,
         .warm = cs->warm,
     };
@@ -338,6 +339,7 @@ static void turn_scheduler_admit(struct turn_scheduler_admission *a)
         .also = m->also,
         .waiting = true,
         .owner = m->owner,
+        .person = conversations_person(&a->arena, m),
         .prompt = m->prompt.p,
         .route = m->route,
         .instances = m->instances,
@@ -412,6 +414,8 @@ void turn_scheduler_submit(struct turn_scheduler *cs, const struct turn_schedule
         return;
     }
     m = &now;
+    if (conversations_refuse_over_budget(cs, m, done, ctx))
+        return;
     struct conversation *const c = conversations_find_or_make(cs, m);
     const size_t ahead = c->n_waiting + c->n_admitting;
     if (ahead >= (size_t)cs->limits->queue) {
@@ -470,7 +474,8 @@ bool turn_scheduler_restore(struct turn_scheduler *cs, const struct journal_turn
         cs, &(struct turn_scheduler_message){
                 .key = t->conv, .source = t->source, .owner = owner, .agent = agent});
     const bool detached = strcmp(t->source, TURN_SCHEDULER_DETACHED) == 0;
-    struct conversation_message *const m = conversation_enqueue(c, t, detached ? t->route : NULL);
+    const char *const user = t->person ? t->person + strlen(t->source) + 1 : NULL;
+    struct conversation_message *const m = conversation_enqueue(c, t, detached ? t->route : user);
     m->alone = detached;
     m->follows = !detached; /* what its client wanted is not on disk: one answer is safe */
     conversations_note_waiting(cs, &(struct turnlog_spec){.id = t->id,

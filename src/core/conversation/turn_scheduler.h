@@ -24,6 +24,7 @@ struct turn_scheduler_spec {
     struct session_store *sessions;
     struct session_history *history; /* or NULL, and so with usage */
     struct usage_log *usage;
+    struct budgets *budgets; /* or NULL: no limit */
     const struct bindings *bindings;
     struct dispatch *dispatch;
     struct turnlog *turnlog; /* or NULL */
@@ -68,6 +69,7 @@ enum conversations_refusal {
     CONVERSATIONS_DISK_FULL,
     CONVERSATIONS_NOT_KEPT, /* the journal cannot be written; it is logged why */
     CONVERSATIONS_NO_AGENT, /* gone since it was looked up */
+    CONVERSATIONS_BUDGET,   /* a budget of today is used up */
     CONVERSATIONS_ENDING,   /* the host ends, and the source is attached */
 };
 /* Valid for the call. */
@@ -77,6 +79,7 @@ struct conversations_result {
     const char
         *turn; /* the one the message is part of: TC_ACCEPTED, TC_QUEUED, TC_KNOWN; else NULL */
     const char *text; /* for people, or NULL */
+    int64_t retry_s;  /* of CONVERSATIONS_BUDGET: until the next day */
 };
 /* Once, at once or later. */
 typedef void conversations_done(void *ctx, const struct conversations_result *answer);

@@ -41,6 +41,14 @@ void conversations_look_for_drained(struct turn_scheduler *cs);
 /* Frees it when nothing waits or runs in it. */
 void conversations_drop_if_idle(struct turn_scheduler *cs, struct conversation *c);
 
+/* turn_scheduler_budget.c */
+/* journal_turn.person of whoever wrote it, in the arena; or NULL. */
+const char *conversations_person(struct arena *arena, const struct turn_scheduler_message *m);
+/* True: a budget of today is used up, and `done` was called. */
+bool conversations_refuse_over_budget(const struct turn_scheduler *cs,
+                                      const struct turn_scheduler_message *m,
+                                      conversations_done *done, void *ctx);
+
 /* turn_scheduler_warm.c */
 void conversations_open_warm(struct turn_scheduler *cs);
 

@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/sys/dir.h"
 #include "base/sys/log.h"
+#include "core/budget/budgets.h"
 #include "core/conversation/turn_scheduler.h"
 #include "core/host/host_recovery.h"
 #include "core/host/network_clients.h"
@@ -40,6 +41,7 @@ struct host {
     struct session_store *sessions;
     struct session_history *history;
     struct usage_log *usage;
+    struct budgets *budgets;
     struct bindings *bindings;
     struct pairing *pairing;
     struct request_registry *requests;
@@ -150,6 +152,7 @@ static void start_conversations(struct host *s)
     s->sessions = session_store_new(s->journal, s->settings);
     s->history = session_history_new(s->journal);
     s->usage = usage_log_new(s->journal);
+    s->budgets = budgets_new(s->journal, &s->conf->budgets);
     s->bindings = bindings_new(s->journal);
     s->pairing = pairing_new(s->journal);
     s->approvals = approvals_new(s->journal);
@@ -163,6 +166,7 @@ static void start_conversations(struct host *s)
         .sessions = s->sessions,
         .history = s->history,
         .usage = s->usage,
+        .budgets = s->budgets,
         .bindings = s->bindings,
         .dispatch = s->dispatch,
         .turnlog = s->turnlog,
@@ -208,6 +212,7 @@ static void take_conf(void *ctx, const struct conf *next)
     s->conf = next;
     configure_httpd(s);
     settings_worker_set_defaults(s->settings, next);
+    budgets_set_conf(s->budgets, &next->budgets);
     turn_scheduler_set_conf(s->conversations, next);
     inbound_set_conf(s->reception, next);
     if (s->told.reloaded)
@@ -338,6 +343,7 @@ struct host_parts host_get_parts(struct host *s)
         .requests = s->requests,
         .approvals = s->approvals,
         .pairing = s->pairing,
+        .budgets = s->budgets,
     };
 }
 
@@ -400,6 +406,7 @@ void host_close(struct host *s)
     session_store_free(s->sessions);
     session_history_free(s->history);
     usage_log_free(s->usage);
+    budgets_free(s->budgets);
     bindings_free(s->bindings);
     pairing_free(s->pairing);
     visibility_cache_free(s->switches);

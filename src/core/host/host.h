@@ -21,6 +21,7 @@ struct host_parts {
     struct request_registry *requests;
     struct approvals *approvals;
     struct pairing *pairing;
+    struct budgets *budgets;
 };
 
 /* What its owner wants to know; each function may be NULL. */

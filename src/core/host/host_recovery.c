@@ -44,6 +44,7 @@ static void host_recovery_add_turn(void *ctx, const struct journal_turn *t)
         .seen = arena_strdup(&l->arena, t->seen),
         .instances = arena_strdup(&l->arena, t->instances),
         .owner = arena_strdup(&l->arena, t->owner),
+        .person = arena_strdup(&l->arena, t->person),
         .admitted_ms = t->admitted_ms,
         .began_ms = t->began_ms,
     };

@@ -517,6 +517,15 @@ void turn_emit_notice(struct turn *t, const char *level, const char *code, const
     guard_feed(&t->guard, &ev);
 }
 
+void turn_emit_operator_notice(struct turn *t, const char *level, const char *code,
+                               const char *text)
+{
+    struct event ev;
+    event_init_notice(&ev, level, code, text);
+    ev.meta.audience = "operator";
+    guard_feed(&t->guard, &ev);
+}
+
 bool turn_has_outcome(const struct turn *t)
 {
     return guard_has_outcome(&t->guard) || find_held(t, TC_ERROR) || find_held(t, TC_DONE);

@@ -87,6 +87,9 @@ char *turn_agent_request_id(const struct turn *t, const char *request_id);
 void turn_resolve_request(struct turn *t, const struct tc_request *resolved);
 /* Tells the host's own notice (still working…). */
 void turn_emit_notice(struct turn *t, const char *level, const char *code, const char *text);
+/* The same for operators only. */
+void turn_emit_operator_notice(struct turn *t, const char *level, const char *code,
+                               const char *text);
 /* The outcome of the attempt has been read (final told, or its error or done held back). */
 bool turn_has_outcome(const struct turn *t);
 /* The agent waits for a person, who can answer. */

@@ -168,6 +168,7 @@ void turn_record_outcome(const struct turn_record_end *end, journal_done_fn *don
     const struct journal_outcome o = {.turn = end->turn,
                                       .error = code,
                                       .result = {result.p, result.len},
+                                      .spent = end->spent,
                                       .targets = targets.all,
                                       .n = targets.n};
     journal_async_end_turn(end->journal, &o, done, ctx);

@@ -41,9 +41,10 @@ struct turn_record_end {
     struct dispatch_turn *cast;
     const char *turn, *lane;
     const struct event *outcome;
-    const struct turn_result *result; /* of the turn so far, or NULL */
-    const char *task;                 /* its message, or NULL */
-    bool cancelled;                   /* somebody asked for its end */
+    const struct turn_result *result;  /* of the turn so far, or NULL */
+    const char *task;                  /* its message, or NULL */
+    const struct journal_spent *spent; /* what it has used so far, or NULL */
+    bool cancelled;                    /* somebody asked for its end */
 };
 void turn_record_outcome(const struct turn_record_end *end, journal_done_fn *done, void *ctx);
 /* Of a turn that has ended: its result as it is in the end. */

@@ -84,6 +84,16 @@ const char *const journal_schema[] = {
     /* `instances`: those that its client wants to be told of it, beside those that are anyway. */
     "alter table turn add column instances text;"
     "pragma user_version=6;",
+    /* `person`: who asked. `spent`: sums of a day; day 20261127. kv.at: when it was written. */
+    "alter table turn add column person text;"
+    "create table spent("
+    "  day integer, scope text, name text,"
+    "  turns integer not null, counted integer not null, input integer not null,"
+    "  output integer not null, priced integer not null, micros integer not null,"
+    "  primary key(day, scope, name)) strict, without rowid;"
+    "alter table kv add column at integer not null default 0;"
+    "update kv set at=1000*cast(strftime('%s') as integer);"
+    "pragma user_version=7;",
     NULL,
 };
 

@@ -88,6 +88,14 @@ enum journal_status journal_end_turn(struct journal *j, const struct journal_out
  * UNCHANGED: it is none of these. */
 enum journal_status journal_note_result(struct journal *j, const char *turn,
                                         struct str result) MUST_CHECK;
+/* More of what a turn used, that its agent reported behind its outcome. UNCHANGED: it is not known.
+ */
+enum journal_status journal_add_spent(struct journal *j, const char *turn,
+                                      const struct journal_spent *spent) MUST_CHECK;
+/* The sums of the days from `first` to `last`: of a day, those that cost most first. */
+enum journal_status journal_list_spent(struct journal *j, int64_t first, int64_t last,
+                                       void (*each)(void *ctx, const struct journal_spent_row *row),
+                                       void *ctx) MUST_CHECK;
 /* Those that have not ended, the oldest first; here and below without the ids of their messages,
  * and `each` must not call the journal. */
 enum journal_status journal_list_open_turns(struct journal *j,

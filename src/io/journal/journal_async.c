@@ -11,13 +11,6 @@
 
 #define PRUNE_MS (60 * 1000)
 
-/* A turn whose outcome could not be written, and was told all the same: it is over, and what is
- * known of it has to say so when there is room again, or the next host would tell another. */
-struct unrecorded_end {
-    struct unrecorded_end *next;
-    char *turn, *error; /* error: or NULL */
-};
-
 /* What is asked for: filled on the loop's thread, carried out on the worker's, told on the loop's.
  * Each operation uses what it needs. */
 struct journal_op {
@@ -40,6 +33,7 @@ struct journal_op {
     struct journal_turn record;
     struct journal_outcome outcome;
     struct journal_settlement settlement;
+    struct journal_spent spent; /* of outcome */
     struct journal_stats stats;
     struct journal_approval approval;
     struct journal_approval_filter approvals;
@@ -61,44 +55,10 @@ static struct journal_op *new_order(struct journal_async *l,
     return o;
 }
 
-static bool is_done(enum journal_status status)
-{
-    return status == JOURNAL_DONE || status == JOURNAL_NO_CHANGE;
-}
-
-static void note_unended(struct journal_async *l, const struct journal_outcome *what)
-{
-    struct unrecorded_end *const u = xmalloc(sizeof *u);
-    *u = (struct unrecorded_end){l->unended, xstrdup(what->turn),
-                                 what->error ? xstrndup(what->error, JOURNAL_MAX_KEY) : NULL};
-    l->unended = u;
-}
-
-static void free_unended(struct journal_async *l)
-{
-    struct unrecorded_end *const u = l->unended;
-    l->unended = u->next;
-    free(u->turn);
-    free(u->error);
-    free(u);
-}
-
-/* Everybody has been told. */
-static void end_again(void *arg)
-{
-    struct journal_async *const l = arg;
-    while (l->unended) {
-        const struct journal_outcome o = {.turn = l->unended->turn, .error = l->unended->error};
-        if (!is_done(journal_end_turn(l->journal, &o, 0)))
-            return;
-        free_unended(l);
-    }
-}
-
 static void carry_out(void *arg)
 {
     struct journal_op *const o = arg;
-    end_again(o->journal);
+    journal_async_end_again(o->journal);
     o->status = o->run(o->journal->journal, o);
 }
 
@@ -183,6 +143,7 @@ static struct journal_turn copy_turn(struct journal_op *o, const struct journal_
         .agent_pid = t->agent_pid,
         .agent_start = t->agent_start,
         .owner = journal_async_copy(o, t->owner),
+        .person = journal_async_copy(o, t->person),
     };
 }
 
@@ -197,10 +158,12 @@ static struct journal_outcome copy_outcome(struct journal_op *o, const struct jo
         };
     o->first = o->journal->next_seq;
     o->journal->next_seq += (int64_t)what->n;
+    o->spent = what->spent ? *what->spent : (struct journal_spent){0};
     return (struct journal_outcome){
         .turn = journal_async_copy(o, what->turn),
         .error = journal_async_copy(o, what->error),
         .result = copy_bytes(o, what->result),
+        .spent = what->spent ? &o->spent : NULL,
         .targets = targets,
         .n = what->n,
     };
@@ -296,8 +259,8 @@ void journal_async_note_agent(struct journal_async *l, const struct journal_turn
 static enum journal_status run_end_turn(struct journal *j, struct journal_op *o)
 {
     const enum journal_status status = journal_end_turn(j, &o->outcome, o->first);
-    if (!is_done(status))
-        note_unended(o->journal, &o->outcome);
+    if (!journal_async_is_done(status))
+        journal_async_note_unended(o->journal, &o->outcome);
     return status;
 }
 
@@ -591,10 +554,9 @@ void journal_async_close(struct journal_async *l)
 {
     if (!l)
         return;
-    worker_submit(l->worker, end_again, NULL, l);
+    worker_submit(l->worker, journal_async_end_again, NULL, l);
     worker_free(l->worker);
-    while (l->unended)
-        free_unended(l);
+    journal_async_free_unended(l);
     journal_close(l->journal);
     free(l);
 }

@@ -51,6 +51,10 @@ journal_async_list_open_find_turn(struct journal_async *l, const char *turn,
 /* All that was allowed for longer, the oldest first. */
 enum journal_status journal_async_list_open_list_approvals(
     struct journal_async *l, void (*each)(void *ctx, const struct journal_approval *a), void *ctx);
+/* The sums of that day. */
+enum journal_status
+journal_async_list_spent(struct journal_async *l, int64_t day,
+                         void (*each)(void *ctx, const struct journal_spent_row *row), void *ctx);
 /* Each key that begins with `prefix`, in their order, with its value. `each` asks nothing of the
  * journal. */
 enum journal_status
@@ -92,6 +96,9 @@ void journal_async_note_agent(struct journal_async *l, const struct journal_turn
 void journal_async_end_turn(struct journal_async *l, const struct journal_outcome *o,
                             journal_done_fn *done, void *ctx);
 
+/* journal_add_spent */
+void journal_async_add_spent(struct journal_async *l, const char *turn,
+                             const struct journal_spent *spent);
 /* journal_note_result */
 void journal_async_note_result(struct journal_async *l, const char *turn, struct str result,
                                journal_done_fn *done, void *ctx);

@@ -17,4 +17,14 @@ struct journal_async {
     struct unrecorded_end *unended;
 };
 
+static inline bool journal_async_is_done(enum journal_status status)
+{
+    return status == JOURNAL_DONE || status == JOURNAL_NO_CHANGE;
+}
+
+/* journal_async_unended.c, on the worker's thread */
+void journal_async_note_unended(struct journal_async *l, const struct journal_outcome *what);
+void journal_async_end_again(void *journal);
+void journal_async_free_unended(struct journal_async *l);
+
 #endif

@@ -13,6 +13,7 @@ struct past_order {
     struct arena memory; /* of all texts */
     const char *turn, *instance;
     struct str result;
+    struct journal_spent spent;
     struct journal_turn record;
     enum journal_status status;
     journal_done_fn *done; /* or NULL */
@@ -75,6 +76,20 @@ void journal_async_note_result(struct journal_async *l, const char *turn, struct
     o->result = (struct str){arena_memdup(&o->memory, result.p, result.len), result.len};
     o->done = done;
     worker_submit(l->worker, journal_async_past_note_result, tell_noted, o);
+}
+
+static void journal_async_past_add_spent(void *arg)
+{
+    struct past_order *const o = arg;
+    o->status = journal_add_spent(o->journal->journal, o->turn, &o->spent);
+}
+
+void journal_async_add_spent(struct journal_async *l, const char *turn,
+                             const struct journal_spent *spent)
+{
+    struct past_order *const o = past_order_new(l, turn, NULL);
+    o->spent = *spent;
+    worker_submit(l->worker, journal_async_past_add_spent, tell_noted, o);
 }
 
 /* ---- looking it up */

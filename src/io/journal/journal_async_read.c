@@ -10,6 +10,8 @@ struct journal_read_op {
     void (*each_turn)(void *ctx, const struct journal_turn *t);
     void (*each_row)(void *ctx, const struct journal_row *row);
     void (*each_approval)(void *ctx, const struct journal_approval *a);
+    void (*each_spent)(void *ctx, const struct journal_spent_row *row);
+    int64_t day;
     void (*each_value)(void *ctx, const char *key, const char *value);
     void *ctx;
     const char *prefix;
@@ -87,6 +89,21 @@ journal_async_kv_each(struct journal_async *l, const char *prefix,
 {
     struct journal_read_op r = {.journal = l, .prefix = prefix, .each_value = each, .ctx = ctx};
     worker_run_sync(l->worker, journal_async_read_read_values, &r);
+    return r.status;
+}
+
+static void read_spent(void *arg)
+{
+    struct journal_read_op *const r = arg;
+    r->status = journal_list_spent(r->journal->journal, r->day, r->day, r->each_spent, r->ctx);
+}
+
+enum journal_status
+journal_async_list_spent(struct journal_async *l, int64_t day,
+                         void (*each)(void *ctx, const struct journal_spent_row *row), void *ctx)
+{
+    struct journal_read_op r = {.journal = l, .day = day, .each_spent = each, .ctx = ctx};
+    worker_run_sync(l->worker, read_spent, &r);
     return r.status;
 }
 

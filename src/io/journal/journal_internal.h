@@ -33,6 +33,9 @@ int journal_move_to_dead(struct sql *db, int64_t seq, const char *reason, int64_
 /* Applies the limits, in a transaction. */
 int journal_apply_limits(struct journal *j, struct sql *db);
 
+/* journal_spent.c: adds to the sums of those the turn is of, in the transaction that ends it. */
+int journal_spent_add(struct sql *db, const char *turn, const struct journal_spent *spent);
+
 /* journal_question.c: those who asked are gone. */
 int journal_cancel_questions(struct sql *db, int64_t now);
 

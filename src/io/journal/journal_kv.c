@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Tables kv and memory: key-value pairs of the host, notes of connectors. */
+#include "base/sys/clock.h"
 #include "io/journal/journal_internal.h"
 
 struct journal_kv_pair {
@@ -13,9 +14,11 @@ static int journal_kv_put_tx(struct sql *db, void *ctx)
 {
     struct journal_kv_pair *const p = ctx;
     const int rc = p->value.p ? sql_run(db,
-                                        "insert into kv(key, value) values(?1,?2)"
-                                        " on conflict do update set value=excluded.value",
-                                        sql_text(p->key), sql_str(p->value))
+                                        "insert into kv(key, value, at) values(?1,?2,?3)"
+                                        " on conflict do update set value=excluded.value,"
+                                        " at=excluded.at",
+                                        sql_text(p->key), sql_str(p->value),
+                                        sql_int((int64_t)(clock_wall_s() * 1000)))
                               : sql_run(db, "delete from kv where key=?1", sql_text(p->key));
     p->changed = sql_changes(db) > 0;
     return rc;

@@ -45,14 +45,15 @@ static int insert_turn(struct sql *db, const struct journal_turn *t)
     return sql_run(db,
                    "insert into turn(id, agent, conv, source, state, boot_id, agent_pid,"
                    " agent_start, cgroup, admitted_at, route, files, prompt, seen, owner, began_at,"
-                   " instances)"
-                   " values(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17)",
+                   " instances, person)"
+                   " values(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18)",
                    sql_text(t->id), sql_text(t->agent), sql_text(t->conv), sql_text(t->source),
                    sql_text(t->waiting ? "waiting" : "running"), sql_text(t->boot_id),
                    sql_int(t->agent_pid), sql_int(t->agent_start), sql_text(t->cgroup),
                    sql_int(wall_ms()), sql_text(t->route), sql_text(t->files), sql_text(t->prompt),
                    sql_text(t->seen), sql_text(t->owner),
-                   t->waiting ? sql_text(NULL) : sql_int(wall_ms()), sql_text(t->instances));
+                   t->waiting ? sql_text(NULL) : sql_int(wall_ms()), sql_text(t->instances),
+                   sql_text(t->person));
 }
 
 static int journal_turn_admit(struct sql *db, void *ctx)
@@ -79,7 +80,7 @@ static size_t length(const char *text)
 static bool turn_fits(const struct journal_turn *t)
 {
     const char *const keys[] = {t->id,   t->agent,   t->conv,   t->source, t->msg_id,
-                                t->also, t->boot_id, t->cgroup, t->owner};
+                                t->also, t->boot_id, t->cgroup, t->owner,  t->person};
     bool fits = length(t->prompt) + length(t->route) + length(t->files) + length(t->seen) +
                     length(t->instances) <=
                 JOURNAL_MAX_PROMPT;
@@ -280,6 +281,8 @@ static int journal_turn_end_tx(struct sql *db, void *ctx)
     if (sql_changes(db) == 0)
         return 0;
     store_pass_test_point(e->j->store, "in-outcome");
+    if (o->spent && journal_spent_add(db, o->turn, o->spent) < 0)
+        return -1;
     for (size_t i = 0; i < o->n; i++)
         if (lay_outcome(db, e, i) < 0)
             return -1;
@@ -362,12 +365,14 @@ static struct journal_turn journal_turn_read_turn(const struct sql_rows *rows)
         .owner = sql_column_text(rows, 17).p,
         .result = sql_column_blob(rows, 18),
         .instances = sql_column_text(rows, 19).p,
+        .person = sql_column_text(rows, 20).p,
     };
 }
 
 #define TURN                                                                                       \
     "select id, agent, conv, source, state, boot_id, agent_pid, agent_start, cgroup, route,"       \
-    " files, prompt, seen, code, admitted_at, began_at, ended_at, owner, result, instances"        \
+    " files, prompt, seen, code, admitted_at, began_at, ended_at, owner, result, instances, "      \
+    "person"                                                                                       \
     " from turn"
 
 enum journal_status journal_list_open_turns(struct journal *j,

@@ -38,7 +38,8 @@ struct journal_turn {
     /* optional, of the agent: to find it again after the host's death */
     const char *boot_id, *cgroup;
     int64_t agent_pid, agent_start;
-    const char *owner; /* optional: the API client that it belongs to */
+    const char *owner;  /* optional: the API client that it belongs to */
+    const char *person; /* optional: who asked, "INSTANCE/USER" */
     /* Of one that is read. Times are Unix milliseconds, 0: not yet. */
     const char *state; /* waiting running final error merged cancelled */
     const char *code;  /* of an error; of a merged one the turn that took it; or NULL */
@@ -53,12 +54,30 @@ struct journal_target {
     struct str body;
 };
 
+/* What turns used, as their agents reported it. */
+struct journal_spent {
+    int64_t day;           /* on which it counts: 20261127 */
+    int64_t turns;         /* that ended */
+    int64_t counted;       /* of these: whose agent reported tokens */
+    int64_t input, output; /* tokens; input: with what was read from and written to caches */
+    int64_t priced;        /* whose agent reported a cost */
+    int64_t micros;        /* cost in millionths of a US dollar */
+};
+
+/* The sum of a day of: the "host" (name ""), an "agent", a "conversation" by its key, a "person"
+ * (journal_turn.person), a "key" of the HTTP server (journal_turn.owner). */
+struct journal_spent_row {
+    const char *scope, *name;
+    struct journal_spent spent;
+};
+
 struct journal_outcome {
     const char *turn;
     const char *error; /* its code; NULL: final */
     const struct journal_target *targets;
     size_t n;
     struct str result; /* optional; stored if the turn has an owner, for later GET requests */
+    const struct journal_spent *spent; /* optional; added to the sums of those the turn is of */
 };
 
 /* What a person allowed for longer than once. */

@@ -9,6 +9,7 @@ libtcio_a_SOURCES += \
 	src/io/journal/journal_async_past.c \
 	src/io/journal/journal_async_read.c \
 	src/io/journal/journal_async_resend.c \
+	src/io/journal/journal_async_unended.c \
 	src/io/journal/journal_backup.c \
 	src/io/journal/journal_dead.c \
 	src/io/journal/journal_internal.h \
@@ -16,5 +17,6 @@ libtcio_a_SOURCES += \
 	src/io/journal/journal_outbox.c \
 	src/io/journal/journal_prune.c \
 	src/io/journal/journal_question.c \
+	src/io/journal/journal_spent.c \
 	src/io/journal/journal_turn.c \
 	src/io/journal/journal_types.h

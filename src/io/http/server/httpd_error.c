@@ -3,6 +3,7 @@
  * each with the limit that was exceeded and the configuration key that changes it. */
 #include "io/http/server/httpd_error.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -64,17 +65,21 @@ static void write_body(struct buf *out, const struct httpd_error *e)
 struct httpd_error_answer {
     struct httpd_answer answer;
     struct httpd_header headers[HEADERS_MAX];
+    char retry[24];
     struct buf body;
 };
 
 static void make_error_answer(struct httpd_error_answer *a, const struct httpd_error *e)
 {
-    const bool temporary = httpd_error_is_temporary(e->status);
+    const bool temporary = httpd_error_is_temporary(e->status) && !e->retry_s;
     size_t n = 0;
     *a = (struct httpd_error_answer){0};
     write_body(&a->body, e);
     a->headers[n++] = (struct httpd_header){"x-should-retry", temporary ? "true" : "false"};
-    if (e->status == 429 || e->status == 503)
+    snprintf(a->retry, sizeof a->retry, "%" PRId64, e->retry_s);
+    if (e->retry_s)
+        a->headers[n++] = (struct httpd_header){"Retry-After", a->retry};
+    else if (e->status == 429 || e->status == 503)
         a->headers[n++] = (struct httpd_header){"Retry-After", HTTPD_RETRY_AFTER};
     if (e->header)
         a->headers[n++] = *e->header;

@@ -17,6 +17,7 @@ struct httpd_error {
     const char *code, *message;
     const struct httpd_header *header; /* one more header of the answer, or NULL */
     const char *members;               /* more members of the body: "\"by\":\"ann\""; or NULL */
+    int64_t retry_s; /* seconds until the same request may succeed; 0: soon, as the status says */
 };
 
 /* Answers and frees the request, as httpd_answer_full. The header x-should-retry says whether the

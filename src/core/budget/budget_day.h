@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT
+ * The day on which something counts, in the time zone of the process (TZ) or in UTC. */
+#ifndef CORE_BUDGET_BUDGET_DAY_H
+#define CORE_BUDGET_BUDGET_DAY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Today as a number: 20261127. */
+int64_t budget_day_today(bool utc);
+/* Until the next day begins; at least 1. A day of a change to summer time is shorter. */
+int64_t budget_day_seconds_left(bool utc);
+
+#endif

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT
+ * Who has used up a budget may begin no turn until the next day; that is known after a restart. */
+#include "core/budget/budgets.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/sys/clock.h"
+#include "base/sys/log.h"
+#include "core/budget/budget_text.h"
+#include "core/budget/turn_spending.h"
+#include "tap/tap.h"
+
+#define NOON 1795780800 /* 2026-11-27 12:00 UTC */
+
+static struct conf_budgets conf = {
+    .utc = true,
+    .scopes = {[CONF_BUDGET_HOST] = {.micros = 10000000},
+               [CONF_BUDGET_AGENT] = {.tokens = 1000},
+               [CONF_BUDGET_PERSON] = {.micros = 5000000},
+               [CONF_BUDGET_KEY] = {.micros = 1000000, .tokens = 50}},
+};
+static const struct budget_payer ann = {.agent = "a", .conversation = "tg:1", .person = "tg/ann"};
+static const struct budget_payer bob = {.agent = "a", .conversation = "tg:2", .person = "tg/bob"};
+static const struct budget_payer ci = {.agent = "b", .conversation = "http:ci", .key = "ci"};
+static struct loop *loop;
+static struct journal_async *journal;
+static struct budgets *budgets;
+static int turns;
+
+static void open_all(void)
+{
+    struct tc_err err = {0};
+    journal = journal_async_open(loop, tap_tmpdir(), NULL, &err);
+    if (!journal)
+        bail("%s", err_format(&err));
+    budgets = budgets_new(journal, &conf);
+}
+
+static void restart(void)
+{
+    journal_async_close(journal);
+    budgets_free(budgets);
+    open_all();
+}
+
+/* A turn of the payer ends with that cost; returns the warning. */
+static const char *spend(const struct budget_payer *p, int64_t micros, int64_t tokens)
+{
+    static struct buf warning;
+    char id[20];
+    snprintf(id, sizeof id, "t%d", turns++);
+    buf_reset(&warning);
+    struct journal_spent spent = {
+        .turns = 1, .counted = 1, .input = tokens, .priced = 1, .micros = micros};
+    budgets_add(budgets, p, &spent, &warning);
+    journal_async_admit_turn(journal,
+                             &(struct journal_turn){.id = id,
+                                                    .agent = p->agent,
+                                                    .conv = p->conversation,
+                                                    .source = "tg",
+                                                    .person = p->person,
+                                                    .owner = p->key},
+                             NULL, NULL);
+    journal_async_end_turn(journal, &(struct journal_outcome){.turn = id, .spent = &spent}, NULL,
+                           NULL);
+    return warning.len ? warning.p : "";
+}
+
+static const char *refused(const struct budget_payer *p)
+{
+    static struct buf text;
+    struct budget_refusal why;
+    buf_reset(&text);
+    if (!budgets_allow(budgets, p, &why))
+        budget_text_append_refusal(&text, &why);
+    return text.len ? text.p : "";
+}
+
+static void test_person(void)
+{
+    is_str(refused(&ann), "", "nothing is used");
+    is_str(spend(&ann, 3999999, 10), "", "less than 80 %%");
+    is_str(spend(&ann, 1, 0),
+           "person \"tg/ann\": used today: 4.00 of 5.00 USD"
+           " (budgets.person.usd_per_day)",
+           "80 %% are told");
+    is_str(spend(&ann, 500000, 0), "", "once");
+    is_str(refused(&ann), "", "and the rest may be used");
+    has_str(spend(&ann, 500000, 0), "5.00 of 5.00 USD", "all of it is told, too");
+    is_str(refused(&ann),
+           "Your budget for today is used up ($5.00 of $5.00), so your message was not accepted. "
+           "A new budget begins in 12 h 0 min; please send it again then.",
+           "a person over the budget");
+    is_str(refused(&bob), "", "is not another one");
+    restart();
+    has_str(refused(&ann), "Your budget for today", "the same after a restart");
+    is_str(refused(&bob), "", "and for the other one");
+}
+
+static void test_key(void)
+{
+    has_str(spend(&ci, 100, 49), "key \"ci\": used today: 49 of 50 tokens", "tokens of a key");
+    is_str(refused(&ci), "", "one is left");
+    spend(&ci, 0, 1);
+    has_str(refused(&ci), "(50 of 50 tokens)", "none is left");
+    is_int((int)(budgets_used(budgets, CONF_BUDGET_KEY) * 100), 100, "all of it is used");
+    ok(budgets_used(budgets, CONF_BUDGET_CONVERSATION) < 0, "no budget: nothing of it");
+}
+
+static void test_host_and_agent(void)
+{
+    has_str(spend(&bob, 4999900, 0), "host: used today: 10.00 of 10.00 USD", "of all together");
+    has_str(refused(&bob), "Today's budget is used up ($10.00 of $10.00)", "nobody may");
+    conf.scopes[CONF_BUDGET_HOST].micros = 0;
+    is_str(refused(&bob), "", "a limit that is taken away");
+    spend(&bob, 0, 990);
+    has_str(refused(&bob), "budget of the agent a is used up (1000 of 1000 tokens)", "an agent");
+}
+
+static void test_next_day(void)
+{
+    clock_fake(0, NOON + 12 * 3600 - 1);
+    ok(*refused(&ann), "the last second of the day");
+    clock_fake(0, NOON + 12 * 3600);
+    is_str(refused(&ann), "", "the next day is a new one");
+    spend(&ann, 5000000, 0);
+    ok(*refused(&ann), "with its own budget");
+    clock_fake(0, NOON);
+    ok(*refused(&ci), "the clock is set back: what was used before counts");
+    clock_fake(0, NOON + 12 * 3600);
+    ok(*refused(&ann), "and forth again, too");
+    is_str(refused(&ci), "", "for each its own day");
+    clock_fake(0, NOON);
+    restart();
+}
+
+static void test_report(void)
+{
+    struct turn_spending s = {.budgets = budgets, .payer = {.agent = "x", .conversation = "c"}};
+    struct journal_spent more;
+    ok(turn_spending_count(&s, STR(""), &more, NULL), "a turn without usage");
+    is_int(more.turns, 1, "is a turn");
+    is_int(more.priced, 0, "without a cost");
+    is_int(more.day, 20261127, "of today");
+    ok(turn_spending_count(&s, STR("{\"input_tokens\":5,\"cost_usd\":0.25}"), &more, NULL),
+       "its usage comes later");
+    is_int(more.turns, 0, "and is no further turn");
+    is_int(more.micros, 250000, "its cost");
+    ok(!turn_spending_count(&s, STR("{\"input_tokens\":5,\"cost_usd\":0.25}"), &more, NULL),
+       "the same again is nothing");
+    s.budgets = NULL;
+    ok(!turn_spending_count(&s, STR("{\"input_tokens\":9}"), &more, NULL),
+       "without budgets: nothing");
+}
+
+int main(void)
+{
+    plan_lazy();
+    char path[600];
+    snprintf(path, sizeof path, "%s/log", tap_tmpdir());
+    const int log = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    log_setup(LOG_TEXT, LOG_WARN, log);
+    loop = loop_new();
+    clock_fake(0, NOON);
+    open_all();
+    test_person();
+    test_key();
+    test_host_and_agent();
+    test_next_day();
+    test_report();
+    journal_async_close(journal);
+    budgets_free(budgets);
+    loop_free(loop);
+    char *const logged = tap_slurp(path, NULL);
+    has_str(logged, "person \"tg/ann\": used today: 4.00 of 5.00 USD", "warnings are logged");
+    free(logged);
+    clock_fake_end();
+    close(log);
+    return 0;
+}
