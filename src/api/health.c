@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 
+#include "api/readiness.h"
 #include "api/shared/api_internal.h"
 #include "base/alloc.h"
 #include "base/sys/clock.h"
@@ -25,7 +26,21 @@ struct health {
 struct health_check {
     struct health *health;
     struct httpd_request *request;
+    bool ready; /* it is /readyz that is asked */
 };
+
+static void answer_ready(const struct health *h, struct httpd_request *r,
+                         enum journal_status status)
+{
+    CLEANUP_BUF struct buf out = {0};
+    const char *const state = host_is_stopping(h->api->server) ? "draining"
+                              : status == JOURNAL_DISK_FULL    ? "disk_full"
+                              : status == JOURNAL_DONE || status == JOURNAL_NO_CHANGE
+                                  ? NULL
+                                  : "state_not_writable";
+    const bool ready = readiness_write(h->api, state, &out);
+    httpd_answer(r, ready ? 200 : 503, REPLY_JSON, (struct str){out.p, out.len});
+}
 
 static void answer_health(struct httpd_request *r, enum journal_status status)
 {
@@ -55,7 +70,12 @@ static void on_checked(void *ctx, enum journal_status status, const char *text)
     (void)text;
     h->last = status;
     h->checked_ms = clock_mono_ms();
-    answer_health(check->request, status);
+    if (h->gone)
+        answer_draining(check->request); /* the instances are gone, too */
+    else if (check->ready)
+        answer_ready(h, check->request, status);
+    else
+        answer_health(check->request, status);
     free(check);
     h->asking--;
     if (h->gone && !h->asking)
@@ -67,21 +87,32 @@ static bool is_fresh(const struct health *h)
     return h->asking || (h->checked_ms && clock_mono_ms() - h->checked_ms < CHECK_MS);
 }
 
+static void health_check(struct health *h, struct httpd_request *r, bool ready)
+{
+    struct health_check *const check = xmalloc(sizeof *check);
+    *check = (struct health_check){h, r, ready};
+    h->asking++;
+    journal_async_kv_put(h->api->host.journal, KEY, "1", on_checked, check);
+}
+
 static void on_health(void *arg, struct httpd_request *r)
 {
     struct health *const h = arg;
-    if (host_is_stopping(h->api->server)) {
+    if (host_is_stopping(h->api->server))
         answer_draining(r);
-        return;
-    }
-    if (is_fresh(h)) {
+    else if (is_fresh(h))
         answer_health(r, h->last);
-        return;
-    }
-    struct health_check *const check = xmalloc(sizeof *check);
-    *check = (struct health_check){h, r};
-    h->asking++;
-    journal_async_kv_put(h->api->host.journal, KEY, "1", on_checked, check);
+    else
+        health_check(h, r, false);
+}
+
+static void on_ready(void *arg, struct httpd_request *r)
+{
+    struct health *const h = arg;
+    if (host_is_stopping(h->api->server) || is_fresh(h))
+        answer_ready(h, r, h->last);
+    else
+        health_check(h, r, true);
 }
 
 static void on_live(void *arg, struct httpd_request *r)
@@ -96,6 +127,7 @@ struct health *health_new(struct api_context *a)
     h->api = a;
     h->last = JOURNAL_DONE;
     httpd_route(a->host.httpd, "/healthz", HTTPD_GET, on_health, h);
+    httpd_route(a->host.httpd, "/readyz", HTTPD_GET, on_ready, h);
     httpd_route(a->host.httpd, "/livez", HTTPD_GET, on_live, h);
     return h;
 }

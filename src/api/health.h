@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * GET /healthz and GET /livez: whether the host takes work, for load balancers, and whether it runs
- * at all. Loop thread only. */
+ * GET /healthz, GET /readyz and GET /livez: whether the host takes work, for load balancers,
+ * whether its connectors do, too, and whether it runs at all. Loop thread only. */
 #ifndef API_HEALTH_H
 #define API_HEALTH_H
 

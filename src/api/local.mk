@@ -7,7 +7,9 @@ libtcapi_a_SOURCES = \
 	src/api/api.h \
 	src/api/health.c \
 	src/api/health.h \
-	src/api/page.c
+	src/api/page.c \
+	src/api/readiness.c \
+	src/api/readiness.h
 include $(srcdir)/src/api/ag_ui/local.mk
 include $(srcdir)/src/api/chat/local.mk
 include $(srcdir)/src/api/control/local.mk

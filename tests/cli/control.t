@@ -114,7 +114,7 @@ is "$status $(ask the-first-key-of-all) $(ask another-key-of-all)" "0 401 200" "
 # --- dead letters --------------------------------------------------------------------------------
 try dead retry 1 -c "$file"
 is "$status$err" 0 "a dead letter is sent again beside the host"
-wait_for sh -c "'$turncast' dead list -c '$file' | grep -v Bad"
+wait_for sh -c "'$turncast' dead list -c '$file' | grep '2  '"
 try dead list -c "$file"
 has "$out" "2  " "it was taken, and is none that can be sent"
 lacks "$out" "400: Bad Request" "which is a reason of its own"

@@ -126,6 +126,12 @@ static void control_status_add_instance(void *ctx, const struct dispatch_instanc
     jsonw_member_bool(out, "unreachable", i->outbox.is_away);
     if (i->outbox.is_away)
         jsonw_member_int(out, "unreachable_ms", i->outbox.away_ms);
+    if (i->outbox.success_ms >= 0)
+        jsonw_member_int(out, "last_success_ms", i->outbox.success_ms);
+    if (i->outbox.failure_ms >= 0) {
+        jsonw_member_int(out, "last_failure_ms", i->outbox.failure_ms);
+        jsonw_member_str(out, "last_failure", i->outbox.failure);
+    }
     buf_add_str(out, "}");
 }
 

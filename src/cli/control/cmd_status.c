@@ -109,6 +109,26 @@ static void print_service(const json_t *in)
     }
 }
 
+/* When a request to its service last succeeded and failed. */
+static void print_reach(const json_t *in)
+{
+    const bool failed = json_object_get(in, "last_failure_ms") != NULL;
+    if (json_object_get(in, "last_success_ms")) {
+        printf("  service: last success ");
+        print_table_duration(print_table_get_int(in, "last_success_ms"), 0);
+        printf(failed ? " ago" : " ago\n");
+    } else if (failed) {
+        printf("  service: no success yet");
+    }
+    if (!failed)
+        return;
+    printf(", last failure ");
+    print_table_duration(print_table_get_int(in, "last_failure_ms"), 0);
+    printf(" ago: ");
+    print_table_string(in, "last_failure", 0);
+    putchar('\n');
+}
+
 /* Which limit of its configuration it exceeds or has exceeded, in a line of its own. */
 static void print_excess(const json_t *in)
 {
@@ -195,6 +215,7 @@ static void print_instances(const json_t *instances)
         print_where(in);
         print_scope(scope);
         print_service(in);
+        print_reach(in);
         print_excess(in);
         print_trouble(in);
     }

@@ -420,7 +420,8 @@ void connector_deliver_row(struct connector_instance *r, int64_t seq)
 
 struct outbox_stats connector_outbox_stats(const struct connector_instance *r)
 {
-    return r->outbox ? outbox_read_stats(r->outbox) : (struct outbox_stats){0};
+    return r->outbox ? outbox_read_stats(r->outbox)
+                     : (struct outbox_stats){.success_ms = -1, .failure_ms = -1};
 }
 
 bool connector_instance_is_busy(const struct connector_instance *r)

@@ -52,7 +52,8 @@ const struct tc_err *dispatch_why_disabled(const struct dispatch *d, const char 
 struct dispatch_instance {
     const char *name, *plugin, *path;
     const struct conf_instance *spec;
-    bool busy; /* see dispatch_drain */
+    bool busy;        /* see dispatch_drain */
+    bool has_service; /* a chat connector, or one that can be asked for its account */
     struct channel_health health;
     struct outbox_stats outbox;
 };

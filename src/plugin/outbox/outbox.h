@@ -55,6 +55,8 @@ struct outbox_stats {
     int64_t trouble_ms;
     bool is_away; /* the service has not been reached for so long */
     int64_t away_ms;
+    int64_t success_ms, failure_ms; /* how long ago; -1: never */
+    const char *failure;            /* why the last one failed; or NULL; borrowed */
 };
 struct outbox_stats outbox_read_stats(const struct outbox *p);
 

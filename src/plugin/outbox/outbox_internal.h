@@ -69,6 +69,15 @@ struct outbox_memory {
     LIST_ENTRY(outbox_memory) next;
 };
 
+/* Whether the service of the instance was reached. Times are those of clock_mono_ms; 0: never. */
+struct outbox_reach {
+    bool is_away;
+    int64_t away_since_ms;
+    int64_t success_ms; /* the last request that the plugin calls done */
+    int64_t failure_ms; /* the last one without an answer, or that the service refuses for all */
+    char *failure;      /* its reason, without secrets; or NULL */
+};
+
 struct outbox {
     struct outbox_spec spec;
     char *instance, *files;
@@ -84,10 +93,9 @@ struct outbox {
     struct runtime_secrets secrets;
     struct loop_timer *park_timer; /* for the time limits of what is parked; or NULL */
     bool is_draining;
-    bool is_away;          /* its service was not reached */
-    int64_t away_since_ms; /* clock_mono_ms */
-    char *trouble;         /* what the plugin says keeps all of its requests; or NULL */
-    char *trouble_url;     /* only a success of this request ends it; NULL: any does */
+    struct outbox_reach reach;
+    char *trouble;     /* what the plugin says keeps all of its requests; or NULL */
+    char *trouble_url; /* only a success of this request ends it; NULL: any does */
     int64_t trouble_since_ms;
     int64_t pause_ends_ms; /* the one that was told last */
     size_t dead;

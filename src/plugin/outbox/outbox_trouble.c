@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * What keeps an instance from its service, for `turncast status`: a reason that the plugin gave for
- * all of its requests, and a service that is not reached. */
+ * What keeps an instance from its service, for `turncast status` and /readyz: a reason that the
+ * plugin gave for all of its requests, a service that is not reached, and when a request last
+ * succeeded or failed. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/bytes/buf.h"
 #include "base/sys/clock.h"
 #include "base/sys/log.h"
 #include "plugin/outbox/outbox_internal.h"
@@ -37,10 +39,23 @@ static void set_trouble(struct outbox *p, const char *reason, const char *url)
     p->trouble_url = xstrdup(url);
 }
 
+static void outbox_reach_note_failure(struct outbox_reach *reach, const char *reason)
+{
+    CLEANUP_BUF struct buf masked = {0};
+    log_redact(&masked, (struct str){reason, strlen(reason)});
+    free(reach->failure);
+    reach->failure = xstrdup(masked.p ? masked.p : "");
+    reach->failure_ms = clock_mono_ms();
+}
+
 void outbox_note_verdict(const struct outbox_entry *item, const struct tc_verdict *v)
 {
     struct outbox *const p = item->outbox;
     const char *const url = item->request->http.url;
+    if (item->was_good && v->next == TC_NEXT_DONE)
+        p->reach.success_ms = clock_mono_ms();
+    else if (v->scope == TC_HOLD_INSTANCE && v->reason && *v->reason)
+        outbox_reach_note_failure(&p->reach, v->reason);
     if (v->scope == TC_HOLD_INSTANCE && v->reason && *v->reason && v->next != TC_NEXT_DONE)
         set_trouble(p, v->reason, v->next == TC_NEXT_FAIL ? url : NULL);
     else if (p->trouble && item->was_good && v->next == TC_NEXT_DONE &&
@@ -52,10 +67,12 @@ void outbox_note_verdict(const struct outbox_entry *item, const struct tc_verdic
 void outbox_note_reach(struct outbox *p, const struct httpc_reply *reply)
 {
     const bool is_away = reply->outcome == HTTPC_NOT_SENT;
-    if (is_away == p->is_away || reply->outcome == HTTPC_AMBIGUOUS)
+    if (is_away || reply->outcome == HTTPC_AMBIGUOUS)
+        outbox_reach_note_failure(&p->reach, reply->error);
+    if (is_away == p->reach.is_away || reply->outcome == HTTPC_AMBIGUOUS)
         return;
-    p->is_away = is_away;
-    p->away_since_ms = clock_mono_ms();
+    p->reach.is_away = is_away;
+    p->reach.away_since_ms = clock_mono_ms();
     if (is_away)
         log_write(LOG_WARN, p->instance, "cannot reach the service: %s; retrying", reply->error);
     else
@@ -67,11 +84,16 @@ void outbox_add_trouble(const struct outbox *p, struct outbox_stats *stats)
     const int64_t now = clock_mono_ms();
     stats->trouble = p->trouble;
     stats->trouble_ms = p->trouble ? now - p->trouble_since_ms : 0;
-    stats->is_away = p->is_away;
-    stats->away_ms = p->is_away ? now - p->away_since_ms : 0;
+    const struct outbox_reach *const reach = &p->reach;
+    stats->is_away = reach->is_away;
+    stats->away_ms = reach->is_away ? now - reach->away_since_ms : 0;
+    stats->success_ms = reach->success_ms ? now - reach->success_ms : -1;
+    stats->failure_ms = reach->failure_ms ? now - reach->failure_ms : -1;
+    stats->failure = reach->failure;
 }
 
 void outbox_free_trouble(struct outbox *p)
 {
+    free(p->reach.failure);
     clear_trouble(p);
 }

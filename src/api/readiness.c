@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT
+ * Owns what counts as ready. */
+#include "api/readiness.h"
+
+#include "api/shared/api_internal.h"
+#include "core/dispatch/dispatch.h"
+#include "event/json/json_writer.h"
+
+struct readiness {
+    struct buf *out;
+    size_t reasons;
+};
+
+static void readiness_add(struct readiness *r, const char *instance, const char *reason)
+{
+    buf_add_str(r->out, r->reasons++ ? ",{" : "{");
+    if (instance)
+        jsonw_member_str(r->out, "instance", instance);
+    jsonw_member_str(r->out, "reason", reason);
+    buf_add_char(r->out, '}');
+}
+
+/* NULL: it is ready. A connector of a service is when a request to it has succeeded. */
+static const char *readiness_find_reason(const struct dispatch_instance *i)
+{
+    return i->health.starting                           ? "starting"
+           : i->health.down                             ? "down"
+           : i->health.hung                             ? "hung"
+           : i->outbox.trouble                          ? "refused"
+           : i->outbox.is_away                          ? "unreachable"
+           : i->has_service && i->outbox.success_ms < 0 ? "not_identified"
+                                                        : NULL;
+}
+
+static void readiness_look_at(void *ctx, const struct dispatch_instance *i)
+{
+    const char *const reason = readiness_find_reason(i);
+    if (reason)
+        readiness_add(ctx, i->name, reason);
+}
+
+bool readiness_write(const struct api_context *a, const char *state, struct buf *out)
+{
+    const struct conf *const conf = host_conf(a->server);
+    CLEANUP_BUF struct buf list = {0};
+    struct readiness r = {.out = &list};
+    if (state)
+        readiness_add(&r, NULL, state);
+    dispatch_each_instance(a->host.dispatch, readiness_look_at, &r);
+    for (size_t i = 0; i < conf->n_instances; i++)
+        if (conf->instances[i].enabled &&
+            dispatch_why_disabled(a->host.dispatch, conf->instances[i].name))
+            readiness_add(&r, conf->instances[i].name, "disabled");
+    if (r.reasons)
+        buf_printf(out, "{\"status\":\"not_ready\",\"reasons\":[%s]}\n", list.p);
+    else
+        buf_add_str(out, "{\"status\":\"ready\"}\n");
+    return r.reasons == 0;
+}
