@@ -57,6 +57,7 @@ static const char *target(const char *name)
 static int write_backup(const char *dir, const char *file)
 {
     err = (struct tc_err){0};
+    free(result.aside);
     return backup_write(dir, file, schema, &result, &err);
 }
 
