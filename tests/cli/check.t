@@ -95,6 +95,57 @@ is "$status $out" "0 $scratch/asks.conf:1: warning: agents.a: can ask for approv
 $scratch/asks.conf:3: warning: agents.c: can ask for approval, but no instance or HTTP key is allowed to answer; add \"answer\" to the grants of one
 $scratch/asks.conf:4: warning: agents.c.approvals: to: nobody in instance \"talk\" is allowed to answer; add \"answer\" to its grants
 $scratch/asks.conf: OK (3 agents, 1 instance)" "what an agent asks and nobody can answer is said"
+# --- arguments with which turns hang or lose their answer -------------------------------------------
+mkdir -p "$scratch/agents"
+for name in claude codex gemini opencode qwen copilot; do
+    printf '#!/bin/sh\n' >"$scratch/agents/$name"
+    chmod 755 "$scratch/agents/$name"
+done
+# warns COMMAND DIALECT WARNING: of an agent with that command; - for none.
+warns() {
+    echo "agents : { a : { command = [$1]; dialect = \"$2\"; env_set = [\"IS_SANDBOX=${sandbox:-1}\"]; }; };" \
+        >"$scratch/flags.conf"
+    chmod 600 "$scratch/flags.conf"
+    PATH=$scratch/agents:$PATH try check -c "$scratch/flags.conf"
+    if [ "$3" = - ]; then
+        is "$out" "$scratch/flags.conf: OK (1 agent, 1 instance)" "$2: $1: nothing to say"
+    else
+        has "$status $out" "0 $scratch/flags.conf:1: warning: agents.a.command: $3
+$scratch/flags.conf: OK" "$2: $1"
+    fi
+}
+stream='"claude", "-p", "--verbose", "--output-format", "stream-json"'
+warns "$stream" claude -
+warns '"claude", "--print", "--verbose", "--output-format=stream-json"' claude -
+warns '"claude", "--verbose", "--output-format", "stream-json"' claude "claude starts the interactive interface, which waits for a terminal; add -p"
+warns '"claude", "-p", "--verbose", "--output-format", "json"' claude "claude prints no event stream; add --output-format stream-json"
+warns '"claude", "-p", "--verbose"' claude "claude prints no event stream; add --output-format stream-json"
+warns '"claude", "-p", "--output-format", "stream-json"' claude "claude prints nothing but an error with --output-format stream-json; add --verbose"
+warns "$stream, \"--max-turns=5\"" claude "claude with --max-turns ends without an answer when the limit is reached; remove it, and use turn_timeout_s"
+warns "$stream, \"-c\"" claude "claude with --continue mixes conversations: it resumes the last session of the directory; use resume"
+warns "$stream, \"--dangerously-skip-permissions\"" claude -
+if [ "$(id -u)" -eq 0 ]; then
+    sandbox=0
+    warns "$stream, \"--dangerously-skip-permissions\"" claude "claude refuses --dangerously-skip-permissions for root; set user, or IS_SANDBOX=1 in env_set"
+    sandbox=
+fi
+warns '"codex", "--json"' codex "codex starts the interactive interface, which waits for a terminal; add exec"
+warns '"codex", "exec"' codex "codex prints no event stream; add --json"
+warns '"codex"' codex-app "codex starts the interactive interface, which waits for a terminal; add app-server"
+warns '"gemini", "--output-format", "text"' gemini "gemini prints no event stream; add -o stream-json"
+warns '"gemini"' acp "gemini starts the interactive interface, which waits for a terminal; add --acp"
+warns '"opencode", "--format", "json"' opencode "opencode starts the interactive interface, which waits for a terminal; add run"
+warns '"opencode", "run"' opencode "opencode prints no event stream; add --format json"
+warns '"opencode"' acp "opencode starts the interactive interface, which waits for a terminal; add acp"
+warns '"qwen", "-o", "stream-json", "--max-session-turns", "3"' qwen "qwen with --max-session-turns ends without an answer when the limit is reached; remove it, and use turn_timeout_s"
+warns '"qwen", "-o", "stream-json", "--max-tool-calls", "3"' qwen "qwen with --max-tool-calls ends without an answer when the limit is reached; remove it, and use turn_timeout_s"
+warns '"qwen"' qwen "qwen prints no event stream; add -o stream-json"
+warns '"qwen"' acp "qwen starts the interactive interface, which waits for a terminal; add --acp"
+warns '"copilot"' copilot "copilot prints no event stream; add --output-format json"
+warns '"copilot"' acp "copilot starts the interactive interface, which waits for a terminal; add --acp"
+try check -c "$scratch/flags.conf" "$scratch/asks.conf"
+has "$status $err" "2 turncast check: name one file" "one file is checked"
+
 sed 's/"cancel"/"answer"/' "$scratch/asks.conf" >"$scratch/answers.conf"
 try check "$scratch/answers.conf"
 is "$status $out" "0 $scratch/answers.conf: OK (3 agents, 1 instance)" "not where somebody can"

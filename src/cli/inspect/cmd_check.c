@@ -11,7 +11,9 @@
 #include "cli/inspect/plugin_describe.h"
 
 static const struct args_option rows[] = {
-    {0, ARG_FLAG, "json", NULL, offsetof(struct args, json), "print one JSON object"}, {0}};
+    ARG_CONFIG,
+    {0, ARG_FLAG, "json", NULL, offsetof(struct args, json), "print one JSON object"},
+    {0}};
 
 static int cmd_check_print(struct findings *findings, const struct conf *conf, const char *file,
                            bool json)
@@ -55,8 +57,10 @@ static int check_plugin(const char *path, bool json)
 
 static int cmd_check_run(const struct args *args)
 {
-    const char *file = args->operands[0];
-    const size_t len = file ? strlen(file) : 0;
+    const char *const file = args->config ? args->config : args->operands[0];
+    if (args->config && args->operands[0])
+        return args_usage_error(&cmd_check, "name one file: as an operand, or with --config");
+    const size_t len = file && !args->config ? strlen(file) : 0;
     if (len > 3 && strcmp(file + len - 3, ".so") == 0)
         return check_plugin(file, args->json);
     CLEANUP_FREE char *found = file ? NULL : conf_default_path();

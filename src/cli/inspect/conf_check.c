@@ -12,6 +12,7 @@
 #include "base/nearest_word.h"
 #include "cli/inspect/agent_program.h"
 #include "cli/inspect/answerer_check.h"
+#include "cli/inspect/probe/agent_flags.h"
 #include "conf/options/plugin_options.h"
 #include "dialect/dialect.h"
 #include "plugin/abi/loader.h"
@@ -58,6 +59,8 @@ static void conf_check_agent(const struct conf *conf, const struct conf_agent *a
                      a->name, a->dialect, hint.p);
     }
     conf_check_program(a, place, findings);
+    if (a->command[0])
+        agent_flags_check(conf, a, findings);
     if (a->cwd && (stat(a->cwd, &st) < 0 || !S_ISDIR(st.st_mode)))
         findings_add(findings, FINDING_ERROR, place,
                      "agents.%s.cwd: \"%s\" is not a directory; create it or change cwd", a->name,

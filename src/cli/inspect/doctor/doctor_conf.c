@@ -10,6 +10,7 @@
 #include "cli/inspect/answerer_check.h"
 #include "cli/inspect/conf_check.h"
 #include "cli/inspect/doctor/doctor.h"
+#include "cli/inspect/probe/agent_flags.h"
 #include "cli/inspect/probe/agent_login.h"
 #include "conf/conf_scope.h"
 #include "conf/options/plugin_options.h"
@@ -136,6 +137,8 @@ static void look_at_agent(struct doctor *d, const struct conf_agent *a, struct d
         doctor_report(d, FINDING_OK, name, "%s%s%s", file, version ? ", " : "",
                       version ? version : "");
         look_at_login(d, name, a);
+        agent_flags_check(d->conf, a, &findings);
+        report_findings(d, name, &findings, "");
     }
     asked->version = NULL;
 }
