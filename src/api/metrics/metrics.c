@@ -7,10 +7,12 @@
 #include "api/metrics/process_usage.h"
 #include "api/metrics/prometheus.h"
 #include "api/metrics/turn_counters.h"
+#include "api/metrics/turn_metrics.h"
 #include "api/shared/api_internal.h"
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "core/dispatch/dispatch.h"
+#include "core/request/request_registry.h"
 #include "io/journal/journal.h"
 
 #define LABELS(...) ((const char *const[]){__VA_ARGS__, NULL})
@@ -28,16 +30,6 @@ struct metrics_query {
 };
 
 /* ---- turns and events ---- */
-
-static const struct prometheus_family turns_ended = {
-    "turncast_turns_total", "counter", "Turns that have ended, by agent and outcome."};
-
-static void add_ended(void *ctx, const char *agent, enum turnlog_state outcome, uint64_t n)
-{
-    prometheus_append_sample(ctx, &turns_ended, "",
-                             LABELS("agent", agent, "outcome", turnlog_state_name(outcome)),
-                             (double)n);
-}
 
 struct now {
     double states[TURNLOG_CANCELLED + 1];
@@ -60,8 +52,7 @@ static void add_turns(struct buf *out, const struct metrics *m)
                                                     "Events of turns, by kind."};
     struct now now = {0};
     turnlog_each_turn(m->api->host.turnlog, count_state, &now);
-    prometheus_append_header(out, &turns_ended);
-    turn_counters_each(m->turns, add_ended, out);
+    turn_metrics_append_turns(out, m->turns);
     prometheus_append_single(out, &running, now.states[TURNLOG_RUNNING]);
     prometheus_append_single(out, &waiting, now.states[TURNLOG_WAITING]);
     prometheus_append_header(out, &events);
@@ -233,6 +224,22 @@ static void metrics_add_outbox(struct buf *out, const struct journal_stats *s)
     prometheus_append_single(out, &dead, (double)s->dead);
 }
 
+static void count_request(void *ctx, const struct request_view *v)
+{
+    (void)v;
+    ++*(size_t *)ctx;
+}
+
+static void add_requests(struct buf *out, const struct request_registry *requests)
+{
+    static const struct prometheus_family open = {
+        "turncast_requests_open", "gauge",
+        "Approvals and questions of agents waiting for an answer."};
+    size_t n = 0;
+    request_each_open(requests, count_request, &n);
+    prometheus_append_single(out, &open, (double)n);
+}
+
 static void add_http(struct buf *out, const struct api_context *a)
 {
     static const struct prometheus_family requests = {"turncast_http_requests_total", "counter",
@@ -279,6 +286,8 @@ static void metrics_answer(const struct metrics_query *asked, enum journal_statu
     const struct metrics *const m = asked->metrics;
     CLEANUP_BUF struct buf out = {0};
     add_turns(&out, m);
+    add_requests(&out, m->api->host.requests);
+    turn_metrics_append_budgets(&out, m->api->host.budgets);
     add_instances(&out, m);
     if (status == JOURNAL_DONE)
         metrics_add_outbox(&out, stats);

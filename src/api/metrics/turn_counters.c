@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the numbers of turns by agent and outcome. */
+ * Owns the numbers of turns by agent. */
 #include "api/metrics/turn_counters.h"
 
 #include <stdlib.h>
@@ -7,34 +7,63 @@
 
 #include "base/alloc.h"
 
+const double turn_time_bounds[TURN_TIME_BUCKETS - 1] = {0.1, 0.5, 1,   2,   5,   10,
+                                                        30,  60,  300, 900, 3600};
+
 struct agent {
     struct agent *next;
     char *name;
-    uint64_t ended[TURNLOG_CANCELLED + 1];
+    struct turn_agent_counts counts; /* its name is the one above */
 };
 
 struct turn_counters {
     struct turnlog_watcher *watcher;
-    struct agent *agents; /* as many as the configurations had */
+    struct agent *agents;
 };
 
-static struct agent *turn_counters_find_or_make(struct turn_counters *c, const char *name)
+static struct turn_agent_counts *turn_counters_find_or_make(struct turn_counters *c,
+                                                            const char *name)
 {
     struct agent *a = c->agents;
     while (a && strcmp(a->name, name) != 0)
         a = a->next;
     if (a)
-        return a;
+        return &a->counts;
     a = xcalloc(1, sizeof *a);
-    a->name = xstrdup(name);
+    a->counts.name = a->name = xstrdup(name);
     a->next = c->agents;
     c->agents = a;
-    return a;
+    return &a->counts;
+}
+
+/* Times of the wall clock, which may have been set back; 0: there was none. */
+static void turn_counters_add_time(struct turn_histogram *h, int64_t from_ms, int64_t to_ms)
+{
+    if (!from_ms || !to_ms)
+        return;
+    const double seconds = to_ms > from_ms ? (double)(to_ms - from_ms) / 1000 : 0;
+    size_t i = 0;
+    while (i < TURN_TIME_BUCKETS - 1 && seconds > turn_time_bounds[i])
+        i++;
+    h->counts[i]++;
+    h->sum_s += seconds;
 }
 
 static void turn_counters_on_ended(void *ctx, const struct turnlog_turn *t)
 {
-    turn_counters_find_or_make(ctx, t->spec.agent ? t->spec.agent : "")->ended[t->state]++;
+    struct turn_agent_counts *const a =
+        turn_counters_find_or_make(ctx, t->spec.agent ? t->spec.agent : "");
+    a->ended[t->state]++;
+    for (size_t i = 0; i < TURNLOG_TOKENS; i++)
+        a->tokens[i] += t->tokens[i];
+    if (t->cost_usd > 0) {
+        a->cost_usd += t->cost_usd;
+        a->priced++;
+    }
+    turn_counters_add_time(&a->times[TURN_TIME_WAITED], t->created_ms, t->started_ms);
+    turn_counters_add_time(&a->times[TURN_TIME_FIRST], t->started_ms, t->first_ms);
+    if (t->started_ms)
+        turn_counters_add_time(&a->times[TURN_TIME_TOTAL], t->started_ms, t->ended_ms);
 }
 
 struct turn_counters *turn_counters_new(struct turnlog *log)
@@ -59,12 +88,8 @@ void turn_counters_free(struct turn_counters *c)
 }
 
 void turn_counters_each(const struct turn_counters *c,
-                        void (*each)(void *ctx, const char *agent, enum turnlog_state outcome,
-                                     uint64_t n),
-                        void *ctx)
+                        void (*each)(void *ctx, const struct turn_agent_counts *a), void *ctx)
 {
     for (const struct agent *a = c->agents; a; a = a->next)
-        for (unsigned i = TURNLOG_FINAL; i <= TURNLOG_CANCELLED; i++)
-            if (a->ended[i])
-                each(ctx, a->name, (enum turnlog_state)i, a->ended[i]);
+        each(ctx, &a->counts);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Counters of finished turns by agent and outcome. Loop thread only. */
+ * Counters of finished turns by agent: outcomes, tokens, cost, and histograms of times. As many
+ * agents as the configurations had. Loop thread only. */
 #ifndef API_METRICS_TURN_COUNTERS_H
 #define API_METRICS_TURN_COUNTERS_H
 
@@ -7,13 +8,35 @@
 
 struct turn_counters;
 
+enum turn_time {
+    TURN_TIME_WAITED, /* from the message to its turn's begin */
+    TURN_TIME_FIRST,  /* from there to the first text or thought */
+    TURN_TIME_TOTAL,  /* from there to the end */
+};
+#define TURN_TIMES 3
+#define TURN_TIME_BUCKETS 12
+/* Upper bounds in seconds, without the last bucket, which has none. */
+extern const double turn_time_bounds[TURN_TIME_BUCKETS - 1];
+
+struct turn_histogram {
+    uint64_t counts[TURN_TIME_BUCKETS]; /* of each bucket alone */
+    double sum_s;
+};
+
+struct turn_agent_counts {
+    const char *name;
+    uint64_t ended[TURNLOG_CANCELLED + 1]; /* by outcome */
+    int64_t tokens[TURNLOG_TOKENS];
+    double cost_usd;
+    uint64_t priced; /* turns whose agent reported a cost */
+    struct turn_histogram times[TURN_TIMES];
+};
+
 struct turn_counters *turn_counters_new(struct turnlog *log);
 /* Before the log. NULL is fine. */
 void turn_counters_free(struct turn_counters *c);
-/* Calls `each` for every agent and outcome that there was. */
+/* Calls `each` for every agent that had a turn. */
 void turn_counters_each(const struct turn_counters *c,
-                        void (*each)(void *ctx, const char *agent, enum turnlog_state outcome,
-                                     uint64_t n),
-                        void *ctx);
+                        void (*each)(void *ctx, const struct turn_agent_counts *a), void *ctx);
 
 #endif

@@ -24,7 +24,8 @@ struct budgets {
     const struct conf_budgets *conf;
     int64_t day;
     bool set_back; /* the clock has been */
-    void *tree;    /* of search.h */
+    uint64_t refusals;
+    void *tree; /* of search.h */
 };
 
 /* ---- the sums ---- */
@@ -170,10 +171,17 @@ bool budgets_allow(struct budgets *b, const struct budget_payer *payer, struct b
         const bool money = budget_reaches(e->spent.micros, limit->micros, 10);
         why->tokens = !money && budget_reaches(budget_tokens(&e->spent), limit->tokens, 10);
         why->seconds = budget_day_seconds_left(b->conf->utc);
-        if (money || why->tokens)
-            return false;
+        if (!money && !why->tokens)
+            continue;
+        b->refusals++;
+        return false;
     }
     return true;
+}
+
+uint64_t budgets_count_refusals(const struct budgets *b)
+{
+    return b->refusals;
 }
 
 static void budget_spent_add(struct journal_spent *to, const struct journal_spent *s)

@@ -43,6 +43,8 @@ void budgets_set_conf(struct budgets *b, const struct conf_budgets *conf);
 /* False: one of the payer's budgets is used up, described in *why; its strings are borrowed until
  * the next call. */
 bool budgets_allow(struct budgets *b, const struct budget_payer *payer, struct budget_refusal *why);
+/* How often that has been false. */
+uint64_t budgets_count_refusals(const struct budgets *b);
 /* A turn of the payer has used this; `spent->day` is set. What reaches 80 % of a budget, or uses it
  * up, is logged and appended to `warning` (or NULL). */
 void budgets_add(struct budgets *b, const struct budget_payer *payer, struct journal_spent *spent,

@@ -310,6 +310,23 @@ void turnlog_mark_cancelled(struct turnlog *log, const char *id)
         seal(log, e, TURNLOG_CANCELLED);
 }
 
+static void turnlog_note_usage(struct turnlog_turn *t, const struct tc_usage *u)
+{
+    const int64_t counts[TURNLOG_TOKENS] = {u->input_tokens, u->output_tokens, u->cache_read_tokens,
+                                            u->cache_write_tokens, u->reasoning_tokens};
+    if (u->cost_usd >= 0)
+        t->cost_usd = u->cost_usd;
+    if (strcmp(u->scope, "turn") != 0)
+        return;
+    for (size_t i = 0; i < TURNLOG_TOKENS; i++)
+        t->tokens[i] = counts[i] > 0 ? counts[i] : 0;
+}
+
+static bool turnlog_is_text(enum tc_kind kind)
+{
+    return kind == TC_NARRATION || kind == TC_THINKING || kind == TC_MESSAGE || kind == TC_FINAL;
+}
+
 /* What people want to know of a turn beside its events. A sub-agent's outcome is not the turn's. */
 static void turnlog_note(struct turnlog *log, struct turnlog_entry *e, const struct event *ev)
 {
@@ -320,8 +337,10 @@ static void turnlog_note(struct turnlog *log, struct turnlog_entry *e, const str
         turnlog_tell(log, &e->turn, false);
     if (!own)
         return;
-    if (ev->kind == TC_USAGE && ev->u.usage.cost_usd >= 0)
-        e->turn.cost_usd = ev->u.usage.cost_usd;
+    if (turnlog_is_text(ev->kind) && !e->turn.first_ms)
+        e->turn.first_ms = (int64_t)(ev->meta.ts * 1000);
+    if (ev->kind == TC_USAGE)
+        turnlog_note_usage(&e->turn, &ev->u.usage);
     if (ev->kind == TC_FINAL)
         turnlog_enter(log, e, TURNLOG_FINAL);
     if (ev->kind == TC_ERROR) {

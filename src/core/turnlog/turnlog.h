@@ -40,6 +40,16 @@ struct turnlog_spec {
     int64_t created_ms, started_ms; /* Unix; 0: now */
 };
 
+/* Tokens of a turn as its agent reported them; 0: not known. */
+enum turnlog_tokens {
+    TURNLOG_INPUT,
+    TURNLOG_OUTPUT,
+    TURNLOG_CACHE_READ,
+    TURNLOG_CACHE_WRITE,
+    TURNLOG_REASONING,
+};
+#define TURNLOG_TOKENS 5
+
 /* A turn as it may be looked at; valid until the loop goes on. */
 struct turnlog_turn {
     struct turnlog_spec spec;
@@ -50,7 +60,9 @@ struct turnlog_turn {
     uint64_t last_seq;                        /* of its newest event; 0: none */
     unsigned tools;                           /* calls so far */
     double cost_usd;                          /* negative: not known */
-    bool works; /* it is over, and the agent works on in the background */
+    int64_t tokens[TURNLOG_TOKENS];
+    int64_t first_ms; /* of the first text or thought of the agent, Unix; 0: not yet */
+    bool works;       /* it is over, and the agent works on in the background */
 };
 
 struct turnlog;
