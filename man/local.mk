@@ -7,3 +7,4 @@ dist_man_MANS += man/turncast.conf.5
 dist_man_MANS += man/turncast-events.7
 dist_man_MANS += man/turncast-http.7
 dist_man_MANS += man/turncast-test.7
+dist_man_MANS += man/turncast-upgrade.7
