@@ -15,6 +15,7 @@
 #include "base/sys/dir.h"
 #include "base/sys/log.h"
 #include "core/host/host_recovery.h"
+#include "core/settings/retention.h"
 #include "core/host/network_clients.h"
 #include "core/inbound/inbound_request.h"
 #include "core/request/approvals.h"
@@ -60,7 +61,9 @@ static struct journal_async *open_ledger(struct loop *loop, const struct conf *c
 {
     struct tc_err err = {0};
     bool in_use = false;
-    struct journal_async *const l = journal_async_open(loop, conf->state_dir, &in_use, &err);
+    const struct journal_limits limits = retention_limits(&conf->retention);
+    struct journal_async *const l =
+        journal_async_open(loop, conf->state_dir, &limits, &in_use, &err);
     if (!l)
         log_write(in_use ? LOG_INFO : LOG_WARN, "host", "running this turn without a journal: %s",
                   err_format(&err));

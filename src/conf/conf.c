@@ -69,6 +69,7 @@ static const struct conf_row rows[] = {
     {"http", serve_read_http, CONF(http), 0, 0, NULL},
     {"store", conf_store_parse, CONF(store), 0, 0, NULL},
     {"proxy", proxy_read, CONF(proxy), 0, 0, NULL},
+    {"retention", conf_retention_parse, CONF(retention), 0, 0, NULL},
     {"log", conf_row_group, 0, 0, 0, log_rows},
     {NULL, NULL, 0, 0, 0, NULL},
 };
@@ -154,6 +155,7 @@ static struct conf_box *box_new(const char *path)
                  .origins = arena_alloc(a, sizeof(char *)),
                  .disconnect_grace_ms = 5000,
                  .max_body = 1 << 20},
+        .retention = conf_retention_default,
         .store = {.host = arena_strdup(a, "127.0.0.1"),
                   .port = 6379,
                   .prefix = arena_strdup(a, "agenticore"),

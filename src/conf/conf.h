@@ -237,6 +237,16 @@ struct conf_budgets {
     struct conf_budget scopes[CONF_BUDGET_SCOPES];
 };
 
+/* How long the journal keeps what is over, and how much of it. */
+struct conf_retention {
+    int64_t turns_days; /* turns that have ended, ids of their messages */
+    int64_t results_mb; /* answers for GET /turns/ID; beyond it the oldest are dropped */
+    int64_t undelivered_hours, undelivered, undelivered_mb; /* beyond: dead letters */
+    int64_t dead_days, dead_letters, dead_mb;               /* beyond: the oldest are deleted */
+    int64_t usage_days;                                     /* sums of usage */
+    int64_t conversations_days; /* session and usage of a conversation without turns; 0: for ever */
+};
+
 /* Who may use the HTTP server. */
 struct conf_http_key {
     char *name;         /* of the principal */
@@ -298,6 +308,7 @@ struct conf {
     char *state_dir;
     struct conf_conversations conversations;
     struct conf_budgets budgets;
+    struct conf_retention retention;
     struct conf_http http;
     struct conf_store store;
     struct conf_proxy proxy;

@@ -56,6 +56,10 @@ int serve_read_http(const struct conf_row_ctx *r, const struct conf_node *n,
 /* The group `budgets`, filled at the row's offset. */
 int conf_budget_parse_all(const struct conf_row_ctx *r, const struct conf_node *n,
                           const struct conf_row *row, void *target) MUST_CHECK;
+/* The group `retention`, filled at the row's offset. */
+extern const struct conf_retention conf_retention_default;
+int conf_retention_parse(const struct conf_row_ctx *r, const struct conf_node *n,
+                         const struct conf_row *row, void *target) MUST_CHECK;
 /* The group `http.keys`, of which target is the struct conf_http. */
 int conf_http_key_parse_all(const struct conf_row_ctx *r, const struct conf_node *n,
                             const struct conf_row *row, void *target) MUST_CHECK;

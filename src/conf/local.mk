@@ -14,6 +14,7 @@ libtcconf_a_SOURCES = \
 	src/conf/conf_internal.h \
 	src/conf/conf_names.c \
 	src/conf/conf_proxy.c \
+	src/conf/conf_retention.c \
 	src/conf/conf_rule.c \
 	src/conf/conf_scope.c \
 	src/conf/conf_scope.h \

@@ -195,6 +195,8 @@ const char *kit_dead_of(struct journal *j, const char *conn)
 
 void kit_prune(struct journal *j)
 {
-    if (journal_prune(j) != JOURNAL_DONE)
-        bail("cannot prune");
+    do {
+        if (journal_prune(j) != JOURNAL_DONE)
+            bail("cannot prune");
+    } while (journal_has_more_to_prune(j));
 }

@@ -53,6 +53,10 @@ check_PROGRAMS += tests/io/journal/t_journal_spent
 tests_io_journal_t_journal_spent_SOURCES = tests/io/journal/t_journal_spent.c $(JOURNAL_KIT)
 tests_io_journal_t_journal_spent_LDADD = $(TEST_IO)
 
+check_PROGRAMS += tests/io/journal/t_journal_prune
+tests_io_journal_t_journal_prune_SOURCES = tests/io/journal/t_journal_prune.c $(JOURNAL_KIT)
+tests_io_journal_t_journal_prune_LDADD = $(TEST_IO)
+
 check_PROGRAMS += tests/io/journal/t_journal_outbox
 tests_io_journal_t_journal_outbox_SOURCES = tests/io/journal/t_journal_outbox.c $(JOURNAL_KIT)
 tests_io_journal_t_journal_outbox_LDADD = $(TEST_IO)

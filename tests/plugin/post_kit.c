@@ -122,7 +122,7 @@ static void start(struct kit *k)
 {
     struct tc_err err = {0};
     if (k->dir) {
-        k->journal = journal_async_open(k->loop, k->dir, NULL, &err);
+        k->journal = journal_async_open(k->loop, k->dir, NULL, NULL, &err);
         if (!k->journal)
             bail("%s", err_format(&err));
     }

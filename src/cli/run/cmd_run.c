@@ -161,12 +161,11 @@ static void open_sessions(struct cmd_run_state *r)
 static void cmd_run_keep_session(struct cmd_run_state *r)
 {
     const char *const id = turn_session_id(r->turn);
-    const bool same = r->session.len && strcmp(id, r->session.p) == 0;
     if (r->sessions && turn_spent(r->turn))
         session_store_keep_spent(r->sessions, r->agent->name, r->args->conversation,
                                  turn_spent(r->turn));
     if (r->sessions && launch_is_session_id(id))
-        session_store_save(r->sessions, r->agent->name, r->args->conversation, id, !same);
+        session_store_save(r->sessions, r->agent->name, r->args->conversation, id);
 }
 
 /* ---- the agent ---- */

@@ -86,13 +86,12 @@ static void turn_job_look_for_end(struct turn_job *j)
 static void turn_job_keep_session(struct turn_job *j)
 {
     const char *const id = turn_session_id(j->turn);
-    const bool same = j->session.len && strcmp(id, j->session.p) == 0;
     const char *const session = conf_agent_session_name(j->spec.agent);
     if (!j->forget && turn_spent(j->turn))
         session_store_keep_spent(j->spec.sessions, session, j->spec.conversation,
                                  turn_spent(j->turn));
     if (!j->forget && launch_is_session_id(id))
-        session_store_save(j->spec.sessions, session, j->spec.conversation, id, !same);
+        session_store_save(j->spec.sessions, session, j->spec.conversation, id);
 }
 
 static void turn_job_on_ended(void *ctx, bool spawn_failed)

@@ -16,6 +16,7 @@
 #include "core/inbound/inbound.h"
 #include "core/inbound/pairing.h"
 #include "core/request/approvals.h"
+#include "core/settings/retention.h"
 #include "io/http/client/httpc.h"
 #include "io/http/server/httpd.h"
 #include "io/http/server/httpd_error.h"
@@ -212,6 +213,8 @@ static void take_conf(void *ctx, const struct conf *next)
     s->conf = next;
     configure_httpd(s);
     settings_worker_set_defaults(s->settings, next);
+    const struct journal_limits limits = retention_limits(&next->retention);
+    journal_async_set_limits(s->journal, &limits);
     budgets_set_conf(s->budgets, &next->budgets);
     turn_scheduler_set_conf(s->conversations, next);
     inbound_set_conf(s->reception, next);
@@ -290,7 +293,8 @@ static void host_on_started(void *ctx, const char *report, const struct tc_err *
 
 static int host_begin(struct host *s, struct tc_err *err)
 {
-    s->journal = journal_async_open(s->loop, s->conf->state_dir, NULL, err);
+    const struct journal_limits limits = retention_limits(&s->conf->retention);
+    s->journal = journal_async_open(s->loop, s->conf->state_dir, &limits, NULL, err);
     if (!s->journal || dir_create_all(s->instances, err) < 0 || listen_on(s, err) < 0)
         return -1;
     make_dispatch(s);

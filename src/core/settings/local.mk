@@ -2,6 +2,8 @@
 libtccore_a_SOURCES += \
 	src/core/settings/bindings.c \
 	src/core/settings/bindings.h \
+	src/core/settings/retention.c \
+	src/core/settings/retention.h \
 	src/core/settings/session_history.c \
 	src/core/settings/session_history.h \
 	src/core/settings/session_redis.c \

@@ -214,11 +214,10 @@ static void share(struct session_store *s, const char *agent, const char *conver
 }
 
 void session_store_save(struct session_store *s, const char *agent, const char *conversation,
-                        const char *id, bool changed)
+                        const char *id)
 {
     CLEANUP_FREE char *key = session_store_key_of(agent, conversation);
-    if (changed)
-        journal_async_kv_put(s->journal, key, id, NULL, NULL);
+    journal_async_kv_put(s->journal, key, id, NULL, NULL);
     share(s, agent, conversation, id);
 }
 

@@ -19,9 +19,9 @@ void session_store_free(struct session_store *s);
  * REDIS_CALL_MS the journal does. */
 void session_store_find(struct session_store *s, const char *agent, const char *conversation,
                         void (*done)(void *ctx, const char *id), void *ctx);
-/* It was used; `changed`: it is another than before. */
+/* It was used: that is noted also when it is the same as before, so that it is kept for longer. */
 void session_store_save(struct session_store *s, const char *agent, const char *conversation,
-                        const char *id, bool changed);
+                        const char *id);
 /* The running totals (turn_spent) of the conversation's session: of this host only. `done` gets
  * JOURNAL_NO_CHANGE when there are none; it is called before that of a later session_store_find. */
 void session_store_find_spent(struct session_store *s, const char *agent, const char *conversation,

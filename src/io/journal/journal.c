@@ -20,6 +20,8 @@ const struct journal_limits journal_default_limits = {
     .dead_age = 30 * DAY,
     .dead_rows = 5000,
     .dead_bytes = (int64_t)64 << 20,
+    .spent_age = 62 * DAY,
+    .conversation_age = 180 * DAY,
 };
 
 const char *const journal_schema[] = {

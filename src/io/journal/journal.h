@@ -29,6 +29,8 @@ struct journal_limits {
     int64_t rows, bytes;  /* of the outbox; above: the oldest become dead letters */
     int64_t result_bytes; /* of results; above: the oldest are dropped, their turns stay */
     int64_t dead_age, dead_rows, dead_bytes; /* above: the oldest are dropped, logged */
+    int64_t spent_age;                       /* of sums of usage */
+    int64_t conversation_age; /* of values of a conversation that nobody has written since */
 };
 extern const struct journal_limits journal_default_limits;
 
@@ -211,8 +213,12 @@ enum journal_status journal_memory_get(struct journal *j, const char *conn, cons
 
 /* ---- upkeep (journal_prune.c) */
 
-/* Applies the limits: once a minute is enough. */
+/* Applies the limits to so many rows that it is done within milliseconds: once a minute is enough,
+ * and again at once while journal_has_more_to_prune. */
 enum journal_status journal_prune(struct journal *j) MUST_CHECK;
+bool journal_has_more_to_prune(const struct journal *j);
+/* Counts from the next journal_prune on. */
+void journal_set_limits(struct journal *j, const struct journal_limits *limits);
 /* When nothing else is to do. */
 void journal_checkpoint(struct journal *j);
 

@@ -74,13 +74,6 @@ static void journal_async_complete(void *arg)
     free(o);
 }
 
-static void keep_up(void *arg)
-{
-    struct journal_async *const l = arg;
-    if (journal_prune(l->journal) == JOURNAL_DONE)
-        journal_checkpoint(l->journal);
-}
-
 /* Only what is used grows: so there is no timer. */
 static void journal_async_post(struct journal_op *o)
 {
@@ -90,7 +83,7 @@ static void journal_async_post(struct journal_op *o)
     if (now - l->pruned_ms < PRUNE_MS)
         return;
     l->pruned_ms = now;
-    worker_submit(l->worker, keep_up, NULL, l);
+    journal_async_keep_up(l, NULL);
 }
 
 static const char *journal_async_copy(struct journal_op *o, const char *text)
@@ -527,11 +520,12 @@ void journal_async_kv_get(struct journal_async *l, const char *key, journal_done
     journal_async_post(o);
 }
 
-struct journal_async *journal_async_open(struct loop *loop, const char *dir, bool *in_use,
+struct journal_async *journal_async_open(struct loop *loop, const char *dir,
+                                         const struct journal_limits *limits, bool *in_use,
                                          struct tc_err *err)
 {
     struct journal *const j =
-        journal_open(&(struct journal_spec){.dir = dir, .in_use = in_use}, err);
+        journal_open(&(struct journal_spec){.dir = dir, .limits = limits, .in_use = in_use}, err);
     if (!j)
         return NULL;
     const int64_t last = journal_last_seq(j);
@@ -554,6 +548,7 @@ void journal_async_close(struct journal_async *l)
 {
     if (!l)
         return;
+    l->closing = true;
     worker_submit(l->worker, journal_async_end_again, NULL, l);
     worker_free(l->worker);
     journal_async_free_unended(l);

@@ -15,16 +15,20 @@
 #include "io/loop/loop.h"
 
 struct journal_async;
+struct journal_limits;
 
 /* Once, on the loop's thread; never before the call returned. `text`: see the operation; else
  * NULL. A NULL function is fine where nobody asks. */
 typedef void journal_done_fn(void *ctx, enum journal_status status, const char *text);
 
 /* Starts at what the last host left: what was in flight is in doubt, what is too old or poison is
- * a dead letter. NULL with err; in_use (or NULL) becomes true when that is because another process
- * has the folder. */
-struct journal_async *journal_async_open(struct loop *loop, const char *dir, bool *in_use,
+ * a dead letter. `limits` NULL: the default. NULL with err; in_use (or NULL) becomes true when that
+ * is because another process has the folder. */
+struct journal_async *journal_async_open(struct loop *loop, const char *dir,
+                                         const struct journal_limits *limits, bool *in_use,
                                          struct tc_err *err);
+/* Applies other limits (journal.h). */
+void journal_async_set_limits(struct journal_async *l, const struct journal_limits *limits);
 /* Carries out what was asked for, all `done` included. NULL is fine. */
 void journal_async_close(struct journal_async *l);
 

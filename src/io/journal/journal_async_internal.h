@@ -11,6 +11,7 @@ struct journal_async {
     /* loop thread */
     struct worker *worker;
     int64_t next_seq;
+    bool closing;
     int64_t pruned_ms; /* clock_mono_ms of the last upkeep */
     /* the worker's thread */
     struct journal *journal;
@@ -21,6 +22,9 @@ static inline bool journal_async_is_done(enum journal_status status)
 {
     return status == JOURNAL_DONE || status == JOURNAL_NO_CHANGE;
 }
+
+/* journal_async_upkeep.c: limits NULL: as they are. */
+void journal_async_keep_up(struct journal_async *l, const struct journal_limits *limits);
 
 /* journal_async_unended.c, on the worker's thread */
 void journal_async_note_unended(struct journal_async *l, const struct journal_outcome *what);

@@ -9,6 +9,7 @@
 struct journal {
     struct store *store;
     struct journal_limits limits;
+    bool more_to_prune;
     int64_t anchor_ms; /* wall minus monotonic clock at the start */
 };
 
@@ -30,7 +31,7 @@ bool journal_is_key_valid(const char *key);
 int64_t journal_expiry_ms(const struct journal *j, int64_t max_age_ms);
 /* Moves a row into the dead letters and logs it. */
 int journal_move_to_dead(struct sql *db, int64_t seq, const char *reason, int64_t now);
-/* Applies the limits, in a transaction. */
+/* Applies the limits to some rows, in a transaction. */
 int journal_apply_limits(struct journal *j, struct sql *db);
 
 /* journal_spent.c: adds to the sums of those the turn is of, in the transaction that ends it. */

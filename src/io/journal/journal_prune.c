@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: MIT
  * Retention limits of the journal by age, rows and bytes; statistics. */
 #include <inttypes.h>
+#include <time.h>
 
 #include "base/sys/clock.h"
 #include "base/sys/log.h"
 #include "io/journal/journal_internal.h"
+
+/* Rows that one transaction deletes of each kind: others wait for it. */
+#define PRUNE_BATCH 500
 
 struct prune_state {
     struct journal *j;
@@ -18,9 +22,20 @@ static int64_t horizon(int64_t now, int64_t age)
     return age ? now - age : INT64_MIN;
 }
 
+/* Runs a deletion (or update) of rows beyond ?1, at most ?2 of them, and adds how many. */
+static int prune_some(struct sql *db, const struct prune_state *p, const char *text, int64_t bound,
+                      int64_t *count)
+{
+    if (sql_run(db, text, sql_int(bound), sql_int(PRUNE_BATCH)) < 0)
+        return -1;
+    p->j->more_to_prune |= sql_changes(db) >= PRUNE_BATCH;
+    *count += sql_changes(db);
+    return 0;
+}
+
 static int bury_old(struct sql *db, const struct prune_state *p)
 {
-    for (;;) {
+    for (int n = 0; n < PRUNE_BATCH; n++) {
         int64_t seq = 0;
         if (sql_select_int(db,
                            "select seq from outbox where expires<=?1 and state='queued'"
@@ -32,16 +47,22 @@ static int bury_old(struct sql *db, const struct prune_state *p)
         if (journal_move_to_dead(db, seq, "expired", p->now) < 0)
             return -1;
     }
+    p->j->more_to_prune = true;
+    return 0;
 }
 
 static int drop_ended(struct sql *db, const struct prune_state *p)
 {
     const int64_t keep = horizon(p->wall, p->j->limits.keep_age);
-    if (sql_run(db, "delete from inbox where seen_at<?1", sql_int(keep)) < 0 ||
-        sql_run(db,
-                "delete from turn where ended_at<?1 and not exists"
-                " (select 1 from outbox where outbox.turn=turn.id)",
-                sql_int(keep)) < 0)
+    int64_t count = 0;
+    if (prune_some(db, p,
+                   "delete from inbox where (source, msg_id) in"
+                   " (select source, msg_id from inbox where seen_at<?1 limit ?2)",
+                   keep, &count) < 0 ||
+        prune_some(db, p,
+                   "delete from turn where id in (select id from turn where ended_at<?1 and not"
+                   " exists (select 1 from outbox where outbox.turn=turn.id) limit ?2)",
+                   keep, &count) < 0)
         return -1;
     if (sql_run(db, "delete from question where not exists"
                     " (select 1 from turn t where t.id=question.turn)") < 0)
@@ -51,6 +72,37 @@ static int drop_ended(struct sql *db, const struct prune_state *p)
                        " (select 1 from turn t where t.id=memory.turn and t.ended_at is null)"
                        " and not exists (select 1 from outbox o"
                        "  where o.turn=memory.turn and o.conn=memory.conn)");
+}
+
+/* Days as numbers: 20261127. */
+static int64_t day_of(int64_t wall_ms)
+{
+    const time_t t = (time_t)(wall_ms / 1000);
+    struct tm day;
+    gmtime_r(&t, &day);
+    return (day.tm_year + 1900) * INT64_C(10000) + (day.tm_mon + 1) * 100 + day.tm_mday;
+}
+
+static int drop_spent(struct sql *db, const struct prune_state *p)
+{
+    const int64_t age = p->j->limits.spent_age;
+    int64_t count = 0;
+    return !age ? 0
+                : prune_some(db, p,
+                             "delete from spent where (day, scope, name) in"
+                             " (select day, scope, name from spent where day<?1 limit ?2)",
+                             day_of(p->wall - age), &count);
+}
+
+/* What the settings of the core keep of each conversation. */
+static int drop_conversations(struct sql *db, const struct prune_state *p)
+{
+    int64_t count = 0;
+    return prune_some(db, p,
+                      "delete from kv where key in (select key from kv where at<?1 and"
+                      " (key glob 'session:*' or key glob 'sessions:*' or key glob 'spent:*'"
+                      "  or key glob 'prompt:*' or key glob 'usage:*') limit ?2)",
+                      horizon(p->wall, p->j->limits.conversation_age), &count);
 }
 
 /* The oldest that is not in flight; seq 0: none. */
@@ -73,8 +125,12 @@ static int journal_prune_make_room(struct sql *db, const struct prune_state *p)
     if (sql_select_int(db, "select count(*) from outbox", &rows) < 0 ||
         sql_select_int(db, "select sum(length(body)) from outbox", &bytes) < 0)
         return -1;
-    while ((limits->rows && rows > limits->rows) || (limits->bytes && bytes > limits->bytes)) {
+    for (int n = 0;
+         (limits->rows && rows > limits->rows) || (limits->bytes && bytes > limits->bytes); n++) {
         int64_t seq = 0, size = 0;
+        p->j->more_to_prune |= n == PRUNE_BATCH;
+        if (n == PRUNE_BATCH)
+            return 0;
         if (journal_prune_find_oldest(db, &seq, &size) < 0)
             return -1;
         if (!seq)
@@ -87,33 +143,25 @@ static int journal_prune_make_room(struct sql *db, const struct prune_state *p)
     return 0;
 }
 
-/* Runs a deletion and adds what it deleted. */
-static int drop_some(struct sql *db, const char *text, int64_t bound, int64_t *dropped)
-{
-    if (sql_run(db, text, sql_int(bound)) < 0)
-        return -1;
-    *dropped += sql_changes(db);
-    return 0;
-}
-
 static int drop_dead(struct sql *db, const struct prune_state *p)
 {
     const struct journal_limits *const limits = &p->j->limits;
     int64_t dropped = 0;
-    if (drop_some(db, "delete from dead where at<?1", horizon(p->now, limits->dead_age), &dropped) <
-        0)
+    if (prune_some(db, p, "delete from dead where id in (select id from dead where at<?1 limit ?2)",
+                   horizon(p->now, limits->dead_age), &dropped) < 0)
         return -1;
-    if (limits->dead_rows && drop_some(db,
-                                       "delete from dead where id in"
-                                       " (select id from dead order by id desc limit -1 offset ?1)",
-                                       limits->dead_rows, &dropped) < 0)
+    if (limits->dead_rows &&
+        prune_some(db, p,
+                   "delete from dead where id in"
+                   " (select id from dead order by id desc limit ?2 offset ?1)",
+                   limits->dead_rows, &dropped) < 0)
         return -1;
     if (limits->dead_bytes &&
-        drop_some(db,
-                  "delete from dead where id in (select id from"
-                  " (select id, sum(length(body)) over (order by id desc) as total from dead)"
-                  " where total>?1)",
-                  limits->dead_bytes, &dropped) < 0)
+        prune_some(db, p,
+                   "delete from dead where id in (select id from"
+                   " (select id, sum(length(body)) over (order by id desc) as total from dead)"
+                   " where total>?1 limit ?2)",
+                   limits->dead_bytes, &dropped) < 0)
         return -1;
     if (dropped)
         log_write(LOG_ERR, "store",
@@ -127,21 +175,24 @@ static int drop_dead(struct sql *db, const struct prune_state *p)
 static int drop_results(struct sql *db, const struct prune_state *p)
 {
     const int64_t max = p->j->limits.result_bytes;
+    int64_t count = 0;
     return !max ? 0
-                : sql_run(db,
-                          "update turn set result=null where id in (select id from"
-                          " (select id, sum(length(result)) over (order by ended_at desc, rowid "
-                          "desc) as total"
-                          "  from turn where result is not null) where total>?1)",
-                          sql_int(max));
+                : prune_some(db, p,
+                             "update turn set result=null where id in (select id from"
+                             " (select id, sum(length(result)) over (order by ended_at desc, rowid "
+                             "desc) as total"
+                             "  from turn where result is not null) where total>?1 limit ?2)",
+                             max, &count);
 }
 
 int journal_apply_limits(struct journal *j, struct sql *db)
 {
     static int (*const steps[])(struct sql * db, const struct prune_state *p) = {
-        bury_old, journal_prune_make_room, drop_ended, drop_results, drop_dead,
+        bury_old,   journal_prune_make_room, drop_ended, drop_results, drop_dead,
+        drop_spent, drop_conversations,
     };
     const struct prune_state p = {j, journal_now_ms(j), (int64_t)(clock_wall_s() * 1000)};
+    j->more_to_prune = false;
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
         if (steps[i](db, &p) < 0)
             return -1;
@@ -157,6 +208,16 @@ enum journal_status journal_prune(struct journal *j)
 {
     static const bool changed = true;
     return journal_transact(j, STORE_DURABLE, prune, j, &changed);
+}
+
+bool journal_has_more_to_prune(const struct journal *j)
+{
+    return j->more_to_prune;
+}
+
+void journal_set_limits(struct journal *j, const struct journal_limits *limits)
+{
+    j->limits = *limits;
 }
 
 struct prune_counters {

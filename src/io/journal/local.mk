@@ -10,6 +10,7 @@ libtcio_a_SOURCES += \
 	src/io/journal/journal_async_read.c \
 	src/io/journal/journal_async_resend.c \
 	src/io/journal/journal_async_unended.c \
+	src/io/journal/journal_async_upkeep.c \
 	src/io/journal/journal_backup.c \
 	src/io/journal/journal_dead.c \
 	src/io/journal/journal_internal.h \

@@ -34,7 +34,7 @@ static int turns;
 static void open_all(void)
 {
     struct tc_err err = {0};
-    journal = journal_async_open(loop, tap_tmpdir(), NULL, &err);
+    journal = journal_async_open(loop, tap_tmpdir(), NULL, NULL, &err);
     if (!journal)
         bail("%s", err_format(&err));
     budgets = budgets_new(journal, &conf);

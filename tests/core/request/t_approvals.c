@@ -22,7 +22,7 @@ static struct approvals *all;
 static void open_all(void)
 {
     struct tc_err err = {0};
-    journal = journal_async_open(loop, dir, NULL, &err);
+    journal = journal_async_open(loop, dir, NULL, NULL, &err);
     if (!journal)
         bail("%s", err_format(&err));
     all = approvals_new(journal);

@@ -44,7 +44,7 @@ static const char *answers(void)
 static struct journal_async *reopen(void)
 {
     struct tc_err err = {0};
-    struct journal_async *const l = journal_async_open(loop, dir, NULL, &err);
+    struct journal_async *const l = journal_async_open(loop, dir, NULL, NULL, &err);
     if (!l)
         bail("%s", err_format(&err));
     return l;
@@ -271,7 +271,7 @@ static void test_close(void)
     journal_async_kv_get(l, "late", SAYS("late"));
     is_str(answers(), "k:done=last late:done=yes ", "all that was asked for is on disk");
     struct tc_err err = {0};
-    ok(!journal_async_open(loop, dir, NULL, &err), "a second one there");
+    ok(!journal_async_open(loop, dir, NULL, NULL, &err), "a second one there");
     has_str(err.text, "is in use by another turncast (process ", "is refused");
     journal_async_close(l);
     journal_async_close(NULL);

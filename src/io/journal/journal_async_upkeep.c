@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT
+ * Pruning of the journal beside its other work. */
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "io/journal/journal_async_internal.h"
+
+/* Upkeep in steps, each behind what was asked for meanwhile. */
+struct journal_upkeep {
+    struct journal_async *journal;
+    struct journal_limits limits;
+    bool sets_limits, more;
+};
+
+static void keep_up(void *arg)
+{
+    struct journal_upkeep *const u = arg;
+    struct journal *const j = u->journal->journal;
+    if (u->sets_limits)
+        journal_set_limits(j, &u->limits);
+    u->sets_limits = false;
+    const bool pruned = journal_prune(j) == JOURNAL_DONE;
+    u->more = pruned && journal_has_more_to_prune(j);
+    if (pruned && !u->more)
+        journal_checkpoint(j);
+}
+
+static void keep_up_further(void *arg)
+{
+    struct journal_upkeep *const u = arg;
+    if (u->more && !u->journal->closing)
+        worker_submit(u->journal->worker, keep_up, keep_up_further, u);
+    else
+        free(u);
+}
+
+void journal_async_keep_up(struct journal_async *l, const struct journal_limits *limits)
+{
+    struct journal_upkeep *const u = xcalloc(1, sizeof *u);
+    u->journal = l;
+    u->sets_limits = limits;
+    if (limits)
+        u->limits = *limits;
+    worker_submit(l->worker, keep_up, keep_up_further, u);
+}
+
+void journal_async_set_limits(struct journal_async *l, const struct journal_limits *limits)
+{
+    journal_async_keep_up(l, limits);
+}

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT
+ * What is over is deleted in small steps, and what is kept is bounded. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/sys/clock.h"
+#include "io/journal_kit.h"
+#include "tap/tap.h"
+
+#define TURNS 1200
+#define DAY (24 * HOUR)
+
+static bool known(struct journal *j, const char *key)
+{
+    struct buf value = {0};
+    const bool is = journal_kv_get(j, key, &value) == JOURNAL_DONE;
+    buf_fini(&value);
+    return is;
+}
+
+static void put(struct journal *j, const char *key)
+{
+    is_int(journal_kv_put(j, key, STR("x")), JOURNAL_DONE, "%s is kept", key);
+}
+
+static void count_row(void *ctx, const struct journal_spent_row *row)
+{
+    (void)row;
+    ++*(int *)ctx;
+}
+
+static int spent_rows(struct journal *j)
+{
+    int n = 0;
+    if (journal_list_spent(j, 0, INT64_MAX, count_row, &n) != JOURNAL_DONE)
+        bail("cannot read the sums");
+    return n;
+}
+
+static void end_many(struct journal *j)
+{
+    for (int i = 0; i < TURNS; i++) {
+        char id[20], conv[24];
+        snprintf(id, sizeof id, "t%d", i);
+        snprintf(conv, sizeof conv, "c%d", i);
+        const struct journal_spent spent = {.day = 20261127, .turns = 1};
+        if (journal_admit_turn(
+                j,
+                &(struct journal_turn){
+                    .id = id, .agent = "a", .conv = conv, .source = "s", .msg_id = id},
+                NULL) != JOURNAL_DONE ||
+            journal_end_turn(j, &(struct journal_outcome){.turn = id, .spent = &spent}, 0) !=
+                JOURNAL_DONE)
+            bail("cannot make turns");
+    }
+}
+
+static void ignore_turn(void *ctx, const struct journal_turn *t)
+{
+    (void)ctx;
+    (void)t;
+}
+
+static int turns_left(struct journal *j)
+{
+    int n = 0;
+    for (int i = 0; i < TURNS; i++) {
+        char id[20];
+        snprintf(id, sizeof id, "t%d", i);
+        n += journal_find_turn(j, id, ignore_turn, NULL) == JOURNAL_DONE;
+    }
+    return n;
+}
+
+static void test_steps(void)
+{
+    clock_fake(0, 1795780800); /* 2026-11-27 12:00 UTC */
+    struct journal *const j = kit_fresh();
+    end_many(j);
+    kit_prune(j);
+    is_int(turns_left(j), TURNS, "what has just ended stays");
+    is_int(spent_rows(j), TURNS + 2, "with its sums");
+    clock_fake_advance(3 * DAY);
+    is_int(journal_prune(j), JOURNAL_DONE, "three days later");
+    ok(turns_left(j) >= TURNS - 500 && turns_left(j) < TURNS, "a step deletes some");
+    ok(journal_has_more_to_prune(j), "and says that there are more");
+    kit_prune(j);
+    is_int(turns_left(j), 0, "until none is left");
+    ok(!journal_has_more_to_prune(j), "and nothing is to do");
+    is_int(spent_rows(j), TURNS + 2, "sums stay for longer");
+    clock_fake_advance(61 * DAY);
+    kit_prune(j);
+    is_int(spent_rows(j), 0, "and go as well");
+    journal_close(j);
+}
+
+static void test_conversations(void)
+{
+    static const char *const old[] = {"session:a:tg:1", "sessions:a:tg:1", "spent:a:tg:1",
+                                      "prompt:tg:1", "usage:tg:1"};
+    struct journal *const j = kit_fresh();
+    for (size_t i = 0; i < sizeof old / sizeof *old; i++)
+        put(j, old[i]);
+    put(j, "session:a:tg:2");
+    put(j, "paired:tg:5");
+    clock_fake_advance(100 * DAY);
+    put(j, "session:a:tg:2");
+    kit_prune(j);
+    ok(known(j, old[0]), "a conversation of 100 days ago is known");
+    clock_fake_advance(81 * DAY);
+    kit_prune(j);
+    for (size_t i = 0; i < sizeof old / sizeof *old; i++)
+        ok(!known(j, old[i]), "%s is forgotten after half a year", old[i]);
+    ok(known(j, "session:a:tg:2"), "not what was written since");
+    ok(known(j, "paired:tg:5"), "nor what is of no conversation");
+    struct journal_limits limits = journal_default_limits;
+    limits.conversation_age = 0;
+    journal_set_limits(j, &limits);
+    clock_fake_advance(1000 * DAY);
+    kit_prune(j);
+    ok(known(j, "session:a:tg:2"), "0 keeps for ever");
+    journal_close(j);
+}
+
+int main(void)
+{
+    plan_lazy();
+    test_steps();
+    test_conversations();
+    clock_fake_end();
+    return 0;
+}
