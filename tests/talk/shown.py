@@ -204,7 +204,7 @@ class ShownBySlack(Shown):
         return call["method"] in self.LIVE or (is_post and not self.tells_outcome(call))
 
     def is_running(self, message):
-        return message["streaming"] or message["buttons"]
+        return message["streaming"] or can_stop(message["buttons"])
 
     def is_busy(self, question):
         chat = self.chats[question.chat]
