@@ -28,7 +28,7 @@ class Screen:
         words = " ".join(f"{k}={shlex.quote(str(v))}" for k, v in names.items() if v is not None)
         unset = " ".join(f"-u {k}" for k, v in names.items() if v is None)
         self.ended = self.folder / "ended"
-        script = f"trap : INT; env -u NO_COLOR {unset} {words} {command}; : >{self.ended}; exec cat"
+        script = f"trap : INT; env -u NO_COLOR {unset} {words} {command}; trap '' INT; : >{self.ended}; exec cat"
         self.tmux("new-session", "-d", "-x", str(columns), "-y", str(rows), "sh", "-c", script)
 
     def tmux(self, *words):
