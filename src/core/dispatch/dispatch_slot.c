@@ -377,7 +377,7 @@ void dispatch_each_instance(const struct dispatch *d,
                       .spec = s->spec,
                       .busy = connector_instance_is_busy(s->instance),
                       .health = c->ops->health(c),
-                      .has_service = s->loaded->plugin.chat || s->loaded->plugin.probe,
+                      .has_service = loader_has_chat(s->loaded) || s->loaded->plugin.probe,
                       .outbox = connector_outbox_stats(s->instance),
                   });
     }

@@ -97,6 +97,11 @@ static int link_module(struct loaded_plugin *l, struct tc_err *err)
     return 0;
 }
 
+bool loader_has_chat(const struct loaded_plugin *l)
+{
+    return atomic_load(&l->linked) && l->plugin.chat;
+}
+
 int loader_load_code(struct loaded_plugin *l, struct tc_err *err)
 {
     pthread_mutex_lock(&l->linking);

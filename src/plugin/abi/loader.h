@@ -49,6 +49,8 @@ static inline bool loader_has_callback(const struct loaded_plugin *l, unsigned f
  * another major, a newer minor, a bad name or option table. This process loads nothing of it: a
  * child does, for at most 5 s. NULL with err: one line, what and why. */
 struct loaded_plugin *loader_probe_file(const char *path, struct tc_err *err);
+/* Whether the plugin has a chat table. Any thread; false until the code is loaded. */
+bool loader_has_chat(const struct loaded_plugin *l);
 /* Takes the code of one that was described into this process, from the very file that was checked;
  * it stays to the end, as threads that were abandoned may still run in it. Runs the constructors of
  * the file, however long they take. Any thread. -1 with err. */
