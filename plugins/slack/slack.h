@@ -72,6 +72,9 @@ extern const struct tc_rate slack_rates[];
 
 /* The URL, token and rate limits of a method, and its body, which is taken over. */
 int slack_call(struct tc_turn *turn, enum slack_method method, json_t *body, struct tc_http *http);
+/* The same for a method that reads: a GET with this query. */
+int slack_get(struct tc_turn *turn, enum slack_method method, const char *query,
+              struct tc_http *http);
 /* Compact text of a value, which is taken over; until the callback ends. NULL: no memory. */
 const char *slack_dump(struct tc_turn *turn, json_t *value);
 /* Plain text as Slack's markup that shows exactly this text; bytes 0: all of it. "": nothing is

@@ -50,12 +50,10 @@ static bool is_slack(const char *url)
 
 static int ask_for_place(struct tc_turn *turn, const struct tc_op *op, struct tc_http *http)
 {
-    http->method = "GET";
-    const int rc = slack_call(turn, UPLOAD_URL, json_object(), http);
-    http->body = NULL;
-    http->url = tc_sprint(turn, "%s?filename=%s&length=%zu", http->url,
-                          tc_quote(turn, op->file->name), op->file->len);
-    return rc;
+    return slack_get(
+        turn, UPLOAD_URL,
+        tc_sprint(turn, "filename=%s&length=%zu", tc_quote(turn, op->file->name), op->file->len),
+        http);
 }
 
 static int put(struct tc_turn *turn, const struct tc_op *op, const char *url, struct tc_http *http)

@@ -12,19 +12,14 @@ int slack_lookup_request(struct tc_turn *turn, const struct tc_op *op, struct tc
 {
     const struct tc_target *const to = op->target;
     const char *const next = op->cursor ? tc_json_get(turn, op->cursor, "/next") : NULL;
-    const char *query =
-        tc_sprint(turn, "?channel=%s&limit=200&include_all_metadata=true", to->chat);
+    const char *query = tc_sprint(turn, "channel=%s&limit=200&include_all_metadata=true", to->chat);
     if (to->thread)
         query = tc_sprint(turn, "%s&ts=%s", query, to->thread);
     if (to->message)
         query = tc_sprint(turn, "%s&oldest=%s", query, to->message);
     if (next)
         query = tc_sprint(turn, "%s&cursor=%s", query, tc_quote(turn, next));
-    http->method = "GET";
-    const int rc = slack_call(turn, to->thread ? REPLIES : HISTORY, json_object(), http);
-    http->url = tc_sprint(turn, "%s%s", http->url, query);
-    http->body = NULL;
-    return rc;
+    return slack_get(turn, to->thread ? REPLIES : HISTORY, query, http);
 }
 
 static bool has_key(const json_t *message, const char *key)

@@ -84,15 +84,22 @@ int slack_call(struct tc_turn *turn, enum slack_method method, json_t *body, str
 {
     static const struct tc_header bot[] = {{"Authorization", "Bearer {option:bot_token}"}};
     static const struct tc_header app[] = {{"Authorization", "Bearer {option:app_token}"}};
-    const struct slack_conf *const conf = turn->inst->conf;
-    const size_t n = strlen(conf->api_base);
-    const char *const slash = n > 0 && conf->api_base[n - 1] == '/' ? "" : "/";
-    http->url = tc_sprint(turn, "{option:api_base}%s%s", slash, methods[method].name);
+    http->url = tc_sprint(turn, "{option:api_base}/%s", methods[method].name);
     http->headers = method == CONNECTIONS_OPEN ? app : bot;
     http->header_count = 1;
     http->rates = http->lane ? methods[method].rates : 0;
     http->body = slack_dump(turn, body);
     return http->url && http->body ? 0 : -1;
+}
+
+int slack_get(struct tc_turn *turn, enum slack_method method, const char *query,
+              struct tc_http *http)
+{
+    const int rc = slack_call(turn, method, json_object(), http);
+    http->method = "GET";
+    http->body = NULL;
+    http->url = tc_sprint(turn, "%s?%s", http->url, query);
+    return rc == 0 && http->url ? 0 : -1;
 }
 
 /* ---- operations ---- */

@@ -320,7 +320,8 @@ static struct tc_http make_http(struct chat *c, const struct chat_record *r,
     };
 }
 
-/* What a service lacks for some chats or messages only, and what has something in its place. */
+/* Operations that a connector may be unable to express for a chat or a message, without harm: the
+ * turn goes on without them, or has a substitute. */
 static bool may_be_impossible(const struct chat_record *r)
 {
     return is_sign(r) || r->op == TC_OP_FETCH || r->op == TC_OP_STREAM_BEGIN ||
