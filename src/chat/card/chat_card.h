@@ -65,7 +65,7 @@ struct chat_card *chat_card_find_message(const struct chat_cards *cards, const c
                                          const char *message, struct chat_place **place);
 /* NULL: there is no room. Copies the target. */
 struct chat_place *chat_card_add_place(struct chat_card *card, const struct tc_target *to);
-/* The card is in the place now; message NULL: nobody knows where. */
+/* The card is shown in the place; message NULL: its id is not known. */
 void chat_card_deliver(struct chat_cards *cards, struct chat_place *place, const char *message);
 /* Whether the place is in the chat and thread of `at`. A message outside of threads begins one. */
 bool chat_place_is_at(const struct chat_place *place, const struct tc_target *at);

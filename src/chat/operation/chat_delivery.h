@@ -147,7 +147,7 @@ enum chat_delivery_event { CHAT_DELIVERY_EVENTS(CHAT_DELIVERY_EVENT_ENUM) };
 enum chat_delivery_shown {
     CHAT_SHOWN_ALL,
     CHAT_SHOWN_LESS,    /* the append was certainly not executed */
-    CHAT_SHOWN_UNKNOWN, /* nobody knows */
+    CHAT_SHOWN_UNKNOWN, /* it is not known how much */
 };
 
 /* What the service and the configuration permit. */

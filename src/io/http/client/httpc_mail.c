@@ -20,7 +20,7 @@ enum mail_phase {
     MAIL_OPEN,      /* the server lacks the end of the message */
     MAIL_SENT,      /* libcurl has all of it */
     MAIL_CANCELLED, /* libcurl will not get the rest */
-    MAIL_ABANDONED, /* it has all of it, and nobody waits for the result */
+    MAIL_ABANDONED, /* the worker owns the job; the result is not wanted any more */
 };
 
 bool httpc_mail_is_url(const char *url)
