@@ -22,7 +22,8 @@ struct conf_option {
     char *key, *value; /* value NULL: it was no text; see conf_load_all */
     const char *file;  /* as line; NULL: that of the configuration */
     int line;
-    bool resolved; /* of a secret: the value is the secret itself */
+    const char *dir; /* that relative paths begin at; NULL: the working directory */
+    bool resolved;   /* of a secret: the value is the secret itself */
 };
 /* The option of that key in a list that ends with a NULL key, or NULL. The list may be NULL. */
 const struct conf_option *conf_option_find(const struct conf_option *options, const char *key);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "conf/conf_internal.h"
+#include "conf/default_paths.h"
 #include "conf/parse/secret.h"
 
 #define SECRET_MIN 16 /* characters: what cannot be guessed over a network */
@@ -88,7 +89,7 @@ static int conf_http_key_resolve(const struct conf_http *http, size_t i,
     struct conf_http_key *const key = &http->keys[i];
     const struct conf_node at = {.file = key->file, .line = key->line};
     struct tc_err why = {0};
-    key->secret = secret_resolve(key->source, r->arena, &why);
+    key->secret = secret_resolve(key->source, r->dir, r->arena, &why);
     if (!key->secret)
         return conf_row_error(r, &at, "http.keys.%s: %s", key->name, why.text);
     if (strlen(key->secret) < SECRET_MIN)
@@ -107,7 +108,10 @@ static int conf_http_key_resolve(const struct conf_http *http, size_t i,
 int conf_http_key_resolve_all(struct conf_http *http, const char *file, struct arena *a,
                               struct findings *findings)
 {
-    const struct conf_row_ctx r = {.arena = a, .file = file, .findings = findings};
+    const struct conf_row_ctx r = {.arena = a,
+                                   .file = file,
+                                   .dir = file ? default_paths_dirname(a, file) : NULL,
+                                   .findings = findings};
     int rc = 0;
     for (size_t i = 0; i < http->n_keys; i++)
         if (http->keys[i].source && conf_http_key_resolve(http, i, &r) < 0)

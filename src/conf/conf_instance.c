@@ -253,7 +253,8 @@ static int read_option(const struct conf_row_ctx *r, const struct conf_node *n,
     *to = (struct conf_option){.key = arena_strdup(r->arena, n->name),
                                .value = option_text(r, n),
                                .file = n->file,
-                               .line = n->line};
+                               .line = n->line,
+                               .dir = r->dir};
     return to->value ? 0 : -1;
 }
 

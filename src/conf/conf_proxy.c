@@ -58,7 +58,7 @@ static int read_credentials(const struct conf_row_ctx *r, const struct conf_node
     struct tc_err why = {0};
     if (conf_row_check_type(r, n, NODE_STRING) < 0)
         return -1;
-    const char *const secret = secret_resolve(n->value.string, r->arena, &why);
+    const char *const secret = secret_resolve(n->value.string, r->dir, r->arena, &why);
     if (!secret)
         return conf_row_error(r, n, "%s", why.text);
     if (!strchr(secret, ':') || *secret == ':')

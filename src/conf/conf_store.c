@@ -109,7 +109,7 @@ static int conf_store_resolve(const struct conf_row_ctx *r, struct conf_store_dr
     struct tc_err why = {0};
     if (d->store.kind != CONF_REDIS || !d->password)
         return 0;
-    d->store.password = secret_resolve(d->source, r->arena, &why);
+    d->store.password = secret_resolve(d->source, r->dir, r->arena, &why);
     return d->store.password ? 0 : conf_row_error(r, d->password, "%s", why.text);
 }
 

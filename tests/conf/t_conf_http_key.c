@@ -67,6 +67,8 @@ static void test_sources(void)
     keep("key", "from-the-file-of-it\nmore\n", 0600);
     is_str(resolved("a : { secret_file = \"key\";" GRANTED), "from-the-file-of-it",
            "the first line of a file");
+    is_str(resolved("a : { secret = \"file:key\";" GRANTED), "from-the-file-of-it",
+           "file: with a path relative to the configuration file");
     setenv("CREDENTIALS_DIRECTORY", tap_tmpdir(), 1);
     chmod(below("key"), 0440);
     is_str(resolved("a : { secret_file = \"${CREDENTIALS_DIRECTORY}/key\";" GRANTED),

@@ -109,7 +109,37 @@ def secrets(folder):
     ok("abcdefghijklmn" not in run.stdout + run.stderr, "and not the secret")
 
 
-for test in (including, limits, folder_of_files, secrets):
+def relative_paths(folder):
+    (folder / "logs").mkdir()
+    file = put(folder / "turncast.conf", AGENT.format("a") +
+               'plugins : { instances : { audit : { path = "logs/audit.jsonl"; }; }; };')
+    equal(check(file, "/"), good(file, 1), "an option that is a path is relative to the configuration file")
+    (folder / "logs").rmdir()
+    status, said = check(file, "/")
+    equal((status, f'directory "{folder}/logs": No such file' in said), (2, True), "and is told as a whole")
+    run = subprocess.run([str(BUILD / "turncast"), "replay", "-p", "audit,path=audit.jsonl",
+                          str(SOURCE / "examples" / "recording.jsonl")], cwd=folder, timeout=120)
+    equal((run.returncode, (folder / "audit.jsonl").exists()), (0, True),
+          "on the command line, it is relative to the working directory")
+
+
+def relative_secrets(folder):
+    """The working directory has no such file."""
+    put(folder / "token", "1234567:abcdefghijklmn\n")
+    put(folder / "password", "ann:abcdefghijklmn\n")
+    file = put(folder / "turncast.conf", AGENT.format("a") + 'proxy : { url = "http://127.0.0.1:9"; '
+               'credentials = "file:password"; };\nstore : { kind = "redis"; redis : '
+               '{ address = "127.0.0.1:9"; password = "file:password"; }; };')
+    put(folder / "conf.d" / "chat.conf", 'plugins : { instances : { telegram : { token = "file:token"; '
+        'allow = (1); grants = ["submit"]; }; }; };')
+    equal(check(file, "/"), good(file, 1), "file: with a path relative to the configuration file")
+    (folder / "token").unlink()
+    status, said = check(file, "/")
+    equal((status, f"cannot open secret file {folder}/token: No such file" in said), (2, True),
+          "the whole path of a file that is missing")
+
+
+for test in (including, limits, folder_of_files, secrets, relative_paths, relative_secrets):
     with tempfile.TemporaryDirectory(prefix="turncast-files.") as scratch:
         test(pathlib.Path(scratch).resolve())
 done()

@@ -16,8 +16,8 @@ static struct conf_option options[5];
 
 void puppet_set_option(size_t i, const char *key, const char *value)
 {
-    options[i] =
-        (struct conf_option){(char *)(uintptr_t)key, (char *)(uintptr_t)value, NULL, 9, false};
+    options[i] = (struct conf_option){
+        (char *)(uintptr_t)key, (char *)(uintptr_t)value, NULL, 9, NULL, false};
 }
 
 struct conf_instance puppet_spec_of(const char *name)

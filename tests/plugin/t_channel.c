@@ -258,7 +258,8 @@ static void test_init_faults(void)
            "  says so");
     counts[0].gate_init = false;
 
-    spec.options = (struct conf_option[]){{(char[]){"k"}, (char[]){"v"}, NULL, 8, false}, {0}};
+    spec.options =
+        (struct conf_option[]){{(char[]){"k"}, (char[]){"v"}, NULL, 8, NULL, false}, {0}};
     ok(!begin(&spec, &err), "a wrong option");
     is_str(err_format(&err),
            "my.conf:8: plugins.instances.a.k: unknown option; options of the plugin: none",

@@ -28,7 +28,8 @@ static struct channel *start_liar(const char *name, bool hangs, struct tc_err *e
     static struct conf_option options[2];
     struct channel_callbacks host = kit_host;
     host.batch = drop_batch;
-    options[0] = (struct conf_option){(char[]){"path"}, (char[]){"/dev/null"}, NULL, 1, false};
+    options[0] =
+        (struct conf_option){(char[]){"path"}, (char[]){"/dev/null"}, NULL, 1, NULL, false};
     struct conf_instance spec = kit_spec(name, options);
     spec.queue_bytes = QUEUE_BYTES;
     spec.callback_ms = hangs ? HANGS_MS : KIT_DEADLINE_MS;

@@ -66,8 +66,7 @@ static void mask_all_options(const struct conf_instance *inst, const struct load
         if (o->resolved)
             log_add_secret(o->value);
         else if (o->value)
-            plugin_options_resolve_secrets(plugin_options_find_row(table, o->key), o->value, arena,
-                                           &err);
+            plugin_options_resolve_secrets(plugin_options_find_row(table, o->key), o, arena, &err);
     }
 }
 

@@ -405,6 +405,14 @@ static int option_rules_check_empty(const struct tc_rule *rules, const struct tc
     return 0;
 }
 
+bool option_rules_is_path(const struct tc_rule *rules, const struct tc_option *option)
+{
+    for (const struct tc_rule *rule = rules; rule && rule->key; rule++)
+        if (kinds[rule->kind].class == OF_PATH && strcmp(rule->key, option->key) == 0)
+            return option->type == TC_T_STR;
+    return false;
+}
+
 int option_rules_check_value(const struct tc_rule *rules, const struct tc_option *option,
                              const char *text, bool paths, struct buf *why)
 {

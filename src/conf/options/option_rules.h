@@ -29,6 +29,8 @@ const char *option_rules_scale(const struct tc_rule *rules, const struct tc_opti
  * `why`. */
 int option_rules_check_value(const struct tc_rule *rules, const struct tc_option *option,
                              const char *text, bool paths, struct buf *why) MUST_CHECK;
+/* Whether a rule says that the value is a path. */
+bool option_rules_is_path(const struct tc_rule *rules, const struct tc_option *option);
 /* Checks a rule about several options; is_set tells whether an option has a value. A rule about one
  * option always passes here. -1 with `why`. */
 int option_rules_check_group(const struct tc_rule *rule,

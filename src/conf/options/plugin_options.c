@@ -224,12 +224,10 @@ static int plugin_options_fail_unknown(const struct fill *f, const struct conf_o
                                all.len ? all.p : "none");
 }
 
-/* Of the file that a relative path refers to. */
-static const char *plugin_options_directory(const char *file, struct arena *arena)
+/* That a relative path of the pair begins at, without links. */
+static const char *plugin_options_directory(const struct conf_option *pair, struct arena *arena)
 {
-    const char *const slash = file ? strrchr(file, '/') : NULL;
-    CLEANUP_FREE char *given =
-        slash ? xasprintf("%.*s/.", (int)(slash - file), file) : xstrdup(".");
+    const char *const given = pair->dir ? pair->dir : ".";
     CLEANUP_FREE char *real = realpath(given, NULL);
     return arena_strdup(arena, real ? real : given);
 }
@@ -242,28 +240,40 @@ enum option_secret plugin_options_secret(const struct tc_option *row, const char
     return is_list ? OPTION_SECRET_LIST : OPTION_SECRET_TEXT;
 }
 
-const char *plugin_options_resolve_secrets(const struct tc_option *row, const char *text,
-                                           struct arena *arena, struct tc_err *err)
+static const char *plugin_options_resolve_text(const struct tc_option *row, const char *text,
+                                               const char *dir, struct arena *arena,
+                                               struct tc_err *err)
 {
     switch (plugin_options_secret(row, text)) {
     case OPTION_SECRET_TEXT:
         if (!row) /* it may be a list that was given as a single string */
-            option_list_resolve_secrets(arena, text, NULL);
-        return secret_resolve(text, arena, err);
+            option_list_resolve_secrets(arena, text, dir, NULL);
+        return secret_resolve(text, dir, arena, err);
     case OPTION_SECRET_LIST:
-        return option_list_resolve_secrets(arena, text, err);
+        return option_list_resolve_secrets(arena, text, dir, err);
     case OPTION_SECRET_NONE:
         break;
     }
     return text;
 }
 
-const char *plugin_options_resolve(const struct tc_option *row, const char *text, const char *file,
-                                   struct arena *arena, struct tc_err *err)
+const char *plugin_options_resolve_secrets(const struct tc_option *row,
+                                           const struct conf_option *pair, struct arena *arena,
+                                           struct tc_err *err)
 {
+    return plugin_options_resolve_text(row, pair->value, pair->dir, arena, err);
+}
+
+const char *plugin_options_resolve(const struct tc_rule *rules, const struct tc_option *row,
+                                   const struct conf_option *pair, struct arena *arena,
+                                   struct tc_err *err)
+{
+    const char *text = pair->value;
+    if (pair->dir && *text && *text != '/' && option_rules_is_path(rules, row))
+        return arena_sprintf(arena, "%s/%s", pair->dir, text);
     if (row->flags & TC_PROGRAMS)
-        text = option_list_resolve_paths(arena, text, plugin_options_directory(file, arena));
-    return plugin_options_resolve_secrets(row, text, arena, err);
+        text = option_list_resolve_paths(arena, text, plugin_options_directory(pair, arena));
+    return plugin_options_resolve_text(row, text, pair->dir, arena, err);
 }
 
 /* The value of a secret is never part of a message. */
@@ -291,13 +301,12 @@ static int plugin_options_store(const struct fill *f, const struct tc_option *ro
     return 0;
 }
 
-static int store_secret(const struct fill *f, const struct tc_option *row,
-                        const struct conf_option *pair)
+static int store_resolved(const struct fill *f, const struct tc_option *row,
+                          const struct conf_option *pair)
 {
     struct tc_err why = {0};
     const char *const text =
-        pair->resolved ? pair->value
-                       : plugin_options_resolve(row, pair->value, f->source->file, f->arena, &why);
+        pair->resolved ? pair->value : plugin_options_resolve(f->rules, row, pair, f->arena, &why);
     if (!text)
         return plugin_options_fail(f, pair->line, pair->key, "%s", why.text);
     if (pair->resolved && row->type == TC_T_LIST)
@@ -319,9 +328,7 @@ static int store_pair(const struct fill *f, const struct conf_option *pair)
     if (option_list_is_list(pair->value) && row->type != TC_T_LIST)
         return plugin_options_fail(f, pair->line, pair->key, "expected %s, found a list",
                                    types[row->type].wanted);
-    return row->flags & (TC_SECRET | TC_PROGRAMS)
-               ? store_secret(f, row, pair)
-               : plugin_options_store(f, row, pair->value, pair->line);
+    return store_resolved(f, row, pair);
 }
 
 /* What the configuration does not set. */

@@ -17,7 +17,7 @@
 struct plugin_options_source {
     const char *name;                /* of the instance; or NULL */
     const struct conf_option *pairs; /* ends with a NULL key; or NULL */
-    const char *file;                /* of the configuration; relative paths begin at its folder */
+    const char *file;                /* of the configuration */
     const char *place;               /* the file of the instance; NULL: the same */
     int line; /* of the instance, for what is missing; 0: no line of the file declares it */
 };
@@ -44,15 +44,17 @@ const struct tc_option *plugin_options_find_row(const struct tc_option *rows, co
 enum option_secret { OPTION_SECRET_NONE, OPTION_SECRET_TEXT, OPTION_SECRET_LIST };
 /* The only criterion. Of a plugin that is not known (row NULL) each text may be a secret. */
 enum option_secret plugin_options_secret(const struct tc_option *row, const char *text);
-/* The text with its secrets, which are registered with the log's redaction. In the arena, or the
- * text itself. NULL with err (its place is left to the caller). */
-const char *plugin_options_resolve_secrets(const struct tc_option *row, const char *text,
-                                           struct arena *arena, struct tc_err *err);
-/* The text of an option with what it refers to: secrets (secret.h), and paths relative to the
- * configuration file. In the arena, or the text itself. NULL with err (its place is left to the
- * caller). */
-const char *plugin_options_resolve(const struct tc_option *row, const char *text, const char *file,
-                                   struct arena *arena, struct tc_err *err);
+/* The value with its secrets, which are registered with the log's redaction. In the arena, or the
+ * value itself. NULL with err (its place is left to the caller). */
+const char *plugin_options_resolve_secrets(const struct tc_option *row,
+                                           const struct conf_option *pair, struct arena *arena,
+                                           struct tc_err *err);
+/* The value of an option with what it refers to: secrets (secret.h), and paths (of programs, and by
+ * a rule) relative to the directory of the pair. In the arena, or the value itself. NULL with err
+ * (its place is left to the caller). */
+const char *plugin_options_resolve(const struct tc_rule *rules, const struct tc_option *row,
+                                   const struct conf_option *pair, struct arena *arena,
+                                   struct tc_err *err);
 /* Adds all errors of an instance's options, with those of paths and of what the host lacks. -1:
  * there are some. */
 int plugin_options_check(const struct tc_plugin *plugin, const struct conf *conf,

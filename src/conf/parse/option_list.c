@@ -79,7 +79,8 @@ static bool option_list_refers(const char *value)
     return strncmp(value, "env:", 4) == 0 || strncmp(value, "file:", 5) == 0;
 }
 
-const char *option_list_resolve_secrets(struct arena *a, const char *text, struct tc_err *err)
+const char *option_list_resolve_secrets(struct arena *a, const char *text, const char *dir,
+                                        struct tc_err *err)
 {
     CLEANUP_BUF struct buf b = {0};
     const bool is_list = option_list_is_list(text);
@@ -90,7 +91,7 @@ const char *option_list_resolve_secrets(struct arena *a, const char *text, struc
             option_list_add(&b, mark, element);
             continue;
         }
-        const char *const secret = secret_resolve(value + 1, a, err);
+        const char *const secret = secret_resolve(value + 1, dir, a, err);
         if (!secret)
             return NULL;
         if (strpbrk(secret, MARKS)) {

@@ -20,8 +20,9 @@ char *option_list_append(struct arena *a, const char *list, const char *element)
 /* The elements, ending with NULL. A text that is no list is split at spaces. */
 const char *const *option_list_split(struct arena *a, const char *text);
 /* The list with each element NAME=env:… or NAME=file:… replaced by NAME=VALUE, marked as secret.
- * VALUE is registered with the log's redaction. NULL with err. */
-const char *option_list_resolve_secrets(struct arena *a, const char *text, struct tc_err *err);
+ * VALUE is registered with the log's redaction; `dir`: see secret_resolve. NULL with err. */
+const char *option_list_resolve_secrets(struct arena *a, const char *text, const char *dir,
+                                        struct tc_err *err);
 /* Registers the marked values of a resolved list with the log's redaction. */
 void option_list_mask_secrets(const char *text);
 /* The list with each element that begins with ./ or ../ made absolute: below `directory`. */

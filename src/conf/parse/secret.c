@@ -75,10 +75,20 @@ static const char *find_credential(const char *name, struct arena *arena, struct
     return NULL;
 }
 
-static const char *secret_read_file(const char *given, struct arena *arena, struct tc_err *err)
+/* The path of a secret's file; NULL with err. */
+static const char *secret_find_file(const char *given, const char *dir, struct arena *arena,
+                                    struct tc_err *err)
 {
-    const char *const name = credential_name(given);
-    const char *const path = name ? find_credential(name, arena, err) : given;
+    const char *const credential = credential_name(given);
+    if (credential)
+        return find_credential(credential, arena, err);
+    return *given == '/' || !dir ? given : arena_sprintf(arena, "%s/%s", dir, given);
+}
+
+static const char *secret_read_file(const char *given, const char *dir, struct arena *arena,
+                                    struct tc_err *err)
+{
+    const char *const path = secret_find_file(given, dir, arena, err);
     if (!path)
         return NULL;
     CLEANUP_FD const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -88,7 +98,7 @@ static const char *secret_read_file(const char *given, struct arena *arena, stru
                 path, strerror(errno));
         return NULL;
     }
-    if (secret_check_file(fd, path, name != NULL, err) < 0)
+    if (secret_check_file(fd, path, credential_name(given) != NULL, err) < 0)
         return NULL;
     char *const text = arena_alloc_bytes(arena, SECRET_MAX + 1);
     const ssize_t n = secret_read_all(fd, text, SECRET_MAX + 1);
@@ -119,13 +129,14 @@ static const char *secret_read_env(const char *name, struct arena *arena, struct
     return NULL;
 }
 
-const char *secret_resolve(const char *value, struct arena *arena, struct tc_err *err)
+const char *secret_resolve(const char *value, const char *dir, struct arena *arena,
+                           struct tc_err *err)
 {
     const char *text;
     if (strncmp(value, "env:", 4) == 0)
         text = secret_read_env(value + 4, arena, err);
     else if (strncmp(value, "file:", 5) == 0)
-        text = secret_read_file(value + 5, arena, err);
+        text = secret_read_file(value + 5, dir, arena, err);
     else
         text = arena_strdup(arena, value);
     if (!text)

@@ -20,12 +20,11 @@ static const char *connector_instance_text_of(struct connector_instance *r,
                                               const struct tc_option *row,
                                               const struct conf_option *pairs)
 {
-    const char *text = row->dflt;
-    for (; pairs && pairs->key; pairs++)
-        if (strcmp(pairs->key, row->key) == 0)
-            text = pairs->value;
+    const struct conf_option *const pair = conf_option_find(pairs, row->key);
     /* An error is reported by the caller that starts the instance. */
-    return text ? plugin_options_resolve_secrets(row, text, &r->arena, NULL) : NULL;
+    if (pair)
+        return pair->value ? plugin_options_resolve_secrets(row, pair, &r->arena, NULL) : NULL;
+    return row->dflt;
 }
 
 /* Elements NAME=VALUE of a list, as options LIST.NAME, behind the others. */
@@ -94,7 +93,7 @@ bool connector_options_equal(struct connector_instance *r, const struct tc_optio
         const char *const value = connector_instance_find_text(r, pairs->key);
         const struct tc_option *const row = plugin_options_find_row(rows, pairs->key);
         const char *const now =
-            row ? plugin_options_resolve_secrets(row, pairs->value, &arena, NULL) : NULL;
+            row ? plugin_options_resolve_secrets(row, pairs, &arena, NULL) : NULL;
         same = value && now && strcmp(value, now) == 0;
     }
     arena_fini(&arena);

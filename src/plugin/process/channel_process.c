@@ -344,10 +344,10 @@ static int channel_process_copy_options(struct connector_process *g, const struc
         n++;
     struct conf_option *const to = arena_alloc(&g->conf.arena, (n + 1) * sizeof *to);
     for (size_t i = 0; i < n; i++) {
-        const struct tc_option *const row =
-            plugin_options_find_row(g->conf.plugin->plugin.options, from[i].key);
+        const struct tc_plugin *const plugin = &g->conf.plugin->plugin;
+        const struct tc_option *const row = plugin_options_find_row(plugin->options, from[i].key);
         const char *const value =
-            row ? plugin_options_resolve(row, from[i].value, conf->file, &g->conf.arena, err)
+            row ? plugin_options_resolve(plugin->rules, row, &from[i], &g->conf.arena, err)
                 : from[i].value;
         if (!value) {
             snprintf(err->place, sizeof err->place, "%.200s:%d",

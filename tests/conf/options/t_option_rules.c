@@ -39,7 +39,7 @@ static const struct tc_option rows[] = {
 #define RULE(key_, kind_, ...) ((struct tc_rule){.key = (key_), .kind = (kind_), __VA_ARGS__})
 #define PAIRS(...) ((const struct conf_option[]){__VA_ARGS__, {0}})
 #define PAIR(k, v)                                                                                 \
-    ((struct conf_option){(char *)(uintptr_t)(k), (char *)(uintptr_t)(v), NULL, 12, false})
+    ((struct conf_option){(char *)(uintptr_t)(k), (char *)(uintptr_t)(v), NULL, 12, NULL, false})
 #define NO_PAIRS ((const struct conf_option[]){{0}})
 
 static struct sample filled;

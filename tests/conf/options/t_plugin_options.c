@@ -43,7 +43,7 @@ static int fill(struct sample *out, const struct conf_option *pairs)
 
 #define PAIRS(...) ((const struct conf_option[]){__VA_ARGS__, {0}})
 #define PAIR(k, v)                                                                                 \
-    ((struct conf_option){(char *)(uintptr_t)(k), (char *)(uintptr_t)(v), NULL, 12, false})
+    ((struct conf_option){(char *)(uintptr_t)(k), (char *)(uintptr_t)(v), NULL, 12, NULL, false})
 
 static void test_values(void)
 {
@@ -140,9 +140,9 @@ static void test_secret_forms(void)
     is_int(plugin_options_secret(NULL, "\x1f"
                                        "a"),
            OPTION_SECRET_LIST, "nobody knows: a list");
-    is_str(plugin_options_resolve_secrets(&plain, "env:T_OPTIONS_FORM", &a, &err),
+    is_str(plugin_options_resolve_secrets(&plain, &PAIR("p", "env:T_OPTIONS_FORM"), &a, &err),
            "env:T_OPTIONS_FORM", "what is no secret is not looked up");
-    is_str(plugin_options_resolve_secrets(NULL, "A=env:T_OPTIONS_FORM", &a, &err),
+    is_str(plugin_options_resolve_secrets(NULL, &PAIR("p", "A=env:T_OPTIONS_FORM"), &a, &err),
            "A=env:T_OPTIONS_FORM", "a text of which nobody knows whether it is a list");
     CLEANUP_BUF struct buf out = {0};
     log_redact(&out, STR("it is form-canary-1."));
@@ -163,8 +163,8 @@ static void paths_refused(const char *command, const char *read, const char *wan
     };
     const struct tc_plugin plugin = {.conf_size = sizeof out, .options = table};
     const struct conf_option pairs[] = {
-        {(char[]){"command"}, (char *)(uintptr_t)command, NULL, 7, false},
-        {(char[]){"read"}, (char *)(uintptr_t)read, NULL, 8, false},
+        {(char[]){"command"}, (char *)(uintptr_t)command, NULL, 7, NULL, false},
+        {(char[]){"read"}, (char *)(uintptr_t)read, NULL, 8, NULL, false},
         {0}};
     const struct plugin_options_source source = {"room", pairs, "my.conf", NULL, 5};
     struct arena a = {0};
@@ -214,6 +214,27 @@ static void test_secret_files(void)
     secret_refused(value, "is too long (limit: 16384 bytes)");
     snprintf(value, sizeof value, "file:%s", tap_tmpdir());
     secret_refused(value, "is not a regular file");
+}
+
+/* The working directory of this test has no such file. */
+static void test_relative_secret_files(void)
+{
+    const struct tc_option list = {.key = "env", .type = TC_T_LIST, .flags = TC_SECRET};
+    struct conf_option pair = PAIR("token", "file:near");
+    char path[256];
+    struct sample s;
+    snprintf(path, sizeof path, "%s/near", tap_tmpdir());
+    tap_spew(path, "from-a-file-beside-33\n", 22);
+    chmod(path, 0600);
+    pair.dir = tap_tmpdir();
+    is_int(fill(&s, PAIRS(PAIR("url", "u"), pair)), 0, "a path relative to the configuration");
+    is_str(s.token, "from-a-file-beside-33", "  its first line");
+    pair.value = (char[]){"A=file:near"};
+    is_str(plugin_options_resolve_secrets(&list, &pair, &arena, &err),
+           "\x1e"
+           "A=from-a-file-beside-33",
+           "  in a list");
+    secret_refused("file:near", "cannot open secret file near"); /* of the command line */
 }
 
 static void bad_row(struct tc_option row, const char *wanted)
@@ -272,6 +293,7 @@ int main(void)
     test_secret_forms();
     test_paths();
     test_secret_files();
+    test_relative_secret_files();
     test_rows();
     test_lists_of_command_line();
     log_forget_secrets();

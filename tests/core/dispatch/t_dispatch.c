@@ -83,7 +83,7 @@ static struct conf_instance *add(const char *name, const char *plugin, const cha
     const size_t i = conf.n_instances++;
     snprintf(texts[i][0], sizeof texts[i][0], "%s", name);
     snprintf(texts[i][1], sizeof texts[i][1], "%s", value ? value : "");
-    pairs[i][0] = (struct conf_option){mutable(key), texts[i][1], NULL, 20, false};
+    pairs[i][0] = (struct conf_option){mutable(key), texts[i][1], NULL, 20, NULL, false};
     pairs[i][1] = (struct conf_option){0};
     instances[i] = (struct conf_instance){
         .name = texts[i][0],
@@ -231,7 +231,7 @@ static void test_who_sees_what(void)
 {
     begin_conf();
     add("everything", "recorder", "path", temp("all"));
-    pairs[0][1] = (struct conf_option){mutable("mark"), mutable("true"), NULL, 20, false};
+    pairs[0][1] = (struct conf_option){mutable("mark"), mutable("true"), NULL, 20, NULL, false};
     struct conf_instance *const people = add("people", "recorder", "path", temp("people"));
     people->sees_all_set = true;
     struct conf_instance *const internal = add("internal", "recorder", "path", temp("internal"));
@@ -459,7 +459,7 @@ static void cast_to_slow(bool bursts)
 {
     begin_conf();
     add("slow", "recorder", "path", temp("slow"));
-    pairs[0][1] = (struct conf_option){mutable("delay_us"), mutable("100"), NULL, 20, false};
+    pairs[0][1] = (struct conf_option){mutable("delay_us"), mutable("100"), NULL, 20, NULL, false};
     add("healthy", "recorder", "path", temp("healthy"));
     struct dispatch *const d = start(NULL);
     dispatch_set_backpressure(d, DEADLINE_MS);

@@ -30,7 +30,7 @@ static void begin(void)
         .file = conf_file, .plugin_dirs = dirs, .instances = instances, .n_instances = 3};
     for (size_t i = 0; i < 3; i++) {
         snprintf(paths[i], sizeof paths[i], "%s/%s", tap_tmpdir(), names[i]);
-        options[i][0] = (struct conf_option){path_key, paths[i], NULL, 20, false};
+        options[i][0] = (struct conf_option){path_key, paths[i], NULL, 20, NULL, false};
         instances[i] = (struct conf_instance){.name = names[i],
                                               .plugin = plugin,
                                               .enabled = true,

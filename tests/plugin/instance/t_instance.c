@@ -134,8 +134,8 @@ static struct instance *make(const char *token)
                  .on_event = on_event,
                  .on_idle = on_idle},
     };
-    struct conf_option pairs[] = {{(char[]){"token"}, (char *)(uintptr_t)token, NULL, 5, false},
-                                  {0}};
+    struct conf_option pairs[] = {
+        {(char[]){"token"}, (char *)(uintptr_t)token, NULL, 5, NULL, false}, {0}};
     struct tc_err err;
     const struct conf_instance spec = {.name = (char[]){"my-sample"}, .options = pairs, .line = 4};
     verdict = 0;
@@ -231,7 +231,7 @@ static void test_init_fails(void)
 
 static void test_bad_options(void)
 {
-    struct conf_option pairs[] = {{(char[]){"dept"}, (char[]){"1"}, NULL, 9, false}, {0}};
+    struct conf_option pairs[] = {{(char[]){"dept"}, (char[]){"1"}, NULL, 9, NULL, false}, {0}};
     const struct conf_instance spec = {.name = (char[]){"x"}, .options = pairs, .line = 4};
     struct tc_err err;
     ok(!instance_new(&conf, &spec, &loaded, NULL, NULL, &err), "an unknown option");

@@ -245,8 +245,8 @@ static void test_texts(void)
 
 static void test_setup(void)
 {
-    struct conf_option pairs[] = {{(char[]){"k"}, (char[]){"v"}, NULL, 3, false},
-                                  {(char[]){"l"}, (char[]){""}, NULL, 4, false},
+    struct conf_option pairs[] = {{(char[]){"k"}, (char[]){"v"}, NULL, 3, NULL, false},
+                                  {(char[]){"l"}, (char[]){""}, NULL, 4, NULL, false},
                                   {0}};
     const struct conf_chaos chaos[] = {{CHAOS_DELAY, "on_final", "text", NULL, 3, 0.5, 7, 8, 9},
                                        {0}};
