@@ -69,6 +69,11 @@ struct tc_instance {
     const void *conf;      /* option struct, filled and checked; NULL without options */
     void *state;           /* state_size bytes, zeroed before init, freed by the host */
     struct tc_turn *lobby; /* for requests that belong to no turn; see service.h */
+#if TURNCAST_API_MINOR >= 5
+    /* Since 1.5. Of what people read in this instance, as a tag of BCP 47: "en", "de". What a
+     * connector has no translation for it says in English. */
+    const char *language;
+#endif
 };
 
 /* A turn of one instance. Lasts from on_start until on_done has returned and each of its requests

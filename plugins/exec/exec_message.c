@@ -180,9 +180,9 @@ void exec_message_init(struct exec *e)
     struct tm tm;
     snprintf(version, sizeof version, "%u.%u", h->major, h->minor);
     strftime(now, sizeof now, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&wall, &tm));
-    exec_message_json(e, json_pack("{s:s, s:i, s:s, s:s, s:s}", "tc", "init", "protocol",
-                                   EXEC_PROTOCOL, "instance", e->inst->name, "api", version, "now",
-                                   now));
+    exec_message_json(e, json_pack("{s:s, s:i, s:s, s:s, s:s, s:s}", "tc", "init", "protocol",
+                                   EXEC_PROTOCOL, "instance", e->inst->name, "language",
+                                   e->inst->language, "api", version, "now", now));
 }
 
 static const char *message_status(enum tc_accepted status)

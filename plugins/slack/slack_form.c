@@ -7,6 +7,7 @@
 
 #include "slack_inbound.h"
 #include "slack_operation.h"
+#include "slack_words.h"
 
 #define OPTIONS_MAX 100 /* of a menu */
 #define OPEN_MAX 10     /* of buttons and boxes, which are all visible */
@@ -137,7 +138,8 @@ static json_t *pick_element(struct tc_turn *turn, const struct tc_field *f)
     json_t *const element = json_pack("{s:s, s:s, s:o}", "type", types[menu][f->multi], "action_id",
                                       "turncast_pick", "options", list);
     if (menu)
-        json_object_set_new(element, "placeholder", plain_label(turn, "Choose"));
+        json_object_set_new(element, "placeholder",
+                            plain_label(turn, slack_word(turn->inst, SLACK_WORD_CHOOSE)));
     return element;
 }
 
@@ -149,7 +151,9 @@ static json_t *write_element(void)
 
 static void add_field(struct tc_turn *turn, json_t *blocks, const struct tc_field *f)
 {
-    const char *const label = f->label && *f->label ? f->label : "Your answer";
+    const char *const label =
+        f->label && *f->label ? f->label : slack_word(turn->inst, SLACK_WORD_ANSWER);
+    const char *const own = slack_word(turn->inst, SLACK_WORD_OWN_ANSWER);
     const bool choices = has_choices(f);
     if (strlen(f->id) > ID_BYTES / 3)
         return;
@@ -157,9 +161,8 @@ static void add_field(struct tc_turn *turn, json_t *blocks, const struct tc_fiel
         json_array_append_new(blocks, input(turn, PICK, f->id, label, pick_element(turn, f)));
     else if (f->option_count > 0)
         json_array_append_new(blocks, list_of_options(turn, f));
-    json_array_append_new(blocks,
-                          input(turn, f->multi ? WRITE_MULTI : WRITE, f->id,
-                                choices ? "Or type your own answer" : label, write_element()));
+    json_array_append_new(blocks, input(turn, f->multi ? WRITE_MULTI : WRITE, f->id,
+                                        choices ? own : label, write_element()));
 }
 
 void slack_form_add(struct tc_turn *turn, json_t *blocks, const struct tc_op *op)

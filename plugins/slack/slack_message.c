@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "slack_operation.h"
+#include "slack_words.h"
 
 #define SECTION_BYTES 2900 /* of 3,000 */
 #define LABEL_BYTES 75
@@ -17,12 +18,18 @@ static json_t *plain_text(const char *text)
 
 /* ---- buttons ---- */
 
-/* Slack asks the person once more. */
-static json_t *confirmation(void)
+static json_t *plain_word(const struct tc_turn *turn, enum slack_word word)
 {
-    return json_pack("{s:o, s:o, s:o, s:o, s:s}", "title", plain_text("Allow permanently?"), "text",
-                     plain_text("The same call will not be asked about again."), "confirm",
-                     plain_text("Allow"), "deny", plain_text("Cancel"), "style", "danger");
+    return plain_text(slack_word(turn->inst, word));
+}
+
+/* Slack asks the person once more. */
+static json_t *confirmation(const struct tc_turn *turn)
+{
+    return json_pack("{s:o, s:o, s:o, s:o, s:s}", "title", plain_word(turn, SLACK_WORD_PERMANENT),
+                     "text", plain_word(turn, SLACK_WORD_PERMANENT_ABOUT), "confirm",
+                     plain_word(turn, SLACK_WORD_ALLOW), "deny",
+                     plain_word(turn, SLACK_WORD_CANCEL), "style", "danger");
 }
 
 static json_t *button(struct tc_turn *turn, const struct tc_button *b)
@@ -35,7 +42,7 @@ static json_t *button(struct tc_turn *turn, const struct tc_button *b)
     if (b->style == TC_STYLE_BAD)
         json_object_set_new(json, "style", json_string("danger"));
     if (b->confirm)
-        json_object_set_new(json, "confirm", confirmation());
+        json_object_set_new(json, "confirm", confirmation(turn));
     return json;
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "slack_operation.h"
+#include "slack_words.h"
 
 #define ELAPSED_FROM_MS 30000
 
@@ -31,11 +32,12 @@ static const char *thread_words(struct tc_turn *turn, const struct tc_op *op)
     if (op->off)
         return "";
     if (waits(op))
-        return "is waiting for an answer…";
+        return slack_word(turn->inst, SLACK_WORD_WAITING);
+    const char *const working = slack_word(turn->inst, SLACK_WORD_WORKING);
     if (ms < ELAPSED_FROM_MS)
-        return "is working…";
-    return s < 60 ? tc_sprint(turn, "is working… (%" PRId64 "s)", s)
-                  : tc_sprint(turn, "is working… (%" PRId64 "m%02" PRId64 "s)", s / 60, s % 60);
+        return working;
+    return s < 60 ? tc_sprint(turn, "%s (%" PRId64 "s)", working, s)
+                  : tc_sprint(turn, "%s (%" PRId64 "m%02" PRId64 "s)", working, s / 60, s % 60);
 }
 
 static json_t *thread_body(struct tc_turn *turn, const struct tc_op *op)

@@ -9,8 +9,8 @@
 
 #include "telegram.h"
 
-#define CHAT_COMMAND(id, words, arguments, help) words,
-#define CHAT_WORD(word, help) word,
+#define CHAT_COMMAND(id, words, arguments, en, de) words,
+#define CHAT_WORD(word, en, de) word,
 static const char *const menu[] = {
 #include "commands.def" /* of the host: src/text/sentence */
 };

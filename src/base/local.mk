@@ -15,6 +15,8 @@ libtcbase_a_SOURCES = \
 	src/base/hash.h \
 	src/base/invariant.c \
 	src/base/invariant.h \
+	src/base/language.c \
+	src/base/language.h \
 	src/base/nearest_word.c \
 	src/base/nearest_word.h \
 	src/base/state_table.c \

@@ -250,8 +250,9 @@ static bool is_command(const char *text)
     return text[0] == '/' || text[0] == '!' || strcasecmp(text, "stop") == 0;
 }
 
-/* The number of an entry (from 0) that the text names by number or label; -1: none. */
-static int find_entry(const json_t *list, const char *text)
+/* The number of an entry (from 0) that the text names by number or label; -1: none. has_choices:
+ * the list is of choices, whose labels may be shown in another language. */
+static int find_entry(const json_t *list, const char *text, bool has_choices)
 {
     char *end;
     const unsigned long number = strtoul(text, &end, 10);
@@ -262,7 +263,8 @@ static int find_entry(const json_t *list, const char *text)
     json_array_foreach(list, i, one)
     {
         const char *const label = chat_card_option_label(one);
-        if (label && strcasecmp(label, text) == 0)
+        const char *const shown = has_choices ? chat_card_choice_label(one) : label;
+        if (label && (strcasecmp(label, text) == 0 || strcasecmp(shown, text) == 0))
             return (int)i;
     }
     return -1;
@@ -272,7 +274,7 @@ static void answer_approval(struct chat_answer *a, const char *text)
 {
     const json_t *const choices = json_object_get(a->card->about, "choices");
     const bool lists = !chat_card_has_buttons(a->chat->table.input);
-    const int n = lists ? find_entry(choices, text) : -1;
+    const int n = lists ? find_entry(choices, text, true) : -1;
     const char *const choice =
         n >= 0 ? chat_json_text(json_array_get(choices, (size_t)n), "id") : NULL;
     if (choice)
@@ -285,7 +287,8 @@ static void answer_questions(struct chat_answer *a, const char *text)
 {
     struct chat_draft *const d = chat_draft_of(a->card, a->user);
     const json_t *const options = json_object_get(chat_draft_question(a->card, d), "options");
-    const int n = chat_card_has_buttons(a->chat->table.input) ? -1 : find_entry(options, text);
+    const int n =
+        chat_card_has_buttons(a->chat->table.input) ? -1 : find_entry(options, text, false);
     const char *const label =
         n >= 0 ? chat_card_option_label(json_array_get(options, (size_t)n)) : text;
     if (chat_card_is_single(a->card)) {
@@ -351,7 +354,7 @@ static bool names_choice(struct chat_answer *a, const struct tc_chat_message *m)
             return false;
         only = card;
     }
-    if (!only || find_entry(json_object_get(only->about, "choices"), m->text) < 0)
+    if (!only || find_entry(json_object_get(only->about, "choices"), m->text, true) < 0)
         return false;
     a->card = only;
     a->ticket = only->ticket;

@@ -10,19 +10,29 @@
 #define STORE_KEY "chat.menu"
 #define AGAIN_MS 60000 /* for one person */
 
-static const struct tc_menu_entry entries[] = {
-#define CHAT_COMMAND(id, words, arguments, help) {words, help},
-#define CHAT_WORD(word, help) {word, help},
+static const struct tc_menu_entry entries_en[] = {
+#define CHAT_COMMAND(id, words, arguments, en, de) {words, en},
+#define CHAT_WORD(word, en, de) {word, en},
 #include "text/sentence/commands.def"
 #undef CHAT_COMMAND
 #undef CHAT_WORD
 };
-#define ENTRY_COUNT (sizeof entries / sizeof *entries)
+static const struct tc_menu_entry entries_de[] = {
+#define CHAT_COMMAND(id, words, arguments, en, de) {words, de},
+#define CHAT_WORD(word, en, de) {word, de},
+#include "text/sentence/commands.def"
+#undef CHAT_COMMAND
+#undef CHAT_WORD
+};
+#define ENTRY_COUNT (sizeof entries_en / sizeof *entries_en)
+static const struct tc_menu_entry *const menus[LANGUAGE_COUNT] = {
+    [LANGUAGE_EN] = entries_en, [LANGUAGE_DE] = entries_de};
 
 /* Of the menu, and of the bot whose menu it is. */
 static const char *chat_menu_hash(struct chat *c)
 {
     const char *const self = c->receiving.self ? c->receiving.self : "";
+    const struct tc_menu_entry *const entries = menus[texts_language()];
     CLEANUP_BUF struct buf text = {0};
     for (size_t i = 0; i < ENTRY_COUNT; i++)
         buf_printf(&text, "%s\n%s\n", entries[i].name, entries[i].help);
@@ -58,7 +68,7 @@ void chat_menu_open(struct chat *c, const struct tc_chat_action *a)
 
 void chat_menu_fill(struct tc_op *op)
 {
-    op->menu = entries;
+    op->menu = menus[texts_language()];
     op->menu_count = ENTRY_COUNT;
 }
 

@@ -11,6 +11,7 @@
 
 #include "base/attr.h"
 #include "base/bytes/buf.h"
+#include "base/language.h"
 #include "base/sys/err.h"
 #include "base/sys/finding.h"
 #include "base/sys/log.h"
@@ -166,6 +167,7 @@ struct conf_binding {
 
 /* What people may do in the chats of an instance. */
 struct conf_chat {
+    enum language language; /* of what the host says there */
     char *
         *agents; /* agent_choices: that a conversation may choose beside the instance's; or NULL */
     const struct conf_binding *bindings; /* or NULL */

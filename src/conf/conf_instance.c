@@ -28,6 +28,8 @@ static int read_ports(const struct conf_row_ctx *r, const struct conf_node *n,
 
 static const struct conf_choice isolations[] = {
     {"process", CONF_PROCESS}, {"thread", CONF_THREAD}, {NULL, 0}};
+#define LANGUAGE_CHOICE(id, name) {(name), LANGUAGE_##id},
+static const struct conf_choice languages[] = {LANGUAGES(LANGUAGE_CHOICE){NULL, 0}};
 static const struct conf_choice turns[] = {
     {"own", CONF_TURNS_OWN}, {"all", CONF_TURNS_ALL}, {NULL, 0}};
 static const struct conf_choice grants[] = {
@@ -53,6 +55,7 @@ static const struct conf_row rows[] = {
     {"cpu_percent", conf_row_int, INSTANCE(cpu_percent), 1, 100000, NULL},
     {"threads", conf_row_int, INSTANCE(threads), 1, 100000, NULL},
     {"disk_mb", conf_row_int, INSTANCE(disk_mb), 1, 1 << 30, NULL},
+    {"language", conf_row_choice, INSTANCE(chat.language), 0, 0, languages},
     {"agent", conf_row_string, INSTANCE(agent), 0, 0, NULL},
     {"agent_choices", conf_row_strings, INSTANCE(chat.agents), 1, CONF_CHOICES_MAX, NULL},
     {"pairing", conf_row_bool, INSTANCE(chat.pairing), 0, 0, NULL},
@@ -315,8 +318,9 @@ bool conf_instance_equal(const struct conf_instance *a, const struct conf_instan
            a->wants_raw == b->wants_raw && a->queue_events == b->queue_events &&
            a->queue_bytes == b->queue_bytes && a->init_ms == b->init_ms &&
            a->callback_ms == b->callback_ms && a->isolation == b->isolation &&
-           a->memory_mb == b->memory_mb && a->cpu_percent == b->cpu_percent &&
-           a->threads == b->threads && a->disk_mb == b->disk_mb && same_ports(a->ports, b->ports) &&
+           a->chat.language == b->chat.language && a->memory_mb == b->memory_mb &&
+           a->cpu_percent == b->cpu_percent && a->threads == b->threads &&
+           a->disk_mb == b->disk_mb && same_ports(a->ports, b->ports) &&
            same_paths(a->paths, b->paths) && conf_chaos_equal(a->chaos, b->chaos) &&
            has_pairs(a->options, b->options) && has_pairs(b->options, a->options);
 }

@@ -12,6 +12,7 @@
 #include <turncast/plugin.h>
 
 #include "base/arena.h"
+#include "base/language.h"
 
 enum host_call_kind {
     HOST_CALL_SUBMIT,
@@ -28,6 +29,7 @@ enum host_call_kind {
 struct host_call {
     enum host_call_kind kind;
     const char *instance;               /* its name */
+    enum language language;             /* of the instance; set by inbound_handle */
     const struct tc_inbound *inbound;   /* HOST_CALL_SUBMIT, HOST_CALL_RETRY; checked: sizes, UTF-8,
                                            no NULL where not allowed */
     const struct tc_decision *decision; /* HOST_CALL_ANSWER; checked */

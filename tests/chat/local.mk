@@ -40,11 +40,13 @@ CHAT_TESTS = \
 	tests/chat/key/typing.script \
 	tests/chat/lookup/doubt.script \
 	tests/chat/lookup/retry.script \
+	tests/chat/menu/german.script \
 	tests/chat/menu/menu.script \
 	tests/chat/none/card.script \
 	tests/chat/none/draft.script \
 	tests/chat/none/files.script \
 	tests/chat/none/footer.script \
+	tests/chat/none/german.script \
 	tests/chat/none/live.script \
 	tests/chat/none/moved.script \
 	tests/chat/none/outcome.script \
@@ -57,7 +59,8 @@ CHAT_TESTS = \
 	tests/chat/stream/limits.script \
 	tests/chat/stream/outcome.script \
 	tests/chat/stream/show.script \
-	tests/chat/text/card.script
+	tests/chat/text/card.script \
+	tests/chat/text/german.script
 dist_check_SCRIPTS += $(CHAT_TESTS)
 $(CHAT_TESTS:.script=.log): turncast-script$(EXEEXT)
 

@@ -194,7 +194,7 @@ static void test_instances(void)
              "      plugin = \"./my.so\";\n"
              "      enabled = false;\n"
              "      visibility = \"all\";\n"
-             "      audience = \"operator\";\n"
+             "      audience = \"operator\"; language = \"de\";\n"
              "      wants = [\"state\", \"raw\"];\n"
              "      queue_events = 16;\n"
              "      queue_bytes = 65536;\n"
@@ -219,11 +219,11 @@ static void test_instances(void)
     ok(i->enabled && !i->sees_all_set && !i->audience && !i->wants_state && !i->wants_raw,
        "defaults");
     ok(i->queue_events == 4096 && i->queue_bytes == 8 << 20, "of the queue");
-    ok(i->init_ms == 0 && i->callback_ms == 0, "of the deadlines: the host's");
+    ok(i->init_ms == 0 && i->callback_ms == 0, "deadlines: the host's");
     i = &c->instances[1];
     is_str(i->plugin, below("./my.so"), "a path is below the file's folder");
     ok(!i->enabled && i->sees_all && i->sees_all_set && i->wants_state && i->wants_raw, "switches");
-    is_str(i->audience, "operator", "audience");
+    ok(*i->audience == 'o' && i->chat.language == LANGUAGE_DE, "audience, language");
     ok(i->queue_events == 16 && i->queue_bytes == 65536, "queue");
     ok(i->init_ms == 250 && i->callback_ms == 99, "deadlines");
     is_str(option(i, "path"), "x, y", "a string for the plugin");

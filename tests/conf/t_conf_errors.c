@@ -376,6 +376,8 @@ static const struct {
     {INSTANCE "audience = \"everybody\";" ENDED " }",
      "2: plugins.instances.i.audience: invalid value \"everybody\"; valid values: user, internal, "
      "dashboard, operator"},
+    {INSTANCE "language = \"fr\";" ENDED " }",
+     "2: plugins.instances.i.language: invalid value \"fr\"; valid values: en, de"},
     {INSTANCE "wants = [\"state\", \"all\"];" ENDED " }",
      "2: plugins.instances.i.wants[1]: invalid value \"all\"; valid values: state, raw"},
     {INSTANCE "wants = true;" ENDED " }",

@@ -119,7 +119,7 @@ def on_message(message):
     if wrong := fault(message, "to_program"):
         log(f"E! message {kind} breaks the schema: {wrong}")
     if kind == "init":
-        log("I! init of " + message["instance"] + " " + os.environ["TURNCAST_INSTANCE"])
+        log("I! init of " + message["instance"] + " " + os.environ["TURNCAST_INSTANCE"] + " " + message["language"])
         log("I! token " + os.environ.get("TOKEN", "none"))
         while "nap" in modes and not os.path.exists("go"):
             time.sleep(0.02)

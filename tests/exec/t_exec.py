@@ -48,9 +48,9 @@ def await_said(host, name, text, seconds=30):
 
 
 def test_good():
-    with Door(instances=instance("good", "by-fives", grants=["submit"], turns="all",
+    with Door(instances=instance("good", "by-fives", grants=["submit"], turns="all", language="de",
                                  env=["TOKEN=canary-plain-value"])) as host:
-        await_said(host, "good", "init of good good")
+        await_said(host, "good", "init of good good de")
         await_said(host, "good", "token canary-plain-value")
         turns = [host.begin(f"id=g{i}")["id"] for i in range(10)]
         until(lambda: len(seen(host, "good")) == 10, "all outcomes reach the program")

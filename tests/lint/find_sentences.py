@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Prints sentences in string literals of the folders whose texts for people are in the table
-src/text/sentence/texts.def, as "file:line: text". A literal is a sentence if it has a blank and begins
+src/text/sentence/texts.def, and of connectors for chat services, whose own are in tables *_words.def; as
+"file:line: text". A literal is a sentence if it has a blank and begins
 with a capital letter, after signs if any, or ends as a sentence does; log lines and errors do neither.
 
 find_sentences.py EXCEPTIONS: lines "FILE | TEXT | REASON", as for find_words.py.
@@ -12,6 +13,7 @@ import sys
 
 from find_words import c_literals, exceptions
 
+CONNECTORS = ("matrix", "slack", "telegram")
 CORE = ("agent", "conversation", "inbound", "request", "settings", "turn")
 
 
@@ -20,6 +22,8 @@ def sources():
         yield from sorted(pathlib.Path("src/core", folder).glob("*.[ch]"))
     yield from sorted(pathlib.Path("src/chat").glob("**/*.[ch]"))
     yield from sorted(pathlib.Path("src/plugin/instance").glob("services_inbound.c"))
+    for name in CONNECTORS:
+        yield from sorted(pathlib.Path("plugins", name).glob("*.[ch]"))
 
 
 def literals():
@@ -43,7 +47,8 @@ def main():
         for e in excuse:
             e[2] = True
         if not excuse:
-            print(f"{path}:{line}: move to src/text/sentence/texts.def: {text[:100]}")
+            table = "the words of the connector" if path.parts[0] == "plugins" else "src/text/sentence/texts.def"
+            print(f"{path}:{line}: move to {table}: {text[:100]}")
     for file, text, used in allowed:
         if not used and pathlib.Path(file).exists():
             print(f"{sys.argv[1]}: no such text in {file}: {text}")

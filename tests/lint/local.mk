@@ -24,7 +24,8 @@ READ_SOURCES = \
 # ran already.
 SOURCE_LINT = $(READ_SOURCES)
 EXTRA_DIST += tests/lint/lint.sh tests/lint/spelling.words tests/lint/words.allowed tests/lint/find_words.py \
-	tests/lint/sentences.allowed tests/lint/find_sentences.py tests/README.md $(READ_SOURCES)
+	tests/lint/sentences.allowed tests/lint/find_sentences.py tests/lint/compare_sentences.py \
+	tests/README.md $(READ_SOURCES)
 
 dist_check_SCRIPTS += \
 	tests/lint/globals.t \

@@ -143,7 +143,8 @@ struct plugin_host *plugin_host_new(const char *plugin, const char *const *optio
     h->inst = (struct tc_instance){.host = &services,
                                    .name = "test",
                                    .conf = h->conf,
-                                   .state = xcalloc(1, h->plugin->state_size + 1)};
+                                   .state = xcalloc(1, h->plugin->state_size + 1),
+                                   .language = "en"};
     h->lobby = (struct tc_turn){.inst = &h->inst, .id = ""};
     h->inst.lobby = &h->lobby;
     h->ts = 1785569401.00025;

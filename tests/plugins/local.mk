@@ -47,6 +47,7 @@ CONNECTOR_TESTS = \
 	tests/plugins/slack/edit.script \
 	tests/plugins/slack/events.script \
 	tests/plugins/slack/file.script \
+	tests/plugins/slack/german.script \
 	tests/plugins/slack/inbound.script \
 	tests/plugins/slack/options.script \
 	tests/plugins/slack/request.script \

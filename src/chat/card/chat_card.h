@@ -85,6 +85,8 @@ json_t *chat_card_shorten(const json_t *about, unsigned grade);
 bool chat_card_is_approval(const struct chat_card *card);
 /* Label of an option, which is a text or an object. Or NULL. */
 const char *chat_card_option_label(const json_t *option);
+/* The same of a choice of a request; those that the host offers are in the language in use. */
+const char *chat_card_choice_label(const json_t *choice);
 /* One question without several choices: a text answers it. */
 bool chat_card_is_single(const struct chat_card *card);
 

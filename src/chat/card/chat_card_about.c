@@ -7,6 +7,7 @@
 #include "chat/card/chat_card.h"
 #include "chat/operation/chat_target.h"
 #include "chat/show/chat_text.h"
+#include "text/sentence/texts.h"
 #include "text/text_reveal.h"
 
 /* Bytes; together with our own words less than a message. */
@@ -20,6 +21,18 @@ const char *chat_card_option_label(const json_t *option)
 {
     const char *const label = chat_json_text(option, "label");
     return label ? label : json_string_value(option);
+}
+
+const char *chat_card_choice_label(const json_t *choice)
+{
+    static const enum text_id own[] = {TEXT_CHOICE_ALLOW,  TEXT_CHOICE_ALLOW_SESSION,
+                                       TEXT_CHOICE_ALWAYS, TEXT_CHOICE_DENY,
+                                       TEXT_CHOICE_ANSWER, TEXT_CHOICE_DECLINE};
+    const char *const label = chat_card_option_label(choice);
+    for (size_t i = 0; label && i < sizeof own / sizeof *own; i++)
+        if (strcmp(label, texts_get_in(LANGUAGE_EN, own[i])) == 0)
+            return texts_get(own[i]);
+    return label;
 }
 
 bool chat_card_is_approval(const struct chat_card *card)

@@ -27,19 +27,24 @@ static const struct {
 
 #define HAND "✋" /* begins what can be answered */
 
+static bool is_first_line(const char *text, const char *title)
+{
+    const size_t n = strlen(title);
+    return strncmp(text, title, n) == 0 && (!text[n] || text[n] == '\n');
+}
+
+/* In every language: the instance may have had another one before. */
 bool chat_card_is_text(const char *text, bool *approval)
 {
     const size_t hand = strlen(HAND " ");
     if (strncmp(text, HAND " ", hand) != 0)
         return false;
-    for (size_t i = 0; i < sizeof titles / sizeof *titles; i++) {
-        const char *const title = texts_get(titles[i].title);
-        const size_t n = strlen(title);
-        const char *const end = text + hand + n;
-        *approval = i == 0;
-        if (strncmp(text + hand, title, n) == 0 && (!*end || *end == '\n'))
-            return true;
-    }
+    for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
+        for (unsigned language = 0; language < LANGUAGE_COUNT; language++) {
+            *approval = i == 0;
+            if (is_first_line(text + hand, texts_get_in((enum language)language, titles[i].title)))
+                return true;
+        }
     return false;
 }
 
@@ -197,7 +202,7 @@ static void write_choices(struct buf *out, const struct chat_card *card)
     json_array_foreach(json_object_get(card->about, "choices"), i, choice)
     {
         buf_printf(out, "%s%zu\\. ", i ? "  " : "\n\n", i + 1);
-        write_words(out, "", chat_card_option_label(choice), OPTION_MAX);
+        write_words(out, "", chat_card_choice_label(choice), OPTION_MAX);
     }
 }
 
@@ -344,7 +349,7 @@ static void add_choice_buttons(json_t *buttons, const struct chat_card *card, bo
     json_array_foreach(json_object_get(card->about, "choices"), i, choice)
     {
         const char *const id = chat_json_text(choice, "id");
-        const char *const label = chat_json_text(choice, "label");
+        const char *const label = chat_card_choice_label(choice);
         if (id && (has_form || strcmp(id, "answer") != 0))
             add_button(buttons, card, id, label ? label : id, chat_card_style(id));
     }

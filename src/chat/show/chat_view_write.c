@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
  * Writes the progress message as Markdown: one source for every form of text. */
-#include <stdio.h>
 
 #include "chat/show/chat_text.h"
 #include "chat/show/chat_view.h"
@@ -8,6 +7,16 @@
 
 #define SILENT_MS 60000 /* from then on the time without output is shown */
 #define SUMMARY_BYTES ((size_t)100)
+
+static void add_short_time(struct buf *out, int64_t ms)
+{
+    if (ms >= 60000) {
+        chat_text_add_time(out, ms);
+        return;
+    }
+    texts_append_decimal(out, (double)ms / 1e3, 1);
+    buf_add_char(out, 's');
+}
 
 static void chat_view_write_line(struct buf *out, const struct tc_tool_line *line)
 {
@@ -21,11 +30,9 @@ static void chat_view_write_line(struct buf *out, const struct tc_tool_line *lin
     }
     if (line->state == TC_LINE_RUNNING)
         buf_add_str(out, " …");
-    else if (line->took_ms < 60000)
-        buf_printf(out, " \\(%.1fs\\)", (double)line->took_ms / 1e3);
     else {
         buf_add_str(out, " \\(");
-        chat_text_add_time(out, line->took_ms);
+        add_short_time(out, line->took_ms);
         buf_add_str(out, "\\)");
     }
     buf_add_str(out, "\\\n");
@@ -125,13 +132,13 @@ void chat_view_write_summary(struct buf *out, const struct chat_view *v, int64_t
 
 void chat_view_write_footer(struct buf *out, const struct chat_view *v, int64_t elapsed_ms)
 {
-    char cost[40];
+    CLEANUP_BUF struct buf cost = {0};
     if (elapsed_ms >= 0)
         chat_text_add_time(out, elapsed_ms);
     add_work(out, v);
     if (!(v->cost_usd >= 0.0001 && v->cost_usd < 1e9))
         return;
     chat_view_separate(out);
-    snprintf(cost, sizeof cost, v->cost_usd < 0.01 ? "%.4f" : "%.2f", v->cost_usd);
-    texts_append(out, TEXT_CHAT_COST, TEXT_VALUES(TEXT_STR("cost", cost)));
+    texts_append_decimal(&cost, v->cost_usd, v->cost_usd < 0.01 ? 4 : 2);
+    texts_append(out, TEXT_CHAT_COST, TEXT_VALUES(TEXT_STR("cost", cost.p)));
 }

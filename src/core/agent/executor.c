@@ -109,6 +109,7 @@ static void executor_on_stuck(void *ctx, unsigned left)
 {
     struct executor *const x = ctx;
     (void)left;
+    TEXTS_IN(turn_language(x->turn));
     turn_emit_notice(x->turn, "warn", "processes_left", texts_get(TEXT_PROCESSES_LEFT));
 }
 
@@ -291,11 +292,12 @@ void executor_finish(struct executor *x, const struct executor_retry *retry)
     ASSERT(x->phase != PHASE_OVER);
     x->phase = PHASE_OVER;
     struct stream_end_info end = {.how = STREAM_EOF};
-    CLEANUP_BUF struct buf text = {0};
+    CLEANUP_BUF struct buf text = {0}, english = {0};
     if (!x->parted) {
+        executor_describe_for_log(x, retry, &english);
         executor_describe_end(x, retry, &end, &text);
         turn_end_attempt(x->turn, &end, NULL);
-        end_log(x, &end);
+        end_log(x, &end, &english);
     } else if (x->owner.unasked) {
         x->owner.unasked(x->owner.ctx);
     }

@@ -103,8 +103,12 @@ void end_annotate_error(struct executor *x, const struct executor_retry *retry);
  * how many attempts there were, and after `retry` why there is no further one. */
 void executor_describe_end(struct executor *x, const struct executor_retry *retry,
                            struct stream_end_info *end, struct buf *text);
-/* After turn_end_attempt: logs `end` as an error, with the end of stderr, if the turn ended with
- * it. Some dialects report the answer only at the end of the stream; then nothing is logged. */
-void end_log(const struct executor *x, const struct stream_end_info *end);
+/* The same text as the log has it: in English, and without the last line of stderr. */
+void executor_describe_for_log(struct executor *x, const struct executor_retry *retry,
+                               struct buf *text);
+/* After turn_end_attempt: logs `text` as an error, with the end of stderr, if the turn
+ * ended with it. Some dialects report the answer only at the end of the stream; then nothing is
+ * logged. */
+void end_log(const struct executor *x, const struct stream_end_info *end, const struct buf *text);
 
 #endif

@@ -87,25 +87,6 @@ struct executor_retry executor_decide_retry(const struct executor *x)
 
 /* --- the end of the turn ---------------------------------------------------------------------- */
 
-void end_log(const struct executor *x, const struct stream_end_info *end)
-{
-    const struct turn_result *const result = turn_get_result(x->turn);
-    const bool failed = result->has_error && end->code && result->error_code.len &&
-                        strcmp(result->error_code.p, end->code) == 0;
-    if (!failed || x->spawn_failed || x->why == WHY_SHUTDOWN)
-        return;
-    const int len = (int)(x->reason_len ? x->reason_len : strlen(end->message));
-    CLEANUP_BUF struct buf tail = {0}, safe = {0};
-    if (x->process)
-        stderr_tail_copy(&tail, agent_process_tail(x->process), STDERR_LOGGED);
-    log_redact(&safe, (struct str){tail.p ? tail.p : "", tail.len});
-    if (safe.len)
-        log_write(LOG_ERR, x->log_name, "%.*s; last output on stderr: %s", len, end->message,
-                  safe.p);
-    else
-        log_write(LOG_ERR, x->log_name, "%.*s", len, end->message);
-}
-
 /* The short form for people: one line of stderr, secrets masked. */
 static void add_stderr_line(const struct executor *x, struct buf *text)
 {
@@ -122,7 +103,6 @@ static void explain_spawn(struct executor *x, struct stream_end_info *end, struc
     texts_append(text, TEXT_CANNOT_START,
                  TEXT_VALUES(TEXT_STR("agent", x->agent->name),
                              TEXT_STR("why", err_format(&x->spawn_error))));
-    log_write(LOG_ERR, x->log_name, "%s", text->p);
 }
 
 /* Why it took so long, if the agent said so: it kept asking its model again. */
@@ -230,6 +210,7 @@ static void explain_attempts(const struct executor *x, const struct executor_ret
 
 void end_annotate_error(struct executor *x, const struct executor_retry *retry)
 {
+    TEXTS_IN(turn_language(x->turn));
     CLEANUP_BUF struct buf note = {0};
     explain_attempts(x, retry, &note);
     if (note.len)
@@ -239,10 +220,43 @@ void end_annotate_error(struct executor *x, const struct executor_retry *retry)
 void executor_describe_end(struct executor *x, const struct executor_retry *retry,
                            struct stream_end_info *end, struct buf *text)
 {
+    TEXTS_IN(turn_language(x->turn));
     explain(x, end, text);
     if (end->code)
         explain_attempts(x, retry, text);
     if (x->why == WHY_NONE && is_session_lost(x))
         end->code = "agent_session";
     end->message = text->p;
+}
+
+void executor_describe_for_log(struct executor *x, const struct executor_retry *retry,
+                               struct buf *text)
+{
+    TEXTS_IN(LANGUAGE_EN);
+    struct stream_end_info unused;
+    explain(x, &unused, text);
+    if (x->why == WHY_NONE && x->spawn_failed)
+        log_write(LOG_ERR, x->log_name, "%s", text->p);
+    if (x->reason_len)
+        text->len = x->reason_len; /* stderr follows in the log, as a whole */
+    else if (unused.code)
+        explain_attempts(x, retry, text);
+}
+
+void end_log(const struct executor *x, const struct stream_end_info *end, const struct buf *text)
+{
+    const struct turn_result *const result = turn_get_result(x->turn);
+    const bool failed = result->has_error && end->code && result->error_code.len &&
+                        strcmp(result->error_code.p, end->code) == 0;
+    if (!failed || x->spawn_failed || x->why == WHY_SHUTDOWN)
+        return;
+    CLEANUP_BUF struct buf tail = {0}, safe = {0};
+    if (x->process)
+        stderr_tail_copy(&tail, agent_process_tail(x->process), STDERR_LOGGED);
+    log_redact(&safe, (struct str){tail.p ? tail.p : "", tail.len});
+    if (safe.len)
+        log_write(LOG_ERR, x->log_name, "%.*s; last output on stderr: %s", (int)text->len, text->p,
+                  safe.p);
+    else
+        log_write(LOG_ERR, x->log_name, "%.*s", (int)text->len, text->p);
 }

@@ -3,7 +3,6 @@
 #include "core/budget/budget_text.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 
 #include "text/sentence/texts.h"
 
@@ -28,16 +27,16 @@ void budget_text_append_state(struct buf *out, const struct budget_state *s, boo
 static void budget_text_append_amount(struct buf *out, const struct budget_refusal *why)
 {
     const struct budget_state *const s = &why->state;
-    char spent[32], limit[32];
-    snprintf(spent, sizeof spent, "%.2f", dollars(s->spent.micros));
-    snprintf(limit, sizeof limit, "%.2f", dollars(s->limit.micros));
+    CLEANUP_BUF struct buf spent = {0}, limit = {0};
+    texts_append_decimal(&spent, dollars(s->spent.micros), 2);
+    texts_append_decimal(&limit, dollars(s->limit.micros), 2);
     if (why->tokens)
         texts_append(out, TEXT_BUDGET_TOKENS,
                      TEXT_VALUES(TEXT_INT("spent", s->spent.input + s->spent.output),
                                  TEXT_INT("limit", s->limit.tokens)));
     else
         texts_append(out, TEXT_BUDGET_MONEY,
-                     TEXT_VALUES(TEXT_STR("spent", spent), TEXT_STR("limit", limit)));
+                     TEXT_VALUES(TEXT_STR("spent", spent.p), TEXT_STR("limit", limit.p)));
 }
 
 void budget_text_append_refusal(struct buf *out, const struct budget_refusal *why)

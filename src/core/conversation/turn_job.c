@@ -183,6 +183,12 @@ static const char *turn_job_source_of(const struct turn_job_spec *s)
     return conf_instance_find(s->conf, s->submitter) ? s->submitter : CONF_PLACE_HTTP;
 }
 
+static enum language turn_job_language(const struct turn_job_spec *s)
+{
+    const struct conf_instance *const i = conf_instance_find(s->conf, s->submitter);
+    return i ? i->chat.language : LANGUAGE_EN;
+}
+
 static void turn_job_on_lost(void *ctx)
 {
     const struct turn_job *const j = ctx;
@@ -192,6 +198,7 @@ static void turn_job_on_lost(void *ctx)
 static void turn_job_on_settled(void *ctx, const char *id, enum dialect_settled how)
 {
     const struct turn_job *const j = ctx;
+    TEXTS_IN(turn_job_language(&j->spec));
     if (j->spec.settled(j->ctx, id, how))
         turn_emit_notice(j->turn, "info", "steered", texts_get(TEXT_STEERED));
 }
@@ -243,6 +250,7 @@ static void turn_job_open_turn(struct turn_job *j)
                                                       .source = turn_job_source_of(s),
                                                       .askers = s->askers,
                                                       .n_askers = s->n_askers,
+                                                      .language = turn_job_language(s),
                                                       .answer = turn_job_answer_agent,
                                                       .waits = turn_job_agent_waits,
                                                       .ctx = j,
@@ -259,6 +267,7 @@ static void turn_job_open_turn(struct turn_job *j)
                                         .visibility = j->visibility,
                                         .max_line = s->agent->max_line,
                                         .follows = follows(s),
+                                        .language = turn_job_language(s),
                                         .commit = turn_job_commit,
                                         .request = turn_job_on_request,
                                         .ctx = j,
@@ -301,6 +310,7 @@ static void turn_job_run(struct turn_job *j)
 static bool turn_job_refuse(struct turn_job *j)
 {
     const struct turn_job_spec *const s = &j->spec;
+    TEXTS_IN(turn_job_language(s));
     struct budget_refusal why;
     CLEANUP_BUF struct buf text = {0};
     if (!s->budgets || s->by_agent || s->has_message ||

@@ -310,6 +310,7 @@ static void turn_scheduler_on_admitted(void *ctx, enum journal_status status, co
 {
     struct turn_scheduler_admission *const a = ctx;
     struct turn_scheduler *const cs = a->all;
+    TEXTS_IN(a->message.language);
     ASSERT(a->conversation->n_admitting > 0 && cs->admitting > 0);
     a->conversation->n_admitting--;
     cs->admitting--;
@@ -402,6 +403,7 @@ static void choose_prompt(struct turn_scheduler_admission *a, bool follows)
 void turn_scheduler_submit(struct turn_scheduler *cs, const struct turn_scheduler_message *m,
                            conversations_done *done, void *ctx)
 {
+    TEXTS_IN(m->language);
     struct turn_scheduler_message now = *m;
     now.agent = conf_agent_find_again(cs->spec.conf, m->agent);
     if (cs->draining && turn_scheduler_is_attached(m->source)) {

@@ -47,10 +47,11 @@ struct turn_scheduler_message {
     const char *turn;      /* the id its turn shall have (36 characters), or NULL */
     struct str prompt;
     struct str
-        first;      /* instead of it while the agent has no session of the conversation; or none */
-    bool alone;     /* a turn of its own: neither joined with others nor waiting for them */
-    bool throwaway; /* the conversation ends with it: the session is not kept */
-    bool follows;   /* its sender is told of turns that the agent begins by itself */
+        first; /* instead of it while the agent has no session of the conversation; or none */
+    enum language language; /* of the replies to its sender */
+    bool alone;             /* a turn of its own: neither joined with others nor waiting for them */
+    bool throwaway;         /* the conversation ends with it: the session is not kept */
+    bool follows;           /* its sender is told of turns that the agent begins by itself */
 };
 /* Sources that are no instance. What waits of DETACHED is run by the next host. The clients of the
  * others stay connected for the answer and are gone with the host: what waits of them is removed

@@ -15,6 +15,7 @@
 #include "core/agent/launch.h"
 #include "core/turn/turn_record.h"
 #include "io/process/process_tree.h"
+#include "text/sentence/texts.h"
 
 #define SHIM_WAITS 50
 #define SHIM_WAIT_MS 20
@@ -114,6 +115,13 @@ static void end_waiting(struct journal_async *journal)
     arena_fini(&w.arena);
 }
 
+static enum language language_of(const struct dispatch *d, const struct journal_turn *t)
+{
+    struct tc_err unused;
+    const struct conf_instance *const inst = dispatch_find_configured(d, t->source, &unused);
+    return inst ? inst->chat.language : LANGUAGE_EN;
+}
+
 /* ---- for clients ---- */
 
 static void log_event(struct turnlog *log, struct turnlog_entry *e, struct event *ev, uint64_t seq)
@@ -173,6 +181,7 @@ int host_recovery_run(struct journal_async *journal, struct dispatch *dispatch,
             continue;
         }
         kill_agent(t);
+        TEXTS_IN(language_of(dispatch, t));
         turn_record_end_interrupted(journal, dispatch, t);
         if (turnlog)
             log_turn(turnlog, t);

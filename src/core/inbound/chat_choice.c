@@ -85,7 +85,9 @@ static size_t choice_list_find(const struct choice_list *l, const char *name)
     const unsigned long number = strtoul(name, &end, 10);
     if (!*end && number >= 1 && number <= l->n)
         return number - 1;
-    return strcmp(name, texts_get(TEXT_CHOICE_DEFAULT)) == 0 ? 0 : l->n;
+    const bool is_default = strcmp(name, texts_get(TEXT_CHOICE_DEFAULT)) == 0 ||
+                            strcmp(name, texts_get_in(LANGUAGE_EN, TEXT_CHOICE_DEFAULT)) == 0;
+    return is_default ? 0 : l->n;
 }
 
 static void choice_list_append(struct buf *out, const struct choice_list *l,

@@ -59,9 +59,11 @@ static void forget_session(struct inbound *r, struct host_call *a, const char *k
 
 static void chat_command_on_cleared(void *ctx, const struct taken_back *t)
 {
+    struct host_call *const a = ctx;
+    TEXTS_IN(a->language);
     CLEANUP_BUF struct buf text = {0};
     host_reply_cleared(&text, t);
-    host_call_complete(ctx, TC_COMMAND, NULL, text.p);
+    host_call_complete(a, TC_COMMAND, NULL, text.p);
 }
 
 void chat_command_clear_queue(struct inbound *r, struct host_call *a, struct conversation *c)
@@ -84,6 +86,7 @@ static void tell_when_known(struct status_ask *s)
 {
     if (--s->awaited)
         return;
+    TEXTS_IN(s->ask->language);
     host_reply_session(&s->text, s->session);
     host_reply_visibility(&s->text, s->visibility);
     host_call_complete(s->ask, TC_COMMAND, NULL, s->text.p);
@@ -214,6 +217,7 @@ static void chat_command_execute(const struct chat_command *m)
 static void chat_command_on_noted(void *ctx, enum journal_status status, const char *text)
 {
     struct chat_command *const m = ctx;
+    TEXTS_IN(m->ask->language);
     (void)status, (void)text;
     chat_command_execute(m);
     buf_fini(&m->argument);

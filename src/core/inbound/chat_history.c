@@ -2,8 +2,6 @@
  * Owns how sessions, the last prompt and usage are told and used. */
 #include "core/inbound/chat_history.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -145,6 +143,7 @@ static void chat_history_on_sessions(void *ctx, const struct session_history_ent
                                      size_t n)
 {
     struct chat_history_ask *const q = ctx;
+    TEXTS_IN(q->ask->language);
     CLEANUP_BUF struct buf text = {0};
     if (*q->name)
         chat_history_resume(q, &text, entries, n);
@@ -204,6 +203,7 @@ static void append_prompt(struct buf *out, const char *prompt)
 static void chat_history_on_prompt(void *ctx, enum journal_status status, const char *text)
 {
     struct chat_history_ask *const q = ctx;
+    TEXTS_IN(q->ask->language);
     CLEANUP_BUF struct buf prompt = {0};
     struct str turn = {"", 0};
     const char *const found =
@@ -232,7 +232,7 @@ void chat_history_retry(struct inbound *r, struct host_call *a, const struct con
 
 static void append_sum(struct buf *out, enum text_id lead, const struct usage_sum *s)
 {
-    char cost[40];
+    CLEANUP_BUF struct buf cost = {0};
     buf_add_str(out, out->len ? "\n" : "");
     texts_append(out, lead, TEXT_VALUES(TEXT_INT("turns", s->turns)));
     buf_add_char(out, ' ');
@@ -242,10 +242,9 @@ static void append_sum(struct buf *out, enum text_id lead, const struct usage_su
     }
     texts_append(out, TEXT_USAGE_TOKENS,
                  TEXT_VALUES(TEXT_INT("input", s->input), TEXT_INT("output", s->output)));
-    snprintf(cost, sizeof cost, "%" PRId64 ".%04" PRId64, s->micros / 1000000,
-             s->micros % 1000000 / 100);
+    texts_append_decimal(&cost, (double)s->micros / 1e6, 4);
     if (s->priced)
-        texts_append(out, TEXT_USAGE_COST, TEXT_VALUES(TEXT_STR("cost", cost)));
+        texts_append(out, TEXT_USAGE_COST, TEXT_VALUES(TEXT_STR("cost", cost.p)));
     buf_add_char(out, '.');
     if (s->turns > 1 && s->counted < s->turns)
         texts_append(out, TEXT_USAGE_COUNTED, TEXT_VALUES(TEXT_INT("turns", s->counted)));
@@ -255,6 +254,8 @@ static void append_sum(struct buf *out, enum text_id lead, const struct usage_su
 
 static void chat_history_on_usage(void *ctx, const struct usage_report *report)
 {
+    struct host_call *const a = ctx;
+    TEXTS_IN(a->language);
     CLEANUP_BUF struct buf text = {0};
     if (report->last.turns) {
         append_sum(&text, TEXT_USAGE_LAST, &report->last);
@@ -262,7 +263,7 @@ static void chat_history_on_usage(void *ctx, const struct usage_report *report)
     }
     if (report->today.turns)
         append_sum(&text, TEXT_USAGE_TODAY, &report->today);
-    host_call_complete(ctx, TC_COMMAND, NULL, text.len ? text.p : texts_get(TEXT_USAGE_NONE));
+    host_call_complete(a, TC_COMMAND, NULL, text.len ? text.p : texts_get(TEXT_USAGE_NONE));
 }
 
 void chat_history_usage(struct inbound *r, struct host_call *a, const struct conf_instance *inst)

@@ -81,6 +81,7 @@ void inbound_submit_prompt(struct inbound *r, struct host_call *a, const struct 
         .id = in->id,
         .also = in->also,
         .prompt = prompt,
+        .language = inst->chat.language,
         .follows = true,
     };
     turn_scheduler_submit(r->spec.conversations, &m, inbound_on_submitted, a);
@@ -104,6 +105,7 @@ static void free_submission(struct submission *s)
 static void inbound_on_toggled(void *ctx, const struct visibility_command_result *t)
 {
     struct submission *const s = ctx;
+    TEXTS_IN(s->ask->language);
     if (t->why)
         host_call_complete(s->ask, TC_COMMAND, NULL, t->why);
     else if (t->empty && !s->ask->inbound->file_count)
@@ -131,6 +133,7 @@ static void submit_known_tokens(struct submission *s)
 static void inbound_on_tokens_noted(void *ctx, enum journal_status status, const char *text)
 {
     struct submission *const s = ctx;
+    TEXTS_IN(s->ask->language);
     const struct tc_inbound *const in = s->ask->inbound;
     const struct conf_agent *const agent =
         inbound_agent_of(s->reception, s->instance, in->chat, in->thread);
@@ -302,6 +305,8 @@ static void inbound_deny(struct inbound *r, struct host_call *a, const struct co
 void inbound_handle(struct inbound *r, struct host_call *a)
 {
     const struct conf_instance *const inst = conf_instance_find(r->spec.conf, a->instance);
+    a->language = inst ? inst->chat.language : LANGUAGE_EN;
+    TEXTS_IN(a->language);
     if (inst && (a->kind == HOST_CALL_TICKET || a->kind == HOST_CALL_ANSWER))
         inbound_request_handle(r->spec.requests, &r->access, inst, a);
     else if (inst && a->kind == HOST_CALL_CANCEL)

@@ -9,10 +9,14 @@
 
 #define BLANKS " \t\r\n\v\f"
 
-#define CHAT_COMMAND(id, words, arguments, help) {words, arguments, help, COMMAND_##id},
-#define CHAT_WORD(word, help) {word, "", help, COMMAND_NONE},
+#define HELP(en, de)                                                                               \
+    {                                                                                              \
+        [LANGUAGE_EN] = (en), [LANGUAGE_DE] = (de)                                                 \
+    }
+#define CHAT_COMMAND(id, words, arguments, en, de) {words, arguments, HELP(en, de), COMMAND_##id},
+#define CHAT_WORD(word, en, de) {word, "", HELP(en, de), COMMAND_NONE},
 static const struct user_command_row {
-    const char *words, *arguments, *help;
+    const char *words, *arguments, *help[LANGUAGE_COUNT];
     enum user_command command; /* COMMAND_NONE: a word that changes what is shown */
 } rows[] = {
 #include "text/sentence/commands.def"
@@ -74,7 +78,7 @@ void user_command_append_help(struct buf *out, char prefix)
     buf_add_char(out, '\n');
     for (size_t i = 0; i < N_ROWS; i++)
         buf_printf(out, "\n- %c%s%s%s: %s", prefix, rows[i].words, *rows[i].arguments ? " " : "",
-                   rows[i].arguments, rows[i].help);
+                   rows[i].arguments, rows[i].help[texts_language()]);
 }
 
 char user_command_prefix(const char *text)

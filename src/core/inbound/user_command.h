@@ -6,8 +6,8 @@
 
 #include "base/bytes/buf.h"
 
-#define CHAT_COMMAND(id, words, arguments, help) COMMAND_##id,
-#define CHAT_WORD(word, help)
+#define CHAT_COMMAND(id, words, arguments, en, de) COMMAND_##id,
+#define CHAT_WORD(word, en, de)
 enum user_command {
     COMMAND_NONE, /* it is for the agent */
 #include "text/sentence/commands.def"

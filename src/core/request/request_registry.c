@@ -107,6 +107,7 @@ int request_resolve(struct request *q, enum request_state_event event,
 static void on_expired(void *arg)
 {
     struct request *const q = arg;
+    TEXTS_IN(q->turn->spec.language);
     CLEANUP_BUF struct buf reason = {0};
     texts_append(&reason, TEXT_DENIED_EXPIRED,
                  TEXT_VALUES(TEXT_INT("s", q->turn->spec.agent->ask_timeout_ms / 1000)));
@@ -118,6 +119,7 @@ static void on_expired(void *arg)
 /* The agent has been answered; the event tells the connectors. */
 static void tell_refused(struct request *q)
 {
+    TEXTS_IN(q->turn->spec.language);
     request_registry_settle(q, REQUEST_ON_TELL, "deny", "host");
     log_write(LOG_WARN, "host", "turn %s: %s %s is incomplete or too large to be shown; denied",
               q->turn->id, q->kind, q->tool ? q->tool : q->id);

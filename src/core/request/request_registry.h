@@ -12,6 +12,7 @@
 #include <turncast/plugin.h>
 
 #include "base/bytes/buf.h"
+#include "base/language.h"
 #include "conf/conf.h"
 #include "core/turn/turn.h"
 #include "dialect/dialect.h"
@@ -43,6 +44,7 @@ struct request_turn_spec {
     const char *source;
     const char *const *askers;
     size_t n_askers;
+    enum language language; /* of the reasons that the host gives */
     /* What was decided goes to the agent: executor_answer. */
     int (*answer)(void *ctx, const struct dialect_answer *answer);
     /* Whether the agent waits for an answer: executor_waits. NULL: it does. */

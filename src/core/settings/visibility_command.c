@@ -14,6 +14,7 @@ struct change {
     struct buf text, rest;
     struct visibility_command_result result;
     struct visibility before;
+    enum language language; /* of the person who sent the message */
     void (*done)(void *ctx, const struct visibility_command_result *t);
     void *ctx;
 };
@@ -32,6 +33,7 @@ static void visibility_command_finish(void *ctx, enum visibility_store_result sa
                                       const char *why)
 {
     struct change *const c = ctx;
+    TEXTS_IN(c->language);
     CLEANUP_BUF struct buf text = {0};
     c->result.saved = saved;
     if (saved == STICKY_FAILED)
@@ -74,7 +76,11 @@ void visibility_command_apply(struct visibility_cache *switches, const char *age
         return;
     }
     struct change *const c = xcalloc(1, sizeof *c);
-    *c = (struct change){.switches = switches, .agent = xstrdup(agent), .done = done, .ctx = ctx};
+    *c = (struct change){.switches = switches,
+                         .agent = xstrdup(agent),
+                         .language = texts_language(),
+                         .done = done,
+                         .ctx = ctx};
     buf_add(&c->text, text.p, text.len);
     visibility_cache_get(switches, agent, on_switches, c);
 }

@@ -78,6 +78,7 @@ static void fill_final(struct tc_final *final)
 static void turn_cast(void *ctx, struct event *ev)
 {
     struct turn *const t = ctx;
+    TEXTS_IN(t->owner.language);
     if (ev->kind == TC_FINAL && t->by_agent)
         fill_final(&ev->u.final);
     if (ev->kind == TC_START && !ev->u.start.task)
@@ -425,6 +426,7 @@ struct turn *turn_new(struct dispatch *d, const struct turn_spec *spec)
     t->follows = spec->follows;
     t->dispatch = d;
     t->visibility = spec->visibility;
+    t->owner.language = spec->language;
     t->state = spec->several ? TURN_RELEASED : TURN_RUNNING;
     t->attempt = 1;
     read_on(t, agent_stream_new(spec->dialect, spec->max_line));
@@ -448,6 +450,7 @@ static bool is_by_host(const struct stream_end_info *end)
 
 static void turn_finish(struct turn *t, struct stream_end_info *end)
 {
+    TEXTS_IN(t->owner.language);
     turn_defer_commit(t);
     if (is_by_host(end))
         forget_held_end(t);
@@ -557,6 +560,7 @@ void turn_free(struct turn *t)
 {
     if (!t)
         return;
+    TEXTS_IN(t->owner.language);
     struct stream_end_info end = {
         .how = STREAM_SHUTDOWN, .code = "host_shutdown", .message = texts_get(TEXT_SHUTTING_DOWN)};
     turn_end_attempt(t, &end, NULL);

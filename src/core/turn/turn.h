@@ -25,7 +25,8 @@ struct turn_spec {
     const char *submitter, *route, *instances; /* see dispatch_turn_spec */
     struct visibility visibility;              /* resolved */
     int64_t max_line;
-    bool follows; /* an answer is told although work is open behind it: turns follow */
+    enum language language; /* of what the host says in the events of the turn */
+    bool follows;           /* an answer is told although work is open behind it: turns follow */
     /* Or NULL: told the outcome (final or error) before anybody is, with all that the agent sent in
      * the same piece counted in the result. It and what follows are held back until
      * turn_confirm_outcome, which may be called from here. */
@@ -118,6 +119,7 @@ void turn_set_spent(struct turn *t, const char *text);
  * Borrowed. */
 const char *turn_spent(const struct turn *t);
 const char *turn_id(const struct turn *t);
+enum language turn_language(const struct turn *t);
 const struct dialect *turn_dialect(const struct turn *t);
 /* No dialect has recognised a line of the stream, and none was named. */
 bool turn_is_unmatched(const struct turn *t);

@@ -84,3 +84,8 @@ struct dispatch_turn *turn_get_dispatch(const struct turn *t)
 {
     return t->cast;
 }
+
+enum language turn_language(const struct turn *t)
+{
+    return t->owner.language;
+}

@@ -17,6 +17,7 @@ struct turn_owner {
     void (*request)(void *ctx, struct tc_request *request); /* or NULL */
     bool (*several)(void *ctx, uint64_t number);            /* or NULL */
     void *ctx;
+    enum language language; /* of what the host says in its events */
 };
 
 /* An outcome is handed to whoever records it behind what the agent tells in the same breath: its

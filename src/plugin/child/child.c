@@ -464,6 +464,7 @@ static struct instance *make_instance(struct child *c, struct loaded_plugin *loa
         .name = (char *)(uintptr_t)s->name,
         .options = (struct conf_option *)(uintptr_t)s->options,
         .line = (int)s->line,
+        .chat.language = s->language,
         .chaos = (struct conf_chaos *)(uintptr_t)s->chaos,
     };
     const struct channel_callbacks host = child_make_host(c);

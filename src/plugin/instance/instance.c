@@ -8,6 +8,7 @@
 #include "conf/options/plugin_options.h"
 #include "plugin/instance/instance_internal.h"
 #include "plugin/instance/services.h"
+#include "text/sentence/texts.h"
 
 #define INSTANCE_MAGIC 0x74634931u
 
@@ -32,14 +33,18 @@ struct instance *instance_new(const struct conf *conf, const struct conf_instanc
     in->host = host ? *host : (struct channel_callbacks){0};
     in->name = xstrdup(spec->name);
     in->label = xasprintf("instance %s", spec->name);
+    in->language = spec->chat.language;
     in->conf = plugin->options ? xcalloc(1, plugin->conf_size + 1) : NULL;
     if (plugin_options_fill_instance(in->conf, plugin, spec, conf->file, &in->arena, err) < 0) {
         instance_free(in);
         return NULL;
     }
     in->state = plugin->state_size ? xcalloc(1, plugin->state_size) : NULL;
-    in->handle = (struct tc_instance){
-        .host = services_table(), .name = in->name, .conf = in->conf, .state = in->state};
+    in->handle = (struct tc_instance){.host = services_table(),
+                                      .name = in->name,
+                                      .conf = in->conf,
+                                      .state = in->state,
+                                      .language = language_name(in->language)};
     instance_context_init(in);
     in->chaos = chaos_new(spec->chaos);
     instance_find_wanted(in);
@@ -50,6 +55,7 @@ void instance_free(struct instance *in)
 {
     if (!in)
         return;
+    TEXTS_IN(in->language);
     while (in->turns)
         instance_turn_free(in->turns);
     for (struct instance_turn *t = in->over.list, *next; t; t = next) {

@@ -161,7 +161,7 @@ static void hand_over_stored(struct instance *in)
 static void commit_requests(struct instance_turn *t, const struct callback_outcome *s)
 {
     struct instance *const in = t->in;
-    in->framed = 0;
+    in->sockets.framed = 0;
     if (!in->host.batch)
         return;
     if (s->failed && s->what != BATCH_NOTHING)

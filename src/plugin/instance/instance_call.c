@@ -10,6 +10,7 @@
 #include "base/sys/log.h"
 #include "plugin/instance/instance_internal.h"
 #include "plugin/validate.h"
+#include "text/sentence/texts.h"
 
 #define BURST_MS 1000
 #define NO_TURN "(none)"
@@ -92,7 +93,7 @@ static inline void finish_event(struct instance_turn *t, enum batch_settlement w
     struct instance *const in = t->in;
     const bool quiet = what == BATCH_NOTHING && !in->sending && !in->memory.remembering &&
                        !in->memory.changed.first && !t->done;
-    if (quiet && !in->framed && !in->scratch.used && !in->chat)
+    if (quiet && !in->sockets.framed && !in->scratch.used && !in->chat)
         return;
     instance_call_complete(t, &(struct callback_outcome){.what = what, .failed = failed});
 }
@@ -157,6 +158,7 @@ static bool is_outcome(const struct instance *in, const struct event *ev)
 int instance_deliver_event(struct instance *in, struct instance_turn *t,
                            struct shared_event *shared)
 {
+    TEXTS_IN(in->language);
     ASSERT(t->in == in);
     ASSERT(!in->casting);
     const struct event *const ev = shared_event_get(shared);
@@ -198,6 +200,7 @@ static void limit_hold(const struct instance *in, struct tc_verdict *v)
 
 int instance_call_on_reply(struct instance *in, struct instance_turn *t, struct outbound_reply *r)
 {
+    TEXTS_IN(in->language);
     struct instance_turn *const turn = t ? t : &in->context;
     struct tc_verdict v = r->verdict;
     int rc = 0;
@@ -251,6 +254,7 @@ static int call_hit(struct instance *in, const struct tc_hit *hit, struct tc_ans
 int instance_call_on_hit(struct instance *in, const struct tc_hit *hit,
                          void (*answered)(void *arg, const struct tc_answer *answer), void *arg)
 {
+    TEXTS_IN(in->language);
     struct tc_answer answer = {.status = 200};
     const int rc = call_hit(in, hit, &answer);
     instance_commit_batch(&in->context, &(struct callback_outcome){.failed = rc < 0});
@@ -263,6 +267,7 @@ int instance_call_on_hit(struct instance *in, const struct tc_hit *hit,
 
 int instance_call_on_frame(struct instance *in, const struct tc_frame *frame)
 {
+    TEXTS_IN(in->language);
     struct instance_socket *const s = instance_socket_find(in, frame->socket);
     if (!s)
         return 0;
@@ -284,6 +289,7 @@ int instance_call_on_frame(struct instance *in, const struct tc_frame *frame)
 
 int instance_call_on_ready(struct instance *in, int fd)
 {
+    TEXTS_IN(in->language);
     if (!in->loaded->sink.on_ready || !instance_is_watched(in, fd))
         return 0;
     int rc =
@@ -330,6 +336,7 @@ static void wake_chat(struct instance *in, struct instance_turn *t)
 /* A time that is set by one of them is at least a moment away, so that the round ends. */
 bool instance_call_on_wake(struct instance *in)
 {
+    TEXTS_IN(in->language);
     if (instance_next_wake_ms(in) == INT64_MAX)
         return false;
     const int64_t now = clock_mono_ms();
@@ -345,6 +352,7 @@ bool instance_call_on_wake(struct instance *in)
 
 void instance_call_on_idle(struct instance *in)
 {
+    TEXTS_IN(in->language);
     if (!in->loaded->sink.on_idle)
         return;
     const int rc =
@@ -363,6 +371,7 @@ static int call_plugin_init(struct instance *in)
 
 int instance_init(struct instance *in)
 {
+    TEXTS_IN(in->language);
     in->thread = pthread_self();
     instance_find_wanted(in);
     instance_chat_init(in);
@@ -381,6 +390,7 @@ int instance_init(struct instance *in)
 
 void instance_teardown(struct instance *in)
 {
+    TEXTS_IN(in->language);
     if (!in->loaded->plugin.teardown)
         return;
     if (instance_call_begin(in, STATUS_TEARDOWN, ""))

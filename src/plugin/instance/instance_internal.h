@@ -66,6 +66,7 @@ struct instance_socket {
 struct instance_sockets {
     struct instance_socket all[INSTANCE_SOCKETS];
     int64_t last_number;
+    size_t framed; /* bytes that the callback sent */
 };
 
 struct instance {
@@ -74,6 +75,7 @@ struct instance {
     const struct loaded_plugin *loaded;
     struct channel_callbacks host;
     char *name, *label;
+    enum language language; /* of what is said to people; in use while it is called */
     void *conf, *state;
     struct arena arena; /* strings of the options */
     pthread_t thread;   /* that its callbacks run on: the one that called init */
@@ -98,7 +100,6 @@ struct instance {
     struct instance_sockets sockets;
     struct instance_holds holds;
     struct runtime_secrets secrets;
-    size_t framed;    /* bytes that the callback sent on sockets */
     unsigned refused; /* services that were refused, bits: told once */
     struct status_page *status, own_status;
     struct instance_failures {

@@ -6,6 +6,7 @@
 #include "base/invariant.h"
 #include "base/sys/log.h"
 #include "plugin/instance/instance_internal.h"
+#include "text/sentence/texts.h"
 
 #define TURN_MAGIC 0x74635431u
 #define TURN_OVER 0x74635430u
@@ -43,6 +44,7 @@ void instance_context_fini(struct instance *in)
 
 struct instance_turn *instance_turn_new(struct instance *in, const struct channel_turn *turn)
 {
+    TEXTS_IN(in->language);
     const size_t state_size = in->loaded->plugin.turn_size;
     struct instance_turn *const t = xcalloc(1, sizeof *t);
     t->magic = TURN_MAGIC;
@@ -92,6 +94,7 @@ static void keep_over(struct instance *in, struct instance_turn *t)
 void instance_turn_free(struct instance_turn *t)
 {
     struct instance *const in = t->in;
+    TEXTS_IN(in->language);
     ASSERT(t->magic == TURN_MAGIC && t != &in->context);
     ASSERT((t->prev ? t->prev->next : in->turns) == t);
     *(t->prev ? &t->prev->next : &in->turns) = t->next;

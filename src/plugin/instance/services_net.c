@@ -79,9 +79,9 @@ static int services_send_frame(struct tc_instance *inst, const char *service, in
         return -1;
     if (!validate_socket_message(message, is_binary))
         return services_refuse(in, service, "the message is missing, too long or not UTF-8");
-    if (message.len > CALLBACK_FRAMES - in->framed)
+    if (message.len > CALLBACK_FRAMES - in->sockets.framed)
         return services_refuse(in, service, "too much data in this callback");
-    in->framed += message.len;
+    in->sockets.framed += message.len;
     in->host.socket_send(in->host.ctx, socket, message, is_binary);
     return 0;
 }

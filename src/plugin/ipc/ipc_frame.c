@@ -175,6 +175,13 @@ static const struct conf_chaos *unpack_chaos(struct unpacker *u, struct arena *a
     return list;
 }
 
+static enum language unpack_language(struct unpacker *u)
+{
+    const int64_t n = unpack_number(u);
+    u->bad = u->bad || n < 0 || n >= LANGUAGE_COUNT;
+    return u->bad ? LANGUAGE_EN : (enum language)n;
+}
+
 void ipc_frame_pack_setup(struct buf *out, const struct ipc_setup *s)
 {
     pack_string(out, s->file);
@@ -197,6 +204,7 @@ void ipc_frame_pack_setup(struct buf *out, const struct ipc_setup *s)
     pack_ports(out, s->ports);
     pack_int64(out, s->memory);
     pack_int64(out, s->file_size);
+    pack_int64(out, s->language);
     pack_chaos(out, s->chaos);
 }
 
@@ -222,6 +230,7 @@ void ipc_frame_unpack_setup(struct unpacker *u, struct arena *a, struct ipc_setu
     s->ports = unpack_ports(u, a);
     s->memory = unpack_number(u);
     s->file_size = unpack_number(u);
+    s->language = unpack_language(u);
     s->chaos = unpack_chaos(u, a);
 }
 

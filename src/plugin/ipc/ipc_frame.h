@@ -100,6 +100,7 @@ struct ipc_setup {
     const char *const *run_paths;   /* that those may read and execute */
     const int64_t *ports;           /* ends with 0 */
     int64_t memory;                 /* bytes that it may take */
+    enum language language;         /* of what is said to people */
     int64_t file_size;              /* of each file that it writes; 0: no limit */
     const struct conf_chaos *chaos; /* ends with CHAOS_NOTHING */
 };

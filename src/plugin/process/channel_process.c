@@ -450,6 +450,7 @@ static void make_setup(struct connector_process *g, const struct conf *conf,
     s->dir = arena_strdup(&g->conf.arena, dir);
     s->write_paths = copy_paths(&g->conf.arena, spec->paths);
     s->ports = copy_ports(&g->conf.arena, spec->ports);
+    s->language = spec->chat.language;
     s->memory = spec->memory_mb << 20;
     /* The kernel does not tell files of its own folder from those that others gave it. */
     s->file_size = s->write_paths[0] ? 0 : spec->disk_mb << 20;

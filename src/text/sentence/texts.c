@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Owns the table of sentences, and how placeholders are replaced. */
+ * Owns the tables of sentences, the language in use of each thread, and how placeholders are
+ * replaced. */
 #include "text/sentence/texts.h"
 
 #include <inttypes.h>
@@ -10,14 +11,59 @@
 
 #define TEXT(id, text) [TEXT_##id] = {#id, NULL, NULL, text},
 #define TEXT_PLURAL(id, count, one, other) [TEXT_##id] = {#id, count, one, other},
-static const struct text_forms rows[TEXT_COUNT] = {
+static const struct text_forms tables[LANGUAGE_COUNT][TEXT_COUNT] = {
+    [LANGUAGE_EN] =
+        {
 #include "text/sentence/texts.def"
+        },
+    [LANGUAGE_DE] =
+        {
+#include "text/sentence/texts_de.def"
+        },
 };
+#undef TEXT
+#undef TEXT_PLURAL
 
-const struct text_forms *texts_find_forms(enum text_id id)
+/* A sentence that is missing in German, stands twice, or in another place, does not compile; nor
+ * does an id that English lacks. */
+#define TEXT(id, text) GERMAN_##id,
+#define TEXT_PLURAL(id, count, one, other) GERMAN_##id,
+enum {
+#include "text/sentence/texts_de.def"
+    GERMAN_COUNT
+};
+#undef TEXT
+#undef TEXT_PLURAL
+#define TEXT(id, text)                                                                             \
+    _Static_assert((int)GERMAN_##id == (int)TEXT_##id, #id " is elsewhere in texts_de.def");
+#define TEXT_PLURAL(id, count, one, other) TEXT(id, other)
+#include "text/sentence/texts.def"
+_Static_assert((int)GERMAN_COUNT == (int)TEXT_COUNT, "texts_de.def has the ids of texts.def");
+
+static _Thread_local enum language in_use;
+
+enum language texts_language(void)
 {
-    ASSERT(id < TEXT_COUNT);
-    return &rows[id];
+    return in_use;
+}
+
+enum language texts_enter(enum language language)
+{
+    ASSERT(language < LANGUAGE_COUNT);
+    const enum language before = in_use;
+    in_use = language;
+    return before;
+}
+
+void texts_leave(const enum language *before)
+{
+    in_use = *before;
+}
+
+const struct text_forms *texts_find_forms(enum language language, enum text_id id)
+{
+    ASSERT(language < LANGUAGE_COUNT && id < TEXT_COUNT);
+    return &tables[language][id];
 }
 
 static const struct text_value *texts_find_value(const struct text_value *values, const char *name,
@@ -49,7 +95,7 @@ static void texts_append_value(struct buf *out, const struct text_value *value)
 
 void texts_append(struct buf *out, enum text_id id, const struct text_value *values)
 {
-    const char *at = texts_choose_form(texts_find_forms(id), values);
+    const char *at = texts_choose_form(texts_find_forms(in_use, id), values);
     for (const char *open; (open = strchr(at, '{')); at = strchr(open, '}') + 1) {
         const size_t len = strcspn(open + 1, "}");
         ASSERT(open[1 + len] == '}');
@@ -59,9 +105,24 @@ void texts_append(struct buf *out, enum text_id id, const struct text_value *val
     buf_add_str(out, at);
 }
 
-const char *texts_get(enum text_id id)
+void texts_append_decimal(struct buf *out, double value, int digits)
 {
-    const struct text_forms *const row = texts_find_forms(id);
+    static const char signs[LANGUAGE_COUNT] = {[LANGUAGE_EN] = '.', [LANGUAGE_DE] = ','};
+    const size_t at = out->len;
+    buf_printf(out, "%.*f", digits, value);
+    char *const sign = memchr(out->p + at, '.', out->len - at);
+    if (sign)
+        *sign = signs[in_use];
+}
+
+const char *texts_get_in(enum language language, enum text_id id)
+{
+    const struct text_forms *const row = texts_find_forms(language, id);
     ASSERT(!row->count && !strchr(row->other, '{'));
     return row->other;
+}
+
+const char *texts_get(enum text_id id)
+{
+    return texts_get_in(in_use, id);
 }

@@ -77,8 +77,8 @@ static void test_commands(void)
 /* Each command of the table, with each sign, also in a group and in capitals. */
 static void test_table(void)
 {
-#define CHAT_COMMAND(id, words, arguments, help) {words, COMMAND_##id},
-#define CHAT_WORD(word, help)
+#define CHAT_COMMAND(id, words, arguments, en, de) {words, COMMAND_##id},
+#define CHAT_WORD(word, en, de)
     static const struct {
         const char *words;
         enum user_command command;
@@ -99,8 +99,8 @@ static void test_table(void)
 /* What the table calls a word for what is shown is one, with each sign. */
 static void test_table_words(void)
 {
-#define CHAT_COMMAND(id, words, arguments, help)
-#define CHAT_WORD(word, help) word,
+#define CHAT_COMMAND(id, words, arguments, en, de)
+#define CHAT_WORD(word, en, de) word,
     static const char *const words[] = {
 #include "text/sentence/commands.def"
     };

@@ -44,6 +44,8 @@ static struct journal_async *record(void)
     return (struct journal_async *)(void *)&place;
 }
 
+static enum language language; /* of turns that begin */
+
 static void begin(bool unattended)
 {
     asked_reset();
@@ -54,6 +56,7 @@ static void begin(bool unattended)
                                                             .conversation = "c",
                                                             .agent = &conf,
                                                             .dialect = &asked_dialect,
+                                                            .language = language,
                                                             .answer = request_api_handle_answer});
 }
 
@@ -175,6 +178,23 @@ static void test_time(void)
     request_turn_cancel_open(turn);
     ok(strstr(log_of(&asked.told), "2:cancelled by host;") != NULL, "but that of its agent");
     end();
+}
+
+/* A time that passes is nobody's call: the turn knows the language. */
+static void test_time_in_german(void)
+{
+    language = LANGUAGE_DE;
+    begin(false);
+    see("1", "approval", "Bash", LS);
+    asked_pass(TIMEOUT_MS);
+    is_str(log_of(&asked.agent),
+           "1:deny reason=Abgelehnt: Niemand hat innerhalb von 300 s geantwortet.;",
+           "the reason is in the language of the turn");
+    is_int(SAY("This request has expired: nobody answered in time.", "later", .request = "1",
+               .choice = "allow"),
+           TC_KNOWN, "who is late hears another language");
+    end();
+    language = LANGUAGE_EN;
 }
 
 static void test_places(void)
@@ -463,6 +483,7 @@ int main(void)
     test_open();
     test_who_need_not_be_asked();
     test_time();
+    test_time_in_german();
     test_places();
     test_places_http();
     test_four_eyes();

@@ -50,11 +50,85 @@ static void test_row(const struct text_forms *row)
     }
 }
 
+/* What the forms of a language have to share with those of English. */
+static void test_translation(const struct text_forms *en, const struct text_forms *other)
+{
+    CLEANUP_BUF struct buf ours = {0}, theirs = {0};
+    is_str(other->id, en->id, "the same sentence");
+    ok(en->count ? other->count && strcmp(other->count, en->count) == 0 : !other->count,
+       "%s: the plural form is chosen by the same number", en->id);
+    add_placeholders(&ours, en->other);
+    add_placeholders(&theirs, other->other);
+    is_int((int64_t)theirs.len, (int64_t)ours.len, "%s: as many placeholders", en->id);
+    for (const char *at = ours.p; at && *at; at = strchr(at, '}') + 1) {
+        CLEANUP_BUF struct buf name = {0};
+        buf_add(&name, at, strcspn(at, "}") + 1);
+        ok(theirs.p && strstr(theirs.p, name.p), "%s: %s is in it", en->id, name.p);
+    }
+    is_int(*other->other == ' ', *en->other == ' ', "%s: a blank in front", en->id);
+}
+
+static void speak_english(void)
+{
+    TEXTS_IN(LANGUAGE_EN);
+    is_str(texts_get(TEXT_NOTHING_RUNS), "Nothing is running.", "in that of an inner function");
+}
+
+static void speak_german(void)
+{
+    TEXTS_IN(LANGUAGE_DE);
+    is_str(texts_get(TEXT_NOTHING_RUNS), "Derzeit läuft kein Auftrag.", "in the language in use");
+    speak_english();
+    CLEANUP_BUF struct buf out = {0};
+    texts_append(&out, TEXT_DROPPED, TEXT_VALUES(TEXT_INT("n", 1)));
+    is_str(out.p, "1 wartende Nachricht verworfen.", "behind it, again in the outer one's");
+    is_str(texts_get_in(LANGUAGE_EN, TEXT_DENIED), "Denied.", "in a language that is named");
+    buf_reset(&out);
+    buf_add_str(&out, "v1.5: ");
+    texts_append_decimal(&out, 0.125, 3);
+    is_str(out.p, "v1.5: 0,125", "a number with a decimal comma, and nothing else changed");
+}
+
+static void test_languages(void)
+{
+    is_int(texts_language(), LANGUAGE_EN, "English without a word about it");
+    speak_german();
+    is_int(texts_language(), LANGUAGE_EN, "restored when the function returns");
+    is_str(texts_get(TEXT_NOTHING_RUNS), "Nothing is running.", "and its sentences");
+    CLEANUP_BUF struct buf out = {0};
+    texts_append_decimal(&out, 1.5, 2);
+    is_str(out.p, "1.50", "with a decimal point");
+}
+
+/* Words that a person may type stand in one row each, with help in each language. */
+static void test_commands(void)
+{
+#define CHAT_COMMAND(id, words, arguments, en, de) {words, en, de},
+#define CHAT_WORD(word, en, de) {word, en, de},
+    static const struct {
+        const char *words, *en, *de;
+    } rows[] = {
+#include "text/sentence/commands.def"
+    };
+#undef CHAT_COMMAND
+#undef CHAT_WORD
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        ok(*rows[i].en && *rows[i].de && strcmp(rows[i].en, rows[i].de) != 0,
+           "%s: help in both languages", rows[i].words);
+}
+
 int main(void)
 {
     plan_lazy();
     test_append();
-    for (int i = 0; i < TEXT_COUNT; i++)
-        test_row(texts_find_forms((enum text_id)i));
+    test_languages();
+    test_commands();
+    for (int i = 0; i < TEXT_COUNT; i++) {
+        const struct text_forms *const en = texts_find_forms(LANGUAGE_EN, (enum text_id)i);
+        const struct text_forms *const de = texts_find_forms(LANGUAGE_DE, (enum text_id)i);
+        test_row(en);
+        test_row(de);
+        test_translation(en, de);
+    }
     return 0;
 }

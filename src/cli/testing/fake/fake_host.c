@@ -412,6 +412,7 @@ static struct instance *fake_host_make_instance(struct fake_host *s, const char 
     const struct channel_callbacks callbacks = fake_host_make_callbacks(s);
     const struct conf conf = {.file = (char *)(uintptr_t)file};
     const struct conf_instance spec = {.name = (char *)(uintptr_t)FAKE_INSTANCE,
+                                       .chat.language = s->kept.language,
                                        .options = (struct conf_option *)(uintptr_t)s->options};
     struct instance *const in = instance_new(&conf, &spec, s->loaded, &callbacks, NULL, err);
     for (const struct stored_text *t = s->kept.stored.first; in && t; t = t->next)
@@ -423,10 +424,14 @@ static void fake_host_copy_options(struct fake_host *s, const struct fake_option
                                    size_t count)
 {
     struct conf_option *const to = arena_alloc(&s->config, (count + 1) * sizeof *to);
+    size_t n = 0;
     for (size_t i = 0; i < count; i++) {
-        to[i].key = arena_strdup(&s->config, options[i].key);
-        to[i].value = arena_strdup(&s->config, options[i].value);
-        to[i].line = options[i].line;
+        if (strcmp(options[i].key, "language") == 0 &&
+            language_find(options[i].value, &s->kept.language))
+            continue; /* a key of the host */
+        to[n].key = arena_strdup(&s->config, options[i].key);
+        to[n].value = arena_strdup(&s->config, options[i].value);
+        to[n++].line = options[i].line;
     }
     s->options = to;
 }

@@ -113,6 +113,7 @@ struct fake_host {
     struct fake_kept {
         struct runtime_secrets secrets;
         struct stored_texts stored;
+        enum language language; /* of the options */
     } kept;
     struct fake_routes {
         char *paths[8];
