@@ -1,15 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Two instances of one host, one in German and one in English, used at the same time: each hears its
-own language, in what the host says and in what its connector shows."""
+own language, in what the host says and in what its connector shows, also of one turn that both are told
+of, and after a restart. In both isolation modes, since the language belongs to a thread."""
 import re
+from concurrent.futures import ThreadPoolExecutor
 
 from cases import await_, run, same
+from deciders import agents
 from people import messages
 from talk import Fake, Host, done, equal, telegram
 
-FRIEND, STRANGER, BUSY, FAILING = 1000, 2000, 3000, 4000
-ROUNDS = 10
+STRANGER, BUSY, FAILING, ASKING, KILLED = 2000, 3000, 4000, 5000, 6000
+FRIENDS = list(range(1000, 1006))
+PEOPLE = [*FRIENDS, BUSY, FAILING, ASKING, KILLED]
 
 
 def spoken(fake, chat):
@@ -38,15 +42,19 @@ def both(german, english, user, text, in_german, in_english):
     hear(english, user, in_english, before[1])
 
 
+def commands_of(german, english, user):
+    both(german, english, user, "/status", "^Derzeit läuft kein", "^Nothing is running")
+    both(german, english, user, "/help", "queue: Wartende", "queue: List the queued")
+    both(german, english, user, "/usage", "^(In diesem|Heute)", "^(No turn|Today)")
+    both(german, english, user, "/sessions", "noch keine Sitzungen", "no sessions yet")
+    both(german, english, user, "/queue clear", "Warteschlange ist leer", "queue is empty")
+    both(german, english, user, "/hide-tools", "^Sichtbar: Antworten", "^Shown: answers")
+
+
 def commands(german, english, _host):
-    """commands, many times, and with answers that wait for the disk"""
-    for _ in range(ROUNDS):
-        both(german, english, FRIEND, "/status", "^Derzeit läuft kein", "^Nothing is running")
-        both(german, english, FRIEND, "/help", "queue: Wartende", "queue: List the queued")
-        both(german, english, FRIEND, "/usage", "^(In diesem|Heute)", "^(No turn|Today)")
-        both(german, english, FRIEND, "/sessions", "noch keine Sitzungen", "no sessions yet")
-        both(german, english, FRIEND, "/queue clear", "Warteschlange ist leer", "queue is empty")
-        both(german, english, FRIEND, "/hide-tools", "^Sichtbar: Antworten", "^Shown: answers")
+    """commands of several people at once, also those whose answers wait for the disk"""
+    with ThreadPoolExecutor(len(FRIENDS)) as pool:
+        list(pool.map(lambda user: commands_of(german, english, user), FRIENDS))
 
 
 def strangers(german, english, _host):
@@ -71,21 +79,63 @@ def errors(german, english, _host):
         same(messages(fake, str(FAILING))[-1]["buttons"], [[button]], "its button")
 
 
-def main():
-    people = [FRIEND, BUSY, FAILING]
-    agents = 'dying : { command = ["sh", "-c", "exit 3"]; attempts = 1; }; '
+def card(fake, words):
+    found = [m for m in messages(fake, str(ASKING)) if m["text"].startswith(f"✋ {words}")]
+    return found[-1] if found else None
+
+
+def press(fake, message, button):
+    body = {"from": ASKING, "chat": ASKING, "message_id": message["id"], "button": button}
+    fake.control("callback", body)
+
+
+def asked_in_both(german, english, _host):
+    """a turn that asks in both: each card, its buttons and its end are in the language of its chat"""
+    both(german, english, ASKING, "/queue", "^Die Warteschlange", "^The queue")
+    say(german, ASKING, "run=pwd")
+    here = await_(lambda: card(german, "Freigabe erforderlich"), "the card in German")
+    there = await_(lambda: card(english, "Approval needed"), "the card in English")
+    same([here["buttons"][0][0], there["buttons"][0][0]], ["Erlauben", "Allow"], "a button of each")
+    press(english, there, "Allow")
+    hear(german, ASKING, f"→ Von User {ASKING} .* erlaubt")
+    hear(english, ASKING, f"→ Allowed by User {ASKING}")
+    hear(german, ASKING, '"behavior":"allow"')
+
+
+def killed(german, english, host):
+    """what the next host says about turns that the death of the host has ended"""
+    for fake, id_ in ((german, "g2"), (english, "e2")):
+        say(fake, KILLED, f"id={id_} gated tools=1")
+        await_(lambda f=fake: any("⏹ Stop" in str(m["buttons"]) for m in messages(f, str(KILLED))), "it runs")
+    host.kill()
+    host.start()
+    hear(german, KILLED, "⚠ Dieser Auftrag wurde durch einen Neustart von turncast unterbrochen")
+    hear(english, KILLED, "⚠ This turn was interrupted because turncast restarted")
+
+
+def converse(isolation):
+    """All of it, with instances of that isolation."""
+    rules = f"""approvals = ({{ action = "ask"; tool = "*"; to = ["tg", "en:{ASKING}"]; }});"""
+    dying = 'dying : { command = ["sh", "-c", "exit 3"]; attempts = 1; }; '
+    bound = f"""bindings = ({{ chat = {FAILING}; agent = "dying"; }}, {{ chat = {ASKING}; agent = "asker"; }});"""
+    common = {"allow": PEOPLE, "pairing": True, "isolation": isolation, "grants": ["submit", "cancel", "answer"]}
     with Fake("telegram") as german, Fake("telegram") as english:
-        bound = f'bindings = ({{ chat = {FAILING}; agent = "dying"; }});'
-        first = telegram(german, allow=people, language="de", pairing=True)
-        second = telegram(english, allow=people, pairing=True).replace("tg :", "en :", 1)
+        first = telegram(german, language="de", **common)
+        second = telegram(english, **common).replace("tg :", "en :", 1)
         instances = "".join(text.replace("};", f"{bound} }};") for text in (first, second))
-        with Host(instances, agents=agents) as host:
+        with Host(instances, agents=dying + agents(rules=rules)) as host:
             await_(host.has_started, "the host")
-            run([commands, strangers, progress, errors], german, english, host)
+            run([commands, strangers, progress, errors, asked_in_both], german, english, host)
             said = re.findall("(?:The agent|Der Agent) [^;\n]* 3", host.log_path.read_text())
-            equal(said, 2 * ["The agent exited with status 3"], "the log is in English")
+            equal(said, 2 * ["The agent exited with status 3"], f"{isolation}: the log is in English")
+            run([killed], german, english, host)
         for fake in (german, english):
-            equal(fake.violations(), [], "nothing that Telegram objects to")
+            equal(fake.violations(), [], f"{isolation}: nothing that Telegram objects to")
+
+
+def main():
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(converse, ("process", "thread")))
     done()
 
 
