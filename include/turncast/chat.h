@@ -221,6 +221,7 @@ struct tc_result {
     int64_t hold_ms;     /* of a POLL that is done, too: until the next one */
     enum tc_scope scope; /* requests that wait for hold_ms */
     const char *reason;  /* the service's words, or NULL */
+    const char *path;    /* FETCH without TC_SAVE: absolute path of the file; or NULL */
 };
 
 /* ---- the table ---- */

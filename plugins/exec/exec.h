@@ -5,7 +5,7 @@
  * Data flow: exec_connector.c receives events and hands them to exec_window.c, which keeps them
  * until the program acknowledges them; exec_message.c writes the lines for the program,
  * exec_program.c transports them, exec_command.c carries out the lines that the program writes,
- * exec_http.c those that are requests for the host to send, exec_chat.c those about a chat. All
+ * exec_http.c those that are requests for the host to send, exec_chat*.c those about a chat. All
  * code runs on the thread of the instance. The program is not trusted: what it writes is checked,
  * and a program that breaks the protocol is the end of this process, which the host starts again.
  */
@@ -32,6 +32,7 @@ struct exec_options {
     const char *const *urls;
     const char *room;
     int64_t ack_s, hello_s, ping_s;
+    bool draft, stream, source;
 };
 
 /* A growing text. `at`: bytes of it that are done with. */
@@ -102,7 +103,8 @@ struct exec {
     STAILQ_HEAD(exec_entries, exec_entry) entries; /* oldest first */
     size_t n_entries, entry_bytes;
     uint64_t last_event, last_ping;
-    bool is_starting; /* init has not returned: the host does not answer calls yet */
+    bool is_starting;   /* init has not returned: the host does not answer calls yet */
+    uint32_t reactions; /* bit n: the program shows reaction n */
     bool is_paused, is_stopping, has_routes, has_explained;
     unsigned bad_lines; /* in a row */
     int64_t acked_ms;   /* since when it is waited for (exec_window_waits), or the last progress */
@@ -143,6 +145,13 @@ void exec_program_stop(struct exec *e);
 /* exec_message.c: members of a line of the program: a string, or NULL; a number, or 0. */
 const char *exec_member_text(const json_t *object, const char *key);
 int64_t exec_member_number(const json_t *object, const char *key);
+/* The index of the text in a list of words; entries of the list may be NULL. -1: it is none of
+ * them.
+ */
+int exec_word_find(const char *text, const char *const *words, size_t count);
+/* The same of a member; missing: what a missing member means. */
+int exec_member_word(const json_t *object, const char *key, const char *const *words, size_t count,
+                     int missing);
 /* Lines for the program. */
 /* Queues a line. The time limit of acknowledgements begins if nothing was waited for. */
 void exec_message_queue(struct exec *e, const char *line, size_t len);
@@ -198,7 +207,7 @@ int exec_http_check_options(const struct exec *e); /* -1: logged */
 const char *exec_http_send(struct exec *e, const json_t *message);
 void exec_http_on_reply(struct exec *e, const struct tc_reply *reply, struct tc_verdict *verdict);
 
-/* exec_chat.c: a chat service that the program describes and operates. Each returns NULL, or why
+/* exec_chat*.c: a chat service that the program describes and operates. Each returns NULL, or why
  * the message of the program is refused. */
 const char *exec_chat_describe(struct exec *e, const json_t *chat);
 const char *exec_chat_take_result(struct exec *e, const json_t *message);

@@ -245,12 +245,13 @@ static const struct command_row {
 
 static void command_run_row(struct exec *e, const struct command_row *row, const json_t *m)
 {
+    const char *const permission = row->needs == EXEC_MAY_SUBMIT ? "submit" : row->name;
     char why[96];
     if ((row->needs & ~e->hello.may) == 0) {
         row->run(e, m);
         return;
     }
-    snprintf(why, sizeof why, "hello did not ask for the permission \"%s\" in may", row->name);
+    snprintf(why, sizeof why, "hello did not ask for the permission \"%s\" in may", permission);
     command_refuse(e, m, why);
 }
 

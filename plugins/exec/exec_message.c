@@ -23,6 +23,21 @@ int64_t exec_member_number(const json_t *object, const char *key)
     return json_integer_value(json_object_get(object, key));
 }
 
+int exec_word_find(const char *text, const char *const *words, size_t count)
+{
+    for (size_t i = 0; text && i < count; i++)
+        if (words[i] && strcmp(words[i], text) == 0)
+            return (int)i;
+    return -1;
+}
+
+int exec_member_word(const json_t *object, const char *key, const char *const *words, size_t count,
+                     int missing)
+{
+    const json_t *const value = json_object_get(object, key);
+    return value ? exec_word_find(json_string_value(value), words, count) : missing;
+}
+
 /* ---- text ---- */
 
 __attribute__((__noreturn__)) static void text_fail(void)

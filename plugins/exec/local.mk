@@ -4,7 +4,9 @@
 plugin_LTLIBRARIES += plugins/exec.la
 plugins_exec_la_SOURCES = \
 	plugins/exec/exec.h \
-	plugins/exec/exec_chat.c plugins/exec/exec_command.c \
+	plugins/exec/exec_chat.c plugins/exec/exec_chat.h \
+	plugins/exec/exec_chat_op.c plugins/exec/exec_chat_people.c \
+	plugins/exec/exec_chat_table.c plugins/exec/exec_command.c \
 	plugins/exec/exec_connector.c \
 	plugins/exec/exec_hello.c \
 	plugins/exec/exec_http.c \

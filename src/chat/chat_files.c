@@ -434,6 +434,7 @@ void chat_files_take_result(struct chat *c, const struct chat_record *r,
 {
     size_t i = 0;
     const enum tc_result_kind kind = result->result.kind;
+    const char *const path = reply->path ? reply->path : result->result.path;
     struct chat_parcel *const p = find_record(c, r, &i);
     v->next = TC_NEXT_DONE;
     if (!p || !p->open)
@@ -446,8 +447,8 @@ void chat_files_take_result(struct chat *c, const struct chat_record *r,
     p->open--;
     if (kind == TC_RESULT_NEXT_STEP)
         fetch(c, p, i, r->step + 1, result->result.cursor, 0);
-    else if (kind == TC_RESULT_DONE && reply->path)
-        chat_json_set_text(file, "path", reply->path);
+    else if (kind == TC_RESULT_DONE && path)
+        chat_json_set_text(file, "path", path);
     else if (reply->outcome == TC_OK) /* what the connector objects to: the agent reads it */
         chat_json_set_text(file, "why", result->result.reason);
     hand_over_parcels(c);

@@ -161,6 +161,12 @@ def test_breakers():
         equal(host.stop(), 0, "the host ends")
 
 
+WRONG_CHATS = [("can", ["identify", "sing"]), ("can", "post"), ("text", "rtf"), ("units", -1), ("edit_ms", "soon"),
+               ("fields", 1 << 31), ("flags", ["tables"]), ("input", "voice"), ("idempotency", "luck"),
+               ("unit", "words"), ("command", "#"), ("reactions", ["joy"]), ("roles", {"live": {"bytes": 0.5}}),
+               ("stream", {"pace_ms": True})]
+
+
 def test_starts():
     """Without a hello, or with one that is not valid, the instance is disabled, with the reason."""
     names = {"no_hello": ("no-hello", "wrote no hello within 1 s"),
@@ -168,6 +174,11 @@ def test_starts():
              "protocol": ('hello={"protocol":2}', "protocol must be 1"),
              "window": ('hello={"window":0}', "window must be"),
              "exits": ("exit-78", "exited with status 78: no token")}
+    for number, (key, value) in enumerate(WRONG_CHATS):
+        chat = {"can": ["identify", "post"], **{key: value}}
+        wrong = next(iter(value)) if key == "stream" else next(iter(value["live"])) if key == "roles" else key
+        names[f"chat{number}"] = ("hello=" + json.dumps({"chat": chat}), f"chat: the value of {wrong} is not valid")
+    names["lacking"] = ('hello={"chat":{"can":["identify"]}}', "can lacks TC_OP_IDENTIFY or TC_OP_POST")
     text = instance("good")
     for name, (mode, _) in names.items():
         text += instance(name, mode, "always", hello_s=1 if name == "no_hello" else 8)
