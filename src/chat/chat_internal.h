@@ -46,7 +46,6 @@ struct chat_live {
 struct chat_native {
     enum chat_native_state state;
     char message[CHAT_ID_MAX]; /* id of the open one; "" none */
-    char old[CHAT_ID_MAX];     /* of one that is being ended beside it; "" none */
     bool plain;                /* the service refuses lines: only text */
     bool incomplete;           /* it is not certain that all text has been shown */
     bool missing;              /* the append under way at the end was certainly not executed */
@@ -206,8 +205,8 @@ void chat_native_move(struct chat_turn *t, enum chat_native_event event);
 size_t chat_native_item_bytes(const struct chat_turn *t);
 /* Adds the lines that run; number: only those that this stream has; 0: all. */
 void chat_native_add_running(struct chat_turn *t, struct chat_batch *b, unsigned number);
-/* Ends a stream that shows no outcome; slot: CHAT_SLOT_CLOSE. Behind the outcome the request is
- * durable; before, the memory of the turn has the id until the stream has ended. */
+/* Ends a stream that shows no outcome; slot: CHAT_SLOT_CLOSE. The request is durable: the memory of
+ * the turn forgets the stream in the same transaction. */
 void chat_native_send_close(struct chat_turn *t, const char *message, const struct chat_batch *b,
                             const char *slot);
 /* The open stream is not used any more; nothing in it may look as if it ran. */

@@ -20,8 +20,6 @@ void chat_memory_write(struct chat_turn *t)
         json_object_set_new(memory, "uncertain", json_true());
     if (t->stream.message[0])
         chat_json_set_text(memory, "stream", t->stream.message);
-    if (t->stream.old[0])
-        chat_json_set_text(memory, "stream_old", t->stream.old);
     json_t *const cards = chat_cards_write(&t->chat->cards, t->turn->id);
     if (json_array_size(cards) > 0)
         json_object_set(memory, "cards", cards);
@@ -37,14 +35,11 @@ void chat_memory_read(struct chat_turn *t)
     json_t *const memory = t->turn->memory ? json_loads(t->turn->memory, 0, NULL) : NULL;
     const char *const live = chat_json_text(memory, "live");
     const char *const stream = chat_json_text(memory, "stream");
-    const char *const old = chat_json_text(memory, "stream_old");
     const int64_t creates = chat_json_int(memory, "creates");
     if (live && strlen(live) < CHAT_ID_MAX)
         memcpy(t->live.message, live, strlen(live) + 1);
     if (stream && strlen(stream) < CHAT_ID_MAX)
         memcpy(t->stream.message, stream, strlen(stream) + 1);
-    if (old && strlen(old) < CHAT_ID_MAX)
-        memcpy(t->stream.old, old, strlen(old) + 1);
     t->live.creates = creates > 0 && creates < 1000 ? (unsigned)creates : t->live.message[0] != 0;
     t->live.uncertain = chat_json_true(memory, "uncertain");
     chat_cards_read(&t->chat->cards, t->turn->id, json_object_get(memory, "cards"));

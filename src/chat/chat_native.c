@@ -10,7 +10,6 @@
 
 #define PACE_MS 1000
 #define BEAT_MS 30000
-#define CLOSE_AGE_MS 300000           /* services end a stream that is left alone */
 #define JOIN_BYTES ((size_t)3000)     /* of one item, where the service has no limit */
 #define WAITING_MAX ((size_t)1 << 20) /* bytes of text that wait */
 #define BREAK "\n\n"                  /* between two texts */
@@ -180,8 +179,6 @@ void chat_native_send_close(struct chat_turn *t, const char *message, const stru
     r.slot = slot;
     r.message = message;
     r.generation = s->number;
-    r.last = t->over;
-    r.until_ms = t->over ? 0 : chat_unix_ms() + CLOSE_AGE_MS;
     chat_native_send_batch(t, &r, b, CHAT_LINE_ENDS);
 }
 
@@ -195,7 +192,6 @@ void chat_native_close_beside(struct chat_turn *t)
         chat_native_add_running(t, &ends, s->number);
     chat_native_send_close(t, s->message, &ends, CHAT_SLOT_CLOSE);
     chat_batch_fini(&ends, &s->lines);
-    memcpy(s->old, s->message, sizeof s->old);
     s->message[0] = '\0';
     chat_memory_write(t);
 }
@@ -333,22 +329,11 @@ static bool uses_streams(const struct chat_turn *t)
            !t->live.message[0] && !t->live.uncertain;
 }
 
-/* A stream whose end was not confirmed, by this process or an earlier one. */
-static void close_left(struct chat_turn *t)
-{
-    static const struct chat_batch nothing;
-    struct chat_native *const s = &t->stream;
-    if (s->old[0])
-        chat_native_send_close(t, s->old, &nothing, CHAT_SLOT_CLOSE);
-    s->old[0] = '\0';
-}
-
 void chat_native_start(struct chat_turn *t, int64_t now)
 {
     t->stream.beat_ms = now;
     t->stream.requests = (unsigned)chat_unix_ms(); /* others than those of an earlier process */
-    t->stream.incomplete = t->stream.message[0] || t->stream.old[0];
-    close_left(t);
+    t->stream.incomplete = t->stream.message[0] != '\0';
     chat_native_close_beside(t);
     if (uses_streams(t))
         chat_native_move(t, CHAT_NATIVE_ON_START);
@@ -440,7 +425,6 @@ bool chat_native_end_with(struct chat_turn *t, struct chat_record *r, const char
 void chat_native_close(struct chat_turn *t)
 {
     struct chat_native *const s = &t->stream;
-    close_left(t);
     if (s->message[0]) {
         if (s->full || s->state == CHAT_NATIVE_LEAVING || !chat_native_is_on(t))
             chat_batch_clear(&s->next, &s->lines);
@@ -449,6 +433,7 @@ void chat_native_close(struct chat_turn *t)
         drop_what_does_not_fit(t);
         chat_native_send_close(t, s->message, &s->next, CHAT_SLOT_CLOSE);
         s->message[0] = '\0';
+        chat_memory_write(t);
     }
     chat_batch_clear(&s->next, &s->lines);
     chat_native_move(t, CHAT_NATIVE_ON_CLOSE);
@@ -461,7 +446,6 @@ void chat_native_end_empty(struct chat_turn *t, const struct tc_target *target, 
     r.target = *target;
     r.message = message;
     r.generation = t->stream.number;
-    r.last = true;
     chat_send(t->chat, t->turn, &r, NULL);
 }
 

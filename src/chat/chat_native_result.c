@@ -225,9 +225,8 @@ static void take_stream_result(struct chat_turn *t, const struct chat_record *r,
 /* ---- a stream that is ended without an outcome ---- */
 
 /* The messages of a turn that has not shown anything else are deleted. */
-static void forget_closed(struct chat_turn *t, const struct chat_record *r)
+static void remove_closed(struct chat_turn *t, const struct chat_record *r)
 {
-    struct chat_native *const s = &t->stream;
     if (strcmp(r->slot, CHAT_SLOT_REMOVE) == 0 && chat_can(t->chat, TC_OP_DELETE))
         chat_send(t->chat, t->turn,
                   &(struct chat_record){.op = TC_OP_DELETE,
@@ -235,10 +234,6 @@ static void forget_closed(struct chat_turn *t, const struct chat_record *r)
                                         .message = r->message,
                                         .target = r->target},
                   NULL);
-    if (strcmp(s->old, r->message) != 0)
-        return;
-    s->old[0] = '\0';
-    chat_memory_write(t);
 }
 
 static void take_closed(struct chat_turn *t, const struct chat_record *r,
@@ -258,7 +253,7 @@ static void take_closed(struct chat_turn *t, const struct chat_record *r,
         chat_send(t->chat, t->turn, &empty, NULL);
         return;
     }
-    forget_closed(t, r);
+    remove_closed(t, r);
 }
 
 /* ---- entry ---- */
@@ -291,7 +286,7 @@ void chat_native_take_drop(struct chat_turn *t, const struct chat_record *r)
 {
     const struct chat_result dropped = {.result = {.kind = TC_RESULT_RETRY}};
     if (chat_record_is_slot(r, CHAT_SLOT_CLOSE)) {
-        forget_closed(t, r);
+        remove_closed(t, r);
         return;
     }
     if (!is_current(t, r))

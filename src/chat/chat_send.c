@@ -182,11 +182,9 @@ static bool is_durable(const struct chat_record *r)
     if (chat_record_is_slot(r, CHAT_SLOT_LIVE) ||
         (chat_record_is_slot(r, CHAT_SLOT_CARD) && r->op == TC_OP_EDIT))
         return r->last;
-    if (chat_record_is_slot(r, CHAT_SLOT_CLOSE))
-        return r->last;
     return chat_record_is_slot(r, CHAT_SLOT_ANSWER) || chat_record_is_slot(r, CHAT_SLOT_CLEAN) ||
            chat_record_is_slot(r, CHAT_SLOT_CONFIRM) || chat_record_is_slot(r, CHAT_SLOT_CARD) ||
-           chat_record_is_slot(r, CHAT_SLOT_WHOLE);
+           chat_record_is_slot(r, CHAT_SLOT_WHOLE) || chat_record_is_slot(r, CHAT_SLOT_CLOSE);
 }
 
 /* What is repeated does no harm. */

@@ -24,8 +24,7 @@ void model_end_streams(const struct explored *e, struct world *w)
     } else {
         w->close[0] = w->began ? w->stream_id : w->stream_memory;
     }
-    w->close[1] = w->began ? w->old : w->old_memory;
-    w->stream_id = w->old = 0;
+    w->stream_id = w->stream_memory = 0;
     model_move_stream(w, CHAT_NATIVE_ON_CLOSE);
 }
 
@@ -148,11 +147,10 @@ static void step_send(struct explored *e, const struct world *w)
     model_add_world(e, &n);
 }
 
-/* The reply to the end of a stream that is left was lost: it is ended once more. */
+/* The reply to the end of a stream that is left was lost: it is ended once more, durably. */
 static void leave_lost(struct explored *e, struct world *w)
 {
-    w->old = w->stream_id;
-    w->old_memory = w->stream_memory;
+    w->close[1] = w->stream_id;
     w->stream_gone |= w->confirmed && !e->setup.no_gone;
     forget_stream(w);
     model_add_world(e, w);
@@ -162,7 +160,7 @@ static void step_leave(struct explored *e, const struct world *w)
 {
     struct world n = *w;
     const struct late_op op = {.how = OP_END, .at = w->stream_id};
-    if (w->stream != CHAT_NATIVE_OPEN || w->begins >= STREAMS || w->old)
+    if (w->stream != CHAT_NATIVE_OPEN || w->begins >= STREAMS || w->close[1])
         return;
     model_move_stream(&n, CHAT_NATIVE_ON_LEAVE);
     model_move_stream(&n, CHAT_NATIVE_ON_LEFT);
@@ -174,22 +172,11 @@ static void step_leave(struct explored *e, const struct world *w)
     model_add_world(e, &n);
 }
 
-static void step_old(struct explored *e, const struct world *w)
-{
-    struct world n = *w;
-    if (!w->old)
-        return;
-    model_append(&n, w->old, &(struct shown){0}, true);
-    n.old = n.old_memory = 0;
-    model_add_world(e, &n);
-}
-
 void model_step_streams(struct explored *e, const struct world *w)
 {
     struct world n = *w;
     step_send(e, w);
     step_leave(e, w);
-    step_old(e, w);
     if (w->stream == CHAT_NATIVE_OPEN && w->faults) { /* a person deletes it */
         n.faults--;
         n.shown[n.stream_id - 1] = (struct shown){0};

@@ -206,7 +206,7 @@ void model_kill_host(struct explored *e, struct world *w)
     w->kills--;
     w->began = 0;
     w->repeat = 0;
-    w->flight = w->old = w->append = 0;
+    w->flight = w->append = 0;
     w->append_doubt |= w->row_append;
     w->doubts = (uint8_t)(w->doubts + w->row_append);
     w->stream = w->ended ? CHAT_NATIVE_CLOSED : CHAT_NATIVE_OFF;

@@ -164,9 +164,8 @@ def one_after_the_other():
             equal(fake.violations(), [], "nothing a strict service objects to")
             run([restart, bad_token, bad_app_token, held], fake, host, at_once=1)
             equal(host.stop(), 0, "the host ends well")
-        # Who was killed does not know how much of a limit is used up, nor whether the stream has ended
-        # that was ended as the outcome came.
-        found = {v["rule"] for v in fake.violations()} - {"too-fast", "stream-misuse"}
+        # A host that was killed does not know how much of a limit is used up.
+        found = {v["rule"] for v in fake.violations()} - {"too-fast"}
         equal(found, set(), "nor after restarts")
 
 

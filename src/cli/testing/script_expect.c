@@ -248,12 +248,14 @@ static void script_do_dead(struct script *s, char *rest)
         }
 }
 
+/* "-": no turn remembers anything. */
 static bool script_is_remembered(const struct script *s, const char *text)
 {
+    const bool none = strcmp(text, "-") == 0;
     for (const struct fake_turn *t = s->host->turns; t; t = t->next)
-        if (t->memory && strstr(t->memory, text))
-            return true;
-    return false;
+        if (t->memory && (none || strstr(t->memory, text)))
+            return !none;
+    return none;
 }
 
 static void script_do_remember(struct script *s, char *rest)
@@ -262,7 +264,8 @@ static void script_do_remember(struct script *s, char *rest)
     const char *const text = script_tail(rest);
     while (!script_is_remembered(s, text))
         if (!fake_host_wait(s->host, &left_ms)) {
-            script_fail(s, "no turn remembers that");
+            script_fail(s, strcmp(text, "-") == 0 ? "a turn remembers something"
+                                                  : "no turn remembers that");
             return;
         }
 }
