@@ -54,7 +54,7 @@ struct world {
     uint8_t flight, told, confirmed, incomplete, full, stream_gone;
     uint8_t append; /* of the append under way at the end: enum chat_delivery_shown + 1 */
     uint8_t row_streamed, row_append, row_halves, row_stream;
-    uint8_t close[2]; /* durable ends: behind the outcome; of a stream whose end was not confirmed */
+    uint8_t close[2]; /* durable ends: with the outcome; of a stream that was left */
     uint8_t append_doubt;
     uint8_t ended, dead, refused, began, faults, kills, doubts, hard;
 };
