@@ -52,7 +52,7 @@ enum tc_rule_kind {
     TC_RULE_RANGE,        /* min to max */
     TC_RULE_DURATION,     /* text: unit of the option, ms s min h d; "30 s" is accepted, too */
     TC_RULE_SIZE,         /* text: unit of the option, B KiB MiB GiB; "64 MiB" is accepted, too */
-    TC_RULE_URL,          /* text: the valid schemes of https http wss ws; it must have a host */
+    TC_RULE_URL,          /* text: the valid schemes, as https http; it must have a host */
     TC_RULE_EXISTS,       /* a path that exists */
     TC_RULE_READS,        /* the path of a file that can be read */
     TC_RULE_WRITES,       /* the path of a file that can be written, or created in its directory */
@@ -76,8 +76,9 @@ struct tc_rule {
 };
 
 /* Since 1.4. A request by which `turncast doctor` asks the service whether the credentials are
- * valid; it must change nothing. url and header values may have {option:NAME}, see tc_http. Made by
- * TC_PROBE. */
+ * valid; it must change nothing. url and header values may have {option:NAME}, see tc_http; a header
+ * with an option that is not set is left out. With the method NOOP and a URL smtp: or smtps: the
+ * mail server is asked; the only headers are X-SMTP-User and X-SMTP-Password. Made by TC_PROBE. */
 struct tc_probe {
     size_t size;
     const char *method; /* NULL: GET */
@@ -87,6 +88,11 @@ struct tc_probe {
     const char *ok; /* RFC 6901 pointer to a member that is true in the answer; NULL: any 2xx */
     const char *account; /* pointer to the name of the account; or NULL */
     const char *reason;  /* pointer to the reason of a refusal; or NULL */
+#if TURNCAST_API_MINOR >= 6
+    /* Since 1.6. */
+    const char *body;        /* JSON; or NULL: none */
+    const char *header_list; /* a TC_T_LIST option whose elements NAME=VALUE are headers, too */
+#endif
 };
 #endif
 

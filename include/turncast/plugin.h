@@ -34,7 +34,7 @@ extern "C" {
 /* Members, types and macros newer than TURNCAST_API_MINOR are not declared, so a plugin that
  * compiles runs on hosts of that minor version. */
 #define TURNCAST_API_MAJOR 1
-#define TURNCAST_API_LATEST 5 /* newest minor version in this header */
+#define TURNCAST_API_LATEST 6 /* newest minor version in this header */
 #ifndef TURNCAST_API_MINOR    /* define it before the include to run on older hosts */
 #define TURNCAST_API_MINOR TURNCAST_API_LATEST
 #elif TURNCAST_API_MINOR > TURNCAST_API_LATEST

@@ -6,7 +6,7 @@
 try --version
 is "$status" 0 "--version"
 has "$out" "turncast " "prints the version"
-has "$out" "plugin ABI 1.5" "and the ABI"
+has "$out" "plugin ABI 1.6" "and the ABI"
 
 try --help
 is "$status" 0 "--help"

@@ -119,6 +119,8 @@ class Session:
             await self.recipient(line)
         elif verb == "DATA":
             return await self.message()
+        elif verb == "NOOP":
+            await self.say("250 ok")
         elif verb == "QUIT":
             await self.say("221 bye")
             return False

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/bytes/pack.h"
+#include "base/versioned.h"
 #include "chat/chat_options.h"
 #include "conf/options/option_rules.h"
 #include "conf/options/plugin_options.h"
@@ -18,6 +19,7 @@
 #define INTERVAL_MAX ((int64_t)7 * 86400 * 1000)
 #define TEXT_MAX ((size_t)1024)
 #define HEADERS_MAX ((size_t)16)
+#define PROBE_SIZE_MIN offsetof(struct tc_probe, body) /* of a plugin built for 1.4 */
 
 /* ---- its functions ---- */
 
@@ -168,11 +170,15 @@ static int check_probe(const struct tc_probe *p, struct tc_err *err)
 {
     if (!p)
         return 0;
-    if (p->size < sizeof *p)
-        return err_set(err, NULL, "probe has %zu bytes; expected at least %zu", p->size, sizeof *p);
+    if (p->size < PROBE_SIZE_MIN)
+        return err_set(err, NULL, "probe has %zu bytes; expected at least %zu", p->size,
+                       PROBE_SIZE_MIN);
     if (!p->url || p->header_count > HEADERS_MAX)
         return err_set(err, NULL, p->url ? "probe has too many headers" : "probe has no url");
-    const char *const texts[] = {p->method, p->url, p->ok, p->account, p->reason};
+    struct tc_probe all;
+    versioned_copy(&all, sizeof all, p);
+    const char *const texts[] = {p->method, p->url,   p->ok,          p->account,
+                                 p->reason, all.body, all.header_list};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         if (descriptor_check_text("a text of the probe", texts[i], false, err) < 0)
             return -1;
@@ -277,11 +283,15 @@ static void pack_probe(struct buf *out, const struct tc_probe *p)
     pack_bool(out, p != NULL);
     if (!p)
         return;
+    struct tc_probe all;
+    versioned_copy(&all, sizeof all, p);
     pack_string(out, p->method);
     pack_string(out, p->url);
     pack_string(out, p->ok);
     pack_string(out, p->account);
     pack_string(out, p->reason);
+    pack_string(out, all.body);
+    pack_string(out, all.header_list);
     pack_int64(out, (int64_t)p->header_count);
     for (size_t i = 0; i < p->header_count; i++) {
         pack_string(out, p->headers[i].name);
@@ -382,6 +392,8 @@ static const struct tc_probe *take_probe(struct unpacker *u, struct arena *a)
     p->ok = unpack_text(u);
     p->account = unpack_text(u);
     p->reason = unpack_text(u);
+    p->body = unpack_text(u);
+    p->header_list = unpack_text(u);
     p->header_count = unpack_count(u, HEADERS_MAX);
     struct tc_header *const headers = arena_alloc(a, (p->header_count + 1) * sizeof *headers);
     for (size_t i = 0; i < p->header_count; i++) {

@@ -165,9 +165,9 @@ static void test_constants(void)
     static const struct {
         const char *module, *why, *what;
     } rows[] = {
-        {"oldmajor", "built for plugin API 0.3, but this turncast has 1.5; rebuild the plugin",
+        {"oldmajor", "built for plugin API 0.3, but this turncast has 1.6; rebuild the plugin",
          "another major"},
-        {"newminor", "requires plugin API 1.999, but this turncast has 1.5; upgrade turncast",
+        {"newminor", "requires plugin API 1.999, but this turncast has 1.6; upgrade turncast",
          "a newer minor"},
         {"nosymbol", "does not export turncast_plugin", "no plugin"},
         {"function", "turncast_plugin is not a constant", "a function"},

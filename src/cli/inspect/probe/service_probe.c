@@ -16,6 +16,7 @@
 
 #define SHOWN_MAX ((size_t)200) /* bytes of a text of the service */
 #define SECRET_OPTION "{option:"
+#define HEADERS_MAX ((size_t)64)
 
 /* One question and what came of it. */
 struct service_probe {
@@ -28,6 +29,7 @@ struct service_probe {
     struct arena arena;
     const char *why;    /* it cannot be asked; or NULL */
     char *host;         /* that is asked, with its port */
+    bool is_mail;       /* a mail server is asked */
     bool done, is_json; /* a reply came; it has an object */
     bool is_proved;     /* which says that the credentials are valid */
     enum httpc_outcome outcome;
@@ -45,22 +47,69 @@ struct service_probes {
 
 /* ---- what is asked ---- */
 
+static const struct tc_option *service_probe_find_row(const struct service_probe *p,
+                                                      const char *name, enum tc_type type)
+{
+    const struct tc_option *o = p->options;
+    while (o && o->key && (strcmp(o->key, name) != 0 || o->type != type))
+        o++;
+    return o && o->key ? o : NULL;
+}
+
 static const char *service_probe_find_option(void *ctx, const char *name)
 {
     struct service_probe *const p = ctx;
-    for (const struct tc_option *o = p->options; o && o->key; o++) {
-        const char *text;
-        if (strcmp(o->key, name) != 0 || o->type != TC_T_STR)
-            continue;
+    const struct tc_option *const o = service_probe_find_row(p, name, TC_T_STR);
+    const char *text = NULL;
+    if (o)
         memcpy(&text, (char *)p->values + o->offset, sizeof text);
-        return text;
+    return text;
+}
+
+/* The elements of the option with headers, ending with NULL; or NULL. */
+static const char *const *service_probe_find_list(const struct service_probe *p)
+{
+    const char *const name = p->probe->header_list;
+    const struct tc_option *const o = name ? service_probe_find_row(p, name, TC_T_LIST) : NULL;
+    const char *const *list = NULL;
+    if (o)
+        memcpy(&list, (char *)p->values + o->offset, sizeof list);
+    return list;
+}
+
+/* Whether the value is an option that has no value. */
+static bool service_probe_is_unset(struct service_probe *p, const char *value)
+{
+    if (strncmp(value, SECRET_OPTION, strlen(SECRET_OPTION)) != 0)
+        return false;
+    const char *const name = value + strlen(SECRET_OPTION);
+    return !service_probe_find_option(p, arena_strndup(&p->arena, name, strcspn(name, "}")));
+}
+
+/* How many: those of the plugin that have a value, then those of the operator. */
+static size_t service_probe_collect_headers(struct service_probe *p, struct tc_header *to)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < p->probe->header_count; i++)
+        if (!service_probe_is_unset(p, p->probe->headers[i].value))
+            to[n++] = p->probe->headers[i];
+    const char *const *list = service_probe_find_list(p);
+    for (; list && *list && n < HEADERS_MAX; list++) {
+        const size_t len = strcspn(*list, "=");
+        if ((*list)[len])
+            to[n++] = (struct tc_header){arena_strndup(&p->arena, *list, len), *list + len + 1};
     }
-    return NULL;
+    return n;
 }
 
 /* The option whose value the service judges: the first secret of the request. NULL: none. */
 static const char *service_probe_find_secret(const struct service_probe *p)
 {
+    const char *const *const list = service_probe_find_list(p);
+    if (list && *list)
+        return p->probe->header_list;
+    if (p->is_mail)
+        return service_probe_find_row(p, "password", TC_T_STR) ? "password" : NULL;
     const char *const texts[] = {p->probe->url,
                                  p->probe->header_count ? p->probe->headers[0].value : ""};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
@@ -124,11 +173,13 @@ static void service_probe_on_reply(void *arg, const struct httpc_reply *reply)
 /* NULL, or why it cannot be sent. */
 static const char *service_probe_send(struct service_probe *p, struct httpc *httpc)
 {
+    struct tc_header headers[HEADERS_MAX];
     const struct tc_http http = {.size = sizeof http,
                                  .method = p->probe->method ? p->probe->method : "GET",
                                  .url = p->probe->url,
-                                 .headers = p->probe->headers,
-                                 .header_count = p->probe->header_count,
+                                 .headers = headers,
+                                 .header_count = service_probe_collect_headers(p, headers),
+                                 .body = p->probe->body,
                                  .timeout_ms = SERVICE_PROBE_MS};
     const char *why = NULL;
     struct outbound_request *const request = outbound_request_new(1, "", &http, &why);
@@ -139,6 +190,7 @@ static const char *service_probe_send(struct service_probe *p, struct httpc *htt
                                 &(struct expand_source){service_probe_find_option, p, NULL});
     if (!why) {
         service_probe_set_host(p, expanded.http.url);
+        p->is_mail = strncmp(expanded.http.url, "smtp", 4) == 0;
         httpc_start(httpc, &expanded.http, service_probe_on_reply, p);
     } else {
         why = arena_strdup(&p->arena, why);
@@ -224,7 +276,9 @@ static struct finding service_probe_judge_refusal(struct service_probe *p)
         line,
         arena_sprintf(a, "plugins.instances.%s%s%s", p->inst->name, key ? "." : "", key ? key : ""),
         arena_sprintf(a, "%s does not accept %s (%s)", p->host, key ? key : "the credentials",
-                      p->reason ? p->reason : arena_sprintf(a, "status %d", p->status)),
+                      p->reason    ? p->reason
+                      : p->is_mail ? p->error
+                                   : arena_sprintf(a, "status %d", p->status)),
         arena_sprintf(a, "set a valid %s", key ? key : "value")};
 }
 
@@ -239,6 +293,17 @@ static struct finding service_probe_judge_silence(struct service_probe *p)
     return (struct finding){.level = FINDING_WARNING,
                             .text = arena_sprintf(a, "cannot reach %s: %s", p->host, p->error),
                             .remedy = "check the network, the proxy and the URL of the service"};
+}
+
+/* Whether the status says that the credentials are wrong, and not that the service is busy, or
+ * another one. */
+static bool service_probe_is_refusal(const struct service_probe *p)
+{
+    if (p->is_mail)
+        return p->status >= 500;
+    if (p->status == 401 || p->status == 403)
+        return true;
+    return p->status != 429 && p->status < 500 && p->is_json;
 }
 
 struct finding service_probe_judge(struct service_probe *p)
@@ -256,11 +321,11 @@ struct finding service_probe_judge(struct service_probe *p)
                                                       p->account ? ")" : "")};
     if (!p->status)
         return service_probe_judge_silence(p);
-    if (p->status == 429 || p->status >= 500 || !p->is_json)
-        return (struct finding){.level = FINDING_WARNING,
-                                .text = arena_sprintf(a, "%s answers with status %d%s: not checked",
-                                                      p->host, p->status,
-                                                      p->is_json ? "" : " and no JSON"),
-                                .remedy = "run turncast doctor again later"};
+    if (!service_probe_is_refusal(p))
+        return (struct finding){
+            .level = FINDING_WARNING,
+            .text = arena_sprintf(a, "%s answers with status %d%s: not checked", p->host, p->status,
+                                  p->is_json || p->is_mail ? "" : " and no JSON"),
+            .remedy = "run turncast doctor again later"};
     return service_probe_judge_refusal(p);
 }

@@ -9,7 +9,8 @@
 #define ADDRESS_MAX ((size_t)254)
 #define RECIPIENTS_MAX 50
 #define REPLY_MAX ((size_t)4 << 10) /* bytes of one reply that are kept */
-#define QUIT_S 1L                   /* how long the reply to QUIT is waited for */
+#define METHOD_LOGIN "NOOP"
+#define QUIT_S 1L /* how long the reply to QUIT is waited for */
 #define STATUS_BYE 221
 
 enum mail_header { MAIL_FROM, MAIL_TO, MAIL_USER, MAIL_PASSWORD, MAIL_UNKNOWN };
@@ -50,6 +51,12 @@ static bool is_mailbox(const char *text)
     return true;
 }
 
+/* Nothing is sent: it only logs in. */
+static bool is_login(const struct httpc_request *r)
+{
+    return strcmp(r->method, METHOD_LOGIN) == 0;
+}
+
 static const char *check_headers(const struct httpc_request *r)
 {
     size_t n[MAIL_UNKNOWN + 1] = {0};
@@ -63,7 +70,9 @@ static const char *check_headers(const struct httpc_request *r)
         if ((kind == MAIL_TO || (kind == MAIL_FROM && *value)) && !is_mailbox(value))
             return "an address of the e-mail is invalid";
     }
-    if (n[MAIL_FROM] != 1 || n[MAIL_TO] < 1 || n[MAIL_TO] > RECIPIENTS_MAX)
+    if (is_login(r) && (n[MAIL_FROM] || n[MAIL_TO]))
+        return "a login to a mail server has no sender and no recipients";
+    if (!is_login(r) && (n[MAIL_FROM] != 1 || n[MAIL_TO] < 1 || n[MAIL_TO] > RECIPIENTS_MAX))
         return "an e-mail needs one header X-SMTP-From and 1 to 50 headers X-SMTP-To";
     if (n[MAIL_USER] > 1 || n[MAIL_USER] != n[MAIL_PASSWORD])
         return "an e-mail has one X-SMTP-User and one X-SMTP-Password, or neither";
@@ -76,8 +85,9 @@ const char *httpc_mail_validate(const struct httpc_request *r)
     const size_t len = strcspn(host, "/?#");
     if (host[len] && strcmp(host + len, "/") != 0)
         return "the URL of a mail server has no path"; /* libcurl would say it in EHLO */
-    if (!r->body.len || memchr(r->body.p, '\0', r->body.len))
-        return "the body of an e-mail is empty or has a NUL byte";
+    if (is_login(r) ? r->body.len > 0 : !r->body.len || memchr(r->body.p, '\0', r->body.len))
+        return is_login(r) ? "a login to a mail server has no body"
+                           : "the body of an e-mail is empty or has a NUL byte";
     if (r->save_dir || (r->content_type && strncmp(r->content_type, "multipart/", 10) == 0))
         return "an e-mail has neither parts nor a response to save";
     return check_headers(r);
@@ -169,7 +179,8 @@ static void set_envelope(struct httpc_transfer *c, const struct libcurl *curl,
             curl->easy_setopt(c->easy, kind == MAIL_USER ? CURLOPT_USERNAME : CURLOPT_PASSWORD,
                               value);
     }
-    curl->easy_setopt(c->easy, CURLOPT_MAIL_RCPT, c->headers);
+    if (c->headers)
+        curl->easy_setopt(c->easy, CURLOPT_MAIL_RCPT, c->headers);
 }
 
 /* The operator may name a server of this machine, which needs no TLS. */
@@ -183,6 +194,14 @@ static bool is_plain(const struct httpc_request *r)
     return r->flags & HTTPC_LOOPBACK && httpc_transfer_is_loopback(host);
 }
 
+static void set_message(struct httpc_transfer *c, const struct libcurl *curl)
+{
+    curl->easy_setopt(c->easy, CURLOPT_UPLOAD, 1L);
+    curl->easy_setopt(c->easy, CURLOPT_INFILESIZE_LARGE, (curl_off_t)c->upload.len);
+    curl->easy_setopt(c->easy, CURLOPT_READFUNCTION, httpc_mail_on_upload);
+    curl->easy_setopt(c->easy, CURLOPT_READDATA, c);
+}
+
 void httpc_mail_setup(struct httpc_transfer *c, const struct libcurl *curl,
                       const struct httpc_request *r)
 {
@@ -191,10 +210,10 @@ void httpc_mail_setup(struct httpc_transfer *c, const struct libcurl *curl,
     curl->easy_setopt(c->easy, CURLOPT_USE_SSL,
                       (long)(is_plain(r) ? CURLUSESSL_NONE : CURLUSESSL_ALL));
     curl->easy_setopt(c->easy, CURLOPT_FORBID_REUSE, 1L); /* QUIT is for the worker to wait for */
-    curl->easy_setopt(c->easy, CURLOPT_UPLOAD, 1L);
-    curl->easy_setopt(c->easy, CURLOPT_INFILESIZE_LARGE, (curl_off_t)c->upload.len);
-    curl->easy_setopt(c->easy, CURLOPT_READFUNCTION, httpc_mail_on_upload);
-    curl->easy_setopt(c->easy, CURLOPT_READDATA, c);
+    if (is_login(r))
+        curl->easy_setopt(c->easy, CURLOPT_CUSTOMREQUEST, METHOD_LOGIN);
+    else
+        set_message(c, curl);
     curl->easy_setopt(c->easy, CURLOPT_HEADERFUNCTION, httpc_mail_on_reply);
     curl->easy_setopt(c->easy, CURLOPT_XFERINFOFUNCTION, httpc_mail_on_progress);
     curl->easy_setopt(c->easy, CURLOPT_XFERINFODATA, c);

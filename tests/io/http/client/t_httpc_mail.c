@@ -299,6 +299,43 @@ static void test_credentials(struct httpc *h)
     stop_server(&s);
 }
 
+static void log_in(struct httpc *h, const struct server *s, const char *password, const char *body)
+{
+    const struct httpc_header headers[] = {{"X-SMTP-User", "bot"}, {"X-SMTP-Password", password}};
+    told = (struct told){0};
+    httpc_start(h,
+                &(struct httpc_request){.method = "NOOP",
+                                        .url = url_of(s),
+                                        .headers = headers,
+                                        .header_count = password ? 2 : 0,
+                                        .body = {body, strlen(body)},
+                                        .flags = HTTPC_LOOPBACK},
+                on_done, NULL);
+    while (!told.count)
+        loop_run_once(loop, -1);
+}
+
+static void test_login(struct httpc *h)
+{
+    const struct server s = start_server("login", "--auth", "bot:" PASSWORD);
+    log_in(h, &s, PASSWORD, "");
+    is_int(told.outcome, HTTPC_OK, "a login alone");
+    is_int(told.status, 250, "its status");
+    log_in(h, &s, "wrong", "");
+    is_int(told.outcome, HTTPC_REJECTED, "a login with a wrong password");
+    is_int(told.status, 535, "its status");
+    has_str(told.error, "wrong user or password", "the words of the server");
+    log_in(h, &s, NULL, "");
+    is_int(told.outcome, HTTPC_OK, "a connection without a login");
+    log_in(h, &s, PASSWORD, "x");
+    has_str(told.error, "a login to a mail server has no body",
+            "a login with a message is refused");
+    is_int(access(s.log, F_OK), -1, "no e-mail was sent");
+    stop_server(&s);
+    log_in(h, &s, PASSWORD, "");
+    is_int(told.outcome, HTTPC_NOT_SENT, "a login without a server");
+}
+
 int main(void)
 {
     plan_lazy();
@@ -309,6 +346,7 @@ int main(void)
     test_cancel(h);
     test_refused(h);
     test_credentials(h);
+    test_login(h);
     test_tls();
     httpc_free(h);
     loop_free(loop);
