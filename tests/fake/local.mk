@@ -73,3 +73,7 @@ dist_check_SCRIPTS += tests/fake/t_faults.py tests/fake/t_matrix.py tests/fake/t
 # dialog.py: an agent that plays a recorded dialog, and checks ours
 EXTRA_DIST += tests/fake/dialog.py
 dist_check_SCRIPTS += tests/fake/t_dialog.py
+
+# otlpd.py: a receiver of traces
+EXTRA_DIST += tests/fake/otlpd.py
+dist_check_SCRIPTS += tests/fake/t_otlpd.py

@@ -42,6 +42,9 @@ CONNECTOR_TESTS = \
 	tests/plugins/matrix/people.script \
 	tests/plugins/matrix/request.script \
 	tests/plugins/matrix/sync.script \
+	tests/plugins/otlp/export.script \
+	tests/plugins/otlp/options.script \
+	tests/plugins/otlp/trace.script \
 	tests/plugins/slack/answer.script \
 	tests/plugins/slack/channel.script \
 	tests/plugins/slack/edit.script \

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: MIT
+ * The connector otlp: its options, the queue of spans, and the requests that carry them. One
+ * request is under way at a time; what comes meanwhile goes with the next one. Nothing is kept on
+ * disk: what cannot be sent is counted and lost. */
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "otlp.h"
+
+#define SCHEMA "https://opentelemetry.io/schemas/1.41.0"
+#define BATCH ((size_t)512)             /* spans of one request */
+#define BATCH_BYTES ((size_t)4 << 20)   /* of one request */
+#define QUEUE_BYTES ((size_t)16 << 20)  /* of all spans that wait */
+#define WAIT_MS 2000                    /* of the first span of a batch */
+#define AGE_MS ((int64_t)5 * 60 * 1000) /* of a request: after that it is given up */
+
+static const struct tc_option options[] = {
+    TC_OPTION(struct otlp_conf, endpoint, NULL, TC_REQUIRED,
+              "base URL of the receiver; spans go to ENDPOINT/v1/traces"),
+    TC_OPTION(struct otlp_conf, headers, NULL, TC_SECRET,
+              "headers of each request: NAME=VALUE, NAME=env:VARIABLE or NAME=file:PATH"),
+    TC_OPTION(struct otlp_conf, service, "turncast", 0, "resource attribute service.name"),
+    TC_OPTION(struct otlp_conf, resource, NULL, 0, "further resource attributes: NAME=VALUE"),
+    TC_OPTION(struct otlp_conf, content, "false", 0,
+              "also send prompts, answers, and arguments and results of tools"),
+    TC_OPTION(struct otlp_conf, input_includes_cache, "true", 0,
+              "count tokens from a cache as input tokens, too"),
+    {0},
+};
+
+static const struct tc_rule rules[] = {
+    {.key = "endpoint", .kind = TC_RULE_URL, .text = "https http"},
+    {0},
+};
+
+/* ---- the queue ---- */
+
+static void report_lost(struct tc_instance *inst, size_t n, const char *why)
+{
+    struct otlp *const s = inst->state;
+    if (s->lost == 0)
+        tc_log(inst, TC_ERR, "spans are being lost: %s", why);
+    s->lost += n;
+}
+
+/* Without secrets, malloc(3); or NULL. */
+static char *mask(struct tc_instance *inst, const char *json)
+{
+    const size_t len = strlen(json);
+    size_t cap = len + 64;
+    char *masked = malloc(cap);
+    for (size_t need; masked && (need = tc_redact(inst, json, len, masked, cap)) >= cap;) {
+        free(masked);
+        cap = need + 1;
+        masked = malloc(cap);
+    }
+    return masked;
+}
+
+void otlp_put(struct tc_instance *inst, const char *span)
+{
+    struct otlp *const s = inst->state;
+    if (s->n == OTLP_QUEUE || s->bytes > QUEUE_BYTES) {
+        report_lost(inst, 1, "the queue is full");
+        return;
+    }
+    char *const masked = span ? mask(inst, span) : NULL;
+    if (!masked) {
+        report_lost(inst, 1, "out of memory");
+        return;
+    }
+    if (s->n == 0)
+        tc_wake(inst->lobby, WAIT_MS);
+    s->spans[s->n++] = masked;
+    s->bytes += strlen(masked);
+    if (s->n >= BATCH)
+        otlp_send(inst);
+}
+
+/* Moves the first spans to the body of a request, malloc(3) or NULL; *n is their number. */
+static char *take_body(struct otlp *s, size_t *n, size_t *len)
+{
+    char *body = NULL;
+    size_t bytes = 0;
+    FILE *const out = open_memstream(&body, len);
+    if (out)
+        fputs(s->head, out);
+    for (*n = 0; *n < s->n && *n < BATCH && bytes < BATCH_BYTES; (*n)++) {
+        bytes += strlen(s->spans[*n]);
+        if (out)
+            fprintf(out, "%s%s", *n ? "," : "", s->spans[*n]);
+        free(s->spans[*n]);
+    }
+    s->bytes -= bytes;
+    s->n -= *n;
+    memmove(s->spans, s->spans + *n, s->n * sizeof *s->spans);
+    if (out)
+        fputs("]}]}]}", out);
+    if (out && fclose(out) == 0)
+        return body;
+    free(body);
+    return NULL;
+}
+
+void otlp_send(struct tc_instance *inst)
+{
+    struct otlp *const s = inst->state;
+    size_t n, len;
+    if (s->in_flight || s->n == 0)
+        return;
+    char *const body = take_body(s, &n, &len);
+    /* A span that is sent again has the same ids, so that the receiver can recognise it. */
+    if (body &&
+        tc_http(inst->lobby,
+                TC_HTTP(.url = "{option:endpoint}/v1/traces", .headers = s->headers,
+                        .header_count = s->header_count, .content_type = "application/json",
+                        .body = body, .body_len = len, .lane = "traces", .priority = TC_P_NOTICE,
+                        .flags = TC_IDEMPOTENT, .timeout_ms = 10000, .max_age_ms = AGE_MS)) == 0)
+        s->in_flight = n;
+    else
+        report_lost(inst, n, "the request could not be queued");
+    free(body);
+}
+
+/* ---- responses ---- */
+
+static void report_success(struct tc_turn *lobby, const struct tc_reply *reply)
+{
+    struct otlp *const s = lobby->inst->state;
+    const bool is_json = reply->body[strspn(reply->body, " \t\r\n")] == '{';
+    const char *const partial = is_json ? tc_json_get(lobby, reply->body, "/partialSuccess") : NULL;
+    const char *const n = partial ? tc_json_get(lobby, partial, "/rejectedSpans") : NULL;
+    const char *const why = partial ? tc_json_get(lobby, partial, "/errorMessage") : NULL;
+    if ((n && strcmp(n, "0") != 0) || (why && *why))
+        tc_log(lobby->inst, TC_WARN, "the receiver rejected %.20s of %zu spans: %.200s",
+               n ? n : "0", s->in_flight, why ? why : "");
+    if (s->lost > 0)
+        tc_log(lobby->inst, TC_WARN, "spans are sent again; spans lost: %" PRIu64, s->lost);
+    s->lost = 0;
+}
+
+/* According to the protocol all other statuses are final. Without a status the host decides. */
+static bool is_temporary(int status)
+{
+    return status == 429 || (status >= 502 && status <= 504);
+}
+
+int otlp_take_reply(struct tc_turn *lobby, const struct tc_reply *reply, struct tc_verdict *v)
+{
+    struct otlp *const s = lobby->inst->state;
+    if (reply->outcome != TC_OK && reply->status > 0)
+        v->next = is_temporary(reply->status) ? TC_NEXT_AGAIN : TC_NEXT_FAIL;
+    if (v->next == TC_NEXT_AGAIN)
+        return 0;
+    if (reply->outcome == TC_OK)
+        report_success(lobby, reply);
+    else
+        report_lost(lobby->inst, s->in_flight, reply->error);
+    s->in_flight = 0;
+    otlp_send(lobby->inst);
+    return 0;
+}
+
+/* ---- begin and end ---- */
+
+/* Whether each element is NAME=VALUE, with a NAME of letters, digits and these. */
+static bool check_pairs(struct tc_instance *inst, const char *key, const char *const *list,
+                        const char *others)
+{
+    for (; list && *list; list++) {
+        const char *end = *list;
+        while (*end && (isalnum((unsigned char)*end) || strchr(others, *end)))
+            end++;
+        if (end == *list || *end != '=') {
+            tc_log(inst, TC_ERR, "option %s: an element is not NAME=VALUE", key);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The host puts the values in as it sends a request. */
+static void add_header(struct tc_instance *inst, const char *pair)
+{
+    struct otlp *const s = inst->state;
+    const char *const name = tc_sprint(inst->lobby, "%.*s", (int)strcspn(pair, "="), pair);
+    s->headers[s->header_count++] = (struct tc_header){
+        tc_keep(inst->lobby, name),
+        tc_keep(inst->lobby, tc_sprint(inst->lobby, "{option:headers.%s}", name))};
+}
+
+static const char *make_head(struct tc_instance *inst)
+{
+    const struct otlp_conf *const conf = inst->conf;
+    const char *list = NULL;
+    char host[256] = "";
+    gethostname(host, sizeof host - 1);
+    otlp_add_text(inst->lobby, &list, "service.name", conf->service);
+    otlp_add_text(inst->lobby, &list, "service.instance.id", host);
+    for (const char *const *r = conf->resource; r && *r; r++) {
+        const int len = (int)strcspn(*r, "=");
+        otlp_add_text(inst->lobby, &list, tc_sprint(inst->lobby, "%.*s", len, *r), *r + len + 1);
+    }
+    return tc_sprint(inst->lobby,
+                     "{\"resourceSpans\":[{\"resource\":{\"attributes\":[%s]},\"schemaUrl\":"
+                     "\"" SCHEMA "\",\"scopeSpans\":[{\"scope\":{\"name\":\"turncast\","
+                     "\"version\":\"" OTLP_VERSION "\"},\"spans\":[",
+                     list ? list : "");
+}
+
+static int init(struct tc_instance *inst)
+{
+    const struct otlp_conf *const conf = inst->conf;
+    struct otlp *const s = inst->state;
+    size_t n = 0;
+    if (!check_pairs(inst, "headers", conf->headers, "-_") ||
+        !check_pairs(inst, "resource", conf->resource, "-_./"))
+        return -1;
+    while (conf->headers && conf->headers[n])
+        n++;
+    s->headers = tc_alloc(inst->lobby, (n + 1) * sizeof *s->headers);
+    for (size_t i = 0; s->headers && i < n; i++)
+        add_header(inst, conf->headers[i]);
+    s->head = tc_keep(inst->lobby, make_head(inst));
+    return s->head && s->headers ? 0 : -1;
+}
+
+static void teardown(struct tc_instance *inst)
+{
+    struct otlp *const s = inst->state;
+    const uint64_t lost = s->n + s->in_flight + s->lost;
+    if (lost > 0)
+        tc_log(inst, TC_ERR, "spans lost: %" PRIu64, lost);
+    for (size_t i = 0; i < s->n; i++)
+        free(s->spans[i]);
+}
+
+TURNCAST_PLUGIN(.name = "otlp", .version = OTLP_VERSION,
+                .summary = "traces of turns for OpenTelemetry, by OTLP over HTTP",
+                .flags = TC_SEES_ALL, .conf_size = sizeof(struct otlp_conf),
+                .state_size = sizeof(struct otlp), .turn_size = OTLP_TURN_SIZE, .options = options,
+                .rules = rules,
+                .probe = TC_PROBE(.method = "POST", .url = "{option:endpoint}/v1/traces",
+                                  .body = "{\"resourceSpans\":[]}", .header_list = "headers",
+                                  .reason = "/message"),
+                .init = init, .teardown = teardown, .sink = &otlp_sink);
