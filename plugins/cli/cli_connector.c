@@ -8,6 +8,7 @@
 
 #include "progress_lines.h"
 #include "question_dialog.h"
+#include "terminal/cli_words.h"
 #include "view/status_line.h"
 #include "view/turn_view.h"
 
@@ -295,6 +296,8 @@ static int init(struct tc_instance *inst)
     term_init(&s->term, STDERR_FILENO, tty && s->rich, color_of(conf));
     if (!s->rich)
         s->term.ascii = false;
+    if (s->rich) /* programs read the lines */
+        s->term.language = cli_words_language(&s->term, inst->language);
     ask_init(&s->ask, tty);
     return 0;
 }

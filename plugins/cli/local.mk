@@ -12,6 +12,9 @@ plugins_cli_la_SOURCES = \
 	plugins/cli/request_words.h \
 	plugins/cli/terminal_request.c \
 	plugins/cli/terminal_request.h \
+	plugins/cli/terminal/cli_words.c \
+	plugins/cli/terminal/cli_words.def \
+	plugins/cli/terminal/cli_words.h \
 	plugins/cli/terminal/input_line.c \
 	plugins/cli/terminal/input_line.h \
 	plugins/cli/terminal/keyboard.c \

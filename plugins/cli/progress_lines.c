@@ -26,7 +26,7 @@ static void put_line(struct term *t, const char *look, const char *before, const
 void lines_start(struct term *t, const struct tc_start *ev)
 {
     if (ev->task)
-        put_line(t, LOOK_DIM, "Starting: ", ev->task, "");
+        put_line(t, LOOK_DIM, cli_word(t, CLI_WORD_STARTING), ev->task, "");
 }
 
 void lines_progress(struct term *t, const struct tc_progress *ev)
@@ -40,24 +40,26 @@ void lines_progress(struct term *t, const struct tc_progress *ev)
 
 void lines_tool_call(struct term *t, const char *name)
 {
-    put_line(t, LOOK_DIM, "Tool: ", name, "...");
+    put_line(t, LOOK_DIM, cli_word(t, CLI_WORD_TOOL), name, "...");
 }
 
 void lines_tool_result(struct term *t, const char *name, bool is_error)
 {
-    put_line(t, LOOK_DIM, "Tool: ", name, is_error ? " done — error" : " done — ok");
+    put_line(t, LOOK_DIM, cli_word(t, CLI_WORD_TOOL), name,
+             cli_word(t, is_error ? CLI_WORD_TOOL_ERROR : CLI_WORD_TOOL_OK));
 }
 
 void lines_step(struct term *t, const struct tc_step *ev)
 {
     char text[64];
+    const char *const word = cli_word(t, CLI_WORD_ITERATION);
     if (strcmp(ev->state, "start") != 0 || (ev->kind && strcmp(ev->kind, "step") != 0) ||
         ev->index < 0)
         return;
     if (ev->max >= 0)
-        snprintf(text, sizeof text, "Iteration %" PRId64 "/%" PRId64, ev->index + 1, ev->max);
+        snprintf(text, sizeof text, "%s %" PRId64 "/%" PRId64, word, ev->index + 1, ev->max);
     else
-        snprintf(text, sizeof text, "Iteration %" PRId64, ev->index + 1);
+        snprintf(text, sizeof text, "%s %" PRId64, word, ev->index + 1);
     put_line(t, LOOK_DIM, text, NULL, "");
 }
 
@@ -66,15 +68,15 @@ void lines_request(struct term *t, const struct tc_request *ev)
 {
     char text[64];
     if (strcmp(ev->state, "open") == 0) {
-        put_line(t, LOOK_YELLOW, "Waiting for an answer: ",
+        put_line(t, LOOK_YELLOW, cli_word(t, CLI_WORD_WAITING),
                  ev->preview   ? ev->preview
                  : ev->subject ? ev->subject
                  : ev->tool    ? ev->tool
-                               : request_title(ev->kind),
+                               : request_title(t, ev->kind),
                  "");
         return;
     }
-    snprintf(text, sizeof text, "Decided: %s", request_outcome(ev));
+    snprintf(text, sizeof text, "%s%s", cli_word(t, CLI_WORD_DECIDED), request_outcome(t, ev));
     put_line(t, LOOK_YELLOW, text, request_person(ev), "");
 }
 
@@ -84,33 +86,38 @@ void lines_notice(struct term *t, const struct tc_notice *ev)
     const bool info = strcmp(ev->level, "info") == 0;
     const bool retry = ev->code && strstr(ev->code, "retr") && strcmp(ev->code, "retracted") != 0;
     if (retry)
-        put_line(t, LOOK_YELLOW, "Retry: ", ev->text, "");
+        put_line(t, LOOK_YELLOW, cli_word(t, CLI_WORD_RETRY), ev->text, "");
     else if (!info)
-        put_line(t, LOOK_YELLOW, "Warning: ", ev->text, "");
+        put_line(t, LOOK_YELLOW, cli_word(t, CLI_WORD_WARNING), ev->text, "");
 }
 
 void lines_error(struct term *t, const struct tc_error *ev, unsigned retries, const char *last)
 {
     char text[64] = "";
     if (retries > 0 && !strstr(ev->message, "attempt"))
-        snprintf(text, sizeof text, " (attempts: %u)", retries + 1);
-    put_line(t, LOOK_RED, "Error: ", ev->message, text);
+        snprintf(text, sizeof text, " (%s: %u)", cli_word(t, CLI_WORD_ATTEMPTS), retries + 1);
+    put_line(t, LOOK_RED, cli_word(t, CLI_WORD_ERROR), ev->message, text);
     if (retries > 0)
-        put_line(t, LOOK_RED, "Last retry: ", last, "");
+        put_line(t, LOOK_RED, cli_word(t, CLI_WORD_LAST_RETRY), last, "");
 }
 
 /* The CLIReporter knows success only; the other ends are named as they are. An error has had its
  * line. */
 void lines_done(struct term *t, const struct tc_done *ev)
 {
-    char text[64] = "finished";
+    char text[64];
+    const char *const complete = cli_word(t, CLI_WORD_COMPLETE);
     if (strcmp(ev->reason, "error") == 0 || strcmp(ev->reason, "lost") == 0)
         return;
     if (strcmp(ev->reason, "completed") != 0) {
-        put_line(t, LOOK_YELLOW, "Complete: ", ev->reason, "");
+        put_line(t, LOOK_YELLOW, complete, ev->reason, "");
         return;
     }
     if (ev->turns >= 0)
-        snprintf(text, sizeof text, "finished after %" PRId64 " iteration(s)", ev->turns);
-    put_line(t, LOOK_DIM, "Complete: ", ev->detail ? ev->detail : text, "");
+        snprintf(text, sizeof text, "%s %" PRId64 " %s", cli_word(t, CLI_WORD_FINISHED_AFTER),
+                 ev->turns,
+                 cli_word(t, ev->turns == 1 ? CLI_WORD_ONE_ITERATION : CLI_WORD_ITERATIONS));
+    else
+        snprintf(text, sizeof text, "%s", cli_word(t, CLI_WORD_FINISHED));
+    put_line(t, LOOK_DIM, complete, ev->detail ? ev->detail : text, "");
 }

@@ -6,19 +6,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "terminal/cli_words.h"
+
 #define LOOK_EVERY_MS 50
 
 static const struct key {
     char key;
-    const char *choice, *label;
+    const char *choice;
+    enum cli_word label;
 } keys[] = {
-    {'a', "allow", "[a]llow"},
-    {'t', "allow_turn", "[t]urn"},
-    {'s', "allow_session", "[s]ession"},
-    {'w', "allow_always", "al[w]ays"},
-    {'g', "allow_agent", "as the a[g]ent suggests"},
-    {'d', "deny", "[d]eny"},
-    {'x', "deny_stop", "deny and e[x]it turn"},
+    {'a', "allow", CLI_WORD_KEY_ALLOW},           {'t', "allow_turn", CLI_WORD_KEY_TURN},
+    {'s', "allow_session", CLI_WORD_KEY_SESSION}, {'w', "allow_always", CLI_WORD_KEY_ALWAYS},
+    {'g', "allow_agent", CLI_WORD_KEY_AGENT},     {'d', "deny", CLI_WORD_KEY_DENY},
+    {'x', "deny_stop", CLI_WORD_KEY_STOP},
 };
 #define N_KEYS (sizeof keys / sizeof *keys)
 
@@ -56,22 +56,23 @@ static void leave_first(struct ask *a)
 
 /* ---- what is asked ---- */
 
-static void set_keys(struct ask *a)
+static void set_keys(struct ask *a, const struct term *t)
 {
     char label[sizeof a->prompt.label] = "";
     size_t len = 0;
     for (size_t i = 0; i < N_KEYS; i++)
         if (asked_offers(a->first, keys[i].choice))
-            len += (size_t)snprintf(label + len, sizeof label - len, "%s  ", keys[i].label);
+            len += (size_t)snprintf(label + len, sizeof label - len, "%s  ",
+                                    cli_word(t, keys[i].label));
     a->step = ASK_KEY;
     prompt_set(&a->prompt, label, false);
 }
 
-static void set_reason(struct ask *a, const char *choice)
+static void set_reason(struct ask *a, const struct term *t, const char *choice)
 {
     a->step = ASK_REASON;
     a->choice = choice;
-    prompt_set(&a->prompt, "reason (Esc: back)> ", false);
+    prompt_set(&a->prompt, cli_word(t, CLI_WORD_REASON), false);
 }
 
 static const json_t *question(const struct ask *a)
@@ -87,8 +88,9 @@ static void set_question(struct ask *a, struct term *t)
     const bool multi = json_is_true(json_object_get(q, "multi"));
     asked_put_question(q, t);
     if (n > 0)
-        snprintf(label, sizeof label, "enter %s (1-%zu), or type an answer> ",
-                 multi ? "numbers" : "a number", n);
+        snprintf(label, sizeof label, "%s (1-%zu)%s",
+                 cli_word(t, multi ? CLI_WORD_ENTER_NUMBERS : CLI_WORD_ENTER_NUMBER), n,
+                 cli_word(t, CLI_WORD_OR_ANSWER));
     a->step = ASK_QUESTION;
     prompt_set(&a->prompt, label, false);
 }
@@ -100,7 +102,7 @@ static void question_dialog_begin(struct ask *a, struct term *t)
     a->answers = json_object();
     asked_put(r, t);
     if (!asked_offers(r, "answer")) {
-        set_keys(a);
+        set_keys(a, t);
     } else if (json_array_size(a->questions) > 0) {
         set_question(a, t);
     } else {
@@ -177,7 +179,7 @@ static void press(struct ask *a, struct term *t, char key)
         decide(a, t, keys[i].choice, NULL);
         return;
     }
-    set_reason(a, keys[i].choice);
+    set_reason(a, t, keys[i].choice);
 }
 
 /* ---- what is typed ---- */
@@ -232,7 +234,7 @@ static void answer_question(struct ask *a, struct term *t)
     json_t *const answer = read_answer(q, a->prompt.text);
     const char *const id = json_string_value(json_object_get(q, "id"));
     if (!answer) {
-        refuse(a, t, "no such option");
+        refuse(a, t, cli_word(t, CLI_WORD_NO_OPTION));
         return;
     }
     json_object_set_new(a->answers, id ? id : "", answer);
@@ -252,7 +254,7 @@ static void question_dialog_enter(struct ask *a, struct term *t)
     json_t *const valid = json_string(text);
     json_decref(valid);
     if (!valid) {
-        refuse(a, t, "invalid UTF-8");
+        refuse(a, t, cli_word(t, CLI_WORD_NO_UTF8));
     } else if (a->step == ASK_REASON) {
         prompt_leave(&a->prompt, t);
         decide(a, t, a->choice, *text ? text : NULL);
@@ -273,11 +275,11 @@ static void escape(struct ask *a, struct term *t)
         drop_questions(a);
         a->step = ASK_NEW;
     } else if (a->step == ASK_REASON) {
-        set_keys(a);
+        set_keys(a, t);
     } else if (a->prompt.len > 0) {
         prompt_clear(&a->prompt);
     } else if (asked_offers(a->first, "deny")) {
-        set_reason(a, "deny");
+        set_reason(a, t, "deny");
     }
 }
 

@@ -97,10 +97,12 @@ static void put_time_left(struct term *t, int64_t expires_ms)
     if (expires_ms <= 0 || left_s <= 0)
         return;
     if (left_s >= 120)
-        snprintf(text, sizeof text, " (%" PRId64 " min left)", left_s / 60);
+        snprintf(text, sizeof text, " (%" PRId64 " %s)", left_s / 60,
+                 cli_word(t, CLI_WORD_MINUTES_LEFT));
     else
-        snprintf(text, sizeof text, " (%" PRId64 " s left)", left_s);
-    term_put(t, text, (unsigned)strlen(text));
+        snprintf(text, sizeof text, " (%" PRId64 " %s)", left_s,
+                 cli_word(t, CLI_WORD_SECONDS_LEFT));
+    term_margin(t, text);
 }
 
 /* The whole call. Of an edit the lines that change: instead of the preview if path and lines are
@@ -123,9 +125,9 @@ void asked_put(const struct terminal_request *r, struct term *t)
 {
     term_break(t);
     term_look(t, LOOK_YELLOW);
-    const char *const title = request_title(r->kind);
+    const char *const title = request_title(t, r->kind);
     term_put(t, "? ", 2);
-    term_put(t, title, (unsigned)strlen(title));
+    term_margin(t, title);
     if (r->tool && strcmp(r->kind, "approval") == 0) {
         term_put(t, ": ", 2);
         term_phrase(t, r->tool, strlen(r->tool), 200);

@@ -21,6 +21,7 @@
 #include "core/request/approvals.h"
 #include "io/http/client/httpc.h"
 #include "io/journal/journal_async.h"
+#include "text/sentence/texts.h"
 
 #define END_MS 500 /* what one that is not done in time still gets to end */
 
@@ -82,6 +83,8 @@ static void oneshot_host_on_ask(void *ctx, struct host_call *a)
 {
     struct oneshot_host *const h = ctx;
     const struct conf_instance *const inst = conf_instance_find(h->conf, a->instance);
+    a->language = inst ? inst->chat.language : LANGUAGE_EN;
+    TEXTS_IN(a->language);
     if (inst && h->requests && (a->kind == HOST_CALL_TICKET || a->kind == HOST_CALL_ANSWER))
         inbound_request_handle(h->requests, &h->access, inst, a);
     else
@@ -95,13 +98,26 @@ static bool has_terminal(void)
     return keyboard >= 0 && isatty(STDERR_FILENO);
 }
 
+static bool is_of_terminal(const struct conf_instance *inst)
+{
+    return strcmp(inst->plugin, "cli") == 0;
+}
+
+enum language oneshot_host_language(const struct conf *conf)
+{
+    for (size_t i = 0; i < conf->n_instances; i++)
+        if (conf->instances[i].enabled && is_of_terminal(&conf->instances[i]))
+            return conf->instances[i].chat.language;
+    return LANGUAGE_EN;
+}
+
 /* The terminal's own connector can ask only where there is one. */
 static bool is_attended(const struct conf *conf)
 {
     for (size_t i = 0; i < conf->n_instances; i++) {
         const struct conf_instance *const inst = &conf->instances[i];
         if (inst->enabled && (inst->grants & CONF_ANSWER) &&
-            (strcmp(inst->plugin, "cli") != 0 || has_terminal()))
+            (!is_of_terminal(inst) || has_terminal()))
             return true;
     }
     return false;

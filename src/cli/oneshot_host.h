@@ -47,6 +47,8 @@ int oneshot_host_start(struct oneshot_host *h, const struct conf *conf, const st
 bool oneshot_host_settle(struct oneshot_host *h);
 /* Lets the instances end what they do, within HOST_GRACE_MS all together. */
 void oneshot_host_stop(struct oneshot_host *h);
+/* Of what people read at the terminal: that of its connector, English without one. */
+enum language oneshot_host_language(const struct conf *conf);
 /* The stored switches of the agent (NULL: of none), else the configuration's. A damaged store is
  * logged. */
 struct visibility oneshot_host_load_visibility(struct visibility_store *store, const char *agent);

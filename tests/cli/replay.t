@@ -19,6 +19,15 @@ has "$out" '"src":"awaken"' "another one is found, and its framing"
 try replay --plugin jsonl "$turn"
 cp "$scratch/out" "$scratch/all"
 
+# --- languages
+try replay -p cli,mode=rich,language=de "$turn"
+has "$err" ": fertig" "a terminal in German"
+try replay -p cli,mode=lines,language=de "$turn"
+has "$err" "  [progress] Complete: " "lines for programs are in English"
+try replay -p cli,language=fr "$turn"
+is "$status" 2 "an unknown language"
+has "$err" 'language: invalid value "fr"; valid values: en, de' "and which are known"
+
 # what of a line does not depend on the run
 stable() {
     sed 's/"ts":[0-9.]*/"ts":0/; s/"correlation_id":"[^"]*"/"correlation_id":""/'

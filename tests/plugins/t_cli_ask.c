@@ -54,9 +54,9 @@ static bool same_modes(const struct termios *a, const struct termios *b)
 }
 
 /* A terminal of `columns` for this process, and the module on it. */
-static void set(struct scene *s, unsigned short columns)
+static void set_in(struct scene *s, unsigned short columns, const char *language)
 {
-    static const char *const options[] = {"color", "never", NULL};
+    const char *const options[] = {"color", "never", "language", language, NULL};
     const struct winsize size = {.ws_row = 24, .ws_col = columns};
     int slave;
     if (openpty(&s->master, &slave, NULL, NULL, &size))
@@ -73,6 +73,11 @@ static void set(struct scene *s, unsigned short columns)
     s->turn = fake_host_open(s->stage, "t1", NULL, NULL, NULL);
     s->len = 0;
     s->screen[0] = '\0';
+}
+
+static void set(struct scene *s, unsigned short columns)
+{
+    set_in(s, columns, "en");
 }
 
 static void look(struct scene *s)
@@ -273,6 +278,38 @@ static void test_questions(void)
     strike(&s, "answered");
 }
 
+static void test_german(void)
+{
+    struct scene s;
+    set_in(&s, 100, "de");
+    request(&s, "r1", APPROVAL ",\"subject\":\"x\"");
+    has_str(s.screen, "? Freigabe erforderlich: Bash\r\n│ x\r\n[a] ja  ", "a request and its keys");
+    expect(&s, "{\"choice\":\"deny\",\"text\":\"no\"}", TC_COMMAND, NULL);
+    type(&s, "dno");
+    has_str(s.screen, "Begründung (Esc: zurück)> no", "the reason is asked for");
+    type(&s, "\n");
+    decided(&s, "the keys are the same");
+    resolve(&s, "r1", "deny", "ann");
+    has_str(s.screen, "? abgelehnt von ann\r\n", "who decided");
+    request(&s, "r2", QUESTIONS ",\"questions\":[" COLOUR "]");
+    has_str(s.screen, "\r\nNummer eingeben (1-2)", "a question");
+    type(&s, "3\n");
+    has_str(s.screen, "! keine der Möglichkeiten\r\n", "a number too many");
+    strike(&s, "German");
+}
+
+/* What cannot show an umlaut gets English. */
+static void test_ascii(void)
+{
+    struct scene s;
+    setenv("LC_ALL", "de_DE.ISO-8859-1", 1);
+    set_in(&s, 100, "de");
+    request(&s, "r1", APPROVAL);
+    has_str(s.screen, "? Approval needed: Bash", "a terminal of ASCII: English");
+    strike(&s, "ASCII");
+    setenv("LC_ALL", "C.UTF-8", 1);
+}
+
 static void test_elsewhere(void)
 {
     struct scene s;
@@ -398,6 +435,8 @@ static void test_all(void)
     test_preview();
     test_deny();
     test_questions();
+    test_german();
+    test_ascii();
     test_elsewhere();
     test_places();
     test_typed_ahead();

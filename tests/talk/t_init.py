@@ -147,6 +147,8 @@ def without_a_terminal():
         ok(status == 2 and "cannot create the directory" in err, "a place that cannot be written to", err)
         status, _, err = home.init("--agent", "cluade")
         ok(status == 2 and "unknown agent" in err, "an unknown agent", err)
+        status, _, err = home.init("--language", "fr")
+        ok(status == 2 and '--language: invalid value "fr"; valid values: en, de' in err, "a language", err)
         status, _, err = home.init("--allow", "1")
         ok(status == 2 and "--allow requires --connector" in err, "people without a connector", err)
         home.folder.mkdir(parents=True, mode=0o700)
@@ -190,12 +192,13 @@ def connectors():
         options = ["--connector", "slack", "--no-turn", "--set", f"api_base={fake.url}/api/",
                    "--set", f"bot_token=file:{home.path}/bot"]
         status, out, err = home.init(*options, "--set", f"app_token=file:{home.path}/app",
-                                     "--allow", "U1,U2", "--set", 'channel=C"1')
+                                     "--allow", "U1,U2", "--set", 'channel=C"1', "--language", "de")
         equal(status, 0, "slack from files")
         text = home.conf.read_text()
         ok(f'bot_token = "file:{home.path}/bot";' in text and 'allow = ("U1", "U2");' in text
            and 'channel = "C\\"1";' in text, "options, people", text + err)
         ok("pairing" not in text, "who are known")
+        equal(text.count('language = "de";'), 2, "the language of the terminal and of the connector")
 
 
 def on_a_terminal():

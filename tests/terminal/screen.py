@@ -75,7 +75,7 @@ class Screen:
 def masked(text):
     """Without what is different each time: seconds of the live line, and its spinner."""
     text = re.sub(f"[{SPINNER}]", "*", text)
-    text = re.sub(r"\b\d+ (s|min) left", r"N \1 left", text)
+    text = re.sub(r"\b\d+ (s|min) (left|verbleiben)", r"N \1 \2", text)
     return re.sub(r"\b\d+s\b(?=( ·|$|\)))", "Ns", text, flags=re.M)
 
 

@@ -87,16 +87,38 @@ def test_live(columns):
             ok(s.end(), "live: ends")
 
 
+def test_german():
+    """A replay, what is asked and how it is answered, and an error of the host."""
+    with Screen(replay("todo", "-p cli,language=de"), 80, 60) as s:
+        ok(s.end(), "German: a replay ends")
+        compare("todo.german.80", s.text())
+    german = 'language = "de";'
+    with tempfile.TemporaryDirectory() as folder:
+        command = agent(folder, INIT, COMMAND, "await=r-1", RESULT, "eof", options=german)
+        with Screen(command + " >/dev/null", 80, LOGNAME="ann") as s:
+            ok(s.see("[d] nein"), "German: a prompt")
+            compare("approval.german.80", masked(s.text()))
+            s.keys("C-c")
+            ok(s.end(), "German: ends")
+    with tempfile.TemporaryDirectory() as folder:
+        with Screen(agent(folder, INIT, "exit=3", options=german) + " >/dev/null", 80) as s:
+            ok(s.see("Fehler: Der Agent endete mit Status 3."), "German: an agent that fails")
+            ok(s.see("agent main: The agent exited with status 3"), "and the log is in English")
+
+
 def main():
     for columns in SIZES:
         test_replayed(columns)
         test_approval(columns)
         test_live(columns)
     test_styled()
+    test_german()
     known = {path.name for path in pathlib.Path(HERE / "screens").iterdir()}
     wanted = {f"{n}.{c}.txt" for c in SIZES
               for n in (*REPLAYED, "approval", "approval-edit", "live")}
-    equal(known, wanted | {"markdown.styled.80.txt", "diff.styled.80.txt"}, "no other screens")
+    wanted |= {f"{n}.styled.80.txt" for n in ("markdown", "diff")}
+    wanted |= {f"{n}.german.80.txt" for n in ("todo", "approval")}
+    equal(known, wanted, "no other screens")
     done()
 
 

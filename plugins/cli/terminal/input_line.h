@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Formats a user's message for the agent: quoted text as `> ` lines, the message, attachments as
- * `[file: …]` lines. Pure. */
+ * The line in which a person types an answer, behind a label. */
 #ifndef CLI_PROMPT_H
 #define CLI_PROMPT_H
 

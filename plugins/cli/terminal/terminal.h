@@ -28,9 +28,10 @@ struct term {
     bool live;    /* rows of the live region are below the cursor */
     bool drawing; /* they are being written */
     unsigned live_rows;
-    unsigned columns; /* 0: no limit */
-    unsigned rows;    /* of the window */
-    unsigned column;  /* where the cursor is in its line, from 0 */
+    unsigned columns;  /* 0: no limit */
+    unsigned rows;     /* of the window */
+    unsigned column;   /* where the cursor is in its line, from 0 */
+    unsigned language; /* of the connector's own words: a column of cli_words.def */
     bool failed;
     size_t len;
     char buf[8192];

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "terminal/cli_words.h"
+
 #define CUT_MIN 8       /* columns of a line that are shown at least */
 #define CONTEXT_LINES 2 /* that are equal, before and after a change */
 
@@ -382,7 +384,8 @@ void edit_diff_put(const struct edit_diff *d, struct term *t, const char *margin
     }
     if (n >= d->lines)
         return;
-    snprintf(text, sizeof text, "(%zu more line%s)", d->lines - n, d->lines - n == 1 ? "" : "s");
+    snprintf(text, sizeof text, "(%zu %s)", d->lines - n,
+             cli_word(t, d->lines - n == 1 ? CLI_WORD_MORE_LINE : CLI_WORD_MORE_LINES));
     term_margin(t, margin);
     term_look(t, LOOK_DIM);
     term_put(t, text, (unsigned)strlen(text));

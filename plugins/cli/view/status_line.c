@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "call_line.h"
+#include "terminal/cli_words.h"
 
 #define CALLS_SHOWN 4
 #define TEXT_ROWS 12
@@ -33,7 +34,7 @@ static void format_elapsed(char out[32], int64_t ms)
         snprintf(out, 32, "%" PRId64 "h%02" PRId64 "m", s / 3600, s / 60 % 60);
 }
 
-static void format_tokens(char out[32], int64_t n)
+static void format_tokens(char out[32], const struct term *t, int64_t n)
 {
     if (n < 10000)
         snprintf(out, 32, "%" PRId64, n);
@@ -41,6 +42,7 @@ static void format_tokens(char out[32], int64_t n)
         snprintf(out, 32, "%.1fk", (double)n / 1000);
     else
         snprintf(out, 32, "%.1fM", (double)n / 1000000);
+    cli_words_set_decimal(t, out);
 }
 
 /* A call that runs, with its own time. */
@@ -82,24 +84,24 @@ static void draw_calls(struct term *t, const struct call_table *o, int64_t now_m
 }
 
 /* What goes on now. */
-static void describe(char out[64], const struct view *v)
+static void describe(char out[64], const struct term *t, const struct view *v)
 {
     unsigned open = 0;
     open_calls_newest(&v->calls, &open);
     const struct text_stream *const text = text_streams_newest(&v->text);
     if (open == 1)
-        snprintf(out, 64, "Running a tool");
+        snprintf(out, 64, "%s", cli_word(t, CLI_WORD_RUNNING_TOOL));
     else if (open > 1)
-        snprintf(out, 64, "Running tools: %u", open);
+        snprintf(out, 64, "%s: %u", cli_word(t, CLI_WORD_RUNNING_TOOLS), open);
     else if (text)
-        snprintf(out, 64, text->thinking ? "Thinking" : "Writing");
+        snprintf(out, 64, "%s", cli_word(t, text->thinking ? CLI_WORD_THINKING : CLI_WORD_WRITING));
     else
-        snprintf(out, 64, "Waiting for the model");
+        snprintf(out, 64, "%s", cli_word(t, CLI_WORD_MODEL));
 }
 
 static void add_part(struct term *t, const char *text, unsigned room)
 {
-    const unsigned width = (unsigned)strlen(text) + 3;
+    const unsigned width = term_measure_phrase(t, text, strlen(text), room) + 3;
     if (t->column + width > room)
         return;
     term_put(t, t->ascii ? " - " : " · ", 3);
@@ -117,7 +119,7 @@ static void draw_status(struct status_line *s, struct term *t, const struct view
     term_put(t, " ", 1);
     format_elapsed(number, now_ms - v->began_ms);
     const unsigned time = (unsigned)strlen(number) + 3;
-    describe(text, v);
+    describe(text, t, v);
     const char *const what = v->todo.active[0] ? v->todo.active : text;
     term_phrase(t, what, strlen(what), room > t->column + time ? room - t->column - time : 1);
     add_part(t, number, room);
@@ -126,16 +128,16 @@ static void draw_status(struct status_line *s, struct term *t, const struct view
         add_part(t, text, room);
     }
     if (v->input + v->output > 0) {
-        format_tokens(number, v->input + v->output);
-        snprintf(text, sizeof text, "%s tokens", number);
+        format_tokens(number, t, v->input + v->output);
+        snprintf(text, sizeof text, "%s %s", number, cli_word(t, CLI_WORD_TOKENS));
         add_part(t, text, room);
     }
     if (v->cost_usd > 0) {
-        snprintf(text, sizeof text, "$%.4f", v->cost_usd);
-        add_part(t, text, room);
+        cli_words_format_cost(number, t, v->cost_usd);
+        add_part(t, number, room);
     }
     if (v->next)
-        add_part(t, "other turns run", room);
+        add_part(t, cli_word(t, CLI_WORD_OTHER_TURNS), room);
     term_look(t, LOOK_PLAIN);
 }
 

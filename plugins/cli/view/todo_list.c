@@ -7,6 +7,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "terminal/cli_words.h"
+
 #define TEXT_MIN 8 /* columns of an item that are shown at least */
 
 enum todo_state { TODO_OPEN, TODO_ACTIVE, TODO_DONE, TODO_DROPPED };
@@ -108,7 +110,8 @@ static void put_list(const struct todo_list *l, struct term *t, const char *marg
     size_t i;
     const json_t *item;
     term_margin(t, margin);
-    snprintf(text, sizeof text, "To-do: %zu of %zu done", l->done, l->count);
+    snprintf(text, sizeof text, "%s: %zu %s %zu %s", cli_word(t, CLI_WORD_TODO), l->done,
+             cli_word(t, CLI_WORD_TODO_OF), l->count, cli_word(t, CLI_WORD_TODO_DONE));
     term_look(t, LOOK_BOLD);
     term_put(t, text, (unsigned)strlen(text));
     term_look(t, LOOK_PLAIN);

@@ -9,6 +9,7 @@
 #include "request_words.h"
 #include "call_line.h"
 #include "edit_diff.h"
+#include "terminal/cli_words.h"
 
 #define EDIT_LINES 16 /* of an edit that was made */
 
@@ -157,13 +158,14 @@ struct ended_call {
     struct edit_diff diff;
 };
 
-static void note_result(struct ended_call *e, const struct open_call *c,
+static void note_result(const struct term *t, struct ended_call *e, const struct open_call *c,
                         const struct tc_tool_result *ev)
 {
     char elapsed[32];
     preview_elapsed(elapsed, ev->duration_ms >= 0 ? ev->duration_ms
                              : c                  ? (ev->meta->ts - c->ts) * 1000
                                                   : -1);
+    cli_words_set_decimal(t, elapsed);
     if (!ev->is_error && !edit_diff_from_result(&e->diff, ev) && c && c->edit)
         edit_diff_from_args(&e->diff, c->edit);
     if (e->diff.added + e->diff.removed > 0)
@@ -202,7 +204,7 @@ void view_tool_result(struct view *v, struct term *t, const struct tc_tool_resul
     text_streams_flush(&v->text, t, v->turn, ev->tool_use_id);
     text_streams_flush(&v->text, t, v->turn, c ? c->parent : "");
     if (!e.quiet) {
-        note_result(&e, c, ev);
+        note_result(t, &e, c, ev);
         put_result(t, &e, ev);
         edit_diff_fini(&e.diff);
     }
@@ -218,7 +220,7 @@ static void put_remark(struct view *v, struct term *t, const char *look, const c
 {
     view_flush(v, t);
     term_look(t, look);
-    term_put(t, ours, (unsigned)strlen(ours));
+    term_margin(t, ours);
     if (theirs)
         term_phrase(t, theirs, strlen(theirs), 0);
     term_look(t, LOOK_PLAIN);
@@ -235,7 +237,7 @@ void view_progress(struct view *v, struct term *t, const struct tc_progress *ev)
 static void put_request_words(struct term *t, const char *words)
 {
     term_put(t, "? ", 2);
-    term_put(t, words, (unsigned)strlen(words));
+    term_margin(t, words);
 }
 
 void view_request(struct view *v, struct term *t, const struct tc_request *ev)
@@ -245,7 +247,7 @@ void view_request(struct view *v, struct term *t, const struct tc_request *ev)
     view_flush(v, t);
     term_look(t, LOOK_YELLOW);
     if (strcmp(ev->state, "open") == 0) {
-        put_request_words(t, request_title(ev->kind));
+        put_request_words(t, request_title(t, ev->kind));
         if (ev->tool && strcmp(ev->kind, "approval") == 0) {
             term_put(t, ": ", 2);
             term_phrase(t, ev->tool, strlen(ev->tool), 80);
@@ -256,7 +258,7 @@ void view_request(struct view *v, struct term *t, const struct tc_request *ev)
         }
     } else {
         const char *const by = request_person(ev);
-        put_request_words(t, request_outcome(ev));
+        put_request_words(t, request_outcome(t, ev));
         if (by)
             term_phrase(t, by, strlen(by), 100);
     }
@@ -267,8 +269,11 @@ void view_request(struct view *v, struct term *t, const struct tc_request *ev)
 void view_step(struct view *v, struct term *t, const struct tc_step *ev)
 {
     if (ev->kind && strcmp(ev->kind, "agent") == 0 && ev->name && strcmp(ev->state, "start") == 0 &&
-        !ev->meta->parent_id)
-        put_remark(v, t, LOOK_DIM, "- agent ", ev->name);
+        !ev->meta->parent_id) {
+        char ours[32];
+        snprintf(ours, sizeof ours, "- %s ", cli_word(t, CLI_WORD_AGENT));
+        put_remark(v, t, LOOK_DIM, ours, ev->name);
+    }
 }
 
 void view_notice(struct view *v, struct term *t, const struct tc_notice *ev)
@@ -306,25 +311,24 @@ void view_count_retry(struct view *v, const struct tc_notice *ev)
     snprintf(v->retry, sizeof v->retry, "%s", ev->text);
 }
 
-static void put_count(struct term *t, int64_t n, const char *what)
+static void put_part(struct term *t, const char *text)
+{
+    if (t->column > 0)
+        term_put(t, t->ascii ? " - " : " · ", 3);
+    term_margin(t, text);
+}
+
+static void put_count(struct term *t, int64_t n, enum cli_word what)
 {
     char text[64];
     if (n < 0)
         return;
     if (n < 10000)
-        snprintf(text, sizeof text, "%" PRId64 " %s", n, what);
+        snprintf(text, sizeof text, "%" PRId64 " %s", n, cli_word(t, what));
     else
-        snprintf(text, sizeof text, "%.1fk %s", (double)n / 1000, what);
-    if (t->column > 0)
-        term_put(t, t->ascii ? " - " : " · ", 3);
-    term_put(t, text, (unsigned)strlen(text));
-}
-
-static void put_part(struct term *t, const char *text)
-{
-    if (t->column > 0)
-        term_put(t, t->ascii ? " - " : " · ", 3);
-    term_put(t, text, (unsigned)strlen(text));
+        snprintf(text, sizeof text, "%.1fk %s", (double)n / 1000, cli_word(t, what));
+    cli_words_set_decimal(t, text);
+    put_part(t, text);
 }
 
 /* 812 in · 96 out · 5.0k cached · $0.0142 · 6.1s */
@@ -333,16 +337,17 @@ void view_usage(struct view *v, struct term *t, const struct tc_usage *ev)
     char text[32];
     view_flush(v, t);
     term_look(t, LOOK_DIM);
-    put_count(t, ev->input_tokens, "in");
-    put_count(t, ev->output_tokens, "out");
+    put_count(t, ev->input_tokens, CLI_WORD_TOKENS_IN);
+    put_count(t, ev->output_tokens, CLI_WORD_TOKENS_OUT);
     if (ev->cache_read_tokens > 0)
-        put_count(t, ev->cache_read_tokens, "cached");
+        put_count(t, ev->cache_read_tokens, CLI_WORD_TOKENS_CACHED);
     if (ev->cost_usd >= 0) {
-        snprintf(text, sizeof text, "$%.4f", ev->cost_usd);
+        cli_words_format_cost(text, t, ev->cost_usd);
         put_part(t, text);
     }
     if (ev->duration_ms >= 0) {
         preview_elapsed(text, ev->duration_ms);
+        cli_words_set_decimal(t, text);
         put_part(t, text);
     }
     term_look(t, LOOK_PLAIN);

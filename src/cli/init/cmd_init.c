@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/language.h"
 #include "cli/command_table.h"
 #include "cli/init/init_ask.h"
 #include "cli/init/init_plan.h"
@@ -31,6 +32,8 @@ static const struct args_option rows[] = {
      "option of the connector; can be repeated. A secret is\nenv:NAME or file:PATH"},
     {0, ARG_TEXT, "allow", "ID[,ID]...", offsetof(struct args, init.allow),
      "people who may write to the connector; default: those\nwith a pairing code"},
+    {0, ARG_TEXT, "language", "LANGUAGE", offsetof(struct args, language),
+     "what people read is in this language: en (default) or de"},
     {0, ARG_FLAG, "no-turn", NULL, offsetof(struct args, init.no_turn), "run no first turn"},
     {0, ARG_FLAG, "force", NULL, offsetof(struct args, init.force),
      "replace an existing file, and keep it as FILE.old"},
@@ -54,6 +57,19 @@ static int cmd_init_choose_file(struct init_plan *plan)
         return 0;
     fprintf(stderr, "turncast: %s: exists; use --force to replace it\n", plan->file);
     return EXIT_USAGE;
+}
+
+static int cmd_init_check_language(const struct init_plan *plan)
+{
+    const char *const name = plan->args->language;
+    enum language unused;
+    if (!name || language_find(name, &unused))
+        return 0;
+    CLEANUP_BUF struct buf known = {0};
+    for (int i = 0; i < LANGUAGE_COUNT; i++)
+        buf_printf(&known, "%s%s", i ? ", " : "", language_name((enum language)i));
+    return args_usage_error(&cmd_init, "--language: invalid value \"%s\"; valid values: %s", name,
+                            known.p);
 }
 
 /* ---- files ---- */
@@ -228,7 +244,9 @@ static void cmd_init_print_next(const struct init_plan *plan)
 
 static int cmd_init_run_plan(struct init_plan *plan)
 {
-    int status = cmd_init_choose_file(plan);
+    int status = cmd_init_check_language(plan);
+    if (status == 0)
+        status = cmd_init_choose_file(plan);
     if (status == 0)
         status = init_agents_find(plan);
     if (status == 0)

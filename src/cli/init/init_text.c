@@ -57,6 +57,8 @@ static void init_text_add_connector(const struct init_plan *plan, struct buf *ou
         init_text_add_string(out, plan->settings[i].value);
         buf_add_str(out, ";\n");
     }
+    if (plan->args->language)
+        buf_printf(out, "            language = \"%s\";\n", plan->args->language);
     buf_add_str(out, "            grants = [\"submit\", \"cancel\", \"answer\"];\n");
     init_text_add_people(out, plan->allow);
     buf_add_str(out, "        };\n");
@@ -71,7 +73,10 @@ void init_text_write(const struct init_plan *plan, struct buf *out)
         buf_add_str(out, plan->agents[i].definition);
     buf_printf(out, "};\ndefault_agent = \"%s\";\n\nplugins : {\n    instances : {\n",
                plan->chosen->kind->name);
-    buf_add_str(out, "        cli : { };\n");
+    if (plan->args->language)
+        buf_printf(out, "        cli : { language = \"%s\"; };\n", plan->args->language);
+    else
+        buf_add_str(out, "        cli : { };\n");
     if (plan->connector)
         init_text_add_connector(plan, out);
     buf_add_str(out, "    };\n};\n");

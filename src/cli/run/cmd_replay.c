@@ -240,6 +240,7 @@ static void cmd_replay_open_turn(struct replay *r)
         .agent = r->args->agent,
         .visibility = r->visibility,
         .max_line = LINES_DEFAULT_CAP,
+        .language = oneshot_host_language(r->host.conf),
         .several = cmd_replay_on_turn,
         .ctx = r,
     };
