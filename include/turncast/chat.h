@@ -47,11 +47,11 @@ struct tc_tool_line {
     const char *id, *name, *summary;
     enum tc_line_state state;
     int64_t took_ms;    /* elapsed so far while the call runs */
-    const char *detail; /* in a native stream: plain text that was not given before, of the output
-                           of a failed call or of thinking; else NULL */
+    const char *detail; /* in a native stream: the next part, as plain text, of the output of a
+                           failed call or of thinking; else NULL */
 };
 
-/* Content of a native stream. What a stream has been given cannot be taken back. */
+/* Content of a native stream. Items of a stream cannot be changed or removed later. */
 struct tc_stream_item {
     const char *text;                /* Markdown, rendered; NULL: `line` counts */
     const struct tc_tool_line *line; /* a new line, or the new state of one, by its id */
@@ -121,16 +121,16 @@ enum tc_op_kind {
     TC_OP_REACT,    /* put `reaction` on a person's `message` */
     TC_OP_PRIVATE,  /* show `text` to the person who pressed a button (`action`); request() may
                        return -1 for one that is `silent`: that is not logged */
-    TC_OP_LOOKUP,   /* was the message posted with `key` created? result.message, or NOT_FOUND. The
-                       cursor of the first step is that of the request in doubt */
-    TC_OP_POLL,     /* ask for events after `cursor`. read() passes them on and sets
-                       result.cursor. The host stores the cursor, repeats for ever and backs off on
-                       errors */
-    TC_OP_FETCH,    /* download file->ref of a person's message; the last step sets TC_SAVE */
-    TC_OP_MENU,     /* publish `menu`, in place of an earlier one: for everybody, or for the user of
-                       `target`, see tc_chat.personal_menu */
-    TC_OP_DRAFT,    /* show `text` as a draft to the person, who alone reads the chat; it disappears
-                       with the next message */
+    TC_OP_LOOKUP, /* find the message that was posted with `key`: result.message, or NOT_FOUND. The
+                     cursor of the first step is that of the request in doubt */
+    TC_OP_POLL,   /* ask for events after `cursor`. read() passes them on and sets
+                     result.cursor. The host stores the cursor, repeats for ever and backs off on
+                     errors */
+    TC_OP_FETCH,  /* download file->ref of a person's message; the last step sets TC_SAVE */
+    TC_OP_MENU,   /* publish `menu`, in place of an earlier one: for everybody, or for the user of
+                     `target`, see tc_chat.personal_menu */
+    TC_OP_DRAFT,  /* show `text` as a draft to the person, who alone reads the chat; it disappears
+                     with the next message */
     TC_OP_STREAM_BEGIN,  /* begin a native stream with `items`; result.message: its id */
     TC_OP_STREAM_APPEND, /* append `items` to the stream `message` */
     TC_OP_STREAM_END,    /* the same, and end the stream; role ANSWER: the stream shows the answer
@@ -163,8 +163,8 @@ struct tc_op {
     enum tc_role role;
     const struct tc_target *target; /* NULL: IDENTIFY, POLL, MENU for everybody */
     const char *message;
-    const char *key;  /* 24 of a-z2-7: the same at every attempt of one operation, and different for
-                         each edit; it changes after a definite refusal, never after a doubt */
+    const char *key;  /* 24 characters of a-z2-7. The same for every attempt of one operation; each
+                         edit has another one. Changes after a refusal, and not after a lost reply */
     const char *turn; /* id, or "" */
     unsigned part;    /* of an answer, from 0 */
     bool source;      /* `text` is the Markdown of the whole answer, see tc_chat.source_option */
@@ -315,8 +315,8 @@ struct tc_chat {
     /* Corrects `result`, which is filled in from `reply`. May be NULL. */
     int (*read)(struct tc_turn *, const struct tc_op *, const struct tc_reply *,
                 struct tc_result *);
-    /* IDENTIFY succeeded: start to receive. Called again after each pause. Not 0: events come in
-     * another way than by POLL. May be NULL. */
+    /* Called when IDENTIFY has succeeded, and again after each interruption: start to receive
+     * events. Returns 0, or another number if events do not come by POLL. May be NULL. */
     int (*ready)(struct tc_turn *lobby, const struct tc_result *identity);
 };
 
@@ -361,9 +361,8 @@ struct tc_chat_action {
     struct tc_target target;   /* target.message: the message with the button */
     const char *topic;         /* as in tc_chat_message */
     const char *user, *name;   /* name: or NULL */
-    /* JSON object, what the person has filled in: the id of each field with a text, or with an
-     * array of texts; a field that is empty is missing. Of a button of a card with fields; or
-     * NULL. */
+    /* JSON object with the answers of a form: maps the id of each field to a text, or to an array
+     * of texts; empty fields are missing. For a button of a card with fields; else NULL. */
     const char *answers;
     bool stop; /* no button: the person has stopped the turn in target.chat and target.thread */
     bool menu; /* no button: the person has opened the menu */

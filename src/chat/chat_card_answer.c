@@ -14,7 +14,7 @@
 #define TICKET_MAX 32
 #define WHAT_MAX 24
 
-/* What one person does at one card. */
+/* An action of one person on one card. */
 struct chat_answer {
     struct chat *chat;
     struct chat_card *card; /* NULL: of an earlier process, or over */
@@ -26,7 +26,6 @@ struct chat_answer {
     const char *text;   /* what the person is told, or NULL */
     enum tc_accepted how;
     bool counts;   /* taken, or a part of it */
-    bool alert;    /* the person has to confirm the text */
     bool approves; /* the card asks for yes or no; only when `card` is NULL */
 };
 
@@ -75,7 +74,7 @@ static void choose_option(struct chat_answer *a, size_t at, size_t option)
     const json_t *const question = chat_draft_question(a->card, d);
     const char *const label =
         chat_card_option_label(json_array_get(json_object_get(question, "options"), option));
-    if (d->at != at) { /* what the person sees is somebody else's */
+    if (d->at != at) { /* the card shows the draft of another person */
         view(a, d);
         a->text = texts_get(TEXT_CARD_CHANGED);
     } else if (!label) {
@@ -104,7 +103,7 @@ static void finish_choice(struct chat_answer *a)
 
 /* ---- presses ---- */
 
-/* The press that hands over a form. What is not known to be open the host decides. */
+/* The press that submits a form. If no open card is known here, the host decides. */
 static void chat_answer_hand_over(struct chat_answer *a)
 {
     const bool is_open =
@@ -158,7 +157,8 @@ static bool is_shown_in(const struct chat_card *card, const char *chat)
     return false;
 }
 
-/* Where the card is, if the service does not say it: the place counts for who may answer. */
+/* Sets the thread of the card if the service does not name it: the host needs the place to decide
+ * who may answer. */
 static void complete_topic(struct chat_answer *a)
 {
     const char *const message = a->target->message;
@@ -180,13 +180,12 @@ static void press(struct chat_answer *a, const char *what)
         a->card && !a->card->decided && json_object_get(a->card->about, "questions") != NULL;
     adopt(a);
     complete_topic(a);
-    a->text = NULL;
     if (strcmp(what, "answer") == 0)
         chat_answer_hand_over(a);
     else if (!chosen && !done)
         chat_answer_decide(a, what, NULL, NULL);
     else if (!asks)
-        chat_answer_decide(a, "answer", NULL, NULL); /* only the host knows what to say */
+        chat_answer_decide(a, "answer", NULL, NULL); /* the host knows the text for the person */
     else if (chosen)
         choose_option(a, at, option);
     else
@@ -205,17 +204,17 @@ static bool find_by_message(struct chat_answer *a, const char *message)
     return a->ticket != NULL;
 }
 
-static void react(struct chat_answer *a, const struct tc_chat_action *action)
+static bool react(struct chat_answer *a, const struct tc_chat_action *action)
 {
-    if (!find_by_message(a, action->target.message) || !chat_card_is_approval(a->card))
-        return;
-    if (action->reaction == TC_REACTION_ALLOW)
-        chat_answer_decide(a, "allow", NULL, NULL);
-    else if (action->reaction == TC_REACTION_DENY)
-        chat_answer_decide(a, "deny", NULL, NULL);
+    const bool allows = action->reaction == TC_REACTION_ALLOW;
+    if ((!allows && action->reaction != TC_REACTION_DENY) ||
+        !find_by_message(a, action->target.message) || !chat_card_is_approval(a->card))
+        return false;
+    chat_answer_decide(a, allows ? "allow" : "deny", NULL, NULL);
+    return true;
 }
 
-void chat_cards_take_action(struct chat *c, const struct tc_chat_action *action,
+bool chat_cards_take_action(struct chat *c, const struct tc_chat_action *action,
                             enum tc_accepted *how, const char **text, bool *alert)
 {
     char ticket[TICKET_MAX + 1], what[WHAT_MAX + 1];
@@ -225,21 +224,22 @@ void chat_cards_take_action(struct chat *c, const struct tc_chat_action *action,
                             .target = &action->target,
                             .topic = action->topic,
                             .filled = action->answers,
-                            .how = TC_DENIED,
-                            .text = *text};
-    if (!action->data) {
-        react(&a, action);
-    } else if (read_data(action->data, ticket, what)) {
+                            .how = TC_DENIED};
+    if (action->data) {
+        if (!read_data(action->data, ticket, what))
+            return false;
         a.ticket = ticket;
         a.card = chat_card_find_ticket(&c->cards, ticket);
-        if (!a.card || is_shown_in(a.card, action->target.chat)) {
-            press(&a, what);
-            a.alert = a.text && !a.counts;
-        }
+        if (a.card && !is_shown_in(a.card, action->target.chat))
+            return false;
+        press(&a, what);
+        *alert = a.text && !a.counts;
+    } else if (!react(&a, action)) {
+        return false;
     }
     *how = a.how;
     *text = a.text;
-    *alert = a.alert;
+    return true;
 }
 
 /* ---- messages ---- */
@@ -313,7 +313,7 @@ static void answer_by_text(struct chat_answer *a, const char *text)
         chat_answer_decide(a, "answer", text, NULL);
 }
 
-/* What follows "WORD:", or NULL. */
+/* The text after "WORD:"; NULL: the text begins with something else. */
 static const char *after_word(const char *text, const char *word)
 {
     const size_t n = strlen(word);

@@ -213,14 +213,14 @@ static void close_turn(struct chat_turn *t)
     chat_live_close(t);
 }
 
-/* The outcome is on its way, or (rc not 0) could not be sent. */
+/* Ends the stream after the outcome has been sent with the result rc, which is returned. */
 static int close_stream(struct chat_turn *t, int rc)
 {
     chat_native_close(t);
     return rc;
 }
 
-/* The card goes before what the stream is given. */
+/* The card is sent before the next items of the stream. */
 static int chat_engine_take_request(struct chat_turn *t, const struct event *ev, int64_t now)
 {
     t->view.active_ms = now;
@@ -307,7 +307,8 @@ static struct chat_result chat_engine_read_result(struct chat *c, struct tc_turn
     return result;
 }
 
-/* What a result means for every operation: who waits, and whether the credentials are good. */
+/* Applies what a result means for other operations: the time to wait, and credentials that are
+ * refused. */
 static void apply_hold(struct chat *c, const struct tc_reply *reply,
                        const struct chat_result *result, struct tc_verdict *v)
 {

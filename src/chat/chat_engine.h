@@ -25,13 +25,13 @@ struct chat_hooks {
     void (*wake)(void *ctx, struct tc_turn *turn, int64_t ms);
     /* Value of an option of the plugin, until the callback ends; NULL: none, 0 or false. */
     const char *(*option)(void *ctx, const char *key);
-    /* Undelivered messages of the turn to that chat go out once more, if the person may write
-     * there; the receipt has a text for the person. */
+    /* Sends the undelivered messages of the turn to that chat once more, if the person may write
+     * there. The receipt has a text for the person. */
     enum tc_accepted (*resend)(void *ctx, const char *turn, const char *user, const char *chat,
                                struct tc_receipt *receipt);
-    /* The prompt of the turn once more, as another turn that is shown as the message says, if it is
-     * the newest prompt of its conversation and the person may write there; the receipt has a text
-     * for the person. */
+    /* Gives the prompt of the turn to the agent once more, in a new turn whose route is that of
+     * `inbound`. The prompt must be the newest one of its conversation, and the person must be
+     * allowed to write there. The receipt has a text for the person. */
     enum tc_accepted (*retry)(void *ctx, const struct tc_inbound *inbound, const char *turn,
                               struct tc_receipt *receipt);
 };

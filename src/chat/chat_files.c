@@ -30,7 +30,7 @@ struct chat_parcel {
     json_t *message;  /* as pack() writes it; files without "path" are not there yet */
     size_t open;      /* files that are being fetched */
     int64_t due_ms;   /* monotonic: of an album, nothing happens before; 0: begun */
-    int64_t until_ms; /* monotonic: what is not there by then is given up */
+    int64_t until_ms; /* monotonic: files that have not arrived by then are given up */
     unsigned number;
 };
 
@@ -95,7 +95,7 @@ static bool is_of_conversation(const struct chat_parcel *p, const struct tc_chat
            is_same(chat_json_text(p->message, "topic"), m->topic);
 }
 
-/* ---- what waits ---- */
+/* ---- messages that wait ---- */
 
 static void free_parcel(struct chat *c, struct chat_parcel *p)
 {
@@ -144,7 +144,7 @@ static struct chat_parcel *add_parcel(struct chat *c, json_t *message)
     return p;
 }
 
-/* In a group: nothing of it is for the bot, so far. */
+/* In a group: no part is addressed to the bot so far. */
 static bool is_for_others(const struct chat_parcel *p)
 {
     return chat_json_true(p->message, "for_others");
@@ -169,7 +169,7 @@ static bool has_id(const json_t *ids, const char *id)
     return false;
 }
 
-/* It waits, alone or as part of an album, or has been handed over. */
+/* The message waits, alone or as a part of an album, or has been handed over. */
 static bool is_known(const struct chat *c, const struct tc_chat_message *m)
 {
     const struct chat_parcel *p;
@@ -300,7 +300,7 @@ static void note_handed_over(struct chat *c, const struct chat_parcel *p)
         json_array_remove(c->parcels.done, 0);
 }
 
-/* Everything that is complete and not behind another message of its conversation. */
+/* Hands over each message that is complete and the first one of its conversation. */
 static void hand_over_parcels(struct chat *c)
 {
     struct chat_parcel *p, *next, *before;
@@ -449,7 +449,7 @@ void chat_files_take_result(struct chat *c, const struct chat_record *r,
         fetch(c, p, i, r->step + 1, result->result.cursor, 0);
     else if (kind == TC_RESULT_DONE && path)
         chat_json_set_text(file, "path", path);
-    else if (reply->outcome == TC_OK) /* what the connector objects to: the agent reads it */
+    else if (reply->outcome == TC_OK) /* the agent reads why the file was not accepted */
         chat_json_set_text(file, "why", result->result.reason);
     hand_over_parcels(c);
 }

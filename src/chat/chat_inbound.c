@@ -15,7 +15,7 @@
 
 /* ---- what the person sees ---- */
 
-/* Each reply and reaction has a key of its own: it is about one message of a person. */
+/* Each reply and each reaction needs its own key, so the slot names the message of the person. */
 static const char *slot_about(struct chat *c, const char *slot, const struct tc_target *target,
                               const char *what)
 {
@@ -255,43 +255,58 @@ json_t *chat_turn_button(const struct chat_turn *t, const char *press, enum text
     return json_pack("[[s+, s, i]]", press, t->turn->id, texts_get(label), (int)TC_STYLE_PLAIN);
 }
 
-/* The turn that a button is about; NULL: it does something else. */
-static const char *pressed_turn(const char *data, const char *press)
+/* Buttons about a turn. */
+struct turn_press {
+    const char *data; /* the data of the button begins with it; the id of the turn follows */
+    /* Returns a text for the person, or NULL. */
+    const char *(*act)(struct chat *c, const struct tc_chat_action *a, const char *turn,
+                       enum tc_accepted *how);
+    bool begins_turn;
+};
+static const struct turn_press turn_presses[] = {
+    {CHAT_PRESS_STOP, chat_inbound_stop, false},
+    {CHAT_PRESS_RESEND, chat_inbound_resend, false},
+    {CHAT_PRESS_RETRY, chat_inbound_retry, true},
+};
+
+/* NULL: the button is not about a turn. */
+static const struct turn_press *find_turn_press(const char *data)
 {
-    const size_t n = strlen(press);
-    return data && strncmp(data, press, n) == 0 ? data + n : NULL;
+    for (size_t i = 0; data && i < sizeof turn_presses / sizeof *turn_presses; i++)
+        if (strncmp(data, turn_presses[i].data, strlen(turn_presses[i].data)) == 0)
+            return &turn_presses[i];
+    return NULL;
 }
 
+static bool had_effect(const struct turn_press *press, enum tc_accepted how)
+{
+    return press && press->begins_turn ? how == TC_ACCEPTED || how == TC_QUEUED : how == TC_COMMAND;
+}
+
+/* A text that says that the press had no effect has to be confirmed by the person. A reaction to
+ * anything but an open approval is ignored. */
 static enum tc_accepted act(struct chat *c, const struct tc_chat_action *a)
 {
+    const struct turn_press *const press = find_turn_press(a->data);
     enum tc_accepted how = TC_DENIED;
-    const char *const not_valid = texts_get(TEXT_CHAT_BUTTON_OVER), *text = not_valid;
-    bool of_card = false, retried = false, alert = false;
-    const char *turn;
-    if (a->stop)
-        text = stop_here(c, a, &how);
-    else if ((turn = pressed_turn(a->data, CHAT_PRESS_STOP)))
-        text = chat_inbound_stop(c, a, turn, &how);
-    else if ((turn = pressed_turn(a->data, CHAT_PRESS_RESEND)))
-        text = chat_inbound_resend(c, a, turn, &how);
-    else if ((turn = pressed_turn(a->data, CHAT_PRESS_RETRY))) {
-        text = chat_inbound_retry(c, a, turn, &how);
-        retried = true;
-    } else {
-        chat_cards_take_action(c, a, &how, &text, &alert);
-        of_card = text != not_valid;
-    }
-    if (!of_card) /* what had no effect the person has to confirm */
-        alert = retried ? how != TC_ACCEPTED && how != TC_QUEUED : how != TC_COMMAND;
-    if (a->data && text == not_valid)
+    const char *text = NULL;
+    bool alert = false;
+    if (a->stop || press) {
+        text =
+            a->stop ? stop_here(c, a, &how) : press->act(c, a, a->data + strlen(press->data), &how);
+        alert = !had_effect(press, how);
+    } else if (!chat_cards_take_action(c, a, &how, &text, &alert) && a->data) {
         note_forged(c, a);
-    if (!a->stop || text)
+        text = texts_get(TEXT_CHAT_BUTTON_OVER);
+        alert = true;
+    }
+    if (text || a->data)
         answer_press(c, a, text, alert);
     return how;
 }
 
-/* An action that is delivered twice is carried out once: a second stop kills the turn, and a second
- * choice takes the first one back. What had no effect may be tried again. */
+/* An action that is delivered twice is carried out once: a second stop would kill the turn, and a
+ * second choice would undo the first one. An action without effect may be repeated. */
 int chat_take_action(struct chat *c, const struct tc_chat_action *given)
 {
     struct tc_chat_action a;

@@ -31,15 +31,16 @@ struct chat_live {
     enum tc_phase typed; /* what the last typing sign said */
     unsigned edits, creates;
     unsigned omit;  /* TC_OMIT_… */
-    uint64_t shown; /* hash of what it says */
+    uint64_t shown; /* hash of its text */
     bool dirty;     /* the view has changed since */
     bool began;     /* in this process */
     bool gone;      /* a person has deleted one: there is one more, and then none */
     bool adapted;   /* the next create leaves out what was refused, and does not wait */
     bool uncertain; /* a create went out, and nobody knows yet whether the message exists */
-    bool doubted;   /* such a create got no reply: what becomes of its repeat says nothing of it */
-    bool used;      /* it has become the answer, or nothing is left of it */
-    bool drafted;   /* a draft has been shown */
+    bool doubted; /* the reply to a create was lost: a refusal of its repeat does not mean that the
+                     message does not exist */
+    bool used;    /* the message has become the answer, or is deleted */
+    bool drafted; /* a draft has been shown */
 };
 
 /* The native streams of a turn. */
@@ -56,7 +57,7 @@ struct chat_native {
     unsigned requests;         /* number of the newest */
     int64_t begun_ms, sent_ms, beat_ms; /* monotonic; 0: never */
     struct chat_room given;             /* to the open one */
-    struct chat_batch next, flight;     /* what waits, and what is under way */
+    struct chat_batch next, flight;     /* items that wait, and items that are under way */
     struct chat_lines lines;
     struct chat_said said;
 };
@@ -87,7 +88,7 @@ struct chat_receiving {
     char *cursor;  /* of the next poll; NULL: none */
     bool ready;    /* ready() has been called, and credentials are good */
     bool locked;   /* credentials were refused, and this has been logged */
-    bool not_kept; /* something that was received could not be stored: it comes again */
+    bool not_kept; /* a message or an action could not be stored, and will be delivered again */
     unsigned failures;
     unsigned
         asked; /* number of the newest request; what an earlier process has asked is different */
@@ -153,7 +154,7 @@ int64_t chat_unix_ms(void);
 /* ---- chat_live.c ---- */
 
 void chat_live_begin(struct chat_turn *t);
-/* Something happened; visible: it is worth a progress message. */
+/* An event was taken in; visible: a progress message has to show it. */
 void chat_live_touch(struct chat_turn *t, bool visible);
 void chat_live_wake(struct chat_turn *t);
 /* Sends an operation with the view of the turn as it is now. */
@@ -165,7 +166,7 @@ void chat_live_close(struct chat_turn *t);
 const char *chat_live_message(const struct chat_turn *t);
 /* An edit whose reply was lost, by this process or an earlier one, may still reach the message. */
 bool chat_live_may_come_late(const struct chat_turn *t);
-/* It has become the answer, or nothing is left of it. */
+/* The progress message has become the answer, or is deleted. */
 void chat_live_use(struct chat_turn *t);
 void chat_live_take_result(struct chat_turn *t, struct chat_record *r,
                            const struct chat_result *result, struct tc_verdict *v);
@@ -179,13 +180,13 @@ void chat_native_start(struct chat_turn *t, int64_t now_ms);
 bool chat_native_is_on(const struct chat_turn *t);
 /* When chat_native_wake has something to do; INT64_MAX: never. */
 int64_t chat_native_due(const struct chat_turn *t);
-/* Sends what waits, when it is time. */
+/* Sends items that wait, if they are due. */
 void chat_native_wake(struct chat_turn *t, int64_t now_ms);
-/* Markdown, or a line (may be NULL), at the end of what waits. */
+/* Adds Markdown, or a line (may be NULL), to the items that wait. */
 void chat_native_add_text(struct chat_turn *t, const char *markdown, size_t len);
 void chat_native_add_line(struct chat_turn *t, const struct chat_line *line);
-/* What of the answer is not in the stream; NULL: the stream shows something else, or it is not
- * certain that it shows everything that it was given. */
+/* The rest of the answer, which is not in the stream yet. NULL: the stream does not show the
+ * beginning of the answer, or some of its text may be missing. */
 const char *chat_native_rest(const struct chat_turn *t, const char *answer);
 /* Ends the stream durably with the answer, whose rest (Markdown, may be "") is its last text.
  * False: the stream has no room for the rest, or is not open; nothing is sent. */
@@ -209,7 +210,7 @@ void chat_native_add_running(struct chat_turn *t, struct chat_batch *b, unsigned
  * the turn forgets the stream in the same transaction. */
 void chat_native_send_close(struct chat_turn *t, const char *message, const struct chat_batch *b,
                             const char *slot);
-/* The open stream is not used any more; nothing in it may look as if it ran. */
+/* Ends the open stream durably. Lines that run are shown as ended. */
 void chat_native_close_beside(struct chat_turn *t);
 /* The turn goes on without a stream. */
 void chat_native_give_up(struct chat_turn *t);
@@ -260,7 +261,7 @@ unsigned chat_cards_waiting(const struct chat_cards *cards, const char *turn);
 int chat_cards_take_request(struct chat_turn *t, const struct tc_request *ev);
 /* The card has changed: each open place shows the newest state. */
 void chat_cards_show(struct chat *c, struct chat_card *card);
-/* What is open is over with its turn. */
+/* Closes the open cards of the turn, because it has ended. */
 void chat_cards_end_turn(struct chat_turn *t);
 void chat_cards_forget(struct chat_cards *cards, const char *turn);
 /* The message of a card is there; message NULL: nobody knows its id. */
@@ -279,8 +280,9 @@ void chat_cards_read(struct chat_cards *cards, const char *turn, const json_t *l
 
 /* Whether the message is an answer to a card, and so none to the agent; *how: what became of it. */
 bool chat_cards_take_reply(struct chat *c, const struct tc_chat_message *m, enum tc_accepted *how);
-/* A press or a reaction; *text: what the person is told, or NULL; *alert: and has to confirm. */
-void chat_cards_take_action(struct chat *c, const struct tc_chat_action *action,
+/* A press or a reaction. False: it is about no card of this instance, and the rest is not set.
+ * *text: a text for the person, or NULL; *alert: the person has to confirm the text. */
+bool chat_cards_take_action(struct chat *c, const struct tc_chat_action *action,
                             enum tc_accepted *how, const char **text, bool *alert);
 
 /* ---- chat_whole.c ---- */

@@ -12,7 +12,7 @@
 #define EDIT_MAX_MS 60000
 #define TYPING_MS 5000
 #define TYPING_EARLY_MS 500
-#define TYPING_LONG_MS 10000 /* visible for longer: it does not end by itself in good time */
+#define TYPING_LONG_MS 10000 /* a sign that is visible for longer has to be removed */
 #define TYPING_TTL_MS 600000 /* after the last event */
 #define DRAFT_BEAT_MS 20000  /* a draft is visible for 30 s */
 
@@ -95,7 +95,8 @@ static int64_t typing_interval(const struct chat *c)
     return ms > 2 * TYPING_EARLY_MS ? ms - TYPING_EARLY_MS : ms;
 }
 
-/* Where the sign lasts it says what the turn does, and has to stay true. */
+/* The sign is visible for so long that it has to be updated when the phase of the turn changes, and
+ * removed at the end. */
 static bool typing_lasts(const struct chat *c)
 {
     return c->table.typing_ms > TYPING_LONG_MS;
@@ -159,7 +160,7 @@ static void stop_typing(struct chat_turn *t)
     t->live.typing_ms = 0;
 }
 
-/* The record of the message as it is to be seen now; false: it would not change. */
+/* Writes the progress message of this moment into the record. False: it would not change. */
 static bool describe(struct chat_turn *t, int64_t now, struct tc_view *view,
                      struct tc_tool_line *lines, struct chat_record *r)
 {
@@ -256,7 +257,7 @@ static void show(struct chat_turn *t, int64_t now)
     json_decref(buttons);
 }
 
-/* ---- the life of it ---- */
+/* ---- start and end ---- */
 
 void chat_live_touch(struct chat_turn *t, bool visible)
 {

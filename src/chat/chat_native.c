@@ -82,15 +82,15 @@ static bool chat_native_is_aged(const struct chat_turn *t, int64_t now)
     return age && now - t->stream.begun_ms >= age;
 }
 
-/* ---- what waits ---- */
+/* ---- items that wait ---- */
 
 static size_t less_break(size_t limit)
 {
     return limit > 2 * strlen(BREAK) ? limit - strlen(BREAK) : limit;
 }
 
-/* Rendered as items; each but the last (unless goes_on) is followed by an empty line, which a form
- * with elements does not need. */
+/* Renders Markdown as items. An empty line follows each item, but not the last one unless goes_on.
+ * A form with elements needs no empty lines. */
 static void chat_native_render(const struct chat_turn *t, struct chat_batch *b,
                                const char *markdown, size_t len, bool goes_on)
 {
@@ -205,7 +205,7 @@ void chat_native_give_up(struct chat_turn *t)
     chat_live_touch(t, true);
 }
 
-/* What the request under way says of each line. */
+/* Notes how much of the detail of each line is in the request under way. */
 static void chat_native_note_details(struct chat_native *s)
 {
     for (size_t i = 0; i < s->flight.count; i++) {
@@ -319,7 +319,7 @@ void chat_native_wake(struct chat_turn *t, int64_t now)
     chat_native_pump(t, now);
 }
 
-/* ---- the life of it ---- */
+/* ---- start and end ---- */
 
 static bool uses_streams(const struct chat_turn *t)
 {
@@ -332,7 +332,7 @@ static bool uses_streams(const struct chat_turn *t)
 void chat_native_start(struct chat_turn *t, int64_t now)
 {
     t->stream.beat_ms = now;
-    t->stream.requests = (unsigned)chat_unix_ms(); /* others than those of an earlier process */
+    t->stream.requests = (unsigned)chat_unix_ms(); /* other numbers than in an earlier process */
     t->stream.incomplete = t->stream.message[0] != '\0';
     chat_native_close_beside(t);
     if (uses_streams(t))
@@ -359,7 +359,7 @@ const char *chat_native_rest(const struct chat_turn *t, const char *answer)
                : NULL;
 }
 
-/* Lines that run, in the stream or on their way to it, end with it. */
+/* Adds the end of each line that runs in the stream, or in the request under way. */
 static void add_last_lines(struct chat_turn *t)
 {
     struct chat_native *const s = &t->stream;
@@ -371,7 +371,8 @@ static void add_last_lines(struct chat_turn *t)
     }
 }
 
-/* What waits is shown by the end of the stream, or not at all: the end has to be taken. */
+/* Items that wait are sent with the end of the stream. Items beyond its limits are dropped, so that
+ * the service accepts the end. */
 static void drop_what_does_not_fit(struct chat_turn *t)
 {
     struct chat_native *const s = &t->stream;

@@ -8,7 +8,7 @@
 #define STRIKES_MAX 3 /* then the turn is shown by a message that is edited */
 #define CHAT_SLOT_REMOVE CHAT_SLOT_CLOSE ":remove"
 
-/* ---- what was sent ---- */
+/* ---- items that were sent ---- */
 
 static void chat_native_note_line(struct chat_native *s, struct chat_line *line)
 {
@@ -39,14 +39,14 @@ static void note_shown(struct chat_turn *t)
     chat_batch_clear(&s->flight, &s->lines);
 }
 
-/* What was certainly not shown begins the next request. */
+/* Items that were certainly not shown come first in the next request. */
 static void take_back(struct chat_turn *t)
 {
     struct chat_native *const s = &t->stream;
     chat_batch_take_back(&s->next, &s->flight, &s->lines, chat_native_item_bytes(t));
 }
 
-/* The stream is not open any more: lines go on in the next one. */
+/* The stream is not open any more: lines that run continue in the next one. */
 static void forget_message(struct chat_turn *t)
 {
     struct chat_native *const s = &t->stream;
@@ -57,7 +57,7 @@ static void forget_message(struct chat_turn *t)
 
 /* ---- failures ---- */
 
-/* A person has stopped the stream: that is the end of it, and of the turn. */
+/* A person has stopped the stream: nothing more is sent to it, and the turn is cancelled. */
 static void chat_native_stop(struct chat_turn *t)
 {
     struct chat_native *const s = &t->stream;
@@ -73,14 +73,16 @@ static void chat_native_stop(struct chat_turn *t)
     chat_live_touch(t, false);
 }
 
-/* The service does not take the items, or the stream is over: they begin the next try. */
+/* The service has refused the items, or the stream has ended: the items come first in the next
+ * request. */
 static void mend(struct chat_turn *t, enum tc_result_kind kind)
 {
     struct chat_native *const s = &t->stream;
     take_back(t);
     if (kind == TC_RESULT_MESSAGE_GONE && !s->message[0])
         forget_message(t);
-    s->full = s->message[0] != '\0'; /* also without lines: a stream is of one kind */
+    /* also after BAD_FORMAT: a stream with lines cannot go on without them */
+    s->full = s->message[0] != '\0';
     if (kind == TC_RESULT_BAD_FORMAT) {
         s->plain = true;
         chat_batch_drop(&s->next, &s->lines, false);
@@ -89,7 +91,7 @@ static void mend(struct chat_turn *t, enum tc_result_kind kind)
         chat_native_give_up(t);
 }
 
-/* Another refusal: the turn is shown by edits; every turn, if the service has no streams. */
+/* Another refusal: this turn is shown by edits, and every turn is if the service has no streams. */
 static void give_up_for(struct chat_turn *t, const struct chat_record *r,
                         const struct chat_result *result)
 {
@@ -131,7 +133,7 @@ static void chat_native_fail(struct chat_turn *t, const struct chat_record *r,
     case TC_RESULT_BAD_FORMAT:
         mend(t, kind);
         break;
-    case TC_RESULT_IN_DOUBT: /* it may be there: it is not said again */
+    case TC_RESULT_IN_DOUBT: /* the items may be visible: they are not sent again */
         s->incomplete = true;
         chat_batch_clear(&s->flight, &s->lines);
         break;
@@ -246,7 +248,7 @@ static void take_closed(struct chat_turn *t, const struct chat_record *r,
         v->next = TC_NEXT_AGAIN;
         return;
     }
-    if (refused && !r->tried.bare) { /* else it would go on without end */
+    if (refused && !r->tried.bare) { /* a second refusal ends the attempts */
         struct chat_record empty = *r;
         empty.tried.bare = true;
         empty.owner = NULL;
@@ -258,7 +260,7 @@ static void take_closed(struct chat_turn *t, const struct chat_record *r,
 
 /* ---- entry ---- */
 
-/* What an earlier process has asked is different. */
+/* False: an earlier process has sent the request, or it is not under way any more. */
 static bool is_current(const struct chat_turn *t, const struct chat_record *r)
 {
     const enum chat_native_state state = t->stream.state;

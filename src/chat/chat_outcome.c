@@ -116,8 +116,8 @@ static int send_file(struct chat_turn *t, const char *text, size_t len, const ch
 
 /* ---- the footer ---- */
 
-/* What is known of the turn when its outcome comes; "" if there is none. The time is not known if
- * another process saw the turn begin. */
+/* The footer of an answer, made of what the turn has reported so far; "" if there is none. It has
+ * no time if the turn began in an earlier process. */
 static const char *footer_of(const struct chat_turn *t)
 {
     CLEANUP_BUF struct buf footer = {0};
@@ -134,7 +134,7 @@ static const struct text_piece *render_outcome(struct chat *c, const char *markd
                             &(struct chat_text_options){.flags = flags}, count);
 }
 
-/* The outcome with its footer. NULL: this would be too many messages, or the footer is empty. */
+/* The outcome with its footer. NULL: the footer is empty, or there would be too many messages. */
 static const struct text_piece *add_footer(struct chat *c, const char *markdown, const char *footer,
                                            uint32_t flags, size_t most, size_t *count)
 {
@@ -171,7 +171,7 @@ static int send_parts(struct chat_turn *t, const char *markdown, size_t len,
     const struct text_piece *const whole = add_footer(c, markdown, footer, way.flags, most, &count);
     pieces = whole ? whole : pieces;
     const bool over = count > most && !way.done, files = over && can_file && !trims;
-    const size_t shown = files ? 1 : over && trims ? most : count; /* nothing is lost, else */
+    const size_t shown = files ? 1 : over && trims ? most : count;
     way.edits = can_finalize_by_edit(t, count);
     int rc = 0;
     for (size_t i = way.done; i < shown; i++)
@@ -203,7 +203,8 @@ static size_t most_behind_stream(const struct chat *c)
     return c->options.overflow == CHAT_OVERFLOW_FILE ? 0 : c->options.max_parts - 1;
 }
 
-/* The stream has no room for the rest: it ends with what it shows, and messages follow. */
+/* The rest of the answer does not fit into the stream. The stream ends without the rest, and
+ * messages with the rest follow. */
 static bool send_tail(struct chat_turn *t, const char *shown, const char *rest, const char *footer)
 {
     struct chat *const c = t->chat;
@@ -222,7 +223,8 @@ static bool send_tail(struct chat_turn *t, const char *shown, const char *rest, 
     return true;
 }
 
-/* The stream shows the beginning of the answer: its end with the rest is the outcome. */
+/* If the stream shows the beginning of the answer, the end of the stream, with the rest of the
+ * answer, is the outcome. */
 static bool end_stream(struct chat_turn *t, const char *markdown, size_t len)
 {
     struct chat *const c = t->chat;
@@ -240,8 +242,8 @@ static bool end_stream(struct chat_turn *t, const char *markdown, size_t len)
     return send_tail(t, shown, rest, footer);
 }
 
-/* The text of the record as ordinary messages. The stream may still be open, unless it was not, or
- * has ended. */
+/* Sends the text of the record as ordinary messages. The stream is ended, too, unless the result
+ * says that it is not open. */
 static void send_instead_of_stream(struct chat_turn *t, const struct chat_record *r,
                                    enum tc_result_kind kind)
 {
@@ -271,7 +273,7 @@ int chat_outcome_send_error(struct chat_turn *t, const char *text, size_t len, j
     return t->target.chat ? send_parts(t, text, len, way) : 0;
 }
 
-/* Refused for what it is: the ordinary messages take its place. */
+/* The service has refused the message of Markdown: ordinary messages replace it. */
 static bool send_instead_of_source(struct chat_turn *t, const struct chat_record *r,
                                    enum tc_result_kind kind)
 {
@@ -327,7 +329,7 @@ static void cut(struct chat *c, struct tc_turn *turn, struct chat_record *r)
 
 /* ---- clean-up ---- */
 
-/* What the turn has cost may be known only behind its answer. */
+/* The number of tokens may be reported after the answer. */
 static void write_summary(struct buf *out, const struct chat_turn *t,
                           const struct chat_record *part)
 {
@@ -363,9 +365,10 @@ static void clean(struct chat_turn *t, const struct chat_record *part, const cha
     chat_live_use(t);
 }
 
-/* The progress message may exist, and its id is not known: the service names it again, because it
- * recognises the key, or finds it. If it does not exist, it is made now, behind the outcome: so it
- * says what the clean-up will leave, not that the turn runs. */
+/* The progress message may exist, but its id is not known. The service is asked for the id: it
+ * recognises the key of the message, or searches for the message. A service that recognises keys
+ * creates the message now, after the outcome, if it does not exist; therefore the text is the one
+ * that the clean-up leaves. */
 static void learn(struct chat_turn *t, const struct chat_record *part)
 {
     struct chat *const c = t->chat;
@@ -399,8 +402,8 @@ static void clean_up(struct chat_turn *t, const struct chat_record *part)
 
 /* ---- results ---- */
 
-/* A live edit whose reply was lost may reach the message later and would replace what it says for
- * good. The same edit once more, behind that, does no harm. */
+/* A live edit whose reply was lost may be executed later and would replace the outcome for ever.
+ * Therefore the edit with the outcome is sent once more, when that cannot happen any more. */
 static void confirm_edit(struct chat_turn *t, const struct chat_record *done)
 {
     struct chat_record r = *done;
@@ -422,9 +425,9 @@ static void arrived(struct chat_turn *t, struct chat_record *r, enum chat_delive
         clean_up(t, r);
 }
 
-/* The person who asked is told, once per turn. Not durable: beside a durable request that takes its
- * place the answer would not become a dead letter. The letter is on disk with this reply at the
- * latest; the host knows it by its turn and chat. */
+/* Tells the person once per turn that the answer is lost. The request is not durable: a durable
+ * request would replace the request of the answer, which would then not become a dead letter. The
+ * dead letter is on disk before this request is sent. The host finds it by turn and chat. */
 static void tell_loss(struct chat_turn *t, const char *reason, enum tc_result_kind kind)
 {
     if (t->told_loss || !t->target.chat || kind == TC_RESULT_CHAT_GONE ||
@@ -447,7 +450,7 @@ static void tell_loss(struct chat_turn *t, const char *reason, enum tc_result_ki
     json_decref(button);
 }
 
-/* A file whose content is with the request before; a text that becomes a file. */
+/* The content of a file: that of the request before, or the text of a message that becomes one. */
 static struct chat_send_extra content_of(const struct chat_record *r, const struct tc_reply *reply,
                                          bool was_file)
 {
@@ -513,7 +516,7 @@ void chat_outcome_take_drop(struct chat_turn *t, const struct chat_record *r,
     tell_loss(t, reply->error, TC_RESULT_REFUSED);
 }
 
-/* Nobody misses a progress message that is not there any more. */
+/* A progress message that does not exist needs no clean-up. */
 void chat_outcome_take_clean_result(struct chat_turn *t, struct chat_record *r,
                                     const struct chat_result *result, struct tc_verdict *v)
 {

@@ -187,7 +187,7 @@ static bool is_durable(const struct chat_record *r)
            chat_record_is_slot(r, CHAT_SLOT_WHOLE) || chat_record_is_slot(r, CHAT_SLOT_CLOSE);
 }
 
-/* What is repeated does no harm. */
+/* Sending the request twice does no harm. */
 static bool is_idempotent(const struct chat_record *r)
 {
     switch ((int)r->op) {
@@ -270,8 +270,8 @@ static int64_t timeout_of(const struct chat *c, const struct chat_record *r)
 
 static int64_t max_age_of(const struct chat_record *r, int64_t delay_ms)
 {
-    /* What is not sent the host repeats, at longer and longer intervals: the next one comes sooner.
-     */
+    /* The host would try an unsent request again after longer and longer times. A new request is
+     * made sooner instead. */
     if (chat_record_is_slot(r, CHAT_SLOT_POLL) || chat_record_is_slot(r, CHAT_SLOT_IDENTIFY))
         return delay_ms + RECEIVING_AGE_MS;
     if (r->until_ms) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What of a request does not fit into its card: the whole text goes ahead of the buttons, as
- * messages or, when those are too many, as a file. Nobody answers to it. */
+ * The complete text of a request that does not fit into its card. It is sent before the card: as
+ * messages, or as a file if there would be too many messages. These messages cannot be answered. */
 #include <string.h>
 
 #include "chat/chat_internal.h"

@@ -216,8 +216,8 @@ struct conf_conversations {
     int64_t drain_ms;    /* what running turns get when the host is asked to end */
 };
 
-/* Who has a budget of a day: the host, and each agent, conversation, person and key of the HTTP
- * server. */
+/* What a budget of one day limits: the whole host, or each agent, conversation, person, or key of
+ * the HTTP server. */
 enum conf_budget_scope {
     CONF_BUDGET_HOST,
     CONF_BUDGET_AGENT,

@@ -29,9 +29,10 @@ enum { CLEAN_NOTHING, CLEAN_DELETE, CLEAN_LEARN };
 
 struct shown {
     uint8_t kind, marked; /* kind 0: deleted */
-    uint8_t halves, open; /* of a stream: what it shows of the answer; it has not ended */
+    uint8_t halves;       /* of a stream: the halves of the answer that it shows */
+    uint8_t open;         /* the stream has not ended */
     uint8_t known;        /* the engine was told its id */
-    uint8_t keyed;        /* it was ended with the key of the answer */
+    uint8_t keyed;        /* the stream was ended with the key of the answer */
 };
 
 struct late_op {
@@ -87,11 +88,12 @@ struct explored {
 
 /* ---- t_chat_model.c ---- */
 
-/* Unless it is known already. */
+/* Adds the world unless it is known already. */
 void model_add_world(struct explored *e, const struct world *w);
 /* The service executes it. */
 void model_arrive(const struct explored *e, struct world *w, const struct late_op *op);
-/* Its reply is lost: it was executed, was not, or will be later; `next` continues. */
+/* The reply to an operation is lost: the operation was executed, was not, or will be later. `next`
+ * continues. */
 void model_lose(struct explored *e, const struct world *w, const struct late_op *op,
                 void (*next)(struct explored *, struct world *));
 void model_add_killed(struct explored *e, const struct world *w);

@@ -81,7 +81,7 @@ static void flight_lost(struct explored *e, struct world *w)
     model_add_world(e, w);
 }
 
-/* What was not taken begins the next request. */
+/* Items that were refused come first in the next request. */
 static void flight_refused(struct explored *e, struct world *w, bool gone)
 {
     const bool appends = w->flight == FLIGHT_APPEND;

@@ -342,7 +342,7 @@ static void step_posting(struct explored *e, const struct world *w)
     model_take(e, &n, TC_RESULT_DONE, false);
     model_lose(e, w, &op, model_take_lost);
     model_lose(e, w, &op, model_take_unclear);
-    if (w->faults && !w->keys[op.key]) { /* what is late is refused, too: it says the same */
+    if (w->faults && !w->keys[op.key]) { /* a late copy of the same request is refused, too */
         struct world refused = *w;
         refused.faults--;
         refused.refused = 1;

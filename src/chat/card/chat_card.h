@@ -28,14 +28,14 @@ struct chat_place {
 struct chat_draft {
     char *user;
     size_t at;       /* the question that is asked now */
-    json_t *answers; /* one for each question before, and what is ticked of this one */
+    json_t *answers; /* of the earlier questions; then the ticked options of this one */
 };
 
 struct chat_card {
     TAILQ_ENTRY(chat_card) entry;
     char *turn, *request;
     char *ticket;    /* NULL: cannot be answered here */
-    json_t *about;   /* what is shown, see chat_card_describe */
+    json_t *about;   /* the content of the card, see chat_card_describe */
     char *decided;   /* in words; NULL: open */
     json_t *answers; /* of the decision; or NULL */
     size_t place_count, draft_count;
@@ -111,7 +111,8 @@ bool chat_card_has_form(const struct chat_card *card, const struct tc_chat *tabl
 /* Fields as in a record, of an open card with a form; NULL: none. Owned by the caller. */
 json_t *chat_card_fields(const struct chat_card *card, const struct tc_chat *table);
 
-/* What a person has filled in. Not NULL: answers; what is empty is not in it. */
+/* The answers that a person has filled in. `answers` is never NULL, and has no member for an empty
+ * field. */
 struct chat_filled {
     json_t *answers;  /* id of the question: text or array of texts */
     const char *text; /* of a request without questions; or NULL */
@@ -119,8 +120,8 @@ struct chat_filled {
     json_t *owner; /* of text */
 };
 
-/* Of tc_chat_action.answers, which may be NULL or anything. card NULL: it is not known what is
- * complete. Followed by chat_filled_fini. */
+/* Reads tc_chat_action.answers, which may be NULL and is checked. card NULL: the questions are not
+ * known, so any answers count as complete. Followed by chat_filled_fini. */
 struct chat_filled chat_card_read_answers(const struct chat_card *card, const char *answers);
 void chat_filled_fini(struct chat_filled *f);
 
@@ -135,7 +136,8 @@ const json_t *chat_draft_question(const struct chat_card *card, const struct cha
 bool chat_draft_is_multi(const json_t *question);
 bool chat_draft_is_ticked(const struct chat_draft *d, const char *label);
 void chat_draft_tick(struct chat_draft *d, const char *label);
-/* text NULL: what is ticked. False: that is no answer. */
+/* Answers the current question by the text, or (NULL) by the ticked options. False: no option is
+ * ticked. */
 bool chat_draft_answer(const struct chat_card *card, struct chat_draft *d, const char *text);
 bool chat_draft_is_complete(const struct chat_card *card, const struct chat_draft *d);
 /* JSON object for tc_decision.answers; owned by the caller (free). */

@@ -120,7 +120,7 @@ json_t *chat_card_describe(const struct tc_turn *turn, const struct tc_request *
     set_list(about, "choices", ev->choices, OPTIONS_MAX);
     if (ev->expires_ms > 0 && wait_ms > 0)
         json_object_set_new(about, "wait_ms", json_integer(wait_ms));
-    if (ev->to) /* shown elsewhere: whose turn it is */
+    if (ev->to) /* shown in other chats: the card names the agent and the conversation */
         json_object_set_new(about, "context",
                             json_sprintf("%s%s%s", turn->agent, turn->conversation ? " in " : "",
                                          turn->conversation ? turn->conversation : ""));

@@ -25,7 +25,7 @@ static const struct {
               {"input", TEXT_CARD_INPUT},
               {NULL, TEXT_CARD_OTHER}};
 
-#define HAND "✋" /* begins what can be answered */
+#define HAND "✋" /* first character of a card that can be answered */
 
 static bool is_first_line(const char *text, const char *title)
 {
@@ -257,7 +257,7 @@ void chat_card_write(struct buf *out, const struct chat_card *card, const struct
 
 /* ---- how it was decided ---- */
 
-/* By a person; by: whether it is known who. */
+/* Decisions of a person; by: with the name of the person. */
 static const struct {
     const char *decision;
     enum text_id alone, by;

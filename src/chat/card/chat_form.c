@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Questions of a request that a service collects by a form: the fields as they are shown, and what
- * a person has filled in. What comes back may be anything. */
+ * Questions of a request that a service asks by a form: the fields of the form, and the answers
+ * that a person has filled in, which are checked. */
 #include <string.h>
 
 #include "base/bytes/utf8.h"
@@ -11,7 +11,7 @@
 
 #define LABEL_MAX 60
 #define ABOUT_MAX 100
-#define OPTION_MAX 500 /* bytes: a longer one is not offered, because it comes back whole */
+#define OPTION_MAX 500 /* bytes; longer ones are left out: a form returns the whole text */
 #define OPTIONS_MAX 50
 #define BLANKS " \t\r\n"
 
@@ -102,7 +102,7 @@ json_t *chat_card_fields(const struct chat_card *card, const struct tc_chat *tab
     return fields;
 }
 
-/* ---- what comes back ---- */
+/* ---- answers ---- */
 
 static bool chat_form_is_filled(const json_t *answer)
 {

@@ -170,7 +170,7 @@ static bool has_key(const struct chat_record *r, const struct chat_delivery_poli
            (!policy->idempotency_ms || policy->now_ms - r->since_ms < policy->idempotency_ms);
 }
 
-/* Replies that are lost one after the other speak for a service that is away. */
+/* If several replies in a row are lost, the service is probably down. */
 static int64_t delay_of(unsigned doubts)
 {
     static const int64_t delays[CHAT_DOUBTS_MAX + 1] = {0, 0, 2000, 10000};
@@ -348,7 +348,8 @@ static struct chat_delivery_decision chat_delivery_end(struct chat_record *r,
     case CHAT_ON_LOCKED:
         return again(result);
     case CHAT_ON_LOST:
-    case CHAT_ON_UNCLEAR: /* a key does not help: the repeat would be refused, as it has ended */
+    case CHAT_ON_UNCLEAR: /* a repeat with the same key would be refused, because the stream has
+                             ended */
         return policy->idempotency == TC_IDEMPOTENCY_LOOKUP ? chat_delivery_search(r)
                                                             : repeat(r, result->answered, policy);
     default:
@@ -356,7 +357,7 @@ static struct chat_delivery_decision chat_delivery_end(struct chat_record *r,
     }
 }
 
-/* Of a stream: the end is confirmed, but not what was to be appended before it. */
+/* The end of a stream is confirmed, but an append before it may not have been executed. */
 static struct chat_delivery_decision deliver_rest(struct chat_record *r,
                                                   const struct chat_delivery_policy *policy)
 {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * What happens to a durable message after each result: another attempt, the same without what was
- * refused, smaller, as a file, a search for it, or the end. Guarantees, whatever the service
- * answers: a message is confirmed by the service or becomes dead; copies are at most one more than
- * the replies that were lost, and all but the first are marked; exactly one copy with keys or
- * lookups. Pure; tests/chat/t_chat_model.c explores all interleavings.
+ * Decides after each result how the delivery of a durable message continues: another attempt,
+ * without a part that was refused, in smaller parts, as a file, a search for the message, or the
+ * end. Guarantees, whatever the service answers: a message is confirmed by the service or becomes
+ * dead; copies are at most one more than the replies that were lost, and all but the first are
+ * marked; exactly one copy with keys or lookups. Pure; tests/chat/t_chat_model.c explores all
+ * interleavings.
  *
  * Assumes that nothing takes effect later than CHAT_LATE_MS after its connection has ended. */
 #ifndef CHAT_OPERATION_CHAT_DELIVERY_H
@@ -24,7 +25,7 @@
     EVENT(CONFIRMED)    /* the service has confirmed the operation */ \
     EVENT(DELAYED)      /* certainly not executed; may be tried again */ \
     EVENT(LOST)         /* no reply: may have been executed */ \
-    EVENT(UNCLEAR)      /* a reply that does not say whether it was executed */ \
+    EVENT(UNCLEAR)      /* a reply that does not say whether the operation was executed */ \
     EVENT(FORMAT)       /* formatting refused */ \
     EVENT(LONG)         /* too long */ \
     EVENT(EMPTY)        /* nothing visible */ \
@@ -147,7 +148,7 @@ enum chat_delivery_event { CHAT_DELIVERY_EVENTS(CHAT_DELIVERY_EVENT_ENUM) };
 enum chat_delivery_shown {
     CHAT_SHOWN_ALL,
     CHAT_SHOWN_LESS,    /* the append was certainly not executed */
-    CHAT_SHOWN_UNKNOWN, /* it is not known how much */
+    CHAT_SHOWN_UNKNOWN, /* perhaps not all of it */
 };
 
 /* What the service and the configuration permit. */
@@ -183,8 +184,8 @@ struct chat_delivery_decision {
 struct chat_delivery_decision chat_delivery_next(struct chat_record *r,
                                                  const struct chat_result *result,
                                                  const struct chat_delivery_policy *policy);
-/* A dead letter that a person has sent again, before its first attempt, which is in doubt: neither
- * its earlier doubts nor the option ambiguous ends it at once. */
+/* Prepares a dead letter that a person has sent again. Its first attempt is in doubt: the earlier
+ * doubts are forgotten, and the option ambiguous = drop does not end the delivery. */
 void chat_delivery_renew(struct chat_record *r, struct chat_delivery_policy *policy,
                          int64_t until_ms);
 /* Whether the table has that transition. */

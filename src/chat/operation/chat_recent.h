@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What has been seen lately, as hashes. Bounded: the oldest is forgotten. Pure. */
+ * Hashes of recent events, each with a time. Bounded: the oldest one is forgotten. Pure. */
 #ifndef CHAT_OPERATION_CHAT_RECENT_H
 #define CHAT_OPERATION_CHAT_RECENT_H
 
@@ -21,7 +21,7 @@ struct chat_recent {
 uint64_t chat_recent_hash(const char *a, const char *b);
 /* Seen at `since_ms` or later, on the clock of `at_ms`. */
 bool chat_recent_has(const struct chat_recent *r, uint64_t what, int64_t since_ms);
-/* What is known already only gets a new time. */
+/* A hash that is known already only gets a new time. */
 void chat_recent_note(struct chat_recent *r, uint64_t what, int64_t at_ms);
 
 #endif

@@ -12,7 +12,7 @@
 #define CHAT_SLOT_ANSWER "answer"          /* a part of the outcome */
 #define CHAT_SLOT_SOURCE "answer:source"   /* the outcome as one message of Markdown */
 #define CHAT_SLOT_STREAMED "answer:stream" /* the outcome at the end of a native stream */
-#define CHAT_SLOT_TAIL "answer:tail"       /* what of it follows the stream */
+#define CHAT_SLOT_TAIL "answer:tail"       /* the rest of the outcome, after a stream */
 #define CHAT_SLOT_STREAM "stream"          /* the native stream of a running turn */
 #define CHAT_SLOT_CLOSE "close"            /* the end of a native stream without an outcome */
 #define CHAT_SLOT_LIVE "live"              /* the progress message */
@@ -61,8 +61,8 @@ struct chat_history {
 
 /* Requests that may take effect beside this one. */
 struct chat_beside {
-    bool edits;  /* whose replies were lost: they may reach the message after this one */
-    bool append; /* is under way: only with it does the stream show the answer */
+    bool edits;  /* edits whose replies were lost may be executed after this request */
+    bool append; /* an append is under way, without which the stream does not show the answer */
 };
 
 struct chat_record {

@@ -13,7 +13,7 @@
     STATE(SEARCHING) /* the reply to the create was lost; the service is asked for the message */ \
     STATE(SHOWN)     /* its id is known */ \
     STATE(EDITING)   /* an edit is under way */ \
-    STATE(UNKNOWN)   /* it may exist, and its id is not known: nothing more is shown */ \
+    STATE(UNKNOWN)   /* the message may exist, but its id is not known: nothing more is shown */ \
     STATE(CLOSED)    /* the outcome comes: nothing more is shown */
 
 #define CHAT_LIVE_EVENTS(EVENT) \
@@ -22,7 +22,7 @@
     EVENT(REPEAT)  /* the create goes out again with the same key */ \
     EVENT(SEARCH)  /* a search goes out */ \
     EVENT(LOSE)    /* nobody will know whether it exists */ \
-    EVENT(REFUSE)  /* it does not exist: refused, dropped, not found */ \
+    EVENT(REFUSE)  /* the message does not exist: refused, dropped, not found */ \
     EVENT(EDIT)    /* an edit goes out */ \
     EVENT(EDITED)  /* the edit has ended, executed or not */ \
     EVENT(GONE)    /* a person has deleted it, or it cannot be edited any more */ \

@@ -41,14 +41,14 @@ void chat_view_clip(char *out, size_t cap, const char *text);
 /* The line of a tool call that begins. */
 void chat_view_read_call(struct chat_view_line *line, const struct tc_tool_call *ev,
                          int64_t now_ms);
-/* The line ends with that result if it runs and has the id, which is clipped. False: it does not.
- */
+/* Ends the line by the result if it runs and has that id, which is compared as far as the line
+ * stores it. False: the line is another one. */
 bool chat_view_finish_line(struct chat_view_line *line, const char *id,
                            const struct tc_tool_result *ev, int64_t now_ms);
 
 void chat_view_init(struct chat_view *v, int64_t now_ms);
-/* Takes an event in. thinking: whether thinking is worth a progress message. Returns whether what
- * is shown has changed. */
+/* Takes an event in. thinking: thinking is shown in the progress message. Returns whether the
+ * progress message has to change. */
 bool chat_view_fold(struct chat_view *v, const struct event *ev, int64_t now_ms, bool thinking);
 enum tc_phase chat_view_phase(const struct chat_view *v);
 /* The structure that connectors get. `lines` has CHAT_VIEW_LINES elements and outlives it. */
@@ -58,8 +58,8 @@ struct tc_view chat_view_export(const struct chat_view *v, int64_t now_ms, bool 
 void chat_view_write(struct buf *out, const struct tc_view *view);
 /* "Done in 42s · 7 tool calls · 12k tokens". */
 void chat_view_write_summary(struct buf *out, const struct chat_view *v, int64_t now_ms);
-/* What is known of "42s · 7 tool calls · 12k tokens · $0.12"; perhaps nothing. elapsed_ms: negative
- * if unknown. Characters with a meaning in Markdown do not occur. */
+/* Writes "42s · 7 tool calls · 12k tokens · $0.12" without the parts that are unknown. elapsed_ms:
+ * negative if unknown. Contains no characters with a meaning in Markdown. */
 void chat_view_write_footer(struct buf *out, const struct chat_view *v, int64_t elapsed_ms);
 /* " · 12k tokens" */
 void chat_view_write_tokens(struct buf *out, const struct chat_view *v);

@@ -111,7 +111,7 @@ void chat_batch_clear(struct chat_batch *b, struct chat_lines *lines)
 
 /* ---- sizes ---- */
 
-/* A line that the stream has already takes only what it has grown by. */
+/* Of a line that the stream has already, only the growth counts. */
 static struct chat_room chat_batch_size_of(const struct chat_batch_item *item,
                                            const struct chat_lines *lines, unsigned number)
 {

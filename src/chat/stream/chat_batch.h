@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What waits to be appended to a native stream: texts and lines, in the order in which they came,
- * with their sizes. Pure. */
+ * Texts and lines that wait to be appended to a native stream, in order, with their sizes. Pure. */
 #ifndef CHAT_STREAM_CHAT_BATCH_H
 #define CHAT_STREAM_CHAT_BATCH_H
 
@@ -22,7 +21,8 @@ struct chat_batch {
     size_t count, cap;
 };
 
-/* Limits of a stream, and what it has been given: of stream `number`. SIZE_MAX: no limit. */
+/* An amount of content of stream `number`: what it has, or what it still has room for. SIZE_MAX: no
+ * limit. */
 struct chat_room {
     size_t bytes, items;
     unsigned number;
@@ -31,7 +31,7 @@ struct chat_room {
 void chat_batch_fini(struct chat_batch *b, struct chat_lines *lines);
 /* Rendered text, which is joined with a text before it up to `most` bytes; 0: any. */
 void chat_batch_add_text(struct chat_batch *b, const char *text, size_t len, size_t most);
-/* A line that waits already keeps its place: it is written as it is when it is sent. */
+/* A line that waits already keeps its place. It is written in its state at the time of sending. */
 void chat_batch_add_line(struct chat_batch *b, struct chat_lines *lines, size_t line);
 /* Moves the first n items to the end of `to`. */
 void chat_batch_move(struct chat_batch *to, struct chat_batch *from, struct chat_lines *lines,

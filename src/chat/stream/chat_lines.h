@@ -54,9 +54,9 @@ size_t chat_line_size(const struct chat_line *line);
 
 /* How a running line is written in a stream that ends. */
 enum chat_line_end {
-    CHAT_LINE_RUNS,      /* as it is: the stream goes on */
-    CHAT_LINE_ENDS,      /* as if it had ended: nothing in a stream that is over may look running */
-    CHAT_LINE_CONTINUES, /* the same, and that the next stream has it */
+    CHAT_LINE_RUNS,      /* as running: the stream goes on */
+    CHAT_LINE_ENDS,      /* as ended: the stream ends, and the line will not be updated */
+    CHAT_LINE_CONTINUES, /* as ended, with a note that the next stream continues it */
 };
 /* As connectors get it, with the part of the detail that stream `number` does not have. Strings in
  * the arena, or of the line. */

@@ -13,7 +13,7 @@
     STATE(BEGINNING) /* one is being begun */ \
     STATE(OPEN)      /* its id is known, and no request is under way */ \
     STATE(APPENDING) /* an append is under way */ \
-    STATE(LEAVING)   /* it is being ended before its limits; another follows */ \
+    STATE(LEAVING)   /* the stream is being ended before its limits; another one follows */ \
     STATE(CLOSED)    /* the outcome comes: nothing more is appended */
 
 #define CHAT_NATIVE_EVENTS(EVENT) \
@@ -38,7 +38,7 @@
     ROW(NONE,      CLOSE,    CLOSED) \
     ROW(BEGINNING, BEGUN,    OPEN) \
     ROW(BEGINNING, REFUSE,   NONE) \
-    ROW(BEGINNING, LOSE,     NONE)    /* it may exist, and its id is not known */ \
+    ROW(BEGINNING, LOSE,     NONE)    /* the stream may exist, but its id is not known */ \
     ROW(BEGINNING, CLOSE,    CLOSED) \
     ROW(OPEN,      APPEND,   APPENDING) \
     ROW(OPEN,      LEAVE,    LEAVING) \

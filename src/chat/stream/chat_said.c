@@ -67,7 +67,7 @@ const char *chat_said_rest(const struct chat_said *s, const char *answer)
         return NULL;
     if (strncmp(from, said, n) == 0)
         return from + n;
-    /* the answer may lack the white space that ended what was told */
+    /* the answer may lack white space at the end of the told text */
     size_t m = n;
     while (m > 0 && strchr(" \t\r\n", said[m - 1]))
         m--;

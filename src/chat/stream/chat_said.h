@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The newest narration of the main agent: the text between two other events, how much of it a
- * native stream has been given, and whether it is the beginning of an answer. Pure. */
+ * The newest narration of the main agent: the text between two other events, how much of it has
+ * been sent to a native stream, and whether it is the beginning of an answer. Pure. */
 #ifndef CHAT_STREAM_CHAT_SAID_H
 #define CHAT_STREAM_CHAT_SAID_H
 
@@ -15,7 +15,7 @@
 struct chat_said {
     struct buf text; /* Markdown */
     char message_id[CHAT_VIEW_ID];
-    size_t told; /* bytes that have been given to a stream */
+    size_t told; /* bytes that have been sent to a stream */
     bool over;   /* something else followed */
     bool shown;  /* a stream has confirmed a part of it */
     bool gone;   /* such a stream is gone */
@@ -24,16 +24,17 @@ struct chat_said {
 void chat_said_fini(struct chat_said *s);
 /* A text of that message begins; message_id NULL: of one that is not known. */
 void chat_said_begin(struct chat_said *s, const char *message_id);
-/* The text goes on: nothing else followed, and it is not another message. */
+/* Whether narration of that message continues the text: no other event has come between. */
 bool chat_said_goes_on(const struct chat_said *s, const char *message_id);
 /* The text belongs to that message. */
 bool chat_said_is_of(const struct chat_said *s, const char *message_id);
 /* False: too much text. */
 bool chat_said_add(struct chat_said *s, const char *text, size_t len);
-/* What can no longer change and has not been told, or (all) everything that has not been told; from
- * here on it counts as told. Valid until the next change. */
+/* The next text for the stream: all that has not been told (all), or the part of it that later
+ * narration cannot change. Counts as told from here on. Valid until the next change. */
 struct str chat_said_tell(struct chat_said *s, bool all);
-/* What of the answer has not been told; NULL: something else has been told, or it is gone. */
+/* The rest of the answer, which has not been told. NULL: the text that was told is not the
+ * beginning of the answer, or was deleted. */
 const char *chat_said_rest(const struct chat_said *s, const char *answer);
 
 #endif

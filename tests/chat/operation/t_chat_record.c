@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Tests of chat/operation/chat_record.h and chat_key.h: what is written is what is read, whatever a
- * tag contains; keys are the same in every process and differ where operations differ. */
+ * Tests of chat/operation/chat_record.h and chat_key.h: a record that is written and read is the
+ * same, whatever a tag contains; keys are the same in every process and differ where operations
+ * differ. */
 #include "chat/operation/chat_record.h"
 
 #include <stdlib.h>

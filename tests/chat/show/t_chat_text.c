@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Tests of chat/show/chat_text.h: nothing in a text of an agent becomes formatting, and what is
- * written is what is read in every form. */
+ * Tests of chat/show/chat_text.h: nothing in a text of an agent becomes formatting, and a person
+ * reads the same text in every form. */
 #include "chat/show/chat_text.h"
 
 #include <string.h>

@@ -8,7 +8,7 @@
 #include "chat/stream/chat_said.h"
 #include "tap/tap.h"
 
-/* ---- what was said ---- */
+/* ---- narration ---- */
 
 static void say(struct chat_said *s, const char *text)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Who has used up a budget may begin no turn until the next day; that is known after a restart. */
+ * Tests of core/budget/budgets.h: above a budget no turn begins until the next day, also after a
+ * restart. */
 #include "core/budget/budgets.h"
 
 #include <fcntl.h>
