@@ -134,7 +134,7 @@ enum tc_op_kind {
     TC_OP_STREAM_BEGIN,  /* begin a native stream with `items`; result.message: its id */
     TC_OP_STREAM_APPEND, /* append `items` to the stream `message` */
     TC_OP_STREAM_END,    /* the same, and end the stream; role ANSWER: the stream shows the answer
-                            and is found by TC_OP_LOOKUP with `key` */
+                            and is found by TC_OP_LOOKUP with `key`. See tc_chat.stream_whole */
 };
 #define TC_OPS 16
 #define TC_CAN(op) (1u << (op))
@@ -211,8 +211,15 @@ enum tc_result_kind {
     TC_RESULT_UNAUTHORIZED, /* credentials refused: requests wait, the host asks again */
     TC_RESULT_REFUSED,      /* any other refusal: retried once as plain text, then dead letter */
     TC_RESULT_STOPPED,      /* STREAM_…: a person has stopped the stream; the turn is cancelled */
+#if TURNCAST_API_MINOR >= 6
+    TC_RESULT_STREAM_OVER, /* since 1.6. STREAM_…: the stream has ended, and what it shows stays */
+#endif
 };
+#if TURNCAST_API_MINOR >= 6
+#define TC_RESULTS 18
+#else
 #define TC_RESULTS 17
+#endif
 
 struct tc_result {
     size_t size;
@@ -310,7 +317,8 @@ struct tc_chat {
                            tc_chat_action.menu */
     struct tc_stream stream; /* with STREAM_BEGIN, STREAM_APPEND and STREAM_END */
     /* Fills in method, url, headers and body. Lane, priority, flags, rates and times are set
-     * already and may be changed. -1: this operation cannot be expressed. */
+     * already and may be changed. -1: this operation cannot be expressed. 1, with hosts of 1.6 and
+     * later: it is done without a request; for PRIVATE, TYPING and REACT. */
     int (*request)(struct tc_turn *, const struct tc_op *, struct tc_http *);
     /* Corrects `result`, which is filled in from `reply`. May be NULL. */
     int (*read)(struct tc_turn *, const struct tc_op *, const struct tc_reply *,
@@ -318,6 +326,14 @@ struct tc_chat {
     /* Called when IDENTIFY has succeeded, and again after each interruption: start to receive
      * events. Returns 0, or another number if events do not come by POLL. May be NULL. */
     int (*ready)(struct tc_turn *lobby, const struct tc_result *identity);
+#if TURNCAST_API_MINOR >= 6
+    /* Since 1.6. Each request of a stream carries all of its text: `text` is what the stream shows
+     * with this request, and `part` counts the requests of the stream, from 0. Lines that have
+     * ended are part of the text; `items` has lines only before the stream has text. A request
+     * whose reply is lost is repeated by the next one. An END with an empty text ends a stream
+     * that shows none, or whose text is not known any more. */
+    bool stream_whole;
+#endif
 };
 
 /* ---- what people do ---- */

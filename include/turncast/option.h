@@ -92,6 +92,8 @@ struct tc_probe {
     /* Since 1.6. */
     const char *body;        /* JSON; or NULL: none */
     const char *header_list; /* a TC_T_LIST option whose elements NAME=VALUE are headers, too */
+    /* Of the body, in which {option:NAME} is put in then, as with TC_FILL_BODY. NULL: JSON. */
+    const char *content_type;
 #endif
 };
 #endif

@@ -23,6 +23,7 @@ static const char *const results[TC_RESULTS] = {
     [TC_RESULT_UNAUTHORIZED] = "unauthorized",
     [TC_RESULT_REFUSED] = "refused",
     [TC_RESULT_STOPPED] = "stopped",
+    [TC_RESULT_STREAM_OVER] = "stream_over",
 };
 static const char *const scopes[] = {"lane", "rates", "instance"};
 

@@ -186,6 +186,7 @@ static const char *table_read(const json_t *chat, struct tc_chat *table, uint32_
     table->stream.text = table->text[TC_ROLE_LIVE];
     table->colon_ids = json_is_true(json_object_get(chat, "colon_ids"));
     table->personal_menu = json_is_true(json_object_get(chat, "personal_menu"));
+    table->stream_whole = json_is_true(json_object_get(chat, "stream_whole"));
     wrong = table_read_roles(chat, table);
     return wrong ? wrong : table_read_stream(chat, table);
 }

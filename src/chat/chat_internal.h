@@ -58,6 +58,8 @@ struct chat_native {
     int64_t begun_ms, sent_ms, beat_ms; /* monotonic; 0: never */
     struct chat_room given;             /* to the open one */
     struct chat_batch next, flight;     /* items that wait, and items that are under way */
+    struct buf whole; /* confirmed text of the open one, see chat_native_whole.c */
+    unsigned sent;    /* requests of the open one */
     struct chat_lines lines;
     struct chat_said said;
 };
@@ -135,6 +137,8 @@ struct chat_send_extra {
     int64_t delay_ms, timeout_ms, max_age_ms;
     const struct tc_stream_item *items;
     size_t item_count;
+    const char *whole; /* all text of a stream, where the service wants it; or NULL */
+    unsigned number;   /* with it: of the request in the stream, from 0 */
 };
 
 /* The operation of a record, as read() gets it: without buttons, view and content of the file. */
@@ -214,6 +218,22 @@ void chat_native_send_close(struct chat_turn *t, const char *message, const stru
 void chat_native_close_beside(struct chat_turn *t);
 /* The turn goes on without a stream. */
 void chat_native_give_up(struct chat_turn *t);
+
+/* ---- chat_native_whole.c ---- */
+
+/* Each request of a stream carries all of its text. */
+bool chat_native_is_whole(const struct chat_turn *t);
+/* All text of the stream `message` with what is under way and the batch; NULL: only what is new is
+ * sent. Until the callback ends. */
+const char *chat_native_whole_text(const struct chat_turn *t, const char *message,
+                                   const struct chat_batch *b);
+/* What is under way has been confirmed. */
+void chat_native_whole_note(struct chat_turn *t);
+/* Adds a line where lines are part of the text. False: it is to be added as an item. */
+bool chat_native_whole_add_line(struct chat_turn *t, const struct chat_line *line);
+/* What of the answer has not been confirmed, when streams that have ended go on showing the rest of
+ * it; what waits is forgotten. NULL: none of it is shown. */
+const char *chat_native_whole_take_rest(struct chat_turn *t, const char *answer);
 
 /* ---- chat_native_result.c ---- */
 

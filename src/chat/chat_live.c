@@ -106,7 +106,8 @@ static int64_t typing_due(const struct chat_turn *t, int64_t now)
 {
     const struct chat *const c = t->chat;
     const bool changed = typing_lasts(c) && t->live.typed != chat_view_phase(&t->view);
-    if (!chat_can(c, TC_OP_TYPING) || now - t->view.active_ms >= TYPING_TTL_MS)
+    if (!chat_can(c, TC_OP_TYPING) || now - t->view.active_ms >= TYPING_TTL_MS ||
+        (chat_native_is_whole(t) && t->stream.message[0])) /* the stream is such a sign */
         return INT64_MAX;
     const int64_t due =
         t->live.typing_ms && !changed ? t->live.typing_ms + typing_interval(c) : now;

@@ -131,13 +131,15 @@ void chat_native_add_text(struct chat_turn *t, const char *markdown, size_t len)
 void chat_native_add_line(struct chat_turn *t, const struct chat_line *line)
 {
     struct chat_native *const s = &t->stream;
-    if (line && chat_native_is_on(t) && !s->plain)
+    if (line && chat_native_is_on(t) && !s->plain && !chat_native_whole_add_line(t, line))
         chat_batch_add_line(&s->next, &s->lines, (size_t)(line - s->lines.list));
 }
 
 void chat_native_add_running(struct chat_turn *t, struct chat_batch *b, unsigned number)
 {
     struct chat_lines *const lines = &t->stream.lines;
+    if (chat_native_is_whole(t)) /* lines that run are no part of its text */
+        return;
     for (struct chat_line *line = NULL; !t->stream.plain && (line = chat_lines_after(lines, line));)
         if (line->is.state == TC_LINE_RUNNING && (!number || line->shown_in == number))
             chat_batch_add_line(b, lines, (size_t)(line - lines->list));
@@ -166,6 +168,8 @@ static int chat_native_send_batch(struct chat_turn *t, struct chat_record *r,
         .items =
             chat_batch_export(b, &s->lines, s->number, end, clock_mono_ms(), &t->chat->scratch),
         .item_count = b->count,
+        .whole = chat_native_whole_text(t, r->message, b),
+        .number = s->sent,
     };
     r->tried.bare = b->count == 0;
     return chat_send(t->chat, t->turn, r, &extra);
@@ -225,11 +229,17 @@ static void chat_native_send_flight(struct chat_turn *t, bool opens, int64_t now
         s->begun_ms = now;
         s->given = (struct chat_room){0};
         s->full = false;
+        s->sent = 0;
+        buf_reset(&s->whole);
     }
+    if (!s->next.count)
+        s->said.sending = s->said.told;
     chat_native_note_details(s);
     struct chat_record r = stream_record(t, opens ? TC_OP_STREAM_BEGIN : TC_OP_STREAM_APPEND);
     chat_native_move(t, opens ? CHAT_NATIVE_ON_BEGIN : CHAT_NATIVE_ON_APPEND);
-    if (chat_native_send_batch(t, &r, &s->flight, CHAT_LINE_RUNS) == 0)
+    const int sent = chat_native_send_batch(t, &r, &s->flight, CHAT_LINE_RUNS);
+    s->sent++;
+    if (sent == 0)
         return;
     /* the target lacks what the service needs for a stream */
     chat_native_move(t, CHAT_NATIVE_ON_REFUSE);
@@ -346,6 +356,7 @@ void chat_native_fini(struct chat_turn *t)
     chat_batch_fini(&s->flight, &s->lines);
     chat_lines_fini(&s->lines);
     chat_said_fini(&s->said);
+    buf_fini(&s->whole);
 }
 
 /* ---- the outcome ---- */
@@ -413,7 +424,8 @@ bool chat_native_end_with(struct chat_turn *t, struct chat_record *r, const char
     r->slot = CHAT_SLOT_STREAMED;
     r->message = s->message;
     r->omit = s->plain ? TC_OMIT_FORMAT : 0;
-    r->beside.append = s->said.told > 0 && !s->said.over && chat_batch_has_text(&s->flight);
+    r->beside.append = !chat_native_is_whole(t) && s->said.told > 0 && !s->said.over &&
+                       chat_batch_has_text(&s->flight);
     if (chat_native_send_batch(t, r, &s->next, CHAT_LINE_ENDS) < 0)
         return false;
     chat_batch_clear(&s->next, &s->lines);

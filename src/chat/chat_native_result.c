@@ -26,6 +26,8 @@ static void note_shown(struct chat_turn *t)
 {
     struct chat_native *const s = &t->stream;
     s->strikes = 0;
+    s->said.confirmed = s->said.sending;
+    chat_native_whole_note(t);
     s->said.shown |= s->said.told > 0 && chat_batch_has_text(&s->flight);
     for (size_t i = 0; i < s->flight.count; i++) {
         const struct chat_batch_item *const item = &s->flight.items[i];
@@ -79,7 +81,7 @@ static void mend(struct chat_turn *t, enum tc_result_kind kind)
 {
     struct chat_native *const s = &t->stream;
     take_back(t);
-    if (kind == TC_RESULT_MESSAGE_GONE && !s->message[0])
+    if ((kind == TC_RESULT_MESSAGE_GONE || kind == TC_RESULT_STREAM_OVER) && !s->message[0])
         forget_message(t);
     /* also after BAD_FORMAT: a stream with lines cannot go on without them */
     s->full = s->message[0] != '\0';
@@ -116,12 +118,14 @@ static void chat_native_fail(struct chat_turn *t, const struct chat_record *r,
     struct chat_native *const s = &t->stream;
     const enum tc_result_kind kind = result->result.kind;
     const bool appends = r->op == TC_OP_STREAM_APPEND;
-    const bool gone = appends && (kind == TC_RESULT_MESSAGE_GONE || kind == TC_RESULT_STOPPED);
+    const bool over = appends && kind == TC_RESULT_STREAM_OVER;
+    const bool gone =
+        over || (appends && (kind == TC_RESULT_MESSAGE_GONE || kind == TC_RESULT_STOPPED));
     chat_native_move(t, gone                         ? CHAT_NATIVE_ON_GONE
                         : kind == TC_RESULT_IN_DOUBT ? CHAT_NATIVE_ON_LOSE
                                                      : CHAT_NATIVE_ON_REFUSE);
     if (gone) {
-        s->said.gone |= s->said.shown;
+        s->said.gone |= !over && s->said.shown;
         s->message[0] = '\0';
     }
     switch ((int)kind) {
@@ -131,9 +135,14 @@ static void chat_native_fail(struct chat_turn *t, const struct chat_record *r,
     case TC_RESULT_MESSAGE_GONE:
     case TC_RESULT_TOO_LONG:
     case TC_RESULT_BAD_FORMAT:
+    case TC_RESULT_STREAM_OVER:
         mend(t, kind);
         break;
     case TC_RESULT_IN_DOUBT: /* the items may be visible: they are not sent again */
+        if (appends && chat_native_is_whole(t)) { /* the next request contains them */
+            take_back(t);
+            break;
+        }
         s->incomplete = true;
         chat_batch_clear(&s->flight, &s->lines);
         break;
@@ -198,13 +207,15 @@ static void take_left(struct chat_turn *t, const struct chat_record *r,
     struct chat_native *const s = &t->stream;
     const enum tc_result_kind kind = result->result.kind;
     chat_native_move(t, CHAT_NATIVE_ON_LEFT);
-    s->said.gone |= kind != TC_RESULT_DONE && s->said.shown; /* a person may have deleted it */
+    s->said.gone |= kind != TC_RESULT_DONE && kind != TC_RESULT_STREAM_OVER &&
+                    s->said.shown; /* a person may have deleted it */
     if (kind == TC_RESULT_STOPPED) {
         chat_native_stop(t);
         return;
     }
     if (kind == TC_RESULT_IN_DOUBT ||
-        (!r->tried.bare && kind != TC_RESULT_DONE && kind != TC_RESULT_MESSAGE_GONE)) {
+        (!r->tried.bare && kind != TC_RESULT_DONE && kind != TC_RESULT_MESSAGE_GONE &&
+         kind != TC_RESULT_STREAM_OVER)) {
         s->full = true;
         chat_native_close_beside(t);
     }

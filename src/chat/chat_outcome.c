@@ -22,6 +22,7 @@ static struct chat_delivery_policy policy_of(const struct chat *c)
         .idempotency_ms = c->table.idempotency_ms,
         .can_edit = chat_can(c, TC_OP_EDIT),
         .can_file = chat_can(c, TC_OP_FILE),
+        .repeats_end = c->table.stream_whole,
         .drops_doubts = c->options.drops_doubts,
         .now_ms = chat_unix_ms(),
     };
@@ -242,14 +243,24 @@ static bool end_stream(struct chat_turn *t, const char *markdown, size_t len)
     return send_tail(t, shown, rest, footer);
 }
 
+/* The answer without the text that ended streams still show; NULL: they show none of it. */
+static const char *unshown(struct chat_turn *t, const char *markdown)
+{
+    const char *const rest = chat_native_whole_take_rest(t, markdown);
+    return !rest || *rest ? rest : texts_get(TEXT_CHAT_DONE);
+}
+
 /* Sends the text of the record as ordinary messages. The stream is ended, too, unless the result
  * says that it is not open. */
 static void send_instead_of_stream(struct chat_turn *t, const struct chat_record *r,
                                    enum tc_result_kind kind)
 {
-    send_parts(t, r->text, strlen(r->text),
+    const bool over = kind == TC_RESULT_STREAM_OVER || kind == TC_RESULT_STOPPED;
+    const char *const rest = over ? unshown(t, r->text) : NULL;
+    const char *const text = rest ? rest : r->text;
+    send_parts(t, text, strlen(text),
                (struct chat_outcome_way){.marked = r->tried.marked, .ended = true});
-    if (kind != TC_RESULT_DONE && kind != TC_RESULT_MESSAGE_GONE && kind != TC_RESULT_STOPPED)
+    if (kind != TC_RESULT_DONE && kind != TC_RESULT_MESSAGE_GONE && !over)
         chat_native_end_empty(t, &r->target, r->message);
 }
 
@@ -262,6 +273,9 @@ int chat_outcome_send(struct chat_turn *t, const char *markdown, size_t len, uin
         return 0;
     if (!flags && len && end_stream(t, markdown, len))
         return 0;
+    const char *const rest = !flags && len ? unshown(t, markdown) : NULL;
+    if (rest)
+        return send_parts(t, rest, strlen(rest), (struct chat_outcome_way){0});
     if (c->source && !flags && len && len <= c->table.source_bytes)
         return send_source(t, markdown);
     return send_parts(t, markdown, len, (struct chat_outcome_way){.flags = flags});

@@ -343,6 +343,11 @@ int chat_send(struct chat *c, struct tc_turn *turn, const struct chat_record *r,
     op.view = more->view;
     op.items = more->items;
     op.item_count = more->item_count;
+    if (more->whole) {
+        op.text = more->whole;
+        op.text_len = strlen(more->whole);
+        op.part = more->number;
+    }
     op.file = op.file ? &file : NULL;
     if (r->op == TC_OP_MENU)
         chat_menu_fill(&op);
@@ -352,6 +357,8 @@ int chat_send(struct chat *c, struct tc_turn *turn, const struct chat_record *r,
     keep_content(c, r, more, &http);
     if (rc == 0)
         rc = tc_http(turn, &http);
+    else if (rc > 0)
+        rc = 0; /* done */
     else if (!may_be_impossible(r))
         log_write(LOG_ERR, "chat", "instance %s: the connector cannot express operation %d",
                   c->inst->name, (int)r->op);

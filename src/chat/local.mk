@@ -15,6 +15,7 @@ libtcplugin_a_SOURCES += \
 	src/chat/chat_native.c \
 	src/chat/chat_native_result.c \
 	src/chat/chat_native_show.c \
+	src/chat/chat_native_whole.c \
 	src/chat/chat_options.c \
 	src/chat/chat_options.h \
 	src/chat/chat_outcome.c \

@@ -62,6 +62,10 @@ EXTRA_DIST += \
 	tests/fake/slack_socket.py \
 	tests/fake/slack_streams.py \
 	tests/fake/slack_text.py \
+	tests/fake/teams.py \
+	tests/fake/teams_chats.py \
+	tests/fake/teams_jwt.py \
+	tests/fake/teams_people.py \
 	tests/fake/telegram.py \
 	tests/fake/telegram_chats.py \
 	tests/fake/telegram_methods.py \

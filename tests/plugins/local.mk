@@ -58,6 +58,14 @@ CONNECTOR_TESTS = \
 	tests/plugins/slack/split.script \
 	tests/plugins/slack/status.script \
 	tests/plugins/slack/stream.script \
+	tests/plugins/teams/jwt.script \
+	tests/plugins/teams/keys.script \
+	tests/plugins/teams/message.script \
+	tests/plugins/teams/options.script \
+	tests/plugins/teams/people.script \
+	tests/plugins/teams/stream.script \
+	tests/plugins/teams/token.script \
+	tests/plugins/teams/webhook.script \
 	tests/plugins/telegram/button.script \
 	tests/plugins/telegram/fetch.script \
 	tests/plugins/telegram/files.script \

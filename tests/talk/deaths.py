@@ -5,14 +5,15 @@ import contextlib
 import time
 
 import ledger
-from people import MatrixPeople, SlackPeople, TelegramPeople
-from shown import ShownByMatrix, ShownBySlack, ShownByTelegram
-from talk import Fake, Host, audit, matrix, slack, telegram
+from people import MatrixPeople, SlackPeople, TeamsPeople, TelegramPeople
+from shown import ShownByMatrix, ShownBySlack, ShownByTeams, ShownByTelegram
+from talk import Fake, Host, audit, listening, matrix, slack, teams, telegram
 
 # A host that is killed every second forgets what it did in this minute.
 SLACK_PACE = {f"tier{n}": 60000 for n in (1, 2, 3, 4)}
 MATRIX_PACE = {"send": [1000, 1000], "join": [1000, 1000]}
-SHOWN = {"telegram": ShownByTelegram, "slack": ShownBySlack, "matrix": ShownByMatrix}
+TEAMS_PACE = {"windows": [[1000, 1]]}
+SHOWN = {"telegram": ShownByTelegram, "slack": ShownBySlack, "matrix": ShownByMatrix, "teams": ShownByTeams}
 
 
 class Deaths:
@@ -64,7 +65,14 @@ def _crowd_in_matrix(fake, count, _):
     return crowd, matrix(fake, allow=crowd.ids, progress_after_ms=300)
 
 
-CROWDS = {"telegram": _crowd_in_telegram, "slack": _crowd_in_slack, "matrix": _crowd_in_matrix}
+def _crowd_in_teams(fake, count, _):
+    fake.control("pace", TEAMS_PACE)
+    crowd = TeamsPeople(fake, count)
+    return crowd, teams(fake, allow=crowd.ids, stream=False, progress_after_ms=300)
+
+
+CROWDS = {"telegram": _crowd_in_telegram, "slack": _crowd_in_slack, "matrix": _crowd_in_matrix,
+          "teams": _crowd_in_teams}  # fmt: skip
 
 
 @contextlib.contextmanager
@@ -76,6 +84,7 @@ def crowded_host(people, more=()):
         made = [CROWDS[fake.name](fake, people[fake.name], more) for fake in fakes]
         instances = "".join(instance for _, instance in made) + audit()
         host = Host(instances, agent='keep_alive_s = 60; background = "follow";',
-                    extra="conversations : { max_turns = 64; max_warm = 20; debounce_ms = 0; };")
+                    extra="conversations : { max_turns = 64; max_warm = 20; debounce_ms = 0; };\n"
+                    + "".join(listening(fake) for fake in fakes if fake.name == "teams"))
         with contextlib.closing(host):
             yield host, fakes, [crowd for crowd, _ in made]

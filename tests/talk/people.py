@@ -97,6 +97,27 @@ class MatrixPeople:
         ]
 
 
+class TeamsPeople:
+    """Personal chats a:p1000, a:p1001, …"""
+
+    LETTER = "w"
+
+    def __init__(self, fake, count):
+        self.fake = fake
+        self.ids = [f"p{n}" for n in range(1000, 1000 + count)]
+        for user in self.ids:
+            fake.control("chat", {"id": f"a:{user}"})
+        fake.control("final", {"text": "(?s)\\A(?!.*⏱)(Answer [a-z0-9-]+ of |⚠)"})
+
+    def ask(self, who, id_, words):
+        chat = f"a:{self.ids[who]}"
+        body = {"user": self.ids[who], "chat": chat, "text": f"{words} id={id_}"}
+        return Question("teams", chat, self.fake.control("say", body)["id"], id_)
+
+    def seen(self, question):
+        return [m for m in messages(self.fake, question.chat) if m["reply_to"] == question.message]
+
+
 def messages(fake, chat):
     """The bot's messages in a chat that have not been deleted."""
     chats = fake.state(chat=chat)["chats"]
@@ -105,7 +126,7 @@ def messages(fake, chat):
 
 
 def is_bot(message):
-    return str(message.get("from")) in ("123456", "bot", "U0BOT", "B0BOT", "@bot:fake.example")
+    return str(message.get("from")) in ("123456", "bot", "U0BOT", "B0BOT", "@bot:fake.example", "28:fake-app-id")
 
 
 def can_stop(buttons):

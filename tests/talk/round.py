@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Prints one round of a conversation as people see it, from the record of a service's fake.
 
-    python3 tests/talk/round.py telegram | slack
+    python3 tests/talk/round.py telegram | slack | teams
 
 Each look at the bot's messages is taken when what the agent has done so far is on show, so how
 fast it all goes changes nothing but the times."""
@@ -11,7 +11,7 @@ import pathlib
 import sys
 import tempfile
 
-from talk import BUILD, Fake, Host, slack, telegram
+from talk import BUILD, Fake, Host, listening, slack, teams, telegram
 
 QUESTION = "What fills the disk?"
 ANSWER = "**/var** does, with 31 of 50 GB:\n\n- `/var/log`: 24 GB\n- `/var/lib`: 7 GB"
@@ -163,18 +163,53 @@ class Slack:
         show(f"Bot, in the thread, {heading}:", "\n".join(lines))
 
 
+class Teams:
+    CHAT = "a:ann"
+
+    def __init__(self, fake):
+        self.fake = fake
+        fake.control("user", {"id": "ann", "name": "Ann"})
+        fake.control("chat", {"id": self.CHAT})
+        self.ready = {"method": "keys"}
+        self.looks = (
+            {"method": "stream", "status": 201, "text": "file systems"},
+            {"method": "stream", "status": 202, "text": r"(?s)✓ Bash: .df -h.*Most of it"},
+            {"method": "stream", "status": 202, "text": "31 of 50 GB"},
+        )
+
+    def extra(self):
+        return listening(self.fake)
+
+    def instance(self):
+        return teams(self.fake, allow=["ann"], agent="round")
+
+    def ask(self):
+        self.fake.control("say", {"user": "ann", "chat": self.CHAT, "text": QUESTION})
+        self.fake.wait(taken=1)
+        show(f"Ann: {QUESTION}")
+
+    def look(self, number):
+        message = self.fake.state(chat=self.CHAT)["chats"][self.CHAT]["messages"][1]
+        if message["streaming"]:
+            heading = "in the same message" if number else "streaming, with the Stop button of Teams"
+        else:
+            heading = "in the end"
+        show(f"Bot, {heading}:", message["text"])
+
+
 def main():
     name = sys.argv[1]
     with Fake(name) as fake:
-        service = {"telegram": Telegram, "slack": Slack}[name](fake)
+        service = {"telegram": Telegram, "slack": Slack, "teams": Teams}[name](fake)
         agent = Agent()
         visible = "visibility : { show_tools = true; };"
+        visible += service.extra() if name == "teams" else ""
         with Host(service.instance(), agents=agent.conf(), extra=visible):
             fake.wait(**service.ready)
             service.ask()
             for number, on_show in enumerate(service.looks):
                 agent.step(number)
-                fake.wait(status=200, **on_show)
+                fake.wait(**{"status": 200, **on_show})
                 service.look(number)
 
 

@@ -217,6 +217,33 @@ def is_marked(text):
     return any(mark in text for mark in ("(may be a repeat)", "(resent)"))
 
 
+class ShownByTeams(Shown):
+    def question_of(self, call):
+        body = call["params"].get("body") or {}
+        if body.get("replyToId"):
+            return str(body["replyToId"])
+        message = self.messages.get((str(call["chat"]), str(call["params"].get("id"))))
+        return str(message["reply_to"]) if message else None
+
+    def answers_to(self, message):
+        return message["reply_to"]
+
+    def edited(self, call):
+        return (call["chat"], call["params"]["id"]) if call["method"] == "edit" else None
+
+    def is_outcome(self, message):
+        return OUTCOME.search(message["text"] or "") and not can_stop(message["buttons"])
+
+    def tells_outcome(self, call):
+        return call["method"] in ("post", "edit") and OUTCOME.search(call["text"] or "") and not self.is_live(call)
+
+    def is_live(self, call):
+        return can_stop(call["params"].get("body", {}).get("attachments"))
+
+    def is_running(self, message):
+        return can_stop(message["buttons"]) or message["streaming"]
+
+
 class ShownByMatrix(Shown):
     REPEATS = False
 

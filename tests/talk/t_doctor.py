@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 import threading
 
-from talk import BUILD, SLACK_TOKENS, TELEGRAM_TOKEN, done, equal, ok
+from talk import BUILD, SLACK_TOKENS, TEAMS_SECRETS, TELEGRAM_TOKEN, Host, done, equal, listening, ok, teams
 from drive import Fake
 
 folder = pathlib.Path(tempfile.mkdtemp(prefix="turncast-doctor."))
@@ -130,7 +130,22 @@ def at_once():
         server.shutdown()
 
 
+def by_form():
+    """The secret of Teams goes out in a form; an instance with a webhook alone has none."""
+    webhook = 'hook : { plugin = "teams"; webhook = "https://127.0.0.1:1/x?sig=canary-1"; };'
+    with Fake("teams") as fake:
+        extra = listening(fake)
+        for secret, wanted in ((TEAMS_SECRETS[0], "ok    instance tm: 127.0.0.1:"), ("canary-2~x", "FAIL  instance tm: ")):
+            host = Host(webhook + teams(fake, allow=[], app_password=secret), extra=extra)
+            output = host.run("doctor")[1]
+            ok(wanted in output, f"teams: {wanted.split()[0]}", output)
+            ok("app_password (AADSTS7000215" in output or wanted.startswith("ok"), "with the reason", output)
+            ok("cannot ask" not in output and secret not in output, "a webhook is not asked", output)
+            host.close()
+
+
 at_once()
+by_form()
 check("telegram", "", "fake_bot", "Unauthorized")
 check("slack", "/api/", "fake_bot", "invalid_auth")
 done()

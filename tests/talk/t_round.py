@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The rounds in the README are what round.py prints, but for the times."""
+"""The rounds in the README and in turncast-teams(7) are what round.py prints, but for the times."""
 import pathlib
 import re
 import subprocess
@@ -28,6 +28,13 @@ def printed(service):
     return without_times(run.stdout + run.stderr)
 
 
+def shown_in_page():
+    text = (SOURCE / "plugins" / "teams" / "turncast-teams.7").read_text()
+    block = re.search(r"round: teams\n\.Bd [^\n]*\n(.*?)\.Ed", text, re.DOTALL)
+    return without_times(block.group(1).replace("\\[u2713]", "✓"))
+
+
+equal(printed("teams"), shown_in_page(), "the manual page shows a round in teams")
 for name in ("telegram", "slack"):
     equal(printed(name), shown(name), f"the README shows a round in {name}")
 done()

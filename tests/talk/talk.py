@@ -6,6 +6,7 @@ import pathlib
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -26,6 +27,7 @@ TELEGRAM_TOKEN = "123456:FAKE-telegram-token"
 AUDIT = "AUDIT"  # in the place of Host.audit
 SLACK_TOKENS = ("xoxb-fake-bot", "xapp-fake-app", "fake-signing-secret")
 MATRIX_TOKEN = "syt_fake_matrix_token"
+TEAMS_SECRETS = ("fake~client.secret", "fake-teams-access-token")
 
 
 def note(text):
@@ -113,7 +115,7 @@ plugins : {{ instances : {{ {instances.replace(AUDIT, str(self.audit))} }}; }};
     def leaks(self):
         """Its files, but the configuration, that have a secret of the services in them."""
         files = [p for p in self.folder.rglob("*") if p.is_file() and p != self.config]
-        secrets = [s.encode() for s in (TELEGRAM_TOKEN, MATRIX_TOKEN, *SLACK_TOKENS)]
+        secrets = [s.encode() for s in (TELEGRAM_TOKEN, MATRIX_TOKEN, *SLACK_TOKENS, *TEAMS_SECRETS)]
         return [str(p) for p in files if any(s in p.read_bytes() for s in secrets)]
 
     def environment(self):
@@ -226,6 +228,31 @@ def matrix(fake, **options):
         **options,
     }
     return _instance("mx", "matrix", lines)
+
+
+def teams(fake, **options):
+    """The instance `tm`, on a fake, which knows its address from `listening`."""
+    base = f"http://127.0.0.1:{fake.port}"
+    lines = {
+        "app_id": "fake-app-id",
+        "app_password": TEAMS_SECRETS[0],
+        "tenant": "fake-tenant",
+        "service_url": f"{base}/amer/",
+        "login_url": base,
+        "openid_url": f"{base}/v1/.well-known/openidconfiguration",
+        "grants": ["submit", "cancel", "answer"],
+        **options,
+    }
+    return _instance("tm", "teams", lines)
+
+
+def listening(fake, instance="tm"):
+    """An HTTP server for the configuration, at which the fake reaches the instance."""
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        port = s.getsockname()[1]
+    fake.control("hook", {"url": f"http://127.0.0.1:{port}/hooks/{instance}/messages"})
+    return f'http : {{ listen = "127.0.0.1:{port}"; }};\n'
 
 
 def audit():

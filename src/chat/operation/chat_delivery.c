@@ -59,6 +59,7 @@ static enum chat_delivery_event event_of(const struct chat_result *r,
         [TC_RESULT_UNAUTHORIZED] = CHAT_ON_LOCKED,
         [TC_RESULT_REFUSED] = CHAT_ON_REFUSED,
         [TC_RESULT_STOPPED] = CHAT_ON_REFUSED,
+        [TC_RESULT_STREAM_OVER] = CHAT_ON_NO_MESSAGE,
     };
     enum chat_delivery_event event = (enum chat_delivery_event)events[r->result.kind];
     if (event == CHAT_ON_LOST && r->answered)
@@ -350,6 +351,8 @@ static struct chat_delivery_decision chat_delivery_end(struct chat_record *r,
     case CHAT_ON_LOST:
     case CHAT_ON_UNCLEAR: /* a repeat with the same key would be refused, because the stream has
                              ended */
+        if (policy->repeats_end)
+            return again(result);
         return policy->idempotency == TC_IDEMPOTENCY_LOOKUP ? chat_delivery_search(r)
                                                             : repeat(r, result->answered, policy);
     default:

@@ -121,9 +121,11 @@
     ROW(ENDING,  CONFIRMED,   DELIVERED) \
     ROW(ENDING,  CONFIRMED,   POSTING)  /* the stream does not show everything */ \
     ROW(ENDING,  DELAYED,     ENDING) \
+    ROW(ENDING,  LOST,        ENDING)   /* a repeat is recognised */ \
     ROW(ENDING,  LOST,        FINDING) \
     ROW(ENDING,  LOST,        POSTING)  /* marked */ \
     ROW(ENDING,  LOST,        DEAD)     /* the option says so */ \
+    ROW(ENDING,  UNCLEAR,     ENDING) \
     ROW(ENDING,  UNCLEAR,     FINDING) \
     ROW(ENDING,  UNCLEAR,     PROBING)  /* then marked */ \
     ROW(ENDING,  UNCLEAR,     DEAD) \
@@ -157,6 +159,7 @@ struct chat_delivery_policy {
     int64_t idempotency_ms; /* 0: for ever */
     bool can_edit, can_file;
     bool drops_doubts;  /* option ambiguous = drop */
+    bool repeats_end;   /* the end of a stream may be repeated */
     bool keeps_threads; /* option thread_lost = drop: nothing is posted outside of its thread */
     int64_t now_ms;     /* unix time */
     enum chat_delivery_shown shown; /* if an append is beside the record */

@@ -18,7 +18,7 @@ static void add_short_time(struct buf *out, int64_t ms)
     buf_add_char(out, 's');
 }
 
-static void chat_view_write_line(struct buf *out, const struct tc_tool_line *line)
+void chat_view_write_line(struct buf *out, const struct tc_tool_line *line)
 {
     static const char *const signs[] = {
         [TC_LINE_RUNNING] = "▸ ", [TC_LINE_OK] = "✓ ", [TC_LINE_FAILED] = "✗ "};

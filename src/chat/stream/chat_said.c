@@ -14,7 +14,7 @@ void chat_said_fini(struct chat_said *s)
 void chat_said_begin(struct chat_said *s, const char *message_id)
 {
     buf_reset(&s->text);
-    s->told = 0;
+    s->told = s->sending = s->confirmed = 0;
     s->over = s->shown = s->gone = false;
     chat_view_clip(s->message_id, sizeof s->message_id, message_id ? message_id : "");
 }

@@ -15,10 +15,12 @@
 struct chat_said {
     struct buf text; /* Markdown */
     char message_id[CHAT_VIEW_ID];
-    size_t told; /* bytes that have been sent to a stream */
-    bool over;   /* something else followed */
-    bool shown;  /* a stream has confirmed a part of it */
-    bool gone;   /* such a stream is gone */
+    size_t told;      /* bytes that have been sent to a stream */
+    size_t sending;   /* those of them that are in requests, confirmed or under way */
+    size_t confirmed; /* those of them that the service has confirmed */
+    bool over;        /* something else followed */
+    bool shown;       /* a stream has confirmed a part of it */
+    bool gone;        /* such a stream is gone */
 };
 
 void chat_said_fini(struct chat_said *s);

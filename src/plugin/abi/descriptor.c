@@ -177,8 +177,8 @@ static int check_probe(const struct tc_probe *p, struct tc_err *err)
         return err_set(err, NULL, p->url ? "probe has too many headers" : "probe has no url");
     struct tc_probe all;
     versioned_copy(&all, sizeof all, p);
-    const char *const texts[] = {p->method, p->url,   p->ok,          p->account,
-                                 p->reason, all.body, all.header_list};
+    const char *const texts[] = {p->method, p->url,   p->ok,           p->account,
+                                 p->reason, all.body, all.header_list, all.content_type};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         if (descriptor_check_text("a text of the probe", texts[i], false, err) < 0)
             return -1;
@@ -292,6 +292,7 @@ static void pack_probe(struct buf *out, const struct tc_probe *p)
     pack_string(out, p->reason);
     pack_string(out, all.body);
     pack_string(out, all.header_list);
+    pack_string(out, all.content_type);
     pack_int64(out, (int64_t)p->header_count);
     for (size_t i = 0; i < p->header_count; i++) {
         pack_string(out, p->headers[i].name);
@@ -394,6 +395,7 @@ static const struct tc_probe *take_probe(struct unpacker *u, struct arena *a)
     p->reason = unpack_text(u);
     p->body = unpack_text(u);
     p->header_list = unpack_text(u);
+    p->content_type = unpack_text(u);
     p->header_count = unpack_count(u, HEADERS_MAX);
     struct tc_header *const headers = arena_alloc(a, (p->header_count + 1) * sizeof *headers);
     for (size_t i = 0; i < p->header_count; i++) {

@@ -45,7 +45,7 @@ def queue(place):
     first = person.ask("tools=1 gated")
     person.progress("Looking at part 1")
     second = person.ask("second")
-    await_(lambda: person.reactions(second.message), "a sign on what waits")
+    place.sees_wait(person, second)
     person.command("queue")
     person.hear("1 message in the queue")
     place.host.let_go(first.id)

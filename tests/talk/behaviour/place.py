@@ -15,6 +15,7 @@ FAULTS = {  # a refusal that is for ever, as each service words it
     "telegram": {"code": 400, "description": "Bad Request: message is bad"},
     "matrix": {"status": 400, "errcode": "M_BAD_JSON", "error": "no"},
     "slack": {"error": "invalid_blocks"},
+    "teams": {"status": 400, "code": "BadSyntax", "message": "no"},
 }
 
 
@@ -52,6 +53,18 @@ class Place:
     def instance(self, **options):
         """The text of the instance in the configuration."""
         raise NotImplementedError
+
+    def extra(self):
+        """More of the configuration."""
+        return ""
+
+    def sees_start(self, person, question):
+        """Waits for the sign that the turn of a message has begun."""
+        await_(lambda: person.reactions(question.message), "a reaction to the question")
+
+    def sees_wait(self, person, question):
+        """Waits for the sign that a message waits for the running turn."""
+        await_(lambda: person.reactions(question.message), "a sign on what waits")
 
     def ready(self):
         """Waits until the host hears what people do."""

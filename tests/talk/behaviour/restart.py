@@ -18,7 +18,7 @@ def every_state(place):
     seen = shown.ask("tools=1 gated")
     shown.progress("Looking at part 1")
     waits = shown.ask("waits")
-    await_(lambda: shown.reactions(waits.message), "a sign on what waits")
+    place.sees_wait(shown, waits)
     arrived.fault("post", "hold", text="^Answer", done=True)
     lost.fault("post", "hold", text="^Answer", done=False)
     created.fault("post", "hold", text="Looking at part 1", done=True)

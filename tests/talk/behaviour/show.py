@@ -16,7 +16,7 @@ def live(place):
     shown = person.progress("Looking at part 1")
     created = person.waits_for("post")
     assert created["t"] - asked >= 1.4, "progress too early"
-    await_(lambda: person.reactions(question.message), "a reaction to the question")
+    place.sees_start(person, question)
     place.host.let_go(question.id)
     same(person.progress("Looking at part 2")["id"], shown["id"], "the progress message")
     place.host.let_go(question.id)

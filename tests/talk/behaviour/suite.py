@@ -25,10 +25,11 @@ from deaths import Deaths
 from deciders import agents
 from on_matrix import OnMatrix
 from on_slack import OnSlack
+from on_teams import OnTeams
 from on_telegram import OnTelegram
 from talk import Host, done, equal, note, ok
 
-SERVICES = {kind.NAME: kind for kind in (OnTelegram, OnMatrix, OnSlack)}
+SERVICES = {kind.NAME: kind for kind in (OnTelegram, OnMatrix, OnSlack, OnTeams)}
 EXTRA = """visibility : { show_tools = true; show_narration = true; };
 conversations : { max_turns = 64; debounce_ms = 50; };"""
 ASKING = {"agent": "asker", "grants": ["submit", "cancel", "answer"]}
@@ -68,7 +69,7 @@ class Played:
         self.stage, self.place, self.found = stage, kind(), []
         self.place.fake.control("final", {"text": "(?s)\\A(?!.*⏱)(Answer [a-z0-9-]+ of |⚠)"})
         instance = self.place.instance(**stage.options)
-        self.host = self.place.host = Host(instance, extra=EXTRA, agents=agents(rules=self.rules()))
+        self.host = self.place.host = Host(instance, extra=EXTRA + self.place.extra(), agents=agents(rules=self.rules()))
         self.deaths = self.place.deaths = Deaths(self.host, [self.place.fake])
 
     def rules(self):

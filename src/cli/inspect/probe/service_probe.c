@@ -111,7 +111,8 @@ static const char *service_probe_find_secret(const struct service_probe *p)
     if (p->is_mail)
         return service_probe_find_row(p, "password", TC_T_STR) ? "password" : NULL;
     const char *const texts[] = {p->probe->url,
-                                 p->probe->header_count ? p->probe->headers[0].value : ""};
+                                 p->probe->header_count ? p->probe->headers[0].value : "",
+                                 p->probe->content_type && p->probe->body ? p->probe->body : ""};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         for (const char *at = texts[i]; (at = strstr(at, SECRET_OPTION));) {
             at += strlen(SECRET_OPTION);
@@ -179,7 +180,9 @@ static const char *service_probe_send(struct service_probe *p, struct httpc *htt
                                  .url = p->probe->url,
                                  .headers = headers,
                                  .header_count = service_probe_collect_headers(p, headers),
+                                 .content_type = p->probe->content_type,
                                  .body = p->probe->body,
+                                 .flags = p->probe->content_type ? TC_FILL_BODY : 0,
                                  .timeout_ms = SERVICE_PROBE_MS};
     const char *why = NULL;
     struct outbound_request *const request = outbound_request_new(1, "", &http, &why);
@@ -209,6 +212,22 @@ struct service_probes *service_probes_new(const struct conf *conf)
     return all;
 }
 
+static void service_probe_free(struct service_probe *p)
+{
+    arena_fini(&p->arena);
+    free(p->values);
+    free(p);
+}
+
+/* An instance that uses the plugin without the service has no value for an option of the URL. */
+static bool service_probe_is_meant(struct service_probe *p)
+{
+    for (const char *at = p->probe->url; (at = strstr(at, SECRET_OPTION)); at++)
+        if (service_probe_is_unset(p, at))
+            return false;
+    return true;
+}
+
 struct service_probe *service_probes_add(struct service_probes *all,
                                          const struct conf_instance *inst,
                                          const struct loaded_plugin *plugin)
@@ -227,7 +246,11 @@ struct service_probe *service_probes_add(struct service_probes *all,
     if (plugin_options_fill_instance(p->values, &plugin->plugin, inst, all->conf->file, &p->arena,
                                      &err) < 0)
         p->why = arena_strdup(&p->arena, err.text);
-    return p;
+    if (p->why || service_probe_is_meant(p))
+        return p;
+    all->list = p->next;
+    service_probe_free(p);
+    return NULL;
 }
 
 void service_probes_run(struct service_probes *all)
@@ -250,9 +273,7 @@ void service_probes_free(struct service_probes *all)
         return;
     for (struct service_probe *p; (p = all->list);) {
         all->list = p->next;
-        arena_fini(&p->arena);
-        free(p->values);
-        free(p);
+        service_probe_free(p);
     }
     if (all->loop) {
         httpc_free(all->httpc);

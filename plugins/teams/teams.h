@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT
+ * The connector teams: what its files share. It describes Microsoft Teams, as the Bot Framework
+ * offers it to bots, to the chat service of the host; all code of an instance runs on its thread.
+ */
+#ifndef TEAMS_H
+#define TEAMS_H
+
+#include <jansson.h>
+#include <sys/queue.h>
+#include <turncast/plugin.h>
+
+struct teams_conf {
+    const char *app_id, *app_password, *tenant, *conversation, *webhook;
+    const char *service_url, *login_url, *openid_url;
+    bool stream;
+    int64_t file_bytes;
+};
+
+/* A request to the route that waits for the signing keys. */
+struct teams_waiting {
+    TAILQ_ENTRY(teams_waiting) entry;
+    uint64_t number;
+    char *authorization, *body; /* owned; authorization may be NULL */
+    size_t body_len;
+};
+
+struct teams {
+    /* Signing keys of the service; times in seconds since 1970, 0: never. */
+    json_t *keys;         /* array of JWK; NULL: none yet */
+    int64_t keys_s;       /* when they were fetched */
+    int64_t keys_tried_s; /* when they were asked for last */
+    bool keys_asked;      /* a request for them is under way */
+    TAILQ_HEAD(, teams_waiting) waiting;
+    size_t waiting_count;
+    int64_t token_s;       /* when the access token was renewed */
+    bool token_failed;     /* the last request for one was refused */
+    bool token_asked;      /* a request for one is under way */
+    int64_t refused_s;     /* when a refused request was logged last */
+    const char *press;     /* id of the press that is being carried out; or NULL */
+    char press_text[2048]; /* what it came to */
+};
+
+static inline struct teams *teams_state(const struct tc_turn *turn)
+{
+    return turn->inst->state;
+}
+
+static inline const struct teams_conf *teams_conf(const struct tc_turn *turn)
+{
+    return turn->inst->conf;
+}
+
+/* Bits of the rate limits of the plugin: of all requests to a conversation, and of its streams. */
+enum { TEAMS_RATES = 15, TEAMS_STREAM_RATE = 16 };
+
+/* Text member of an object, or NULL. */
+static inline const char *teams_text(const json_t *object, const char *key)
+{
+    return json_string_value(json_object_get(object, key));
+}
+
+/* Compact text of a value, which is taken over; until the callback ends. NULL: no memory. */
+const char *teams_dump(struct tc_turn *turn, json_t *value);
+
+/* ---- teams_token.c ---- */
+
+/* The Authorization header of every request to the service: of a token that the host keeps. */
+extern const struct tc_header teams_bearer[1];
+#define TEAMS_TOKEN_FORM                                                                           \
+    "grant_type=client_credentials&client_id={option:app_id}"                                      \
+    "&client_secret={option:app_password}&scope=https%3A%2F%2Fapi.botframework.com%2F.default"
+/* The request for a token. */
+int teams_token_request(struct tc_turn *turn, struct tc_http *http);
+/* Keeps the token of a reply and renews it before it expires. False: there is none in it. */
+bool teams_token_take(struct tc_turn *lobby, const struct tc_reply *reply);
+/* Asks for a new one. False: the present one is new, or is being renewed. */
+bool teams_token_renew(struct tc_turn *lobby);
+void teams_token_on_reply(struct tc_turn *lobby, const struct tc_reply *reply);
+
+/* ---- teams_keys.c ---- */
+
+/* The signing key of that id (borrowed), or NULL; *later: it may be known after a fetch, which has
+ * begun. */
+const json_t *teams_keys_find(struct tc_turn *lobby, const char *kid, bool *later);
+void teams_keys_refresh(struct tc_turn *lobby);
+/* Whether the reply is one to a request for keys. What waits for them has been dealt with then. */
+bool teams_keys_on_reply(struct tc_turn *lobby, const struct tc_reply *reply);
+
+/* ---- teams_jwt.c ---- */
+
+/* Claims of the token in an Authorization header, if a key of the service has signed it and it is
+ * meant for this bot, now: to be released. NULL: *why says what is wrong; or NULL in it: keys have
+ * to be fetched first. *key: the key that signed it (borrowed). */
+json_t *teams_jwt_read(struct tc_turn *lobby, const char *authorization, const json_t **key,
+                       const char **why);
+
+/* ---- teams_hook.c ---- */
+
+int teams_hook_take(struct tc_turn *lobby, const struct tc_hit *hit, struct tc_answer *answer);
+/* The keys have come, or not: what waits for them is dealt with. */
+void teams_hook_resume(struct tc_turn *lobby, bool have_keys);
+void teams_hook_free(struct tc_instance *inst);
+
+/* ---- teams_activity.c ---- */
+
+/* Carries out what people did, and fills in the response. */
+void teams_activity_take(struct tc_turn *lobby, const json_t *activity, struct tc_answer *answer);
+
+/* ---- teams_url.c ---- */
+
+/* Whether the token may be sent there. */
+bool teams_url_is_service(const struct tc_turn *turn, const char *url);
+/* The URL of a file or image as tc_http takes it; NULL: it is none that may be fetched. */
+/* Whether a file is one of the service itself. */
+bool teams_url_has_token(const struct tc_turn *turn, const char *url);
+const char *teams_url_of_file(struct tc_turn *turn, const char *url);
+/* The URL of a conversation's activities, or of one of them (id, or NULL); NULL: of a service that
+ * the token is not sent to. */
+const char *teams_url(struct tc_turn *turn, const struct tc_op *op, const char *id);
+
+/* ---- teams_message.c ---- */
+
+/* Body of a message, new or edited. */
+json_t *teams_message(struct tc_turn *turn, const struct tc_op *op);
+/* Text of a card as an attachment, without buttons. */
+json_t *teams_message_card(json_t *body);
+/* The text as elements of a card: one for each line, shown exactly as it is. */
+json_t *teams_message_lines(struct tc_turn *turn, const char *plain);
+
+/* ---- teams_form.c ---- */
+
+/* Appends the inputs for the fields of a card. */
+void teams_form_add(struct tc_turn *turn, json_t *elements, const struct tc_op *op);
+/* What a button carries beside its own data, so that any process can read the answers. */
+json_t *teams_form_labels(const struct tc_op *op);
+/* What was filled in: the JSON object of tc_chat_action.answers. */
+json_t *teams_form_read(const json_t *data);
+
+/* ---- teams_request.c ---- */
+
+int teams_request(struct tc_turn *turn, const struct tc_op *op, struct tc_http *http);
+
+/* ---- teams_reply.c ---- */
+
+extern const struct tc_error_rule teams_errors[];
+int teams_read(struct tc_turn *turn, const struct tc_op *op, const struct tc_reply *reply,
+               struct tc_result *result);
+
+/* ---- teams_webhook.c ---- */
+
+int teams_webhook_on_final(struct tc_turn *turn, const struct tc_final *ev);
+int teams_webhook_on_error(struct tc_turn *turn, const struct tc_error *ev);
+
+#endif

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: MIT
+ * What people do in Teams, as activities: messages, and presses of buttons. A conversation id of a
+ * channel names the thread behind ";messageid=". */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "teams.h"
+
+#define FILES_MAX 10
+#define THREAD ";messageid="
+#define BLANK "&nbsp;" /* beside a mention */
+#define FILE_TYPE "application/vnd.microsoft.teams.file.download.info"
+
+/* Who, and where. */
+struct teams_place {
+    struct tc_target target; /* target.message: the activity */
+    const char *id; /* of the activity, the same when it comes again; or NULL: incomplete */
+    const char *name, *bot;
+    bool channel;
+};
+
+static const json_t *activity_conversation(const json_t *activity)
+{
+    return json_object_get(activity, "conversation");
+}
+
+/* The id in the directory is the same for each bot and each chat. */
+static const char *activity_user(const json_t *activity)
+{
+    const json_t *const from = json_object_get(activity, "from");
+    const char *const known = teams_text(from, "aadObjectId");
+    return known && *known ? known : teams_text(from, "id");
+}
+
+static struct teams_place activity_place(struct tc_turn *lobby, const json_t *activity)
+{
+    const json_t *const in = activity_conversation(activity);
+    const char *const conversation = teams_text(in, "id"),
+                      *const kind = teams_text(in, "conversationType"),
+                      *const id = teams_text(activity, "id"), *const user = activity_user(activity),
+                      *const bot = teams_text(json_object_get(activity, "recipient"), "id");
+    const char *const at = conversation ? strstr(conversation, THREAD) : NULL;
+    struct teams_place p = {.bot = bot,
+                            .name = teams_text(json_object_get(activity, "from"), "name"),
+                            .channel = kind && strcmp(kind, "channel") == 0};
+    if (!conversation || !*conversation || !id || !*id || !user || !*user)
+        return p;
+    p.id = tc_sprint(lobby, "%s:%s", conversation, id);
+    p.target = (struct tc_target){
+        .chat =
+            at ? tc_sprint(lobby, "%.*s", (int)(at - conversation), conversation) : conversation,
+        .thread = at          ? at + strlen(THREAD)
+                  : p.channel ? id
+                              : NULL,
+        .message = id,
+        .user = user,
+        .more = tc_json(lobby, "{s:s, s:s*}", "service", teams_text(activity, "serviceUrl"), "bot",
+                        bot),
+        .group = !kind || strcmp(kind, "personal") != 0,
+    };
+    return p;
+}
+
+/* ---- text ---- */
+
+static bool activity_is_mention_of(const json_t *entity, const char *bot)
+{
+    const char *const type = teams_text(entity, "type"), *const id = teams_text(
+                                                             json_object_get(entity, "mentioned"),
+                                                             "id");
+    return type && strcmp(type, "mention") == 0 && bot && id && strcmp(id, bot) == 0;
+}
+
+static void activity_cut(char *text, const char *part)
+{
+    const size_t n = part ? strlen(part) : 0;
+    char *const at = n ? strstr(text, part) : NULL;
+    if (at)
+        memmove(at, at + n, strlen(at + n) + 1);
+}
+
+/* The text without the mentions of the bot; *mentioned: whether there are any. */
+static const char *activity_text(struct tc_turn *lobby, const json_t *activity, const char *bot,
+                                 bool *mentioned)
+{
+    const char *const given = teams_text(activity, "text");
+    char *const text = tc_sprint(lobby, "%s", given ? given : "");
+    size_t i;
+    const json_t *entity;
+    *mentioned = false;
+    json_array_foreach(json_object_get(activity, "entities"), i, entity)
+    {
+        if (!text || !activity_is_mention_of(entity, bot))
+            continue;
+        *mentioned = true;
+        activity_cut(text, teams_text(entity, "text"));
+    }
+    for (char *at = text; at && (at = strstr(at, BLANK)); at++) {
+        activity_cut(at, BLANK + 1);
+        *at = ' ';
+    }
+    return text ? text + strspn(text, " \t\r\n") : "";
+}
+
+/* ---- files ---- */
+
+/* An inline image is at the service; another file is where the person has it. */
+static const char *activity_file_url(const json_t *attachment)
+{
+    const char *const type = teams_text(attachment, "contentType");
+    if (type && strcmp(type, FILE_TYPE) == 0)
+        return teams_text(json_object_get(attachment, "content"), "downloadUrl");
+    return type && strncmp(type, "image/", 6) == 0 ? teams_text(attachment, "contentUrl") : NULL;
+}
+
+static size_t activity_files(struct tc_turn *lobby, const json_t *activity,
+                             struct tc_chat_file files[FILES_MAX])
+{
+    size_t i, n = 0;
+    const json_t *one;
+    json_array_foreach(json_object_get(activity, "attachments"), i, one)
+    {
+        const char *const url = activity_file_url(one), *const name = teams_text(one, "name"),
+                          *const type = teams_text(one, "contentType");
+        if (!url || n == FILES_MAX || !teams_url_of_file(lobby, url))
+            continue;
+        const bool image = type && strcmp(type, FILE_TYPE) != 0;
+        files[n++] = (struct tc_chat_file){
+            .name = name ? name : "image", .type = image ? type : NULL, .ref = url};
+    }
+    return n;
+}
+
+/* ---- messages ---- */
+
+/* In a channel replyToId names the root of the thread. */
+static const char *activity_replied_to(const json_t *activity, const struct teams_place *p)
+{
+    const char *const id = teams_text(activity, "replyToId");
+    return id && (!p->target.thread || strcmp(id, p->target.thread) != 0) ? id : NULL;
+}
+
+/* Where the bot is not mentioned, it hears of messages only if the app has been permitted to read
+ * them all. */
+static enum tc_addressed activity_addressed(const struct teams_place *p, bool mentioned)
+{
+    if (mentioned || !p->target.group)
+        return TC_ADDRESSED_YES;
+    return p->target.thread ? TC_ADDRESSED_THREAD : TC_ADDRESSED_NO;
+}
+
+static int activity_message(struct tc_turn *lobby, const json_t *activity)
+{
+    struct tc_chat_file files[FILES_MAX];
+    bool mentioned;
+    const struct teams_place p = activity_place(lobby, activity);
+    const char *const text = activity_text(lobby, activity, p.bot, &mentioned);
+    const size_t count = activity_files(lobby, activity, files);
+    if (!p.id || (!*text && count == 0))
+        return 200;
+    const enum tc_accepted how = tc_chat_receive(
+        lobby, TC_CHAT_MESSAGE(.id = p.id, .target = p.target, .topic = p.target.thread,
+                               .user = p.target.user, .name = p.name, .text = text,
+                               .reply_to = activity_replied_to(activity, &p),
+                               .addressed = activity_addressed(&p, mentioned), .files = files,
+                               .file_count = count));
+    return how == TC_NOT_KEPT ? 503 : 200;
+}
+
+/* ---- presses ---- */
+
+/* data: of the button, with the inputs of the card. */
+static int activity_press(struct tc_turn *lobby, const json_t *activity, const json_t *data)
+{
+    struct teams *const s = teams_state(lobby);
+    struct teams_place p = activity_place(lobby, activity);
+    const char *const button = teams_text(data, "tc"), *const card =
+                                                           teams_text(activity, "replyToId");
+    if (!p.id || !card)
+        return 200;
+    p.target.message = card;
+    s->press = p.id;
+    s->press_text[0] = '\0';
+    const int rc = tc_chat_act(
+        lobby, TC_CHAT_ACTION(.id = p.id, .data = button ? button : "", .target = p.target,
+                              .topic = p.target.thread, .user = p.target.user, .name = p.name,
+                              .answers = teams_dump(lobby, teams_form_read(data))));
+    s->press = NULL;
+    return rc < 0 ? 503 : 200;
+}
+
+/* The response to a press says what it came to; the card is edited for everybody. */
+static void activity_invoke(struct tc_turn *lobby, const json_t *activity, struct tc_answer *answer)
+{
+    const struct teams *const s = teams_state(lobby);
+    const char *const name = teams_text(activity, "name");
+    const json_t *const action = json_object_get(json_object_get(activity, "value"), "action");
+    if (!name || strcmp(name, "adaptiveCard/action") != 0) {
+        answer->status = 501;
+        return;
+    }
+    answer->status = activity_press(lobby, activity, json_object_get(action, "data"));
+    answer->content_type = "application/json";
+    answer->body = tc_json(lobby, "{s:i, s:s, s:s}", "statusCode", answer->status, "type",
+                           "application/vnd.microsoft.activity.message", "value",
+                           *s->press_text ? s->press_text : "OK");
+}
+
+void teams_activity_take(struct tc_turn *lobby, const json_t *activity, struct tc_answer *answer)
+{
+    const char *const type = teams_text(activity, "type");
+    const json_t *const value = json_object_get(activity, "value");
+    if (type && strcmp(type, "invoke") == 0)
+        activity_invoke(lobby, activity, answer);
+    else if (type && strcmp(type, "message") == 0 && teams_text(value, "tc"))
+        answer->status = activity_press(lobby, activity, value);
+    else if (type && strcmp(type, "message") == 0)
+        answer->status = activity_message(lobby, activity);
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT
+ * Bodies of messages. A text is Markdown; buttons stand below it, in an Adaptive Card. A request of
+ * the agent is a card as a whole, because there the text is shown exactly as it is. */
+#include <stdio.h>
+#include <string.h>
+
+#include "teams.h"
+
+#define ROW 4        /* buttons beside each other; Teams shows six at most */
+#define LINES_MAX 60 /* elements of a card; what is behind is in the last one */
+#define SUMMARY_BYTES 200
+
+/* ---- buttons ---- */
+
+static json_t *message_data(const struct tc_button *b, json_t *labels)
+{
+    json_t *const data = json_pack("{s:s}", "tc", b->data);
+    if (labels)
+        json_object_set(data, "labels", labels);
+    return data;
+}
+
+/* Clients without Action.Execute send a message with the same data. */
+static json_t *message_execute(const struct tc_button *b, json_t *labels)
+{
+    json_t *const data = message_data(b, labels);
+    json_t *const fallback =
+        json_pack("{s:s, s:s, s:O}", "type", "Action.Submit", "title", b->label, "data", data);
+    json_t *const action =
+        json_pack("{s:s, s:s, s:s, s:o, s:o}", "type", "Action.Execute", "title", b->label, "verb",
+                  "turncast", "data", data, "fallback", fallback);
+    if (b->style == TC_STYLE_PRIMARY || b->style == TC_STYLE_GOOD)
+        json_object_set_new(action, "style", json_string("positive"));
+    if (b->style == TC_STYLE_BAD)
+        json_object_set_new(action, "style", json_string("destructive"));
+    return action;
+}
+
+/* A permanent permission needs a second press. */
+static json_t *message_button(const struct tc_button *b, json_t *labels)
+{
+    json_t *const action = message_execute(b, labels);
+    if (!b->confirm)
+        return action;
+    return json_pack("{s:s, s:s, s:{s:s, s:[{s:s, s:s, s:b}], s:[o]}}", "type", "Action.ShowCard",
+                     "title", b->label, "card", "type", "AdaptiveCard", "body", "type", "TextBlock",
+                     "text", "The same call will not be asked about again.", "wrap", 1, "actions",
+                     action);
+}
+
+static void message_add_buttons(json_t *elements, const struct tc_op *op)
+{
+    json_t *const labels = teams_form_labels(op);
+    json_t *row = NULL;
+    for (size_t i = 0; i < op->button_count; i++) {
+        if (i % ROW == 0) {
+            row = json_array();
+            json_array_append_new(elements,
+                                  json_pack("{s:s, s:o}", "type", "ActionSet", "actions", row));
+        }
+        json_array_append_new(row, message_button(&op->buttons[i], labels));
+    }
+    json_decref(labels);
+}
+
+/* ---- cards ---- */
+
+json_t *teams_message_card(json_t *body)
+{
+    return json_pack("{s:s, s:{s:s, s:s, s:s, s:o}}", "contentType",
+                     "application/vnd.microsoft.card.adaptive", "content", "$schema",
+                     "http://adaptivecards.io/schemas/adaptive-card.json", "type", "AdaptiveCard",
+                     "version", "1.5", "body", body);
+}
+
+/* A run of text is not read as Markdown. */
+static json_t *message_line(struct tc_turn *turn, const char *line, size_t len, bool first)
+{
+    json_t *const run = json_pack("{s:s, s:s}", "type", "TextRun", "text",
+                                  len ? tc_sprint(turn, "%.*s", (int)len, line) : " ");
+    if (first)
+        json_object_set_new(run, "weight", json_string("Bolder"));
+    return json_pack("{s:s, s:s, s:[o]}", "type", "RichTextBlock", "spacing",
+                     first ? "Default" : "None", "inlines", run);
+}
+
+json_t *teams_message_lines(struct tc_turn *turn, const char *plain)
+{
+    json_t *const elements = json_array();
+    for (size_t i = 0; *plain; i++) {
+        const size_t n = i + 1 < LINES_MAX ? strcspn(plain, "\n") : strlen(plain);
+        json_array_append_new(elements, message_line(turn, plain, n, i == 0));
+        plain += n + (plain[n] == '\n');
+    }
+    return elements;
+}
+
+/* ---- messages ---- */
+
+static void message_add_text(struct tc_turn *turn, json_t *message, const struct tc_op *op)
+{
+    const bool plain = op->omit & TC_OMIT_FORMAT;
+    const bool card = op->role == TC_ROLE_CARD && !plain;
+    json_t *const elements = card ? teams_message_lines(turn, op->plain) : json_array();
+    if (card) {
+        const int n = (int)strcspn(op->plain, "\n");
+        json_object_set_new(
+            message, "summary",
+            json_string(tc_sprint(turn, "%.*s", n < SUMMARY_BYTES ? n : 0, op->plain)));
+        teams_form_add(turn, elements, op);
+    } else {
+        json_object_set_new(message, "text", json_string(plain ? op->plain : op->text));
+        json_object_set_new(message, "textFormat", json_string(plain ? "plain" : "markdown"));
+    }
+    message_add_buttons(elements, op);
+    if (json_array_size(elements) > 0)
+        json_object_set_new(message, "attachments", json_pack("[o]", teams_message_card(elements)));
+    else
+        json_decref(elements);
+}
+
+json_t *teams_message(struct tc_turn *turn, const struct tc_op *op)
+{
+    const struct tc_target *const to = op->target;
+    const char *const bot = to->more ? tc_json_get(turn, to->more, "/bot") : NULL;
+    json_t *const message = json_pack("{s:s}", "type", "message");
+    message_add_text(turn, message, op);
+    if (bot)
+        json_object_set_new(message, "from", json_pack("{s:s}", "id", bot));
+    if (op->kind == TC_OP_EDIT)
+        json_object_set_new(message, "id", json_string(op->message));
+    else if (to->message && !(op->omit & TC_OMIT_REPLY))
+        json_object_set_new(message, "replyToId", json_string(to->message));
+    return message;
+}
