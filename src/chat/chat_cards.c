@@ -11,6 +11,7 @@
 #include "text/sentence/texts.h"
 
 #define EXPIRES_MS (30 * 60 * 1000)
+#define SHOWN_KEY "chat.shown"
 #define MEMORY_BYTES ((size_t)3300) /* of all cards of a turn: a turn remembers 4 KiB */
 
 static void chat_cards_move(struct chat_place *place, enum chat_place_event event)
@@ -20,14 +21,17 @@ static void chat_cards_move(struct chat_place *place, enum chat_place_event even
 
 /* ---- the list ---- */
 
-void chat_cards_init(struct chat_cards *cards)
+void chat_cards_begin(struct chat *c)
 {
-    chat_card_list_init(cards);
+    chat_recent_read(&c->cards.shown, tc_load(c->inst, SHOWN_KEY));
 }
 
-void chat_cards_fini(struct chat_cards *cards)
+/* The next process knows by it that a word such as "deny:" there is no message to the agent. */
+static void store_shown(struct chat *c)
 {
-    chat_card_list_fini(cards);
+    char *const text = chat_recent_write(&c->cards.shown);
+    tc_store(c->inst, SHOWN_KEY, text);
+    free(text);
 }
 
 unsigned chat_cards_waiting(const struct chat_cards *cards, const char *turn)
@@ -301,6 +305,7 @@ void chat_cards_take_delivery(struct chat_turn *t, const struct chat_record *r, 
     if (!card || place->state != CHAT_PLACE_POSTING)
         return;
     chat_card_deliver(&t->chat->cards, place, message ? message : r->message);
+    store_shown(t->chat);
     chat_cards_move(place, place->message ? CHAT_PLACE_ON_DELIVER : CHAT_PLACE_ON_FAIL);
     if (card->decided)
         close_place(t->chat, t->turn, card, place);

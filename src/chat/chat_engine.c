@@ -45,7 +45,7 @@ struct chat *chat_new(struct tc_instance *inst, const struct tc_plugin *extended
     c->options = chat_options_read(extended, inst->conf);
     c->moved = json_object();
     LIST_INIT(&c->turns);
-    chat_cards_init(&c->cards);
+    chat_card_list_init(&c->cards);
     TAILQ_INIT(&c->parcels.list);
     c->parcels.done = json_array();
     return c;
@@ -56,7 +56,7 @@ void chat_free(struct chat *c)
     if (!c)
         return;
     ASSERT(LIST_EMPTY(&c->turns));
-    chat_cards_fini(&c->cards);
+    chat_card_list_fini(&c->cards);
     chat_files_free(c);
     json_decref(c->moved);
     arena_fini(&c->scratch);
@@ -68,6 +68,7 @@ void chat_free(struct chat *c)
 void chat_begin(struct chat *c)
 {
     chat_receive_begin(c);
+    chat_cards_begin(c);
     chat_files_begin(c);
 }
 

@@ -274,8 +274,8 @@ void chat_outcome_take_clean_result(struct chat_turn *t, struct chat_record *r,
 
 /* ---- chat_cards.c ---- */
 
-void chat_cards_init(struct chat_cards *cards);
-void chat_cards_fini(struct chat_cards *cards);
+/* Reads where an earlier process has shown cards. */
+void chat_cards_begin(struct chat *c);
 /* Open requests of the turn that wait for a decision, wherever they are shown. */
 unsigned chat_cards_waiting(const struct chat_cards *cards, const char *turn);
 int chat_cards_take_request(struct chat_turn *t, const struct tc_request *ev);

@@ -72,6 +72,10 @@ check_PROGRAMS += tests/chat/t_chat_options
 tests_chat_t_chat_options_SOURCES = tests/chat/t_chat_options.c
 tests_chat_t_chat_options_LDADD = $(TEST_PLUGIN)
 
+check_PROGRAMS += tests/chat/t_chat_native
+tests_chat_t_chat_native_SOURCES = tests/chat/t_chat_native.c
+tests_chat_t_chat_native_LDADD = $(TEST_PLUGIN)
+
 check_PROGRAMS += tests/chat/t_chat_model
 tests_chat_t_chat_model_SOURCES = tests/chat/t_chat_model.c tests/chat/chat_model_stream.c tests/chat/chat_model.h
 tests_chat_t_chat_model_LDADD = $(TEST_PLUGIN)

@@ -27,6 +27,7 @@ fault_modules = \
 	tests/fault/rated.so \
 	tests/fault/recorder.so \
 	tests/fault/sleeps.so \
+	tests/fault/staterecorder.so \
 	tests/fault/talker.so \
 	tests/fault/toolong.so \
 	tests/fault/tooshort.so \
@@ -63,6 +64,7 @@ $(fault_loads): tests/fault/loads.c
 check_DATA = $(fault_modules) $(fault_loads)
 $(fault_modules) $(fault_loads): $(turncastinclude_HEADERS)
 tests/fault/old10.so: tests/fault/abi10.h
+tests/fault/staterecorder.so: tests/fault/recorder.c
 EXTRA_DIST += $(fault_modules:.so=.c) tests/fault/loads.c tests/fault/abi10.h
 CLEANFILES += $(fault_modules) $(fault_loads)
 

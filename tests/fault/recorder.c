@@ -8,6 +8,11 @@
 
 #include <turncast/plugin.h>
 
+#ifndef RECORDER_NAME
+#define RECORDER_NAME "recorder"
+#define RECORDER_FLAGS TC_SEES_ALL
+#endif
+
 struct conf {
     const char *path;
     int64_t delay_us;
@@ -45,7 +50,7 @@ static void teardown(struct tc_instance *inst)
     close(*(int *)inst->state);
 }
 
-TURNCAST_PLUGIN(.name = "recorder", .version = "1", .summary = "records every line",
-                .flags = TC_SEES_ALL, .conf_size = sizeof(struct conf), .state_size = sizeof(int),
-                .options = options, .init = init, .teardown = teardown,
+TURNCAST_PLUGIN(.name = RECORDER_NAME, .version = "1", .summary = "records every line",
+                .flags = RECORDER_FLAGS, .conf_size = sizeof(struct conf),
+                .state_size = sizeof(int), .options = options, .init = init, .teardown = teardown,
                 .sink = TC_SINK(.on_event = on_event));

@@ -2,8 +2,11 @@
  * A ring of hashes with times. */
 #include "chat/operation/chat_recent.h"
 
+#include <inttypes.h>
 #include <stddef.h>
+#include <stdlib.h>
 
+#include "base/bytes/buf.h"
 #include "base/hash.h"
 
 uint64_t chat_recent_hash(const char *a, const char *b)
@@ -33,4 +36,22 @@ void chat_recent_note(struct chat_recent *r, uint64_t what, int64_t at_ms)
         i = r->next++ % CHAT_RECENT_MAX;
     r->list[i].what = what;
     r->list[i].at_ms = at_ms;
+}
+
+char *chat_recent_write(const struct chat_recent *r)
+{
+    struct buf text = {0};
+    for (size_t i = 0; i < CHAT_RECENT_MAX; i++) {
+        const uint64_t what = r->list[(r->next + i) % CHAT_RECENT_MAX].what;
+        if (what)
+            buf_printf(&text, "%016" PRIx64 " ", what);
+    }
+    return buf_steal(&text);
+}
+
+void chat_recent_read(struct chat_recent *r, const char *text)
+{
+    char *end;
+    for (uint64_t what; text && (what = strtoull(text, &end, 16)); text = end)
+        chat_recent_note(r, what, 0);
 }

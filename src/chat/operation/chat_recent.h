@@ -23,5 +23,9 @@ uint64_t chat_recent_hash(const char *a, const char *b);
 bool chat_recent_has(const struct chat_recent *r, uint64_t what, int64_t since_ms);
 /* A hash that is known already only gets a new time. */
 void chat_recent_note(struct chat_recent *r, uint64_t what, int64_t at_ms);
+/* The hashes without their times as text, oldest first; owned by the caller (free). */
+char *chat_recent_write(const struct chat_recent *r);
+/* Notes the hashes of such a text at the time 0; NULL: none. */
+void chat_recent_read(struct chat_recent *r, const char *text);
 
 #endif

@@ -227,6 +227,8 @@ static const char *kinds_in(const char *path)
     return out;
 }
 
+#define SEEN "start narration thinking tool_call tool_result tool_call tool_result narration "
+
 static void test_who_sees_what(void)
 {
     begin_conf();
@@ -239,8 +241,9 @@ static void test_who_sees_what(void)
     internal->audience = mutable("internal");
     struct conf_instance *const asks = add("asks", "recorder", "path", temp("asks"));
     asks->wants_raw = asks->wants_state = true;
+    add("states", "staterecorder", "path", temp("states"));
     struct dispatch *const d = start(NULL);
-    is_int((long long)dispatch_count_running(d), 4, "four instances run");
+    is_int((long long)dispatch_count_running(d), 5, "five instances run");
     open_turn(d, visibility_default());
     cast_narration("hi", NULL);
     cast_thinking();
@@ -253,17 +256,14 @@ static void test_who_sees_what(void)
     cast_final("bye");
     close_turn();
     is_int(dispatch_free(d, DEADLINE_MS), 0, "all end in time");
-
     is_str(kinds_in(temp("all")),
            "start narration -thinking -tool_call -tool_result -tool_call -tool_result -narration "
            "message final done ",
            "visibility all sees all but what must be asked for");
     is_str(kinds_in(temp("people")), "start narration message final done ", "what is shown");
     is_str(kinds_in(temp("internal")), "start narration final done ", "another audience");
-    is_str(kinds_in(temp("asks")),
-           "start narration thinking tool_call tool_result tool_call tool_result narration "
-           "message state raw final done ",
-           "state and raw are for who asks");
+    is_str(kinds_in(temp("asks")), SEEN "message state raw final done ", "state and raw on demand");
+    is_str(kinds_in(temp("states")), SEEN "message state final done ", "TC_WANTS_STATE: state");
     size_t n;
     char *text = tap_slurp(temp("people"), &n);
     has_str(text, "\"text\":\"all\"", "a message is shown");
