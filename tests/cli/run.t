@@ -178,6 +178,9 @@ has "$out" '"text":"The disk is at 89 %."' "with the answer"
 is "$(grep -c '"tool_uses":' "$scratch/out")" 0 "and no object behind them"
 try run -o stream-json -p jsonl hello
 is "$(grep -c '"type":"final"' "$scratch/out")" 1 "an instance of jsonl is used as it is"
+try run -o stream-json -p jsonl,path="$scratch/events" hello
+is "$(grep -c '"type":"final"' "$scratch/out")$(grep -c '"type":"final"' "$scratch/events")" 11 \
+    "one that writes to a file is no substitute"
 try run -o html hello
 is "$status" 2 "another form"
 has "$err" 'invalid value "html"; valid values: text, json, stream-json' "is refused with the valid ones"

@@ -19,6 +19,18 @@ static bool has_instance(const struct conf *conf, const char *plugin)
     return false;
 }
 
+/* Whether an instance already writes the events to standard output. */
+static bool prints_events(const struct conf *conf)
+{
+    for (size_t i = 0; i < conf->n_instances; i++) {
+        const struct conf_instance *const inst = &conf->instances[i];
+        if (inst->enabled && strcmp(inst->plugin, "jsonl") == 0 &&
+            !conf_option_find(inst->options, "path"))
+            return true;
+    }
+    return false;
+}
+
 static enum run_output_form run_output_default(const struct conf *conf)
 {
     if (!isatty(STDOUT_FILENO))
@@ -53,7 +65,7 @@ int run_output_choose(enum run_output_form *form, const struct args *args, struc
     *form = args->json ? RUN_OUTPUT_JSON : run_output_default(conf);
     if (args->output && run_output_find(form, args->output, c) < 0)
         return -1;
-    if (*form != RUN_OUTPUT_STREAM || has_instance(conf, "jsonl"))
+    if (*form != RUN_OUTPUT_STREAM || prints_events(conf))
         return 0;
     if (conf_add_plugin(conf, "jsonl", &err) == 0)
         return 0;
