@@ -28,6 +28,7 @@ AM_TESTS_ENVIRONMENT = \
 	TURNCAST_SHIM='$(abs_top_builddir)/turncast-shim$(EXEEXT)'; export TURNCAST_SHIM; \
 	TURNCAST_CONNECTOR='$(abs_top_builddir)/turncast-connector$(EXEEXT)'; \
 	export TURNCAST_CONNECTOR; \
+	TURNCAST_REMOTE='$(abs_top_builddir)/turncast-remote$(EXEEXT)'; export TURNCAST_REMOTE; \
 	TURNCAST_SCRIPT='$(abs_top_builddir)/turncast-script$(EXEEXT)'; export TURNCAST_SCRIPT; \
 	TURNCAST_DATA='$(abs_top_srcdir)/share'; export TURNCAST_DATA; \
 	TURNCAST_CC='$(CC)'; export TURNCAST_CC;

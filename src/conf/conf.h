@@ -80,18 +80,41 @@ struct conf_rule {
 #define CONF_CHOICES_MAX 20  /* values of models, of cwds, of agent_choices */
 #define CONF_MODEL "{model}" /* placeholder; without a model its argument is left out */
 
+/* Where the switches of agents and the sessions of conversations are kept. */
+struct conf_store {
+    enum conf_store_kind { CONF_SQLITE, CONF_REDIS } kind;
+    const char *host, *path; /* of the Redis server: one of them is NULL */
+    int64_t port;
+    const char *prefix;   /* of all its keys */
+    const char *password; /* or NULL */
+    int64_t database;
+    int64_t session_ttl_s; /* 0: for ever */
+    char *stream_config;   /* directory of agenticore's files of switches; or NULL */
+};
+
+/* Where the events of an agent come from, instead of its standard output. */
+struct conf_transport {
+    enum conf_transport_kind { CONF_TRANSPORT_NONE, CONF_TRANSPORT_REDIS } kind;
+    struct conf_store redis; /* its server and prefix */
+};
+
+/* What a conversation may choose instead of the agent's own: lists, or NULL. */
+struct conf_choices {
+    char **models, **cwds;
+};
+
 /* How an agent is run. Lists are NULL-terminated and never NULL. */
 struct conf_agent {
     char *name;
     char **prefix; /* argv in front of command: a wrapper that runs it; same placeholders */
     char *
         *command; /* argv; {session_id}, {conversation}, {model} as arguments, or as --option={…} */
-    char **resume;  /* appended when a session is resumed; same placeholders */
-    char *dialect;  /* "claude" */
-    char *mode;     /* how freely it may act, in its own word; or NULL: as it is */
-    char *cwd;      /* or NULL */
-    char **models;  /* that a conversation may choose instead of the agent's own; or NULL */
-    char **cwds;    /* the same of working directories; or NULL */
+    char **resume; /* appended when a session is resumed; same placeholders */
+    struct conf_transport transport;
+    char *dialect; /* "claude" */
+    char *mode;    /* how freely it may act, in its own word; or NULL: as it is */
+    char *cwd;     /* or NULL */
+    struct conf_choices choices;
     char *model;    /* of a variant (conf_agent_choose); NULL: the agent's own */
     char *sessions; /* of a variant with another cwd: in place of the name, for sessions; or NULL */
     char **env_pass;        /* names passed on from the host's environment, beside the basic ones */
@@ -256,6 +279,7 @@ struct conf_http_key {
     char *source;       /* where the secret comes from, as secret_resolve takes it */
     const char *secret; /* NULL before conf_resolve_keys */
     unsigned grants;    /* CONF_… */
+    bool shares;        /* shared_conversations: with all keys that have this, and agenticore */
     const char *file;
     int line;
 };
@@ -275,17 +299,6 @@ struct conf_http {
     bool repeats_final;        /* final_text = "repeated" | "once": of a streamed chat completion */
     int64_t disconnect_grace_ms; /* a client may come back before its turn is cancelled */
     int64_t max_body;            /* bytes of a request's body */
-};
-
-/* Where the switches of agents and the sessions of conversations are kept. */
-struct conf_store {
-    enum conf_store_kind { CONF_SQLITE, CONF_REDIS } kind;
-    const char *host, *path; /* of the Redis server: one of them is NULL */
-    int64_t port;
-    const char *prefix;   /* of all its keys */
-    const char *password; /* or NULL */
-    int64_t database;
-    int64_t session_ttl_s; /* 0: for ever */
 };
 
 /* The way to services: of the host's HTTP requests and websockets. */

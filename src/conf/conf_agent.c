@@ -31,11 +31,12 @@ static const struct conf_row rows[] = {
     {"prefix", read_command, AGENT(prefix), 1, 1000, NULL},
     {"command", read_command, AGENT(command), 1, 1000, NULL},
     {"resume", read_command, AGENT(resume), 0, 1000, NULL},
+    {"transport", conf_transport_parse, AGENT(transport), 0, 0, NULL},
     {"dialect", conf_row_string, AGENT(dialect), 0, 0, NULL},
     {"mode", conf_row_string, AGENT(mode), 0, 0, NULL},
     {"cwd", conf_row_path, AGENT(cwd), 0, 0, NULL},
-    {"models", conf_variant_read, AGENT(models), 1, CONF_CHOICES_MAX, NULL},
-    {"cwds", conf_row_paths, AGENT(cwds), 1, CONF_CHOICES_MAX, NULL},
+    {"models", conf_variant_read, AGENT(choices.models), 1, CONF_CHOICES_MAX, NULL},
+    {"cwds", conf_row_paths, AGENT(choices.cwds), 1, CONF_CHOICES_MAX, NULL},
     {"env_pass", conf_agent_read_env, AGENT(env_pass), 0, 1000, ""},
     {"env_set", conf_agent_read_env, AGENT(env_set), 0, 1000, "="},
     {"user", conf_user_parse, AGENT(user), 0, 0, NULL},
@@ -141,12 +142,13 @@ static bool has_model(char *const *args)
 int conf_agent_parse(const struct conf_row_ctx *r, const struct conf_node *n,
                      struct conf_agent *agent)
 {
+    char *const usual = arena_strdup(r->arena, "claude");
     *agent = (struct conf_agent){
         .name = arena_strdup(r->arena, n->name),
         .prefix = no_strings(r),
         .command = no_strings(r),
         .resume = no_strings(r),
-        .dialect = arena_strdup(r->arena, "claude"),
+        .dialect = usual,
         .env_pass = no_strings(r),
         .env_set = no_strings(r),
         .turn_timeout_ms = 3600 * 1000,
@@ -162,13 +164,15 @@ int conf_agent_parse(const struct conf_row_ctx *r, const struct conf_node *n,
     };
     if (conf_check_name(r, n) < 0 || conf_row_parse_group(r, n, rows, agent) < 0)
         return -1;
-    if (!agent->command[0])
+    if (agent->dialect == usual && agent->transport.kind == CONF_TRANSPORT_REDIS)
+        agent->dialect = arena_strdup(r->arena, "agenticore-redis");
+    if (!agent->command[0] && !agent->transport.kind)
         return conf_row_error(r, n,
                               "required key \"command\" is missing; add command = [\"PROGRAM\"]");
     /* A message that comes too late for a turn is the next one of the same process. */
     if (agent->while_running == CONF_STEER && !agent->keep_alive_ms)
         return conf_row_error(r, n, "while_running = \"steer\" requires keep_alive_s; set it, too");
-    if (agent->models && !has_model(agent->command))
+    if (agent->choices.models && !has_model(agent->command))
         return conf_row_error(r, n,
                               "models requires {model} in command; add for example "
                               "\"--model={model}\"");

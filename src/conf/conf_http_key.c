@@ -31,6 +31,7 @@ static const struct conf_row rows[] = {
     {"secret", read_secret, KEY(source), 0, 0, NULL},
     {"secret_file", read_secret, KEY(source), 0, 0, "file:"},
     {"grants", conf_row_flags, KEY(grants), 0, 0, grants},
+    {"shared_conversations", conf_row_bool, KEY(shares), 0, 0, NULL},
     {NULL, NULL, 0, 0, 0, NULL},
 };
 

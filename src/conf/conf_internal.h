@@ -68,6 +68,9 @@ int conf_http_key_resolve_all(struct conf_http *http, const char *file, struct a
 /* The group `store`. */
 int conf_store_parse(const struct conf_row_ctx *r, const struct conf_node *n,
                      const struct conf_row *row, void *target) MUST_CHECK;
+/* The group `transport` of an agent, filled at the row's offset. */
+int conf_transport_parse(const struct conf_row_ctx *r, const struct conf_node *n,
+                         const struct conf_row *row, void *target) MUST_CHECK;
 /* The group `proxy`. */
 int proxy_read(const struct conf_row_ctx *r, const struct conf_node *n, const struct conf_row *row,
                void *target) MUST_CHECK;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "conf/conf_internal.h"
+#include "conf/conf_store.h"
 #include "conf/parse/secret.h"
 
 #define STORE(member) offsetof(struct conf_store, member)
@@ -35,8 +36,8 @@ static bool conf_store_take_address(const struct conf_row_ctx *r, const char *te
     return true;
 }
 
-static int read_address(const struct conf_row_ctx *r, const struct conf_node *n,
-                        const struct conf_row *row, void *target)
+int conf_store_read_address(const struct conf_row_ctx *r, const struct conf_node *n,
+                            const struct conf_row *row, void *target)
 {
     (void)row;
     if (conf_row_check_type(r, n, NODE_STRING) < 0)
@@ -50,8 +51,8 @@ static int read_address(const struct conf_row_ctx *r, const struct conf_node *n,
 }
 
 /* What stands in front of every key: printable, and no blank that a typing error would hide. */
-static int read_prefix(const struct conf_row_ctx *r, const struct conf_node *n,
-                       const struct conf_row *row, void *target)
+int conf_store_read_prefix(const struct conf_row_ctx *r, const struct conf_node *n,
+                           const struct conf_row *row, void *target)
 {
     if (conf_row_string(r, n, row, target) < 0)
         return -1;
@@ -61,20 +62,12 @@ static int read_prefix(const struct conf_row_ctx *r, const struct conf_node *n,
     return 0;
 }
 
-/* What is read, and where its password comes from: only who uses it has to find it there. */
-struct conf_store_draft {
-    struct conf_store store; /* first: rows fill it */
-    const struct conf_node *password;
-    const char *source;
-};
-
-/* The text, or with the row's extra where it stands. A path that begins with ${...} is whole. */
-static int read_password(const struct conf_row_ctx *r, const struct conf_node *n,
-                         const struct conf_row *row, void *target)
+int conf_store_read_password(const struct conf_row_ctx *r, const struct conf_node *n,
+                             const struct conf_row *row, void *target)
 {
     struct conf_store_draft *const d = target;
     if (d->password)
-        return conf_row_error(r, n, "set either password or password_file, not both");
+        return conf_row_error(r, n, "password and password_file are both set; remove one of them");
     if (conf_row_check_type(r, n, NODE_STRING) < 0)
         return -1;
     if (!*n->value.string)
@@ -89,10 +82,10 @@ static int read_password(const struct conf_row_ctx *r, const struct conf_node *n
 }
 
 static const struct conf_row redis_rows[] = {
-    {"address", read_address, 0, 0, 0, NULL},
-    {"prefix", read_prefix, STORE(prefix), 0, 0, NULL},
-    {"password", read_password, 0, 0, 0, NULL},
-    {"password_file", read_password, 0, 0, 0, "file:"},
+    {"address", conf_store_read_address, 0, 0, 0, NULL},
+    {"prefix", conf_store_read_prefix, STORE(prefix), 0, 0, NULL},
+    {"password", conf_store_read_password, 0, 0, 0, NULL},
+    {"password_file", conf_store_read_password, 0, 0, 0, "file:"},
     {"database", conf_row_int, STORE(database), 0, 65535, NULL},
     {"session_ttl_s", conf_row_int, STORE(session_ttl_s), 0, 10LL * 366 * 86400, NULL},
     {NULL, NULL, 0, 0, 0, NULL},
@@ -101,13 +94,14 @@ static const struct conf_row redis_rows[] = {
 static const struct conf_row store_rows[] = {
     {"kind", conf_row_choice, STORE(kind), 0, 0, kinds},
     {"redis", conf_row_group, 0, 0, 0, redis_rows},
+    {"stream_config", conf_row_path, STORE(stream_config), 0, 0, NULL},
     {NULL, NULL, 0, 0, 0, NULL},
 };
 
-static int conf_store_resolve(const struct conf_row_ctx *r, struct conf_store_draft *d)
+int conf_store_resolve(const struct conf_row_ctx *r, struct conf_store_draft *d)
 {
     struct tc_err why = {0};
-    if (d->store.kind != CONF_REDIS || !d->password)
+    if (!d->password)
         return 0;
     d->store.password = secret_resolve(d->source, r->dir, r->arena, &why);
     return d->store.password ? 0 : conf_row_error(r, d->password, "%s", why.text);
@@ -118,7 +112,9 @@ int conf_store_parse(const struct conf_row_ctx *r, const struct conf_node *n,
 {
     struct conf_store *const store = (struct conf_store *)(void *)((char *)target + row->offset);
     struct conf_store_draft draft = {.store = *store};
-    if (conf_row_parse_group(r, n, store_rows, &draft) < 0 || conf_store_resolve(r, &draft) < 0)
+    if (conf_row_parse_group(r, n, store_rows, &draft) < 0)
+        return -1;
+    if (draft.store.kind == CONF_REDIS && conf_store_resolve(r, &draft) < 0)
         return -1;
     *store = draft.store;
     return 0;

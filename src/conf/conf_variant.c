@@ -62,14 +62,18 @@ void conf_variant_make_all(struct arena *a, struct conf *c)
 {
     size_t n = 0;
     for (size_t i = 0; i < c->n_agents; i++)
-        n += (count_list(c->agents[i].models) + 1) * (count_list(c->agents[i].cwds) + 1) - 1;
+        n += (count_list(c->agents[i].choices.models) + 1) *
+                 (count_list(c->agents[i].choices.cwds) + 1) -
+             1;
     struct conf_agent *const all = arena_alloc(a, n * sizeof *all);
     for (size_t i = 0; i < c->n_agents; i++) {
         const struct conf_agent *const agent = &c->agents[i];
-        const size_t models = count_list(agent->models) + 1, cwds = count_list(agent->cwds) + 1;
+        const size_t models = count_list(agent->choices.models) + 1,
+                     cwds = count_list(agent->choices.cwds) + 1;
         for (size_t k = 1; k < models * cwds; k++)
-            all[c->n_variants++] = make_variant(a, agent, choice_at(agent->models, k / cwds),
-                                                choice_at(agent->cwds, k % cwds));
+            all[c->n_variants++] =
+                make_variant(a, agent, choice_at(agent->choices.models, k / cwds),
+                             choice_at(agent->choices.cwds, k % cwds));
     }
     c->variants = all;
 }

@@ -20,6 +20,8 @@ libtcconf_a_SOURCES = \
 	src/conf/conf_scope.h \
 	src/conf/conf_serve.c \
 	src/conf/conf_store.c \
+	src/conf/conf_store.h \
+	src/conf/conf_transport.c \
 	src/conf/conf_user.c \
 	src/conf/conf_variant.c \
 	src/conf/default_paths.c \

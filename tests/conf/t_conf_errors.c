@@ -253,7 +253,7 @@ static const struct {
     {"store : { redis : { password = \"\"; }; };",
      "1: store.redis.password: must not be empty; set it or remove it"},
     {"store : { redis : { password = \"a\";\n password_file = \"b\"; }; };",
-     "2: store.redis.password_file: set either password or password_file, not both"},
+     "2: store.redis.password_file: password and password_file are both set; remove one of them"},
     {"store : { redis : { database = -1; }; };",
      "1: store.redis.database: -1 is out of range; use 0 to 65535"},
     {"store : { redis : { session_ttl_s = 1.5; }; };",

@@ -7,6 +7,11 @@
 check_PROGRAMS += tests/core/conversation/t_user_limits
 tests_core_conversation_t_user_limits_LDADD = $(TEST_CORE)
 
+check_PROGRAMS += tests/core/settings/t_visibility_file
+tests_core_settings_t_visibility_file_SOURCES = tests/core/settings/t_visibility_file.c \
+	tests/core/settings/shown.h
+tests_core_settings_t_visibility_file_LDADD = $(TEST_CORE)
+
 check_PROGRAMS += tests/core/settings/t_visibility_store
 tests_core_settings_t_visibility_store_SOURCES = tests/core/settings/t_visibility_store.c \
 	tests/core/settings/shown.h

@@ -7,8 +7,8 @@ upward_includes() {
     # shellcheck disable=SC2046
     awk -f - $(sources '*.[ch]') /dev/null <<'AWK'
     BEGIN {
-        split("base event dialect conf text turn policy chat io plugin core api cli", order, " ")
-        split("0 1 2 2 2 3 3 3 3 4 5 6 7", ranks, " ")
+        split("base event dialect conf text turn policy chat io plugin remote core api cli", order, " ")
+        split("0 1 2 2 2 3 3 3 3 4 4 5 6 7", ranks, " ")
         for (i in order) rank[order[i]] = ranks[i] + 0
     }
     function violation(why) { printf "%s:%d: %s: %s\n", FILENAME, FNR, why, $0 }
@@ -57,7 +57,7 @@ library_includes() {
         only("^nettle/", "^(plugins/(audit|otlp|teams)/|src/(plugin/instance/services_crypto|chat/operation/chat_key|core/request/approvals|cli/inspect/audit_verify|dialect/missy/missy_write|api/(shared/auth|shared/chat_dedup|page))\\.c$)",
              "nettle is for audit chains, signatures and digests")
         only("^md4c", "^src/text/markdown/markdown[a-z_]*\\.[ch]$", "md4c stays in src/text/markdown")
-        only("^hiredis", "^src/io/redis/redis\\.c$", "Redis is spoken through io/redis/redis.h")
+        only("^hiredis", "^(src/io/redis/redis|plugins/redis/redis_server)\\.c$", "Redis is spoken through io/redis/redis.h")
         only("^seccomp", "^src/io/sandbox/sandbox_seccomp\\.c$", "libseccomp stays in sandbox_seccomp.c")
         only("^sqlite3", "^src/io/store/(sql|sqlite_salvage)\\.c$", "SQLite stays in sql.c and sqlite_salvage.c")
         only("^dlfcn", "^src/(plugin/abi/loader_module|io/[a-z_/]+/lib[a-z]+_dl)\\.c$",

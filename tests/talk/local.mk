@@ -11,7 +11,7 @@ TALK_TESTS = tests/talk/t_telegram_ask.py tests/talk/t_slack_requests.py tests/t
 	tests/talk/t_outage.py tests/talk/t_pairing.py tests/talk/t_proxied.py tests/talk/t_ready.py tests/talk/t_renew.py tests/talk/t_round.py \
 	tests/talk/t_scope.py tests/talk/t_slack.py tests/talk/t_slack_edit.py \
 	tests/talk/behaviour/t_slack.py tests/talk/t_slack_events.py tests/talk/t_slack_socket.py
-TALK_TESTS += tests/talk/t_budget.py tests/talk/t_otlp.py
+TALK_TESTS += tests/talk/t_agenticore.py tests/talk/t_budget.py tests/talk/t_otlp.py
 LENGTHY += $(TALK_TESTS)
 EXTRA_DIST += $(TALK_TESTS) tests/talk/cases.py tests/talk/chatter.py tests/talk/crowd.py tests/talk/deaths.py tests/talk/deciders.py \
 	tests/talk/judge.py tests/talk/killing.py tests/talk/ledger.py tests/talk/pause.py tests/talk/people.py tests/talk/round.py \
@@ -21,7 +21,7 @@ EXTRA_DIST += tests/talk/behaviour/asks.py tests/talk/behaviour/deliver.py tests
 	tests/talk/behaviour/place.py tests/talk/behaviour/restart.py tests/talk/behaviour/show.py \
 	tests/talk/behaviour/suite.py
 
-$(TALK_TESTS:.py=.log): turncast$(EXEEXT) \
+$(TALK_TESTS:.py=.log): turncast$(EXEEXT) turncast-remote$(EXEEXT) \
 	$(plugin_LTLIBRARIES) tests/fake/agent$(EXEEXT) \
 	tests/fake/asker$(EXEEXT) tests/fake/talker$(EXEEXT)
 tests/talk/t_pause_process.log tests/talk/t_pause_thread.log: $(fault_modules) $(fault_loads)

@@ -97,7 +97,8 @@ static void ag_ui_endpoint_write_error(struct ag_ui_endpoint_run *run, struct bu
 static bool is_barred(const struct ag_ui_endpoint_run *run, const struct event *ev,
                       struct event *told)
 {
-    const struct auth_principal p = {run->principal, run->may_answer ? CONF_ANSWER : 0};
+    const struct auth_principal p = {.name = run->principal,
+                                     .grants = run->may_answer ? CONF_ANSWER : 0};
     return request_api_tell(run->api->host.requests, &p, run->turn, ev, told);
 }
 
@@ -367,7 +368,7 @@ static void ag_ui_endpoint_on_submitted(void *ctx, const struct conversations_re
     struct api_context *const a = run->api;
     const struct turnlog_turn *const t = turn ? turnlog_find_turn(a->host.turnlog, turn) : NULL;
     if (!t && answer->accepted == TC_KNOWN && turn) {
-        past_turns_find(a->past, turn, &(struct auth_principal){run->principal, 0},
+        past_turns_find(a->past, turn, &(struct auth_principal){.name = run->principal},
                         ag_ui_endpoint_on_known, run);
         return;
     }

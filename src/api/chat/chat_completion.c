@@ -11,6 +11,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/sys/uuid.h"
+#include "core/settings/session_redis.h"
 #include "core/settings/visibility_command.h"
 
 #define PATH "/v1/chat/completions"
@@ -81,7 +82,7 @@ static void chat_completion_on_submitted(void *ctx, const struct conversations_r
         turn ? turnlog_find_turn(c->api->host.turnlog, turn) : NULL;
     if (!t && result->accepted == TC_KNOWN && turn) {
         snprintf(c->turn, sizeof c->turn, "%s", turn);
-        past_turns_find(c->api->past, turn, &(struct auth_principal){c->principal, 0},
+        past_turns_find(c->api->past, turn, &(struct auth_principal){.name = c->principal},
                         chat_completion_on_known, c);
         return;
     }
@@ -204,10 +205,14 @@ static void chat_completion_add_part(struct buf *key, const char *part)
             buf_add_char(key, *part);
 }
 
-/* Of the principal: nobody gets into another one's. Of the agent, as a session is. */
+/* A conversation belongs to the principal, unless its key shares conversations, and, as a session,
+ * to the agent. */
 static char *conversation_key(const struct chat_completion *c)
 {
     struct buf key = {0};
+    if (c->shares)
+        return xasprintf(SESSION_REDIS_SHARED "%s:%s", c->ask.user ? c->ask.user : "-",
+                         c->ask.conversation);
     buf_add_str(&key, SOURCE);
     chat_completion_add_part(&key, c->principal);
     chat_completion_add_part(&key, c->agent);
@@ -249,6 +254,7 @@ static void on_chat(void *arg, struct httpd_request *r)
     c->request = r;
     c->body = body;
     c->principal = xstrdup(p->name);
+    c->shares = p->shares;
     uuid_make(c->turn);
     const char *const why = chat_request_parse(&c->ask, r, body);
     if (why)

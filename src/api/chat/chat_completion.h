@@ -20,6 +20,7 @@ struct chat_completion {
     json_t *body;
     struct chat_request ask; /* what it borrows is the body's and the request's */
     char *principal, *agent;
+    bool shares;        /* conversations of the principal are shared */
     char *user;         /* of the limits: the principal, or whom it speaks for */
     char *conversation; /* or NULL: one of its own */
     struct chat_dedup_fingerprint print;

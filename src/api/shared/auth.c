@@ -44,8 +44,8 @@ struct auth {
     unsigned logged, failures;
 };
 
-static const struct auth_principal local = {"local",
-                                            CONF_SUBMIT | CONF_CANCEL | CONF_WATCH | CONF_ANSWER};
+static const struct auth_principal local = {
+    .name = "local", .grants = CONF_SUBMIT | CONF_CANCEL | CONF_WATCH | CONF_ANSWER};
 
 static struct auth_digest digest_of(const char *text, size_t len)
 {
@@ -255,7 +255,7 @@ void auth_set_keys(struct auth *a, const struct conf_http *http)
     struct auth_key *const keys = xcalloc(http->n_keys + 1, sizeof *keys);
     for (size_t i = 0; i < http->n_keys; i++) {
         const struct conf_http_key *const k = &http->keys[i];
-        keys[i].principal = (struct auth_principal){k->name, k->grants};
+        keys[i].principal = (struct auth_principal){k->name, k->grants, k->shares};
         keys[i].digest = digest_of(k->secret, strlen(k->secret));
     }
     free(a->keys);

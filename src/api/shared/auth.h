@@ -10,6 +10,7 @@
 struct auth_principal {
     const char *name;
     unsigned grants; /* CONF_… */
+    bool shares;     /* conf_http_key.shares */
 };
 
 struct auth;

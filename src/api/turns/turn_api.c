@@ -295,7 +295,7 @@ static void turn_api_on_submitted(void *ctx, const struct conversations_result *
     const struct turnlog_turn *const t =
         turn ? turnlog_find_turn(w->api->host.turnlog, turn) : NULL;
     if (!t && answer->accepted == TC_KNOWN && turn) {
-        past_turns_find(w->api->past, turn, &(struct auth_principal){w->principal, 0},
+        past_turns_find(w->api->past, turn, &(struct auth_principal){.name = w->principal},
                         turn_api_on_known, w);
         return;
     }

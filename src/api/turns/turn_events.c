@@ -89,7 +89,7 @@ void turn_events_handle_turn(struct api_context *a, struct httpd_request *r)
     struct following *const f = xcalloc(1, sizeof *f);
     f->name = xstrdup(p->name);
     f->turn = xstrdup(t->spec.id);
-    f->principal = (struct auth_principal){f->name, p->grants};
+    f->principal = (struct auth_principal){.name = f->name, .grants = p->grants};
     f->requests = a->host.requests;
     const struct event_stream_spec spec = {
         .ops = &ops,
@@ -151,7 +151,7 @@ void turn_events_handle_list(struct api_context *a, struct httpd_request *r)
     const struct event_stream_spec spec = {.ops = &list_ops, .ctx = w, .principal = p->name};
     w->name = xstrdup(p->name);
     w->requests = a->host.requests;
-    w->principal = (struct auth_principal){w->name, p->grants};
+    w->principal = (struct auth_principal){.name = w->name, .grants = p->grants};
     w->feed = event_stream_start(a, &spec, api_http_stream(r, NULL, 0));
     w->watcher = turnlog_watch(a->host.turnlog, tell_turn, w);
     turnlog_each_turn(a->host.turnlog, tell_one, w);

@@ -10,6 +10,7 @@
 #include "base/bytes/utf8.h"
 #include "base/cleanup.h"
 #include "base/sys/uuid.h"
+#include "io/process/libexec.h"
 
 #define ID_MAX 128
 #define CONVERSATION_MAX 1024
@@ -116,6 +117,26 @@ static int check_values(const struct conf_agent *agent, const char *session_id,
     return 0;
 }
 
+/* The program that reads the events of the agent from somewhere else than its standard output. */
+static int add_transport(struct words *w, const struct conf_agent *agent, struct tc_err *err)
+{
+    const struct conf_store *const server = &agent->transport.redis;
+    if (!agent->transport.kind)
+        return 0;
+    char *const program = libexec_find("turncast-remote", "TURNCAST_REMOTE", agent->name, err);
+    if (!program)
+        return -1;
+    launch_add(w, program);
+    launch_add(w, xstrdup("redis"));
+    launch_add(w, server->path ? xasprintf("path=%s", server->path)
+                               : xasprintf("host=%s", server->host));
+    launch_add(w, xasprintf("port=%lld", (long long)server->port));
+    launch_add(w, xasprintf("database=%lld", (long long)server->database));
+    launch_add(w, xasprintf("prefix=%s", server->prefix));
+    launch_add(w, xstrdup("--"));
+    return 0;
+}
+
 char **launch_build_argv(const struct conf_agent *agent, const char *session_id,
                          const char *conversation, struct tc_err *err)
 {
@@ -127,7 +148,7 @@ char **launch_build_argv(const struct conf_agent *agent, const char *session_id,
     else
         uuid_make(v.session_id);
     struct words w = {0};
-    if (add_args(&w, agent->prefix, &v, agent, err) < 0 ||
+    if (add_args(&w, agent->prefix, &v, agent, err) < 0 || add_transport(&w, agent, err) < 0 ||
         add_args(&w, agent->command, &v, agent, err) < 0 ||
         (session_id && add_args(&w, agent->resume, &v, agent, err) < 0)) {
         launch_free(w.v);
@@ -230,6 +251,11 @@ char **launch_build_env(const struct conf_agent *agent, char *const *host, const
     if (turn) {
         CLEANUP_FREE char *mark = launch_turn_variable(turn);
         launch_set(&w, mark);
+    }
+    if (agent->transport.redis.password) {
+        CLEANUP_FREE char *secret =
+            xasprintf(LAUNCH_SECRET_VARIABLE "=%s", agent->transport.redis.password);
+        launch_set(&w, secret);
     }
     return w.v;
 }

@@ -12,11 +12,15 @@
 /* [A-Za-z0-9_-]{1,128}, not beginning with '-': it becomes an argument. */
 bool launch_is_session_id(const char *id);
 
-/* The configured prefix and command, then, when a session is resumed, the `resume` arguments; an
- * argument that is {session_id} or {conversation}, or ends with one behind a =, replaced. Without a
- * session {session_id} is a new random UUID; {model} is the agent's, and without one the argument
- * is left out, with the option in front of it. NULL with err when a value is missing or could be
- * taken for an option. Returns owned, for launch_free. */
+/* Environment variable in which turncast-remote finds the password of the server. */
+#define LAUNCH_SECRET_VARIABLE "TURNCAST_REMOTE_SECRET"
+
+/* The configured prefix, with a transport turncast-remote and its arguments, the command, then,
+ * when a session is resumed, the `resume` arguments; an argument that is {session_id} or
+ * {conversation}, or ends with one behind a =, replaced. Without a session {session_id} is a new
+ * random UUID; {model} is the agent's, and without one the argument is left out, with the option in
+ * front of it. NULL with err when a value is missing or could be taken for an option. Returns
+ * owned, for launch_free. */
 char **launch_build_argv(const struct conf_agent *agent, const char *session_id,
                          const char *conversation, struct tc_err *err);
 

@@ -56,11 +56,11 @@ static struct choice_list choice_list_make(const struct conf_instance *inst,
         break;
     case BINDING_MODEL:
         choice_list_add(&l, own->model ? own->model : texts_get(TEXT_CHOICE_DEFAULT), now->model);
-        choice_list_add_all(&l, now->models, now->model);
+        choice_list_add_all(&l, now->choices.models, now->model);
         break;
     case BINDING_CWD:
         choice_list_add(&l, own->cwd ? own->cwd : texts_get(TEXT_CHOICE_DEFAULT), now->cwd);
-        choice_list_add_all(&l, now->cwds, now->cwd);
+        choice_list_add_all(&l, now->choices.cwds, now->cwd);
         break;
     }
     return l;
@@ -166,7 +166,7 @@ void chat_choice_run(struct inbound *r, struct host_call *a, const struct conf_i
 void chat_choice_append_status(struct buf *out, const struct conf_instance *inst,
                                const struct conf_agent *agent)
 {
-    if (!inst->chat.agents && !agent->models && !agent->cwds)
+    if (!inst->chat.agents && !agent->choices.models && !agent->choices.cwds)
         return;
     texts_append(out, TEXT_STATUS_AGENT, TEXT_VALUES(TEXT_STR("agent", agent->name)));
     if (agent->model)

@@ -125,8 +125,9 @@ const struct conf_agent *bindings_find_agent(const struct bindings *b, const str
     const bool is_bound = bound && agent == own;
     return conf_agent_choose(
         conf, agent,
-        find_listed(agent->models, e->values[BINDING_MODEL], is_bound ? bound->model : NULL),
-        find_listed(agent->cwds, e->values[BINDING_CWD], is_bound ? bound->cwd : NULL));
+        find_listed(agent->choices.models, e->values[BINDING_MODEL],
+                    is_bound ? bound->model : NULL),
+        find_listed(agent->choices.cwds, e->values[BINDING_CWD], is_bound ? bound->cwd : NULL));
 }
 
 /* ---- choices ---- */

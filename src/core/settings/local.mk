@@ -18,6 +18,8 @@ libtccore_a_SOURCES += \
 	src/core/settings/visibility_cache.h \
 	src/core/settings/visibility_command.c \
 	src/core/settings/visibility_command.h \
+	src/core/settings/visibility_file.c \
+	src/core/settings/visibility_file.h \
 	src/core/settings/visibility_redis.c \
 	src/core/settings/visibility_redis.h \
 	src/core/settings/visibility_sqlite.c \

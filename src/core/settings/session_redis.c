@@ -20,9 +20,13 @@ static const char *now(struct arena *a)
     return arena_sprintf(a, "%s.%06d+00:00", date, (int)((wall - (double)s) * 1e6));
 }
 
+/* agenticore's key: conv:AGENT:USER:CONVERSATION, with "-" for no user (agent.py, 1.9.0). */
 static const char *external_of(struct arena *a, const char *agent, const char *conversation)
 {
-    return arena_sprintf(a, "conv:%s:%s", agent, conversation);
+    const size_t len = strlen(SESSION_REDIS_SHARED);
+    if (strncmp(conversation, SESSION_REDIS_SHARED, len) == 0)
+        return arena_sprintf(a, "conv:%s:%s", agent, conversation + len);
+    return arena_sprintf(a, "conv:%s:-:%s", agent, conversation);
 }
 
 static const char *session_redis_key_of(struct arena *a, const struct conf_store *store,

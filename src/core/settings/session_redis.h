@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Sessions of conversations in Redis, in agenticore's hash
- * `PREFIX:session:conv:AGENT:CONVERSATION`. */
+ * `PREFIX:session:conv:AGENT:USER:CONVERSATION`. */
 #ifndef CORE_SETTINGS_SESSION_REDIS_H
 #define CORE_SETTINGS_SESSION_REDIS_H
 
@@ -8,6 +8,11 @@
 #include "base/bytes/buf.h"
 #include "conf/conf.h"
 #include "io/redis/redis.h"
+
+/* Begins the key of a conversation that is shared with agenticore: behind it are USER ("-" for
+ * none) and, after a colon, CONVERSATION, both as the client gave them. In the Redis key of any
+ * other conversation USER is "-". */
+#define SESSION_REDIS_SHARED "openai::"
 
 enum session_redis_result {
     SESSION_ACTIVE,

@@ -10,6 +10,7 @@
 #include "base/arena.h"
 #include "base/sys/clock.h"
 #include "base/sys/log.h"
+#include "core/settings/visibility_file.h"
 #include "core/settings/visibility_redis.h"
 #include "core/settings/visibility_sqlite.h"
 
@@ -169,6 +170,36 @@ void visibility_store_sync(struct visibility_store *s)
     arena_fini(&names.arena);
 }
 
+/* ---- with the files of agenticore ---- */
+
+/* The file counts if nothing else is stored, or if it was written later; Redis, which has no such
+ * time, counts before it, as for agenticore. */
+static int overlay_file(const struct visibility_store *s, const char *agent, int found,
+                        struct visibility_row *row)
+{
+    struct visibility_row there = {0};
+    struct tc_err err = {0};
+    if (!s->store.stream_config || (found > 0 && s->redis))
+        return found;
+    const int has = visibility_file_read(s->store.stream_config, agent, &there, &err);
+    if (has < 0)
+        log_write(LOG_WARN, "host", "%s", err_format(&err));
+    if (has < 1 || (found > 0 && there.saved_ms < row->saved_ms))
+        return found;
+    *row = there;
+    return 1;
+}
+
+/* So that an agenticore without Redis sees the change. */
+static void copy_to_file(const struct visibility_store *s, const char *agent,
+                         const struct visibility_row *row)
+{
+    struct tc_err err = {0};
+    if (s->store.stream_config &&
+        visibility_file_write(s->store.stream_config, agent, row->shown, &err) < 0)
+        log_write(LOG_WARN, "host", "%s", err_format(&err));
+}
+
 /* ---- for all ---- */
 
 static int visibility_store_take(struct visibility_store *s, int found,
@@ -185,10 +216,11 @@ int visibility_store_load_local(struct visibility_store *s, const char *agent, s
 {
     struct visibility_row row = {0};
     int found = 0;
-    if (agent)
-        found = visibility_store_check_agent(agent, err) < 0
-                    ? -1
-                    : visibility_sqlite_read(s->state_dir, agent, &row, err);
+    if (agent && visibility_store_check_agent(agent, err) < 0)
+        found = -1;
+    else if (agent)
+        found =
+            overlay_file(s, agent, visibility_sqlite_read(s->state_dir, agent, &row, err), &row);
     return visibility_store_take(s, found, &row, v);
 }
 
@@ -198,7 +230,8 @@ int visibility_store_load(struct visibility_store *s, const char *agent, struct 
     struct visibility_row row = {0};
     if (!s->redis || !agent || visibility_store_check_agent(agent, NULL) < 0)
         return visibility_store_load_local(s, agent, v, err);
-    return visibility_store_take(s, read_both(s, agent, &row, err), &row, v);
+    const int found = read_both(s, agent, &row, err);
+    return visibility_store_take(s, overlay_file(s, agent, found, &row), &row, v);
 }
 
 enum visibility_store_result visibility_store_save(struct visibility_store *s, const char *agent,
@@ -210,15 +243,19 @@ enum visibility_store_result visibility_store_save(struct visibility_store *s, c
     };
     if (visibility_store_check_agent(agent, err) < 0)
         return STICKY_FAILED;
+    enum visibility_store_result saved = STICKY_SAVED;
     if (s->redis)
-        return save_both(s, agent, row, err);
-    return visibility_sqlite_write(s->state_dir, agent, &row, err) < 0 ? STICKY_FAILED
-                                                                       : STICKY_SAVED;
+        saved = save_both(s, agent, row, err);
+    else if (visibility_sqlite_write(s->state_dir, agent, &row, err) < 0)
+        saved = STICKY_FAILED;
+    if (saved != STICKY_FAILED)
+        copy_to_file(s, agent, &row);
+    return saved;
 }
 
 /* ---- its life ---- */
 
-static const char *visibility_store_copy(struct visibility_store *s, const char *text)
+static char *visibility_store_copy(struct visibility_store *s, const char *text)
 {
     return arena_strdup(&s->arena, text);
 }
@@ -243,6 +280,7 @@ struct visibility_store *visibility_store_new(const struct conf *conf)
     s->store.path = visibility_store_copy(s, conf->store.path);
     s->store.prefix = visibility_store_copy(s, conf->store.prefix);
     s->store.password = visibility_store_copy(s, conf->store.password);
+    s->store.stream_config = visibility_store_copy(s, conf->store.stream_config);
     pthread_mutex_init(&s->mu, NULL);
     visibility_store_set_defaults(s, conf);
     if (s->store.kind == CONF_REDIS)

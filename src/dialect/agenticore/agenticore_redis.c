@@ -8,7 +8,7 @@
 
 struct agenticore_reader {
     struct buf text; /* of the last block, when it was text */
-    bool started, ended, settled;
+    bool started, ended, settled, failed;
     double ended_ts;
 };
 
@@ -116,6 +116,19 @@ static void agenticore_redis_take_tool_result(const struct redis_entry *e)
     dialect_emit_draft(e->out, &ev);
 }
 
+/* turncast writes such entries (turncast-redis(7)); agenticore has none. */
+static void agenticore_redis_take_error(const struct redis_entry *e)
+{
+    struct str message = {0}, code = {0};
+    const struct value_row rows[] = {{"message", &message}, {"code", &code}};
+    struct arena *const scratch = e->out->scratch;
+    const bool parsed = value_parse_line(e->content, e->len, VALUE_ROWS(rows)) == 0;
+    const char *const text = parsed ? value_text(scratch, message, NULL) : NULL;
+    e->r->failed = true;
+    dialect_emit_error(e->out, text ? text : e->content,
+                       parsed ? value_text(scratch, code, NULL) : NULL);
+}
+
 static void agenticore_redis_take_done(const struct redis_entry *e)
 {
     e->r->ended = true;
@@ -133,8 +146,9 @@ static void agenticore_redis_settle(struct agenticore_reader *r, const struct di
     r->settled = true;
     struct dialect_sink then = *out;
     then.ts = r->ended_ts;
-    dialect_emit_final(&then, r->text.p, r->text.len, NULL);
-    dialect_emit_done(&then, "completed", NULL);
+    if (!r->failed)
+        dialect_emit_final(&then, r->text.p, r->text.len, NULL);
+    dialect_emit_done(&then, r->failed ? "error" : "completed", NULL);
 }
 
 static int agenticore_redis_read_entry(void *state, const struct dialect_sink *out,
@@ -147,6 +161,7 @@ static int agenticore_redis_read_entry(void *state, const struct dialect_sink *o
                  {"assistant_text", agenticore_redis_take_text},
                  {"tool_use", agenticore_redis_take_tool_use},
                  {"tool_result", agenticore_redis_take_tool_result},
+                 {"error", agenticore_redis_take_error},
                  {"done", agenticore_redis_take_done}};
     struct redis_entry e = {.r = state, .self = {line, len}, .content = ""};
     struct str id = {0}, type = {0}, content = {0}, ts = {0}, session = {0};

@@ -14,9 +14,8 @@
 #include "base/sys/clock.h"
 #include "base/sys/log.h"
 
-#define MAX_BYTES ((size_t)1 << 20) /* of the replies of a call */
-#define MAX_ITEMS 1024              /* of a list */
-#define MAX_WORDS 32                /* of a command */
+#define MAX_ITEMS 1024 /* of a list */
+#define MAX_WORDS 32   /* of a command */
 #define RETRY_FIRST_MS 250
 #define RETRY_MAX_MS 10000
 
@@ -39,9 +38,9 @@ struct redis_client {
 
 /* ---- waiting ---- */
 
-static int fail_late(struct tc_err *err)
+static int fail_late(const struct redis_client *r, struct tc_err *err)
 {
-    return err_set(err, "Redis", "no reply within %d ms", REDIS_CALL_MS);
+    return err_set(err, "Redis", "no reply within %lld ms", (long long)r->spec.call_ms);
 }
 
 static int fail_link(const struct redis_client *r, struct tc_err *err)
@@ -57,7 +56,7 @@ static int redis_wait_for(const struct redis_client *r, short events, struct tc_
     for (;;) {
         const int64_t left = r->deadline - clock_mono_ms();
         if (left <= 0)
-            return fail_late(err);
+            return fail_late(r, err);
         const int n = poll(&p, 1, (int)left);
         if (n > 0)
             return 0;
@@ -94,8 +93,9 @@ static int next_reply(const struct redis_client *r, redisReply **reply, size_t *
         if (redisBufferRead(r->link) != REDIS_OK)
             return fail_link(r, err);
         *bytes += r->link->reader->len - before;
-        if (*bytes > MAX_BYTES)
-            return err_set(err, "Redis", "a reply exceeds the limit of %zu bytes", MAX_BYTES);
+        if (*bytes > r->spec.reply_max)
+            return err_set(err, "Redis", "a reply exceeds the limit of %zu bytes",
+                           r->spec.reply_max);
     }
 }
 
@@ -292,7 +292,7 @@ int redis_call_pipeline(struct redis_client *r, const struct redis_command *comm
         return err_set(err, "Redis", "away");
     if (r->link && is_stale(r))
         hang_up(r);
-    r->deadline = clock_mono_ms() + REDIS_CALL_MS;
+    r->deadline = clock_mono_ms() + r->spec.call_ms;
     if (redis_ask(r, commands, n, a, replies, err) < 0) {
         back_off(r, err->text);
         return -1;
@@ -319,6 +319,8 @@ struct redis_client *redis_new(const struct redis_spec *spec)
     struct redis_client *const r = xcalloc(1, sizeof *r);
     signal(SIGPIPE, SIG_IGN);
     r->spec = *spec;
+    r->spec.call_ms = spec->call_ms ? spec->call_ms : REDIS_CALL_MS;
+    r->spec.reply_max = spec->reply_max ? spec->reply_max : REDIS_REPLY_MAX;
     return r;
 }
 

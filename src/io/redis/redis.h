@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Blocking Redis client connection with a hard deadline of 200 ms per call and fast failure
+ * Blocking Redis client connection with a deadline per call (200 ms) and fast failure
  * during outages. One thread at a time. */
 #ifndef IO_REDIS_REDIS_H
 #define IO_REDIS_REDIS_H
@@ -11,7 +11,8 @@
 #include "base/attr.h"
 #include "base/sys/err.h"
 
-#define REDIS_CALL_MS 200 /* of a call, connecting and all replies included */
+#define REDIS_CALL_MS 200                 /* of a call, connecting and all replies included */
+#define REDIS_REPLY_MAX ((size_t)1 << 20) /* bytes of the replies of a call */
 
 struct redis_client;
 
@@ -20,6 +21,8 @@ struct redis_spec {
     uint16_t port;
     const char *password; /* or NULL */
     int64_t database;
+    int64_t call_ms;  /* 0: REDIS_CALL_MS */
+    size_t reply_max; /* 0: REDIS_REPLY_MAX */
 };
 
 /* Its words; the list ends with NULL. */

@@ -43,6 +43,35 @@ static void test_model(void)
     agent.model = NULL;
 }
 
+/* The path of the helper program is where it was built. */
+static void test_transport(void)
+{
+    struct tc_err err = {0};
+    CLEANUP_BUF struct buf got = {0};
+    agent.command = LIST("agent", "-p");
+    agent.prefix = LIST("box");
+    agent.env_pass = agent.env_set = nothing;
+    agent.transport = (struct conf_transport){
+        .kind = CONF_TRANSPORT_REDIS,
+        .redis = {.host = "::1", .port = 7000, .database = 3, .prefix = "p", .password = "secret"},
+    };
+    char **const argv = launch_build_argv(&agent, NULL, NULL, &err);
+    join(&got, argv);
+    launch_free(argv);
+    ok(strncmp(got.p, "box|/", 5) == 0, "behind the prefix is a program: %s", got.p);
+    const char *const rest = strstr(got.p, "/turncast-remote|");
+    is_str(rest ? rest : "",
+           "/turncast-remote|redis|host=::1|port=7000|database=3|prefix=p|--|agent|-p|",
+           "that gets the transport and the command");
+    char **const env = launch_build_env(&agent, nothing, NULL);
+    buf_reset(&got);
+    join(&got, env);
+    launch_free(env);
+    ok(strstr(got.p, "TURNCAST_REMOTE_SECRET=secret|"), "its password is in the environment");
+    agent.transport = (struct conf_transport){0};
+    agent.prefix = nothing;
+}
+
 static void test_argv(void)
 {
     agent.command = LIST("agent", "-c", "{conversation}", "x{session_id}");
@@ -155,6 +184,7 @@ int main(void)
     plan_lazy();
     test_model();
     test_argv();
+    test_transport();
     test_fresh_session();
     test_env();
     return 0;

@@ -22,8 +22,8 @@ static void begin(void)
     snprintf(sessions, sizeof sessions, "fake@%s", folder);
     cwds[0] = folder;
     agents[0] = *talk.agent;
-    agents[0].models = models;
-    agents[0].cwds = cwds;
+    agents[0].choices.models = models;
+    agents[0].choices.cwds = cwds;
     agents[1] = *talk.agent;
     agents[1].name = others[0];
     for (size_t i = 0; i < 3; i++)

@@ -17,7 +17,7 @@
 #include "tap/tap.h"
 
 #define KEY "agenticore:stream_config:main"
-#define SESSION "agenticore:session:conv:main:tg:A"
+#define SESSION "agenticore:session:conv:main:-:tg:A"
 #define SLACK_MS 2000
 #define DEADLINE_MS 20000
 
@@ -219,7 +219,7 @@ static void test_sessions(void)
     is_str(find(), "(new)", "no session");
     keep("s-1");
     is_str(find(), "s-1", "one is kept");
-    is_str(redis_cli("hget " SESSION " external_uuid"), "conv:main:tg:A", "agenticore's fields:");
+    is_str(redis_cli("hget " SESSION " external_uuid"), "conv:main:-:tg:A", "agenticore's fields:");
     is_str(redis_cli("hmget " SESSION " claude_session_id session_type status"),
            "s-1\npersistent\nactive", "what it is");
     is_int((long long)strlen(redis_cli("hget " SESSION " created_at")), 32, "since when: %s",

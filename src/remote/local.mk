@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: MIT
+# The helper program that brings the events of a remote agent to the host.
+
+pkglibexec_PROGRAMS += turncast-remote
+turncast_remote_SOURCES = \
+	src/remote/remote.h \
+	src/remote/remote_main.c \
+	src/remote/remote_redis.c \
+	src/remote/wrapped_command.c \
+	src/remote/wrapped_command.h
+turncast_remote_LDADD = $(LINK_IO)
+turncast_remote_LDFLAGS = $(AM_LDFLAGS) -Wl,--as-needed

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT
+ * Transports of turncast-remote. The host starts this program in place of an agent whose events do
+ * not come from its standard output (key `transport` of an agent). It writes these events to its
+ * own standard output, one line each, in a dialect that the host reads. One thread; calls may
+ * block.
+ *
+ * Its arguments are: KIND [NAME=VALUE…] [-- COMMAND [ARGUMENT…]]. A password is in the environment
+ * variable TURNCAST_REMOTE_SECRET, which is removed before the command is started. */
+#ifndef REMOTE_REMOTE_H
+#define REMOTE_REMOTE_H
+
+#include "base/attr.h"
+#include "base/sys/err.h"
+
+struct remote_arguments {
+    char **settings; /* NAME=VALUE; the end is NULL */
+    char **command;  /* NULL: none */
+    char *secret;    /* or NULL */
+};
+
+/* The value of a setting; `otherwise` if it is not given. */
+const char *remote_setting(const struct remote_arguments *a, const char *name,
+                           const char *otherwise);
+
+/* Follows the stream PREFIX:events:ID of agenticore until its entry "done". With a command: starts
+ * it, for the turn that $TURNCAST_TURN names, with the environment by which the hooks of agenticore
+ * publish, and returns its exit status; the ID is that of the turn. Without one the ID is read from
+ * standard input. -1 with err. */
+int remote_redis_follow(const struct remote_arguments *a, struct tc_err *err) MUST_CHECK;
+
+#endif

@@ -1,0 +1,285 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Turns exchanged with agenticore through a Redis server: its streams of progress in both directions, and
+the sessions of conversations. Reader and writer are written from agenticore's own sources
+(event_tailer.py, and event_relay.py of its hooks)."""
+import json
+import os
+import pathlib
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "api"))
+
+from door import Door, done, equal, http_group, ok, until  # noqa: E402
+
+PASSWORD = "correct:horse/battery@staple"
+FIELDS = ["event_type", "content", "ts", "session_id", "correlation_id"]
+
+
+class Redis:
+    """A server on a free port of the loopback interface, and a client of it."""
+
+    def __init__(self):
+        self.folder = tempfile.mkdtemp(prefix="turncast-redis.")
+        with socket.socket() as s:
+            s.bind(("127.0.0.1", 0))
+            self.port = s.getsockname()[1]
+        self.start()
+
+    def start(self):
+        # The server by the name of a tool, as only the tools are installed.
+        words = ["redis-server", "--port", str(self.port), "--bind", "127.0.0.1", "--dir", self.folder,
+                 "--save", "", "--appendonly", "yes", "--requirepass", PASSWORD]
+        self.process = subprocess.Popen(words, executable=which("redis-check-rdb"),
+                                        stdout=subprocess.DEVNULL)
+        until(self.answers, "Redis answers")
+
+    def answers(self):
+        try:
+            return self("PING") == "PONG"
+        except (OSError, EOFError):
+            return False
+
+    def stop(self):
+        self.process.terminate()
+        self.process.wait()
+
+    def __call__(self, *words):
+        with socket.create_connection(("127.0.0.1", self.port), timeout=10) as s, s.makefile("rb") as f:
+            for command in (["AUTH", PASSWORD], words):
+                data = [str(w).encode() for w in command]
+                s.sendall(b"*%d\r\n" % len(data) + b"".join(b"$%d\r\n%s\r\n" % (len(w), w) for w in data))
+                reply = read_reply(f)
+            return reply
+
+
+def which(program):
+    for folder in os.environ["PATH"].split(":"):
+        path = os.path.join(folder, program)
+        if os.access(path, os.X_OK):
+            return path
+    print("1..0 # SKIP redis-tools is not installed")
+    sys.exit(0)
+
+
+def read_reply(f):
+    line = f.readline()
+    if not line:
+        raise EOFError
+    kind, rest = line[:1], line[1:-2]
+    if kind == b"-":
+        raise OSError(rest.decode())
+    if kind == b":":
+        return int(rest)
+    if kind == b"+":
+        return rest.decode()
+    count = int(rest)
+    if count < 0:
+        return None
+    if kind == b"*":
+        return [read_reply(f) for _ in range(count)]
+    return f.read(count + 2)[:-2].decode()
+
+
+def tail(redis, turn, prefix="agenticore"):
+    """The entries of a turn up to "done", as agenticore's reader takes them."""
+    key, last, entries = f"{prefix}:events:{turn}", "0-0", []
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        for id_, flat in ((redis("XREAD", "COUNT", 100, "BLOCK", 500, "STREAMS", key, last) or [[key, []]])[0][1]):
+            entries.append((id_, dict(zip(flat[::2], flat[1::2]))))
+            last = id_
+            if entries[-1][1]["event_type"] == "done":
+                return entries
+    ok(False, f"the stream {key} ends", entries)
+    return entries
+
+
+def answer_of(entries):
+    """Of agenticore: the last block, if it is text."""
+    last = [e for _, e in entries if e["event_type"] in ("assistant_text", "tool_use")]
+    return last[-1]["content"] if last and last[-1]["event_type"] == "assistant_text" else None
+
+
+def publish(redis, correlation, entries):
+    """As the hooks of agenticore do."""
+    for type_, content in [*entries, ("done", "")]:
+        redis("XADD", f"agenticore:events:{correlation}", "MAXLEN", "~", 2000, "*", "event_type", type_,
+              "content", content if isinstance(content, str) else json.dumps(content),
+              "ts", "2026-07-24T09:15:05.820045+00:00", "session_id", "s-1", "correlation_id", correlation)
+    redis("EXPIRE", f"agenticore:events:{correlation}", 3600)
+
+
+HOOKED = r'''
+import json, os, subprocess, sys, urllib.parse
+prompt = sys.stdin.read()
+url, turn = os.environ["REDIS_URL"], os.environ["AGENTICORE_CORRELATION_ID"]
+assert os.environ["AGENTICORE_EVENT_STREAM"] == "1" and "TURNCAST_REMOTE_SECRET" not in os.environ
+key = os.environ["REDIS_KEY_PREFIX"] + ":events:" + turn
+server = urllib.parse.urlsplit(url)
+os.environ["REDISCLI_AUTH"] = urllib.parse.unquote(server.password)
+def add(type_, content):
+    words = ["redis-cli", "-e", "-h", server.hostname, "-p", str(server.port), "XADD", key, "MAXLEN", "~", "2000", "*",
+             "event_type", type_, "content", content, "ts", "2026-07-24T09:15:05.820045+00:00",
+             "session_id", "", "correlation_id", turn]
+    subprocess.run(words, check=True, stdout=subprocess.DEVNULL)
+add("assistant_text", "You said: " + prompt.strip())
+add("done", "")
+print(json.dumps({"result": "not read"}))
+sys.exit(3 if "fail" in prompt else 0)
+'''
+
+
+def configuration(redis, folder):
+    script = folder / "hooked.py"
+    script.write_text(HOOKED)
+    server = f'kind = "redis"; address = "127.0.0.1:{redis.port}"; password = "{PASSWORD}";'
+    agents = f"""
+watch : {{ transport : {{ {server} }}; attempts = 1; }};
+hooked : {{ transport : {{ {server} }}; attempts = 1; command = ["{sys.executable}", "{script}"]; }};"""
+    streams = f"""streams : {{ plugin = "redis"; address = "127.0.0.1:{redis.port}"; password = "{PASSWORD}";
+    ports = [{redis.port}]; agents = ["main"]; }};"""
+    store = f"""store : {{ kind = "redis"; redis : {{ address = "127.0.0.1:{redis.port}";
+    password = "{PASSWORD}"; }}; }};"""
+    return agents, streams, store
+
+
+def written(host, redis):
+    """A turn of the host, read as a turn of agenticore."""
+    turn = host.begin("id=one tools=2", agent="main")["id"]
+    entries = tail(redis, turn)
+    types = [e["event_type"] for _, e in entries]
+    equal([list(e) for _, e in entries], [FIELDS] * len(entries), "each entry has the five fields")
+    equal(types.count("tool_use"), 2, "two tool calls")
+    equal(types.count("tool_result"), 2, "two results")
+    equal(types[-1], "done", "the end is last")
+    ok("one" in (answer_of(entries) or ""), "the last text is the answer", entries)
+    equal({e["correlation_id"] for _, e in entries}, {turn}, "the correlation ID is the turn's")
+    call = json.loads(next(e["content"] for _, e in entries if e["event_type"] == "tool_use"))
+    result = json.loads(next(e["content"] for _, e in entries if e["event_type"] == "tool_result"))
+    equal((sorted(call), sorted(result), call["id"]),
+          (["id", "input", "name"], ["is_error", "output", "tool_use_id"], result["tool_use_id"]),
+          "a call and its result")
+    ok(3500 < redis("TTL", f"agenticore:events:{turn}") <= 3600, "the stream expires")
+    failed = tail(redis, host.begin("id=bad fail", agent="main")["id"])
+    equal([e["event_type"] for _, e in failed][-2:], ["error", "done"], "a failure is told")
+    return turn, answer_of(entries)
+
+
+def outage(host, redis):
+    """The server is away when the turn ends, and the host dies before the server is back."""
+    turn = host.begin("id=gone tools=1 gated", agent="main")["id"]
+    until(lambda: redis("EXISTS", f"agenticore:events:{turn}"), "the turn is in the stream")
+    redis.stop()
+    host.let_go("gone", 9)
+    host.await_state(turn, "final")
+    host.kill()
+    redis.start()
+    host.start()
+    entries = tail(redis, turn)
+    texts = [e["content"] for _, e in entries if e["event_type"] == "assistant_text" and "gone" in e["content"]]
+    equal(len(texts), 1, "the answer is in the stream once")
+    equal([e["event_type"] for _, e in entries].count("done"), 1, "and one end")
+
+
+def run(host, agent, message, form="json"):
+    """A turn of `turncast run`: status, and the objects that are printed."""
+    status, text = host.run("run", "--agent", agent, "-o", form, message)
+    lines = text.splitlines()
+    return status, [json.loads(line) for line in lines if line.startswith("{")], text
+
+
+def read(host, redis, told):
+    """Turns of agenticore on this host."""
+    call = {"id": "toolu_1", "name": "Bash", "input": {"command": "df -h /srv"}}
+    result = {"tool_use_id": "toolu_1", "is_error": False, "output": "89%"}
+    publish(redis, "3f0c", [("thinking", "Look."), ("tool_use", call), ("tool_result", result),
+                            ("assistant_text", "/srv is at 89 %.")])
+    status, [result], _ = run(host, "watch", "3f0c")
+    equal((status, result["result"]), (0, "/srv is at 89 %."), "a turn of agenticore is read")
+    status, events, _ = run(host, "watch", "3f0c", "stream-json")
+    types = [event["type"] for event in events]
+    equal([t for t in types if t in ("thinking", "tool_call", "tool_result", "final", "done")],
+          ["thinking", "tool_call", "tool_result", "final", "done"], "with all of its events")
+    turn, answer = told
+    _, [result], _ = run(host, "watch", turn)
+    equal(result["result"], answer, "and one that this host has written")
+    status, _, text = run(host, "watch", "no such id")
+    ok(status == 1 and "correlation ID" in text, "what is no ID is refused", text)
+
+
+def follow_live(host, redis):
+    """A stream that begins after its reader, with a server that goes away in the middle."""
+    turn = host.begin("live-1", agent="watch")["id"]
+    redis("XADD", "agenticore:events:live-1", "*", "event_type", "thinking", "content", "First.", "ts", "",
+          "session_id", "", "correlation_id", "live-1")
+    until(lambda: any('"First."' in line for line in host.events.read_text().splitlines()),
+          "an entry comes while the stream is open", 10)
+    redis.stop()
+    redis.start()
+    publish(redis, "live-1", [("assistant_text", "Second.")])
+    equal(host.await_state(turn, "final", "error")["state"], "final", "the turn ends")
+    lines = [json.loads(line) for line in host.events.read_text().splitlines()]
+    mine = [e for e in lines if e["correlation_id"] == turn]
+    equal([e["payload"]["text"] for e in mine if e["type"] in ("thinking", "final")], ["First.", "Second."],
+          "no entry is lost or repeated")
+
+
+def hooked(host):
+    """An agent that publishes as the hooks of agenticore do, started by this host."""
+    status, [result], text = run(host, "hooked", "good morning")
+    equal((status, result["result"]), (0, "You said: good morning"), "an agent whose events are in Redis")
+    equal(run(host, "hooked", "fail")[0], 1, "the status of its command decides")
+
+
+def complete(host, text, conversation, key):
+    body = {"model": "main", "messages": [{"role": "user", "content": text}]}
+    status, _, answer = host.ask("POST", "/v1/chat/completions", key=key, body=body,
+                                 X_Conversation_Id=conversation)
+    equal(status, 200, f"a completion: {text}")
+    return json.loads(answer)["choices"][0]["message"]["content"]
+
+
+def sessions(host, redis):
+    """A session that agenticore has stored is resumed, and the other way round."""
+    now = "2026-07-24T09:15:05.820045+00:00"
+    key = "conv:main:-:chat-7"
+    redis("HSET", f"agenticore:session:{key}", "external_uuid", key, "claude_session_id", "of-agenticore",
+          "session_type", "persistent", "status", "active", "created_at", now, "updated_at", now)
+    ok("of-agenticore" in complete(host, "id=a", "chat-7", "ann"), "a session of agenticore is resumed")
+    complete(host, "id=b", "chat-8", "ann")
+    stored = until(lambda: redis("HGETALL", "agenticore:session:conv:main:-:chat-8"), "a session is stored")
+    stored = dict(zip(stored[::2], stored[1::2]))
+    equal((stored.get("external_uuid"), stored.get("status"), bool(stored.get("claude_session_id"))),
+          ("conv:main:-:chat-8", "active", True), "a session of this host has the key of agenticore")
+    complete(host, "id=c", "chat-9", "bob")
+    equal(redis("EXISTS", "agenticore:session:conv:main:-:chat-9"), 0,
+          "a key of its own conversations keeps them apart")
+
+
+def main():
+    redis = Redis()
+    with tempfile.TemporaryDirectory(prefix="turncast-agenticore.") as folder:
+        agents, streams, store = configuration(redis, pathlib.Path(folder))
+        http = http_group().replace("ann : {", "ann : { shared_conversations = true;")
+        host = Door(instances=streams, agents=agents, extra='log : { level = "info"; };' + store, http=http)
+        try:
+            with host:
+                until(host.has_started, "all instances run")
+                told = written(host, redis)
+                read(host, redis, told)
+                hooked(host)
+                follow_live(host, redis)
+                sessions(host, redis)
+                outage(host, redis)
+                ok(PASSWORD not in host.log(), "the log does not show the password")
+        finally:
+            redis.stop()
+    done()
+
+
+main()
