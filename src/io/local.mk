@@ -8,6 +8,7 @@ include $(srcdir)/src/io/http/client/local.mk
 include $(srcdir)/src/io/http/server/local.mk
 include $(srcdir)/src/io/journal/local.mk
 include $(srcdir)/src/io/loop/local.mk
+include $(srcdir)/src/io/nats/local.mk
 include $(srcdir)/src/io/process/local.mk
 include $(srcdir)/src/io/redis/local.mk
 include $(srcdir)/src/io/sandbox/local.mk

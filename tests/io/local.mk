@@ -140,3 +140,8 @@ check_PROGRAMS += tests/io/sandbox/t_sandbox
 tests_io_sandbox_t_sandbox_SOURCES = tests/io/sandbox/t_sandbox.c tests/io/sandbox_cases.h \
 	tests/io/sandbox_needs.c tests/io/sandbox_refusals.c
 tests_io_sandbox_t_sandbox_LDADD = $(TEST_IO)
+
+check_PROGRAMS += tests/io/nats/t_nats_client
+tests_io_nats_t_nats_client_SOURCES = tests/io/nats/t_nats_client.c tests/io/nats_server.c \
+	tests/io/nats_server.h
+tests_io_nats_t_nats_client_LDADD = $(TEST_IO)

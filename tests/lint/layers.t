@@ -33,6 +33,9 @@ upward_includes() {
     name ~ /libwebsockets_dl\.h$/ && FILENAME !~ /^src\/io\/websocket\// {
         violation("websockets are spoken through websocket.h"); next
     }
+    name ~ /libnats_dl\.h$/ && FILENAME !~ /^src\/io\/nats\// {
+        violation("NATS is spoken through nats_client.h"); next
+    }
     part[1] == "include" && quoted { violation("the public header stands alone"); next }
     (part[1] == "plugins" || part[1] == "examples") && quoted && name ~ /\// &&
         !(dir[1] ~ /^(terminal|view)$/ && part[2] == "cli") {
@@ -63,6 +66,7 @@ library_includes() {
         only("^dlfcn", "^src/(plugin/abi/loader_module|io/[a-z_/]+/lib[a-z]+_dl)\\.c$",
              "modules are opened in loader_module.c, libraries in lib*_dl.c")
         only("^curl/", "^src/io/http/client/libcurl_dl\\.h$", "libcurl comes through libcurl_dl.h")
+        only("^nats/", "^src/io/nats/libnats_dl\\.h$", "libnats comes through libnats_dl.h")
         only("^libwebsockets", "^src/io/websocket/libwebsockets_dl\\.h$",
              "libwebsockets comes through libwebsockets_dl.h")
     }

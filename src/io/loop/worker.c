@@ -131,6 +131,11 @@ struct worker *worker_new(struct loop *loop)
     return w;
 }
 
+void worker_set_name(struct worker *w, const char *name)
+{
+    pthread_setname_np(w->thread, name);
+}
+
 void worker_submit(struct worker *w, void (*work)(void *arg), void (*done)(void *arg), void *arg)
 {
     ASSERT(work);

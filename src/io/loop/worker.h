@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * One thread that does jobs in the order in which they come, so that the loop's thread waits for
- * no disk. Everything here belongs to the loop's thread, but for `work`. */
+ * no disk and no network. Everything here belongs to the loop's thread, but for `work`. */
 #ifndef IO_LOOP_WORKER_H
 #define IO_LOOP_WORKER_H
 
@@ -9,6 +9,8 @@
 struct worker;
 
 struct worker *worker_new(struct loop *loop);
+/* Of its thread, for debuggers, at most 15 characters; "tc-disk" without this. */
+void worker_set_name(struct worker *w, const char *name);
 /* Finishes all jobs, those that a `done` adds meanwhile among them, and joins the thread. Not
  * from a `done`. NULL is fine. */
 void worker_free(struct worker *w);

@@ -1,0 +1,452 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the calls of libnats and the queue from its threads to the loop. */
+#include "io/nats/nats_connection.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/invariant.h"
+#include "io/nats/libnats_dl.h"
+
+#define CONNECT_MS 2000
+#define WRITE_MS 2000    /* a server that takes nothing does not stop the worker for longer */
+#define RECONNECT_MS 250 /* plus up to as much at random */
+#define PING_MS 5000     /* a server that answers none of two is gone */
+#define CLOSE_MS 5000
+#define QUEUE_MAX 65536 /* messages that wait for the loop */
+#define QUEUE_BYTES ((size_t)64 << 20)
+#define SEQUENCE_DIGITS 24
+
+STAILQ_HEAD(nats_incoming_list, nats_incoming);
+
+/* What the library gives a message's callback. It belongs to the worker, which ends it, and to the
+ * library, which completes it, also when the connection is closed; the last of both frees it. */
+struct nats_interest {
+    LIST_ENTRY(nats_interest) next;
+    struct nats_connection *connection;
+    uint64_t id;
+    natsSubscription *subscription;
+    unsigned owners; /* lock: connection->mu */
+};
+
+struct nats_connection {
+    struct libnats nats;
+    struct nats_client_spec spec;
+    void (*arrived)(void *ctx);
+    void *ctx;
+    /* worker thread */
+    natsOptions *options;
+    natsConnection *connection;
+    LIST_HEAD(, nats_interest) interests;
+    /* lock: mu */
+    pthread_mutex_t mu;
+    struct nats_incoming_list queue;
+    size_t n, bytes;
+    uint64_t lost;
+    bool posted;
+};
+
+/* ---- from the library's threads to the loop ---- */
+
+static void nats_connection_on_posted(void *arg)
+{
+    struct nats_connection *const n = arg;
+    pthread_mutex_lock(&n->mu);
+    n->posted = false;
+    pthread_mutex_unlock(&n->mu);
+    n->arrived(n->ctx);
+}
+
+static size_t nats_connection_size(const struct nats_connection *n, const struct nats_incoming *in)
+{
+    return in->message ? (size_t)n->nats.natsMsg_GetDataLength(in->message) : 0;
+}
+
+/* False: there is no room for a message. What tells of the connection is always taken. */
+static bool nats_connection_append(struct nats_connection *n, struct nats_incoming *in, size_t size)
+{
+    if (in->message && (n->n >= QUEUE_MAX || n->bytes + size > QUEUE_BYTES)) {
+        n->lost++;
+        return false;
+    }
+    STAILQ_INSERT_TAIL(&n->queue, in, next);
+    n->n++;
+    n->bytes += size;
+    return true;
+}
+
+static void nats_connection_queue(struct nats_connection *n, struct nats_incoming *in)
+{
+    const size_t size = nats_connection_size(n, in);
+    pthread_mutex_lock(&n->mu);
+    const bool taken = nats_connection_append(n, in, size);
+    const bool wakes = taken && !n->posted;
+    n->posted |= taken;
+    pthread_mutex_unlock(&n->mu);
+    if (!taken)
+        nats_connection_drop(n, in);
+    if (wakes)
+        loop_post(n->spec.loop, nats_connection_on_posted, n);
+}
+
+static void nats_connection_report(struct nats_connection *n, enum nats_incoming_kind kind,
+                                   const char *text)
+{
+    struct nats_incoming *const in = xcalloc(1, sizeof *in);
+    in->kind = kind;
+    snprintf(in->text, sizeof in->text, "%s", text ? text : "");
+    nats_connection_queue(n, in);
+}
+
+struct nats_incoming *nats_connection_take(struct nats_connection *n)
+{
+    pthread_mutex_lock(&n->mu);
+    struct nats_incoming *const in = STAILQ_FIRST(&n->queue);
+    if (in) {
+        const size_t size = nats_connection_size(n, in);
+        ASSERT(n->n > 0 && n->bytes >= size);
+        STAILQ_REMOVE_HEAD(&n->queue, next);
+        n->n--;
+        n->bytes -= size;
+    }
+    pthread_mutex_unlock(&n->mu);
+    return in;
+}
+
+void nats_connection_drop(struct nats_connection *n, struct nats_incoming *in)
+{
+    if (in->message)
+        n->nats.natsMsg_Destroy(in->message);
+    free(in);
+}
+
+uint64_t nats_connection_count_lost(struct nats_connection *n)
+{
+    pthread_mutex_lock(&n->mu);
+    const uint64_t lost = n->lost;
+    n->lost = 0;
+    pthread_mutex_unlock(&n->mu);
+    return lost;
+}
+
+static const char *nats_connection_header(const struct nats_connection *n, natsMsg *m,
+                                          const char *name)
+{
+    const char *value = NULL;
+    return n->nats.natsMsgHeader_Get(m, name, &value) == NATS_OK ? value : NULL;
+}
+
+void nats_connection_read(const struct nats_connection *n, struct nats_incoming *in,
+                          struct nats_client_message *out)
+{
+    natsMsg *const m = in->message;
+    const char *const status = nats_connection_header(n, m, "Status");
+    const char *const sequence = nats_connection_header(n, m, "Nats-Sequence");
+    *out = (struct nats_client_message){
+        .subject = n->nats.natsMsg_GetSubject(m),
+        .reply = n->nats.natsMsg_GetReply(m),
+        .data = {n->nats.natsMsg_GetData(m), (size_t)n->nats.natsMsg_GetDataLength(m)},
+        .status = status ? atoi(status) : 0,
+        .sequence = sequence ? strtoull(sequence, NULL, 10) : 0,
+        .stored = nats_connection_header(n, m, "Nats-Subject"),
+    };
+    if (!out->data.p)
+        out->data = STR("");
+}
+
+/* ---- callbacks of the library; any thread ---- */
+
+static void nats_connection_on_message(natsConnection *nc, natsSubscription *s, natsMsg *m,
+                                       void *arg)
+{
+    const struct nats_interest *const interest = arg;
+    struct nats_incoming *const in = xcalloc(1, sizeof *in);
+    (void)nc;
+    (void)s;
+    in->kind = NATS_INCOMING_MESSAGE;
+    in->subscription = interest->id;
+    in->message = m;
+    nats_connection_queue(interest->connection, in);
+}
+
+/* libnats adds the user to the URL that it was given, so only what stands behind it is told. */
+static void nats_connection_on_up(natsConnection *nc, void *arg)
+{
+    struct nats_connection *const n = arg;
+    char url[200] = "";
+    n->nats.natsConnection_GetConnectedUrl(nc, url, sizeof url);
+    const char *const at = strrchr(url, '@');
+    struct nats_incoming *const in = xcalloc(1, sizeof *in);
+    in->kind = NATS_INCOMING_UP;
+    in->max_payload = n->nats.natsConnection_GetMaxPayload(nc);
+    snprintf(in->text, sizeof in->text, "%s", at ? at + 1 : url);
+    nats_connection_queue(n, in);
+}
+
+static void nats_connection_on_down(natsConnection *nc, void *arg)
+{
+    (void)nc;
+    nats_connection_report(arg, NATS_INCOMING_DOWN, NULL);
+}
+
+static void nats_connection_on_closed(natsConnection *nc, void *arg)
+{
+    (void)nc;
+    nats_connection_report(arg, NATS_INCOMING_CLOSED, "the connection was closed");
+}
+
+static void nats_connection_on_error(natsConnection *nc, natsSubscription *s, natsStatus status,
+                                     void *arg)
+{
+    struct nats_connection *const n = arg;
+    (void)nc;
+    (void)s;
+    nats_connection_report(n, NATS_INCOMING_FAULT, n->nats.natsStatus_GetText(status));
+}
+
+/* ---- connecting ---- */
+
+static size_t nats_connection_count_urls(const char *const *urls)
+{
+    size_t count = 0;
+    while (urls[count])
+        count++;
+    return count;
+}
+
+static natsStatus nats_connection_set_user(const struct nats_connection *n)
+{
+    const char *const text = n->spec.credentials;
+    if (n->spec.creds_file)
+        return n->nats.natsOptions_SetUserCredentialsFromFiles(n->options, n->spec.creds_file,
+                                                               NULL);
+    if (!text)
+        return NATS_OK;
+    const char *const colon = strchr(text, ':');
+    CLEANUP_FREE char *user = xstrndup(text, (size_t)(colon - text));
+    return n->nats.natsOptions_SetUserInfo(n->options, user, colon + 1);
+}
+
+static natsStatus nats_connection_set_tls(const struct nats_connection *n)
+{
+    if (!n->spec.tls)
+        return NATS_OK;
+    const natsStatus s = n->nats.natsOptions_SetSecure(n->options, true);
+    if (s != NATS_OK || !n->spec.ca)
+        return s;
+    return n->nats.natsOptions_LoadCATrustedCertificates(n->options, n->spec.ca);
+}
+
+/* The library's buffer for what is published while there is no connection would hide that what it
+ * keeps may be lost. Its smallest size is 1. */
+static natsStatus nats_connection_set_times(const struct nats_connection *n)
+{
+    const struct libnats *const l = &n->nats;
+    natsOptions *const o = n->options;
+    natsStatus s = l->natsOptions_SetSendAsap(o, true);
+    s = s ? s : l->natsOptions_SetTimeout(o, CONNECT_MS);
+    s = s ? s : l->natsOptions_SetWriteDeadline(o, WRITE_MS);
+    s = s ? s : l->natsOptions_SetPingInterval(o, PING_MS);
+    s = s ? s : l->natsOptions_SetMaxPingsOut(o, 2);
+    s = s ? s : l->natsOptions_SetAllowReconnect(o, true);
+    s = s ? s : l->natsOptions_SetMaxReconnect(o, -1);
+    s = s ? s : l->natsOptions_SetReconnectWait(o, RECONNECT_MS);
+    s = s ? s : l->natsOptions_SetReconnectJitter(o, RECONNECT_MS, RECONNECT_MS);
+    s = s ? s : l->natsOptions_SetReconnectBufSize(o, 1);
+    return s ? s : l->natsOptions_UseGlobalMessageDelivery(o, true);
+}
+
+static natsStatus nats_connection_set_callbacks(struct nats_connection *n)
+{
+    const struct libnats *const l = &n->nats;
+    natsOptions *const o = n->options;
+    natsStatus s = l->natsOptions_SetRetryOnFailedConnect(o, true, nats_connection_on_up, n);
+    s = s ? s : l->natsOptions_SetReconnectedCB(o, nats_connection_on_up, n);
+    s = s ? s : l->natsOptions_SetDisconnectedCB(o, nats_connection_on_down, n);
+    s = s ? s : l->natsOptions_SetClosedCB(o, nats_connection_on_closed, n);
+    return s ? s : l->natsOptions_SetErrorHandler(o, nats_connection_on_error, n);
+}
+
+static natsStatus nats_connection_set_options(struct nats_connection *n)
+{
+    const struct libnats *const l = &n->nats;
+    const char *urls[17] = {NULL};
+    const size_t count = nats_connection_count_urls(n->spec.urls);
+    ASSERT(count > 0 && count < sizeof urls / sizeof *urls);
+    memcpy(urls, n->spec.urls, count * sizeof *urls);
+    natsStatus s = l->natsOptions_SetServers(n->options, urls, (int)count);
+    s = s ? s : l->natsOptions_SetName(n->options, n->spec.name);
+    s = s ? s : nats_connection_set_times(n);
+    s = s ? s : nats_connection_set_callbacks(n);
+    s = s ? s : nats_connection_set_user(n);
+    return s ? s : nats_connection_set_tls(n);
+}
+
+static natsStatus nats_connection_connect(struct nats_connection *n)
+{
+    const struct libnats *const l = &n->nats;
+    natsStatus s = l->nats_SetMessageDeliveryPoolSize(1);
+    s = s ? s : l->natsOptions_Create(&n->options);
+    s = s ? s : nats_connection_set_options(n);
+    return s ? s : l->natsConnection_Connect(&n->connection, n->options);
+}
+
+bool nats_connection_open(struct nats_connection *n)
+{
+    ASSERT(!n->connection && !n->options);
+    const natsStatus s = nats_connection_connect(n);
+    if (s == NATS_OK)
+        nats_connection_on_up(n->connection, n);
+    if (s == NATS_OK || s == NATS_NOT_YET_CONNECTED)
+        return true;
+    nats_connection_report(n, NATS_INCOMING_CLOSED, n->nats.natsStatus_GetText(s));
+    return false;
+}
+
+/* ---- subscriptions ---- */
+
+static void nats_connection_release_interest(struct nats_interest *interest)
+{
+    pthread_mutex_t *const mu = &interest->connection->mu;
+    pthread_mutex_lock(mu);
+    ASSERT(interest->owners > 0);
+    const bool is_last = --interest->owners == 0;
+    pthread_mutex_unlock(mu);
+    if (is_last)
+        free(interest);
+}
+
+/* The library calls no callback of the subscription any more; any thread. */
+static void nats_connection_on_complete(void *arg)
+{
+    nats_connection_release_interest(arg);
+}
+
+static natsStatus nats_connection_add_interest(struct nats_connection *n,
+                                               struct nats_interest *interest, const char *subject)
+{
+    natsSubscription **const s = &interest->subscription;
+    const natsStatus status = n->nats.natsConnection_Subscribe(
+        s, n->connection, subject, nats_connection_on_message, interest);
+    if (status != NATS_OK)
+        return status;
+    LIST_INSERT_HEAD(&n->interests, interest, next);
+    interest->owners = 2;
+    const natsStatus set =
+        n->nats.natsSubscription_SetOnCompleteCB(*s, nats_connection_on_complete, interest);
+    if (set != NATS_OK) /* it is closed already: nothing more comes */
+        nats_connection_release_interest(interest);
+    return set;
+}
+
+void nats_connection_subscribe(struct nats_connection *n, uint64_t id, const char *subject)
+{
+    if (!n->connection)
+        return;
+    struct nats_interest *const interest = xcalloc(1, sizeof *interest);
+    interest->connection = n;
+    interest->id = id;
+    const natsStatus status = nats_connection_add_interest(n, interest, subject);
+    if (status == NATS_OK)
+        return;
+    nats_connection_report(n, NATS_INCOMING_FAULT, n->nats.natsStatus_GetText(status));
+    if (!interest->subscription)
+        free(interest);
+}
+
+static void nats_connection_end_interest(const struct nats_connection *n,
+                                         struct nats_interest *interest)
+{
+    LIST_REMOVE(interest, next);
+    n->nats.natsSubscription_Destroy(interest->subscription);
+    nats_connection_release_interest(interest);
+}
+
+void nats_connection_unsubscribe(struct nats_connection *n, uint64_t id)
+{
+    struct nats_interest *interest;
+    LIST_FOREACH (interest, &n->interests, next)
+        if (interest->id == id) {
+            nats_connection_end_interest(n, interest);
+            return;
+        }
+}
+
+/* ---- publishing ---- */
+
+static natsStatus nats_connection_set_headers(const struct nats_connection *n, natsMsg *m,
+                                              const struct nats_outgoing *out)
+{
+    char sequence[SEQUENCE_DIGITS];
+    natsStatus s = NATS_OK;
+    snprintf(sequence, sizeof sequence, "%lld", (long long)out->expected);
+    if (out->expected >= 0)
+        s = n->nats.natsMsgHeader_Set(m, "Nats-Expected-Last-Subject-Sequence", sequence);
+    if (s == NATS_OK && out->operation)
+        s = n->nats.natsMsgHeader_Set(m, "KV-Operation", out->operation);
+    return s;
+}
+
+bool nats_connection_publish(struct nats_connection *n, const struct nats_outgoing *out)
+{
+    natsMsg *m = NULL;
+    if (!n->connection ||
+        n->nats.natsConnection_Status(n->connection) != NATS_CONN_STATUS_CONNECTED)
+        return false;
+    natsStatus s =
+        n->nats.natsMsg_Create(&m, out->subject, out->reply, out->data.p, (int)out->data.len);
+    s = s ? s : nats_connection_set_headers(n, m, out);
+    s = s ? s : n->nats.natsConnection_PublishMsg(n->connection, m);
+    n->nats.natsMsg_Destroy(m);
+    return s == NATS_OK;
+}
+
+/* ---- begin and end ---- */
+
+void nats_connection_close(struct nats_connection *n)
+{
+    struct nats_interest *interest;
+    while ((interest = LIST_FIRST(&n->interests)))
+        nats_connection_end_interest(n, interest);
+    if (n->connection)
+        n->nats.natsConnection_Destroy(n->connection);
+    n->connection = NULL;
+    if (n->options)
+        n->nats.natsOptions_Destroy(n->options);
+    n->options = NULL;
+    n->nats.nats_CloseAndWait(CLOSE_MS);
+}
+
+struct nats_connection *nats_connection_new(const struct nats_client_spec *spec,
+                                            void (*arrived)(void *ctx), void *ctx,
+                                            struct tc_err *err)
+{
+    struct nats_connection *const n = xcalloc(1, sizeof *n);
+    n->spec = *spec;
+    n->arrived = arrived;
+    n->ctx = ctx;
+    LIST_INIT(&n->interests);
+    STAILQ_INIT(&n->queue);
+    pthread_mutex_init(&n->mu, NULL);
+    if (libnats_load(&n->nats, err) == 0)
+        return n;
+    nats_connection_free(n);
+    return NULL;
+}
+
+void nats_connection_free(struct nats_connection *n)
+{
+    struct nats_incoming *in;
+    if (!n)
+        return;
+    ASSERT(!n->connection);
+    loop_cancel_posted(n->spec.loop, nats_connection_on_posted, n);
+    while ((in = nats_connection_take(n)))
+        nats_connection_drop(n, in);
+    pthread_mutex_destroy(&n->mu);
+    free(n);
+}

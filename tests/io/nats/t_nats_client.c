@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: MIT
+ * The NATS client against Debian's nats-server: messages, requests, conditional publishes, and what
+ * happens when the server is killed, stopped, or refuses the password. */
+#include "io/nats/nats_client.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/bytes/buf.h"
+#include "base/sys/clock.h"
+#include "io/nats_server.h"
+#include "tap/tap.h"
+
+#define DEADLINE_MS 30000
+
+static struct loop *loop;
+static struct nats_server server;
+
+struct state {
+    bool up;
+    unsigned changes;
+    char text[200];
+};
+
+static void on_changed(void *ctx, bool connected, const char *text)
+{
+    struct state *const s = ctx;
+    s->up = connected;
+    s->changes++;
+    snprintf(s->text, sizeof s->text, "%s", text);
+}
+
+/* Until *flag is `wanted`. */
+static bool await(const bool *flag, bool wanted)
+{
+    const int64_t end = clock_mono_ms() + DEADLINE_MS;
+    while (*flag != wanted && clock_mono_ms() < end)
+        loop_run_once(loop, 20);
+    return *flag == wanted;
+}
+
+struct reply {
+    bool is_there;
+    enum nats_client_result result;
+    char data[2000];
+};
+
+static void on_reply(void *ctx, enum nats_client_result result, const struct nats_client_message *m)
+{
+    struct reply *const r = ctx;
+    r->is_there = true;
+    r->result = result;
+    snprintf(r->data, sizeof r->data, "%.*s", m ? (int)m->data.len : 0, m ? m->data.p : "");
+}
+
+static const struct reply *ask(struct nats_client *c, const struct nats_client_publication *p,
+                               int64_t timeout_ms)
+{
+    static struct reply r;
+    r = (struct reply){0};
+    nats_client_request(c, p, timeout_ms, on_reply, &r);
+    ok(!r.is_there, "the reply never comes before the call returns");
+    await(&r.is_there, true);
+    return &r;
+}
+
+static const struct reply *api(struct nats_client *c, const char *subject, const char *body)
+{
+    const struct nats_client_publication p = {.subject = subject, .data = {body, strlen(body)}};
+    return ask(c, &p, 5000);
+}
+
+struct heard {
+    bool is_there;
+    unsigned n;
+    char subject[100], data[100], reply[100], stored[100];
+    uint64_t sequence;
+};
+
+static void on_message(void *ctx, const struct nats_client_message *m)
+{
+    struct heard *const h = ctx;
+    h->is_there = true;
+    h->n++;
+    h->sequence = m->sequence;
+    snprintf(h->subject, sizeof h->subject, "%s", m->subject);
+    snprintf(h->reply, sizeof h->reply, "%s", m->reply ? m->reply : "");
+    snprintf(h->stored, sizeof h->stored, "%s", m->stored ? m->stored : "");
+    snprintf(h->data, sizeof h->data, "%.*s", (int)m->data.len, m->data.p);
+}
+
+static struct nats_client *connect_as(struct state *s, const char *credentials)
+{
+    struct tc_err err = {0};
+    const char *const urls[] = {server.url, NULL};
+    *s = (struct state){0};
+    struct nats_client *const c =
+        nats_client_new(&(struct nats_client_spec){.loop = loop,
+                                                   .urls = urls,
+                                                   .name = "test",
+                                                   .credentials = credentials,
+                                                   .changed = on_changed,
+                                                   .ctx = s},
+                        &err);
+    if (!c)
+        bail("%s", err_format(&err));
+    return c;
+}
+
+static void test_messages(struct nats_client *c)
+{
+    struct heard h = {0};
+    struct nats_client_subscription *const s = nats_client_subscribe(c, "a.*", on_message, &h);
+    const struct reply *r = api(c, "nobody.here", "x");
+    ok(r->result == NATS_CLIENT_NOBODY, "a request that nobody takes is answered at once");
+    nats_client_publish(c, &(struct nats_client_publication){.subject = "a.b", .data = STR("hi")});
+    ok(await(&h.is_there, true), "a message arrives");
+    is_str(h.subject, "a.b", "with its subject");
+    is_str(h.data, "hi", "and its data");
+    r = ask(c, &(struct nats_client_publication){.subject = "a.c", .data = STR("?")}, 200);
+    ok(r->result == NATS_CLIENT_UNKNOWN, "a request without a reply ends at its deadline");
+    ok(*h.reply, "the receiver knows where to reply to");
+    nats_client_unsubscribe(s);
+    r = api(c, "a.d", "x");
+    ok(r->result == NATS_CLIENT_NOBODY && h.n == 2, "an ended subscription hears nothing");
+}
+
+#define STREAM                                                                                     \
+    "{\"name\":\"S\",\"subjects\":[\"s.>\"],\"storage\":\"file\",\"allow_direct\":true,"           \
+    "\"republish\":{\"src\":\"s.>\",\"dest\":\"told.>\"}}"
+
+static const struct reply *publish_at(struct nats_client *c, uint64_t expected, const char *data)
+{
+    const struct nats_client_publication p = {.subject = "s.x",
+                                              .data = {data, strlen(data)},
+                                              .is_conditional = true,
+                                              .expected = expected};
+    return ask(c, &p, 5000);
+}
+
+static void test_stream(struct nats_client *c)
+{
+    struct heard h = {0};
+    struct nats_client_subscription *const s = nats_client_subscribe(c, "told.>", on_message, &h);
+    has_str(api(c, "$JS.API.STREAM.CREATE.S", STREAM)->data, "\"did_create\":true", "a stream");
+    has_str(publish_at(c, 0, "one")->data, "\"seq\":1", "the first message of a subject");
+    has_str(publish_at(c, 0, "other")->data, "10071", "a second first one is refused");
+    has_str(publish_at(c, 1, "two")->data, "\"seq\":2", "the one behind it");
+    while (h.sequence < 2 && await(&h.is_there, true))
+        h.is_there = false;
+    is_str(h.stored, "s.x", "the republished message names its subject");
+    is_int(h.n, 2, "a refused message is not republished");
+    is_str(api(c, "$JS.API.DIRECT.GET.S", "{\"last_by_subj\":\"s.x\"}")->data, "two",
+           "the last message of a subject");
+    nats_client_unsubscribe(s);
+}
+
+static void test_too_big(struct nats_client *c)
+{
+    const size_t len = (size_t)2 << 20;
+    char *const big = calloc(1, len);
+    const struct reply *const r =
+        ask(c, &(struct nats_client_publication){.subject = "s.big", .data = {big, len}}, 5000);
+    ok(r->result == NATS_CLIENT_UNSENT, "what the server would not take is not sent");
+    free(big);
+}
+
+/* Killed while a request is open, then started again on the same port. */
+static void test_killed(struct nats_client *c, struct state *state)
+{
+    struct heard h = {0};
+    struct reply open = {0};
+    struct nats_client_subscription *const s = nats_client_subscribe(c, "k.>", on_message, &h);
+    nats_client_request(c, &(struct nats_client_publication){.subject = "k.1", .data = STR("")},
+                        60000, on_reply, &open);
+    await(&h.is_there, true);
+    nats_server_kill(&server);
+    ok(await(&state->up, false), "it is told that the connection is gone");
+    ok(await(&open.is_there, true) && open.result == NATS_CLIENT_UNKNOWN,
+       "an open request ends with the connection");
+    const struct reply *r = api(c, "k.2", "x");
+    ok(r->result == NATS_CLIENT_UNSENT, "nothing is kept for later meanwhile");
+    if (!nats_server_start(&server, ""))
+        bail("the server does not start again");
+    ok(await(&state->up, true), "it connects again by itself");
+    h.is_there = false;
+    nats_client_publish(c, &(struct nats_client_publication){.subject = "k.3", .data = STR("")});
+    ok(await(&h.is_there, true), "subscriptions survive");
+    is_str(h.subject, "k.3", "what was not sent then is not sent now");
+    nats_client_unsubscribe(s);
+}
+
+/* A server that stands still: the loop goes on, and the request ends at its deadline. */
+static void test_stopped(struct nats_client *c)
+{
+    kill(server.pid, SIGSTOP);
+    const int64_t begin = clock_mono_ms();
+    const struct reply *const r =
+        ask(c, &(struct nats_client_publication){.subject = "p", .data = STR("")}, 300);
+    ok(r->result == NATS_CLIENT_UNKNOWN && clock_mono_ms() - begin < 10000,
+       "a stopped server stops nobody");
+    kill(server.pid, SIGCONT);
+}
+
+static void test_refused(void)
+{
+    struct state state;
+    nats_server_kill(&server);
+    if (!nats_server_start(&server, "authorization { user: ann, password: right }"))
+        bail("the server does not start");
+    struct nats_client *c = connect_as(&state, "ann:wrong");
+    const int64_t end = clock_mono_ms() + DEADLINE_MS;
+    while (!state.changes && clock_mono_ms() < end)
+        loop_run_once(loop, 20);
+    ok(state.changes && !state.up, "a wrong password is told: %s", state.text);
+    ok(!strstr(state.text, "wrong"), "without the password");
+    nats_client_free(c);
+    c = connect_as(&state, "ann:right");
+    ok(await(&state.up, true), "the right one connects");
+    ok(!strstr(state.text, "right"), "the address has no password: %s", state.text);
+    nats_client_free(c);
+}
+
+static void test_absent(void)
+{
+    struct state state;
+    nats_server_kill(&server);
+    struct nats_client *const c = connect_as(&state, "ann:right");
+    const struct reply *const r = api(c, "a", "x");
+    ok(r->result == NATS_CLIENT_UNSENT, "without a server nothing is sent");
+    if (!nats_server_start(&server, "authorization { user: ann, password: right }"))
+        bail("the server does not start");
+    ok(await(&state.up, true), "a server that comes later is found");
+    nats_client_free(c);
+}
+
+int main(void)
+{
+    struct state state;
+    plan_lazy();
+    loop = loop_new();
+    if (!nats_server_start(&server, "")) {
+        skip(1, "no nats-server");
+        return 0;
+    }
+    struct nats_client *const c = connect_as(&state, NULL);
+    ok(!nats_client_is_connected(c), "it connects while the loop runs");
+    ok(await(&state.up, true) && nats_client_is_connected(c), "connected: %s", state.text);
+    test_messages(c);
+    test_stream(c);
+    test_too_big(c);
+    test_stopped(c);
+    test_killed(c, &state);
+    nats_client_free(c);
+    test_refused();
+    test_absent();
+    nats_server_kill(&server);
+    loop_free(loop);
+    return 0;
+}
