@@ -169,3 +169,6 @@ check_PROGRAMS += tests/core/conversation/t_conversation_redis
 tests_core_conversation_t_conversation_redis_SOURCES = tests/core/conversation/t_conversation_redis.c $(TALK) $(FAKE_REDIS)
 tests_core_conversation_t_conversation_redis_LDADD = $(TEST_CORE)
 EXTRA_tests_core_conversation_t_conversation_redis_DEPENDENCIES = tests/fake/agent$(EXEEXT)
+
+check_PROGRAMS += tests/core/turnlog/t_turnlog_remote
+tests_core_turnlog_t_turnlog_remote_LDADD = $(TEST_CORE)

@@ -58,6 +58,7 @@ struct dispatch_turn *dispatch_open_turn(struct dispatch *d, const struct dispat
                                                                .conversation = spec->conversation,
                                                                .source = spec->submitter,
                                                                .instances = spec->instances,
+                                                               .visible = &spec->visibility,
                                                            });
     dispatch_link_turn(d, t);
     dispatch_scope_open(t);

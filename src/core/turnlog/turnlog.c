@@ -50,7 +50,7 @@ static void free_unwatched(struct turnlog *log)
     }
 }
 
-static void turnlog_tell(struct turnlog *log, const struct turnlog_turn *t, bool is_end)
+void turnlog_tell(struct turnlog *log, const struct turnlog_turn *t, bool is_end)
 {
     log->telling = true;
     for (struct turnlog_watcher *w = log->watchers; w; w = w->next)
@@ -130,6 +130,12 @@ static void turnlog_make_room(struct turnlog_entry *e)
     e->events = xrealloc(e->events, e->cap * sizeof *e->events);
 }
 
+void turnlog_clear_events(struct turnlog *log, struct turnlog_entry *e)
+{
+    while (e->first < e->n)
+        forget_event(log, e);
+}
+
 /* ---- turns that are known ---- */
 
 static int turnlog_compare(const void *a, const void *b)
@@ -170,13 +176,14 @@ static void turnlog_unlink_entry(struct turnlog *log, struct turnlog_entry *e)
 static void turnlog_free_entry(struct turnlog *log, struct turnlog_entry *e)
 {
     turnlog_unlink_entry(log, e);
-    while (e->first < e->n)
-        forget_event(log, e);
+    turnlog_clear_events(log, e);
     turnlog_detach_followers(e);
+    turnlog_remote_unwant(log, e);
     ASSERT(log->n_sealed >= e->sealed);
     log->n_sealed -= e->sealed;
     free(e->events);
     arena_fini(&e->arena);
+    arena_fini(&e->said);
     free(e);
 }
 
@@ -230,6 +237,9 @@ static void fill_spec(struct turnlog_entry *e, const struct turnlog_spec *spec)
     turnlog_fill(&s->conversation, &e->arena, spec->conversation);
     turnlog_fill(&s->source, &e->arena, spec->source);
     turnlog_fill(&s->owner, &e->arena, spec->owner);
+    turnlog_fill(&s->retry, &e->arena, spec->retry);
+    if (spec->visible)
+        e->turn.visible = *spec->visible;
     if (spec->instances)
         s->instances = arena_strdup(&e->arena, spec->instances);
     if (!s->task && spec->task)
@@ -237,8 +247,7 @@ static void fill_spec(struct turnlog_entry *e, const struct turnlog_spec *spec)
                                 utf8_truncated_len(spec->task, strlen(spec->task), TASK_BYTES));
 }
 
-static struct turnlog_entry *turnlog_find_or_make(struct turnlog *log,
-                                                  const struct turnlog_spec *spec)
+struct turnlog_entry *turnlog_find_or_make(struct turnlog *log, const struct turnlog_spec *spec)
 {
     struct turnlog_entry *e = turnlog_entry_find(log, spec->id);
     if (!e) {
@@ -246,6 +255,8 @@ static struct turnlog_entry *turnlog_find_or_make(struct turnlog *log,
         e->turn.spec.id = arena_strdup(&e->arena, spec->id);
         e->turn.created_ms = spec->created_ms ? spec->created_ms : now_ms();
         e->turn.cost_usd = -1;
+        e->turn.visible =
+            (struct visibility){SHOW_UNSET, SHOW_UNSET, SHOW_UNSET, SHOW_UNSET, SHOW_UNSET};
         link_entry(log, e);
     }
     fill_spec(e, spec);
@@ -276,7 +287,7 @@ struct turnlog_entry *turnlog_start_turn(struct turnlog *log, const struct turnl
 }
 
 /* No more comes of it. */
-static void seal(struct turnlog *log, struct turnlog_entry *e, enum turnlog_state state)
+void turnlog_seal(struct turnlog *log, struct turnlog_entry *e, enum turnlog_state state)
 {
     const bool ends = !e->sealed;
     if (ends) {
@@ -287,7 +298,7 @@ static void seal(struct turnlog *log, struct turnlog_entry *e, enum turnlog_stat
     turnlog_notify_followers(e);
     if (e->turn.state != state)
         turnlog_enter(log, e, state);
-    if (ends)
+    if (ends && !e->is_remote)
         turnlog_tell(log, &e->turn, true);
     apply_limits(log);
 }
@@ -300,14 +311,14 @@ void turnlog_mark_merged(struct turnlog *log, const char *id, const char *into)
         return;
     e->turn.into = arena_strdup(&e->arena, into);
     turnlog_move_followers(e, head);
-    seal(log, e, TURNLOG_MERGED);
+    turnlog_seal(log, e, TURNLOG_MERGED);
 }
 
 void turnlog_mark_cancelled(struct turnlog *log, const char *id)
 {
     struct turnlog_entry *const e = turnlog_entry_find(log, id);
     if (e)
-        seal(log, e, TURNLOG_CANCELLED);
+        turnlog_seal(log, e, TURNLOG_CANCELLED);
 }
 
 static void turnlog_note_usage(struct turnlog_turn *t, const struct tc_usage *u)
@@ -355,19 +366,32 @@ void turnlog_append_event(struct turnlog *log, struct turnlog_entry *e, struct s
                           bool hidden, struct shared_event *stripped)
 {
     const struct event *const ev = shared_event_get(shared);
-    ASSERT(!e->sealed);
+    ASSERT(!e->sealed || e->is_remote);
     turnlog_make_room(e);
     ASSERT(e->n < e->cap);
     e->events[e->n++] = (struct turnlog_event){ev->meta.seq, shared, stripped, hidden};
-    e->turn.last_seq = ev->meta.seq;
-    log->added[ev->kind]++;
     e->bytes += event_bytes(&e->events[e->n - 1]);
     log->bytes += event_bytes(&e->events[e->n - 1]);
+    log->sealed_bytes += e->sealed ? event_bytes(&e->events[e->n - 1]) : 0;
     while (e->bytes > log->limits.turn_bytes && e->n - e->first > 1)
         forget_event(log, e);
     turnlog_notify_followers(e);
-    turnlog_note(log, e, ev);
+    if (e->turn.last_seq < ev->meta.seq)
+        e->turn.last_seq = ev->meta.seq;
+    if (!e->is_remote) { /* the host of a remote turn says what becomes of it */
+        log->added[ev->kind]++;
+        turnlog_note(log, e, ev);
+    }
     apply_limits(log);
+}
+
+void turnlog_set_retry(struct turnlog *log, const char *id, const char *retry)
+{
+    struct turnlog_entry *const e = turnlog_entry_find(log, id);
+    if (!e)
+        return;
+    e->turn.spec.retry = arena_strdup(&e->arena, retry);
+    turnlog_tell(log, &e->turn, false);
 }
 
 void turnlog_set_works(struct turnlog *log, const char *id, bool works)
@@ -381,7 +405,7 @@ void turnlog_set_works(struct turnlog *log, const char *id, bool works)
 
 void turnlog_finish_turn(struct turnlog *log, struct turnlog_entry *e)
 {
-    seal(log, e, turnlog_turn_is_finished(&e->turn) ? e->turn.state : TURNLOG_ERROR);
+    turnlog_seal(log, e, turnlog_turn_is_finished(&e->turn) ? e->turn.state : TURNLOG_ERROR);
 }
 
 /* ---- looking ---- */
@@ -389,6 +413,14 @@ void turnlog_finish_turn(struct turnlog *log, struct turnlog_entry *e)
 const struct turnlog_turn *turnlog_find_turn(const struct turnlog *log, const char *id)
 {
     const struct turnlog_entry *const e = turnlog_entry_find(log, id);
+    return e ? &e->turn : NULL;
+}
+
+const struct turnlog_turn *turnlog_find_retry(const struct turnlog *log, const char *retry)
+{
+    const struct turnlog_entry *e = log->newest;
+    while (e && (!e->turn.spec.retry || strcmp(e->turn.spec.retry, retry) != 0))
+        e = e->older;
     return e ? &e->turn : NULL;
 }
 

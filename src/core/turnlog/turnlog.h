@@ -11,6 +11,7 @@
 
 #include "event/event.h"
 #include "io/loop/loop.h"
+#include "turn/visibility/visibility.h"
 
 /* When they are reached: a turn forgets its oldest events. Turns that are over and that nobody
  * follows are forgotten, the oldest first, down to half of the bytes; then those that run and have
@@ -38,6 +39,9 @@ struct turnlog_spec {
     const char *instances;          /* that it names (conf_scope_turn); those of a turn that begins
                                        take the place of those of its message */
     int64_t created_ms, started_ms; /* Unix; 0: now */
+    const struct visibility *visible; /* the agent's switches */
+    const char *retry; /* what a client that sends its request again is recognised by */
+    const char *host;  /* on the bus, that runs it; NULL: this one */
 };
 
 /* Tokens of a turn as its agent reported them; 0: not known. */
@@ -61,8 +65,10 @@ struct turnlog_turn {
     unsigned tools;                           /* calls so far */
     double cost_usd;                          /* negative: not known */
     int64_t tokens[TURNLOG_TOKENS];
-    int64_t first_ms; /* of the first text or thought of the agent, Unix; 0: not yet */
-    bool works;       /* it is over, and the agent works on in the background */
+    int64_t first_ms;          /* of the first text or thought of the agent, Unix; 0: not yet */
+    bool works;                /* it is over, and the agent works on in the background */
+    struct visibility visible; /* unset: not known; spec.visible is NULL */
+    const char *requests; /* of another host's turn: what it asks people, a JSON array, or NULL */
 };
 
 struct turnlog;
@@ -87,20 +93,48 @@ void turnlog_mark_cancelled(struct turnlog *log, const char *id);
  * stripped of something (NULL: not). Takes over both references. */
 void turnlog_append_event(struct turnlog *log, struct turnlog_entry *e, struct shared_event *shared,
                           bool hidden, struct shared_event *stripped);
+/* How a client's repeated request is recognised from now on. Nothing for an unknown id. */
+void turnlog_set_retry(struct turnlog *log, const char *id, const char *retry);
 /* Whether the agent works on in the background behind that turn. Nothing for an unknown id. */
 void turnlog_set_works(struct turnlog *log, const char *id, bool works);
 /* No more events: one without an outcome has ended as an error. */
 void turnlog_finish_turn(struct turnlog *log, struct turnlog_entry *e);
 
+/* ---- turns of other hosts: what is known of them, and their events while somebody follows them */
+
+struct turnlog_source {
+    /* Somebody follows the turn: its events are wanted, from the first one on. */
+    void (*wanted)(void *ctx, const struct turnlog_turn *t);
+    /* Nobody follows it any more. */
+    void (*unwanted)(void *ctx, const char *id);
+    void *ctx;
+};
+/* Who fetches events; NULL: nobody. Copied. */
+void turnlog_set_source(struct turnlog *log, const struct turnlog_source *source);
+/* What another host says of its turn (spec.host). Copied, in place of what it said before, unless
+ * that had a higher `order`. Nothing for a turn of this host. */
+void turnlog_put_remote(struct turnlog *log, const struct turnlog_turn *t, uint64_t order);
+/* The next event of such a turn, as turnlog_append_event. Drops it if the turn is not known. */
+void turnlog_append_remote(struct turnlog *log, const char *id, struct shared_event *shared,
+                           bool hidden, struct shared_event *stripped);
+/* Events up to this one cannot be had; none: all that are kept are dropped, for a new beginning. */
+void turnlog_skip_remote(struct turnlog *log, const char *id, uint64_t up_to);
+/* All its events are here, as far as they can be had. */
+void turnlog_complete_remote(struct turnlog *log, const char *id);
+/* Its events are here, or it is a turn of this host. */
+bool turnlog_is_complete(const struct turnlog *log, const char *id);
+
 /* ---- who looks */
 
+/* The newest turn with that turnlog_spec.retry, or NULL. */
+const struct turnlog_turn *turnlog_find_retry(const struct turnlog *log, const char *retry);
 /* NULL: not known (any more). */
 const struct turnlog_turn *turnlog_find_turn(const struct turnlog *log, const char *id);
 /* The newest first, until `each` returns false. */
 void turnlog_each_turn(const struct turnlog *log,
                        bool (*each)(void *ctx, const struct turnlog_turn *t), void *ctx);
 
-/* Events of that kind so far, of all turns. */
+/* Events of that kind so far, of all turns of this host. */
 uint64_t turnlog_count_events(const struct turnlog *log, enum tc_kind kind);
 
 struct turnlog_watcher;
@@ -109,7 +143,7 @@ struct turnlog_watcher;
 struct turnlog_watcher *turnlog_watch(struct turnlog *log,
                                       void (*changed)(void *ctx, const struct turnlog_turn *t),
                                       void *ctx);
-/* Calls `ended` for every turn once, when its state is the last one. */
+/* Calls `ended` for every turn of this host once, when its state is the last one. */
 struct turnlog_watcher *
 turnlog_watch_finished(struct turnlog *log, void (*ended)(void *ctx, const struct turnlog_turn *t),
                        void *ctx);
@@ -131,8 +165,8 @@ struct turnlog_item {
 
 /* From the first event behind seq `after` on; `ready` is called from the loop, never from within
  * this call, first when something is there or the turn is over already. A turn that was merged is
- * followed into the one that took it. sees_all: also what the agent's switches hide. NULL: the
- * turn is not known. */
+ * followed into the one that took it. sees_all: also what the agent's switches hide. ready NULL:
+ * only looks at what is kept, and is freed before the loop goes on. NULL: the turn is not known. */
 struct turnlog_follower *turnlog_follower_new(struct turnlog *log, const char *id, uint64_t after,
                                               bool sees_all, void (*ready)(void *ctx), void *ctx);
 /* The next step. `ready` may be called again although there is nothing new. */

@@ -8,6 +8,7 @@
 #include "core/turnlog/turnlog_internal.h"
 
 struct turnlog_follower {
+    struct turnlog *log;
     struct loop *loop;
     struct turnlog_entry *entry; /* NULL: it has been forgotten */
     struct turnlog_follower *next;
@@ -28,7 +29,7 @@ static void on_posted(void *arg)
 
 static void turnlog_follower_post(struct turnlog_follower *f)
 {
-    if (f->posted)
+    if (f->posted || !f->ready)
         return;
     f->posted = true;
     loop_post(f->loop, on_posted, f);
@@ -56,6 +57,7 @@ void turnlog_move_followers(struct turnlog_entry *from, struct turnlog_entry *to
         f->after = 0; /* nothing was said by a turn that waited */
         turnlog_follower_join(f, to);
         turnlog_follower_post(f);
+        turnlog_remote_want(f->log, to);
     }
 }
 
@@ -77,13 +79,19 @@ struct turnlog_follower *turnlog_follower_new(struct turnlog *log, const char *i
     if (!e)
         return NULL;
     struct turnlog_follower *const f = xcalloc(1, sizeof *f);
-    *f = (struct turnlog_follower){
-        .loop = log->loop, .after = after, .sees_all = sees_all, .ready = ready, .ctx = ctx};
+    *f = (struct turnlog_follower){.log = log,
+                                   .loop = log->loop,
+                                   .after = after,
+                                   .sees_all = sees_all,
+                                   .ready = ready,
+                                   .ctx = ctx};
     turnlog_follower_join(f, e);
     if (e->sealed && after > e->turn.last_seq)
         f->after = 0; /* known of an earlier host, which has not said how it ended */
-    if (e->n > e->first || e->sealed)
+    if (ready && (e->n > e->first || e->sealed))
         turnlog_follower_post(f);
+    if (ready)
+        turnlog_remote_want(log, e);
     return f;
 }
 
@@ -123,7 +131,7 @@ enum turnlog_next_result turnlog_follower_next(struct turnlog_follower *f,
         };
         return TURNLOG_EVENT;
     }
-    return e->sealed ? TURNLOG_OVER : TURNLOG_WAIT;
+    return (e->is_remote ? e->is_complete : e->sealed) ? TURNLOG_OVER : TURNLOG_WAIT;
 }
 
 void turnlog_follower_free(struct turnlog_follower *f)
@@ -136,6 +144,8 @@ void turnlog_follower_free(struct turnlog_follower *f)
             at = &(*at)->next;
         ASSERT(*at);
         *at = f->next;
+        if (!f->entry->followers)
+            turnlog_remote_unwant(f->log, f->entry);
     }
     if (f->posted)
         loop_cancel_posted(f->loop, on_posted, f);

@@ -20,7 +20,12 @@ struct turnlog_entry {
     size_t n, first, cap;         /* events[first … n) are kept */
     size_t bytes;
     uint64_t forgotten; /* the highest seq of those that are not kept any more */
-    bool sealed;        /* no more events come */
+    bool sealed;        /* no more events come, or it is another host's and over */
+    bool is_remote;     /* of another host */
+    bool is_complete;   /* so is it, and no more events come: all are here that can be had */
+    bool is_wanted;     /* so is it, and the source has been told that somebody follows it */
+    uint64_t order;     /* of what that host said last */
+    struct arena said;  /* what it said */
     struct turnlog_follower *followers;
 };
 
@@ -43,9 +48,21 @@ struct turnlog {
     uint64_t added[TC_KINDS];     /* events, of each kind */
     struct turnlog_watcher *watchers;
     bool telling;
+    struct turnlog_source source;
 };
 
 struct turnlog_entry *turnlog_entry_find(const struct turnlog *log, const char *id);
+/* The turn of that id, made when there is none. */
+struct turnlog_entry *turnlog_find_or_make(struct turnlog *log, const struct turnlog_spec *spec);
+/* Its newest events go, all of them. */
+void turnlog_clear_events(struct turnlog *log, struct turnlog_entry *e);
+/* No more comes of it. */
+void turnlog_seal(struct turnlog *log, struct turnlog_entry *e, enum turnlog_state state);
+/* Tells those who watch. */
+void turnlog_tell(struct turnlog *log, const struct turnlog_turn *t, bool is_end);
+/* turnlog_remote.c: somebody follows it, or nobody does any more. */
+void turnlog_remote_want(struct turnlog *log, struct turnlog_entry *e);
+void turnlog_remote_unwant(struct turnlog *log, struct turnlog_entry *e);
 /* Those who follow it are told soon. */
 void turnlog_notify_followers(struct turnlog_entry *e);
 /* They follow the other one from now on. */
