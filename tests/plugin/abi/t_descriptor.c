@@ -51,7 +51,7 @@ static const struct tc_plugin model = {
     .rules = rules,
     .probe = TC_PROBE(.method = "POST", .url = "https://example.org/{option:text}",
                       .headers = headers, .header_count = 1, .ok = "/ok", .reason = "/error",
-                      .body = "{}", .header_list = "list"),
+                      .body = "{}", .header_list = "list", .content_type = "text/plain"),
 };
 #define HAS (UINT32_C(1) << TC_FINAL | UINT32_C(1) << DESCRIPTOR_TEARDOWN)
 
@@ -104,7 +104,8 @@ static void test_round(void)
     is_str(p->probe->url, "https://example.org/{option:text}", "its probe");
     ok(p->probe->header_count == 1 && strcmp(p->probe->headers->name, "Authorization") == 0 &&
            strcmp(p->probe->ok, "/ok") == 0 && !p->probe->account &&
-           strcmp(p->probe->body, "{}") == 0 && strcmp(p->probe->header_list, "list") == 0,
+           strcmp(p->probe->body, "{}") == 0 && strcmp(p->probe->header_list, "list") == 0 &&
+           strcmp(p->probe->content_type, "text/plain") == 0,
        "  with all its members");
     ok(d.has == HAS && !p->init && !p->teardown && !p->sink, "which functions it has, not they");
     descriptor_fini(&d);
@@ -129,7 +130,7 @@ static void test_bare(void)
     struct tc_plugin older = bare;
     older.probe = &old;
     ok(descriptor_unpack(&d, packed(&record, &older), &err) == 0 && d.plugin.probe &&
-           !d.plugin.probe->body && !d.plugin.probe->header_list,
+           !d.plugin.probe->body && !d.plugin.probe->header_list && !d.plugin.probe->content_type,
        "a probe of a plugin built for 1.5 has no body");
     descriptor_fini(&d);
     struct tc_plugin empty = bare;
@@ -231,7 +232,7 @@ static void test_wrong(void)
                                 dirty[] = {{.key = "o", .kind = TC_RULE_RANGE, .text = "\x1b"},
                                            {0}};
     static const struct tc_probe no_url = {.size = sizeof no_url},
-                                 crowded = {sizeof crowded, NULL, "https://a", NULL, 99,
+                                 crowded = {sizeof crowded, NULL, "https://a", NULL, 99,  NULL,
                                             NULL,           NULL, NULL,        NULL, NULL};
     char lengthy[2000];
     memset(lengthy, 'a', sizeof lengthy - 1);
