@@ -4,6 +4,7 @@
 dist_man_MANS += man/turncast.1
 dist_man_MANS += man/turncast-plugin.3
 dist_man_MANS += man/turncast.conf.5
+dist_man_MANS += man/turncast-bus.7
 dist_man_MANS += man/turncast-events.7
 dist_man_MANS += man/turncast-http.7
 dist_man_MANS += man/turncast-test.7

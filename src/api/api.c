@@ -11,6 +11,8 @@
 #include "api/shared/api_internal.h"
 #include "api/shared/chat_dedup.h"
 #include "api/shared/past_turns.h"
+#include "api/shared/remote_waits.h"
+#include "api/turns/remote_turns.h"
 #include "api/turns/request_api.h"
 #include "base/alloc.h"
 
@@ -34,6 +36,8 @@ struct api_context *api_new(const struct conf *conf, struct host *server)
     models_add_routes(a);
     page_add_routes(a);
     a->metrics = metrics_new(a);
+    a->waits = remote_waits_new(a);
+    remote_turns_serve(a);
     return a;
 }
 
@@ -51,6 +55,7 @@ struct api_context *api_new_operator(const struct conf *conf, struct host *serve
     a->past = past_turns_new(a);
     a->abandoned = abandoned_turns_new(a);
     turn_api_add_routes(a);
+    remote_turns_serve(a);
     return a;
 }
 
@@ -72,6 +77,8 @@ void api_free(struct api_context *a)
 {
     if (!a)
         return;
+    remote_waits_free(a->waits);
+    a->waits = NULL;
     abandoned_turns_free(a->abandoned);
     a->abandoned = NULL;
     event_stream_end_all(a);

@@ -3,6 +3,7 @@
 #include "api/readiness.h"
 
 #include "api/shared/api_internal.h"
+#include "core/bus/bus.h"
 #include "core/dispatch/dispatch.h"
 #include "event/json/json_writer.h"
 
@@ -39,6 +40,14 @@ static void readiness_look_at(void *ctx, const struct dispatch_instance *i)
         readiness_add(ctx, i->name, reason);
 }
 
+/* Without the bus a host works alone. Were it not ready then, a bus that fails would take all hosts
+ * out of service. */
+static const char *readiness_find_degraded(const struct api_context *a)
+{
+    const bool is_alone = a->host.bus && bus_get_status(a->host.bus).state != BUS_ACTIVE;
+    return is_alone ? ",\"degraded\":[\"bus\"]" : "";
+}
+
 bool readiness_write(const struct api_context *a, const char *state, struct buf *out)
 {
     const struct conf *const conf = host_conf(a->server);
@@ -51,9 +60,10 @@ bool readiness_write(const struct api_context *a, const char *state, struct buf 
         if (conf->instances[i].enabled &&
             dispatch_why_disabled(a->host.dispatch, conf->instances[i].name))
             readiness_add(&r, conf->instances[i].name, "disabled");
+    const char *const degraded = readiness_find_degraded(a);
     if (r.reasons)
-        buf_printf(out, "{\"status\":\"not_ready\",\"reasons\":[%s]}\n", list.p);
+        buf_printf(out, "{\"status\":\"not_ready\",\"reasons\":[%s]%s}\n", list.p, degraded);
     else
-        buf_add_str(out, "{\"status\":\"ready\"}\n");
+        buf_printf(out, "{\"status\":\"ready\"%s}\n", degraded);
     return r.reasons == 0;
 }

@@ -19,7 +19,7 @@ static const struct cli_command *const commands[] = {
     &cmd_cancel,     &cmd_reload,    &cmd_restart, &cmd_replay, &cmd_plugins,    &cmd_check,
     &cmd_init,       &cmd_new,       &cmd_test,    &cmd_doctor, &cmd_visibility, &cmd_audit,
     &cmd_dead,       &cmd_approvals, &cmd_answer,  &cmd_pair,   &cmd_backup,     &cmd_restore,
-    &cmd_completion, &cmd_usage,     NULL};
+    &cmd_completion, &cmd_usage,     &cmd_hosts,   NULL};
 #define N_COMMANDS (sizeof commands / sizeof *commands - 1)
 
 const struct cli_command *const *command_table_list(void)

@@ -31,6 +31,7 @@ extern const struct cli_command cmd_audit;
 extern const struct cli_command cmd_dead;
 extern const struct cli_command cmd_approvals;
 extern const struct cli_command cmd_answer;
+extern const struct cli_command cmd_hosts;
 extern const struct cli_command cmd_pair;
 extern const struct cli_command cmd_backup;
 extern const struct cli_command cmd_restore;

@@ -69,6 +69,8 @@ static const struct conf_row rows[] = {
     {"http", serve_read_http, CONF(http), 0, 0, NULL},
     {"store", conf_store_parse, CONF(store), 0, 0, NULL},
     {"proxy", proxy_read, CONF(proxy), 0, 0, NULL},
+    {"host", conf_bus_parse_host, CONF(host_name), 0, 0, NULL},
+    {"bus", conf_bus_parse, CONF(bus), 0, 0, NULL},
     {"retention", conf_retention_parse, CONF(retention), 0, 0, NULL},
     {"log", conf_row_group, 0, 0, 0, log_rows},
     {NULL, NULL, 0, 0, 0, NULL},
@@ -161,6 +163,7 @@ static struct conf_box *box_new(const char *path)
                   .prefix = arena_strdup(a, "agenticore"),
                   .session_ttl_s = 86400},
         .proxy = {.no_proxy = loopback_names(a)},
+        .bus = conf_bus_default,
     };
     return box;
 }
@@ -276,6 +279,7 @@ struct conf *conf_load_all(const char *path, struct findings *findings)
     fill_defaults(box);
     conf_variant_make_all(&box->arena, &box->conf);
     check_names(&r, box);
+    conf_bus_check(&r, &box->conf);
     return &box->conf;
 }
 

@@ -308,6 +308,22 @@ struct conf_proxy {
     char **no_proxy;         /* hosts and domains that are reached without it */
 };
 
+#define CONF_HOST_NAME_MAX 32
+
+/* The NATS servers that several hosts share. */
+struct conf_bus {
+    char **urls; /* "nats://HOST:PORT", "tls://HOST:PORT"; NULL: there is no bus */
+    const char *prefix;
+    int64_t replicas;        /* of streams and buckets: 1, 3 or 5 */
+    const char *credentials; /* "USER:PASSWORD", a secret; or NULL */
+    const char *creds_file;  /* path of a NATS credentials file; or NULL */
+    const char *ca;          /* path of certificates; NULL: those of the system */
+    bool tls;                /* the connection is encrypted */
+    bool insecure;           /* it need not be, to other machines */
+    const char *file;
+    int line;
+};
+
 struct conf {
     const struct conf_agent *variants; /* of agents: each choice of model and cwd */
     size_t n_variants;
@@ -328,6 +344,8 @@ struct conf {
     struct conf_http http;
     struct conf_store store;
     struct conf_proxy proxy;
+    struct conf_bus bus;
+    char *host_name; /* on the bus; NULL: there is none, and the file names no host */
     enum log_level log_level;
     enum log_format log_format;
 };

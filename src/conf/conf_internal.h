@@ -74,6 +74,15 @@ int conf_transport_parse(const struct conf_row_ctx *r, const struct conf_node *n
 /* The group `proxy`. */
 int proxy_read(const struct conf_row_ctx *r, const struct conf_node *n, const struct conf_row *row,
                void *target) MUST_CHECK;
+/* The group `host`: the name, at the row's offset. */
+int conf_bus_parse_host(const struct conf_row_ctx *r, const struct conf_node *n,
+                        const struct conf_row *row, void *target) MUST_CHECK;
+/* The group `bus`, filled at the row's offset. */
+extern const struct conf_bus conf_bus_default;
+int conf_bus_parse(const struct conf_row_ctx *r, const struct conf_node *n,
+                   const struct conf_row *row, void *target) MUST_CHECK;
+/* Once all is read: a bus needs the name of the host, which is the system's by default. */
+void conf_bus_check(const struct conf_row_ctx *r, struct conf *c);
 /* An agent's user, by name: a struct conf_user *. */
 int conf_user_parse(const struct conf_row_ctx *r, const struct conf_node *n,
                     const struct conf_row *row, void *target) MUST_CHECK;

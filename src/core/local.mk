@@ -5,6 +5,7 @@ noinst_LIBRARIES += libtccore.a
 libtccore_a_SOURCES =
 include $(srcdir)/src/core/agent/local.mk
 include $(srcdir)/src/core/budget/local.mk
+include $(srcdir)/src/core/bus/local.mk
 include $(srcdir)/src/core/connector/local.mk
 include $(srcdir)/src/core/conversation/local.mk
 include $(srcdir)/src/core/dispatch/local.mk

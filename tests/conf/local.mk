@@ -21,6 +21,9 @@ tests_conf_t_conf_chat_LDADD = $(TEST_CONF)
 check_PROGRAMS += tests/conf/t_conf_budget
 tests_conf_t_conf_budget_LDADD = $(TEST_CONF)
 
+check_PROGRAMS += tests/conf/t_conf_bus
+tests_conf_t_conf_bus_LDADD = $(TEST_CONF)
+
 check_PROGRAMS += tests/conf/t_conf_scope
 tests_conf_t_conf_scope_LDADD = $(TEST_CONF)
 

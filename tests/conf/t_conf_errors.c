@@ -41,8 +41,9 @@ static const struct {
     /* the top */
     {"agent : { };", "1: agent: unknown key (did you mean \"agents\"?)"},
     {"\nplugin : { };", "2: plugin: unknown key (did you mean \"plugins\"?)"},
-    {"zzz = 1;", "1: zzz: unknown key; valid keys: agents, default_agent, plugins, visibility, "
-                 "state_directory, conversations, budgets, http, store, proxy, retention, log"},
+    {"zzz = 1;",
+     "1: zzz: unknown key; valid keys: agents, default_agent, plugins, visibility, "
+     "state_directory, conversations, budgets, http, store, proxy, host, bus, retention, log"},
     {"agents = 1;", "1: agents: expected a group, found an integer"},
     {"agents = ({ command = [\"x\"]; });", "1: agents: expected a group, found a list"},
     {"plugins = \"x\";", "1: plugins: expected a group, found a string"},
@@ -221,6 +222,47 @@ static const struct {
     {"proxy : { url = \"http://proxy:1\"; no_proxy = [\"a:80\"]; };",
      "1: proxy.no_proxy[0]: invalid host \"a:80\"; use the name of a host or domain, for example "
      "example.org, or an address, without a port"},
+/* host, bus */
+#define NOT_BUS(at)                                                                                \
+    at ": invalid URL; use nats://HOST:PORT or tls://HOST:PORT; set a user and password in "       \
+       "bus.credentials"
+#define BUS "bus : { url = [\"nats://127.0.0.1:4222\"];\n"
+    {"host : { name = \"a b\"; };",
+     "1: host.name: invalid name \"a b\"; use at most 32 letters, digits, - and _"},
+    {"host : { name = \"a23456789012345678901234567890123\"; };",
+     "1: host.name: invalid name \"a23456789012345678901234567890123\"; use at most 32 letters, "
+     "digits, - and _"},
+    {"host : { names = \"a\"; };", "1: host.names: unknown key (did you mean \"name\"?)"},
+    {"host = \"a\";", "1: host: expected a group, found a string"},
+    {"bus : { };",
+     "1: bus: required key \"url\" is missing; for example [\"nats://127.0.0.1:4222\"]"},
+    {"bus : { url = \"nats://127.0.0.1:4222\"; };",
+     "1: bus.url: expected a list of strings, found a string; for example [\"a\", \"b\"]"},
+    {"bus : { url = [ ]; };", "1: bus.url: must not be empty; set it or remove it"},
+    {"bus : { url = [\"nats://a:1\",\n\"a:1\"]; };", NOT_BUS("2: bus.url[1]")},
+    {"bus : { url = [\"nats://127.0.0.1\"]; };", NOT_BUS("1: bus.url[0]")},
+    {"bus : { url = [\"nats://127.0.0.1:0\"]; };", NOT_BUS("1: bus.url[0]")},
+    {"bus : { url = [\"nats://:4222\"]; };", NOT_BUS("1: bus.url[0]")},
+    {"bus : { url = [\"nats://[]:4222\"]; };", NOT_BUS("1: bus.url[0]")},
+    {"bus : { url = [\"nats://ann:secret@127.0.0.1:4222\"]; };", NOT_BUS("1: bus.url[0]")},
+    {"bus : { url = [\"http://127.0.0.1:4222\"]; };", NOT_BUS("1: bus.url[0]")},
+    {"\nbus : { url = [\"nats://127.0.0.1:1\", \"nats://10.0.0.5:4222\"]; };",
+     "2: bus: nats://10.0.0.5:4222 is not on this machine, and the connection would not be "
+     "encrypted; use tls://, set bus.tls.ca, or set insecure = true"},
+    {"bus : { url = [\"nats://localhost.example.org:4222\"]; };",
+     "1: bus: nats://localhost.example.org:4222 is not on this machine, and the connection would "
+     "not be encrypted; use tls://, set bus.tls.ca, or set insecure = true"},
+    {BUS "prefix = \"T.C\"; };",
+     "2: bus.prefix: invalid prefix \"T.C\"; use at most 16 lower-case letters, digits and _"},
+    {BUS "replicas = 2; };", "2: bus.replicas: invalid value; valid values: 1, 3, 5"},
+    {BUS "replicas = 7; };", "2: bus.replicas: 7 is out of range; use 1 to 5"},
+    {BUS "credentials = \"ann\"; };", "2: bus.credentials: invalid credentials; use USER:PASSWORD"},
+    {BUS "credentials = \"env:TURNCAST_NO_SUCH\"; };",
+     "2: bus.credentials: environment variable TURNCAST_NO_SUCH is not set; set it where turncast "
+     "is started"},
+    {BUS "tls : { cert = \"x\"; }; };", "2: bus.tls.cert: unknown key; valid keys: ca"},
+    {BUS "insecure = 1; };", "2: bus.insecure: expected true or false, found an integer"},
+    {BUS "urls = 1; };", "2: bus.urls: unknown key (did you mean \"url\"?)"},
     /* store */
     {"store = \"redis\";", "1: store: expected a group, found a string"},
     {"store : { kind = \"file\"; };",

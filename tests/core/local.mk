@@ -170,5 +170,11 @@ tests_core_conversation_t_conversation_redis_SOURCES = tests/core/conversation/t
 tests_core_conversation_t_conversation_redis_LDADD = $(TEST_CORE)
 EXTRA_tests_core_conversation_t_conversation_redis_DEPENDENCIES = tests/fake/agent$(EXEEXT)
 
+check_PROGRAMS += tests/core/bus/t_bus_chain
+tests_core_bus_t_bus_chain_LDADD = $(TEST_CORE)
+check_PROGRAMS += tests/core/bus/t_bus_message
+tests_core_bus_t_bus_message_LDADD = $(TEST_CORE)
+check_PROGRAMS += tests/core/bus/t_bus_stream
+tests_core_bus_t_bus_stream_LDADD = $(TEST_CORE)
 check_PROGRAMS += tests/core/turnlog/t_turnlog_remote
 tests_core_turnlog_t_turnlog_remote_LDADD = $(TEST_CORE)

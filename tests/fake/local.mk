@@ -66,6 +66,8 @@ EXTRA_DIST += \
 	tests/fake/teams_chats.py \
 	tests/fake/teams_jwt.py \
 	tests/fake/teams_people.py \
+	tests/fake/nats_wire.py \
+	tests/fake/natsd.py \
 	tests/fake/telegram.py \
 	tests/fake/telegram_chats.py \
 	tests/fake/telegram_methods.py \

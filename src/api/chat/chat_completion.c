@@ -74,6 +74,22 @@ static void chat_completion_on_known(void *ctx, const struct journal_turn *turn)
     }
 }
 
+static void chat_completion_add_print(struct buf *out, const struct chat_completion *c)
+{
+    for (size_t i = 0; i < sizeof c->print.bytes; i++)
+        buf_printf(out, "%02x", c->print.bytes[i]);
+}
+
+/* So that other hosts know the same request again. */
+static void chat_completion_tell_retry(const struct chat_completion *c)
+{
+    CLEANUP_BUF struct buf print = {0};
+    if (!c->api->host.bus)
+        return;
+    chat_completion_add_print(&print, c);
+    turnlog_set_retry(c->api->host.turnlog, c->turn, print.p);
+}
+
 static void chat_completion_on_submitted(void *ctx, const struct conversations_result *result)
 {
     const char *const turn = result->turn;
@@ -93,6 +109,7 @@ static void chat_completion_on_submitted(void *ctx, const struct conversations_r
     }
     snprintf(c->turn, sizeof c->turn, "%s", t->spec.id);
     chat_dedup_add(c->api->chats, &c->print, c->turn);
+    chat_completion_tell_retry(c);
     chat_completion_answer(c);
 }
 
@@ -101,8 +118,7 @@ static void chat_completion_on_submitted(void *ctx, const struct conversations_r
 static char *chat_completion_message_id(const struct chat_completion *c)
 {
     struct buf id = {0};
-    for (size_t i = 0; i < sizeof c->print.bytes; i++)
-        buf_printf(&id, "%02x", c->print.bytes[i]);
+    chat_completion_add_print(&id, c);
     buf_printf(&id, "-%u", chat_dedup_forgotten(c->api->chats, &c->print));
     return buf_steal(&id);
 }
@@ -168,13 +184,27 @@ static bool chat_completion_is_again(const struct chat_completion *c)
     return c->ask.id || (count && strtol(count, NULL, 10) > 0);
 }
 
+/* The turn of the same request on another host, unless it was cancelled because its client left. */
+static const char *chat_completion_find_remote(const struct chat_completion *c)
+{
+    CLEANUP_BUF struct buf print = {0};
+    if (!c->api->host.bus)
+        return NULL;
+    chat_completion_add_print(&print, c);
+    const struct turnlog_turn *const t = turnlog_find_retry(c->api->host.turnlog, print.p);
+    return t && t->spec.host && t->state != TURNLOG_CANCELLED ? t->spec.id : NULL;
+}
+
 static bool chat_completion_attach(struct chat_completion *c)
 {
-    const char *const turn =
-        chat_completion_is_again(c) ? chat_dedup_find(c->api->chats, &c->print) : NULL;
+    if (!chat_completion_is_again(c))
+        return false;
+    const char *turn = chat_dedup_find(c->api->chats, &c->print);
+    if (!turn)
+        turn = chat_completion_find_remote(c);
     if (!turn || !turnlog_find_turn(c->api->host.turnlog, turn))
         return false;
-    memcpy(c->turn, turn, sizeof c->turn);
+    snprintf(c->turn, sizeof c->turn, "%s", turn);
     chat_completion_answer(c);
     return true;
 }

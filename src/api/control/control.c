@@ -177,6 +177,7 @@ struct control *control_new(struct host *server, struct tc_err *err)
     struct control *const c = xcalloc(1, sizeof *c);
     *c = (struct control){.server = server, .httpd = httpd, .began_ms = clock_mono_ms()};
     httpd_route(httpd, "/status", HTTPD_GET, control_handle_status, c);
+    httpd_route(httpd, "/hosts", HTTPD_GET, control_handle_hosts, c);
     httpd_route(httpd, "/requests", HTTPD_GET | HTTPD_POST, control_handle_requests, c);
     httpd_route(httpd, "/pairing", HTTPD_GET | HTTPD_POST, control_handle_pairing, c);
     httpd_route(httpd, "/reload", HTTPD_POST | HTTPD_NO_DEADLINE, on_reload, c);

@@ -4,7 +4,10 @@
 #define API_CONTROL_CONTROL_INTERNAL_H
 
 #include "api/control/control.h"
+#include "base/bytes/buf.h"
 #include "io/http/server/httpd.h"
+
+struct bus;
 
 #define CONTROL_APPROVALS "/approvals/"
 
@@ -26,6 +29,10 @@ void control_handle_approvals(void *control, struct httpd_request *r);
 
 /* control_pairing.c: GET and POST /pairing */
 void control_handle_pairing(void *control, struct httpd_request *r);
+
+/* control_hosts.c: GET /hosts; the member "bus" of an object */
+void control_handle_hosts(void *control, struct httpd_request *r);
+void control_append_bus(struct buf *out, const struct bus *bus);
 
 /* control_handle_requests.c: GET and POST /requests */
 void control_handle_requests(void *control, struct httpd_request *r);

@@ -3,6 +3,7 @@
 
 #include "api/control/control_internal.h"
 #include "api/shared/api_http.h"
+#include "api/turns/remote_turns.h"
 #include "api/turns/request_api.h"
 #include "core/request/request_registry.h"
 #include "event/json/json_writer.h"
@@ -12,14 +13,23 @@ static void add_request(void *ctx, const struct request_view *v)
     struct buf *const out = ctx;
     if (out->p[out->len - 1] != '[')
         buf_add_char(out, ',');
-    request_api_append_json(out, v, v->choices);
+    request_view_append_json(out, v, v->choices);
 }
 
-static void control_requests_list(const struct request_registry *requests, struct httpd_request *r)
+static bool control_requests_add_remote(void *ctx, const struct turnlog_turn *t)
+{
+    struct buf *const out = ctx;
+    if (t->spec.host)
+        remote_turns_append_requests(out, t, NULL, out->p[out->len - 1] != '[');
+    return true;
+}
+
+static void control_requests_list(const struct host_parts *host, struct httpd_request *r)
 {
     CLEANUP_BUF struct buf body = {0};
     buf_add_str(&body, "{\"requests\":[");
-    request_each_open(requests, add_request, &body);
+    request_each_open(host->requests, add_request, &body);
+    turnlog_each_turn(host->turnlog, control_requests_add_remote, &body);
     buf_add_str(&body, "]}\n");
     api_http_send_json(r, 200, &body);
 }
@@ -51,8 +61,18 @@ static void control_requests_decide(struct request_registry *requests, struct ht
     control_requests_answer(r, request_answer(requests, d, &text), &text);
 }
 
+/* The host of the turn has decided. */
+static void control_requests_answer_remote(struct httpd_request *r,
+                                           const struct request_api_result *out)
+{
+    const enum tc_accepted accepted = out->came == ASKED_DONE   ? TC_COMMAND
+                                      : out->came == ASKED_LATE ? TC_KNOWN
+                                                                : TC_DENIED;
+    control_requests_answer(r, accepted, &out->text);
+}
+
 /* {"id", "turn", "user"} and what request_api_parse_decision takes. */
-static void control_requests_take(struct request_registry *requests, struct httpd_request *r,
+static void control_requests_take(const struct host_parts *host, struct httpd_request *r,
                                   const json_t *body)
 {
     bool bad = false;
@@ -67,26 +87,30 @@ static void control_requests_take(struct request_registry *requests, struct http
         .answers = asked.answers,
         .args = asked.args,
     };
+    const struct turnlog_turn *const t = d.turn ? turnlog_find_turn(host->turnlog, d.turn) : NULL;
     if (why)
         api_http_error(r, 400, "invalid_value", why);
     else if (bad || !d.turn || !d.request || !user)
         api_http_error(r, 400, "invalid_value", "id, turn and user must be strings.");
+    else if (t && t->spec.host)
+        remote_turns_decide(host->bus, r, t, d.request, NULL, user, &asked,
+                            control_requests_answer_remote);
     else
-        control_requests_decide(requests, r, user, &d);
+        control_requests_decide(host->requests, r, user, &d);
     request_api_decision_fini(&asked);
 }
 
 void control_handle_requests(void *control, struct httpd_request *r)
 {
     const struct control *const c = control;
-    struct request_registry *const requests = host_get_parts(c->server).requests;
+    const struct host_parts host = host_get_parts(c->server);
     if (strcmp(r->method, "POST") != 0) {
-        control_requests_list(requests, r);
+        control_requests_list(&host, r);
         return;
     }
     json_t *const body = api_http_parse_body(r);
     if (body)
-        control_requests_take(requests, r, body);
+        control_requests_take(&host, r, body);
     json_decref(body);
 }
 

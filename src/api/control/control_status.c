@@ -34,7 +34,7 @@ static void begin_item(struct buf *out)
 static bool control_status_add_turn(void *ctx, const struct turnlog_turn *t)
 {
     struct buf *const out = ctx;
-    if (turnlog_turn_is_finished(t))
+    if (turnlog_turn_is_finished(t) || t->spec.host)
         return true;
     const int64_t since = t->started_ms ? t->started_ms : t->created_ms;
     begin_item(out);
@@ -221,6 +221,8 @@ static void control_status_tell(const struct control_status_query *a, enum journ
     buf_add_str(&out, "[");
     budgets_each(host.budgets, control_status_add_budget, &out);
     buf_add_str(&out, "]");
+    if (host.bus)
+        control_append_bus(&out, host.bus);
     if (status == JOURNAL_DONE)
         control_status_add_outbox(&out, stats);
     buf_add_str(&out, "}\n");

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
 libtcapi_a_SOURCES += \
+	src/api/metrics/bus_metrics.c \
+	src/api/metrics/bus_metrics.h \
 	src/api/metrics/metrics.c \
 	src/api/metrics/metrics.h \
 	src/api/metrics/process_usage.c \

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "api/metrics/bus_metrics.h"
 #include "api/metrics/process_usage.h"
 #include "api/metrics/prometheus.h"
 #include "api/metrics/turn_counters.h"
@@ -38,7 +39,7 @@ struct now {
 static bool count_state(void *ctx, const struct turnlog_turn *t)
 {
     struct now *const now = ctx;
-    now->states[t->state]++;
+    now->states[t->state] += !t->spec.host;
     return true;
 }
 
@@ -291,6 +292,7 @@ static void metrics_answer(const struct metrics_query *asked, enum journal_statu
     add_instances(&out, m);
     if (status == JOURNAL_DONE)
         metrics_add_outbox(&out, stats);
+    bus_metrics_append(&out, m->api->host.bus);
     add_http(&out, m->api);
     metrics_add_process(&out);
     httpd_answer(asked->request, 200, PROMETHEUS_TYPE, (struct str){out.p, out.len});

@@ -10,11 +10,13 @@
 #include "api/shared/chat_dedup.h"
 #include "base/alloc.h"
 #include "base/invariant.h"
+#include "base/sys/clock.h"
 
 struct abandoned_turn {
     struct abandoned_turn *next;
     struct abandoned *list;
-    struct loop_timer *timer;
+    struct loop_timer *timer; /* then it is cancelled, if nobody awaits it */
+    int64_t held_ms;          /* monotonic: until then a client of another host awaits it */
     char turn[37];
 };
 
@@ -60,6 +62,11 @@ static void cancel_turn(const struct api_context *a, const char *turn)
 static void on_grace_over(void *arg)
 {
     struct abandoned_turn *const t = arg;
+    const int64_t held = t->held_ms - clock_mono_ms();
+    if (held > 0) {
+        loop_timer_set(t->timer, held);
+        return;
+    }
     cancel_turn(t->list->api, t->turn);
     remove_turn(t);
 }
@@ -86,12 +93,21 @@ static struct abandoned_turn *abandoned_turns_add_turn(struct abandoned *list, c
 void abandoned_turns_note(struct abandoned *list, const char *turn)
 {
     const int64_t grace = list->api->conf->http.disconnect_grace_ms;
-    if (!grace) {
+    struct abandoned_turn *t = abandoned_turns_find_turn(list, turn);
+    if (!grace && !t) {
         cancel_turn(list->api, turn);
         return;
     }
-    struct abandoned_turn *t = abandoned_turns_find_turn(list, turn);
     if (!t)
         t = abandoned_turns_add_turn(list, turn);
     loop_timer_set(t->timer, grace);
+}
+
+void abandoned_turns_hold(struct abandoned *list, const char *turn, int64_t ms)
+{
+    struct abandoned_turn *t = abandoned_turns_find_turn(list, turn);
+    if (!t)
+        t = abandoned_turns_add_turn(list, turn);
+    t->held_ms = clock_mono_ms() + ms;
+    loop_timer_set(t->timer, ms);
 }

@@ -5,6 +5,8 @@
 #ifndef API_SHARED_ABANDONED_TURNS_H
 #define API_SHARED_ABANDONED_TURNS_H
 
+#include <stdint.h>
+
 struct api_context;
 struct abandoned;
 
@@ -13,5 +15,8 @@ struct abandoned *abandoned_turns_new(struct api_context *a);
 void abandoned_turns_free(struct abandoned *list);
 /* The last client that awaits the turn may have left just now. */
 void abandoned_turns_note(struct abandoned *list, const char *turn);
+
+/* A client of another host of the bus awaits it for so long, and may say so again. */
+void abandoned_turns_hold(struct abandoned *list, const char *turn, int64_t ms);
 
 #endif

@@ -28,6 +28,7 @@ struct api_context {
     struct health *health;
     struct past *past;
     struct abandoned *abandoned; /* NULL: the API ends */
+    struct remote_waits *waits;  /* NULL: there are no other hosts */
 };
 
 /* Each registers its routes. */

@@ -7,6 +7,7 @@
 
 #include "api/shared/abandoned_turns.h"
 #include "api/shared/api_internal.h"
+#include "api/shared/remote_waits.h"
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/invariant.h"
@@ -37,6 +38,15 @@ bool event_stream_has_waiter(const struct api_context *a, const char *turn)
         if (f->awaits && strcmp(f->turn, turn) == 0)
             return true;
     return false;
+}
+
+void event_stream_each_awaited(const struct api_context *a,
+                               void (*each)(void *ctx, const char *turn), void *ctx)
+{
+    const struct event_stream *f;
+    LIST_FOREACH (f, &a->feeds, next)
+        if (f->awaits)
+            each(ctx, f->turn);
 }
 
 static void close_feed(struct event_stream *f, bool left)
@@ -197,6 +207,8 @@ static struct event_stream *new_feed(struct api_context *a, const struct event_s
         f->follower = turnlog_follower_new(a->host.turnlog, spec->turn, spec->after, spec->sees_all,
                                            event_stream_pump, f);
     LIST_INSERT_HEAD(&a->feeds, f, next);
+    if (f->awaits && a->waits)
+        remote_waits_tell(a->waits);
     return f;
 }
 

@@ -52,6 +52,9 @@ struct event_stream *event_stream_start_deferred(struct api_context *a,
                                                  struct httpd_request *request);
 /* Some client awaits the end of that turn. */
 bool event_stream_has_waiter(const struct api_context *a, const char *turn);
+/* Every turn that some client awaits the end of; one may come more than once. */
+void event_stream_each_awaited(const struct api_context *a,
+                               void (*each)(void *ctx, const char *turn), void *ctx);
 void event_stream_write(struct event_stream *f, struct str bytes);
 /* Its client has been told all there is. */
 bool event_stream_is_drained(const struct event_stream *f);

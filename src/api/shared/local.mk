@@ -14,4 +14,6 @@ libtcapi_a_SOURCES += \
 	src/api/shared/event_stream.c \
 	src/api/shared/event_stream.h \
 	src/api/shared/past_turns.c \
-	src/api/shared/past_turns.h
+	src/api/shared/past_turns.h \
+	src/api/shared/remote_waits.c \
+	src/api/shared/remote_waits.h

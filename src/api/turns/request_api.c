@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "api/shared/api_internal.h"
+#include "api/turns/remote_turns.h"
 #include "api/turns/turn_api.h"
 #include "base/cleanup.h"
 #include "event/json/json_writer.h"
@@ -70,29 +71,6 @@ bool request_api_tell(const struct request_registry *r, const struct auth_princi
     return true;
 }
 
-void request_api_append_json(struct buf *out, const struct request_view *v, const char *choices)
-{
-    buf_add_char(out, '{');
-    jsonw_member_str(out, "id", v->request);
-    jsonw_member_str(out, "turn", v->turn);
-    jsonw_member_str(out, "agent", v->agent);
-    jsonw_member_str(out, "conversation", v->conversation);
-    jsonw_member_str(out, "kind", v->kind);
-    jsonw_member_str(out, "tool", v->shown->tool);
-    jsonw_member_str(out, "subject", v->shown->subject);
-    jsonw_member_str(out, "preview", v->shown->preview);
-    jsonw_member_str(out, "message", v->shown->message);
-    jsonw_member_str(out, "reason", v->shown->reason);
-    jsonw_member_json(out, "args", v->shown->args);
-    jsonw_member_json(out, "questions", v->shown->questions);
-    jsonw_member_json(out, "choices", choices);
-    jsonw_member_json(out, "to", v->to);
-    jsonw_member_int(out, "opened_ms", v->opened_ms);
-    if (v->expires_ms)
-        jsonw_member_int(out, "expires_ms", v->expires_ms);
-    buf_add_char(out, '}');
-}
-
 static bool request_api_is_listed(const struct request_api_listing *l, const struct request_view *v)
 {
     if (l->turn)
@@ -110,14 +88,30 @@ static void request_api_add_to_list(void *ctx, const struct request_view *v)
         buf_add_char(l->out, ',');
     else if (l->turn)
         buf_add_str(l->out, ",\"requests\":[");
-    request_api_append_json(
+    request_view_append_json(
         l->out, v, request_api_choices(l->requests, l->principal, v->turn, v->request, v->choices));
 }
 
-void request_api_append_turn(struct buf *out, const struct request_registry *r, const char *turn,
-                             const struct auth_principal *p)
+/* Of a turn of another host. */
+static void request_api_append_remote(struct buf *out, const struct turnlog_turn *t,
+                                      const struct auth_principal *p)
 {
-    struct request_api_listing l = {.out = out, .turn = turn, .principal = p, .requests = r};
+    const size_t before = out->len;
+    buf_add_str(out, ",\"requests\":[");
+    if (remote_turns_append_requests(out, t, p, 0))
+        buf_add_char(out, ']');
+    else
+        out->len = before;
+}
+
+void request_api_append_turn(struct buf *out, const struct request_registry *r,
+                             const struct turnlog_turn *t, const struct auth_principal *p)
+{
+    struct request_api_listing l = {.out = out, .turn = t->spec.id, .principal = p, .requests = r};
+    if (t->spec.host) {
+        request_api_append_remote(out, t, p);
+        return;
+    }
     request_each_open(r, request_api_add_to_list, &l);
     if (l.n)
         buf_add_char(out, ']');
@@ -221,15 +215,9 @@ static void see(struct request_api_past *past, const struct event *ev)
     request_api_set(&past->answers, r->answers);
 }
 
-static void request_api_ignore(void *ctx)
-{
-    (void)ctx;
-}
-
 static void look_back(struct turnlog *log, const char *turn, struct request_api_past *past)
 {
-    struct turnlog_follower *const f =
-        turnlog_follower_new(log, turn, 0, true, request_api_ignore, NULL);
+    struct turnlog_follower *const f = turnlog_follower_new(log, turn, 0, true, NULL, NULL);
     struct turnlog_item item;
     for (enum turnlog_next_result step = TURNLOG_GAP;
          f && step != TURNLOG_WAIT && step != TURNLOG_OVER;) {
@@ -385,7 +373,7 @@ static void request_api_answer(struct httpd_request *r, const struct request_api
 }
 
 static void request_api_resolve(const struct api_context *a, struct httpd_request *r,
-                                const struct auth_principal *p, const char *turn,
+                                const struct auth_principal *p, const struct turnlog_turn *t,
                                 const json_t *body)
 {
     const char *const tail = strchr(r->path + strlen("/turns/"), '/') + strlen("/requests/");
@@ -395,8 +383,10 @@ static void request_api_resolve(const struct api_context *a, struct httpd_reques
     const char *const why = request_api_parse_decision(&d, body);
     if (why) {
         api_http_error(r, 400, "invalid_value", why);
+    } else if (t->spec.host) {
+        remote_turns_decide(a->host.bus, r, t, request, p, NULL, &d, request_api_answer);
     } else {
-        request_api_decide(a, p, turn, request, &d, &out);
+        request_api_decide(a, p, t->spec.id, request, &d, &out);
         request_api_answer(r, &out);
     }
     request_api_outcome_fini(&out);
@@ -409,8 +399,16 @@ void request_api_handle_answer(struct api_context *a, struct httpd_request *r)
     const struct turnlog_turn *const t = p ? turn_api_find_turn(a->host.turnlog, r, p) : NULL;
     json_t *const body = t ? api_http_parse_body(r) : NULL;
     if (body)
-        request_api_resolve(a, r, p, t->spec.id, body);
+        request_api_resolve(a, r, p, t, body);
     json_decref(body);
+}
+
+static bool request_api_add_remote(void *ctx, const struct turnlog_turn *t)
+{
+    struct request_api_listing *const l = ctx;
+    if (t->spec.host && turn_api_can_see(l->principal, t))
+        l->n = remote_turns_append_requests(l->out, t, l->principal, l->n);
+    return true;
 }
 
 static void on_list(void *arg, struct httpd_request *r)
@@ -424,6 +422,7 @@ static void on_list(void *arg, struct httpd_request *r)
         .out = &body, .log = a->host.turnlog, .principal = p, .requests = a->host.requests};
     buf_add_str(&body, "{\"requests\":[");
     request_each_open(a->host.requests, request_api_add_to_list, &l);
+    turnlog_each_turn(a->host.turnlog, request_api_add_remote, &l);
     buf_add_str(&body, "]}\n");
     api_http_send_json(r, 200, &body);
 }

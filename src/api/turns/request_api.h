@@ -18,11 +18,9 @@ struct api_context;
  * everybody, or no request; *told is not set. Borrows from the event. */
 bool request_api_tell(const struct request_registry *r, const struct auth_principal *p,
                       const char *turn, const struct event *ev, struct event *told);
-/* Appends one as an object, with these choices (or NULL). */
-void request_api_append_json(struct buf *out, const struct request_view *v, const char *choices);
 /* Appends the member "requests", when the turn waits for people, as the principal may see it. */
-void request_api_append_turn(struct buf *out, const struct request_registry *r, const char *turn,
-                             const struct auth_principal *p);
+void request_api_append_turn(struct buf *out, const struct request_registry *r,
+                             const struct turnlog_turn *t, const struct auth_principal *p);
 /* The open request of a turn; false: there is none. Borrowed until the loop goes on. */
 bool request_api_find(const struct request_registry *r, const char *turn, const char *request,
                       struct request_view *found);

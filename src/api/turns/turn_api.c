@@ -7,6 +7,7 @@
 
 #include "api/shared/api_internal.h"
 #include "api/shared/past_turns.h"
+#include "api/turns/remote_turns.h"
 #include "api/turns/request_api.h"
 #include "api/turns/turn_instances.h"
 #include "base/alloc.h"
@@ -58,7 +59,8 @@ void turn_api_append_json(struct buf *out, const struct turnlog_turn *t,
     jsonw_member_int(out, "tools", t->tools);
     if (t->works)
         jsonw_member_bool(out, "background", true);
-    request_api_append_turn(out, requests, s->id, p);
+    jsonw_member_str(out, "host", s->host);
+    request_api_append_turn(out, requests, t, p);
     buf_add_char(out, '}');
 }
 
@@ -98,8 +100,8 @@ static void turn_api_add_outcome(struct buf *out, struct turnlog *log, const cha
     turn_result_fini(&result);
 }
 
-static void answer_turn(const struct api_context *a, struct httpd_request *r, int status,
-                        const struct turnlog_turn *t, const struct auth_principal *p)
+void turn_api_answer(const struct api_context *a, struct httpd_request *r, int status,
+                     const struct turnlog_turn *t, const struct auth_principal *p)
 {
     CLEANUP_BUF struct buf body = {0};
     turn_api_append_json(&body, t, a->host.requests, p);
@@ -300,7 +302,7 @@ static void turn_api_on_submitted(void *ctx, const struct conversations_result *
         return;
     }
     if (t)
-        answer_turn(w->api, w->request, 202, t, &(struct auth_principal){.name = w->principal});
+        turn_api_answer(w->api, w->request, 202, t, &(struct auth_principal){.name = w->principal});
     else
         turn_api_send_refusal(w->request, answer);
     free_wanted(w);
@@ -449,23 +451,7 @@ static void turn_api_begin(struct api_context *a, struct httpd_request *r)
 
 /* ---- one ---- */
 
-static void turn_api_cancel(struct api_context *a, struct httpd_request *r)
-{
-    const struct auth_principal *const p = auth_require_grant(a->auth, r, CONF_CANCEL);
-    const struct turnlog_turn *const t = p ? turn_api_find_turn(a->host.turnlog, r, p) : NULL;
-    if (!t)
-        return;
-    struct turn_scheduler *const all = a->host.conversations;
-    const bool ended = turnlog_turn_is_finished(t)
-                           ? turn_scheduler_stop_background(all, t->spec.conversation)
-                           : turn_scheduler_cancel_turn(all, t->spec.id);
-    if (!ended)
-        api_http_error(r, 409, "over", "The turn has already ended.");
-    else
-        answer_turn(a, r, 202, t, p);
-}
-
-static void on_past(void *ctx, const struct journal_turn *turn)
+void turn_api_answer_past(void *ctx, const struct journal_turn *turn)
 {
     struct httpd_request *const r = ctx;
     CLEANUP_BUF struct buf body = {0};
@@ -477,6 +463,26 @@ static void on_past(void *ctx, const struct journal_turn *turn)
     answer_object(r, 200, turn->id, &body);
 }
 
+bool turn_api_stop(struct turn_scheduler *all, const struct turnlog_turn *t)
+{
+    return turnlog_turn_is_finished(t) ? turn_scheduler_stop_background(all, t->spec.conversation)
+                                       : turn_scheduler_cancel_turn(all, t->spec.id);
+}
+
+static void turn_api_cancel(struct api_context *a, struct httpd_request *r)
+{
+    const struct auth_principal *const p = auth_require_grant(a->auth, r, CONF_CANCEL);
+    const struct turnlog_turn *const t = p ? turn_api_find_turn(a->host.turnlog, r, p) : NULL;
+    if (!t)
+        return;
+    if (t->spec.host)
+        remote_turns_cancel(a->host.bus, r, t);
+    else if (!turn_api_stop(a->host.conversations, t))
+        api_http_error(r, 409, "over", "The turn has already ended.");
+    else
+        turn_api_answer(a, r, 202, t, p);
+}
+
 static void turn_api_show(struct api_context *a, struct httpd_request *r)
 {
     const struct auth_principal *const p = auth_require_grant(a->auth, r, 0);
@@ -485,11 +491,13 @@ static void turn_api_show(struct api_context *a, struct httpd_request *r)
     CLEANUP_FREE char *id = turn_api_id_of(r);
     const struct turnlog_turn *const t = turnlog_find_turn(a->host.turnlog, id);
     if (!t)
-        past_turns_find(a->past, id, p, on_past, r);
-    else if (turn_api_can_see(p, t))
-        answer_turn(a, r, 200, t, p);
+        past_turns_find(a->past, id, p, turn_api_answer_past, r);
+    else if (!turn_api_can_see(p, t))
+        turn_api_answer_past(r, NULL);
+    else if (turnlog_turn_is_finished(t) && !turnlog_is_complete(a->host.turnlog, id))
+        remote_turns_fetch(a, r, t, p);
     else
-        on_past(r, NULL);
+        turn_api_answer(a, r, 200, t, p);
 }
 
 /* ---- routes ---- */

@@ -10,10 +10,19 @@
 #include "core/turnlog/turnlog.h"
 
 struct api_context;
+struct journal_turn;
 
 /* Appends {"id", "agent", …}, with what it asks people. */
 void turn_api_append_json(struct buf *out, const struct turnlog_turn *t,
                           const struct request_registry *requests, const struct auth_principal *p);
+/* Answers with the turn, and with its outcome when it is over. */
+void turn_api_answer(const struct api_context *a, struct httpd_request *r, int status,
+                     const struct turnlog_turn *t, const struct auth_principal *p);
+/* Answers the httpd_request ctx with a turn of the journal; NULL: it is not known. */
+void turn_api_answer_past(void *ctx, const struct journal_turn *turn);
+/* Ends the turn of this host, or the work of its agent behind it. False: there is nothing to end.
+ */
+bool turn_api_stop(struct turn_scheduler *all, const struct turnlog_turn *t);
 /* Its own, or any with the grant. */
 bool turn_api_can_see(const struct auth_principal *p, const struct turnlog_turn *t);
 /* The turn of a path "/turns/ID[/tail]" for that principal; NULL: there is none it may see, and

@@ -36,6 +36,27 @@ static void print_host(const json_t *s)
     putchar('\n');
 }
 
+static void print_bus(const json_t *bus)
+{
+    if (!bus)
+        return;
+    fputs("  bus            ", stdout);
+    print_table_string(bus, "state", 0);
+    fputs(" for ", stdout);
+    print_table_duration(print_table_get_int(bus, "for_ms"), 0);
+    fputs(", as ", stdout);
+    print_table_string(bus, "host", 0);
+    if (json_object_get(bus, "server")) {
+        fputs(", ", stdout);
+        print_table_string(bus, "server", 0);
+    }
+    if (json_object_get(bus, "reason")) {
+        fputs(": ", stdout);
+        print_table_string(bus, "reason", 0);
+    }
+    putchar('\n');
+}
+
 static void print_turns(const json_t *turns)
 {
     size_t i;
@@ -290,6 +311,7 @@ static void print_json(const json_t *s)
 static void print_table(const json_t *s)
 {
     print_host(s);
+    print_bus(json_object_get(s, "bus"));
     print_turns(json_object_get(s, "turns"));
     print_agents(print_table_get_int(s, "waiting_agents"));
     print_requests(print_table_get_int(s, "open_requests"));

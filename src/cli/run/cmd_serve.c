@@ -30,7 +30,7 @@ struct serving {
     struct api_context *operator_api; /* of the control socket; NULL: there is none */
     struct service_notify *notify;
     bool taken;            /* by the reload that is under way */
-    struct tc_err failure; /* why it had nothing to do */
+    struct tc_err failure; /* why it had nothing to do, or cannot go on */
 };
 
 #define END_MS 20000 /* what the host itself needs at its end, beside its turns */
@@ -64,6 +64,12 @@ static void cmd_serve_on_started(void *ctx, const struct tc_err *err)
         return;
     log_write(LOG_INFO, "host", "serving");
     service_notify_ready(s->notify, "serving");
+}
+
+static void cmd_serve_on_failed(void *ctx, const struct tc_err *err)
+{
+    struct serving *const s = ctx;
+    s->failure = *err;
 }
 
 static void cmd_serve_on_reloading(void *ctx, bool begins)
@@ -151,6 +157,7 @@ static int start_and_serve(const struct conf *conf, const struct args *args)
                   "cancel and tail are unavailable: %s",
                   err_format(&err));
     host_set_watch(s, &(struct server_watch){.started = cmd_serve_on_started,
+                                             .failed = cmd_serve_on_failed,
                                              .reloading = cmd_serve_on_reloading,
                                              .reloaded = on_reloaded,
                                              .drained = cmd_serve_on_drained,

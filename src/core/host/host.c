@@ -10,6 +10,7 @@
 #include "base/sys/dir.h"
 #include "base/sys/log.h"
 #include "core/budget/budgets.h"
+#include "core/bus/bus.h"
 #include "core/conversation/turn_scheduler.h"
 #include "core/host/host_recovery.h"
 #include "core/host/network_clients.h"
@@ -48,6 +49,7 @@ struct host {
     struct request_registry *requests;
     struct approvals *approvals;
     struct inbound *reception;
+    struct bus *bus;          /* NULL: none is configured */
     struct loop_timer *watch; /* it keeps the loop going, too */
     char *instances;
     bool stopping;
@@ -189,6 +191,41 @@ static void start_conversations(struct host *s)
     });
 }
 
+/* ---- other hosts ---- */
+
+static void host_append_requests(void *ctx, struct buf *out, const char *turn)
+{
+    const struct host *const s = ctx;
+    request_append_open_of(out, s->requests, turn);
+}
+
+static void host_on_name_taken(void *ctx, const char *why)
+{
+    struct host *const s = ctx;
+    struct tc_err err = {0};
+    if (s->stopping)
+        return;
+    err_set(&err, s->conf->file, "bus: %s", why);
+    if (s->told.failed)
+        s->told.failed(s->told.ctx, &err);
+    host_stop(s);
+}
+
+static int host_join_bus(struct host *s, struct tc_err *err)
+{
+    if (!s->conf->bus.urls)
+        return 0;
+    s->bus = bus_new(&(struct bus_spec){.loop = s->loop,
+                                        .conf = s->conf,
+                                        .turnlog = s->turnlog,
+                                        .requests = host_append_requests,
+                                        .ctx = s,
+                                        .name_taken = host_on_name_taken,
+                                        .name_ctx = s},
+                     err);
+    return s->bus ? 0 : -1;
+}
+
 /* ---- another configuration ---- */
 
 void host_set_watch(struct host *s, const struct server_watch *watch)
@@ -302,6 +339,8 @@ static int host_begin(struct host *s, struct tc_err *err)
     turn_scheduler_hold(s->conversations);
     if (host_recovery_run(s->journal, s->dispatch, s->conversations, s->turnlog, err) < 0)
         return -1;
+    if (host_join_bus(s, err) < 0)
+        return -1;
     start_changes(s);
     instance_changes_start(s->changes, host_on_seated, host_on_started, s);
     s->watch = loop_timer_new(s->loop, host_on_watch, s);
@@ -348,6 +387,7 @@ struct host_parts host_get_parts(struct host *s)
         .approvals = s->approvals,
         .pairing = s->pairing,
         .budgets = s->budgets,
+        .bus = s->bus,
     };
 }
 
@@ -369,7 +409,7 @@ static void host_on_told(void *ctx)
 }
 
 /* Who follows a turn over HTTP still has to be told how it ended. */
-static void host_on_drained(void *ctx)
+static void host_tell_clients(void *ctx)
 {
     struct host *const s = ctx;
     if (s->told.drained)
@@ -378,6 +418,16 @@ static void host_on_drained(void *ctx)
         httpd_drain_begin(s->httpd, TELL_MS, host_on_told, s);
     else
         host_on_told(s);
+}
+
+/* So have other hosts. */
+static void host_on_drained(void *ctx)
+{
+    struct host *const s = ctx;
+    if (s->bus)
+        bus_drain(s->bus, host_tell_clients, s);
+    else
+        host_tell_clients(s);
 }
 
 void host_stop(struct host *s)
@@ -399,6 +449,7 @@ void host_close(struct host *s)
 {
     if (!s)
         return;
+    bus_free(s->bus);
     instance_changes_free(s->changes);
     dispatch_free(s->dispatch, GRACE_MS);
     settings_worker_free(s->settings); /* what it still answers may go to the journal */

@@ -22,6 +22,7 @@ struct host_parts {
     struct approvals *approvals;
     struct pairing *pairing;
     struct budgets *budgets;
+    struct bus *bus; /* NULL: this host is alone */
 };
 
 /* What its owner wants to know; each function may be NULL. */
@@ -29,6 +30,8 @@ struct server_watch {
     /* Once: every instance runs, or has failed, which has been logged. err: the host has nothing to
      * do, for no instance runs, and nobody can ask by HTTP; host_stop was called. */
     void (*started)(void *ctx, const struct tc_err *err);
+    /* Once at most: the host cannot go on; host_stop was called. */
+    void (*failed)(void *ctx, const struct tc_err *err);
     /* A reload begins, by whomever it was asked for, and has ended. */
     void (*reloading)(void *ctx, bool begins);
     /* The configuration that was taken, before the old one is given back. */

@@ -4,6 +4,7 @@ libtccore_a_SOURCES += \
 	src/core/request/approvals.h \
 	src/core/request/request_answer.c \
 	src/core/request/request_internal.h \
+	src/core/request/request_json.c \
 	src/core/request/request_policy.c \
 	src/core/request/request_registry.c \
 	src/core/request/request_registry.h \

@@ -119,5 +119,9 @@ struct request_view {
 /* Every open one, the oldest first. */
 void request_each_open(const struct request_registry *r,
                        void (*each)(void *ctx, const struct request_view *v), void *ctx);
+/* Appends a request as a JSON object; choices: a JSON array, or NULL. */
+void request_view_append_json(struct buf *out, const struct request_view *v, const char *choices);
+/* Appends the open requests of a turn as a JSON array; nothing when there is none. */
+void request_append_open_of(struct buf *out, const struct request_registry *r, const char *turn);
 
 #endif

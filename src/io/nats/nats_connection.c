@@ -351,11 +351,11 @@ void nats_connection_subscribe(struct nats_connection *n, uint64_t id, const cha
     interest->connection = n;
     interest->id = id;
     const natsStatus status = nats_connection_add_interest(n, interest, subject);
-    if (status == NATS_OK)
+    if (status == NATS_OK || interest->subscription) /* or the connection was closed just then */
         return;
-    nats_connection_report(n, NATS_INCOMING_FAULT, n->nats.natsStatus_GetText(status));
-    if (!interest->subscription)
-        free(interest);
+    if (status != NATS_CONNECTION_CLOSED)
+        nats_connection_report(n, NATS_INCOMING_FAULT, n->nats.natsStatus_GetText(status));
+    free(interest);
 }
 
 static void nats_connection_end_interest(const struct nats_connection *n,

@@ -54,6 +54,9 @@ void doctor_look_at_store(struct doctor *d);
 void doctor_look_at_proxy(struct doctor *d);
 void doctor_end_asking(struct doctor *d);
 
+/* doctor_bus.c: the NATS servers. */
+void doctor_look_at_bus(struct doctor *d);
+
 /* doctor_host.c: where it runs. */
 void doctor_look_at_host(struct doctor *d);
 void doctor_look_at_state(struct doctor *d);

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the names of the metrics of the bus. */
+#include "api/metrics/bus_metrics.h"
+
+#include "api/metrics/prometheus.h"
+
+static double bus_metrics_up(const struct bus_status *s)
+{
+    return s->state == BUS_ACTIVE;
+}
+
+static double bus_metrics_waiting(const struct bus_status *s)
+{
+    return (double)s->waiting;
+}
+
+static double bus_metrics_followed(const struct bus_status *s)
+{
+    return (double)s->followed;
+}
+
+static double bus_metrics_batches(const struct bus_status *s)
+{
+    return (double)s->counters.batches;
+}
+
+static double bus_metrics_refused(const struct bus_status *s)
+{
+    return (double)s->counters.refused;
+}
+
+static double bus_metrics_fenced(const struct bus_status *s)
+{
+    return (double)s->counters.fenced;
+}
+
+static double bus_metrics_gaps(const struct bus_status *s)
+{
+    return (double)s->counters.gaps;
+}
+
+static double bus_metrics_dropped(const struct bus_status *s)
+{
+    return (double)s->counters.dropped;
+}
+
+static const struct {
+    struct prometheus_family family;
+    double (*value)(const struct bus_status *s);
+} numbers[] = {
+    {{"turncast_bus_up", "gauge", "1 while this host takes part in the bus."}, bus_metrics_up},
+    {{"turncast_bus_turns_waiting", "gauge", "Turns with something not yet published on the bus."},
+     bus_metrics_waiting},
+    {{"turncast_bus_turns_followed", "gauge",
+      "Turns of other hosts whose events are followed on this host."},
+     bus_metrics_followed},
+    {{"turncast_bus_batches_total", "counter", "Batches of events stored on the bus."},
+     bus_metrics_batches},
+    {{"turncast_bus_refused_total", "counter",
+      "Publishes that the NATS servers refused and that are tried again."},
+     bus_metrics_refused},
+    {{"turncast_bus_fenced_total", "counter", "Turns that another publisher has taken over."},
+     bus_metrics_fenced},
+    {{"turncast_bus_gaps_total", "counter", "Gaps in events of other hosts that were repaired."},
+     bus_metrics_gaps},
+    {{"turncast_bus_dropped_total", "counter",
+      "Turns whose last events were not published: too many turns waited for the bus."},
+     bus_metrics_dropped},
+};
+
+void bus_metrics_append(struct buf *out, const struct bus *bus)
+{
+    if (!bus)
+        return;
+    const struct bus_status s = bus_get_status(bus);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        prometheus_append_single(out, &numbers[i].family, numbers[i].value(&s));
+}

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the bodies of requests between hosts about turns. */
+#include "api/turns/remote_turns.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/shared/api_internal.h"
+#include "api/turns/turn_api.h"
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "core/bus/bus.h"
+
+/* ---- a client that waits for another host ---- */
+
+struct remote_turns_wait {
+    struct httpd_request *request; /* stays until it is answered, whatever its client does */
+    char *host;
+    remote_turns_answer *answer; /* of a decision */
+};
+
+static struct remote_turns_wait *remote_turns_wait_new(struct httpd_request *r, const char *host,
+                                                       remote_turns_answer *answer)
+{
+    struct remote_turns_wait *const w = xmalloc(sizeof *w);
+    *w = (struct remote_turns_wait){.request = r, .host = xstrdup(host), .answer = answer};
+    return w;
+}
+
+static void remote_turns_wait_free(struct remote_turns_wait *w)
+{
+    free(w->host);
+    free(w);
+}
+
+/* The answer as an object, owned; NULL: there is none, and the client was told so. */
+static json_t *remote_turns_read(const struct remote_turns_wait *w, enum nats_client_result result,
+                                 struct str body)
+{
+    CLEANUP_BUF struct buf why = {0};
+    json_t *const answer =
+        result == NATS_CLIENT_REPLIED ? json_loadb(body.p, body.len, 0, NULL) : NULL;
+    if (json_is_object(answer))
+        return answer;
+    json_decref(answer);
+    bus_describe_failure(&why, result, w->host);
+    api_http_error(w->request, 503, "host_unreachable", why.p);
+    return NULL;
+}
+
+static void remote_turns_ask(struct bus *bus, const char *verb, json_t *body,
+                             bus_on_answer *on_answer, struct remote_turns_wait *w)
+{
+    char *const text = json_dumps(body, JSON_COMPACT);
+    json_decref(body);
+    bus_ask(bus, w->host, verb, (struct str){text, strlen(text)}, on_answer, w);
+    free(text);
+}
+
+/* Takes over the answer. */
+static void remote_turns_reply(struct bus_call *call, json_t *answer)
+{
+    char *const text = json_dumps(answer, JSON_COMPACT);
+    json_decref(answer);
+    bus_call_answer(call, (struct str){text, strlen(text)});
+    free(text);
+}
+
+/* ---- cancel ---- */
+
+static void remote_turns_on_cancelled(void *ctx, enum nats_client_result result, struct str body)
+{
+    struct remote_turns_wait *const w = ctx;
+    CLEANUP_BUF struct buf out = {0};
+    json_t *const answer = remote_turns_read(w, result, body);
+    if (answer && json_is_true(json_object_get(answer, "cancelled"))) {
+        buf_add_str(&out, "{\"cancelled\":true}\n");
+        api_http_send_json(w->request, 202, &out);
+    } else if (answer) {
+        api_http_error(w->request, 409, "over", "The turn has already ended.");
+    }
+    json_decref(answer);
+    remote_turns_wait_free(w);
+}
+
+void remote_turns_cancel(struct bus *bus, struct httpd_request *r, const struct turnlog_turn *t)
+{
+    remote_turns_ask(bus, "cancel", json_pack("{s:s}", "turn", t->spec.id),
+                     remote_turns_on_cancelled, remote_turns_wait_new(r, t->spec.host, NULL));
+}
+
+static void remote_turns_serve_cancel(void *ctx, struct bus_call *call, struct str body)
+{
+    const struct api_context *const a = ctx;
+    json_t *const asked = json_loadb(body.p, body.len, 0, NULL);
+    const char *const id = json_string_value(json_object_get(asked, "turn"));
+    const struct turnlog_turn *const t = id ? turnlog_find_turn(a->host.turnlog, id) : NULL;
+    const bool is_own = t && !t->spec.host;
+    remote_turns_reply(
+        call, json_pack("{s:b}", "cancelled", is_own && turn_api_stop(a->host.conversations, t)));
+    json_decref(asked);
+}
+
+/* ---- decisions ---- */
+
+static const char *const came_names[] = {
+    [ASKED_DONE] = "done",   [ASKED_LATE] = "late",     [ASKED_UNKNOWN] = "unknown",
+    [ASKED_WRONG] = "wrong", [ASKED_BARRED] = "barred",
+};
+
+static enum request_api_status remote_turns_find_came(const char *name)
+{
+    size_t i = ASKED_DONE;
+    while (i < ASKED_BARRED && (!name || strcmp(came_names[i], name) != 0))
+        i++;
+    return (enum request_api_status)i;
+}
+
+static void remote_turns_copy(struct buf *to, const json_t *from, const char *key)
+{
+    const char *const text = json_string_value(json_object_get(from, key));
+    buf_add_str(to, text ? text : "");
+}
+
+static void remote_turns_on_decided(void *ctx, enum nats_client_result result, struct str body)
+{
+    struct remote_turns_wait *const w = ctx;
+    struct request_api_result out = {0};
+    json_t *const answer = remote_turns_read(w, result, body);
+    if (answer) {
+        out.came = remote_turns_find_came(json_string_value(json_object_get(answer, "came")));
+        remote_turns_copy(&out.decision, answer, "decision");
+        remote_turns_copy(&out.by, answer, "by");
+        remote_turns_copy(&out.text, answer, "text");
+        w->answer(w->request, &out);
+        request_api_outcome_fini(&out);
+    }
+    json_decref(answer);
+    remote_turns_wait_free(w);
+}
+
+/* A member that is not there is null. */
+static json_t *remote_turns_object(const char *text)
+{
+    return text ? json_loads(text, 0, NULL) : NULL;
+}
+
+void remote_turns_decide(struct bus *bus, struct httpd_request *r, const struct turnlog_turn *t,
+                         const char *request, const struct auth_principal *p, const char *user,
+                         const struct request_api_decision *d, remote_turns_answer *answer)
+{
+    json_t *const body = json_pack(
+        "{s:s, s:s, s:s, s:s*, s:o*, s:o*, s:s*, s:s*}", "turn", t->spec.id, "request", request,
+        "choice", d->choice, "text", d->text, "answers", remote_turns_object(d->answers), "args",
+        remote_turns_object(d->args), "key", user ? NULL : p->name, "operator", user);
+    remote_turns_ask(bus, "answer", body, remote_turns_on_decided,
+                     remote_turns_wait_new(r, t->spec.host, answer));
+}
+
+/* The operator is bound neither by `to` nor by four_eyes. */
+static void remote_turns_decide_as_operator(const struct api_context *a, const char *turn,
+                                            const char *request, const char *user,
+                                            const struct request_api_decision *d,
+                                            struct request_api_result *out)
+{
+    CLEANUP_BUF struct buf by = {0};
+    buf_printf(&by, "operator (%s)", user);
+    const struct request_decision decision = {.turn = turn,
+                                              .request = request,
+                                              .choice = d->choice,
+                                              .text = d->text,
+                                              .answers = d->answers,
+                                              .args = d->args,
+                                              .by = by.p};
+    const enum tc_accepted accepted = request_answer(a->host.requests, &decision, &out->text);
+    out->came = accepted == TC_COMMAND ? ASKED_DONE
+                : accepted == TC_KNOWN ? ASKED_LATE
+                                       : ASKED_WRONG;
+}
+
+static void remote_turns_take_decision(const struct api_context *a, const json_t *asked,
+                                       struct request_api_result *out)
+{
+    const char *const turn = json_string_value(json_object_get(asked, "turn"));
+    const char *const request = json_string_value(json_object_get(asked, "request"));
+    const char *const key = json_string_value(json_object_get(asked, "key"));
+    const char *const user = json_string_value(json_object_get(asked, "operator"));
+    json_t *const answers = json_object_get(asked, "answers");
+    json_t *const args = json_object_get(asked, "args");
+    const struct auth_principal p = {.name = key, .grants = CONF_ANSWER};
+    struct request_api_decision d = {
+        .choice = json_string_value(json_object_get(asked, "choice")),
+        .text = json_string_value(json_object_get(asked, "text")),
+        .answers = answers ? json_dumps(answers, JSON_COMPACT) : NULL,
+        .args = args ? json_dumps(args, JSON_COMPACT) : NULL,
+    };
+    out->came = ASKED_WRONG;
+    if (turn && request && d.choice && user)
+        remote_turns_decide_as_operator(a, turn, request, user, &d, out);
+    else if (turn && request && d.choice && key)
+        request_api_decide(a, &p, turn, request, &d, out);
+    request_api_decision_fini(&d);
+}
+
+static void remote_turns_serve_answer(void *ctx, struct bus_call *call, struct str body)
+{
+    struct request_api_result out = {0};
+    json_t *const asked = json_loadb(body.p, body.len, 0, NULL);
+    remote_turns_take_decision(ctx, asked, &out);
+    remote_turns_reply(call,
+                       json_pack("{s:s, s:s*, s:s*, s:s*}", "came", came_names[out.came],
+                                 "decision", out.decision.p, "by", out.by.p, "text", out.text.p));
+    request_api_outcome_fini(&out);
+    json_decref(asked);
+}
+
+void remote_turns_serve(struct api_context *a)
+{
+    if (!a->host.bus)
+        return;
+    bus_serve(a->host.bus, "cancel", remote_turns_serve_cancel, a);
+    bus_serve(a->host.bus, "answer", remote_turns_serve_answer, a);
+}
+
+/* ---- open requests ---- */
+
+static void remote_turns_append_request(struct buf *out, json_t *request,
+                                        const struct auth_principal *p)
+{
+    if (p && !(p->grants & CONF_ANSWER))
+        json_object_del(request, "choices");
+    char *const text = json_dumps(request, JSON_COMPACT);
+    buf_add_str(out, text);
+    free(text);
+}
+
+size_t remote_turns_append_requests(struct buf *out, const struct turnlog_turn *t,
+                                    const struct auth_principal *p, size_t n)
+{
+    size_t i;
+    json_t *request;
+    json_t *const all =
+        t->requests && !turnlog_turn_is_finished(t) ? json_loads(t->requests, 0, NULL) : NULL;
+    json_array_foreach(all, i, request)
+    {
+        if (n++)
+            buf_add_char(out, ',');
+        remote_turns_append_request(out, request, p);
+    }
+    json_decref(all);
+    return n;
+}

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT
+ * Asks the NATS servers of the bus: whether they can be reached, store messages, and have streams
+ * that can be used. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/sys/clock.h"
+#include "cli/inspect/doctor/doctor.h"
+#include "core/bus/bus_message.h"
+#include "core/bus/bus_stream.h"
+#include "io/nats/nats_client.h"
+
+#define CONNECT_MS 5000
+#define ASK_MS 3000
+#define MESSAGE_BYTES ((size_t)1 << 20)
+#define NO_SUCH_STREAM 10059
+
+struct doctor_bus {
+    struct loop *loop;
+    struct nats_client *client;
+    bool is_connected, is_changed, is_answered;
+    char text[200];
+    enum nats_client_result result;
+    struct buf reply;
+};
+
+static void doctor_bus_on_changed(void *ctx, bool connected, const char *text)
+{
+    struct doctor_bus *const b = ctx;
+    b->is_changed = true;
+    b->is_connected = connected;
+    snprintf(b->text, sizeof b->text, "%s", text);
+}
+
+static void doctor_bus_wait(struct doctor_bus *b, const bool *flag, int64_t ms)
+{
+    const int64_t end = clock_mono_ms() + ms;
+    while (!*flag && clock_mono_ms() < end)
+        loop_run_once(b->loop, 20);
+}
+
+static void doctor_bus_on_reply(void *ctx, enum nats_client_result result,
+                                const struct nats_client_message *m)
+{
+    struct doctor_bus *const b = ctx;
+    b->is_answered = true;
+    b->result = result;
+    buf_reset(&b->reply);
+    if (m)
+        buf_add(&b->reply, m->data.p, m->data.len);
+}
+
+/* False: there is no reply. */
+static bool doctor_bus_ask(struct doctor_bus *b, const char *subject)
+{
+    b->is_answered = false;
+    nats_client_request(b->client,
+                        &(struct nats_client_publication){.subject = subject, .data = STR("")},
+                        ASK_MS, doctor_bus_on_reply, b);
+    doctor_bus_wait(b, &b->is_answered, ASK_MS + 1000);
+    return b->is_answered && b->result == NATS_CLIENT_REPLIED;
+}
+
+static void doctor_bus_judge_stream(struct doctor *d, const char *name, enum bus_stream_fit fit,
+                                    const char *why)
+{
+    if (fit == BUS_STREAM_USELESS) {
+        doctor_report(d, FINDING_ERROR, "bus", "stream %s has another %s than turncast needs", name,
+                      why);
+        doctor_suggest(d, "delete the stream, or set another bus.prefix");
+    } else if (fit == BUS_STREAM_OTHER_LIMITS) {
+        doctor_report(d, FINDING_WARNING, "bus", "stream %s has other limits: %s", name, why);
+        doctor_suggest(d, "delete the stream while no host runs; it is created anew");
+    }
+}
+
+/* A stream that is not there is created by the first host. */
+static void doctor_bus_look_at_stream(struct doctor *d, struct doctor_bus *b,
+                                      enum bus_stream stream)
+{
+    const struct bus_names names = {d->conf->bus.prefix, d->conf->host_name};
+    CLEANUP_BUF struct buf name = {0}, subject = {0}, why = {0};
+    struct bus_ack ack;
+    bus_stream_name(&name, &names, stream);
+    buf_printf(&subject, "$JS.API.STREAM.INFO.%s", name.p);
+    if (!doctor_bus_ask(b, subject.p))
+        return;
+    const struct str info = {b->reply.p, b->reply.len};
+    bus_ack_read(info, &ack);
+    if (ack.error)
+        return;
+    const enum bus_stream_fit fit =
+        bus_stream_compare(info, &names, stream, d->conf->bus.replicas, &why);
+    doctor_bus_judge_stream(d, name.p, fit, why.p);
+}
+
+static void doctor_bus_look_at_jetstream(struct doctor *d, struct doctor_bus *b)
+{
+    struct bus_ack ack = {0};
+    const bool has_replied = doctor_bus_ask(b, "$JS.API.INFO");
+    if (has_replied)
+        bus_ack_read((struct str){b->reply.p, b->reply.len}, &ack);
+    if (!has_replied && b->result != NATS_CLIENT_NOBODY) {
+        doctor_report(d, FINDING_ERROR, "bus", "%s does not answer requests for JetStream",
+                      b->text);
+        doctor_suggest(d, "permit the user to publish to $JS.API.> and to subscribe to _INBOX.>");
+    } else if (!has_replied || ack.error) {
+        doctor_report(d, FINDING_ERROR, "bus", "%s has no JetStream", b->text);
+        doctor_suggest(d, "add jetstream { store_dir: \"/var/lib/nats\" } to its configuration");
+    } else {
+        doctor_report(d, FINDING_OK, "bus", "%s answers, with JetStream; this host is \"%s\"",
+                      b->text, d->conf->host_name);
+        for (int i = 0; i < BUS_STREAMS; i++)
+            doctor_bus_look_at_stream(d, b, (enum bus_stream)i);
+    }
+}
+
+static void doctor_bus_look_at_size(struct doctor *d, const struct doctor_bus *b)
+{
+    const size_t max = nats_client_max_payload(b->client);
+    if (max >= MESSAGE_BYTES)
+        return;
+    doctor_report(d, FINDING_ERROR, "bus", "%s takes messages of at most %zu bytes", b->text, max);
+    doctor_suggest(d, "set max_payload: 1MB in its configuration");
+}
+
+static void doctor_bus_look(struct doctor *d, struct doctor_bus *b)
+{
+    doctor_bus_wait(b, &b->is_connected, CONNECT_MS);
+    if (b->is_connected) {
+        doctor_bus_look_at_size(d, b);
+        doctor_bus_look_at_jetstream(d, b);
+        return;
+    }
+    doctor_report(d, FINDING_ERROR, "bus", "cannot connect to %s: %s", d->conf->bus.urls[0],
+                  b->is_changed ? b->text : "no answer");
+    doctor_suggest(d, "start the NATS server, or change bus.url, bus.credentials or bus.tls");
+}
+
+void doctor_look_at_bus(struct doctor *d)
+{
+    const struct conf_bus *const bus = &d->conf->bus;
+    struct doctor_bus b = {0};
+    struct tc_err err = {0};
+    if (!bus->urls)
+        return;
+    b.loop = loop_new();
+    b.client = nats_client_new(&(struct nats_client_spec){.loop = b.loop,
+                                                          .urls = (const char *const *)bus->urls,
+                                                          .name = "turncast doctor",
+                                                          .credentials = bus->credentials,
+                                                          .creds_file = bus->creds_file,
+                                                          .ca = bus->ca,
+                                                          .tls = bus->tls,
+                                                          .changed = doctor_bus_on_changed,
+                                                          .ctx = &b},
+                               &err);
+    if (b.client) {
+        doctor_bus_look(d, &b);
+    } else {
+        doctor_report(d, FINDING_ERROR, "bus", "%s", err_format(&err));
+        doctor_suggest(d, "install the package libnats3.4");
+    }
+    nats_client_free(b.client);
+    loop_free(b.loop);
+    buf_fini(&b.reply);
+}

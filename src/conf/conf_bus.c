@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: MIT
+ * Sections `host` and `bus`: the name of this host, and the NATS servers that several hosts of
+ * turncast share. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "conf/conf_internal.h"
+#include "conf/parse/secret.h"
+
+#define BUS(member) offsetof(struct conf_bus, member)
+#define NAME_CHARACTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
+#define CREDS_BEGIN "-----BEGIN NATS USER JWT-----"
+
+const struct conf_bus conf_bus_default = {.prefix = "tc", .replicas = 1};
+
+/* ---- the name of the host ---- */
+
+static bool conf_bus_is_name(const char *text, size_t max)
+{
+    const size_t len = strlen(text);
+    return len > 0 && len <= max && strspn(text, NAME_CHARACTERS) == len;
+}
+
+static int conf_bus_read_host(const struct conf_row_ctx *r, const struct conf_node *n,
+                              const struct conf_row *row, void *target)
+{
+    if (conf_row_check_type(r, n, NODE_STRING) < 0)
+        return -1;
+    if (!conf_bus_is_name(n->value.string, CONF_HOST_NAME_MAX))
+        return conf_row_error(r, n, "invalid name \"%s\"; use at most %d letters, digits, - and _",
+                              n->value.string, CONF_HOST_NAME_MAX);
+    return conf_row_string(r, n, row, target);
+}
+
+static const struct conf_row host_rows[] = {
+    {"name", conf_bus_read_host, 0, 0, 0, NULL},
+    {NULL, NULL, 0, 0, 0, NULL},
+};
+
+int conf_bus_parse_host(const struct conf_row_ctx *r, const struct conf_node *n,
+                        const struct conf_row *row, void *target)
+{
+    return conf_row_parse_group(r, n, host_rows, (char *)target + row->offset);
+}
+
+/* The first label of the system's host name; NULL: it is no name that a host can have. */
+static char *conf_bus_system_name(struct arena *a)
+{
+    char name[256] = "";
+    if (gethostname(name, sizeof name - 1) < 0)
+        return NULL;
+    name[strcspn(name, ".")] = '\0';
+    return conf_bus_is_name(name, CONF_HOST_NAME_MAX) ? arena_strdup(a, name) : NULL;
+}
+
+/* ---- servers ---- */
+
+static const char *const schemes[] = {"nats://", "tls://", NULL};
+
+/* What stands behind the scheme; NULL: another scheme. */
+static const char *conf_bus_authority(const char *url)
+{
+    for (size_t i = 0; schemes[i]; i++)
+        if (strncmp(url, schemes[i], strlen(schemes[i])) == 0)
+            return url + strlen(schemes[i]);
+    return NULL;
+}
+
+/* "HOST:PORT" or "[ADDRESS]:PORT" and nothing else: a password would be in no secret. */
+static bool conf_bus_is_authority(const char *text)
+{
+    const bool v6 = *text == '[';
+    const size_t len = v6 ? strcspn(text, "]") + 1 : strcspn(text, ":");
+    const size_t known = v6 ? 1 + strspn(text + 1, "0123456789abcdefABCDEF:.") + 1
+                            : strspn(text, NAME_CHARACTERS ".");
+    char *end;
+    if (len <= (v6 ? 2 : 0) || known != len || text[len] != ':' || text[len + 1] < '0' ||
+        text[len + 1] > '9')
+        return false;
+    const long port = strtol(text + len + 1, &end, 10);
+    return !*end && port >= 1 && port <= 65535;
+}
+
+static bool conf_bus_is_loopback(const char *authority)
+{
+    return strncmp(authority, "localhost:", 10) == 0 || strncmp(authority, "127.", 4) == 0 ||
+           strncmp(authority, "[::1]:", 6) == 0;
+}
+
+static int conf_bus_check_url(const struct conf_row_ctx *r, const struct conf_node *n)
+{
+    const char *const authority = conf_bus_authority(n->value.string);
+    if (authority && conf_bus_is_authority(authority))
+        return 0;
+    return conf_row_error(r, n, /* without the value, which may have a password in it */
+                          "invalid URL; use nats://HOST:PORT or tls://HOST:PORT; set a user and "
+                          "password in bus.credentials");
+}
+
+static int conf_bus_read_urls(const struct conf_row_ctx *r, const struct conf_node *n,
+                              const struct conf_row *row, void *target)
+{
+    if (conf_row_strings(r, n, row, target) < 0)
+        return -1;
+    for (size_t i = 0; i < n->n; i++)
+        if (conf_bus_check_url(r, &n->items[i]) < 0)
+            return -1;
+    return 0;
+}
+
+/* ---- names on the servers ---- */
+
+/* It is a part of subjects, of buckets, and in upper case of names of streams. */
+static int conf_bus_read_prefix(const struct conf_row_ctx *r, const struct conf_node *n,
+                                const struct conf_row *row, void *target)
+{
+    if (conf_row_string(r, n, row, target) < 0)
+        return -1;
+    const size_t len = strlen(n->value.string);
+    if (len <= 16 && strspn(n->value.string, "abcdefghijklmnopqrstuvwxyz0123456789_") == len)
+        return 0;
+    return conf_row_error(r, n,
+                          "invalid prefix \"%s\"; use at most 16 lower-case letters, digits "
+                          "and _",
+                          n->value.string);
+}
+
+static int conf_bus_read_replicas(const struct conf_row_ctx *r, const struct conf_node *n,
+                                  const struct conf_row *row, void *target)
+{
+    if (conf_row_int(r, n, row, target) < 0)
+        return -1;
+    return n->value.integer % 2 ? 0 : conf_row_error(r, n, "invalid value; valid values: 1, 3, 5");
+}
+
+/* ---- who this host is to the servers ---- */
+
+static int conf_bus_read_credentials(const struct conf_row_ctx *r, const struct conf_node *n,
+                                     const struct conf_row *row, void *target)
+{
+    struct tc_err why = {0};
+    if (conf_row_check_type(r, n, NODE_STRING) < 0)
+        return -1;
+    const char *const secret = secret_resolve(n->value.string, r->dir, r->arena, &why);
+    if (!secret)
+        return conf_row_error(r, n, "%s", why.text);
+    if (!strchr(secret, ':') || *secret == ':')
+        return conf_row_error(r, n, "invalid credentials; use USER:PASSWORD");
+    memcpy((char *)target + row->offset, &secret, sizeof secret);
+    return 0;
+}
+
+/* The path is kept: the file is read at each connection, so a renewed one is used. */
+static int conf_bus_read_creds_file(const struct conf_row_ctx *r, const struct conf_node *n,
+                                    const struct conf_row *row, void *target)
+{
+    struct tc_err why = {0};
+    if (conf_row_path(r, n, row, target) < 0)
+        return -1;
+    const char *const path = conf_row_resolve_path(r, n->value.string);
+    const char *const first =
+        secret_resolve(arena_sprintf(r->arena, "file:%s", path), NULL, r->arena, &why);
+    if (!first)
+        return conf_row_error(r, n, "%s", why.text);
+    if (strcmp(first, CREDS_BEGIN) != 0)
+        return conf_row_error(r, n,
+                              "no NATS credentials file: its first line must be \"" CREDS_BEGIN
+                              "\"; set a user and password in bus.credentials");
+    return 0;
+}
+
+static const struct conf_row tls_rows[] = {
+    {"ca", conf_row_path, BUS(ca), 0, 0, NULL},
+    {NULL, NULL, 0, 0, 0, NULL},
+};
+
+static const struct conf_row rows[] = {
+    {"url", conf_bus_read_urls, BUS(urls), 1, 16, NULL},
+    {"prefix", conf_bus_read_prefix, BUS(prefix), 0, 0, NULL},
+    {"replicas", conf_bus_read_replicas, BUS(replicas), 1, 5, NULL},
+    {"credentials", conf_bus_read_credentials, BUS(credentials), 0, 0, NULL},
+    {"credentials_file", conf_bus_read_creds_file, BUS(creds_file), 0, 0, NULL},
+    {"tls", conf_row_group, 0, 0, 0, tls_rows},
+    {"insecure", conf_row_bool, BUS(insecure), 0, 0, NULL},
+    {NULL, NULL, 0, 0, 0, NULL},
+};
+
+/* ---- the group ---- */
+
+/* Prompts and answers must not cross a network in the clear unless the file says so. */
+static int conf_bus_check_tls(const struct conf_row_ctx *r, const struct conf_node *n,
+                              const struct conf_bus *bus)
+{
+    for (char **url = bus->urls; *url; url++)
+        if (!bus->tls && !bus->insecure && !conf_bus_is_loopback(conf_bus_authority(*url)))
+            return conf_row_error(r, n,
+                                  "%s is not on this machine, and the connection would not be "
+                                  "encrypted; use tls://, set bus.tls.ca, or set insecure = true",
+                                  *url);
+    return 0;
+}
+
+static bool conf_bus_wants_tls(const struct conf_bus *bus)
+{
+    bool is_tls = bus->ca;
+    for (char **url = bus->urls; *url; url++)
+        is_tls |= strncmp(*url, "tls:", 4) == 0;
+    return is_tls;
+}
+
+int conf_bus_parse(const struct conf_row_ctx *r, const struct conf_node *n,
+                   const struct conf_row *row, void *target)
+{
+    struct conf_bus *const bus = (struct conf_bus *)(void *)((char *)target + row->offset);
+    struct conf_bus draft = *bus;
+    if (conf_row_parse_group(r, n, rows, &draft) < 0)
+        return -1;
+    if (!draft.urls)
+        return conf_row_error(
+            r, n, "required key \"url\" is missing; for example [\"nats://127.0.0.1:4222\"]");
+    if (draft.credentials && draft.creds_file)
+        return conf_row_error(r, n, "set either credentials or credentials_file, not both");
+    draft.tls = conf_bus_wants_tls(&draft);
+    if (conf_bus_check_tls(r, n, &draft) < 0)
+        return -1;
+    draft.file = n->file;
+    draft.line = n->line;
+    *bus = draft;
+    return 0;
+}
+
+void conf_bus_check(const struct conf_row_ctx *r, struct conf *c)
+{
+    const struct conf_node at = {.file = c->bus.file, .line = c->bus.line};
+    if (!c->bus.urls || c->host_name)
+        return;
+    c->host_name = conf_bus_system_name(r->arena);
+    if (!c->host_name)
+        conf_row_error(r, &at,
+                       "bus: the host name of this machine is no valid name for a host of "
+                       "turncast; set host.name");
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT
+ * Internal interface between the files of the bus. Loop thread only. */
+#ifndef CORE_BUS_BUS_INTERNAL_H
+#define CORE_BUS_BUS_INTERNAL_H
+
+#include <sys/queue.h>
+
+#include "core/bus/bus.h"
+#include "core/bus/bus_lease.h"
+#include "core/bus/bus_viewer.h"
+
+struct bus {
+    struct bus_spec spec;
+    struct bus_link link; /* its names are owned */
+    struct bus_lease *lease;
+    struct bus_publisher *publisher;
+    struct bus_viewer *viewer;
+    int64_t replicas;
+    char identity[20], server[200], why[300];
+    enum bus_state state;
+    int64_t since_ms;
+    bool has_joined;
+    size_t stream;             /* that is being created */
+    unsigned generation, asks; /* of the connection; of the one that a reply is awaited of */
+    struct loop_timer *retry, *watch;
+    /* Requests between hosts. */
+    struct nats_client_subscription *requests;
+    LIST_HEAD(, bus_service) services;
+    LIST_HEAD(, bus_call) calls; /* that wait for their answer */
+    /* The end. */
+    struct loop_timer *drain;
+    int64_t drain_ms;
+    void (*drained)(void *ctx);
+    void *drained_ctx;
+};
+
+/* bus_call.c: listens for requests of other hosts, and ends that. */
+void bus_calls_begin(struct bus *b);
+void bus_calls_end(struct bus *b);
+
+#endif

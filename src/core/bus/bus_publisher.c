@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the list of turns that are published. */
+#include "core/bus/bus_publisher.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/invariant.h"
+#include "base/sys/log.h"
+#include "core/bus/bus_line.h"
+#include "core/bus/bus_turn.h"
+
+/* More than these are forgotten, the oldest first: those that are settled, of which others may
+ * still ask for events, and, while there is no bus, those that are over and wait for it. */
+#define TURNS_MAX 500
+
+static struct bus_turn *bus_publisher_find(const struct bus_publisher *p, const char *id)
+{
+    struct bus_turn *t;
+    TAILQ_FOREACH(t, &p->turns, next)
+    if (strcmp(t->id, id) == 0)
+        return t;
+    return NULL;
+}
+
+static void bus_publisher_remove(struct bus_publisher *p, struct bus_turn *t)
+{
+    ASSERT(p->n > 0);
+    TAILQ_REMOVE(&p->turns, t, next);
+    p->n--;
+    bus_turn_free(t);
+}
+
+/* A turn that runs stays: the log's limits hold for it. One that is asked for is answered first. */
+static bool bus_publisher_can_forget(const struct bus_turn *t)
+{
+    const struct turnlog_turn *const now = turnlog_find_turn(t->publisher->link->turnlog, t->id);
+    return !t->events.is_asked && !t->state.is_asked && (!now || turnlog_turn_is_finished(now));
+}
+
+static void bus_publisher_limit(struct bus_publisher *p)
+{
+    struct bus_turn *t = TAILQ_FIRST(&p->turns), *newer;
+    for (; t && p->n > TURNS_MAX; t = newer) {
+        newer = TAILQ_NEXT(t, next);
+        if (!bus_publisher_can_forget(t))
+            continue;
+        p->link->counters.dropped += !bus_turn_is_settled(t);
+        bus_publisher_remove(p, t);
+    }
+}
+
+static void bus_publisher_on_changed(void *ctx, const struct turnlog_turn *now)
+{
+    struct bus_publisher *const p = ctx;
+    if (now->spec.host || !bus_stream_is_token(now->spec.id))
+        return;
+    struct bus_turn *t = bus_publisher_find(p, now->spec.id);
+    if (!t) {
+        t = bus_turn_new(p, now->spec.id);
+        TAILQ_INSERT_TAIL(&p->turns, t, next);
+        p->n++;
+        bus_publisher_limit(p);
+    }
+    bus_turn_note_state(t, now);
+}
+
+static bool bus_publisher_add(void *ctx, const struct turnlog_turn *now)
+{
+    bus_publisher_on_changed(ctx, now);
+    return true;
+}
+
+struct bus_publisher *bus_publisher_new(struct bus_link *link, bus_append_requests *requests,
+                                        void *ctx)
+{
+    struct bus_publisher *const p = xcalloc(1, sizeof *p);
+    p->link = link;
+    p->requests = requests;
+    p->ctx = ctx;
+    TAILQ_INIT(&p->turns);
+    turnlog_each_turn(link->turnlog, bus_publisher_add, p);
+    p->watcher = turnlog_watch(link->turnlog, bus_publisher_on_changed, p);
+    return p;
+}
+
+void bus_publisher_free(struct bus_publisher *p)
+{
+    if (!p)
+        return;
+    turnlog_watcher_free(p->watcher);
+    while (!TAILQ_EMPTY(&p->turns))
+        bus_publisher_remove(p, TAILQ_FIRST(&p->turns));
+    free(p);
+}
+
+/* The servers may have lost what they had: what turns are that go on is said again. */
+void bus_publisher_resume(struct bus_publisher *p)
+{
+    struct bus_turn *t;
+    TAILQ_FOREACH(t, &p->turns, next)
+    {
+        const struct turnlog_turn *const now = turnlog_find_turn(p->link->turnlog, t->id);
+        t->is_dirty |= now && !turnlog_turn_is_finished(now);
+        bus_turn_go_on(t);
+    }
+}
+
+size_t bus_publisher_count_waiting(const struct bus_publisher *p)
+{
+    size_t n = 0;
+    const struct bus_turn *t;
+    TAILQ_FOREACH(t, &p->turns, next)
+    n += !bus_turn_is_settled(t) && (t->events.is_pending || t->state.is_pending);
+    return n;
+}
+
+bool bus_publisher_is_idle(const struct bus_publisher *p)
+{
+    const struct bus_turn *t;
+    TAILQ_FOREACH(t, &p->turns, next)
+    if (!bus_turn_is_settled(t))
+        return false;
+    return true;
+}
+
+/* ---- events for who missed some ---- */
+
+/* False: what follows is not stored yet, or too much for one reply. */
+static bool bus_publisher_add_item(const struct bus_turn *t, const struct turnlog_item *item,
+                                   size_t max, struct bus_batch *batch, struct buf *lines)
+{
+    if (item->seq > t->stored)
+        return false;
+    batch->more = lines->len >= max;
+    if (batch->more)
+        return false;
+    bus_line_append(lines, item->shared, t->shift);
+    batch->last = item->seq + t->shift;
+    return true;
+}
+
+static void bus_publisher_collect(const struct bus_turn *t, size_t max, struct bus_batch *batch,
+                                  struct buf *lines)
+{
+    struct turnlog_item item;
+    enum turnlog_next_result step = TURNLOG_EVENT;
+    const uint64_t after = batch->after > t->shift ? batch->after - t->shift : 0;
+    struct turnlog_follower *const f =
+        turnlog_follower_new(t->publisher->link->turnlog, t->id, after, true, NULL, NULL);
+    while (f && (step = turnlog_follower_next(f, &item)) <= TURNLOG_GAP)
+        if (step == TURNLOG_GAP)
+            batch->after = batch->last = item.to + t->shift;
+        else if (!bus_publisher_add_item(t, &item, max, batch, lines))
+            break;
+    turnlog_follower_free(f);
+}
+
+bool bus_publisher_feed(const struct bus_publisher *p, const char *turn, uint64_t after, size_t max,
+                        struct buf *out)
+{
+    CLEANUP_BUF struct buf lines = {0};
+    const struct bus_turn *const t = bus_publisher_find(p, turn);
+    if (!t || t->is_fenced || after < t->shift || !turnlog_find_turn(p->link->turnlog, turn))
+        return false;
+    struct bus_batch batch = {.after = after, .last = after};
+    batch.from = bus_link_next_origin(p->link);
+    bus_publisher_collect(t, max, &batch, &lines);
+    bus_batch_write(out, &batch, (struct str){lines.p, lines.len});
+    return true;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT
+ * Publishes what this host's turns are and tell: follows each turn of the turn log, and publishes
+ * its events in batches, and its state, each as a chain (bus_chain.h). The turn log keeps what
+ * waits for the bus, so a host without a connection needs no more memory than the log's limits. A
+ * turn that another publisher has taken over is not published any more. Loop thread only. */
+#ifndef CORE_BUS_BUS_PUBLISHER_H
+#define CORE_BUS_BUS_PUBLISHER_H
+
+#include "core/bus/bus_link.h"
+
+struct bus_publisher;
+
+/* Appends what a turn asks people as a JSON array; nothing if it asks nothing. */
+typedef void bus_append_requests(void *ctx, struct buf *out, const char *turn);
+
+/* Takes the turns that are in the log, and those to come. Borrows the link. */
+struct bus_publisher *bus_publisher_new(struct bus_link *link, bus_append_requests *requests,
+                                        void *ctx);
+void bus_publisher_free(struct bus_publisher *p); /* NULL is fine */
+/* The link has become active: goes on where it stopped. */
+void bus_publisher_resume(struct bus_publisher *p);
+/* Nothing waits to be published. */
+bool bus_publisher_is_idle(const struct bus_publisher *p);
+/* Turns of which something waits. */
+size_t bus_publisher_count_waiting(const struct bus_publisher *p);
+/* Appends events behind `after` of a turn as a batch, as far as they are stored by the servers, at
+ * most about max bytes. False: it has none of that turn. */
+bool bus_publisher_feed(const struct bus_publisher *p, const char *turn, uint64_t after, size_t max,
+                        struct buf *out);
+
+#endif

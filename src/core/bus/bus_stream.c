@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the table of streams. */
+#include "core/bus/bus_stream.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "core/bus/bus_message.h"
+#include "event/json/json_reader.h"
+#include "event/json/json_writer.h"
+
+#define SECOND INT64_C(1000000000) /* JetStream counts nanoseconds */
+#define DAY (24 * 60 * 60 * SECOND)
+#define MIB (INT64_C(1) << 20)
+#define TOKEN_MAX 64
+
+static const struct bus_stream_row {
+    const char *name;      /* behind the prefix in upper case, or of a bucket */
+    const char *subject;   /* behind the prefix */
+    const char *stored_as; /* behind the prefix: where stored messages are republished; or NULL */
+    bool is_bucket;
+    int64_t max_age, max_bytes, max_per_subject, max_messages; /* 0, -1: none */
+} rows[BUS_STREAMS] = {
+    [BUS_EVENTS] = {"_EV", ".ev", ".live", false, DAY, 8192 * MIB, 20000, -1},
+    [BUS_STATES] = {"_STATE", ".state", ".known", false, DAY, 64 * MIB, 1, 5000},
+    [BUS_HOSTS] = {"_host", "_host", NULL, true, 0, -1, 1, -1},
+};
+
+void bus_stream_name(struct buf *out, const struct bus_names *names, enum bus_stream stream)
+{
+    const struct bus_stream_row *const row = &rows[stream];
+    if (row->is_bucket) {
+        buf_printf(out, "KV_%s%s", names->prefix, row->name);
+        return;
+    }
+    for (const char *p = names->prefix; *p; p++)
+        buf_add_char(out, (char)toupper((unsigned char)*p));
+    buf_add_str(out, row->name);
+}
+
+void bus_stream_subject(struct buf *out, const struct bus_names *names, enum bus_stream stream,
+                        const char *host, const char *turn)
+{
+    const struct bus_stream_row *const row = &rows[stream];
+    if (row->is_bucket)
+        buf_printf(out, "$KV.%s%s.%s", names->prefix, row->subject, host);
+    else
+        buf_printf(out, "%s%s.%s.%s", names->prefix, row->subject, host, turn);
+}
+
+void bus_stream_stored_subject(struct buf *out, const struct bus_names *names,
+                               enum bus_stream stream, const char *host, const char *turn)
+{
+    buf_printf(out, "%s%s.%s.%s", names->prefix, rows[stream].stored_as, host, turn);
+}
+
+void bus_stream_request_subject(struct buf *out, const struct bus_names *names, const char *host,
+                                const char *verb)
+{
+    buf_printf(out, "%s.h.%s.%s", names->prefix, host, verb);
+}
+
+bool bus_stream_is_token(const char *id)
+{
+    const size_t len = strlen(id);
+    return len > 0 && len <= TOKEN_MAX &&
+           strspn(id, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") == len;
+}
+
+/* ---- configuration ---- */
+
+/* All subjects of the stream. */
+static void bus_stream_add_filter(struct buf *out, const struct bus_names *names,
+                                  const struct bus_stream_row *row)
+{
+    buf_printf(out, row->is_bucket ? "$KV.%s%s.>" : "%s%s.>", names->prefix, row->subject);
+}
+
+static void bus_stream_add_republish(struct buf *out, const struct bus_names *names,
+                                     const struct bus_stream_row *row)
+{
+    if (row->stored_as)
+        buf_printf(out, ",\"republish\":{\"src\":\"%s%s.>\",\"dest\":\"%s%s.>\"}", names->prefix,
+                   row->subject, names->prefix, row->stored_as);
+}
+
+static int64_t bus_stream_max_age(const struct bus_stream_row *row, int64_t replicas)
+{
+    return row->is_bucket ? BUS_LEASE_S(replicas) * SECOND : row->max_age;
+}
+
+void bus_stream_config(struct buf *out, const struct bus_names *names, enum bus_stream stream,
+                       int64_t replicas)
+{
+    const struct bus_stream_row *const row = &rows[stream];
+    buf_add_str(out, "{\"name\":\"");
+    bus_stream_name(out, names, stream);
+    buf_add_str(out, "\",\"subjects\":[\"");
+    bus_stream_add_filter(out, names, row);
+    buf_add_str(out, "\"],\"retention\":\"limits\",\"storage\":\"file\",\"allow_direct\":true");
+    jsonw_member_str(out, "discard", row->is_bucket ? "new" : "old");
+    jsonw_member_int(out, "max_age", bus_stream_max_age(row, replicas));
+    jsonw_member_int(out, "max_bytes", row->max_bytes);
+    jsonw_member_int(out, "max_msgs", row->max_messages);
+    jsonw_member_int(out, "max_msgs_per_subject", row->max_per_subject);
+    jsonw_member_int(out, "num_replicas", replicas);
+    jsonw_member_int(out, "duplicate_window",
+                     row->is_bucket ? BUS_LEASE_S(replicas) * SECOND : 120 * SECOND);
+    bus_stream_add_republish(out, names, row);
+    buf_add_char(out, '}');
+}
+
+/* ---- what is found ---- */
+
+static void bus_stream_explain(struct buf *why, const char *what)
+{
+    buf_printf(why, "%s%s", why->len ? ", " : "", what);
+}
+
+static bool bus_stream_is_usable(struct str info, const struct bus_names *names,
+                                 const struct bus_stream_row *row, struct buf *why)
+{
+    CLEANUP_BUF struct buf filter = {0}, stored = {0};
+    bus_stream_add_filter(&filter, names, row);
+    buf_printf(&stored, "%s%s.>", names->prefix, row->stored_as ? row->stored_as : "");
+    if (!json_reader_string_is(bus_message_text(info, "/config/subjects/0"), filter.p))
+        bus_stream_explain(why, "subjects");
+    if (!json_reader_string_is(bus_message_text(info, "/config/retention"), "limits"))
+        bus_stream_explain(why, "retention");
+    if (!json_reader_is_valid(info) ||
+        !str_is(json_reader_pointer(info, "/config/allow_direct"), "true"))
+        bus_stream_explain(why, "allow_direct");
+    if (row->stored_as &&
+        (!json_reader_string_is(bus_message_text(info, "/config/republish/src"), filter.p) ||
+         !json_reader_string_is(bus_message_text(info, "/config/republish/dest"), stored.p)))
+        bus_stream_explain(why, "republish");
+    if (row->is_bucket && bus_message_number(info, "/config/max_age") < 5 * SECOND)
+        bus_stream_explain(why, "max_age");
+    return !why->len;
+}
+
+static void bus_stream_compare_limit(struct str info, const char *pointer, int64_t wanted,
+                                     struct buf *why)
+{
+    const int64_t found = bus_message_number(info, pointer);
+    if (found != wanted && (found > 0 || wanted > 0))
+        buf_printf(why, "%s%s %" PRId64 " instead of %" PRId64, why->len ? ", " : "",
+                   strrchr(pointer, '/') + 1, found, wanted);
+}
+
+enum bus_stream_fit bus_stream_compare(struct str info, const struct bus_names *names,
+                                       enum bus_stream stream, int64_t replicas, struct buf *why)
+{
+    const struct bus_stream_row *const row = &rows[stream];
+    if (!bus_stream_is_usable(info, names, row, why))
+        return BUS_STREAM_USELESS;
+    bus_stream_compare_limit(info, "/config/max_age", bus_stream_max_age(row, replicas), why);
+    bus_stream_compare_limit(info, "/config/max_bytes", row->max_bytes, why);
+    bus_stream_compare_limit(info, "/config/max_msgs", row->max_messages, why);
+    bus_stream_compare_limit(info, "/config/max_msgs_per_subject", row->max_per_subject, why);
+    bus_stream_compare_limit(info, "/config/num_replicas", replicas, why);
+    return why->len ? BUS_STREAM_OTHER_LIMITS : BUS_STREAM_SAME;
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT
+ * Names of subjects and streams on the NATS servers, and the configuration of the streams: what a
+ * host creates, and whether what it finds can be used. Pure. */
+#ifndef CORE_BUS_BUS_STREAM_H
+#define CORE_BUS_BUS_STREAM_H
+
+#include <stdint.h>
+
+#include "base/bytes/buf.h"
+#include "base/str.h"
+
+/* Events of turns; what is known of turns; leases of hosts. */
+enum bus_stream { BUS_EVENTS, BUS_STATES, BUS_HOSTS };
+#define BUS_STREAMS 3
+
+/* Both are borrowed. */
+struct bus_names {
+    const char *prefix;
+    const char *host; /* of this one */
+};
+
+#define BUS_LEASE_S(replicas) ((replicas) > 1 ? 45 : 15) /* longer than an election of servers */
+
+/* Appends its name: TC_EV, TC_STATE, KV_tc_host. */
+void bus_stream_name(struct buf *out, const struct bus_names *names, enum bus_stream stream);
+/* Appends the subject by which a message is published: tc.ev.HOST.TURN, tc.state.HOST.TURN,
+ * $KV.tc_host.HOST. `turn` is ignored for BUS_HOSTS; "*" means any. */
+void bus_stream_subject(struct buf *out, const struct bus_names *names, enum bus_stream stream,
+                        const char *host, const char *turn);
+/* Appends the subject by which JetStream republishes what it has stored: tc.live.HOST.TURN,
+ * tc.known.HOST.TURN. Only that may be listened to: the other one also carries messages that
+ * JetStream refuses. */
+void bus_stream_stored_subject(struct buf *out, const struct bus_names *names,
+                               enum bus_stream stream, const char *host, const char *turn);
+/* Appends the subject of a request to a host: tc.h.HOST.VERB. */
+void bus_stream_request_subject(struct buf *out, const struct bus_names *names, const char *host,
+                                const char *verb);
+/* An id that can be part of a subject as it is. */
+bool bus_stream_is_token(const char *id);
+
+/* Appends the configuration as JSON. */
+void bus_stream_config(struct buf *out, const struct bus_names *names, enum bus_stream stream,
+                       int64_t replicas);
+
+enum bus_stream_fit {
+    BUS_STREAM_SAME,
+    BUS_STREAM_OTHER_LIMITS, /* it works */
+    BUS_STREAM_USELESS,      /* with it, events would be lost or shown though refused */
+};
+/* Compares with what STREAM.INFO answers. why: appended, what differs. */
+enum bus_stream_fit bus_stream_compare(struct str info, const struct bus_names *names,
+                                       enum bus_stream stream, int64_t replicas, struct buf *why);
+
+#endif

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: MIT
+"""What the tests of several hosts share: hosts on one NATS server, and looking at what it stores."""
+import json
+import os
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+import door  # noqa: E402
+import natsd  # noqa: E402
+from door import BUILD, Door, done, equal, http_group, ok, until  # noqa: E402,F401
+from talk import note  # noqa: E402,F401
+
+door.KEYS["ann"] = ("ann-0123456789abcdef", ["submit", "cancel", "watch", "answer"])
+ASKER = (f'asker : {{ command = ["{BUILD}/tests/fake/asker"]; exit_grace_s = 1; term_grace_s = 1;'
+         ' attempts = 1; };')
+
+
+class Member(Door):
+    """A host on the bus."""
+
+    def __init__(self, name, url, *, bus="", extra="", http=None, **more):
+        self.name = name
+        group = f'host : {{ name = "{name}"; }}; bus : {{ url = ["{url}"]; {bus} }};'
+        super().__init__(extra=door.LOG + group + extra, agents=ASKER,
+                         http=http or http_group(disconnect_grace_s=1), **more)
+
+    def bus(self):
+        status, text = self.run("status", "--json")
+        return json.loads(text)["bus"] if status == 0 else {}
+
+    def await_bus(self, state="active"):
+        until(lambda: self.bus().get("state") == state, f"{self.name} is {state} on the bus")
+        return self
+
+    def metric(self, name):
+        text = self.ask("GET", "/metrics", key="ann")[2].decode()
+        values = [line.split()[1] for line in text.splitlines() if line.startswith(name + " ")]
+        return float(values[0]) if values else None
+
+    def knows(self, turn, *states):
+        """The turn, once this host knows it, in one of the states if there are some."""
+        last = {}
+
+        def look():
+            status, _, text = self.ask("GET", f"/turns/{turn}", key="ann")
+            last.update(json.loads(text) if status == 200 else {})
+            return status == 200 and (not states or last["state"] in states)
+
+        until(look, f"{self.name} knows the turn {' or '.join(states)}")
+        return last
+
+    def all_events(self, turn, **headers):
+        """All events of a turn that is over, or ends by itself, as (seq, line)."""
+        stream = self.follow(f"/turns/{turn}/events", **headers)
+        found = [(ident, data) for ident, kind, data in stream.rest() if kind == "message"]
+        stream.close()
+        return found
+
+
+def skip_without_server():
+    """True: this system has no nats-server, and the test has said so."""
+    if natsd.available():
+        return False
+    ok(True, "# SKIP no nats-server")
+    done()
+    return True

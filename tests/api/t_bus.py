@@ -1,0 +1,177 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Two hosts on one bus: each shows, answers and cancels the turns of the other."""
+import http.client
+import json
+import os
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+import door  # noqa: E402
+from bus import Member, done, equal, natsd, ok, skip_without_server, until  # noqa: E402
+
+
+def shown(a, b):
+    """A page on b shows a turn of a: its list, its events from any place on, its outcome."""
+    listed = b.follow("/turns/events")
+    turn = a.begin("id=s1 tools=3 gated")["id"]
+    first = {}
+    while first.get("id") != turn:
+        first = listed.json()
+    equal((first["host"], first["agent"], first["task"]), ("h1", "main", "id=s1 tools=3 gated"),
+          "the list of turns on the other host has the turn, and where it runs")
+    ok("host" not in a.turn(turn), "on its own host it is like any other")
+    b.knows(turn, "running")
+    live = b.follow(f"/turns/{turn}/events")
+    begun = live.next()
+    equal((begun[0], json.loads(begun[2])["type"]), (1, "start"), "its events come while it runs")
+    half = a.follow(f"/turns/{turn}/events")
+    seen = [half.next() for _ in range(3)]
+    half.close()
+    later = b.follow(f"/turns/{turn}/events", Last_Event_ID=str(seen[-1][0]))
+    a.let_go("s1", 4)
+    rest = later.rest()
+    all_a = a.all_events(turn)
+    equal([e[0] for e in seen] + [e[0] for e in rest], [seq for seq, _ in all_a],
+          "a client goes on at the other host, without a gap and without a repetition")
+    equal([(begun[0], begun[2])] + [(i, d) for i, _, d in live.rest()], all_a,
+          "both hosts show the same, byte for byte, and neither what is hidden")
+    equal(b.all_events(turn), all_a, "also when it is over")
+    b.await_state(turn, "final")
+    equal(b.turn(turn)["answer"], a.turn(turn)["answer"], "with its answer")
+    equal(b.turn(turn)["usage"], a.turn(turn)["usage"], "and its usage")
+    listed.close()
+
+
+def outcome_alone(a, b):
+    """The outcome of a turn that nobody has followed on the other host."""
+    turn = a.begin("id=o1")["id"]
+    b.knows(turn, "final")
+    ok(b.turn(turn)["answer"].startswith("Answer o1"), "the outcome is fetched when it is asked for")
+    equal(b.status("GET", f"/turns/{turn}", key="bob"), 404, "not for those who may not see it")
+    equal(b.status("GET", "/turns/00000000-0000-4000-8000-000000000000", key="ann"), 404,
+          "an unknown turn is unknown on every host")
+
+
+def chat(port, prompt, retry=0):
+    """A chat completion that is streamed; the connection."""
+    body = {"model": "main", "stream": True, "messages": [{"role": "user", "content": prompt}]}
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+    connection.request("POST", "/v1/chat/completions", json.dumps(body),
+                       {"Authorization": f"Bearer {door.secret('ann')}", "Content-Type": "application/json",
+                        "X-Stainless-Retry-Count": str(retry)})
+    return connection
+
+
+def states(host, prompt):
+    return [t["state"] for t in host.turns() if t["task"] == prompt]
+
+
+def chat_again(a, b):
+    """A client whose host does not answer asks the other one: it joins the turn that runs."""
+    joined, left = "id=c1 tools=1 gated", "id=c2 tools=1 gated"
+    clients = [chat(a.port, joined), chat(a.port, left)]
+    for prompt in (joined, left):
+        until(lambda: states(b, prompt) == ["running"], "the other host knows the turn of the chat completion")
+    second = chat(b.port, joined, retry=1)
+    answer = second.getresponse()
+    equal(answer.status, 200, "the same request again is taken by the other host")
+    answer.readline()
+    for client in clients:
+        client.close()
+    until(lambda: states(a, left) == ["cancelled"], "a turn that nobody awaits is cancelled")
+    equal(states(a, joined), ["running"], "one that is awaited on another host is not")
+    a.let_go("c1", 2)
+    text = answer.read().decode()
+    ok("Answer c1" in text and text.rstrip().endswith("[DONE]"), "its client gets the answer there", text[-300:])
+    equal(states(b, joined), ["final"], "of one turn")
+    second.close()
+
+
+def asking(a, b, prompt):
+    turn = a.begin(prompt, agent="asker")["id"]
+    until(lambda: b.turn(turn).get("requests"), "the other host knows what is asked")
+    return turn, b.turn(turn)["requests"][0]
+
+
+def answered(a, b):
+    turn, request = asking(a, b, "run=df -h /srv")
+    equal((request["tool"], request["subject"], request["turn"]), ("Bash", "df -h /srv", turn), "the request is told")
+    equal([r["id"] for r in json.loads(b.ask("GET", "/requests", key="ann")[2])["requests"]], [request["id"]],
+          "in the list of requests, too")
+    path = f"/turns/{turn}/requests/{request['id']}"
+    status, _, text = b.ask("POST", path, key="ann", body={"choice": "nonsense"})
+    equal(status, 400, "a choice that there is not is refused by the host of the turn")
+    equal(b.status("POST", f"/turns/{turn}/requests/nothing", key="ann", body={"choice": "deny"}), 404,
+          "a request that there is not is not found")
+    equal(b.status("POST", path, key="eve", body={"choice": "deny"}), 403, "the grant is checked where the key is known")
+    status, _, text = b.ask("POST", path, key="ann", body={"choice": "allow"})
+    equal((status, json.loads(text)["decision"]), (200, "allow"), "a request is answered from the other host")
+    a.await_state(turn, "final")
+    b.await_state(turn, "final")
+    lines = [json.loads(line) for _, line in b.all_events(turn)]
+    ok(any(e["type"] == "request" and e["payload"].get("by") == "ann" for e in lines), "all are told who decided")
+    status, _, text = b.ask("POST", path, key="ann", body={"choice": "deny"})
+    equal((status, json.loads(text)["error"]["code"]), (409, "decided"), "who comes late learns that it is decided")
+    turn, request = asking(a, b, "run=ls /tmp")
+    status, text = b.run("answer", "--list")
+    ok(status == 0 and "ls /tmp" in text, "turncast answer lists it on the other host", text)
+    status, text = b.run("answer", request["id"], "deny")
+    equal(status, 0, f"and answers it: {text}")
+    a.await_state(turn, "final", "error")
+
+
+def cancelled(a, b):
+    turn = a.begin("id=x1 hang")["id"]
+    b.knows(turn, "running")
+    equal(b.status("POST", f"/turns/{turn}/cancel", key="ann"), 202, "a turn is cancelled from the other host")
+    a.await_state(turn, "cancelled")
+    b.await_state(turn, "cancelled")
+    status, _, text = b.ask("POST", f"/turns/{turn}/cancel", key="ann")
+    equal((status, json.loads(text)["error"]["code"]), (409, "over"), "it can be cancelled once")
+
+
+def told(a, b):
+    """What operators are shown."""
+    status, text = b.run("hosts")
+    ok(status == 0 and "h1 " in text and "h2 " in text and "(this host)" in text, "turncast hosts lists both", text)
+    status, text = a.run("status")
+    ok("bus" in text and "active" in text and "as h1" in text, "turncast status tells the bus", text)
+    ok(a.metric("turncast_bus_up") == 1 and a.metric("turncast_bus_batches_total") > 0, "so do the metrics")
+    equal(a.metric("turncast_bus_fenced_total"), 0, "no turn was taken over")
+    turns = json.loads(b.run("status", "--json")[1])["turns"]
+    equal([t for t in turns if t.get("host")], [], "turncast status lists the host's own turns")
+    status, text = a.run("doctor")
+    ok('answers, with JetStream; this host is "h1"' in text, "turncast doctor looks at the bus", text)
+
+
+def gone(a, b):
+    """The host of a turn dies: the other one says so, and shows how the turn ended when it is back."""
+    turn = a.begin("id=g1 tools=1 gated")["id"]
+    b.knows(turn, "running")
+    live = b.follow(f"/turns/{turn}/events")
+    seen = [live.next(), live.next()]
+    a.kill()
+    status, _, text = b.ask("POST", f"/turns/{turn}/cancel", key="ann")
+    equal((status, json.loads(text)["error"]["message"]), (503, 'The turn runs on host "h1", which is not there.'),
+          "a host that is not there is told at once")
+    a.start()
+    a.await_bus()
+    found = [json.loads(d) for _, _, d in live.rest()]
+    equal([e["type"] for e in found][-3:], ["start", "error", "done"], "the end of the turn comes from its host's next life")
+    equal(found[-2]["payload"]["code"], "host_restart", "as interrupted")
+    numbers = [e[0] for e in seen] + [e["seq"] for e in found]
+    equal(numbers, sorted(set(numbers)), "behind all that was told before")
+    b.await_state(turn, "error")
+
+
+if not skip_without_server():
+    with natsd.NatsServer() as server:
+        with Member("h1", server.url()) as one, Member("h2", server.url()) as other:
+            one.await_bus()
+            other.await_bus()
+            for test in (shown, outcome_alone, answered, cancelled, chat_again, told, gone):
+                test(one, other)
+            equal((one.stop(), other.stop()), (0, 0), "both hosts end as they should")
+    done()

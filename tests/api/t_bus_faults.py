@@ -1,0 +1,266 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Several hosts when something fails: publishers that come in between, NATS servers that die, stop, lose
+what they had or are not what they should be, connections that are cut, and two hosts of one name."""
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+from bus import Door, Member, done, equal, natsd, ok, skip_without_server, until  # noqa: E402
+
+
+def texts(lines):
+    """The texts of narration."""
+    events = [json.loads(line) for line in lines]
+    return [e["payload"]["text"] for e in events if e["type"] == "narration"]
+
+
+def batch(turn, after, events):
+    """What another publisher would publish of the turn."""
+    head = {"v": 1, "from": {"host": "h9", "boot": "rogue", "n": 1}, "after": after, "last": after + len(events)}
+    lines = [{"type": kind, "payload": payload, "ts": 1.5, "correlation_id": turn, "seq": after + i + 1}
+             for i, (kind, payload) in enumerate(events)]
+    return "".join(json.dumps(x) + "\n" for x in [head, *lines])
+
+
+def fenced(server, a, b):
+    """What the servers refuse is shown to nobody: another publisher takes a turn over."""
+    turn = a.begin("id=f1 tools=2 gated")["id"]
+    b.knows(turn, "running")
+    live = b.follow(f"/turns/{turn}/events")
+    seen = [live.next(), live.next()]
+    rogue = server.client()
+    last = [0]
+
+    def stored():
+        m = rogue.request("$JS.API.DIRECT.GET.TC_EV", json.dumps({"last_by_subj": f"tc.ev.h1.{turn}"}))
+        last[0] = json.loads(m.data.split(b"\n")[0])["last"]
+        return last[0] >= 3
+
+    until(stored, "the first events are stored")
+    rogue.subscribe(f"tc.ev.h1.{turn}")
+    rogue.publish(f"tc.ev.h1.{turn}", batch(turn, last[0], [("narration", {"text": "Of the other publisher."})]))
+    a.let_go("f1", 3)
+    until(lambda: a.metric("turncast_bus_fenced_total") == 1, "the host of the turn learns that it is fenced")
+    refused = rogue.next(match=f"tc.ev.h1.{turn}")
+    while refused and b"Looking at part 2" not in refused.data:
+        refused = rogue.next(match=f"tc.ev.h1.{turn}")
+    ok(refused, "its publish, which was refused, is seen by who listens to the subject that is published to")
+    end = [("final", {"text": "The end."}), ("done", {"reason": "completed"})]
+    rogue.publish(f"tc.ev.h1.{turn}", batch(turn, last[0] + 1, end))
+    lines = [d for _, kind, d in seen + live.rest() if kind == "message"]
+    ok("Of the other publisher." in texts(lines), "the other host shows what the servers have taken")
+    ok(not any("part 2" in t or "Answer" in t for t in texts(lines)), "and nothing of what they have refused", texts(lines))
+    later = [d for _, d in b.all_events(turn)]
+    equal(later, lines, "also to a client that asks later")
+    ok("taken this turn over" in a.log(), "the host of the turn says so in its log")
+    rogue.close()
+
+
+def restarted(server, a, b):
+    """The server dies during a turn, and is there again."""
+    turn = a.begin("id=r1 tools=3 gated")["id"]
+    b.knows(turn, "running")
+    live = b.follow(f"/turns/{turn}/events")
+    first = live.next()
+    server.kill()
+    until(lambda: a.bus()["state"] == "disconnected", "the host knows that the server is gone")
+    equal(a.ask("GET", "/readyz", key="ann")[::2], (200, b'{"status":"ready","degraded":["bus"]}\n'),
+          "a host without the bus is ready, and says what it lacks")
+    a.let_go("r1", 2)
+    alone = a.begin("id=r2")["id"]
+    a.await_state(alone, "final")
+    ok(True, "turns go on without the server")
+    status, text = a.run("hosts")
+    ok(status == 0 and "The bus does not answer: disconnected" in text, "turncast hosts says so", text)
+    server.start()
+    a.await_bus()
+    a.let_go("r1", 2)
+    equal([first[2]] + [d for _, _, d in live.rest()], [d for _, d in a.all_events(turn)],
+          "the other host shows all of it when the server is back")
+    b.knows(alone, "final")
+    ok(b.turn(alone)["answer"].startswith("Answer r2"), "also what was begun and ended meanwhile")
+
+
+def emptied(server, a, b):
+    """The server has lost everything."""
+    turn = a.begin("id=e1 tools=3 gated")["id"]
+    b.knows(turn, "running")
+    live = b.follow(f"/turns/{turn}/events")
+    first = live.next()
+    server.kill()
+    server.forget()
+    a.let_go("e1", 2)
+    server.start()
+    a.await_bus()
+    b.await_bus()
+    with Member("h3", server.url()) as c:
+        c.await_bus()
+        c.knows(turn, "running")
+        a.let_go("e1", 2)
+        wanted = [d for _, d in a.all_events(turn)]
+        equal([first[2]] + [d for _, _, d in live.rest()], wanted, "who followed a turn misses nothing")
+        equal([d for _, d in c.all_events(turn)], wanted, "a host that comes later gets all from the turn's host")
+    equal(a.metric("turncast_bus_dropped_total"), 0, "nothing was dropped")
+
+
+def stopped(server, a, b):
+    """The server stands still: no host waits for it."""
+    server.stop()
+    turn = a.begin("id=w1 tools=1")["id"]
+    a.await_state(turn, "final")
+    ok(True, "turns go on while the server stands still")
+    equal(b.status("GET", "/healthz"), 200, "and so does HTTP")
+    server.go_on()
+    b.knows(turn, "final")
+    ok(b.turn(turn)["answer"].startswith("Answer w1"), "what was published meanwhile arrives")
+
+
+def cut(server, a):
+    """The connection of one host breaks, again and again, while it follows a turn."""
+    cable = natsd.Cable(server.port)
+    with Member("h4", cable.url()) as c:
+        c.await_bus()
+        turn = a.begin("id=k1 tools=6 gated")["id"]
+        c.knows(turn, "running")
+        live = c.follow(f"/turns/{turn}/events")
+        for _ in range(3):
+            cable.cut()
+            until(lambda: c.bus()["state"] == "disconnected", "the connection is gone")
+            a.let_go("k1", 2)
+            cable.mend()
+            c.await_bus()
+        a.let_go("k1", 1)
+        equal([d for _, _, d in live.rest()], [d for _, d in a.all_events(turn)],
+              "a connection that breaks costs a viewer nothing")
+        cable.cut()
+        until(lambda: c.bus()["state"] == "disconnected", "the connection is gone")
+        other = a.begin("id=k2 hang")["id"]
+        status, _, text = c.ask("POST", f"/turns/{other}/cancel", key="ann")
+        equal(status, 404, "what a host without a connection does not know it says")
+        a.ask("POST", f"/turns/{other}/cancel", key="ann")
+
+
+def large(a, b):
+    """An event that no message can hold."""
+    turn = a.begin("id=l1 chars=1500000")["id"]
+    b.knows(turn, "final")
+    lines = [json.loads(d) for _, d in b.all_events(turn)]
+    final = [e for e in lines if e["type"] == "final"]
+    ok(len(final) == 1 and "bytes left out" in final[0]["payload"]["text"], "a long answer is cut in its middle")
+    equal(lines[-1]["type"], "done", "and the turn ends as it should")
+
+
+def start_second(server):
+    """A second host of one name; it waits for as long as a lease may last."""
+    second = Member("h1", server.url())
+    second.start()
+    return second
+
+
+def refused_name(a, second):
+    until(lambda: second.process.poll() is not None, "the second host of one name ends")
+    equal(second.process.wait(), 2, "with the status of a wrong configuration")
+    ok('another host named "h1" is on the bus' in second.log() and "set host.name" in second.log(),
+       "and says why", second.log())
+    second.process = None
+    second.close()
+    equal(a.bus()["state"], "active", "the first one goes on")
+
+
+def wrong_stream(server):
+    """A stream that would show what is refused; it is there before the host."""
+    client = server.client()
+    client.api("STREAM.CREATE.BAD_EV", {"name": "BAD_EV", "subjects": ["bad.ev.>"], "retention": "limits",
+                                        "storage": "file", "allow_direct": True, "discard": "old"})
+    with Member("h5", server.url(), bus='prefix = "bad";') as c:
+        c.await_bus("unusable")
+        ok("stream BAD_EV has another republish than turncast needs" in c.bus()["reason"], "a stream that cannot be used is refused",
+           c.bus())
+        equal(c.status("GET", "/readyz", key="ann"), 200, "the host works alone meanwhile")
+        status, text = c.run("doctor")
+        ok("stream BAD_EV has another republish" in text, "turncast doctor says so, too", text)
+        client.api("STREAM.DELETE.BAD_EV")
+        c.await_bus()
+        ok(True, "without it the host joins by itself")
+    client.close()
+
+
+USERS = """authorization { users: [
+  { user: host, password: host-password, permissions: { publish: ["tc.>", "$JS.API.>", "$KV.tc_host.>", "_INBOX.>"],
+    subscribe: ["tc.>", "_INBOX.>"] } }
+  { user: weak, password: weak-password, permissions: { publish: ["tc.>"], subscribe: ["tc.>", "_INBOX.>"] } } ] }
+"""
+
+
+def secured():
+    """TLS, users and permissions, as turncast-bus(7) shows them."""
+    folder = pathlib.Path(natsd.tempfile.mkdtemp(prefix="turncast-tls."))
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost",
+                    "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1", "-keyout", folder / "key.pem", "-out", folder / "cert.pem"],
+                   check=True, capture_output=True)
+    tls = f'tls {{ cert_file: "{folder}/cert.pem", key_file: "{folder}/key.pem" }}\n'
+    with natsd.NatsServer(extra=tls + USERS) as server:
+        url = server.url().replace("nats:", "tls:")
+        ca = f'tls = {{ ca = "{folder}/cert.pem"; }};'
+        with Member("h6", url, bus=f'{ca} credentials = "host:host-password";') as good, \
+                Member("h7", url, bus=f'{ca} credentials = "weak:weak-password";') as weak, \
+                Member("h8", url, bus='credentials = "host:host-password";') as stranger:
+            good.await_bus()
+            ok(True, "a host joins through TLS, as a user with the permissions of turncast-bus(7)")
+            turn = good.begin("id=t1")["id"]
+            until(lambda: good.metric("turncast_bus_batches_total") > 0, "and may publish its turns")
+            good.await_state(turn, "final")
+            weak.await_bus("unusable")
+            ok("$JS.API.>" in weak.bus()["reason"], "a user that may not use JetStream is told so", weak.bus())
+            until(lambda: stranger.bus().get("reason"), "a certificate of nobody known is refused")
+            equal(stranger.bus()["state"], "disconnected", "without a connection")
+            for host in (good, weak, stranger):
+                ok("-password" not in host.log(), "no password is in the log")
+    natsd.shutil.rmtree(folder)
+
+
+def threads(host):
+    return sorted(p.read_text().strip() for p in pathlib.Path(f"/proc/{host.process.pid}/task").glob("*/comm"))
+
+
+def absent(a):
+    """Without `bus` in the configuration there is nothing of it."""
+    with Door() as alone:
+        until(alone.has_started, "the host has started")
+        maps = pathlib.Path(f"/proc/{alone.process.pid}/maps").read_text()
+        ok("libnats" not in maps, "a host without a bus has no libnats in memory")
+        ok("tc-bus" not in threads(alone), "no thread for it")
+        sockets = subprocess.run(["ss", "-tnpH"], capture_output=True, text=True, check=False).stdout
+        ok(f"pid={alone.process.pid}," not in sockets, "and no connection", sockets)
+        status, text = alone.run("hosts")
+        equal((status, text.strip().rsplit(": ", 1)[-1]), (1, "the configuration has no bus."), "turncast hosts says so")
+        ok("bus" not in json.loads(alone.run("status", "--json")[1]), "turncast status says nothing of it")
+        ok("turncast_bus" not in alone.ask("GET", "/metrics", key="ann")[2].decode(), "nor do the metrics")
+    ok("tc-bus" in threads(a), "a host with one has")
+    maps = pathlib.Path(f"/proc/{a.process.pid}/maps").read_text()
+    ok(re.search("libnats", maps), "both")
+
+
+if not skip_without_server():
+    with natsd.NatsServer() as nats:
+        with Member("h1", nats.url()) as one, Member("h2", nats.url()) as two:
+            one.await_bus()
+            two.await_bus()
+            twin = start_second(nats)
+            secured()
+            wrong_stream(nats)
+            fenced(nats, one, two)
+            large(one, two)
+            cut(nats, one)
+            absent(one)
+            refused_name(one, twin)
+            restarted(nats, one, two)
+            emptied(nats, one, two)
+            stopped(nats, one, two)
+    done()

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT
+ * The groups host and bus: every key, every default. */
+#include "conf/conf.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "tap/tap.h"
+
+static char file[512];
+
+static struct conf *load(const char *text)
+{
+    struct tc_err err = {0};
+    tap_spew(file, text, strlen(text));
+    chmod(file, 0600);
+    struct conf *c = conf_load(file, &err);
+    return c ? c : (bail("%s", err_format(&err)), NULL);
+}
+
+static const char *below(const char *name)
+{
+    static char path[600];
+    snprintf(path, sizeof path, "%s/%s", tap_tmpdir(), name);
+    return path;
+}
+
+/* "a|b|c" of a list. */
+static const char *joined(char *const *list)
+{
+    static char out[400];
+    size_t len = 0;
+    for (out[0] = 0; *list; list++)
+        len += (size_t)snprintf(out + len, sizeof out - len, "%s%s", len ? "|" : "", *list);
+    return out;
+}
+
+static void test_bus(void)
+{
+    char text[1000], host[256] = "";
+    struct conf *c = load("# nothing\n");
+    ok(!c->bus.urls && !c->host_name, "bus: none unless the file has one");
+    conf_unref(c);
+    c = load("host : { name = \"build-1_A\"; };\n");
+    ok(!c->bus.urls && strcmp(c->host_name, "build-1_A") == 0, "a host may have a name alone");
+    conf_unref(c);
+    c = load("host : { name = \"h1\"; }; bus : { url = [\"nats://127.0.0.1:4222\"]; };\n");
+    is_str(joined(c->bus.urls), "nats://127.0.0.1:4222", "bus.url");
+    is_str(c->bus.prefix, "tc", "bus.prefix by default");
+    is_int(c->bus.replicas, 1, "bus.replicas by default");
+    ok(!c->bus.credentials && !c->bus.creds_file && !c->bus.ca && !c->bus.tls && !c->bus.insecure,
+       "nothing else by default");
+    conf_unref(c);
+    gethostname(host, sizeof host - 1);
+    host[strcspn(host, ".")] = '\0';
+    c = load("bus : { url = [\"nats://localhost:1\"]; };\n");
+    is_str(c->host_name, host, "host.name is the system's by default");
+    conf_unref(c);
+    tap_spew(below("bus.creds"), "-----BEGIN NATS USER JWT-----\nx\n", 32);
+    chmod(below("bus.creds"), 0600);
+    snprintf(text, sizeof text,
+             "host : { name = \"h\"; }; bus : { url = [\"tls://10.0.0.5:4222\", "
+             "\"nats://[::1]:1\"];\nprefix = \"t_2\"; replicas = 5; credentials_file = "
+             "\"bus.creds\"; };\n");
+    c = load(text);
+    ok(c->bus.tls && !c->bus.insecure, "a URL with tls:// encrypts");
+    is_str(c->bus.prefix, "t_2", "bus.prefix");
+    is_int(c->bus.replicas, 5, "bus.replicas");
+    is_str(c->bus.creds_file, below("bus.creds"), "bus.credentials_file, beside the file");
+    conf_unref(c);
+    c = load("host : { name = \"h\"; }; bus : { url = [\"nats://10.0.0.5:4222\"];\n"
+             "credentials = \"ann:a:b\"; tls : { ca = \"ca.pem\"; }; };\n");
+    ok(c->bus.tls, "so do certificates");
+    is_str(c->bus.ca, below("ca.pem"), "bus.tls.ca, beside the file");
+    is_str(c->bus.credentials, "ann:a:b", "bus.credentials");
+    conf_unref(c);
+    c = load("host : { name = \"h\"; }; bus : { url = [\"nats://10.0.0.5:4222\"]; insecure = "
+             "true; };\n");
+    ok(!c->bus.tls && c->bus.insecure, "insecure allows another machine without encryption");
+    conf_unref(c);
+}
+
+int main(void)
+{
+    plan_lazy();
+    snprintf(file, sizeof file, "%s/turncast.conf", tap_tmpdir());
+    test_bus();
+    return 0;
+}

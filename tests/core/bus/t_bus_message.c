@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT
+ * Messages between hosts: there and back, members that are not known, and what is no message. */
+#include "core/bus/bus_message.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "tap/tap.h"
+
+static struct str str_of(const char *text)
+{
+    return (struct str){text, strlen(text)};
+}
+
+static void test_batch(void)
+{
+    CLEANUP_BUF struct buf out = {0};
+    struct bus_batch b = {.from = {"h1", "b1", 3}, .after = 4, .last = 6, .more = true}, read;
+    struct str lines, line;
+    bus_batch_write(&out, &b, STR("{\"a\":1}\n{\"b\":2}\n"));
+    is_str(out.p,
+           "{\"v\":1,\"from\":{\"host\":\"h1\",\"boot\":\"b1\",\"n\":3},\"after\":4,\"last\":6,"
+           "\"more\":true}\n{\"a\":1}\n{\"b\":2}\n",
+           "a batch is a line about it and the lines of its events");
+    ok(bus_batch_read((struct str){out.p, out.len}, &read, &lines) == 0, "it is read");
+    ok(bus_origin_equal(&read.from, &b.from) && read.after == 4 && read.last == 6 && read.more,
+       "with all members");
+    ok(bus_batch_next_line(&lines, &line) && str_is(line, "{\"a\":1}"), "line by line");
+    ok(bus_batch_next_line(&lines, &line) && str_is(line, "{\"b\":2}"), "to the last");
+    ok(!bus_batch_next_line(&lines, &line), "and no further");
+    lines = STR("x");
+    ok(bus_batch_next_line(&lines, &line) && str_is(line, "x") && !lines.len,
+       "also without the newline behind the last");
+}
+
+static void test_no_batch(void)
+{
+    static const char *const texts[] = {
+        "",
+        "\n",
+        "{",
+        "[]",
+        "{}",
+        "{\"v\":2,\"from\":{\"host\":\"h\"},\"after\":0,\"last\":1}",
+        "{\"v\":1,\"after\":0,\"last\":1}",
+        "{\"v\":1,\"from\":{\"host\":\"\"},\"last\":1}",
+        "{\"v\":1,\"from\":{\"host\":\"h\"},\"after\":2,\"last\":1}",
+        "{\"v\":1,\"from\":\"h\",\"after\":0,\"last\":1}",
+    };
+    struct bus_batch b;
+    struct bus_origin from;
+    struct str lines;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        ok(bus_batch_read(str_of(texts[i]), &b, &lines) < 0, "no batch: %s", texts[i]);
+    ok(bus_batch_read(STR("{\"v\":1,\"from\":{\"host\":\"h\",\"new\":[1]},\"new\":{},\"last\":1}"),
+                      &b, &lines) == 0,
+       "members that are not known are ignored");
+    ok(bus_batch_read(STR("{\"v\":1,\"from\":{\"host\":\"h\"},\"after\":-5,\"last\":1}"), &b,
+                      &lines) == 0 &&
+           b.after == 0,
+       "a number below zero is none");
+    ok(bus_origin_read(STR("{\"v\":1,\"from\":{\"host\":\"h\",\"boot\":\"b\",\"n\":2}}\nnonsense"),
+                       &from) == 0 &&
+           from.n == 2,
+       "the origin of any message is in its first line");
+    char longer[200];
+    snprintf(longer, sizeof longer, "{\"v\":1,\"from\":{\"host\":\"%.80s\"}}",
+             "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa");
+    ok(bus_origin_read(str_of(longer), &from) == 0 && strlen(from.host) == BUS_HOST_MAX,
+       "a long name is cut");
+}
+
+static struct turnlog_turn sample(void)
+{
+    return (struct turnlog_turn){
+        .spec = {.id = "t1",
+                 .agent = "main",
+                 .conversation = "c\"1",
+                 .source = "http",
+                 .owner = "ann",
+                 .task = "say \xc3\xa4",
+                 .instances = "x",
+                 .retry = "ab12"},
+        .state = TURNLOG_FINAL,
+        .code = "none",
+        .into = "t2",
+        .created_ms = 1,
+        .started_ms = 2,
+        .ended_ms = 3,
+        .first_ms = 4,
+        .last_seq = 9,
+        .tools = 5,
+        .cost_usd = 0.5,
+        .tokens = {10, 20, 30, 40, 50},
+        .works = true,
+        .visible = {SHOW_OFF, SHOW_ON, SHOW_ON, SHOW_OFF, SHOW_ON},
+    };
+}
+
+static void test_state(void)
+{
+    CLEANUP_BUF struct buf out = {0};
+    struct arena a = {0};
+    const struct turnlog_turn t = sample();
+    struct turnlog_turn r;
+    const struct bus_origin from = {"h1", "b1", 1};
+    bus_state_write(&out, &from, &t, "[{\"id\":\"r\"}]");
+    ok(bus_state_read((struct str){out.p, out.len}, &a, &r) == 0,
+       "what is known of a turn is read");
+    is_str(r.spec.host, "h1", "its host is the one that tells it");
+    is_str(r.spec.id, "t1", "id");
+    is_str(r.spec.conversation, "c\"1", "conversation");
+    is_str(r.spec.task, "say \xc3\xa4", "task");
+    is_str(r.spec.owner, "ann", "owner");
+    is_str(r.spec.retry, "ab12", "retry");
+    is_str(r.code, "none", "code");
+    is_str(r.into, "t2", "into");
+    is_str(r.requests, "[{\"id\":\"r\"}]", "requests");
+    ok(r.state == TURNLOG_FINAL && r.last_seq == 9 && r.tools == 5 && r.works, "state and counts");
+    ok(r.created_ms == 1 && r.started_ms == 2 && r.ended_ms == 3 && r.first_ms == 4, "times");
+    is_real(r.cost_usd, 0.5, "cost");
+    ok(memcmp(r.tokens, t.tokens, sizeof t.tokens) == 0, "tokens");
+    ok(visibility_equal(&r.visible, &t.visible), "switches");
+    arena_fini(&a);
+}
+
+static void test_small_state(void)
+{
+    struct arena a = {0};
+    struct turnlog_turn r;
+    ok(bus_state_read(STR("{\"v\":1,\"from\":{\"host\":\"h\"},\"turn\":{\"id\":\"t\",\"state\":"
+                          "\"waiting\",\"new\":1,\"requests\":3,\"tools\":-1}}"),
+                      &a, &r) == 0,
+       "a turn needs an id and a state");
+    ok(r.cost_usd < 0 && r.visible.final == SHOW_UNSET && !r.requests && r.tools == 0,
+       "what is not told is not known");
+    ok(bus_state_read(STR("{\"v\":1,\"from\":{\"host\":\"h\"},\"turn\":{\"id\":\"t\"}}"), &a, &r) <
+           0,
+       "without a state it is none");
+    ok(bus_state_read(STR("{\"v\":1,\"from\":{\"host\":\"h\"},\"turn\":{\"id\":\"t\",\"state\":"
+                          "\"odd\"}}"),
+                      &a, &r) < 0,
+       "nor with one that is not known");
+    ok(bus_state_read(STR("{\"v\":1,\"from\":{\"host\":\"h\"},\"turn\":{\"state\":\"final\"}}"), &a,
+                      &r) < 0,
+       "nor without an id");
+    ok(bus_state_read(STR("{\"v\":1,\"turn\":{\"id\":\"t\",\"state\":\"final\"}}"), &a, &r) < 0,
+       "nor without a host");
+    arena_fini(&a);
+}
+
+static void test_ack(void)
+{
+    struct bus_ack ack;
+    bus_ack_read(STR("{\"stream\":\"TC_EV\", \"seq\":12}"), &ack);
+    ok(ack.sequence == 12 && !ack.error, "a stored message");
+    bus_ack_read(STR("{\"error\":{\"code\":400,\"err_code\":10071,\"description\":\"wrong last "
+                     "sequence: 2\"},\"stream\":\"TC_EV\",\"seq\":0}"),
+                 &ack);
+    ok(!ack.sequence && ack.error == BUS_WRONG_SEQUENCE, "a refused one");
+    is_str(ack.text, "wrong last sequence: 2", "with the reason");
+    bus_ack_read(STR("{\"error\":{}}"), &ack);
+    ok(ack.error != 0, "an error without a number is one");
+    bus_ack_read(STR("{\"seq\":"), &ack);
+    ok(ack.error != 0 && !ack.sequence, "what is no JSON is an error");
+    bus_ack_read(STR(""), &ack);
+    ok(ack.error != 0, "so is nothing");
+}
+
+int main(void)
+{
+    plan_lazy();
+    test_batch();
+    test_no_batch();
+    test_state();
+    test_small_state();
+    test_ack();
+    return 0;
+}

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: MIT
+"""A nats-server of its own for a test: a free loopback port, a store of its own, and faults; and a
+TCP connection to it that can be cut."""
+import pathlib
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import threading
+import time
+
+import nats_wire
+
+
+def available():
+    return shutil.which("nats-server") is not None
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+class NatsServer:
+    def __init__(self, extra="", port=None):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="turncast-nats."))
+        self.port = port or free_port()
+        self.extra = extra
+        self.process = None
+
+    def __enter__(self):
+        self.start()
+        return self
+
+    def __exit__(self, *_):
+        self.kill()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def url(self):
+        return f"nats://127.0.0.1:{self.port}"
+
+    def start(self):
+        config = self.folder / "nats.conf"
+        config.write_text(
+            f'listen: "127.0.0.1:{self.port}"\n'
+            f'jetstream {{ store_dir: "{self.folder}/store" }}\n{self.extra}\n'
+        )
+        log = open(self.folder / "log", "ab")  # noqa: SIM115
+        self.process = subprocess.Popen(
+            ["nats-server", "-c", config], stdin=subprocess.DEVNULL, stdout=log, stderr=log
+        )
+        log.close()
+        deadline = time.monotonic() + 30
+        while True:
+            try:
+                socket.create_connection(("127.0.0.1", self.port), timeout=1).close()
+                return
+            except OSError:
+                if self.process.poll() is not None or time.monotonic() > deadline:
+                    raise RuntimeError((self.folder / "log").read_text()) from None
+                time.sleep(0.02)
+
+    def kill(self):
+        if self.process:
+            self.process.kill()
+            self.process.wait()
+            self.process = None
+
+    def stop(self):
+        self.process.send_signal(signal.SIGSTOP)
+
+    def go_on(self):
+        self.process.send_signal(signal.SIGCONT)
+
+    def forget(self):
+        """All that it has stored."""
+        shutil.rmtree(self.folder / "store", ignore_errors=True)
+
+    def client(self, **more):
+        return nats_wire.NatsWire(self.port, **more)
+
+
+class Cable:
+    """Passes TCP connections on to a port of this machine until it is cut."""
+
+    def __init__(self, port):
+        self.target = port
+        self.open = True
+        self.sockets = []
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+        threading.Thread(target=self._serve, daemon=True).start()
+
+    def url(self):
+        return f"nats://127.0.0.1:{self.port}"
+
+    def cut(self):
+        self.open = False
+        for sock in self.sockets:
+            try:
+                sock.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
+        self.sockets.clear()
+
+    def mend(self):
+        self.open = True
+
+    def _serve(self):
+        while True:
+            client, _ = self.listener.accept()
+            try:
+                if not self.open:
+                    raise OSError
+                server = socket.create_connection(("127.0.0.1", self.target))
+            except OSError:
+                client.close()
+                continue
+            self.sockets += [client, server]
+            for pair in ((client, server), (server, client)):
+                threading.Thread(target=self._pump, args=pair, daemon=True).start()
+
+    @staticmethod
+    def _pump(source, target):
+        try:
+            while data := source.recv(65536):
+                target.sendall(data)
+        except OSError:
+            pass
+        for sock in (source, target):
+            try:
+                sock.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
