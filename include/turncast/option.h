@@ -76,9 +76,10 @@ struct tc_rule {
 };
 
 /* Since 1.4. A request by which `turncast doctor` asks the service whether the credentials are
- * valid; it must change nothing. url and header values may have {option:NAME}, see tc_http; a header
- * with an option that is not set is left out. With the method NOOP and a URL smtp: or smtps: the
- * mail server is asked; the only headers are X-SMTP-User and X-SMTP-Password. Made by TC_PROBE. */
+ * valid; it must change nothing. url and header values may have {option:NAME}, see tc_http; a
+ * header with an option that is not set is left out. With the method NOOP and a URL smtp: or smtps:
+ * the mail server is asked; the only headers are X-SMTP-User and X-SMTP-Password. Made by TC_PROBE.
+ */
 struct tc_probe {
     size_t size;
     const char *method; /* NULL: GET */
@@ -94,6 +95,8 @@ struct tc_probe {
     const char *header_list; /* a TC_T_LIST option whose elements NAME=VALUE are headers, too */
     /* Of the body, in which {option:NAME} is put in then, as with TC_FILL_BODY. NULL: JSON. */
     const char *content_type;
+    bool address; /* there are no credentials to check: any response but 3xx, 404, 410 and 5xx shows
+                     that the address is right */
 #endif
 };
 #endif

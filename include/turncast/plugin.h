@@ -324,8 +324,9 @@ struct tc_host {
     ((lobby)->inst->host->answer((lobby), (decision), (receipt)))
 #endif
 /* Registers a path of letters, digits, - _ and /, with a slash at the beginning; one at the end
- * stands for all paths below it, too. Requests to "/hooks/INSTANCE" + path of the host's HTTP
- * server are passed to on_hit. For init. -1 if the server is off; logged. */
+ * stands for all paths below it, too. With hosts of 1.6 and later the path may be empty. Requests
+ * to "/hooks/INSTANCE" + path of the host's HTTP server are passed to on_hit. For init. -1 if the
+ * server is off; logged. */
 #define tc_route(inst, path) ((inst)->host->route((inst), (path)))
 #if TURNCAST_API_MINOR >= 5
 /* Since 1.5. Sends the response to a request (tc_hit.number) for which on_hit has set `later`. One

@@ -83,7 +83,9 @@ struct tc_part {
  * there is one slash, whether the value ends with slashes or not. Only a URL that begins with such
  * a placeholder may use http:, and only to a loopback address. Hosts of 1.5 and later also know
  * {secret:NAME}, see tc_secret, and {option:LIST.ELEMENT}, the VALUE of an element ELEMENT=VALUE of
- * a list. */
+ * a list. With hosts of 1.6 and later, {base64:NAME} is the Base64 form of the value, {base64:A:B} that
+ * of both values with a colon between them, as in basic authentication; and a header is left out if
+ * it names an option that has no value. */
 #if TURNCAST_API_MINOR >= 5
 /* Since 1.5. With the URL smtp://HOST[:PORT] or smtps://HOST[:PORT] the request is an e-mail: body
  * is the message (RFC 5322, lines end as they like), and the only headers are

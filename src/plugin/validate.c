@@ -67,8 +67,8 @@ bool validate_path(const char *path)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_/";
     const size_t len = path ? strnlen(path, ROUTE_PATH_MAX + 1) : 0;
-    return len > 0 && len <= ROUTE_PATH_MAX && path[0] == '/' && strspn(path, plain) == len &&
-           !strstr(path, "//");
+    return path && (len == 0 || path[0] == '/') && len <= ROUTE_PATH_MAX &&
+           strspn(path, plain) == len && !strstr(path, "//");
 }
 
 const char *validate_socket(const struct tc_socket *s)

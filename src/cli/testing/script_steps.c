@@ -310,7 +310,8 @@ static void script_do_reply(struct script *s, char *rest)
 
 static void script_do_hit(struct script *s, char *rest)
 {
-    const char *const method = script_word(&rest), *const path = script_word(&rest);
+    const char *const method = script_word(&rest), *const word = script_word(&rest);
+    const char *const path = strcmp(word, "-") == 0 ? "" : word;
     json_t *const headers = script_take_json(s, &rest);
     script_begin_step(s);
     if (headers)

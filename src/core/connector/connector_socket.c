@@ -74,12 +74,13 @@ static int fill_socket_spec(struct connector_instance *r, struct arena *arena,
                                   .ping_ms = spec->ping_ms,
                                   .silent_ms = spec->silent_ms,
                                   .headers = headers,
-                                  .header_count = spec->header_count,
                                   .binary = spec->binary};
-    for (size_t i = 0; i < spec->header_count && !wrong; i++)
-        headers[i] = (struct websocket_header){
-            spec->headers[i].name,
-            outbox_expand_text(arena, &source, spec->headers[i].value, &wrong)};
+    for (size_t i = 0; i < spec->header_count && !wrong; i++) {
+        const char *const value =
+            outbox_expand_header(arena, &source, spec->headers[i].value, &wrong);
+        if (value)
+            headers[to->header_count++] = (struct websocket_header){spec->headers[i].name, value};
+    }
     return wrong ? err_set(err, NULL, "%s", wrong) : 0;
 }
 

@@ -293,6 +293,7 @@ static void pack_probe(struct buf *out, const struct tc_probe *p)
     pack_string(out, all.body);
     pack_string(out, all.header_list);
     pack_string(out, all.content_type);
+    pack_bool(out, all.address);
     pack_int64(out, (int64_t)p->header_count);
     for (size_t i = 0; i < p->header_count; i++) {
         pack_string(out, p->headers[i].name);
@@ -396,6 +397,7 @@ static const struct tc_probe *take_probe(struct unpacker *u, struct arena *a)
     p->body = unpack_text(u);
     p->header_list = unpack_text(u);
     p->content_type = unpack_text(u);
+    p->address = unpack_flag(u);
     p->header_count = unpack_count(u, HEADERS_MAX);
     struct tc_header *const headers = arena_alloc(a, (p->header_count + 1) * sizeof *headers);
     for (size_t i = 0; i < p->header_count; i++) {

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * Owns {option:NAME}, {origin:NAME} and {secret:NAME} in URLs, header values and, with
- * TC_FILL_BODY, in bodies. */
+ * Owns {option:NAME}, {origin:NAME}, {base64:NAME} and {secret:NAME} in URLs, header values and,
+ * with TC_FILL_BODY, in bodies. */
 #include "plugin/outbox/outbox_expand.h"
 
 #include <ctype.h>
 #include <string.h>
+
+#include <nettle/base64.h>
 
 #include "event/json/json_writer.h"
 #include "plugin/outbox/outbox_multipart.h"
@@ -12,6 +14,7 @@
 #define OPTION "{option:"
 #define ORIGIN "{origin:"
 #define SECRET "{secret:"
+#define BASE64 "{base64:"
 #define OPEN_LEN (sizeof OPTION - 1) /* of all */
 #define MAX_OPTION ((size_t)4 << 10)
 #define JSON_TYPE "application/json; charset=utf-8"
@@ -22,6 +25,8 @@ struct expand_state {
     struct arena *arena;
     const struct expand_source *source;
     enum expand_escape escape;
+    bool is_header;
+    bool is_unset;     /* of a header: it names an option without a value */
     const char *wrong; /* or NULL */
 };
 
@@ -36,7 +41,8 @@ static bool is_kind(const char *open, const char *kind)
 static const char *find_open(const char *text)
 {
     for (const char *at = strchr(text, '{'); at; at = strchr(at + 1, '{'))
-        if (is_kind(at, OPTION) || is_kind(at, ORIGIN) || is_kind(at, SECRET))
+        if (is_kind(at, OPTION) || is_kind(at, ORIGIN) || is_kind(at, SECRET) ||
+            is_kind(at, BASE64))
             return at;
     return NULL;
 }
@@ -74,18 +80,42 @@ static void add_escaped(const struct expand_state *f, struct buf *out, struct st
         buf_add(out, text.p, text.len);
 }
 
-static void put_option(struct expand_state *f, struct buf *out, const char *name, bool origin_only)
+/* NULL: the option has no value that can be put in. */
+static const char *outbox_expand_find_option(struct expand_state *f, const char *name)
 {
     const struct expand_source *const s = f->source;
     const char *const text = s->option ? s->option(s->ctx, name) : NULL;
-    if (!text)
+    if (!text && f->is_header)
+        f->is_unset = true;
+    else if (!text)
         f->wrong = arena_sprintf(f->arena, "unknown option %s", name);
     else if (strnlen(text, MAX_OPTION + 1) > MAX_OPTION)
         f->wrong = arena_sprintf(f->arena, "option %s is too long for a request", name);
     else if (strpbrk(text, "\r\n"))
         f->wrong = arena_sprintf(f->arena, "option %s contains a line break", name);
-    else
+    return f->wrong ? NULL : text;
+}
+
+static void put_option(struct expand_state *f, struct buf *out, const char *name, bool origin_only)
+{
+    const char *const text = outbox_expand_find_option(f, name);
+    if (text)
         add_escaped(f, out, (struct str){text, origin_only ? origin_len(text) : strlen(text)});
+}
+
+/* names: of one option, or of two with a colon between them, as in HTTP basic authentication. */
+static void put_base64(struct expand_state *f, struct buf *out, const char *names)
+{
+    const char *const colon = strchr(names, ':');
+    const char *const first =
+        outbox_expand_find_option(f, arena_strndup(f->arena, names, strcspn(names, ":")));
+    const char *const second = first && colon ? outbox_expand_find_option(f, colon + 1) : NULL;
+    if (!first || (colon && !second))
+        return;
+    const char *const plain = colon ? arena_sprintf(f->arena, "%s:%s", first, second) : first;
+    char *const coded = arena_alloc(f->arena, BASE64_ENCODE_RAW_LENGTH(strlen(plain)) + 1);
+    base64_encode_raw(coded, strlen(plain), (const uint8_t *)plain);
+    add_escaped(f, out, (struct str){coded, BASE64_ENCODE_RAW_LENGTH(strlen(plain))});
 }
 
 static void put_secret(struct expand_state *f, struct buf *out, const char *name)
@@ -103,6 +133,8 @@ static void put_placeholder(struct expand_state *f, struct buf *out, const char 
 {
     if (is_kind(open, SECRET))
         put_secret(f, out, name);
+    else if (is_kind(open, BASE64))
+        put_base64(f, out, name);
     else
         put_option(f, out, name, is_kind(open, ORIGIN));
 }
@@ -147,6 +179,15 @@ const char *outbox_expand_text(struct arena *a, const struct expand_source *sour
     return filled;
 }
 
+const char *outbox_expand_header(struct arena *a, const struct expand_source *source,
+                                 const char *value, const char **wrong)
+{
+    struct expand_state f = {.arena = a, .source = source, .is_header = true};
+    const char *const filled = outbox_expand_fill(&f, value);
+    *wrong = f.wrong;
+    return f.is_unset ? NULL : filled;
+}
+
 /* ---- secrets that are not set ---- */
 
 static const char *find_missing(const char *text, const struct runtime_secrets *secrets,
@@ -187,12 +228,18 @@ const char *outbox_expand_find_missing(const struct tc_http *http,
 
 /* ---- requests ---- */
 
-static const struct httpc_header *fill_headers(struct expand_state *f, const struct tc_http *http)
+/* A header that names an option without a value is left out. */
+static const struct httpc_header *fill_headers(struct expand_state *f, const struct tc_http *http,
+                                               size_t *count)
 {
     struct httpc_header *const to = arena_alloc(f->arena, (http->header_count + 1) * sizeof *to);
-    for (size_t i = 0; i < http->header_count; i++)
-        to[i] = (struct httpc_header){http->headers[i].name,
-                                      outbox_expand_fill(f, http->headers[i].value)};
+    *count = 0;
+    for (size_t i = 0; i < http->header_count && !f->wrong; i++) {
+        const char *const value =
+            outbox_expand_header(f->arena, f->source, http->headers[i].value, &f->wrong);
+        if (value)
+            to[(*count)++] = (struct httpc_header){http->headers[i].name, value};
+    }
     return to;
 }
 
@@ -253,11 +300,13 @@ const char *outbox_expand_request(struct expanded_request *f, const struct outbo
     struct expand_state filling = {.arena = &f->arena, .source = source};
     if (http->flags & TC_SAVE && !save_dir)
         return "no directory for files";
+    size_t header_count;
+    const struct httpc_header *const headers = fill_headers(&filling, http, &header_count);
     f->http = (struct httpc_request){
         .method = http->method,
         .url = outbox_expand_fill(&filling, http->url),
-        .headers = fill_headers(&filling, http),
-        .header_count = http->header_count,
+        .headers = headers,
+        .header_count = header_count,
         .body = {http->body, http->body_len},
         .content_type = http->content_type ? http->content_type
                         : http->body       ? JSON_TYPE

@@ -28,6 +28,10 @@ const char *outbox_expand_request(struct expanded_request *f, const struct outbo
 /* A text with its placeholders replaced, in the arena or as it is; *wrong as above, or NULL. */
 const char *outbox_expand_text(struct arena *a, const struct expand_source *source,
                                const char *text, const char **wrong);
+/* The same of the value of a header. NULL: it names an option without a value; leave the header
+ * out. */
+const char *outbox_expand_header(struct arena *a, const struct expand_source *source,
+                                 const char *value, const char **wrong);
 /* The name, *len bytes of it, of a secret that the request needs and that is not set; or NULL. */
 const char *outbox_expand_find_missing(const struct tc_http *http,
                                        const struct runtime_secrets *secrets, size_t *len);

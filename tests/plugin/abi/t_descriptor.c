@@ -232,8 +232,9 @@ static void test_wrong(void)
                                 dirty[] = {{.key = "o", .kind = TC_RULE_RANGE, .text = "\x1b"},
                                            {0}};
     static const struct tc_probe no_url = {.size = sizeof no_url},
-                                 crowded = {sizeof crowded, NULL, "https://a", NULL, 99,  NULL,
-                                            NULL,           NULL, NULL,        NULL, NULL};
+                                 crowded = {.size = sizeof crowded,
+                                            .url = "https://a",
+                                            .header_count = 99};
     char lengthy[2000];
     memset(lengthy, 'a', sizeof lengthy - 1);
     lengthy[sizeof lengthy - 1] = 0;

@@ -403,7 +403,8 @@ static void note_answer(void *arg, const struct tc_answer *a)
 static void route(struct tc_turn *t)
 {
     is_int(tc_route(t->inst, "/events"), 0, "tc_route");
-    static const char *const wrong[] = {"", "events", "/a/../b", "/a%20b", "//x", "/a?b"};
+    is_int(tc_route(t->inst, ""), 0, "  of the instance itself");
+    static const char *const wrong[] = {"events", "/a/../b", "/a%20b", "//x", "/a?b"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
         is_int(tc_route(t->inst, wrong[i]), -1, "not \"%s\"", wrong[i]);
     is_int(t->inst->host->route(NULL, "/x"), -1, "no instance");
@@ -425,7 +426,7 @@ static void test_hits(void)
     actor_inside = route;
     instance_init(in);
     actor_inside = NULL;
-    is_str(actor_told.p, "route:/events;", "the host has the route");
+    is_str(actor_told.p, "route:/events;route:;", "the host has the routes");
     const struct tc_hit hit = {.method = "POST", .path = "/events", .query = "", .body = ""};
     is_int(instance_call_on_hit(in, &hit, note_answer, NULL), 0, "a hit");
     is_str(answered, "202 POST /events", "  is answered, from memory of the callback");

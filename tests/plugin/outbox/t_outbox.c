@@ -61,6 +61,32 @@ static void test_lane(void)
     kit_end(&k);
 }
 
+static void test_basic_authentication(void)
+{
+    static const struct httpd_step steps[] = {{HTTPD_REPLY, KIT_OK}, {HTTPD_REPLY, KIT_OK}};
+    static const struct tc_header headers[] = {{"Authorization", "Basic {base64:token:token}"},
+                                               {"X-Unset", "a {option:nothing}"},
+                                               {"X-Half", "{base64:token:nothing}"},
+                                               {"X-One", "{base64:token}"}},
+                                  broken[] = {{"X-Broken", "{base64:broken}"}};
+    kit_begin(&k, steps, 1);
+    KIT_SEND(&k, BATCH_NOTHING,
+             TC_HTTP(.url = URL, .lane = "a", .tag = "x", .headers = headers, .header_count = 4));
+    kit_run_idle(&k);
+    has_str(request(0),
+            "\r\nAuthorization: Basic "
+            "Y2FuYXJ5LTAxMjM0NTY3ODktdG9rZW46Y2FuYXJ5LTAxMjM0NTY3ODktdG9rZW4=\r\n",
+            "two options in Base64");
+    has_str(request(0), "\r\nX-One: Y2FuYXJ5LTAxMjM0NTY3ODktdG9rZW4=\r\n", "one option");
+    ok(!strstr(request(0), "X-Unset") && !strstr(request(0), "X-Half"),
+       "headers of options without a value are left out");
+    KIT_SEND(&k, BATCH_NOTHING,
+             TC_HTTP(.url = URL, .lane = "a", .tag = "y", .headers = broken, .header_count = 1));
+    kit_run_idle(&k);
+    has_str(k.error, "option broken contains a line break", "a value that no header can have");
+    kit_end(&k);
+}
+
 static void hold(struct kit_call *call)
 {
     int ms;
@@ -417,6 +443,7 @@ int main(void)
     test_scope(TC_HOLD_RATES, true, false);
     test_scope(TC_HOLD_INSTANCE, true, true);
     test_hold_after_done();
+    test_basic_authentication();
     test_headers();
     test_many_headers();
     test_thinking();

@@ -102,25 +102,29 @@ static size_t service_probe_collect_headers(struct service_probe *p, struct tc_h
     return n;
 }
 
+/* Whether a placeholder of the request ends with the name of this option. */
+static bool service_probe_names(struct service_probe *p, const char *key)
+{
+    const char *const end = arena_sprintf(&p->arena, ":%s}", key);
+    bool names = strstr(p->probe->url, end) ||
+                 (p->probe->content_type && p->probe->body && strstr(p->probe->body, end));
+    for (size_t i = 0; i < p->probe->header_count; i++)
+        names |= strstr(p->probe->headers[i].value, end) != NULL;
+    return names;
+}
+
 /* The option whose value the service judges: the first secret of the request. NULL: none. */
-static const char *service_probe_find_secret(const struct service_probe *p)
+static const char *service_probe_find_secret(struct service_probe *p)
 {
     const char *const *const list = service_probe_find_list(p);
     if (list && *list)
         return p->probe->header_list;
     if (p->is_mail)
         return service_probe_find_row(p, "password", TC_T_STR) ? "password" : NULL;
-    const char *const texts[] = {p->probe->url,
-                                 p->probe->header_count ? p->probe->headers[0].value : "",
-                                 p->probe->content_type && p->probe->body ? p->probe->body : ""};
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        for (const char *at = texts[i]; (at = strstr(at, SECRET_OPTION));) {
-            at += strlen(SECRET_OPTION);
-            for (const struct tc_option *o = p->options; o && o->key; o++)
-                if ((o->flags & TC_SECRET) && strncmp(at, o->key, strlen(o->key)) == 0 &&
-                    at[strlen(o->key)] == '}')
-                    return o->key;
-        }
+    for (const struct tc_option *o = p->options; o && o->key; o++)
+        if ((o->flags & TC_SECRET) && service_probe_find_option(p, o->key) &&
+            service_probe_names(p, o->key))
+            return o->key;
     return NULL;
 }
 
@@ -327,6 +331,20 @@ static bool service_probe_is_refusal(const struct service_probe *p)
     return p->status != 429 && p->status < 500 && p->is_json;
 }
 
+/* Another status than these depends on what is sent there, which is not known before. */
+static struct finding service_probe_judge_address(struct service_probe *p)
+{
+    struct arena *const a = &p->arena;
+    const bool is_redirect = p->status >= 300 && p->status < 400;
+    if (is_redirect || p->status == 404 || p->status == 410 || p->status >= 500)
+        return (struct finding){
+            .level = FINDING_WARNING,
+            .text = arena_sprintf(a, "%s answers with status %d", p->host, p->status),
+            .remedy = "check the URL in the options of the instance, and the server"};
+    return (struct finding){.level = FINDING_OK,
+                            .text = arena_sprintf(a, "%s answers (status %d)", p->host, p->status)};
+}
+
 struct finding service_probe_judge(struct service_probe *p)
 {
     struct arena *const a = &p->arena;
@@ -342,6 +360,8 @@ struct finding service_probe_judge(struct service_probe *p)
                                                       p->account ? ")" : "")};
     if (!p->status)
         return service_probe_judge_silence(p);
+    if (p->probe->address)
+        return service_probe_judge_address(p);
     if (!service_probe_is_refusal(p))
         return (struct finding){
             .level = FINDING_WARNING,
