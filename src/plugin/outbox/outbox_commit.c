@@ -168,11 +168,25 @@ static bool takes_place(const struct outbox_commit *c, const struct outbound_req
            c->batch->verdict.next != TC_NEXT_AGAIN;
 }
 
-/* A callback may send for any turn of its instance. */
+/* The request whose reply or offer the callback was called for; NULL: none, or it has ended. */
+static const struct outbox_entry *outbox_commit_find_cause(const struct outbox_commit *c)
+{
+    const struct outbox_entry *item = c->answered;
+    if (item || c->batch->settles != BATCH_REQUEST)
+        return item;
+    LIST_FOREACH (item, &c->outbox->items, next)
+        if (item->request->id == c->batch->request)
+            return item;
+    return NULL;
+}
+
+/* A callback may send for any turn of its instance. Of several turns with this id, it is the one
+ * for which the callback was called. */
 static struct outbox_turn *turn_of(const struct outbox_commit *c, const char *id)
 {
-    if (c->answered && strcmp(c->answered->request->turn, id) == 0)
-        return c->answered->turn;
+    const struct outbox_entry *const cause = outbox_commit_find_cause(c);
+    if (cause && cause->turn && strcmp(cause->request->turn, id) == 0)
+        return cause->turn;
     return outbox_find_turn(c->outbox, id);
 }
 

@@ -137,7 +137,8 @@ static bool join_turn(struct outbox_recovery *l, struct outbox_entry *item)
 {
     struct outbox *const p = l->outbox;
     const char *const id = item->request->turn;
-    struct outbox_turn *t = *id ? find_resumed(p, id) : &p->context;
+    /* The connector was told how many requests a turn has: one that is added later has its own. */
+    struct outbox_turn *t = !*id ? &p->context : l->only ? NULL : find_resumed(p, id);
     if (!t)
         t = resume_turn(l, id);
     if (!t)
