@@ -17,7 +17,8 @@ const group = (values) =>
 
 export class Host {
   // agents: {NAME: {command: [...], ...}}, the first one the default.
-  static async start(agents, http = {}, more = "") {
+  // instances: more of them, as in the configuration.
+  static async start(agents, http = {}, more = "", instances = "") {
     const host = new Host();
     host.folder = fs.mkdtempSync(path.join(os.tmpdir(), "turncast-npm."));
     const list = Object.entries(agents).map(([name, a]) =>
@@ -26,7 +27,7 @@ export class Host {
     fs.writeFileSync(config, `agents : { ${list.join("\n")} };
 default_agent = "${Object.keys(agents)[0]}";
 state_directory = "${host.folder}/state";
-plugins : { instances : { log : { plugin = "jsonl"; path = "${host.folder}/events"; }; }; };
+plugins : { instances : { log : { plugin = "jsonl"; path = "${host.folder}/events"; }; ${instances} }; };
 http : { listen = "127.0.0.1:0"; ${group(http)}
   keys : { client : { secret = "${KEY}"; grants = ["submit", "cancel", "watch", "answer"]; }; }; };
 log : { level = "info"; };

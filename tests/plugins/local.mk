@@ -76,7 +76,10 @@ CONNECTOR_TESTS = \
 	tests/plugins/telegram/options.script \
 	tests/plugins/telegram/poll.script \
 	tests/plugins/telegram/request.script \
-	tests/plugins/telegram/webhook.script
+	tests/plugins/telegram/webhook.script \
+	tests/plugins/webhook/inbound.script \
+	tests/plugins/webhook/options.script \
+	tests/plugins/webhook/outbound.script
 dist_check_SCRIPTS += tests/plugins/script.t $(CONNECTOR_TESTS)
 tests/plugins/script.log $(CONNECTOR_TESTS:.script=.log): turncast-script$(EXEEXT)
 

@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 import threading
 
-from talk import BUILD, SLACK_TOKENS, TEAMS_SECRETS, TELEGRAM_TOKEN, Host, done, equal, listening, ok, teams
+from talk import BUILD, SLACK_TOKENS, TEAMS_SECRETS, TELEGRAM_TOKEN, WEBHOOK_SECRETS, Host, done, equal, listening, ok, teams
 from drive import Fake
 
 folder = pathlib.Path(tempfile.mkdtemp(prefix="turncast-doctor."))
@@ -19,21 +19,27 @@ OPTION = {"telegram": "token", "slack": "bot_token"}
 BAD = "123456:another-token-of-this-test"
 
 
-def doctor(name, token, api_base, *arguments):
-    """Status and output of turncast doctor for one instance, in line 3."""
+def doctor_of(name, options, more="", arguments=()):
+    """Status and output of turncast doctor for one instance."""
     CONF.write_text(
         f"""plugins : {{ instances : {{
-  talk : {{ plugin = "{name}"; api_base = "{api_base}";
-    {OPTION[name]} = "{token}"; }};
+  talk : {{ plugin = "{name}"; {options} }};
 }}; }};
-"""
+{more}"""
     )
     CONF.chmod(0o600)
     env = {**os.environ, "XDG_STATE_HOME": str(folder), "XDG_CONFIG_HOME": str(folder)}
     command = [str(BUILD / "turncast"), "doctor", "-c", str(CONF), *arguments]
     ended = subprocess.run(command, capture_output=True, text=True, env=env, timeout=120)
-    ok(token not in ended.stdout + ended.stderr, f"{name}: the token is not shown")
-    return ended.returncode, ended.stdout
+    return ended.returncode, ended.stdout + ended.stderr
+
+
+def doctor(name, token, api_base, *arguments):
+    """The same of a chat connector, whose token is in line 3."""
+    options = f'api_base = "{api_base}";\n    {OPTION[name]} = "{token}";'
+    status, output = doctor_of(name, options, arguments=arguments)
+    ok(token not in output, f"{name}: the token is not shown")
+    return status, output
 
 
 def told(output):
@@ -144,8 +150,27 @@ def by_form():
             host.close()
 
 
+def address():
+    """An endpoint for which there are no credentials: whether a server answers there."""
+    with Fake("webhook") as fake:
+        host = f"127.0.0.1:{fake.port}"
+        url = f'{fake.url}/hook"; secret = "{WEBHOOK_SECRETS[0]}'
+        status, output = doctor_of("webhook", f'url = "{url}";')
+        ok(f"ok    instance talk: {host} answers (status 405)" in output and status == 0,
+           "webhook: any response shows that the address is right", output)
+        for code in (302, 404, 410, 503):
+            fake.control("fault", {"do": "answer", "status": code, "match": {"method": "get"}})
+            status, output = doctor_of("webhook", f'url = "{url}";')
+            ok(f"warn  instance talk: {host} answers with status {code}" in output,
+               f"webhook: but status {code}", output)
+    receiver = f'receive = true; secret = "{WEBHOOK_SECRETS[0]}"; '
+    _, output = doctor_of("webhook", receiver, 'http : { listen = "127.0.0.1:0"; };')
+    ok(output.count("instance talk") == 1, "webhook: without an address nothing is asked", output)
+
+
 at_once()
 by_form()
+address()
 check("telegram", "", "fake_bot", "Unauthorized")
 check("slack", "/api/", "fake_bot", "invalid_auth")
 done()

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """What the tests of whole conversations share: a host with its folder, config and log."""
+import base64
 import json
 import os
 import pathlib
@@ -28,6 +29,10 @@ AUDIT = "AUDIT"  # in the place of Host.audit
 SLACK_TOKENS = ("xoxb-fake-bot", "xapp-fake-app", "fake-signing-secret")
 MATRIX_TOKEN = "syt_fake_matrix_token"
 TEAMS_SECRETS = ("fake~client.secret", "fake-teams-access-token")
+WEBHOOK_SECRETS = (  # out, in
+    "whsec_" + base64.b64encode(b"fake-webhook-secret-of-32-bytes!").decode(),
+    "whsec_" + base64.b64encode(b"fake-inbound-secret-of-32-bytes!").decode(),
+)
 
 
 def note(text):
@@ -115,7 +120,7 @@ plugins : {{ instances : {{ {instances.replace(AUDIT, str(self.audit))} }}; }};
     def leaks(self):
         """Its files, but the configuration, that have a secret of the services in them."""
         files = [p for p in self.folder.rglob("*") if p.is_file() and p != self.config]
-        secrets = [s.encode() for s in (TELEGRAM_TOKEN, MATRIX_TOKEN, *SLACK_TOKENS, *TEAMS_SECRETS)]
+        secrets = [s.encode() for s in (TELEGRAM_TOKEN, MATRIX_TOKEN, *SLACK_TOKENS, *TEAMS_SECRETS, *WEBHOOK_SECRETS)]
         return [str(p) for p in files if any(s in p.read_bytes() for s in secrets)]
 
     def environment(self):
@@ -253,6 +258,19 @@ def listening(fake, instance="tm"):
         port = s.getsockname()[1]
     fake.control("hook", {"url": f"http://127.0.0.1:{port}/hooks/{instance}/messages"})
     return f'http : {{ listen = "127.0.0.1:{port}"; }};\n'
+
+
+def webhook(fake, name="wh", **options):
+    """The instance `name`, with an endpoint that is a fake; it receives messages, too."""
+    lines = {
+        "url": f"http://127.0.0.1:{fake.port}/hook",
+        "secret": WEBHOOK_SECRETS[0],
+        "inbound_secret": WEBHOOK_SECRETS[1],
+        "receive": True,
+        "grants": ["submit", "cancel", "answer"],
+        **options,
+    }
+    return _instance(name, "webhook", lines)
 
 
 def audit():

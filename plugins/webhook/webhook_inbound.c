@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT
+ * Signed requests of other programs: a message for the agent, a decision on a request of the agent,
+ * or a wish to stop a turn. The id of a request is the id of its message, which is accepted once.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <time.h>
+
+#include <jansson.h>
+
+#include "webhook.h"
+
+#define DIGITS_MAX 12
+#define ID_MAX 256
+#define WINDOW_S 300 /* age of a signature that is accepted, in both directions of time */
+
+static const char *header_find(const struct tc_hit *hit, const char *name)
+{
+    for (size_t i = 0; i < hit->header_count; i++)
+        if (strcasecmp(hit->headers[i].name, name) == 0)
+            return hit->headers[i].value;
+    return NULL;
+}
+
+static const char *member_text(const json_t *object, const char *name)
+{
+    return json_string_value(json_object_get(object, name));
+}
+
+/* ---- responses ---- */
+
+/* As all errors of the HTTP server. */
+static void refuse(struct tc_turn *lobby, struct tc_answer *answer, int status, const char *code,
+                   const char *message)
+{
+    const char *const type = status == 401   ? "authentication_error"
+                             : status == 403 ? "permission_error"
+                             : status == 429 ? "rate_limit_error"
+                             : status >= 500 ? "server_error"
+                                             : "invalid_request_error";
+    answer->status = status;
+    answer->content_type = "application/json";
+    answer->body = tc_json(lobby, "{s:{s:s, s:s, s:n, s:s}}", "error", "message", message, "type",
+                           type, "param", "code", code);
+}
+
+/* What the host has made of it. */
+static void respond(struct tc_turn *lobby, struct tc_answer *answer, enum tc_accepted how,
+                    const struct tc_receipt *receipt)
+{
+    static const struct {
+        int status;
+        const char *state; /* of an error, its code */
+        const char *message;
+    } rows[] = {
+        [TC_ACCEPTED] = {202, "accepted", NULL},
+        [TC_QUEUED] = {202, "queued", NULL},
+        [TC_GIVEN] = {202, "given", NULL},
+        [TC_INTERRUPT] = {202, "interrupt", NULL},
+        [TC_COMMAND] = {200, "done", NULL},
+        [TC_KNOWN] = {200, "known", NULL},
+        [TC_DENIED] = {403, "not_allowed", "the user is not in allow, or the grant is missing"},
+        [TC_FULL] = {429, "queue_full", "too many messages are waiting"},
+        [TC_NOT_KEPT] = {503, "not_kept", "the message could not be stored; send it again"},
+        [TC_INVALID] = {400, "invalid_value", "a value is too long or not valid"},
+    };
+    const char *const text = receipt->answer;
+    answer->status = rows[how].status;
+    answer->content_type = "application/json";
+    if (rows[how].status >= 400)
+        refuse(lobby, answer, rows[how].status, rows[how].state, text ? text : rows[how].message);
+    else
+        answer->body = tc_json(lobby, "{s:s, s:s*, s:s*}", "state", rows[how].state, "turn",
+                               receipt->turn, "text", text);
+}
+
+/* ---- signature ---- */
+
+static bool time_is_recent(const char *timestamp)
+{
+    const size_t digits = strspn(timestamp, "0123456789");
+    if (digits == 0 || digits > DIGITS_MAX || timestamp[digits])
+        return false;
+    const int64_t age = (int64_t)time(NULL) - strtoll(timestamp, NULL, 10);
+    return age <= WINDOW_S && age >= -WINDOW_S;
+}
+
+/* NULL, or why the request is not that of somebody with a key. */
+static const char *signature_check(struct tc_turn *lobby, const struct tc_hit *hit, const char *id)
+{
+    const struct webhook *const s = lobby->inst->state;
+    const char *const timestamp = header_find(hit, "webhook-timestamp");
+    const char *const signatures = header_find(hit, "webhook-signature");
+    if (!id || !timestamp || !signatures)
+        return "the headers webhook-id, webhook-timestamp and webhook-signature are required";
+    if (!*id || strlen(id) > ID_MAX || strchr(id, '.'))
+        return "webhook-id must have 1 to 256 bytes and no full stop";
+    if (!time_is_recent(timestamp))
+        return "webhook-timestamp must be the current time in Unix seconds, within 300 s";
+    const struct webhook_message message = {id, timestamp, hit->body, hit->body_len};
+    return webhook_keys_verify(lobby, &s->in, &message, signatures)
+               ? NULL
+               : "webhook-signature is not that of the key in the configuration";
+}
+
+/* ---- what it wants ---- */
+
+/* A conversation per user, unless the sender names one. */
+static const char *body_conversation(const json_t *body)
+{
+    const char *const conversation = member_text(body, "conversation");
+    return conversation ? conversation : member_text(body, "user");
+}
+
+static enum tc_accepted take_decision(struct tc_turn *lobby, const json_t *body,
+                                      const json_t *decision, struct tc_receipt *receipt)
+{
+    char *const answers = json_dumps(json_object_get(decision, "answers"), JSON_COMPACT);
+    const enum tc_accepted how =
+        tc_answer(lobby,
+                  TC_DECISION(.ticket = member_text(decision, "ticket"),
+                              .choice = member_text(decision, "choice"),
+                              .text = member_text(decision, "text"), .answers = answers,
+                              .user = member_text(body, "user"), .name = member_text(body, "name"),
+                              .chat = body_conversation(body)),
+                  receipt);
+    free(answers);
+    return how;
+}
+
+static enum tc_accepted take_message(struct tc_turn *lobby, const json_t *body, const char *id,
+                                     struct tc_receipt *receipt)
+{
+    char *const route = json_dumps(json_object_get(body, "route"), JSON_COMPACT | JSON_ENCODE_ANY);
+    const enum tc_accepted how =
+        tc_submit(lobby,
+                  TC_INBOUND(.id = id, .chat = body_conversation(body),
+                             .user = member_text(body, "user"), .name = member_text(body, "name"),
+                             .text = member_text(body, "text"), .route = route),
+                  receipt);
+    free(route);
+    return how;
+}
+
+/* NULL, or what is missing in the body. */
+static const char *body_check(const json_t *body)
+{
+    const json_t *const decision = json_object_get(body, "answer");
+    if (!json_is_object(body))
+        return "the body must be a JSON object";
+    if (!member_text(body, "user"))
+        return "\"user\" must be a string";
+    if (json_object_get(body, "conversation") && !member_text(body, "conversation"))
+        return "\"conversation\" must be a string";
+    if (decision && (!member_text(decision, "ticket") || !member_text(decision, "choice")))
+        return "\"answer\" must be an object with the strings \"ticket\" and \"choice\"";
+    if (!decision && !member_text(body, "cancel") && !member_text(body, "text"))
+        return "\"text\", \"answer\" or \"cancel\" is required";
+    return NULL;
+}
+
+static void body_take(struct tc_turn *lobby, const json_t *body, const char *id,
+                      struct tc_answer *answer)
+{
+    const json_t *const decision = json_object_get(body, "answer");
+    const char *const cancel = member_text(body, "cancel"), *const wrong = body_check(body);
+    struct tc_receipt receipt = {0};
+    if (wrong) {
+        refuse(lobby, answer, 400, "invalid_body", wrong);
+        return;
+    }
+    const enum tc_accepted how = decision ? take_decision(lobby, body, decision, &receipt)
+                                 : cancel
+                                     ? tc_cancel(lobby, cancel, member_text(body, "user"), &receipt)
+                                     : take_message(lobby, body, id, &receipt);
+    respond(lobby, answer, how, &receipt);
+}
+
+int webhook_inbound_take(struct tc_turn *lobby, const struct tc_hit *hit, struct tc_answer *answer)
+{
+    const char *const id = header_find(hit, "webhook-id");
+    if (strcmp(hit->method, "POST") != 0) {
+        refuse(lobby, answer, 405, "method_not_allowed", "method not allowed; allowed: POST");
+        return 0;
+    }
+    const char *const wrong = signature_check(lobby, hit, id);
+    if (wrong) {
+        refuse(lobby, answer, 401, "invalid_signature", wrong);
+        return 0;
+    }
+    json_t *const body = json_loadb(hit->body, hit->body_len, 0, NULL);
+    body_take(lobby, body, id, answer);
+    json_decref(body);
+    return 0;
+}
