@@ -86,7 +86,7 @@ void chat_end_callback(struct chat *c)
 
 /* ---- turns ---- */
 
-static struct tc_target keep_target(struct tc_turn *turn, const struct tc_target *t)
+struct tc_target chat_keep_target(struct tc_turn *turn, const struct tc_target *t)
 {
     return (struct tc_target){
         .chat = t->chat ? tc_keep(turn, t->chat) : NULL,
@@ -135,7 +135,7 @@ struct chat_turn *chat_turn_new(struct chat *c, struct tc_turn *turn)
         target = (struct tc_target){.chat = table_option(c, c->table.chat_option), .group = true};
     t->chat = c;
     t->turn = turn;
-    t->target = keep_target(turn, &target);
+    t->target = chat_keep_target(turn, &target);
     move_turn(t);
     json_decref(route);
     chat_view_init(&t->view, clock_mono_ms());

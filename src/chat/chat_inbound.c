@@ -61,6 +61,24 @@ static void reply_to_command(struct chat *c, const struct tc_chat_message *m, co
     chat_reply(c, c->inst->lobby, &m->target, answer);
 }
 
+/* "Stopping the running turn.", and nothing else, which the outcome says, too. */
+static bool chat_inbound_only_stops(const struct chat_turn *t, const char *answer)
+{
+    return t && !t->over && strcmp(answer, texts_get(TEXT_STOPPING)) == 0;
+}
+
+static void show_command(struct chat *c, const struct tc_chat_message *m,
+                         const struct tc_receipt *receipt)
+{
+    struct chat_turn *const t = receipt->turn ? chat_find_turn(c, receipt->turn) : NULL;
+    if (!receipt->answer)
+        return;
+    if (chat_inbound_only_stops(t, receipt->answer))
+        chat_live_note_stop(t, &m->target);
+    else
+        reply_to_command(c, m, receipt->answer);
+}
+
 static void show_acceptance(struct chat *c, const struct tc_chat_message *m, enum tc_accepted how,
                             const struct tc_receipt *receipt)
 {
@@ -80,8 +98,7 @@ static void show_acceptance(struct chat *c, const struct tc_chat_message *m, enu
         break;
     case TC_COMMAND:
     case TC_FULL:
-        if (receipt->answer)
-            reply_to_command(c, m, receipt->answer);
+        show_command(c, m, receipt);
         break;
     case TC_KNOWN:
     case TC_DENIED:

@@ -72,7 +72,10 @@ struct chat_turn {
     struct chat_view view;
     struct chat_live live;
     struct chat_native stream;
-    bool over; /* the outcome is on its way, or the turn has ended */
+    struct tc_target stopper; /* the message that has stopped the turn, until its author is told;
+                                 chat NULL: none */
+    int64_t stop_due_ms;      /* monotonic: when the author of that message is told */
+    bool over;                /* the outcome is on its way, or the turn has ended */
     bool told_loss;
     bool told_tokens; /* the text of the clean-up has them */
 };
@@ -121,6 +124,8 @@ struct chat {
 /* ---- chat_engine.c ---- */
 
 /* NULL: there is no such turn. */
+/* Copies a target into the memory of the turn. */
+struct tc_target chat_keep_target(struct tc_turn *turn, const struct tc_target *t);
 struct chat_turn *chat_find_turn(struct chat *c, const char *id);
 /* The chat `from` has the id `to` now. */
 void chat_note_move(struct chat *c, const char *from, const char *to);
@@ -161,6 +166,9 @@ void chat_live_begin(struct chat_turn *t);
 /* An event was taken in; visible: a progress message has to show it. */
 void chat_live_touch(struct chat_turn *t, bool visible);
 void chat_live_wake(struct chat_turn *t);
+/* A message has stopped the turn. Its author is told so if the turn does not end at once: the
+ * outcome says it, too. */
+void chat_live_note_stop(struct chat_turn *t, const struct tc_target *message);
 /* Sends an operation with the view of the turn as it is now. */
 void chat_live_send_view(struct chat_turn *t, const struct chat_record *r,
                          struct chat_send_extra extra);
@@ -168,8 +176,9 @@ void chat_live_send_view(struct chat_turn *t, const struct chat_record *r,
 void chat_live_close(struct chat_turn *t);
 /* Id of the progress message, also of an earlier process; NULL: none, or not known. */
 const char *chat_live_message(const struct chat_turn *t);
-/* An edit whose reply was lost, by this process or an earlier one, may still reach the message. */
-bool chat_live_may_come_late(const struct chat_turn *t);
+/* For how long an edit whose reply was lost, to this process or an earlier one, may still reach the
+ * message; 0: there is none. */
+int64_t chat_live_late_ms(const struct chat_turn *t);
 /* The progress message has become the answer, or is deleted. */
 void chat_live_use(struct chat_turn *t);
 void chat_live_take_result(struct chat_turn *t, struct chat_record *r,

@@ -14,6 +14,7 @@
 #define TYPING_EARLY_MS 500
 #define TYPING_LONG_MS 10000 /* a sign that is visible for longer has to be removed */
 #define TYPING_TTL_MS 600000 /* after the last event */
+#define STOP_MS 2000         /* a turn that ends within it is not said to be stopping */
 #define DRAFT_BEAT_MS 20000  /* a draft is visible for 30 s */
 
 static void chat_live_move(struct chat_turn *t, enum chat_live_event event)
@@ -114,12 +115,18 @@ static int64_t typing_due(const struct chat_turn *t, int64_t now)
     return due > c->signs_off_until_ms ? due : c->signs_off_until_ms;
 }
 
+static int64_t stop_due(const struct chat_turn *t)
+{
+    return t->stopper.chat ? t->stop_due_ms : INT64_MAX;
+}
+
 static void chat_live_schedule(struct chat_turn *t)
 {
     const int64_t now = clock_mono_ms();
-    const int64_t show = show_due(t, now), typing = typing_due(t, now);
-    const int64_t stream = chat_native_due(t), sooner = show < typing ? show : typing;
-    const int64_t due = sooner < stream ? sooner : stream;
+    const int64_t all[] = {show_due(t, now), typing_due(t, now), chat_native_due(t), stop_due(t)};
+    int64_t due = INT64_MAX;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        due = all[i] < due ? all[i] : due;
     const int64_t ms = t->over || due == INT64_MAX ? -1 : due > now ? due - now : 1;
     t->chat->hooks.wake(t->chat->hooks.ctx, t->turn, ms);
 }
@@ -271,6 +278,20 @@ void chat_live_touch(struct chat_turn *t, bool visible)
     chat_live_schedule(t);
 }
 
+void chat_live_note_stop(struct chat_turn *t, const struct tc_target *message)
+{
+    t->stopper = chat_keep_target(t->turn, message);
+    t->stop_due_ms = clock_mono_ms() + STOP_MS;
+    t->view.phase = TC_PHASE_STOPPING;
+    chat_live_touch(t, true);
+}
+
+static void tell_stop(struct chat_turn *t)
+{
+    chat_reply(t->chat, t->turn, &t->stopper, texts_get(TEXT_STOPPING));
+    t->stopper.chat = NULL;
+}
+
 void chat_live_wake(struct chat_turn *t)
 {
     const int64_t now = clock_mono_ms();
@@ -281,6 +302,8 @@ void chat_live_wake(struct chat_turn *t)
     chat_native_wake(t, now);
     if (now >= show_due(t, now))
         show(t, now);
+    if (now >= stop_due(t))
+        tell_stop(t);
     chat_live_schedule(t);
 }
 
@@ -297,10 +320,13 @@ const char *chat_live_message(const struct chat_turn *t)
     return t->live.used || !t->live.message[0] ? NULL : t->live.message;
 }
 
-bool chat_live_may_come_late(const struct chat_turn *t)
+int64_t chat_live_late_ms(const struct chat_turn *t)
 {
     const struct chat_live *const l = &t->live;
-    return !l->began || (l->doubt_ms && clock_mono_ms() - l->doubt_ms < CHAT_LATE_MS);
+    const int64_t since = clock_mono_ms() - l->doubt_ms;
+    if (!l->began)
+        return CHAT_LATE_MS;
+    return l->doubt_ms && since < CHAT_LATE_MS ? CHAT_LATE_MS - since : 0;
 }
 
 void chat_live_use(struct chat_turn *t)

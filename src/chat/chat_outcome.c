@@ -90,7 +90,7 @@ static int send_piece(struct chat_turn *t, const struct text_piece *p, size_t pa
         r.op = TC_OP_EDIT;
         r.state = CHAT_EDITING;
         r.message = r.live;
-        r.beside.edits = chat_live_may_come_late(t);
+        r.beside.edits = chat_live_late_ms(t) > 0;
     }
     return chat_send(t->chat, t->turn, &r, NULL);
 }
@@ -374,7 +374,7 @@ static void clean(struct chat_turn *t, const struct chat_record *part, const cha
     else
         write_summary(&view, t, part);
     chat_render_one(c, &r, view.p, 0);
-    r.beside.edits = r.op == TC_OP_EDIT && chat_live_may_come_late(t);
+    r.beside.edits = r.op == TC_OP_EDIT && chat_live_late_ms(t) > 0;
     chat_send(c, t->turn, &r, NULL);
     chat_live_use(t);
 }
@@ -416,17 +416,25 @@ static void clean_up(struct chat_turn *t, const struct chat_record *part)
 
 /* ---- results ---- */
 
+/* When no edit whose reply was lost can arrive any more. Without a doubt of this process it is an
+ * edit of an earlier one. */
+static int64_t confirm_delay_ms(const struct chat_turn *t)
+{
+    const int64_t late_ms = chat_live_late_ms(t);
+    return late_ms ? late_ms : t->live.doubt_ms ? 1 : CHAT_LATE_MS;
+}
+
 /* A live edit whose reply was lost may be executed later and would replace the outcome for ever.
  * Therefore the edit with the outcome is sent once more, when that cannot happen any more. */
 static void confirm_edit(struct chat_turn *t, const struct chat_record *done)
 {
     struct chat_record r = *done;
-    if (!done->beside.edits && !chat_live_may_come_late(t))
+    if (!done->beside.edits && !chat_live_late_ms(t))
         return;
     r.slot = arena_sprintf(&t->chat->scratch, CHAT_SLOT_CONFIRM ":%s", done->slot);
     r.beside.edits = r.last = false;
     r.owner = NULL;
-    chat_send(t->chat, t->turn, &r, &(struct chat_send_extra){.delay_ms = CHAT_LATE_MS});
+    chat_send(t->chat, t->turn, &r, &(struct chat_send_extra){.delay_ms = confirm_delay_ms(t)});
 }
 
 static void arrived(struct chat_turn *t, struct chat_record *r, enum chat_delivery_state how)

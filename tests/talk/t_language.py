@@ -67,9 +67,7 @@ def progress(german, english, host):
     for fake, name, button in ((german, "g", "⏹ Stopp"), (english, "e", "⏹ Stop")):
         say(fake, BUSY, f"id={name}1 gated tools=1")
         await_(lambda f=fake, b=button: any([b] in m["buttons"] for m in messages(f, str(BUSY))), button)
-    both(german, english, BUSY, "/stop", "^Der laufende Auftrag wird gestoppt", "^Stopping the")
-    hear(german, BUSY, "Gestoppt")
-    hear(english, BUSY, "Stopped")
+    both(german, english, BUSY, "/stop", "Gestoppt", "Stopped")
 
 
 def errors(german, english, _host):

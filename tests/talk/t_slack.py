@@ -73,7 +73,8 @@ def mentioned_stop(fake, host):
     fake.wait(acked=1)
     person.hears_back(asked.message)
     texts = [m["text"] for m in person.seen(asked)]
-    same(sum(t.startswith("Stopping") for t in texts), 1, "answers to the stop")
+    same(sum("Stopped." in t for t in texts), 1, "answers to the stop")
+    assert sum(t.startswith("Stopping") for t in texts) <= 1, texts
     same(sum(t.startswith("Nothing is running") for t in texts), 1, "answers to !status")
     same(sum(t.startswith("Shown:") for t in texts), 1, "answers to !show-thinking")
 

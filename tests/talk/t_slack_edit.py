@@ -36,7 +36,7 @@ def stop_by(words):
         person.hear("Looking at part 1", asked.message, buttons=1)
         person.say(words, asked.message)
         person.sees_end_of(asked)
-        person.hear("^Stopping", asked.message)
+        person.hear("Stopped", asked.message)
         fake.wait(visible=1, gone=1, chat=person.chat, text="Looking at part 1")
         person.answer(person.ask("", asked.message))
         said = Question("slack", person.chat, asked.message, "-")

@@ -80,7 +80,7 @@ def stop_by(text):
         person.hear("Looking at part 1", buttons=1)
         said = Question("telegram", person.chat, person.say(text), "-")
         person.sees_end_of(question)
-        person.hear("Stopping")
+        person.hear("Stopped")
         fake.wait(visible=1, gone=1, chat=person.chat, text="Looking at part 1")
         person.answer(person.ask())
         same(outcomes(person, said), [], "the agent's answer to it")
