@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "teams.h"
+#include "teams_words.h"
 
 #define LISTED_BYTES 400
 #define WRITE_MAX 3000
@@ -50,11 +51,12 @@ void teams_form_add(struct tc_turn *turn, json_t *elements, const struct tc_op *
 {
     for (size_t i = 0; i < op->field_count; i++) {
         const struct tc_field *const f = &op->fields[i];
-        const char *const label = f->label && *f->label ? f->label : "Your answer";
+        const char *const label =
+            f->label && *f->label ? f->label : teams_word(turn->inst, TEAMS_WORD_ANSWER);
+        const char *const own = teams_word(turn->inst, TEAMS_WORD_OWN_ANSWER);
         if (f->option_count > 0)
             form_add_choices(turn, elements, f, label);
-        form_add_writing(turn, elements, f,
-                         f->option_count > 0 ? "Or type your own answer" : label);
+        form_add_writing(turn, elements, f, f->option_count > 0 ? own : label);
     }
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "teams.h"
+#include "teams_words.h"
 
 #define ROW 4        /* buttons beside each other; Teams shows six at most */
 #define LINES_MAX 60 /* elements of a card; what is behind is in the last one */
@@ -37,18 +38,19 @@ static json_t *message_execute(const struct tc_button *b, json_t *labels)
 }
 
 /* A permanent permission needs a second press. */
-static json_t *message_button(const struct tc_button *b, json_t *labels)
+static json_t *message_button(const struct tc_turn *turn, const struct tc_button *b, json_t *labels)
 {
     json_t *const action = message_execute(b, labels);
     if (!b->confirm)
         return action;
     return json_pack("{s:s, s:s, s:{s:s, s:[{s:s, s:s, s:b}], s:[o]}}", "type", "Action.ShowCard",
                      "title", b->label, "card", "type", "AdaptiveCard", "body", "type", "TextBlock",
-                     "text", "The same call will not be asked about again.", "wrap", 1, "actions",
+                     "text", teams_word(turn->inst, TEAMS_WORD_PERMANENT), "wrap", 1, "actions",
                      action);
 }
 
-static void message_add_buttons(json_t *elements, const struct tc_op *op)
+static void message_add_buttons(const struct tc_turn *turn, json_t *elements,
+                                const struct tc_op *op)
 {
     json_t *const labels = teams_form_labels(op);
     json_t *row = NULL;
@@ -58,7 +60,7 @@ static void message_add_buttons(json_t *elements, const struct tc_op *op)
             json_array_append_new(elements,
                                   json_pack("{s:s, s:o}", "type", "ActionSet", "actions", row));
         }
-        json_array_append_new(row, message_button(&op->buttons[i], labels));
+        json_array_append_new(row, message_button(turn, &op->buttons[i], labels));
     }
     json_decref(labels);
 }
@@ -112,7 +114,7 @@ static void message_add_text(struct tc_turn *turn, json_t *message, const struct
         json_object_set_new(message, "text", json_string(plain ? op->plain : op->text));
         json_object_set_new(message, "textFormat", json_string(plain ? "plain" : "markdown"));
     }
-    message_add_buttons(elements, op);
+    message_add_buttons(turn, elements, op);
     if (json_array_size(elements) > 0)
         json_object_set_new(message, "attachments", json_pack("[o]", teams_message_card(elements)));
     else

@@ -13,7 +13,7 @@ import sys
 
 from find_words import c_literals, exceptions
 
-CONNECTORS = ("cli", "matrix", "slack", "telegram")
+CONNECTORS = ("cli", "matrix", "slack", "teams", "telegram")
 CORE = ("agent", "conversation", "inbound", "request", "settings", "turn")
 
 

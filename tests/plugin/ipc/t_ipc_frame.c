@@ -268,6 +268,7 @@ static void test_setup(void)
         .write_paths = (const char *const[]){"/a", "/b", NULL},
         .ports = (const int64_t[]){80, 443, 0},
         .memory = 1 << 30,
+        .language = LANGUAGE_DE,
         .chaos = chaos,
     };
     struct arena a = {0};
@@ -277,7 +278,7 @@ static void test_setup(void)
     ipc_frame_unpack_setup(&u, &a, &b);
     is_int(unpack_finish(&u), 0, "a setup");
     ok(b.line == 5 && !b.has_batch && b.has_ask && !b.has_server && b.has_sockets && b.debug &&
-           b.last_request == 99 && b.memory == 1 << 30 && !b.dir,
+           b.last_request == 99 && b.memory == 1 << 30 && !b.dir && b.language == LANGUAGE_DE,
        "  numbers and flags");
     is_str(b.options[1].key, "l", "  options");
     ok(b.options[0].resolved && b.options[0].line == 3 && !b.options[2].key, "  with their lines");
@@ -289,6 +290,11 @@ static void test_setup(void)
            !b.chaos[0].trigger && !b.chaos[1].what,
        "  chaos");
     whole_only(reads_setup, "  it");
+    struct ipc_setup unknown = s;
+    unknown.language = LANGUAGE_COUNT;
+    ipc_frame_pack_setup(&packed, &unknown);
+    ok(!reads(reads_setup, packed.p, packed.len), "  not with an unknown language");
+    buf_reset(&packed);
     stored_texts_fini(&stored);
     arena_fini(&a);
 }
