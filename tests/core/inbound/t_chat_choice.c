@@ -138,7 +138,7 @@ static void test_running(void)
     talk_say("work");
     talk_await_working(1);
     talk_is(talk_say("/agent other"), TC_COMMAND,
-            "The agent other answers from your next message on. The running turn goes on as it is.",
+            "The agent other answers from your next message on. The running turn is not affected.",
             "while a turn runs");
     talk_finish(0);
     talk_await_quiet();

@@ -195,9 +195,9 @@ static void test_usage(void)
     usage_log_add(talk.usage, "tg", "tg:B", &(struct usage_sum){.turns = 1});
     talk_is(talk_say("/usage"), TC_COMMAND,
             "Last turn: 1000 tokens in, 20 out, $1.2346.\n"
-            "This chat, 2 turns: 1007 tokens in, 21 out, $1.2346. The cost is of 1 turn.\n"
+            "This chat, 2 turns: 1007 tokens in, 21 out, $1.2346. The cost covers 1 turn.\n"
             "Today in all chats, 3 turns: 1007 tokens in, 21 out, $1.2346. Reported for 2 turns. "
-            "The cost is of 1 turn.",
+            "The cost covers 1 turn.",
             "turns with and without a cost");
     talk_is(talk_as("tg", "1", "B", "/usage"), TC_COMMAND, NULL, "another chat");
     usage_log_free(talk.usage);
