@@ -10,8 +10,8 @@
 #include "base/invariant.h"
 #include "base/sys/log.h"
 #include "io/http/client/httpc_mail.h"
+#include "io/http/client/httpc_mailer.h"
 #include "io/http/client/libcurl_dl.h"
-#include "io/loop/worker.h"
 
 #define CONNECTIONS_MAX 256L /* open at a time; more requests wait */
 #define IDLE_MAX 32L         /* connections kept for reuse */
@@ -25,7 +25,7 @@ struct httpc {
     struct loop_timer *timer, *late_timer;
     LIST_HEAD(, httpc_transfer) calls; /* under way in libcurl */
     LIST_HEAD(, httpc_transfer) late;  /* refused: answered from the loop */
-    struct worker *mailer;             /* sends e-mails; NULL before the first */
+    struct httpc_mailers mailers;      /* send e-mails */
 };
 
 /* The call is over: answers and frees it. */
@@ -43,11 +43,6 @@ static void httpc_complete_transfer(struct httpc_transfer *c, CURLcode code)
 }
 
 /* ---- e-mails ---- */
-
-static void httpc_mail_work(void *arg)
-{
-    httpc_mail_perform(arg);
-}
 
 static void httpc_on_mailed(void *arg)
 {
@@ -215,13 +210,6 @@ static void httpc_fail_refused(struct httpc *h, struct httpc_transfer *c)
     loop_timer_set(h->late_timer, 0);
 }
 
-static struct worker *httpc_get_mailer(struct httpc *h)
-{
-    if (!h->mailer)
-        h->mailer = worker_new(h->loop);
-    return h->mailer;
-}
-
 struct httpc_transfer *httpc_start(struct httpc *h, const struct httpc_request *request,
                                    void (*done)(void *arg, const struct httpc_reply *reply),
                                    void *arg)
@@ -239,7 +227,7 @@ struct httpc_transfer *httpc_start(struct httpc *h, const struct httpc_request *
     if (!c->is_mail)
         h->curl.multi_add_handle(h->multi, c->easy);
     else
-        worker_submit(httpc_get_mailer(h), httpc_mail_work, httpc_on_mailed, c);
+        httpc_mailers_submit(&h->mailers, h->loop, request->url, httpc_on_mailed, c);
     return c;
 }
 
@@ -259,7 +247,7 @@ void httpc_free(struct httpc *h)
         httpc_cancel(LIST_FIRST(&h->calls));
     while (!LIST_EMPTY(&h->late))
         httpc_cancel(LIST_FIRST(&h->late));
-    worker_free(h->mailer);
+    httpc_mailers_fini(&h->mailers);
     if (h->multi)
         h->curl.multi_cleanup(h->multi);
     loop_timer_free(h->timer);

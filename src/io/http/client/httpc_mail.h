@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * E-mail as a request: a URL smtp: or smtps:, the envelope in headers, the message (RFC 5322) as
  * the body; with the method NOOP only the login, without a message. libcurl waits for the reply to
- * a message, so that these transfers run on a worker's thread, one after the other. */
+ * a message, so that these transfers run on the thread of a worker (httpc_mailer.h). */
 #ifndef IO_HTTP_CLIENT_HTTPC_MAIL_H
 #define IO_HTTP_CLIENT_HTTPC_MAIL_H
 

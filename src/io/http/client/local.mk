@@ -6,6 +6,8 @@ libtcio_a_SOURCES += \
 	src/io/http/client/httpc.h \
 	src/io/http/client/httpc_mail.c \
 	src/io/http/client/httpc_mail.h \
+	src/io/http/client/httpc_mailer.c \
+	src/io/http/client/httpc_mailer.h \
 	src/io/http/client/httpc_outcome.c \
 	src/io/http/client/httpc_transfer.c \
 	src/io/http/client/httpc_transfer.h \

@@ -194,6 +194,31 @@ static void test_cancel(struct httpc *h)
     stop_server(&s);
 }
 
+/* More servers than there are workers, of which one does not answer. */
+static void test_slow_server(struct httpc *h)
+{
+    const struct server slow = start_server("slow", NULL, NULL),
+                        s = start_server("quick", NULL, NULL);
+    struct httpc_transfer *const c = start(h, url_of(&slow), "mute@x.org", "x", HTTPC_LOOPBACK);
+    while (access(slow.log, F_OK) != 0) /* the server has it */
+        loop_run_once(loop, 10);
+    send_mail(h, url_of(&s), "ann@x.org", "x", HTTPC_LOOPBACK);
+    is_int(told.outcome, HTTPC_OK, "a server that does not answer delays no e-mail to another");
+    told = (struct told){0};
+    httpc_cancel(c);
+    is_int(told.outcome, HTTPC_AMBIGUOUS, "the server that does not answer has its e-mail");
+    stop_server(&slow);
+    for (int i = 1; i <= 20; i++) {
+        char url[64];
+        snprintf(url, sizeof url, "smtp://127.0.0.%d:%d", i, s.port);
+        send_mail(h, url, "ann@x.org", "x", HTTPC_LOOPBACK);
+        is_int(told.outcome, i == 1 ? HTTPC_OK : HTTPC_NOT_SENT, "server %d", i);
+    }
+    send_mail(h, url_of(&s), "bob@x.org", "x", HTTPC_LOOPBACK);
+    is_int(told.outcome, HTTPC_OK, "with more servers than workers, e-mails arrive");
+    stop_server(&s);
+}
+
 static void test_refused(struct httpc *h)
 {
     static const struct {
@@ -344,6 +369,7 @@ int main(void)
     test_arrives(h);
     test_faults(h);
     test_cancel(h);
+    test_slow_server(h);
     test_refused(h);
     test_credentials(h);
     test_login(h);
