@@ -113,6 +113,24 @@ has "$err" "several turns match" "an ambiguous ID"
 try tail "$("$turncast" send -d hello)" -p jsonl /show-tools
 has "$out" '"name":"Bash"' "tail has connectors and tokens of its own"
 
+# Ctrl-C while send waits. A shell starts what runs in the background with SIGINT ignored.
+for form in json text stream-json; do
+    python3 -c 'import os, signal, sys
+signal.signal(signal.SIGINT, signal.SIG_DFL)
+os.execv(sys.argv[1], sys.argv[1:])' "$turncast" send -a hang -o "$form" "wait $form" >"$scratch/out" 2>"$scratch/err" &
+    sent=$!
+    wait_for sh -c "'$turncast' turns | grep -q '  running .* wait $form'"
+    kill -INT "$sent"
+    wait "$sent"
+    is "$?" 130 "send -o $form: Ctrl-C ends the command"
+    id=$(sed -n 's/^turncast: turn \([0-9a-f-]*\) continues in turncast serve; to cancel it, run: .*/\1/p' "$scratch/err")
+    has "$("$turncast" turns)" "${id%%-*}  running" "send -o $form: and not the turn"
+    command=$(sed -n 's/.* run: turncast \(.*\)/\1/p' "$scratch/err")
+    # shellcheck disable=SC2086 # a command and its argument
+    try $command
+    is "$status:$out" "0:Cancelled turn $id." "send -o $form: it tells how to cancel the turn"
+done
+
 "$turncast" tail -f -p jsonl >"$scratch/tail" 2>/dev/null &
 tail=$!
 "$turncast" send -d -a hang first >/dev/null

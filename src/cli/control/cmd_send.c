@@ -1,17 +1,24 @@
 /* SPDX-License-Identifier: MIT
  * `turncast send`: gives a message to an agent of the running host. */
+#include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/pidfd.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/bytes/utf8.h"
+#include "base/cleanup.h"
 #include "cli/command_table.h"
 #include "cli/control/turn_client.h"
 #include "cli/control_client.h"
 #include "cli/oneshot_host.h"
 #include "cli/run/message_input.h"
 #include "cli/run/run_output.h"
+#include "cli/run/stop_signal.h"
 #include "text/text_reveal.h"
 
 static const struct args_option rows[] = {
@@ -104,10 +111,6 @@ static int print_outcome(const struct conf *conf, const char *id, bool text)
 static int cmd_send_await(const struct args *args, const struct conf *conf, const char *id)
 {
     const char *const form = args->output ? args->output : "";
-    if (args->detach) {
-        puts(id);
-        return 0;
-    }
     if (!*form && isatty(STDOUT_FILENO) && isatty(STDERR_FILENO))
         return turn_client_show(args, conf, id, false, NULL, 0);
     if (strcmp(form, "stream-json") == 0)
@@ -117,6 +120,53 @@ static int cmd_send_await(const struct args *args, const struct conf *conf, cons
     return print_outcome(conf, id, strcmp(form, "text") == 0);
 }
 
+/* ---- signals ---- */
+
+/* Waits for the process that follows the turn. True: a signal came first. */
+static bool cmd_send_wait_for(pid_t follower, const struct stop_signal *stop)
+{
+    CLEANUP_FD const int end = pidfd_open(follower, 0);
+    return stop_signal_wait(stop, end, -1);
+}
+
+static void cmd_send_print_continues(const struct conf *conf, const char *id)
+{
+    json_t *const turn = turn_client_get(conf, id);
+    if (turn && !turn_client_is_over(turn))
+        fprintf(stderr,
+                "turncast: turn %s continues in turncast serve; to cancel it, run: "
+                "turncast cancel %.8s\n",
+                id, id);
+    json_decref(turn);
+}
+
+/* The turn belongs to the host: a signal ends only the process that follows it. */
+static int cmd_send_follow(const struct args *args, const struct conf *conf, const char *id)
+{
+    struct stop_signal stop;
+    int how = 0;
+    stop_signal_init(&stop);
+    const pid_t follower = fork();
+    if (follower == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGTERM);
+        stop_signal_fini(&stop);
+        const int status = cmd_send_await(args, conf, id);
+        fflush(stdout);
+        _exit(status);
+    }
+    const bool stopped = follower > 0 && cmd_send_wait_for(follower, &stop);
+    stop_signal_fini(&stop);
+    if (follower < 0)
+        return cmd_send_await(args, conf, id);
+    if (stopped)
+        kill(follower, SIGTERM);
+    while (waitpid(follower, &how, 0) < 0 && errno == EINTR)
+        ;
+    if (stopped)
+        cmd_send_print_continues(conf, id);
+    return stopped ? EXIT_CANCELLED : WIFEXITED(how) ? WEXITSTATUS(how) : EXIT_TURN_ERROR;
+}
+
 static int cmd_send_with(const struct args *args, const struct conf *conf)
 {
     CLEANUP_BUF struct buf message = {0};
@@ -124,7 +174,11 @@ static int cmd_send_with(const struct args *args, const struct conf *conf)
     if (status)
         return status;
     char *const id = submit(args, conf, &message);
-    const int result = id ? cmd_send_await(args, conf, id) : EXIT_TURN_ERROR;
+    int result = EXIT_TURN_ERROR;
+    if (id && args->detach)
+        result = puts(id) < 0;
+    else if (id)
+        result = cmd_send_follow(args, conf, id);
     free(id);
     return result;
 }
@@ -153,7 +207,8 @@ const struct cli_command cmd_send = {
     .summary = "Gives a message to an agent of the running host",
     .about =
         "The message, or standard input for -, becomes a turn of the host, whose connectors see\n"
-        "it if their scope permits. Exit status: as of turncast run.",
+        "it if their scope permits. Ctrl-C ends the command, but not the turn, which\n"
+        "turncast cancel cancels. Exit status: as of turncast run; after Ctrl-C, 130.",
     .args = rows,
     .min = 1,
     .max = 1,
