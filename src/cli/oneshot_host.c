@@ -30,6 +30,13 @@ void command_conf_print_error(const struct tc_err *err)
     fprintf(stderr, "turncast: %s\n", err_format(err));
 }
 
+/* The connector cli keeps live rows on such a terminal, see its term_init. */
+static bool oneshot_host_has_live_rows(void)
+{
+    const char *const type = getenv("TERM");
+    return type && strcmp(type, "dumb") != 0 && isatty(STDERR_FILENO);
+}
+
 struct conf *command_conf_load(const struct args *args)
 {
     struct tc_err err = {0};
@@ -40,6 +47,7 @@ struct conf *command_conf_load(const struct args *args)
         return NULL;
     }
     log_setup(conf->log_format, args->verbose ? LOG_DEBUG : conf->log_level, STDERR_FILENO);
+    log_set_clears_below(oneshot_host_has_live_rows());
     return conf;
 }
 

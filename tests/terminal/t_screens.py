@@ -5,6 +5,7 @@ TURNCAST_REGOLDEN=1 these are written anew."""
 import json
 import os
 import pathlib
+import re
 import sys
 import tempfile
 
@@ -106,6 +107,21 @@ def test_german():
             ok(s.see("agent main: The agent exited with status 3"), "and the log is in English")
 
 
+def test_log_lines():
+    """With -v, a line of the log takes the place of the live rows, and nothing of them stays beside it."""
+    with tempfile.TemporaryDirectory() as folder:
+        call = CALL.replace("make -j2 all", "make " + "all " * 45)
+        command = agent(folder, INIT, call, "ms=500", "stderr=5", "sleep").replace(" run ", " run -v ")
+        with Screen(command + " >/dev/null", 120) as s:
+            ok(s.see("stderr: eeeee"), "log lines: what the agent writes to stderr")
+            ok(s.see("Running a tool"), "log lines: live rows")
+            rests = [line for line in s.text().split("\n") if re.search("stderr: eeeee.", line)]
+            equal(rests, [], "log lines: no rest of a live row")
+            s.keys("C-c")
+            s.keys("C-c")
+            ok(s.end(), "log lines: ends")
+
+
 def main():
     for columns in SIZES:
         test_replayed(columns)
@@ -113,6 +129,7 @@ def main():
         test_live(columns)
     test_styled()
     test_german()
+    test_log_lines()
     known = {path.name for path in pathlib.Path(HERE / "screens").iterdir()}
     wanted = {f"{n}.{c}.txt" for c in SIZES
               for n in (*REPLAYED, "approval", "approval-edit", "live")}

@@ -10,6 +10,7 @@
 #include "base/bytes/utf8.h"
 #include "base/sys/clock.h"
 
+#define CLEAR_BELOW "\033[J"
 /* Of the text, before escaping: a line is for people. */
 #define TEXT_MAX ((size_t)8 << 10)
 
@@ -17,6 +18,7 @@ static struct {
     _Atomic enum log_format format;
     _Atomic enum log_level max;
     _Atomic int fd;
+    _Atomic bool clears_below;
     /* One thread only. */
     void (*diverted)(void *ctx, enum log_level level, const char *name, const char *text);
     void *ctx;
@@ -29,6 +31,11 @@ void log_setup(enum log_format format, enum log_level max, int fd)
     setup.format = format;
     setup.max = max;
     setup.fd = fd;
+}
+
+void log_set_clears_below(bool on)
+{
+    setup.clears_below = on;
 }
 
 void log_divert(void (*to)(void *ctx, enum log_level level, const char *name, const char *text),
@@ -108,6 +115,8 @@ static void compose(struct buf *line, enum log_level level, const char *name, st
 {
     const bool json = setup.format == LOG_JSON;
     char now[32];
+    if (setup.clears_below && tcgetpgrp(setup.fd) == getpgrp())
+        buf_add_str(line, CLEAR_BELOW);
     clock_format_rfc3339(clock_wall_s(), now);
     buf_printf(line, json ? "{\"ts\":\"%s\",\"level\":\"%s\",\"name\":\"" : "%s %s ", now,
                level_name(level));

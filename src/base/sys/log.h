@@ -15,6 +15,10 @@ enum log_format { LOG_TEXT, LOG_JSON };
 
 /* Process-wide; any time. Default: text, LOG_WARN, fd 2. Does not own fd. */
 void log_setup(enum log_format format, enum log_level max, int fd);
+/* On a terminal where a connector keeps live rows below the cursor, each line first clears what is
+ * below the cursor; the connector draws its rows again. Not while another process group has the
+ * terminal. Default: off. */
+void log_set_clears_below(bool on);
 bool log_enabled(enum log_level level);
 /* One line: `name` says who speaks ("host", "instance cli"…). Control characters, C1, bidi
  * controls and U+2028/9 of the text are escaped; secrets are masked. A failed write is counted
