@@ -75,7 +75,7 @@ include $(srcdir)/tests/agents/local.mk
 include $(srcdir)/tests/install/local.mk
 
 # Run by the stage deb of tools/check.
-EXTRA_DIST += tests/deb/packages.t tests/deb/t_upgrade.py
+EXTRA_DIST += tests/deb/packages.t tests/deb/t_first_answer.py tests/deb/t_upgrade.py
 
 # For whoever runs some of them: make check TESTS='...'
 list-tests:

@@ -5,6 +5,7 @@
 # It runs as root in a mount namespace of its own, which tools/check makes. Nothing outside of FOLDER
 # is changed. AGENT is tests/fake/talker.
 . "$(dirname "$0")/../lint/lint.sh"
+unset TURNCAST_DATA TURNCAST_PLUGIN_PATH TURNCAST_SHIM TURNCAST_CONNECTOR TURNCAST_SCRIPT # what is installed finds its own files
 folder=$1
 agent=$2
 root=$folder/root
@@ -46,7 +47,11 @@ says() {
     grep -qF -- "$1" "$scratch/said"
 }
 
-succeeds "the packages install" inside dpkg -i /turncast.deb /turncast-dev.deb
+# The system has nothing but Debian's minimal set of packages, and the files that apt-get would download.
+begun=$(date +%s)
+succeeds "apt-get installs the packages with their dependencies" \
+    inside unshare --net apt-get -q -y install /turncast.deb /turncast-dev.deb
+echo "# installed in $(($(date +%s) - begun)) s"
 succeeds "it is installed with a user" inside stat -c '%U:%G %a' /var/lib/turncast
 [ "$(cat "$scratch/said")" = "turncast:turncast 700" ]
 result $? "whose home is its own"
@@ -62,8 +67,14 @@ succeeds "the unit is correct" inside systemd-analyze verify --man=no turncast.s
     [ ! -e "$root/etc/systemd/user/default.target.wants/turncast.service" ]
 result $? "no service is enabled"
 
-# An agent in a file of conf.d; the file of the package stays as it is.
+# A new user: turncast init, turncast serve, and the first message is answered.
 cp "$agent" "$root/usr/local/bin/talker"
+succeeds "a user is added" inside useradd --create-home ann
+TURNCAST_DEB_ROOT=$root python3 -B "$(dirname "$0")/t_first_answer.py" >"$scratch/said" 2>&1
+result $? "the first message of a new user is answered"
+sed 's/^/# /' "$scratch/said"
+
+# An agent in a file of conf.d; the file of the package stays as it is.
 cat >"$root/etc/turncast/conf.d/agent.conf" <<'C'
 agents : { main : { command = ["/usr/local/bin/talker"]; }; };
 C

@@ -17,7 +17,7 @@ sys.path.insert(0, str(SOURCE / "tests" / "talk"))
 
 import ledger  # noqa: E402
 from people import TelegramPeople, messages, outcomes  # noqa: E402
-from talk import Fake, done, equal, ok, telegram, until  # noqa: E402
+from talk import PATIENCE_S, Fake, done, equal, ok, telegram, until  # noqa: E402
 
 ROOT = pathlib.Path(os.environ["TURNCAST_DEB_ROOT"])
 PEOPLE = 20  # each has a turn that runs and a message that waits
@@ -74,6 +74,13 @@ log : {{ level = "info"; }};
         self.process.terminate()
         return self.process.wait(DRAIN_S + 60)
 
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.process and self.process.poll() is None:  # the test has failed
+            self.process.kill()
+
     def count(self):
         """How many turns are in each state."""
         with contextlib.suppress(sqlite3.OperationalError):
@@ -90,7 +97,7 @@ class Systemd(threading.Thread):
     """Does what systemctl is asked for, in one thread, until it is asked to exit."""
 
     def __init__(self, service):
-        super().__init__()
+        super().__init__(daemon=True)  # if a command fails, the test ends all the same
         self.service = service
         self.asked = []
         self.folder = ROOT / "run/systemd"
@@ -114,10 +121,19 @@ class Systemd(threading.Thread):
         self.start()
         return self
 
-    def __exit__(self, *_):
-        (self.folder / "asked").write_text("exit\n", encoding="utf-8")
-        self.join()
+    def __exit__(self, *error):
         (self.folder / "system").rmdir()  # for maintainer scripts, there is no systemd any more
+        if not error[0]:
+            (self.folder / "asked").write_text("exit\n", encoding="utf-8")
+            self.join()
+
+
+def versions(service):
+    """The version of the installed package, and the one that the program of the running host prints."""
+    query = ["chroot", ROOT, "dpkg-query", "-W", "-f", "${Version}", "turncast"]
+    package = subprocess.run(query, check=True, capture_output=True, text=True).stdout
+    program = [f"/proc/{service.process.pid}/exe", "--version"]
+    return package, subprocess.run(program, check=True, capture_output=True, text=True).stdout.split()[1]
 
 
 def upgrade():
@@ -167,14 +183,18 @@ def run(service, crowd, systemd):
     status = subprocess.run(["chroot", ROOT, "turncast", "status"], check=False, capture_output=True, text=True)
     ok(status.returncode == 0 and "tg" in status.stdout, "root sees its state", status.stdout + status.stderr)
     running, waiting = ask_all(service, crowd)
-    old = service.process.pid
+    old = versions(service)
+    equal(len(set(old)), 1, "package and host have the same version")
     installing = upgrade()
     until(lambda: "shutting down" in service.log.read_text(errors="replace"), "the host is asked to end")
     for question in running[:FINISHED]:
         service.let_go(question.id)
-    equal(installing.wait(), 0, "the later version is installed")
+    equal(installing.wait(DRAIN_S + PATIENCE_S), 0, "the later version is installed")
     equal(systemd.asked, ["--system daemon-reload", "try-restart turncast.service"], "it restarts the service")
-    ok(service.process.pid != old, "another process serves")
+    new = versions(service)
+    equal(len(set(new)), 1, "package and host have the same version again")
+    later = ["dpkg", "--compare-versions", old[1], "lt", new[1]]
+    equal(subprocess.run(later, check=False).returncode, 0, f"the host is a later one: {old[1]}, {new[1]}")
     ok(until(lambda: all(outcomes(crowd, q) for q in running + waiting), "all outcomes arrive"), "all outcomes are there")
     until(lambda: not ledger.open_work(service), "and have been taken")
     equal(service.stop(), 0, "the service ends well")
@@ -182,8 +202,7 @@ def run(service, crowd, systemd):
 
 
 def main():
-    service = Service()
-    with Fake("telegram") as fake:
+    with Service() as service, Fake("telegram") as fake:
         crowd = TelegramPeople(fake, PEOPLE)
         service.configure(telegram(fake, allow=crowd.ids))
         with Systemd(service) as systemd:
