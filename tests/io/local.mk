@@ -38,6 +38,9 @@ tests_io_store_t_store_LDADD = $(TEST_IO)
 check_PROGRAMS += tests/io/store/t_backup
 tests_io_store_t_backup_SOURCES = tests/io/store/t_backup.c $(STORE_KIT)
 tests_io_store_t_backup_LDADD = $(TEST_IO)
+check_PROGRAMS += tests/io/store/t_backup_kill
+tests_io_store_t_backup_kill_SOURCES = tests/io/store/t_backup_kill.c $(STORE_KIT)
+tests_io_store_t_backup_kill_LDADD = $(TEST_IO)
 
 check_PROGRAMS += tests/io/store/t_sqlite_salvage
 tests_io_store_t_sqlite_salvage_SOURCES = tests/io/store/t_sqlite_salvage.c $(STORE_KIT)
