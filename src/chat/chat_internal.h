@@ -91,7 +91,6 @@ struct chat_parcels {
 struct chat_receiving {
     char *self;    /* own id at the service; NULL: not known yet */
     char *cursor;  /* of the next poll; NULL: none */
-    bool ready;    /* ready() has been called, and credentials are good */
     bool locked;   /* credentials were refused, and this has been logged */
     bool not_kept; /* a message or an action could not be stored, and will be delivered again */
     unsigned failures;

@@ -288,7 +288,7 @@ void chat_live_note_stop(struct chat_turn *t, const struct tc_target *message)
 
 static void tell_stop(struct chat_turn *t)
 {
-    chat_reply(t->chat, t->turn, &t->stopper, texts_get(TEXT_STOPPING));
+    chat_reply(t->chat, t->chat->inst->lobby, &t->stopper, texts_get(TEXT_STOPPING));
     t->stopper.chat = NULL;
 }
 

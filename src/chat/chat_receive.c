@@ -92,22 +92,30 @@ void chat_receive_lock(struct chat *c, const char *reason)
     c->receiving.locked = true;
 }
 
-void chat_receive_take_identity(struct chat *c, const struct chat_result *result)
+/* False: the request has failed, and another one follows later: `again`, or an identification if
+ * the credentials are refused. */
+static bool has_succeeded(struct chat *c, const struct chat_result *result, const char *what,
+                          void (*again)(struct chat *, int64_t delay_ms))
 {
     const struct tc_result *const r = &result->result;
     if (r->kind == TC_RESULT_UNAUTHORIZED) {
         chat_receive_lock(c, r->reason);
         identify(c, LOCKED_MS);
-        return;
+    } else if (r->kind != TC_RESULT_DONE) {
+        again(c, chat_receive_note_failure(c, result, what));
+    } else {
+        note_success(c);
     }
-    if (r->kind != TC_RESULT_DONE) {
-        identify(c, chat_receive_note_failure(c, result, "identification at the service"));
+    return r->kind == TC_RESULT_DONE;
+}
+
+void chat_receive_take_identity(struct chat *c, const struct chat_result *result)
+{
+    const struct tc_result *const r = &result->result;
+    if (!has_succeeded(c, result, "identification at the service", identify))
         return;
-    }
-    note_success(c);
     free(c->receiving.self);
     c->receiving.self = xstrdup(r->message);
-    c->receiving.ready = true;
     chat_menu_publish(c);
     if (!c->table.ready || c->table.ready(c->inst->lobby, r) == 0)
         poll(c, 0);
@@ -127,17 +135,8 @@ void chat_receive_take_poll(struct chat *c, const struct chat_result *result)
     const struct tc_result *const r = &result->result;
     const bool refused = c->receiving.not_kept;
     c->receiving.not_kept = false;
-    if (r->kind == TC_RESULT_UNAUTHORIZED) {
-        c->receiving.ready = false;
-        chat_receive_lock(c, r->reason);
-        identify(c, LOCKED_MS);
+    if (!has_succeeded(c, result, "polling", poll))
         return;
-    }
-    if (r->kind != TC_RESULT_DONE) {
-        poll(c, chat_receive_note_failure(c, result, "polling"));
-        return;
-    }
-    note_success(c);
     keep_cursor(c, r->cursor);
     poll(c, refused ? NOT_KEPT_MS : r->hold_ms);
 }

@@ -274,7 +274,7 @@ static struct chat_delivery_decision posted(struct chat_record *r, enum chat_del
     case CHAT_ON_NO_MESSAGE:
         return omit(r, TC_OMIT_REPLY, reason, policy);
     case CHAT_ON_NO_THREAD:
-        return policy->keeps_threads ? die(r, reason) : omit(r, TC_OMIT_THREAD, reason, policy);
+        return omit(r, TC_OMIT_THREAD, reason, policy);
     case CHAT_ON_MOVED:
         return take_moved(r, &result->result, policy);
     case CHAT_ON_NO_CHAT:

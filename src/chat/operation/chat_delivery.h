@@ -158,10 +158,9 @@ struct chat_delivery_policy {
     enum tc_idempotency idempotency;
     int64_t idempotency_ms; /* 0: for ever */
     bool can_edit, can_file;
-    bool drops_doubts;  /* option ambiguous = drop */
-    bool repeats_end;   /* the end of a stream may be repeated */
-    bool keeps_threads; /* option thread_lost = drop: nothing is posted outside of its thread */
-    int64_t now_ms;     /* unix time */
+    bool drops_doubts;              /* option ambiguous = drop */
+    bool repeats_end;               /* the end of a stream may be repeated */
+    int64_t now_ms;                 /* unix time */
     enum chat_delivery_shown shown; /* if an append is beside the record */
 };
 
