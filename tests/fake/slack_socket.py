@@ -1,100 +1,36 @@
 # SPDX-License-Identifier: MIT
 """The server side of Socket Mode: WebSockets that hand out envelopes and take acknowledgements."""
 
-import base64
-import hashlib
 import json
 import os
-import struct
 import urllib.parse
 
 from server import Answer, drop_socket
 from slack_messages import APP
 from slack_text import Refused
+from websocket_peer import CLOSE, PING, PONG, TEXT, Broken, Peer, refused
 
-GUID = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
-CONTINUATION, TEXT, BINARY, CLOSE, PING, PONG = 0, 1, 2, 8, 9, 10
-MAX_FRAME, MAX_SOCKETS, TICKET_SECONDS = 1 << 20, 10, 30
-
-
-class Broken(Exception):
-    """The peer broke the protocol; the code says how."""
+MAX_SOCKETS, TICKET_SECONDS = 10, 30
 
 
-class Socket:
+class Socket(Peer):
     def __init__(self, sockets, handler, number):
+        super().__init__(handler)
         self.number = number
         self.sockets = sockets
-        self.handler = handler
         self.ready = False  # it has had its hello
         self.leaving = False  # it was told to go: nothing new is sent there
         self.waiting = {}  # envelopes sent here and not acknowledged
-        self.closed = False
 
     def send(self, opcode, data=b""):
         """With the record's lock held; False when the peer is gone."""
-        if self.closed or (self.sockets.silent and opcode != CLOSE):
+        if self.sockets.silent and opcode != CLOSE:
             return not self.closed
-        head = bytes([0x80 | opcode])
-        if len(data) < 126:
-            head += bytes([len(data)])
-        elif len(data) < 65536:
-            head += b"\x7e" + struct.pack(">H", len(data))
-        else:
-            head += b"\x7f" + struct.pack(">Q", len(data))
-        try:
-            self.handler.wfile.write(head + data)
-            return True
-        except OSError:
-            return False
+        return super().send(opcode, data)
 
     def send_json(self, value):
         self.sockets.note(self, "sent", value)
         return self.send(TEXT, json.dumps(value, ensure_ascii=False).encode())
-
-    # ---- reading, in the connection's thread, without the lock ----
-
-    def _exactly(self, count):
-        data = self.handler.rfile.read(count)
-        if len(data) < count:
-            raise EOFError
-        return data
-
-    def _frame(self):
-        first, second = self._exactly(2)
-        if first & 0x70:
-            raise Broken(1002)
-        if not second & 0x80:
-            raise Broken(1002)
-        length = second & 0x7F
-        if length == 126:
-            (length,) = struct.unpack(">H", self._exactly(2))
-        elif length == 127:
-            (length,) = struct.unpack(">Q", self._exactly(8))
-        if length > MAX_FRAME:
-            raise Broken(1009)
-        key = self._exactly(4)
-        data = bytes(b ^ key[i % 4] for i, b in enumerate(self._exactly(length)))
-        opcode, last = first & 0x0F, bool(first & 0x80)
-        if opcode >= CLOSE and (not last or length > 125):
-            raise Broken(1002)
-        return last, opcode, data
-
-    def frames(self):
-        """Messages and control frames, one after another."""
-        parts, kind = [], None
-        while True:
-            last, opcode, data = self._frame()
-            if opcode >= CLOSE:
-                yield opcode, data
-                continue
-            if (opcode == CONTINUATION) != (kind is not None):
-                raise Broken(1002)
-            kind = kind if opcode == CONTINUATION else opcode
-            parts.append(data)
-            if last:
-                yield kind, b"".join(parts)
-                parts, kind = [], None
 
 
 class Sockets:
@@ -125,31 +61,21 @@ class Sockets:
 
     def connect(self, request):
         query = dict(urllib.parse.parse_qsl(urllib.parse.urlsplit(request.handler.path).query))
-        headers = request.headers
         with self.record.changed:
             expires = self._tickets.pop(query.get("ticket"), None)
         if expires is None or expires < self.record.now():
             self.record.violate("bad-token", "a ticket that is used, old or unknown")
             return Answer(401, "")
-        upgrade = headers.get("upgrade", "").lower() == "websocket"
-        key = headers.get("sec-websocket-key", "")
-        if not upgrade or "upgrade" not in headers.get("connection", "").lower() or not key:
-            return Answer(400, "")
-        if headers.get("sec-websocket-version") != "13" or len(base64.b64decode(key)) != 16:
-            return Answer(426, "", {"Sec-WebSocket-Version": "13"})
-        accept = base64.b64encode(hashlib.sha1((key + GUID).encode()).digest()).decode()
-        return lambda handler: self._serve(handler, accept)
+        return refused(request) or (lambda handler: self._serve(handler, request))
 
-    def _serve(self, handler, accept):
+    def _serve(self, handler, request):
         handler.close_connection = True
         with self.record.changed:
             if len(self.all) >= MAX_SOCKETS:
                 return
-            head = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n"
-            head += f"Connection: Upgrade\r\nSec-WebSocket-Accept: {accept}\r\n\r\n"
-            handler.wfile.write(head.encode())
             self._count += 1
             socket = Socket(self, handler, self._count)
+            socket.accept(request)
             self.all.append(socket)
             self.note(socket, "open")
             if self.hello:
@@ -160,7 +86,7 @@ class Sockets:
         except Broken as broken:
             self.record.violate("bad-request", f"socket {socket.number}: {broken}")
             with self.record.changed:
-                socket.send(CLOSE, struct.pack(">H", broken.args[0]))
+                socket.close(broken.args[0])
         except (EOFError, OSError):
             pass
         finally:
@@ -238,7 +164,7 @@ class Sockets:
             self.service.options["socket_mode"] = False
 
     def close(self, socket, code):
-        socket.send(CLOSE, struct.pack(">H", code))
+        socket.close(code)
 
     def drop(self):
         for socket in list(self.all):
