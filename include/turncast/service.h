@@ -372,6 +372,10 @@ struct tc_socket {
     size_t header_count;
     bool binary; /* binary frames are passed on (TC_SOCKET_BINARY); else one closes the websocket */
 #endif
+#if TURNCAST_API_MINOR >= 6
+    int close_status; /* since 1.6; status code of the host's close frame, 1000 or 3000 to 4999; it
+                         also counts when the instance ends. 0: 1000 */
+#endif
 };
 
 enum tc_socket_event {

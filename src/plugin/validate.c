@@ -79,6 +79,9 @@ const char *validate_socket(const struct tc_socket *s)
         return "the URL is neither wss: nor ws:";
     if (s->header_count && !s->headers)
         return "the list of headers is NULL";
+    if (s->close_status && s->close_status != 1000 &&
+        (s->close_status < 3000 || s->close_status > 4999))
+        return "the close status is neither 1000 nor 3000 to 4999";
     return s->ping_ms < 0 || s->silent_ms < 0 ? "a time is negative"
                                               : validate_headers(s->headers, s->header_count);
 }

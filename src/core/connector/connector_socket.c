@@ -74,7 +74,8 @@ static int fill_socket_spec(struct connector_instance *r, struct arena *arena,
                                   .ping_ms = spec->ping_ms,
                                   .silent_ms = spec->silent_ms,
                                   .headers = headers,
-                                  .binary = spec->binary};
+                                  .binary = spec->binary,
+                                  .close_status = spec->close_status};
     for (size_t i = 0; i < spec->header_count && !wrong; i++) {
         const char *const value =
             outbox_expand_header(arena, &source, spec->headers[i].value, &wrong);

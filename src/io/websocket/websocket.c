@@ -19,6 +19,7 @@ enum {
     PING_MS = 10 * 1000,
     SILENT_MS = 30 * 1000,
     CLOSE_MS = 1000, /* for the goodbye of the other side */
+    CLOSE_STATUS = 1000,
     UNREAD_RESUME = 2 << 20,
 };
 
@@ -275,6 +276,7 @@ struct websocket_conn *websocket_open(struct websocket_client *w, const struct w
         .silent_ms = spec->silent_ms ? spec->silent_ms : SILENT_MS,
         .headers = headers,
         .wants_binary = spec->binary,
+        .close_status = spec->close_status ? spec->close_status : CLOSE_STATUS,
         .on_event = on_event,
         .arg = arg,
     };

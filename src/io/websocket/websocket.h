@@ -41,7 +41,8 @@ struct websocket_spec {
     int64_t silent_ms;                      /* no byte received for so long: closed; 0: 30 s */
     const struct websocket_header *headers; /* of the handshake; 4 KiB in all */
     size_t header_count;
-    bool binary; /* binary messages are wanted; else one closes the socket */
+    bool binary;      /* binary messages are wanted; else one closes the socket */
+    int close_status; /* of the close frame that websocket_close sends; 0: 1000 */
 };
 
 struct websocket_client; /* all of a host's sockets */

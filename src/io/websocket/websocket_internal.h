@@ -23,6 +23,7 @@ struct websocket_conn {
     int64_t ping_ms, silent_ms;
     char *headers; /* lines of the handshake; owned */
     bool wants_binary;
+    int close_status; /* of the close frame */
     /* loop thread */
     LIST_ENTRY(websocket_conn) next;
     enum websocket_state state; /* TOLD: CLOSED was said, the thread still has it */

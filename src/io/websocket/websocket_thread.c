@@ -371,7 +371,7 @@ static void do_close(struct websocket_link *k)
     if (!k->is_open)
         websocket_thread_drop(k);
     else if (k->wsi && !k->is_closing)
-        begin_close(k, LWS_CLOSE_STATUS_NORMAL);
+        begin_close(k, (enum lws_close_status)k->conn->close_status);
 }
 
 static void do_resume(struct websocket_link *k)

@@ -228,6 +228,7 @@ void ipc_frame_pack_socket_spec(struct buf *out, const struct tc_socket *s)
     pack_int64(out, s->silent_ms);
     ipc_frame_pack_headers(out, s->headers, s->header_count);
     pack_bool(out, s->binary);
+    pack_int64(out, s->close_status);
 }
 
 void ipc_frame_unpack_socket_spec(struct unpacker *u, struct arena *a, struct tc_socket *s)
@@ -238,5 +239,6 @@ void ipc_frame_unpack_socket_spec(struct unpacker *u, struct arena *a, struct tc
     s->silent_ms = unpack_number(u);
     s->headers = ipc_frame_unpack_headers(u, a, &s->header_count);
     s->binary = unpack_flag(u);
+    s->close_status = (int)unpack_count(u, 4999);
     u->bad = u->bad || validate_socket(s);
 }

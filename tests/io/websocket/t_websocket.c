@@ -202,6 +202,15 @@ static void test_binary(struct script_server *s)
     end(&g);
 }
 
+static void test_close_status(struct script_server *s)
+{
+    struct got g;
+    open_spec(&g, s, (struct websocket_spec){.url = "/echo", .close_status = 4000});
+    await(&g.opens, 1);
+    end(&g);
+    ok(script_server_has_said(s, loop, "/echo close 4000\n"), "the close frame has that status");
+}
+
 static void test_headers(struct script_server *s)
 {
     static const struct websocket_header headers[] = {{"X-Test", "Bearer HeaderSecret"},
@@ -455,6 +464,7 @@ int main(void)
     test_talk(&s);
     test_frames(&s);
     test_binary(&s);
+    test_close_status(&s);
     test_headers(&s);
     test_broken(&s);
     test_life(&s);

@@ -446,14 +446,15 @@ static void test_socket(void)
     struct tc_socket s;
     struct arena a = {0};
     const struct tc_header header = {"X-A", "b"};
-    ipc_frame_pack_socket_spec(&packed,
-                               TC_SOCKET(.url = "wss://a/", .ping_ms = 1, .silent_ms = 2,
-                                         .headers = &header, .header_count = 1, .binary = true));
+    ipc_frame_pack_socket_spec(&packed, TC_SOCKET(.url = "wss://a/", .ping_ms = 1, .silent_ms = 2,
+                                                  .headers = &header, .header_count = 1,
+                                                  .binary = true, .close_status = 4000));
     u = unpacked();
     ipc_frame_unpack_socket_spec(&u, &a, &s);
     ok(strcmp(s.url, "wss://a/") == 0 && s.ping_ms == 1 && s.silent_ms == 2, "a socket");
     ok(s.header_count == 1 && strcmp(s.headers[0].value, "b") == 0 && s.binary,
        "  its headers, and that it wants binary messages");
+    is_int(s.close_status, 4000, "  and the status of its close frame");
     arena_fini(&a);
     whole_only(reads_spec, "  it");
 }

@@ -167,6 +167,8 @@ static void fake_host_on_socket_open(void *ctx, int64_t number, const struct tc_
     buf_add_str(&what, spec->url);
     for (size_t i = 0; i < spec->header_count; i++)
         buf_printf(&what, " %s=%s", spec->headers[i].name, spec->headers[i].value);
+    if (spec->close_status)
+        buf_printf(&what, " close=%d", spec->close_status);
     fake_host_check_secrets(s, "a socket's URL or headers", what.p, what.len);
     fake_host_note(s, FAKE_WS_OPEN, 0, what.p);
 }
