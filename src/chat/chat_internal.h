@@ -27,6 +27,7 @@ struct chat_live {
     char message[CHAT_ID_MAX]; /* its id; "" unknown */
     char old[CHAT_ID_MAX];     /* of one that is being replaced because of its age; "" none */
     int64_t began_ms, created_ms, edited_ms, beat_ms, typing_ms; /* monotonic; 0: never */
+    int64_t made_ms;     /* unix time of the last create; 0: never */
     int64_t doubt_ms;    /* when the reply to an edit was lost last; 0: never */
     enum tc_phase typed; /* what the last typing sign said */
     unsigned edits, creates;
@@ -175,6 +176,8 @@ void chat_live_send_view(struct chat_turn *t, const struct chat_record *r,
 void chat_live_close(struct chat_turn *t);
 /* Id of the progress message, also of an earlier process; NULL: none, or not known. */
 const char *chat_live_message(const struct chat_turn *t);
+/* Whether the service can still name a progress message whose create got no reply. */
+bool chat_live_can_learn(const struct chat_turn *t);
 /* For how long an edit whose reply was lost, to this process or an earlier one, may still reach the
  * message; 0: there is none. */
 int64_t chat_live_late_ms(const struct chat_turn *t);

@@ -208,6 +208,7 @@ static void create(struct chat_turn *t, struct chat_record *r, const struct tc_v
     l->doubted = l->adapted = false;
     l->creates++;
     l->created_ms = now;
+    l->made_ms = chat_unix_ms();
     chat_live_move(t, CHAT_LIVE_ON_CREATE);
     chat_memory_write(t);
     r->op = TC_OP_POST;
@@ -354,13 +355,21 @@ static void ask_again(struct chat_turn *t, struct chat_record *r, bool search)
         chat_live_move(t, CHAT_LIVE_ON_LOSE);
 }
 
+bool chat_live_can_learn(const struct chat_turn *t)
+{
+    const struct tc_chat *const table = &t->chat->table;
+    return table->idempotency == TC_IDEMPOTENCY_LOOKUP ||
+           (table->idempotency == TC_IDEMPOTENCY_KEY &&
+            (!table->idempotency_ms || chat_unix_ms() - t->live.made_ms < table->idempotency_ms));
+}
+
 /* The reply to the create was lost. */
 static void doubt_create(struct chat_turn *t, struct chat_record *r)
 {
     const enum tc_idempotency kind = t->chat->table.idempotency;
     if (!r->text)
         chat_render_one(t->chat, r, texts_get(TEXT_CHAT_WORKING), 0);
-    if (t->live.state == CHAT_LIVE_CLOSED || kind == TC_IDEMPOTENCY_NONE)
+    if (t->live.state == CHAT_LIVE_CLOSED || !chat_live_can_learn(t))
         chat_live_move(t, CHAT_LIVE_ON_LOSE);
     else
         ask_again(t, r, kind == TC_IDEMPOTENCY_LOOKUP);

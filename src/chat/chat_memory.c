@@ -17,7 +17,8 @@ void chat_memory_write(struct chat_turn *t)
     if (!l->used && l->creates)
         json_object_set_new(memory, "creates", json_integer(l->creates));
     if (!l->used && l->uncertain)
-        json_object_set_new(memory, "uncertain", json_true());
+        json_object_update_new(
+            memory, json_pack("{s:b, s:I}", "uncertain", 1, "made", (json_int_t)l->made_ms));
     if (t->stream.message[0])
         chat_json_set_text(memory, "stream", t->stream.message);
     json_t *const cards = chat_cards_write(&t->chat->cards, t->turn->id);
@@ -42,6 +43,7 @@ void chat_memory_read(struct chat_turn *t)
         memcpy(t->stream.message, stream, strlen(stream) + 1);
     t->live.creates = creates > 0 && creates < 1000 ? (unsigned)creates : t->live.message[0] != 0;
     t->live.uncertain = chat_json_true(memory, "uncertain");
+    t->live.made_ms = chat_json_int(memory, "made");
     chat_cards_read(&t->chat->cards, t->turn->id, json_object_get(memory, "cards"));
     json_decref(memory);
 }

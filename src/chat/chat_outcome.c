@@ -395,7 +395,7 @@ static void learn(struct chat_turn *t, const struct chat_record *part)
                             .summary = part->summary,
                             .last = true,
                             .silent = true};
-    if (c->table.idempotency == TC_IDEMPOTENCY_NONE || c->table.idempotency_ms ||
+    if (!chat_live_can_learn(t) ||
         !chat_render_one(c, &r, part->summary ? part->summary : texts_get(TEXT_CHAT_DONE), 0))
         return;
     chat_send(c, t->turn, &r, &(struct chat_send_extra){.delay_ms = search ? CHAT_LATE_MS : 0});

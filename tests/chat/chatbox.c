@@ -3,6 +3,7 @@
  * one request whose body says everything about the operation. People act by websocket-free routes:
  * POST /message and /action. The service is chosen when the file is compiled:
  *   CHATBOX_IDEMPOTENCY  TC_IDEMPOTENCY_…     CHATBOX_INPUT  TC_INPUT_…
+ *   CHATBOX_IDEMPOTENCY_MS  for how long a key is known
  *   CHATBOX_TYPING_MS    how long typing is visible
  *   CHATBOX_CHAT_OPTION  the option that names a chat
  *   CHATBOX_LACKS        operations that the service does not have
@@ -16,6 +17,9 @@
 
 #ifndef CHATBOX_IDEMPOTENCY
 #define CHATBOX_IDEMPOTENCY TC_IDEMPOTENCY_NONE
+#endif
+#ifndef CHATBOX_IDEMPOTENCY_MS
+#define CHATBOX_IDEMPOTENCY_MS 0
 #endif
 #ifndef CHATBOX_INPUT
 #define CHATBOX_INPUT TC_INPUT_BUTTONS
@@ -309,6 +313,7 @@ static const struct tc_chat chat = {
     .edit_ms = 1000,
     .typing_ms = CHATBOX_TYPING_MS,
     .idempotency = CHATBOX_IDEMPOTENCY,
+    .idempotency_ms = CHATBOX_IDEMPOTENCY_MS,
     .input = CHATBOX_INPUT,
     .fields = CHATBOX_FIELDS,
     .personal_menu = CHATBOX_FIELDS > 0,

@@ -4,8 +4,9 @@
 
 chat_modules = tests/chat/chat_key.so tests/chat/chat_lookup.so tests/chat/chat_none.so \
 	tests/chat/chat_stream.so tests/chat/chat_text.so tests/chat/chat_menu.so tests/chat/chat_fields.so \
-	tests/chat/chat_html.so
+	tests/chat/chat_html.so tests/chat/chat_brief.so
 CHAT_KEY = -DCHATBOX_IDEMPOTENCY=TC_IDEMPOTENCY_KEY -DCHATBOX_TYPING_MS=25000
+CHAT_BRIEF = -DCHATBOX_IDEMPOTENCY=TC_IDEMPOTENCY_KEY -DCHATBOX_IDEMPOTENCY_MS=120000
 CHAT_LOOKUP = -DCHATBOX_IDEMPOTENCY=TC_IDEMPOTENCY_LOOKUP
 CHAT_STREAM = $(CHAT_LOOKUP) -DCHATBOX_TYPING_MS=25000 -DCHATBOX_LACKS='TC_CAN(TC_OP_MENU)'
 CHAT_HTML = -DCHATBOX_STREAM_FORM=TC_HTML -DCHATBOX_LACKS='TC_CAN(TC_OP_MENU)'
@@ -16,6 +17,7 @@ CHAT_FIELDS = -DCHATBOX_INPUT=TC_INPUT_FIELDS -DCHATBOX_FORMS -DCHATBOX_LACKS=CH
 $(chat_modules): tests/chat/chatbox.c $(turncastinclude_HEADERS)
 	@$(MKDIR_P) $(@D)
 	$(AM_V_CC)case $@ in \
+		*_brief.so) set -- $(CHAT_BRIEF) ;; \
 		*_key.so) set -- $(CHAT_KEY) ;; \
 		*_lookup.so) set -- $(CHAT_LOOKUP) ;; \
 		*_html.so) set -- $(CHAT_HTML) ;; \
@@ -31,6 +33,7 @@ EXTRA_DIST += tests/chat/chatbox.c
 CLEANFILES += $(chat_modules)
 
 CHAT_TESTS = \
+	tests/chat/brief/doubt.script \
 	tests/chat/fields/card.script \
 	tests/chat/fields/menu.script \
 	tests/chat/fields/word.script \
