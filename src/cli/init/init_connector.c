@@ -140,6 +140,23 @@ static bool init_connector_wants(const struct loaded_plugin *l, const struct tc_
     return wanted;
 }
 
+/* Another option is set, of which only one may be. */
+static bool init_connector_is_excluded(const struct init_plan *plan, const struct tc_option *o)
+{
+    const struct tc_plugin *const plugin = &plan->connector->plugin;
+    for (const struct tc_rule *rule = plugin->rules; rule && rule->key; rule++) {
+        const bool is_first = strcmp(rule->key, o->key) == 0;
+        if (rule->kind != TC_RULE_EXACTLY_ONE ||
+            (!is_first && !init_connector_names(rule->text, o->key)))
+            continue;
+        for (size_t i = 0; i < plan->n_settings; i++)
+            if (strcmp(plan->settings[i].key, rule->key) == 0 ||
+                init_connector_names(rule->text, plan->settings[i].key))
+                return true;
+    }
+    return false;
+}
+
 /* TELEGRAM_TOKEN of the option token of telegram. */
 static const char *init_connector_variable(struct init_plan *plan, const struct tc_option *o)
 {
@@ -217,7 +234,8 @@ int init_connector_set_options(struct init_plan *plan)
     for (size_t i = 0; i < plan->args->n_repeated && status == 0; i++)
         status = init_connector_take(plan, plan->args->repeated[i]);
     for (const struct tc_option *o = l->plugin.options; o && o->key && status == 0; o++)
-        if (!init_connector_has(plan, o->key) && init_connector_wants(l, o))
+        if (!init_connector_has(plan, o->key) && init_connector_wants(l, o) &&
+            !init_connector_is_excluded(plan, o))
             status = init_connector_find_value(plan, o);
     return status;
 }

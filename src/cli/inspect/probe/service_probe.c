@@ -223,9 +223,13 @@ static void service_probe_free(struct service_probe *p)
     free(p);
 }
 
-/* An instance that uses the plugin without the service has no value for an option of the URL. */
+/* An instance that uses the plugin without the service has no value for an option of the URL, or
+ * for the secret. */
 static bool service_probe_is_meant(struct service_probe *p)
 {
+    const char *const secret = service_probe_find_secret(p);
+    if (secret && !service_probe_find_option(p, secret))
+        return false;
     for (const char *at = p->probe->url; (at = strstr(at, SECRET_OPTION)); at++)
         if (service_probe_is_unset(p, at))
             return false;
