@@ -35,9 +35,10 @@ try check "$scratch/shipped.conf"
 is "$status $out" "0 $scratch/shipped.conf: OK (0 agents, 1 instance)" "the shipped one"
 [ "$(id -u)" = 0 ] || sed -i '/^ *user = /d' "$scratch/all.conf" # which only root may say
 TELEGRAM_TOKEN=1:a-token SLACK_BOT_TOKEN=xoxb-a-token SLACK_APP_TOKEN=xapp-a-token \
-    MATRIX_TOKEN=syt_a_token \
+    MATRIX_TOKEN=syt_a_token DISCORD_TOKEN=a-token-of-discord TEAMS_SECRET=a-teams-secret \
+    OTLP_AUTHORIZATION=Basic-of-otlp \
     try check "$scratch/all.conf"
-is "$status $out" "0 $scratch/all.conf: OK (1 agent, 5 instances)" "with all its examples"
+is "$status $out" "0 $scratch/all.conf: OK (1 agent, 8 instances)" "with all its examples"
 is "$(grep -c '^ *#' "$scratch/all.conf")" "$(grep -c '^ *# \|^#$' "$scratch/all.conf")" \
     "of which only prose is left out"
 

@@ -34,6 +34,12 @@ CLEANFILES += tests/fake/oldkernel$(EXEEXT)
 EXTRA_DIST += \
 	tests/fake/README.md \
 	tests/fake/control.py \
+	tests/fake/discord.py \
+	tests/fake/discord_gateway.py \
+	tests/fake/discord_methods.py \
+	tests/fake/discord_people.py \
+	tests/fake/discord_text.py \
+	tests/fake/discord_world.py \
 	tests/fake/drive.py \
 	tests/fake/faults.py \
 	tests/fake/matrix.py \
@@ -76,7 +82,7 @@ EXTRA_DIST += \
 	tests/fake/telegram_updates.py \
 	tests/fake/webhook.py \
 	tests/fake/websocket_peer.py
-dist_check_SCRIPTS += tests/fake/t_faults.py tests/fake/t_matrix.py tests/fake/t_screen.py tests/fake/t_slack.py tests/fake/t_telegram.py
+dist_check_SCRIPTS += tests/fake/t_discord.py tests/fake/t_faults.py tests/fake/t_matrix.py tests/fake/t_screen.py tests/fake/t_slack.py tests/fake/t_telegram.py
 
 # dialog.py: an agent that plays a recorded dialog, and checks ours
 EXTRA_DIST += tests/fake/dialog.py

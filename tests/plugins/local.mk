@@ -37,6 +37,11 @@ dist_check_SCRIPTS += tests/plugins/example.t
 # Scripts of connectors, tests/plugins/NAME/*.script: the notation is in turncast-test(7).
 dist_noinst_SCRIPTS = tests/plugins/run_script.sh
 CONNECTOR_TESTS = \
+	tests/plugins/discord/event.script \
+	tests/plugins/discord/gateway.script \
+	tests/plugins/discord/options.script \
+	tests/plugins/discord/request.script \
+	tests/plugins/discord/webhook.script \
 	tests/plugins/matrix/message.script \
 	tests/plugins/matrix/options.script \
 	tests/plugins/matrix/people.script \

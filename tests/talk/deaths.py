@@ -5,15 +5,17 @@ import contextlib
 import time
 
 import ledger
-from people import MatrixPeople, SlackPeople, TeamsPeople, TelegramPeople
-from shown import ShownByMatrix, ShownBySlack, ShownByTeams, ShownByTelegram
-from talk import Fake, Host, audit, listening, matrix, slack, teams, telegram
+from people import DiscordPeople, MatrixPeople, SlackPeople, TeamsPeople, TelegramPeople
+from shown import ShownByDiscord, ShownByMatrix, ShownBySlack, ShownByTeams, ShownByTelegram
+from talk import Fake, Host, audit, discord, listening, matrix, slack, teams, telegram
 
 # A host that is killed every second forgets what it did in this minute.
 SLACK_PACE = {f"tier{n}": 60000 for n in (1, 2, 3, 4)}
 MATRIX_PACE = {"send": [1000, 1000], "join": [1000, 1000]}
 TEAMS_PACE = {"windows": [[1000, 1]]}
-SHOWN = {"telegram": ShownByTelegram, "slack": ShownBySlack, "matrix": ShownByMatrix, "teams": ShownByTeams}
+DISCORD_PACE = {kind: [1000, 1] for kind in ("post", "edit", "delete", "react", "typing", "followup")}
+SHOWN = {"telegram": ShownByTelegram, "slack": ShownBySlack, "matrix": ShownByMatrix,
+         "teams": ShownByTeams, "discord": ShownByDiscord}  # fmt: skip
 
 
 class Deaths:
@@ -71,8 +73,14 @@ def _crowd_in_teams(fake, count, _):
     return crowd, teams(fake, allow=crowd.ids, stream=False, progress_after_ms=300)
 
 
+def _crowd_in_discord(fake, count, _):
+    fake.control("pace", DISCORD_PACE)
+    crowd = DiscordPeople(fake, count)
+    return crowd, discord(fake, allow=crowd.ids, progress_after_ms=300)
+
+
 CROWDS = {"telegram": _crowd_in_telegram, "slack": _crowd_in_slack, "matrix": _crowd_in_matrix,
-          "teams": _crowd_in_teams}  # fmt: skip
+          "teams": _crowd_in_teams, "discord": _crowd_in_discord}  # fmt: skip
 
 
 @contextlib.contextmanager

@@ -4,7 +4,7 @@
 
 # The longest first.
 TALK_TESTS = tests/talk/t_telegram_ask.py tests/talk/t_slack_requests.py tests/talk/t_crash.py \
-	tests/talk/behaviour/t_matrix.py tests/talk/behaviour/t_teams.py tests/talk/behaviour/t_telegram.py \
+	tests/talk/behaviour/t_discord.py tests/talk/behaviour/t_matrix.py tests/talk/behaviour/t_teams.py tests/talk/behaviour/t_telegram.py \
 	tests/talk/t_pause_process.py tests/talk/t_pause_thread.py tests/talk/t_kill.py tests/talk/t_kill_matrix.py \
 	tests/talk/t_chaos.py tests/talk/t_crowd.py tests/talk/t_crowd_matrix.py tests/talk/t_crowd_slack.py tests/talk/t_doctor.py tests/talk/t_telegram.py \
 	tests/talk/t_backup.py tests/talk/t_ask_both.py tests/talk/t_canary.py tests/talk/t_follow.py tests/talk/t_init.py tests/talk/t_language.py tests/talk/t_matrix.py \
@@ -18,7 +18,7 @@ EXTRA_DIST += $(TALK_TESTS) tests/talk/cases.py tests/talk/chatter.py tests/talk
 	tests/talk/judge.py tests/talk/killing.py tests/talk/ledger.py tests/talk/pause.py tests/talk/people.py tests/talk/round.py \
 	tests/talk/shown.py tests/talk/slackers.py tests/talk/talk.py
 EXTRA_DIST += tests/talk/behaviour/asks.py tests/talk/behaviour/deliver.py tests/talk/behaviour/hear.py \
-	tests/talk/behaviour/on_matrix.py tests/talk/behaviour/on_slack.py tests/talk/behaviour/on_teams.py tests/talk/behaviour/on_telegram.py \
+	tests/talk/behaviour/on_discord.py tests/talk/behaviour/on_matrix.py tests/talk/behaviour/on_slack.py tests/talk/behaviour/on_teams.py tests/talk/behaviour/on_telegram.py \
 	tests/talk/behaviour/place.py tests/talk/behaviour/restart.py tests/talk/behaviour/show.py \
 	tests/talk/behaviour/suite.py
 

@@ -115,6 +115,34 @@ class TeamsPeople:
         return Question("teams", chat, self.fake.control("say", body)["id"], id_)
 
     def seen(self, question):
+        """The bot's messages that answer the question."""
+        return [m for m in messages(self.fake, question.chat) if m["reply_to"] == question.message]
+
+
+class DiscordPeople:
+    """Direct messages of persons 100000000000001000, …"""
+
+    LETTER = "d"
+
+    def __init__(self, fake, count):
+        self.fake = fake
+        self.ids = [str(100000000000001000 + n) for n in range(count)]
+        for number, user in enumerate(self.ids):
+            fake.control("user", {"id": user, "name": f"p{number}"})
+            fake.control("channel", {"id": self.chat(user), "type": "dm", "user": user})
+        fake.control("final", {"text": "(?s)\\A(?!.*⏱)(Answer [a-z0-9-]+ of |⚠)"})
+
+    @staticmethod
+    def chat(user):
+        return str(int(user) + 400000000000000000)
+
+    def ask(self, who, id_, words):
+        chat = self.chat(self.ids[who])
+        made = self.fake.control("message", {"user": self.ids[who], "channel": chat, "text": f"{words} id={id_}"})
+        return Question("discord", chat, made["id"], id_)
+
+    def seen(self, question):
+        """The bot's messages that answer the question."""
         return [m for m in messages(self.fake, question.chat) if m["reply_to"] == question.message]
 
 
@@ -126,7 +154,8 @@ def messages(fake, chat):
 
 
 def is_bot(message):
-    return str(message.get("from")) in ("123456", "bot", "U0BOT", "B0BOT", "@bot:fake.example", "28:fake-app-id")
+    bots = ("123456", "bot", "U0BOT", "B0BOT", "@bot:fake.example", "28:fake-app-id", "900000000000000001")
+    return str(message.get("from")) in bots
 
 
 def can_stop(buttons):

@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: MIT
 """Prints one round of a conversation as people see it, from the record of a service's fake.
 
-    python3 tests/talk/round.py telegram | slack | teams
+    python3 tests/talk/round.py telegram | slack | teams | discord
 
 Each look at the bot's messages is taken when what the agent has done so far is on show, so how
 fast it all goes changes nothing but the times."""
 import json
 import os
 import pathlib
+import re
 import sys
 import tempfile
 
-from talk import BUILD, Fake, Host, listening, slack, teams, telegram
+from talk import BUILD, Fake, Host, discord, listening, slack, teams, telegram
 
 QUESTION = "What fills the disk?"
 ANSWER = "**/var** does, with 31 of 50 GB:\n\n- `/var/log`: 24 GB\n- `/var/lib`: 7 GB"
@@ -197,10 +198,55 @@ class Teams:
         show(f"Bot, {heading}:", message["text"])
 
 
+class Discord:
+    """A channel of a server, in which the bot is mentioned."""
+
+    ANN, CHANNEL = "100000000000000001", "500000000000000001"
+
+    def __init__(self, fake):
+        self.fake = fake
+        fake.control("user", {"id": self.ANN, "name": "ann"})
+        fake.control("channel", {"id": self.CHANNEL})
+        self.ready = {"sockets": 1}
+        self.looks = (
+            {"text": r"▸ Bash: `df -h"},
+            {"text": r"(?s)✓ Bash: `df -h.*▸ Bash: `du"},
+            {"method": "delete", "status": 204},
+        )
+
+    def instance(self):
+        return discord(self.fake, allow=[self.ANN], agent="round")
+
+    def ask(self):
+        message = {"user": self.ANN, "channel": self.CHANNEL, "text": QUESTION, "mention": True}
+        self.fake.control("message", message)
+        self.fake.wait(method="react")
+        show(f"Ann: @Bot {QUESTION}   {self.messages()[0]['reactions'][0]}")
+
+    def messages(self):
+        return self.fake.state(chat=self.CHANNEL)["chats"][self.CHANNEL]["messages"]
+
+    @staticmethod
+    def read(message):
+        """Without the marks of bold text and code."""
+        return re.sub(r"\*\*|`", "", message["text"])
+
+    def look(self, number):
+        _, progress, *answers = self.messages()
+        if number == 2:
+            assert progress["deleted"] and answers[0]["reply_to"] == self.messages()[0]["id"]
+            show("Bot, in reply, with a sound; the message before it is gone:", self.read(answers[0]))
+            return
+        assert progress["silent"]
+        how = "in the same message" if progress["edits"] else "in reply, without a sound"
+        buttons = "   ".join(f"[ {label} ]" for row in progress["buttons"] for label in row)
+        show(f"Bot, {how}:", f"{self.read(progress)}\n{buttons}")
+
+
 def main():
     name = sys.argv[1]
     with Fake(name) as fake:
-        service = {"telegram": Telegram, "slack": Slack, "teams": Teams}[name](fake)
+        service = {"telegram": Telegram, "slack": Slack, "teams": Teams, "discord": Discord}[name](fake)
         agent = Agent()
         visible = "visibility : { show_tools = true; };"
         visible += service.extra() if name == "teams" else ""

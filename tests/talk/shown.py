@@ -244,8 +244,27 @@ class ShownByTeams(Shown):
         return can_stop(message["buttons"]) or message["streaming"]
 
 
-class ShownByMatrix(Shown):
+class ShownOnce(Shown):
+    """A service that recognises what is sent again, by its KEY."""
+
     REPEATS = False
+    KEY = ""
+
+    def objections(self):
+        return [v for v in super().objections() if not self._asks_for_id(v)]
+
+    def _asks_for_id(self, violation):
+        """Whether it is the question for the id of a progress message of which the host never got it:
+        it asked in vain, or died before it had the answer on disk."""
+        if not asks_for_id(violation):
+            return False
+        key = self._call(violation["call"])["params"][self.KEY]
+        before = [c for c in self.calls if c["params"].get(self.KEY) == key and c["seq"] < violation["call"]]
+        return all(is_lost(c) or self._died_at(c) for c in before)
+
+
+class ShownByMatrix(ShownOnce):
+    KEY = "txn"
 
     def __init__(self, fake, kills, clock):
         calls = [c for c in fake.record() if c["kind"] == "call" and _made(c)]
@@ -278,27 +297,47 @@ class ShownByMatrix(Shown):
         is_shown = call["method"] in ("send", "edit") and not _is_summary(call["text"])
         return is_shown and call["params"].get("msgtype") == "m.notice"
 
-    def objections(self):
-        return [v for v in super().objections() if not self._asks_for_id(v)]
-
-    def _asks_for_id(self, violation):
-        """Whether it is the question for the id of a progress message of which the host never got it:
-        it asked in vain, or died before it had the answer on disk."""
-        if not asks_for_id(violation):
-            return False
-        txn = self._call(violation["call"])["params"]["txn"]
-        before = [c for c in self.calls if c["params"].get("txn") == txn and c["seq"] < violation["call"]]
-        return all(is_lost(c) or self._died_at(c) for c in before)
-
     def is_running(self, message):
         return message["silent"] and not _is_summary(message["text"])
+
+
+class ShownByDiscord(ShownOnce):
+    KEY = "nonce"
+
+    def question_of(self, call):
+        params = call["params"]
+        reference = params.get("message_reference")
+        if reference:
+            return str(reference["message_id"])
+        message = self.messages.get((str(call["chat"]), str(params.get("message"))))
+        return str(message["reply_to"] or message["id"]) if message else None
+
+    def answers_to(self, message):
+        return message["reply_to"]
+
+    def edited(self, call):
+        is_edit = call["method"] == "edit"
+        return (call["chat"], call["params"]["message"]) if is_edit else None
+
+    def is_outcome(self, message):
+        return not can_stop(message["components"]) and OUTCOME.search(message["text"] or "")
+
+    def tells_outcome(self, call):
+        is_text = call["method"] in ("post", "edit") and not self.is_live(call)
+        return is_text and OUTCOME.search(call["text"] or "")
+
+    def is_live(self, call):
+        return can_stop(call["params"].get("components"))
+
+    def is_running(self, message):
+        return can_stop(message["components"])
 
 
 def asks_for_id(violation):
     """A progress message of which nobody knows the id is sent again with its transaction; what it said
     is not known any more."""
     asks = re.search(r"then '(Working…|Done\b[^']*)'\Z", violation["detail"])
-    return violation["rule"] == "txn-reused" and asks
+    return violation["rule"] in ("txn-reused", "nonce-reused") and asks
 
 
 def _is_summary(text):
@@ -322,7 +361,7 @@ def _read(value):
 def _was_taken(call):
     """As far as the service is concerned."""
     answer = call.get("answer")
-    return call.get("done") and (answer is None or bool(answer.get("ok", "event_id" in answer)))
+    return call.get("done") and (answer is None or bool(answer.get("ok", "event_id" in answer or "id" in answer)))
 
 
 def _made(call):
@@ -333,4 +372,4 @@ def _made(call):
     result = answer.get("result", answer)
     if not isinstance(result, dict):
         return None
-    return next((str(result[k]) for k in ("message_id", "ts", "event_id") if k in result), None)
+    return next((str(result[k]) for k in ("message_id", "ts", "event_id", "id") if k in result), None)

@@ -11,7 +11,7 @@ import subprocess
 import tempfile
 import time
 
-from talk import BUILD, PATIENCE_S, SLACK_TOKENS, SOURCE, TELEGRAM_TOKEN, done, equal, ok
+from talk import BUILD, DISCORD_TOKEN, PATIENCE_S, SLACK_TOKENS, SOURCE, TELEGRAM_TOKEN, done, equal, ok
 from drive import Fake
 
 TURNCAST = str(BUILD / "turncast")
@@ -170,7 +170,7 @@ def connectors():
         ok(status == 2 and "other users can read a command line" in err, "no secret as an argument", err)
         ok(TELEGRAM_TOKEN not in err, "and it is not repeated")
         status, _, err = home.init("--connector", "jsonl")
-        ok(status == 2 and "chat connectors: matrix, slack, telegram" in err, "what is none", err)
+        ok(status == 2 and "chat connectors: discord, matrix, otlp, slack, teams, telegram" in err, "what is none", err)
         status, out, _ = home.init("--connector", "telegram", "--set", base, TELEGRAM_TOKEN="1:wrong-token")
         equal(status, 1, "a token that the service refuses: status 1")
         ok("does not accept token (Unauthorized)" in out and "1:wrong-token" not in out, "the reason", out)
@@ -199,6 +199,19 @@ def connectors():
            and 'channel = "C\\"1";' in text, "options, people", text + err)
         ok("pairing" not in text, "who are known")
         equal(text.count('language = "de";'), 2, "the language of the terminal and of the connector")
+    with Home("claude") as home, Fake("discord") as fake:
+        options = ["--connector", "discord", "--no-turn", "--set", f"api_base={fake.url}/api/v10"]
+        status, out, err = home.init(*options)
+        ok(status > 0 and "set one of token, webhook" in out, "discord: neither a bot nor a webhook", out + err)
+        status, out, err = home.init(*options, "--allow", "100000000000000001", DISCORD_TOKEN=DISCORD_TOKEN)
+        ok(status == 0 and "accepts the credentials (account fake_bot)" in out, "discord: a bot", out + err)
+        ok('token = "env:DISCORD_TOKEN";' in home.conf.read_text(), "with its token as a reference")
+    with Home("claude") as home:
+        (home.path / "hook").write_text("https://discord.com/api/webhooks/1/a-webhook-token\n")
+        (home.path / "hook").chmod(0o600)
+        status, out, err = home.init("--connector", "discord", "--no-turn", "--set", "channel=1",
+                                     "--set", f"webhook=file:{home.path}/hook")
+        ok(status == 0 and "credentials" not in out, "discord: a webhook has no account to ask for", out + err)
 
 
 def on_a_terminal():
@@ -221,8 +234,8 @@ def on_a_terminal():
         equal(home.run("check")[0], 0, "terminal: check accepts it")
     with Home("claude") as home, Fake("matrix") as fake:
         term = Terminal(home)
-        term.answer("Chat connector (matrix, slack, telegram; Enter for none): ", "telegran")
-        term.answer("Chat connector (matrix, slack, telegram; Enter for none): ", "matrix")
+        term.answer("Chat connector (discord, matrix, otlp, slack, teams, telegram; Enter for none): ", "telegran")
+        term.answer("Chat connector (discord, matrix, otlp, slack, teams, telegram; Enter for none): ", "matrix")
         term.answer("homeserver: base URL of the homeserver: ", fake.url)
         term.answer("token: ", "not-the-token")
         term.answer("user: ", "@bot:fake")

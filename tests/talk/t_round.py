@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The rounds in the README and in turncast-teams(7) are what round.py prints, but for the times."""
+"""The rounds in the README and in manual pages are what round.py prints, but for the times."""
 import pathlib
 import re
 import subprocess
@@ -20,6 +20,12 @@ def shown(service):
     return without_times(block.group(1))
 
 
+def in_manual(service):
+    text = (SOURCE / "plugins" / service / f"turncast-{service}.7").read_text()
+    block = re.search(r'\.\\" round\n\.Bd -literal\n(.*?)\.Ed\n', text, re.DOTALL)
+    return without_times(block.group(1).replace("\\&", ""))
+
+
 def printed(service):
     script = pathlib.Path(__file__).with_name("round.py")
     run = subprocess.run(
@@ -37,4 +43,5 @@ def shown_in_page():
 equal(printed("teams"), shown_in_page(), "the manual page shows a round in teams")
 for name in ("telegram", "slack"):
     equal(printed(name), shown(name), f"the README shows a round in {name}")
+equal(printed("discord"), in_manual("discord"), "turncast-discord(7) shows a round in discord")
 done()

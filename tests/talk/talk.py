@@ -33,6 +33,8 @@ WEBHOOK_SECRETS = (  # out, in
     "whsec_" + base64.b64encode(b"fake-webhook-secret-of-32-bytes!").decode(),
     "whsec_" + base64.b64encode(b"fake-inbound-secret-of-32-bytes!").decode(),
 )
+DISCORD_TOKEN = "fake-discord-bot-token.AAAAAA.not-a-real-one"
+DISCORD_WEBHOOK_TOKEN = "fake-discord-webhook-token"
 
 
 def note(text):
@@ -120,7 +122,8 @@ plugins : {{ instances : {{ {instances.replace(AUDIT, str(self.audit))} }}; }};
     def leaks(self):
         """Its files, but the configuration, that have a secret of the services in them."""
         files = [p for p in self.folder.rglob("*") if p.is_file() and p != self.config]
-        secrets = [s.encode() for s in (TELEGRAM_TOKEN, MATRIX_TOKEN, *SLACK_TOKENS, *TEAMS_SECRETS, *WEBHOOK_SECRETS)]
+        tokens = (TELEGRAM_TOKEN, MATRIX_TOKEN, DISCORD_TOKEN, DISCORD_WEBHOOK_TOKEN)
+        secrets = [s.encode() for s in (*tokens, *SLACK_TOKENS, *TEAMS_SECRETS, *WEBHOOK_SECRETS)]
         return [str(p) for p in files if any(s in p.read_bytes() for s in secrets)]
 
     def environment(self):
@@ -271,6 +274,17 @@ def webhook(fake, name="wh", **options):
         **options,
     }
     return _instance(name, "webhook", lines)
+
+
+def discord(fake, **options):
+    """The instance `dc`, a bot on a fake."""
+    lines = {
+        "token": DISCORD_TOKEN,
+        "api_base": f"http://127.0.0.1:{fake.port}/api/v10",
+        "grants": ["submit", "cancel", "answer"],
+        **options,
+    }
+    return _instance("dc", "discord", lines)
 
 
 def audit():

@@ -16,6 +16,7 @@ FAULTS = {  # a refusal that is for ever, as each service words it
     "matrix": {"status": 400, "errcode": "M_BAD_JSON", "error": "no"},
     "slack": {"error": "invalid_blocks"},
     "teams": {"status": 400, "code": "BadSyntax", "message": "no"},
+    "discord": {"status": 400, "code": 200000, "message": "Message was blocked by automatic moderation"},
 }
 
 

@@ -23,13 +23,14 @@ import ledger
 from cases import results
 from deaths import Deaths
 from deciders import agents
+from on_discord import OnDiscord
 from on_matrix import OnMatrix
 from on_slack import OnSlack
 from on_teams import OnTeams
 from on_telegram import OnTelegram
 from talk import Host, done, equal, note, ok
 
-SERVICES = {kind.NAME: kind for kind in (OnTelegram, OnMatrix, OnSlack, OnTeams)}
+SERVICES = {kind.NAME: kind for kind in (OnTelegram, OnMatrix, OnSlack, OnTeams, OnDiscord)}
 EXTRA = """visibility : { show_tools = true; show_narration = true; };
 conversations : { max_turns = 64; debounce_ms = 50; };"""
 ASKING = {"agent": "asker", "grants": ["submit", "cancel", "answer"]}

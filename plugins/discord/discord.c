@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT
+ * The connector discord: its options, and the description of the service for the chat engine: a
+ * bot, or a webhook that only posts. */
+#include "discord.h"
+
+#include <string.h>
+
+static const struct tc_option options[] = {
+    TC_OPTION(struct discord_conf, token, NULL, TC_SECRET, "bot token of the Developer Portal"),
+    TC_OPTION(struct discord_conf, webhook, NULL, TC_SECRET,
+              "URL of a webhook, instead of a bot: sending only"),
+    TC_OPTION(struct discord_conf, channel, NULL, 0,
+              "channel ID for turns that did not start in Discord"),
+    TC_OPTION(struct discord_conf, message_content, "false", 0,
+              "read messages that do not mention the bot (privileged intent)"),
+    TC_OPTION(struct discord_conf, api_base, "https://discord.com/api/v10", 0,
+              "base URL of the HTTP API"),
+    {0},
+};
+
+static const struct tc_rule rules[] = {
+    {.key = "token", .kind = TC_RULE_EXACTLY_ONE, .text = "webhook"},
+    {.key = "webhook", .kind = TC_RULE_URL, .text = "https http"},
+    {.key = "webhook", .kind = TC_RULE_NEEDS, .text = "channel"},
+    {.key = "api_base", .kind = TC_RULE_URL, .text = "https http"},
+    {0},
+};
+
+/* DISCORD_RATE_ALL: Discord takes 50; what leaves evenly does not arrive so. All other limits are
+ * learned from replies. */
+static const struct tc_rate rates[] = {{.count = 45, .burst = 10, .interval_ms = 1000}, {0}};
+
+/* A message has 2,000 characters; the mark of a repeat needs some. */
+#define TEXT(limit)                                                                                \
+    {                                                                                              \
+        .form = TC_COMMONMARK, .flags = TC_NO_TABLES, .units = (limit)                             \
+    }
+
+#define DISCORD_CHAT(...)                                                                          \
+    {                                                                                              \
+        .size = sizeof(struct tc_chat), .unit = TC_UNIT_CODEPOINTS,                                \
+        .text = {[TC_ROLE_LIVE] = TEXT(1900),                                                      \
+                 [TC_ROLE_ANSWER] = TEXT(1950),                                                    \
+                 [TC_ROLE_CARD] = TEXT(1900),                                                      \
+                 [TC_ROLE_REPLY] = TEXT(1950)},                                                    \
+        .file_bytes = 10 << 20, .edit_ms = 1250, .edit_age_ms = 55 * 60000,                        \
+        .rates = DISCORD_RATE_ALL, .rates_group = DISCORD_RATE_ALL,                                \
+        .reply = {.error = "/message", .message = "/id", .retry_s = "/retry_after"},               \
+        .chat_option = "channel", .read = discord_read, __VA_ARGS__                                \
+    }
+
+static const struct tc_chat bot_chat =
+    DISCORD_CHAT(.can = TC_CAN(TC_OP_IDENTIFY) | TC_CAN(TC_OP_POST) | TC_CAN(TC_OP_EDIT) |
+                        TC_CAN(TC_OP_DELETE) | TC_CAN(TC_OP_FILE) | TC_CAN(TC_OP_TYPING) |
+                        TC_CAN(TC_OP_REACT) | TC_CAN(TC_OP_PRIVATE) | TC_CAN(TC_OP_FETCH) |
+                        TC_CAN(TC_OP_MENU),
+                 .typing_ms = 9000, .idempotency = TC_IDEMPOTENCY_KEY, .idempotency_ms = 120000,
+                 .input = TC_INPUT_BUTTONS, .buttons = 25, .command = "/",
+                 .request = discord_request, .ready = discord_gateway_start);
+
+static const struct tc_chat webhook_chat =
+    DISCORD_CHAT(.can = TC_CAN(TC_OP_IDENTIFY) | TC_CAN(TC_OP_POST) | TC_CAN(TC_OP_EDIT) |
+                        TC_CAN(TC_OP_DELETE) | TC_CAN(TC_OP_FILE),
+                 .input = TC_INPUT_TEXT, .request = discord_webhook_request);
+
+/* What follows "NAME:" in a tag; NULL: the tag is another one. */
+static const char *after(const char *tag, const char *name)
+{
+    const size_t n = strlen(name);
+    return strncmp(tag, name, n) == 0 && tag[n] == ':' ? tag + n + 1 : NULL;
+}
+
+/* Of the connector's own requests. A limit is kept by the host, which asks again; other failures
+ * are dealt with here. */
+static int on_reply(struct tc_turn *lobby, const struct tc_reply *reply, struct tc_verdict *v)
+{
+    const char *const channel = after(reply->tag, "channel"), *const history =
+                                                                  after(reply->tag, "history");
+    const bool gateway = strcmp(reply->tag, "gateway") == 0;
+    if (reply->status == 429 || (v->next == TC_NEXT_AGAIN && !gateway))
+        return 0;
+    v->next = TC_NEXT_DONE;
+    if (gateway)
+        discord_gateway_take_url(lobby, reply);
+    else if (channel)
+        discord_event_take_channel(lobby, channel, reply);
+    else if (history)
+        discord_history_take(lobby, history, reply);
+    return 0;
+}
+
+static int on_wake(struct tc_turn *turn)
+{
+    return turn == turn->inst->lobby ? discord_gateway_wake(turn) : 0;
+}
+
+static int init(struct tc_instance *inst)
+{
+    const struct discord_conf *const conf = inst->conf;
+    struct discord *const s = inst->state;
+    s->queue = json_array();
+    s->channels = json_object();
+    s->tokens = json_array();
+    return discord_session_load(inst) == 0
+               ? tc_chat_describe(inst, conf->webhook ? &webhook_chat : &bot_chat)
+               : -1;
+}
+
+static void teardown(struct tc_instance *inst)
+{
+    struct discord *const s = inst->state;
+    json_decref(s->session);
+    json_decref(s->queue);
+    json_decref(s->channels);
+    json_decref(s->tokens);
+}
+
+TURNCAST_PLUGIN(.name = "discord", .version = "0.1.0",
+                .summary = "conversations in Discord channels and direct messages",
+                .flags = TC_DELIVERS | TC_CHATS, .conf_size = sizeof(struct discord_conf),
+                .state_size = sizeof(struct discord), .options = options, .rules = rules,
+                .probe = TC_PROBE(.url = DISCORD_API "/users/@me", .headers = discord_headers,
+                                  .header_count = 2, .account = "/username", .reason = "/message"),
+                .init = init, .teardown = teardown, .pace_ms = 1000, .rates = rates,
+                .sink = TC_SINK(.on_reply = on_reply, .on_wake = on_wake,
+                                .on_frame = discord_gateway_take_frame));

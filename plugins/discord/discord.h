@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT
+ * The connector discord: what its files share. It describes Discord's API v10 to the chat engine of
+ * the host, and receives events from Discord's gateway. All code of an instance runs on its thread.
+ */
+#ifndef DISCORD_H
+#define DISCORD_H
+
+#include <jansson.h>
+#include <turncast/plugin.h>
+
+struct discord_conf {
+    const char *token, *webhook, *api_base, *channel;
+    bool message_content;
+};
+
+enum discord_phase {
+    DISCORD_IDLE,    /* not started */
+    DISCORD_WAITING, /* the timer starts the next connection */
+    DISCORD_ASKING,  /* GET /gateway/bot is on its way */
+    DISCORD_OPENING, /* a websocket is being opened, no hello yet */
+    DISCORD_JOINING, /* identify or resume was sent */
+    DISCORD_READY,   /* events arrive */
+    DISCORD_STOPPED, /* for good: an operator has to act */
+};
+
+struct discord_gateway {
+    enum discord_phase phase;
+    int64_t socket;      /* 0: none */
+    int64_t interval_ms; /* of heartbeats */
+    int64_t seq;         /* of the last event received; negative: none */
+    int64_t delay_ms;    /* before the next connection, when Discord asked for one; else negative */
+    bool acked;          /* the last heartbeat was answered */
+    bool resuming;       /* op 6 was sent on this connection */
+    unsigned resumes;    /* sent in a row without success */
+    unsigned failures;   /* connections in a row that did not last */
+    unsigned unopened;   /* connections in a row without a hello */
+};
+
+struct discord {
+    char user[24], app[24]; /* own ids; "" until known */
+    struct discord_gateway gateway;
+    json_t *session;  /* see discord_session.c */
+    bool is_changed;  /* the session is not on disk like this */
+    json_t *queue;    /* events that are not admitted yet, in order */
+    json_t *channels; /* id: id of the parent of a thread, or "" */
+    json_t *tokens;   /* ids of interactions whose token the host keeps, oldest first */
+    unsigned pages;   /* of history that were asked for */
+    unsigned invalid; /* answers 401, 403 and 429 since invalid_ms */
+    int64_t invalid_ms;
+};
+
+#define DISCORD_API "{option:api_base}"
+/* Instance-wide rate: Discord takes 50 requests per second of a bot. */
+#define DISCORD_RATE_ALL 1u
+
+static inline struct discord *discord_state(const struct tc_turn *turn)
+{
+    return turn->inst->state;
+}
+
+/* ---- discord_request.c ---- */
+
+/* The Authorization and User-Agent headers of every request of the bot. */
+extern const struct tc_header discord_headers[2];
+int discord_request(struct tc_turn *turn, const struct tc_op *op, struct tc_http *http);
+/* The same for the variant that only posts to a webhook. */
+int discord_webhook_request(struct tc_turn *turn, const struct tc_op *op, struct tc_http *http);
+/* The words of a command of the host, of the name that Discord knows it by. */
+const char *discord_command_text(struct tc_turn *lobby, const char *name, const char *argument);
+/* Compact text of a value, which is taken over; until the callback ends. NULL: no memory. */
+const char *discord_dump(struct tc_turn *turn, json_t *value);
+/* Whether an attachment is at a host of Discord, and may be fetched. */
+bool discord_is_attachment(const struct tc_turn *turn, const char *url);
+
+/* ---- discord_reply.c ---- */
+
+int discord_read(struct tc_turn *turn, const struct tc_op *op, const struct tc_reply *reply,
+                 struct tc_result *result);
+
+/* ---- discord_gateway.c ---- */
+
+/* IDENTIFY has succeeded: connect, unless that has been done. */
+int discord_gateway_start(struct tc_turn *lobby, const struct tc_result *identity);
+int discord_gateway_take_frame(struct tc_turn *lobby, const struct tc_frame *frame);
+int discord_gateway_wake(struct tc_turn *lobby);
+void discord_gateway_take_url(struct tc_turn *lobby, const struct tc_reply *reply);
+/* Closes the connection and resumes later, so that Discord sends the events again that are not
+ * admitted. */
+void discord_gateway_rewind(struct tc_turn *lobby);
+
+/* ---- discord_session.c ---- */
+
+int discord_session_load(struct tc_instance *inst);
+/* Writes the session to disk, if it has changed. */
+void discord_session_store(struct tc_turn *lobby);
+bool discord_session_exists(const struct tc_turn *lobby);
+/* A new session, of READY. The history of the time between the sessions has to be read. */
+void discord_session_begin(struct tc_turn *lobby, const json_t *ready);
+/* Notes that all events that were received are admitted, unless some are still waiting. */
+void discord_session_admit(struct tc_turn *lobby);
+/* The next connection begins a new session. */
+void discord_session_drop(struct tc_turn *lobby);
+
+/* ---- discord_history.c ---- */
+
+/* A message was taken: the history of its channel is read from there. */
+void discord_history_note(struct tc_turn *lobby, const json_t *message);
+/* Asks for the messages of all known channels that came while there was no session. */
+void discord_history_read(struct tc_turn *lobby);
+void discord_history_take(struct tc_turn *lobby, const char *channel, const struct tc_reply *reply);
+
+/* ---- discord_event.c ---- */
+
+/* A dispatched event. It is admitted when nothing before it waits for a channel. */
+void discord_event_take(struct tc_turn *lobby, const char *type, json_t *data);
+/* The reply to a question about a channel, which events wait for. */
+void discord_event_take_channel(struct tc_turn *lobby, const char *channel,
+                                const struct tc_reply *reply);
+
+/* Hands over the events that wait, up to one whose channel is not known yet. */
+void discord_event_drain(struct tc_turn *lobby);
+
+/* A member of a JSON object: a string, or NULL. */
+static inline const char *discord_text(const json_t *object, const char *name)
+{
+    return json_string_value(json_object_get(object, name));
+}
+
+#endif

@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: MIT
+ * What people do: messages, presses of buttons, slash commands. Events wait in a queue, in order,
+ * until it is known whether their channel is a thread; a press is acknowledged at once, because
+ * Discord waits for three seconds only. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "discord.h"
+
+#define FILES_MAX 10
+#define FILE_BYTES_MAX (25 << 20)
+#define QUEUE_MAX 1000
+#define CHANNELS_MAX 2000
+#define TOKENS_MAX 100
+#define ACK_MS 2900
+#define UPDATE_S 60
+#define DISCORD_EPOCH_MS INT64_C(1420070400000)
+#define VOICE (1 << 13)
+
+static bool is(const json_t *object, const char *name, const char *word)
+{
+    const char *const text = discord_text(object, name);
+    return text && strcmp(text, word) == 0;
+}
+
+static int64_t number(const json_t *object, const char *name)
+{
+    return json_integer_value(json_object_get(object, name));
+}
+
+/* ---- channels ---- */
+
+static bool is_thread(const json_t *channel)
+{
+    const int64_t type = number(channel, "type");
+    return type >= 10 && type <= 12;
+}
+
+static void note_channel(struct tc_turn *lobby, const char *id, const json_t *channel)
+{
+    struct discord *const s = discord_state(lobby);
+    const char *const parent = is_thread(channel) ? discord_text(channel, "parent_id") : NULL;
+    if (json_object_size(s->channels) >= CHANNELS_MAX)
+        json_object_clear(s->channels);
+    json_object_set_new(s->channels, id, json_string(parent ? parent : ""));
+}
+
+/* Messages do not say whether their channel is a thread. */
+static void ask_channel(struct tc_turn *lobby, const char *id)
+{
+    tc_http(lobby, TC_HTTP(.method = "GET", .url = tc_sprint(lobby, DISCORD_API "/channels/%s", id),
+                           .headers = discord_headers, .header_count = 2, .priority = TC_P_REQUEST,
+                           .flags = TC_IDEMPOTENT, .tag = tc_sprint(lobby, "channel:%s", id)));
+}
+
+void discord_event_take_channel(struct tc_turn *lobby, const char *channel,
+                                const struct tc_reply *reply)
+{
+    json_t *const body = json_loadb(reply->body, reply->body_len, 0, NULL);
+    note_channel(lobby, channel, reply->outcome == TC_OK ? body : NULL);
+    json_decref(body);
+    discord_event_drain(lobby);
+}
+
+static struct tc_target target_of(struct tc_turn *lobby, const json_t *event, const char *message,
+                                  const char *user)
+{
+    const char *const channel = discord_text(event, "channel_id");
+    const char *const parent = discord_text(discord_state(lobby)->channels, channel);
+    const bool threaded = parent && *parent;
+    return (struct tc_target){.chat = threaded ? parent : channel,
+                              .thread = threaded ? channel : NULL,
+                              .message = message,
+                              .user = user,
+                              .group = discord_text(event, "guild_id") != NULL};
+}
+
+/* ---- messages ---- */
+
+static bool is_self(struct tc_turn *lobby, const json_t *user)
+{
+    return is(user, "id", discord_state(lobby)->user);
+}
+
+static bool is_of_a_person(struct tc_turn *lobby, const json_t *message)
+{
+    const json_t *const author = json_object_get(message, "author");
+    const int64_t type = number(message, "type");
+    return discord_text(author, "id") && !json_is_true(json_object_get(author, "bot")) &&
+           !is_self(lobby, author) && !discord_text(message, "webhook_id") &&
+           (type == 0 || type == 19);
+}
+
+static bool is_mentioned(struct tc_turn *lobby, const json_t *message)
+{
+    const json_t *const replied = json_object_get(message, "referenced_message");
+    size_t i;
+    const json_t *user;
+    json_array_foreach(json_object_get(message, "mentions"), i,
+                       user) if (is_self(lobby, user)) return true;
+    return is_self(lobby, json_object_get(replied, "author"));
+}
+
+static const char *replace(struct tc_turn *lobby, const char *text, const char *what,
+                           const char *with)
+{
+    const char *const at = strstr(text, what);
+    if (!at)
+        return text;
+    const char *rest = at + strlen(what);
+    if (!*with && at == text) /* "@bot: do it" is "do it" */
+        rest += strspn(rest, ":, ");
+    return tc_sprint(lobby, "%.*s%s%s", (int)(at - text), text, with,
+                     replace(lobby, rest, what, with));
+}
+
+static const char *trim(struct tc_turn *lobby, const char *text)
+{
+    text += strspn(text, " \t\r\n");
+    size_t len = strlen(text);
+    while (len && strchr(" \t\r\n", text[len - 1]))
+        len--;
+    return tc_sprint(lobby, "%.*s", (int)len, text);
+}
+
+/* The text without the mention of the bot, and with names for those of others. */
+static const char *spoken(struct tc_turn *lobby, const json_t *message)
+{
+    const char *text = discord_text(message, "content");
+    size_t i;
+    const json_t *user;
+    text = trim(lobby, text ? text : "");
+    json_array_foreach(json_object_get(message, "mentions"), i, user)
+    {
+        const char *const id = discord_text(user, "id"), *const name =
+                                                             discord_text(user, "username");
+        if (!id || i >= 20)
+            break;
+        const char *const with =
+            is_self(lobby, user) ? "" : tc_sprint(lobby, "@%s", name ? name : id);
+        text = replace(lobby, text, tc_sprint(lobby, "<@%s>", id), with);
+        text = replace(lobby, text, tc_sprint(lobby, "<@!%s>", id), with);
+    }
+    return trim(lobby, text);
+}
+
+static const char *name_of(const json_t *member, const json_t *user)
+{
+    const char *const nick = discord_text(member, "nick"), *const shown =
+                                                               discord_text(user, "global_name");
+    return nick ? nick : shown ? shown : discord_text(user, "username");
+}
+
+static size_t take_files(struct tc_turn *lobby, const json_t *message,
+                         struct tc_chat_file files[FILES_MAX], const char **text)
+{
+    size_t i, n = 0;
+    const json_t *one;
+    json_array_foreach(json_object_get(message, "attachments"), i, one)
+    {
+        const char *const name = discord_text(one, "filename");
+        const char *const url = discord_text(one, "url");
+        const char *const why = n == FILES_MAX                         ? "too many files"
+                                : number(one, "size") > FILE_BYTES_MAX ? "too large"
+                                : !discord_is_attachment(lobby, url)   ? "not at Discord"
+                                                                       : NULL;
+        if (why)
+            *text = tc_sprint(lobby, "%s%s[%s: not available: %s]", *text, **text ? "\n" : "",
+                              name ? name : "file", why);
+        else
+            files[n++] = (struct tc_chat_file){
+                .name = name, .type = discord_text(one, "content_type"), .ref = url};
+    }
+    return n;
+}
+
+static const char *kind_of(const json_t *message)
+{
+    if (number(message, "flags") & VOICE)
+        return "voice";
+    return json_array_size(json_object_get(message, "sticker_items")) ? "sticker" : NULL;
+}
+
+static const char *first_button(const json_t *message)
+{
+    const json_t *const row = json_array_get(json_object_get(message, "components"), 0);
+    return discord_text(json_array_get(json_object_get(row, "components"), 0), "custom_id");
+}
+
+/* Texts of other people in a server are empty, unless the bot may read them. */
+static bool message_take(struct tc_turn *lobby, const json_t *message)
+{
+    const json_t *const author = json_object_get(message, "author");
+    const json_t *const replied = json_object_get(message, "referenced_message");
+    const bool own = is_self(lobby, json_object_get(replied, "author"));
+    const char *const id = discord_text(message, "id"), *const user = discord_text(author, "id");
+    struct tc_chat_file files[FILES_MAX];
+    const char *text = spoken(lobby, message);
+    const size_t count = take_files(lobby, message, files, &text);
+    const char *const kind = *text || count ? NULL : kind_of(message);
+    if (!id || (!*text && !count && !kind))
+        return true;
+    const struct tc_target target = target_of(lobby, message, id, user);
+    const enum tc_addressed addressed = !target.group || is_mentioned(lobby, message)
+                                            ? TC_ADDRESSED_YES
+                                        : target.thread ? TC_ADDRESSED_THREAD
+                                                        : TC_ADDRESSED_NO;
+    const enum tc_accepted how = tc_chat_receive(
+        lobby, TC_CHAT_MESSAGE(.id = id, .target = target, .topic = target.thread, .user = user,
+                               .name = name_of(json_object_get(message, "member"), author),
+                               .text = text, .quote = discord_text(replied, "content"),
+                               .reply_to = discord_text(replied, "id"),
+                               .reply_text = own ? discord_text(replied, "content") : NULL,
+                               .reply_data = own ? first_button(replied) : NULL,
+                               .addressed = addressed, .files = files, .file_count = count,
+                               .kind = count ? kind_of(message) : kind));
+    if (how != TC_NOT_KEPT && addressed == TC_ADDRESSED_YES)
+        discord_history_note(lobby, message);
+    return how != TC_NOT_KEPT;
+}
+
+/* ---- presses and commands ---- */
+
+static const json_t *user_of(const json_t *event)
+{
+    const json_t *const member = json_object_get(event, "member");
+    return json_object_get(member ? member : event, "user");
+}
+
+static bool press_take(struct tc_turn *lobby, const json_t *event)
+{
+    const json_t *const data = json_object_get(event, "data");
+    const char *const user = discord_text(user_of(event), "id");
+    const struct tc_target target =
+        target_of(lobby, event, discord_text(json_object_get(event, "message"), "id"), user);
+    const char *const pressed = discord_text(data, "custom_id");
+    return tc_chat_act(lobby, TC_CHAT_ACTION(.id = discord_text(event, "id"),
+                                             .data = pressed ? pressed : "", .target = target,
+                                             .topic = target.thread, .user = user,
+                                             .name = name_of(json_object_get(event, "member"),
+                                                             user_of(event)))) == 0;
+}
+
+static const char *text_of_command(struct tc_turn *lobby, const json_t *event)
+{
+    const json_t *const data = json_object_get(event, "data");
+    const json_t *const option = json_array_get(json_object_get(data, "options"), 0);
+    const char *const name = discord_text(data, "name");
+    return discord_command_text(lobby, name ? name : "help", discord_text(option, "value"));
+}
+
+static bool command_take(struct tc_turn *lobby, const json_t *event)
+{
+    const char *const user = discord_text(user_of(event), "id");
+    const struct tc_target target = target_of(lobby, event, NULL, user);
+    return tc_chat_receive(lobby, TC_CHAT_MESSAGE(.id = discord_text(event, "id"), .target = target,
+                                                  .topic = target.thread, .user = user,
+                                                  .name = name_of(json_object_get(event, "member"),
+                                                                  user_of(event)),
+                                                  .text = text_of_command(lobby, event),
+                                                  .addressed = TC_ADDRESSED_YES)) != TC_NOT_KEPT;
+}
+
+/* The token is good for 15 minutes; the host puts it into the URLs of replies. */
+static bool keep_token(struct tc_turn *lobby, const json_t *event)
+{
+    struct discord *const s = discord_state(lobby);
+    const char *const id = discord_text(event, "id");
+    const char *const token = discord_text(event, "token");
+    if (!id || !token || tc_secret(lobby->inst, tc_sprint(lobby, "i%s", id), token))
+        return false;
+    json_array_append_new(s->tokens, json_string(id));
+    if (json_array_size(s->tokens) > TOKENS_MAX) {
+        const char *const oldest = json_string_value(json_array_get(s->tokens, 0));
+        tc_secret(lobby->inst, tc_sprint(lobby, "i%s", oldest), NULL);
+        json_array_remove(s->tokens, 0);
+    }
+    return true;
+}
+
+/* Response types 6: the message will be edited; 4: a message, which only the person sees. */
+static void acknowledge(struct tc_turn *lobby, const json_t *event, bool is_command)
+{
+    const char *const id = discord_text(event, "id");
+    if (!keep_token(lobby, event))
+        return;
+    tc_http(
+        lobby,
+        TC_HTTP(.url =
+                    tc_sprint(lobby, DISCORD_API "/interactions/%s/{secret:i%s}/callback", id, id),
+                .headers = discord_headers, .header_count = 2,
+                .body = is_command
+                            ? tc_json(lobby, "{s:i, s:{s:s, s:i}}", "type", 4, "data", "content",
+                                      tc_sprint(lobby, "`%s`", text_of_command(lobby, event)),
+                                      "flags", 64)
+                            : "{\"type\":6}",
+                .priority = TC_P_FINAL, .flags = TC_IDEMPOTENT, .timeout_ms = ACK_MS,
+                .max_age_ms = ACK_MS, .tag = "acknowledge"));
+}
+
+/* ---- the queue ---- */
+
+static bool event_take(struct tc_turn *lobby, const json_t *event)
+{
+    if (json_object_get(event, "author"))
+        return message_take(lobby, event);
+    return number(event, "type") == 2 ? command_take(lobby, event) : press_take(lobby, event);
+}
+
+void discord_event_drain(struct tc_turn *lobby)
+{
+    struct discord *const s = discord_state(lobby);
+    while (json_array_size(s->queue)) {
+        const json_t *const event = json_array_get(s->queue, 0);
+        const char *const channel = discord_text(event, "channel_id");
+        if (discord_text(event, "guild_id") && !discord_text(s->channels, channel))
+            return; /* discord_event_take_channel goes on */
+        if (!event_take(lobby, event)) {
+            discord_gateway_rewind(lobby);
+            return;
+        }
+        json_array_remove(s->queue, 0);
+    }
+    discord_session_admit(lobby);
+    discord_session_store(lobby);
+}
+
+static void enqueue(struct tc_turn *lobby, json_t *event)
+{
+    struct discord *const s = discord_state(lobby);
+    const char *const channel = discord_text(event, "channel_id");
+    if (json_array_size(s->queue) >= QUEUE_MAX) {
+        discord_gateway_rewind(lobby);
+        return;
+    }
+    if (discord_text(event, "guild_id") && !discord_text(s->channels, channel))
+        ask_channel(lobby, channel);
+    json_array_append(s->queue, event);
+    discord_event_drain(lobby);
+}
+
+/* Somebody may mention the bot by an edit. Discord also tells of edits that it makes by itself. */
+static bool is_new_update(const json_t *message)
+{
+    const char *const id = discord_text(message, "id");
+    const int64_t ms = id ? (int64_t)(strtoull(id, NULL, 10) >> 22) + DISCORD_EPOCH_MS : 0;
+    return discord_text(message, "edited_timestamp") && time(NULL) - ms / 1000 < UPDATE_S;
+}
+
+void discord_event_take(struct tc_turn *lobby, const char *type, json_t *data)
+{
+    const bool is_press = strcmp(type, "INTERACTION_CREATE") == 0;
+    const bool is_message = strcmp(type, "MESSAGE_CREATE") == 0 ||
+                            (strcmp(type, "MESSAGE_UPDATE") == 0 && is_new_update(data));
+    const char *const channel = discord_text(data, "channel_id");
+    const int64_t kind = number(data, "type");
+    if (channel && is_press && (kind == 2 || kind == 3)) {
+        acknowledge(lobby, data, kind == 2);
+        note_channel(lobby, channel, json_object_get(data, "channel"));
+        enqueue(lobby, data);
+    } else if (channel && is_message && is_of_a_person(lobby, data) &&
+               (!discord_text(data, "guild_id") || is_mentioned(lobby, data) ||
+                (discord_text(data, "content") && *discord_text(data, "content")))) {
+        enqueue(lobby, data);
+    } else {
+        discord_session_admit(lobby);
+    }
+}

@@ -1,0 +1,346 @@
+# SPDX-License-Identifier: MIT
+"""The Discord fake refuses what Discord refuses: each rule is seen at work."""
+
+import base64
+import http.client
+import json
+import os
+import socket
+import struct
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "tap"))
+from drive import Fake  # noqa: E402
+from tap import done, equal, ok  # noqa: E402
+
+TOKEN = "fake-discord-bot-token.AAAAAA.not-a-real-one"
+BOT, APP = "900000000000000001", "900000000000000002"
+HOOK = "/webhooks/800000000000000001/fake-discord-webhook-token"
+ANN, C, D = "100000000000000001", "500000000000000001", "500000000000000002"
+NOBODY = {"allowed_mentions": {"parse": []}}
+PLAIN = (1 << 9) | (1 << 12)
+
+
+class Client:
+    def __init__(self, fake, token=TOKEN):
+        self.connection = http.client.HTTPConnection("127.0.0.1", fake.port, timeout=30)
+        self.headers = {"User-Agent": "DiscordBot (test, 1)", "Content-Type": "application/json"}
+        if token:
+            self.headers["Authorization"] = f"Bot {token}"
+
+    def raw(self, verb, path, body=None, **headers):
+        self.connection.request(verb, path, body, {**self.headers, **headers})
+        answer = self.connection.getresponse()
+        return answer.status, answer.headers, answer.read()
+
+    def __call__(self, verb, path, body=None):
+        """-> the answer, or "STATUS CODE message"."""
+        data = None if body is None else json.dumps(body).encode()
+        status, _, text = self.raw(verb, "/api/v10" + path, data)
+        answer = json.loads(text) if text else None
+        return answer if status < 300 else f"{status} {answer['code']} {answer['message']}"
+
+    def post(self, channel=C, **body):
+        return self("POST", f"/channels/{channel}/messages", {"content": "x", **NOBODY, **body})
+
+    def edit(self, message, channel=C, **body):
+        return self("PATCH", f"/channels/{channel}/messages/{message}", {**NOBODY, **body})
+
+
+class Gateway:
+    """A client of the gateway that does as it is told."""
+
+    def __init__(self, fake, query="v=10&encoding=json"):
+        self.socket = socket.create_connection(("127.0.0.1", fake.port), 30)
+        self.file = self.socket.makefile("rb")
+        key = base64.b64encode(b"0123456789abcdef").decode()
+        head = f"GET /gateway?{query} HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+        head += f"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: {key}\r\n\r\n"
+        self.socket.sendall(head.encode())
+        while self.file.readline() not in (b"\r\n", b""):
+            pass
+
+    def frame(self, opcode, data):
+        size = bytes([0x80 | len(data)]) if len(data) < 126 else b"\xfe" + struct.pack(">H", len(data))
+        masked = bytes(b ^ b"\1\2\3\4"[i % 4] for i, b in enumerate(data))
+        self.socket.sendall(bytes([0x80 | opcode]) + size + b"\1\2\3\4" + masked)
+
+    def send(self, op, data=None):
+        self.frame(1, json.dumps({"op": op, "d": data}).encode())
+
+    def identify(self, intents=PLAIN, token=TOKEN):
+        self.send(2, {"token": token, "intents": intents, "properties": {}})
+
+    def next(self):
+        """A payload, the status of a close frame, or None: the connection has ended."""
+        while True:
+            head = self.file.read(2)
+            if len(head) < 2:
+                return None
+            size = head[1] & 0x7F
+            if size == 126:
+                (size,) = struct.unpack(">H", self.file.read(2))
+            elif size == 127:
+                (size,) = struct.unpack(">Q", self.file.read(8))
+            data = self.file.read(size)
+            if head[0] & 15 == 1:
+                return json.loads(data)
+            if head[0] & 15 == 8:
+                return struct.unpack(">H", data[:2])[0] if data else 1005
+
+    def until(self, kind):
+        while True:
+            payload = self.next()
+            if not isinstance(payload, dict) or payload["t"] == kind:
+                return payload
+
+    def leave(self, code):
+        self.frame(8, struct.pack(">H", code))
+        while self.next() is not None:
+            pass
+        self.socket.close()
+
+
+def unpaced(scale=1.0):
+    fake = Fake("discord", scale)
+    fake.control("pace", {"on": False})
+    fake.control("user", {"id": ANN, "name": "ann"})
+    fake.control("channel", {"id": C})
+    fake.control("channel", {"id": D, "type": "dm", "user": ANN})
+    return fake
+
+
+def rules_of(fake):
+    return [violation["rule"] for violation in fake.violations()]
+
+
+def button(label="Go", data="go", **more):
+    return {"type": 2, "style": 1, "label": label, "custom_id": data, **more}
+
+
+def rows(*buttons):
+    return [{"type": 1, "components": list(buttons)}]
+
+
+def test_messages():
+    with unpaced() as fake:
+        api = Client(fake)
+        asked = fake.control("message", {"user": ANN, "channel": C, "text": "hi"})["id"]
+        bad = "400 50035 Invalid Form Body"
+        cases = [
+            ({"content": "x" * 2001}, bad),
+            ({"nonce": "n" * 26}, bad),
+            ({"flags": 1 << 20}, bad),
+            ({"components": rows()}, bad),
+            ({"components": rows(*[button(data=f"b{n}") for n in range(6)])}, bad),
+            ({"components": rows(button("x" * 81))}, bad),
+            ({"components": rows(button(data="x" * 101))}, bad),
+            ({"components": rows(button(), button())}, bad),
+            ({"components": rows(button(style=9))}, bad),
+            ({"message_reference": {"message_id": "1"}}, bad),
+            ({"content": ""}, "400 50006 Cannot send an empty message"),
+        ]
+        for body, wanted in cases:
+            equal(api.post(**body), wanted, f"R25: {str(body)[:60]}")
+        equal(api.post("1"), "404 10003 Unknown Channel", "R25: an unknown channel")
+        equal(api.edit("1", content="x"), "404 10008 Unknown Message", "R25: an unknown message")
+        equal(api.edit(asked, content="x"), "403 50005 Cannot edit a message authored by another user", "R25: another's")
+        mine = api.post(message_reference={"message_id": asked}, components=rows(button()))
+        seen = [m for m in fake.screen() if m["id"] == mine["id"]][0]
+        equal((seen["reply_to"], seen["buttons"]), (asked, [["Go"]]), "a reply with a button")
+        api.edit(mine["id"], content="y", components=[])
+        seen = [m for m in fake.screen() if m["id"] == mine["id"]][0]
+        equal((seen["text"], seen["buttons"], seen["edits"]), ("y", [], 1), "an edit")
+        first, again = api.post(nonce="n1", enforce_nonce=True), api.post(nonce="n1", enforce_nonce=True)
+        equal(first["id"], again["id"], "R25: the same nonce: the same message")
+        other = api.post(nonce="n1", enforce_nonce=True, content="z")
+        equal((other["id"], "nonce-reused" in rules_of(fake)), (first["id"], True), "also with another content")
+        ok(api.post(nonce="n1")["id"] != first["id"], "unless it is not to be enforced")
+        api("POST", f"/channels/{C}/messages", {"content": "@everyone"})
+        ok({"no-mentions", "mass-mention"} <= set(rules_of(fake)), "R14: words that ring", rules_of(fake))
+        fake.control("age", {"id": mine["id"], "seconds": 4000})
+        said = [api.edit(mine["id"], content=f"{n}") for n in range(4)]
+        ok(isinstance(said[2], dict) and said[3].startswith("429 30046"), "R25: edits of an old message", said)
+        equal(api("DELETE", f"/channels/{C}/messages/{mine['id']}"), None, "a deletion")
+        equal(api("DELETE", f"/channels/{C}/messages/{mine['id']}"), "404 10008 Unknown Message", "once")
+        equal(api("PUT", f"/channels/{C}/messages/{asked}/reactions/%F0%9F%91%80/@me"), None, "a reaction")
+        equal(api("PUT", f"/channels/{C}/messages/{asked}/reactions/eyes/@me"), "400 10014 Unknown Emoji", "R25: no emoji")
+        for state, wanted in {"no_access": "403 50001", "read_only": "403 50013", "closed": "403 50007"}.items():
+            fake.control("channel", {"id": C, "state": state})
+            ok(api.post().startswith(wanted), f"R25: a channel that is {state}")
+
+
+def test_nonce_expires():
+    with unpaced(0.0001) as fake:
+        api = Client(fake)
+        first = api.post(nonce="n1", enforce_nonce=True)["id"]
+        fake.control("scale", {"factor": 0})
+        ok(api.post(nonce="n1", enforce_nonce=True)["id"] != first, "R25: a nonce is known for a while only")
+
+
+def test_access():
+    with unpaced() as fake:
+        equal(Client(fake, "wrong")("GET", "/users/@me"), "401 0 401: Unauthorized", "R25: another token")
+        equal(Client(fake, None).post(), "401 0 401: Unauthorized", "R25: no token")
+        api = Client(fake)
+        equal(api("GET", "/users/@me")["id"], BOT, "the bot")
+        equal(api("GET", "/applications/@me")["id"], APP, "the application")
+        equal(api("GET", "/nothing"), "404 0 404: Not Found", "R25: no such method")
+        status = api.raw("POST", f"/api/v10/channels/{C}/messages", b"{", **{"User-Agent": "curl"})[0]
+        equal((status, "user-agent" in rules_of(fake)), (400, True), "R25: no JSON, another User-Agent")
+        equal(fake.state()["invalid"], 2, "refusals that count are counted")
+
+
+def test_pace():
+    with Fake("discord") as fake:
+        fake.control("channel", {"id": C})
+        api, path = Client(fake), f"/api/v10/channels/{C}/messages"
+        body = json.dumps({"content": "x", **NOBODY}).encode()
+        said = [api.raw("POST", path, body) for _ in range(6)]
+        left = [headers["X-RateLimit-Remaining"] for _, headers, _ in said[:5]]
+        equal(left, ["4", "3", "2", "1", "0"], "what is left is told")
+        told = json.loads(said[5][2])
+        equal((said[5][0], told["global"]), (429, False), "R25: the sixth is refused")
+        ok(0 < told["retry_after"] <= 5, "with the time to wait", told)
+        api.raw("POST", path, body)
+        equal(rules_of(fake), ["too-fast", "retry-too-early"], "and what comes before it")
+        equal(api.raw("POST", f"/api/v10/channels/{C}/typing")[0], 204, "other methods have their own limit")
+
+
+def hello(fake, **more):
+    gateway = Gateway(fake)
+    equal(gateway.next()["op"], 10, "hello")
+    gateway.identify(**more)
+    return gateway
+
+
+def test_gateway():
+    with unpaced() as fake:
+        gateway = hello(fake)
+        ready = gateway.until("READY")
+        equal(ready["s"], 1, "identify and READY")
+        gateway.send(1, 1)
+        equal(gateway.next(), {"op": 11}, "a heartbeat is answered")
+        asked = fake.control("message", {"user": ANN, "channel": C, "text": "hi", "mention": True})["id"]
+        fake.control("message", {"user": ANN, "channel": C, "text": "to others"})
+        told = [gateway.until("MESSAGE_CREATE")["d"] for _ in range(2)]
+        equal([told[0]["id"], told[0]["content"]], [asked, f"<@{BOT}> hi"], "a mention can be read")
+        equal(told[1]["content"], "", "R25: without the privileged intent nothing else can")
+        gateway.leave(4000)
+        fake.control("message", {"user": ANN, "channel": D, "text": "missed"})
+        again = Gateway(fake)
+        again.next()
+        again.send(6, {"token": TOKEN, "session_id": ready["d"]["session_id"], "seq": 2})
+        missed = [again.next()["d"]["content"] for _ in range(2)]
+        equal(missed, ["", "missed"], "R17: a session that is resumed has missed nothing")
+        equal(again.next()["t"], "RESUMED", "and says so")
+        again.leave(1000)
+        gone = Gateway(fake)
+        gone.next()
+        gone.send(6, {"token": TOKEN, "session_id": ready["d"]["session_id"], "seq": 2})
+        equal((gone.next()["op"], rules_of(fake)), (9, ["session-ended"]), "R25: 1000 ends the session")
+        gone.send(6, {"token": TOKEN, "session_id": "x", "seq": 2})
+        equal(gone.next()["d"], False, "R25: an unknown session")
+
+
+def test_gateway_refusals():
+    with unpaced() as fake:
+        for words, code, act in (
+            ("a wrong token", 4004, lambda g: g.identify(token="x")),
+            ("intents that are none", 4013, lambda g: g.identify(1 << 30)),
+            ("a privileged intent", 4014, lambda g: g.identify(PLAIN | 1 << 15)),
+            ("an unknown opcode", 4001, lambda g: g.send(99)),
+            ("no JSON", 4002, lambda g: g.frame(1, b"{")),
+            ("too long a payload", 4002, lambda g: g.send(1, "x" * 5000)),
+            ("not identified", 4003, lambda g: g.send(3, {})),
+        ):
+            gateway = Gateway(fake)
+            gateway.next()
+            act(gateway)
+            equal(gateway.next(), code, f"R25: {words}: {code}")
+        twice = hello(fake)
+        twice.until("READY")
+        twice.identify()
+        equal(twice.next(), 4005, "R25: identified twice")
+        equal(Gateway(fake, "v=9").next(), 4012, "R25: another version")
+        fake.control("options", {"remaining": 1})
+        last = hello(fake)
+        equal((last.next(), "token-reset" in rules_of(fake)), (4004, True), "R25: no identify is left")
+
+
+def test_heartbeat():
+    with unpaced(0.001) as fake:
+        gateway = hello(fake)
+        gateway.until("READY")
+        while gateway.next() not in (4000, None):
+            pass
+        ok("late-heartbeat" in rules_of(fake), "R25: no heartbeat")
+
+
+def test_interactions():
+    with unpaced() as fake:
+        api = Client(fake)
+        names = [{"name": "stop", "description": "Stop"}]
+        equal(api("PUT", f"/applications/{APP}/commands", names)[0]["name"], "stop", "commands")
+        wrong = api("PUT", f"/applications/{APP}/commands", [{"name": "Queue clear", "description": "x"}])
+        equal(wrong, "400 50035 Invalid Form Body", "R25: a name with a blank")
+        gateway = hello(fake)
+        gateway.until("READY")
+        card = api.post(components=rows(button("Allow", "t:1:allow")))["id"]
+        fake.control("press", {"user": ANN, "channel": C, "id": card, "label": "Allow"})
+        press = gateway.until("INTERACTION_CREATE")["d"]
+        equal(press["data"]["custom_id"], "t:1:allow", "a press")
+        path, follow = f"/interactions/{press['id']}/{press['token']}/callback", f"/webhooks/{APP}/{press['token']}"
+        equal(api("POST", follow, {"content": "x"}), "404 10015 Unknown Webhook", "R25: no word before the response")
+        equal(api("POST", path, {"type": 6}), None, "it is acknowledged")
+        equal(api("POST", path, {"type": 6}), "400 40060 Interaction has already been acknowledged.", "R25: once")
+        ok(api("POST", follow, {"content": "told", "flags": 64, **NOBODY})["id"], "a word to the person alone")
+        equal([m for m in fake.screen() if m["text"] == "told"], [], "which nobody else sees")
+        fake.control("command", {"user": ANN, "channel": D, "name": "stop"})
+        command = gateway.until("INTERACTION_CREATE")["d"]
+        equal((command["type"], command["user"]["id"]), (2, ANN), "a slash command")
+        fake.control("options", {"ack_time": 0})
+        late = api("POST", f"/interactions/{command['id']}/{command['token']}/callback", {"type": 4, "data": {"content": "x"}})
+        equal((late, "late-ack" in rules_of(fake)), ("404 10062 Unknown interaction", True), "R25: too late")
+
+
+def test_files():
+    with unpaced() as fake:
+        api = Client(fake)
+        asked = {"user": ANN, "channel": D, "text": "", "files": [{"name": "a.txt", "content": "abc"}]}
+        gateway = hello(fake)
+        gateway.until("READY")
+        fake.control("message", asked)
+        url = gateway.until("MESSAGE_CREATE")["d"]["attachments"][0]["url"]
+        path = url.split(str(fake.port))[1]
+        del api.headers["Authorization"]
+        equal(api.raw("GET", path)[2], b"abc", "an attachment")
+        equal(api.raw("GET", path.split("?")[0])[0], 404, "R25: its signature counts")
+        api.raw("GET", path, Authorization=f"Bot {TOKEN}")
+        ok("secret-leaked" in rules_of(fake), "R23: the token is not for the host of attachments")
+        part = b'--b\r\nContent-Disposition: form-data; name="%s"%s\r\n\r\n%s\r\n'
+        told = json.dumps({"content": "c", **NOBODY, "attachments": [{"id": 0, "filename": "b.md"}]}).encode()
+        body = part % (b"payload_json", b"", told) + part % (b"files[0]", b'; filename="b.md"', b"whole") + b"--b--\r\n"
+        path, kind = f"/api/v10/channels/{C}/messages", "multipart/form-data; boundary=b"
+        made = Client(fake).raw("POST", path, body, **{"Content-Type": kind})
+        number = json.loads(made[2])["attachments"][0]["id"]
+        equal(fake.get("file", id=number), b"whole", "a file of the bot")
+
+
+def test_webhook():
+    with unpaced() as fake:
+        api = Client(fake, None)
+        equal(api("GET", HOOK)["name"], "Fake webhook", "a webhook")
+        equal(api("POST", HOOK, {"content": "x", **NOBODY}), None, "a message without an answer")
+        made = api("POST", HOOK + "?wait=true", {"content": "x", **NOBODY})["id"]
+        equal(api("PATCH", f"{HOOK}/messages/{made}", {"content": "y", **NOBODY})["content"], "y", "an edit")
+        wrong = api("POST", HOOK, {"content": "x", "components": rows(button())})
+        equal(wrong, "400 50035 Invalid Form Body", "R25: no buttons")
+        fake.control("options", {"webhook_gone": True})
+        equal(api("GET", HOOK), "404 10015 Unknown Webhook", "R25: one that is gone")
+
+
+for test in (test_messages, test_nonce_expires, test_access, test_pace, test_gateway, test_gateway_refusals,
+             test_heartbeat, test_interactions, test_files, test_webhook):  # fmt: skip
+    test()
+done()

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: MIT
+"""Discord for the behaviour suite: direct messages, by the gateway."""
+from cases import await_
+from deaths import DISCORD_PACE
+from place import Place
+from talk import discord
+
+
+class OnDiscord(Place):
+    NAME, INSTANCE, BOT, COMMAND = "discord", "dc", "900000000000000001", "/"
+    CAN = frozenset("edit delete react typing file buttons told again also threads plain".split())
+    METHODS = {
+        "post": ("post",), "edit": ("edit",), "delete": ("delete",), "react": ("react",),
+        "typing": ("typing",), "file": ("file",), "identify": ("application",),
+    }  # fmt: skip
+    EDIT_S = 1.25
+    UNSURE = False
+    TOKENS = ("fake-discord-bot-token.AAAAAA.not-a-real-one", "fake-another-bot-token.BBBBBB.nor-this")
+
+    def prepare(self):
+        self.fake.control("pace", DISCORD_PACE)
+        self.fake.control("options", {"ack_time": 30, "message_content": True})
+
+    def instance(self, **options):
+        return discord(self.fake, allow=self.allowed(), message_content=True, **options)
+
+    def ready(self):
+        self.fake.wait(sockets=1)
+
+    def user(self, number):
+        id_ = str(100000000000000000 + number)
+        self.fake.control("user", {"id": id_, "name": f"person{number}"})
+        return id_
+
+    def chat(self, user):
+        channel = str(int(user) + 400000000000000000)
+        self.fake.control("channel", {"id": channel, "type": "dm", "user": user})
+        return channel
+
+    def join_group(self, person):
+        """A channel of the server."""
+        person.chat = str(int(person.id) + 500000000000000000)
+        self.fake.control("channel", {"id": person.chat})
+
+    def say(self, person, text, reply_to, thread=None, mention=False):
+        if thread:  # it has the id of the message that it begins with
+            self.fake.control("channel", {"id": thread, "type": "thread", "parent": person.chat})
+        body = {"user": person.id, "channel": thread or person.chat, "text": text, "mention": mention}
+        if reply_to:
+            body["reply_to"] = reply_to
+        return self.fake.control("message", body)["id"]
+
+    def press(self, person, message, label):
+        body = {"user": person.id, "channel": message["thread"] or person.chat, "id": message["id"]}
+        made = self.fake.control("press", {**body, "label": label})
+        return {**body, "custom_id": made["custom_id"]}
+
+    def sent(self, message):
+        """What can be given to `again`."""
+        return message
+
+    def again(self, message):
+        """The gateway tells of it once more, with the same id."""
+        shown = next(m for m in self.fake.screen() if m["id"] == message)
+        self.fake.control("again", {"channel": shown["thread"] or shown["chat"], "id": message})
+
+    def press_again(self, person, pressed):
+        """Also when the button is not there any more."""
+        self.fake.control("press", {**pressed, "user": person.id, "force": True})
+
+    def delete(self, person, message):
+        channel = message["thread"] or person.chat
+        self.fake.control("delete", {"channel": channel, "id": message["id"]})
+
+    def choose(self, person, card, options):
+        for option in options:
+            card = person.hear("Question")
+            self.press(person, card, option)
+            if len(options) > 1:
+                await_(lambda: any(f"☑ {option}" in b for m in person.seen("Question")
+                                   for row in m["buttons"] for b in row), "the tick")  # fmt: skip
+        if len(options) > 1:
+            self.press(person, person.hear("Question"), "Done")
+
+    def file_of(self, person):
+        """The text of a file of the bot."""
+        messages = self.fake.state(chat=person.chat)["chats"][person.chat]["messages"]
+        files = [m["document"]["id"] for m in messages if m["document"] and m["bot"]]
+        return files and self.fake.get("file", id=files[0]).decode()
+
+    def token(self, good):
+        self.fake.control("options", {"token": self.TOKENS[not good]})
