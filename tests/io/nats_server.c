@@ -69,6 +69,14 @@ bool nats_server_start(struct nats_server *s, const char *extra)
     return tap_wait(nats_server_accepts, s, 20000);
 }
 
+void nats_server_stop(struct nats_server *s)
+{
+    int status;
+    kill(s->pid, SIGSTOP);
+    while (waitpid(s->pid, &status, WUNTRACED) == s->pid && !WIFSTOPPED(status))
+        continue;
+}
+
 void nats_server_kill(struct nats_server *s)
 {
     kill(s->pid, SIGKILL);

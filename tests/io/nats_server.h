@@ -15,6 +15,8 @@ struct nats_server {
 
 /* False: this system has no nats-server. extra: further lines of its configuration, or "". */
 bool nats_server_start(struct nats_server *s, const char *extra);
+/* It stands still when this returns. */
+void nats_server_stop(struct nats_server *s);
 void nats_server_kill(struct nats_server *s);
 
 #endif

@@ -265,7 +265,7 @@ static void nats_client_enter(struct nats_client *c, bool connected, const char 
 {
     const bool is_change = c->connected != connected;
     c->connected = connected;
-    if (!connected)
+    if (!connected && is_change)
         nats_client_fail_all(c);
     if (is_change || !connected)
         c->spec.changed(c->spec.ctx, connected, text);
@@ -295,7 +295,7 @@ static void nats_client_handle(struct nats_client *c, struct nats_incoming *in)
         nats_client_enter(c, true, in->text);
         return;
     case NATS_INCOMING_DOWN:
-        nats_client_enter(c, false, "disconnected");
+        nats_client_enter(c, false, in->text);
         return;
     case NATS_INCOMING_CLOSED:
         nats_client_on_closed(c, in->text);

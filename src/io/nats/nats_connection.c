@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
@@ -17,6 +18,7 @@
 #define RECONNECT_MS 250 /* plus up to as much at random */
 #define PING_MS 5000     /* a server that answers none of two is gone */
 #define CLOSE_MS 5000
+#define COMPLETE_S 2
 #define QUEUE_MAX 65536 /* messages that wait for the loop */
 #define QUEUE_BYTES ((size_t)64 << 20)
 #define SEQUENCE_DIGITS 24
@@ -44,8 +46,10 @@ struct nats_connection {
     LIST_HEAD(, nats_interest) interests;
     /* lock: mu */
     pthread_mutex_t mu;
+    pthread_cond_t completed;
     struct nats_incoming_list queue;
     size_t n, bytes;
+    size_t incomplete; /* interests of which the library may call something */
     uint64_t lost;
     bool posted;
 };
@@ -190,7 +194,7 @@ static void nats_connection_on_up(natsConnection *nc, void *arg)
 static void nats_connection_on_down(natsConnection *nc, void *arg)
 {
     (void)nc;
-    nats_connection_report(arg, NATS_INCOMING_DOWN, NULL);
+    nats_connection_report(arg, NATS_INCOMING_DOWN, "disconnected");
 }
 
 static void nats_connection_on_closed(natsConnection *nc, void *arg)
@@ -301,6 +305,8 @@ bool nats_connection_open(struct nats_connection *n)
     const natsStatus s = nats_connection_connect(n);
     if (s == NATS_OK)
         nats_connection_on_up(n->connection, n);
+    if (s == NATS_NOT_YET_CONNECTED)
+        nats_connection_report(n, NATS_INCOMING_DOWN, "no server can be reached");
     if (s == NATS_OK || s == NATS_NOT_YET_CONNECTED)
         return true;
     nats_connection_report(n, NATS_INCOMING_CLOSED, n->nats.natsStatus_GetText(s));
@@ -315,6 +321,10 @@ static void nats_connection_release_interest(struct nats_interest *interest)
     pthread_mutex_lock(mu);
     ASSERT(interest->owners > 0);
     const bool is_last = --interest->owners == 0;
+    if (is_last) {
+        interest->connection->incomplete--;
+        pthread_cond_signal(&interest->connection->completed);
+    }
     pthread_mutex_unlock(mu);
     if (is_last)
         free(interest);
@@ -336,6 +346,9 @@ static natsStatus nats_connection_add_interest(struct nats_connection *n,
         return status;
     LIST_INSERT_HEAD(&n->interests, interest, next);
     interest->owners = 2;
+    pthread_mutex_lock(&n->mu);
+    n->incomplete++;
+    pthread_mutex_unlock(&n->mu);
     const natsStatus set =
         n->nats.natsSubscription_SetOnCompleteCB(*s, nats_connection_on_complete, interest);
     if (set != NATS_OK) /* it is closed already: nothing more comes */
@@ -407,11 +420,26 @@ bool nats_connection_publish(struct nats_connection *n, const struct nats_outgoi
 
 /* ---- begin and end ---- */
 
+/* The library drops messages that it has not delivered before it completes a subscription. Were it
+ * closed sooner, they would leak. */
+static void nats_connection_await_completion(struct nats_connection *n)
+{
+    struct timespec until;
+    int rc = 0;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += COMPLETE_S;
+    pthread_mutex_lock(&n->mu);
+    while (n->incomplete && rc == 0)
+        rc = pthread_cond_timedwait(&n->completed, &n->mu, &until);
+    pthread_mutex_unlock(&n->mu);
+}
+
 void nats_connection_close(struct nats_connection *n)
 {
     struct nats_interest *interest;
     while ((interest = LIST_FIRST(&n->interests)))
         nats_connection_end_interest(n, interest);
+    nats_connection_await_completion(n);
     if (n->connection)
         n->nats.natsConnection_Destroy(n->connection);
     n->connection = NULL;
@@ -432,6 +460,7 @@ struct nats_connection *nats_connection_new(const struct nats_client_spec *spec,
     LIST_INIT(&n->interests);
     STAILQ_INIT(&n->queue);
     pthread_mutex_init(&n->mu, NULL);
+    pthread_cond_init(&n->completed, NULL);
     if (libnats_load(&n->nats, err) == 0)
         return n;
     nats_connection_free(n);
@@ -447,6 +476,7 @@ void nats_connection_free(struct nats_connection *n)
     loop_cancel_posted(n->spec.loop, nats_connection_on_posted, n);
     while ((in = nats_connection_take(n)))
         nats_connection_drop(n, in);
+    pthread_cond_destroy(&n->completed);
     pthread_mutex_destroy(&n->mu);
     free(n);
 }

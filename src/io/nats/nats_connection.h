@@ -20,14 +20,14 @@ struct nats_incoming {
     enum nats_incoming_kind {
         NATS_INCOMING_MESSAGE,
         NATS_INCOMING_UP,     /* connected, or connected again */
-        NATS_INCOMING_DOWN,   /* disconnected; libnats connects again */
+        NATS_INCOMING_DOWN,   /* not connected; libnats goes on trying */
         NATS_INCOMING_CLOSED, /* disconnected; nobody connects again */
         NATS_INCOMING_FAULT,  /* text: what the server or the library complains of */
     } kind;
     uint64_t subscription; /* of a message */
     void *message;         /* the library's */
     int64_t max_payload;   /* of UP: bytes of the largest message that the server takes */
-    char text[200];        /* of UP: the server; of CLOSED and FAULT: the reason */
+    char text[200];        /* of UP: the server; else the reason */
 };
 
 /* A message to publish. Texts may be NULL where said. */

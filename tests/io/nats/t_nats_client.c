@@ -196,7 +196,7 @@ static void test_killed(struct nats_client *c, struct state *state)
 /* A server that stands still: the loop goes on, and the request ends at its deadline. */
 static void test_stopped(struct nats_client *c)
 {
-    kill(server.pid, SIGSTOP);
+    nats_server_stop(&server);
     const int64_t begin = clock_mono_ms();
     const struct reply *const r =
         ask(c, &(struct nats_client_publication){.subject = "p", .data = STR("")}, 300);
@@ -231,6 +231,7 @@ static void test_absent(void)
     struct nats_client *const c = connect_as(&state, "ann:right");
     const struct reply *const r = api(c, "a", "x");
     ok(r->result == NATS_CLIENT_UNSENT, "without a server nothing is sent");
+    is_str(state.text, "no server can be reached", "and it is told why");
     if (!nats_server_start(&server, "authorization { user: ann, password: right }"))
         bail("the server does not start");
     ok(await(&state.up, true), "a server that comes later is found");
