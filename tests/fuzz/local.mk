@@ -25,6 +25,12 @@ tests_fuzz_fuzz_utf8_LDADD = $(TEST_BASE)
 tests_fuzz_fuzz_utf8_LDFLAGS = $(FUZZ_LINK)
 EXTRA_DIST += tests/fuzz/seeds/utf8
 
+fuzz_targets += tests/fuzz/fuzz_bus
+tests_fuzz_fuzz_bus_SOURCES = tests/fuzz/fuzz_bus.c $(FUZZ_MAIN)
+tests_fuzz_fuzz_bus_LDADD = $(TEST_CORE)
+tests_fuzz_fuzz_bus_LDFLAGS = $(FUZZ_LINK)
+EXTRA_DIST += tests/fuzz/seeds/bus
+
 fuzz: $(fuzz_targets)
 .PHONY: fuzz
 

@@ -166,12 +166,16 @@ static void bus_follow_finish(struct bus_follow *f)
     turnlog_complete_remote(f->link->turnlog, f->id);
 }
 
-/* Its host says that it is over, and more of its events cannot be had, however often it is tried.
- */
+/* Its host says that it is over, and it has no events, or more of them cannot be had, however often
+ * it is tried. */
 static bool bus_follow_is_lost(struct bus_follow *f)
 {
     const struct turnlog_turn *const t = bus_follow_find(f);
-    return f->reads_stream && t && turnlog_turn_is_finished(t) && ++f->tries >= TRIES;
+    if (!t || !turnlog_turn_is_finished(t))
+        return false;
+    if (!t->started_ms) /* cancelled before it began, or merged into another turn */
+        return true;
+    return f->reads_stream && ++f->tries >= TRIES;
 }
 
 /* ---- repair ---- */

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/bus/bus_stream.h"
 #include "event/json/json_reader.h"
 #include "event/json/json_writer.h"
 
@@ -100,9 +101,10 @@ static bool bus_message_read_common(struct json *j, struct str key, struct bus_o
     return true;
 }
 
+/* The host's name becomes a part of subjects. */
 static bool bus_message_is_valid(struct json *j, const struct bus_origin *from, int64_t version)
 {
-    return json_reader_finish(j) == 0 && version == BUS_VERSION && *from->host;
+    return json_reader_finish(j) == 0 && version == BUS_VERSION && bus_stream_is_token(from->host);
 }
 
 int bus_origin_read(struct str message, struct bus_origin *from)

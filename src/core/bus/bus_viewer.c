@@ -28,12 +28,30 @@ struct bus_viewer {
 
 /* ---- what turns are ---- */
 
+static struct bus_viewer_turn *bus_viewer_find(const struct bus_viewer *v, const char *id)
+{
+    struct bus_viewer_turn *t;
+    LIST_FOREACH (t, &v->turns, next)
+        if (strcmp(bus_follow_turn(t->follow), id) == 0)
+            return t;
+    return NULL;
+}
+
+/* What is over may lack its last events here, or has none. */
+static void bus_viewer_put(struct bus_viewer *v, const struct turnlog_turn *t, uint64_t sequence)
+{
+    turnlog_put_remote(v->link->turnlog, t, sequence);
+    const struct bus_viewer_turn *const followed = bus_viewer_find(v, t->spec.id);
+    if (followed && turnlog_turn_is_finished(t))
+        bus_follow_repair(followed->follow);
+}
+
 static void bus_viewer_take_state(struct bus_viewer *v, const struct nats_client_message *m)
 {
     struct arena arena = {0};
     struct turnlog_turn t;
     if (bus_state_read(m->data, &arena, &t) == 0 && strcmp(t.spec.host, v->link->names.host) != 0)
-        turnlog_put_remote(v->link->turnlog, &t, m->sequence);
+        bus_viewer_put(v, &t, m->sequence);
     arena_fini(&arena);
 }
 
@@ -90,15 +108,6 @@ static void bus_viewer_on_retry(void *arg)
 }
 
 /* ---- turns that are followed ---- */
-
-static struct bus_viewer_turn *bus_viewer_find(const struct bus_viewer *v, const char *id)
-{
-    struct bus_viewer_turn *t;
-    LIST_FOREACH (t, &v->turns, next)
-        if (strcmp(bus_follow_turn(t->follow), id) == 0)
-            return t;
-    return NULL;
-}
 
 static void bus_viewer_remove(struct bus_viewer_turn *t)
 {

@@ -117,7 +117,6 @@ void turnlog_complete_remote(struct turnlog *log, const char *id)
     if (!e)
         return;
     e->is_complete = true;
-    e->is_wanted = false;
     turnlog_notify_followers(e);
 }
 

@@ -45,6 +45,8 @@ static void test_no_batch(void)
         "{\"v\":2,\"from\":{\"host\":\"h\"},\"after\":0,\"last\":1}",
         "{\"v\":1,\"after\":0,\"last\":1}",
         "{\"v\":1,\"from\":{\"host\":\"\"},\"last\":1}",
+        "{\"v\":1,\"from\":{\"host\":\"a b\"},\"last\":1}",
+        "{\"v\":1,\"from\":{\"host\":\"a.>\"},\"last\":1}",
         "{\"v\":1,\"from\":{\"host\":\"h\"},\"after\":2,\"last\":1}",
         "{\"v\":1,\"from\":\"h\",\"after\":0,\"last\":1}",
     };
