@@ -85,7 +85,8 @@ def chat_again(a, b):
     a.let_go("c1", 2)
     text = answer.read().decode()
     ok("Answer c1" in text and text.rstrip().endswith("[DONE]"), "its client gets the answer there", text[-300:])
-    equal(states(b, joined), ["final"], "of one turn")
+    until(lambda: states(b, joined) == ["final"], "the turn is over")
+    equal(states(a, joined), ["final"], "of one turn")
     second.close()
 
 
@@ -125,11 +126,22 @@ def answered(a, b):
 def cancelled(a, b):
     turn = a.begin("id=x1 hang")["id"]
     b.knows(turn, "running")
-    equal(b.status("POST", f"/turns/{turn}/cancel", key="ann"), 202, "a turn is cancelled from the other host")
+    status, _, text = b.ask("POST", f"/turns/{turn}/cancel", key="ann")
+    equal((status, json.loads(text)["id"]), (202, turn), "a turn is cancelled from the other host")
     a.await_state(turn, "cancelled")
     b.await_state(turn, "cancelled")
     status, _, text = b.ask("POST", f"/turns/{turn}/cancel", key="ann")
     equal((status, json.loads(text)["error"]["code"]), (409, "over"), "it can be cancelled once")
+    blocks = a.begin("id=x2 hang", conversation="x")["id"]
+    waits = a.begin("id=x3", conversation="x")["id"]
+    b.knows(blocks, "running")
+    b.knows(waits, "waiting")
+    live = b.follow(f"/turns/{waits}/events")
+    equal(b.status("POST", f"/turns/{waits}/cancel", key="ann"), 202, "so is one that waits")
+    equal(live.rest(), [], "who follows it learns that nothing comes")
+    status, text = b.run("cancel", blocks)
+    equal(status, 0, f"turncast cancel does it, too: {text.strip()}")
+    b.await_state(blocks, "cancelled")
 
 
 def told(a, b):

@@ -208,7 +208,7 @@ static struct event_stream *new_feed(struct api_context *a, const struct event_s
                                            event_stream_pump, f);
     LIST_INSERT_HEAD(&a->feeds, f, next);
     if (f->awaits && a->waits)
-        remote_waits_tell(a->waits);
+        remote_waits_tell(a->waits, f->turn);
     return f;
 }
 

@@ -41,14 +41,15 @@ static void remote_waits_tell_one(void *ctx, const char *turn)
     loop_timer_set(w->timer, TELL_MS);
 }
 
-void remote_waits_tell(struct remote_waits *w)
+void remote_waits_tell(struct remote_waits *w, const char *turn)
 {
-    event_stream_each_awaited(w->api, remote_waits_tell_one, w);
+    remote_waits_tell_one(w, turn);
 }
 
 static void remote_waits_on_timer(void *arg)
 {
-    remote_waits_tell(arg);
+    const struct remote_waits *const w = arg;
+    event_stream_each_awaited(w->api, remote_waits_tell_one, arg);
 }
 
 static void remote_waits_serve(void *ctx, struct bus_call *call, struct str body)

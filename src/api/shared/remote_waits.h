@@ -10,7 +10,8 @@ struct remote_waits;
 /* Also takes what other hosts tell. NULL: there is no bus. */
 struct remote_waits *remote_waits_new(struct api_context *a);
 void remote_waits_free(struct remote_waits *w); /* NULL is fine */
-/* Now, and from time to time while a turn of another host is awaited. */
-void remote_waits_tell(struct remote_waits *w);
+/* A client awaits that turn from now on: its host is told now, and from time to time for as long as
+ * event_stream_each_awaited has it. Nothing for a turn of this host. */
+void remote_waits_tell(struct remote_waits *w, const char *turn);
 
 #endif

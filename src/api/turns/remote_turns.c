@@ -16,20 +16,27 @@
 struct remote_turns_wait {
     struct httpd_request *request; /* stays until it is answered, whatever its client does */
     char *host;
-    remote_turns_answer *answer; /* of a decision */
+    remote_turns_answer *answer;   /* of a decision; else what follows is of a cancellation */
+    const struct api_context *api; /* as long as the bus answers */
+    char *turn, *name;             /* name: of the principal */
+    unsigned grants;
 };
 
 static struct remote_turns_wait *remote_turns_wait_new(struct httpd_request *r, const char *host,
                                                        remote_turns_answer *answer)
 {
-    struct remote_turns_wait *const w = xmalloc(sizeof *w);
-    *w = (struct remote_turns_wait){.request = r, .host = xstrdup(host), .answer = answer};
+    struct remote_turns_wait *const w = xcalloc(1, sizeof *w);
+    w->request = r;
+    w->host = xstrdup(host);
+    w->answer = answer;
     return w;
 }
 
 static void remote_turns_wait_free(struct remote_turns_wait *w)
 {
     free(w->host);
+    free(w->turn);
+    free(w->name);
     free(w);
 }
 
@@ -68,25 +75,39 @@ static void remote_turns_reply(struct bus_call *call, json_t *answer)
 
 /* ---- cancel ---- */
 
+/* As it is known here: its host tells soon what has become of it. */
+static void remote_turns_tell_cancelled(const struct remote_turns_wait *w)
+{
+    const struct auth_principal p = {.name = w->name, .grants = w->grants};
+    const struct turnlog_turn *const t = turnlog_find_turn(w->api->host.turnlog, w->turn);
+    if (t)
+        turn_api_answer(w->api, w->request, 202, t, &p);
+    else
+        turn_api_answer_past(w->request, NULL);
+}
+
 static void remote_turns_on_cancelled(void *ctx, enum nats_client_result result, struct str body)
 {
     struct remote_turns_wait *const w = ctx;
-    CLEANUP_BUF struct buf out = {0};
     json_t *const answer = remote_turns_read(w, result, body);
-    if (answer && json_is_true(json_object_get(answer, "cancelled"))) {
-        buf_add_str(&out, "{\"cancelled\":true}\n");
-        api_http_send_json(w->request, 202, &out);
-    } else if (answer) {
+    if (answer && json_is_true(json_object_get(answer, "cancelled")))
+        remote_turns_tell_cancelled(w);
+    else if (answer)
         api_http_error(w->request, 409, "over", "The turn has already ended.");
-    }
     json_decref(answer);
     remote_turns_wait_free(w);
 }
 
-void remote_turns_cancel(struct bus *bus, struct httpd_request *r, const struct turnlog_turn *t)
+void remote_turns_cancel(const struct api_context *a, struct httpd_request *r,
+                         const struct turnlog_turn *t, const struct auth_principal *p)
 {
-    remote_turns_ask(bus, "cancel", json_pack("{s:s}", "turn", t->spec.id),
-                     remote_turns_on_cancelled, remote_turns_wait_new(r, t->spec.host, NULL));
+    struct remote_turns_wait *const w = remote_turns_wait_new(r, t->spec.host, NULL);
+    w->api = a;
+    w->turn = xstrdup(t->spec.id);
+    w->name = xstrdup(p->name);
+    w->grants = p->grants;
+    remote_turns_ask(a->host.bus, "cancel", json_pack("{s:s}", "turn", t->spec.id),
+                     remote_turns_on_cancelled, w);
 }
 
 static void remote_turns_serve_cancel(void *ctx, struct bus_call *call, struct str body)

@@ -17,7 +17,8 @@ struct bus;
 /* Answers requests of other hosts for turns of this one. Nothing without a bus. */
 void remote_turns_serve(struct api_context *a);
 /* Cancels the turn t on its host, and answers r. */
-void remote_turns_cancel(struct bus *bus, struct httpd_request *r, const struct turnlog_turn *t);
+void remote_turns_cancel(const struct api_context *a, struct httpd_request *r,
+                         const struct turnlog_turn *t, const struct auth_principal *p);
 /* Answers r with the turn t, which is over, when its events have been fetched. */
 void remote_turns_fetch(struct api_context *a, struct httpd_request *r,
                         const struct turnlog_turn *t, const struct auth_principal *p);

@@ -476,7 +476,7 @@ static void turn_api_cancel(struct api_context *a, struct httpd_request *r)
     if (!t)
         return;
     if (t->spec.host)
-        remote_turns_cancel(a->host.bus, r, t);
+        remote_turns_cancel(a, r, t, p);
     else if (!turn_api_stop(a->host.conversations, t))
         api_http_error(r, 409, "over", "The turn has already ended.");
     else
