@@ -77,14 +77,19 @@ export function conversation(turn) {
   return name === turn.id ? "" : name;
 }
 
-// "agent · source · conversation", as far as they are there.
+// Where a turn runs that is another host's.
+export function place(turn) {
+  return turn.host ? `on ${turn.host}` : "";
+}
+
+// "agent · source · host · conversation", as far as they are there.
 export function facts(turn) {
   const asked = asks(turn) ? [make("span.badge", {}, asks(turn) > 1 ? `asks ${asks(turn)}` : "asks")] : [];
   return [...asked, ...told(turn)];
 }
 
 function told(turn) {
-  return [turn.agent, turn.source, conversation(turn)]
+  return [turn.agent, turn.source, place(turn), conversation(turn)]
     .map((fact) => oneLine(fact, 60)).filter(Boolean)
     .map((fact) => make("span.fact", { dir: "auto" }, fact));
 }

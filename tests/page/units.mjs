@@ -12,6 +12,7 @@ const { inline, safeAddress } = await load("inline.mjs");
 const { Sse } = await load("sse.mjs");
 const { visible } = await load("reveal.mjs");
 const { count, duration, mainArgument, money, oneLine } = await load("format.mjs");
+const { place } = await load("state.mjs");
 
 // A tree as text: (strong a(em b)).
 const marks = { strong: "b", emphasis: "i", deleted: "s", link: "a", code: "c", break: "br" };
@@ -129,6 +130,7 @@ for (const size of [1, 2, 3, 7, bytes.length]) {
 same([0, 949, 9940, 9960, 59600, 187000, 7384000].map(duration), ["0.0 s", "0.9 s", "9.9 s", "10 s", "1:00 min", "3:07 min", "2:03 h"], "durations");
 same([999, 1234, 12345, 1234567].map(count), ["999", "1.2 k", "12 k", "1.2 M"], "counts");
 same([money(0), money(0.00123), money(0.0512), money(12.5), money(3, "CNY")], ["$0.00", "$0.0012", "$0.051", "$12.50", "3.00 CNY"], "money");
+same([place({ host: "build2" }), place({})], ["on build2", ""], "where a turn of another host runs");
 same(oneLine(" a\n\n b\tc ", 4), "a b…", "one line, cut");
 same([{ description: "d", command: "c" }, { x: 1, y: "two" }, { n: 1 }, {}, "s", null, { command: "" }].map(mainArgument), ["c", "two", '{"n":1}', "", "s", "", '{"command":""}'], "what a call is about");
 finish();
