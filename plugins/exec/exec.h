@@ -55,10 +55,10 @@ struct exec_program {
     unsigned futile;                    /* runs in a row without progress, before this one */
 };
 
-/* What the program may ask for. */
+/* Permissions that the program may ask for. */
 enum { EXEC_MAY_SUBMIT = 1, EXEC_MAY_CANCEL = 2, EXEC_MAY_ANSWER = 4 };
 
-/* What the program said of itself. */
+/* The description that the program gave of itself. */
 struct exec_hello {
     bool is_known;
     bool delivers;
@@ -110,9 +110,9 @@ struct exec {
     int64_t acked_ms;   /* since when it is waited for (exec_window_waits), or the last progress */
     int64_t heard_ms;   /* last line of the program */
     int64_t pinged_ms;  /* of a ping without its pong; 0: none */
-    uint64_t hit;       /* that on_hit waits for; 0: none */
+    uint64_t hit;       /* number of the HTTP request that on_hit answers; 0: none */
     uint64_t last_hit;
-    struct tc_answer *answer; /* of that; filled by exec_command.c */
+    struct tc_answer *answer; /* its response; filled in by exec_command.c */
     bool is_answered;
 };
 

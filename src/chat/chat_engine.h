@@ -17,7 +17,7 @@
 struct chat;
 struct chat_turn;
 
-/* What the instance does for the engine. */
+/* Functions of the instance that the engine calls. */
 struct chat_hooks {
     void *ctx;
     /* Calls chat_turn_wake after ms milliseconds; a new call replaces the timer; negative: never.

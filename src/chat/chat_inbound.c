@@ -210,7 +210,7 @@ static struct chat_turn *find_running(struct chat *c, const struct tc_target *at
     return t;
 }
 
-/* Where nothing runs the person is told nothing. */
+/* If no turn runs there, the person is told nothing. */
 static const char *stop_here(struct chat *c, const struct tc_chat_action *a, enum tc_accepted *how)
 {
     const struct chat_turn *const t = find_running(c, &a->target);

@@ -134,7 +134,7 @@ const char *chat_where_now(const struct chat *c, const char *chat);
 
 /* ---- chat_send.c ---- */
 
-/* What a record does not hold. */
+/* Parts of an operation that are not in its record. */
 struct chat_send_extra {
     const struct tc_view *view;
     const char *data; /* content of a file */

@@ -160,7 +160,7 @@ void chat_live_send_view(struct chat_turn *t, const struct chat_record *r,
     chat_send(t->chat, t->turn, r, &extra);
 }
 
-/* Where it would be visible long after the outcome. */
+/* Removes a sign that would be visible long after the outcome. */
 static void stop_typing(struct chat_turn *t)
 {
     if (typing_lasts(t->chat) && t->live.typing_ms && chat_can(t->chat, TC_OP_TYPING))
@@ -375,7 +375,7 @@ static void doubt_create(struct chat_turn *t, struct chat_record *r)
         ask_again(t, r, kind == TC_IDEMPOTENCY_LOOKUP);
 }
 
-/* What an earlier process left: its message, or one whose creation was under way. */
+/* Continues with the message of an earlier process, or with one whose creation was under way. */
 static void resume(struct chat_turn *t, int64_t now)
 {
     struct chat_live *const l = &t->live;

@@ -28,7 +28,7 @@ static const struct tc_menu_entry entries_de[] = {
 static const struct tc_menu_entry *const menus[LANGUAGE_COUNT] = {
     [LANGUAGE_EN] = entries_en, [LANGUAGE_DE] = entries_de};
 
-/* Of the menu, and of the bot whose menu it is. */
+/* Hash of the menu and of the bot's id. */
 static const char *chat_menu_hash(struct chat *c)
 {
     const char *const self = c->receiving.self ? c->receiving.self : "";

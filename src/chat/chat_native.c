@@ -47,7 +47,7 @@ static size_t chat_native_room_behind(size_t limit, size_t used)
     return used < limit ? limit - used : 0;
 }
 
-/* Of the open stream, or of the next one. */
+/* Room of the open stream, or (next) of the one that begins next. */
 static struct chat_room chat_native_room_of(const struct chat_turn *t, bool next)
 {
     const struct tc_stream *const table = &t->chat->table.stream;

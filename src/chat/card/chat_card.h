@@ -24,7 +24,7 @@ struct chat_place {
     bool stale; /* the card has changed since the edit that is under way */
 };
 
-/* What one person has chosen so far, of several choices that belong together. */
+/* The choices of one person so far, on a card with several questions or several choices. */
 struct chat_draft {
     char *user;
     size_t at;       /* the question that is asked now */
@@ -60,7 +60,7 @@ void chat_card_remove(struct chat_cards *cards, struct chat_card *card);
 struct chat_card *chat_card_find(const struct chat_cards *cards, const char *turn,
                                  const char *request);
 struct chat_card *chat_card_find_ticket(const struct chat_cards *cards, const char *ticket);
-/* By the message that shows it; *place is the one. */
+/* Finds the card by a message that shows it; *place is the place of the message. */
 struct chat_card *chat_card_find_message(const struct chat_cards *cards, const char *chat,
                                          const char *message, struct chat_place **place);
 /* NULL: there is no room. Copies the target. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What people have chosen of a card with several choices, each for themselves: what one hands over
+ * The choices of each person on a card with several choices, kept apart: what one person submits
  * is never what another one has chosen. */
 #include <stdint.h>
 #include <stdlib.h>

@@ -21,7 +21,7 @@ static void write_base32(char *out, const uint8_t *bytes)
     *out = '\0';
 }
 
-/* With the NUL, so that the texts cannot run into each other. */
+/* Includes the NUL, so that "ab" and "c" differ from "a" and "bc". */
 static void add_text(struct sha256_ctx *ctx, const char *text)
 {
     sha256_update(ctx, strlen(text) + 1, (const uint8_t *)text);

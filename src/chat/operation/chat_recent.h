@@ -17,7 +17,7 @@ struct chat_recent {
     unsigned next;
 };
 
-/* Of one or two texts; b may be NULL. Never 0. */
+/* Hash of one text, or of two if b is not NULL. Never 0. */
 uint64_t chat_recent_hash(const char *a, const char *b);
 /* Seen at `since_ms` or later, on the clock of `at_ms`. */
 bool chat_recent_has(const struct chat_recent *r, uint64_t what, int64_t since_ms);

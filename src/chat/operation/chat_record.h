@@ -8,7 +8,7 @@
 #include <jansson.h>
 #include <turncast/plugin.h>
 
-/* What the operation is for. */
+/* Purpose of an operation: the beginning of its slot. */
 #define CHAT_SLOT_ANSWER "answer"          /* a part of the outcome */
 #define CHAT_SLOT_SOURCE "answer:source"   /* the outcome as one message of Markdown */
 #define CHAT_SLOT_STREAMED "answer:stream" /* the outcome at the end of a native stream */
@@ -42,13 +42,13 @@ enum chat_delivery_state {
 };
 #define CHAT_DELIVERY_STATES 8
 
-/* Of FILE and FETCH; each or NULL. */
+/* The file of FILE and FETCH; each member or NULL. */
 struct chat_record_file {
     const char *name, *type;
     const char *ref; /* FETCH */
 };
 
-/* What has been tried; each step is made once. */
+/* Steps that were taken already; each one is taken once. */
 struct chat_history {
     unsigned doubts; /* replies about creating the message that were lost */
     unsigned errors; /* replies that did not say whether the message was created */

@@ -9,7 +9,7 @@
 
 struct chat_result {
     struct tc_result result; /* strings in the arena */
-    /* Of a doubt: the service, or something before it, has answered completely (a 5xx, or a 2xx
+    /* IN_DOUBT: the service, or a proxy before it, has answered completely (a 5xx, or a 2xx
      * that does not confirm the operation). Else the reply was lost. */
     bool answered;
 };

@@ -55,7 +55,7 @@ static void narrate(struct chat_view *v, const struct tc_narration *ev)
     }
 }
 
-/* Of thinking the end is kept. */
+/* Keeps the end of the thinking. */
 static void think(struct chat_view *v, const char *text)
 {
     char joined[2 * sizeof v->thinking];
@@ -88,7 +88,7 @@ static void summarize(char *out, size_t cap, const char *args)
     arena_fini(&arena);
 }
 
-/* Of mcp__server__tool the last part. */
+/* The last part of mcp__server__tool. */
 static const char *short_name(const char *tool)
 {
     const char *const server = strncmp(tool, "mcp__", 5) == 0 ? tool + 5 : NULL;

@@ -111,7 +111,7 @@ void chat_batch_clear(struct chat_batch *b, struct chat_lines *lines)
 
 /* ---- sizes ---- */
 
-/* Of a line that the stream has already, only the growth counts. */
+/* A line that the stream has already counts with its growth only. */
 static struct chat_room chat_batch_size_of(const struct chat_batch_item *item,
                                            const struct chat_lines *lines, unsigned number)
 {

@@ -46,7 +46,7 @@ void chat_batch_clear(struct chat_batch *b, struct chat_lines *lines);
 /* How many of the first items the stream has room for. */
 size_t chat_batch_count_fitting(const struct chat_batch *b, const struct chat_lines *lines,
                                 struct chat_room room);
-/* What all items take of the stream. */
+/* Bytes and items that the batch needs of the stream. */
 struct chat_room chat_batch_size(const struct chat_batch *b, const struct chat_lines *lines,
                                  unsigned number);
 bool chat_batch_has_text(const struct chat_batch *b);
