@@ -111,6 +111,16 @@ def killed(german, english, host):
     hear(english, KILLED, "⚠ This turn was interrupted because turncast restarted")
 
 
+def reloaded(german, english, host):
+    """another language after a reload, in the host and in the connector"""
+    host.config.write_text(host.config.read_text().replace('language = "de"', 'language = "en"'))
+    same(host.run("reload")[0], 0, "reload")
+    both(german, english, KILLED, "/queue clear", "^The queue is empty", "^The queue is empty")
+    say(german, KILLED, "id=g3 gated tools=1")
+    await_(lambda: any(["⏹ Stop"] in m["buttons"] for m in messages(german, str(KILLED))), "its button")
+    host.let_go("g3", 9)
+
+
 def converse(isolation):
     """All of it, with instances of that isolation."""
     rules = f"""approvals = ({{ action = "ask"; tool = "*"; to = ["tg", "en:{ASKING}"]; }});"""
@@ -126,7 +136,7 @@ def converse(isolation):
             run([commands, strangers, progress, errors, asked_in_both], german, english, host)
             said = re.findall("(?:The agent|Der Agent) [^;\n]* 3", host.log_path.read_text())
             equal(said, 2 * ["The agent exited with status 3"], f"{isolation}: the log is in English")
-            run([killed], german, english, host)
+            run([killed, reloaded], german, english, host, at_once=1)
         for fake in (german, english):
             equal(fake.violations(), [], f"{isolation}: nothing that Telegram objects to")
 
