@@ -34,12 +34,29 @@ static size_t edit_distance(const char *a, const char *b)
     return last[m];
 }
 
+/* The only name that begins with the word; NULL: none, or several. */
+static const char *nearest_word_complete(const char *word, const char *const *names, size_t n)
+{
+    const size_t len = strlen(word);
+    const char *found = NULL;
+    for (size_t i = 0; i < n; i++) {
+        if (strncmp(names[i], word, len) != 0)
+            continue;
+        if (found)
+            return NULL;
+        found = names[i];
+    }
+    return found;
+}
+
 const char *nearest_word_find(const char *word, const char *const *names, size_t n)
 {
     const size_t len = strlen(word);
     if (len == 0 || len > NEAREST_WORD_MAX)
         return NULL;
-    const char *best = NULL;
+    const char *best = len < 3 ? NULL : nearest_word_complete(word, names, n);
+    if (best)
+        return best;
     size_t best_distance = len < 3 ? 2 : len / 3 + 1; /* the first that is too far */
     for (size_t i = 0; i < n; i++) {
         if (strlen(names[i]) > NEAREST_WORD_MAX)

@@ -7,7 +7,8 @@
 
 #define NEAREST_WORD_MAX ((size_t)63) /* bytes; longer words are not compared */
 
-/* The nearest of n names by edit distance, or NULL when none is near. */
+/* Of n names, the only one that begins with the word, of three bytes or more; else the nearest by
+ * edit distance; NULL when none is near. */
 const char *nearest_word_find(const char *word, const char *const *names, size_t n);
 
 #endif

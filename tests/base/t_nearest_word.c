@@ -11,6 +11,11 @@ static void test_nearest(void)
     is_str(nearest_word_find("visobolity", names, 4), "visibility", "two letters changed");
     is_str(nearest_word_find("adueince", names, 4), "audience", "two neighbours swapped");
     is_str(nearest_word_find("df", names, 4), "fd", "a short word, swapped");
+    is_str(nearest_word_find("vis", names, 4), "visibility", "the beginning of one name");
+    ok(nearest_word_find("vi", names, 4) == NULL, "two letters are too few for that");
+    static const char *const near[] = {"mode", "models", "memory_mb", "memory_max"};
+    is_str(nearest_word_find("model", near, 4), "models", "a beginning is nearer than an edit");
+    ok(nearest_word_find("memory", near, 4) == NULL, "the beginning of two names");
     ok(nearest_word_find("colour", names, 4) == NULL, "nothing near");
     ok(nearest_word_find("", names, 4) == NULL, "nothing said");
     ok(nearest_word_find("x", NULL, 0) == NULL, "no names");
