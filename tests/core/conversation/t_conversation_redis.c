@@ -9,7 +9,7 @@
 #include "tap/tap.h"
 
 #define KEY "agenticore:stream_config:fake"
-#define SESSION_OF "agenticore:session:conv:fake:tg:"
+#define SESSION_OF "agenticore:session:conv:fake:-:tg:"
 #define SESSION SESSION_OF "A"
 #define WHOLE "step n(hi) message step final(stopped politely) usage(0) done(completed)"
 
