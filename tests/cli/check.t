@@ -36,9 +36,10 @@ done
 try check "$scratch/shipped.conf"
 is "$status $out" "0 $scratch/shipped.conf: OK (0 agents, 1 instance)" "the shipped one"
 [ "$(id -u)" = 0 ] || sed -i '/^ *user = /d' "$scratch/all.conf" # which only root may say
-for variable in $(grep -o 'env:[A-Z_]*' "$scratch/all.conf" | cut -d : -f 2); do
+grep -o 'env:[A-Z_]*' "$scratch/all.conf" | cut -d : -f 2 >"$scratch/variables"
+while read -r variable; do
     export "$variable=1:a-secret-of-the-example"
-done
+done <"$scratch/variables"
 export SLACK_BOT_TOKEN=xoxb-a-token SLACK_APP_TOKEN=xapp-a-token
 try check "$scratch/all.conf"
 has "$status $out" "0 $scratch/all.conf: OK (1 agent, " "with all its examples"
