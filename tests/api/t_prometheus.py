@@ -81,6 +81,13 @@ equal(check_names(alerts, families), [], "the rules name metrics that there are"
 equal(check_names(expressions, families), [], "so does the dashboard")
 equal(check_names(alerts, families - {"turncast_dead_letters", "turncast_instance_up"}),
       ["turncast_instance_up"], "a name that is gone is found")
+variables = {f"${{{v['name']}}}" for v in dashboard["templating"]["list"] if v["type"] == "datasource"}
+sources = {each["datasource"]["uid"] for p in dashboard["panels"] for each in (p, *p["targets"])}
+equal(sources, variables, "the dashboard asks the source that the user chooses")
+panels = dashboard["panels"]
+equal(len({p["id"] for p in panels}), len(panels), "each panel has an ID of its own")
+equal([p["title"] for p in panels if len({t["refId"] for t in p["targets"]}) != len(p["targets"])], [],
+      "and each query of a panel")
 if shutil.which("promtool"):
     check_with_promtool(scraped)
 else:
