@@ -80,6 +80,7 @@ EXTRA_DIST += \
 	tests/fake/telegram_rich.py \
 	tests/fake/telegram_text.py \
 	tests/fake/telegram_updates.py \
+	tests/fake/ntfy.py \
 	tests/fake/webhook.py \
 	tests/fake/websocket_peer.py
 dist_check_SCRIPTS += tests/fake/t_discord.py tests/fake/t_faults.py tests/fake/t_matrix.py tests/fake/t_screen.py tests/fake/t_slack.py tests/fake/t_telegram.py

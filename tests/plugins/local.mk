@@ -82,6 +82,10 @@ CONNECTOR_TESTS = \
 	tests/plugins/telegram/poll.script \
 	tests/plugins/telegram/request.script \
 	tests/plugins/telegram/webhook.script \
+	tests/plugins/ntfy/answer.script \
+	tests/plugins/ntfy/hit.script \
+	tests/plugins/ntfy/notify.script \
+	tests/plugins/ntfy/options.script \
 	tests/plugins/webhook/inbound.script \
 	tests/plugins/webhook/options.script \
 	tests/plugins/webhook/outbound.script

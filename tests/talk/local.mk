@@ -12,7 +12,8 @@ TALK_TESTS = tests/talk/t_telegram_ask.py tests/talk/t_slack_requests.py tests/t
 	tests/talk/t_scope.py tests/talk/t_slack.py tests/talk/t_slack_edit.py \
 	tests/talk/behaviour/t_slack.py tests/talk/t_slack_events.py tests/talk/t_slack_socket.py
 TALK_TESTS += tests/talk/t_agenticore.py tests/talk/t_budget.py tests/talk/t_otlp.py
-TALK_TESTS += tests/talk/t_webhook.py
+TALK_TESTS += tests/talk/t_ntfy.py tests/talk/t_webhook.py
+EXTRA_DIST += tests/talk/sender.py
 LENGTHY += $(TALK_TESTS)
 EXTRA_DIST += $(TALK_TESTS) tests/talk/cases.py tests/talk/chatter.py tests/talk/crowd.py tests/talk/deaths.py tests/talk/deciders.py \
 	tests/talk/judge.py tests/talk/killing.py tests/talk/ledger.py tests/talk/pause.py tests/talk/people.py tests/talk/round.py \

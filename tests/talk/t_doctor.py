@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 import threading
 
-from talk import BUILD, SLACK_TOKENS, TEAMS_SECRETS, TELEGRAM_TOKEN, WEBHOOK_SECRETS, Host, done, equal, listening, ok, teams
+from talk import BUILD, NTFY_SECRETS, SLACK_TOKENS, TEAMS_SECRETS, TELEGRAM_TOKEN, WEBHOOK_SECRETS, Host, done, equal, listening, ok, teams
 from drive import Fake
 
 folder = pathlib.Path(tempfile.mkdtemp(prefix="turncast-doctor."))
@@ -168,9 +168,24 @@ def address():
     ok(output.count("instance talk") == 1, "webhook: without an address nothing is asked", output)
 
 
+def two_ways():
+    """A server to which a token, or a user and a password, are known."""
+    with Fake("ntfy") as fake:
+        host, server = f"127.0.0.1:{fake.port}", f'server = "{fake.url}/"; topic = "fake-topic-a8b7c6"; '
+        for options, wanted in (
+            (f'token = "{NTFY_SECRETS[0]}";', f"ok    instance talk: {host} accepts the credentials (account bot)"),
+            (f'user = "bot"; password = "{NTFY_SECRETS[2]}";', f"{host} accepts the credentials (account bot)"),
+            ('token = "tk_canary";', f"{host} does not accept token (unauthorized)"),
+            ('user = "bot"; password = "canary-password";', f"{host} does not accept password (unauthorized)"),
+        ):
+            _, output = doctor_of("ntfy", server + options)
+            ok(wanted in output and "canary" not in output, f"ntfy: {wanted.split(' ', 2)[-1]}", output)
+
+
 at_once()
 by_form()
 address()
+two_ways()
 check("telegram", "", "fake_bot", "Unauthorized")
 check("slack", "/api/", "fake_bot", "invalid_auth")
 done()

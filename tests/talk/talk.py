@@ -29,6 +29,7 @@ AUDIT = "AUDIT"  # in the place of Host.audit
 SLACK_TOKENS = ("xoxb-fake-bot", "xapp-fake-app", "fake-signing-secret")
 MATRIX_TOKEN = "syt_fake_matrix_token"
 TEAMS_SECRETS = ("fake~client.secret", "fake-teams-access-token")
+NTFY_SECRETS = ("tk_fakentfyaccesstoken", "tk_fakentfybuttonstoken", "fake-ntfy-password")
 WEBHOOK_SECRETS = (  # out, in
     "whsec_" + base64.b64encode(b"fake-webhook-secret-of-32-bytes!").decode(),
     "whsec_" + base64.b64encode(b"fake-inbound-secret-of-32-bytes!").decode(),
@@ -123,7 +124,7 @@ plugins : {{ instances : {{ {instances.replace(AUDIT, str(self.audit))} }}; }};
         """Its files, but the configuration, that have a secret of the services in them."""
         files = [p for p in self.folder.rglob("*") if p.is_file() and p != self.config]
         tokens = (TELEGRAM_TOKEN, MATRIX_TOKEN, DISCORD_TOKEN, DISCORD_WEBHOOK_TOKEN)
-        secrets = [s.encode() for s in (*tokens, *SLACK_TOKENS, *TEAMS_SECRETS, *WEBHOOK_SECRETS)]
+        secrets = [s.encode() for s in (*tokens, *SLACK_TOKENS, *TEAMS_SECRETS, *WEBHOOK_SECRETS, *NTFY_SECRETS)]
         return [str(p) for p in files if any(s in p.read_bytes() for s in secrets)]
 
     def environment(self):
@@ -285,6 +286,23 @@ def discord(fake, **options):
         **options,
     }
     return _instance("dc", "discord", lines)
+
+
+def ntfy(fake, name="nt", **options):
+    """The instance `name`, on a fake; its buttons publish to a second topic."""
+    lines = {
+        "server": f"http://127.0.0.1:{fake.port}",
+        "topic": "fake-topic-a8b7c6",
+        "token": NTFY_SECRETS[0],
+        "answers": "fake-answers-a8b7c6",
+        "answers_token": NTFY_SECRETS[1],
+        "grants": ["answer"],
+        "allow": ["ntfy"],
+        **options,
+    }
+    if not lines["answers"]:
+        del lines["answers_token"]
+    return _instance(name, "ntfy", {k: v for k, v in lines.items() if v is not None})
 
 
 def audit():

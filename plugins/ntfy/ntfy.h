@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT
+ * What the files of the connector ntfy share: its options and its state. */
+#ifndef NTFY_H
+#define NTFY_H
+
+#include <jansson.h>
+#include <turncast/plugin.h>
+
+#define NTFY_HEADERS 2 /* one for each way to log in; without a value it is left out */
+extern const struct tc_header ntfy_headers[NTFY_HEADERS];
+
+struct ntfy_conf {
+    const char *server, *topic, *token, *user, *password, *answers, *answers_token, *public_url,
+        *person;
+    int64_t priority;
+};
+
+struct ntfy {
+    int64_t socket;    /* of the topic with answers; 0: none */
+    unsigned failures; /* since that was open last */
+    int64_t told_s;    /* when somebody was last told that a press came too late */
+};
+
+/* A string member, or NULL. */
+const char *ntfy_text(const json_t *object, const char *name);
+/* Publishes the text without buttons, silently; for the lobby. */
+int ntfy_publish_notice(struct tc_turn *lobby, const char *text);
+
+/* ---- ntfy_answer.c: presses of buttons ---- */
+
+int ntfy_answer_init(struct tc_instance *inst);
+int ntfy_answer_on_hit(struct tc_turn *lobby, const struct tc_hit *hit, struct tc_answer *answer);
+int ntfy_answer_on_frame(struct tc_turn *lobby, const struct tc_frame *frame);
+int ntfy_answer_on_wake(struct tc_turn *lobby);
+
+#endif

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT
+ * Presses of buttons: phones post them to the HTTP server of the host, or publish them to a topic
+ * that is read through a websocket. Who knows a ticket may decide, as the person of the options. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+
+#include "ntfy.h"
+
+#define CURSOR "cursor"
+#define BACKOFF_MS 2000
+#define BACKOFF_DOUBLINGS 5
+#define TOLD_S 5 /* between two notices about late presses, which anybody could cause */
+
+/* ---- decisions ---- */
+
+/* {"t": ticket, "c": choice, "x": text of an answer} */
+static enum tc_accepted press_take(struct tc_turn *lobby, const char *text, size_t len,
+                                   struct tc_receipt *receipt)
+{
+    const struct ntfy_conf *const conf = lobby->inst->conf;
+    struct ntfy *const s = lobby->inst->state;
+    json_t *const press = json_loadb(text, len, 0, NULL);
+    const char *const ticket = ntfy_text(press, "t"), *const choice = ntfy_text(press, "c");
+    const int64_t now_s = (int64_t)time(NULL);
+    enum tc_accepted how = TC_INVALID;
+    if (ticket && choice)
+        how =
+            tc_answer(lobby,
+                      TC_DECISION(.ticket = ticket, .choice = choice, .text = ntfy_text(press, "x"),
+                                  .user = conf->person, .chat = conf->person),
+                      receipt);
+    json_decref(press);
+    if (how == TC_KNOWN && receipt->answer && now_s - s->told_s >= TOLD_S) {
+        s->told_s = now_s;
+        ntfy_publish_notice(lobby, receipt->answer);
+    }
+    return how;
+}
+
+int ntfy_answer_on_hit(struct tc_turn *lobby, const struct tc_hit *hit, struct tc_answer *answer)
+{
+    struct tc_receipt receipt = {0};
+    if (strcmp(hit->method, "POST") != 0) {
+        answer->status = 405;
+        return 0;
+    }
+    const enum tc_accepted how = press_take(lobby, hit->body, hit->body_len, &receipt);
+    answer->status = how == TC_COMMAND    ? 200
+                     : how == TC_KNOWN    ? 409
+                     : how == TC_DENIED   ? 403
+                     : how == TC_NOT_KEPT ? 503
+                                          : 400;
+    answer->content_type = "application/json";
+    answer->body = tc_json(lobby, "{s:s}", "text",
+                           receipt.answer ? receipt.answer : "This button is not valid.");
+    return 0;
+}
+
+/* ---- the topic with answers ---- */
+
+static void socket_open(struct tc_turn *lobby)
+{
+    const struct ntfy_conf *const conf = lobby->inst->conf;
+    struct ntfy *const s = lobby->inst->state;
+    const bool tls = strncmp(conf->server, "https:", 6) == 0;
+    const char *const host = strstr(conf->server, "://") + 3;
+    const char *const cursor = tc_load(lobby->inst, CURSOR);
+    const char *const url =
+        tc_sprint(lobby, "%s://%.*s/{option:answers}/ws?since=%s", tls ? "wss" : "ws",
+                  (int)strcspn(host, "/?#"), host, cursor ? cursor : "all");
+    const int64_t id =
+        url ? tc_socket_open(lobby->inst, TC_SOCKET(.url = url, .headers = ntfy_headers,
+                                                    .header_count = NTFY_HEADERS))
+            : -1;
+    s->socket = id > 0 ? id : 0;
+}
+
+static void socket_open_later(struct tc_turn *lobby)
+{
+    struct ntfy *const s = lobby->inst->state;
+    const unsigned doubled = s->failures < BACKOFF_DOUBLINGS ? s->failures : BACKOFF_DOUBLINGS;
+    const int64_t ms = (int64_t)BACKOFF_MS << doubled;
+    uint32_t random = 0;
+    if (getrandom(&random, sizeof random, GRND_NONBLOCK) < 0)
+        random = 0;
+    s->failures++;
+    tc_wake(lobby, ms + (int64_t)(random % (uint32_t)(ms / 2)));
+}
+
+/* The cursor moves when the decision is on disk. If it could not be saved, it comes again with the
+ * next connection. */
+static void message_take(struct tc_turn *lobby, int64_t socket, const json_t *message)
+{
+    struct tc_receipt receipt = {0};
+    const char *const id = ntfy_text(message, "id"), *const text = ntfy_text(message, "message");
+    const char *const event = ntfy_text(message, "event");
+    if (!id || !event || strcmp(event, "message") != 0 ||
+        strspn(id, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789") != strlen(id))
+        return;
+    if (text && press_take(lobby, text, strlen(text), &receipt) == TC_NOT_KEPT)
+        tc_socket_close(lobby->inst, socket);
+    else
+        tc_store(lobby->inst, CURSOR, id);
+}
+
+int ntfy_answer_on_frame(struct tc_turn *lobby, const struct tc_frame *frame)
+{
+    struct ntfy *const s = lobby->inst->state;
+    if (frame->socket != s->socket)
+        return 0;
+    if (frame->event == TC_SOCKET_OPEN) {
+        if (s->failures > 0)
+            tc_log(lobby->inst, TC_INFO, "reading answers again");
+        s->failures = 0;
+    } else if (frame->event == TC_SOCKET_TEXT) {
+        json_t *const message = json_loadb(frame->text, frame->len, 0, NULL);
+        message_take(lobby, frame->socket, message);
+        json_decref(message);
+    } else if (frame->event == TC_SOCKET_CLOSED) {
+        s->socket = 0;
+        if (s->failures == 0)
+            tc_log(lobby->inst, TC_WARN, "cannot read the topic with answers: %s; retrying",
+                   frame->text);
+        socket_open_later(lobby);
+    }
+    return 0;
+}
+
+int ntfy_answer_on_wake(struct tc_turn *lobby)
+{
+    const struct ntfy *const s = lobby->inst->state;
+    if (s->socket == 0)
+        socket_open(lobby);
+    if (s->socket == 0)
+        socket_open_later(lobby);
+    return 0;
+}
+
+/* What was published before the first start is no answer to us. */
+int ntfy_answer_init(struct tc_instance *inst)
+{
+    const struct ntfy_conf *const conf = inst->conf;
+    char now[24];
+    if (!conf->answers)
+        return conf->public_url ? tc_route(inst, "/answer") : 0;
+    snprintf(now, sizeof now, "%lld", (long long)time(NULL));
+    if (!tc_load(inst, CURSOR) && tc_store(inst, CURSOR, now) < 0)
+        return -1;
+    tc_wake(inst->lobby, 0);
+    return 0;
+}
