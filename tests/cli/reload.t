@@ -74,10 +74,10 @@ told '^says'
 
 # --- what needs no restart of an instance --------------------------------------------------------
 allow='(1, 2, 3)'
-top='http : { listen = "127.0.0.1:0"; };'
+top='http : { listen = "127.0.0.1:0"; }; host : { name = "h1"; }; bus : { url = ["nats://127.0.0.1:1"]; };'
 conf
 reload
-has "$told" 'turncast.conf; unchanged: 1; requires a restart: http.listen' \
+has "$told" 'turncast.conf; unchanged: 1; requires a restart: http.listen, bus' \
     "who may write: nothing restarts, and what has to wait is said"
 say m2 3 B hello
 told '^m2 accepted'

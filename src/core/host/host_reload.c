@@ -59,6 +59,27 @@ static bool same_store(const struct conf_store *a, const struct conf_store *b)
            a->session_ttl_s == b->session_ttl_s;
 }
 
+/* Lists that end with NULL, or NULL. */
+static bool host_reload_same_list(char *const *a, char *const *b)
+{
+    if (!a || !b)
+        return a == b;
+    for (; *a && *b; a++, b++)
+        if (strcmp(*a, *b) != 0)
+            return false;
+    return !*a && !*b;
+}
+
+static bool host_reload_same_bus(const struct conf *a, const struct conf *b)
+{
+    return host_reload_same_text(a->host_name, b->host_name) &&
+           host_reload_same_list(a->bus.urls, b->bus.urls) &&
+           host_reload_same_text(a->bus.prefix, b->bus.prefix) &&
+           host_reload_same_text(a->bus.credentials, b->bus.credentials) &&
+           host_reload_same_text(a->bus.creds_file, b->bus.creds_file) &&
+           host_reload_same_text(a->bus.ca, b->bus.ca) && a->bus.replicas == b->bus.replicas;
+}
+
 static void host_reload_add_json_name(struct buf *list, const char *name)
 {
     if (list->len)
@@ -81,6 +102,8 @@ static void list_fixed(struct host_reload_report *t, const struct conf *old,
         t->add_name(&t->fixed, "store");
     if (!network_clients_is_same(old, next))
         t->add_name(&t->fixed, "proxy");
+    if (!host_reload_same_bus(old, next))
+        t->add_name(&t->fixed, "bus");
 }
 
 /* ---- the report ---- */
