@@ -83,7 +83,7 @@ EXTRA_DIST += \
 	tests/fake/ntfy.py \
 	tests/fake/webhook.py \
 	tests/fake/websocket_peer.py
-dist_check_SCRIPTS += tests/fake/t_discord.py tests/fake/t_faults.py tests/fake/t_matrix.py tests/fake/t_screen.py tests/fake/t_slack.py tests/fake/t_telegram.py
+dist_check_SCRIPTS += tests/fake/t_discord.py tests/fake/t_faults.py tests/fake/t_matrix.py tests/fake/t_screen.py tests/fake/t_slack.py tests/fake/t_teams.py tests/fake/t_telegram.py
 
 # dialog.py: an agent that plays a recorded dialog, and checks ours
 EXTRA_DIST += tests/fake/dialog.py

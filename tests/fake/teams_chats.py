@@ -29,9 +29,11 @@ def not_allowed(words, rule=None):
 
 
 def stream_of(body):
-    """The entity that makes an activity a part of a stream, or {}."""
+    """What makes an activity a part of a stream, or {}: an entity or, from Microsoft's own libraries, which
+    send no entity of that kind as a whole, channelData."""
     found = [e for e in body.get("entities") or [] if isinstance(e, dict) and e.get("type") == "streaminfo"]
-    return found[0] if found else {}
+    told = body.get("channelData") or {}
+    return found[0] if found and "streamType" in found[0] else told if "streamType" in told else {}
 
 
 def cards_of(body):
@@ -295,9 +297,9 @@ class Chats:
             stream.text = text
         message.body = body
 
-    def stop(self, id_):
-        """A person presses Stop; -> how many streams that ends."""
+    def stop(self, id_, state="stopped"):
+        """A person presses Stop, or the time is over; -> how many streams that ends."""
         found = [m for m in self.messages.values() if m.chat == id_ and m.stream and m.stream.state == "open"]
         for message in found:
-            message.stream.state = "stopped"
+            message.stream.state = state
         return len(found)

@@ -19,7 +19,7 @@ AGAIN_S = 0.2  # real seconds; the service itself promises nothing about request
 FILE_TYPE = "application/vnd.microsoft.teams.file.download.info"
 WRONG = {
     "issuer": {"iss": "https://sts.windows.net/x/"}, "audience": {"aud": "another-app"},
-    "expired": {"exp": -301}, "early": {"nbf": 301}, "no-exp": {"exp": None}, "service": {"serviceurl": "https://evil.example/"},
+    "expired": {"exp": -310}, "early": {"nbf": 310}, "no-exp": {"exp": None}, "service": {"serviceurl": "https://evil.example/"},
     "no-service": {"serviceurl": None}, "text-exp": {"exp": "9999999999"},
     "old": {"exp": -290}, "soon": {"nbf": 290},
 }  # fmt: skip
@@ -32,7 +32,7 @@ class People:
         self._queues, self._open = {}, 0
         self.controls = {
             "user": self.make_user, "chat": self.make_chat, "hook": self.set_hook, "say": self.says,
-            "press": self.presses, "delete": self.deletes, "stop": self.stops, "push": self.pushes,
+            "press": self.presses, "delete": self.deletes, "stop": self.stops, "expire": self.expires, "push": self.pushes,
         }  # fmt: skip
 
     # ---- what there is ----
@@ -109,6 +109,10 @@ class People:
 
     def stops(self, body):
         return {"streams": self.chats.stop(body["chat"])}
+
+    def expires(self, body):
+        """As if two minutes had passed."""
+        return {"streams": self.chats.stop(body["chat"], "late")}
 
     # ---- presses ----
 

@@ -10,8 +10,8 @@ import re
 import time
 from dataclasses import dataclass
 
-from people import MatrixPeople, SlackPeople, TelegramPeople, outcomes
-from talk import LONG, SANITIZED, Fake, Host, crowding, done, equal, matrix, note, ok, slack, telegram, until, written
+from people import MatrixPeople, SlackPeople, TeamsPeople, TelegramPeople, outcomes
+from talk import LONG, SANITIZED, Fake, Host, crowding, done, equal, listening, matrix, note, ok, slack, teams, telegram, until, written
 
 
 @dataclass(frozen=True)
@@ -38,6 +38,9 @@ SERVICES = {
     # An account may send ten messages in a second, edits and reactions included.
     "matrix": Service(MatrixPeople, matrix, 200 if LONG else 40, 0, 1 / 10, "send",
                       {"send": [10, 10], "join": [100, 100]}, "tools=3 ms=2000"),
+    # Each conversation has limits, and an answer may follow on progress within them.
+    "teams": Service(TeamsPeople, functools.partial(teams, stream=False), 200 if LONG else 40, 2.0, 1 / 25, "post",
+                     {}, "tools=3 ms=2000", "taken"),
 }  # fmt: skip
 LOAD = 1.5  # a busy machine is late for each slot, and what it is late is lost
 MARGIN = 1.0  # by who has a core to run on
@@ -61,7 +64,7 @@ def sent(service, fake, began):
     """When the fake had it."""
     found = {}
     for call in fake.record():
-        match = call.get("method") == service.post and call["status"] == 200 and ANSWER.match(call["text"] or "")
+        match = call.get("method") == service.post and call["status"] in (200, 201) and ANSWER.match(call["text"] or "")
         if match:
             found[match.group(1)] = began + call["t"]
     return found
@@ -95,7 +98,7 @@ def main(name):
         if service.pace:
             fake.control("pace", service.pace)
         crowd = service.crowd(fake, people)
-        limits = f"conversations : {{ max_turns = {people}; }};"
+        limits = f"conversations : {{ max_turns = {people}; }};\n" + (listening(fake) if name == "teams" else "")
         with Host(service.instance(fake, allow=crowd.ids), events=True, extra=limits) as host:
             fake.wait(**{service.ready: 1})
             began = clock_of(fake)

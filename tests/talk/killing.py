@@ -3,7 +3,7 @@
 message gets one outcome, every outcome arrives or is a dead letter, nothing is shown behind an
 outcome, and what arrives twice was on the wire at a kill, or its answer got lost.
 
-t_kill.py and t_kill_matrix.py run this."""
+t_kill.py, t_kill_matrix.py and t_kill_teams.py run this."""
 import json
 import os
 import random
@@ -14,6 +14,7 @@ import ledger
 from chatter import Chatter
 from deaths import Deaths, crowded_host
 from judge import judge
+from people import can_stop
 from talk import LONG, PATIENCE_S, done, equal, note, until
 
 FAULTS = (
@@ -29,13 +30,14 @@ BUTTON = re.compile(r'inline_keyboard[\\": ]*\[\[.*Stop')
 
 def shows_a_turn(fake, since):
     """Whether people have been shown a turn as running."""
-    calls = [r for r in fake.record(since) if r["kind"] == "call" and r.get("status") == 200]
+    calls = [r for r in fake.record(since) if r["kind"] == "call" and r.get("status") in (200, 201)]
     return any(map(_is_progress, calls))
 
 
 def _is_progress(call):
     params = call["params"]
     is_begun = call["method"] == "chat.startStream" or params.get("msgtype") == "m.notice"
+    is_begun |= call["method"] == "post" and can_stop(params["body"].get("attachments"))
     return is_begun or BUTTON.search(json.dumps(params))
 
 

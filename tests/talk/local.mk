@@ -14,6 +14,7 @@ TALK_TESTS = tests/talk/t_telegram_ask.py tests/talk/t_slack_requests.py tests/t
 TALK_TESTS += tests/talk/t_agenticore.py tests/talk/t_budget.py tests/talk/t_otlp.py
 TALK_TESTS += tests/talk/t_ntfy.py tests/talk/t_webhook.py
 EXTRA_DIST += tests/talk/sender.py
+TALK_TESTS += tests/talk/t_crowd_teams.py tests/talk/t_kill_teams.py tests/talk/t_teams.py
 LENGTHY += $(TALK_TESTS)
 EXTRA_DIST += $(TALK_TESTS) tests/talk/cases.py tests/talk/chatter.py tests/talk/crowd.py tests/talk/deaths.py tests/talk/deciders.py \
 	tests/talk/judge.py tests/talk/killing.py tests/talk/ledger.py tests/talk/pause.py tests/talk/people.py tests/talk/round.py \
