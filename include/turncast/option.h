@@ -52,7 +52,8 @@ enum tc_rule_kind {
     TC_RULE_RANGE,        /* min to max */
     TC_RULE_DURATION,     /* text: unit of the option, ms s min h d; "30 s" is accepted, too */
     TC_RULE_SIZE,         /* text: unit of the option, B KiB MiB GiB; "64 MiB" is accepted, too */
-    TC_RULE_URL,          /* text: the valid schemes, as https http; it must have a host */
+    TC_RULE_URL,          /* text: the valid schemes of https http wss ws smtps smtp; it must have
+                             a host */
     TC_RULE_EXISTS,       /* a path that exists */
     TC_RULE_READS,        /* the path of a file that can be read */
     TC_RULE_WRITES,       /* the path of a file that can be written, or created in its directory */

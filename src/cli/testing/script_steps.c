@@ -239,10 +239,12 @@ static bool script_is_on_wire(const struct script *s, const struct fake_request 
     return false;
 }
 
-static enum tc_outcome script_outcome_of(int status)
+static enum tc_outcome script_outcome_of(const struct fake_request *r, int status)
 {
     if (status >= 200 && status < 300)
         return TC_OK;
+    if (fake_request_is_mail(r))
+        return TC_REJECTED;
     return status >= 300 && status < 500 ? TC_REJECTED : TC_AMBIGUOUS;
 }
 
@@ -302,7 +304,7 @@ static void script_do_reply(struct script *s, char *rest)
     const int status = atoi(w);
     const enum tc_outcome outcome = strcmp(w, "unsent") == 0 ? TC_NOT_SENT
                                     : strcmp(w, "lost") == 0 ? TC_AMBIGUOUS
-                                                             : script_outcome_of(status);
+                                                             : script_outcome_of(r, status);
     s->verdict = fake_host_reply(s->host, r, outcome, status, script_tail(rest), after_ms);
     fake_host_advance(s->host, 0);
     script_end_step(s);

@@ -495,7 +495,7 @@ static bool option_rules_are_words_known(const struct tc_rule *rule,
         return option_rules_factor(units, rule->text) > 0;
     for (; option_rules_next_word(&rest, &word); n++) {
         if (rule->kind == TC_RULE_URL &&
-            !option_rules_has_word("https http wss ws", word.p, word.len))
+            !option_rules_has_word("https http wss ws smtps smtp", word.p, word.len))
             return false;
         if (kinds[rule->kind].class == OF_GROUP &&
             !option_rules_find_option(options, word.p, word.len))

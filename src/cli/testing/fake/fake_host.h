@@ -174,6 +174,8 @@ struct tc_answer fake_host_hit(struct fake_host *s, const char *method, const ch
                                json_t *headers, const char *body);
 void fake_host_frame(struct fake_host *s, int64_t socket, enum tc_socket_event event,
                      const char *text);
+/* Whether it is an e-mail, whose status is that of a mail server. */
+bool fake_request_is_mail(const struct fake_request *r);
 /* The oldest on the wire that nothing has named. */
 struct fake_request *fake_host_find_unnamed(struct fake_host *s, const char *method);
 /* For what a program does beside the connector, in its own time: waits a moment of real time for

@@ -375,6 +375,20 @@ struct fake_request *fake_host_find_unnamed(struct fake_host *s, const char *met
     return first;
 }
 
+bool fake_request_is_mail(const struct fake_request *r)
+{
+    for (size_t i = 0; i < r->http.header_count; i++)
+        if (strcmp(r->http.headers[i].name, "X-SMTP-To") == 0)
+            return true;
+    return false;
+}
+
+/* Whether a refusal with this status is temporary. */
+static bool fake_is_passing(const struct fake_request *r, int status)
+{
+    return fake_request_is_mail(r) ? status < 500 : status == 429;
+}
+
 static struct tc_verdict fake_host_decide(const struct fake_request *r, enum tc_outcome outcome,
                                           int status, int64_t after_ms)
 {
@@ -382,7 +396,7 @@ static struct tc_verdict fake_host_decide(const struct fake_request *r, enum tc_
     enum tc_next next = TC_NEXT_FAIL;
     if (outcome == TC_OK)
         next = TC_NEXT_DONE;
-    else if (outcome == TC_NOT_SENT || (outcome == TC_REJECTED && status == 429))
+    else if (outcome == TC_NOT_SENT || (outcome == TC_REJECTED && fake_is_passing(r, status)))
         next = TC_NEXT_AGAIN;
     else if (outcome == TC_AMBIGUOUS && (idempotent || (durable && r->doubts < 2)))
         next = TC_NEXT_AGAIN;
