@@ -58,7 +58,7 @@ WRITES = ("post", "file", "edit", "delete", "webhook_edit", "webhook_delete")
 BUCKETS = {"post": (5, 5), "edit": (5, 5), "delete": (5, 1), "react": (1, 0.25), "unreact": (1, 0.25),
            "typing": (5, 5), "followup": (5, 2), "webhook_edit": (5, 2), "commands": (10, 20)}  # fmt: skip
 OPTIONS = {"message_content": False, "gateway_down": False, "quick_identify": True, "ack_time": 3,
-           "refuse_resumes": False, "webhook_gone": False}  # fmt: skip
+           "refuse_resumes": False, "cut_resumes": 0, "webhook_gone": False}  # fmt: skip
 
 
 def _pattern(path):

@@ -37,6 +37,7 @@ class Socket(Peer):
         super().__init__(handler)
         self.gateway, self.number = gateway, number
         self.session = None
+        self.ended = False  # by the gateway: the client's close frame is an echo
         self.sends = []
         self.beat_by = None  # the time by which a heartbeat has to come
 
@@ -47,6 +48,7 @@ class Socket(Peer):
         self.send(TEXT, json.dumps(value, ensure_ascii=False).encode())
 
     def end(self, code, words):
+        self.ended = True
         self.gateway.note(self, "closing", {"code": code, "words": words})
         self.close(code, words)
 
@@ -161,7 +163,7 @@ class Gateway:
         session = socket.session
         if session and session.socket is socket:
             session.socket, session.left = None, self.record.now()
-            if code in (1000, 1001):
+            if code in (1000, 1001) and not socket.ended:
                 self.record.violate("session-ended", f"closed with {code}: the session is gone")
                 self.sessions.pop(session.id, None)
         self.record.changed.notify_all()
@@ -264,6 +266,9 @@ class Gateway:
         if socket.session:
             raise Closing(4005, "Already authenticated.")
         self._check_token(content)
+        if self.service.options["cut_resumes"] > 0:
+            self.service.options["cut_resumes"] -= 1
+            raise Closing(4000, "Unknown error.")
         session = self.sessions.get(content.get("session_id"))
         gone = session and session.left is not None
         if gone and self.record.now() - session.left > self.service.seconds(SESSION_SECONDS):

@@ -24,7 +24,7 @@ FAULTS = (
     # No fault: an answer that takes its time, so that a kill can come before its end.
     {"do": "slow", "chunk": 100, "every": 0.05, "rate": 0.3, "match": {"text": "."}},
 )
-BUTTON = re.compile(r'inline_keyboard[\\": ]*\[\[.*Stop')
+BUTTON = re.compile(r'(inline_keyboard[\\": ]*\[|"components": )\[.*Stop')
 
 
 
@@ -91,6 +91,8 @@ def main(people, kills):
         for fake in fakes:
             if fake.name == "matrix":  # what was said before the first start is not for the bot
                 fake.wait(polling=1)
+            if fake.name == "discord":
+                fake.wait(sockets=1)
         deaths = Deaths(host, fakes)
         chatter = Chatter(crowds, random.Random(seed + 1))
         run(deaths, chatter, seed, kills)

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: MIT
+"""What only the whole can show of conversations in Discord: the connection to the gateway is cut in
+every way while people write, and the webhook variant."""
+import itertools
+import re
+
+from cases import await_
+from deaths import DISCORD_PACE
+from people import DiscordPeople, outcomes
+from talk import Fake, Host, discord, done, equal, ok, until
+
+CUTS = (
+    {"do": "drop"},
+    {"do": "reconnect"},
+    {"do": "close", "code": 4000},
+    {"do": "close", "code": 1001},
+    {"do": "invalid", "resumable": True},
+    {"do": "invalid", "resumable": False},
+    {"do": "close", "code": 4009},
+    {"do": "beat"},
+)
+_words = itertools.count()
+
+
+def told(fake, event):
+    """What the gateway was sent, or said."""
+    return [r for r in fake.record() if r["kind"] == "socket" and r["event"] == event]
+
+
+class Round:
+    def __init__(self, fake, host, crowd):
+        self.fake, self.host, self.crowd, self.asked = fake, host, crowd, []
+
+    def ask(self, words=""):
+        self.asked.append(self.crowd.ask(0, f"q{next(_words)}", words))
+
+    def answered(self, what, seconds=60):
+        until(lambda: all(outcomes(self.crowd, q) for q in self.asked), what, seconds)
+        equal([len(outcomes(self.crowd, q)) for q in self.asked], [1] * len(self.asked), f"R18: {what}, each once")
+
+
+def cuts(one):
+    """What is written just before a cut, and while there is no connection, is answered."""
+    for cut in CUTS:
+        one.ask()
+        one.fake.control("gateway", cut)
+        one.ask()
+        one.answered(f"0 lost, 0 double: {cut}")
+    ok(one.fake.state()["identifies"] <= 3, "only a session that is gone is replaced", one.fake.state()["identifies"])
+
+
+def refused_resumes(one):
+    one.fake.control("options", {"refuse_resumes": True})
+    one.fake.control("gateway", {"do": "drop"})
+    one.ask()
+    one.answered("a resume that is refused becomes an identify")
+    one.fake.control("options", {"refuse_resumes": False})
+
+
+def lost_resumes(one):
+    before = one.fake.state()["identifies"]
+    one.fake.control("options", {"cut_resumes": 3})
+    one.fake.control("gateway", {"do": "drop"})
+    one.ask()
+    one.answered("a loop of resumes becomes an identify")
+    equal(one.fake.state()["identifies"], before + 1, "after three resumes that ended")
+
+
+def limited(one):
+    fault = {"match": {"method": "post"}, "do": "flood", "retry_after": 2}
+    one.fake.control("fault", fault)
+    one.ask()
+    one.answered("R5: a limit does not lose the reply")
+
+
+def restarted(one):
+    identifies = one.fake.state()["identifies"]
+    one.host.kill()
+    one.ask()
+    one.host.start()
+    one.answered("R17: what is written while the host is down is answered")
+    equal(one.fake.state()["identifies"], identifies, "R17: a restart resumes the session")
+
+
+def zombie():
+    """A connection that is open and dead; heartbeats come fast here."""
+    with Fake("discord", scale=0.05) as fake:
+        fake.control("pace", DISCORD_PACE)
+        crowd = DiscordPeople(fake, 1)
+        with Host(discord(fake, allow=crowd.ids)) as host:
+            fake.wait(sockets=1)
+            fake.control("gateway", {"do": "silence", "on": True})
+            asked = crowd.ask(0, "zombie", "")
+            await_(lambda: "does not answer heartbeats" in host.log(), "the zombie is noticed")
+            fake.control("gateway", {"do": "silence", "on": False})
+            until(lambda: outcomes(crowd, asked), "R17: what a dead connection kept back is answered")
+            codes = {r["content"]["code"] for r in told(fake, "close")}
+            ok(not codes & {1000, 1001}, "R17: the session stays alive", codes)
+            equal(host.stop(), 0, "the host ends well")
+
+
+def webhook():
+    hook = "http://127.0.0.1:{}/api/v10/webhooks/800000000000000001/fake-discord-webhook-token"
+    with Fake("discord") as fake:
+        crowd = DiscordPeople(fake, 1)
+        instances = discord(fake, allow=crowd.ids)
+        instances += (f'wh : {{ plugin = "discord"; webhook = "{hook.format(fake.port)}"; '
+                      'channel = "600000000000000001"; turns = "all"; };')  # fmt: skip
+        with Host(instances) as host:
+            fake.wait(sockets=1)
+            crowd.ask(0, "hooked", "")
+            shown = fake.wait(visible=1, chat="600000000000000001", text="Answer hooked")
+            equal([m["from"] for m in shown], ["800000000000000001"], "a webhook shows turns of others")
+            equal(host.stop(), 0, "the host ends well")
+            equal(fake.violations(), [], "nothing that a strict service objects to")
+
+
+def main():
+    with Fake("discord", scale=0.1) as fake:  # the back-off ends with a heartbeat
+        fake.control("pace", DISCORD_PACE)
+        crowd = DiscordPeople(fake, 1)
+        with Host(discord(fake, allow=crowd.ids), extra="conversations : { debounce_ms = 0; };") as host:
+            fake.wait(sockets=1)
+            one = Round(fake, host, crowd)
+            for case in (cuts, refused_resumes, lost_resumes, limited, restarted):
+                case(one)
+            equal(host.stop(), 0, "the host ends well")
+            wrong = [v for v in fake.violations() if v["rule"] not in ("session-ended",)]
+            equal(wrong, [], "nothing that a strict service objects to")
+            ok(not re.search(r"\d{4}-\S+ error", host.log()), "no error in the log", host.log())
+    zombie()
+    webhook()
+    done()
+
+
+main()
