@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """A mail server for tests: takes e-mails by SMTP on loopback, and errs on request.
 
-    smtpd.py LOG [--tls PEM] [--auth USER:PASSWORD]
+    smtpd.py LOG [--tls PEM] [--auth USER:PASSWORD] [--port PORT]
 
 Prints "listening PORT", then appends one JSON line to LOG per e-mail that it took: from, to, data,
 tls, user. With --tls it offers STARTTLS with the key and the certificate of that file; with --auth
@@ -144,8 +144,9 @@ async def main():
     parser.add_argument("log")
     parser.add_argument("--tls")
     parser.add_argument("--auth")
+    parser.add_argument("--port", type=int, default=0)
     args = parser.parse_args()
-    server = await asyncio.start_server(lambda r, w: Session(args, r, w).run(), "127.0.0.1", 0, limit=1 << 21)
+    server = await asyncio.start_server(lambda r, w: Session(args, r, w).run(), "127.0.0.1", args.port, limit=1 << 21)
     print("listening", server.sockets[0].getsockname()[1], flush=True)
     await server.serve_forever()
 

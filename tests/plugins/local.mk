@@ -42,6 +42,9 @@ CONNECTOR_TESTS = \
 	tests/plugins/discord/options.script \
 	tests/plugins/discord/request.script \
 	tests/plugins/discord/webhook.script \
+	tests/plugins/email/digest.script \
+	tests/plugins/email/options.script \
+	tests/plugins/email/send.script \
 	tests/plugins/matrix/message.script \
 	tests/plugins/matrix/options.script \
 	tests/plugins/matrix/people.script \
