@@ -247,7 +247,9 @@ class Discord(Service):
             if refusal.rule:
                 self.record.violate(refusal.rule, f"{call.method}: {refusal}")
             return self._failure(refusal, headers)
-        return Answer(204, b"", headers) if made is None else Answer(200, made, headers)
+        if made is None:
+            return Answer(204, b"", headers, content_type="text/html; charset=utf-8")
+        return Answer(200, made, headers)
 
     def _bucket(self, call):
         kind = {"file": "post", "webhook_post": "followup"}.get(call.method, call.method)

@@ -2,9 +2,9 @@
 # What others publish, to judge what turncast writes: packages of npm, pinned by package-lock.json
 # and installed into the build folder by `make npm`. Without them the tests are skipped.
 
-CLIENT_TESTS = tests/npm/ag_ui.t tests/npm/ag_ui_ask.t tests/npm/ag_ui_http.t tests/npm/email.t tests/npm/matrix.t tests/npm/openai.t tests/npm/otlp.t tests/npm/slack.t tests/npm/telegram.t
-EXTRA_DIST += tests/npm/ag_ui.t tests/npm/ag_ui_ask.t tests/npm/ag_ui_http.t tests/npm/email.t tests/npm/matrix.t tests/npm/openai.t tests/npm/otlp.t tests/npm/slack.t tests/npm/telegram.t tests/npm/package.json tests/npm/package-lock.json \
-	tests/npm/ag_ui.mjs tests/npm/ag_ui_ask.mjs tests/npm/ag_ui_http.mjs tests/npm/email.mjs tests/npm/fake.mjs tests/npm/host.mjs tests/npm/matrix.mjs tests/npm/openai.mjs tests/npm/otlp.mjs tests/npm/slack.mjs tests/npm/telegram.mjs
+CLIENT_TESTS = tests/npm/ag_ui.t tests/npm/ag_ui_ask.t tests/npm/ag_ui_http.t tests/npm/email.t tests/npm/discord.t tests/npm/matrix.t tests/npm/openai.t tests/npm/otlp.t tests/npm/slack.t tests/npm/telegram.t
+EXTRA_DIST += tests/npm/ag_ui.t tests/npm/ag_ui_ask.t tests/npm/ag_ui_http.t tests/npm/email.t tests/npm/discord.t tests/npm/matrix.t tests/npm/openai.t tests/npm/otlp.t tests/npm/slack.t tests/npm/telegram.t tests/npm/package.json tests/npm/package-lock.json \
+	tests/npm/ag_ui.mjs tests/npm/ag_ui_ask.mjs tests/npm/ag_ui_http.mjs tests/npm/email.mjs tests/npm/fake.mjs tests/npm/host.mjs tests/npm/discord.mjs tests/npm/matrix.mjs tests/npm/openai.mjs tests/npm/otlp.mjs tests/npm/slack.mjs tests/npm/telegram.mjs
 CLIENT_TESTS += tests/npm/teams.t tests/npm/webhook.t
 EXTRA_DIST += tests/npm/teams.mjs tests/npm/teams.t tests/npm/webhook.mjs tests/npm/webhook.t
 
