@@ -286,18 +286,18 @@ static void acknowledge(struct tc_turn *lobby, const json_t *event, bool is_comm
     const char *const id = discord_text(event, "id");
     if (!keep_token(lobby, event))
         return;
-    tc_http(
-        lobby,
-        TC_HTTP(.url =
-                    tc_sprint(lobby, DISCORD_API "/interactions/%s/{secret:i%s}/callback", id, id),
-                .headers = discord_headers, .header_count = 2,
-                .body = is_command
-                            ? tc_json(lobby, "{s:i, s:{s:s, s:i}}", "type", 4, "data", "content",
-                                      tc_sprint(lobby, "`%s`", text_of_command(lobby, event)),
-                                      "flags", 64)
-                            : "{\"type\":6}",
-                .priority = TC_P_FINAL, .flags = TC_IDEMPOTENT, .timeout_ms = ACK_MS,
-                .max_age_ms = ACK_MS, .tag = "acknowledge"));
+    tc_http(lobby,
+            TC_HTTP(.url = tc_sprint(lobby, DISCORD_API "/interactions/%s/{secret:i%s}/callback",
+                                     id, id),
+                    .headers = discord_headers, .header_count = 2,
+                    .body = is_command
+                                ? tc_json(lobby, "{s:i, s:{s:s, s:i, s:{s:[]}}}", "type", 4, "data",
+                                          "content",
+                                          tc_sprint(lobby, "`%s`", text_of_command(lobby, event)),
+                                          "flags", 64, "allowed_mentions", "parse")
+                                : "{\"type\":6}",
+                    .priority = TC_P_FINAL, .flags = TC_IDEMPOTENT, .timeout_ms = ACK_MS,
+                    .max_age_ms = ACK_MS, .tag = "acknowledge"));
 }
 
 /* ---- the queue ---- */

@@ -223,7 +223,7 @@ static void look_at_libraries(struct doctor *d)
         doctor_suggest(d, "run: apt-get install libcurl4");
     const bool ws = websocket_check_available(&err) == 0;
     doctor_report(d, ws ? FINDING_OK : FINDING_WARNING, "libwebsockets", "%s",
-                  ws ? "Slack's Socket Mode" : err_format(&err));
+                  ws ? "Slack's Socket Mode, Discord's gateway" : err_format(&err));
     if (!ws)
         doctor_suggest(d,
                        "run: apt-get install libwebsockets17 (needed for Slack Socket Mode only)");
