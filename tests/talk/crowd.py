@@ -10,8 +10,8 @@ import re
 import time
 from dataclasses import dataclass
 
-from people import MatrixPeople, SlackPeople, TeamsPeople, TelegramPeople, outcomes
-from talk import LONG, SANITIZED, Fake, Host, crowding, done, equal, listening, matrix, note, ok, slack, teams, telegram, until, written
+from people import DiscordPeople, MatrixPeople, SlackPeople, TeamsPeople, TelegramPeople, outcomes
+from talk import LONG, SANITIZED, Fake, Host, crowding, discord, done, equal, listening, matrix, note, ok, slack, teams, telegram, until, written
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,9 @@ SERVICES = {
     # Each conversation has limits, and an answer may follow on progress within them.
     "teams": Service(TeamsPeople, functools.partial(teams, stream=False), 200 if LONG else 40, 2.0, 1 / 25, "post",
                      {}, "tools=3 ms=2000", "taken"),
+    # Each channel has limits of its own, and replies tell them; the bot may send 45 requests in a second.
+    "discord": Service(DiscordPeople, discord, 200 if LONG else 40, 1.0, 1 / 45, "post", {}, "tools=3 ms=2000",
+                       "sockets"),
 }  # fmt: skip
 LOAD = 1.5  # a busy machine is late for each slot, and what it is late is lost
 MARGIN = 1.0  # by who has a core to run on
