@@ -3,7 +3,7 @@
 # tests/exec/t_examples.py builds and runs them.
 
 exampledir = $(docdir)/examples
-dist_example_DATA = examples/hello.c examples/webhook.c examples/tally.cc examples/slow.rs \
+dist_example_DATA = examples/hello.c examples/poster.c examples/tally.cc examples/slow.rs \
 	examples/recording.jsonl examples/recording.meta.json
 dist_example_SCRIPTS = examples/post.sh examples/approver.py examples/desk.mjs
 costsdir = $(exampledir)/costs

@@ -4,8 +4,8 @@
 . "$(dirname "$0")/cli.sh"
 : "${TURNCAST_CC:?}"
 
-cp "$TURNCAST_SRCDIR/examples/hello.c" "$TURNCAST_SRCDIR/examples/webhook.c" "$scratch"
-for name in hello webhook; do
+cp "$TURNCAST_SRCDIR/examples/hello.c" "$TURNCAST_SRCDIR/examples/poster.c" "$scratch"
+for name in hello poster; do
     # shellcheck disable=SC2086 # TURNCAST_CC may carry options.
     $TURNCAST_CC -shared -fPIC -I"$TURNCAST_SRCDIR/include" "$scratch/$name.c" \
         -o "$scratch/$name.so" || exit 99
@@ -74,8 +74,8 @@ done
 try test ./hello.so good.script bad.script
 has "$out" "1..7" "several scripts are one run"
 
-# webhook URL: the one that delivers.
-cat >webhook.script <<'S'
+# poster URL: the one that delivers.
+cat >poster.script <<'S'
 option url https://example.org/hook
 init
 turn t
@@ -86,9 +86,9 @@ t: final {"text":"x"}
 > url durable {"text":"x"}
 < 200
 S
-try test ./webhook.so webhook.script
+try test ./poster.so poster.script
 has "$out" "not ok 1 - an answer that nobody expected
-# webhook.script:5: unexpected request: url " "what is not named fails"
+# poster.script:5: unexpected request: url " "what is not named fails"
 has "$out" "ok 2 - and one that is" "what is named does not"
 
 try test ./hello.so
@@ -98,7 +98,7 @@ has "$out" "ok 1 - a recorded turn
 # 0 requests
 # printed " "and what came of it"
 has "$out" "# answer: Summary:" "and what was printed"
-try test -o url=https://example.org/hook ./webhook.so
+try test -o url=https://example.org/hook ./poster.so
 has "$out" "# 1 request: url 1" "requests are counted"
 cat >fails.c <<'C'
 #include <turncast/plugin.h>
@@ -341,7 +341,7 @@ has "$out" "not ok 1 - none.script
 : >empty.script
 try test ./hello.so empty.script
 is "$status" 1 "a script without a test: a test that failed"
-try test ./webhook.so
+try test ./poster.so
 is "$status" 1 "a required option that is missing: a test that failed"
 has "$out" "url: missing required option (where to post); set url=VALUE" "and what to do"
 try test -o greeting ./hello.so

@@ -142,17 +142,17 @@ def test_c_hello():
         never_restarted(host, "hello")
 
 
-def test_c_webhook():
-    c_builds("webhook.c")
+def test_c_poster():
+    c_builds("poster.c")
     with Service() as service:
         url = f"http://127.0.0.1:{service.port}/"
-        text = f'webhook : {{ url = "{url}"; token = "tok-0123456789"; }};'
+        text = f'poster : {{ url = "{url}"; token = "tok-0123456789"; }};'
         with hosted(text) as host:
             turn = host.begin("id=c2")["id"]
-            until(lambda: len(service.posts) > 1, "webhook posts until it is taken")
+            until(lambda: len(service.posts) > 1, "poster posts until it is taken")
             ok(all(turn in body and '"final"' in body for _, body in service.posts), "the answer")
             equal(service.posts[1][0], "Bearer tok-0123456789", "with its token")
-            never_restarted(host, "webhook")
+            never_restarted(host, "poster")
 
 
 def test_cxx():
@@ -282,7 +282,7 @@ def main():
         return
     try:
         set_up()
-        for test in (test_c_hello, test_c_webhook, test_cxx, test_rust, test_go, test_shell,
+        for test in (test_c_hello, test_c_poster, test_cxx, test_rust, test_go, test_shell,
                      test_python, test_node):
             test()
     finally:

@@ -90,6 +90,8 @@ static const char *option(void *ctx, const char *name)
     }
     if (strcmp(name, "broken") == 0)
         return "a\r\nb";
+    if (strcmp(name, "unset") == 0)
+        return "";
     return strcmp(name, "token") == 0 ? CANARY : NULL;
 }
 

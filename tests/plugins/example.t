@@ -89,10 +89,10 @@ unset TURNCAST_PLUGIN_PATH TURNCAST_CONFIG
 export HOME="$scratch/work" XDG_STATE_HOME="$scratch/work/state"
 "$turncast" check hello.so >"$scratch/log" 2>&1
 result $? "the installed turncast finds nothing wrong with it" "$scratch/log"
-cp "$TURNCAST_SRCDIR/examples/webhook.c" webhook.c
-sh -c "$(echo "$command -Wall -Wextra -Werror" | sed 's/hello/webhook/g')" >"$scratch/log" 2>&1
+cp "$TURNCAST_SRCDIR/examples/poster.c" poster.c
+sh -c "$(echo "$command -Wall -Wextra -Werror" | sed 's/hello/poster/g')" >"$scratch/log" 2>&1
 result $? "the one that delivers builds too" "$scratch/log"
-"$turncast" check ./webhook.so >"$scratch/log" 2>&1
+"$turncast" check ./poster.so >"$scratch/log" 2>&1
 result $? "nothing is wrong with it" "$scratch/log"
 "$turncast" replay --config turncast.conf "$TURNCAST_SRCDIR/examples/recording.jsonl" \
     >out 2>"$scratch/log"

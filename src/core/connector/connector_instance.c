@@ -80,8 +80,11 @@ static const char *connector_instance_find_text(const struct connector_instance 
 /* A list is no text for a request: its elements are. */
 const char *connector_find_option(void *instance, const char *name)
 {
-    const char *const text = connector_instance_find_text(instance, name);
-    return text && !option_list_is_list(text) ? text : NULL;
+    const struct connector_instance *const r = instance;
+    for (const struct conf_option *o = r->options; o->key; o++)
+        if (strcmp(o->key, name) == 0)
+            return !o->value ? "" : option_list_is_list(o->value) ? NULL : o->value;
+    return NULL;
 }
 
 bool connector_options_equal(struct connector_instance *r, const struct tc_option *rows,

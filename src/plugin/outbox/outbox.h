@@ -20,7 +20,8 @@ struct outbox_spec {
     struct journal_async *journal; /* or NULL: durable requests live as long as the process */
     const struct tc_rate *rates;   /* of the plugin; or NULL */
     const char *files;             /* directory for TC_SAVE; or NULL: refused */
-    /* The text of an option, for {option:NAME}; NULL: there is none of that name. */
+    /* The text of an option, for {option:NAME}; NULL: there is none of
+     * that name; "": it has no value. */
     const char *(*option)(void *ctx, const char *name);
     /* A turn with requests of an earlier run is opened before their replies come. Returns the
      * handle for channel_ops.reply, or NULL. */

@@ -85,15 +85,17 @@ static const char *outbox_expand_find_option(struct expand_state *f, const char 
 {
     const struct expand_source *const s = f->source;
     const char *const text = s->option ? s->option(s->ctx, name) : NULL;
-    if (!text && f->is_header)
-        f->is_unset = true;
-    else if (!text)
+    if (!text)
         f->wrong = arena_sprintf(f->arena, "unknown option %s", name);
+    else if (!*text && f->is_header)
+        f->is_unset = true;
+    else if (!*text)
+        f->wrong = arena_sprintf(f->arena, "option %s is not set", name);
     else if (strnlen(text, MAX_OPTION + 1) > MAX_OPTION)
         f->wrong = arena_sprintf(f->arena, "option %s is too long for a request", name);
     else if (strpbrk(text, "\r\n"))
         f->wrong = arena_sprintf(f->arena, "option %s contains a line break", name);
-    return f->wrong ? NULL : text;
+    return f->wrong || f->is_unset ? NULL : text;
 }
 
 static void put_option(struct expand_state *f, struct buf *out, const char *name, bool origin_only)

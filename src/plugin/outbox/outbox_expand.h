@@ -16,7 +16,8 @@ struct expanded_request {
 
 /* Where the texts come from. */
 struct expand_source {
-    /* The text of an option; NULL: there is none of that name. */
+    /* The text of an option; NULL: there is none of
+     * that name; "": it has no value. */
     const char *(*option)(void *ctx, const char *name);
     void *ctx;
     const struct runtime_secrets *secrets;

@@ -65,10 +65,11 @@ static void test_basic_authentication(void)
 {
     static const struct httpd_step steps[] = {{HTTPD_REPLY, KIT_OK}, {HTTPD_REPLY, KIT_OK}};
     static const struct tc_header headers[] = {{"Authorization", "Basic {base64:token:token}"},
-                                               {"X-Unset", "a {option:nothing}"},
-                                               {"X-Half", "{base64:token:nothing}"},
+                                               {"X-Unset", "a {option:unset}"},
+                                               {"X-Half", "{base64:token:unset}"},
                                                {"X-One", "{base64:token}"}},
-                                  broken[] = {{"X-Broken", "{base64:broken}"}};
+                                  broken[] = {{"X-Broken", "{base64:broken}"}},
+                                  unknown[] = {{"X-Unknown", "a {option:nothing}"}};
     kit_begin(&k, steps, 1);
     KIT_SEND(&k, BATCH_NOTHING,
              TC_HTTP(.url = URL, .lane = "a", .tag = "x", .headers = headers, .header_count = 4));
@@ -84,6 +85,10 @@ static void test_basic_authentication(void)
              TC_HTTP(.url = URL, .lane = "a", .tag = "y", .headers = broken, .header_count = 1));
     kit_run_idle(&k);
     has_str(k.error, "option broken contains a line break", "a value that no header can have");
+    KIT_SEND(&k, BATCH_NOTHING,
+             TC_HTTP(.url = URL, .lane = "a", .tag = "z", .headers = unknown, .header_count = 1));
+    kit_run_idle(&k);
+    has_str(k.error, "unknown option nothing", "a header with an option that does not exist");
     kit_end(&k);
 }
 
@@ -290,6 +295,7 @@ static void test_refused(void)
         uint32_t flags;
     } cases[] = {
         {"{option:base}/{option:nothing}", "unknown option nothing", 0},
+        {"{option:base}/{option:unset}", "option unset is not set", 0},
         {"{option:base}/{option:broken}", "option broken contains a line break", 0},
         {"{option:base}/{option:token", "unterminated placeholder", 0},
         {"http://127.0.0.1:1/", "http: is allowed for a configured loopback address only", 0},

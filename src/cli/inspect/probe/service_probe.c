@@ -61,9 +61,16 @@ static const char *service_probe_find_option(void *ctx, const char *name)
     struct service_probe *const p = ctx;
     const struct tc_option *const o = service_probe_find_row(p, name, TC_T_STR);
     const char *text = NULL;
-    if (o)
-        memcpy(&text, (char *)p->values + o->offset, sizeof text);
-    return text;
+    if (!o)
+        return NULL;
+    memcpy(&text, (char *)p->values + o->offset, sizeof text);
+    return text ? text : "";
+}
+
+static bool service_probe_has_option(struct service_probe *p, const char *name)
+{
+    const char *const text = service_probe_find_option(p, name);
+    return text && *text;
 }
 
 /* The elements of the option with headers, ending with NULL; or NULL. */
@@ -83,7 +90,7 @@ static bool service_probe_is_unset(struct service_probe *p, const char *value)
     if (strncmp(value, SECRET_OPTION, strlen(SECRET_OPTION)) != 0)
         return false;
     const char *const name = value + strlen(SECRET_OPTION);
-    return !service_probe_find_option(p, arena_strndup(&p->arena, name, strcspn(name, "}")));
+    return !service_probe_has_option(p, arena_strndup(&p->arena, name, strcspn(name, "}")));
 }
 
 /* How many: those of the plugin that have a value, then those of the operator. */
@@ -122,7 +129,7 @@ static const char *service_probe_find_secret(struct service_probe *p)
     if (p->is_mail)
         return service_probe_find_row(p, "password", TC_T_STR) ? "password" : NULL;
     for (const struct tc_option *o = p->options; o && o->key; o++)
-        if ((o->flags & TC_SECRET) && service_probe_find_option(p, o->key) &&
+        if ((o->flags & TC_SECRET) && service_probe_has_option(p, o->key) &&
             service_probe_names(p, o->key))
             return o->key;
     return NULL;
@@ -228,7 +235,7 @@ static void service_probe_free(struct service_probe *p)
 static bool service_probe_is_meant(struct service_probe *p)
 {
     const char *const secret = service_probe_find_secret(p);
-    if (secret && !service_probe_find_option(p, secret))
+    if (secret && !service_probe_has_option(p, secret))
         return false;
     for (const char *at = p->probe->url; (at = strstr(at, SECRET_OPTION)); at++)
         if (service_probe_is_unset(p, at))

@@ -36,6 +36,6 @@ static int on_error(struct tc_turn *turn, const struct tc_error *ev)
     return post(turn, "error", ev->message);
 }
 
-TURNCAST_PLUGIN(.name = "webhook", .version = "1.0", .summary = "answers to an address",
+TURNCAST_PLUGIN(.name = "poster", .version = "1.0", .summary = "answers to an address",
                 .flags = TC_DELIVERS, .conf_size = sizeof(struct conf), .options = options,
                 .rates = rates, .sink = TC_SINK(.on_final = on_final, .on_error = on_error));
