@@ -37,7 +37,7 @@ def shows_a_turn(fake, since):
 def _is_progress(call):
     params = call["params"]
     is_begun = call["method"] == "chat.startStream" or params.get("msgtype") == "m.notice"
-    is_begun |= call["method"] == "post" and can_stop(params["body"].get("attachments"))
+    is_begun |= call["method"] == "post" and can_stop(params.get("body", {}).get("attachments"))
     return is_begun or BUTTON.search(json.dumps(params))
 
 

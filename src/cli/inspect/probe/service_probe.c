@@ -230,11 +230,11 @@ static void service_probe_free(struct service_probe *p)
     free(p);
 }
 
-/* An instance that uses the plugin without the service has no value for an option of the URL, or
- * for the secret. */
+/* An instance that uses the plugin without the service has no value for an option of the URL; one
+ * that sends e-mails without a login has no password. */
 static bool service_probe_is_meant(struct service_probe *p)
 {
-    const char *const secret = service_probe_find_secret(p);
+    const char *const secret = p->is_mail ? service_probe_find_secret(p) : NULL;
     if (secret && !service_probe_has_option(p, secret))
         return false;
     for (const char *at = p->probe->url; (at = strstr(at, SECRET_OPTION)); at++)
