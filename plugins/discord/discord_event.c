@@ -280,7 +280,8 @@ static bool keep_token(struct tc_turn *lobby, const json_t *event)
     return true;
 }
 
-/* Response types 6: the message will be edited; 4: a message, which only the person sees. */
+/* Response types 6: the message will be edited; 4: a message, which only the person sees. Discord
+ * knows the token of a press only after this response: a private reply follows in the same lane. */
 static void acknowledge(struct tc_turn *lobby, const json_t *event, bool is_command)
 {
     const char *const id = discord_text(event, "id");
@@ -296,8 +297,9 @@ static void acknowledge(struct tc_turn *lobby, const json_t *event, bool is_comm
                                           tc_sprint(lobby, "`%s`", text_of_command(lobby, event)),
                                           "flags", 64, "allowed_mentions", "parse")
                                 : "{\"type\":6}",
-                    .priority = TC_P_FINAL, .flags = TC_IDEMPOTENT, .timeout_ms = ACK_MS,
-                    .max_age_ms = ACK_MS, .tag = "acknowledge"));
+                    .lane = discord_press_lane(lobby, id), .priority = TC_P_FINAL,
+                    .flags = TC_IDEMPOTENT, .timeout_ms = ACK_MS, .max_age_ms = ACK_MS,
+                    .tag = "acknowledge"));
 }
 
 /* ---- the queue ---- */

@@ -64,6 +64,9 @@ static void read_refusal(struct tc_turn *turn, const struct tc_op *op, const jso
     const char *const message = discord_text(body, "message");
     const bool in_thread = op->target && op->target->thread && !(op->omit & TC_OMIT_THREAD);
     result->kind = code == 50035 ? kind_of_invalid(body) : kind_of_code(code, result->kind);
+    /* The token of a press, not of the bot. */
+    if (result->kind == TC_RESULT_UNAUTHORIZED && op->kind == TC_OP_PRIVATE)
+        result->kind = TC_RESULT_DONE;
     if (result->kind == TC_RESULT_CHAT_GONE && in_thread)
         result->kind = TC_RESULT_THREAD_GONE;
     if (message && code)

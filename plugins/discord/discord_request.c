@@ -170,12 +170,18 @@ static int react(struct tc_turn *turn, const struct tc_op *op, struct tc_http *h
     return http->url ? 0 : -1;
 }
 
+const char *discord_press_lane(struct tc_turn *turn, const char *id)
+{
+    return tc_sprint(turn, "press:%s", id);
+}
+
 /* Only the person who pressed sees it. The token of the press is a secret of the host. What the
  * edited card shows anyway is not said twice. */
 static int tell_privately(struct tc_turn *turn, const struct tc_op *op, struct tc_http *http)
 {
     if (op->silent || !op->action)
         return -1;
+    http->lane = discord_press_lane(turn, op->action);
     return send_body(turn, http,
                      tc_sprint(turn, DISCORD_API "/webhooks/%s/{secret:i%s}",
                                discord_state(turn)->app, op->action),

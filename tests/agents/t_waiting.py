@@ -96,6 +96,8 @@ def test_steer(stage, name, *flags):
         chat.hear("BOTH ANSWERED")
         chat.say("DO say THE NEXT")
         chat.hear("THE NEXT")
+        # The progress message goes behind the answer, at the pace of the chat.
+        until(lambda: not chat.texts("⏱"), "no progress message is left", 30)
         equal([len(chat.texts(part)) for part in ("NEVER SAID", "BOTH ANSWERED", "THE NEXT")], [0, 1, 1],
               f"{name}: a message joins the turn that runs; both have one answer")
     began.unlink()

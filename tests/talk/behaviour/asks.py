@@ -4,7 +4,7 @@ suite, with the agent that asks."""
 import json
 import re
 
-from cases import await_, same
+from cases import PATIENCE_S, await_, same
 from place import needs
 
 COUNCIL = (92, 93)  # people where a rule asks
@@ -16,13 +16,13 @@ def card_of(person, words, pattern=CARD):
     return person.hear(pattern)
 
 
-def decided(person, card, words):
+def decided(person, card, words, seconds=PATIENCE_S):
     """The decision is in the message, and it has no buttons any more."""
     def over():
         found = [m for m in person.screen() if m["id"] == card["id"]]
         return found and re.search(words, found[0]["text"]) and not found[0]["buttons"] and found[0]
 
-    return await_(over, f"{words} in {person.screen()}")
+    return await_(over, f"{words} in {person.screen()}", seconds)
 
 
 def told(person, pattern):
