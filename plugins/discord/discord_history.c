@@ -2,6 +2,7 @@
  * Messages that came while there was no session: when a session could not be resumed, they are read
  * from the history of the channels in which the bot was last spoken to. The session has for each of
  * them the id of the last message that was taken, and the server that the channel belongs to. */
+#include <stdio.h>
 #include <string.h>
 
 #include "discord.h"
@@ -82,13 +83,15 @@ void discord_history_read(struct tc_turn *lobby)
         ask_page(lobby, channel, discord_text(one, "last"));
 }
 
-/* The newest message comes first. */
+/* The newest message comes first. A message that is taken replaces what is known of its channel. */
 static const char *take_page(struct tc_turn *lobby, const char *channel, json_t *page)
 {
-    const char *const guild = discord_text(json_object_get(channels_of(lobby), channel), "guild");
+    const char *const known = discord_text(json_object_get(channels_of(lobby), channel), "guild");
+    char guild[32];
+    snprintf(guild, sizeof guild, "%s", known ? known : "");
     for (size_t i = json_array_size(page); i > 0; i--) {
         json_t *const message = json_array_get(page, i - 1);
-        if (guild)
+        if (*guild)
             json_object_set_new(message, "guild_id", json_string(guild));
         discord_event_take(lobby, "MESSAGE_CREATE", message);
     }

@@ -23,7 +23,6 @@
 #define TAG_MARKED "marked"
 
 struct email {
-    char *digest; /* JSON array of {turn, conversation, subject, text, ts}, malloc(3); or NULL */
     struct {
         struct tc_turn *turn;
         int64_t number;
@@ -109,12 +108,10 @@ static int send_one(struct tc_turn *turn, struct email_message *m, const char *m
 
 /* ---- digests ---- */
 
-static void set_digest(struct tc_instance *inst, const char *json)
+/* What was collected: a JSON array of {turn, conversation, subject, text, ts}; or NULL. */
+static const char *load_digest(struct tc_instance *inst)
 {
-    struct email *const s = inst->state;
-    free(s->digest);
-    s->digest = json ? strdup(json) : NULL;
-    tc_store(inst, STORE_KEY, s->digest);
+    return tc_load(inst, STORE_KEY);
 }
 
 static const char *item(struct tc_turn *lobby, const char *digest, unsigned i, const char *member)
@@ -157,9 +154,8 @@ static void send_digest(struct tc_turn *lobby, const char *digest, unsigned firs
 
 static void send_digests(struct tc_instance *inst)
 {
-    struct email *const s = inst->state;
     struct tc_turn *const lobby = inst->lobby;
-    const char *const digest = s->digest;
+    const char *const digest = load_digest(inst);
     for (unsigned i = 0; digest && item(lobby, digest, i, "turn"); i++) {
         unsigned before = 0;
         while (before < i && strcmp(item(lobby, digest, before, "conversation"),
@@ -169,19 +165,19 @@ static void send_digests(struct tc_instance *inst)
             send_digest(lobby, digest, i);
     }
     if (digest)
-        set_digest(inst, NULL);
+        tc_store(inst, STORE_KEY, NULL);
 }
 
 /* Sends what is due, and wakes up for the rest. */
 static void schedule(struct tc_instance *inst)
 {
-    const struct email *const s = inst->state;
     const struct email_conf *const conf = inst->conf;
+    const char *const digest = load_digest(inst);
     struct timespec now;
-    if (!s->digest)
+    if (!digest)
         return;
     clock_gettime(CLOCK_REALTIME, &now);
-    const double due = strtod(item(inst->lobby, s->digest, 0, "ts"), NULL) + (double)conf->digest_s;
+    const double due = strtod(item(inst->lobby, digest, 0, "ts"), NULL) + (double)conf->digest_s;
     const double left = due - (double)now.tv_sec - (double)now.tv_nsec / 1e9;
     if (left <= 0)
         send_digests(inst);
@@ -216,14 +212,15 @@ static int collect(struct tc_turn *turn, const char *subject, const char *text, 
                                       "subject", subject, "text", text, "ts", ts);
     if (!entry)
         return -1;
-    if (has_turn(inst->lobby, s->digest, turn->id))
+    const char *const digest = load_digest(inst);
+    if (has_turn(inst->lobby, digest, turn->id))
         return 0;
-    if (s->digest && strlen(s->digest) + strlen(entry) > DIGEST_MAX)
+    if (digest && strlen(digest) + strlen(entry) > DIGEST_MAX)
         send_digests(inst);
     if (s->held_count == HELD_MAX)
         release_all(inst);
     const int64_t number = tc_hold(turn);
-    set_digest(inst, tc_json(turn, "[j*, j]", s->digest, entry));
+    tc_store(inst, STORE_KEY, tc_json(turn, "[j*, j]", load_digest(inst), entry));
     if (number > 0) {
         s->held[s->held_count].turn = turn;
         s->held[s->held_count++].number = number;
@@ -358,17 +355,13 @@ static int init(struct tc_instance *inst)
         add_header(s, "X-SMTP-User", "{option:user}");
         add_header(s, "X-SMTP-Password", "{option:password}");
     }
-    const char *const stored = tc_load(inst, STORE_KEY);
-    s->digest = stored ? strdup(stored) : NULL;
     schedule(inst);
     return 0;
 }
 
 static void teardown(struct tc_instance *inst)
 {
-    struct email *const s = inst->state;
     release_all(inst);
-    free(s->digest);
 }
 
 static const struct tc_header probe_headers[] = {{"X-SMTP-User", "{option:user}"},
