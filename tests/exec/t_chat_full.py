@@ -96,6 +96,7 @@ def repeats(host):
     room.say("id=r1 fail")
     error = room.one("post", "an error", role="answer")
     ok(error["buttons"] and error["buttons"][0]["data"].startswith("r:"), "it has the button Retry", error)
+    host.await_state(error["turn"], "error")
     room.act("action", data=error["buttons"][0]["data"], target={"message": "r1"})
     room.one("post", "the same once more", lambda op: op["turn"] != error["turn"], role="answer")
 
