@@ -97,7 +97,7 @@ static const char *activity_text(struct tc_turn *lobby, const json_t *activity, 
         activity_cut(text, teams_text(entity, "text"));
     }
     for (char *at = text; at && (at = strstr(at, BLANK)); at++) {
-        activity_cut(at, BLANK + 1);
+        activity_cut(at, &BLANK[1]);
         *at = ' ';
     }
     return text ? text + strspn(text, " \t\r\n") : "";
