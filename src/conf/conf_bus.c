@@ -136,21 +136,6 @@ static int conf_bus_read_replicas(const struct conf_row_ctx *r, const struct con
 
 /* ---- who this host is to the servers ---- */
 
-static int conf_bus_read_credentials(const struct conf_row_ctx *r, const struct conf_node *n,
-                                     const struct conf_row *row, void *target)
-{
-    struct tc_err why = {0};
-    if (conf_row_check_type(r, n, NODE_STRING) < 0)
-        return -1;
-    const char *const secret = secret_resolve(n->value.string, r->dir, r->arena, &why);
-    if (!secret)
-        return conf_row_error(r, n, "%s", why.text);
-    if (!strchr(secret, ':') || *secret == ':')
-        return conf_row_error(r, n, "invalid credentials; use USER:PASSWORD");
-    memcpy((char *)target + row->offset, &secret, sizeof secret);
-    return 0;
-}
-
 /* The path is kept: the file is read at each connection, so a renewed one is used. */
 static int conf_bus_read_creds_file(const struct conf_row_ctx *r, const struct conf_node *n,
                                     const struct conf_row *row, void *target)
@@ -179,7 +164,7 @@ static const struct conf_row rows[] = {
     {"url", conf_bus_read_urls, BUS(urls), 1, 16, NULL},
     {"prefix", conf_bus_read_prefix, BUS(prefix), 0, 0, NULL},
     {"replicas", conf_bus_read_replicas, BUS(replicas), 1, 5, NULL},
-    {"credentials", conf_bus_read_credentials, BUS(credentials), 0, 0, NULL},
+    {"credentials", conf_proxy_read_credentials, BUS(credentials), 0, 0, NULL},
     {"credentials_file", conf_bus_read_creds_file, BUS(creds_file), 0, 0, NULL},
     {"tls", conf_row_group, 0, 0, 0, tls_rows},
     {"insecure", conf_row_bool, BUS(insecure), 0, 0, NULL},

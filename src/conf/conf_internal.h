@@ -74,6 +74,9 @@ int conf_transport_parse(const struct conf_row_ctx *r, const struct conf_node *n
 /* The group `proxy`. */
 int proxy_read(const struct conf_row_ctx *r, const struct conf_node *n, const struct conf_row *row,
                void *target) MUST_CHECK;
+/* "USER:PASSWORD", a secret: its text, at the row's offset. */
+int conf_proxy_read_credentials(const struct conf_row_ctx *r, const struct conf_node *n,
+                                const struct conf_row *row, void *target) MUST_CHECK;
 /* The group `host`: the name, at the row's offset. */
 int conf_bus_parse_host(const struct conf_row_ctx *r, const struct conf_node *n,
                         const struct conf_row *row, void *target) MUST_CHECK;

@@ -52,8 +52,8 @@ static int read_url(const struct conf_row_ctx *r, const struct conf_node *n,
     return conf_row_string(r, n, row, target);
 }
 
-static int read_credentials(const struct conf_row_ctx *r, const struct conf_node *n,
-                            const struct conf_row *row, void *target)
+int conf_proxy_read_credentials(const struct conf_row_ctx *r, const struct conf_node *n,
+                                const struct conf_row *row, void *target)
 {
     struct tc_err why = {0};
     if (conf_row_check_type(r, n, NODE_STRING) < 0)
@@ -84,7 +84,7 @@ static int read_exempt(const struct conf_row_ctx *r, const struct conf_node *n,
 
 static const struct conf_row rows[] = {
     {"url", read_url, PROXY(url), 0, 0, NULL},
-    {"credentials", read_credentials, PROXY(credentials), 0, 0, NULL},
+    {"credentials", conf_proxy_read_credentials, PROXY(credentials), 0, 0, NULL},
     {"no_proxy", read_exempt, PROXY(no_proxy), 0, 100, NULL},
     {NULL, NULL, 0, 0, 0, NULL},
 };
