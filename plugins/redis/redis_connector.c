@@ -43,7 +43,7 @@ struct redis_block {
 
 struct redis_turn {
     struct redis_block narration, thinking;
-    char *told; /* text of the last entry assistant_text; or NULL */
+    char *told; /* text of the last entry, if it is an assistant_text; or NULL */
     int64_t start_ms;
     uint64_t count; /* of entries */
 };
@@ -82,6 +82,8 @@ static int redis_put(struct tc_turn *turn, const struct tc_meta *m, const char *
                 redis_format_time(turn, m->ts), "session", m->session_id ? m->session_id : "");
     if (!body)
         return -1;
+    free(t->told);
+    t->told = strcmp(type, "assistant_text") == 0 ? strdup(content) : NULL;
     tc_remember(turn, tc_sprint(turn, "%" PRId64 " %" PRIu64, t->start_ms, t->count));
     return tc_http(turn, TC_HTTP(.url = "self:", .body = body, .lane = turn->id,
                                  .flags = TC_IDEMPOTENT | flags));
@@ -114,21 +116,12 @@ static int redis_put_block(struct tc_turn *turn, const struct tc_meta *m, struct
     return redis_put(turn, m, type, b->text, flags);
 }
 
-static int redis_put_narration(struct tc_turn *turn, const struct tc_meta *m, uint32_t flags)
-{
-    struct redis_turn *const t = turn->state;
-    if (!t->narration.len)
-        return 0;
-    free(t->told);
-    t->told = strdup(t->narration.text);
-    return redis_put_block(turn, m, &t->narration, "assistant_text", flags);
-}
-
-static int redis_put_blocks(struct tc_turn *turn, const struct tc_meta *m)
+/* At most one block has text. `flags`: of a block of narration. */
+static int redis_put_blocks(struct tc_turn *turn, const struct tc_meta *m, uint32_t flags)
 {
     struct redis_turn *const t = turn->state;
     const int rc = redis_put_block(turn, m, &t->thinking, "thinking", 0);
-    return rc | redis_put_narration(turn, m, 0);
+    return rc | redis_put_block(turn, m, &t->narration, "assistant_text", flags);
 }
 
 /* ---- events ---- */
@@ -147,13 +140,13 @@ static int on_thinking(struct tc_turn *turn, const struct tc_thinking *n)
     struct redis_turn *const t = turn->state;
     if (n->meta->parent_id)
         return 0;
-    const int rc = redis_put_narration(turn, n->meta, 0);
+    const int rc = redis_put_block(turn, n->meta, &t->narration, "assistant_text", 0);
     return rc | redis_block_add(&t->thinking, n->text, n->text_len);
 }
 
 static int on_tool_call(struct tc_turn *turn, const struct tc_tool_call *c)
 {
-    const int rc = redis_put_blocks(turn, c->meta);
+    const int rc = redis_put_blocks(turn, c->meta, 0);
     const char *const args = c->args && c->args_len <= CONTENT_MAX ? c->args : "{}";
     const char *const content =
         tc_json(turn, "{s:s, s:s, s:j}", "id", c->tool_use_id, "name", c->name, "input", args);
@@ -172,7 +165,7 @@ static size_t redis_cut_text(const char *text, size_t len)
 
 static int on_tool_result(struct tc_turn *turn, const struct tc_tool_result *r)
 {
-    const int rc = redis_put_blocks(turn, r->meta);
+    const int rc = redis_put_blocks(turn, r->meta, 0);
     const size_t len = redis_cut_text(r->content, r->content_len);
     const char *const content = tc_json(turn, "{s:s, s:b, s:s%}", "tool_use_id", r->tool_use_id,
                                         "is_error", r->is_error, "output", r->content, len);
@@ -182,22 +175,16 @@ static int on_tool_result(struct tc_turn *turn, const struct tc_tool_result *r)
 /* Readers take the last text before "done" for the answer. */
 static int on_final(struct tc_turn *turn, const struct tc_final *f)
 {
-    struct redis_turn *const t = turn->state;
-    const int rc = redis_put_block(turn, f->meta, &t->thinking, "thinking", 0);
-    const bool same = t->narration.len == f->text_len &&
-                      (!f->text_len || memcmp(t->narration.text, f->text, f->text_len) == 0);
-    if (same && f->text_len)
-        return rc | redis_put_narration(turn, f->meta, TC_DURABLE);
-    const int rest = redis_put_narration(turn, f->meta, 0);
-    const bool told = t->told && strcmp(t->told, f->text) == 0;
-    if (!f->text_len || told)
-        return rc | rest;
-    return rc | rest | redis_put(turn, f->meta, "assistant_text", f->text, TC_DURABLE);
+    const struct redis_turn *const t = turn->state;
+    const int rc = redis_put_blocks(turn, f->meta, TC_DURABLE);
+    if (!f->text_len || (t->told && strcmp(t->told, f->text) == 0))
+        return rc;
+    return rc | redis_put(turn, f->meta, "assistant_text", f->text, TC_DURABLE);
 }
 
 static int on_error(struct tc_turn *turn, const struct tc_error *e)
 {
-    const int rc = redis_put_blocks(turn, e->meta);
+    const int rc = redis_put_blocks(turn, e->meta, 0);
     const char *const content =
         tc_json(turn, "{s:s, s:s?}", "message", e->message, "code", e->code);
     return content ? rc | redis_put(turn, e->meta, "error", content, TC_DURABLE) : -1;
@@ -206,7 +193,7 @@ static int on_error(struct tc_turn *turn, const struct tc_error *e)
 static int on_done(struct tc_turn *turn, const struct tc_done *d)
 {
     struct redis_turn *const t = turn->state;
-    int rc = redis_put_blocks(turn, d->meta);
+    int rc = redis_put_blocks(turn, d->meta, 0);
     rc |= redis_put(turn, d->meta, "done", "", TC_DURABLE);
     free(t->narration.text);
     free(t->thinking.text);

@@ -134,15 +134,25 @@ sys.exit(3 if "fail" in prompt else 0)
 '''
 
 
+# An answer that repeats what was said before a tool call.
+SAME = [("start", {}), ("narration", {"text": "All is well."}),
+        ("tool_call", {"name": "Bash", "args": {}, "tool_use_id": "t1"}),
+        ("tool_result", {"tool_use_id": "t1", "content": "", "is_error": False}),
+        ("final", {"text": "All is well."}), ("done", {"reason": "completed"})]
+
+
 def configuration(redis, folder):
     script = folder / "hooked.py"
     script.write_text(HOOKED)
+    lines = folder / "same.jsonl"
+    lines.write_text("".join(json.dumps({"type": type_, "payload": payload}) + "\n" for type_, payload in SAME))
     server = f'kind = "redis"; address = "127.0.0.1:{redis.port}"; password = "{PASSWORD}";'
     agents = f"""
 watch : {{ transport : {{ {server} }}; attempts = 1; }};
+same : {{ command = ["cat", "{lines}"]; dialect = "turncast"; attempts = 1; }};
 hooked : {{ transport : {{ {server} }}; attempts = 1; command = ["{sys.executable}", "{script}"]; }};"""
     streams = f"""streams : {{ plugin = "redis"; address = "127.0.0.1:{redis.port}"; password = "{PASSWORD}";
-    ports = [{redis.port}]; agents = ["main"]; }};"""
+    ports = [{redis.port}]; agents = ["main", "same"]; }};"""
     store = f"""store : {{ kind = "redis"; redis : {{ address = "127.0.0.1:{redis.port}";
     password = "{PASSWORD}"; }}; }};"""
     return agents, streams, store
@@ -167,6 +177,8 @@ def written(host, redis):
     ok(3500 < redis("TTL", f"agenticore:events:{turn}") <= 3600, "the stream expires")
     failed = tail(redis, host.begin("id=bad fail", agent="main")["id"])
     equal([e["event_type"] for _, e in failed][-2:], ["error", "done"], "a failure is told")
+    same = tail(redis, host.begin("x", agent="same")["id"])
+    equal(answer_of(same), "All is well.", "an answer that was said before a tool call is the last text, too")
     return turn, answer_of(entries)
 
 
