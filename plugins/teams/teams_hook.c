@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Requests of the service to the route: who has signed them is checked before anything in them
- * counts. What comes before the keys are known waits for them. */
+ * Requests of Teams to the route of the instance. The signature of a request is checked before its
+ * body is used. Requests that arrive before the keys have been read wait for the keys. */
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>

@@ -21,7 +21,7 @@ struct bus_service {
 
 struct bus_call {
     LIST_ENTRY(bus_call) next;
-    struct bus *bus; /* NULL: it has ended, and nobody waits any more */
+    struct bus *bus; /* NULL: the bus was freed; an answer is dropped */
     char reply[];
 };
 

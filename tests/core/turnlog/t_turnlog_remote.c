@@ -151,7 +151,7 @@ static void test_given_back(void)
     f = turnlog_follower_new(turns, "r", 0, true, on_ready, NULL);
     turnlog_set_source(turns, NULL);
     turnlog_follower_free(f);
-    ok(wanted == 2 && unwanted == 1, "nobody is told who is gone");
+    ok(wanted == 2 && unwanted == 1, "a source that was removed is not called");
     turnlog_free(turns);
     turns = own;
 }
