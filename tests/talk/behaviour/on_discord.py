@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
 """Discord for the behaviour suite: direct messages, by the gateway."""
-from cases import await_
 from deaths import DISCORD_PACE
 from place import Place
 from talk import discord
@@ -71,22 +70,6 @@ class OnDiscord(Place):
     def delete(self, person, message):
         channel = message["thread"] or person.chat
         self.fake.control("delete", {"channel": channel, "id": message["id"]})
-
-    def choose(self, person, card, options):
-        for option in options:
-            card = person.hear("Question")
-            self.press(person, card, option)
-            if len(options) > 1:
-                await_(lambda: any(f"☑ {option}" in b for m in person.seen("Question")
-                                   for row in m["buttons"] for b in row), "the tick")  # fmt: skip
-        if len(options) > 1:
-            self.press(person, person.hear("Question"), "Done")
-
-    def file_of(self, person):
-        """The text of a file of the bot."""
-        messages = self.fake.state(chat=person.chat)["chats"][person.chat]["messages"]
-        files = [m["document"]["id"] for m in messages if m["document"] and m["bot"]]
-        return files and self.fake.get("file", id=files[0]).decode()
 
     def token(self, good):
         self.fake.control("options", {"token": self.TOKENS[not good]})

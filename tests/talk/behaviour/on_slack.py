@@ -73,12 +73,6 @@ class OnSlack(Place):
         button = next(e for b in blocks if b["type"] == "actions" for e in b["elements"])
         self.press(person, card, button["text"]["text"], values=values)
 
-    def file_of(self, person):
-        """The text of a file of the bot."""
-        messages = self.fake.state(chat=person.chat)["chats"][person.chat]["messages"]
-        files = [m["document"]["id"] for m in messages if m["document"] and m["bot"]]
-        return files and self.fake.get("file", id=files[0]).decode()
-
     def again(self, payload):
         self.fake.control("event", {"event": payload["event"]})
 

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
 """Telegram for the behaviour suite."""
-from cases import await_
 from place import Place
 from talk import telegram
 
@@ -65,21 +64,8 @@ class OnTelegram(Place):
         found = [r["update"] for r in self.fake.record() if r["kind"] == "inbound"]
         return next(u for u in found if str(u.get("message", {}).get("message_id")) == message)
 
-    def choose(self, person, card, options):
-        for option in options:
-            card = person.hear("Question")
-            self.press(person, card, option)
-            if len(options) > 1:
-                await_(lambda: any(f"☑ {option}" in b for m in person.seen("Question")
-                                   for row in m["buttons"] for b in row), "the tick")  # fmt: skip
-        if len(options) > 1:
-            self.press(person, person.hear("Question"), "Done")
-
-    def file_of(self, person):
-        """The text of a file of the bot."""
-        messages = self.fake.state(chat=person.chat)["chats"][person.chat]["messages"]
-        files = [m["document"]["file_id"] for m in messages if m["document"] and m["bot"]]
-        return files and self.fake.get("file", id=files[0]).decode()
+    def file_in(self, message):
+        return message["document"] and message["document"]["file_id"]
 
     def token(self, good):
         self.fake.control("options", {"token": self.TOKENS[not good]})

@@ -92,6 +92,21 @@ class Place:
     def delete(self, person, message):
         raise NotImplementedError
 
+    def choose(self, person, card, options):
+        """Options of a question: a button for each, and with several one that says so."""
+        for option in options:
+            card = person.hear("Question")
+            self.press(person, card, option)
+            if len(options) > 1:
+                await_(lambda: any(f"☑ {option}" in b for m in person.seen("Question")
+                                   for row in m["buttons"] for b in row), "the tick")  # fmt: skip
+        if len(options) > 1:
+            self.press(person, person.hear("Question"), "Done")
+
+    def file_in(self, message):
+        """What the fake gives the file of a message for; or nothing."""
+        return message["document"] and message["document"]["id"]
+
     def is_answer_to(self, message, question):
         return message["reply_to"] == question.message
 
@@ -121,6 +136,12 @@ class Place:
     def drop(self, fault):
         """A fault that has been scripted ends."""
         self.fake.control("clear", {"id": fault})
+
+    def file_of(self, person):
+        """The text of a file of the bot."""
+        messages = self.fake.state(chat=person.chat)["chats"][person.chat]["messages"]
+        files = [self.file_in(m) for m in messages if self.file_in(m) and m["bot"]]
+        return files and self.fake.get("file", id=files[0]).decode()
 
     def restart(self):
         self.deaths.kill()
