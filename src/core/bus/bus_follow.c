@@ -44,7 +44,6 @@ struct bus_follow {
     bool reads_stream;           /* the turn's host has not answered */
     bool is_repairing, is_again; /* is_again: another repair is wanted behind this one */
     bool is_asked;               /* an answer is awaited */
-    bool is_gone;                /* freed when it comes */
     bool is_complete;
     struct loop_timer *timer;
 };
@@ -232,24 +231,11 @@ static void bus_follow_take_stored(struct bus_follow *f, const struct nats_clien
     bus_follow_ask(f);
 }
 
-/* False: it was freed. */
-static bool bus_follow_awaits(struct bus_follow *f)
-{
-    ASSERT(f->is_asked);
-    f->is_asked = false;
-    if (f->is_gone)
-        bus_follow_free(f);
-    else
-        return true;
-    return false;
-}
-
 static void bus_follow_on_stored(void *ctx, enum nats_client_result result,
                                  const struct nats_client_message *m)
 {
     struct bus_follow *const f = ctx;
-    if (!bus_follow_awaits(f))
-        return;
+    f->is_asked = false;
     if (result == NATS_CLIENT_REPLIED && m->sequence)
         bus_follow_take_stored(f, m);
     else if (result == NATS_CLIENT_REPLIED && m->status == 404)
@@ -262,8 +248,7 @@ static void bus_follow_on_feed(void *ctx, enum nats_client_result result,
                                const struct nats_client_message *m)
 {
     struct bus_follow *const f = ctx;
-    if (!bus_follow_awaits(f))
-        return;
+    f->is_asked = false;
     if (result == NATS_CLIENT_UNSENT) {
         bus_follow_retry(f);
     } else if (result != NATS_CLIENT_REPLIED || !bus_follow_take_feed(f, m)) {
@@ -370,13 +355,9 @@ void bus_follow_free(struct bus_follow *f)
     if (!f)
         return;
     nats_client_unsubscribe(f->subscription);
-    f->subscription = NULL;
     loop_timer_free(f->timer);
-    f->timer = NULL;
     bus_follow_drop_early(f);
-    f->is_gone = true;
-    if (f->is_asked)
-        return;
+    nats_client_forget(f->link->client, f);
     view_pairing_fini(&f->showing);
     free(f);
 }

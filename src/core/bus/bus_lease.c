@@ -20,7 +20,7 @@ struct bus_lease {
     uint64_t revision; /* of the entry that was written or read last */
     uint64_t foreign;  /* revision of another host's entry that is waited for; 0: none */
     int64_t since_ms;  /* Unix */
-    bool is_held, has_held, is_asked, is_gone;
+    bool is_held, has_held, is_asked;
     bool is_resuming; /* the owner waits to be told that it is held */
 };
 
@@ -30,18 +30,6 @@ static void bus_lease_subject(const struct bus_lease *l, struct buf *out)
 {
     const struct bus_names *const names = &l->spec.link->names;
     bus_stream_subject(out, names, BUS_HOSTS, names->host, NULL);
-}
-
-/* False: it was freed. */
-static bool bus_lease_awaits(struct bus_lease *l)
-{
-    ASSERT(l->is_asked);
-    l->is_asked = false;
-    if (l->is_gone)
-        free(l);
-    else
-        return true;
-    return false;
 }
 
 /* ---- writing ---- */
@@ -63,8 +51,7 @@ static void bus_lease_on_written(void *ctx, enum nats_client_result result,
 {
     struct bus_lease *const l = ctx;
     struct bus_ack ack;
-    if (!bus_lease_awaits(l))
-        return;
+    l->is_asked = false;
     const enum bus_link_stored stored = bus_link_read_stored(result, m, &ack);
     if (stored == BUS_LINK_STORED)
         bus_lease_enter(l, ack.sequence);
@@ -144,8 +131,7 @@ static void bus_lease_on_read(void *ctx, enum nats_client_result result,
                               const struct nats_client_message *m)
 {
     struct bus_lease *const l = ctx;
-    if (!bus_lease_awaits(l))
-        return;
+    l->is_asked = false;
     if (result == NATS_CLIENT_REPLIED && (m->status == 404 || m->sequence))
         bus_lease_on_entry(l, m);
     else
@@ -212,7 +198,6 @@ void bus_lease_free(struct bus_lease *l)
     if (!l)
         return;
     loop_timer_free(l->timer);
-    l->is_gone = true;
-    if (!l->is_asked)
-        free(l);
+    nats_client_forget(l->spec.link->client, l);
+    free(l);
 }

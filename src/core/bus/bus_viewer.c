@@ -22,7 +22,7 @@ struct bus_viewer {
     struct nats_client_subscription *states;
     LIST_HEAD(, bus_viewer_turn) turns;
     uint64_t position; /* of the states that are read one after the other; 0: they have been */
-    bool is_asked, is_gone;
+    bool is_asked;
     struct loop_timer *retry;
 };
 
@@ -62,24 +62,11 @@ static void bus_viewer_on_state(void *ctx, const struct nats_client_message *m)
 
 static void bus_viewer_read_on(struct bus_viewer *v);
 
-/* False: it was freed. */
-static bool bus_viewer_awaits(struct bus_viewer *v)
-{
-    ASSERT(v->is_asked);
-    v->is_asked = false;
-    if (v->is_gone)
-        free(v);
-    else
-        return true;
-    return false;
-}
-
 static void bus_viewer_on_read(void *ctx, enum nats_client_result result,
                                const struct nats_client_message *m)
 {
     struct bus_viewer *const v = ctx;
-    if (!bus_viewer_awaits(v))
-        return;
+    v->is_asked = false;
     if (result == NATS_CLIENT_REPLIED && m->sequence) {
         v->position = m->sequence + 1;
         bus_viewer_take_state(v, m);
@@ -162,9 +149,8 @@ void bus_viewer_free(struct bus_viewer *v)
         bus_viewer_remove(LIST_FIRST(&v->turns));
     nats_client_unsubscribe(v->states);
     loop_timer_free(v->retry);
-    v->is_gone = true;
-    if (!v->is_asked)
-        free(v);
+    nats_client_forget(v->link->client, v);
+    free(v);
 }
 
 void bus_viewer_resume(struct bus_viewer *v)

@@ -206,6 +206,13 @@ void nats_client_request(struct nats_client *c, const struct nats_client_publica
     worker_submit(c->worker, nats_job_publish, nats_job_on_published, job);
 }
 
+void nats_client_forget(struct nats_client *c, const void *ctx)
+{
+    for (struct nats_request *r = TAILQ_FIRST(&c->requests); r; r = TAILQ_NEXT(r, next))
+        if (r->ctx == ctx)
+            r->on_reply = NULL;
+}
+
 static void nats_client_on_reply_message(void *ctx, const struct nats_client_message *m)
 {
     struct nats_client *const c = ctx;

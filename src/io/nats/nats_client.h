@@ -85,5 +85,7 @@ typedef void nats_client_on_reply(void *ctx, enum nats_client_result result,
 /* on_reply is called once, never before this returns. Copies. */
 void nats_client_request(struct nats_client *c, const struct nats_client_publication *p,
                          int64_t timeout_ms, nats_client_on_reply *on_reply, void *ctx);
+/* on_reply of the open requests with this ctx is not called any more. */
+void nats_client_forget(struct nats_client *c, const void *ctx);
 
 #endif

@@ -172,8 +172,11 @@ static void test_too_big(struct nats_client *c)
 static void test_killed(struct nats_client *c, struct state *state)
 {
     struct heard h = {0};
-    struct reply open = {0};
+    struct reply open = {0}, forgotten = {0};
     struct nats_client_subscription *const s = nats_client_subscribe(c, "k.>", on_message, &h);
+    nats_client_request(c, &(struct nats_client_publication){.subject = "k.0", .data = STR("")},
+                        60000, on_reply, &forgotten);
+    nats_client_forget(c, &forgotten);
     nats_client_request(c, &(struct nats_client_publication){.subject = "k.1", .data = STR("")},
                         60000, on_reply, &open);
     await(&h.is_there, true);
@@ -181,6 +184,7 @@ static void test_killed(struct nats_client *c, struct state *state)
     ok(await(&state->up, false), "it is told that the connection is gone");
     ok(await(&open.is_there, true) && open.result == NATS_CLIENT_UNKNOWN,
        "an open request ends with the connection");
+    ok(!forgotten.is_there, "one that was forgotten is not told");
     const struct reply *r = api(c, "k.2", "x");
     ok(r->result == NATS_CLIENT_UNSENT, "nothing is kept for later meanwhile");
     if (!nats_server_start(&server, ""))
