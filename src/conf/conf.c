@@ -9,6 +9,7 @@
 #include "base/bytes/buf.h"
 #include "base/invariant.h"
 #include "conf/conf_internal.h"
+#include "conf/conf_store.h"
 #include "conf/default_paths.h"
 #include "conf/parse/conf_merge.h"
 
@@ -158,10 +159,7 @@ static struct conf_box *box_new(const char *path)
                  .disconnect_grace_ms = 5000,
                  .max_body = 1 << 20},
         .retention = conf_retention_default,
-        .store = {.host = arena_strdup(a, "127.0.0.1"),
-                  .port = 6379,
-                  .prefix = arena_strdup(a, "agenticore"),
-                  .session_ttl_s = 86400},
+        .store = conf_store_default(a),
         .proxy = {.no_proxy = loopback_names(a)},
         .bus = conf_bus_default,
     };

@@ -12,6 +12,14 @@
 static const struct conf_choice kinds[] = {
     {"sqlite", CONF_SQLITE}, {"redis", CONF_REDIS}, {NULL, 0}};
 
+struct conf_store conf_store_default(struct arena *a)
+{
+    return (struct conf_store){.host = arena_strdup(a, "127.0.0.1"),
+                               .port = 6379,
+                               .prefix = arena_strdup(a, "agenticore"),
+                               .session_ttl_s = 86400};
+}
+
 /* "HOST:PORT", "[::1]:PORT", or the path of a socket. */
 static bool conf_store_take_address(const struct conf_row_ctx *r, const char *text,
                                     struct conf_store *s)

@@ -14,6 +14,8 @@ struct conf_store_draft {
     const char *source;
 };
 
+/* A Redis server on this machine, with the keys of agenticore; kind CONF_SQLITE. */
+struct conf_store conf_store_default(struct arena *a);
 /* Rows of the keys address, prefix, password and password_file. The target is a struct
  * conf_store_draft at offset 0; the row of prefix has the offset of store.prefix; the row of
  * password_file has the extra "file:". */

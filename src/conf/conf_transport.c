@@ -27,12 +27,7 @@ int conf_transport_parse(const struct conf_row_ctx *r, const struct conf_node *n
 {
     struct conf_transport *const transport =
         (struct conf_transport *)(void *)((char *)target + row->offset);
-    struct transport_draft draft = {
-        .redis.store = {.kind = CONF_REDIS,
-                        .host = arena_strdup(r->arena, "127.0.0.1"),
-                        .port = 6379,
-                        .prefix = arena_strdup(r->arena, "agenticore")},
-    };
+    struct transport_draft draft = {.redis.store = conf_store_default(r->arena)};
     if (conf_row_parse_group(r, n, rows, &draft) < 0 || conf_store_resolve(r, &draft.redis) < 0)
         return -1;
     if (draft.kind == CONF_TRANSPORT_NONE)

@@ -44,10 +44,9 @@ static void follower_take_field(struct redis_follower *f, struct buf *line, stru
     buf_add_char(line, ',');
     jsonw_string(line, name.p, name.len);
     buf_add_char(line, ':');
-    if (utf8_is_valid(value.p, value.len))
-        jsonw_string(line, value.p, value.len);
-    else
-        jsonw_string(line, "", 0);
+    CLEANUP_BUF struct buf text = {0};
+    utf8_repair(&text, value.p, value.len);
+    jsonw_string(line, text.p ? text.p : "", text.len);
     if (strcmp(name.p, "event_type") == 0 && strcmp(value.p, "done") == 0)
         f->done = true;
 }
@@ -187,14 +186,15 @@ static char *follower_make_url(const struct redis_spec *s)
 }
 
 static int follower_start_command(struct redis_follower *f, const struct remote_arguments *a,
-                                  const struct redis_spec *spec, const char *id, struct tc_err *err)
+                                  const struct redis_spec *spec, const char *prefix, const char *id,
+                                  struct tc_err *err)
 {
     if (follower_find_end(f, err) < 0)
         return -1;
     char *const url = follower_make_url(spec);
     setenv("REDIS_URL", url, 1);
     free(url);
-    setenv("REDIS_KEY_PREFIX", remote_setting(a, "prefix", ""), 1);
+    setenv("REDIS_KEY_PREFIX", prefix, 1);
     setenv("AGENTICORE_CORRELATION_ID", id, 1);
     setenv("AGENTICORE_EVENT_STREAM", "1", 1);
     f->wraps = true;
@@ -224,6 +224,7 @@ static int follower_run(struct redis_follower *f, const struct remote_arguments 
 {
     char id[ID_MAX + 2];
     const char *const turn = getenv("TURNCAST_TURN");
+    const char *const prefix = remote_setting(a, "prefix", "agenticore");
     if (a->command && !turn)
         return err_set(err, NULL,
                        "TURNCAST_TURN is not set; the host sets it to the ID of the turn");
@@ -232,9 +233,9 @@ static int follower_run(struct redis_follower *f, const struct remote_arguments 
     else if (follower_read_id(id, sizeof id, err) < 0)
         return -1;
     CLEANUP_BUF struct buf key = {0};
-    buf_printf(&key, "%s:events:%s", remote_setting(a, "prefix", "agenticore"), id);
+    buf_printf(&key, "%s:events:%s", prefix, id);
     f->key = key.p;
-    if (a->command && follower_start_command(f, a, spec, id, err) < 0)
+    if (a->command && follower_start_command(f, a, spec, prefix, id, err) < 0)
         return -1;
     if (follower_read_all(f, err) < 0)
         return -1;

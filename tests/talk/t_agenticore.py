@@ -51,7 +51,7 @@ class Redis:
     def __call__(self, *words):
         with socket.create_connection(("127.0.0.1", self.port), timeout=10) as s, s.makefile("rb") as f:
             for command in (["AUTH", PASSWORD], words):
-                data = [str(w).encode() for w in command]
+                data = [w if isinstance(w, bytes) else str(w).encode() for w in command]
                 s.sendall(b"*%d\r\n" % len(data) + b"".join(b"$%d\r\n%s\r\n" % (len(w), w) for w in data))
                 reply = read_reply(f)
             return reply
@@ -109,7 +109,7 @@ def publish(redis, correlation, entries):
     """As the hooks of agenticore do."""
     for type_, content in [*entries, ("done", "")]:
         redis("XADD", f"agenticore:events:{correlation}", "MAXLEN", "~", 2000, "*", "event_type", type_,
-              "content", content if isinstance(content, str) else json.dumps(content),
+              "content", content if isinstance(content, (str, bytes)) else json.dumps(content),
               "ts", "2026-07-24T09:15:05.820045+00:00", "session_id", "s-1", "correlation_id", correlation)
     redis("EXPIRE", f"agenticore:events:{correlation}", 3600)
 
@@ -220,6 +220,9 @@ def read(host, redis, told):
     turn, answer = told
     _, [result], _ = run(host, "watch", turn)
     equal(result["result"], answer, "and one that this host has written")
+    publish(redis, "latin", [("assistant_text", b"caf\xe9")])
+    _, [result], _ = run(host, "watch", "latin")
+    equal(result["result"], "caf\ufffd", "bytes that are no UTF-8 are replaced")
     status, _, text = run(host, "watch", "no such id")
     ok(status == 1 and "correlation ID" in text, "what is no ID is refused", text)
 
