@@ -172,35 +172,44 @@ static int on_tool_result(struct tc_turn *turn, const struct tc_tool_result *r)
     return content ? rc | redis_put(turn, r->meta, "tool_result", content, 0) : -1;
 }
 
+/* With the outcome, so that the host stores both at once: a turn whose outcome is stored is not
+ * told again after a restart. */
+static int redis_put_done(struct tc_turn *turn, const struct tc_meta *m)
+{
+    return redis_put(turn, m, "done", "", TC_DURABLE);
+}
+
 /* Readers take the last text before "done" for the answer. */
 static int on_final(struct tc_turn *turn, const struct tc_final *f)
 {
     const struct redis_turn *const t = turn->state;
-    const int rc = redis_put_blocks(turn, f->meta, TC_DURABLE);
-    if (!f->text_len || (t->told && strcmp(t->told, f->text) == 0))
-        return rc;
-    return rc | redis_put(turn, f->meta, "assistant_text", f->text, TC_DURABLE);
+    int rc = redis_put_blocks(turn, f->meta, TC_DURABLE);
+    if (f->text_len && (!t->told || strcmp(t->told, f->text) != 0))
+        rc |= redis_put(turn, f->meta, "assistant_text", f->text, TC_DURABLE);
+    return rc | redis_put_done(turn, f->meta);
 }
 
 static int on_error(struct tc_turn *turn, const struct tc_error *e)
 {
-    const int rc = redis_put_blocks(turn, e->meta, 0);
+    int rc = redis_put_blocks(turn, e->meta, TC_DURABLE);
     const char *const content =
         tc_json(turn, "{s:s, s:s?}", "message", e->message, "code", e->code);
-    return content ? rc | redis_put(turn, e->meta, "error", content, TC_DURABLE) : -1;
+    if (!content)
+        return -1;
+    rc |= redis_put(turn, e->meta, "error", content, TC_DURABLE);
+    return rc | redis_put_done(turn, e->meta);
 }
 
 static int on_done(struct tc_turn *turn, const struct tc_done *d)
 {
     struct redis_turn *const t = turn->state;
-    int rc = redis_put_blocks(turn, d->meta, 0);
-    rc |= redis_put(turn, d->meta, "done", "", TC_DURABLE);
+    (void)d;
     free(t->narration.text);
     free(t->thinking.text);
     free(t->told);
     t->narration = t->thinking = (struct redis_block){0};
     t->told = NULL;
-    return rc;
+    return 0;
 }
 
 /* ---- requests ---- */
