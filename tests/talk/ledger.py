@@ -57,9 +57,11 @@ def open_work(host):
         ).fetchone()[0]
 
 
-def waiting(host):
+def open_states(host):
+    """The states of the turns that have not ended, in the order of their admission."""
     with _shared(host) as db:
-        return db.execute("select count(*) from turn where state='waiting'").fetchone()[0]
+        rows = db.execute("select state from turn where ended_at is null order by rowid")
+        return [state for (state,) in rows]
 
 
 def requests(host):

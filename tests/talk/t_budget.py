@@ -32,7 +32,8 @@ def main():
         ann.hear("Answer a1")
         ann.say("id=a2 gated")
         ann.say("id=a3")
-        until(lambda: ledger.waiting(host) == 1, "a message waits")
+        # A turn that had not begun would begin after the death, and nobody would let it go.
+        until(lambda: ledger.open_states(host) == ["running", "waiting"], "one runs, one waits")
         host.kill()
         host.start()
         ann.hear("Answer a3")

@@ -2,6 +2,7 @@
 """What the cases of the behaviour suite need of a chat service: its fake, its people, what they do and
 what they see. The subclasses, one for each service, are in on_NAME.py."""
 import itertools
+import json
 import re
 
 import ledger
@@ -132,6 +133,11 @@ class Place:
     def calls(self, kind=None, since=0):
         calls = [r for r in self.fake.record(since) if r["kind"] == "call"]
         return [r for r in calls if not kind or r["method"] in self.METHODS[kind]]
+
+    def asked_at(self, question):
+        """When the service had the question, in seconds of the record: its first entry with the words."""
+        word = re.compile(rf"\bid={question.id}\b")
+        return next(r["t"] for r in self.fake.record() if word.search(json.dumps(r)))
 
     def drop(self, fault):
         """A fault that has been scripted ends."""
