@@ -191,8 +191,8 @@ def wrong_stream(server):
 
 
 USERS = """authorization { users: [
-  { user: host, password: host-password, permissions: { publish: ["tc.>", "$JS.API.>", "$KV.tc_host.>", "_INBOX.>"],
-    subscribe: ["tc.>", "_INBOX.>"] } }
+  { user: host, password: host-password, permissions: { publish: ["tc.>", "$JS.API.>", "$KV.tc_host.>", "$KV.tc_lead.>", "$KV.tc_conf.>",
+    "_INBOX.>"], subscribe: ["tc.>", "_INBOX.>"] } }
   { user: weak, password: weak-password, permissions: { publish: ["tc.>"], subscribe: ["tc.>", "_INBOX.>"] } } ] }
 """
 

@@ -21,18 +21,24 @@ static const struct bus_stream_row {
     const char *name;      /* behind the prefix in upper case, or of a bucket */
     const char *subject;   /* behind the prefix */
     const char *stored_as; /* behind the prefix: where stored messages are republished; or NULL */
-    bool is_bucket;
+    enum bus_stream_kind {
+        KIND_STREAM,
+        KIND_BUCKET,
+        KIND_LEASES, /* a bucket whose entries expire when they are not renewed */
+    } kind;
     int64_t max_age, max_bytes, max_per_subject, max_messages; /* 0, -1: none */
 } rows[BUS_STREAMS] = {
-    [BUS_EVENTS] = {"_EV", ".ev", ".live", false, DAY, 8192 * MIB, 20000, -1},
-    [BUS_STATES] = {"_STATE", ".state", ".known", false, DAY, 64 * MIB, 1, 5000},
-    [BUS_HOSTS] = {"_host", "_host", NULL, true, 0, -1, 1, -1},
+    [BUS_EVENTS] = {"_EV", ".ev", ".live", KIND_STREAM, DAY, 8192 * MIB, 20000, -1},
+    [BUS_STATES] = {"_STATE", ".state", ".known", KIND_STREAM, DAY, 64 * MIB, 1, 5000},
+    [BUS_HOSTS] = {"_host", "_host", NULL, KIND_LEASES, 0, -1, 1, -1},
+    [BUS_LEADERS] = {"_lead", "_lead", NULL, KIND_LEASES, 0, -1, 1, -1},
+    [BUS_CONF] = {"_conf", "_conf", ".conf", KIND_BUCKET, 0, 64 * MIB, 1, -1},
 };
 
 void bus_stream_name(struct buf *out, const struct bus_names *names, enum bus_stream stream)
 {
     const struct bus_stream_row *const row = &rows[stream];
-    if (row->is_bucket) {
+    if (row->kind != KIND_STREAM) {
         buf_printf(out, "KV_%s%s", names->prefix, row->name);
         return;
     }
@@ -45,7 +51,7 @@ void bus_stream_subject(struct buf *out, const struct bus_names *names, enum bus
                         const char *host, const char *turn)
 {
     const struct bus_stream_row *const row = &rows[stream];
-    if (row->is_bucket)
+    if (row->kind != KIND_STREAM)
         buf_printf(out, "$KV.%s%s.%s", names->prefix, row->subject, host);
     else
         buf_printf(out, "%s%s.%s.%s", names->prefix, row->subject, host, turn);
@@ -54,7 +60,9 @@ void bus_stream_subject(struct buf *out, const struct bus_names *names, enum bus
 void bus_stream_stored_subject(struct buf *out, const struct bus_names *names,
                                enum bus_stream stream, const char *host, const char *turn)
 {
-    buf_printf(out, "%s%s.%s.%s", names->prefix, rows[stream].stored_as, host, turn);
+    buf_printf(out, "%s%s.%s", names->prefix, rows[stream].stored_as, host);
+    if (rows[stream].kind == KIND_STREAM)
+        buf_printf(out, ".%s", turn);
 }
 
 void bus_stream_request_subject(struct buf *out, const struct bus_names *names, const char *host,
@@ -76,20 +84,23 @@ bool bus_stream_is_token(const char *id)
 static void bus_stream_add_filter(struct buf *out, const struct bus_names *names,
                                   const struct bus_stream_row *row)
 {
-    buf_printf(out, row->is_bucket ? "$KV.%s%s.>" : "%s%s.>", names->prefix, row->subject);
+    buf_printf(out, "%s%s%s.>", row->kind == KIND_STREAM ? "" : "$KV.", names->prefix,
+               row->subject);
 }
 
 static void bus_stream_add_republish(struct buf *out, const struct bus_names *names,
                                      const struct bus_stream_row *row)
 {
-    if (row->stored_as)
-        buf_printf(out, ",\"republish\":{\"src\":\"%s%s.>\",\"dest\":\"%s%s.>\"}", names->prefix,
-                   row->subject, names->prefix, row->stored_as);
+    if (!row->stored_as)
+        return;
+    buf_add_str(out, ",\"republish\":{\"src\":\"");
+    bus_stream_add_filter(out, names, row);
+    buf_printf(out, "\",\"dest\":\"%s%s.>\"}", names->prefix, row->stored_as);
 }
 
 static int64_t bus_stream_max_age(const struct bus_stream_row *row, int64_t replicas)
 {
-    return row->is_bucket ? BUS_LEASE_S(replicas) * SECOND : row->max_age;
+    return row->kind == KIND_LEASES ? BUS_LEASE_S(replicas) * SECOND : row->max_age;
 }
 
 void bus_stream_config(struct buf *out, const struct bus_names *names, enum bus_stream stream,
@@ -101,14 +112,14 @@ void bus_stream_config(struct buf *out, const struct bus_names *names, enum bus_
     buf_add_str(out, "\",\"subjects\":[\"");
     bus_stream_add_filter(out, names, row);
     buf_add_str(out, "\"],\"retention\":\"limits\",\"storage\":\"file\",\"allow_direct\":true");
-    jsonw_member_str(out, "discard", row->is_bucket ? "new" : "old");
+    jsonw_member_str(out, "discard", row->kind == KIND_STREAM ? "old" : "new");
     jsonw_member_int(out, "max_age", bus_stream_max_age(row, replicas));
     jsonw_member_int(out, "max_bytes", row->max_bytes);
     jsonw_member_int(out, "max_msgs", row->max_messages);
     jsonw_member_int(out, "max_msgs_per_subject", row->max_per_subject);
     jsonw_member_int(out, "num_replicas", replicas);
     jsonw_member_int(out, "duplicate_window",
-                     row->is_bucket ? BUS_LEASE_S(replicas) * SECOND : 120 * SECOND);
+                     row->kind == KIND_LEASES ? BUS_LEASE_S(replicas) * SECOND : 120 * SECOND);
     bus_stream_add_republish(out, names, row);
     buf_add_char(out, '}');
 }
@@ -137,7 +148,7 @@ static bool bus_stream_is_usable(struct str info, const struct bus_names *names,
         (!json_reader_string_is(bus_message_text(info, "/config/republish/src"), filter.p) ||
          !json_reader_string_is(bus_message_text(info, "/config/republish/dest"), stored.p)))
         bus_stream_explain(why, "republish");
-    if (row->is_bucket && bus_message_number(info, "/config/max_age") < 5 * SECOND)
+    if (row->kind == KIND_LEASES && bus_message_number(info, "/config/max_age") < 5 * SECOND)
         bus_stream_explain(why, "max_age");
     return !why->len;
 }

@@ -9,9 +9,10 @@
 #include "base/bytes/buf.h"
 #include "base/str.h"
 
-/* Events of turns; what is known of turns; leases of hosts. */
-enum bus_stream { BUS_EVENTS, BUS_STATES, BUS_HOSTS };
-#define BUS_STREAMS 3
+/* Streams: events of turns; what is known of turns. Buckets: leases of hosts by their names; leases
+ * of instances by theirs, whose holder alone runs the instance; what hosts share and keep. */
+enum bus_stream { BUS_EVENTS, BUS_STATES, BUS_HOSTS, BUS_LEADERS, BUS_CONF };
+#define BUS_STREAMS 5
 
 /* Both are borrowed. */
 struct bus_names {
@@ -23,13 +24,13 @@ struct bus_names {
 
 /* Appends its name: TC_EV, TC_STATE, KV_tc_host. */
 void bus_stream_name(struct buf *out, const struct bus_names *names, enum bus_stream stream);
-/* Appends the subject by which a message is published: tc.ev.HOST.TURN, tc.state.HOST.TURN,
- * $KV.tc_host.HOST. `turn` is ignored for BUS_HOSTS; "*" means any. */
+/* Appends the subject by which a message is published: tc.ev.HOST.TURN, tc.state.HOST.TURN; for a
+ * bucket, `host` is the key, and `turn` is ignored: $KV.tc_host.KEY. "*" means any. */
 void bus_stream_subject(struct buf *out, const struct bus_names *names, enum bus_stream stream,
                         const char *host, const char *turn);
 /* Appends the subject by which JetStream republishes what it has stored: tc.live.HOST.TURN,
- * tc.known.HOST.TURN. Only that may be listened to: the other one also carries messages that
- * JetStream refuses. */
+ * tc.known.HOST.TURN, tc.conf.KEY. Only that may be listened to: the other one also carries
+ * messages that JetStream refuses. */
 void bus_stream_stored_subject(struct buf *out, const struct bus_names *names,
                                enum bus_stream stream, const char *host, const char *turn);
 /* Appends the subject of a request to a host: tc.h.HOST.VERB. */

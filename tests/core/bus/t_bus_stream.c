@@ -20,7 +20,9 @@ static void test_names(void)
     bus_stream_name(&b, &names, BUS_STATES);
     buf_add_char(&b, ' ');
     bus_stream_name(&b, &names, BUS_HOSTS);
-    is_str(b.p, "TC_EV TC_STATE KV_tc_host", "streams");
+    buf_add_char(&b, ' ');
+    bus_stream_name(&b, &names, BUS_CONF);
+    is_str(b.p, "TC_EV TC_STATE KV_tc_host KV_tc_conf", "streams");
     buf_reset(&b);
     bus_stream_subject(&b, &names, BUS_EVENTS, "h1", "t");
     buf_add_char(&b, ' ');
@@ -32,7 +34,9 @@ static void test_names(void)
     bus_stream_stored_subject(&b, &names, BUS_EVENTS, "*", "t");
     buf_add_char(&b, ' ');
     bus_stream_stored_subject(&b, &names, BUS_STATES, "*", "*");
-    is_str(b.p, "tc.live.*.t tc.known.*.*", "subjects to listen to are others");
+    buf_add_char(&b, ' ');
+    bus_stream_stored_subject(&b, &names, BUS_CONF, "vis.*", NULL);
+    is_str(b.p, "tc.live.*.t tc.known.*.* tc.conf.vis.*", "subjects to listen to are others");
     buf_reset(&b);
     bus_stream_request_subject(&b, &names, "h2", "cancel");
     is_str(b.p, "tc.h.h2.cancel", "subjects of requests");
@@ -83,6 +87,10 @@ static void test_compare(void)
     judge(BUS_STATES, "\"republish\"", "\"other\"", BUS_STREAM_USELESS, "republish");
     judge(BUS_HOSTS, "\"max_age\":15000000000", "\"max_age\":1000000000", BUS_STREAM_USELESS,
           "max_age");
+    judge(BUS_CONF, "\"src\":\"$KV.tc_conf.>\"", "\"src\":\"$KV.>\"", BUS_STREAM_USELESS,
+          "republish");
+    judge(BUS_CONF, "\"max_age\":0", "\"max_age\":7", BUS_STREAM_OTHER_LIMITS,
+          "max_age 7 instead of 0");
     judge(BUS_EVENTS, "\"max_age\":86400000000000", "\"max_age\":5", BUS_STREAM_OTHER_LIMITS,
           "max_age 5 instead of 86400000000000");
     judge(BUS_EVENTS, "\"num_replicas\":1", "\"num_replicas\":3", BUS_STREAM_OTHER_LIMITS,
