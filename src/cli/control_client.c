@@ -16,6 +16,7 @@
 #include "base/cleanup.h"
 #include "cli/args.h"
 #include "cli/oneshot_host.h"
+#include "event/json/json_value.h"
 #include "io/loop/line_splitter.h"
 
 #define WAIT_S 60
@@ -111,7 +112,7 @@ int control_client_request(struct control_response *c, const struct conf *conf, 
                            const char *path, const json_t *body, struct tc_err *err)
 {
     CLEANUP_BUF struct buf request = {0};
-    CLEANUP_FREE char *text = body ? json_dumps(body, JSON_COMPACT) : NULL;
+    CLEANUP_FREE char *text = json_value_text(body);
     add_head(&request, method, path, text ? strlen(text) : 0);
     buf_add_str(&request, text ? text : "");
     return control_client_ask(c, conf, &request, err);

@@ -7,7 +7,7 @@ host=
 trap '[ -z "$host" ] || kill -9 "$host" 2>/dev/null; rm -rf "$scratch"' EXIT
 init='text={\"type\":\"system\",\"subtype\":\"init\",\"session_id\":\"s-1\"}'
 call='text={\"type\":\"assistant\",\"session_id\":\"s-1\",\"message\":{\"id\":\"m\",\"role\":\"assistant\",\"content\":[{\"type\":\"tool_use\",\"id\":\"t\",\"name\":\"Bash\",\"input\":{\"command\":\"df\"}}]}}'
-result='text={\"type\":\"result\",\"subtype\":\"success\",\"is_error\":false,\"result\":\"It **is** done.\",\"num_turns\":1}'
+result='text={\"type\":\"result\",\"subtype\":\"success\",\"is_error\":false,\"result\":\"It **is** done.\",\"num_turns\":1,\"total_cost_usd\":0.0125}'
 
 cat >"$scratch/turncast.conf" <<CONF
 agents : {
@@ -43,6 +43,7 @@ try send hello
 is "$status" 0 "send waits for the turn"
 has "$out" '"state":"final"' "and prints it"
 has "$out" '"answer":"It **is** done."' "with its answer"
+has "$out" '"cost_usd":0.0125,' "and its cost as the agent told it"
 try send -o text hello
 is "$out" 'It **is** done.' "or the answer"
 script -qec "'$turncast' send -o text -a evil hello" "$scratch/script" >/dev/null </dev/null

@@ -17,6 +17,8 @@ tests_event_json_t_json_simd_plain_CPPFLAGS = $(AM_CPPFLAGS) -DWITHOUT_VECTORS -
 tests_event_json_t_json_simd_plain_LDADD = $(TEST_EVENT)
 check_PROGRAMS += tests/event/json/t_json_writer
 tests_event_json_t_json_writer_LDADD = $(TEST_EVENT)
+check_PROGRAMS += tests/event/json/t_json_value
+tests_event_json_t_json_value_LDADD = $(TEST_EVENT)
 
 check_PROGRAMS += tests/event/t_shared_event
 tests_event_t_shared_event_SOURCES = tests/event/t_shared_event.c tests/event/specimen.c tests/event/specimen.h

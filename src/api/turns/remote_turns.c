@@ -10,6 +10,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "core/bus/bus.h"
+#include "event/json/json_value.h"
 
 /* ---- a client that waits for another host ---- */
 
@@ -58,7 +59,7 @@ static json_t *remote_turns_read(const struct remote_turns_wait *w, enum nats_cl
 static void remote_turns_ask(struct bus *bus, const char *verb, json_t *body,
                              bus_on_answer *on_answer, struct remote_turns_wait *w)
 {
-    char *const text = json_dumps(body, JSON_COMPACT);
+    char *const text = json_value_text(body);
     json_decref(body);
     bus_ask(bus, w->host, verb, (struct str){text, strlen(text)}, on_answer, w);
     free(text);
@@ -67,7 +68,7 @@ static void remote_turns_ask(struct bus *bus, const char *verb, json_t *body,
 /* Takes over the answer. */
 static void remote_turns_reply(struct bus_call *call, json_t *answer)
 {
-    char *const text = json_dumps(answer, JSON_COMPACT);
+    char *const text = json_value_text(answer);
     json_decref(answer);
     bus_call_answer(call, (struct str){text, strlen(text)});
     free(text);
@@ -212,8 +213,8 @@ static void remote_turns_take_decision(const struct api_context *a, const json_t
     struct request_api_decision d = {
         .choice = json_string_value(json_object_get(asked, "choice")),
         .text = json_string_value(json_object_get(asked, "text")),
-        .answers = answers ? json_dumps(answers, JSON_COMPACT) : NULL,
-        .args = args ? json_dumps(args, JSON_COMPACT) : NULL,
+        .answers = json_value_text(answers),
+        .args = json_value_text(args),
     };
     out->came = ASKED_WRONG;
     if (turn && request && d.choice && user)
@@ -250,7 +251,7 @@ static void remote_turns_append_request(struct buf *out, json_t *request,
 {
     if (p && !(p->grants & CONF_ANSWER))
         json_object_del(request, "choices");
-    char *const text = json_dumps(request, JSON_COMPACT);
+    char *const text = json_value_text(request);
     buf_add_str(out, text);
     free(text);
 }

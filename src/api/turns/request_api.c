@@ -10,6 +10,7 @@
 #include "api/turns/remote_turns.h"
 #include "api/turns/turn_api.h"
 #include "base/cleanup.h"
+#include "event/json/json_value.h"
 #include "event/json/json_writer.h"
 
 /* ---- open ones ---- */
@@ -149,7 +150,7 @@ static const char *request_api_read_object(char **to, const json_t *body, const 
         return NULL;
     if (!json_is_object(value))
         return "answers and input must be objects.";
-    *to = json_dumps(value, JSON_COMPACT);
+    *to = json_value_text(value);
     return NULL;
 }
 

@@ -7,6 +7,7 @@
 #include "chat/card/chat_card.h"
 #include "chat/operation/chat_target.h"
 #include "chat/show/chat_text.h"
+#include "event/json/json_value.h"
 #include "text/sentence/texts.h"
 #include "text/text_reveal.h"
 
@@ -78,7 +79,7 @@ static void set_arguments(json_t *about, const struct tc_request *ev, size_t mos
     json_object_foreach(args, key, value)
     {
         const char *const said = json_string_value(value);
-        char *const other = said ? NULL : json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
+        char *const other = said ? NULL : json_value_text(value);
         if (!chat_about_is_said(ev, said))
             buf_printf(&text, "%s%s: %s", text.len ? "\n" : "", key,
                        said    ? said

@@ -13,6 +13,7 @@
 #include "cli/control/print_table.h"
 #include "cli/control_client.h"
 #include "cli/oneshot_host.h"
+#include "event/json/json_value.h"
 #include "text/text_reveal.h"
 
 static const struct args_option rows[] = {
@@ -129,8 +130,7 @@ static int cmd_answer_list(const json_t *whole, bool json)
     size_t i;
     const json_t *r;
     if (json) {
-        json_dumpf(whole, stdout, JSON_COMPACT);
-        putchar('\n');
+        json_value_print(whole);
         return 0;
     }
     if (!json_array_size(all))

@@ -8,6 +8,7 @@
 #include "cli/control/print_table.h"
 #include "cli/control_client.h"
 #include "cli/oneshot_host.h"
+#include "event/json/json_value.h"
 
 static const struct args_option rows[] = {
     ARG_CONFIG,
@@ -54,8 +55,7 @@ static int cmd_hosts_list(const struct conf *conf, bool json)
         return EXIT_TURN_ERROR;
     const int result = control_client_check(&c, conf);
     if (!result && json) {
-        json_dumpf(c.body, stdout, JSON_COMPACT);
-        putchar('\n');
+        json_value_print(c.body);
     } else if (!result) {
         cmd_hosts_print(c.body);
     }

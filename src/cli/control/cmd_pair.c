@@ -11,6 +11,7 @@
 #include "cli/control/print_table.h"
 #include "cli/control_client.h"
 #include "cli/oneshot_host.h"
+#include "event/json/json_value.h"
 
 static const struct args_option rows[] = {
     {0, ARG_FLAG, "revoke", NULL, offsetof(struct args, revoke),
@@ -42,8 +43,7 @@ static void cmd_pair_print(const json_t *body, bool json)
     size_t i;
     const json_t *person;
     if (json) {
-        json_dumpf(body, stdout, JSON_COMPACT);
-        putchar('\n');
+        json_value_print(body);
         return;
     }
     if (!json_array_size(people))

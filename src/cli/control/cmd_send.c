@@ -19,6 +19,7 @@
 #include "cli/run/message_input.h"
 #include "cli/run/run_output.h"
 #include "cli/run/stop_signal.h"
+#include "event/json/json_value.h"
 #include "text/text_reveal.h"
 
 static const struct args_option rows[] = {
@@ -94,8 +95,7 @@ static int print_outcome(const struct conf *conf, const char *id, bool text)
     const char *const answer = json_string_value(json_object_get(turn, "answer"));
     const char *const error = json_string_value(json_object_get(turn, "error"));
     if (turn && !text) {
-        json_dumpf(turn, stdout, JSON_COMPACT);
-        putchar('\n');
+        json_value_print(turn);
     } else if (answer) {
         run_output_append_text(&shown, (struct str){answer, strlen(answer)});
         fwrite(shown.p ? shown.p : "", 1, shown.len, stdout);

@@ -10,6 +10,7 @@
 #include "cli/control/print_table.h"
 #include "cli/control_client.h"
 #include "cli/oneshot_host.h"
+#include "event/json/json_value.h"
 
 static const struct args_option rows[] = {
     ARG_CONFIG,
@@ -302,12 +303,6 @@ static void print_budgets(const json_t *budgets)
     }
 }
 
-static void print_json(const json_t *s)
-{
-    json_dumpf(s, stdout, JSON_COMPACT);
-    putchar('\n');
-}
-
 static void print_table(const json_t *s)
 {
     print_host(s);
@@ -328,7 +323,7 @@ static int status(const struct conf *conf, bool json)
         return EXIT_TURN_ERROR;
     const int result = control_client_check(&c, conf);
     if (!result)
-        (json ? print_json : print_table)(c.body);
+        (json ? json_value_print : print_table)(c.body);
     control_client_fini(&c);
     return result;
 }

@@ -9,6 +9,7 @@
 #include "cli/control/print_table.h"
 #include "cli/control/turn_client.h"
 #include "cli/oneshot_host.h"
+#include "event/json/json_value.h"
 
 #define SHOWN 20 /* without --all */
 
@@ -66,8 +67,7 @@ static int cmd_turns_run(const struct args *args)
     json_t *const list = conf ? turn_client_list(conf) : NULL;
     const json_t *const turns = json_object_get(list, "turns");
     if (list && args->json) {
-        json_dumpf(list, stdout, JSON_COMPACT);
-        putchar('\n');
+        json_value_print(list);
     } else if (list) {
         cmd_turns_print(turns, args->all);
     }

@@ -9,6 +9,7 @@
 
 #include "base/cleanup.h"
 #include "base/sys/log.h"
+#include "event/json/json_value.h"
 
 void finding_report_print_lines(const struct findings *findings)
 {
@@ -54,7 +55,6 @@ void finding_report_print_json(const struct findings *findings, const char *file
     json_object_set_new(o, "warnings", json_integer((json_int_t)findings->warnings));
     json_object_set_new(o, "errors", json_integer((json_int_t)findings->errors));
     json_object_set_new(o, "findings", list);
-    CLEANUP_FREE char *text = json_dumps(o, JSON_COMPACT);
-    puts(text ? text : "{}");
+    json_value_print(o);
     json_decref(o);
 }

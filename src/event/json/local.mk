@@ -13,5 +13,7 @@ libtcevent_a_SOURCES += \
 	src/event/json/json_simd_avx512.c \
 	src/event/json/json_simd_internal.h \
 	src/event/json/json_string.c \
+	src/event/json/json_value.c \
+	src/event/json/json_value.h \
 	src/event/json/json_writer.c \
 	src/event/json/json_writer.h

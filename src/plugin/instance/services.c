@@ -14,6 +14,7 @@
 #include "base/sys/log.h"
 #include "dialect/writer/writer.h"
 #include "event/json/json_redact.h"
+#include "event/json/json_value.h"
 #include "plugin/instance/services_internal.h"
 #include "plugin/instance/services_json.h"
 
@@ -115,7 +116,7 @@ static char *service_json(struct tc_turn *turn, const char *fmt, ...)
                   why);
         return NULL;
     }
-    char *const text = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
+    char *const text = json_value_text(value);
     json_decref(value);
     return adopt_text(turn, text);
 }

@@ -250,6 +250,8 @@ static void use_services(struct tc_turn *t)
     is_str(tc_json(t, "{s:s, s:[i,b], s:n}", "a", "ü\"", "b", 1, 1, "c"),
            "{\"a\":\"ü\\\"\",\"b\":[1,true],\"c\":null}", "tc_json");
     is_str(tc_json(t, "s", "x"), "\"x\"", "tc_json of a bare value");
+    is_str(tc_json(t, "[f, j]", 0.0125, "0.1"), "[0.0125,0.1]",
+           "numbers with their shortest digits");
     is_str(tc_json(t, "{s:j, s:s?, s:[i, f, b, n], s:I}", "a", "{\"x\":[1]}", "b", NULL, "c", 1,
                    0.5, 1, "d", (long long)1 << 40),
            "{\"a\":{\"x\":[1]},\"b\":null,\"c\":[1,0.5,true,null],\"d\":1099511627776}",
