@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import socket
+import socketserver
 import subprocess
 import tempfile
 import threading
@@ -180,12 +181,49 @@ def two_ways():
         ):
             _, output = doctor_of("ntfy", server + options)
             ok(wanted in output and "canary" not in output, f"ntfy: {wanted.split(' ', 2)[-1]}", output)
+        _, output = doctor_of("ntfy", server)
+        ok(f"{host} accepts requests without credentials" in output, "ntfy: no login is set, and none is asked for", output)
+        fake.control("fault", {"do": "answer", "status": 401, "match": {"method": "account"}})
+        status, output = doctor_of("ntfy", server)
+        equal(told(output).partition(": plugins.")[2],
+              f"instances.talk.token: {host} does not accept requests without credentials (status 401)\n      -> set token",
+              "ntfy: none is set, and one is asked for")
+        equal(status, 1, "ntfy: which is an error")
+
+
+def mail():
+    """A mail server that needs a login, and one that needs none."""
+    for code, wanted in ((250, "ok    instance talk: {} accepts requests without credentials"),
+                         (530, "{} does not accept requests without credentials (")):
+        with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Smtp) as server:
+            server.code = code
+            threading.Thread(target=server.serve_forever, daemon=True).start()
+            host = f"127.0.0.1:{server.server_address[1]}"
+            options = f'server = "smtp://{host}"; from = "a@example.org"; to = ["b@example.org"];'
+            _, output = doctor_of("email", options)
+            ok(wanted.format(host) in output, f"email: status {code} of a server without a login", output)
+            ok((code == 250) != ("-> set password" in output), f"email: with the option that is missing", output)
+            server.shutdown()
+
+
+class Smtp(socketserver.StreamRequestHandler):
+    """Greets, and answers everything but QUIT and EHLO with the status of the server."""
+
+    def handle(self):
+        self.wfile.write(b"220 fake\r\n")
+        for line in self.rfile:
+            verb = line.split()[0].upper() if line.split() else b""
+            code = {b"EHLO": 250, b"QUIT": 221}.get(verb, self.server.code)
+            self.wfile.write(f"{code} fake\r\n".encode())
+            if verb == b"QUIT":
+                return
 
 
 at_once()
 by_form()
 address()
 two_ways()
+mail()
 check("telegram", "", "fake_bot", "Unauthorized")
 check("slack", "/api/", "fake_bot", "invalid_auth")
 done()

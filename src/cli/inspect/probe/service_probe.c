@@ -15,7 +15,7 @@
 #include "text/text_clean.h"
 
 #define SHOWN_MAX ((size_t)200) /* bytes of a text of the service */
-#define SECRET_OPTION "{option:"
+#define OPTION "{option:"
 #define HEADERS_MAX ((size_t)64)
 
 /* One question and what came of it. */
@@ -84,22 +84,13 @@ static const char *const *service_probe_find_list(const struct service_probe *p)
     return list;
 }
 
-/* Whether the value is an option that has no value. */
-static bool service_probe_is_unset(struct service_probe *p, const char *value)
-{
-    if (strncmp(value, SECRET_OPTION, strlen(SECRET_OPTION)) != 0)
-        return false;
-    const char *const name = value + strlen(SECRET_OPTION);
-    return !service_probe_has_option(p, arena_strndup(&p->arena, name, strcspn(name, "}")));
-}
-
-/* How many: those of the plugin that have a value, then those of the operator. */
+/* How many: those of the plugin, of which outbox_expand leaves out the unset ones, then those of
+ * the operator. */
 static size_t service_probe_collect_headers(struct service_probe *p, struct tc_header *to)
 {
     size_t n = 0;
-    for (size_t i = 0; i < p->probe->header_count; i++)
-        if (!service_probe_is_unset(p, p->probe->headers[i].value))
-            to[n++] = p->probe->headers[i];
+    for (; n < p->probe->header_count && n < HEADERS_MAX; n++)
+        to[n] = p->probe->headers[n];
     const char *const *list = service_probe_find_list(p);
     for (; list && *list && n < HEADERS_MAX; list++) {
         const size_t len = strcspn(*list, "=");
@@ -120,19 +111,17 @@ static bool service_probe_names(struct service_probe *p, const char *key)
     return names;
 }
 
-/* The option whose value the service judges: the first secret of the request. NULL: none. */
-static const char *service_probe_find_secret(struct service_probe *p)
+/* The first secret of the request that has a value or not, as said. NULL: none. */
+static const char *service_probe_find_secret(struct service_probe *p, bool is_set)
 {
     const char *const *const list = service_probe_find_list(p);
     if (list && *list)
-        return p->probe->header_list;
-    if (p->is_mail)
-        return service_probe_find_row(p, "password", TC_T_STR) ? "password" : NULL;
+        return is_set ? p->probe->header_list : NULL;
     for (const struct tc_option *o = p->options; o && o->key; o++)
-        if ((o->flags & TC_SECRET) && service_probe_has_option(p, o->key) &&
+        if ((o->flags & TC_SECRET) && service_probe_has_option(p, o->key) == is_set &&
             service_probe_names(p, o->key))
             return o->key;
-    return NULL;
+    return is_set ? NULL : p->probe->header_list;
 }
 
 static void service_probe_set_host(struct service_probe *p, const char *url)
@@ -230,16 +219,14 @@ static void service_probe_free(struct service_probe *p)
     free(p);
 }
 
-/* An instance that uses the plugin without the service has no value for an option of the URL; one
- * that sends e-mails without a login has no password. */
+/* An instance that uses the plugin without the service has no value for an option of the URL. */
 static bool service_probe_is_meant(struct service_probe *p)
 {
-    const char *const secret = p->is_mail ? service_probe_find_secret(p) : NULL;
-    if (secret && !service_probe_has_option(p, secret))
-        return false;
-    for (const char *at = p->probe->url; (at = strstr(at, SECRET_OPTION)); at++)
-        if (service_probe_is_unset(p, at))
+    for (const char *at = p->probe->url; (at = strstr(at, OPTION));) {
+        at += strlen(OPTION);
+        if (!service_probe_has_option(p, arena_strndup(&p->arena, at, strcspn(at, "}"))))
             return false;
+    }
     return true;
 }
 
@@ -299,23 +286,28 @@ void service_probes_free(struct service_probes *all)
 
 /* ---- what is told ---- */
 
+/* The secret is wrong, or the service wants one and none is set. */
 static struct finding service_probe_judge_refusal(struct service_probe *p)
 {
     struct arena *const a = &p->arena;
-    const char *const key = service_probe_find_secret(p);
+    const char *const set = service_probe_find_secret(p, true);
+    const char *const key = set ? set : service_probe_find_secret(p, false);
     const struct conf_option *const o = key ? conf_option_find(p->inst->options, key) : NULL;
     const char *const file = o ? o->file : p->inst->file;
     const int line = o ? o->line : p->inst->line;
+    const char *const reason = p->reason    ? p->reason
+                               : p->is_mail ? p->error
+                                            : arena_sprintf(a, "status %d", p->status);
     return (struct finding){
         FINDING_ERROR,
         line ? (file ? file : p->conf->file) : NULL,
         line,
         arena_sprintf(a, "plugins.instances.%s%s%s", p->inst->name, key ? "." : "", key ? key : ""),
-        arena_sprintf(a, "%s does not accept %s (%s)", p->host, key ? key : "the credentials",
-                      p->reason    ? p->reason
-                      : p->is_mail ? p->error
-                                   : arena_sprintf(a, "status %d", p->status)),
-        arena_sprintf(a, "set a valid %s", key ? key : "value")};
+        set ? arena_sprintf(a, "%s does not accept %s (%s)", p->host, set, reason)
+            : arena_sprintf(a, "%s does not accept requests without credentials (%s)", p->host,
+                            reason),
+        key ? arena_sprintf(a, "set %s%s", set ? "a valid " : "", key)
+            : "use an instance of another service"};
 }
 
 static struct finding service_probe_judge_silence(struct service_probe *p)
@@ -365,8 +357,11 @@ struct finding service_probe_judge(struct service_probe *p)
                                 .remedy = "the plugin's probe is wrong"};
     if (p->is_proved)
         return (struct finding){.level = FINDING_OK,
-                                .text = arena_sprintf(a, "%s accepts the credentials%s%s%s",
-                                                      p->host, p->account ? " (account " : "",
+                                .text = arena_sprintf(a, "%s accepts %s%s%s%s", p->host,
+                                                      service_probe_find_secret(p, true)
+                                                          ? "the credentials"
+                                                          : "requests without credentials",
+                                                      p->account ? " (account " : "",
                                                       p->account ? p->account : "",
                                                       p->account ? ")" : "")};
     if (!p->status)
