@@ -227,7 +227,7 @@ struct tc_result {
     const char *message, *name, *chat, *cursor; /* each or NULL */
     int64_t hold_ms;     /* of a POLL that is done, too: until the next one */
     enum tc_scope scope; /* requests that wait for hold_ms */
-    const char *reason;  /* the service's words, or NULL */
+    const char *reason;  /* the service's words, or NULL; also why the instance waits */
     const char *path;    /* FETCH without TC_SAVE: absolute path of the file; or NULL */
 };
 

@@ -13,6 +13,8 @@ static const struct tc_option options[] = {
               "channel ID for turns that did not start in Discord"),
     TC_OPTION(struct discord_conf, message_content, "false", 0,
               "read messages that do not mention the bot (privileged intent)"),
+    TC_OPTION(struct discord_conf, refusals_max, "1000", 0,
+              "refused requests in 10 minutes after which all requests pause"),
     TC_OPTION(struct discord_conf, api_base, "https://discord.com/api/v10", 0,
               "base URL of the HTTP API"),
     {0},
@@ -22,6 +24,7 @@ static const struct tc_rule rules[] = {
     {.key = "token", .kind = TC_RULE_EXACTLY_ONE, .text = "webhook"},
     {.key = "webhook", .kind = TC_RULE_URL, .text = "https http"},
     {.key = "webhook", .kind = TC_RULE_NEEDS, .text = "channel"},
+    {.key = "refusals_max", .kind = TC_RULE_RANGE, .min = 1, .max = 5000},
     {.key = "api_base", .kind = TC_RULE_URL, .text = "https http"},
     {0},
 };
@@ -77,6 +80,13 @@ static int on_reply(struct tc_turn *lobby, const struct tc_reply *reply, struct 
     const char *const channel = after(reply->tag, "channel"), *const history =
                                                                   after(reply->tag, "history");
     const bool gateway = strcmp(reply->tag, "gateway") == 0;
+    const int64_t pause = discord_refusal_count(lobby, reply, &v->reason);
+    if (pause) {
+        v->next = TC_NEXT_AGAIN;
+        v->hold_ms = pause;
+        v->scope = TC_HOLD_INSTANCE;
+        return 0;
+    }
     if (reply->status == 429 || (v->next == TC_NEXT_AGAIN && !gateway))
         return 0;
     v->next = TC_NEXT_DONE;

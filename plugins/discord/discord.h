@@ -11,6 +11,7 @@
 struct discord_conf {
     const char *token, *webhook, *api_base, *channel;
     bool message_content;
+    int64_t refusals_max;
 };
 
 enum discord_phase {
@@ -45,8 +46,8 @@ struct discord {
     json_t *channels; /* id: id of the parent of a thread, or "" */
     json_t *tokens;   /* ids of interactions whose token the host keeps, oldest first */
     unsigned pages;   /* of history that were asked for */
-    unsigned invalid; /* answers 401, 403 and 429 since invalid_ms */
-    int64_t invalid_ms;
+    int64_t refusals; /* replies 401, 403 and 429 since refusals_ms */
+    int64_t refusals_ms;
 };
 
 #define DISCORD_API "{option:api_base}"
@@ -78,6 +79,9 @@ bool discord_is_attachment(const struct tc_turn *turn, const char *url);
 
 int discord_read(struct tc_turn *turn, const struct tc_op *op, const struct tc_reply *reply,
                  struct tc_result *result);
+/* To be called for every reply. Counts one that Discord counts towards a ban of the address.
+ * Returns how long all requests have to wait, in ms, and why, which is logged; 0: they need not. */
+int64_t discord_refusal_count(struct tc_turn *turn, const struct tc_reply *reply, const char **why);
 
 /* ---- discord_gateway.c ---- */
 
@@ -102,6 +106,9 @@ void discord_session_begin(struct tc_turn *lobby, const json_t *ready);
 void discord_session_admit(struct tc_turn *lobby);
 /* The next connection begins a new session. */
 void discord_session_drop(struct tc_turn *lobby);
+/* Sessions that were begun within 24 hours, by earlier processes, too. */
+int64_t discord_session_starts(const struct tc_turn *lobby);
+void discord_session_count_start(struct tc_turn *lobby);
 
 /* ---- discord_history.c ---- */
 

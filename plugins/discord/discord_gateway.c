@@ -16,7 +16,8 @@
 #define BACKOFF_DOUBLINGS 6 /* 64 s */
 #define RESUMES_MAX 3
 #define UNOPENED_MAX 3
-#define STARTS_MIN 50 /* identifies that stay in reserve: at 0 Discord resets the token */
+#define STARTS_MAX 1000 /* identifies in 24 hours, unless Discord says otherwise */
+#define STARTS_MIN 50   /* identifies that stay in reserve: at 0 Discord resets the token */
 #define STARTS_WAIT_MS INT64_C(3600000)
 #define CLOSE_STATUS 4000 /* 1000 and 1001 would end the session */
 #define INTENT_GUILD_MESSAGES (1 << 9)
@@ -131,13 +132,23 @@ int discord_gateway_start(struct tc_turn *lobby, const struct tc_result *identit
     return 1; /* there is nothing to poll */
 }
 
+/* Identifies that are left, as Discord says or by the connector's own count, whichever is less. */
+static int64_t identifies_left(struct tc_turn *lobby, const json_t *limit)
+{
+    const json_t *const total = json_object_get(limit, "total");
+    const json_t *const left = json_object_get(limit, "remaining");
+    const int64_t most = json_is_integer(total) ? json_integer_value(total) : STARTS_MAX;
+    const int64_t own = most - discord_session_starts(lobby);
+    const int64_t told = json_is_integer(left) ? json_integer_value(left) : most;
+    return own < told ? own : told;
+}
+
 /* False: a new session would use up the identifies that are left. */
 static bool may_identify(struct tc_turn *lobby, const json_t *body)
 {
     const json_t *const limit = json_object_get(body, "session_start_limit");
-    const json_t *const left = json_object_get(limit, "remaining");
-    if (discord_session_exists(lobby) || !json_is_integer(left) ||
-        json_integer_value(left) >= STARTS_MIN)
+    const int64_t left = identifies_left(lobby, limit);
+    if (discord_session_exists(lobby) || left >= STARTS_MIN)
         return true;
     const int64_t reset = json_integer_value(json_object_get(limit, "reset_after"));
     const int64_t wait = reset > 0 && reset < STARTS_WAIT_MS ? reset : STARTS_WAIT_MS;
@@ -145,7 +156,7 @@ static bool may_identify(struct tc_turn *lobby, const json_t *body)
         lobby->inst, TC_ERR,
         "new sessions left for this token: %lld, and Discord resets the token at 0; asking again "
         "in %lld min; no messages are received",
-        (long long)json_integer_value(left), (long long)wait / 60000);
+        (long long)left, (long long)wait / 60000);
     gateway_wait(lobby, wait);
     return false;
 }
@@ -186,6 +197,7 @@ static void identify(struct tc_turn *lobby)
     const struct discord_conf *const conf = lobby->inst->conf;
     const int intents = INTENT_GUILD_MESSAGES | INTENT_DIRECT_MESSAGES |
                         (conf->message_content ? INTENT_MESSAGE_CONTENT : 0);
+    discord_session_count_start(lobby);
     send_op(lobby, 2,
             json_pack("{s:s, s:i, s:{s:s, s:s, s:s}}", "token", conf->token, "intents", intents,
                       "properties", "os", "linux", "browser", "turncast", "device", "turncast"));

@@ -9,8 +9,7 @@
 
 #include "discord.h"
 
-#define INVALID_MAX 1000 /* Discord bans at 10,000 in that time */
-#define INVALID_MS INT64_C(600000)
+#define REFUSALS_MS INT64_C(600000)
 
 /* Codes of Discord. CHAT_GONE of a message in a thread is THREAD_GONE first. */
 static const struct {
@@ -111,7 +110,8 @@ static int64_t now_ms(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-static bool is_invalid(const struct tc_reply *reply)
+/* Discord counts these replies, except for limits of a channel that others use up, too. */
+static bool is_refusal(const struct tc_reply *reply)
 {
     const char *const scope = header_of(reply, "x-ratelimit-scope");
     if (reply->status == 429)
@@ -119,29 +119,39 @@ static bool is_invalid(const struct tc_reply *reply)
     return reply->status == 401 || reply->status == 403;
 }
 
-/* Too many refusals: everything waits until Discord has forgotten them. */
-static void count_invalid(struct tc_turn *turn, const struct tc_reply *reply,
-                          struct tc_result *result)
+int64_t discord_refusal_count(struct tc_turn *turn, const struct tc_reply *reply, const char **why)
 {
+    const struct discord_conf *const conf = turn->inst->conf;
     struct discord *const s = discord_state(turn);
     const int64_t now = now_ms();
-    if (!is_invalid(reply))
-        return;
-    if (now - s->invalid_ms >= INVALID_MS) {
-        s->invalid_ms = now;
-        s->invalid = 0;
+    if (!is_refusal(reply))
+        return 0;
+    if (now - s->refusals_ms >= REFUSALS_MS) {
+        s->refusals_ms = now;
+        s->refusals = 0;
     }
-    if (++s->invalid < INVALID_MAX)
+    if (++s->refusals < conf->refusals_max)
+        return 0;
+    s->refusals = 0; /* Discord forgets them during the pause */
+    *why = tc_sprint(turn,
+                     "requests that Discord refused within 10 minutes (HTTP 401, 403 or 429): %lld "
+                     "(refusals_max); at 10000 it bans the address; no requests for 10 minutes",
+                     (long long)conf->refusals_max);
+    tc_log(turn->inst, TC_ERR, "%s", *why ? *why : "too many refused requests");
+    return REFUSALS_MS;
+}
+
+static void read_refusals(struct tc_turn *turn, const struct tc_reply *reply,
+                          struct tc_result *result)
+{
+    const char *why = NULL;
+    const int64_t pause = discord_refusal_count(turn, reply, &why);
+    if (!pause)
         return;
-    if (s->invalid == INVALID_MAX)
-        tc_log(
-            turn->inst, TC_ERR,
-            "requests that Discord refused within 10 minutes (HTTP 401, 403 or 429): %d; at 10000 "
-            "it bans the address; no requests are sent for 10 minutes",
-            INVALID_MAX);
     result->kind = TC_RESULT_RETRY;
-    result->hold_ms = INVALID_MS;
+    result->hold_ms = pause;
     result->scope = TC_HOLD_INSTANCE;
+    result->reason = why;
 }
 
 /* ---- all ---- */
@@ -170,7 +180,7 @@ int discord_read(struct tc_turn *turn, const struct tc_op *op, const struct tc_r
     if (op->kind == TC_OP_IDENTIFY)
         read_identity(turn, body, result);
     read_limit(reply, result);
-    count_invalid(turn, reply, result);
+    read_refusals(turn, reply, result);
     json_decref(body);
     return 0;
 }

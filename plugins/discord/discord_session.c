@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: MIT
  * The gateway session, as it is on disk: a restarted host resumes it and misses no event. A JSON
  * object: id and url of the session, seq of the last event that was admitted, gap if messages of an
- * earlier time have to be read from the history, and channels, see discord_history.c. */
+ * earlier time have to be read from the history, and channels, see discord_history.c. Beside it the
+ * number of sessions that were begun on a day: at 1000 Discord resets the token. */
 #include <stdlib.h>
+#include <time.h>
 
 #include "discord.h"
 
 #define KEY "session"
+#define STARTS "starts"
+#define DAY_S 86400
 
 int discord_session_load(struct tc_instance *inst)
 {
@@ -56,6 +60,40 @@ void discord_session_admit(struct tc_turn *lobby)
     json_object_set_new(s->session, "seq", json_integer(s->gateway.seq));
     s->is_changed = true;
 }
+
+/* ---- sessions of a day ---- */
+
+static json_t *starts_load(struct tc_instance *inst)
+{
+    const char *const text = tc_load(inst, STARTS);
+    json_t *const starts = text ? json_loads(text, 0, NULL) : NULL;
+    const json_int_t age =
+        (json_int_t)time(NULL) - json_integer_value(json_object_get(starts, "since"));
+    if (age >= 0 && age < DAY_S)
+        return starts;
+    json_decref(starts);
+    return json_pack("{s:I, s:i}", "since", (json_int_t)time(NULL), "count", 0);
+}
+
+int64_t discord_session_starts(const struct tc_turn *lobby)
+{
+    json_t *const starts = starts_load(lobby->inst);
+    const int64_t count = json_integer_value(json_object_get(starts, "count"));
+    json_decref(starts);
+    return count;
+}
+
+void discord_session_count_start(struct tc_turn *lobby)
+{
+    json_t *const starts = starts_load(lobby->inst);
+    const json_int_t count = json_integer_value(json_object_get(starts, "count"));
+    json_object_set_new(starts, "count", json_integer(count + 1));
+    const char *const text = discord_dump(lobby, starts);
+    if (text)
+        tc_store(lobby->inst, STARTS, text);
+}
+
+/* ---- the end of a session ---- */
 
 void discord_session_drop(struct tc_turn *lobby)
 {

@@ -17,6 +17,7 @@
 #define SIGNS_OFF_AFTER 3
 #define SIGNS_OFF_MS 600000
 #define LOCKED_HOLD_MS 300000
+#define TOLD_HOLD_MS 60000 /* a pause of the instance that the status gives the reason of */
 #define MOVES_MAX 10000
 
 /* ---- life ---- */
@@ -323,6 +324,8 @@ static void apply_hold(struct chat *c, const struct tc_reply *reply,
     } else if (r->hold_ms > 0) {
         v->hold_ms = r->hold_ms;
         v->scope = r->scope;
+        if (r->scope == TC_HOLD_INSTANCE && r->hold_ms >= TOLD_HOLD_MS)
+            v->reason = r->reason;
     }
     if (r->kind == TC_RESULT_RETRY && reply->status == 429)
         v->scope = r->scope; /* the host has read how long */

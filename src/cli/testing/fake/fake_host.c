@@ -490,6 +490,7 @@ int fake_host_restart(struct fake_host *s)
     for (int64_t i = 1; i <= s->socket_count; i++)
         s->sockets[i] = 0;
     fake_host_drop_requests(s, false);
+    fake_host_mark_in_doubt(s);
     runtime_secrets_fini(&s->kept.secrets);
     for (struct fake_turn *t = s->turns; t; t = t->next)
         t->done = true;

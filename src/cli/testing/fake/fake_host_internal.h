@@ -33,7 +33,9 @@ void fake_host_take_results(struct fake_host *s, const struct callback_batch *b)
 void fake_host_pump(struct fake_host *s);
 /* All requests, or only those that do not outlive the host. */
 void fake_host_drop_requests(struct fake_host *s, bool all);
-/* After a restart: those on the wire are in doubt. */
+/* At a restart, before the new instance sends any: notes those on the wire, of which
+ * fake_host_resume tells the instance that they are in doubt. */
+void fake_host_mark_in_doubt(struct fake_host *s);
 void fake_host_resume(struct fake_host *s);
 /* When the next request moves by itself, `end` at most. */
 int64_t fake_host_next_request_ms(const struct fake_host *s, int64_t end);

@@ -543,10 +543,14 @@ static struct fake_request *fake_host_find_marked(const struct fake_host *s)
     return r;
 }
 
-void fake_host_resume(struct fake_host *s)
+void fake_host_mark_in_doubt(struct fake_host *s)
 {
     for (struct fake_request *r = s->requests; r; r = r->next)
-        r->born_ms = r->state == FAKE_WAITS ? r->born_ms : -r->born_ms; /* marks it */
+        r->born_ms = r->state == FAKE_WAITS ? r->born_ms : -r->born_ms;
+}
+
+void fake_host_resume(struct fake_host *s)
+{
     for (struct fake_request *r; (r = fake_host_find_marked(s));) {
         r->born_ms = -r->born_ms;
         fake_host_reply(s, r, TC_AMBIGUOUS, 0, "", 0);
