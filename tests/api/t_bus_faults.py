@@ -192,7 +192,7 @@ def wrong_stream(server):
 
 USERS = """authorization { users: [
   { user: host, password: host-password, permissions: { publish: ["tc.>", "$JS.API.>", "$KV.tc_host.>", "$KV.tc_lead.>", "$KV.tc_conf.>",
-    "_INBOX.>"], subscribe: ["tc.>", "_INBOX.>"] } }
+    "$KV.tc_run.>", "$KV.tc_home.>", "$JS.ACK.>", "_INBOX.>"], subscribe: ["tc.>", "_INBOX.>"] } }
   { user: weak, password: weak-password, permissions: { publish: ["tc.>"], subscribe: ["tc.>", "_INBOX.>"] } } ] }
 """
 

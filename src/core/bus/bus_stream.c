@@ -27,12 +27,18 @@ static const struct bus_stream_row {
         KIND_LEASES, /* a bucket whose entries expire when they are not renewed */
     } kind;
     int64_t max_age, max_bytes, max_per_subject, max_messages; /* 0, -1: none */
+    bool keeps;    /* what is stored: a message that does not fit is refused */
+    bool is_queue; /* each message is removed when a consumer has acknowledged it */
 } rows[BUS_STREAMS] = {
     [BUS_EVENTS] = {"_EV", ".ev", ".live", KIND_STREAM, DAY, 8192 * MIB, 20000, -1},
     [BUS_STATES] = {"_STATE", ".state", ".known", KIND_STREAM, DAY, 64 * MIB, 1, 5000},
     [BUS_HOSTS] = {"_host", "_host", NULL, KIND_LEASES, 0, -1, 1, -1},
     [BUS_LEADERS] = {"_lead", "_lead", NULL, KIND_LEASES, 0, -1, 1, -1},
     [BUS_CONF] = {"_conf", "_conf", ".conf", KIND_BUCKET, 0, 64 * MIB, 1, -1},
+    [BUS_TURNS] = {"_TURN", ".turn", NULL, KIND_STREAM, 7 * DAY, 1024 * MIB, -1, -1, true},
+    [BUS_WORK] = {"_WORK", ".work", NULL, KIND_STREAM, 0, -1, -1, 100000, true, true},
+    [BUS_RUNS] = {"_run", "_run", NULL, KIND_BUCKET, 7 * DAY, -1, 1, -1},
+    [BUS_HOMES] = {"_home", "_home", NULL, KIND_BUCKET, 0, -1, 1, -1},
 };
 
 void bus_stream_name(struct buf *out, const struct bus_names *names, enum bus_stream stream)
@@ -103,6 +109,11 @@ static int64_t bus_stream_max_age(const struct bus_stream_row *row, int64_t repl
     return row->kind == KIND_LEASES ? BUS_LEASE_S(replicas) * SECOND : row->max_age;
 }
 
+static const char *bus_stream_retention(const struct bus_stream_row *row)
+{
+    return row->is_queue ? "workqueue" : "limits";
+}
+
 void bus_stream_config(struct buf *out, const struct bus_names *names, enum bus_stream stream,
                        int64_t replicas)
 {
@@ -111,8 +122,9 @@ void bus_stream_config(struct buf *out, const struct bus_names *names, enum bus_
     bus_stream_name(out, names, stream);
     buf_add_str(out, "\",\"subjects\":[\"");
     bus_stream_add_filter(out, names, row);
-    buf_add_str(out, "\"],\"retention\":\"limits\",\"storage\":\"file\",\"allow_direct\":true");
-    jsonw_member_str(out, "discard", row->kind == KIND_STREAM ? "old" : "new");
+    buf_add_str(out, "\"],\"storage\":\"file\",\"allow_direct\":true");
+    jsonw_member_str(out, "retention", bus_stream_retention(row));
+    jsonw_member_str(out, "discard", row->kind == KIND_STREAM && !row->keeps ? "old" : "new");
     jsonw_member_int(out, "max_age", bus_stream_max_age(row, replicas));
     jsonw_member_int(out, "max_bytes", row->max_bytes);
     jsonw_member_int(out, "max_msgs", row->max_messages);
@@ -139,7 +151,8 @@ static bool bus_stream_is_usable(struct str info, const struct bus_names *names,
     buf_printf(&stored, "%s%s.>", names->prefix, row->stored_as ? row->stored_as : "");
     if (!json_reader_string_is(bus_message_text(info, "/config/subjects/0"), filter.p))
         bus_stream_explain(why, "subjects");
-    if (!json_reader_string_is(bus_message_text(info, "/config/retention"), "limits"))
+    if (!json_reader_string_is(bus_message_text(info, "/config/retention"),
+                               bus_stream_retention(row)))
         bus_stream_explain(why, "retention");
     if (!json_reader_is_valid(info) ||
         !str_is(json_reader_pointer(info, "/config/allow_direct"), "true"))

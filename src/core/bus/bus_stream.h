@@ -9,10 +9,22 @@
 #include "base/bytes/buf.h"
 #include "base/str.h"
 
-/* Streams: events of turns; what is known of turns. Buckets: leases of hosts by their names; leases
- * of instances by theirs, whose holder alone runs the instance; what hosts share and keep. */
-enum bus_stream { BUS_EVENTS, BUS_STATES, BUS_HOSTS, BUS_LEADERS, BUS_CONF };
-#define BUS_STREAMS 5
+/* Streams: events of turns; what is known of turns; turns that another host is to run, and their
+ * outcomes; the work queue, whose messages only wake up the hosts that take them. Buckets: leases
+ * of hosts by their names; leases of instances by theirs, whose holder alone runs the instance;
+ * what hosts share and keep; which host runs a turn, by turn; the host of each conversation. */
+enum bus_stream {
+    BUS_EVENTS,
+    BUS_STATES,
+    BUS_HOSTS,
+    BUS_LEADERS,
+    BUS_CONF,
+    BUS_TURNS,
+    BUS_WORK,
+    BUS_RUNS,
+    BUS_HOMES,
+};
+#define BUS_STREAMS 9
 
 /* Both are borrowed. */
 struct bus_names {
@@ -24,7 +36,8 @@ struct bus_names {
 
 /* Appends its name: TC_EV, TC_STATE, KV_tc_host. */
 void bus_stream_name(struct buf *out, const struct bus_names *names, enum bus_stream stream);
-/* Appends the subject by which a message is published: tc.ev.HOST.TURN, tc.state.HOST.TURN; for a
+/* Appends the subject by which a message is published: tc.ev.HOST.TURN, tc.state.HOST.TURN; of
+ * BUS_TURNS and BUS_WORK, `host` is the kind: tc.turn.new.INSTANCE.TURN, tc.work.host.HOST; for a
  * bucket, `host` is the key, and `turn` is ignored: $KV.tc_host.KEY. "*" means any. */
 void bus_stream_subject(struct buf *out, const struct bus_names *names, enum bus_stream stream,
                         const char *host, const char *turn);

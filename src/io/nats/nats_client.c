@@ -176,7 +176,8 @@ static struct nats_job *nats_job_new(struct nats_client *c, const struct nats_cl
     struct nats_job *const job = xcalloc(1, sizeof *job);
     job->client = c;
     job->subject = xstrdup(p->subject);
-    job->operation = p->operation ? xstrdup(p->operation) : NULL;
+    job->reply = xstrdup(p->reply);
+    job->operation = xstrdup(p->operation);
     job->expected = p->is_conditional ? (int64_t)p->expected : -1;
     job->data = xmalloc(p->data.len + 1);
     memcpy(job->data, p->data.p, p->data.len);
@@ -198,6 +199,7 @@ void nats_client_request(struct nats_client *c, const struct nats_client_publica
     r->deadline_ms = clock_mono_ms() + timeout_ms;
     r->on_reply = on_reply;
     r->ctx = ctx;
+    ASSERT(!job->reply);
     job->reply = xasprintf("%s%" PRIu64, c->inbox, r->id);
     if (TAILQ_EMPTY(&c->requests))
         loop_timer_set(c->tick, TICK_MS);

@@ -62,6 +62,7 @@ void nats_client_unsubscribe(struct nats_client_subscription *s);
 
 struct nats_client_publication {
     const char *subject;
+    const char *reply; /* where an answer is to go, or NULL; a request has its own */
     struct str data;
     const char *operation; /* of a bucket of keys and values: KV-Operation, or NULL */
     bool is_conditional;   /* stored only if `expected` is right */

@@ -31,6 +31,11 @@ static void test_names(void)
     bus_stream_subject(&b, &names, BUS_HOSTS, "h2", NULL);
     is_str(b.p, "tc.ev.h1.t tc.state.*.* $KV.tc_host.h2", "subjects to publish to");
     buf_reset(&b);
+    bus_stream_subject(&b, &names, BUS_TURNS, "new.telegram", "t");
+    buf_add_char(&b, ' ');
+    bus_stream_subject(&b, &names, BUS_WORK, "host", "h2");
+    is_str(b.p, "tc.turn.new.telegram.t tc.work.host.h2", "subjects of work");
+    buf_reset(&b);
     bus_stream_stored_subject(&b, &names, BUS_EVENTS, "*", "t");
     buf_add_char(&b, ' ');
     bus_stream_stored_subject(&b, &names, BUS_STATES, "*", "*");
@@ -80,6 +85,7 @@ static void test_compare(void)
     judge(BUS_EVENTS, "tc.ev.>\"]", "tc.ev.\\u003e\"]", BUS_STREAM_SAME, "");
     judge(BUS_EVENTS, "tc.ev.>\"]", "tc.other.>\"]", BUS_STREAM_USELESS, "subjects");
     judge(BUS_EVENTS, "\"limits\"", "\"workqueue\"", BUS_STREAM_USELESS, "retention");
+    judge(BUS_WORK, "\"workqueue\"", "\"limits\"", BUS_STREAM_USELESS, "retention");
     judge(BUS_EVENTS, "\"allow_direct\":true", "\"allow_direct\":false", BUS_STREAM_USELESS,
           "allow_direct");
     judge(BUS_EVENTS, "\"dest\":\"tc.live.>\"", "\"dest\":\"x.>\"", BUS_STREAM_USELESS,

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT
+ * The work queue against Debian's nats-server: two takers, one message each, given back, finished,
+ * and taken again after the server was killed. */
+#include "core/bus/bus_queue.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/sys/clock.h"
+#include "io/nats_server.h"
+#include "tap/tap.h"
+
+#define DEADLINE_MS 60000
+
+static struct bus_link net = {.names = {"tc", "h1"}, .boot = "b1"};
+
+static void on_changed(void *ctx, bool connected, const char *text)
+{
+    (void)ctx;
+    (void)text;
+    net.is_active = connected;
+}
+
+static bool await(const bool *flag, bool wanted)
+{
+    const int64_t end = clock_mono_ms() + DEADLINE_MS;
+    while (*flag != wanted && clock_mono_ms() < end)
+        loop_run_once(net.loop, 20);
+    return *flag == wanted;
+}
+
+/* ---- one request ---- */
+
+struct reply {
+    bool is_there;
+    int64_t messages;
+    char why[160];
+};
+
+static void on_reply(void *ctx, enum nats_client_result result, const struct nats_client_message *m)
+{
+    struct reply *const r = ctx;
+    r->is_there = true;
+    if (result == NATS_CLIENT_REPLIED)
+        r->messages = bus_message_number(m->data, "/state/messages");
+    else
+        snprintf(r->why, sizeof r->why, "result %d", (int)result);
+}
+
+static struct reply ask(const char *subject, struct str body)
+{
+    struct reply r = {0};
+    nats_client_request(net.client,
+                        &(struct nats_client_publication){.subject = subject, .data = body},
+                        BUS_STORE_MS, on_reply, &r);
+    await(&r.is_there, true);
+    return r;
+}
+
+static void create_stream(void)
+{
+    CLEANUP_BUF struct buf config = {0};
+    bus_stream_config(&config, &net.names, BUS_WORK, 1);
+    is_str(ask("$JS.API.STREAM.CREATE.TC_WORK", (struct str){config.p, config.len}).why, "",
+           "the stream is created");
+}
+
+/* ---- a taker ---- */
+
+struct taker {
+    struct bus_queue *queue;
+    unsigned room, taken, deliveries;
+    bool has_one;
+    char body[32], ticket[BUS_QUEUE_ACK_MAX];
+};
+
+static bool has_room(void *ctx)
+{
+    return ((const struct taker *)ctx)->room > 0;
+}
+
+static void take(void *ctx, const struct bus_queue_item *item)
+{
+    struct taker *const t = ctx;
+    t->room--;
+    t->taken++;
+    t->has_one = true;
+    t->deliveries = item->deliveries;
+    snprintf(t->body, sizeof t->body, "%.*s", (int)item->body.len, item->body.p);
+    snprintf(t->ticket, sizeof t->ticket, "%s", item->ticket);
+}
+
+static void begin(struct taker *t, const char *boot, unsigned room)
+{
+    snprintf(net.boot, sizeof net.boot, "%s", boot);
+    t->room = room;
+    t->queue = bus_queue_new(&(struct bus_queue_spec){.link = &net,
+                                                      .name = "any-main",
+                                                      .subject = "tc.work.any.main",
+                                                      .has_room = has_room,
+                                                      .take = take,
+                                                      .ctx = t});
+    bus_queue_resume(t->queue);
+}
+
+static bool next(struct taker *t)
+{
+    t->has_one = false;
+    t->room = 1;
+    bus_queue_pull(t->queue);
+    return await(&t->has_one, true);
+}
+
+int main(void)
+{
+    struct nats_server server = {0};
+    struct tc_err err = {0};
+    struct taker a = {0}, b = {0};
+    plan_lazy();
+    net.loop = loop_new();
+    if (!nats_server_start(&server, "")) {
+        skip(1, "no nats-server");
+        return 0;
+    }
+    const char *const urls[] = {server.url, NULL};
+    net.client = nats_client_new(
+        &(struct nats_client_spec){
+            .loop = net.loop, .urls = urls, .name = "test", .changed = on_changed},
+        &err);
+    if (!net.client)
+        bail("%s", err_format(&err));
+    ok(await(&net.is_active, true), "connected");
+    create_stream();
+    ask("tc.work.any.main", STR("one"));
+    ask("tc.work.any.main", STR("two"));
+    begin(&a, "b1", 1);
+    begin(&b, "b2", 0);
+    ok(await(&a.has_one, true), "a message is taken");
+    is_str(a.body, "one", "the oldest");
+    is_int(a.deliveries, 1, "for the first time");
+    ok(next(&b), "another taker takes another message");
+    is_str(b.body, "two", "the next one");
+    is_int(a.taken, 1, "whoever has no room takes no more");
+    bus_queue_extend(&net, a.ticket);
+    bus_queue_release(&net, a.ticket, 100);
+    ok(next(&b), "a message that was given back is taken by another");
+    is_str(b.body, "one", "it is that one");
+    is_int(b.deliveries, 2, "for the second time");
+    struct reply done = {0};
+    bus_queue_finish(&net, b.ticket, on_reply, &done);
+    ok(await(&done.is_there, true) && !*done.why, "it is finished");
+    is_int(ask("$JS.API.STREAM.INFO.TC_WORK", STR("")).messages, 1, "and removed; the other stays");
+    bus_queue_free(b.queue);
+    nats_server_kill(&server);
+    await(&net.is_active, false);
+    is_int(a.room, 0, "no message comes without a server");
+    ok(nats_server_start(&server, ""), "the server is back");
+    await(&net.is_active, true);
+    ask("tc.work.any.main", STR("three"));
+    a.has_one = false;
+    a.room = 1;
+    bus_queue_resume(a.queue);
+    ok(await(&a.has_one, true), "after a new connection messages are taken again");
+    if (strcmp(a.body, "one") == 0) /* the servers may forget the last acknowledgements */
+        next(&a);
+    is_str(a.body, "three", "what came since");
+    bus_queue_free(a.queue);
+    nats_client_free(net.client);
+    nats_server_kill(&server);
+    loop_free(net.loop);
+    return 0;
+}
