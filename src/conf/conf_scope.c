@@ -11,6 +11,7 @@
 
 /* Where turns come from beside instances; "run" has no such name in front. */
 static const char *const conf_scope_sources[] = {"http", "openai", "ag-ui"};
+#define CONTROL_SOURCE "http:local"
 #define SOURCES (sizeof conf_scope_sources / sizeof *conf_scope_sources)
 
 /* ---- reading ---- */
@@ -234,10 +235,13 @@ static bool conf_scope_admits_turns_of(const struct conf *c, const struct conf_s
            conf_scope_has_agent(s, agent->name) && conf_scope_has_source(s, from->name);
 }
 
-/* Who begins those over HTTP, or by `turncast run`, says which agent is to run them. */
+/* Who begins those over HTTP, or by `turncast run` and `send`, says which agent is to run them. The
+ * control socket listens without http.listen, too. */
 static bool conf_scope_admits_others(const struct conf *c, const struct conf_scope *s)
 {
     char *const *pattern = s->conversations;
+    if (conf_scope_has_source(s, CONTROL_SOURCE))
+        return true;
     for (size_t i = 0; i < SOURCES; i++)
         if (c->http.listen && conf_scope_has_source(s, conf_scope_sources[i]))
             return true;

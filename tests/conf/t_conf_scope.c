@@ -119,8 +119,11 @@ static void test_admits_any(void)
     has_any("", "conversations = [\"tg:*\"];", true, "those of another instance");
     has_any("", "conversations = [\"tg:*\"]; agents = [\"b\"];", false, "  of another agent");
     has_any("", "conversations = [\"off:*\"];", false, "of one that is not enabled");
-    has_any("", "conversations = [\"http:*\"];", false, "over HTTP, and nobody listens");
-    has_any(http, "conversations = [\"http:*\"]; agents = [\"b\"];", true, "  somebody does");
+    has_any("", "conversations = [\"http:key:*\"];", false, "over HTTP, and nobody listens");
+    has_any("", "conversations = [\"http:local:a:*\"];", true, "  but send has the control socket");
+    has_any("", "conversations = [\"http:*\"];", true, "  also of all sources of this name");
+    has_any("", "conversations = [\"openai:*\"];", false, "  by which nobody uses that interface");
+    has_any(http, "conversations = [\"http:key:*\"]; agents = [\"b\"];", true, "  somebody does");
     has_any("", "conversations = [\"notes\"];", true, "a conversation of run");
 }
 
