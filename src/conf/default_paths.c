@@ -2,28 +2,19 @@
  * Owns the places the host looks at. */
 #include "conf/default_paths.h"
 
-#include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
 #include "conf/conf.h"
+#include "conf/parse/conf_path.h"
 
 /* The variable's value when it is an absolute path, as XDG has it. */
 static const char *env_dir(const char *name)
 {
     const char *value = getenv(name);
     return value && *value == '/' ? value : NULL;
-}
-
-static const char *home_dir(void)
-{
-    const char *home = env_dir("HOME");
-    if (home)
-        return home;
-    const struct passwd *pw = getpwuid(geteuid());
-    return pw ? pw->pw_dir : "/";
 }
 
 char *default_paths_state_dir(struct arena *a)
@@ -33,7 +24,7 @@ char *default_paths_state_dir(struct arena *a)
         return arena_sprintf(a, "%s/turncast", state);
     if (geteuid() == 0)
         return arena_strdup(a, "/var/lib/turncast");
-    return arena_sprintf(a, "%s/.local/state/turncast", home_dir());
+    return arena_sprintf(a, "%s/.local/state/turncast", conf_path_home());
 }
 
 char *default_paths_make_absolute(struct arena *a, const char *path)
@@ -83,7 +74,7 @@ char *conf_user_path(void)
         return xstrdup(named);
     const char *config = env_dir("XDG_CONFIG_HOME");
     return config ? xasprintf("%s/turncast/turncast.conf", config)
-                  : xasprintf("%s/.config/turncast/turncast.conf", home_dir());
+                  : xasprintf("%s/.config/turncast/turncast.conf", conf_path_home());
 }
 
 char *conf_default_path(void)

@@ -7,6 +7,9 @@
 check_PROGRAMS += tests/conf/options/t_plugin_options
 tests_conf_options_t_plugin_options_LDADD = $(TEST_CONF)
 
+check_PROGRAMS += tests/conf/parse/t_conf_path
+tests_conf_parse_t_conf_path_LDADD = $(TEST_CONF)
+
 check_PROGRAMS += tests/conf/t_conf
 tests_conf_t_conf_LDADD = $(TEST_CONF)
 check_PROGRAMS += tests/conf/t_conf_http_key

@@ -14,6 +14,7 @@
 #include "base/cleanup.h"
 #include "base/nearest_word.h"
 #include "conf/options/option_rules.h"
+#include "conf/parse/conf_path.h"
 #include "conf/parse/option_list.h"
 #include "conf/parse/secret.h"
 
@@ -269,8 +270,8 @@ const char *plugin_options_resolve(const struct tc_rule *rules, const struct tc_
                                    struct tc_err *err)
 {
     const char *text = pair->value;
-    if (pair->dir && *text && *text != '/' && option_rules_is_path(rules, row))
-        return arena_sprintf(arena, "%s/%s", pair->dir, text);
+    if (pair->dir && *text && option_rules_is_path(rules, row))
+        return conf_path_resolve(arena, pair->dir, text);
     if (row->flags & TC_PROGRAMS)
         text = option_list_resolve_paths(arena, text, plugin_options_directory(pair, arena));
     return plugin_options_resolve_text(row, text, pair->dir, arena, err);

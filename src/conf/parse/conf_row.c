@@ -9,6 +9,7 @@
 
 #include "base/bytes/buf.h"
 #include "base/nearest_word.h"
+#include "conf/parse/conf_path.h"
 
 #define ROWS_MAX 32 /* keys of one group, for the nearest one */
 
@@ -113,9 +114,7 @@ int conf_row_string(const struct conf_row_ctx *r, const struct conf_node *n,
 
 char *conf_row_resolve_path(const struct conf_row_ctx *r, const char *path)
 {
-    if (*path == '/' || !r->dir)
-        return arena_strdup(r->arena, path);
-    return arena_sprintf(r->arena, "%s/%s", r->dir, path);
+    return conf_path_resolve(r->arena, r->dir, path);
 }
 
 int conf_row_path(const struct conf_row_ctx *r, const struct conf_node *n,

@@ -70,7 +70,7 @@ int conf_row_check_type(const struct conf_row_ctx *r, const struct conf_node *n,
 int conf_row_parse_choice_name(const struct conf_row_ctx *r, const struct conf_node *n,
                                const char *word, const struct conf_choice *choices,
                                int *value) MUST_CHECK;
-/* A path below the folder of the file, when it is relative; in the arena. */
+/* As conf_path_resolve, from the folder of the file. */
 char *conf_row_resolve_path(const struct conf_row_ctx *r, const char *path);
 /* Fails with the node's place and "its.full.name: …". Returns -1. */
 int conf_row_error(const struct conf_row_ctx *r, const struct conf_node *n, const char *fmt, ...)

@@ -12,6 +12,7 @@
 #include "base/bytes/utf8.h"
 #include "base/cleanup.h"
 #include "base/sys/file_trust.h"
+#include "conf/parse/conf_path.h"
 
 #define INCLUDE "@include"
 
@@ -137,8 +138,9 @@ static size_t scan_depth(const struct scan *s)
 static const char *scan_resolve(const struct scan *s, const char *name, size_t len)
 {
     const char *const slash = strrchr(s->path, '/');
-    const int folder = *name == '/' || !slash ? 0 : (int)(slash + 1 - s->path);
-    return arena_sprintf(s->out->arena, "%.*s%.*s", folder, s->path, (int)len, name);
+    struct arena *const a = s->out->arena;
+    const char *const folder = slash ? arena_strndup(a, s->path, (size_t)(slash - s->path)) : NULL;
+    return conf_path_resolve(a, folder, arena_strndup(a, name, len));
 }
 
 static int scan_fail_file(const struct scan *s, const char *path, const char *why)

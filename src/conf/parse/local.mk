@@ -4,6 +4,8 @@ libtcconf_a_SOURCES += \
 	src/conf/parse/conf_merge.h \
 	src/conf/parse/conf_node.c \
 	src/conf/parse/conf_node.h \
+	src/conf/parse/conf_path.c \
+	src/conf/parse/conf_path.h \
 	src/conf/parse/conf_row.c \
 	src/conf/parse/conf_row.h \
 	src/conf/parse/conf_text.c \

@@ -7,6 +7,7 @@
 #include "base/bytes/buf.h"
 #include "base/cleanup.h"
 #include "base/sys/log.h"
+#include "conf/parse/conf_path.h"
 #include "conf/parse/secret.h"
 
 #define PLAIN '\x1f'
@@ -124,9 +125,9 @@ const char *option_list_resolve_paths(struct arena *a, const char *text, const c
     const bool is_list = option_list_is_list(text);
     char mark;
     for (char *element; (element = option_list_next(a, &text, is_list, &mark));) {
-        const bool is_relative = strncmp(element, "./", 2) == 0 || strncmp(element, "../", 3) == 0;
-        option_list_add(&b, mark,
-                        is_relative ? arena_sprintf(a, "%s/%s", directory, element) : element);
+        const bool is_path = strncmp(element, "./", 2) == 0 || strncmp(element, "../", 3) == 0 ||
+                             strncmp(element, "~/", 2) == 0;
+        option_list_add(&b, mark, is_path ? conf_path_resolve(a, directory, element) : element);
     }
     return option_list_copy(a, &b);
 }

@@ -25,7 +25,8 @@ const char *option_list_resolve_secrets(struct arena *a, const char *text, const
                                         struct tc_err *err);
 /* Registers the marked values of a resolved list with the log's redaction. */
 void option_list_mask_secrets(const char *text);
-/* The list with each element that begins with ./ or ../ made absolute: below `directory`. */
+/* The list with each element that begins with ./, ../ or ~/ made absolute, see
+ * conf_path_resolve. */
 const char *option_list_resolve_paths(struct arena *a, const char *text, const char *directory);
 
 #endif

@@ -12,6 +12,7 @@
 
 #include "base/cleanup.h"
 #include "base/sys/log.h"
+#include "conf/parse/conf_path.h"
 
 #define SECRET_MAX ((size_t)16384) /* bytes of a secret's file */
 
@@ -82,7 +83,7 @@ static const char *secret_find_file(const char *given, const char *dir, struct a
     const char *const credential = credential_name(given);
     if (credential)
         return find_credential(credential, arena, err);
-    return *given == '/' || !dir ? given : arena_sprintf(arena, "%s/%s", dir, given);
+    return conf_path_resolve(arena, dir, given);
 }
 
 static const char *secret_read_file(const char *given, const char *dir, struct arena *arena,

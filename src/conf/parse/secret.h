@@ -9,8 +9,8 @@
 
 /* "env:NAME": that variable; "file:PATH": the first line of a file that nobody else may read,
  * ${CREDENTIALS_DIRECTORY} at the front of PATH replaced by that variable, which a service manager
- * sets; else the value itself. A relative PATH is relative to the directory `dir` (NULL: the
- * working directory). The text is registered with the log's redaction. In the arena; NULL with err
+ * sets; else the value itself. PATH is resolved as by conf_path_resolve, from the directory
+ * `dir`. The text is registered with the log's redaction. In the arena; NULL with err
  * (its place is left to the caller). */
 const char *secret_resolve(const char *value, const char *dir, struct arena *arena,
                            struct tc_err *err);
