@@ -4,9 +4,11 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/bytes/buf.h"
+#include "base/cleanup.h"
 #include "base/invariant.h"
 #include "conf/conf_internal.h"
 #include "conf/conf_store.h"
@@ -355,7 +357,9 @@ int conf_add_plugin(struct conf *c, const char *spec, struct tc_err *err)
 {
     struct conf_box *box = (struct conf_box *)c;
     struct findings findings = {0};
-    const struct conf_row_ctx r = {&box->arena, "--plugin", NULL, &findings};
+    CLEANUP_FREE char *here = getcwd(NULL, 0);
+    const char *const dir = here ? arena_strdup(&box->arena, here) : NULL;
+    const struct conf_row_ctx r = {&box->arena, "--plugin", dir, &findings};
     struct conf_instance inst;
     const bool bad = conf_instance_parse_spec(&r, spec, &inst) < 0;
     if (bad || conf_check_agent_of(&r, c, &inst) < 0 || conf_scope_check(&r, c, &inst) < 0 ||

@@ -179,6 +179,10 @@ try run -c "$scratch/writes.conf" hello </dev/null
 is "$status" 0 "run: it writes, too"
 is "$(cat "$scratch/state/instances/writes/place")" "$scratch/state/instances/writes" \
     "where it writes under serve"
+mkdir "$scratch/here"
+(cd "$scratch/here" && exec "$turncast" replay -p jsonl,isolation=process,paths=.,path=near.jsonl "$turn")
+is "$?$(sed q "$scratch/here/near.jsonl" | cut -c1-15)" '0{"type":"start"' \
+    "-p: a relative path begins where the user is, also of a plugin with a process"
 
 echo "1..$results"
 exit $((failures > 0))
