@@ -182,5 +182,9 @@ tests_core_bus_t_bus_kv_LDADD = $(TEST_CORE)
 check_PROGRAMS += tests/core/bus/t_bus_queue
 tests_core_bus_t_bus_queue_SOURCES = tests/core/bus/t_bus_queue.c tests/io/nats_server.c tests/io/nats_server.h
 tests_core_bus_t_bus_queue_LDADD = $(TEST_CORE)
+check_PROGRAMS += tests/core/bus/t_bus_lease
+tests_core_bus_t_bus_lease_SOURCES = tests/core/bus/t_bus_lease.c tests/io/nats_server.c \
+	tests/io/nats_server.h
+tests_core_bus_t_bus_lease_LDADD = $(TEST_CORE)
 check_PROGRAMS += tests/core/turnlog/t_turnlog_remote
 tests_core_turnlog_t_turnlog_remote_LDADD = $(TEST_CORE)

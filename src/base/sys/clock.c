@@ -34,6 +34,15 @@ int64_t clock_mono_ms(void)
     return clock_mono_us() / 1000;
 }
 
+int64_t clock_boot_ms(void)
+{
+    if (atomic_load(&faked))
+        return atomic_load(&fake_mono);
+    struct timespec now;
+    clock_gettime(CLOCK_BOOTTIME, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
 double clock_wall_s(void)
 {
     if (atomic_load(&faked))

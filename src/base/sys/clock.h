@@ -8,7 +8,9 @@
 
 /* Milliseconds since some point; never goes back. Any thread. */
 int64_t clock_mono_ms(void);
-/* The same in microseconds. */
+/* The same, but goes on while the machine is suspended: for what others measure, too. */
+int64_t clock_boot_ms(void);
+/* clock_mono_ms in microseconds. */
 int64_t clock_mono_us(void);
 /* Milliseconds on the same scale, but up to a tick of the kernel behind, a few milliseconds: for
  * who asks very often. */

@@ -19,6 +19,7 @@
 #include "base/sys/log.h"
 #include "base/sys/uuid.h"
 #include "core/bus/bus_internal.h"
+#include "event/json/json_writer.h"
 
 #define RETRY_MS 5000
 #define LOST_MS 1000 /* how often it is looked whether messages were dropped */
@@ -46,6 +47,7 @@ static void bus_enter(struct bus *b, enum bus_state state, const char *why)
         return;
     bus_publisher_resume(b->publisher);
     bus_viewer_resume(b->viewer);
+    bus_lead_resume_all(b);
 }
 
 /* The same reason is logged once. */
@@ -97,6 +99,12 @@ static bool bus_takes_reply(struct bus *b, enum nats_client_result result)
     return result == NATS_CLIENT_REPLIED;
 }
 
+/* All hosts go by what the bucket says, whatever their configurations say. */
+static void bus_note_lease(struct bus *b, struct str info)
+{
+    b->link.lease_ms[b->stream] = bus_stream_read_max_age(info);
+}
+
 static void bus_on_info(void *ctx, enum nats_client_result result,
                         const struct nats_client_message *m)
 {
@@ -118,6 +126,7 @@ static void bus_on_info(void *ctx, enum nats_client_result result,
     }
     if (fit == BUS_STREAM_OTHER_LIMITS && !b->has_joined)
         log_write(LOG_WARN, "bus", "stream %s has other limits: %s", name.p, why.p);
+    bus_note_lease(b, m->data);
     bus_next_stream(b);
 }
 
@@ -131,6 +140,7 @@ static void bus_on_created(void *ctx, enum nats_client_result result,
         return;
     bus_ack_read(m->data, &ack);
     if (!ack.error) {
+        bus_note_lease(b, m->data);
         bus_next_stream(b);
     } else if (ack.error == STREAM_EXISTS) {
         bus_ask_api(b, "INFO", STR(""), bus_on_info);
@@ -180,6 +190,8 @@ static void bus_on_connection(void *ctx, bool connected, const char *text)
     if (b->state != BUS_DISCONNECTED || strcmp(b->why, text) != 0)
         log_write(LOG_WARN, "bus", "no connection to the NATS servers: %s", text);
     *b->server = '\0';
+    bus_lease_pause(b->lease);
+    bus_lead_pause_all(b);
     bus_enter(b, BUS_DISCONNECTED, text);
 }
 
@@ -210,26 +222,34 @@ static void bus_on_held(void *ctx)
     bus_enter(b, BUS_ACTIVE, "");
 }
 
-static void bus_on_lost(void *ctx, const char *other)
+static void bus_format_twin(const struct bus *b, const char *boot, struct buf *why)
+{
+    buf_printf(why,
+               "another host named \"%s\" is on the bus (start %s); set host.name to another "
+               "name on one of them",
+               b->link.names.host, boot);
+}
+
+static void bus_on_lost(void *ctx, const char *host, const char *boot)
 {
     struct bus *const b = ctx;
     CLEANUP_BUF struct buf why = {0};
-    buf_printf(&why,
-               "another host named \"%s\" is on the bus (start %s); set host.name to another "
-               "name on one of them",
-               b->link.names.host, other);
+    if (!b->link.is_active)
+        return;
+    if (*host)
+        bus_format_twin(b, boot, &why);
+    else
+        buf_add_str(&why, "the NATS servers did not renew the entry of this host in time");
     log_write(LOG_ERR, "bus", "%s", why.p);
     bus_enter(b, BUS_JOINING, why.p);
 }
 
-static void bus_on_refused(void *ctx, const char *boot)
+static void bus_on_refused(void *ctx, const char *host, const char *boot)
 {
     struct bus *const b = ctx;
     CLEANUP_BUF struct buf why = {0};
-    buf_printf(&why,
-               "another host named \"%s\" is on the bus (start %s); set host.name to another "
-               "name on one of them",
-               b->link.names.host, boot);
+    (void)host;
+    bus_format_twin(b, boot, &why);
     snprintf(b->why, sizeof b->why, "%s", why.p);
     if (!b->has_joined && b->spec.name_taken)
         b->spec.name_taken(b->spec.name_ctx, why.p);
@@ -303,13 +323,21 @@ static struct nats_client *bus_connect(struct bus *b, const struct conf_bus *con
         err);
 }
 
+static void bus_describe_host(void *ctx, struct buf *out)
+{
+    const struct bus *const b = ctx;
+    jsonw_member_str(out, "version", PACKAGE_VERSION);
+    bus_lead_append_held(b, out);
+}
+
 static void bus_make_parts(struct bus *b)
 {
     struct bus_link *const link = &b->link;
     b->lease = bus_lease_new(&(struct bus_lease_spec){
         .link = link,
-        .ttl_ms = BUS_LEASE_S(b->replicas) * 1000,
-        .identity = b->identity,
+        .bucket = BUS_HOSTS,
+        .key = link->names.host,
+        .describe = bus_describe_host,
         .held = bus_on_held,
         .lost = bus_on_lost,
         .refused = bus_on_refused,
@@ -333,7 +361,9 @@ struct bus *bus_new(const struct bus_spec *spec, struct tc_err *err)
     b->link.loop = spec->loop;
     b->link.turnlog = spec->turnlog;
     b->link.names = (struct bus_names){xstrdup(conf->bus.prefix), xstrdup(conf->host_name)};
+    b->link.identity = b->identity;
     b->since_ms = clock_mono_ms();
+    LIST_INIT(&b->leads);
     bus_make_boot(b->link.boot);
     bus_make_identity(b->identity, sizeof b->identity, conf->state_dir);
     b->link.client = bus_connect(b, &conf->bus, err);
@@ -369,6 +399,7 @@ void bus_drain(struct bus *b, void (*done)(void *ctx), void *ctx)
  * client answers all that is open. */
 static void bus_free_parts(struct bus *b)
 {
+    ASSERT(LIST_EMPTY(&b->leads));
     b->link.is_active = false;
     b->generation++;
     loop_timer_free(b->retry);

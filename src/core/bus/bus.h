@@ -78,6 +78,7 @@ void bus_describe_failure(struct buf *out, enum nats_client_result result, const
 /* One host that is there. */
 struct bus_host {
     const char *name, *version;
+    const char *leads; /* JSON array with the names of the instances that it leads */
     bool is_own;
     int64_t since_ms; /* Unix: its start */
 };

@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "base/invariant.h"
 #include "core/bus/bus_internal.h"
+#include "event/json/json_reader.h"
 
 #define FEED_MAX ((int64_t)512 << 10)
 #define HOSTS_MAX 1000
@@ -170,10 +171,14 @@ static void bus_call_tell_host(struct bus_listing *l, const struct nats_client_m
     struct arena arena = {0};
     struct bus_origin from;
     const struct str version = bus_message_text(m->data, "/version");
+    const struct str leads = json_reader_pointer(m->data, "/leads");
     if (bus_origin_read(m->data, &from) == 0)
         l->each(l->ctx, &(struct bus_host){
                             .name = from.host,
                             .version = arena_strndup(&arena, version.p, version.len),
+                            .leads = leads.len && *leads.p == '['
+                                         ? arena_strndup(&arena, leads.p, leads.len)
+                                         : "[]",
                             .is_own = strcmp(from.boot, l->bus->link.boot) == 0,
                             .since_ms = bus_message_number(m->data, "/since_ms"),
                         });

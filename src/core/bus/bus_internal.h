@@ -6,13 +6,15 @@
 #include <sys/queue.h>
 
 #include "core/bus/bus.h"
+#include "core/bus/bus_lead.h"
 #include "core/bus/bus_lease.h"
 #include "core/bus/bus_viewer.h"
 
 struct bus {
     struct bus_spec spec;
-    struct bus_link link; /* its names are owned */
-    struct bus_lease *lease;
+    struct bus_link link;    /* its names are owned */
+    struct bus_lease *lease; /* of the host's name */
+    LIST_HEAD(, bus_lead) leads;
     struct bus_publisher *publisher;
     struct bus_viewer *viewer;
     int64_t replicas;
@@ -33,6 +35,12 @@ struct bus {
     void (*drained)(void *ctx);
     void *drained_ctx;
 };
+
+/* bus_lead.c: the connection is there and the host's name is held; or the connection has ended. */
+void bus_lead_resume_all(struct bus *b);
+void bus_lead_pause_all(struct bus *b);
+/* Appends the member "leads" to an object: the names of the instances that this host leads. */
+void bus_lead_append_held(const struct bus *b, struct buf *out);
 
 /* bus_call.c: listens for requests of other hosts, and ends that. */
 void bus_calls_begin(struct bus *b);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * Owns when the lease is asked for, renewed and given up. An entry of another identity may be left
- * by a host that has died: it is waited until it would have expired. */
+ * Owns when a lease is asked for, renewed, given up, and when it has expired for its holder. */
 #include "core/bus/bus_lease.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,26 +10,67 @@
 #include "base/cleanup.h"
 #include "base/invariant.h"
 #include "base/sys/clock.h"
+#include "core/bus/bus_kv.h"
 #include "event/json/json_writer.h"
 
 #define RETRY_MS 1000
+#define LOOK_MS 2000 /* how often a patient lease looks whether the entry is gone */
+#define MARGIN_MS 5000
 
 struct bus_lease {
     struct bus_lease_spec spec;
-    struct loop_timer *timer;
-    uint64_t revision; /* of the entry that was written or read last */
-    uint64_t foreign;  /* revision of another host's entry that is waited for; 0: none */
-    int64_t since_ms;  /* Unix */
+    struct loop_timer *timer;  /* the next reading or writing */
+    struct loop_timer *expiry; /* while it is held */
+    uint64_t revision;         /* of the entry that was written last */
+    uint64_t foreign;          /* revision of another host's entry that is waited for; 0: none */
+    char holder[BUS_HOST_MAX + 1];
+    int64_t since_ms;   /* Unix */
+    int64_t sent_ms;    /* when the write was sent that is under way */
+    int64_t renewed_ms; /* the same of the last one that was stored */
+    int64_t answers_ms; /* since then the servers have answered all; negative: not connected */
     bool is_held, has_held, is_asked;
     bool is_resuming; /* the owner waits to be told that it is held */
 };
 
 static void bus_lease_read(struct bus_lease *l);
 
-static void bus_lease_subject(const struct bus_lease *l, struct buf *out)
+static int64_t bus_lease_ttl(const struct bus_lease *l)
 {
-    const struct bus_names *const names = &l->spec.link->names;
-    bus_stream_subject(out, names, BUS_HOSTS, names->host, NULL);
+    return l->spec.link->lease_ms[l->spec.bucket];
+}
+
+static int64_t bus_lease_at_most(int64_t ms, int64_t part_of_ttl)
+{
+    return ms < part_of_ttl ? ms : part_of_ttl;
+}
+
+/* ---- expiry ---- */
+
+static int64_t bus_lease_left(const struct bus_lease *l)
+{
+    const int64_t ttl = bus_lease_ttl(l);
+    return l->renewed_ms + ttl - bus_lease_at_most(MARGIN_MS, ttl / 3) - clock_boot_ms();
+}
+
+bool bus_lease_is_held(const struct bus_lease *l)
+{
+    return l->is_held && bus_lease_left(l) > 0;
+}
+
+/* The timer may be early, because it is not that clock's. */
+static void bus_lease_on_expiry(void *arg)
+{
+    struct bus_lease *const l = arg;
+    const int64_t left = bus_lease_left(l);
+    if (!l->is_held)
+        return;
+    if (left > 0) {
+        loop_timer_set(l->expiry, left);
+        return;
+    }
+    l->is_held = false;
+    *l->holder = '\0';
+    l->spec.lost(l->spec.ctx, "", "");
 }
 
 /* ---- writing ---- */
@@ -37,28 +78,39 @@ static void bus_lease_subject(const struct bus_lease *l, struct buf *out)
 static void bus_lease_enter(struct bus_lease *l, uint64_t revision)
 {
     const bool is_awaited = !l->is_held || l->is_resuming;
-    l->is_resuming = false;
     l->revision = revision;
+    l->renewed_ms = l->sent_ms;
     l->foreign = 0;
+    loop_timer_set(l->timer, bus_lease_ttl(l) / 3);
+    if (bus_lease_left(l) <= 0)
+        return; /* its answer came too late; the next one may come in time */
+    l->is_resuming = false;
     l->is_held = l->has_held = true;
-    loop_timer_set(l->timer, l->spec.ttl_ms / 3);
+    snprintf(l->holder, sizeof l->holder, "%s", l->spec.link->names.host);
+    loop_timer_set(l->expiry, bus_lease_left(l));
     if (is_awaited)
         l->spec.held(l->spec.ctx);
+}
+
+static void bus_lease_retry(struct bus_lease *l)
+{
+    l->answers_ms = l->answers_ms < 0 ? -1 : clock_boot_ms();
+    loop_timer_set(l->timer, bus_lease_at_most(RETRY_MS, bus_lease_ttl(l) / 10));
 }
 
 static void bus_lease_on_written(void *ctx, enum nats_client_result result,
                                  const struct nats_client_message *m)
 {
     struct bus_lease *const l = ctx;
-    struct bus_ack ack;
+    struct bus_kv_entry entry;
     l->is_asked = false;
-    const enum bus_link_stored stored = bus_link_read_stored(result, m, &ack);
-    if (stored == BUS_LINK_STORED)
-        bus_lease_enter(l, ack.sequence);
-    else if (stored == BUS_LINK_WRONG)
+    bus_kv_read_written(result, m, &entry);
+    if (entry.result == BUS_KV_DONE)
+        bus_lease_enter(l, entry.revision);
+    else if (entry.result == BUS_KV_CONFLICT)
         bus_lease_read(l);
     else
-        loop_timer_set(l->timer, RETRY_MS);
+        bus_lease_retry(l);
 }
 
 static void bus_lease_format(struct bus_lease *l, struct buf *out)
@@ -66,22 +118,23 @@ static void bus_lease_format(struct bus_lease *l, struct buf *out)
     const struct bus_origin from = bus_link_next_origin(l->spec.link);
     buf_add_char(out, '{');
     bus_origin_write(out, &from);
-    jsonw_member_str(out, "identity", l->spec.identity);
-    jsonw_member_str(out, "version", PACKAGE_VERSION);
+    jsonw_member_str(out, "identity", l->spec.link->identity);
     jsonw_member_int(out, "since_ms", l->since_ms);
+    if (l->spec.describe)
+        l->spec.describe(l->spec.ctx, out);
     buf_add_char(out, '}');
 }
 
 static void bus_lease_write(struct bus_lease *l, uint64_t expected)
 {
-    CLEANUP_BUF struct buf subject = {0}, body = {0};
+    CLEANUP_BUF struct buf body = {0};
     if (l->is_asked)
         return;
-    bus_lease_subject(l, &subject);
     bus_lease_format(l, &body);
     l->is_asked = true;
-    bus_link_store(l->spec.link, subject.p, (struct str){body.p, body.len}, expected,
-                   bus_lease_on_written, l);
+    l->sent_ms = clock_boot_ms();
+    bus_kv_put(l->spec.link, l->spec.bucket, l->spec.key, (struct str){body.p, body.len}, expected,
+               bus_lease_on_written, l);
 }
 
 /* ---- reading ---- */
@@ -90,68 +143,79 @@ static void bus_lease_write(struct bus_lease *l, uint64_t expected)
  * life that could write: the same identity is then that of a copy of the machine. */
 static bool bus_lease_is_own(const struct bus_lease *l, struct str entry)
 {
+    const struct bus_link *const link = l->spec.link;
     struct bus_origin from;
-    if (bus_origin_read(entry, &from) == 0 && strcmp(from.boot, l->spec.link->boot) == 0)
+    if (bus_origin_read(entry, &from) == 0 && strcmp(from.boot, link->boot) == 0)
         return true;
     if (l->has_held)
         return false;
-    return str_is(bus_message_text(entry, "/identity"), l->spec.identity);
+    return str_is(bus_message_text(entry, "/identity"), link->identity);
 }
 
 /* An entry that is renewed while it is waited for is that of a host that lives. */
-static void bus_lease_meet_other(struct bus_lease *l, const struct nats_client_message *m)
+static void bus_lease_meet_other(struct bus_lease *l, const struct bus_kv_entry *entry)
 {
     struct bus_origin from = {0};
-    const bool lives = l->foreign && l->foreign != m->sequence;
-    if (bus_origin_read(m->data, &from) < 0)
+    const int64_t ttl = bus_lease_ttl(l);
+    const bool lives = l->foreign && l->foreign != entry->revision;
+    if (bus_origin_read(entry->value, &from) < 0)
         from.host[0] = '\0';
+    snprintf(l->holder, sizeof l->holder, "%s", from.host);
+    l->foreign = entry->revision;
+    loop_timer_set(l->timer, l->spec.is_patient ? bus_lease_at_most(LOOK_MS, ttl / 8)
+                                                : ttl + bus_lease_at_most(RETRY_MS, ttl / 10));
     if (l->is_held) {
         l->is_held = false;
-        l->spec.lost(l->spec.ctx, from.boot);
+        l->spec.lost(l->spec.ctx, from.host, from.boot);
+    } else if (lives && l->spec.refused) {
+        l->spec.refused(l->spec.ctx, from.host, from.boot);
     }
-    l->foreign = m->sequence;
-    if (lives) {
-        l->spec.refused(l->spec.ctx, from.boot);
-        l->foreign = 0;
-    }
-    loop_timer_set(l->timer, l->spec.ttl_ms + RETRY_MS);
 }
 
-static void bus_lease_on_entry(struct bus_lease *l, const struct nats_client_message *m)
+/* There is no entry, and no mark of one that was given up. */
+static void bus_lease_meet_none(struct bus_lease *l)
 {
-    if (m->status == 404)
-        bus_lease_write(l, 0);
-    else if (!m->data.len || bus_lease_is_own(l, m->data)) /* given up, or of this host */
-        bus_lease_write(l, m->sequence);
+    const int64_t wait = l->answers_ms + bus_lease_ttl(l) - clock_boot_ms();
+    *l->holder = '\0';
+    if (l->answers_ms < 0)
+        return;
+    if (l->spec.is_patient && !l->is_held && wait > 0)
+        loop_timer_set(l->timer, bus_lease_at_most(LOOK_MS, wait));
     else
-        bus_lease_meet_other(l, m);
+        bus_lease_write(l, 0);
 }
 
 static void bus_lease_on_read(void *ctx, enum nats_client_result result,
                               const struct nats_client_message *m)
 {
     struct bus_lease *const l = ctx;
+    struct bus_kv_entry entry;
     l->is_asked = false;
-    if (result == NATS_CLIENT_REPLIED && (m->status == 404 || m->sequence))
-        bus_lease_on_entry(l, m);
+    bus_kv_read_entry(l->spec.link, l->spec.bucket, result, m, &entry);
+    if (entry.result == BUS_KV_NONE && entry.revision)
+        bus_lease_write(l, entry.revision);
+    else if (entry.result == BUS_KV_NONE)
+        bus_lease_meet_none(l);
+    else if (entry.result != BUS_KV_DONE)
+        bus_lease_retry(l);
+    else if (bus_lease_is_own(l, entry.value))
+        bus_lease_write(l, entry.revision);
     else
-        loop_timer_set(l->timer, RETRY_MS);
+        bus_lease_meet_other(l, &entry);
 }
 
 static void bus_lease_read(struct bus_lease *l)
 {
-    CLEANUP_BUF struct buf subject = {0};
     if (l->is_asked)
         return;
-    bus_lease_subject(l, &subject);
     l->is_asked = true;
-    bus_link_read_last(l->spec.link, BUS_HOSTS, subject.p, bus_lease_on_read, l);
+    bus_kv_get(l->spec.link, l->spec.bucket, l->spec.key, bus_lease_on_read, l);
 }
 
 static void bus_lease_on_timer(void *arg)
 {
     struct bus_lease *const l = arg;
-    if (!nats_client_is_connected(l->spec.link->client))
+    if (l->answers_ms < 0)
         return; /* bus_lease_resume comes */
     if (l->is_held)
         bus_lease_write(l, l->revision);
@@ -166,15 +230,34 @@ struct bus_lease *bus_lease_new(const struct bus_lease_spec *spec)
     struct bus_lease *const l = xcalloc(1, sizeof *l);
     l->spec = *spec;
     l->since_ms = (int64_t)(clock_wall_s() * 1000);
+    l->answers_ms = -1;
     l->timer = loop_timer_new(spec->link->loop, bus_lease_on_timer, l);
+    l->expiry = loop_timer_new(spec->link->loop, bus_lease_on_expiry, l);
     return l;
 }
 
 void bus_lease_resume(struct bus_lease *l)
 {
     l->is_resuming = true;
+    l->answers_ms = clock_boot_ms();
     loop_timer_set(l->timer, -1);
     bus_lease_read(l);
+}
+
+void bus_lease_pause(struct bus_lease *l)
+{
+    l->answers_ms = -1;
+}
+
+void bus_lease_renew(struct bus_lease *l)
+{
+    if (l->is_held && l->answers_ms >= 0)
+        loop_timer_set(l->timer, 0);
+}
+
+const char *bus_lease_holder(const struct bus_lease *l)
+{
+    return l->holder;
 }
 
 void bus_lease_release(struct bus_lease *l)
@@ -183,8 +266,7 @@ void bus_lease_release(struct bus_lease *l)
     if (!l->is_held)
         return;
     l->is_held = false;
-    loop_timer_set(l->timer, -1);
-    bus_lease_subject(l, &subject);
+    bus_stream_subject(&subject, &l->spec.link->names, l->spec.bucket, l->spec.key, NULL);
     nats_client_publish(l->spec.link->client,
                         &(struct nats_client_publication){.subject = subject.p,
                                                           .data = STR(""),
@@ -198,6 +280,7 @@ void bus_lease_free(struct bus_lease *l)
     if (!l)
         return;
     loop_timer_free(l->timer);
+    loop_timer_free(l->expiry);
     nats_client_forget(l->spec.link->client, l);
     free(l);
 }

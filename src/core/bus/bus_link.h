@@ -24,8 +24,10 @@ struct bus_link {
     struct nats_client *client;
     struct bus_names names;
     char boot[BUS_BOOT_MAX + 1];
-    int64_t n;      /* messages that were published */
-    bool is_active; /* connected, streams are there, the host's lease is held */
+    const char *identity;          /* the same for every life of this host, and of no other host */
+    int64_t lease_ms[BUS_STREAMS]; /* of buckets of leases: how long one lasts, on the servers */
+    int64_t n;                     /* messages that were published */
+    bool is_active;                /* connected, streams are there, the host's lease is held */
     struct turnlog *turnlog;
     struct bus_counters counters;
 };

@@ -15,7 +15,8 @@
 #define SECOND INT64_C(1000000000) /* JetStream counts nanoseconds */
 #define DAY (24 * 60 * 60 * SECOND)
 #define MIB (INT64_C(1) << 20)
-#define TOKEN_MAX 64
+#define LEASE_LEAST (3 * SECOND)
+#define TOKEN_MAX 100 /* as names in the configuration */
 
 static const struct bus_stream_row {
     const char *name;      /* behind the prefix in upper case, or of a bucket */
@@ -161,9 +162,14 @@ static bool bus_stream_is_usable(struct str info, const struct bus_names *names,
         (!json_reader_string_is(bus_message_text(info, "/config/republish/src"), filter.p) ||
          !json_reader_string_is(bus_message_text(info, "/config/republish/dest"), stored.p)))
         bus_stream_explain(why, "republish");
-    if (row->kind == KIND_LEASES && bus_message_number(info, "/config/max_age") < 5 * SECOND)
+    if (row->kind == KIND_LEASES && bus_message_number(info, "/config/max_age") < LEASE_LEAST)
         bus_stream_explain(why, "max_age");
     return !why->len;
+}
+
+int64_t bus_stream_read_max_age(struct str info)
+{
+    return bus_message_number(info, "/config/max_age") / (SECOND / 1000);
 }
 
 static void bus_stream_compare_limit(struct str info, const char *pointer, int64_t wanted,

@@ -64,5 +64,8 @@ enum bus_stream_fit {
 /* Compares with what STREAM.INFO answers. why: appended, what differs. */
 enum bus_stream_fit bus_stream_compare(struct str info, const struct bus_names *names,
                                        enum bus_stream stream, int64_t replicas, struct buf *why);
+/* For how many milliseconds the stream keeps a message, by what STREAM.INFO or STREAM.CREATE
+ * answers. Of a bucket of leases: how long one lasts, for all hosts. */
+int64_t bus_stream_read_max_age(struct str info);
 
 #endif

@@ -10,6 +10,8 @@ libtccore_a_SOURCES += \
 	src/core/bus/bus_internal.h \
 	src/core/bus/bus_kv.c \
 	src/core/bus/bus_kv.h \
+	src/core/bus/bus_lead.c \
+	src/core/bus/bus_lead.h \
 	src/core/bus/bus_lease.c \
 	src/core/bus/bus_lease.h \
 	src/core/bus/bus_line.c \
