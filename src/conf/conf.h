@@ -132,6 +132,8 @@ struct conf_agent {
     int64_t attempts;       /* of a turn whose error may pass: rate limit, network, context */
     int64_t ask_timeout_ms; /* a question that nobody answered is denied; 0: never */
     bool four_eyes;         /* of all approvals: whoever asked for the turn may not approve */
+    char **hosts;           /* on the bus, that may run it; none: this one alone */
+    int64_t slots; /* turns that this host runs at once before it takes no more of others */
     const struct conf_rule *rules;
     size_t n_rules;
     const char *file;
@@ -320,6 +322,10 @@ struct conf_bus {
     const char *ca;          /* path of certificates; NULL: those of the system */
     bool tls;                /* the connection is encrypted */
     bool insecure;           /* it need not be, to other machines */
+    bool is_gateway;         /* gives its turns to other hosts, where agents.*.hosts says so */
+    bool is_runner;          /* runs agents, also for other hosts */
+    int64_t lost_after_ms;   /* a host that is not there for so long has lost its turns */
+    int64_t move_after_ms;   /* … its conversations go on at another one */
     const char *file;
     int line;
 };
@@ -350,6 +356,10 @@ struct conf {
     enum log_format log_format;
 };
 
+/* Whether this host may run the agent. */
+bool conf_agent_runs_here(const struct conf *c, const struct conf_agent *agent);
+/* Whether this host may give turns of the agent to others. */
+bool conf_agent_is_shared(const struct conf *c, const struct conf_agent *agent);
 /* Reads a file, with the files of conf.d (conf_merge.h); NULL with err. `path` NULL: the built-in
  * configuration (the cli plugin, no agent). The file is refused when others may write to it. A file
  * without plugins.instances gets the instance cli. */

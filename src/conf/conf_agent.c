@@ -53,6 +53,8 @@ static const struct conf_row rows[] = {
     {"attempts", conf_row_int, AGENT(attempts), 1, 10, NULL},
     {"four_eyes", conf_row_bool, AGENT(four_eyes), 0, 0, NULL},
     {"ask_timeout_s", conf_row_ms, AGENT(ask_timeout_ms), 0, 30 * DAY_S, NULL},
+    {"hosts", conf_bus_read_names, AGENT(hosts), 1, 1000, NULL},
+    {"slots", conf_row_int, AGENT(slots), 1, 1000, NULL},
     {"approvals", conf_rule_parse_all, 0, 0, 0, NULL},
     {NULL, NULL, 0, 0, 0, NULL},
 };
@@ -159,6 +161,8 @@ int conf_agent_parse(const struct conf_row_ctx *r, const struct conf_node *n,
         .max_line = 16 << 20,
         .attempts = 3,
         .ask_timeout_ms = 300 * 1000,
+        .hosts = no_strings(r),
+        .slots = 8,
         .file = n->file,
         .line = n->line,
     };

@@ -12,7 +12,12 @@
 #define NAME_CHARACTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
 #define CREDS_BEGIN "-----BEGIN NATS USER JWT-----"
 
-const struct conf_bus conf_bus_default = {.prefix = "tc", .replicas = 1};
+const struct conf_bus conf_bus_default = {.prefix = "tc",
+                                          .replicas = 1,
+                                          .is_gateway = true,
+                                          .is_runner = true,
+                                          .lost_after_ms = 120 * 1000,
+                                          .move_after_ms = 60 * 1000};
 
 /* ---- the name of the host ---- */
 
@@ -31,6 +36,19 @@ static int conf_bus_read_host(const struct conf_row_ctx *r, const struct conf_no
         return conf_row_error(r, n, "invalid name \"%s\"; use at most %d letters, digits, - and _",
                               n->value.string, CONF_HOST_NAME_MAX);
     return conf_row_string(r, n, row, target);
+}
+
+int conf_bus_read_names(const struct conf_row_ctx *r, const struct conf_node *n,
+                        const struct conf_row *row, void *target)
+{
+    if (conf_row_strings(r, n, row, target) < 0)
+        return -1;
+    for (size_t i = 0; i < n->n; i++)
+        if (!conf_bus_is_name(n->items[i].value.string, CONF_HOST_NAME_MAX))
+            return conf_row_error(r, &n->items[i],
+                                  "invalid name \"%s\"; use at most %d letters, digits, - and _",
+                                  n->items[i].value.string, CONF_HOST_NAME_MAX);
+    return 0;
 }
 
 static const struct conf_row host_rows[] = {
@@ -155,6 +173,28 @@ static int conf_bus_read_creds_file(const struct conf_row_ctx *r, const struct c
     return 0;
 }
 
+/* ---- what this host does for others ---- */
+
+static int conf_bus_read_roles(const struct conf_row_ctx *r, const struct conf_node *n,
+                               const struct conf_row *row, void *target)
+{
+    struct conf_bus *const bus = target;
+    char **roles = NULL;
+    const struct conf_row list = {row->key, conf_row_strings, 0, row->min, row->max, NULL};
+    if (conf_row_strings(r, n, &list, &roles) < 0)
+        return -1;
+    bus->is_gateway = bus->is_runner = false;
+    for (size_t i = 0; i < n->n; i++)
+        if (strcmp(roles[i], "gateway") == 0)
+            bus->is_gateway = true;
+        else if (strcmp(roles[i], "runner") == 0)
+            bus->is_runner = true;
+        else
+            return conf_row_error(r, &n->items[i],
+                                  "unknown role \"%s\"; valid roles: gateway, runner", roles[i]);
+    return 0;
+}
+
 static const struct conf_row tls_rows[] = {
     {"ca", conf_row_path, BUS(ca), 0, 0, NULL},
     {NULL, NULL, 0, 0, 0, NULL},
@@ -168,6 +208,9 @@ static const struct conf_row rows[] = {
     {"credentials_file", conf_bus_read_creds_file, BUS(creds_file), 0, 0, NULL},
     {"tls", conf_row_group, 0, 0, 0, tls_rows},
     {"insecure", conf_row_bool, BUS(insecure), 0, 0, NULL},
+    {"roles", conf_bus_read_roles, 0, 1, 2, NULL},
+    {"lost_after_s", conf_row_ms, BUS(lost_after_ms), 1, 86400, NULL},
+    {"move_after_s", conf_row_ms, BUS(move_after_ms), 1, 86400, NULL},
     {NULL, NULL, 0, 0, 0, NULL},
 };
 
@@ -215,7 +258,44 @@ int conf_bus_parse(const struct conf_row_ctx *r, const struct conf_node *n,
     return 0;
 }
 
-void conf_bus_check(const struct conf_row_ctx *r, struct conf *c)
+static bool conf_bus_names(char *const *hosts, const char *name)
+{
+    for (; *hosts; hosts++)
+        if (strcmp(*hosts, name) == 0)
+            return true;
+    return false;
+}
+
+bool conf_agent_runs_here(const struct conf *c, const struct conf_agent *agent)
+{
+    if (!c->bus.urls || !agent->hosts[0])
+        return true;
+    return c->bus.is_runner && c->host_name && conf_bus_names(agent->hosts, c->host_name);
+}
+
+bool conf_agent_is_shared(const struct conf *c, const struct conf_agent *agent)
+{
+    const bool has_other = agent->hosts[0] && c->host_name &&
+                           (agent->hosts[1] || strcmp(agent->hosts[0], c->host_name) != 0);
+    return c->bus.urls && c->bus.is_gateway && has_other;
+}
+
+/* An agent that no host may run, as far as this one knows. */
+static void conf_bus_check_agent(const struct conf_row_ctx *r, const struct conf *c,
+                                 const struct conf_agent *agent)
+{
+    const struct conf_node at = {.name = agent->name, .file = agent->file, .line = agent->line};
+    if (agent->hosts[0] && !c->bus.urls)
+        conf_row_error(r, &at, "agents.%s.hosts requires the group bus; add it, or remove hosts",
+                       agent->name);
+    else if (c->host_name && !conf_agent_runs_here(c, agent) && !conf_agent_is_shared(c, agent))
+        conf_row_error(r, &at,
+                       "agents.%s.hosts does not let this host (%s) run the agent, and bus.roles "
+                       "does not let it give turns to others; change one of them",
+                       agent->name, c->host_name);
+}
+
+static void conf_bus_find_name(const struct conf_row_ctx *r, struct conf *c)
 {
     const struct conf_node at = {.file = c->bus.file, .line = c->bus.line};
     if (!c->bus.urls || c->host_name)
@@ -225,4 +305,11 @@ void conf_bus_check(const struct conf_row_ctx *r, struct conf *c)
         conf_row_error(r, &at,
                        "bus: the host name of this machine is no valid name for a host of "
                        "turncast; set host.name");
+}
+
+void conf_bus_check(const struct conf_row_ctx *r, struct conf *c)
+{
+    conf_bus_find_name(r, c);
+    for (size_t i = 0; i < c->n_agents; i++)
+        conf_bus_check_agent(r, c, &c->agents[i]);
 }

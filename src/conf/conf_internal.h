@@ -77,6 +77,9 @@ int proxy_read(const struct conf_row_ctx *r, const struct conf_node *n, const st
 /* "USER:PASSWORD", a secret: its text, at the row's offset. */
 int conf_proxy_read_credentials(const struct conf_row_ctx *r, const struct conf_node *n,
                                 const struct conf_row *row, void *target) MUST_CHECK;
+/* A list of names that hosts can have. */
+int conf_bus_read_names(const struct conf_row_ctx *r, const struct conf_node *n,
+                        const struct conf_row *row, void *target);
 /* The group `host`: the name, at the row's offset. */
 int conf_bus_parse_host(const struct conf_row_ctx *r, const struct conf_node *n,
                         const struct conf_row *row, void *target) MUST_CHECK;

@@ -84,10 +84,40 @@ static void test_bus(void)
     conf_unref(c);
 }
 
+static void test_work(void)
+{
+    struct conf *c = load("host : { name = \"h1\"; }; bus : { url = [\"nats://127.0.0.1:1\"]; };\n"
+                          "agents : { a = { command = [\"x\"]; }; };\n");
+    ok(c->bus.is_gateway && c->bus.is_runner, "both roles by default");
+    is_int(c->bus.lost_after_ms, 120000, "bus.lost_after_s by default");
+    is_int(c->bus.move_after_ms, 60000, "bus.move_after_s by default");
+    is_int(c->agents[0].slots, 8, "agents.*.slots by default");
+    ok(conf_agent_runs_here(c, &c->agents[0]) && !conf_agent_is_shared(c, &c->agents[0]),
+       "an agent runs on its own host alone by default");
+    conf_unref(c);
+    c = load("host : { name = \"h1\"; };\nbus : { url = [\"nats://127.0.0.1:1\"]; roles = "
+             "[\"gateway\"]; lost_after_s = 5; move_after_s = 3; };\n"
+             "agents : { a = { command = [\"x\"]; hosts = [\"h2\", \"h1\"]; slots = 3; }; };\n");
+    ok(c->bus.is_gateway && !c->bus.is_runner, "bus.roles");
+    is_int(c->bus.lost_after_ms, 5000, "bus.lost_after_s");
+    is_int(c->bus.move_after_ms, 3000, "bus.move_after_s");
+    is_str(joined(c->agents[0].hosts), "h2|h1", "agents.*.hosts");
+    is_int(c->agents[0].slots, 3, "agents.*.slots");
+    ok(!conf_agent_runs_here(c, &c->agents[0]) && conf_agent_is_shared(c, &c->agents[0]),
+       "a host without the role runner runs no agent");
+    conf_unref(c);
+    c = load("host : { name = \"h1\"; };\nbus : { url = [\"nats://127.0.0.1:1\"]; };\n"
+             "agents : { a = { command = [\"x\"]; hosts = [\"h1\"]; }; };\n");
+    ok(conf_agent_runs_here(c, &c->agents[0]) && !conf_agent_is_shared(c, &c->agents[0]),
+       "an agent of this host alone is not shared");
+    conf_unref(c);
+}
+
 int main(void)
 {
     plan_lazy();
     snprintf(file, sizeof file, "%s/turncast.conf", tap_tmpdir());
     test_bus();
+    test_work();
     return 0;
 }

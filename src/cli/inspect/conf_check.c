@@ -58,9 +58,11 @@ static void conf_check_agent(const struct conf *conf, const struct conf_agent *a
         findings_add(findings, FINDING_ERROR, place, "agents.%s.dialect: unknown dialect \"%s\"%s",
                      a->name, a->dialect, hint.p);
     }
-    conf_check_program(a, place, findings);
     if (a->command[0])
         agent_flags_check(conf, a, findings);
+    if (!conf_agent_runs_here(conf, a)) /* another host has the program */
+        return;
+    conf_check_program(a, place, findings);
     if (a->cwd && (stat(a->cwd, &st) < 0 || !S_ISDIR(st.st_mode)))
         findings_add(findings, FINDING_ERROR, place,
                      "agents.%s.cwd: \"%s\" is not a directory; create it or change cwd", a->name,

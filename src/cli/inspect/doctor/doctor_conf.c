@@ -120,7 +120,9 @@ static void look_at_agent(struct doctor *d, const struct conf_agent *a, struct d
     CLEANUP_FREE char *place = conf_format_place(d->conf, a->file, a->line);
     struct findings findings = {0};
     struct stat st;
-    if (!file) {
+    if (!conf_agent_runs_here(d->conf, a)) {
+        doctor_report(d, FINDING_OK, name, "runs on other hosts");
+    } else if (!file) {
         doctor_report(d, FINDING_ERROR, name, "program \"%s\" not found or not executable",
                       conf_agent_program(a));
         doctor_suggest(d, "install it, or set its full path in command at %s", place);
