@@ -25,7 +25,7 @@ UNLISTED = {"reserve-spent", "mid-salvage"}  # need a full disk, a damaged file:
 def points():
     """As the program lists them; none: it is built without."""
     said = subprocess.run([BUILD / "turncast", "--version"], capture_output=True, text=True)
-    found = re.search(r"crash points: (.*)", said.stdout)
+    found = re.search(r"crash points enabled: (.*)", said.stdout)
     return found.group(1).split() if found else []
 
 
