@@ -13,6 +13,7 @@ libtcbase_a_SOURCES = \
 	src/base/chunk_pool.h \
 	src/base/cleanup.h \
 	src/base/hash.h \
+	src/base/histogram.h \
 	src/base/invariant.c \
 	src/base/invariant.h \
 	src/base/language.c \

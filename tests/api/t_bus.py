@@ -152,6 +152,11 @@ def told(a, b):
     ok("bus" in text and "active" in text and "as h1" in text, "turncast status tells the bus", text)
     ok(a.metric("turncast_bus_up") == 1 and a.metric("turncast_bus_batches_total") > 0, "so do the metrics")
     equal(a.metric("turncast_bus_fenced_total"), 0, "no turn was taken over")
+    ok(a.metric("turncast_bus_publish_seconds_count") >= a.metric("turncast_bus_batches_total"),
+       "the time is measured that the servers take to store")
+    ok(b.metric("turncast_bus_lag_seconds_count") > 0 and b.metric("turncast_bus_lag_seconds_sum") < 600,
+       "and the time until events are on the other host")
+    equal(a.metric("turncast_bus_outbox_age_seconds"), 0, "nothing waits to be stored")
     turns = json.loads(b.run("status", "--json")[1])["turns"]
     equal([t for t in turns if t.get("host")], [], "turncast status lists the host's own turns")
     status, text = a.run("doctor")

@@ -75,6 +75,7 @@ def restarted(server, a, b):
     alone = a.begin("id=r2")["id"]
     a.await_state(alone, "final")
     ok(True, "turns go on without the server")
+    ok(a.metric("turncast_bus_outbox_age_seconds") > 0, "a metric tells for how long the oldest message waits")
     status, text = a.run("hosts")
     ok(status == 0 and "The bus does not answer: disconnected" in text, "turncast hosts says so", text)
     server.start()

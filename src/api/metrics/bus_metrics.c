@@ -14,6 +14,11 @@ static double bus_metrics_waiting(const struct bus_status *s)
     return (double)s->waiting;
 }
 
+static double bus_metrics_age(const struct bus_status *s)
+{
+    return (double)s->oldest_ms / 1000;
+}
+
 static double bus_metrics_followed(const struct bus_status *s)
 {
     return (double)s->followed;
@@ -51,6 +56,9 @@ static const struct {
     {{"turncast_bus_up", "gauge", "1 while this host takes part in the bus."}, bus_metrics_up},
     {{"turncast_bus_turns_waiting", "gauge", "Turns with something not yet published on the bus."},
      bus_metrics_waiting},
+    {{"turncast_bus_outbox_age_seconds", "gauge",
+      "Time for which the oldest message waits to be stored by the NATS servers."},
+     bus_metrics_age},
     {{"turncast_bus_turns_followed", "gauge",
       "Turns of other hosts whose events are followed on this host."},
      bus_metrics_followed},
@@ -68,6 +76,21 @@ static const struct {
      bus_metrics_dropped},
 };
 
+static void bus_metrics_append_histograms(struct buf *out, const struct bus_counters *c)
+{
+    static const char *const none[] = {NULL};
+    static const struct prometheus_family publish = {
+        "turncast_bus_publish_seconds", "histogram",
+        "Time from a publish to the answer of the NATS servers that it is stored."};
+    static const struct prometheus_family lag = {
+        "turncast_bus_lag_seconds", "histogram",
+        "Time from an event on the host of its turn until it is on this host."};
+    prometheus_append_header(out, &publish);
+    prometheus_append_histogram(out, &publish, none, &c->publish);
+    prometheus_append_header(out, &lag);
+    prometheus_append_histogram(out, &lag, none, &c->lag);
+}
+
 void bus_metrics_append(struct buf *out, const struct bus *bus)
 {
     if (!bus)
@@ -75,4 +98,5 @@ void bus_metrics_append(struct buf *out, const struct bus *bus)
     const struct bus_status s = bus_get_status(bus);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         prometheus_append_single(out, &numbers[i].family, numbers[i].value(&s));
+    bus_metrics_append_histograms(out, &s.counters);
 }

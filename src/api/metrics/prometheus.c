@@ -2,7 +2,12 @@
  * Owns how a sample is written. */
 #include "api/metrics/prometheus.h"
 
+#include <stdio.h>
+
+#include "base/invariant.h"
 #include "event/json/json_writer.h"
+
+#define HISTOGRAM_LABELS 2
 
 void prometheus_append_header(struct buf *out, const struct prometheus_family *f)
 {
@@ -43,6 +48,31 @@ void prometheus_append_sample(struct buf *out, const struct prometheus_family *f
     buf_add_char(out, ' ');
     jsonw_real(out, value);
     buf_add_char(out, '\n');
+}
+
+void prometheus_append_histogram(struct buf *out, const struct prometheus_family *f,
+                                 const char *const *labels, const struct histogram *h)
+{
+    const char *with_bound[2 * HISTOGRAM_LABELS + 3] = {NULL};
+    char bound[32];
+    uint64_t n = 0;
+    size_t at = 0;
+    for (; labels[at]; at++) {
+        ASSERT(at < 2 * HISTOGRAM_LABELS);
+        with_bound[at] = labels[at];
+    }
+    with_bound[at] = "le";
+    with_bound[at + 1] = bound;
+    for (size_t i = 0; i <= HISTOGRAM_BOUNDS; i++) {
+        n += h->counts[i];
+        if (i < HISTOGRAM_BOUNDS)
+            snprintf(bound, sizeof bound, "%g", h->bounds[i]);
+        else
+            snprintf(bound, sizeof bound, "+Inf");
+        prometheus_append_sample(out, f, "_bucket", with_bound, (double)n);
+    }
+    prometheus_append_sample(out, f, "_sum", labels, h->sum);
+    prometheus_append_sample(out, f, "_count", labels, (double)n);
 }
 
 void prometheus_append_single(struct buf *out, const struct prometheus_family *f, double value)

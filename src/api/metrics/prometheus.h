@@ -4,6 +4,7 @@
 #define API_METRICS_PROMETHEUS_H
 
 #include "base/bytes/buf.h"
+#include "base/histogram.h"
 
 #define PROMETHEUS_TYPE "text/plain; version=0.0.4; charset=utf-8"
 
@@ -17,6 +18,9 @@ void prometheus_append_header(struct buf *out, const struct prometheus_family *f
  * last. A negative value is one that is not known: nothing is written. */
 void prometheus_append_sample(struct buf *out, const struct prometheus_family *f,
                               const char *suffix, const char *const *labels, double value);
+/* The samples of a histogram: its buckets, sum and count. labels: as above, at most two. */
+void prometheus_append_histogram(struct buf *out, const struct prometheus_family *f,
+                                 const char *const *labels, const struct histogram *h);
 /* A family of one sample without labels. */
 void prometheus_append_single(struct buf *out, const struct prometheus_family *f, double value);
 

@@ -7,8 +7,8 @@
 
 #include "base/alloc.h"
 
-const double turn_time_bounds[TURN_TIME_BUCKETS - 1] = {0.1, 0.5, 1,   2,   5,   10,
-                                                        30,  60,  300, 900, 3600};
+static const double turn_time_bounds[HISTOGRAM_BOUNDS] = {0.1, 0.5, 1,   2,   5,   10,
+                                                          30,  60,  300, 900, 3600};
 
 struct agent {
     struct agent *next;
@@ -31,22 +31,19 @@ static struct turn_agent_counts *turn_counters_find_or_make(struct turn_counters
         return &a->counts;
     a = xcalloc(1, sizeof *a);
     a->counts.name = a->name = xstrdup(name);
+    for (size_t i = 0; i < TURN_TIMES; i++)
+        a->counts.times[i].bounds = turn_time_bounds;
     a->next = c->agents;
     c->agents = a;
     return &a->counts;
 }
 
 /* Times of the wall clock, which may have been set back; 0: there was none. */
-static void turn_counters_add_time(struct turn_histogram *h, int64_t from_ms, int64_t to_ms)
+static void turn_counters_add_time(struct histogram *h, int64_t from_ms, int64_t to_ms)
 {
     if (!from_ms || !to_ms)
         return;
-    const double seconds = to_ms > from_ms ? (double)(to_ms - from_ms) / 1000 : 0;
-    size_t i = 0;
-    while (i < TURN_TIME_BUCKETS - 1 && seconds > turn_time_bounds[i])
-        i++;
-    h->counts[i]++;
-    h->sum_s += seconds;
+    histogram_add(h, to_ms > from_ms ? (double)(to_ms - from_ms) / 1000 : 0);
 }
 
 static void turn_counters_on_ended(void *ctx, const struct turnlog_turn *t)

@@ -4,6 +4,7 @@
 #ifndef API_METRICS_TURN_COUNTERS_H
 #define API_METRICS_TURN_COUNTERS_H
 
+#include "base/histogram.h"
 #include "core/turnlog/turnlog.h"
 
 struct turn_counters;
@@ -14,22 +15,14 @@ enum turn_time {
     TURN_TIME_TOTAL,  /* from there to the end */
 };
 #define TURN_TIMES 3
-#define TURN_TIME_BUCKETS 12
-/* Upper bounds in seconds, without the last bucket, which has none. */
-extern const double turn_time_bounds[TURN_TIME_BUCKETS - 1];
-
-struct turn_histogram {
-    uint64_t counts[TURN_TIME_BUCKETS]; /* of each bucket alone */
-    double sum_s;
-};
 
 struct turn_agent_counts {
     const char *name;
     uint64_t ended[TURNLOG_CANCELLED + 1]; /* by outcome */
     int64_t tokens[TURNLOG_TOKENS];
     double cost_usd;
-    uint64_t priced; /* turns whose agent reported a cost */
-    struct turn_histogram times[TURN_TIMES];
+    uint64_t priced;                    /* turns whose agent reported a cost */
+    struct histogram times[TURN_TIMES]; /* in seconds */
 };
 
 struct turn_counters *turn_counters_new(struct turnlog *log);

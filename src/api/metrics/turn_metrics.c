@@ -2,8 +2,6 @@
  * Owns the names of metrics of turns and budgets. */
 #include "api/metrics/turn_metrics.h"
 
-#include <stdio.h>
-
 #include "api/metrics/prometheus.h"
 
 #define LABELS(...) ((const char *const[]){__VA_ARGS__, NULL})
@@ -44,37 +42,22 @@ static void add_priced(void *ctx, const struct turn_agent_counts *a)
     prometheus_append_sample(ctx, &f, "", LABELS("agent", a->name), (double)a->priced);
 }
 
-static void turn_metrics_add_histogram(struct buf *out, const struct prometheus_family *f,
-                                       const char *agent, const struct turn_histogram *h)
-{
-    uint64_t n = 0;
-    for (size_t i = 0; i < TURN_TIME_BUCKETS; i++) {
-        char bound[32] = "+Inf";
-        n += h->counts[i];
-        if (i < TURN_TIME_BUCKETS - 1)
-            snprintf(bound, sizeof bound, "%g", turn_time_bounds[i]);
-        prometheus_append_sample(out, f, "_bucket", LABELS("agent", agent, "le", bound), (double)n);
-    }
-    prometheus_append_sample(out, f, "_sum", LABELS("agent", agent), h->sum_s);
-    prometheus_append_sample(out, f, "_count", LABELS("agent", agent), (double)n);
-}
-
 static void add_waited(void *ctx, const struct turn_agent_counts *a)
 {
     static const struct prometheus_family f = {"turncast_turn_wait_seconds", "histogram", ""};
-    turn_metrics_add_histogram(ctx, &f, a->name, &a->times[TURN_TIME_WAITED]);
+    prometheus_append_histogram(ctx, &f, LABELS("agent", a->name), &a->times[TURN_TIME_WAITED]);
 }
 
 static void add_first(void *ctx, const struct turn_agent_counts *a)
 {
     static const struct prometheus_family f = {"turncast_turn_first_text_seconds", "histogram", ""};
-    turn_metrics_add_histogram(ctx, &f, a->name, &a->times[TURN_TIME_FIRST]);
+    prometheus_append_histogram(ctx, &f, LABELS("agent", a->name), &a->times[TURN_TIME_FIRST]);
 }
 
 static void add_total(void *ctx, const struct turn_agent_counts *a)
 {
     static const struct prometheus_family f = {"turncast_turn_duration_seconds", "histogram", ""};
-    turn_metrics_add_histogram(ctx, &f, a->name, &a->times[TURN_TIME_TOTAL]);
+    prometheus_append_histogram(ctx, &f, LABELS("agent", a->name), &a->times[TURN_TIME_TOTAL]);
 }
 
 static const struct {

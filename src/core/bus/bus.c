@@ -28,6 +28,10 @@
 #define STREAM_NOT_FOUND 10059
 #define STREAM_EXISTS 10058 /* with another configuration */
 
+/* Of histograms, in seconds. */
+static const double time_bounds[HISTOGRAM_BOUNDS] = {0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025,
+                                                     0.05,   0.1,   0.5,    1,     5};
+
 const char *bus_state_name(enum bus_state state)
 {
     static const char *const names[] = {"disconnected", "setting up", "joining", "active",
@@ -286,6 +290,7 @@ struct bus_status bus_get_status(const struct bus *b)
         .server = b->server,
         .why = b->why,
         .waiting = bus_publisher_count_waiting(b->publisher),
+        .oldest_ms = bus_publisher_get_age_ms(b->publisher),
         .followed = bus_viewer_count(b->viewer),
         .counters = b->link.counters,
     };
@@ -360,6 +365,7 @@ struct bus *bus_new(const struct bus_spec *spec, struct tc_err *err)
     b->replicas = conf->bus.replicas;
     b->link.loop = spec->loop;
     b->link.turnlog = spec->turnlog;
+    b->link.counters.publish.bounds = b->link.counters.lag.bounds = time_bounds;
     b->link.names = (struct bus_names){xstrdup(conf->bus.prefix), xstrdup(conf->host_name)};
     b->link.identity = b->identity;
     b->since_ms = clock_mono_ms();

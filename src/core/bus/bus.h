@@ -50,6 +50,7 @@ struct bus_status {
     const char *server; /* that it is connected to; "" */
     const char *why;    /* it is not active; "" */
     size_t waiting;     /* turns of which something is not published yet */
+    int64_t oldest_ms;  /* the longest time that something waits to be stored; 0: nothing does */
     size_t followed;    /* turns of other hosts whose events are followed here */
     struct bus_counters counters;
 };

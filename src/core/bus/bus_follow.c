@@ -14,6 +14,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/invariant.h"
+#include "base/sys/clock.h"
 #include "event/codec.h"
 #include "event/json/json_writer.h"
 
@@ -77,20 +78,32 @@ static void bus_follow_add_event(struct bus_follow *f, struct event *ev)
                           stripped);
 }
 
-static void bus_follow_add_line(struct bus_follow *f, struct str line)
+/* Clocks of two machines differ. */
+static void bus_follow_note_lag(const struct bus_follow *f, const struct event *ev)
+{
+    const double lag = clock_wall_s() - ev->meta.ts;
+    histogram_add(&f->link->counters.lag, lag > 0 ? lag : 0);
+}
+
+static void bus_follow_add_line(struct bus_follow *f, struct str line, bool is_live)
 {
     struct arena arena = {0};
     struct event ev;
-    if (codec_decode(&ev, &arena, line.p, line.len, NULL) == 0 && ev.meta.seq > f->have)
+    if (codec_decode(&ev, &arena, line.p, line.len, NULL) == 0 && ev.meta.seq > f->have) {
+        if (is_live)
+            bus_follow_note_lag(f, &ev);
         bus_follow_add_event(f, &ev);
+    }
     arena_fini(&arena);
 }
 
-static void bus_follow_add_lines(struct bus_follow *f, struct str lines, uint64_t last)
+/* is_live: they come as they are made, not by a repair. */
+static void bus_follow_add_lines(struct bus_follow *f, struct str lines, uint64_t last,
+                                 bool is_live)
 {
     struct str line;
     while (bus_batch_next_line(&lines, &line))
-        bus_follow_add_line(f, line);
+        bus_follow_add_line(f, line, is_live);
     if (f->have < last)
         f->have = last;
 }
@@ -141,7 +154,7 @@ static bool bus_follow_apply_early(struct bus_follow *f, bool skips)
             if (b.after > f->have)
                 bus_follow_skip(f, b.after);
             if (b.last > f->have)
-                bus_follow_add_lines(f, lines, b.last);
+                bus_follow_add_lines(f, lines, b.last, false);
         }
         STAILQ_REMOVE_HEAD(&f->early, next);
         f->early_bytes -= kept->len;
@@ -208,7 +221,7 @@ static bool bus_follow_take_feed(struct bus_follow *f, const struct nats_client_
         return false;
     if (b.after > f->have)
         bus_follow_skip(f, b.after);
-    bus_follow_add_lines(f, lines, b.last);
+    bus_follow_add_lines(f, lines, b.last, false);
     if (b.more && lines.len)
         bus_follow_ask(f);
     else if (bus_follow_apply_early(f, false))
@@ -226,7 +239,7 @@ static void bus_follow_take_stored(struct bus_follow *f, const struct nats_clien
     if (bus_batch_read(m->data, &b, &lines) == 0 && b.last > f->have) {
         if (b.after > f->have)
             bus_follow_skip(f, b.after);
-        bus_follow_add_lines(f, lines, b.last);
+        bus_follow_add_lines(f, lines, b.last, false);
     }
     bus_follow_ask(f);
 }
@@ -326,7 +339,7 @@ static void bus_follow_on_batch(void *ctx, const struct nats_client_message *m)
             bus_follow_repair(f);
         return;
     }
-    bus_follow_add_lines(f, lines, b.last);
+    bus_follow_add_lines(f, lines, b.last, true);
     if (f->is_complete)
         bus_follow_finish(f);
 }

@@ -4,6 +4,7 @@
 #ifndef CORE_BUS_BUS_LINK_H
 #define CORE_BUS_BUS_LINK_H
 
+#include "base/histogram.h"
 #include "core/bus/bus_message.h"
 #include "core/bus/bus_stream.h"
 #include "io/nats/nats_client.h"
@@ -17,6 +18,10 @@ struct bus_counters {
     uint64_t refused; /* publishes that the servers refused for a reason that may pass */
     uint64_t gaps;    /* events that did not arrive with the stream of a turn, and were fetched */
     uint64_t dropped; /* turns whose events were not published: too many waited for the bus */
+    /* Seconds from a publish to the servers' answer that it is stored. */
+    struct histogram publish;
+    /* Seconds from an event on the turn's host until it is here, by the clocks of both. */
+    struct histogram lag;
 };
 
 struct bus_link {

@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/invariant.h"
+#include "base/sys/clock.h"
 #include "base/sys/log.h"
 #include "core/bus/bus_line.h"
 #include "core/bus/bus_turn.h"
@@ -106,6 +107,23 @@ void bus_publisher_resume(struct bus_publisher *p)
         t->is_dirty |= now && !turnlog_turn_is_finished(now);
         bus_turn_go_on(t);
     }
+}
+
+int64_t bus_publisher_get_age_ms(const struct bus_publisher *p)
+{
+    const int64_t now_ms = clock_mono_ms();
+    int64_t oldest_ms = now_ms;
+    const struct bus_turn *t;
+    TAILQ_FOREACH(t, &p->turns, next)
+    {
+        if (t->is_fenced)
+            continue;
+        if (t->events.is_pending && t->events.since_ms < oldest_ms)
+            oldest_ms = t->events.since_ms;
+        if (t->state.is_pending && t->state.since_ms < oldest_ms)
+            oldest_ms = t->state.since_ms;
+    }
+    return now_ms - oldest_ms;
 }
 
 size_t bus_publisher_count_waiting(const struct bus_publisher *p)

@@ -23,6 +23,8 @@ void bus_publisher_resume(struct bus_publisher *p);
 bool bus_publisher_is_idle(const struct bus_publisher *p);
 /* Turns of which something waits. */
 size_t bus_publisher_count_waiting(const struct bus_publisher *p);
+/* Milliseconds for which the oldest message waits to be stored by the servers; 0: none does. */
+int64_t bus_publisher_get_age_ms(const struct bus_publisher *p);
 /* Appends events behind `after` of a turn as a batch, as far as they are stored by the servers, at
  * most about max bytes. False: it has none of that turn. */
 bool bus_publisher_feed(const struct bus_publisher *p, const char *turn, uint64_t after, size_t max,

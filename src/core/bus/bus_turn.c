@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/invariant.h"
+#include "base/sys/clock.h"
 #include "base/sys/log.h"
 #include "core/bus/bus_line.h"
 
@@ -70,12 +71,19 @@ static void bus_turn_gather(struct bus_turn *t)
     t->is_over |= step == TURNLOG_OVER;
 }
 
+/* The body of a message follows. */
+static void bus_turn_chain_begin(struct bus_turn_chain *c)
+{
+    c->from = bus_link_next_origin(c->turn->publisher->link);
+    c->is_pending = true;
+    c->since_ms = clock_mono_ms();
+    buf_reset(&c->body);
+}
+
 static void bus_turn_flush(struct bus_turn *t)
 {
     struct bus_turn_chain *const c = &t->events;
-    c->from = bus_link_next_origin(t->publisher->link);
-    c->is_pending = true;
-    buf_reset(&c->body);
+    bus_turn_chain_begin(c);
     bus_batch_write(&c->body,
                     &(struct bus_batch){.from = c->from, .after = t->after, .last = t->last},
                     (struct str){t->lines.p, t->lines.len});
@@ -130,10 +138,8 @@ static void bus_turn_write_state(struct bus_turn *t, const struct turnlog_turn *
     if (p->requests)
         p->requests(p->ctx, &requests, t->id);
     shown.last_seq += t->shift;
-    c->from = bus_link_next_origin(p->link);
-    c->is_pending = true;
+    bus_turn_chain_begin(c);
     t->gate = now->last_seq;
-    buf_reset(&c->body);
     bus_state_write(&c->body, &c->from, &shown, requests.len ? requests.p : NULL);
 }
 
@@ -247,6 +253,9 @@ static void bus_turn_chain_on_published(void *ctx, enum nats_client_result resul
     struct bus_ack ack;
     c->is_asked = false;
     const enum bus_link_stored stored = bus_link_read_stored(result, m, &ack);
+    if (stored == BUS_LINK_STORED)
+        histogram_add(&c->turn->publisher->link->counters.publish,
+                      (double)(clock_mono_us() - c->asked_us) / 1e6);
     const enum bus_chain_answer answer = bus_turn_judge(c, stored, &ack);
     bus_turn_chain_take_step(c, bus_chain_on_answer(&c->chain, answer, ack.sequence));
 }
@@ -299,6 +308,7 @@ static void bus_turn_chain_go_on(struct bus_turn_chain *c)
     if (c->chain.state == BUS_CHAIN_READY) {
         bus_chain_send(&c->chain, &c->from);
         c->is_asked = true;
+        c->asked_us = clock_mono_us();
         bus_link_store(link, subject.p, (struct str){c->body.p, c->body.len}, c->chain.last,
                        bus_turn_chain_on_published, c);
     } else if (c->chain.state == BUS_CHAIN_UNSURE) {

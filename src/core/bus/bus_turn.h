@@ -17,6 +17,8 @@ struct bus_turn_chain {
     struct buf body;        /* of the message that is to be stored; its origin is the chain's */
     struct bus_origin from; /* of that message */
     bool is_pending;        /* there is one */
+    int64_t since_ms;       /* for so long; monotonic */
+    int64_t asked_us;       /* when it was sent last; monotonic */
     bool is_asked;          /* an answer of the servers is awaited */
     struct loop_timer *retry;
 };

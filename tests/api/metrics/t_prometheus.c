@@ -3,6 +3,7 @@
 #include "api/metrics/prometheus.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "tap/tap.h"
 
@@ -18,9 +19,27 @@ static const char *sample(const char *const *labels, double value)
     return text;
 }
 
+/* Without the buckets between the first and the last one. */
+static const char *histogram(void)
+{
+    static const double bounds[HISTOGRAM_BOUNDS] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
+    static char text[512];
+    struct histogram h = {.bounds = bounds};
+    struct buf out = {0};
+    histogram_add(&h, 1);
+    histogram_add(&h, 1.5);
+    histogram_add(&h, 12);
+    prometheus_append_histogram(&out, &gauge, (const char *const[]){NULL}, &h);
+    const char *const first_end = strchr(out.p, '\n') + 1;
+    snprintf(text, sizeof text, "%.*s%s", (int)(first_end - out.p), out.p,
+             strstr(out.p, "x_y_bucket{le=\"+Inf\"}"));
+    buf_fini(&out);
+    return text;
+}
+
 int main(void)
 {
-    plan(5);
+    plan(6);
     struct buf out = {0};
     prometheus_append_single(&out, &gauge, 0);
     is_str(out.p, "# HELP x_y What it is.\n# TYPE x_y gauge\nx_y 0\n", "a family of one");
@@ -32,5 +51,8 @@ int main(void)
     is_str(sample((const char *const[]){NULL}, 9007199254740992.0), "x_y 9007199254740992\n",
            "a large number");
     is_str(sample((const char *const[]){NULL}, -1), "", "what is not known is not told");
+    is_str(histogram(),
+           "x_y_bucket{le=\"1\"} 1\nx_y_bucket{le=\"+Inf\"} 3\nx_y_sum 14.5\nx_y_count 3\n",
+           "a histogram: each bucket counts what is smaller, too");
     return 0;
 }
