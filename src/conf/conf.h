@@ -320,6 +320,7 @@ struct conf_bus {
     const char *credentials; /* "USER:PASSWORD", a secret; or NULL */
     const char *creds_file;  /* path of a NATS credentials file; or NULL */
     const char *ca;          /* path of certificates; NULL: those of the system */
+    const char *cert, *key;  /* paths of the host's own certificate and its key; or NULL */
     bool tls;                /* the connection is encrypted */
     bool insecure;           /* it need not be, to other machines */
     bool is_gateway;         /* gives its turns to other hosts, where agents.*.hosts says so */

@@ -10,6 +10,7 @@
 
 #define BUS(member) offsetof(struct conf_bus, member)
 #define NAME_CHARACTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
+#define PEM_BEGIN "-----BEGIN "
 #define CREDS_BEGIN "-----BEGIN NATS USER JWT-----"
 
 const struct conf_bus conf_bus_default = {.prefix = "tc",
@@ -154,22 +155,44 @@ static int conf_bus_read_replicas(const struct conf_row_ctx *r, const struct con
 
 /* ---- who this host is to the servers ---- */
 
-/* The path is kept: the file is read at each connection, so a renewed one is used. */
-static int conf_bus_read_creds_file(const struct conf_row_ctx *r, const struct conf_node *n,
-                                    const struct conf_row *row, void *target)
+/* The path is kept: the file is read at each connection, so a renewed one is used. Its first line,
+ * if the file can be read and only its owner may do so; else NULL, which has been told. */
+static const char *conf_bus_read_private_file(const struct conf_row_ctx *r,
+                                              const struct conf_node *n, const struct conf_row *row,
+                                              void *target)
 {
     struct tc_err why = {0};
     if (conf_row_path(r, n, row, target) < 0)
-        return -1;
+        return NULL;
     const char *const path = conf_row_resolve_path(r, n->value.string);
     const char *const first =
         secret_resolve(arena_sprintf(r->arena, "file:%s", path), NULL, r->arena, &why);
     if (!first)
-        return conf_row_error(r, n, "%s", why.text);
+        conf_row_error(r, n, "%s", why.text);
+    return first;
+}
+
+static int conf_bus_read_creds_file(const struct conf_row_ctx *r, const struct conf_node *n,
+                                    const struct conf_row *row, void *target)
+{
+    const char *const first = conf_bus_read_private_file(r, n, row, target);
+    if (!first)
+        return -1;
     if (strcmp(first, CREDS_BEGIN) != 0)
         return conf_row_error(r, n,
                               "no NATS credentials file: its first line must be \"" CREDS_BEGIN
                               "\"; set a user and password in bus.credentials");
+    return 0;
+}
+
+static int conf_bus_read_key(const struct conf_row_ctx *r, const struct conf_node *n,
+                             const struct conf_row *row, void *target)
+{
+    const char *const first = conf_bus_read_private_file(r, n, row, target);
+    if (!first)
+        return -1;
+    if (strncmp(first, PEM_BEGIN, strlen(PEM_BEGIN)) != 0 || !strstr(first, "PRIVATE KEY"))
+        return conf_row_error(r, n, "no private key in PEM form");
     return 0;
 }
 
@@ -197,6 +220,8 @@ static int conf_bus_read_roles(const struct conf_row_ctx *r, const struct conf_n
 
 static const struct conf_row tls_rows[] = {
     {"ca", conf_row_path, BUS(ca), 0, 0, NULL},
+    {"cert", conf_row_path, BUS(cert), 0, 0, NULL},
+    {"key", conf_bus_read_key, BUS(key), 0, 0, NULL},
     {NULL, NULL, 0, 0, 0, NULL},
 };
 
@@ -231,7 +256,7 @@ static int conf_bus_check_tls(const struct conf_row_ctx *r, const struct conf_no
 
 static bool conf_bus_wants_tls(const struct conf_bus *bus)
 {
-    bool is_tls = bus->ca;
+    bool is_tls = bus->ca || bus->cert;
     for (char **url = bus->urls; *url; url++)
         is_tls |= strncmp(*url, "tls:", 4) == 0;
     return is_tls;
@@ -249,6 +274,8 @@ int conf_bus_parse(const struct conf_row_ctx *r, const struct conf_node *n,
             r, n, "required key \"url\" is missing; for example [\"nats://127.0.0.1:4222\"]");
     if (draft.credentials && draft.creds_file)
         return conf_row_error(r, n, "set either credentials or credentials_file, not both");
+    if (!draft.cert != !draft.key)
+        return conf_row_error(r, n, "set both tls.cert and tls.key, or neither");
     draft.tls = conf_bus_wants_tls(&draft);
     if (conf_bus_check_tls(r, n, &draft) < 0)
         return -1;

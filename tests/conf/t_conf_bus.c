@@ -78,6 +78,14 @@ static void test_bus(void)
     is_str(c->bus.ca, below("ca.pem"), "bus.tls.ca, beside the file");
     is_str(c->bus.credentials, "ann:a:b", "bus.credentials");
     conf_unref(c);
+    tap_spew(below("key.pem"), "-----BEGIN EC PRIVATE KEY-----\nx\n", 32);
+    chmod(below("key.pem"), 0600);
+    c = load("host : { name = \"h\"; }; bus : { url = [\"nats://10.0.0.5:4222\"];\n"
+             "tls : { cert = \"cert.pem\"; key = \"key.pem\"; }; };\n");
+    ok(c->bus.tls, "so does a certificate of the host");
+    is_str(c->bus.cert, below("cert.pem"), "bus.tls.cert, beside the file");
+    is_str(c->bus.key, below("key.pem"), "bus.tls.key");
+    conf_unref(c);
     c = load("host : { name = \"h\"; }; bus : { url = [\"nats://10.0.0.5:4222\"]; insecure = "
              "true; };\n");
     ok(!c->bus.tls && c->bus.insecure, "insecure allows another machine without encryption");

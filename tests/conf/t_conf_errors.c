@@ -260,7 +260,11 @@ static const struct {
     {BUS "credentials = \"env:TURNCAST_NO_SUCH\"; };",
      "2: bus.credentials: environment variable TURNCAST_NO_SUCH is not set; set it where turncast "
      "is started"},
-    {BUS "tls : { cert = \"x\"; }; };", "2: bus.tls.cert: unknown key; valid keys: ca"},
+    {BUS "tls : { cart = \"x\"; }; };", "2: bus.tls.cart: unknown key (did you mean \"cert\"?)"},
+    {BUS "tls : { cert = \"x\"; }; };", "1: bus: set both tls.cert and tls.key, or neither"},
+    {BUS "tls : { cert = \"x\"; key = \"/no/such\"; }; };",
+     "2: bus.tls.key: cannot open secret file /no/such: No such file or directory; "
+     "create it with mode 0600, or change the path"},
     {BUS "insecure = 1; };", "2: bus.insecure: expected true or false, found an integer"},
     {BUS "urls = 1; };", "2: bus.urls: unknown key (did you mean \"url\"?)"},
     /* store */

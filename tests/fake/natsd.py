@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """A nats-server of its own for a test: a free loopback port, a store of its own, and faults; and a
 TCP connection to it that can be cut."""
+import os
 import pathlib
 import shutil
 import signal
@@ -24,10 +25,12 @@ def free_port():
 
 
 class NatsServer:
-    def __init__(self, extra="", port=None):
+    def __init__(self, extra="", port=None, **environment):
+        """extra: more of the configuration than the address and the store."""
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="turncast-nats."))
         self.port = port or free_port()
         self.extra = extra
+        self.environment = dict(os.environ, **environment)
         self.process = None
 
     def __enter__(self):
@@ -49,7 +52,9 @@ class NatsServer:
         )
         log = open(self.folder / "log", "ab")  # noqa: SIM115
         self.process = subprocess.Popen(
-            ["nats-server", "-c", config], stdin=subprocess.DEVNULL, stdout=log, stderr=log
+            # Also when the test is killed, its server ends.
+            ["setpriv", "--pdeathsig", "KILL", "nats-server", "-c", config],
+            stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=self.environment,
         )
         log.close()
         deadline = time.monotonic() + 30

@@ -321,6 +321,8 @@ static struct nats_client *bus_connect(struct bus *b, const struct conf_bus *con
             .credentials = conf->credentials,
             .creds_file = conf->creds_file,
             .ca = conf->ca,
+            .cert = conf->cert,
+            .key = conf->key,
             .tls = conf->tls,
             .changed = bus_on_connection,
             .ctx = b,

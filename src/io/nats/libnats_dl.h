@@ -16,6 +16,7 @@
     F(natsOptions_Create)                                                                          \
     F(natsOptions_Destroy)                                                                         \
     F(natsOptions_LoadCATrustedCertificates)                                                       \
+    F(natsOptions_LoadCertificatesChain)                                                           \
     F(natsOptions_SetAllowReconnect)                                                               \
     F(natsOptions_SetClosedCB)                                                                     \
     F(natsOptions_SetDisconnectedCB)                                                               \

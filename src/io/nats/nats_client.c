@@ -374,6 +374,8 @@ static void nats_client_copy_spec(struct nats_client *c, const struct nats_clien
     c->spec.credentials = arena_strdup(a, spec->credentials);
     c->spec.creds_file = arena_strdup(a, spec->creds_file);
     c->spec.ca = arena_strdup(a, spec->ca);
+    c->spec.cert = arena_strdup(a, spec->cert);
+    c->spec.key = arena_strdup(a, spec->key);
 }
 
 /* One subscription for the replies to all requests. */

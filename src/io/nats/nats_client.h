@@ -23,6 +23,7 @@ struct nats_client_spec {
     const char *credentials; /* "USER:PASSWORD", or NULL */
     const char *creds_file;  /* path of a NATS credentials file, or NULL */
     const char *ca;          /* path of certificates; NULL: those of the system */
+    const char *cert, *key;  /* paths of this client's certificate and its key; or both NULL */
     bool tls;
     /* It is connected, or is not any more. text: the server's URL, or why. */
     void (*changed)(void *ctx, bool connected, const char *text);

@@ -239,10 +239,12 @@ static natsStatus nats_connection_set_tls(const struct nats_connection *n)
 {
     if (!n->spec.tls)
         return NATS_OK;
-    const natsStatus s = n->nats.natsOptions_SetSecure(n->options, true);
-    if (s != NATS_OK || !n->spec.ca)
-        return s;
-    return n->nats.natsOptions_LoadCATrustedCertificates(n->options, n->spec.ca);
+    natsStatus s = n->nats.natsOptions_SetSecure(n->options, true);
+    if (s == NATS_OK && n->spec.ca)
+        s = n->nats.natsOptions_LoadCATrustedCertificates(n->options, n->spec.ca);
+    if (s == NATS_OK && n->spec.cert)
+        s = n->nats.natsOptions_LoadCertificatesChain(n->options, n->spec.cert, n->spec.key);
+    return s;
 }
 
 /* The library's buffer for what is published while there is no connection would hide that what it

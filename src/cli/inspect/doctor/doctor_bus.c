@@ -152,6 +152,8 @@ void doctor_look_at_bus(struct doctor *d)
                                                           .credentials = bus->credentials,
                                                           .creds_file = bus->creds_file,
                                                           .ca = bus->ca,
+                                                          .cert = bus->cert,
+                                                          .key = bus->key,
                                                           .tls = bus->tls,
                                                           .changed = doctor_bus_on_changed,
                                                           .ctx = &b},
