@@ -17,7 +17,7 @@ EXTRA_DIST += tests/talk/sender.py
 TALK_TESTS += tests/talk/t_crowd_teams.py tests/talk/t_kill_teams.py tests/talk/t_teams.py
 LENGTHY += $(TALK_TESTS)
 EXTRA_DIST += $(TALK_TESTS) tests/talk/cases.py tests/talk/chatter.py tests/talk/crowd.py tests/talk/deaths.py tests/talk/deciders.py \
-	tests/talk/judge.py tests/talk/killing.py tests/talk/ledger.py tests/talk/pause.py tests/talk/people.py tests/talk/round.py \
+	tests/talk/judge.py tests/talk/killing.py tests/talk/ledger.py tests/talk/on_bus.py tests/talk/pause.py tests/talk/people.py tests/talk/round.py \
 	tests/talk/shown.py tests/talk/slackers.py tests/talk/talk.py
 EXTRA_DIST += tests/talk/behaviour/asks.py tests/talk/behaviour/deliver.py tests/talk/behaviour/hear.py \
 	tests/talk/behaviour/on_discord.py tests/talk/behaviour/on_matrix.py tests/talk/behaviour/on_slack.py tests/talk/behaviour/on_teams.py tests/talk/behaviour/on_telegram.py \

@@ -21,6 +21,7 @@ for folder in ("fake", "tap"):
     sys.path.insert(0, str(SOURCE / "tests" / folder))
 
 import drive  # noqa: E402  (its folder is known from here on)
+import on_bus  # noqa: E402
 from drive import PATIENCE_S, SANITIZED, written  # noqa: E402,F401
 from tap import done, equal, ok  # noqa: E402,F401
 
@@ -99,6 +100,7 @@ default_agent = "main";
 state_directory = "{self.state}";
 plugins : {{ instances : {{ {instances.replace(AUDIT, str(self.audit))} }}; }};
 {extra}
+{on_bus.sections(extra)}
 """
         )
         self.config.chmod(0o600)
