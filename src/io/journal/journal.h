@@ -119,12 +119,13 @@ enum journal_status journal_add_requests(struct journal *j, const char *conn,
                                          int64_t seq) MUST_CHECK;
 /* An attempt is on record before it is made. UNCHANGED: no such row, or it is in flight. */
 enum journal_status journal_start_attempt(struct journal *j, int64_t seq) MUST_CHECK;
-/* What came of a row, whether it was in flight or not; what is laid has numbers from `first`.
+/* What came of a row, whether it was in flight or not; what is laid takes its place and has numbers
+ * from `first`.
  * Durable when it makes a dead letter. UNCHANGED: no such row. */
 enum journal_status journal_settle_row(struct journal *j, int64_t seq,
                                        const struct journal_settlement *s,
                                        int64_t first) MUST_CHECK;
-/* The same for the outcome of a turn, by its names. */
+/* The same for the outcome of a turn, by its names; what is laid stands behind all others. */
 enum journal_status journal_settle_outcome(struct journal *j, const char *conn, const char *turn,
                                            const struct journal_settlement *s,
                                            int64_t first) MUST_CHECK;

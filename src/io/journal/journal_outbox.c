@@ -120,6 +120,17 @@ struct journal_row_settling {
     bool known, buried;
 };
 
+/* Requests become rows in the order in which the connector makes them, so those of an outcome stand
+ * behind the ones that it made before, although the outcome's own row may be older. */
+static int journal_outbox_lay_behind(struct sql *db, const struct journal_row_settling *s)
+{
+    struct journal_row_insert rows = s->rows;
+    rows.conn = s->conn;
+    const int rc = journal_outbox_add(db, &rows);
+    store_pass_test_point(rows.j->store, "in-settle");
+    return rc;
+}
+
 static int lay_in_place(struct sql *db, const struct journal_row_settling *s)
 {
     const bool stays = s->s->verdict == JOURNAL_RETRY;
@@ -178,7 +189,7 @@ static int journal_outbox_settle_tx(struct sql *db, void *ctx)
         return -1;
     if (!s->known)
         return 0;
-    if (s->rows.n && lay_in_place(db, s) < 0)
+    if (s->rows.n && (s->turn ? journal_outbox_lay_behind : lay_in_place)(db, s) < 0)
         return -1;
     return journal_outbox_leave(db, s);
 }

@@ -160,9 +160,9 @@ static void test_rows(void)
     ok(piece > first + 1 && after > piece, "numbers rise");
     is_str(answers(), "expand:done start:done settle:done again:unchanged ",
            "a row is known as soon as it was asked for");
-    snprintf(wanted, sizeof wanted, "%d:c:0 %d:a:0 %d:b:0 ", (int)after, (int)first,
-             (int)first + 1);
-    is_str(rows(l), wanted, "and what follows has its place");
+    snprintf(wanted, sizeof wanted, "%d:a:0 %d:b:0 %d:c:0 ", (int)first, (int)first + 1,
+             (int)after);
+    is_str(rows(l), wanted, "and what follows stands behind the rest");
     struct buf known = {0};
     is_int(journal_async_list_open_find_turn(l, "t1", add_turn, &known), JOURNAL_DONE,
            "the turn is known");
@@ -174,8 +174,8 @@ static void test_rows(void)
     journal_async_start_attempt(l, first, NULL, NULL);
     journal_async_close(l);
     l = reopen();
-    snprintf(wanted, sizeof wanted, "%d:c:0 %d:a:1? %d:b:0 ", (int)after, (int)first,
-             (int)first + 1);
+    snprintf(wanted, sizeof wanted, "%d:a:1? %d:b:0 %d:c:0 ", (int)first, (int)first + 1,
+             (int)after);
     is_str(rows(l), wanted, "after a restart, too");
     ok(journal_async_add_requests(l, "tg", two, 1, SAYS("add")) > after,
        "no number is given again");
