@@ -275,7 +275,7 @@ int conf_bus_parse(const struct conf_row_ctx *r, const struct conf_node *n,
     if (draft.credentials && draft.creds_file)
         return conf_row_error(r, n, "set either credentials or credentials_file, not both");
     if (!draft.cert != !draft.key)
-        return conf_row_error(r, n, "set both tls.cert and tls.key, or neither");
+        return conf_row_error(r, n, "tls.cert and tls.key belong together; set both or neither");
     draft.tls = conf_bus_wants_tls(&draft);
     if (conf_bus_check_tls(r, n, &draft) < 0)
         return -1;

@@ -261,7 +261,8 @@ static const struct {
      "2: bus.credentials: environment variable TURNCAST_NO_SUCH is not set; set it where turncast "
      "is started"},
     {BUS "tls : { cart = \"x\"; }; };", "2: bus.tls.cart: unknown key (did you mean \"cert\"?)"},
-    {BUS "tls : { cert = \"x\"; }; };", "1: bus: set both tls.cert and tls.key, or neither"},
+    {BUS "tls : { cert = \"x\"; }; };",
+     "1: bus: tls.cert and tls.key belong together; set both or neither"},
     {BUS "tls : { cert = \"x\"; key = \"/no/such\"; }; };",
      "2: bus.tls.key: cannot open secret file /no/such: No such file or directory; "
      "create it with mode 0600, or change the path"},
