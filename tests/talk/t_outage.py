@@ -5,9 +5,9 @@ import json
 import re
 import time
 
-from deaths import MATRIX_PACE, TEAMS_PACE, Deaths
-from people import MatrixPeople, SlackPeople, TeamsPeople, TelegramPeople, messages, outcomes
-from talk import LONG, Fake, Host, done, equal, listening, matrix, note, ok, slack, teams, telegram, until, written
+from deaths import DISCORD_PACE, MATRIX_PACE, TEAMS_PACE, Deaths
+from people import DiscordPeople, MatrixPeople, SlackPeople, TeamsPeople, TelegramPeople, messages, outcomes
+from talk import LONG, Fake, Host, discord, done, equal, listening, matrix, note, ok, slack, teams, telegram, until, written
 
 OUTAGE_S = 1500 if LONG else 20
 PEOPLE = 5  # on each service; one more is in the middle of something when the host dies
@@ -15,9 +15,10 @@ BACK_S = 60  # a probe goes every 30 s, at most 5 s are its own, and then there 
 # Attempts in vain: a conversation's back-off doubles to a mean of 150 s in each of the host's two
 # lives, and the instance's own probe comes every 30 s in the end.
 # In Slack each thread has a lane for its status beside that for its messages.
-MOST = {"tg": PEOPLE + 1, "sl": 2 * (2 * PEOPLE + 1), "mx": PEOPLE + 1, "tm": PEOPLE + 1}  # lanes
+MOST = {"tg": PEOPLE + 1, "sl": 2 * (2 * PEOPLE + 1), "mx": PEOPLE + 1, "tm": PEOPLE + 1, "dc": PEOPLE + 1}  # lanes
 LIVE = ("editMessageText", "chat.update", "sendChatAction", "edit", "typing")
-ONE_BY_ONE = ("Telegram", "Matrix", "Teams")  # a chat is a conversation
+ONE_BY_ONE = ("Telegram", "Matrix", "Teams", "Discord")  # a chat is a conversation
+READY = {"Teams": {"taken": 1}, "Slack": {"sockets": 1}, "Discord": {"sockets": 1}}  # others poll
 
 
 def answered(path):
@@ -30,8 +31,8 @@ def in_vain(host, instance):
 
 
 def begin(crowds):
-    """Turns that run when the outage begins. In a chat of Telegram, Matrix or Teams the second waits for the
-    first; in Slack each is a thread of its own."""
+    """Turns that run when the outage begins. In Slack each is a thread of its own; elsewhere the second
+    in a chat waits for the first."""
     asked = {
         name: [crowd.ask(who, f"first-{who}", "tools=1 gated") for who in range(PEOPLE)]
         for name, crowd in crowds.items()
@@ -40,13 +41,16 @@ def begin(crowds):
     crowds["Slack"].fake.wait(method="chat.startStream", count=PEOPLE)
     crowds["Matrix"].fake.wait(method="send", count=PEOPLE)
     crowds["Teams"].fake.wait(method="post", count=PEOPLE)
+    crowds["Discord"].fake.wait(method="post", count=PEOPLE)
     for name, crowd in crowds.items():
         for who in range(PEOPLE):
             asked[name].append(crowd.ask(who, f"second-{who}", "tools=2 gated"))
         asked[name].append(crowd.ask(PEOPLE, "cut-short", "tools=1 ms=600000"))
-    for name in ONE_BY_ONE:
-        crowds[name].fake.wait(**({"taken": 1} if name == "Teams" else {"polling": 1}))
+    for name in ("Telegram", "Matrix"):
+        crowds[name].fake.wait(polling=1)
+    crowds["Teams"].fake.wait(taken=1)
     crowds["Slack"].fake.wait(acked=1)
+    crowds["Discord"].fake.wait(method="react", count=2 * PEOPLE + 1)  # each message has one
     return asked
 
 
@@ -69,15 +73,18 @@ def judge(crowd, asked, name, since, objections):
 
 
 def main():
-    with Fake("telegram") as tg, Fake("slack") as sl, Fake("matrix") as mx, Fake("teams") as tm:
+    with Fake("telegram") as tg, Fake("slack") as sl, Fake("matrix") as mx, Fake("teams") as tm, Fake("discord") as dc:
         mx.control("pace", MATRIX_PACE)
         tm.control("pace", TEAMS_PACE)
+        dc.control("pace", DISCORD_PACE)
         crowds = {"Telegram": TelegramPeople(tg, PEOPLE + 1), "Slack": SlackPeople(sl, PEOPLE + 1),
-                  "Matrix": MatrixPeople(mx, PEOPLE + 1), "Teams": TeamsPeople(tm, PEOPLE + 1)}  # fmt: skip
+                  "Matrix": MatrixPeople(mx, PEOPLE + 1), "Teams": TeamsPeople(tm, PEOPLE + 1),
+                  "Discord": DiscordPeople(dc, PEOPLE + 1)}  # fmt: skip
         instances = telegram(tg, allow=crowds["Telegram"].ids)
         instances += slack(sl, allow=crowds["Slack"].ids)
         instances += matrix(mx, allow=crowds["Matrix"].ids, after="delete")
         instances += teams(tm, allow=crowds["Teams"].ids, stream=False)
+        instances += discord(dc, allow=crowds["Discord"].ids)
         extra = listening(tm) + """visibility : { show_tools = true; show_narration = true; };
 log : { level = "debug"; };
 conversations : { max_turns = 64; debounce_ms = 0; };"""
@@ -88,9 +95,8 @@ conversations : { max_turns = 64; debounce_ms = 0; };"""
 
 def run(host, crowds):
     deaths = Deaths(host, [crowd.fake for crowd in crowds.values()])
-    for name in ONE_BY_ONE:
-        crowds[name].fake.wait(**({"taken": 1} if name == "Teams" else {"polling": 1}))
-    crowds["Slack"].fake.wait(sockets=1)
+    for name, crowd in crowds.items():
+        crowd.fake.wait(**READY.get(name, {"polling": 1}))
     asked = begin(crowds)
     early = len(answered(host.events))
     for crowd in crowds.values():
