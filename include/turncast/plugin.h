@@ -223,6 +223,10 @@ struct tc_host {
     int (*hit_answer)(struct tc_instance *, uint64_t, const struct tc_answer *);
     int (*chat_describe)(struct tc_instance *, const struct tc_chat *);
 #endif
+#if TURNCAST_API_MINOR >= 6
+    /* Since 1.6. */
+    char *(*say)(struct tc_turn *, const char *, const char *);
+#endif
 };
 
 /* Logs one line, prefixed with the instance name; secrets are masked. */
@@ -257,6 +261,12 @@ struct tc_host {
  * the key that belongs to this public key (64 hexadecimal digits). */
 #define tc_ed25519_verify(turn, public_key, signature, data, len)                                  \
     ((turn)->inst->host->ed25519_verify((turn), (public_key), (signature), (data), (len)))
+#endif
+#if TURNCAST_API_MINOR >= 6
+/* Since 1.6. Returns the sentence of the host that has these words in English, in the language of
+ * the instance: tc_say(turn, "Allowed by {by}", name). `value` takes the place of its placeholder;
+ * NULL: it has none. Words that the host does not know are returned in English. */
+#define tc_say(turn, english, value) ((turn)->inst->host->say((turn), (english), (value)))
 #endif
 /* Masks the secrets in the strings of JSON text, for records that are kept beyond the turn. Like
  * snprintf, writes at most cap bytes including the NUL to out and returns the complete length. */

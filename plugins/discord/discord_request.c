@@ -271,7 +271,7 @@ static json_t *command(struct tc_turn *turn, const struct tc_menu_entry *entry)
     if (has_argument(entry->name))
         json_object_set_new(json, "options",
                             json_pack("[{s:s, s:s, s:i, s:b}]", "name", "name", "description",
-                                      "Which one", "type", 3, "required", 0));
+                                      tc_say(turn, "Which one", NULL), "type", 3, "required", 0));
     return json;
 }
 

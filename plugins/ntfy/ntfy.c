@@ -209,7 +209,7 @@ static const char *buttons_of_request(struct tc_turn *turn, const struct tc_requ
         const char *const id = ntfy_text(one, "id"), *const label = ntfy_text(one, "label");
         const bool last = i + 1 == count, first = !cut && !asks && i < BUTTONS_MAX - 1;
         if (id && label && strcmp(id, "answer") != 0 && (first || last))
-            buttons = button_add(turn, buttons, label, ticket, id, NULL);
+            buttons = button_add(turn, buttons, tc_say(turn, label, NULL), ticket, id, NULL);
     }
     json_decref(list);
     return buttons && *buttons ? tc_sprint(turn, "%s]", buttons) : NULL;
@@ -222,14 +222,16 @@ static int on_outcome(struct tc_turn *turn, const char *text, uint32_t flags, co
 {
     bool cut;
     const char *const message = text_cut(turn, text, flags, &cut);
-    return publish(turn, &(struct notification){
-                             .id = sequence_id(turn, "outcome"),
-                             .title = title,
-                             .message = message ? message : "The agent finished without an answer.",
-                             .tag = tag,
-                             .priority = priority,
-                             .urgency = TC_P_FINAL,
-                             .flags = TC_DURABLE | TC_IDEMPOTENT});
+    return publish(
+        turn, &(struct notification){
+                  .id = sequence_id(turn, "outcome"),
+                  .title = title,
+                  .message = message ? message
+                                     : tc_say(turn, "The agent finished without an answer.", NULL),
+                  .tag = tag,
+                  .priority = priority,
+                  .urgency = TC_P_FINAL,
+                  .flags = TC_DURABLE | TC_IDEMPOTENT});
 }
 
 static int on_final(struct tc_turn *turn, const struct tc_final *ev)
@@ -242,19 +244,19 @@ static int on_error(struct tc_turn *turn, const struct tc_error *ev)
 {
     const struct ntfy_conf *const conf = turn->inst->conf;
     return on_outcome(turn, ev->message, TC_VERBATIM, "warning",
-                      tc_sprint(turn, "%s: error", turn->agent), conf->priority + 1);
+                      tc_say(turn, "{agent}: error", turn->agent), conf->priority + 1);
 }
 
-static const char *decision_word(const char *decision)
+static const char *decision_text(struct tc_turn *turn, const struct tc_request *ev)
 {
-    static const char *const words[][2] = {{"allow", "Allowed"},
-                                           {"deny", "Denied"},
-                                           {"answered", "Answered"},
-                                           {"timeout", "Timed out"}};
-    for (size_t i = 0; decision && i < sizeof words / sizeof *words; i++)
-        if (strcmp(decision, words[i][0]) == 0)
-            return words[i][1];
-    return "Closed";
+    static const char *const words[][3] = {{"allow", "Allowed", "Allowed by {by}"},
+                                           {"deny", "Denied", "Denied by {by}"},
+                                           {"answered", "Answered", "Answered by {by}"},
+                                           {"timeout", "Denied: no answer in time", NULL}};
+    for (size_t i = 0; ev->decision && i < sizeof words / sizeof *words; i++)
+        if (strcmp(ev->decision, words[i][0]) == 0)
+            return tc_say(turn, ev->by && words[i][2] ? words[i][2] : words[i][1], ev->by);
+    return tc_say(turn, "Closed", NULL);
 }
 
 /* What is asked, or how it was decided: the second replaces the first, without a sound. */
@@ -263,8 +265,7 @@ static int on_request(struct tc_turn *turn, const struct tc_request *ev)
     const struct ntfy_conf *const conf = turn->inst->conf;
     const bool open = strcmp(ev->state, "open") == 0;
     const char *const asked = ev->preview ? ev->preview : ev->message ? ev->message : ev->subject;
-    const char *const end = tc_sprint(turn, "→ %s%s%s", decision_word(ev->decision),
-                                      ev->by ? " by " : "", ev->by ? ev->by : "");
+    const char *const end = tc_sprint(turn, "→ %s", decision_text(turn, ev));
     bool cut = false;
     const char *const text = open ? text_cut(turn, asked ? asked : "", TC_VERBATIM, &cut) : end;
     return publish(

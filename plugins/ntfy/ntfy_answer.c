@@ -55,7 +55,8 @@ int ntfy_answer_on_hit(struct tc_turn *lobby, const struct tc_hit *hit, struct t
                                           : 400;
     answer->content_type = "application/json";
     answer->body = tc_json(lobby, "{s:s}", "text",
-                           receipt.answer ? receipt.answer : "This button is not valid.");
+                           receipt.answer ? receipt.answer
+                                          : tc_say(lobby, "This button is no longer valid.", NULL));
     return 0;
 }
 

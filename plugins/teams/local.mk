@@ -15,10 +15,7 @@ plugins_teams_la_SOURCES = \
 	plugins/teams/teams_request.c \
 	plugins/teams/teams_token.c \
 	plugins/teams/teams_url.c \
-	plugins/teams/teams_webhook.c \
-	plugins/teams/teams_words.c \
-	plugins/teams/teams_words.def \
-	plugins/teams/teams_words.h
+	plugins/teams/teams_webhook.c
 plugins_teams_la_CPPFLAGS = $(PLUGIN_CPP) $(JANSSON_CFLAGS) $(HOGWEED_CFLAGS)
 plugins_teams_la_LDFLAGS = $(PLUGIN_LINK)
 plugins_teams_la_LIBADD = $(JANSSON_LIBS) $(HOGWEED_LIBS) $(NETTLE_LIBS) -lgmp

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "teams.h"
-#include "teams_words.h"
 
 #define LISTED_BYTES 400
 #define WRITE_MAX 3000
@@ -52,8 +51,8 @@ void teams_form_add(struct tc_turn *turn, json_t *elements, const struct tc_op *
     for (size_t i = 0; i < op->field_count; i++) {
         const struct tc_field *const f = &op->fields[i];
         const char *const label =
-            f->label && *f->label ? f->label : teams_word(turn->inst, TEAMS_WORD_ANSWER);
-        const char *const own = teams_word(turn->inst, TEAMS_WORD_OWN_ANSWER);
+            f->label && *f->label ? f->label : tc_say(turn, "Your answer", NULL);
+        const char *const own = tc_say(turn, "Or type your own answer", NULL);
         if (f->option_count > 0)
             form_add_choices(turn, elements, f, label);
         form_add_writing(turn, elements, f, f->option_count > 0 ? own : label);

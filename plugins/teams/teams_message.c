@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "teams.h"
-#include "teams_words.h"
 
 #define ROW 4        /* buttons beside each other; Teams shows six at most */
 #define LINES_MAX 60 /* elements of a card; what is behind is in the last one */
@@ -38,19 +37,18 @@ static json_t *message_execute(const struct tc_button *b, json_t *labels)
 }
 
 /* A permanent permission needs a second press. */
-static json_t *message_button(const struct tc_turn *turn, const struct tc_button *b, json_t *labels)
+static json_t *message_button(struct tc_turn *turn, const struct tc_button *b, json_t *labels)
 {
     json_t *const action = message_execute(b, labels);
     if (!b->confirm)
         return action;
     return json_pack("{s:s, s:s, s:{s:s, s:[{s:s, s:s, s:b}], s:[o]}}", "type", "Action.ShowCard",
                      "title", b->label, "card", "type", "AdaptiveCard", "body", "type", "TextBlock",
-                     "text", teams_word(turn->inst, TEAMS_WORD_PERMANENT), "wrap", 1, "actions",
-                     action);
+                     "text", tc_say(turn, "You will not be asked about the same call again.", NULL),
+                     "wrap", 1, "actions", action);
 }
 
-static void message_add_buttons(const struct tc_turn *turn, json_t *elements,
-                                const struct tc_op *op)
+static void message_add_buttons(struct tc_turn *turn, json_t *elements, const struct tc_op *op)
 {
     json_t *const labels = teams_form_labels(op);
     json_t *row = NULL;

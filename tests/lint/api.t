@@ -80,6 +80,7 @@ since 5 tc_load 'return tc_load(t->inst, r->request_id) ? 0 : -1;'
 since 5 tc_quote 'return tc_quote(t, r->request_id) ? 0 : -1;'
 since 5 tc_same 'return tc_same(t, r->request_id, r->kind) ? 0 : -1;'
 since 1 to 'return r->to ? 0 : -1;'
+since 6 tc_say 'return tc_say(t, r->kind, NULL) ? 0 : -1;'
 since 6 'address of a probe' 'return TC_PROBE(.address = true)->address ? 0 : -1;'
 
 catches "a member without its guard" unguarded 'Since 1.2' include/turncast/plugin.h <<'C'

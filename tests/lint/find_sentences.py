@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Prints sentences in string literals of the folders whose texts for people are in the table
-src/text/sentence/texts.def, and of connectors that people read, whose own are in tables *_words.def; as
-"file:line: text". A literal is a sentence if it has a blank and begins with a capital letter, after
+src/text/sentence/texts.def, and of connectors that people read, whose own are in tables *_words.def or in
+that of the host (tc_say); as "file:line: text". A literal is a sentence if it has a blank and begins with a capital letter, after
 signs if any, or ends as a sentence does; log lines and errors do neither.
 
 find_sentences.py EXCEPTIONS: lines "FILE | TEXT | REASON", as for find_words.py.
@@ -13,8 +13,17 @@ import sys
 
 from find_words import c_literals, exceptions
 
-CONNECTORS = ("cli", "matrix", "slack", "teams", "telegram")
+CONNECTORS = ("cli", "discord", "matrix", "ntfy", "slack", "teams", "telegram")
 CORE = ("agent", "conversation", "inbound", "request", "settings", "turn")
+
+
+ENGLISH = pathlib.Path("src/text/sentence/texts.def")
+
+
+def known():
+    """What tc_say finds."""
+    source = ENGLISH.read_text(encoding="utf-8") if ENGLISH.exists() else ""
+    return {text for _, text in c_literals(source)}
 
 
 def sources():
@@ -40,8 +49,9 @@ def is_sentence(text):
 
 def main():
     allowed = exceptions(sys.argv[1])
+    said = known()
     for path, line, text in literals():
-        if not is_sentence(text):
+        if not is_sentence(text) or (path.parts[0] == "plugins" and text in said):
             continue
         excuse = [e for e in allowed if e[0] == str(path) and e[1] in text]
         for e in excuse:

@@ -35,6 +35,10 @@ catches "a sentence of a connector" loose_sentences 'plugins/slack/bad.c:1: move
     plugins/slack/bad.c <<'C'
 const char *line(void) { return "Or type your own answer"; }
 C
+catches "a sentence of a connector that the host does not know" loose_sentences 'plugins/ntfy/bad.c:1: move to' \
+    plugins/ntfy/bad.c <<'C'
+const char *line(struct tc_turn *turn) { return tc_say(turn, "Denied by {her}", NULL); }
+C
 
 # ---- translations ----
 

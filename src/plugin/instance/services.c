@@ -199,6 +199,7 @@ const struct tc_host *services_table(void)
         .socket_send_binary = service_socket_send_binary,
         .hit_answer = service_hit_answer,
         .chat_describe = service_chat_describe,
+        .say = service_say,
     };
     return &table;
 }

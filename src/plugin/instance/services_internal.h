@@ -60,6 +60,7 @@ char *service_json_get(struct tc_turn *turn, const char *json, const char *point
 char *service_json_key(struct tc_turn *turn, const char *json, int i);
 char *service_json_member(struct tc_turn *turn, const char *json, const char *name);
 char *service_quote(struct tc_turn *turn, const char *text);
+char *service_say(struct tc_turn *turn, const char *english, const char *value);
 
 /* services_crypto.c */
 char *service_hmac_sha256(struct tc_turn *turn, const char *key, size_t key_len, const char *data,

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * Markdown rendering and splitting for connectors. */
+ * Text for connectors: Markdown rendering and splitting, and the sentences of the host. */
+#include "base/bytes/buf.h"
 #include "base/versioned.h"
 #include "plugin/instance/services_internal.h"
 #include "text/markdown/markdown.h"
 #include "text/render/text_pieces.h"
+#include "text/sentence/texts.h"
 
 #define TEXT_MIN offsetof(struct tc_text, unit) /* of a plugin for 1.0 to 1.4 */
 
@@ -43,4 +45,14 @@ size_t service_settled(struct tc_turn *turn, const char *text, size_t len)
     if (!services_get_scratch(turn, 0, "tc_settled") || !text)
         return 0;
     return markdown_stable_length((struct str){text, len});
+}
+
+char *service_say(struct tc_turn *turn, const char *english, const char *value)
+{
+    struct arena *const arena = services_get_scratch(turn, 0, "tc_say");
+    CLEANUP_BUF struct buf text = {0};
+    if (!arena || !english)
+        return NULL;
+    texts_append_english(&text, english, value);
+    return arena_strdup(arena, text.p ? text.p : "");
 }

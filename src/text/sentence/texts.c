@@ -105,6 +105,26 @@ void texts_append(struct buf *out, enum text_id id, const struct text_value *val
     buf_add_str(out, at);
 }
 
+static const char *texts_translate(const char *english)
+{
+    for (size_t id = 0; id < TEXT_COUNT; id++)
+        if (!tables[LANGUAGE_EN][id].count && strcmp(tables[LANGUAGE_EN][id].other, english) == 0)
+            return tables[in_use][id].other;
+    return english;
+}
+
+void texts_append_english(struct buf *out, const char *english, const char *value)
+{
+    const char *const text = texts_translate(english);
+    const char *const open = value ? strchr(text, '{') : NULL;
+    const char *const end = open ? strchr(open, '}') : NULL;
+    buf_add(out, text, end ? (size_t)(open - text) : strlen(text));
+    if (end) {
+        buf_add_str(out, value);
+        buf_add_str(out, end + 1);
+    }
+}
+
 void texts_append_decimal(struct buf *out, double value, int digits)
 {
     static const char signs[LANGUAGE_COUNT] = {[LANGUAGE_EN] = '.', [LANGUAGE_DE] = ','};

@@ -59,6 +59,9 @@ void texts_append_decimal(struct buf *out, double value, int digits);
 const char *texts_get(enum text_id id);
 /* The same in that language. */
 const char *texts_get_in(enum language language, enum text_id id);
+/* Appends the sentence that has this text in English, in the language in use, or the text itself if
+ * no sentence has it. value: of its placeholder; or NULL: it has none. */
+void texts_append_english(struct buf *out, const char *english, const char *value);
 
 /* For tests: the forms of a sentence. */
 struct text_forms {

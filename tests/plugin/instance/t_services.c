@@ -142,6 +142,8 @@ static void read_members(struct tc_turn *t)
     is_str(tc_quote(t, "!room:a.b/c d%é~-_"), "%21room%3Aa.b%2Fc%20d%25%C3%A9~-_", "tc_quote");
     is_str(tc_quote(t, ""), "", "  of nothing");
     ok(!tc_quote(t, NULL), "  of NULL");
+    is_str(tc_say(t, "Allowed by {by}", "Ann"), "Allowed by Ann", "tc_say");
+    ok(!tc_say(t, NULL, NULL), "  of NULL");
 }
 
 /* Vectors of RFC 4231 and RFC 8032. */

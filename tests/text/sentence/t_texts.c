@@ -18,6 +18,25 @@ static void test_append(void)
            "a value is not searched for placeholders");
 }
 
+static const char *translated(struct buf *out, const char *english, const char *value)
+{
+    buf_reset(out);
+    texts_append_english(out, english, value);
+    return out->p;
+}
+
+static void test_english(void)
+{
+    CLEANUP_BUF struct buf out = {0};
+    is_str(translated(&out, "Allowed by {by}", "{by}"), "Allowed by {by}", "in English");
+    TEXTS_IN(LANGUAGE_DE);
+    is_str(translated(&out, "Allowed by {by}", "Ann"), "Von Ann erlaubt", "by its English text");
+    is_str(translated(&out, "Allow", NULL), "Erlauben", "without a placeholder");
+    is_str(translated(&out, "Allow", "Ann"), "Erlauben", "a value too many");
+    is_str(translated(&out, "Allowed by {by}", NULL), "Von {by} erlaubt", "a value that is missing");
+    is_str(translated(&out, "Blue {by}", "Ann"), "Blue Ann", "what is no sentence");
+}
+
 /* Appends the placeholders of the text, each once, in a row. */
 static void add_placeholders(struct buf *out, const char *text)
 {
@@ -121,6 +140,7 @@ int main(void)
 {
     plan_lazy();
     test_append();
+    test_english();
     test_languages();
     test_commands();
     for (int i = 0; i < TEXT_COUNT; i++) {
