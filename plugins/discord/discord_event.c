@@ -52,6 +52,7 @@ static void ask_channel(struct tc_turn *lobby, const char *id)
 {
     tc_http(lobby, TC_HTTP(.method = "GET", .url = tc_sprint(lobby, DISCORD_API "/channels/%s", id),
                            .headers = discord_headers, .header_count = 2, .priority = TC_P_REQUEST,
+                           .lane = tc_sprint(lobby, "channel:%s", id), .rates = DISCORD_RATE_ALL,
                            .flags = TC_IDEMPOTENT, .tag = tc_sprint(lobby, "channel:%s", id)));
 }
 

@@ -67,7 +67,7 @@ static void ask_page(struct tc_turn *lobby, const char *channel, const char *aft
                     .url = tc_sprint(lobby, DISCORD_API "/channels/%s/messages?limit=%d&after=%s",
                                      channel, PAGE, after),
                     .headers = discord_headers, .header_count = 2, .priority = TC_P_REQUEST,
-                    .rates = 0, .flags = TC_IDEMPOTENT,
+                    .lane = "history", .rates = DISCORD_RATE_ALL, .flags = TC_IDEMPOTENT,
                     .tag = tc_sprint(lobby, "history:%s", channel)));
     discord_state(lobby)->pages++;
 }

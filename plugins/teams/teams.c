@@ -50,7 +50,7 @@ static const struct tc_rate rates[] = {
     {.count = 3, .burst = 4, .interval_ms = 2000, .per_lane = 1},
     {.count = 1, .burst = 26, .interval_ms = 1000, .per_lane = 1},
     {.count = 1080, .burst = 500, .interval_ms = 3600000, .per_lane = 1},
-    {.count = 25, .burst = 25, .interval_ms = 1000},
+    {.count = 20, .burst = 8, .interval_ms = 1000},
     {.count = 1, .interval_ms = 1000, .per_lane = 1},
     {0},
 };

@@ -55,6 +55,7 @@ ROUTES = [
 WITH_TOKEN_IN_PATH = ("callback", "followup", "webhook", "webhook_edit", "webhook_delete", "webhook_post")
 WRITES = ("post", "file", "edit", "delete", "webhook_edit", "webhook_delete")
 # method: requests, seconds; of one channel (or webhook)
+EVERYWHERE = (50, 1)  # requests of the bot, seconds; presses are exempt
 BUCKETS = {"post": (5, 5), "edit": (5, 5), "delete": (5, 1), "react": (1, 0.25), "unreact": (1, 0.25),
            "typing": (5, 5), "followup": (5, 2), "webhook_edit": (5, 2), "commands": (10, 20)}  # fmt: skip
 OPTIONS = {"message_content": False, "gateway_down": False, "quick_identify": True, "ack_time": 3,
@@ -100,6 +101,7 @@ class Discord(Service):
         self.webhook = WEBHOOK
         self.options = dict(OPTIONS)
         self.buckets, self.sizes, self.invalid = {}, dict(BUCKETS), 0
+        self.everywhere = Bucket(*EVERYWHERE)
         super().__init__(options)
 
     def start(self):
@@ -235,6 +237,8 @@ class Discord(Service):
     def perform(self, call):
         now = self.record.now()
         bucket = self._bucket(call)
+        if self.pace.on and call.method not in WITH_TOKEN_IN_PATH and self.everywhere.take(now) > 0:
+            self.record.violate("too-fast", f"{call.method}: more than {EVERYWHERE[0]} requests in a second")
         wait = bucket.take(now) if bucket and self.pace.on else 0
         if wait > 0:
             self.record.violate("too-fast", f"{call.method} in {call.chat}: wait {wait:.3f} s")
