@@ -14,7 +14,6 @@
 #include "api/control/control.h"
 #include "base/bytes/buf.h"
 #include "base/cleanup.h"
-#include "cli/args.h"
 #include "cli/oneshot_host.h"
 #include "event/json/json_value.h"
 #include "io/loop/line_splitter.h"
@@ -156,6 +155,30 @@ int control_client_check(const struct control_response *c, const struct conf *co
     else
         control_client_print_no_host(conf);
     return EXIT_TURN_ERROR;
+}
+
+static int control_client_show_answer(const struct conf *conf, bool json, const char *path,
+                                      void (*print)(const json_t *body))
+{
+    struct control_response c;
+    if (control_client_call(&c, conf, "GET", path, NULL) < 0)
+        return EXIT_TURN_ERROR;
+    const int status = control_client_check(&c, conf);
+    if (!status)
+        (json ? json_value_print : print)(c.body);
+    control_client_fini(&c);
+    return status;
+}
+
+int control_client_show(const struct args *args, const char *path,
+                        void (*print)(const json_t *body))
+{
+    struct conf *const conf = command_conf_load(args);
+    if (!conf)
+        return EXIT_USAGE;
+    const int status = control_client_show_answer(conf, args->json, path, print);
+    conf_unref(conf);
+    return status;
 }
 
 /* ---- streams ---- */

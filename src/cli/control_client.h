@@ -8,6 +8,7 @@
 
 #include "base/attr.h"
 #include "base/sys/err.h"
+#include "cli/args.h"
 #include "conf/conf.h"
 
 /* What came back. */
@@ -29,6 +30,11 @@ const char *control_client_error_text(const struct control_response *c);
 void control_client_print_no_host(const struct conf *conf);
 /* 0: it was done (200), and there is a body. Else prints why not, and returns EXIT_TURN_ERROR. */
 int control_client_check(const struct control_response *c, const struct conf *conf) MUST_CHECK;
+
+/* A command that shows what the host tells at a path: as JSON if the arguments ask for that, else
+ * by `print`. Errors are told on stderr. Returns the exit status. */
+int control_client_show(const struct args *args, const char *path,
+                        void (*print)(const json_t *body));
 
 /* Follows a stream of events (text/event-stream): `data` is called with each message, a line of
  * JSON, until it returns false or the stream ends; messages of other types than the default one are

@@ -11,6 +11,7 @@ check_PROGRAMS += tests/conf/parse/t_conf_path
 tests_conf_parse_t_conf_path_LDADD = $(TEST_CONF)
 
 check_PROGRAMS += tests/conf/t_conf
+tests_conf_t_conf_SOURCES = tests/conf/t_conf.c tests/conf/conf_kit.c tests/conf/conf_kit.h
 tests_conf_t_conf_LDADD = $(TEST_CONF)
 check_PROGRAMS += tests/conf/t_conf_http_key
 tests_conf_t_conf_http_key_LDADD = $(TEST_CONF)
@@ -25,6 +26,7 @@ check_PROGRAMS += tests/conf/t_conf_budget
 tests_conf_t_conf_budget_LDADD = $(TEST_CONF)
 
 check_PROGRAMS += tests/conf/t_conf_bus
+tests_conf_t_conf_bus_SOURCES = tests/conf/t_conf_bus.c tests/conf/conf_kit.c tests/conf/conf_kit.h
 tests_conf_t_conf_bus_LDADD = $(TEST_CONF)
 
 check_PROGRAMS += tests/conf/t_conf_scope

@@ -9,35 +9,8 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "conf/conf_kit.h"
 #include "tap/tap.h"
-
-static char file[512];
-
-static struct conf *load(const char *text)
-{
-    struct tc_err err = {0};
-    tap_spew(file, text, strlen(text));
-    chmod(file, 0600);
-    struct conf *c = conf_load(file, &err);
-    return c ? c : (bail("%s", err_format(&err)), NULL);
-}
-
-static const char *below(const char *name)
-{
-    static char path[600];
-    snprintf(path, sizeof path, "%s/%s", tap_tmpdir(), name);
-    return path;
-}
-
-/* "a|b|c" of a list. */
-static const char *joined(char *const *list)
-{
-    static char out[400];
-    size_t len = 0;
-    for (out[0] = 0; *list; list++)
-        len += (size_t)snprintf(out + len, sizeof out - len, "%s%s", len ? "|" : "", *list);
-    return out;
-}
 
 static void test_built_in(void)
 {
@@ -57,28 +30,28 @@ static void test_built_in(void)
 
 static void test_empty(void)
 {
-    struct conf *c = load("# nothing\n");
-    is_str(c->file, file, "the file's name");
+    struct conf *c = conf_kit_load("# nothing\n");
+    is_str(c->file, conf_kit_file(), "the file's name");
     is_int(c->n_instances, 1, "a file that names no instances has cli");
     conf_unref(c);
-    c = load("plugins : { instances : { } }");
+    c = conf_kit_load("plugins : { instances : { } }");
     is_int(c->n_instances, 0, "one that names none on purpose has none");
     conf_unref(c);
 }
 
 static void test_agent_defaults(void)
 {
-    struct conf *c = load("agents : {\n  solo : { command = [\"claude\", \"-p\"]; };\n};");
+    struct conf *c = conf_kit_load("agents : {\n  solo : { command = [\"claude\", \"-p\"]; };\n};");
     const struct conf_agent *a = conf_agent_find(c, NULL);
     is_str(a->name, "solo", "the only agent is the default one");
-    is_str(joined(a->command), "claude|-p", "command");
-    is_str(joined(a->resume), "", "resume");
-    is_str(joined(a->env_pass), "", "env_pass");
-    is_str(joined(a->env_set), "", "env_set");
+    is_str(conf_kit_join(a->command), "claude|-p", "command");
+    is_str(conf_kit_join(a->resume), "", "resume");
+    is_str(conf_kit_join(a->env_pass), "", "env_pass");
+    is_str(conf_kit_join(a->env_set), "", "env_set");
     is_str(a->dialect, "claude", "dialect");
     ok(!a->mode, "mode");
     ok(!a->cwd, "cwd");
-    is_str(joined(a->prefix), "", "prefix");
+    is_str(conf_kit_join(a->prefix), "", "prefix");
     is_str(conf_agent_program(a), "claude", "so it is itself executed");
     ok(!a->user && conf_check_agent_user(c, a, NULL) == 0, "user");
     ok(!a->limits.memory_mb && !a->limits.processes && !a->limits.files && !a->limits.cpu_s,
@@ -117,45 +90,45 @@ static void test_user(const struct conf *c, const struct conf_agent *a)
 
 static void test_agent(void)
 {
-    struct conf *c =
-        load("agents : {\n"
-             "  a : { command = [\"x\"]; };\n"
-             "  b : {\n"
-             "    command = (\"agent\", \"--id\", \"{session_id}\", \"{conversation}\");\n"
-             "    resume = [\"--resume\", \"{session_id}\"];\n"
-             "    dialect = \"other\";\n"
-             "    mode = \"plan\";\n"
-             "    cwd = \"work\";\n"
-             "    env_pass = [\"HTTP_PROXY\", \"LANG\"];\n"
-             "    env_set = [\"A=b=c\", \"EMPTY=\"];\n"
-             "    turn_timeout_s = 1.5;\n"
-             "    idle_timeout_s = 0;\n"
-             "    exit_grace_s = 0.0004;\n"
-             "    term_grace_s = 2;\n"
-             "    max_line_bytes = 4096;\n"
-             "    attempts = 1;\n"
-             "    prefix = [\"bwrap\", \"--dev-bind\", \"/\", \"/\"];\n"
-             "    user = \"root\";\n"
-             "    limits : { memory_mb = 512; processes = 100; files = 256; cpu_s = 60; };\n"
-             "  };\n"
-             "};\n"
-             "default_agent = \"b\";\n");
+    struct conf *c = conf_kit_load(
+        "agents : {\n"
+        "  a : { command = [\"x\"]; };\n"
+        "  b : {\n"
+        "    command = (\"agent\", \"--id\", \"{session_id}\", \"{conversation}\");\n"
+        "    resume = [\"--resume\", \"{session_id}\"];\n"
+        "    dialect = \"other\";\n"
+        "    mode = \"plan\";\n"
+        "    cwd = \"work\";\n"
+        "    env_pass = [\"HTTP_PROXY\", \"LANG\"];\n"
+        "    env_set = [\"A=b=c\", \"EMPTY=\"];\n"
+        "    turn_timeout_s = 1.5;\n"
+        "    idle_timeout_s = 0;\n"
+        "    exit_grace_s = 0.0004;\n"
+        "    term_grace_s = 2;\n"
+        "    max_line_bytes = 4096;\n"
+        "    attempts = 1;\n"
+        "    prefix = [\"bwrap\", \"--dev-bind\", \"/\", \"/\"];\n"
+        "    user = \"root\";\n"
+        "    limits : { memory_mb = 512; processes = 100; files = 256; cpu_s = 60; };\n"
+        "  };\n"
+        "};\n"
+        "default_agent = \"b\";\n");
     const struct conf_agent *a = conf_agent_find(c, NULL);
     is_str(a->name, "b", "default_agent");
-    is_str(joined(a->command), "agent|--id|{session_id}|{conversation}", "command");
-    is_str(joined(a->resume), "--resume|{session_id}", "resume");
+    is_str(conf_kit_join(a->command), "agent|--id|{session_id}|{conversation}", "command");
+    is_str(conf_kit_join(a->resume), "--resume|{session_id}", "resume");
     is_str(a->dialect, "other", "dialect");
     is_str(a->mode, "plan", "mode");
-    is_str(a->cwd, below("work"), "cwd is below the file's folder");
-    is_str(joined(a->env_pass), "HTTP_PROXY|LANG", "env_pass");
-    is_str(joined(a->env_set), "A=b=c|EMPTY=", "env_set");
+    is_str(a->cwd, conf_kit_below("work"), "cwd is below the file's folder");
+    is_str(conf_kit_join(a->env_pass), "HTTP_PROXY|LANG", "env_pass");
+    is_str(conf_kit_join(a->env_set), "A=b=c|EMPTY=", "env_set");
     is_int(a->turn_timeout_ms, 1500, "1.5 s");
     is_int(a->idle_timeout_ms, 0, "0: none");
     is_int(a->grace.exit_ms, 0, "0.4 ms is rounded");
     is_int(a->grace.term_ms, 2000, "2 s");
     is_int(a->max_line, 4096, "max_line_bytes");
     is_int(a->attempts, 1, "attempts");
-    is_str(joined(a->prefix), "bwrap|--dev-bind|/|/", "prefix");
+    is_str(conf_kit_join(a->prefix), "bwrap|--dev-bind|/|/", "prefix");
     is_str(conf_agent_program(a), "bwrap", "is what is executed");
     is_int(a->limits.memory_mb, 512, "limits.memory_mb");
     is_int(a->limits.processes, 100, "limits.processes");
@@ -166,10 +139,11 @@ static void test_agent(void)
     ok(!conf_agent_find(c, "none"), "an agent that is not there");
     conf_unref(c);
 
-    c = load("agents : { a : { command = [\"x\"]; }; b : { command = [\"x\"]; }; };");
+    c = conf_kit_load("agents : { a : { command = [\"x\"]; }; b : { command = [\"x\"]; }; };");
     ok(!conf_agent_find(c, NULL), "two agents, none the default");
     conf_unref(c);
-    c = load("agents : { a : { command = [\"x\"]; }; default : { command = [\"y\"]; }; };");
+    c = conf_kit_load(
+        "agents : { a : { command = [\"x\"]; }; default : { command = [\"y\"]; }; };");
     is_str(conf_agent_find(c, NULL)->name, "default", "the one called default");
     conf_unref(c);
 }
@@ -184,34 +158,34 @@ static const char *option(const struct conf_instance *inst, const char *key)
 
 static void test_instances(void)
 {
-    struct conf *c =
-        load("plugins : {\n"
-             "  directory = [\"a\", \"/b\"];\n"
-             "  autoload = true;\n"
-             "  instances : {\n"
-             "    jsonl : { };\n"
-             "    log : {\n"
-             "      plugin = \"./my.so\";\n"
-             "      enabled = false;\n"
-             "      visibility = \"all\";\n"
-             "      audience = \"operator\"; language = \"de\";\n"
-             "      wants = [\"state\", \"raw\"];\n"
-             "      queue_events = 16;\n"
-             "      queue_bytes = 65536;\n"
-             "      init_ms = 250; callback_ms = 99;\n"
-             "      path = \"x, y\";\n"
-             "      big = 3000000000;\n"
-             "      hex = 0xFFFFFFFFFF;\n"
-             "      neg = -5;\n"
-             "      ratio = 0.1;\n"
-             "      on = true;\n"
-             "    };\n"
-             "    third : { plugin = \"x.so\"; wants = \"raw\"; visibility = \"agent\"; };\n"
-             "  };\n"
-             "};\n");
+    struct conf *c = conf_kit_load(
+        "plugins : {\n"
+        "  directory = [\"a\", \"/b\"];\n"
+        "  autoload = true;\n"
+        "  instances : {\n"
+        "    jsonl : { };\n"
+        "    log : {\n"
+        "      plugin = \"./my.so\";\n"
+        "      enabled = false;\n"
+        "      visibility = \"all\";\n"
+        "      audience = \"operator\"; language = \"de\";\n"
+        "      wants = [\"state\", \"raw\"];\n"
+        "      queue_events = 16;\n"
+        "      queue_bytes = 65536;\n"
+        "      init_ms = 250; callback_ms = 99;\n"
+        "      path = \"x, y\";\n"
+        "      big = 3000000000;\n"
+        "      hex = 0xFFFFFFFFFF;\n"
+        "      neg = -5;\n"
+        "      ratio = 0.1;\n"
+        "      on = true;\n"
+        "    };\n"
+        "    third : { plugin = \"x.so\"; wants = \"raw\"; visibility = \"agent\"; };\n"
+        "  };\n"
+        "};\n");
     char want[1300];
-    snprintf(want, sizeof want, "%s|/b", below("a"));
-    is_str(joined(c->plugin_dirs), want, "directories");
+    snprintf(want, sizeof want, "%s|/b", conf_kit_below("a"));
+    is_str(conf_kit_join(c->plugin_dirs), want, "directories");
     ok(c->autoload, "autoload");
     is_int(c->n_instances, 3, "instances in their order");
     const struct conf_instance *i = &c->instances[0];
@@ -221,7 +195,7 @@ static void test_instances(void)
     ok(i->queue_events == 4096 && i->queue_bytes == 8 << 20, "of the queue");
     ok(i->init_ms == 0 && i->callback_ms == 0, "deadlines: the host's");
     i = &c->instances[1];
-    is_str(i->plugin, below("./my.so"), "a path is below the file's folder");
+    is_str(i->plugin, conf_kit_below("./my.so"), "a path is below the file's folder");
     ok(!i->enabled && i->sees_all && i->sees_all_set && i->wants_state && i->wants_raw, "switches");
     ok(*i->audience == 'o' && i->chat.language == LANGUAGE_DE, "audience, language");
     ok(i->queue_events == 16 && i->queue_bytes == 65536, "queue");
@@ -236,19 +210,19 @@ static void test_instances(void)
     is_int(i->line, 6, "the instance's line");
     i = &c->instances[2];
     ok(!i->wants_state && i->wants_raw && !i->sees_all && i->sees_all_set, "one wish, one view");
-    is_str(i->plugin, below("x.so"), "a .so is a path");
+    is_str(i->plugin, conf_kit_below("x.so"), "a .so is a path");
     conf_unref(c);
 }
 
 static void test_rest(void)
 {
-    struct conf *c = load("state_directory = \"/var/x\";\n"
-                          "log : { level = \"debug\"; format = \"json\"; };\n"
-                          "plugins : { directory = \"p\"; };\n"
-                          "visibility : { show_tools = true; show_final = false; };\n");
+    struct conf *c = conf_kit_load("state_directory = \"/var/x\";\n"
+                                   "log : { level = \"debug\"; format = \"json\"; };\n"
+                                   "plugins : { directory = \"p\"; };\n"
+                                   "visibility : { show_tools = true; show_final = false; };\n");
     is_str(c->state_dir, "/var/x", "state_directory");
     ok(c->log_level == LOG_DEBUG && c->log_format == LOG_JSON, "log");
-    is_str(joined(c->plugin_dirs), below("p"), "one directory needs no brackets");
+    is_str(conf_kit_join(c->plugin_dirs), conf_kit_below("p"), "one directory needs no brackets");
     static const int show[] = {-1, 1, -1, -1, 0};
     for (size_t i = 0; i < 5; i++)
         is_int(c->show[i], show[i], "switch %zu", i);
@@ -257,16 +231,16 @@ static void test_rest(void)
 
 static void test_conversations(void)
 {
-    struct conf *c = load("");
+    struct conf *c = conf_kit_load("");
     const struct conf_conversations *v = &c->conversations;
     ok(v->queue == 20 && v->debounce_ms == 500 && v->max_turns == 32 && v->per_user == 2,
        "conversations: the defaults");
     is_int(v->drain_ms, 30000, "drain_s");
     ok(!c->http.listen && !c->http.allow_remote, "no HTTP server");
     conf_unref(c);
-    c = load("conversations : { queue = 3; debounce_ms = 0; max_turns = 1; per_user = 4;\n"
-             "  drain_s = 0.5; };\n"
-             "http : { listen = \"[::1]:0\"; };\n");
+    c = conf_kit_load("conversations : { queue = 3; debounce_ms = 0; max_turns = 1; per_user = 4;\n"
+                      "  drain_s = 0.5; };\n"
+                      "http : { listen = \"[::1]:0\"; };\n");
     v = &c->conversations;
     ok(v->queue == 3 && v->debounce_ms == 0 && v->max_turns == 1 && v->per_user == 4, "as said");
     is_int(v->drain_ms, 500, "half a second");
@@ -277,7 +251,7 @@ static void test_conversations(void)
 
 static void test_http(void)
 {
-    struct conf *c = load("");
+    struct conf *c = conf_kit_load("");
     const struct conf_http *h = &c->http;
     ok(!h->listen && !h->hosts[0] && !h->origins[0] && !h->n_keys, "HTTP: nothing by default");
     ok(!h->sees_all && !h->continue_disconnected, "what the agent shows, and no turn for nobody");
@@ -285,7 +259,7 @@ static void test_http(void)
     is_int(h->max_body, 1 << 20, "bodies of 1 MiB");
     is_int(h->disconnect_grace_ms, 5000, "five seconds for a client to come back");
     conf_unref(c);
-    c = load(
+    c = conf_kit_load(
         "http : { allow_remote = true; listen = \"192.0.2.1:80\";\n"
         "  hosts = [\"bot.example.org\", \"[fe80::1]\", \"*\"];\n"
         "  origins = [\"https://a.example\", \"http://localhost:3000\"];\n"
@@ -297,8 +271,8 @@ static void test_http(void)
         "  }; };");
     h = &c->http;
     ok(h->remote && h->allow_remote, "others may reach it if that is wanted");
-    is_str(joined(h->hosts), "bot.example.org|[fe80::1]|*", "hosts");
-    is_str(joined(h->origins), "https://a.example|http://localhost:3000", "origins");
+    is_str(conf_kit_join(h->hosts), "bot.example.org|[fe80::1]|*", "hosts");
+    is_str(conf_kit_join(h->origins), "https://a.example|http://localhost:3000", "origins");
     ok(h->sees_all && h->continue_disconnected, "visibility, on_disconnect");
     ok(h->repeats_final, "final_text");
     is_int(h->max_body, 65536, "max_body");
@@ -308,7 +282,7 @@ static void test_http(void)
     is_int(h->keys[0].grants, CONF_SUBMIT | CONF_CANCEL, "with grants");
     ok(!h->keys[0].secret, "and no secret before somebody wants it");
     char path[640];
-    snprintf(path, sizeof path, "file:%s", below("two.key"));
+    snprintf(path, sizeof path, "file:%s", conf_kit_below("two.key"));
     is_str(h->keys[1].source, path, "a file is looked for beside the configuration");
     is_str(h->keys[2].source, "file:${CREDENTIALS_DIRECTORY}/k", "a credential is not");
     conf_unref(c);
@@ -316,26 +290,27 @@ static void test_http(void)
 
 static void test_proxy(void)
 {
-    struct conf *c = load("");
+    struct conf *c = conf_kit_load("");
     ok(!c->proxy.url && !c->proxy.credentials, "proxy: none unless the file names one");
     is_str(c->proxy.no_proxy[0], "localhost", "this machine is reached without it");
     ok(c->proxy.no_proxy[2] && !c->proxy.no_proxy[3], "by its three names");
     conf_unref(c);
-    c = load("proxy : { url = \"socks5h://[2001:db8::1]:1080\"; credentials = \"ann:a:b\";\n"
-             "no_proxy = [\".example.org\", \"10.0.0.1\"]; };");
+    c = conf_kit_load(
+        "proxy : { url = \"socks5h://[2001:db8::1]:1080\"; credentials = \"ann:a:b\";\n"
+        "no_proxy = [\".example.org\", \"10.0.0.1\"]; };");
     is_str(c->proxy.url, "socks5h://[2001:db8::1]:1080", "proxy.url");
     is_str(c->proxy.credentials, "ann:a:b", "proxy.credentials");
     is_str(c->proxy.no_proxy[0], ".example.org", "proxy.no_proxy");
     ok(c->proxy.no_proxy[1] && !c->proxy.no_proxy[2], "in the place of this machine");
     conf_unref(c);
-    c = load("proxy : { url = \"http://proxy.example.org\"; no_proxy = [ ]; };");
+    c = conf_kit_load("proxy : { url = \"http://proxy.example.org\"; no_proxy = [ ]; };");
     ok(!c->proxy.no_proxy[0], "no_proxy may be empty");
     conf_unref(c);
 }
 
 static void test_store(void)
 {
-    struct conf *c = load("");
+    struct conf *c = conf_kit_load("");
     const struct conf_store *s = &c->store;
     ok(s->kind == CONF_SQLITE && s->port == 6379 && s->database == 0 && s->session_ttl_s == 86400 &&
            !s->path && !s->password,
@@ -343,9 +318,10 @@ static void test_store(void)
     is_str(s->host, "127.0.0.1", "this machine's server");
     is_str(s->prefix, "agenticore", "with the keys of agenticore");
     conf_unref(c);
-    c = load("store : { kind = \"redis\"; redis : { address = \"redis.example.org:6380\";\n"
-             "  prefix = \"bots\"; password = \"env:TURNCAST_TEST_PASSWORD\"; database = 3;\n"
-             "  session_ttl_s = 60; }; };\n");
+    c = conf_kit_load(
+        "store : { kind = \"redis\"; redis : { address = \"redis.example.org:6380\";\n"
+        "  prefix = \"bots\"; password = \"env:TURNCAST_TEST_PASSWORD\"; database = 3;\n"
+        "  session_ttl_s = 60; }; };\n");
     s = &c->store;
     ok(s->kind == CONF_REDIS && s->port == 6380 && s->database == 3 && s->session_ttl_s == 60,
        "as said");
@@ -357,13 +333,13 @@ static void test_store(void)
     ok(!strstr(told.p, "hunter2"), "is masked wherever it is told");
     log_forget_secrets();
     conf_unref(c);
-    c = load("store : { redis : { address = \"[::1]:1\"; }; };");
+    c = conf_kit_load("store : { redis : { address = \"[::1]:1\"; }; };");
     is_str(c->store.host, "::1", "an address of IPv6");
     conf_unref(c);
-    c = load("store : { redis : { password = \"env:TURNCAST_NO_SUCH\"; }; };");
+    c = conf_kit_load("store : { redis : { password = \"env:TURNCAST_NO_SUCH\"; }; };");
     ok(!c->store.password, "a password that nobody needs is not looked for");
     conf_unref(c);
-    c = load("store : { redis : { address = \"/run/redis.sock\"; }; };");
+    c = conf_kit_load("store : { redis : { address = \"/run/redis.sock\"; }; };");
     is_str(c->store.path, "/run/redis.sock", "a socket");
     ok(!c->store.host, "and no host then");
     conf_unref(c);
@@ -372,25 +348,25 @@ static void test_store(void)
 static void test_people(void)
 {
     struct conf *c =
-        load("agents : { a : { command = [\"x\"]; }; b : { command = [\"x\"]; }; };\n"
-             "plugins : { instances : {\n"
-             "  none : { };\n"
-             "  some : { agent = \"b\"; grants = [\"submit\", \"cancel\", \"answer\"];\n"
-             "    approvers = [12345];\n"
-             "    allow = (12345, \"U0123\", -7000000000);\n"
-             "    allow_chats = [-1001234567890]; };\n"
-             "  empty : { grants = [\"cancel\"]; allow = []; allow_chats = [];\n"
-             "    approvers = []; };\n"
-             "}; };\n");
+        conf_kit_load("agents : { a : { command = [\"x\"]; }; b : { command = [\"x\"]; }; };\n"
+                      "plugins : { instances : {\n"
+                      "  none : { };\n"
+                      "  some : { agent = \"b\"; grants = [\"submit\", \"cancel\", \"answer\"];\n"
+                      "    approvers = [12345];\n"
+                      "    allow = (12345, \"U0123\", -7000000000);\n"
+                      "    allow_chats = [-1001234567890]; };\n"
+                      "  empty : { grants = [\"cancel\"]; allow = []; allow_chats = [];\n"
+                      "    approvers = []; };\n"
+                      "}; };\n");
     const struct conf_instance *i = &c->instances[0];
     ok(!i->agent && !i->grants && !i->allow && !i->allow_chats, "R21: nothing is granted");
     ok(!i->approvers, "whoever may is an approver");
     i = &c->instances[1];
     is_str(i->agent, "b", "agent");
     is_int(i->grants, CONF_SUBMIT | CONF_CANCEL | CONF_ANSWER, "grants");
-    is_str(joined(i->approvers), "12345", "approvers");
-    is_str(joined(i->allow), "12345|U0123|-7000000000", "people: numbers and names");
-    is_str(joined(i->allow_chats), "-1001234567890", "chats");
+    is_str(conf_kit_join(i->approvers), "12345", "approvers");
+    is_str(conf_kit_join(i->allow), "12345|U0123|-7000000000", "people: numbers and names");
+    is_str(conf_kit_join(i->allow_chats), "-1001234567890", "chats");
     ok(!i->options[0].key, "none of it goes to the plugin");
     i = &c->instances[2];
     is_int(i->grants, CONF_CANCEL, "one grant");
@@ -402,15 +378,16 @@ static void test_people(void)
 
 static void test_approvals(void)
 {
-    struct conf *c = load("agents : { a : { command = [\"x\"]; ask_timeout_s = 0; approvals = (\n"
-                          "  { action = \"deny\"; tool = \"Bash\"; prefix = \"git push\"; },\n"
-                          "  { action = \"allow\"; tool = \"mcp__f__*\"; argument = \"path\"; "
-                          "exact = \"/a b\"; },\n"
-                          "  { action = \"allow\"; tool = \"Read\"; },\n"
-                          "  { tool = \"WebFetch\"; glob = \"https://*.x/**\"; action = \"ask\";\n"
-                          "    to = [\"tg:-100:7\", \"tg:5\", \"sl\"]; }\n"
-                          ");};};\n"
-                          "plugins : { instances : { tg : { }; sl : { }; }; };\n");
+    struct conf *c =
+        conf_kit_load("agents : { a : { command = [\"x\"]; ask_timeout_s = 0; approvals = (\n"
+                      "  { action = \"deny\"; tool = \"Bash\"; prefix = \"git push\"; },\n"
+                      "  { action = \"allow\"; tool = \"mcp__f__*\"; argument = \"path\"; "
+                      "exact = \"/a b\"; },\n"
+                      "  { action = \"allow\"; tool = \"Read\"; },\n"
+                      "  { tool = \"WebFetch\"; glob = \"https://*.x/**\"; action = \"ask\";\n"
+                      "    to = [\"tg:-100:7\", \"tg:5\", \"sl\"]; }\n"
+                      ");};};\n"
+                      "plugins : { instances : { tg : { }; sl : { }; }; };\n");
     const struct conf_agent *const a = conf_agent_find(c, "a");
     is_int(a->ask_timeout_ms, 0, "ask_timeout_s = 0");
     is_int(a->n_rules, 4, "four rules");
@@ -431,8 +408,8 @@ static void test_approvals(void)
     ok(!r[3].to[2].chat && strcmp(r[3].to[2].instance, "sl") == 0, "an instance alone");
     ok(!r[3].to[3].instance, "and no more");
     conf_unref(c);
-    c = load("agents : { a : { command = [\"x\"]; approvals = (\n"
-             "  { action = \"ask\"; tool = \"*\"; to = [\"cli\"]; }); }; };\n");
+    c = conf_kit_load("agents : { a : { command = [\"x\"]; approvals = (\n"
+                      "  { action = \"ask\"; tool = \"*\"; to = [\"cli\"]; }); }; };\n");
     is_str(c->agents[0].rules[0].to[0].instance, "cli", "cli is there when no instance is named");
     conf_unref(c);
 }
@@ -440,11 +417,11 @@ static void test_approvals(void)
 /* libconfig alone would read these otherwise or not at all. */
 static void test_text(void)
 {
-    struct conf *c = load("/* 99999999999999999999 @x */ // 99999999999999999999\n"
-                          "# 99999999999999999999 @include\n"
-                          "plugins : { instances : { n99999999999999999999-9 : {\n"
-                          "  s = \"99999999999999999999 @ # // \\\" /* \";\n"
-                          "  l = 5L; m = -2147483649; n = 2147483648; o = 1e3; } } }");
+    struct conf *c = conf_kit_load("/* 99999999999999999999 @x */ // 99999999999999999999\n"
+                                   "# 99999999999999999999 @include\n"
+                                   "plugins : { instances : { n99999999999999999999-9 : {\n"
+                                   "  s = \"99999999999999999999 @ # // \\\" /* \";\n"
+                                   "  l = 5L; m = -2147483649; n = 2147483648; o = 1e3; } } }");
     const struct conf_instance *i = &c->instances[0];
     is_str(i->name, "n99999999999999999999-9", "digits of a name are no number");
     is_str(option(i, "s"), "99999999999999999999 @ # // \" /* ", "nor are those of a string");
@@ -522,23 +499,25 @@ static void test_paths(void)
     setenv("TURNCAST_PLUGIN_PATH", "/one::/two:", 1);
     setenv("XDG_STATE_HOME", "/state", 1);
     struct conf *c = conf_load(NULL, &err);
-    is_str(joined(c->plugin_dirs), "/one|/two", "TURNCAST_PLUGIN_PATH");
+    is_str(conf_kit_join(c->plugin_dirs), "/one|/two", "TURNCAST_PLUGIN_PATH");
     is_str(c->state_dir, "/state/turncast", "XDG_STATE_HOME");
     conf_unref(c);
     setenv("TURNCAST_PLUGIN_PATH", "three", 1);
     ok(chdir(tap_tmpdir()) == 0, "elsewhere");
     c = conf_load(NULL, &err);
-    is_str(joined(c->plugin_dirs), below("three"), "a relative folder is made absolute");
+    is_str(conf_kit_join(c->plugin_dirs), conf_kit_below("three"),
+           "a relative folder is made absolute");
     conf_unref(c);
     unsetenv("TURNCAST_PLUGIN_PATH");
     tap_spew("here.conf", folders, strlen(folders));
     c = conf_load("here.conf", &err);
-    is_str(joined(c->plugin_dirs), below("p"), "and so is one of a configuration named so");
+    is_str(conf_kit_join(c->plugin_dirs), conf_kit_below("p"),
+           "and so is one of a configuration named so");
     conf_unref(c);
     setenv("XDG_STATE_HOME", "relative", 1);
     setenv("HOME", "/home/me", 1);
     c = conf_load(NULL, &err);
-    is_str(joined(c->plugin_dirs), TURNCAST_PLUGINDIR, "the installed folder");
+    is_str(conf_kit_join(c->plugin_dirs), TURNCAST_PLUGINDIR, "the installed folder");
     is_str(c->state_dir, geteuid() == 0 ? "/var/lib/turncast" : "/home/me/.local/state/turncast",
            "a relative XDG_STATE_HOME does not count");
     conf_unref(c);
@@ -556,28 +535,28 @@ static void test_default_path(void)
     ok(!path || strcmp(path, TURNCAST_SYSCONFDIR "/turncast.conf") == 0,
        "without a file of the user: the system's or none");
     free(path);
-    mkdir(below("turncast"), 0700);
-    tap_spew(below("turncast/turncast.conf"), "", 0);
+    mkdir(conf_kit_below("turncast"), 0700);
+    tap_spew(conf_kit_below("turncast/turncast.conf"), "", 0);
     path = conf_default_path();
-    is_str(path, below("turncast/turncast.conf"), "the user's");
+    is_str(path, conf_kit_below("turncast/turncast.conf"), "the user's");
     free(path);
     setenv("HOME", tap_tmpdir(), 1);
     unsetenv("XDG_CONFIG_HOME");
-    mkdir(below(".config"), 0700);
+    mkdir(conf_kit_below(".config"), 0700);
     path = conf_default_path();
-    ok(!path || strcmp(path, below(".config/turncast/turncast.conf")) != 0, "not there yet");
+    ok(!path || strcmp(path, conf_kit_below(".config/turncast/turncast.conf")) != 0,
+       "not there yet");
     free(path);
-    mkdir(below(".config/turncast"), 0700);
-    tap_spew(below(".config/turncast/turncast.conf"), "", 0);
+    mkdir(conf_kit_below(".config/turncast"), 0700);
+    tap_spew(conf_kit_below(".config/turncast/turncast.conf"), "", 0);
     path = conf_default_path();
-    is_str(path, below(".config/turncast/turncast.conf"), "below the home directory");
+    is_str(path, conf_kit_below(".config/turncast/turncast.conf"), "below the home directory");
     free(path);
 }
 
 int main(void)
 {
     plan_lazy();
-    snprintf(file, sizeof file, "%s", below("turncast.conf"));
     test_built_in();
     test_empty();
     test_agent_defaults();

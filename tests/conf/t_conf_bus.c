@@ -9,47 +9,20 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "conf/conf_kit.h"
 #include "tap/tap.h"
-
-static char file[512];
-
-static struct conf *load(const char *text)
-{
-    struct tc_err err = {0};
-    tap_spew(file, text, strlen(text));
-    chmod(file, 0600);
-    struct conf *c = conf_load(file, &err);
-    return c ? c : (bail("%s", err_format(&err)), NULL);
-}
-
-static const char *below(const char *name)
-{
-    static char path[600];
-    snprintf(path, sizeof path, "%s/%s", tap_tmpdir(), name);
-    return path;
-}
-
-/* "a|b|c" of a list. */
-static const char *joined(char *const *list)
-{
-    static char out[400];
-    size_t len = 0;
-    for (out[0] = 0; *list; list++)
-        len += (size_t)snprintf(out + len, sizeof out - len, "%s%s", len ? "|" : "", *list);
-    return out;
-}
 
 static void test_bus(void)
 {
     char text[1000], host[256] = "";
-    struct conf *c = load("# nothing\n");
+    struct conf *c = conf_kit_load("# nothing\n");
     ok(!c->bus.urls && !c->host_name, "bus: none unless the file has one");
     conf_unref(c);
-    c = load("host : { name = \"build-1_A\"; };\n");
+    c = conf_kit_load("host : { name = \"build-1_A\"; };\n");
     ok(!c->bus.urls && strcmp(c->host_name, "build-1_A") == 0, "a host may have a name alone");
     conf_unref(c);
-    c = load("host : { name = \"h1\"; }; bus : { url = [\"nats://127.0.0.1:4222\"]; };\n");
-    is_str(joined(c->bus.urls), "nats://127.0.0.1:4222", "bus.url");
+    c = conf_kit_load("host : { name = \"h1\"; }; bus : { url = [\"nats://127.0.0.1:4222\"]; };\n");
+    is_str(conf_kit_join(c->bus.urls), "nats://127.0.0.1:4222", "bus.url");
     is_str(c->bus.prefix, "tc", "bus.prefix by default");
     is_int(c->bus.replicas, 1, "bus.replicas by default");
     ok(!c->bus.credentials && !c->bus.creds_file && !c->bus.ca && !c->bus.tls && !c->bus.insecure,
@@ -57,45 +30,47 @@ static void test_bus(void)
     conf_unref(c);
     gethostname(host, sizeof host - 1);
     host[strcspn(host, ".")] = '\0';
-    c = load("bus : { url = [\"nats://localhost:1\"]; };\n");
+    c = conf_kit_load("bus : { url = [\"nats://localhost:1\"]; };\n");
     is_str(c->host_name, host, "host.name is the system's by default");
     conf_unref(c);
-    tap_spew(below("bus.creds"), "-----BEGIN NATS USER JWT-----\nx\n", 32);
-    chmod(below("bus.creds"), 0600);
+    tap_spew(conf_kit_below("bus.creds"), "-----BEGIN NATS USER JWT-----\nx\n", 32);
+    chmod(conf_kit_below("bus.creds"), 0600);
     snprintf(text, sizeof text,
              "host : { name = \"h\"; }; bus : { url = [\"tls://10.0.0.5:4222\", "
              "\"nats://[::1]:1\"];\nprefix = \"t_2\"; replicas = 5; credentials_file = "
              "\"bus.creds\"; };\n");
-    c = load(text);
+    c = conf_kit_load(text);
     ok(c->bus.tls && !c->bus.insecure, "a URL with tls:// encrypts");
     is_str(c->bus.prefix, "t_2", "bus.prefix");
     is_int(c->bus.replicas, 5, "bus.replicas");
-    is_str(c->bus.creds_file, below("bus.creds"), "bus.credentials_file, beside the file");
+    is_str(c->bus.creds_file, conf_kit_below("bus.creds"), "bus.credentials_file, beside the file");
     conf_unref(c);
-    c = load("host : { name = \"h\"; }; bus : { url = [\"nats://10.0.0.5:4222\"];\n"
-             "credentials = \"ann:a:b\"; tls : { ca = \"ca.pem\"; }; };\n");
+    c = conf_kit_load("host : { name = \"h\"; }; bus : { url = [\"nats://10.0.0.5:4222\"];\n"
+                      "credentials = \"ann:a:b\"; tls : { ca = \"ca.pem\"; }; };\n");
     ok(c->bus.tls, "so do certificates");
-    is_str(c->bus.ca, below("ca.pem"), "bus.tls.ca, beside the file");
+    is_str(c->bus.ca, conf_kit_below("ca.pem"), "bus.tls.ca, beside the file");
     is_str(c->bus.credentials, "ann:a:b", "bus.credentials");
     conf_unref(c);
-    tap_spew(below("key.pem"), "-----BEGIN EC PRIVATE KEY-----\nx\n", 32);
-    chmod(below("key.pem"), 0600);
-    c = load("host : { name = \"h\"; }; bus : { url = [\"nats://10.0.0.5:4222\"];\n"
-             "tls : { cert = \"cert.pem\"; key = \"key.pem\"; }; };\n");
+    tap_spew(conf_kit_below("key.pem"), "-----BEGIN EC PRIVATE KEY-----\nx\n", 32);
+    chmod(conf_kit_below("key.pem"), 0600);
+    c = conf_kit_load("host : { name = \"h\"; }; bus : { url = [\"nats://10.0.0.5:4222\"];\n"
+                      "tls : { cert = \"cert.pem\"; key = \"key.pem\"; }; };\n");
     ok(c->bus.tls, "so does a certificate of the host");
-    is_str(c->bus.cert, below("cert.pem"), "bus.tls.cert, beside the file");
-    is_str(c->bus.key, below("key.pem"), "bus.tls.key");
+    is_str(c->bus.cert, conf_kit_below("cert.pem"), "bus.tls.cert, beside the file");
+    is_str(c->bus.key, conf_kit_below("key.pem"), "bus.tls.key");
     conf_unref(c);
-    c = load("host : { name = \"h\"; }; bus : { url = [\"nats://10.0.0.5:4222\"]; insecure = "
-             "true; };\n");
+    c = conf_kit_load(
+        "host : { name = \"h\"; }; bus : { url = [\"nats://10.0.0.5:4222\"]; insecure = "
+        "true; };\n");
     ok(!c->bus.tls && c->bus.insecure, "insecure allows another machine without encryption");
     conf_unref(c);
 }
 
 static void test_work(void)
 {
-    struct conf *c = load("host : { name = \"h1\"; }; bus : { url = [\"nats://127.0.0.1:1\"]; };\n"
-                          "agents : { a = { command = [\"x\"]; }; };\n");
+    struct conf *c =
+        conf_kit_load("host : { name = \"h1\"; }; bus : { url = [\"nats://127.0.0.1:1\"]; };\n"
+                      "agents : { a = { command = [\"x\"]; }; };\n");
     ok(c->bus.is_gateway && c->bus.is_runner, "both roles by default");
     is_int(c->bus.lost_after_ms, 120000, "bus.lost_after_s by default");
     is_int(c->bus.move_after_ms, 60000, "bus.move_after_s by default");
@@ -103,19 +78,20 @@ static void test_work(void)
     ok(conf_agent_runs_here(c, &c->agents[0]) && !conf_agent_is_shared(c, &c->agents[0]),
        "an agent runs on its own host alone by default");
     conf_unref(c);
-    c = load("host : { name = \"h1\"; };\nbus : { url = [\"nats://127.0.0.1:1\"]; roles = "
-             "[\"gateway\"]; lost_after_s = 5; move_after_s = 3; };\n"
-             "agents : { a = { command = [\"x\"]; hosts = [\"h2\", \"h1\"]; slots = 3; }; };\n");
+    c = conf_kit_load(
+        "host : { name = \"h1\"; };\nbus : { url = [\"nats://127.0.0.1:1\"]; roles = "
+        "[\"gateway\"]; lost_after_s = 5; move_after_s = 3; };\n"
+        "agents : { a = { command = [\"x\"]; hosts = [\"h2\", \"h1\"]; slots = 3; }; };\n");
     ok(c->bus.is_gateway && !c->bus.is_runner, "bus.roles");
     is_int(c->bus.lost_after_ms, 5000, "bus.lost_after_s");
     is_int(c->bus.move_after_ms, 3000, "bus.move_after_s");
-    is_str(joined(c->agents[0].hosts), "h2|h1", "agents.*.hosts");
+    is_str(conf_kit_join(c->agents[0].hosts), "h2|h1", "agents.*.hosts");
     is_int(c->agents[0].slots, 3, "agents.*.slots");
     ok(!conf_agent_runs_here(c, &c->agents[0]) && conf_agent_is_shared(c, &c->agents[0]),
        "a host without the role runner runs no agent");
     conf_unref(c);
-    c = load("host : { name = \"h1\"; };\nbus : { url = [\"nats://127.0.0.1:1\"]; };\n"
-             "agents : { a = { command = [\"x\"]; hosts = [\"h1\"]; }; };\n");
+    c = conf_kit_load("host : { name = \"h1\"; };\nbus : { url = [\"nats://127.0.0.1:1\"]; };\n"
+                      "agents : { a = { command = [\"x\"]; hosts = [\"h1\"]; }; };\n");
     ok(conf_agent_runs_here(c, &c->agents[0]) && !conf_agent_is_shared(c, &c->agents[0]),
        "an agent of this host alone is not shared");
     conf_unref(c);
@@ -124,7 +100,6 @@ static void test_work(void)
 int main(void)
 {
     plan_lazy();
-    snprintf(file, sizeof file, "%s/turncast.conf", tap_tmpdir());
     test_bus();
     test_work();
     return 0;

@@ -8,17 +8,9 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-from schema import fault  # noqa: E402
+from room import answer_hit, hits, say, serve  # noqa: E402
 
 KIND = sys.argv[1]
-hits = {}
-
-
-def say(**message):
-    wrong = fault(message, "from_program")
-    if wrong:
-        print(f"E! message {message['tc']} of the program breaks the schema: {wrong}", file=sys.stderr)
-    print(json.dumps(message), flush=True)
 
 
 def load():
@@ -68,23 +60,12 @@ def take(hit):
     say(tc="action" if hit["path"] == "/press" else "message", target=target, **given)
 
 
+def reply(m):
+    answer_hit(m, 503 if m["status"] == "not_kept" else 200)
+
+
 say(tc="hello", protocol=1, name="chatroom", wants=[], may=["submit", "cancel", "answer"],
     routes=["/say", "/press"],
     chat={"can": ["identify", "post", "edit", "delete"], "text": "commonmark", "units": 2000,
           "edit_ms": 100, "input": "buttons", "idempotency": KIND})
-for line in sys.stdin:
-    m = json.loads(line)
-    wrong = fault(m, "to_program")
-    if wrong:
-        print(f"E! message {m['tc']} breaks the schema: {wrong}", file=sys.stderr)
-    if m["tc"] == "op":
-        carry_out(m)
-    elif m["tc"] == "hit":
-        take(m)
-    elif m["tc"] == "reply":
-        say(tc="answer_hit", id=hits.pop(m["id"]), status=503 if m["status"] == "not_kept" else 200,
-            body=m["status"])
-    elif m["tc"] == "ping":
-        say(tc="pong", n=m["n"])
-    elif m["tc"] == "stop":
-        break
+serve(carry_out, take, reply)

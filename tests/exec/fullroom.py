@@ -9,17 +9,10 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-from schema import fault  # noqa: E402
+from room import answer_hit, hits, say, serve  # noqa: E402
 
-hits, polls, waiting = {}, [], []
+polls, waiting = [], []
 made = 0
-
-
-def say(**message):
-    wrong = fault(message, "from_program")
-    if wrong:
-        print(f"E! message {message['tc']} of the program breaks the schema: {wrong}", file=sys.stderr)
-    print(json.dumps(message), flush=True)
 
 
 def result(op, status="done", **more):
@@ -80,7 +73,7 @@ def take(hit):
 def reply(m):
     if waiting and waiting[0]["id"] == m["id"]:
         result(polls.pop(), cursor="after-" + waiting.pop(0)["id"])
-    say(tc="answer_hit", id=hits.pop(m["id"]), status=200, body=m["status"])
+    answer_hit(m)
 
 
 say(tc="hello", protocol=1, name="fullroom", wants=[], may=["submit", "cancel", "answer"],
@@ -92,18 +85,4 @@ say(tc="hello", protocol=1, name="fullroom", wants=[], may=["submit", "cancel", 
           "reactions": ["seen"], "edit_ms": 100, "edit_count": 50, "input": "fields", "buttons": 10, "fields": 3,
           "colon_ids": True, "command": "!", "poll_ms": 30000, "source_bytes": 2000, "personal_menu": True,
           "stream": {"item": {"text": "plain"}, "pace_ms": 100, "age_ms": 240000, "bytes": 20000, "items": 100}})
-for line in sys.stdin:
-    message = json.loads(line)
-    broken = fault(message, "to_program")
-    if broken:
-        print(f"E! message {message['tc']} breaks the schema: {broken}", file=sys.stderr)
-    if message["tc"] == "op":
-        carry_out(message)
-    elif message["tc"] == "hit":
-        take(message)
-    elif message["tc"] == "reply":
-        reply(message)
-    elif message["tc"] == "ping":
-        say(tc="pong", n=message["n"])
-    elif message["tc"] == "stop":
-        break
+serve(carry_out, take, reply)

@@ -7,8 +7,6 @@
 #include "cli/command_table.h"
 #include "cli/control/print_table.h"
 #include "cli/control_client.h"
-#include "cli/oneshot_host.h"
-#include "event/json/json_value.h"
 
 static const struct args_option rows[] = {
     ARG_CONFIG,
@@ -48,29 +46,9 @@ static void cmd_hosts_print(const json_t *body)
     }
 }
 
-static int cmd_hosts_list(const struct conf *conf, bool json)
-{
-    struct control_response c;
-    if (control_client_call(&c, conf, "GET", "/hosts", NULL) < 0)
-        return EXIT_TURN_ERROR;
-    const int result = control_client_check(&c, conf);
-    if (!result && json) {
-        json_value_print(c.body);
-    } else if (!result) {
-        cmd_hosts_print(c.body);
-    }
-    control_client_fini(&c);
-    return result;
-}
-
 static int cmd_hosts_run(const struct args *args)
 {
-    struct conf *const conf = command_conf_load(args);
-    if (!conf)
-        return EXIT_USAGE;
-    const int status = cmd_hosts_list(conf, args->json);
-    conf_unref(conf);
-    return status;
+    return control_client_show(args, "/hosts", cmd_hosts_print);
 }
 
 const struct cli_command cmd_hosts = {

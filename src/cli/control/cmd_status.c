@@ -9,8 +9,6 @@
 #include "cli/command_table.h"
 #include "cli/control/print_table.h"
 #include "cli/control_client.h"
-#include "cli/oneshot_host.h"
-#include "event/json/json_value.h"
 
 static const struct args_option rows[] = {
     ARG_CONFIG,
@@ -316,26 +314,9 @@ static void print_table(const json_t *s)
     print_outbox(json_object_get(s, "outbox"));
 }
 
-static int status(const struct conf *conf, bool json)
-{
-    struct control_response c;
-    if (control_client_call(&c, conf, "GET", "/status", NULL) < 0)
-        return EXIT_TURN_ERROR;
-    const int result = control_client_check(&c, conf);
-    if (!result)
-        (json ? json_value_print : print_table)(c.body);
-    control_client_fini(&c);
-    return result;
-}
-
 static int cmd_status_run(const struct args *args)
 {
-    struct conf *const conf = command_conf_load(args);
-    if (!conf)
-        return EXIT_USAGE;
-    const int exit_status = status(conf, args->json);
-    conf_unref(conf);
-    return exit_status;
+    return control_client_show(args, "/status", print_table);
 }
 
 const struct cli_command cmd_status = {
