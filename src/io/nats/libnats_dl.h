@@ -44,6 +44,7 @@
     F(natsConnection_GetConnectedUrl)                                                              \
     F(natsConnection_GetMaxPayload)                                                                \
     F(natsConnection_PublishMsg)                                                                   \
+    F(natsConnection_QueueSubscribe)                                                               \
     F(natsConnection_Status)                                                                       \
     F(natsConnection_Subscribe)                                                                    \
     F(natsMsg_Create)                                                                              \

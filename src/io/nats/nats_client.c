@@ -27,7 +27,7 @@ struct nats_client_subscription {
     LIST_ENTRY(nats_client_subscription) next;
     struct nats_client *client;
     uint64_t id;
-    char *subject;
+    char *subject, *queue; /* queue: or NULL */
     nats_client_on_message *on_message;
     void *ctx;
 };
@@ -60,11 +60,13 @@ struct nats_client {
 struct nats_job {
     struct nats_client *client;
     uint64_t id; /* of a subscription, or of a request (0: none waits) */
-    char *subject, *reply, *operation;
+    char *subject, *reply, *operation, *queue, *host;
     int64_t expected;
     char *data;
     size_t len;
     bool is_sent;
+    void (*on_sent)(void *ctx, bool sent); /* of nats_client_send, or NULL */
+    void *ctx;
 };
 
 static void nats_job_free(void *arg)
@@ -73,6 +75,8 @@ static void nats_job_free(void *arg)
     free(job->subject);
     free(job->reply);
     free(job->operation);
+    free(job->queue);
+    free(job->host);
     free(job->data);
     free(job);
 }
@@ -80,7 +84,7 @@ static void nats_job_free(void *arg)
 static void nats_job_subscribe(void *arg)
 {
     const struct nats_job *const job = arg;
-    nats_connection_subscribe(job->client->connection, job->id, job->subject);
+    nats_connection_subscribe(job->client->connection, job->id, job->subject, job->queue);
 }
 
 static void nats_job_unsubscribe(void *arg)
@@ -95,6 +99,7 @@ static void nats_job_publish(void *arg)
     const struct nats_outgoing out = {.subject = job->subject,
                                       .reply = job->reply,
                                       .operation = job->operation,
+                                      .host = job->host,
                                       .expected = job->expected,
                                       .data = {job->data, job->len}};
     job->is_sent = nats_connection_publish(job->client->connection, &out);
@@ -168,6 +173,8 @@ static void nats_job_on_published(void *arg)
     struct nats_request *const r = job->is_sent ? NULL : nats_request_find(c, job->id);
     if (r)
         nats_request_finish(c, r, NATS_CLIENT_UNSENT, NULL);
+    if (job->on_sent)
+        job->on_sent(job->ctx, job->is_sent);
     nats_job_free(arg);
 }
 
@@ -177,6 +184,7 @@ static struct nats_job *nats_job_new(struct nats_client *c, const struct nats_cl
     job->client = c;
     job->subject = xstrdup(p->subject);
     job->reply = xstrdup(p->reply);
+    job->host = xstrdup(p->host);
     job->operation = xstrdup(p->operation);
     job->expected = p->is_conditional ? (int64_t)p->expected : -1;
     job->data = xmalloc(p->data.len + 1);
@@ -188,6 +196,15 @@ static struct nats_job *nats_job_new(struct nats_client *c, const struct nats_cl
 void nats_client_publish(struct nats_client *c, const struct nats_client_publication *p)
 {
     worker_submit(c->worker, nats_job_publish, nats_job_on_published, nats_job_new(c, p));
+}
+
+void nats_client_send(struct nats_client *c, const struct nats_client_publication *p,
+                      void (*on_sent)(void *ctx, bool sent), void *ctx)
+{
+    struct nats_job *const job = nats_job_new(c, p);
+    job->on_sent = on_sent;
+    job->ctx = ctx;
+    worker_submit(c->worker, nats_job_publish, nats_job_on_published, job);
 }
 
 void nats_client_request(struct nats_client *c, const struct nats_client_publication *p,
@@ -228,21 +245,45 @@ static void nats_client_on_reply_message(void *ctx, const struct nats_client_mes
 
 /* ---- subscriptions ---- */
 
+static void nats_client_submit_subscription(const struct nats_client_subscription *s)
+{
+    const struct nats_client_publication p = {.subject = s->subject, .data = STR("")};
+    struct nats_job *const job = nats_job_new(s->client, &p);
+    job->id = s->id;
+    job->queue = xstrdup(s->queue);
+    worker_submit(s->client->worker, nats_job_subscribe, nats_job_free, job);
+}
+
+struct nats_client_subscription *nats_client_subscribe_queue(struct nats_client *c,
+                                                             const char *subject, const char *queue,
+                                                             nats_client_on_message *on_message,
+                                                             void *ctx)
+{
+    struct nats_client_subscription *const s = xcalloc(1, sizeof *s);
+    s->client = c;
+    s->id = ++c->last_id;
+    s->subject = xstrdup(subject);
+    s->queue = xstrdup(queue);
+    s->on_message = on_message;
+    s->ctx = ctx;
+    LIST_INSERT_HEAD(&c->subscriptions, s, next);
+    nats_client_submit_subscription(s);
+    return s;
+}
+
 struct nats_client_subscription *nats_client_subscribe(struct nats_client *c, const char *subject,
                                                        nats_client_on_message *on_message,
                                                        void *ctx)
 {
-    struct nats_client_subscription *const s = xcalloc(1, sizeof *s);
-    const struct nats_client_publication p = {.subject = subject, .data = STR("")};
-    struct nats_job *const job = nats_job_new(c, &p);
-    s->client = c;
-    s->id = job->id = ++c->last_id;
-    s->subject = xstrdup(subject);
-    s->on_message = on_message;
-    s->ctx = ctx;
-    LIST_INSERT_HEAD(&c->subscriptions, s, next);
-    worker_submit(c->worker, nats_job_subscribe, nats_job_free, job);
-    return s;
+    return nats_client_subscribe_queue(c, subject, NULL, on_message, ctx);
+}
+
+static void nats_client_free_subscription(struct nats_client_subscription *s)
+{
+    LIST_REMOVE(s, next);
+    free(s->subject);
+    free(s->queue);
+    free(s);
 }
 
 void nats_client_unsubscribe(struct nats_client_subscription *s)
@@ -254,9 +295,7 @@ void nats_client_unsubscribe(struct nats_client_subscription *s)
     struct nats_job *const job = nats_job_new(c, &p);
     job->id = s->id;
     worker_submit(c->worker, nats_job_unsubscribe, nats_job_free, job);
-    LIST_REMOVE(s, next);
-    free(s->subject);
-    free(s);
+    nats_client_free_subscription(s);
 }
 
 static struct nats_client_subscription *nats_client_find(const struct nats_client *c, uint64_t id)
@@ -351,12 +390,8 @@ static void nats_client_on_reopen(void *arg)
     struct nats_client_subscription *s;
     worker_submit(c->worker, nats_job_close, NULL, c);
     worker_submit(c->worker, nats_job_open, NULL, c);
-    LIST_FOREACH (s, &c->subscriptions, next) {
-        const struct nats_client_publication p = {.subject = s->subject, .data = STR("")};
-        struct nats_job *const job = nats_job_new(c, &p);
-        job->id = s->id;
-        worker_submit(c->worker, nats_job_subscribe, nats_job_free, job);
-    }
+    LIST_FOREACH (s, &c->subscriptions, next)
+        nats_client_submit_subscription(s);
 }
 
 static void nats_client_copy_spec(struct nats_client *c, const struct nats_client_spec *spec)
@@ -429,11 +464,8 @@ void nats_client_free(struct nats_client *c)
         r->on_reply = NULL; /* it was made while the client ended */
         nats_request_finish(c, r, NATS_CLIENT_UNKNOWN, NULL);
     }
-    while ((s = LIST_FIRST(&c->subscriptions))) {
-        LIST_REMOVE(s, next);
-        free(s->subject);
-        free(s);
-    }
+    while ((s = LIST_FIRST(&c->subscriptions)))
+        nats_client_free_subscription(s);
     loop_cancel_posted(c->spec.loop, nats_client_on_arrived, c);
     nats_connection_free(c->connection);
     arena_fini(&c->arena);

@@ -58,13 +58,22 @@ typedef void nats_client_on_message(void *ctx, const struct nats_client_message 
 struct nats_client_subscription *nats_client_subscribe(struct nats_client *c, const char *subject,
                                                        nats_client_on_message *on_message,
                                                        void *ctx);
+/* The same; of all clients that subscribe to the subject with this name of a queue group, one gets
+ * each message. */
+struct nats_client_subscription *nats_client_subscribe_queue(struct nats_client *c,
+                                                             const char *subject, const char *queue,
+                                                             nats_client_on_message *on_message,
+                                                             void *ctx);
 /* on_message is not called any more. NULL is fine. */
 void nats_client_unsubscribe(struct nats_client_subscription *s);
 
 struct nats_client_publication {
     const char *subject;
-    const char *reply; /* where an answer is to go, or NULL; a request has its own */
+    /* Where an answer is to go, and where the server says that nobody listens to the subject
+     * (status 503); or NULL. A request has its own. */
+    const char *reply;
     struct str data;
+    const char *host;      /* header Turncast-Host, or NULL */
     const char *operation; /* of a bucket of keys and values: KV-Operation, or NULL */
     bool is_conditional;   /* stored only if `expected` is right */
     uint64_t expected;     /* sequence of the subject's last message; 0: there is none */
@@ -72,6 +81,10 @@ struct nats_client_publication {
 
 /* Without an answer, and lost when the client is not connected. */
 void nats_client_publish(struct nats_client *c, const struct nats_client_publication *p);
+/* The same, and on_sent is called once, never before this returns: it was given to the connection,
+ * or it was not (not connected, or larger than the server takes). */
+void nats_client_send(struct nats_client *c, const struct nats_client_publication *p,
+                      void (*on_sent)(void *ctx, bool sent), void *ctx);
 
 enum nats_client_result {
     NATS_CLIENT_REPLIED,

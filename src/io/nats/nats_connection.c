@@ -339,11 +339,15 @@ static void nats_connection_on_complete(void *arg)
 }
 
 static natsStatus nats_connection_add_interest(struct nats_connection *n,
-                                               struct nats_interest *interest, const char *subject)
+                                               struct nats_interest *interest, const char *subject,
+                                               const char *queue)
 {
     natsSubscription **const s = &interest->subscription;
-    const natsStatus status = n->nats.natsConnection_Subscribe(
-        s, n->connection, subject, nats_connection_on_message, interest);
+    const natsStatus status =
+        queue ? n->nats.natsConnection_QueueSubscribe(s, n->connection, subject, queue,
+                                                      nats_connection_on_message, interest)
+              : n->nats.natsConnection_Subscribe(s, n->connection, subject,
+                                                 nats_connection_on_message, interest);
     if (status != NATS_OK)
         return status;
     LIST_INSERT_HEAD(&n->interests, interest, next);
@@ -358,14 +362,15 @@ static natsStatus nats_connection_add_interest(struct nats_connection *n,
     return set;
 }
 
-void nats_connection_subscribe(struct nats_connection *n, uint64_t id, const char *subject)
+void nats_connection_subscribe(struct nats_connection *n, uint64_t id, const char *subject,
+                               const char *queue)
 {
     if (!n->connection)
         return;
     struct nats_interest *const interest = xcalloc(1, sizeof *interest);
     interest->connection = n;
     interest->id = id;
-    const natsStatus status = nats_connection_add_interest(n, interest, subject);
+    const natsStatus status = nats_connection_add_interest(n, interest, subject, queue);
     if (status == NATS_OK || interest->subscription) /* or the connection was closed just then */
         return;
     if (status != NATS_CONNECTION_CLOSED)
@@ -403,6 +408,8 @@ static natsStatus nats_connection_set_headers(const struct nats_connection *n, n
         s = n->nats.natsMsgHeader_Set(m, "Nats-Expected-Last-Subject-Sequence", sequence);
     if (s == NATS_OK && out->operation)
         s = n->nats.natsMsgHeader_Set(m, "KV-Operation", out->operation);
+    if (s == NATS_OK && out->host)
+        s = n->nats.natsMsgHeader_Set(m, "Turncast-Host", out->host);
     return s;
 }
 

@@ -34,6 +34,7 @@ struct nats_incoming {
 struct nats_outgoing {
     const char *subject, *reply; /* reply: or NULL */
     const char *operation;       /* KV-Operation, or NULL */
+    const char *host;            /* Turncast-Host, or NULL */
     int64_t expected;            /* last sequence of the subject; negative: any */
     struct str data;
 };
@@ -53,8 +54,10 @@ void nats_connection_free(struct nats_connection *n);
 bool nats_connection_open(struct nats_connection *n);
 /* Ends the connection and what the library has started. */
 void nats_connection_close(struct nats_connection *n);
-/* Again after nats_connection_open. */
-void nats_connection_subscribe(struct nats_connection *n, uint64_t id, const char *subject);
+/* Again after nats_connection_open. queue: the group of subscribers of which one gets each message,
+ * or NULL. */
+void nats_connection_subscribe(struct nats_connection *n, uint64_t id, const char *subject,
+                               const char *queue);
 void nats_connection_unsubscribe(struct nats_connection *n, uint64_t id);
 /* False: it was not sent. */
 bool nats_connection_publish(struct nats_connection *n, const struct nats_outgoing *m);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/bytes/buf.h"
+#include "base/cleanup.h"
 #include "base/sys/clock.h"
 #include "io/nats_server.h"
 #include "tap/tap.h"
@@ -76,6 +77,7 @@ static const struct reply *api(struct nats_client *c, const char *subject, const
 struct heard {
     bool is_there;
     unsigned n;
+    int status;
     char subject[100], data[100], reply[100], stored[100];
     uint64_t sequence;
 };
@@ -86,6 +88,7 @@ static void on_message(void *ctx, const struct nats_client_message *m)
     h->is_there = true;
     h->n++;
     h->sequence = m->sequence;
+    h->status = m->status;
     snprintf(h->subject, sizeof h->subject, "%s", m->subject);
     snprintf(h->reply, sizeof h->reply, "%s", m->reply ? m->reply : "");
     snprintf(h->stored, sizeof h->stored, "%s", m->stored ? m->stored : "");
@@ -126,6 +129,55 @@ static void test_messages(struct nats_client *c)
     nats_client_unsubscribe(s);
     r = api(c, "a.d", "x");
     ok(r->result == NATS_CLIENT_NOBODY && h.n == 2, "an ended subscription hears nothing");
+}
+
+struct sent {
+    bool is_there, sent;
+};
+
+static void on_sent(void *ctx, bool sent)
+{
+    struct sent *const s = ctx;
+    *s = (struct sent){true, sent};
+}
+
+static void test_sends(struct nats_client *c)
+{
+    struct heard one = {0}, other = {0}, replies = {0};
+    struct sent sent = {0};
+    CLEANUP_BUF struct buf large = {0};
+    struct nats_client_subscription *const subscriptions[] = {
+        nats_client_subscribe_queue(c, "q.a", "group", on_message, &one),
+        nats_client_subscribe_queue(c, "q.a", "group", on_message, &other),
+        nats_client_subscribe(c, "answers.*", on_message, &replies)};
+    const struct nats_client_publication p = {
+        .subject = "q.a", .data = STR("x"), .reply = "answers.1", .host = "h1"};
+    for (int i = 0; i < 20; i++)
+        nats_client_send(c, &p, on_sent, &sent);
+    ok(!sent.is_there && await(&sent.is_there, true) && sent.sent, "a message is sent");
+    const int64_t end = clock_mono_ms() + DEADLINE_MS;
+    while (one.n + other.n < 20 && clock_mono_ms() < end)
+        loop_run_once(loop, 20);
+    is_int(one.n + other.n, 20, "one of a queue group gets it");
+    is_str(one.n ? one.reply : other.reply, "answers.1", "and knows where to reply to");
+    ok(!replies.n, "nobody replied");
+    nats_client_send(
+        c,
+        &(struct nats_client_publication){.subject = "q.b", .data = STR(""), .reply = "answers.2"},
+        on_sent, &sent);
+    ok(await(&replies.is_there, true), "the server replies when nobody listens");
+    is_str(replies.subject, "answers.2", "to the subject of the message");
+    is_int(replies.status, 503, "with the status");
+    buf_reserve(&large, 2 << 20);
+    memset(large.p, 'x', 2 << 20);
+    sent.is_there = false;
+    nats_client_send(
+        c, &(struct nats_client_publication){.subject = "q.a", .data = {large.p, 2 << 20}}, on_sent,
+        &sent);
+    ok(await(&sent.is_there, true) && !sent.sent,
+       "one that is too large is not sent, which is told");
+    for (size_t i = 0; i < sizeof subscriptions / sizeof *subscriptions; i++)
+        nats_client_unsubscribe(subscriptions[i]);
 }
 
 #define STREAM                                                                                     \
@@ -255,6 +307,7 @@ int main(void)
     ok(!nats_client_is_connected(c), "it connects while the loop runs");
     ok(await(&state.up, true) && nats_client_is_connected(c), "connected: %s", state.text);
     test_messages(c);
+    test_sends(c);
     test_stream(c);
     test_too_big(c);
     test_stopped(c);
