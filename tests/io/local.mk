@@ -110,6 +110,9 @@ tests_io_http_server_t_httpd_SOURCES = tests/io/http/server/t_httpd.c $(HTTPD_CL
 tests_io_http_server_t_httpd_LDADD = $(TEST_IO)
 HTTPD_CLIENT = tests/io/httpd_client.c tests/io/httpd_client.h
 
+check_PROGRAMS += tests/io/http/server/t_httpd_local
+tests_io_http_server_t_httpd_local_LDADD = $(TEST_IO)
+
 check_PROGRAMS += tests/io/http/server/t_httpd_listen
 tests_io_http_server_t_httpd_listen_SOURCES = tests/io/http/server/t_httpd_listen.c $(HTTPD_CLIENT)
 tests_io_http_server_t_httpd_listen_LDADD = $(TEST_IO)

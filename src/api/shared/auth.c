@@ -123,12 +123,22 @@ static enum shown auth_look_at(const struct httpd_request *r, struct str *text)
     return shown;
 }
 
+static const struct auth_principal *auth_find_named(const struct auth *a, const char *name)
+{
+    for (size_t i = 0; i < a->n_keys; i++)
+        if (strcmp(a->keys[i].principal.name, name) == 0)
+            return &a->keys[i].principal;
+    return NULL;
+}
+
 static const struct auth_principal *find_principal(struct auth *a, const struct httpd_request *r)
 {
     struct str text = {"", 0};
     const enum shown shown = auth_look_at(r, &text);
     if (!a->n_keys)
         return &local;
+    if (r->key)
+        return auth_find_named(a, r->key);
     if (shown != SHOWN_KEY && shown != SHOWN_COOKIE)
         return NULL;
     const struct auth_digest d = digest_of(text.p, text.len);

@@ -73,6 +73,8 @@ struct httpd_request {
     size_t header_count;
     struct str body;  /* NUL-terminated */
     const char *peer; /* numeric address, "local" from a unix socket */
+    const char *key;  /* name of the API key on whose behalf it is (httpd_local.h); NULL: its
+                       * headers say that */
     bool gone;        /* nobody waits for the answer: the client left, or it had its 503 */
 };
 

@@ -138,7 +138,7 @@ static bool httpd_dispatch_covers(const struct httpd_route *r, struct str path)
            str_has_prefix(path, (struct str){r->path, r->len});
 }
 
-static const struct httpd_route *find_route(const struct httpd *h, struct str path)
+const struct httpd_route *httpd_dispatch_find_route(const struct httpd *h, struct str path)
 {
     const struct httpd_route *r = h->routes;
     while (r && !httpd_dispatch_covers(r, path))
@@ -217,7 +217,7 @@ void httpd_dispatch_request(struct httpd_conn *c)
         return;
     const char *const target = httpd_parse_target(parse);
     const struct str path = {target, strcspn(target, "?")};
-    const struct httpd_route *const route = find_route(c->owner, path);
+    const struct httpd_route *const route = httpd_dispatch_find_route(c->owner, path);
     if (!route) {
         httpd_refuse_path(c);
         return;
@@ -266,6 +266,7 @@ void httpd_pending_free(struct httpd_pending_request *p)
     httpd_once_fini(&p->gone);
     httpd_parse_fini(&p->parse);
     free(p->path);
+    free(p->key);
     free(p);
 }
 
@@ -276,6 +277,8 @@ void httpd_answer_full(struct httpd_request *r, const struct httpd_answer *a)
     if (c) {
         httpd_conn_detach_request(c);
         httpd_conn_send_answer(c, a);
+    } else if (p->local) {
+        httpd_local_answer(p->local, a);
     }
     httpd_pending_free(p);
 }

@@ -100,6 +100,13 @@ void httpd_answer_error(struct httpd_request *r, const struct httpd_error *e)
 
 /* ---- of the server itself ---- */
 
+const struct httpd_error httpd_error_path = {
+    .status = 404, .code = "not_found", .message = "There is nothing at this path."};
+const struct httpd_error httpd_error_drain = {
+    .status = 503,
+    .code = "shutting_down",
+    .message = "turncast is shutting down; send the request again after the restart."};
+
 /* The server's own answers; none of them closes the connection by itself. */
 static void httpd_send_error(struct httpd_conn *c, const struct httpd_error *e)
 {
@@ -239,18 +246,12 @@ void httpd_refuse_method(struct httpd_conn *c, const char *allow)
 
 void httpd_refuse_path(struct httpd_conn *c)
 {
-    httpd_send_error(c, &(struct httpd_error){.status = 404,
-                                              .code = "not_found",
-                                              .message = "There is nothing at this path."});
+    httpd_send_error(c, &httpd_error_path);
 }
 
 void httpd_refuse_drain(struct httpd_conn *c)
 {
-    httpd_send_error(c,
-                     &(struct httpd_error){.status = 503,
-                                           .code = "shutting_down",
-                                           .message = "turncast is shutting down; send the request "
-                                                      "again after the restart."});
+    httpd_send_error(c, &httpd_error_drain);
 }
 
 void httpd_error_busy(struct buf *out)

@@ -9,6 +9,7 @@
 #include "base/bytes/buf.h"
 #include "io/http/server/httpd.h"
 #include "io/http/server/httpd_error.h"
+#include "io/http/server/httpd_local.h"
 #include "io/http/server/httpd_parse.h"
 
 struct httpd_route {
@@ -93,9 +94,10 @@ struct httpd_once {
 struct httpd_pending_request {
     struct httpd_request request; /* first: a handler has its address */
     struct httpd_conn *conn;      /* NULL once it is gone */
+    struct httpd_local *local;    /* in place of a connection, until it is gone; or NULL */
     struct httpd_once gone;
     struct httpd_parse parse; /* owns the strings of request */
-    char *path;
+    char *path, *key;
     struct httpd_header headers[];
 };
 
@@ -107,7 +109,8 @@ enum httpd_stream_state {
 };
 
 struct httpd_stream {
-    struct httpd_conn *conn; /* NULL once it is gone */
+    struct httpd_conn *conn;   /* NULL once it is gone */
+    struct httpd_local *local; /* in place of a connection, until it is gone; or NULL */
     struct httpd_once gone;
     struct httpd_once room; /* told when all is taken */
     enum httpd_stream_state state;
@@ -171,6 +174,18 @@ void httpd_stream_close(struct httpd_conn *c);
 void httpd_stream_flushed(struct httpd_stream *s);
 /* The connection's timer has run out. */
 void httpd_stream_timed_out(struct httpd_stream *s);
+
+/* What a handler does with a request without a connection. */
+void httpd_local_answer(struct httpd_local *l, const struct httpd_answer *a);
+void httpd_local_begin_stream(struct httpd_local *l, struct httpd_stream *s);
+void httpd_local_write(const struct httpd_local *l, struct str bytes);
+void httpd_local_end_stream(struct httpd_local *l);
+size_t httpd_local_pending_bytes(const struct httpd_local *l);
+
+/* The longest one that covers the path; NULL: there is none. */
+const struct httpd_route *httpd_dispatch_find_route(const struct httpd *h, struct str path);
+/* Of a server that shuts down, and of a path without a route. */
+extern const struct httpd_error httpd_error_drain, httpd_error_path;
 
 void httpd_once_set(struct httpd_once *n, bool is_due, void (*fn)(void *arg), void *arg);
 /* Soon, from the loop; once. NULL is fine. */

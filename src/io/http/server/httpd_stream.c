@@ -100,6 +100,8 @@ static void add_chunk(struct httpd_conn *c, struct str bytes)
 void httpd_stream_write(struct httpd_stream *s, struct str bytes)
 {
     struct httpd_conn *const c = s->conn;
+    if (s->local)
+        httpd_local_write(s->local, bytes);
     if (!c || !bytes.len || s->state == HTTPD_STREAM_CUT)
         return;
     if (httpd_stream_is_over(c) && (httpd_conn_flush(c) < 0 || httpd_stream_is_over(c))) {
@@ -113,7 +115,7 @@ void httpd_stream_write(struct httpd_stream *s, struct str bytes)
 
 void httpd_stream_keep_alive(struct httpd_stream *s, struct str bytes)
 {
-    if (httpd_stream_pending_bytes(s) == 0)
+    if (!s->local && httpd_stream_pending_bytes(s) == 0)
         httpd_stream_write(s, bytes);
 }
 
@@ -149,6 +151,8 @@ struct httpd_stream *httpd_stream_begin(struct httpd_request *r, int status,
                                                    .content_type = content_type,
                                                    .headers = more,
                                                    .header_count = n});
+    } else if (p->local) {
+        httpd_local_begin_stream(p->local, s);
     }
     httpd_pending_free(p);
     return s;
@@ -156,22 +160,26 @@ struct httpd_stream *httpd_stream_begin(struct httpd_request *r, int status,
 
 bool httpd_stream_is_gone(const struct httpd_stream *s)
 {
-    return !s->conn;
+    return !s->conn && !s->local;
 }
 
 void httpd_stream_set_on_gone(struct httpd_stream *s, void (*fn)(void *arg), void *arg)
 {
-    httpd_once_set(&s->gone, !s->conn, fn, arg);
+    httpd_once_set(&s->gone, httpd_stream_is_gone(s), fn, arg);
 }
 
 size_t httpd_stream_pending_bytes(const struct httpd_stream *s)
 {
+    if (s->local)
+        return httpd_local_pending_bytes(s->local);
     return s->conn ? s->conn->out.len - s->conn->sent : 0;
 }
 
 void httpd_set_on_room(struct httpd_stream *s, void (*fn)(void *arg), void *arg)
 {
-    httpd_once_set(&s->room, s->conn && !s->conn->out.len, fn, arg);
+    const bool has_room =
+        s->local ? !httpd_local_pending_bytes(s->local) : s->conn && !s->conn->out.len;
+    httpd_once_set(&s->room, has_room, fn, arg);
 }
 
 /* Returns the callback that is to be told of the end, or NULL. */
@@ -197,9 +205,12 @@ void httpd_stream_close(struct httpd_conn *c)
 
 void httpd_stream_end(struct httpd_stream *s)
 {
+    struct httpd_local *const local = s->local;
     if (s->conn)
         httpd_stream_finish(s->conn);
     httpd_once_fini(&s->gone);
     httpd_once_fini(&s->room);
+    if (local)
+        httpd_local_end_stream(local);
     free(s);
 }

@@ -10,6 +10,8 @@ libtcio_a_SOURCES += \
 	src/io/http/server/httpd_error.h \
 	src/io/http/server/httpd_internal.h \
 	src/io/http/server/httpd_listen.c \
+	src/io/http/server/httpd_local.c \
+	src/io/http/server/httpd_local.h \
 	src/io/http/server/httpd_parse.c \
 	src/io/http/server/httpd_parse.h \
 	src/io/http/server/httpd_response_head.c \
