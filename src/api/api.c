@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "api/ag_ui/ag_ui_runs.h"
+#include "api/bus_runs/bus_runs.h"
 #include "api/health.h"
 #include "api/metrics/metrics.h"
 #include "api/shared/abandoned_turns.h"
@@ -38,6 +39,7 @@ struct api_context *api_new(const struct conf *conf, struct host *server)
     a->metrics = metrics_new(a);
     a->waits = remote_waits_new(a);
     remote_turns_serve(a);
+    a->runs = bus_runs_new(a);
     return a;
 }
 
@@ -66,6 +68,7 @@ void api_set_conf(struct api_context *a, const struct conf *conf)
         return;
     auth_set_keys(a->auth, &conf->http);
     event_stream_end_revoked(a);
+    bus_runs_subscribe(a->runs);
 }
 
 void api_drain(struct api_context *a)
@@ -82,6 +85,7 @@ void api_free(struct api_context *a)
     abandoned_turns_free(a->abandoned);
     a->abandoned = NULL;
     event_stream_end_all(a);
+    bus_runs_free(a->runs);
     if (!a->is_operator) {
         metrics_free(a->metrics);
         health_free(a->health);

@@ -11,6 +11,7 @@ libtcapi_a_SOURCES = \
 	src/api/readiness.c \
 	src/api/readiness.h
 include $(srcdir)/src/api/ag_ui/local.mk
+include $(srcdir)/src/api/bus_runs/local.mk
 include $(srcdir)/src/api/chat/local.mk
 include $(srcdir)/src/api/control/local.mk
 include $(srcdir)/src/api/metrics/local.mk

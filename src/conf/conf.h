@@ -312,6 +312,16 @@ struct conf_proxy {
 
 #define CONF_HOST_NAME_MAX 32
 
+/* Runs that other programs ask for through the bus, as tirea's gateway takes them. */
+struct conf_bus_runs {
+    const char *key; /* of http.keys, on whose behalf they are; NULL: none are taken */
+    bool ag_ui;      /* of AG-UI clients */
+    int64_t max;     /* at the same time on this host */
+    char **replies;  /* subjects that may be replied to: "PREFIX.>"; NULL-terminated */
+    const char *file;
+    int line;
+};
+
 /* The NATS servers that several hosts share. */
 struct conf_bus {
     char **urls; /* "nats://HOST:PORT", "tls://HOST:PORT"; NULL: there is no bus */
@@ -327,6 +337,7 @@ struct conf_bus {
     bool is_runner;          /* runs agents, also for other hosts */
     int64_t lost_after_ms;   /* a host that is not there for so long has lost its turns */
     int64_t move_after_ms;   /* … its conversations go on at another one */
+    struct conf_bus_runs runs;
     const char *file;
     int line;
 };

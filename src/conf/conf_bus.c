@@ -18,7 +18,8 @@ const struct conf_bus conf_bus_default = {.prefix = "tc",
                                           .is_gateway = true,
                                           .is_runner = true,
                                           .lost_after_ms = 120 * 1000,
-                                          .move_after_ms = 60 * 1000};
+                                          .move_after_ms = 60 * 1000,
+                                          .runs = {.ag_ui = true, .max = 64}};
 
 /* ---- the name of the host ---- */
 
@@ -236,6 +237,7 @@ static const struct conf_row rows[] = {
     {"roles", conf_bus_read_roles, 0, 1, 2, NULL},
     {"lost_after_s", conf_row_ms, BUS(lost_after_ms), 1, 86400, NULL},
     {"move_after_s", conf_row_ms, BUS(move_after_ms), 1, 86400, NULL},
+    {"runs", conf_bus_runs_parse, BUS(runs), 0, 0, NULL},
     {NULL, NULL, 0, 0, 0, NULL},
 };
 
@@ -277,7 +279,7 @@ int conf_bus_parse(const struct conf_row_ctx *r, const struct conf_node *n,
     if (!draft.cert != !draft.key)
         return conf_row_error(r, n, "tls.cert and tls.key belong together; set both or neither");
     draft.tls = conf_bus_wants_tls(&draft);
-    if (conf_bus_check_tls(r, n, &draft) < 0)
+    if (conf_bus_check_tls(r, n, &draft) < 0 || conf_bus_runs_check_replies(r, n, &draft) < 0)
         return -1;
     draft.file = n->file;
     draft.line = n->line;
@@ -325,6 +327,7 @@ static void conf_bus_check_agent(const struct conf_row_ctx *r, const struct conf
 static void conf_bus_find_name(const struct conf_row_ctx *r, struct conf *c)
 {
     const struct conf_node at = {.file = c->bus.file, .line = c->bus.line};
+    conf_bus_runs_check(r, c);
     if (!c->bus.urls || c->host_name)
         return;
     c->host_name = conf_bus_system_name(r->arena);

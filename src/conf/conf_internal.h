@@ -87,6 +87,14 @@ int conf_bus_parse_host(const struct conf_row_ctx *r, const struct conf_node *n,
 extern const struct conf_bus conf_bus_default;
 int conf_bus_parse(const struct conf_row_ctx *r, const struct conf_node *n,
                    const struct conf_row *row, void *target) MUST_CHECK;
+/* The group `bus.runs`, filled at the row's offset. */
+int conf_bus_runs_parse(const struct conf_row_ctx *r, const struct conf_node *n,
+                        const struct conf_row *row, void *target) MUST_CHECK;
+/* The events of runs are not published where other hosts take them for their own. */
+int conf_bus_runs_check_replies(const struct conf_row_ctx *r, const struct conf_node *n,
+                                const struct conf_bus *bus) MUST_CHECK;
+/* Once all is read: runs are on behalf of a key that may submit. Adds errors. */
+void conf_bus_runs_check(const struct conf_row_ctx *r, const struct conf *c);
 /* Once all is read: a bus needs the name of the host, which is the system's by default. */
 void conf_bus_check(const struct conf_row_ctx *r, struct conf *c);
 /* An agent's user, by name: a struct conf_user *. */

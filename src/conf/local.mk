@@ -8,6 +8,7 @@ libtcconf_a_SOURCES = \
 	src/conf/conf_agent.c \
 	src/conf/conf_budget.c \
 	src/conf/conf_bus.c \
+	src/conf/conf_bus_runs.c \
 	src/conf/conf_chaos.c \
 	src/conf/conf_chat.c \
 	src/conf/conf_http_key.c \

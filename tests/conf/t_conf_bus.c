@@ -25,8 +25,18 @@ static void test_bus(void)
     is_str(conf_kit_join(c->bus.urls), "nats://127.0.0.1:4222", "bus.url");
     is_str(c->bus.prefix, "tc", "bus.prefix by default");
     is_int(c->bus.replicas, 1, "bus.replicas by default");
+    ok(!c->bus.runs.key, "no runs by default");
     ok(!c->bus.credentials && !c->bus.creds_file && !c->bus.ca && !c->bus.tls && !c->bus.insecure,
        "nothing else by default");
+    conf_unref(c);
+    c = conf_kit_load(
+        "http : { listen = \"127.0.0.1:0\"; keys : { ann : { secret = \"x\"; grants = "
+        "[\"submit\"]; }; }; };\n"
+        "host : { name = \"h\"; }; bus : { url = [\"nats://[::1]:1\"]; runs : { key = \"ann\"; "
+        "}; };\n");
+    is_str(c->bus.runs.key, "ann", "bus.runs.key");
+    ok(c->bus.runs.ag_ui && c->bus.runs.max == 64, "runs of AG-UI, 64 by default");
+    is_str(conf_kit_join(c->bus.runs.replies), "_INBOX.>", "to inboxes by default");
     conf_unref(c);
     gethostname(host, sizeof host - 1);
     host[strcspn(host, ".")] = '\0';

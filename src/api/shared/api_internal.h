@@ -29,6 +29,7 @@ struct api_context {
     struct past *past;
     struct abandoned *abandoned; /* NULL: the API ends */
     struct remote_waits *waits;  /* NULL: there are no other hosts */
+    struct bus_runs *runs;       /* NULL: there is no bus */
 };
 
 /* Each registers its routes. */

@@ -185,6 +185,8 @@ static void bus_on_connection(void *ctx, bool connected, const char *text)
 {
     struct bus *const b = ctx;
     b->generation++;
+    if (b->changed)
+        b->changed(b->changed_ctx, connected);
     if (connected) {
         log_write(LOG_INFO, "bus", "connected to %s", text);
         snprintf(b->server, sizeof b->server, "%s", text);
@@ -197,6 +199,17 @@ static void bus_on_connection(void *ctx, bool connected, const char *text)
     bus_lease_pause(b->lease);
     bus_lead_pause_all(b);
     bus_enter(b, BUS_DISCONNECTED, text);
+}
+
+struct nats_client *bus_get_client(struct bus *b)
+{
+    return b->link.client;
+}
+
+void bus_watch_connection(struct bus *b, void (*changed)(void *ctx, bool connected), void *ctx)
+{
+    b->changed = changed;
+    b->changed_ctx = ctx;
 }
 
 /* What the loop was too slow for is fetched. */

@@ -57,6 +57,14 @@ struct bus_status {
 /* Its texts are borrowed until the loop goes on. */
 struct bus_status bus_get_status(const struct bus *b);
 
+/* ---- what else uses the connection */
+
+/* For as long as the bus. */
+struct nats_client *bus_get_client(struct bus *b);
+/* `changed` is called when there is a connection, and when there is none any more; NULL: nobody is.
+ * One at a time. */
+void bus_watch_connection(struct bus *b, void (*changed)(void *ctx, bool connected), void *ctx);
+
 /* ---- requests between hosts */
 
 struct bus_call; /* a request of another host that waits for its answer */

@@ -25,6 +25,8 @@ struct bus {
     size_t stream;             /* that is being created */
     unsigned generation, asks; /* of the connection; of the one that a reply is awaited of */
     struct loop_timer *retry, *watch;
+    void (*changed)(void *ctx, bool connected); /* or NULL */
+    void *changed_ctx;
     /* Requests between hosts. */
     struct nats_client_subscription *requests;
     LIST_HEAD(, bus_service) services;
