@@ -56,6 +56,7 @@ struct fake_request {
     char *label; /* or NULL */
     uint64_t place, seq, sent;
     int64_t born_ms, due_ms;
+    bool is_unasked; /* it was on the wire at a restart, and the plugin has not been told */
     unsigned attempts, doubts;
     enum fake_state state;
 };

@@ -538,7 +538,7 @@ void fake_host_drop_requests(struct fake_host *s, bool all)
 static struct fake_request *fake_host_find_marked(const struct fake_host *s)
 {
     struct fake_request *r = s->requests;
-    while (r && r->born_ms >= 0)
+    while (r && !r->is_unasked)
         r = r->next;
     return r;
 }
@@ -546,13 +546,13 @@ static struct fake_request *fake_host_find_marked(const struct fake_host *s)
 void fake_host_mark_in_doubt(struct fake_host *s)
 {
     for (struct fake_request *r = s->requests; r; r = r->next)
-        r->born_ms = r->state == FAKE_WAITS ? r->born_ms : -r->born_ms;
+        r->is_unasked = r->state != FAKE_WAITS;
 }
 
 void fake_host_resume(struct fake_host *s)
 {
     for (struct fake_request *r; (r = fake_host_find_marked(s));) {
-        r->born_ms = -r->born_ms;
+        r->is_unasked = false;
         fake_host_reply(s, r, TC_AMBIGUOUS, 0, "", 0);
     }
     fake_host_idle(s);
