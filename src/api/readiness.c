@@ -21,10 +21,12 @@ static void readiness_add(struct readiness *r, const char *instance, const char 
     buf_add_char(r->out, '}');
 }
 
-/* NULL: it is ready. A connector of a service is when a request to it has succeeded. */
+/* NULL: it is ready. So is one that another host leads. A connector of a service is when a request
+ * to it has succeeded. */
 static const char *readiness_find_reason(const struct dispatch_instance *i)
 {
-    return i->health.starting                           ? "starting"
+    return i->stands_by                                 ? NULL
+           : i->health.starting                         ? "starting"
            : i->health.down                             ? "down"
            : i->health.hung                             ? "hung"
            : i->outbox.trouble                          ? "refused"

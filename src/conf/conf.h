@@ -177,6 +177,10 @@ struct conf_scope {
     char **conversations; /* only turns of these: keys, or beginnings of keys with a * behind; NULL:
                              of all */
     enum conf_turns { CONF_TURNS_DEFAULT, CONF_TURNS_OWN, CONF_TURNS_ALL } turns;
+    /* On a bus: one host runs the instance for all; default: what speaks to a service at a pace of
+     * its own.
+     */
+    enum conf_lead { CONF_LEAD_DEFAULT, CONF_LEAD_ONE, CONF_LEAD_EACH } lead;
     const char *agents_file, *conversations_file;
     int agents_line, conversations_line;
 };

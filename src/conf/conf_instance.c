@@ -23,6 +23,8 @@ static int read_ids(const struct conf_row_ctx *r, const struct conf_node *n,
                     const struct conf_row *row, void *target);
 static int read_ports(const struct conf_row_ctx *r, const struct conf_node *n,
                       const struct conf_row *row, void *target);
+static int read_lead(const struct conf_row_ctx *r, const struct conf_node *n,
+                     const struct conf_row *row, void *target);
 
 #define UNSAID (~0u) /* grants that the file does not mention */
 
@@ -49,6 +51,7 @@ static const struct conf_row rows[] = {
     {"init_ms", conf_row_int, INSTANCE(init_ms), 1, 600000, NULL},
     {"callback_ms", conf_row_int, INSTANCE(callback_ms), 1, 600000, NULL},
     {"isolation", conf_row_choice, INSTANCE(isolation), 0, 0, isolations},
+    {"lead", read_lead, 0, 0, 0, NULL},
     {"ports", read_ports, INSTANCE(ports), 0, 100, NULL},
     {"paths", conf_row_paths, INSTANCE(paths), 0, 100, NULL},
     {"memory_mb", conf_row_int, INSTANCE(memory_mb), 16, 1 << 20, NULL},
@@ -147,6 +150,17 @@ static int read_wants(const struct conf_row_ctx *r, const struct conf_node *n,
     for (size_t i = 0; i < n->n; i++)
         if (take_wanted(r, &n->items[i], target) < 0)
             return -1;
+    return 0;
+}
+
+static int read_lead(const struct conf_row_ctx *r, const struct conf_node *n,
+                     const struct conf_row *row, void *target)
+{
+    struct conf_instance *inst = target;
+    (void)row;
+    if (conf_row_check_type(r, n, NODE_BOOL) < 0)
+        return -1;
+    inst->scope.lead = n->value.boolean ? CONF_LEAD_ONE : CONF_LEAD_EACH;
     return 0;
 }
 
@@ -317,10 +331,10 @@ bool conf_instance_equal(const struct conf_instance *a, const struct conf_instan
            conf_instance_same_text(a->audience, b->audience) && a->wants_state == b->wants_state &&
            a->wants_raw == b->wants_raw && a->queue_events == b->queue_events &&
            a->queue_bytes == b->queue_bytes && a->init_ms == b->init_ms &&
-           a->callback_ms == b->callback_ms && a->isolation == b->isolation &&
-           a->chat.language == b->chat.language && a->memory_mb == b->memory_mb &&
-           a->cpu_percent == b->cpu_percent && a->threads == b->threads &&
-           a->disk_mb == b->disk_mb && same_ports(a->ports, b->ports) &&
+           a->callback_ms == b->callback_ms && a->scope.lead == b->scope.lead &&
+           a->isolation == b->isolation && a->chat.language == b->chat.language &&
+           a->memory_mb == b->memory_mb && a->cpu_percent == b->cpu_percent &&
+           a->threads == b->threads && a->disk_mb == b->disk_mb && same_ports(a->ports, b->ports) &&
            same_paths(a->paths, b->paths) && conf_chaos_equal(a->chaos, b->chaos) &&
            has_pairs(a->options, b->options) && has_pairs(b->options, a->options);
 }

@@ -172,7 +172,7 @@ static void test_instances(void)
         "      wants = [\"state\", \"raw\"];\n"
         "      queue_events = 16;\n"
         "      queue_bytes = 65536;\n"
-        "      init_ms = 250; callback_ms = 99;\n"
+        "      init_ms = 250; callback_ms = 99; lead = false;\n"
         "      path = \"x, y\";\n"
         "      big = 3000000000;\n"
         "      hex = 0xFFFFFFFFFF;\n"
@@ -193,13 +193,13 @@ static void test_instances(void)
     ok(i->enabled && !i->sees_all_set && !i->audience && !i->wants_state && !i->wants_raw,
        "defaults");
     ok(i->queue_events == 4096 && i->queue_bytes == 8 << 20, "of the queue");
-    ok(i->init_ms == 0 && i->callback_ms == 0, "deadlines: the host's");
+    ok(i->init_ms == 0 && i->callback_ms == 0 && !i->scope.lead, "deadlines: the host's");
     i = &c->instances[1];
     is_str(i->plugin, conf_kit_below("./my.so"), "a path is below the file's folder");
     ok(!i->enabled && i->sees_all && i->sees_all_set && i->wants_state && i->wants_raw, "switches");
     ok(*i->audience == 'o' && i->chat.language == LANGUAGE_DE, "audience, language");
     ok(i->queue_events == 16 && i->queue_bytes == 65536, "queue");
-    ok(i->init_ms == 250 && i->callback_ms == 99, "deadlines");
+    ok(i->init_ms == 250 && i->callback_ms == 99 && i->scope.lead == CONF_LEAD_EACH, "deadlines");
     is_str(option(i, "path"), "x, y", "a string for the plugin");
     is_str(option(i, "big"), "3000000000", "a number beyond 32 bits");
     is_str(option(i, "hex"), "1099511627775", "a hexadecimal one");

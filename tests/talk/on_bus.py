@@ -4,6 +4,7 @@ each host a prefix of its own there. What a test demands of a host it then deman
 import atexit
 import itertools
 import os
+import re
 
 import natsd
 
@@ -21,9 +22,23 @@ def _server():
     return _servers[0]
 
 
-def sections(extra):
+def _give_up_leads(prefix, instances):
+    """As if another host had just given up the leases of the instances: they start at once."""
+    client = _server().client()
+    bucket = f"KV_{prefix}_lead"
+    client.api(f"STREAM.CREATE.{bucket}", {
+        "name": bucket, "subjects": [f"$KV.{prefix}_lead.>"], "retention": "limits", "storage": "file",
+        "allow_direct": True, "discard": "new", "max_age": 15 * 10**9, "max_msgs_per_subject": 1,
+        "duplicate_window": 15 * 10**9})
+    for name in re.findall(r"([\w-]+) *: *\{", instances):
+        client.publish(f"$KV.{prefix}_lead.{name}", "")
+    client.close()
+
+
+def sections(extra, instances):
     """What to add to a configuration, if the rest of it has no bus."""
     if not WANTED or "bus :" in extra:
         return ""
     number = next(_numbers)
+    _give_up_leads(f"t{number}", instances)
     return f'host : {{ name = "h{number}"; }}; bus : {{ url = ["{_server().url()}"]; prefix = "t{number}"; }};'

@@ -100,7 +100,7 @@ default_agent = "main";
 state_directory = "{self.state}";
 plugins : {{ instances : {{ {instances.replace(AUDIT, str(self.audit))} }}; }};
 {extra}
-{on_bus.sections(extra)}
+{on_bus.sections(extra, instances)}
 """
         )
         self.config.chmod(0o600)

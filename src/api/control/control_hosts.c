@@ -57,6 +57,8 @@ static void control_hosts_add(void *ctx, const struct bus_host *host)
     jsonw_member_str(&h->list, "version", host->version);
     jsonw_member_int(&h->list, "since_ms", host->since_ms);
     jsonw_member_int(&h->list, "turns", count.running);
+    jsonw_key(&h->list, "leads");
+    buf_add_str(&h->list, host->leads);
     jsonw_member_bool(&h->list, "own", host->is_own);
     buf_add_char(&h->list, '}');
 }

@@ -11,6 +11,7 @@
 #include "core/budget/budgets.h"
 #include "core/conversation/turn_scheduler.h"
 #include "core/dispatch/dispatch.h"
+#include "core/host/instance_leaders.h"
 #include "core/turnlog/turnlog.h"
 #include "event/json/json_writer.h"
 #include "io/journal/journal.h"
@@ -103,15 +104,33 @@ static void add_life(struct buf *out, const struct channel_health *h)
     jsonw_member_bool(out, "breaker_open", h->open);
 }
 
+struct control_status_list {
+    struct buf *out;
+    const struct instance_leaders *leaders; /* or NULL */
+};
+
+/* Of several hosts one runs it. */
+static void control_status_add_leader(const struct control_status_list *l,
+                                      const struct dispatch_instance *i)
+{
+    const char *const leader = instance_leaders_holder(l->leaders, i->name);
+    jsonw_member_bool(l->out, "stands_by", i->stands_by);
+    if (*leader)
+        jsonw_member_str(l->out, "leader", leader);
+}
+
 static void control_status_add_instance(void *ctx, const struct dispatch_instance *i)
 {
-    struct buf *const out = ctx;
+    const struct control_status_list *const l = ctx;
+    struct buf *const out = l->out;
     begin_item(out);
     jsonw_member_str(out, "name", i->name);
     jsonw_member_str(out, "plugin", i->plugin);
     jsonw_member_str(out, "file", i->path);
     add_scope(out, i->spec);
     add_life(out, &i->health);
+    if (i->is_led && l->leaders)
+        control_status_add_leader(l, i);
     jsonw_member_bool(out, "hung", i->health.hung);
     jsonw_member_int(out, "delivered", (int64_t)i->health.delivered);
     jsonw_member_int(out, "failed", (int64_t)i->health.failed);
@@ -211,7 +230,8 @@ static void control_status_tell(const struct control_status_query *a, enum journ
     jsonw_member_int(&out, "open_requests", control_count_requests(a->control));
     jsonw_key(&out, "instances");
     buf_add_str(&out, "[");
-    dispatch_each_instance(host.dispatch, control_status_add_instance, &out);
+    dispatch_each_instance(host.dispatch, control_status_add_instance,
+                           &(struct control_status_list){&out, host.leaders});
     buf_add_str(&out, "]");
     jsonw_key(&out, "disabled");
     buf_add_str(&out, "[");

@@ -180,6 +180,23 @@ static void add_deliveries(struct buf *out, const struct prometheus_family *f,
                              (double)i->outbox.dead);
 }
 
+/* Only of instances that one of several hosts runs. */
+static void metrics_add_leads(struct buf *out, const struct instances *all)
+{
+    static const struct prometheus_family lead = {
+        "turncast_lead", "gauge", "1 while this host leads the instance; 0: it stands by."};
+    bool is_first = true;
+    for (size_t i = 0; i < all->n; i++) {
+        if (!all->list[i].is_led)
+            continue;
+        if (is_first)
+            prometheus_append_header(out, &lead);
+        is_first = false;
+        prometheus_append_sample(out, &lead, "", LABELS("instance", all->list[i].name),
+                                 !all->list[i].stands_by);
+    }
+}
+
 static void add_instances(struct buf *out, const struct metrics *m)
 {
     static const struct prometheus_family times = {"turncast_instance_callback_seconds",
@@ -202,6 +219,7 @@ static void add_instances(struct buf *out, const struct metrics *m)
     prometheus_append_header(out, &deliveries);
     for (size_t i = 0; i < all.n; i++)
         add_deliveries(out, &deliveries, &all.list[i]);
+    metrics_add_leads(out, &all);
     free(all.list);
 }
 

@@ -14,14 +14,27 @@ static const struct args_option rows[] = {
     {0},
 };
 
+/* The instances that it leads. */
+static void cmd_hosts_print_leads(const json_t *leads)
+{
+    size_t i;
+    const json_t *name;
+    json_array_foreach(leads, i, name)
+    {
+        fputs(i ? ", " : "  ", stdout);
+        print_table_cell(json_string_value(name), 0);
+    }
+}
+
 static void cmd_hosts_print_host(const json_t *host)
 {
     const int64_t now_ms = (int64_t)(clock_wall_s() * 1000);
     print_table_string(host, "name", 33);
     print_table_string(host, "version", 10);
     print_table_duration(now_ms - print_table_get_int(host, "since_ms"), 14);
-    printf("%5" PRId64 "%s\n", print_table_get_int(host, "turns"),
-           json_is_true(json_object_get(host, "own")) ? "  (this host)" : "");
+    printf("%5" PRId64, print_table_get_int(host, "turns"));
+    cmd_hosts_print_leads(json_object_get(host, "leads"));
+    puts(json_is_true(json_object_get(host, "own")) ? "  (this host)" : "");
 }
 
 static void cmd_hosts_print(const json_t *body)
@@ -39,7 +52,7 @@ static void cmd_hosts_print(const json_t *body)
         putchar('\n');
     }
     if (json_array_size(json_object_get(body, "hosts")))
-        puts("HOST                             VERSION   UP            TURNS");
+        puts("HOST                             VERSION   UP            TURNS  LEADS");
     json_array_foreach(json_object_get(body, "hosts"), i, host)
     {
         cmd_hosts_print_host(host);

@@ -191,12 +191,27 @@ static void print_trouble(const json_t *in)
 
 static const char *state_of(const json_t *in)
 {
-    return json_is_true(json_object_get(in, "down"))          ? "down"
+    return json_is_true(json_object_get(in, "stands_by"))     ? "standby"
+           : json_is_true(json_object_get(in, "down"))        ? "down"
            : json_is_true(json_object_get(in, "starting"))    ? "starts"
            : json_is_true(json_object_get(in, "hung"))        ? "hangs"
            : json_object_get(in, "trouble")                   ? "fails"
            : json_is_true(json_object_get(in, "unreachable")) ? "away"
                                                               : "runs";
+}
+
+/* An instance that one of several hosts runs. */
+static void print_leader(const json_t *in)
+{
+    if (!json_object_get(in, "stands_by"))
+        return;
+    if (json_object_get(in, "leader")) {
+        printf("  led by host ");
+        print_table_string(in, "leader", 0);
+        putchar('\n');
+    } else {
+        puts("  no host leads it yet");
+    }
 }
 
 /* "process 12345, 20 MiB, 3 % CPU", as far as there is one; else "thread". */
@@ -234,6 +249,7 @@ static void print_instances(const json_t *instances)
         printf("%-24s", requests);
         print_where(in);
         print_scope(scope);
+        print_leader(in);
         print_service(in);
         print_reach(in);
         print_excess(in);

@@ -77,6 +77,7 @@ static void bus_lease_on_expiry(void *arg)
 
 static void bus_lease_enter(struct bus_lease *l, uint64_t revision)
 {
+    bus_lease_on_expiry(l); /* which its timer may not have noticed yet */
     const bool is_awaited = !l->is_held || l->is_resuming;
     l->revision = revision;
     l->renewed_ms = l->sent_ms;

@@ -10,6 +10,7 @@
 #include "base/sys/log.h"
 #include "conf/options/plugin_options.h"
 #include "conf/parse/option_list.h"
+#include "core/bus/bus_stream.h"
 #include "core/connector/connector_internal.h"
 #include "io/journal/journal_async.h"
 #include "plugin/shipped_plugin.h"
@@ -103,6 +104,41 @@ bool connector_options_equal(struct connector_instance *r, const struct tc_optio
     return same;
 }
 
+/* ---- several hosts ---- */
+
+bool connector_instance_is_led(const struct connector_services *services,
+                               const struct conf_instance *spec, const struct loaded_plugin *loaded)
+{
+    if (!services->leads || !bus_stream_is_token(spec->name))
+        return false;
+    if (spec->scope.lead != CONF_LEAD_DEFAULT)
+        return spec->scope.lead == CONF_LEAD_ONE;
+    return loaded->plugin.rates || (spec->grants && !shipped_plugin_is_local_plugin(loaded));
+}
+
+/* Its lease may have expired without a timer having noticed. */
+bool connector_may_act(void *instance)
+{
+    const struct connector_instance *const r = instance;
+    return !r->is_silent && (!r->is_led || r->services.leads(r->services.ctx, r->name));
+}
+
+void connector_instance_silence(struct connector_instance *r)
+{
+    r->is_silent = true;
+    connector_routes_fini(r);
+    connector_sockets_fini(r);
+    redelivery_fini(r);
+    outbox_free(r->outbox);
+    r->outbox = NULL;
+    r->turns = 0;
+}
+
+bool connector_instance_is_silent(const struct connector_instance *r)
+{
+    return r->is_silent;
+}
+
 /* ---- the outbox ---- */
 
 /* Who does not deliver has dealt with the outcome when it has seen the turn to its end. */
@@ -115,6 +151,10 @@ static void settle_outcome(struct connector_instance *r, const char *turn)
 static void connector_instance_on_batch(void *ctx, struct callback_batch *b)
 {
     struct connector_instance *const r = ctx;
+    if (r->is_silent) {
+        callback_batch_free(b);
+        return;
+    }
     r->turns -= b->over && r->turns;
     if (b->over)
         settle_outcome(r, b->turn);
@@ -126,8 +166,10 @@ static void connector_instance_on_batch(void *ctx, struct callback_batch *b)
 
 static void connector_instance_on_ask(void *ctx, struct host_call *a)
 {
-    const struct connector_instance *const r = ctx;
-    if (r->services.ask)
+    struct connector_instance *const r = ctx;
+    if (!connector_may_act(r))
+        host_call_complete(a, TC_NOT_KEPT, NULL, NULL);
+    else if (r->services.ask)
         r->services.ask(r->services.ctx, a);
     else
         host_call_complete(a, TC_DENIED, NULL, NULL);
@@ -206,6 +248,7 @@ static struct outbox *make_outbox(struct connector_instance *r, const struct tc_
                                      .files = files,
                                      .option = connector_find_option,
                                      .open = redelivery_open_turn,
+                                     .may_send = r->is_led ? connector_may_act : NULL,
                                      .ctx = r,
                                  })
                                : NULL;
@@ -283,8 +326,10 @@ struct connector_instance *connector_start(const struct conf *conf,
     struct connector_instance *const r = xcalloc(1, sizeof *r);
     r->name = xstrdup(spec->name);
     r->delivers = (loaded->plugin.flags & TC_DELIVERS) != 0;
-    if (services)
+    if (services) {
         r->services = *services;
+        r->is_led = connector_instance_is_led(services, spec, loaded);
+    }
     connector_instance_copy_options(r, loaded->plugin.options, spec->options);
     r->dir = make_dir(r);
     r->outbox = make_outbox(r, loaded->plugin.rates);
@@ -398,6 +443,8 @@ void connector_resume_deliveries(struct connector_instance *r)
 {
     ASSERT(!r->resumed);
     r->resumed = true;
+    if (r->is_silent)
+        return;
     if (r->services.journal) {
         /* A restart or reload may have ended its previous process during a request. */
         journal_async_take_over(r->services.journal, r->name, NULL, NULL);
@@ -412,7 +459,7 @@ void connector_resume_deliveries(struct connector_instance *r)
 
 void connector_deliver_row(struct connector_instance *r, int64_t seq)
 {
-    if (!r->resumed)
+    if (!r->resumed || r->is_silent)
         return; /* it is found when it runs */
     redelivery_load(r, seq);
     if (r->outbox)

@@ -31,9 +31,16 @@ struct connector_services {
     enum prints { PRINTS_NONE, PRINTS_OURS, PRINTS_ALL } prints;
     /* Answers with host_call_complete, now or later. */
     void (*ask)(void *ctx, struct host_call *a);
+    /* This host may act now for an instance that one of several hosts runs
+     * (connector_instance_is_led). NULL: this host is alone, and runs all. */
+    bool (*leads)(void *ctx, const char *instance);
     void *ctx;
 };
 
+/* Of several hosts on a bus, one runs such an instance: the host that leads it. */
+bool connector_instance_is_led(const struct connector_services *services,
+                               const struct conf_instance *spec,
+                               const struct loaded_plugin *loaded);
 /* Does not start it yet. NULL with err: it is disabled. Takes over loaded either way; borrows the
  * rest, but for the services, which are copied. */
 struct connector_instance *connector_start(const struct conf *conf,
@@ -80,6 +87,10 @@ void connector_resume_deliveries(struct connector_instance *r);
 void connector_deliver_row(struct connector_instance *r, int64_t seq);
 /* It has something to do that it did not end: turns that it has not seen to their end, requests. */
 bool connector_instance_is_busy(const struct connector_instance *r);
+/* This host does not lead it any more: ends at once what it does outside of the host, and drops
+ * what it still asks and hands over. What is in the journal stays. It is to be ended. */
+void connector_instance_silence(struct connector_instance *r);
+bool connector_instance_is_silent(const struct connector_instance *r);
 /* Begins its end, see channel_ops.stop. */
 void connector_instance_stop(struct connector_instance *r);
 /* See channel_ops.kill. */

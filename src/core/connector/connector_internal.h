@@ -25,6 +25,8 @@ struct connector_instance {
     struct arena arena;          /* of the options and the paths */
     size_t turns;                /* that it has not seen to their end */
     bool resumed;                /* connector_resume_deliveries was called */
+    bool is_led;                 /* connector_instance_is_led */
+    bool is_silent;              /* connector_instance_silence was called */
     struct connector_early_turn *early;
     void (*changed)(void *ctx); /* or NULL */
     void *changed_ctx;
@@ -46,6 +48,9 @@ void connector_socket_open(void *instance, int64_t number, const struct tc_socke
 void connector_socket_send(void *instance, int64_t number, struct str message, bool is_binary);
 void connector_socket_close(void *instance, int64_t number);
 void connector_sockets_fini(struct connector_instance *r);
+
+/* connector_instance.c: it may speak to its service now. */
+bool connector_may_act(void *instance);
 
 /* connector_instance.c: it was opened before connector_resume_deliveries. */
 bool connector_is_early(const struct connector_instance *r, const char *turn);

@@ -84,6 +84,8 @@ static bool has_route(const struct connector_instance *r, const char *whole)
 void connector_route_add(void *instance, const char *path)
 {
     struct connector_instance *const r = instance;
+    if (r->is_silent)
+        return;
     char *const whole = xasprintf("/hooks/%s%s", r->name, path);
     if (has_route(r, whole)) {
         free(whole);

@@ -104,6 +104,8 @@ void connector_socket_open(void *instance, int64_t number, const struct tc_socke
 {
     struct connector_instance *const r = instance;
     struct tc_err err = {0};
+    if (!connector_may_act(r))
+        return;
     struct connector_socket *const s = xmalloc(sizeof *s);
     *s = (struct connector_socket){r->sockets, r, number, NULL};
     r->sockets = s;

@@ -53,6 +53,8 @@ struct dispatch_instance {
     const char *name, *plugin, *path;
     const struct conf_instance *spec;
     bool busy;        /* see dispatch_drain */
+    bool is_led;      /* of several hosts one runs it (connector_instance_is_led) */
+    bool stands_by;   /* that is another host */
     bool has_service; /* a chat connector, or one that can be asked for its account */
     struct channel_health health;
     struct outbox_stats outbox;
@@ -117,6 +119,23 @@ struct dispatch_reconfig *dispatch_change_restart(struct dispatch *d, const char
 /* In the middle it is broken off without a call of `done`, and the instances are to be ended. NULL
  * is fine. */
 void dispatch_reconfig_free(struct dispatch_reconfig *c);
+
+/* ---- several hosts (connector_services.leads): an instance that another host leads stands by. It
+ * is started and stopped by changes, too, which do nothing where the instance does already what is
+ * asked for. */
+
+/* This host does not lead the instance any more: it falls silent now, whatever change is under way;
+ * dispatch_change_stand_by follows. */
+void dispatch_silence(struct dispatch *d, const char *name);
+/* Ends an instance that is silent; one that stands by takes its place. */
+struct dispatch_reconfig *dispatch_change_stand_by(struct dispatch *d, const char *name,
+                                                   const struct dispatch_change_spec *spec);
+/* This host leads the instance: starts one that stands by. What fails is logged, and left out. */
+struct dispatch_reconfig *dispatch_change_lead(struct dispatch *d, const char *name,
+                                               const struct dispatch_change_spec *spec);
+/* Calls `each` with the name of every instance that one of several hosts runs. */
+void dispatch_each_led(const struct dispatch *d, void (*each)(void *ctx, const char *name),
+                       void *ctx);
 
 /* What the configuration says of the instance of that name, whether it runs or not. NULL with err:
  * there is none, and which one may be meant. */

@@ -41,6 +41,8 @@ struct dispatch_slot {
     size_t group;
     uint32_t kinds;          /* bits: those it is cast */
     enum dispatch_form form; /* in which it gets the event that is being cast */
+    bool is_led;             /* of several hosts one runs it */
+    bool stands_by;          /* another one: its instance is not launched, and told of no turn */
     bool room;               /* when it was last looked */
     bool stalled;            /* did not move for as long as patience goes; not waited for */
 };
@@ -140,6 +142,10 @@ size_t dispatch_add_slot(struct dispatch *d);
 /* The slot of an instance that was not launched yet: turns that run are opened for it anew, but for
  * those whose outcome is in the journal, which is cast again when it is resumed. */
 void dispatch_reopen_turns(struct dispatch *d, size_t slot);
+/* Launches the instance in the slot, unless it stands by. */
+void dispatch_launch_slot(const struct dispatch_slot *s);
+/* It stood by, and is to be launched: turns that run are opened for it. */
+void dispatch_join_turns(struct dispatch *d, size_t slot);
 /* No turn is told to it any more; its plugin is given back. Its instance is the caller's. */
 void dispatch_leave_slot(struct dispatch *d, size_t slot);
 

@@ -22,8 +22,9 @@ void dispatch_leave(struct dispatch *d, struct connector_instance *r)
         return;
     }
     struct leaving *const l = xmalloc(sizeof *l);
-    *l = (struct leaving){
-        .next = d->leaving, .instance = r, .deadline_ms = clock_mono_ms() + DISPATCH_END_MS};
+    *l = (struct leaving){.next = d->leaving, .instance = r, .deadline_ms = clock_mono_ms()};
+    if (!connector_instance_is_silent(r))
+        l->deadline_ms += DISPATCH_END_MS;
     d->leaving = l;
     connector_instance_stop(r);
 }

@@ -9,42 +9,10 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/invariant.h"
-#include "base/nearest_word.h"
 #include "base/sys/log.h"
-#include "core/dispatch/dispatch_internal.h"
+#include "core/dispatch/dispatch_reconfig.h"
 
 #define TICK_MS 50 /* between two looks at deadlines: what ends by itself is heard of at once */
-
-enum dispatch_reconfig_phase {
-    PHASE_EXAMINE,
-    PHASE_STOP,
-    PHASE_START,
-    PHASE_UNDO,
-    PHASE_RESTORE,
-    PHASE_DONE
-};
-
-/* What a slot held before the change. */
-struct former {
-    const struct conf_instance *spec; /* NULL: nothing that does not stay */
-    struct loaded_plugin *loaded;
-    bool is_replaced; /* else there is no next one in its slot */
-    bool restoring;   /* it was launched again, and has neither started nor failed yet */
-};
-
-struct dispatch_reconfig {
-    struct dispatch *dispatch;
-    struct dispatch_change_spec spec;
-    enum dispatch_reconfig_phase phase;
-    struct plan plan;
-    struct configured_instances *next; /* NULL: the same */
-    struct former *formers;
-    size_t n_formers;                   /* slots there were */
-    struct connector_instance *revived; /* only its next life is waited for; or NULL */
-    struct tc_err err;                  /* of the failure */
-    bool is_finished;                   /* `done` is being called */
-    struct loop_timer *timer;
-};
 
 /* ---- slots ---- */
 
@@ -54,26 +22,26 @@ static void on_instance_change(void *ctx)
     loop_timer_set(c->timer, 0);
 }
 
-static void watch_instance(struct dispatch_reconfig *c, struct connector_instance *r)
+void dispatch_reconfig_watch(struct dispatch_reconfig *c, struct connector_instance *r)
 {
     connector_instance_on_change(r, on_instance_change, c);
 }
 
-static void let_leave(struct dispatch_reconfig *c, struct connector_instance *r)
+void dispatch_reconfig_let_leave(struct dispatch_reconfig *c, struct connector_instance *r)
 {
-    watch_instance(c, r);
+    dispatch_reconfig_watch(c, r);
     dispatch_leave(c->dispatch, r);
 }
 
 /* The instance in the slot is stopped; what takes its place is not launched yet. */
-static void exchange_slot(struct dispatch_reconfig *c, size_t slot,
-                          const struct dispatch_slot *next)
+void dispatch_reconfig_exchange(struct dispatch_reconfig *c, size_t slot,
+                                const struct dispatch_slot *next)
 {
     struct dispatch *const d = c->dispatch;
     ASSERT(slot < d->n && d->slots[slot].instance && next->instance);
-    let_leave(c, d->slots[slot].instance);
+    dispatch_reconfig_let_leave(c, d->slots[slot].instance);
     d->slots[slot] = *next;
-    watch_instance(c, next->instance);
+    dispatch_reconfig_watch(c, next->instance);
     dispatch_reopen_turns(d, slot);
 }
 
@@ -121,11 +89,11 @@ static void stop_formers(struct dispatch_reconfig *c)
         if (!f->spec || f->is_replaced)
             continue;
         if (make_former(c, i, &next) == 0) {
-            exchange_slot(c, i, &next);
+            dispatch_reconfig_exchange(c, i, &next);
             continue;
         }
         loader_ref_plugin(f->loaded); /* the slot gives it back */
-        let_leave(c, d->slots[i].instance);
+        dispatch_reconfig_let_leave(c, d->slots[i].instance);
         dispatch_leave_slot(d, i);
     }
 }
@@ -140,11 +108,11 @@ static void fill_slots(struct dispatch_reconfig *c)
         if (s->refused || s->what == DISPATCH_KEPT)
             continue;
         if (s->slot != NO_SLOT) {
-            exchange_slot(c, s->slot, &s->filled);
+            dispatch_reconfig_exchange(c, s->slot, &s->filled);
             s->filled = (struct dispatch_slot){0};
             continue;
         }
-        watch_instance(c, s->filled.instance);
+        dispatch_reconfig_watch(c, s->filled.instance);
         if (!c->plan.lenient)
             continue;
         s->slot = dispatch_add_slot(d);
@@ -153,16 +121,16 @@ static void fill_slots(struct dispatch_reconfig *c)
     }
 }
 
-static struct connector_instance *instance_of_step(const struct dispatch_reconfig *c,
-                                                   const struct plan_step *s)
+static const struct dispatch_slot *slot_of_step(const struct dispatch_reconfig *c,
+                                                const struct plan_step *s)
 {
     ASSERT(s->filled.instance || s->slot < c->dispatch->n);
-    return s->filled.instance ? s->filled.instance : c->dispatch->slots[s->slot].instance;
+    return s->filled.instance ? &s->filled : &c->dispatch->slots[s->slot];
 }
 
 /* ---- the phases ---- */
 
-static void enter_phase(struct dispatch_reconfig *c, enum dispatch_reconfig_phase phase)
+void dispatch_reconfig_enter(struct dispatch_reconfig *c, enum dispatch_reconfig_phase phase)
 {
     ASSERT(phase > c->phase);
     c->phase = phase;
@@ -185,7 +153,7 @@ static void examine(struct dispatch_reconfig *c)
         rc = err_set(&c->err, c->plan.next->conf->file,
                      "the new configuration has no connector instance that can run");
     if (rc < 0) {
-        enter_phase(c, PHASE_DONE);
+        dispatch_reconfig_enter(c, PHASE_DONE);
         return;
     }
     note_formers(c);
@@ -194,7 +162,7 @@ static void examine(struct dispatch_reconfig *c)
     c->dispatch->empty = false;
     if (c->spec.seated)
         c->spec.seated(c->spec.ctx);
-    enter_phase(c, PHASE_STOP);
+    dispatch_reconfig_enter(c, PHASE_STOP);
 }
 
 static void on_tried(void *ctx)
@@ -207,7 +175,7 @@ static void launch_next(struct dispatch_reconfig *c)
     for (size_t i = 0; i < c->plan.n; i++) {
         const struct plan_step *const s = &c->plan.steps[i];
         if (!s->refused && s->what != DISPATCH_KEPT)
-            connector_instance_launch(instance_of_step(c, s));
+            dispatch_launch_slot(slot_of_step(c, s));
     }
 }
 
@@ -216,7 +184,7 @@ static void stop_phase(struct dispatch_reconfig *c)
     if (!dispatch_all_left(c->dispatch))
         return;
     launch_next(c);
-    enter_phase(c, PHASE_START);
+    dispatch_reconfig_enter(c, PHASE_START);
 }
 
 /* Whether it has started or failed. */
@@ -236,14 +204,19 @@ static void dispatch_reconfig_leave_out(struct dispatch_reconfig *c, struct plan
     struct connector_instance *const r = c->dispatch->slots[s->slot].instance;
     dispatch_note_disabled(c->dispatch, s->spec, &s->err);
     dispatch_leave_slot(c->dispatch, s->slot);
-    let_leave(c, r);
+    dispatch_reconfig_let_leave(c, r);
 }
 
 /* False: it is still to be waited for. */
 static bool look_at_step(struct dispatch_reconfig *c, struct plan_step *s)
 {
-    struct connector_instance *const r = instance_of_step(c, s);
+    const struct dispatch_slot *const slot = slot_of_step(c, s);
+    struct connector_instance *const r = slot->instance;
     bool runs;
+    if (slot->stands_by) {
+        s->up = true;
+        return true;
+    }
     if (!has_settled(r, &runs, &s->err))
         return false;
     s->failed = !runs;
@@ -284,7 +257,7 @@ static void drop_formers(struct dispatch_reconfig *c)
             continue;
         if (!f->is_replaced && r) {
             dispatch_leave_slot(d, i);
-            let_leave(c, r); /* which has not been launched */
+            dispatch_reconfig_let_leave(c, r); /* which has not been launched */
         }
         loader_unref_plugin(f->loaded);
         f->loaded = NULL;
@@ -304,13 +277,14 @@ static void count_it(struct dispatch_reconfig *c)
             d->slots[s->slot] = s->filled;
             s->filled = (struct dispatch_slot){0};
         }
-        if (!c->plan.lenient) /* else it was when it started */
+        /* With a lenient plan it was when it started. */
+        if (!c->plan.lenient && !d->slots[s->slot].stands_by)
             connector_resume_deliveries(d->slots[s->slot].instance);
     }
     if (c->next)
         take_configured(c);
     dispatch_all_left(d);
-    enter_phase(c, PHASE_DONE);
+    dispatch_reconfig_enter(c, PHASE_DONE);
 }
 
 /* Each next one gives way to one like the former. */
@@ -323,21 +297,21 @@ static void dispatch_reconfig_undo(struct dispatch_reconfig *c)
         if (s->refused || s->what == DISPATCH_KEPT)
             continue;
         if (s->slot == NO_SLOT) {
-            let_leave(c, s->filled.instance);
+            dispatch_reconfig_let_leave(c, s->filled.instance);
             loader_unref_plugin(s->filled.loaded);
             s->filled = (struct dispatch_slot){0};
             continue;
         }
         struct loaded_plugin *const loaded = d->slots[s->slot].loaded;
         if (make_former(c, s->slot, &again) == 0) {
-            exchange_slot(c, s->slot, &again);
+            dispatch_reconfig_exchange(c, s->slot, &again);
             loader_unref_plugin(loaded);
             continue;
         }
-        let_leave(c, d->slots[s->slot].instance);
+        dispatch_reconfig_let_leave(c, d->slots[s->slot].instance);
         dispatch_leave_slot(d, s->slot);
     }
-    enter_phase(c, PHASE_UNDO);
+    dispatch_reconfig_enter(c, PHASE_UNDO);
 }
 
 static void start_phase(struct dispatch_reconfig *c)
@@ -365,10 +339,10 @@ static void undo_phase(struct dispatch_reconfig *c)
         return;
     for (size_t i = 0; i < c->n_formers; i++)
         if (c->formers[i].spec && c->dispatch->slots[i].instance) {
-            c->formers[i].restoring = true;
-            connector_instance_launch(c->dispatch->slots[i].instance);
+            c->formers[i].restoring = !c->dispatch->slots[i].stands_by;
+            dispatch_launch_slot(&c->dispatch->slots[i]);
         }
-    enter_phase(c, PHASE_RESTORE);
+    dispatch_reconfig_enter(c, PHASE_RESTORE);
 }
 
 static void restore_slot(struct dispatch_reconfig *c, size_t slot, bool runs,
@@ -384,7 +358,7 @@ static void restore_slot(struct dispatch_reconfig *c, size_t slot, bool runs,
     log_write(LOG_ERR, "host", "instance %s: cannot restart after the rejected reload: %s",
               connector_instance_name(r), err_format(err));
     dispatch_leave_slot(c->dispatch, slot);
-    let_leave(c, r);
+    dispatch_reconfig_let_leave(c, r);
 }
 
 static void restore_phase(struct dispatch_reconfig *c)
@@ -400,10 +374,10 @@ static void restore_phase(struct dispatch_reconfig *c)
             all = false;
     }
     if (all && dispatch_all_left(c->dispatch))
-        enter_phase(c, PHASE_DONE);
+        dispatch_reconfig_enter(c, PHASE_DONE);
 }
 
-/* ---- one that is down ---- */
+/* ---- one alone: it is down, or stood by ---- */
 
 static void revive_phase(struct dispatch_reconfig *c)
 {
@@ -414,7 +388,9 @@ static void revive_phase(struct dispatch_reconfig *c)
         c->err = (struct tc_err){0};
     else if (!*c->err.text)
         err_set(&c->err, NULL, "instance %s: stopped", connector_instance_name(c->revived));
-    enter_phase(c, PHASE_DONE);
+    if (c->takes_lead)
+        dispatch_reconfig_finish_lead(c);
+    dispatch_reconfig_enter(c, PHASE_DONE);
 }
 
 /* ---- its life ---- */
@@ -472,8 +448,8 @@ static void dispatch_reconfig_on_timer(void *arg)
         phases[c->phase](c);
 }
 
-static struct dispatch_reconfig *new_change(struct dispatch *d,
-                                            const struct dispatch_change_spec *spec)
+struct dispatch_reconfig *dispatch_reconfig_new(struct dispatch *d,
+                                                const struct dispatch_change_spec *spec)
 {
     struct dispatch_reconfig *const c = xcalloc(1, sizeof *c);
     c->dispatch = d;
@@ -486,7 +462,7 @@ static struct dispatch_reconfig *new_change(struct dispatch *d,
 struct dispatch_reconfig *dispatch_change_start(struct dispatch *d,
                                                 const struct dispatch_change_spec *spec)
 {
-    struct dispatch_reconfig *const c = new_change(d, spec);
+    struct dispatch_reconfig *const c = dispatch_reconfig_new(d, spec);
     c->plan.lenient = true;
     dispatch_log_switched_off(d->configured->conf);
     plan_begin(&c->plan, NULL, on_tried, c);
@@ -496,7 +472,7 @@ struct dispatch_reconfig *dispatch_change_start(struct dispatch *d,
 struct dispatch_reconfig *dispatch_change_conf(struct dispatch *d, const struct conf *conf,
                                                const struct dispatch_change_spec *spec)
 {
-    struct dispatch_reconfig *const c = new_change(d, spec);
+    struct dispatch_reconfig *const c = dispatch_reconfig_new(d, spec);
     c->plan.next = c->next = configured_instances_new(conf);
     plan_begin(&c->plan, NULL, on_tried, c);
     return c;
@@ -506,19 +482,21 @@ static void revive(struct dispatch_reconfig *c, struct connector_instance *r)
 {
     const int rc = connector_restart_now(r, &c->err);
     c->revived = r;
-    watch_instance(c, r);
-    enter_phase(c, rc < 0 ? PHASE_DONE : PHASE_START);
+    dispatch_reconfig_watch(c, r);
+    dispatch_reconfig_enter(c, rc < 0 ? PHASE_DONE : PHASE_START);
 }
 
 struct dispatch_reconfig *dispatch_change_restart(struct dispatch *d, const char *name,
                                                   const struct dispatch_change_spec *spec)
 {
-    struct dispatch_reconfig *const c = new_change(d, spec);
+    struct dispatch_reconfig *const c = dispatch_reconfig_new(d, spec);
     const struct conf_instance *const wanted = dispatch_find_configured(d, name, &c->err);
     const size_t slot = dispatch_find_slot(d, name);
     struct connector_instance *const r = slot < d->n ? d->slots[slot].instance : NULL;
-    if (!wanted)
-        enter_phase(c, PHASE_DONE);
+    if (wanted && r && d->slots[slot].stands_by)
+        err_set(&c->err, NULL, "instance %s: another host runs it; restart it there", name);
+    if (*c->err.text)
+        dispatch_reconfig_enter(c, PHASE_DONE);
     else if (r && connector_is_down(r) && plan_stays(&d->slots[slot], wanted))
         revive(c, r);
     else
@@ -560,20 +538,4 @@ void dispatch_reconfig_each(const struct dispatch_reconfig *c,
     for (size_t i = 0; i < c->n_formers; i++)
         if (c->formers[i].spec && !c->formers[i].is_replaced)
             each(ctx, c->formers[i].spec->name, DISPATCH_STOPPED);
-}
-
-const struct conf_instance *dispatch_find_configured(const struct dispatch *d, const char *name,
-                                                     struct tc_err *err)
-{
-    const struct configured_instances *const r = d->configured;
-    CLEANUP_FREE const char **names = xcalloc(r->n + 1, sizeof *names);
-    for (size_t i = 0; i < r->n; i++) {
-        names[i] = r->wanted[i]->name;
-        if (strcmp(names[i], name) == 0)
-            return r->wanted[i];
-    }
-    const char *const near = nearest_word_find(name, names, r->n);
-    err_set(err, NULL, "unknown instance \"%s\"%s%s%s", name, near ? " (did you mean \"" : "",
-            near ? near : "", near ? "\"?)" : "");
-    return NULL;
 }

@@ -24,7 +24,8 @@ void dispatch_scope_open(struct dispatch_turn *t)
             continue;
         const struct channel_turn turn = dispatch_describe_turn(t, connector_instance_name(r));
         t->slots[i].part = PART_ALL;
-        t->slots[i].handle = connector_open_turn(r, &turn);
+        if (!d->slots[i].stands_by)
+            t->slots[i].handle = connector_open_turn(r, &turn);
     }
 }
 
@@ -83,7 +84,7 @@ void dispatch_scope_open_asked(struct dispatch_turn *t, const struct event *ev)
         return;
     for (size_t i = 0; i < t->n; i++) {
         struct connector_instance *const r = d->slots[i].instance;
-        if (r && t->slots[i].part != PART_ALL &&
+        if (r && !d->slots[i].stands_by && t->slots[i].part != PART_ALL &&
             dispatch_scope_is_asked(request->to, connector_instance_name(r)) &&
             !dispatch_scope_find(t, i, request->request_id) && dispatch_scope_join(t, i))
             dispatch_scope_note(t, i, request->request_id);

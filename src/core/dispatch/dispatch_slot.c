@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/invariant.h"
+#include "base/nearest_word.h"
 #include "base/sys/clock.h"
 #include "base/sys/log.h"
 #include "core/dispatch/dispatch_internal.h"
@@ -102,8 +103,30 @@ int dispatch_start_slot(struct dispatch *d, struct dispatch_slot *s, const struc
         .loaded = loaded,
         .group = group_of(d, spec, &loaded->plugin),
         .kinds = kinds_of(loaded),
+        .is_led = connector_instance_is_led(&d->services, spec, loaded),
     };
+    s->stands_by = s->is_led && !d->services.leads(d->services.ctx, spec->name);
     return 0;
+}
+
+void dispatch_launch_slot(const struct dispatch_slot *s)
+{
+    if (!s->stands_by)
+        connector_instance_launch(s->instance);
+}
+
+static void *dispatch_reopen_turn(const struct dispatch_turn *t, struct connector_instance *r)
+{
+    const struct channel_turn named = dispatch_describe_turn(t, connector_instance_name(r));
+    return t->decided ? NULL : connector_reopen_turn(r, &named);
+}
+
+void dispatch_join_turns(struct dispatch *d, size_t slot)
+{
+    ASSERT(slot < d->n && d->slots[slot].instance);
+    for (struct dispatch_turn *t = d->turns; t; t = t->next)
+        if (slot < t->n && t->slots[slot].part == PART_ALL)
+            t->slots[slot].handle = dispatch_reopen_turn(t, d->slots[slot].instance);
 }
 
 void dispatch_reopen_turns(struct dispatch *d, size_t slot)
@@ -111,10 +134,8 @@ void dispatch_reopen_turns(struct dispatch *d, size_t slot)
     ASSERT(slot < d->n && d->slots[slot].instance);
     struct connector_instance *const r = d->slots[slot].instance;
     for (struct dispatch_turn *t = d->turns; t; t = t->next) {
-        if (slot >= t->n || !t->slots[slot].handle)
-            continue;
-        const struct channel_turn named = dispatch_describe_turn(t, connector_instance_name(r));
-        t->slots[slot].handle = t->decided ? NULL : connector_reopen_turn(r, &named);
+        if (slot < t->n && t->slots[slot].handle)
+            t->slots[slot].handle = d->slots[slot].stands_by ? NULL : dispatch_reopen_turn(t, r);
     }
 }
 
@@ -370,17 +391,37 @@ void dispatch_each_instance(const struct dispatch *d,
         if (!s->instance)
             continue;
         struct channel *const c = connector_instance_channel(s->instance);
+        struct channel_health health = c->ops->health(c);
+        health.starting = health.starting && !s->stands_by;
         each(ctx, &(struct dispatch_instance){
                       .name = connector_instance_name(s->instance),
                       .plugin = s->loaded->plugin.name,
                       .path = s->loaded->path,
                       .spec = s->spec,
                       .busy = connector_instance_is_busy(s->instance),
-                      .health = c->ops->health(c),
+                      .is_led = s->is_led,
+                      .stands_by = s->stands_by,
+                      .health = health,
                       .has_service = loader_has_chat(s->loaded) || s->loaded->plugin.probe,
                       .outbox = connector_outbox_stats(s->instance),
                   });
     }
+}
+
+const struct conf_instance *dispatch_find_configured(const struct dispatch *d, const char *name,
+                                                     struct tc_err *err)
+{
+    const struct configured_instances *const r = d->configured;
+    CLEANUP_FREE const char **names = xcalloc(r->n + 1, sizeof *names);
+    for (size_t i = 0; i < r->n; i++) {
+        names[i] = r->wanted[i]->name;
+        if (strcmp(names[i], name) == 0)
+            return r->wanted[i];
+    }
+    const char *const near = nearest_word_find(name, names, r->n);
+    err_set(err, NULL, "unknown instance \"%s\"%s%s%s", name, near ? " (did you mean \"" : "",
+            near ? near : "", near ? "\"?)" : "");
+    return NULL;
 }
 
 bool dispatch_deliver_row(struct dispatch *d, const char *instance, int64_t seq)

@@ -13,6 +13,7 @@
 #include "core/bus/bus.h"
 #include "core/conversation/turn_scheduler.h"
 #include "core/host/host_recovery.h"
+#include "core/host/instance_leaders.h"
 #include "core/host/network_clients.h"
 #include "core/inbound/inbound.h"
 #include "core/inbound/pairing.h"
@@ -49,8 +50,9 @@ struct host {
     struct request_registry *requests;
     struct approvals *approvals;
     struct inbound *reception;
-    struct bus *bus;          /* NULL: none is configured */
-    struct loop_timer *watch; /* it keeps the loop going, too */
+    struct bus *bus;                  /* NULL: none is configured */
+    struct instance_leaders *leaders; /* NULL: there is no bus */
+    struct loop_timer *watch;         /* it keeps the loop going, too */
     char *instances;
     bool stopping;
     struct changes *changes;
@@ -75,6 +77,13 @@ static void host_on_ask(void *ctx, struct host_call *a)
 {
     const struct host *const s = ctx;
     inbound_handle(s->reception, a);
+}
+
+/* Before the host is on the bus, it leads nothing. */
+static bool host_leads(void *ctx, const char *instance)
+{
+    const struct host *const s = ctx;
+    return s->leaders && instance_leaders_leads(s->leaders, instance);
 }
 
 /* ---- parts ---- */
@@ -143,6 +152,7 @@ static void make_dispatch(struct host *s)
         .turnlog = s->turnlog,
         .instances = s->instances,
         .ask = host_on_ask,
+        .leads = s->conf->bus.urls ? host_leads : NULL,
         .ctx = s,
     };
     s->dispatch = dispatch_new_empty(s->conf, &services);
@@ -267,6 +277,13 @@ static void host_on_reloading(void *ctx, bool begins)
         s->told.reloading(s->told.ctx, begins);
 }
 
+static void host_on_changed(void *ctx)
+{
+    const struct host *const s = ctx;
+    if (s->leaders)
+        instance_leaders_update(s->leaders);
+}
+
 static const struct conf *current_conf(void *ctx)
 {
     return ((const struct host *)ctx)->conf;
@@ -280,8 +297,11 @@ static void start_changes(struct host *s)
         .conf = current_conf,
         .take = take_conf,
         .reloading = host_on_reloading,
+        .changed = host_on_changed,
         .ctx = s,
     });
+    if (s->bus)
+        s->leaders = instance_leaders_new(s->bus, s->dispatch, s->changes);
 }
 
 void host_reload(struct host *s, changes_done *done, void *ctx)
@@ -388,6 +408,7 @@ struct host_parts host_get_parts(struct host *s)
         .pairing = s->pairing,
         .budgets = s->budgets,
         .bus = s->bus,
+        .leaders = s->leaders,
     };
 }
 
@@ -434,6 +455,8 @@ void host_stop(struct host *s)
 {
     s->stopping = true;
     instance_changes_refuse(s->changes);
+    if (s->leaders)
+        instance_leaders_retire(s->leaders);
     turn_scheduler_drain(s->conversations, host_on_drained, s);
 }
 
@@ -449,6 +472,8 @@ void host_close(struct host *s)
 {
     if (!s)
         return;
+    instance_leaders_free(s->leaders);
+    s->leaders = NULL;
     bus_free(s->bus);
     instance_changes_free(s->changes);
     dispatch_free(s->dispatch, GRACE_MS);

@@ -22,7 +22,8 @@ struct host_parts {
     struct approvals *approvals;
     struct pairing *pairing;
     struct budgets *budgets;
-    struct bus *bus; /* NULL: this host is alone */
+    struct bus *bus;                  /* NULL: this host is alone */
+    struct instance_leaders *leaders; /* the same */
 };
 
 /* What its owner wants to know; each function may be NULL. */

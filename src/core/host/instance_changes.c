@@ -13,13 +13,13 @@
 
 #define ENDING "turncast is shutting down"
 
-enum change_kind { CHANGE_START, CHANGE_RELOAD, CHANGE_RESTART };
+enum change_kind { CHANGE_START, CHANGE_RELOAD, CHANGE_RESTART, CHANGE_LEAD, CHANGE_STAND_BY };
 
 struct change_order {
     STAILQ_ENTRY(change_order) next;
     struct changes *changes;
     enum change_kind kind;
-    char *instance;               /* CHANGE_RESTART */
+    char *instance;               /* of one instance: its name; else NULL */
     struct conf *conf;            /* CHANGE_RELOAD, once it has begun: the next one */
     void (*seated)(void *ctx);    /* CHANGE_START */
     struct dispatch_reconfig *on; /* while it is being made */
@@ -100,6 +100,7 @@ static void end_reload(struct change_order *o, const struct tc_err *err)
 /* The order is off the queue before `done` is told, which may ask for another one. */
 static void end_order(struct change_order *o, const struct tc_err *err)
 {
+    const struct changes_spec *const spec = &o->changes->spec;
     take_off_first(o->changes);
     if (o->kind == CHANGE_RELOAD) {
         end_reload(o, err);
@@ -109,6 +110,7 @@ static void end_order(struct change_order *o, const struct tc_err *err)
         tell_order(o, NULL, err);
     }
     free_order(o);
+    spec->changed(spec->ctx);
 }
 
 static void on_done(void *ctx, const struct tc_err *err)
@@ -148,6 +150,10 @@ static void begin_first(void *arg)
         o->on = dispatch_change_start(c->spec.dispatch, &spec);
     else if (o->kind == CHANGE_RESTART)
         o->on = dispatch_change_restart(c->spec.dispatch, o->instance, &spec);
+    else if (o->kind == CHANGE_LEAD)
+        o->on = dispatch_change_lead(c->spec.dispatch, o->instance, &spec);
+    else if (o->kind == CHANGE_STAND_BY)
+        o->on = dispatch_change_stand_by(c->spec.dispatch, o->instance, &spec);
     else
         begin_reload(o, &spec);
 }
@@ -184,6 +190,16 @@ void instance_changes_restart(struct changes *c, const char *instance, changes_d
     add_order(c,
               &(struct change_order){
                   .kind = CHANGE_RESTART, .instance = xstrdup(instance), .done = done, .ctx = ctx});
+}
+
+void instance_changes_lead(struct changes *c, const char *instance)
+{
+    add_order(c, &(struct change_order){.kind = CHANGE_LEAD, .instance = xstrdup(instance)});
+}
+
+void instance_changes_stand_by(struct changes *c, const char *instance)
+{
+    add_order(c, &(struct change_order){.kind = CHANGE_STAND_BY, .instance = xstrdup(instance)});
 }
 
 bool instance_changes_is_busy(const struct changes *c)

@@ -27,6 +27,8 @@ struct changes_spec {
     void (*take)(void *ctx, const struct conf *next);
     /* A reload begins, and has ended. */
     void (*reloading)(void *ctx, bool begins);
+    /* A change has ended: other instances may run. */
+    void (*changed)(void *ctx);
     void *ctx;
 };
 
@@ -43,6 +45,9 @@ void instance_changes_reload(struct changes *c, changes_done *done, void *ctx);
 /* dispatch_change_restart. */
 void instance_changes_restart(struct changes *c, const char *instance, changes_done *done,
                               void *ctx);
+/* dispatch_change_lead, and dispatch_change_stand_by. */
+void instance_changes_lead(struct changes *c, const char *instance);
+void instance_changes_stand_by(struct changes *c, const char *instance);
 /* A change is being made, or waits: instances may be starting. */
 bool instance_changes_is_busy(const struct changes *c);
 /* A reload waits that has not begun, and so will see the configuration as it is now. */

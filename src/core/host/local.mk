@@ -8,5 +8,7 @@ libtccore_a_SOURCES += \
 	src/core/host/host_reload.h \
 	src/core/host/instance_changes.c \
 	src/core/host/instance_changes.h \
+	src/core/host/instance_leaders.c \
+	src/core/host/instance_leaders.h \
 	src/core/host/network_clients.c \
 	src/core/host/network_clients.h

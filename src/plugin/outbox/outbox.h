@@ -26,6 +26,9 @@ struct outbox_spec {
     /* A turn with requests of an earlier run is opened before their replies come. Returns the
      * handle for channel_ops.reply, or NULL. */
     void *(*open)(void *ctx, const struct channel_turn *turn);
+    /* Asked before each attempt; false: it must not be sent, and this outbox is about to be freed.
+     * NULL: always true. */
+    bool (*may_send)(void *ctx);
     void *ctx;
 };
 

@@ -214,6 +214,8 @@ void outbox_entry_tell_unsent(struct outbox_entry *item, enum httpc_outcome outc
 static void go(struct outbox_entry *item)
 {
     const struct outbox *const p = item->outbox;
+    if (p->spec.may_send && !p->spec.may_send(p->spec.ctx))
+        return;
     if (outbox_is_performed(item)) {
         outbox_perform_offer(item);
         return;

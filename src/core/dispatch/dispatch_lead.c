@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT
+ * Owns how an instance that one of several hosts runs falls silent, stands by, and is started. */
+#include "base/invariant.h"
+#include "core/dispatch/dispatch_reconfig.h"
+
+void dispatch_each_led(const struct dispatch *d, void (*each)(void *ctx, const char *name),
+                       void *ctx)
+{
+    for (size_t i = 0; i < d->n; i++)
+        if (d->slots[i].instance && d->slots[i].is_led)
+            each(ctx, connector_instance_name(d->slots[i].instance));
+}
+
+void dispatch_silence(struct dispatch *d, const char *name)
+{
+    const size_t slot = dispatch_find_slot(d, name);
+    if (slot == d->n || d->slots[slot].stands_by)
+        return;
+    for (struct dispatch_turn *t = d->turns; t; t = t->next)
+        if (slot < t->n)
+            t->slots[slot].handle = NULL;
+    d->slots[slot].stands_by = true;
+    connector_instance_silence(d->slots[slot].instance);
+}
+
+/* It cannot start here: c->err says why. */
+static void dispatch_lead_leave_out(struct dispatch_reconfig *c, size_t slot)
+{
+    struct dispatch *const d = c->dispatch;
+    struct connector_instance *const r = d->slots[slot].instance;
+    dispatch_note_disabled(d, d->slots[slot].spec, &c->err);
+    dispatch_leave_slot(d, slot);
+    dispatch_reconfig_let_leave(c, r);
+}
+
+struct dispatch_reconfig *dispatch_change_stand_by(struct dispatch *d, const char *name,
+                                                   const struct dispatch_change_spec *spec)
+{
+    struct dispatch_reconfig *const c = dispatch_reconfig_new(d, spec);
+    const size_t slot = dispatch_find_slot(d, name);
+    const struct dispatch_slot *const now = slot < d->n ? &d->slots[slot] : NULL;
+    struct dispatch_slot next;
+    if (!now || !connector_instance_is_silent(now->instance)) {
+        dispatch_reconfig_enter(c, PHASE_DONE);
+        return c;
+    }
+    if (dispatch_start_slot(d, &next, d->configured->conf, now->spec, now->loaded, &c->err) < 0) {
+        dispatch_lead_leave_out(c, slot);
+        dispatch_reconfig_enter(c, PHASE_DONE);
+        return c;
+    }
+    next.stands_by = true; /* even if this host leads it again: dispatch_change_lead comes */
+    dispatch_reconfig_exchange(c, slot, &next);
+    dispatch_reconfig_enter(c, PHASE_STOP);
+    return c;
+}
+
+struct dispatch_reconfig *dispatch_change_lead(struct dispatch *d, const char *name,
+                                               const struct dispatch_change_spec *spec)
+{
+    struct dispatch_reconfig *const c = dispatch_reconfig_new(d, spec);
+    const size_t slot = dispatch_find_slot(d, name);
+    struct dispatch_slot *const s = slot < d->n ? &d->slots[slot] : NULL;
+    if (!s || !s->stands_by || connector_instance_is_silent(s->instance) ||
+        !d->services.leads(d->services.ctx, name)) {
+        dispatch_reconfig_enter(c, PHASE_DONE);
+        return c;
+    }
+    s->stands_by = false;
+    c->takes_lead = true;
+    c->revived = s->instance;
+    dispatch_reconfig_watch(c, s->instance);
+    dispatch_join_turns(d, slot);
+    dispatch_launch_slot(s);
+    dispatch_reconfig_enter(c, PHASE_START);
+    return c;
+}
+
+void dispatch_reconfig_finish_lead(struct dispatch_reconfig *c)
+{
+    struct dispatch *const d = c->dispatch;
+    struct connector_instance *const r = c->revived;
+    const size_t slot = dispatch_find_slot(d, connector_instance_name(r));
+    ASSERT(slot < d->n);
+    if (*c->err.text)
+        dispatch_lead_leave_out(c, slot);
+    else
+        connector_resume_deliveries(r);
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT
+ * Internal interface between the files of a change of the instances (dispatch.h). Loop thread only.
+ */
+#ifndef CORE_DISPATCH_DISPATCH_RECONFIG_H
+#define CORE_DISPATCH_DISPATCH_RECONFIG_H
+
+#include "core/dispatch/dispatch_internal.h"
+
+enum dispatch_reconfig_phase {
+    PHASE_EXAMINE,
+    PHASE_STOP,
+    PHASE_START,
+    PHASE_UNDO,
+    PHASE_RESTORE,
+    PHASE_DONE
+};
+
+/* What a slot held before the change. */
+struct former {
+    const struct conf_instance *spec; /* NULL: nothing that does not stay */
+    struct loaded_plugin *loaded;
+    bool is_replaced; /* else there is no next one in its slot */
+    bool restoring;   /* it was launched again, and has neither started nor failed yet */
+};
+
+struct dispatch_reconfig {
+    struct dispatch *dispatch;
+    struct dispatch_change_spec spec;
+    enum dispatch_reconfig_phase phase;
+    struct plan plan;
+    struct configured_instances *next; /* NULL: the same */
+    struct former *formers;
+    size_t n_formers;                   /* slots there were */
+    struct connector_instance *revived; /* only its next life is waited for; or NULL */
+    bool takes_lead;                    /* it is the first one, of an instance that stood by */
+    struct tc_err err;                  /* of the failure */
+    bool is_finished;                   /* `done` is being called */
+    struct loop_timer *timer;
+};
+
+/* A change that has not begun. */
+struct dispatch_reconfig *dispatch_reconfig_new(struct dispatch *d,
+                                                const struct dispatch_change_spec *spec);
+void dispatch_reconfig_enter(struct dispatch_reconfig *c, enum dispatch_reconfig_phase phase);
+/* The change looks again when the state of the instance has changed. */
+void dispatch_reconfig_watch(struct dispatch_reconfig *c, struct connector_instance *r);
+/* Ends it (dispatch_leave), watched. */
+void dispatch_reconfig_let_leave(struct dispatch_reconfig *c, struct connector_instance *r);
+/* The instance in the slot is stopped; what takes its place is not launched yet. */
+void dispatch_reconfig_exchange(struct dispatch_reconfig *c, size_t slot,
+                                const struct dispatch_slot *next);
+/* dispatch_lead.c: an instance that stood by runs, or has failed: c->err. */
+void dispatch_reconfig_finish_lead(struct dispatch_reconfig *c);
+
+#endif

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT
+ * Instances that one of several hosts runs: asks for the lease of each on the bus, starts those
+ * that this host leads, and ends at once one whose lease it has lost. Loop thread only. */
+#ifndef CORE_HOST_INSTANCE_LEADERS_H
+#define CORE_HOST_INSTANCE_LEADERS_H
+
+#include "core/bus/bus.h"
+#include "core/dispatch/dispatch.h"
+#include "core/host/instance_changes.h"
+
+struct instance_leaders;
+
+/* Borrows all three. */
+struct instance_leaders *instance_leaders_new(struct bus *bus, struct dispatch *dispatch,
+                                              struct changes *changes);
+/* The instances may be others than before. */
+void instance_leaders_update(struct instance_leaders *l);
+/* This host may act for the instance now. */
+bool instance_leaders_leads(const struct instance_leaders *l, const char *instance);
+/* The host that leads it, as far as it is known; or "". Borrowed until the loop goes on. */
+const char *instance_leaders_holder(const struct instance_leaders *l, const char *instance);
+/* The host is about to end: it asks for no lease that it does not hold. */
+void instance_leaders_retire(struct instance_leaders *l);
+/* Gives all leases up. Before bus_free, when instances do nothing more. NULL is fine. */
+void instance_leaders_free(struct instance_leaders *l);
+
+#endif

@@ -1,0 +1,120 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Two hosts that have the same bot: one of them leads it, the other one stands by and takes over."""
+import json
+import os
+import signal
+import sys
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+from bus import Member, done, equal, natsd, note, ok, skip_without_server, until  # noqa: E402
+from people import TelegramPeople, outcomes  # noqa: E402
+from talk import Fake, telegram  # noqa: E402
+
+TTL_S = 5
+BUCKET = {"name": "KV_tc_lead", "subjects": ["$KV.tc_lead.>"], "retention": "limits", "storage": "file",
+          "allow_direct": True, "discard": "new", "max_age": TTL_S * 10**9, "max_msgs_per_subject": 1,
+          "duplicate_window": TTL_S * 10**9}
+
+
+def short_leases(server):
+    """Leases of instances that last for five seconds, so that nobody waits for long."""
+    client = server.client()
+    client.api("STREAM.CREATE.KV_tc_lead", BUCKET)
+    client.close()
+
+
+def bot(host, name="tg"):
+    status, text = host.run("status", "--json")
+    found = [i for i in json.loads(text)["instances"] if i["name"] == name] if status == 0 else []
+    return found[0] if found else {}
+
+
+def leads(host):
+    return bot(host).get("stands_by") is False
+
+
+def await_leader(*hosts):
+    """The host that leads, and another one."""
+    found = until(lambda: [h for h in hosts if leads(h)], "one host leads the bot")
+    equal(len(found), 1, "and only one")
+    return found[0], next(h for h in hosts if h is not found[0])
+
+
+def answered(people, *questions):
+    for question in questions:
+        until(lambda q=question: outcomes(people, q), f"{question.id} is answered")
+    equal([len(outcomes(people, q)) for q in questions], [1] * len(questions), "each message has one answer")
+
+
+def elected(fake, people, a, b):
+    leader, other = await_leader(a, b)
+    answered(people, people.ask(0, "t1", "tools=1"))
+    pollers = [v for v in fake.violations() if v["rule"] == "two-pollers"]
+    equal(pollers, [], "one host polls")
+    until(lambda: bot(other).get("leader") == leader.name, "the other one knows who leads")
+    ok("standby" in other.run("status")[1] and f"led by host {leader.name}" in other.run("status")[1],
+       "turncast status tells it", other.run("status")[1])
+    until(lambda: "tg" in other.run("hosts")[1], "turncast hosts tells who leads what")
+    equal([h.metric('turncast_lead{instance="tg"}') for h in (leader, other)], [1, 0], "so do the metrics")
+    equal(other.status("GET", "/readyz", key="ann"), 200, "a host that stands by is ready")
+    status, text = other.run("restart", "tg")
+    ok(status != 0 and "another host runs it" in text, "an instance is restarted where it runs", text)
+    equal(bot(other, "log").get("stands_by"), None, "what has no service runs on each host")
+    return leader, other
+
+
+def handed_over(people, leader, other):
+    """A host that ends gives its leases up."""
+    begin = time.monotonic()
+    equal(leader.stop(), 0, "the leader ends")
+    until(lambda: leads(other), "the other host takes over")
+    note(f"taken over {time.monotonic() - begin:.1f} s after the end began")
+    answered(people, people.ask(1, "t2", "tools=1"))
+    leader.start()
+    leader.await_bus()
+    until(lambda: bot(leader).get("leader") == other.name, "the host that is back stands by")
+
+
+def stopped(fake, people, leader, other):
+    """The leader stands still for longer than its lease, and goes on."""
+    before = people.ask(2, "t3", "tools=1")
+    answered(people, before)
+    leader.process.send_signal(signal.SIGSTOP)
+    begin = time.monotonic()
+    asked = [people.ask(n, f"t4-{n}", "tools=1") for n in range(3)]
+    until(lambda: leads(other), "the other host takes over")
+    took = time.monotonic() - begin
+    ok(took < TTL_S + 5, "within the life of a lease and 5 seconds", took)
+    answered(people, *asked)
+    leader.process.send_signal(signal.SIGCONT)
+    until(lambda: bot(leader).get("stands_by"), "the host that goes on stands by")
+    later = [people.ask(n, f"t5-{n}", "tools=1") for n in range(3)]
+    answered(people, *later, *asked, before)
+    ok("its lease was not renewed in time" in leader.log() or "leads it now" in leader.log(), "and says why")
+    equal(leader.run("dead", "list")[1].strip(), "No dead letters.", "without dead letters")
+
+
+def each(server, fake):
+    """lead = false: each host runs the instance."""
+    with Member("h7", server.url(), instances=telegram(fake, allow=[1000], lead=False)) as c:
+        c.await_bus()
+        until(lambda: bot(c).get("starting") is False, "it runs")
+        equal(bot(c).get("stands_by"), None, "without a leader")
+
+
+if not skip_without_server():
+    with natsd.NatsServer() as nats, Fake("telegram") as bots:
+        short_leases(nats)
+        crowd = TelegramPeople(bots, 4)
+        instance = telegram(bots, allow=crowd.ids)
+        with Member("h1", nats.url(), instances=instance) as one, Member("h2", nats.url(), instances=instance) as two:
+            one.await_bus()
+            two.await_bus()
+            first, second = elected(bots, crowd, one, two)
+            handed_over(crowd, first, second)
+            stopped(bots, crowd, second, first)
+        each(nats, bots)
+    done()
