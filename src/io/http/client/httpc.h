@@ -37,6 +37,8 @@ struct httpc_header {
     const char *name, *value;
 };
 
+struct httpc_reply;
+
 struct httpc_request {
     const char *method, *url;
     const struct httpc_header *headers;
@@ -45,6 +47,10 @@ struct httpc_request {
     const char *content_type; /* or NULL */
     int64_t timeout_ms;       /* for all of it; 0: 30 s */
     const char *save_dir;     /* the body of a 2xx goes to a new file there; NULL: to memory */
+    /* Gets the body of a 2xx piece by piece, without limit, instead of `done` as a whole; `head`
+     * has status and headers. Called from inside libcurl: it must not call anything of this module.
+     * False ends the transfer. NULL: the body goes to memory. */
+    bool (*piece)(void *arg, const struct httpc_reply *head, struct str bytes);
     unsigned flags;
 };
 

@@ -132,11 +132,31 @@ static int on_rewind(void *arg, curl_off_t offset, int origin)
     return CURL_SEEKFUNC_OK;
 }
 
-static bool is_good(const struct httpc_transfer *c)
+static long httpc_transfer_status(const struct httpc_transfer *c)
 {
     long status = 0;
     c->curl->easy_getinfo(c->easy, CURLINFO_RESPONSE_CODE, &status);
+    return status;
+}
+
+static bool is_good(const struct httpc_transfer *c)
+{
+    const long status = httpc_transfer_status(c);
     return status >= 200 && status < 300;
+}
+
+static size_t httpc_transfer_hand_on(struct httpc_transfer *c, const char *p, size_t len)
+{
+    const struct httpc_reply head = {
+        .outcome = HTTPC_OK,
+        .status = (int)httpc_transfer_status(c),
+        .body = {"", 0},
+        .headers = c->answered.all,
+        .header_count = c->answered.count,
+        .retry_after_ms = -1,
+        .error = "",
+    };
+    return c->piece(c->arg, &head, (struct str){p, len}) ? len : 0;
 }
 
 static size_t save(struct httpc_transfer *c, const char *p, size_t len)
@@ -156,6 +176,8 @@ static size_t on_body(char *p, size_t size, size_t n, void *arg)
 {
     struct httpc_transfer *const c = arg;
     const size_t len = size * n;
+    if (c->piece && is_good(c))
+        return httpc_transfer_hand_on(c, p, len);
     if (c->save_dir && is_good(c))
         return save(c, p, len);
     if (len > HTTPC_MAX_BODY - c->body.len) {
@@ -261,7 +283,9 @@ static void httpc_transfer_set_limits(const struct httpc_transfer *c, const stru
     curl->easy_setopt(c->easy, CURLOPT_CONNECTTIMEOUT_MS, connect_ms);
     curl->easy_setopt(c->easy, CURLOPT_TIMEOUT_MS,
                       (long)(r->timeout_ms ? r->timeout_ms : TOTAL_MS));
-    curl->easy_setopt(c->easy, CURLOPT_MAXFILESIZE_LARGE, (curl_off_t)httpc_transfer_max_body(c));
+    if (!c->piece)
+        curl->easy_setopt(c->easy, CURLOPT_MAXFILESIZE_LARGE,
+                          (curl_off_t)httpc_transfer_max_body(c));
     curl->easy_setopt(c->easy, CURLOPT_MAXAGE_CONN, IDLE_S);
     curl->easy_setopt(c->easy, CURLOPT_TCP_KEEPALIVE, 1L);
     if (r->flags & HTTPC_LONG_POLL)
@@ -327,6 +351,7 @@ void httpc_transfer_setup(struct httpc_transfer *c, const struct libcurl *curl,
     c->easy = curl->easy_init();
     c->curl = curl;
     c->save_dir = xstrdup(request->save_dir);
+    c->piece = request->piece;
     curl->easy_setopt(c->easy, CURLOPT_URL, request->url);
     curl->easy_setopt(c->easy, CURLOPT_PRIVATE, c);
     curl->easy_setopt(c->easy, CURLOPT_USERAGENT, "turncast");

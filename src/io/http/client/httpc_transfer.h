@@ -19,6 +19,7 @@ struct httpc_transfer {
     const struct libcurl *curl;
     LIST_ENTRY(httpc_transfer) next; /* owner's list */
     void (*done)(void *arg, const struct httpc_reply *reply);
+    bool (*piece)(void *arg, const struct httpc_reply *head, struct str bytes); /* or NULL */
     void *arg;
     const char *refused; /* static; why it was not started, or NULL */
     CURL *easy;          /* NULL when refused */
