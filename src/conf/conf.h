@@ -94,8 +94,16 @@ struct conf_store {
 
 /* Where the events of an agent come from, instead of its standard output. */
 struct conf_transport {
-    enum conf_transport_kind { CONF_TRANSPORT_NONE, CONF_TRANSPORT_REDIS } kind;
+    enum conf_transport_kind { CONF_TRANSPORT_NONE, CONF_TRANSPORT_REDIS, CONF_TRANSPORT_SSE } kind;
     struct conf_store redis; /* its server and prefix */
+    struct conf_service {    /* of CONF_TRANSPORT_SSE */
+        const char *agent;   /* the kind of service: "turncast" */
+        char *url;
+        char *remote_agent; /* which of the service's agents; or NULL: its default */
+        char *ca_file;      /* or NULL */
+        const char *secret; /* "Name: value" lines, the headers of each request; or NULL */
+        int64_t outage_ms;
+    } service;
 };
 
 /* What a conversation may choose instead of the agent's own: lists, or NULL. */

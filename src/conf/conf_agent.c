@@ -141,6 +141,24 @@ static bool has_model(char *const *args)
     return false;
 }
 
+/* Its program is turncast-remote, which reads its own dialect; the service tries again itself. */
+static int conf_agent_use_service(const struct conf_row_ctx *r, const struct conf_node *n,
+                                  struct conf_agent *agent, const char *usual)
+{
+    if (agent->command[0] || agent->prefix[0])
+        return conf_row_error(
+            r, n,
+            "cannot combine command or prefix with transport.kind = \"sse\"; remove "
+            "them");
+    if (agent->dialect != usual)
+        return conf_row_error(r, n,
+                              "cannot combine dialect with transport.kind = \"sse\"; remove it");
+    agent->dialect = arena_strdup(r->arena, "remote");
+    if (!agent->attempts)
+        agent->attempts = 1;
+    return 0;
+}
+
 int conf_agent_parse(const struct conf_row_ctx *r, const struct conf_node *n,
                      struct conf_agent *agent)
 {
@@ -159,7 +177,6 @@ int conf_agent_parse(const struct conf_row_ctx *r, const struct conf_node *n,
         .grace.exit_ms = 5000,
         .grace.term_ms = 5000,
         .max_line = 16 << 20,
-        .attempts = 3,
         .ask_timeout_ms = 300 * 1000,
         .hosts = no_strings(r),
         .slots = 8,
@@ -170,6 +187,11 @@ int conf_agent_parse(const struct conf_row_ctx *r, const struct conf_node *n,
         return -1;
     if (agent->dialect == usual && agent->transport.kind == CONF_TRANSPORT_REDIS)
         agent->dialect = arena_strdup(r->arena, "agenticore-redis");
+    if (agent->transport.kind == CONF_TRANSPORT_SSE &&
+        conf_agent_use_service(r, n, agent, usual) < 0)
+        return -1;
+    if (!agent->attempts)
+        agent->attempts = 3;
     if (!agent->command[0] && !agent->transport.kind)
         return conf_row_error(r, n,
                               "required key \"command\" is missing; add command = [\"PROGRAM\"]");

@@ -4,15 +4,22 @@
 
 #include "conf/conf_internal.h"
 #include "conf/conf_store.h"
+#include "conf/parse/secret.h"
+
+#define SERVICE(member) offsetof(struct conf_service, member)
+#define HEADERS_MAX 30
 
 struct transport_draft {
     struct conf_store_draft redis; /* first: rows of the server fill it */
     enum conf_transport_kind kind;
 };
 
-static const struct conf_choice kinds[] = {{"redis", CONF_TRANSPORT_REDIS}, {NULL, 0}};
+static const struct conf_choice kinds[] = {
+    {"redis", CONF_TRANSPORT_REDIS}, {"sse", CONF_TRANSPORT_SSE}, {NULL, 0}};
 
-static const struct conf_row rows[] = {
+/* ---- redis ---- */
+
+static const struct conf_row redis_rows[] = {
     {"kind", conf_row_choice, offsetof(struct transport_draft, kind), 0, 0, kinds},
     {"address", conf_store_read_address, 0, 0, 0, NULL},
     {"prefix", conf_store_read_prefix, offsetof(struct conf_store, prefix), 0, 0, NULL},
@@ -22,16 +29,139 @@ static const struct conf_row rows[] = {
     {NULL, NULL, 0, 0, 0, NULL},
 };
 
+static int conf_transport_parse_redis(const struct conf_row_ctx *r, const struct conf_node *n,
+                                      struct conf_transport *transport)
+{
+    struct transport_draft draft = {.redis.store = conf_store_default(r->arena)};
+    if (conf_row_parse_group(r, n, redis_rows, &draft) < 0 ||
+        conf_store_resolve(r, &draft.redis) < 0)
+        return -1;
+    if (draft.kind == CONF_TRANSPORT_NONE)
+        return conf_row_error(
+            r, n, "required key \"kind\" is missing; add kind = \"redis\" or kind = \"sse\"");
+    *transport = (struct conf_transport){.kind = draft.kind, .redis = draft.redis.store};
+    return 0;
+}
+
+/* ---- sse ---- */
+
+static const struct conf_choice services[] = {{"turncast", 1}, {NULL, 0}};
+
+struct service_draft {
+    struct conf_service service; /* first: rows fill it */
+    enum conf_transport_kind kind;
+    int agent;
+    struct buf *secret; /* header lines */
+};
+
+/* The value of a header, which is a secret. NULL: an error was added. */
+static const char *conf_transport_resolve(const struct conf_row_ctx *r, const struct conf_node *n)
+{
+    struct tc_err why = {0};
+    if (conf_row_check_type(r, n, NODE_STRING) < 0)
+        return NULL;
+    const char *const text = secret_resolve(n->value.string, r->dir, r->arena, &why);
+    if (!text)
+        conf_row_error(r, n, "%s", why.text);
+    else if (strpbrk(text, "\r\n"))
+        conf_row_error(r, n, "must be one line of text; remove the line break");
+    else
+        return text;
+    return NULL;
+}
+
+static int conf_transport_read_token(const struct conf_row_ctx *r, const struct conf_node *n,
+                                     const struct conf_row *row, void *target)
+{
+    struct service_draft *const d = target;
+    (void)row;
+    const char *const token = conf_transport_resolve(r, n);
+    if (!token)
+        return -1;
+    buf_printf(d->secret, "Authorization: Bearer %s\n", token);
+    return 0;
+}
+
+static int conf_transport_read_headers(const struct conf_row_ctx *r, const struct conf_node *n,
+                                       const struct conf_row *row, void *target)
+{
+    struct service_draft *const d = target;
+    (void)row;
+    if (conf_row_check_type(r, n, NODE_GROUP) < 0)
+        return -1;
+    if (n->n > HEADERS_MAX)
+        return conf_row_error(r, n, "too many headers; the limit is %d", HEADERS_MAX);
+    for (size_t i = 0; i < n->n; i++) {
+        const char *const value = conf_transport_resolve(r, &n->items[i]);
+        if (!value)
+            return -1;
+        buf_printf(d->secret, "%s: %s\n", n->items[i].name, value);
+    }
+    return 0;
+}
+
+/* The rest is checked by the HTTP client, when the URL is used. */
+static int conf_transport_read_url(const struct conf_row_ctx *r, const struct conf_node *n,
+                                   const struct conf_row *row, void *target)
+{
+    if (conf_row_string(r, n, row, target) < 0)
+        return -1;
+    const char *const url = n->value.string;
+    const bool known = strncmp(url, "https://", 8) == 0 || strncmp(url, "http://", 7) == 0;
+    if (!known || strpbrk(url, "@?# \t"))
+        return conf_row_error(r, n,
+                              "invalid URL; use https://HOST[:PORT][/PATH], or http: on a loopback "
+                              "address, without user, query and fragment");
+    return 0;
+}
+
+static const struct conf_row service_rows[] = {
+    {"kind", conf_row_choice, offsetof(struct service_draft, kind), 0, 0, kinds},
+    {"agent", conf_row_choice, offsetof(struct service_draft, agent), 0, 0, services},
+    {"url", conf_transport_read_url, SERVICE(url), 0, 0, NULL},
+    {"remote_agent", conf_row_string, SERVICE(remote_agent), 0, 0, NULL},
+    {"token", conf_transport_read_token, 0, 0, 0, NULL},
+    {"headers", conf_transport_read_headers, 0, 0, 0, NULL},
+    {"ca_file", conf_row_path, SERVICE(ca_file), 0, 0, NULL},
+    {"outage_s", conf_row_ms, SERVICE(outage_ms), 1, 3600, NULL},
+    {NULL, NULL, 0, 0, 0, NULL},
+};
+
+static int conf_transport_parse_service(const struct conf_row_ctx *r, const struct conf_node *n,
+                                        struct conf_transport *transport)
+{
+    CLEANUP_BUF struct buf secret = {0};
+    struct service_draft draft = {.service = {.outage_ms = 30 * 1000}, .secret = &secret};
+    if (conf_row_parse_group(r, n, service_rows, &draft) < 0)
+        return -1;
+    if (!draft.agent)
+        return conf_row_error(r, n,
+                              "required key \"agent\" is missing; add the kind of service, for "
+                              "example agent = \"turncast\"");
+    if (!draft.service.url)
+        return conf_row_error(r, n, "required key \"url\" is missing; add url = \"https://HOST\"");
+    for (const struct conf_choice *c = services; c->name; c++)
+        if (c->value == draft.agent)
+            draft.service.agent = c->name;
+    if (secret.len)
+        draft.service.secret = arena_strndup(r->arena, secret.p, secret.len);
+    *transport = (struct conf_transport){.kind = CONF_TRANSPORT_SSE, .service = draft.service};
+    return 0;
+}
+
+static bool conf_transport_is_service(const struct conf_node *n)
+{
+    for (size_t i = 0; n->type == NODE_GROUP && i < n->n; i++)
+        if (strcmp(n->items[i].name, "kind") == 0 && n->items[i].type == NODE_STRING)
+            return strcmp(n->items[i].value.string, "sse") == 0;
+    return false;
+}
+
 int conf_transport_parse(const struct conf_row_ctx *r, const struct conf_node *n,
                          const struct conf_row *row, void *target)
 {
     struct conf_transport *const transport =
         (struct conf_transport *)(void *)((char *)target + row->offset);
-    struct transport_draft draft = {.redis.store = conf_store_default(r->arena)};
-    if (conf_row_parse_group(r, n, rows, &draft) < 0 || conf_store_resolve(r, &draft.redis) < 0)
-        return -1;
-    if (draft.kind == CONF_TRANSPORT_NONE)
-        return conf_row_error(r, n, "required key \"kind\" is missing; add kind = \"redis\"");
-    *transport = (struct conf_transport){.kind = draft.kind, .redis = draft.redis.store};
-    return 0;
+    return conf_transport_is_service(n) ? conf_transport_parse_service(r, n, transport)
+                                        : conf_transport_parse_redis(r, n, transport);
 }

@@ -27,6 +27,7 @@ extern const struct dialect dialect_opencode;
 extern const struct dialect dialect_qwen;
 extern const struct dialect dialect_reasonix;
 extern const struct dialect dialect_reasonix_log;
+extern const struct dialect dialect_remote;
 extern const struct dialect dialect_tirea;
 extern const struct dialect dialect_turncast;
 

@@ -28,6 +28,7 @@ static const struct dialect *const dialects[] = {
     &dialect_qwen,
     &dialect_reasonix,
     &dialect_reasonix_log,
+    &dialect_remote,
     &dialect_tirea,
     &dialect_turncast,
 };

@@ -27,5 +27,6 @@ include $(srcdir)/src/dialect/protocol/local.mk
 include $(srcdir)/src/dialect/qwen/local.mk
 include $(srcdir)/src/dialect/reader/local.mk
 include $(srcdir)/src/dialect/reasonix/local.mk
+include $(srcdir)/src/dialect/remote/local.mk
 include $(srcdir)/src/dialect/turncast/local.mk
 include $(srcdir)/src/dialect/writer/local.mk

@@ -8,5 +8,6 @@ turncast_remote_SOURCES = \
 	src/remote/remote_redis.c \
 	src/remote/wrapped_command.c \
 	src/remote/wrapped_command.h
-turncast_remote_LDADD = $(LINK_IO)
+include $(srcdir)/src/remote/sse/local.mk
+turncast_remote_LDADD = $(LINK_IO) $(LINK_DIALECT)
 turncast_remote_LDFLAGS = $(AM_LDFLAGS) -Wl,--as-needed

@@ -4,7 +4,7 @@
  * own standard output, one line each, in a dialect that the host reads. One thread; calls may
  * block.
  *
- * Its arguments are: KIND [NAME=VALUE…] [-- COMMAND [ARGUMENT…]]. A password is in the environment
+ * Its arguments are: KIND [NAME=VALUE…] [-- COMMAND [ARGUMENT…]]. A secret is in the environment
  * variable TURNCAST_REMOTE_SECRET, which is removed before the command is started. */
 #ifndef REMOTE_REMOTE_H
 #define REMOTE_REMOTE_H
@@ -27,5 +27,11 @@ const char *remote_setting(const struct remote_arguments *a, const char *name,
  * publish, and returns its exit status; the ID is that of the turn. Without one the ID is read from
  * standard input. -1 with err. */
 int remote_redis_follow(const struct remote_arguments *a, struct tc_err *err) MUST_CHECK;
+
+/* Serves one turn of the service that the settings describe (sse/sse_run.h). Returns 0: also after
+ * an error of the service, which is told on standard output. -1 with err: it could not begin. With
+ * the setting `probe` no turn: writes "ok" if the service accepts requests, else a line that says
+ * why not. The secret is lines "Name: value", headers of each request. */
+int remote_sse_follow(const struct remote_arguments *a, struct tc_err *err) MUST_CHECK;
 
 #endif

@@ -38,10 +38,8 @@ char *agent_program_find(const char *name)
 }
 
 /* In a group of its own, so that it can be ended with what it starts. -1: it cannot be run. */
-static pid_t agent_program_start(const char *file, int out)
+static pid_t agent_program_start(char *const *argv, char *const *env, int out)
 {
-    char option[] = "--version";
-    char *const argv[] = {(char *)(uintptr_t)file, option, NULL};
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attr;
     pid_t pid;
@@ -51,7 +49,7 @@ static pid_t agent_program_start(const char *file, int out)
     posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
     posix_spawnattr_init(&attr);
     posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETPGROUP);
-    const int rc = posix_spawn(&pid, file, &files, &attr, argv, environ);
+    const int rc = posix_spawn(&pid, argv[0], &files, &attr, argv, env);
     posix_spawnattr_destroy(&attr);
     posix_spawn_file_actions_destroy(&files);
     return rc == 0 ? pid : -1;
@@ -74,10 +72,17 @@ static void agent_program_read_line(const struct agent_version *v, struct buf *l
 
 struct agent_version *agent_program_ask_version(const char *file)
 {
+    char option[] = "--version";
+    char *const argv[] = {(char *)(uintptr_t)file, option, NULL};
+    return agent_program_ask(argv, environ);
+}
+
+struct agent_version *agent_program_ask(char *const *argv, char *const *env)
+{
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) < 0)
         return NULL;
-    const pid_t pid = agent_program_start(file, ends[1]);
+    const pid_t pid = agent_program_start(argv, env, ends[1]);
     close(ends[1]);
     if (pid < 0) {
         close(ends[0]);

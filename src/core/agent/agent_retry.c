@@ -61,6 +61,11 @@ static const struct retry_rule code_rules[] = {
     {"tooManyDenials", RETRY_NEVER},
     {"unauthorized", RETRY_NEVER},
     {"usageLimitExceeded", RETRY_NEVER},
+    /* turncast-remote, which has tried again itself */
+    {"remote_invalid", RETRY_NEVER},
+    {"remote_lost", RETRY_NEVER},
+    {"remote_refused", RETRY_NEVER},
+    {"remote_unreachable", RETRY_NEVER},
     /* OpenCode, OpenAI */
     {"ContextOverflowError", RETRY_NEVER},
     {"ContentFilterError", RETRY_NEVER},

@@ -117,16 +117,8 @@ static int check_values(const struct conf_agent *agent, const char *session_id,
     return 0;
 }
 
-/* The program that reads the events of the agent from somewhere else than its standard output. */
-static int add_transport(struct words *w, const struct conf_agent *agent, struct tc_err *err)
+static void launch_add_redis(struct words *w, const struct conf_store *server)
 {
-    const struct conf_store *const server = &agent->transport.redis;
-    if (!agent->transport.kind)
-        return 0;
-    char *const program = libexec_find("turncast-remote", "TURNCAST_REMOTE", agent->name, err);
-    if (!program)
-        return -1;
-    launch_add(w, program);
     launch_add(w, xstrdup("redis"));
     launch_add(w, server->path ? xasprintf("path=%s", server->path)
                                : xasprintf("host=%s", server->host));
@@ -134,6 +126,33 @@ static int add_transport(struct words *w, const struct conf_agent *agent, struct
     launch_add(w, xasprintf("database=%lld", (long long)server->database));
     launch_add(w, xasprintf("prefix=%s", server->prefix));
     launch_add(w, xstrdup("--"));
+}
+
+static void launch_add_service(struct words *w, const struct conf_service *s)
+{
+    launch_add(w, xstrdup("sse"));
+    launch_add(w, xasprintf("agent=%s", s->agent));
+    launch_add(w, xasprintf("url=%s", s->url));
+    launch_add(w, xasprintf("outage_ms=%lld", (long long)s->outage_ms));
+    if (s->remote_agent)
+        launch_add(w, xasprintf("remote_agent=%s", s->remote_agent));
+    if (s->ca_file)
+        launch_add(w, xasprintf("ca_file=%s", s->ca_file));
+}
+
+/* The program that reads the events of the agent from somewhere else than its standard output. */
+static int add_transport(struct words *w, const struct conf_agent *agent, struct tc_err *err)
+{
+    if (!agent->transport.kind)
+        return 0;
+    char *const program = libexec_find("turncast-remote", "TURNCAST_REMOTE", agent->name, err);
+    if (!program)
+        return -1;
+    launch_add(w, program);
+    if (agent->transport.kind == CONF_TRANSPORT_REDIS)
+        launch_add_redis(w, &agent->transport.redis);
+    else
+        launch_add_service(w, &agent->transport.service);
     return 0;
 }
 
@@ -252,10 +271,12 @@ char **launch_build_env(const struct conf_agent *agent, char *const *host, const
         CLEANUP_FREE char *mark = launch_turn_variable(turn);
         launch_set(&w, mark);
     }
-    if (agent->transport.redis.password) {
-        CLEANUP_FREE char *secret =
-            xasprintf(LAUNCH_SECRET_VARIABLE "=%s", agent->transport.redis.password);
-        launch_set(&w, secret);
+    const char *const secret = agent->transport.kind == CONF_TRANSPORT_SSE
+                                   ? agent->transport.service.secret
+                                   : agent->transport.redis.password;
+    if (secret) {
+        CLEANUP_FREE char *variable = xasprintf(LAUNCH_SECRET_VARIABLE "=%s", secret);
+        launch_set(&w, variable);
     }
     return w.v;
 }

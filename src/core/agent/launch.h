@@ -12,7 +12,8 @@
 /* [A-Za-z0-9_-]{1,128}, not beginning with '-': it becomes an argument. */
 bool launch_is_session_id(const char *id);
 
-/* Environment variable in which turncast-remote finds the password of the server. */
+/* Environment variable in which turncast-remote finds the password of the server, or the headers of
+ * its requests as lines. */
 #define LAUNCH_SECRET_VARIABLE "TURNCAST_REMOTE_SECRET"
 
 /* The configured prefix, with a transport turncast-remote and its arguments, the command, then,

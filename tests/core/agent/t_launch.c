@@ -72,6 +72,36 @@ static void test_transport(void)
     agent.prefix = nothing;
 }
 
+static void test_service(void)
+{
+    struct tc_err err = {0};
+    CLEANUP_BUF struct buf got = {0};
+    agent.command = agent.env_pass = agent.env_set = nothing;
+    agent.transport = (struct conf_transport){
+        .kind = CONF_TRANSPORT_SSE,
+        .service = {.agent = "turncast",
+                    .url = (char[]){"https://host/"},
+                    .remote_agent = (char[]){"claude"},
+                    .secret = "Authorization: Bearer secret\n",
+                    .outage_ms = 500},
+    };
+    char **const argv = launch_build_argv(&agent, NULL, NULL, &err);
+    join(&got, argv);
+    launch_free(argv);
+    const char *const rest = strstr(got.p, "/turncast-remote|");
+    is_str(rest ? rest : "",
+           "/turncast-remote|sse|agent=turncast|url=https://host/|outage_ms=500|"
+           "remote_agent=claude|",
+           "an agent that is a service");
+    char **const env = launch_build_env(&agent, nothing, NULL);
+    buf_reset(&got);
+    join(&got, env);
+    launch_free(env);
+    ok(strstr(got.p, "TURNCAST_REMOTE_SECRET=Authorization: Bearer secret\n|"),
+       "its headers are in the environment");
+    agent.transport = (struct conf_transport){0};
+}
+
 static void test_argv(void)
 {
     agent.command = LIST("agent", "-c", "{conversation}", "x{session_id}");
@@ -185,6 +215,7 @@ int main(void)
     test_model();
     test_argv();
     test_transport();
+    test_service();
     test_fresh_session();
     test_env();
     return 0;

@@ -13,15 +13,40 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "cli/inspect/doctor/doctor.h"
+#include "core/agent/launch.h"
 #include "io/redis/redis.h"
 
 #define PROXY_MS 3000
+
+/* By the program that would be its process. */
+static struct agent_version *doctor_ask_remote(const struct conf_agent *a)
+{
+    struct tc_err err = {0};
+    char **argv = launch_build_argv(a, NULL, NULL, &err);
+    if (!argv)
+        return NULL;
+    size_t n = 0;
+    while (argv[n])
+        n++;
+    argv = xrealloc(argv, (n + 2) * sizeof *argv);
+    argv[n] = xstrdup("probe=yes");
+    argv[n + 1] = NULL;
+    char **const env = launch_build_env(a, environ, NULL);
+    struct agent_version *const asked = agent_program_ask(argv, env);
+    launch_free(argv);
+    launch_free(env);
+    return asked;
+}
 
 static void doctor_ask_agents(struct doctor *d)
 {
     d->agents = xcalloc(d->conf->n_agents + 1, sizeof *d->agents);
     for (size_t i = 0; i < d->conf->n_agents; i++) {
         struct doctor_agent *const asked = &d->agents[i];
+        if (d->conf->agents[i].transport.kind == CONF_TRANSPORT_SSE)
+            asked->version = doctor_ask_remote(&d->conf->agents[i]);
+        if (!conf_agent_program(&d->conf->agents[i]))
+            continue;
         asked->file = agent_program_find(conf_agent_program(&d->conf->agents[i]));
         asked->version = asked->file ? agent_program_ask_version(asked->file) : NULL;
     }

@@ -112,8 +112,32 @@ static void look_at_login(struct doctor *d, const char *name, const struct conf_
     doctor_suggest(d, "%s, or set %s and name it in env_pass", kind->login, kind->variables[0]);
 }
 
+/* An agent whose events come from elsewhere, and which has no program. */
+static void look_at_transport(struct doctor *d, const struct conf_agent *a,
+                              struct doctor_agent *asked)
+{
+    CLEANUP_FREE char *answer = agent_program_take_version(asked->version);
+    CLEANUP_FREE char *name = xasprintf("agent %s", a->name);
+    CLEANUP_FREE char *place = conf_format_place(d->conf, a->file, a->line);
+    asked->version = NULL;
+    if (a->transport.kind == CONF_TRANSPORT_REDIS) {
+        doctor_report(d, FINDING_OK, name, "reads a stream of Redis");
+    } else if (answer && strcmp(answer, "ok") == 0) {
+        doctor_report(d, FINDING_OK, name, "%s at %s accepts requests", a->transport.service.agent,
+                      a->transport.service.url);
+    } else {
+        doctor_report(d, FINDING_ERROR, name, "%s",
+                      answer ? answer : "no answer from turncast-remote");
+        doctor_suggest(d, "check url, token and headers of transport at %s", place);
+    }
+}
+
 static void look_at_agent(struct doctor *d, const struct conf_agent *a, struct doctor_agent *asked)
 {
+    if (!conf_agent_program(a)) {
+        look_at_transport(d, a, asked);
+        return;
+    }
     const char *const file = asked->file;
     CLEANUP_FREE char *version = agent_program_take_version(asked->version);
     CLEANUP_FREE char *name = xasprintf("agent %s", a->name);
