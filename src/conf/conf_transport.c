@@ -45,7 +45,7 @@ static int conf_transport_parse_redis(const struct conf_row_ctx *r, const struct
 
 /* ---- sse ---- */
 
-static const struct conf_choice services[] = {{"turncast", 1}, {NULL, 0}};
+static const struct conf_choice services[] = {{"reasonix", 1}, {"turncast", 2}, {NULL, 0}};
 
 struct service_draft {
     struct conf_service service; /* first: rows fill it */

@@ -2,8 +2,8 @@
  * Input side: the lines that turncast-remote reads from its standard input.
  *
  *   {"type":"prompt","text":T,"session":ID?}
- *   {"type":"answer","id":ID,"decision":"allow"|"deny"|"answered","reason":T?,"args":{}?,
- *    "answers":{}?,"remember":true?,"interrupt":true?}
+ *   {"type":"answer","id":ID,"question":B,"decision":"allow"|"deny"|"answered","reason":T?,
+ *    "args":{}?,"answers":{}?,"remember":true?,"interrupt":true?}
  *   {"type":"cancel"}
  */
 #include <stdlib.h>
@@ -116,6 +116,7 @@ static int remote_input_answer(void *state, struct buf *out, const struct dialec
         return -1;
     buf_add_str(out, "{\"type\":\"answer\"");
     remote_input_add_member(out, "id", answer->request_id);
+    jsonw_member_bool(out, "question", q->question);
     jsonw_member_str(out, "decision", words[answer->decision]);
     remote_input_add_member(out, "reason", answer->reason);
     remote_input_add_json(out, "args", answer->args);

@@ -44,24 +44,35 @@ static void sse_call_free(struct sse_call *c)
     free(c);
 }
 
+/* Its first line, cut. */
+static void sse_call_add_text(struct buf *out, struct str text)
+{
+    CLEANUP_BUF struct buf valid = {0}, safe = {0};
+    char cut[MESSAGE_MAX];
+    const char *const end = memchr(text.p, '\n', text.len);
+    utf8_repair(&valid, text.p, end ? (size_t)(end - text.p) : text.len);
+    utf8_copy_truncated(cut, sizeof cut, valid.p);
+    log_redact(&safe, (struct str){cut, strlen(cut)});
+    if (safe.len)
+        buf_printf(out, ": %s", safe.p);
+}
+
 void sse_call_add_message(struct buf *out, struct str body)
 {
     struct arena a = {0};
-    CLEANUP_BUF struct buf text = {0};
     struct str error = {0}, message = {0};
     const struct value_row rows[] = {{"error", &error}, {"message", &message}};
-    if (body.len && value_parse_line(body.p, body.len, VALUE_ROWS(rows)) == 0) {
+    if (body.len && *body.p != '{' && *body.p != '<')
+        sse_call_add_text(out, body);
+    else if (body.len && value_parse_line(body.p, body.len, VALUE_ROWS(rows)) == 0) {
         const struct str inner = value_get_last(error, "message");
         const char *const found = value_text(&a,
                                              inner.p                 ? inner
                                              : value_string(error).p ? error
                                                                      : message,
                                              NULL);
-        char cut[MESSAGE_MAX];
-        utf8_copy_truncated(cut, sizeof cut, found);
-        log_redact(&text, (struct str){cut, strlen(cut)});
-        if (text.len)
-            buf_printf(out, ": %s", text.p);
+        if (found)
+            sse_call_add_text(out, (struct str){found, strlen(found)});
     }
     arena_fini(&a);
 }

@@ -25,7 +25,7 @@
 #define STALL_S 90 /* services send something every 15 or 30 s */
 #define HEADERS_MAX 32
 
-static const struct sse_service *const services[] = {&sse_turncast};
+static const struct sse_service *const services[] = {&sse_reasonix, &sse_turncast};
 
 struct sse_run {
     const struct remote_arguments *arguments;
@@ -293,7 +293,8 @@ void sse_run_reopen_events(struct sse_run *r)
 /* ---- commands ---- */
 
 struct sse_command {
-    struct str type, text, session, id, decision, reason, args, answers, remember, interrupt;
+    struct str type, text, session, id, question, decision, reason, args, answers, remember,
+        interrupt;
 };
 
 static void sse_run_take_prompt(struct sse_run *r, struct arena *a, const struct sse_command *c)
@@ -315,6 +316,7 @@ static void sse_run_take_answer(struct sse_run *r, struct arena *a, const struct
         .reason = value_text(a, c->reason, NULL),
         .args = value_json(a, c->args, NULL),
         .answers = value_json(a, c->answers, NULL),
+        .question = value_is_true(c->question),
         .remember = value_is_true(c->remember),
         .interrupt = value_is_true(c->interrupt),
     };
@@ -327,11 +329,12 @@ static void sse_run_on_command(void *ctx, const char *line, size_t len, bool com
     struct sse_run *const r = ctx;
     struct sse_command c = {0};
     const struct value_row rows[] = {
-        {"type", &c.type},         {"text", &c.text},
-        {"session", &c.session},   {"id", &c.id},
-        {"decision", &c.decision}, {"reason", &c.reason},
-        {"args", &c.args},         {"answers", &c.answers},
-        {"remember", &c.remember}, {"interrupt", &c.interrupt},
+        {"type", &c.type},           {"text", &c.text},
+        {"session", &c.session},     {"id", &c.id},
+        {"decision", &c.decision},   {"question", &c.question},
+        {"reason", &c.reason},       {"args", &c.args},
+        {"answers", &c.answers},     {"remember", &c.remember},
+        {"interrupt", &c.interrupt},
     };
     if (r->ended || !complete || value_parse_line(line, len, VALUE_ROWS(rows)) < 0)
         return;

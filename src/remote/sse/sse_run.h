@@ -23,6 +23,7 @@ struct sse_answer {
     const char *reason;  /* or NULL */
     const char *args;    /* JSON object, or NULL */
     const char *answers; /* JSON object: question ID to a text, or to a list of texts; or NULL */
+    bool question;       /* the request is a question, not an approval; see sse_run_write_request */
     bool remember, interrupt;
 };
 
@@ -40,7 +41,7 @@ struct sse_service {
     void (*close)(void *state);        /* frees what state owns; may be NULL */
 };
 
-extern const struct sse_service sse_turncast;
+extern const struct sse_service sse_reasonix, sse_turncast;
 
 void *sse_run_state(struct sse_run *r);
 const char *sse_run_setting(const struct sse_run *r, const char *name); /* or NULL */

@@ -81,16 +81,17 @@ static void test_input(void)
     ok(agent_input_waits(&t.dialog, "r1"), "an approval is");
     is_str(decide("r1", DIALECT_ANSWERED, NULL), "refused", "it is no question");
     is_str(decide("r1", DIALECT_ALLOW, "{}"), "refused", "its arguments cannot be changed");
-    is_str(decide("r1", DIALECT_ALLOW, NULL), "{'type':'answer','id':'r1','decision':'allow'}",
-           "it is allowed");
+    is_str(decide("r1", DIALECT_ALLOW, NULL),
+           "{'type':'answer','id':'r1','question':false,'decision':'allow'}", "it is allowed");
     is_str(decide("r1", DIALECT_ALLOW, NULL), "refused", "once");
     talking_hear(&t, REQUEST("r2", ",'question':true,'edits':true"));
     is_str(decide("r2", DIALECT_ANSWERED, NULL),
-           "{'type':'answer','id':'r2','decision':'answered','answers':{'q':'a'}}",
+           "{'type':'answer','id':'r2','question':true,'decision':'answered','answers':{'q':'a'}}",
            "a question is answered");
     talking_hear(&t, REQUEST("r3", ",'edits':true"));
     is_str(decide("r3", DIALECT_ALLOW, "{\n}"),
-           "{'type':'answer','id':'r3','decision':'allow','args':{ }}", "with other arguments");
+           "{'type':'answer','id':'r3','question':false,'decision':'allow','args':{ }}",
+           "with other arguments");
     talking_hear(&t, REQUEST("r4", ""));
     talking_hear(&t, "{'remote':'settled','id':'r4'}");
     is_str(decide("r4", DIALECT_DENY, NULL), "refused", "one that is settled is not answered");
