@@ -45,13 +45,15 @@ static const struct tc_rule rules[] = {
 
 /* Teams takes per conversation 7 requests in 1 s, 8 in 2 s, 60 in 30 s and 1800 in an hour, and 30
  * per second of a bot in a tenant; of a stream, 1 in 1 s. A rate permits its burst beside its count
- * in any interval. What is left over is for typing. */
+ * in any interval. What the conversation has left over is for typing, which has a share of its own
+ * of the requests of the bot: it cannot delay a text. */
 static const struct tc_rate rates[] = {
     {.count = 3, .burst = 4, .interval_ms = 2000, .per_lane = 1},
     {.count = 1, .burst = 26, .interval_ms = 1000, .per_lane = 1},
     {.count = 1080, .burst = 500, .interval_ms = 3600000, .per_lane = 1},
-    {.count = 20, .burst = 8, .interval_ms = 1000},
+    {.count = 18, .burst = 6, .interval_ms = 1000},
     {.count = 1, .interval_ms = 1000, .per_lane = 1},
+    {.count = 4, .burst = 2, .interval_ms = 1000},
     {0},
 };
 

@@ -51,7 +51,7 @@ static inline const struct teams_conf *teams_conf(const struct tc_turn *turn)
 }
 
 /* Bits of the rate limits of the plugin: of all requests to a conversation, and of its streams. */
-enum { TEAMS_RATES = 15, TEAMS_STREAM_RATE = 16 };
+enum { TEAMS_RATES = 15, TEAMS_STREAM_RATE = 16, TEAMS_TYPING_RATE = 32 };
 
 /* Text member of an object, or NULL. */
 static inline const char *teams_text(const json_t *object, const char *key)

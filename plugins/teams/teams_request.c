@@ -85,6 +85,7 @@ static int request_typing(struct tc_turn *turn, const struct tc_op *op, struct t
 {
     if (op->off || op->target->thread)
         return 1;
+    http->rates = TEAMS_TYPING_RATE;
     return request_send(turn, op, "POST", NULL, json_pack("{s:s}", "type", "typing"), http);
 }
 

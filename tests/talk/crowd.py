@@ -39,7 +39,7 @@ SERVICES = {
     "matrix": Service(MatrixPeople, matrix, 200 if LONG else 40, 0, 1 / 10, "send",
                       {"send": [10, 10], "join": [100, 100]}, "tools=3 ms=2000"),
     # Each conversation has limits, and an answer may follow on progress within them.
-    "teams": Service(TeamsPeople, functools.partial(teams, stream=False), 200 if LONG else 40, 2.0, 1 / 20, "post",
+    "teams": Service(TeamsPeople, functools.partial(teams, stream=False), 200 if LONG else 40, 2.0, 1 / 18, "post",
                      {}, "tools=3 ms=2000", "taken"),
     # Each channel has limits of its own, and replies tell them; the bot sends 35 requests in a second.
     "discord": Service(DiscordPeople, discord, 200 if LONG else 40, 1.0, 1 / 35, "post", {}, "tools=3 ms=2000",
