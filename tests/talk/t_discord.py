@@ -28,20 +28,39 @@ def told(fake, event):
 
 
 class Round:
+    """The questions of one person, one case after the other."""
+
     def __init__(self, fake, host, crowd):
-        self.fake, self.host, self.crowd, self.asked = fake, host, crowd, []
+        self.fake, self.host, self.crowd = fake, host, crowd
+        self.asked, self.open = [], []
 
     def ask(self, words=""):
-        self.asked.append(self.crowd.ask(0, f"q{next(_words)}", words))
+        self.open.append(self.crowd.ask(0, f"q{next(_words)}", words))
 
-    def answered(self, what, seconds=60):
-        until(lambda: all(outcomes(self.crowd, q) for q in self.asked), what, seconds)
-        equal([len(outcomes(self.crowd, q)) for q in self.asked], [1] * len(self.asked), f"R18: {what}, each once")
+    def answered(self, what):
+        """The fake tells of each answer when it comes: a chat grows, and is not read again and again."""
+        for q in self.open:
+            self.fake.wait(visible=1, chat=q.chat, text=f"(?s)\\A(?!.*⏱)Answer {q.id} of ")
+        self.asked += self.open
+        self.open.clear()
+        self.each_once(what)
+
+    def each_once(self, what):
+        answers = [len(outcomes(self.crowd, q)) for q in self.asked]
+        equal(answers, [1] * len(answers), f"R18: {what}, each once")
+
+    def settle(self):
+        """The client sends a heartbeat, which ends its back-off: it connects again at once."""
+        self.fake.wait(sockets=1)
+        last = self.fake.record()[-1]["seq"]
+        self.fake.control("gateway", {"do": "beat"})
+        self.fake.wait(kind="socket", event="op1", since=last)
 
 
 def cuts(one):
     """What is written just before a cut, and while there is no connection, is answered."""
     for cut in CUTS:
+        one.settle()
         one.ask()
         one.fake.control("gateway", cut)
         one.ask()
@@ -50,6 +69,7 @@ def cuts(one):
 
 
 def refused_resumes(one):
+    one.settle()
     one.fake.control("options", {"refuse_resumes": True})
     one.fake.control("gateway", {"do": "drop"})
     one.ask()
@@ -58,6 +78,7 @@ def refused_resumes(one):
 
 
 def lost_resumes(one):
+    one.settle()
     before = one.fake.state()["identifies"]
     one.fake.control("options", {"cut_resumes": 3})
     one.fake.control("gateway", {"do": "drop"})
@@ -116,7 +137,7 @@ def webhook():
 
 
 def main():
-    with Fake("discord", scale=0.1) as fake:  # the back-off ends with a heartbeat
+    with Fake("discord") as fake:
         fake.control("pace", DISCORD_PACE)
         crowd = DiscordPeople(fake, 1)
         with Host(discord(fake, allow=crowd.ids), extra="conversations : { debounce_ms = 0; };") as host:
