@@ -66,6 +66,10 @@ enum tc_rule_kind {
                          or a name that is found in /usr/local/bin, /usr/bin or /bin */
     TC_RULE_VARIABLE, /* since 1.5; NAME=VALUE, as in the environment of a program */
 #endif
+#if TURNCAST_API_MINOR >= 6
+    TC_RULE_GRANTS, /* since 1.6; if this one is set, the instance acts for people, and uses the
+                       grants in text: submit cancel answer. `turncast init` writes them */
+#endif
 };
 
 /* Since 1.4. An option may have several; TC_RULE_RANGE adds bounds to a duration or size. */

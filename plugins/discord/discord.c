@@ -22,6 +22,7 @@ static const struct tc_option options[] = {
 
 static const struct tc_rule rules[] = {
     {.key = "token", .kind = TC_RULE_EXACTLY_ONE, .text = "webhook"},
+    {.key = "token", .kind = TC_RULE_GRANTS, .text = "submit cancel answer"},
     {.key = "webhook", .kind = TC_RULE_URL, .text = "https http"},
     {.key = "webhook", .kind = TC_RULE_NEEDS, .text = "channel"},
     {.key = "refusals_max", .kind = TC_RULE_RANGE, .min = 1, .max = 5000},

@@ -26,6 +26,7 @@ static const struct tc_option options[] = {
 };
 
 static const struct tc_rule rules[] = {
+    {.key = "token", .kind = TC_RULE_GRANTS, .text = "submit cancel answer"},
     {.key = "homeserver", .kind = TC_RULE_URL, .text = "https http"},
     {.key = "invites", .kind = TC_RULE_ONE_OF, .text = "allowed all none"},
     {.key = "file_bytes", .kind = TC_RULE_SIZE, .text = "B"},

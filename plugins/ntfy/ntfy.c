@@ -40,6 +40,8 @@ static const struct tc_rule rules[] = {
     {.key = "server", .kind = TC_RULE_URL, .text = "https http"},
     {.key = "public_url", .kind = TC_RULE_URL, .text = "https http"},
     {.key = "public_url", .kind = TC_RULE_SERVER},
+    {.key = "public_url", .kind = TC_RULE_GRANTS, .text = "answer"},
+    {.key = "answers", .kind = TC_RULE_GRANTS, .text = "answer"},
     {.key = "user", .kind = TC_RULE_NEEDS, .text = "password"},
     {.key = "password", .kind = TC_RULE_NEEDS, .text = "user"},
     {.key = "answers_token", .kind = TC_RULE_NEEDS, .text = "answers"},

@@ -25,6 +25,7 @@ static const struct tc_option options[] = {
 };
 
 static const struct tc_rule rules[] = {
+    {.key = "bot_token", .kind = TC_RULE_GRANTS, .text = "submit cancel answer"},
     {.key = "signing_secret", .kind = TC_RULE_SERVER},
     {.key = "api_base", .kind = TC_RULE_URL, .text = "https http"},
     {0},

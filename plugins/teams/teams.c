@@ -34,6 +34,7 @@ static const struct tc_rule rules[] = {
     {.key = "app_id", .kind = TC_RULE_NEEDS, .text = "tenant"},
     {.key = "app_password", .kind = TC_RULE_NEEDS, .text = "app_id"},
     {.key = "app_id", .kind = TC_RULE_SERVER},
+    {.key = "app_id", .kind = TC_RULE_GRANTS, .text = "submit cancel answer"},
     {.key = "webhook", .kind = TC_RULE_URL, .text = "https http"},
     {.key = "service_url", .kind = TC_RULE_URL, .text = "https http"},
     {.key = "login_url", .kind = TC_RULE_URL, .text = "https http"},

@@ -22,6 +22,7 @@ static const struct tc_option options[] = {
 };
 
 static const struct tc_rule rules[] = {
+    {.key = "token", .kind = TC_RULE_GRANTS, .text = "submit cancel answer"},
     {.key = "api_base", .kind = TC_RULE_URL, .text = "https http"},
     /* A Bot API server of one's own takes http:, too. */
     {.key = "webhook", .kind = TC_RULE_URL, .text = "https http"},

@@ -52,6 +52,7 @@ static const struct tc_rule rules[] = {
     {.key = "retry_s", .kind = TC_RULE_DURATION, .text = "s"},
     {.key = "retry_s", .kind = TC_RULE_RANGE, .min = 60, .max = 7 * 86400},
     {.key = "receive", .kind = TC_RULE_SERVER},
+    {.key = "receive", .kind = TC_RULE_GRANTS, .text = "submit cancel answer"},
     {.key = "inbound_secret", .kind = TC_RULE_NEEDS, .text = "receive"},
     {0},
 };

@@ -170,7 +170,7 @@ def connectors():
         ok(status == 2 and "other users can read a command line" in err, "no secret as an argument", err)
         ok(TELEGRAM_TOKEN not in err, "and it is not repeated")
         status, _, err = home.init("--connector", "jsonl")
-        ok(status == 2 and "chat connectors: discord, " in err and ", telegram" in err, "what is none", err)
+        ok(status == 2 and "connectors for services: discord, " in err and ", telegram" in err, "what is none", err)
         status, out, _ = home.init("--connector", "telegram", "--set", base, TELEGRAM_TOKEN="1:wrong-token")
         equal(status, 1, "a token that the service refuses: status 1")
         ok("does not accept token (Unauthorized)" in out and "1:wrong-token" not in out, "the reason", out)
@@ -212,6 +212,49 @@ def connectors():
         status, out, err = home.init("--connector", "discord", "--no-turn", "--set", "channel=1",
                                      "--set", f"webhook=file:{home.path}/hook")
         ok(status == 0 and "credentials" not in out, "discord: a webhook has no account to ask for", out + err)
+
+
+# connector: options, what the instance gets, and whether the HTTP server is set up. 127.0.0.1:9 is
+# not there, which is no error.
+WRITTEN = (
+    ("teams", {"webhook": "file:hook"}, None, False),
+    ("teams", {"app_id": "1", "tenant": "t", "app_password": "file:key", "login_url": "http://127.0.0.1:9"},
+     '"submit", "cancel", "answer"', True),
+    ("webhook", {"url": "file:hook", "secret": "file:key"}, None, False),
+    ("webhook", {"receive": "true", "secret": "file:key"}, '"submit", "cancel", "answer"', True),
+    ("email", {"server": "smtp://127.0.0.1:9", "from": "a@b.de", "to": "c@d.de"}, None, False),
+    ("otlp", {"endpoint": "http://127.0.0.1:9"}, None, False),
+    ("ntfy", {"topic": "file:key", "server": "http://127.0.0.1:9"}, None, False),
+    ("ntfy", {"topic": "file:key", "server": "http://127.0.0.1:9", "answers": "file:hook"}, '"answer"', False),
+)
+
+
+def grants():
+    """What people may do through a connector follows from its options."""
+    with Home("claude") as home:
+        for name, text in (("hook", "http://127.0.0.1:9/hook\n"),
+                           ("key", "whsec_ZmFrZS13ZWJob29rLXNlY3JldC1vZi0zMi1ieXRlcyE=\n")):
+            (home.path / name).write_text(text)
+            (home.path / name).chmod(0o600)
+        for connector, options, wanted, serves in WRITTEN:
+            words = [f"{key}={value.replace('file:', f'file:{home.path}/')}" for key, value in options.items()]
+            status, out, err = home.init("--force", "--connector", connector, "--no-turn",
+                                         *(part for word in words for part in ("--set", word)))
+            what = f"{connector} with {', '.join(options)}"
+            text = home.conf.read_text() if status == 0 else ""
+            equal(status, 0, f"{what}: status 0")
+            found = [line.strip() for line in text.splitlines() if "grants" in line]
+            equal(found, [f"grants = [{wanted}];"] if wanted else [], f"{what}: the grants")
+            equal(("allow = ();" in text, "pairing" in text), (bool(wanted), '"submit"' in (wanted or "")),
+                  f"{what}: people only where they act")
+            equal("http : {" in text, serves, f"{what}: the HTTP server where it is needed")
+            equal(home.run("check")[0], 0, f"{what}: check accepts it")
+        status, _, err = home.init("--force", "--connector", "teams", "--set", "app_id=1")
+        ok(status == 2 and 'missing required option "app_password"' in err and "TEAMS_APP_PASSWORD" in err,
+           "an option that another one requires", err)
+        status, _, err = home.init("--force", "--connector", "otlp", "--set", "endpoint=http://127.0.0.1:9",
+                                   "--allow", "ann")
+        ok(status == 2 and "nobody writes to this connector" in err, "nobody to allow", err)
 
 
 def on_a_terminal():
@@ -258,5 +301,6 @@ def on_a_terminal():
 
 without_a_terminal()
 connectors()
+grants()
 on_a_terminal()
 done()

@@ -27,7 +27,7 @@ static const struct args_option rows[] = {
     {'a', ARG_TEXT, "agent", "AGENT", offsetof(struct args, agent),
      "claude, codex, gemini, opencode, qwen or copilot;\ndefault: all that are installed"},
     {0, ARG_TEXT, "connector", "NAME", offsetof(struct args, init.connector),
-     "also set up this chat connector"},
+     "also set up this connector for a service"},
     {0, ARG_REPEATED, "set", "OPTION=VALUE", 0,
      "option of the connector; can be repeated. A secret is\nenv:NAME or file:PATH"},
     {0, ARG_TEXT, "allow", "ID[,ID]...", offsetof(struct args, init.allow),
@@ -176,6 +176,7 @@ static int cmd_init_try(struct init_plan *plan)
 {
     struct init_written written = {.n = 0};
     int status = init_connector_set_options(plan);
+    init_connector_apply_rules(plan);
     if (status == 0)
         status = init_connector_set_people(plan);
     if (status == 0)

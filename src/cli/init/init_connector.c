@@ -16,7 +16,7 @@
 
 /* ---- which one ---- */
 
-/* People write to a service through it. */
+/* It shows turns in a service, and perhaps people write to it there. */
 static bool init_connector_is_one(const struct loaded_plugin *l)
 {
     return l->plugin.chat || l->plugin.probe;
@@ -50,8 +50,8 @@ static int init_connector_load(struct init_plan *plan, const char *name)
     }
     CLEANUP_BUF struct buf names = {0};
     init_connector_list(plan, &names);
-    fprintf(stderr, "turncast: %s; chat connectors: %s\n",
-            l ? "this plugin is not a chat connector" : err_format(&err), names.p);
+    fprintf(stderr, "turncast: %s; connectors for services: %s\n",
+            l ? "this plugin is not a connector for a service" : err_format(&err), names.p);
     loader_unref_plugin(l);
     return -1;
 }
@@ -65,8 +65,8 @@ int init_connector_choose(struct init_plan *plan)
         return 0;
     CLEANUP_BUF struct buf names = {0};
     init_connector_list(plan, &names);
-    CLEANUP_FREE char *question =
-        xasprintf("Chat connector (%s; Enter for none)", names.len ? names.p : "none installed");
+    CLEANUP_FREE char *question = xasprintf("Connector for a service (%s; Enter for none)",
+                                            names.len ? names.p : "none installed");
     for (;;) {
         CLEANUP_FREE char *name = init_ask_line(question, NULL);
         if (!name)
@@ -110,12 +110,19 @@ static int init_connector_take(struct init_plan *plan, const char *word)
     return 0;
 }
 
-static bool init_connector_has(const struct init_plan *plan, const char *key)
+static const char *init_connector_get(const struct init_plan *plan, const char *key)
 {
     for (size_t i = 0; i < plan->n_settings; i++)
         if (strcmp(plan->settings[i].key, key) == 0)
-            return true;
-    return false;
+            return plan->settings[i].value;
+    return NULL;
+}
+
+/* Given, and not a false switch. */
+static bool init_connector_is_set(const struct init_plan *plan, const char *key)
+{
+    const char *const value = init_connector_get(plan, key);
+    return value && strcmp(value, "false") != 0;
 }
 
 static bool init_connector_names(const char *words, const char *key)
@@ -127,10 +134,22 @@ static bool init_connector_names(const char *words, const char *key)
     return false;
 }
 
-/* Required, or a secret that can be used without the HTTP server and on its own. */
-static bool init_connector_wants(const struct loaded_plugin *l, const struct tc_option *o)
+/* By itself, or by an option that is set. */
+static bool init_connector_requires(const struct init_plan *plan, const struct tc_option *o)
 {
-    if (o->flags & TC_REQUIRED)
+    const struct tc_rule *rule = plan->connector->plugin.rules;
+    for (; rule && rule->key; rule++)
+        if (rule->kind == TC_RULE_NEEDS && strcmp(rule->text, o->key) == 0 &&
+            init_connector_is_set(plan, rule->key))
+            return true;
+    return o->flags & TC_REQUIRED;
+}
+
+/* Required, or a secret that can be used without the HTTP server and on its own. */
+static bool init_connector_wants(const struct init_plan *plan, const struct tc_option *o)
+{
+    const struct loaded_plugin *const l = plan->connector;
+    if (init_connector_requires(plan, o))
         return true;
     bool wanted = (o->flags & TC_SECRET) && o->type == TC_T_STR;
     for (const struct tc_rule *rule = l->plugin.rules; rule && rule->key; rule++)
@@ -191,7 +210,7 @@ static void init_connector_keep(struct init_plan *plan, const struct tc_option *
 
 static int init_connector_ask(struct init_plan *plan, const struct tc_option *o)
 {
-    const bool required = o->flags & TC_REQUIRED;
+    const bool required = init_connector_requires(plan, o);
     CLEANUP_FREE char *question = xasprintf("  %s: %s%s", o->key, o->help ? o->help : "",
                                             required ? "" : " (Enter for none)");
     for (;;) {
@@ -221,7 +240,7 @@ static int init_connector_find_value(struct init_plan *plan, const struct tc_opt
     }
     if (plan->asks)
         return init_connector_ask(plan, o);
-    return o->flags & TC_REQUIRED ? init_connector_fail_missing(plan, o) : 0;
+    return init_connector_requires(plan, o) ? init_connector_fail_missing(plan, o) : 0;
 }
 
 int init_connector_set_options(struct init_plan *plan)
@@ -234,10 +253,36 @@ int init_connector_set_options(struct init_plan *plan)
     for (size_t i = 0; i < plan->args->n_repeated && status == 0; i++)
         status = init_connector_take(plan, plan->args->repeated[i]);
     for (const struct tc_option *o = l->plugin.options; o && o->key && status == 0; o++)
-        if (!init_connector_has(plan, o->key) && init_connector_wants(l, o) &&
+        if (!init_connector_get(plan, o->key) && init_connector_wants(plan, o) &&
             !init_connector_is_excluded(plan, o))
             status = init_connector_find_value(plan, o);
     return status;
+}
+
+/* ---- what follows from them ---- */
+
+static void init_connector_add_grants(struct init_plan *plan, const char *words)
+{
+    static const char *const names[] = {"submit", "cancel", "answer"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (init_connector_names(words, names[i]) && !init_connector_names(plan->grants, names[i]))
+            plan->grants = arena_sprintf(&plan->arena, "%s%s%s", plan->grants,
+                                         *plan->grants ? " " : "", names[i]);
+}
+
+void init_connector_apply_rules(struct init_plan *plan)
+{
+    const struct tc_plugin *const plugin = plan->connector ? &plan->connector->plugin : NULL;
+    /* An older plugin cannot say. */
+    plan->grants = plugin && plugin->minor < 6 ? "submit cancel answer" : "";
+    plan->serves = false;
+    for (const struct tc_rule *rule = plugin ? plugin->rules : NULL; rule && rule->key; rule++) {
+        if (!init_connector_is_set(plan, rule->key))
+            continue;
+        plan->serves |= rule->kind == TC_RULE_SERVER;
+        if (rule->kind == TC_RULE_GRANTS)
+            init_connector_add_grants(plan, rule->text);
+    }
 }
 
 /* ---- who may write to it ---- */
@@ -247,10 +292,15 @@ int init_connector_set_people(struct init_plan *plan)
     plan->allow = plan->args->init.allow;
     if (!plan->connector)
         return plan->allow ? args_usage_error(&cmd_init, "--allow requires --connector") : 0;
-    if (plan->allow || !plan->asks)
+    if (plan->allow && !*plan->grants)
+        return args_usage_error(&cmd_init, "--allow: nobody writes to this connector");
+    if (plan->allow || !plan->asks || !*plan->grants)
         return 0;
     CLEANUP_FREE char *ids = init_ask_line(
-        "  IDs of the people who may write to it, with commas (Enter to pair them later)", NULL);
+        init_connector_names(plan->grants, "submit")
+            ? "  IDs of the people who may write to it, with commas (Enter to pair them later)"
+            : "  IDs of the people who may answer requests, with commas",
+        NULL);
     if (!ids)
         return EXIT_USAGE;
     plan->allow = arena_strdup(&plan->arena, ids);

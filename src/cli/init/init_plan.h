@@ -39,6 +39,8 @@ struct init_plan {
     struct loaded_plugin *connector; /* NULL: none */
     struct init_setting settings[INIT_SETTINGS_MAX];
     size_t n_settings;
+    const char *grants; /* of the connector, with blanks between them; "": it only shows */
+    bool serves;        /* the connector needs the HTTP server */
     const char *allow; /* IDs with commas or blanks between them; "" or NULL: nobody yet */
 };
 
@@ -46,10 +48,11 @@ struct init_plan {
  * to end with. */
 int init_agents_find(struct init_plan *plan) MUST_CHECK;
 
-/* init_connector.c: which connector, its options, and who may write to it. 0, or a status to end
- * with. */
+/* init_connector.c: which connector, its options, what follows from them, and who may write to it.
+ * 0, or a status to end with. */
 int init_connector_choose(struct init_plan *plan) MUST_CHECK;
 int init_connector_set_options(struct init_plan *plan) MUST_CHECK;
+void init_connector_apply_rules(struct init_plan *plan);
 int init_connector_set_people(struct init_plan *plan) MUST_CHECK;
 
 /* init_text.c: the text of the configuration. */

@@ -6,6 +6,7 @@
 #include "cli/init/init_plan.h"
 
 #define SEPARATORS ", \t"
+#define LISTEN "127.0.0.1:8089"
 
 static void init_text_add_string(struct buf *out, const char *text)
 {
@@ -31,7 +32,15 @@ static void init_text_add_id(struct buf *out, const char *id)
         init_text_add_string(out, id);
 }
 
-static void init_text_add_people(struct buf *out, const char *allow)
+static void init_text_add_grants(struct buf *out, const char *grants)
+{
+    buf_add_str(out, "            grants = [");
+    for (const char *at = grants; *at; at += strcspn(at, " "), at += strspn(at, " "))
+        buf_printf(out, "%s\"%.*s\"", at == grants ? "" : ", ", (int)strcspn(at, " "), at);
+    buf_add_str(out, "];\n");
+}
+
+static void init_text_add_people(struct buf *out, const char *allow, bool writes)
 {
     size_t n = 0;
     buf_add_str(out, "            allow = (");
@@ -44,7 +53,7 @@ static void init_text_add_people(struct buf *out, const char *allow)
         at += len;
     }
     buf_add_str(out, ");\n");
-    if (n == 0)
+    if (n == 0 && writes)
         buf_add_str(out, "            pairing = true; # people who write get a code; run: turncast "
                          "pair\n");
 }
@@ -59,8 +68,10 @@ static void init_text_add_connector(const struct init_plan *plan, struct buf *ou
     }
     if (plan->args->language)
         buf_printf(out, "            language = \"%s\";\n", plan->args->language);
-    buf_add_str(out, "            grants = [\"submit\", \"cancel\", \"answer\"];\n");
-    init_text_add_people(out, plan->allow);
+    if (*plan->grants) {
+        init_text_add_grants(out, plan->grants);
+        init_text_add_people(out, plan->allow, strncmp(plan->grants, "submit", 6) == 0);
+    }
     buf_add_str(out, "        };\n");
 }
 
@@ -80,4 +91,9 @@ void init_text_write(const struct init_plan *plan, struct buf *out)
     if (plan->connector)
         init_text_add_connector(plan, out);
     buf_add_str(out, "    };\n};\n");
+    if (plan->serves)
+        buf_printf(out,
+                   "\n# %s needs it; to be reached from elsewhere, put a reverse proxy with TLS in "
+                   "front.\nhttp : { listen = \"" LISTEN "\"; };\n",
+                   plan->connector->plugin.name);
 }

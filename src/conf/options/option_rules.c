@@ -374,6 +374,7 @@ static const struct option_rules_kind {
     [TC_RULE_SERVER] = {OF_HOST, false, NULL, "requires http.listen"},
     [TC_RULE_PROGRAM] = {OF_PROGRAM, false, option_rules_check_program, "program"},
     [TC_RULE_VARIABLE] = {OF_TEXT, false, option_rules_check_variable, "NAME=VALUE"},
+    [TC_RULE_GRANTS] = {OF_HOST, true, NULL, "uses the grants "},
 };
 #define KINDS (sizeof kinds / sizeof *kinds)
 
