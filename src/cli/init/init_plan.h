@@ -41,7 +41,7 @@ struct init_plan {
     size_t n_settings;
     const char *grants; /* of the connector, with blanks between them; "": it only shows */
     bool serves;        /* the connector needs the HTTP server */
-    const char *allow; /* IDs with commas or blanks between them; "" or NULL: nobody yet */
+    const char *allow;  /* IDs with commas or blanks between them; "" or NULL: nobody yet */
 };
 
 /* init_agents.c: finds the programs, prints them, and chooses the one that answers. 0, or a status

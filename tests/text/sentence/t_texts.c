@@ -33,7 +33,8 @@ static void test_english(void)
     is_str(translated(&out, "Allowed by {by}", "Ann"), "Von Ann erlaubt", "by its English text");
     is_str(translated(&out, "Allow", NULL), "Erlauben", "without a placeholder");
     is_str(translated(&out, "Allow", "Ann"), "Erlauben", "a value too many");
-    is_str(translated(&out, "Allowed by {by}", NULL), "Von {by} erlaubt", "a value that is missing");
+    is_str(translated(&out, "Allowed by {by}", NULL), "Von {by} erlaubt",
+           "a value that is missing");
     is_str(translated(&out, "Blue {by}", "Ann"), "Blue Ann", "what is no sentence");
 }
 
