@@ -45,7 +45,12 @@ static int conf_transport_parse_redis(const struct conf_row_ctx *r, const struct
 
 /* ---- sse ---- */
 
-static const struct conf_choice services[] = {{"reasonix", 1}, {"turncast", 2}, {NULL, 0}};
+enum { SERVICE_AWAKEN = 1, SERVICE_REASONIX, SERVICE_TURNCAST };
+
+static const struct conf_choice services[] = {{"awaken", SERVICE_AWAKEN},
+                                              {"reasonix", SERVICE_REASONIX},
+                                              {"turncast", SERVICE_TURNCAST},
+                                              {NULL, 0}};
 
 struct service_draft {
     struct conf_service service; /* first: rows fill it */
@@ -140,6 +145,10 @@ static int conf_transport_parse_service(const struct conf_row_ctx *r, const stru
                               "example agent = \"turncast\"");
     if (!draft.service.url)
         return conf_row_error(r, n, "required key \"url\" is missing; add url = \"https://HOST\"");
+    if (draft.agent == SERVICE_AWAKEN && !draft.service.remote_agent)
+        return conf_row_error(r, n,
+                              "required key \"remote_agent\" is missing; add the name of an agent "
+                              "of the service");
     for (const struct conf_choice *c = services; c->name; c++)
         if (c->value == draft.agent)
             draft.service.agent = c->name;

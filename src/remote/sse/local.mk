@@ -2,6 +2,7 @@
 turncast_remote_SOURCES += \
 	src/remote/sse/event_source.c \
 	src/remote/sse/event_source.h \
+	src/remote/sse/sse_awaken.c \
 	src/remote/sse/sse_call.c \
 	src/remote/sse/sse_call.h \
 	src/remote/sse/sse_reasonix.c \

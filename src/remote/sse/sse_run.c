@@ -25,7 +25,7 @@
 #define STALL_S 90 /* services send something every 15 or 30 s */
 #define HEADERS_MAX 32
 
-static const struct sse_service *const services[] = {&sse_reasonix, &sse_turncast};
+static const struct sse_service *const services[] = {&sse_awaken, &sse_reasonix, &sse_turncast};
 
 struct sse_run {
     const struct remote_arguments *arguments;

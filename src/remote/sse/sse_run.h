@@ -41,7 +41,7 @@ struct sse_service {
     void (*close)(void *state);        /* frees what state owns; may be NULL */
 };
 
-extern const struct sse_service sse_reasonix, sse_turncast;
+extern const struct sse_service sse_awaken, sse_reasonix, sse_turncast;
 
 void *sse_run_state(struct sse_run *r);
 const char *sse_run_setting(const struct sse_run *r, const char *name); /* or NULL */
