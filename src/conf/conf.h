@@ -89,6 +89,8 @@ struct conf_store {
     const char *password; /* or NULL */
     int64_t database;
     int64_t session_ttl_s; /* 0: for ever */
+    int64_t lock_s;        /* for which a conversation is locked; 0: it is not */
+    int64_t lock_wait_s;   /* for which a message waits for a server that is away */
     char *stream_config;   /* directory of agenticore's files of switches; or NULL */
 };
 

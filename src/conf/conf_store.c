@@ -17,7 +17,9 @@ struct conf_store conf_store_default(struct arena *a)
     return (struct conf_store){.host = arena_strdup(a, "127.0.0.1"),
                                .port = 6379,
                                .prefix = arena_strdup(a, "agenticore"),
-                               .session_ttl_s = 86400};
+                               .session_ttl_s = 86400,
+                               .lock_s = 30,
+                               .lock_wait_s = 60};
 }
 
 /* "HOST:PORT", "[::1]:PORT", or the path of a socket. */
@@ -95,6 +97,8 @@ static const struct conf_row redis_rows[] = {
     {"password", conf_store_read_password, 0, 0, 0, NULL},
     {"password_file", conf_store_read_password, 0, 0, 0, "file:"},
     {"database", conf_row_int, STORE(database), 0, 65535, NULL},
+    {"lock_s", conf_row_int, STORE(lock_s), 0, 86400, NULL},
+    {"lock_wait_s", conf_row_int, STORE(lock_wait_s), 0, 86400, NULL},
     {"session_ttl_s", conf_row_int, STORE(session_ttl_s), 0, 10LL * 366 * 86400, NULL},
     {NULL, NULL, 0, 0, 0, NULL},
 };

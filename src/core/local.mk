@@ -11,6 +11,7 @@ include $(srcdir)/src/core/conversation/local.mk
 include $(srcdir)/src/core/dispatch/local.mk
 include $(srcdir)/src/core/host/local.mk
 include $(srcdir)/src/core/inbound/local.mk
+include $(srcdir)/src/core/lock/local.mk
 include $(srcdir)/src/core/request/local.mk
 include $(srcdir)/src/core/settings/local.mk
 include $(srcdir)/src/core/turn/local.mk

@@ -313,7 +313,7 @@ static void test_store(void)
     struct conf *c = conf_kit_load("");
     const struct conf_store *s = &c->store;
     ok(s->kind == CONF_SQLITE && s->port == 6379 && s->database == 0 && s->session_ttl_s == 86400 &&
-           !s->path && !s->password,
+           !s->path && !s->password && s->lock_s == 30 && s->lock_wait_s == 60,
        "store: the defaults");
     is_str(s->host, "127.0.0.1", "this machine's server");
     is_str(s->prefix, "agenticore", "with the keys of agenticore");
@@ -321,10 +321,10 @@ static void test_store(void)
     c = conf_kit_load(
         "store : { kind = \"redis\"; redis : { address = \"redis.example.org:6380\";\n"
         "  prefix = \"bots\"; password = \"env:TURNCAST_TEST_PASSWORD\"; database = 3;\n"
-        "  session_ttl_s = 60; }; };\n");
+        "  session_ttl_s = 60; lock_s = 0; lock_wait_s = 5; }; };\n");
     s = &c->store;
-    ok(s->kind == CONF_REDIS && s->port == 6380 && s->database == 3 && s->session_ttl_s == 60,
-       "as said");
+    ok(s->kind == CONF_REDIS && s->port == 6380 && s->database == 3, "as said");
+    ok(s->session_ttl_s == 60 && s->lock_s == 0 && s->lock_wait_s == 5, "times");
     is_str(s->host, "redis.example.org", "a name");
     is_str(s->prefix, "bots", "prefix");
     is_str(s->password, "hunter2hunter2", "the password of the environment");

@@ -305,6 +305,8 @@ static const struct {
      "1: store.redis.database: -1 is out of range; use 0 to 65535"},
     {"store : { redis : { session_ttl_s = 1.5; }; };",
      "1: store.redis.session_ttl_s: expected an integer, found a real number"},
+    {"store : { redis : { lock_s = -1; }; };",
+     "1: store.redis.lock_s: -1 is out of range; use 0 to 86400"},
     /* log and visibility */
     {"log : { levle = \"warn\"; };", "1: log.levle: unknown key (did you mean \"level\"?)"},
     {"log : { level = \"loud\"; };",

@@ -153,6 +153,10 @@ tests_core_budget_t_budget_day_LDADD = $(TEST_CORE)
 
 FAKE_REDIS = tests/fake/redis.c tests/fake/redis.h
 
+check_PROGRAMS += tests/core/lock/t_turn_lock_redis
+tests_core_lock_t_turn_lock_redis_SOURCES = tests/core/lock/t_turn_lock_redis.c $(FAKE_REDIS)
+tests_core_lock_t_turn_lock_redis_LDADD = $(TEST_CORE)
+
 check_PROGRAMS += tests/core/settings/t_visibility_redis
 tests_core_settings_t_visibility_redis_SOURCES = tests/core/settings/t_visibility_redis.c $(FAKE_REDIS)
 tests_core_settings_t_visibility_redis_LDADD = $(TEST_CORE)

@@ -27,6 +27,12 @@ tests_io_process_t_process_files_SOURCES = tests/io/process/t_process_files.c te
 tests_io_process_t_process_files_LDADD = $(TEST_IO)
 EXTRA_tests_io_process_t_process_files_DEPENDENCIES = tests/fake/agent$(EXEEXT)
 
+check_PROGRAMS += tests/io/process/t_process_lease
+tests_io_process_t_process_lease_SOURCES = tests/io/process/t_process_lease.c tests/fake/children.c \
+	tests/fake/children.h
+tests_io_process_t_process_lease_LDADD = $(TEST_IO)
+EXTRA_tests_io_process_t_process_lease_DEPENDENCIES = tests/fake/agent$(EXEEXT)
+
 check_PROGRAMS += tests/io/process/t_cgroup
 tests_io_process_t_cgroup_LDADD = $(TEST_IO)
 

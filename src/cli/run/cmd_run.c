@@ -165,7 +165,8 @@ static void cmd_run_keep_session(struct cmd_run_state *r)
         session_store_keep_spent(r->sessions, r->agent->name, r->args->conversation,
                                  turn_spent(r->turn));
     if (r->sessions && launch_is_session_id(id))
-        session_store_save(r->sessions, r->agent->name, r->args->conversation, id);
+        session_store_save(r->sessions, r->agent->name, r->args->conversation, id,
+                           SESSION_FENCE_CHOSEN);
 }
 
 /* ---- the agent ---- */

@@ -331,6 +331,11 @@ struct agent_input *agent_process_dialog(struct agent_process *p)
     return &p->dialog;
 }
 
+void agent_process_set_lease(struct agent_process *p, int64_t until_ms)
+{
+    process_set_lease(p->process, until_ms);
+}
+
 pid_t agent_process_pid(const struct agent_process *p)
 {
     return process_pid(p->process);

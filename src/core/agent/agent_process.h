@@ -77,6 +77,8 @@ void agent_process_leave(struct agent_process *p);
 void agent_process_interrupt(struct agent_process *p);
 void agent_process_terminate(struct agent_process *p);
 void agent_process_kill(struct agent_process *p);
+/* As process_set_lease. */
+void agent_process_set_lease(struct agent_process *p, int64_t until_ms);
 
 pid_t agent_process_pid(const struct agent_process *p);        /* of its shim */
 const char *agent_process_turn(const struct agent_process *p); /* for which it was started */

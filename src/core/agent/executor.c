@@ -100,6 +100,8 @@ static void executor_on_mute(void *ctx)
 static void executor_on_process_exit(void *ctx)
 {
     struct executor *const x = ctx;
+    if (x->lease_ms && clock_mono_ms() >= x->lease_ms)
+        executor_fence(x); /* the shim has killed it */
     turn_feed_eof(x->turn);
     executor_on_exited(x);
 }
@@ -198,6 +200,8 @@ static void start_process(struct executor *x)
         executor_on_spawn_failed(x);
         return;
     }
+    if (x->lease_ms)
+        agent_process_set_lease(x->process, x->lease_ms);
     if (x->owner.lost)
         x->owner.lost(x->owner.ctx);
     executor_listen_to(x);
@@ -209,6 +213,7 @@ static void continue_process(struct executor *x, const struct executor_spec *spe
 {
     x->process = spec->process;
     x->warm = true;
+    agent_process_set_lease(x->process, x->lease_ms);
     agent_process_hand_over(x->process, &events, x);
     turn_continue_stream(x->turn, agent_process_take_stream(x->process), spec->by_agent);
     executor_listen_to(x);
@@ -326,6 +331,7 @@ struct executor *executor_start(struct loop *l, struct turn *t, const struct exe
     x->log_name = xasprintf("agent %s", spec->agent->name);
     buf_add(&x->message, spec->message, spec->message_len);
     x->conversation = xstrdup(spec->conversation);
+    x->lease_ms = spec->lease_ms;
     executor_set_session(x, spec->session_id);
     turn_set_line_cb(t, executor_on_line, x);
     executor_timers_init(x);
@@ -350,6 +356,19 @@ void executor_cancel_for_exit(struct executor *x)
     x->cancels++;
     ladder_settle(x); /* the answer is not lost with what went on behind it */
     executor_stop(x, WHY_SHUTDOWN);
+}
+
+void executor_fence(struct executor *x)
+{
+    x->cancels = 2; /* at once */
+    executor_stop(x, WHY_FENCED);
+}
+
+void executor_set_lease(struct executor *x, int64_t until_ms)
+{
+    x->lease_ms = until_ms;
+    if (x->process && x->phase == PHASE_ATTEMPT)
+        agent_process_set_lease(x->process, until_ms);
 }
 
 void executor_free(struct executor *x)

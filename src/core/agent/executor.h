@@ -36,6 +36,7 @@ struct executor_spec {
      * it has printed and nobody has read. Should it be dead, a new one is started. */
     struct agent_process *process;
     struct str unread;
+    int64_t lease_ms; /* see executor_set_lease */
     bool by_agent;    /* it has begun the turn by itself: there is no message */
     bool has_message; /* it has been given the message already */
     /* Or NULL: what has become of a message of executor_steer. */
@@ -65,6 +66,11 @@ bool executor_waits(const struct executor *x, const char *request_id);
 void executor_cancel(struct executor *x);
 /* The host goes down: as a cancel that is told as host_shutdown. */
 void executor_cancel_for_exit(struct executor *x);
+/* The conversation is another host's: kills the agent, told as the error lock_lost. */
+void executor_fence(struct executor *x);
+/* Until when the conversation is this host's (clock_mono_ms), then the agent is killed, also while
+ * the host stands still; 0: for any time. */
+void executor_set_lease(struct executor *x, int64_t until_ms);
 /* May be called by `ended`. Before that it kills, and the turn is not told. */
 void executor_free(struct executor *x);
 

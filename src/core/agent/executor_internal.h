@@ -14,7 +14,15 @@ enum executor_phase {
 };
 
 /* Why the host ended it, if it did. */
-enum executor_stop_reason { WHY_NONE, WHY_IDLE, WHY_TOTAL, WHY_MUTE, WHY_CANCEL, WHY_SHUTDOWN };
+enum executor_stop_reason {
+    WHY_NONE,
+    WHY_IDLE,
+    WHY_TOTAL,
+    WHY_MUTE,
+    WHY_CANCEL,
+    WHY_SHUTDOWN,
+    WHY_FENCED
+};
 
 /* Whom it tells, and asks. */
 struct executor_owner {
@@ -43,6 +51,7 @@ struct executor {
     unsigned attempt;    /* from 1 */
     bool continues;      /* the next attempt gets CONTINUE_MESSAGE instead of the user's */
     unsigned cancels;
+    int64_t lease_ms; /* until when its processes may run; 0: for any time */
     enum executor_stop_reason why;
     /* the attempt */
     enum executor_phase phase;

@@ -144,6 +144,10 @@ static void explain_why(struct executor *x, struct stream_end_info *end, struct 
         *end = (struct stream_end_info){.how = STREAM_SHUTDOWN, .code = "host_shutdown"};
         texts_append(text, TEXT_SHUTTING_DOWN, NULL);
         return;
+    case WHY_FENCED:
+        *end = (struct stream_end_info){.how = STREAM_SHUTDOWN, .code = "lock_lost"};
+        texts_append(text, TEXT_LOCK_LOST, NULL);
+        return;
     case WHY_CANCEL:
     case WHY_NONE:
         *end = (struct stream_end_info){.how = STREAM_CANCELLED};

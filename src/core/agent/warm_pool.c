@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 
 #include "base/alloc.h"
+#include "base/cleanup.h"
 #include "base/invariant.h"
 #include "base/sys/clock.h"
 #include "base/sys/log.h"
@@ -82,6 +83,21 @@ bool warm_pool_works(const struct warm *w, const char *conversation)
     return false;
 }
 
+bool warm_pool_is_busy(const struct warm *w, const char *conversation)
+{
+    for (const struct warm_pool_entry *e = w->list; e; e = e->next)
+        if (strcmp(e->conversation, conversation) == 0 && (e->leaves || works(e)))
+            return true;
+    return false;
+}
+
+void warm_pool_set_lease(struct warm *w, const char *conversation, int64_t until_ms)
+{
+    for (const struct warm_pool_entry *e = w->list; e; e = e->next)
+        if (strcmp(e->conversation, conversation) == 0)
+            agent_process_set_lease(e->process, until_ms);
+}
+
 bool warm_pool_is_empty(const struct warm *w)
 {
     return !w->list;
@@ -150,6 +166,8 @@ static void tell_works(struct warm_pool_entry *e, bool now)
         return;
     e->told_works = now;
     e->all->events->works(e->all->ctx, e->turn, now);
+    if (!now && !e->leaves)
+        e->all->events->rests(e->all->ctx, e->conversation);
 }
 
 static void warm_pool_leave(struct warm_pool_entry *e, const char *why)
@@ -286,9 +304,11 @@ static void warm_pool_on_over(void *ctx)
     struct warm_pool_entry *const e = ctx;
     struct warm *const w = e->all;
     turn_record_not_waiting(w->journal, agent_process_turn(e->process));
+    CLEANUP_FREE char *conversation = xstrdup(e->conversation);
     warm_pool_unlink_entry(e);
     agent_process_free(e->process);
     warm_pool_free_entry(e);
+    w->events->rests(w->ctx, conversation);
     tell_waiters(w);
     if (!w->list && w->events->emptied)
         w->events->emptied(w->ctx);

@@ -34,6 +34,8 @@ struct warm_events {
     /* Whether the agent works in the background behind that turn has changed. At first it does not.
      */
     void (*works)(void *ctx, const char *turn, bool works);
+    /* A process of that conversation waits without work, or is gone. */
+    void (*rests)(void *ctx, const char *conversation);
     void (*emptied)(void *ctx); /* there is none left; may be NULL */
 };
 
@@ -64,6 +66,10 @@ void warm_pool_forget_waiter(struct warm *w, const void *ctx);
 void warm_pool_tell_again(struct warm *w, const char *conversation);
 /* Something of that conversation runs in the background. */
 bool warm_pool_works(const struct warm *w, const char *conversation);
+/* The same, or a process of it is being ended. */
+bool warm_pool_is_busy(const struct warm *w, const char *conversation);
+/* As executor_set_lease, for the processes of that conversation. */
+void warm_pool_set_lease(struct warm *w, const char *conversation, int64_t until_ms);
 /* Nothing is left, nor is anything being ended. */
 bool warm_pool_is_empty(const struct warm *w);
 /* What waits for a message, or works in the background. */

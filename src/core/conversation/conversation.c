@@ -343,8 +343,8 @@ static void conversation_start(struct conversation *c, struct turn_job_spec *spe
         spec->history = NULL;
         spec->usage = NULL;
     }
-    spec->settled = conversation_on_settled;
-    spec->lost = conversation_on_lost;
+    spec->steering.settled = conversation_on_settled;
+    spec->steering.lost = conversation_on_lost;
     c->instances = xstrdup(spec->instances);
     c->job = turn_job_start(spec, over, c);
 }

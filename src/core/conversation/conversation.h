@@ -52,6 +52,7 @@ struct conversation {
     struct journal_async *journal;
     struct turnlog *turnlog; /* or NULL */
     bool throwaway;          /* its session is not kept */
+    bool unlocked;           /* its lock could not be had: what waits ends with an error */
     struct loop_timer *burst;
     bool bursts; /* the timer runs */
     int64_t burst_began_ms;

@@ -17,6 +17,12 @@ void host_reply_queued(struct buf *out, const struct conversation *c, bool resta
                      TEXT_VALUES(TEXT_INT("n", c->n_waiting)));
 }
 
+void host_reply_unlocked(struct buf *out, const struct conversation *c, bool away)
+{
+    texts_append(out, away ? TEXT_QUEUED_STORE : TEXT_QUEUED_ELSEWHERE,
+                 TEXT_VALUES(TEXT_INT("n", c->n_waiting)));
+}
+
 /* The commands are named as they can be written everywhere: some services keep a message that
  * begins with a slash to themselves. */
 void host_reply_full(struct buf *out, int64_t limit)

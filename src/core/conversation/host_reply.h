@@ -9,6 +9,8 @@
 
 /* restarts: turncast is shutting down, and the next one runs the message. */
 void host_reply_queued(struct buf *out, const struct conversation *c, bool restarts);
+/* The conversation is another host's; away: or it is not known whose, because Redis is away. */
+void host_reply_unlocked(struct buf *out, const struct conversation *c, bool away);
 /* limit: conversations.queue */
 void host_reply_full(struct buf *out, int64_t limit);
 /* ran: a turn; worked: the agent, in the background; dropped: queued messages. */

@@ -9,36 +9,10 @@
 #include "base/invariant.h"
 #include "base/sys/crash_point.h"
 #include "base/sys/log.h"
-#include "core/agent/executor.h"
 #include "core/agent/launch.h"
-#include "core/agent/transcription.h"
-#include "core/budget/budget_text.h"
-#include "core/budget/turn_spending.h"
-#include "text/sentence/texts.h"
+#include "core/conversation/turn_job_internal.h"
 #include "core/turn/turn_record.h"
-
-struct turn_job {
-    struct turn_job_spec spec; /* its strings are the arena's */
-    struct arena arena;
-    void (*over)(void *ctx);
-    void *ctx;
-    unsigned awaited;             /* answers that it needs before it can run */
-    struct visibility visibility; /* until its end: what changes meanwhile is for the next */
-    struct buf session;           /* that it resumes */
-    struct buf spent;             /* what that had spent before; or empty */
-    struct turn *turn;            /* NULL: it has not begun */
-    struct executor *executor;
-    struct transcription *transcription; /* NULL: no file of the prompt is being transcribed */
-    struct request_turn *requests;
-    unsigned cancels, shutdowns;   /* asked for before it ran */
-    struct agent_process *process; /* that has waited for it, until it runs; or NULL */
-    struct buf unread;             /* what that has printed */
-    bool forget;
-    bool cancelled;    /* somebody asked for its end */
-    size_t usage_kept; /* bytes of the usage that was kept with the outcome */
-    bool gone;         /* nothing of the agent runs any more */
-    struct turn_spending spending;
-};
+#include "text/sentence/texts.h"
 
 /* --- the end ---------------------------------------------------------------------------------- */
 
@@ -73,7 +47,7 @@ static void keep_history(const struct turn_job *j)
                             turn_session_id(j->turn), s->prompt.p);
 }
 
-static void turn_job_look_for_end(struct turn_job *j)
+void turn_job_look_for_end(struct turn_job *j)
 {
     if (!j->gone || (j->turn && !turn_is_flushed(j->turn)))
         return;
@@ -87,11 +61,13 @@ static void turn_job_keep_session(struct turn_job *j)
 {
     const char *const id = turn_session_id(j->turn);
     const char *const session = conf_agent_session_name(j->spec.agent);
+    if (j->fenced)
+        return; /* whoever has the conversation now goes on with a session of its own */
     if (!j->forget && turn_spent(j->turn))
         session_store_keep_spent(j->spec.sessions, session, j->spec.conversation,
                                  turn_spent(j->turn));
     if (!j->forget && launch_is_session_id(id))
-        session_store_save(j->spec.sessions, session, j->spec.conversation, id);
+        session_store_save(j->spec.sessions, session, j->spec.conversation, id, j->spec.lock.fence);
 }
 
 static void turn_job_on_ended(void *ctx, bool spawn_failed)
@@ -177,29 +153,29 @@ static void turn_job_on_unasked(void *ctx)
     request_turn_cancel_open(((struct turn_job *)ctx)->requests);
 }
 
+enum language turn_job_language(const struct turn_job_spec *s)
+{
+    const struct conf_instance *const i = conf_instance_find(s->conf, s->submitter);
+    return i ? i->chat.language : LANGUAGE_EN;
+}
+
 /* Whoever is no instance has come over HTTP. */
 static const char *turn_job_source_of(const struct turn_job_spec *s)
 {
     return conf_instance_find(s->conf, s->submitter) ? s->submitter : CONF_PLACE_HTTP;
 }
 
-static enum language turn_job_language(const struct turn_job_spec *s)
-{
-    const struct conf_instance *const i = conf_instance_find(s->conf, s->submitter);
-    return i ? i->chat.language : LANGUAGE_EN;
-}
-
 static void turn_job_on_lost(void *ctx)
 {
     const struct turn_job *const j = ctx;
-    j->spec.lost(j->ctx);
+    j->spec.steering.lost(j->ctx);
 }
 
 static void turn_job_on_settled(void *ctx, const char *id, enum dialect_settled how)
 {
     const struct turn_job *const j = ctx;
     TEXTS_IN(turn_job_language(&j->spec));
-    if (j->spec.settled(j->ctx, id, how))
+    if (j->spec.steering.settled(j->ctx, id, how))
         turn_emit_notice(j->turn, "info", "steered", texts_get(TEXT_STEERED));
 }
 
@@ -207,7 +183,8 @@ static void turn_job_on_settled(void *ctx, const char *id, enum dialect_settled 
 static bool may_stay(void *ctx)
 {
     const struct turn_job *const j = ctx;
-    return !j->forget && !j->cancelled && launch_is_session_id(turn_session_id(j->turn)) &&
+    return !j->forget && !j->cancelled && !j->fenced &&
+           launch_is_session_id(turn_session_id(j->turn)) &&
            (j->spec.agent->keep_alive_ms || turn_leaves_work(j->turn));
 }
 
@@ -237,7 +214,7 @@ static bool can_keep(const struct turn_job_spec *s)
     return dialect && dialect->next && (s->agent->keep_alive_ms || follows(s));
 }
 
-static void turn_job_open_turn(struct turn_job *j)
+void turn_job_open_turn(struct turn_job *j)
 {
     ASSERT(!j->turn && !j->executor && !j->gone);
     const struct turn_job_spec *const s = &j->spec;
@@ -290,6 +267,7 @@ static void turn_job_run(struct turn_job *j)
         .unasked = turn_job_on_unasked,
         .process = j->process,
         .unread = {j->unread.p, j->unread.len},
+        .lease_ms = s->lock.until_ms,
         .by_agent = s->by_agent,
         .has_message = s->has_message && j->process,
         .settled = turn_job_on_settled,
@@ -305,40 +283,21 @@ static void turn_job_run(struct turn_job *j)
         executor_cancel_for_exit(j->executor);
 }
 
-/* A budget was used up while the message waited: its turn ends without an agent. What an agent has
- * begun or been given already goes on. */
-static bool turn_job_refuse(struct turn_job *j)
-{
-    const struct turn_job_spec *const s = &j->spec;
-    TEXTS_IN(turn_job_language(s));
-    struct budget_refusal why;
-    CLEANUP_BUF struct buf text = {0};
-    if (!s->budgets || s->by_agent || s->has_message ||
-        budgets_allow(s->budgets, &j->spending.payer, &why))
-        return false;
-    budget_text_append_refusal(&text, &why);
-    struct stream_end_info end = {.how = STREAM_SPAWN, .code = "over_budget", .message = text.p};
-    j->spending.budgets = NULL;
-    turn_job_open_turn(j);
-    turn_end_attempt(j->turn, &end, NULL);
-    j->gone = true;
-    turn_job_look_for_end(j);
-    return true;
-}
-
 static void on_clear(void *ctx)
 {
-    turn_job_run(ctx);
+    struct turn_job *const j = ctx;
+    if (!turn_job_refuse_unlocked(j))
+        turn_job_run(j);
 }
 
 /* With the process that waits for the conversation, or else, when none of it and of its session is
  * left, with a new one. */
-static void answered(struct turn_job *j)
+void turn_job_on_answer(struct turn_job *j)
 {
     ASSERT(j->awaited > 0);
     const struct turn_job_spec *const s = &j->spec;
     const char *const session = j->session.len ? j->session.p : NULL;
-    if (--j->awaited || turn_job_refuse(j))
+    if (--j->awaited || turn_job_refuse_unlocked(j) || turn_job_refuse(j))
         return;
     if (session || s->by_agent)
         j->process = warm_pool_take(s->warm, s->agent, s->conversation, session, &j->unread);
@@ -352,7 +311,7 @@ static void turn_job_on_session(void *ctx, const char *id)
     struct turn_job *const j = ctx;
     if (id && launch_is_session_id(id))
         buf_add_str(&j->session, id);
-    answered(j);
+    turn_job_on_answer(j);
 }
 
 static void turn_job_on_spent(void *ctx, enum journal_status status, const char *text)
@@ -360,7 +319,7 @@ static void turn_job_on_spent(void *ctx, enum journal_status status, const char 
     struct turn_job *const j = ctx;
     if (status == JOURNAL_DONE)
         buf_add_str(&j->spent, text);
-    answered(j);
+    turn_job_on_answer(j);
 }
 
 static void find_spent(struct turn_job *j)
@@ -378,7 +337,7 @@ static void turn_job_on_visibility(void *ctx, struct visibility v)
 {
     struct turn_job *const j = ctx;
     j->visibility = v;
-    answered(j);
+    turn_job_on_answer(j);
 }
 
 /* What could not be noted as begun is run all the same: its message was accepted. */
@@ -391,48 +350,7 @@ static void on_begun(void *ctx, enum journal_status status, const char *text)
                   "turn %s: cannot write the start to the journal; running it without durability",
                   j->spec.id);
     CRASH_POINT("after-begin");
-    answered(j);
-}
-
-/* ---- files of sounds ---- */
-
-char *turn_job_find_transcriber(const struct conf *conf, const char *submitter, struct str prompt,
-                                char *const **command)
-{
-    const struct conf_instance *const inst = conf_instance_find(conf, submitter);
-    char *const dir = xasprintf("%s/instances/%s", conf->state_dir, submitter);
-    *command = inst ? inst->chat.transcribe : NULL;
-    if (*command && transcription_is_wanted(dir, prompt))
-        return dir;
-    free(dir);
-    return NULL;
-}
-
-static void turn_job_on_transcribed(void *ctx, struct str prompt)
-{
-    struct turn_job *const j = ctx;
-    j->spec.prompt = (struct str){arena_memdup(&j->arena, prompt.p, prompt.len), prompt.len};
-    transcription_free(j->transcription);
-    j->transcription = NULL;
-    answered(j);
-}
-
-/* The prompt on the disk keeps the files: another host begins again. */
-static void turn_job_transcribe(struct turn_job *j)
-{
-    const struct turn_job_spec *const s = &j->spec;
-    char *const *command;
-    CLEANUP_FREE char *dir =
-        s->has_message ? NULL
-                       : turn_job_find_transcriber(s->conf, s->submitter, s->prompt, &command);
-    if (!dir)
-        return;
-    j->awaited++;
-    j->transcription = transcription_start(
-        s->loop,
-        &(struct transcription_spec){
-            .command = command, .agent = s->agent, .dir = dir, .turn = s->id, .prompt = s->prompt},
-        turn_job_on_transcribed, j);
+    turn_job_on_answer(j);
 }
 
 static struct turn_job_spec copy_spec(struct arena *a, const struct turn_job_spec *s)
@@ -545,6 +463,22 @@ void turn_job_cancel_for_exit(struct turn_job *j)
         j->shutdowns++;
     if (j->transcription)
         transcription_cancel(j->transcription);
+}
+
+void turn_job_fence(struct turn_job *j)
+{
+    j->fenced = true;
+    if (j->executor)
+        executor_fence(j->executor);
+    if (j->transcription)
+        transcription_cancel(j->transcription);
+}
+
+void turn_job_set_lease(struct turn_job *j, int64_t until_ms)
+{
+    j->spec.lock.until_ms = until_ms;
+    if (j->executor)
+        executor_set_lease(j->executor, until_ms);
 }
 
 void turn_job_discard_session(struct turn_job *j)

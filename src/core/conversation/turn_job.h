@@ -16,6 +16,21 @@
 
 struct turn_job;
 
+/* The lock of its conversation. */
+struct turn_job_lock {
+    int64_t fence;    /* of session_store_save */
+    int64_t until_ms; /* as of executor_set_lease */
+    bool refused;     /* it could not be had: the turn ends as the error store_unavailable */
+};
+
+/* What becomes of messages of turn_job_steer; with the ctx of `over`. */
+struct turn_job_steering {
+    /* True: it is part of the turn, and had waited for that. */
+    bool (*settled)(void *ctx, const char *id, enum dialect_settled how);
+    /* No process has the messages any more that were given to one. */
+    void (*lost)(void *ctx);
+};
+
 /* All borrowed for turn_job_start, but for what it runs in. */
 struct turn_job_spec {
     struct loop *loop;
@@ -38,15 +53,12 @@ struct turn_job_spec {
     const char *const *askers; /* whose messages it answers; NULL: one is not known */
     size_t n_askers;
     struct str prompt;
+    struct turn_job_lock lock;
     bool follows;      /* what the agent does behind its answer may be turns of their own */
     bool by_agent;     /* the agent has begun it by itself: no message, no session to find */
     bool keeps_result; /* an API client may ask for it later */
     bool has_message;  /* the process that waits has been given the prompt already */
-    /* With the ctx of `over`: what has become of a message of turn_job_steer. True: it is part of
-     * the turn, and had waited for that. */
-    bool (*settled)(void *ctx, const char *id, enum dialect_settled how);
-    /* The same: no process has the messages any more that were given to one. */
-    void (*lost)(void *ctx);
+    struct turn_job_steering steering;
     const char *const *merged; /* ids of waiting turns that go into this one */
     size_t n_merged;
 };
@@ -69,6 +81,10 @@ bool turn_job_withdraw(struct turn_job *j, const char *id);
 void turn_job_cancel(struct turn_job *j);
 /* The host goes down: the same, told as host_shutdown. */
 void turn_job_cancel_for_exit(struct turn_job *j);
+/* The lock of its conversation was lost: the agent is killed, and its session is not kept. */
+void turn_job_fence(struct turn_job *j);
+/* As executor_set_lease. */
+void turn_job_set_lease(struct turn_job *j, int64_t until_ms);
 /* Its session is not kept. */
 void turn_job_discard_session(struct turn_job *j);
 const char *turn_job_id(const struct turn_job *j);

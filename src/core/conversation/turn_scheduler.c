@@ -92,6 +92,7 @@ void conversations_drop_if_idle(struct turn_scheduler *cs, struct conversation *
     forget_ready(cs, c);
     LIST_REMOVE(c, next);
     tdelete(c, &cs->by_key, turn_scheduler_compare_keys);
+    conversations_give_up_lock(cs, c->key);
     conversation_free(c);
 }
 
@@ -115,7 +116,8 @@ static struct conversation *take_next(struct turn_scheduler *cs)
     struct conversation *next;
     for (struct conversation *c = TAILQ_FIRST(&cs->ready_list); c && !is_full(cs); c = next) {
         next = TAILQ_NEXT(c, next_ready);
-        const bool begins = c->ready && turn_scheduler_has_room(cs, c->source, c->first->user);
+        const bool begins = c->ready && !conversations_waits_for_lock(cs, c) &&
+                            turn_scheduler_has_room(cs, c->source, c->first->user);
         if (begins || !c->ready)
             forget_ready(cs, c);
         if (begins)
@@ -135,7 +137,6 @@ void conversations_look_for_drained(struct turn_scheduler *cs)
     tell(cs->ctx);
 }
 
-static void turn_scheduler_pump(struct turn_scheduler *cs);
 static void make_ready(struct turn_scheduler *cs, struct conversation *c);
 
 void conversations_turn_over(void *ctx)
@@ -148,10 +149,12 @@ void conversations_turn_over(void *ctx)
     ASSERT(cs->running > 0);
     cs->running--;
     warm_pool_tell_again(cs->warm, c->key); /* what began while the turn ended */
+    c->unlocked = false;
+    conversations_unlock(cs, c->key);
     if (c->n_waiting && !c->bursts)
         make_ready(cs, c);
     conversations_drop_if_idle(cs, c);
-    turn_scheduler_pump(cs);
+    conversations_pump(cs);
     conversations_look_for_drained(cs);
 }
 
@@ -174,16 +177,27 @@ struct turn_job_spec conversations_place(const struct turn_scheduler *cs)
 static void turn_scheduler_begin(struct turn_scheduler *cs, struct conversation *c)
 {
     ASSERT(!c->job && c->first && !c->listed);
-    const struct turn_job_spec where = conversations_place(cs);
+    struct turn_job_spec where = conversations_place(cs);
+    conversations_add_lock(cs, c, &where);
     cs->running++;
     conversation_start_turn(c, &where, conversations_turn_over);
     user_limits_acquire(cs->user_limits, c->source, c->user);
 }
 
-static void turn_scheduler_pump(struct turn_scheduler *cs)
+static void turn_scheduler_list_ready(struct turn_scheduler *cs, struct conversation *c)
+{
+    ASSERT(!c->listed);
+    c->listed = true;
+    TAILQ_INSERT_TAIL(&cs->ready_list, c, next_ready);
+}
+
+void conversations_pump(struct turn_scheduler *cs)
 {
     for (struct conversation *c; (c = take_next(cs));)
-        turn_scheduler_begin(cs, c);
+        if (conversations_lock(cs, c))
+            turn_scheduler_begin(cs, c);
+        else
+            turn_scheduler_list_ready(cs, c);
 }
 
 static void make_ready(struct turn_scheduler *cs, struct conversation *c)
@@ -191,16 +205,15 @@ static void make_ready(struct turn_scheduler *cs, struct conversation *c)
     if (c->job || c->ready || !c->n_waiting)
         return;
     forget_ready(cs, c);
-    ASSERT(!c->listed);
     c->ready = ++cs->ready;
-    c->listed = true;
-    TAILQ_INSERT_TAIL(&cs->ready_list, c, next_ready);
+    turn_scheduler_list_ready(cs, c);
 }
 
 void conversations_begin_now(struct turn_scheduler *cs, struct conversation *c)
 {
     make_ready(cs, c);
-    turn_scheduler_pump(cs);
+    conversations_pump(cs);
+    conversations_unlock(cs, c->key); /* there was no room for it */
 }
 
 static void turn_scheduler_on_calm(void *ctx, struct conversation *c)
@@ -212,6 +225,7 @@ static void turn_scheduler_on_calm(void *ctx, struct conversation *c)
 
 /* A message on its way to the disk. Its strings are the arena's. */
 struct turn_scheduler_admission {
+    TAILQ_ENTRY(turn_scheduler_admission) next; /* of those that wait for a lock's answer */
     struct arena arena;
     struct turn_scheduler *all;
     struct turn_scheduler_message message;
@@ -247,9 +261,14 @@ static enum tc_accepted turn_scheduler_find_place(struct turn_scheduler *cs, str
         turn_job_cancel(c->job); /* what waits already has done that, too */
         return TC_INTERRUPT;
     }
-    if (!turn_scheduler_is_busy(c) && turn_scheduler_has_room(cs, c->source, c->first->user))
+    const bool begins =
+        !turn_scheduler_is_busy(c) && turn_scheduler_has_room(cs, c->source, c->first->user);
+    if (begins && !conversations_waits_for_lock(cs, c))
         return TC_ACCEPTED;
-    host_reply_queued(text, c, cs->draining);
+    if (begins)
+        host_reply_unlocked(text, c, turn_lock_state(cs->spec.locks, c->key) == TURN_LOCK_AWAY);
+    else
+        host_reply_queued(text, c, cs->draining);
     return TC_QUEUED;
 }
 
@@ -306,9 +325,9 @@ static void answer_unkept(const struct turn_scheduler_admission *a, enum journal
     a->done(a->ctx, &answer);
 }
 
-static void turn_scheduler_on_admitted(void *ctx, enum journal_status status, const char *text)
+static void turn_scheduler_finish_admission(struct turn_scheduler_admission *a,
+                                            enum journal_status status, const char *text)
 {
-    struct turn_scheduler_admission *const a = ctx;
     struct turn_scheduler *const cs = a->all;
     TEXTS_IN(a->message.language);
     ASSERT(a->conversation->n_admitting > 0 && cs->admitting > 0);
@@ -326,6 +345,38 @@ static void turn_scheduler_on_admitted(void *ctx, enum journal_status status, co
     arena_fini(&a->arena);
     free(a);
     conversations_look_for_drained(cs);
+}
+
+void conversations_admit_deferred(struct turn_scheduler *cs, const char *key)
+{
+    struct turn_scheduler_admission *next;
+    for (struct turn_scheduler_admission *a = TAILQ_FIRST(&cs->deferred); a; a = next) {
+        next = TAILQ_NEXT(a, next);
+        if (strcmp(a->message.key, key) != 0)
+            continue;
+        TAILQ_REMOVE(&cs->deferred, a, next);
+        turn_scheduler_finish_admission(a, JOURNAL_DONE, NULL);
+    }
+}
+
+/* Its sender is told whether it begins or waits, which the lock decides. */
+static bool turn_scheduler_defers(struct turn_scheduler *cs,
+                                  const struct turn_scheduler_admission *a)
+{
+    struct conversation *const c = a->conversation;
+    if (c->job || !turn_scheduler_has_room(cs, a->message.source, a->message.user))
+        return false;
+    conversations_lock(cs, c);
+    return turn_lock_state(cs->spec.locks, c->key) == TURN_LOCK_ASKED;
+}
+
+static void turn_scheduler_on_admitted(void *ctx, enum journal_status status, const char *text)
+{
+    struct turn_scheduler_admission *const a = ctx;
+    if (status == JOURNAL_DONE && turn_scheduler_defers(a->all, a))
+        TAILQ_INSERT_TAIL(&a->all->deferred, a, next);
+    else
+        turn_scheduler_finish_admission(a, status, text);
 }
 
 static void turn_scheduler_admit(struct turn_scheduler_admission *a)
@@ -444,7 +495,9 @@ struct turn_scheduler *turn_scheduler_new(const struct turn_scheduler_spec *spec
     cs->limits = &spec->conf->conversations;
     cs->user_limits = user_limits_new();
     conversations_open_warm(cs);
+    conversations_open_locks(cs);
     TAILQ_INIT(&cs->ready_list);
+    TAILQ_INIT(&cs->deferred);
     return cs;
 }
 
@@ -492,40 +545,6 @@ bool turn_scheduler_restore(struct turn_scheduler *cs, const struct journal_turn
     return true;
 }
 
-/* NULL: what waits in it is of an instance or an agent that is not there any more. */
-static const struct conf_agent *agent_now(const struct turn_scheduler *cs,
-                                          const struct conversation *c, const struct conf *before)
-{
-    const struct conf *const conf = cs->spec.conf;
-    const struct conf_instance *const inst = conf_instance_find(conf, c->source);
-    if (inst)
-        return bindings_find_agent(cs->spec.bindings, conf, inst, c->key);
-    return conf_instance_find(before, c->source) ? NULL : conf_agent_find(conf, c->agent->name);
-}
-
-void turn_scheduler_set_conf(struct turn_scheduler *cs, const struct conf *conf)
-{
-    const struct conf *const before = cs->spec.conf;
-    cs->spec.conf = conf;
-    cs->limits = &conf->conversations;
-    warm_pool_reconfigure(cs->warm, conf);
-    for (struct conversation *c = LIST_FIRST(&cs->list), *next; c; c = next) {
-        next = LIST_NEXT(c, next);
-        const struct conf_agent *const agent = agent_now(cs, c, before);
-        if (agent) {
-            conversation_set_agent(c, conf, agent);
-            continue;
-        }
-        if (c->n_waiting)
-            log_write(LOG_WARN, "host",
-                      "dropped %zu queued message%s of conversation %s: its connector instance was "
-                      "removed",
-                      c->n_waiting, PLURAL(c->n_waiting, "", "s"), c->key);
-        turn_scheduler_drop_waiting(cs, c);
-    }
-    turn_scheduler_pump(cs);
-}
-
 void turn_scheduler_hold(struct turn_scheduler *cs)
 {
     cs->holds = true;
@@ -534,48 +553,7 @@ void turn_scheduler_hold(struct turn_scheduler *cs)
 void turn_scheduler_start_restored(struct turn_scheduler *cs)
 {
     cs->holds = false;
-    turn_scheduler_pump(cs);
-}
-
-static void end_all(void *arg)
-{
-    const struct turn_scheduler *const cs = arg;
-    const struct conversation *c;
-    LIST_FOREACH (c, &cs->list, next)
-        if (c->job)
-            turn_job_cancel_for_exit(c->job);
-}
-
-static void dismiss_attached(struct turn_scheduler *cs)
-{
-    for (struct conversation *c = LIST_FIRST(&cs->list), *next; c; c = next) {
-        next = LIST_NEXT(c, next);
-        if (!turn_scheduler_is_attached(c->source))
-            continue;
-        conversation_dismiss(c);
-        conversations_drop_if_idle(cs, c);
-    }
-}
-
-static void look_later(void *arg)
-{
-    conversations_look_for_drained(arg);
-}
-
-void turn_scheduler_drain(struct turn_scheduler *cs, void (*drained)(void *ctx), void *ctx)
-{
-    warm_pool_close(cs->warm);
-    if (cs->draining) {
-        end_all(cs);
-        return;
-    }
-    cs->draining = true;
-    cs->drained = drained;
-    cs->ctx = ctx;
-    cs->drain = loop_timer_new(cs->spec.loop, end_all, cs);
-    loop_timer_set(cs->drain, cs->limits->drain_ms);
-    dismiss_attached(cs);
-    loop_post(cs->spec.loop, look_later, cs);
+    conversations_pump(cs);
 }
 
 size_t turn_scheduler_count_running(const struct turn_scheduler *cs)

@@ -10,6 +10,7 @@
 #include "conf/conf.h"
 #include "core/conversation/conversation.h"
 #include "core/dispatch/dispatch.h"
+#include "core/lock/turn_lock.h"
 #include "core/settings/bindings.h"
 #include "core/turnlog/turnlog.h"
 #include "io/journal/journal_async.h"
@@ -29,6 +30,7 @@ struct turn_scheduler_spec {
     struct dispatch *dispatch;
     struct turnlog *turnlog; /* or NULL */
     struct request_registry *requests;
+    struct turn_locks *locks; /* or NULL: the conversations are this host's alone */
 };
 
 struct turn_scheduler *turn_scheduler_new(const struct turn_scheduler_spec *spec);

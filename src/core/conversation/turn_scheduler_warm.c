@@ -10,6 +10,11 @@
 static void on_begins(void *ctx, const struct warm_place *place, const struct conf_agent *agent)
 {
     struct turn_scheduler *const cs = ctx;
+    const enum turn_lock_state lock = turn_lock_want(cs->spec.locks, place->conversation);
+    if (lock == TURN_LOCK_ELSEWHERE || lock == TURN_LOCK_AWAY)
+        warm_pool_end(cs->warm, place->conversation, "another host has the conversation");
+    if (lock != TURN_LOCK_HELD)
+        return; /* it is told again when the lock has been taken */
     struct conversation *const c =
         conversations_find_or_make(cs, &(struct turn_scheduler_message){.key = place->conversation,
                                                                         .source = place->source,
@@ -25,6 +30,7 @@ static void on_begins(void *ctx, const struct warm_place *place, const struct co
     uuid_make(id);
     struct turn_job_spec spec = conversations_place(cs);
     spec.id = id;
+    conversations_add_lock(cs, c, &spec);
     spec.route = place->route;
     spec.instances = place->instances;
     conversations_note_waiting(cs, &(struct turnlog_spec){.id = id,
@@ -45,6 +51,11 @@ static void on_works(void *ctx, const char *turn, bool works)
         turnlog_set_works(cs->spec.turnlog, turn, works);
 }
 
+static void on_rests(void *ctx, const char *conversation)
+{
+    conversations_unlock(ctx, conversation);
+}
+
 static void on_emptied(void *ctx)
 {
     conversations_look_for_drained(ctx);
@@ -52,7 +63,7 @@ static void on_emptied(void *ctx)
 
 void conversations_open_warm(struct turn_scheduler *cs)
 {
-    static const struct warm_events events = {on_begins, on_works, on_emptied};
+    static const struct warm_events events = {on_begins, on_works, on_rests, on_emptied};
     cs->warm = warm_pool_new(cs->spec.loop, cs->spec.journal, cs->spec.conf, &events, cs);
 }
 

@@ -42,6 +42,7 @@ struct host {
     struct settings_worker *settings;
     struct visibility_cache *switches;
     struct session_store *sessions;
+    struct turn_locks *locks;
     struct session_history *history;
     struct usage_log *usage;
     struct budgets *budgets;
@@ -163,6 +164,7 @@ static void start_conversations(struct host *s)
     s->settings = settings_worker_new(s->loop, s->conf);
     s->switches = visibility_cache_new(s->settings, s->conf);
     s->sessions = session_store_new(s->journal, s->settings);
+    s->locks = turn_locks_new(s->loop, s->journal, s->settings, s->sessions, s->conf->host_name);
     s->history = session_history_new(s->journal);
     s->usage = usage_log_new(s->journal);
     s->budgets = budgets_new(s->journal, &s->conf->budgets);
@@ -184,6 +186,7 @@ static void start_conversations(struct host *s)
         .dispatch = s->dispatch,
         .turnlog = s->turnlog,
         .requests = s->requests,
+        .locks = s->locks,
     });
     s->reception = inbound_new(&(struct inbound_spec){
         .conf = s->conf,
@@ -477,12 +480,15 @@ void host_close(struct host *s)
     bus_free(s->bus);
     instance_changes_free(s->changes);
     dispatch_free(s->dispatch, GRACE_MS);
+    if (s->locks)
+        turn_locks_close(s->locks);
     settings_worker_free(s->settings); /* what it still answers may go to the journal */
     journal_async_close(s->journal);
     inbound_free(s->reception);
     turn_scheduler_free(s->conversations);
     request_registry_free(s->requests);
     approvals_free(s->approvals);
+    turn_locks_free(s->locks);
     session_store_free(s->sessions);
     session_history_free(s->history);
     usage_log_free(s->usage);

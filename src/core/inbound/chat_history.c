@@ -115,7 +115,8 @@ static bool chat_history_bind(const struct chat_history_ask *q, const char *sess
         turn_job_discard_session(c->job);
     turn_scheduler_forget_process(r->spec.conversations, q->key);
     session_store_keep_spent(r->spec.sessions, conf_agent_session_name(agent), q->key, NULL);
-    session_store_save(r->spec.sessions, conf_agent_session_name(agent), q->key, session);
+    session_store_save(r->spec.sessions, conf_agent_session_name(agent), q->key, session,
+                       SESSION_FENCE_CHOSEN);
     approvals_end_session(r->spec.approvals, agent->name, q->key);
     return runs;
 }

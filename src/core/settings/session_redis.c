@@ -2,6 +2,7 @@
  * Owns the hash of a session. */
 #include "core/settings/session_redis.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <time.h>
 
@@ -81,50 +82,56 @@ enum session_redis_result session_redis_read(struct redis_client *r, const struc
     return found;
 }
 
-static int write_hash(struct redis_client *r, const struct conf_store *store, struct arena *a,
-                      const char *external, const char *id, const char *created)
+/* Of a hash and the record of locks of its conversation: fence, host, external, id, status, time,
+ * seconds. A fence of 0 is a person's choice: it counts behind all turns that have begun. */
+static const char write_session[] =
+    "local kind, n = redis.call('TYPE', KEYS[1]).ok, redis.call('HGET', KEYS[2], 'n') "
+    "if kind ~= 'hash' and kind ~= 'none' then return 1 end "
+    "if n and ARGV[1] == '0' then redis.call('HSET', KEYS[2], 'chosen', n) "
+    "elseif n and ARGV[1] == '-1' then "
+    " if redis.call('HGET', KEYS[2], 'host') ~= ARGV[2] then return 0 end "
+    "elseif ARGV[1] ~= '0' and ARGV[1] ~= '-1' then "
+    " if n ~= ARGV[1] or redis.call('HGET', KEYS[2], 'chosen') == n then return 0 end end "
+    "local made = redis.call('HGET', KEYS[1], 'created_at') "
+    "if not made or made == '' then made = ARGV[6] end "
+    "redis.call('HSET', KEYS[1], 'external_uuid', ARGV[3], 'claude_session_id', ARGV[4], "
+    " 'session_type', 'persistent', 'status', ARGV[5], 'created_at', made, 'updated_at', ARGV[6]) "
+    "if ARGV[7] == '0' then redis.call('PERSIST', KEYS[1]) "
+    "else redis.call('EXPIRE', KEYS[1], ARGV[7]) end "
+    "return 1";
+
+const char *session_redis_fence_key(struct arena *a, const struct conf_store *store,
+                                    const char *conversation)
 {
-    const char *const key = session_redis_key_of(a, store, external), *const at = now(a);
-    const char *const hset[] = {
-        "HSET",
-        key, /* */
-        "external_uuid",
-        external, /* */
-        "claude_session_id",
-        id ? id : "", /* */
-        "session_type",
-        "persistent", /* */
-        "status",
-        id ? "active" : "completed", /* */
-        "created_at",
-        *created ? created : at, /* */
-        "updated_at",
-        at, /* */
-        NULL,
-    };
-    const char *const expire[] = {"EXPIRE", key,
-                                  arena_sprintf(a, "%lld", (long long)store->session_ttl_s), NULL};
-    const struct redis_command commands[] = {
-        {(const char *const[]){"MULTI", NULL}},
-        {hset},
-        {store->session_ttl_s ? expire : (const char *const[]){"PERSIST", key, NULL}},
-        {(const char *const[]){"EXEC", NULL}},
-    };
-    struct redis_reply replies[sizeof commands / sizeof *commands];
-    return redis_call_pipeline(r, commands, sizeof commands / sizeof *commands, a, replies, NULL);
+    return arena_sprintf(a, "%s:turncast_fence:%s", store->prefix, conversation);
 }
 
-int session_redis_write(struct redis_client *r, const struct conf_store *store, const char *agent,
-                        const char *conversation, const char *id)
+enum session_redis_written session_redis_write(struct redis_client *r,
+                                               const struct conf_store *store,
+                                               const struct session_redis_value *v)
 {
     struct arena a = {0};
-    struct redis_reply hash;
-    const char *const external = external_of(&a, agent, conversation);
-    const enum session_redis_result found =
-        read_hash(r, session_redis_key_of(&a, store, external), &a, &hash);
-    int rc = found == SESSION_AWAY ? -1 : 0;
-    if (rc == 0 && hash.type == REDIS_LIST)
-        rc = write_hash(r, store, &a, external, id, field(&hash, "created_at"));
+    struct redis_reply reply;
+    const char *const external = external_of(&a, v->agent, v->conversation);
+    const char *const words[] = {
+        "EVAL",
+        write_session,
+        "2",
+        session_redis_key_of(&a, store, external),
+        session_redis_fence_key(&a, store, v->conversation),
+        arena_sprintf(&a, "%" PRId64, v->fence),
+        v->host,
+        external,
+        v->id ? v->id : "",
+        v->id ? "active" : "completed",
+        now(&a),
+        arena_sprintf(&a, "%" PRId64, store->session_ttl_s),
+        NULL,
+    };
+    enum session_redis_written written = SESSION_NOT_WRITTEN;
+    if (redis_call_pipeline(r, &(struct redis_command){words}, 1, &a, &reply, NULL) == 0)
+        written =
+            reply.type == REDIS_NUMBER && reply.number == 0 ? SESSION_REFUSED : SESSION_WRITTEN;
     arena_fini(&a);
-    return rc;
+    return written;
 }

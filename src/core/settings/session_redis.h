@@ -25,8 +25,29 @@ enum session_redis_result {
 enum session_redis_result session_redis_read(struct redis_client *r, const struct conf_store *store,
                                              const char *agent, const char *conversation,
                                              struct buf *id);
-/* id NULL: it is over. -1: Redis is away. What is not ours stays as it is. */
-int session_redis_write(struct redis_client *r, const struct conf_store *store, const char *agent,
-                        const char *conversation, const char *id) MUST_CHECK;
+
+/* In the place of the number of a lock (core/lock/turn_lock.h): the choice of a person, which the
+ * turns that have begun before do not replace; and a turn without a lock, which is written unless
+ * another host has had the lock meanwhile. */
+#define SESSION_FENCE_CHOSEN 0
+#define SESSION_FENCE_NONE (-1)
+struct session_redis_value {
+    const char *agent, *conversation;
+    const char *id; /* NULL: it is over */
+    int64_t fence;
+    const char *host; /* this one, as in the record of locks */
+};
+enum session_redis_written {
+    SESSION_WRITTEN, /* or what is there is not ours, and stays as it is */
+    SESSION_REFUSED, /* the conversation has gone on elsewhere, or a person has chosen another */
+    SESSION_NOT_WRITTEN, /* Redis is away */
+};
+enum session_redis_written session_redis_write(struct redis_client *r,
+                                               const struct conf_store *store,
+                                               const struct session_redis_value *v) MUST_CHECK;
+/* The key of the record of locks of a conversation: a hash with the number of the last lock (n),
+ * the host that took it (host), and the number behind which a person has chosen (chosen). */
+const char *session_redis_fence_key(struct arena *a, const struct conf_store *store,
+                                    const char *conversation);
 
 #endif

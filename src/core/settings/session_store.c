@@ -7,7 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
-#include "core/settings/session_redis.h"
+#include "base/sys/log.h"
 
 #define UNSAVED_MAX 1000
 
@@ -17,7 +17,9 @@ struct session_store_pending {
     struct session_store *sessions;
     char *agent, *conversation;
     char *id; /* NULL: it is over */
-    bool failed;
+    int64_t fence;
+    const char *host;
+    enum session_redis_written written;
 };
 
 struct session_store {
@@ -25,6 +27,7 @@ struct session_store {
     struct settings_worker *settings;
     const struct conf_store *store;
     bool shared;                           /* Redis has them too */
+    const char *host;                      /* in the record of locks; or "" */
     struct session_store_pending *unsaved; /* at most one of a conversation; the newest first */
     size_t n_unsaved;
 };
@@ -149,8 +152,12 @@ static void work_keep(void *arg)
 {
     struct session_store_pending *const n = arg;
     const struct session_store *const s = n->sessions;
-    n->failed = session_redis_write(settings_worker_redis(s->settings), s->store, n->agent,
-                                    n->conversation, n->id) < 0;
+    n->written = session_redis_write(settings_worker_redis(s->settings), s->store,
+                                     &(struct session_redis_value){.agent = n->agent,
+                                                                   .conversation = n->conversation,
+                                                                   .id = n->id,
+                                                                   .fence = n->fence,
+                                                                   .host = n->host});
 }
 
 static void late_keep(void *arg)
@@ -181,10 +188,22 @@ static void keep_for_later(struct session_store *s, struct session_store_pending
         session_store_drop(s, last);
 }
 
+/* What this host remembers is not to be resumed while Redis is away either. */
+static void session_store_on_refused(struct session_store *s, const struct session_store_pending *n)
+{
+    CLEANUP_FREE char *key = session_store_key_of(n->agent, n->conversation);
+    log_write(LOG_INFO, "host",
+              "session of conversation %s not stored: the conversation has gone on without it",
+              n->conversation);
+    journal_async_kv_put(s->journal, key, NULL, NULL, NULL);
+}
+
 static void done_keep(void *arg)
 {
     struct session_store_pending *const n = arg;
-    if (n->failed)
+    if (n->written == SESSION_REFUSED)
+        session_store_on_refused(n->sessions, n);
+    if (n->written == SESSION_NOT_WRITTEN)
         keep_for_later(n->sessions, n);
     else
         free_note(n);
@@ -201,7 +220,7 @@ static void on_back(void *ctx)
 }
 
 static void share(struct session_store *s, const char *agent, const char *conversation,
-                  const char *id)
+                  const char *id, int64_t fence)
 {
     if (!s->shared)
         return;
@@ -210,15 +229,17 @@ static void share(struct session_store *s, const char *agent, const char *conver
     n->agent = xstrdup(agent);
     n->conversation = xstrdup(conversation);
     n->id = xstrdup(id);
+    n->fence = fence;
+    n->host = s->host;
     settings_worker_submit(s->settings, work_keep, late_keep, done_keep, n);
 }
 
 void session_store_save(struct session_store *s, const char *agent, const char *conversation,
-                        const char *id)
+                        const char *id, int64_t fence)
 {
     CLEANUP_FREE char *key = session_store_key_of(agent, conversation);
     journal_async_kv_put(s->journal, key, id, NULL, NULL);
-    share(s, agent, conversation, id);
+    share(s, agent, conversation, id, fence);
 }
 
 static char *spent_key_of(const char *agent, const char *conversation)
@@ -245,7 +266,7 @@ void session_store_delete(struct session_store *s, const char *agent, const char
     CLEANUP_FREE char *key = session_store_key_of(agent, conversation);
     journal_async_kv_put(s->journal, key, NULL, NULL, NULL);
     session_store_keep_spent(s, agent, conversation, NULL);
-    share(s, agent, conversation, NULL);
+    share(s, agent, conversation, NULL, SESSION_FENCE_CHOSEN);
 }
 
 /* ---- its life ---- */
@@ -259,10 +280,16 @@ struct session_store *session_store_new(struct journal_async *journal,
         .settings = settings,
         .store = settings_worker_store_conf(settings),
         .shared = settings_worker_store_conf(settings)->kind == CONF_REDIS,
+        .host = "",
     };
     if (s->shared)
         settings_worker_set_reconnect_cb(settings, on_back, s);
     return s;
+}
+
+void session_store_set_host(struct session_store *s, const char *host)
+{
+    s->host = host;
 }
 
 void session_store_free(struct session_store *s)

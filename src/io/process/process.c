@@ -280,6 +280,12 @@ void process_signal(struct process *p, int signo)
         process_ask(p, (unsigned char)signo);
 }
 
+void process_set_lease(struct process *p, int64_t until_ms)
+{
+    const struct shim_lease lease = {.until_ms = until_ms};
+    (void)!send(p->control.fd, &lease, sizeof lease, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
 /* --- the end ------------------------------------------------------------------------------ */
 
 pid_t process_pid(const struct process *p)

@@ -52,6 +52,9 @@ void process_write(struct process *p, const char *bytes, size_t n);
 void process_close_stdin(struct process *p);
 /* To the child's process group; nothing once the child is gone. */
 void process_signal(struct process *p, int signo);
+/* Unless this is called again before, all of it is killed at that time (clock_mono_ms), also while
+ * this process stands still; 0: at no time. */
+void process_set_lease(struct process *p, int64_t until_ms);
 /* Of the shim, which leads the session of the child. */
 pid_t process_pid(const struct process *p);
 /* SIGKILL to the child and everything below it; waits up to 100 ms for their end. 0: nobody is

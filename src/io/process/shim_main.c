@@ -25,10 +25,11 @@
 #define ROUNDS_MAX 200 /* then what cannot be killed is tried slowly */
 
 struct shim_state {
-    int signals;     /* a signalfd for SIGCHLD */
-    bool host;       /* is there */
-    pid_t agent;     /* 0: gone */
-    int64_t kill_ms; /* when all is to be killed; -1: not yet */
+    int signals;      /* a signalfd for SIGCHLD */
+    bool host;        /* is there */
+    pid_t agent;      /* 0: gone */
+    int64_t kill_ms;  /* when all is to be killed; -1: not yet */
+    int64_t lease_ms; /* when that begins unless the host puts it off; 0: at no time */
     unsigned rounds, killed;
     const char *cgroup; /* or NULL */
 };
@@ -74,13 +75,18 @@ static void lose_host(struct shim_state *s)
 
 static void hear_host(struct shim_state *s)
 {
-    unsigned char asked;
+    union {
+        unsigned char byte;
+        struct shim_lease lease;
+    } asked;
     ssize_t n;
-    while ((n = recv(SHIM_CONTROL_FD, &asked, 1, MSG_DONTWAIT)) == 1)
-        if (asked == SHIM_KILL)
+    while ((n = recv(SHIM_CONTROL_FD, &asked, sizeof asked, MSG_DONTWAIT)) > 0)
+        if (n == (ssize_t)sizeof asked.lease)
+            s->lease_ms = asked.lease.until_ms;
+        else if (asked.byte == SHIM_KILL)
             s->kill_ms = 0;
         else
-            signal_agent(s, asked);
+            signal_agent(s, asked.byte);
     if (n == 0 || (errno != EAGAIN && errno != EINTR))
         lose_host(s);
 }
@@ -88,11 +94,13 @@ static void hear_host(struct shim_state *s)
 /* Kills when it is time to; returns for how long to wait then. */
 static int kill_round(struct shim_state *s)
 {
+    const int64_t now = clock_mono_ms();
+    if (s->lease_ms && now >= s->lease_ms)
+        s->kill_ms = 0;
     if (s->kill_ms < 0)
-        return -1;
-    const int64_t left = s->kill_ms - clock_mono_ms();
-    if (left > 0)
-        return (int)left;
+        return s->lease_ms ? (int)(s->lease_ms - now) : -1;
+    if (s->kill_ms > now)
+        return (int)(s->kill_ms - now);
     if (s->cgroup)
         cgroup_kill(s->cgroup);
     process_tree_kill_descendants(getpid());

@@ -12,16 +12,23 @@
  * with the environment of the agent, its descriptors as 0-2, and a SOCK_SEQPACKET as
  * SHIM_CONTROL_FD. The agent is put into the cgroup, which is the shim's to remove. When the host's
  * end of that is closed, as by the host's death, the shim asks the agent to end, then kills all
- * there is. It exits with 0 once nobody is left, and only then. */
+ * there is. It does so as well at a time that the host has set and not put off, because a host that
+ * stands still cannot end an agent itself. It exits with 0 once nobody is left, and only then. */
 #ifndef IO_PROCESS_SHIM_PROTOCOL_H
 #define IO_PROCESS_SHIM_PROTOCOL_H
 
+#include <stdint.h>
+
 enum { SHIM_CONTROL_FD = 3 };
-#define SHIM_PROTOCOL "2"
+#define SHIM_PROTOCOL "3"
 enum { SHIM_MAX_GROUPS = 1024 };
 
 /* To the shim, one byte: a signal for the agent's process group, or this: kill everything. */
 enum { SHIM_KILL = 0xff };
+/* Or a struct: when all is to be killed, in milliseconds of CLOCK_MONOTONIC; 0: at no time. */
+struct shim_lease {
+    int64_t until_ms;
+};
 
 /* From the shim, SHIM_READY first: whoever falls silent after it was killed. */
 struct shim_report {

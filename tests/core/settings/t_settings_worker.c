@@ -141,7 +141,7 @@ static const char *find(void)
 
 static void keep(const char *id)
 {
-    session_store_save(host.sessions, name, "tg:A", id);
+    session_store_save(host.sessions, name, "tg:A", id, SESSION_FENCE_CHOSEN);
 }
 
 static bool has_printed(const void *line)
@@ -201,7 +201,7 @@ static void test_slow(void)
     is_str(find(), "s-1", "a session is that of the ledger");
     ok(got.took_ms < REDIS_CALL_MS + SLACK_MS, "in time: %d ms", (int)got.took_ms);
     for (int i = 0; i < 50; i++)
-        session_store_save(host.sessions, name, "tg:B", "s-2");
+        session_store_save(host.sessions, name, "tg:B", "s-2", SESSION_FENCE_CHOSEN);
     const int64_t began = clock_mono_ms();
     end();
     ok(clock_mono_ms() - began < SLACK_MS, "the end does not wait for it");
@@ -229,7 +229,7 @@ static void test_sessions(void)
     char created[64];
     snprintf(created, sizeof created, "%s", redis_cli("hget " SESSION " created_at"));
     redis_cli("expire " SESSION " 5");
-    session_store_save(host.sessions, name, "tg:A", "s-1");
+    session_store_save(host.sessions, name, "tg:A", "s-1", SESSION_FENCE_CHOSEN);
     is_str(find(), "s-1", "when it is used again");
     ok(atoi(redis_cli("ttl " SESSION)) > 990, "that begins anew");
     is_str(redis_cli("hget " SESSION " created_at"), created, "but not its beginning");

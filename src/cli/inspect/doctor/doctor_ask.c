@@ -88,6 +88,52 @@ void doctor_end_asking(struct doctor *d)
 
 /* ---- the server of the store ---- */
 
+/* Of the hosts that use the locks of conversations there; -1: scripts are refused. */
+static int doctor_list_hosts(struct redis_client *redis, const char *prefix, struct buf *names,
+                             size_t *n, struct tc_err *err)
+{
+    struct arena arena = {0};
+    struct redis_reply reply = {.type = REDIS_NOTHING};
+    const char *const words[] = {"EVAL",
+                                 "local hosts = redis.call('ZRANGE', KEYS[1], 0, 99) "
+                                 "table.sort(hosts) return hosts",
+                                 "1", arena_sprintf(&arena, "%s:turncast_hosts", prefix), NULL};
+    const int rc =
+        redis_call_pipeline(redis, &(struct redis_command){words}, 1, &arena, &reply, err);
+    *n = reply.type == REDIS_LIST ? reply.n : 0;
+    for (size_t i = 0; i < *n; i++)
+        buf_printf(names, "%s%.*s", i ? ", " : "", (int)strcspn(reply.items[i].text.p, "/"),
+                   reply.items[i].text.p);
+    arena_fini(&arena);
+    return rc;
+}
+
+/* Whether hosts that share it can keep a conversation from running twice. */
+static void doctor_look_at_locks(struct doctor *d, struct redis_client *redis)
+{
+    const struct conf_store *const s = &d->conf->store;
+    CLEANUP_BUF struct buf names = {0};
+    struct tc_err err = {0};
+    size_t n = 0;
+    if (doctor_list_hosts(redis, s->prefix, &names, &n, &err) < 0) {
+        doctor_report(
+            d, FINDING_ERROR, "locks",
+            "Redis refuses scripts; sessions are not stored in it, and hosts that share it "
+            "cannot lock conversations: %s",
+            err.text);
+        doctor_suggest(d, "permit EVAL and the keys %s:* to the user of Redis", s->prefix);
+    } else if (!s->lock_s && n) {
+        doctor_report(d, FINDING_WARNING, "locks",
+                      "store.redis.lock_s = 0, but Redis is shared with %s; a conversation can run "
+                      "on two hosts at the same time",
+                      names.p);
+        doctor_suggest(d, "remove store.redis.lock_s");
+    } else {
+        doctor_report(d, FINDING_OK, "locks", "hosts that lock conversations in Redis: %s",
+                      n ? names.p : "none yet");
+    }
+}
+
 void doctor_look_at_store(struct doctor *d)
 {
     const struct conf_store *const s = &d->conf->store;
@@ -105,6 +151,7 @@ void doctor_look_at_store(struct doctor *d)
     struct redis_client *const redis = redis_new(&spec);
     if (redis_call_pipeline(redis, &(struct redis_command){ping}, 1, &arena, &reply, &err) == 0) {
         doctor_report(d, FINDING_OK, "redis", "%s answers", s->path ? s->path : s->host);
+        doctor_look_at_locks(d, redis);
     } else {
         doctor_report(d, FINDING_ERROR, "redis", "%s", err_format(&err));
         doctor_suggest(d, "start the server, or change store.redis");

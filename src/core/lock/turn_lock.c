@@ -1,0 +1,452 @@
+/* SPDX-License-Identifier: MIT
+ * Owns which conversations this host has, wants, and for how long. */
+#include "core/lock/turn_lock.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/queue.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/invariant.h"
+#include "base/plural.h"
+#include "base/sys/clock.h"
+#include "base/sys/log.h"
+#include "base/sys/uuid.h"
+#include "core/lock/turn_lock_redis.h"
+
+#define TRY_AGAIN_MS 500
+#define HOST_KEY "lock:host"     /* in the journal: how this host is named in Redis */
+#define OTHERS_KEY "lock:others" /* and how many others shared Redis when it answered last */
+
+struct turn_lock {
+    LIST_ENTRY(turn_lock) next;
+    char *conversation;
+    enum turn_lock_state state;
+    int64_t fence; /* 0: it is held without Redis, which is away */
+    bool moved;
+    int64_t until_ms;      /* of one that is held */
+    int64_t away_since_ms; /* of one that waits for Redis */
+    uint64_t ask;          /* the newest request about it; 0: none is under way */
+};
+
+struct turn_locks {
+    struct loop *loop;
+    struct journal_async *journal;
+    struct settings_worker *settings; /* NULL: every lock is this host's */
+    struct session_store *sessions;
+    const struct turn_lock_events *events;
+    void *ctx;
+    LIST_HEAD(, turn_lock) list;
+    struct loop_timer *beat;
+    struct turn_lock_redis redis;
+    char *name, *host; /* host: NULL until the journal has answered */
+    char token[37];
+    int64_t others; /* other hosts; -1: Redis has never told */
+    int64_t greeted_ms;
+    uint64_t asks;
+    bool closed;
+};
+
+/* ---- one ---- */
+
+static struct turn_lock *turn_lock_find(const struct turn_locks *l, const char *conversation)
+{
+    struct turn_lock *k;
+    LIST_FOREACH (k, &l->list, next)
+        if (strcmp(k->conversation, conversation) == 0)
+            return k;
+    return NULL;
+}
+
+static void turn_lock_remove(struct turn_lock *k)
+{
+    LIST_REMOVE(k, next);
+    free(k->conversation);
+    free(k);
+}
+
+static void turn_lock_change(struct turn_locks *l, struct turn_lock *k, enum turn_lock_state state)
+{
+    if (k->state == state)
+        return;
+    k->state = state;
+    CLEANUP_FREE char *conversation = xstrdup(k->conversation);
+    if (state == TURN_LOCK_GIVEN_UP)
+        turn_lock_remove(k);
+    l->events->changed(l->ctx, conversation, state);
+}
+
+static void turn_lock_lose(struct turn_locks *l, struct turn_lock *k, const char *why)
+{
+    ASSERT(k->state == TURN_LOCK_HELD);
+    CLEANUP_FREE char *conversation = xstrdup(k->conversation);
+    log_write(LOG_WARN, "host", "lost the lock of conversation %s: %s", conversation, why);
+    turn_lock_remove(k);
+    l->events->lost(l->ctx, conversation);
+}
+
+/* ---- requests to Redis ---- */
+
+struct turn_lock_errand {
+    struct turn_locks *all;
+    struct turn_lock_redis redis;
+    struct turn_lock_request requests[TURN_LOCK_CALL_MAX];
+    uint64_t asks[TURN_LOCK_CALL_MAX];
+    size_t n;
+    int64_t sent_ms;
+    struct arena arena; /* the conversations of the requests */
+    /* written by the worker's thread, read when it is done */
+    int rc;
+    int64_t others;
+};
+
+static int64_t turn_lock_ms(const struct turn_locks *l)
+{
+    return l->redis.store->lock_s * 1000;
+}
+
+static void turn_lock_beat_soon(struct turn_locks *l)
+{
+    const int64_t third = turn_lock_ms(l) / 3, tenth = turn_lock_ms(l) / 10;
+    loop_timer_set(l->beat, LIST_EMPTY(&l->list)   ? third
+                            : tenth < TRY_AGAIN_MS ? tenth
+                                                   : TRY_AGAIN_MS);
+}
+
+static int64_t turn_lock_lease(const struct turn_locks *l)
+{
+    return turn_lock_ms(l) - turn_lock_ms(l) / 10;
+}
+
+/* No other host shares Redis, as far as is known: then its absence is no reason to wait. */
+static bool turn_lock_is_alone(const struct turn_locks *l)
+{
+    return l->others == 0;
+}
+
+static void turn_lock_on_away(struct turn_locks *l, struct turn_lock *k)
+{
+    const int64_t now = clock_mono_ms();
+    if (k->state == TURN_LOCK_HELD)
+        return; /* until its time is over */
+    if (turn_lock_is_alone(l)) {
+        turn_lock_change(l, k, TURN_LOCK_HELD);
+        return;
+    }
+    if (k->state != TURN_LOCK_AWAY)
+        k->away_since_ms = now;
+    if (now - k->away_since_ms >= l->redis.store->lock_wait_s * 1000)
+        turn_lock_change(l, k, TURN_LOCK_GIVEN_UP);
+    else
+        turn_lock_change(l, k, TURN_LOCK_AWAY);
+}
+
+static void turn_lock_on_done(struct turn_locks *l, struct turn_lock *k,
+                              const struct turn_lock_request *q, int64_t sent_ms)
+{
+    k->fence = q->fence;
+    k->moved = q->moved;
+    k->until_ms = sent_ms + turn_lock_lease(l);
+    if (k->state != TURN_LOCK_HELD)
+        turn_lock_change(l, k, TURN_LOCK_HELD);
+    else
+        l->events->renewed(l->ctx, k->conversation, turn_lock_until_ms(l, k->conversation));
+}
+
+static void turn_lock_take_answer(struct turn_locks *l, struct turn_lock *k,
+                                  const struct turn_lock_request *q, int64_t sent_ms)
+{
+    if (q->done)
+        turn_lock_on_done(l, k, q, sent_ms);
+    else if (k->state == TURN_LOCK_HELD)
+        turn_lock_lose(l, k, "another host has taken it");
+    else
+        turn_lock_change(l, k, TURN_LOCK_ELSEWHERE);
+}
+
+static void turn_lock_note_others(struct turn_locks *l, int64_t others)
+{
+    if (l->others == others)
+        return;
+    if (others && l->others <= 0)
+        log_write(LOG_INFO, "host", "%lld other host%s the locks of conversations in Redis",
+                  (long long)others, PLURAL(others, " uses", "s use"));
+    l->others = others;
+    journal_async_kv_put(l->journal, OTHERS_KEY, others ? "1" : "0", NULL, NULL);
+}
+
+static void turn_lock_work(void *arg)
+{
+    struct turn_lock_errand *const e = arg;
+    e->rc = turn_lock_redis_call(settings_worker_redis(e->all->settings), &e->redis, e->requests,
+                                 e->n, &e->others);
+}
+
+/* The lock that the request is about, unless something else has been asked since. */
+static struct turn_lock *turn_lock_of(const struct turn_lock_errand *e, size_t i)
+{
+    struct turn_lock *const k = turn_lock_find(e->all, e->requests[i].conversation);
+    return k && k->ask == e->asks[i] ? k : NULL;
+}
+
+/* Redis is slow: whoever waits is told as if it were away. What it answers later counts still. */
+static void turn_lock_on_late(void *arg)
+{
+    const struct turn_lock_errand *const e = arg;
+    for (size_t i = 0; i < e->n && !e->all->closed; i++) {
+        struct turn_lock *const k = turn_lock_of(e, i);
+        if (k)
+            turn_lock_on_away(e->all, k);
+    }
+}
+
+static void turn_lock_on_answers(struct turn_lock_errand *e)
+{
+    for (size_t i = 0; i < e->n; i++) {
+        struct turn_lock *const k = turn_lock_of(e, i);
+        if (!k)
+            continue;
+        k->ask = 0;
+        if (e->rc < 0)
+            turn_lock_on_away(e->all, k);
+        else
+            turn_lock_take_answer(e->all, k, &e->requests[i], e->sent_ms);
+    }
+}
+
+static void turn_lock_on_errand(void *arg)
+{
+    struct turn_lock_errand *const e = arg;
+    if (e->rc == 0)
+        turn_lock_note_others(e->all, e->others);
+    if (!e->all->closed)
+        turn_lock_on_answers(e);
+    arena_fini(&e->arena);
+    free(e);
+}
+
+static struct turn_lock_errand *turn_lock_errand_new(struct turn_locks *l)
+{
+    struct turn_lock_errand *const e = xcalloc(1, sizeof *e);
+    e->all = l;
+    e->redis = l->redis;
+    return e;
+}
+
+static void turn_lock_errand_add(struct turn_lock_errand *e, enum turn_lock_verb verb,
+                                 struct turn_lock *k)
+{
+    ASSERT(e->n < TURN_LOCK_CALL_MAX);
+    e->requests[e->n] = (struct turn_lock_request){
+        .verb = verb, .conversation = arena_strdup(&e->arena, k->conversation), .fence = k->fence};
+    e->asks[e->n++] = k->ask = ++e->all->asks;
+}
+
+static void turn_lock_submit(struct turn_lock_errand *e)
+{
+    e->sent_ms = e->all->greeted_ms = clock_mono_ms();
+    settings_worker_submit(e->all->settings, turn_lock_work, turn_lock_on_late, turn_lock_on_errand,
+                           e);
+}
+
+/* ---- time ---- */
+
+/* The agent must have ended when another host can take the lock. */
+static void turn_lock_expire(struct turn_locks *l)
+{
+    const int64_t now = clock_mono_ms();
+    struct turn_lock *k = LIST_FIRST(&l->list);
+    while (k && !turn_lock_is_alone(l))
+        if (k->state == TURN_LOCK_HELD && k->until_ms && now >= k->until_ms) {
+            turn_lock_lose(l, k, "it could not be renewed within store.redis.lock_s");
+            k = LIST_FIRST(&l->list); /* who was told may have released others */
+        } else {
+            k = LIST_NEXT(k, next);
+        }
+}
+
+static bool turn_lock_is_due(const struct turn_locks *l, const struct turn_lock *k)
+{
+    if (k->ask)
+        return false;
+    if (k->state != TURN_LOCK_HELD || !k->fence)
+        return true;
+    return clock_mono_ms() >= k->until_ms - turn_lock_lease(l) + turn_lock_ms(l) / 3;
+}
+
+static void turn_lock_ask_due(struct turn_locks *l)
+{
+    struct turn_lock_errand *e = NULL;
+    struct turn_lock *k;
+    LIST_FOREACH (k, &l->list, next) {
+        if (!turn_lock_is_due(l, k))
+            continue;
+        e = e ? e : turn_lock_errand_new(l);
+        turn_lock_errand_add(
+            e, k->state == TURN_LOCK_HELD && k->fence ? TURN_LOCK_RENEW : TURN_LOCK_TAKE, k);
+        if (e->n < TURN_LOCK_CALL_MAX)
+            continue;
+        turn_lock_submit(e);
+        e = NULL;
+    }
+    if (e)
+        turn_lock_submit(e);
+}
+
+static void turn_lock_on_beat(void *arg)
+{
+    struct turn_locks *const l = arg;
+    if (l->closed)
+        return;
+    turn_lock_expire(l);
+    turn_lock_ask_due(l);
+    if (clock_mono_ms() - l->greeted_ms >= turn_lock_ms(l) / 3)
+        turn_lock_submit(turn_lock_errand_new(l));
+    turn_lock_beat_soon(l);
+}
+
+/* ---- what the owner asks ---- */
+
+static bool turn_locks_are_shared(const struct turn_locks *l)
+{
+    return l && l->settings;
+}
+
+enum turn_lock_state turn_lock_want(struct turn_locks *l, const char *conversation)
+{
+    if (!turn_locks_are_shared(l))
+        return TURN_LOCK_HELD;
+    struct turn_lock *k = turn_lock_find(l, conversation);
+    if (k)
+        return k->state;
+    k = xcalloc(1, sizeof *k);
+    k->conversation = xstrdup(conversation);
+    k->state = TURN_LOCK_ASKED;
+    LIST_INSERT_HEAD(&l->list, k, next);
+    if (l->host)
+        turn_lock_ask_due(l);
+    turn_lock_beat_soon(l);
+    return k->state;
+}
+
+enum turn_lock_state turn_lock_state(const struct turn_locks *l, const char *conversation)
+{
+    if (!turn_locks_are_shared(l))
+        return TURN_LOCK_HELD;
+    const struct turn_lock *const k = turn_lock_find(l, conversation);
+    return k ? k->state : TURN_LOCK_NONE;
+}
+
+void turn_lock_release(struct turn_locks *l, const char *conversation)
+{
+    struct turn_lock *const k =
+        turn_locks_are_shared(l) && !l->closed ? turn_lock_find(l, conversation) : NULL;
+    if (!k)
+        return;
+    if (k->state == TURN_LOCK_HELD || k->ask) {
+        struct turn_lock_errand *const e = turn_lock_errand_new(l);
+        turn_lock_errand_add(e, TURN_LOCK_DROP, k);
+        turn_lock_submit(e);
+    }
+    turn_lock_remove(k);
+}
+
+int64_t turn_lock_fence(const struct turn_locks *l, const char *conversation)
+{
+    const struct turn_lock *const k =
+        turn_locks_are_shared(l) ? turn_lock_find(l, conversation) : NULL;
+    return k && k->fence ? k->fence : SESSION_FENCE_NONE;
+}
+
+int64_t turn_lock_until_ms(const struct turn_locks *l, const char *conversation)
+{
+    const struct turn_lock *const k =
+        turn_locks_are_shared(l) ? turn_lock_find(l, conversation) : NULL;
+    return k && !turn_lock_is_alone(l) ? k->until_ms : 0;
+}
+
+bool turn_lock_has_moved(const struct turn_locks *l, const char *conversation)
+{
+    const struct turn_lock *const k =
+        turn_locks_are_shared(l) ? turn_lock_find(l, conversation) : NULL;
+    return k && k->moved;
+}
+
+/* ---- begin and end ---- */
+
+static void turn_locks_on_others(void *ctx, enum journal_status status, const char *text)
+{
+    struct turn_locks *const l = ctx;
+    if (status == JOURNAL_DONE && l->others < 0)
+        l->others = strtoll(text, NULL, 10);
+    if (l->closed)
+        return;
+    session_store_set_host(l->sessions, l->host);
+    turn_lock_on_beat(l);
+}
+
+static void turn_locks_on_host(void *ctx, enum journal_status status, const char *text)
+{
+    struct turn_locks *const l = ctx;
+    char id[37];
+    uuid_make(id);
+    if (status != JOURNAL_DONE)
+        journal_async_kv_put(l->journal, HOST_KEY, id, NULL, NULL);
+    l->host = xasprintf("%s/%s", l->name, status == JOURNAL_DONE ? text : id);
+    l->redis.host = l->host;
+}
+
+struct turn_locks *turn_locks_new(struct loop *loop, struct journal_async *journal,
+                                  struct settings_worker *settings, struct session_store *sessions,
+                                  const char *host)
+{
+    struct turn_locks *const l = xcalloc(1, sizeof *l);
+    const struct conf_store *const store = settings_worker_store_conf(settings);
+    LIST_INIT(&l->list);
+    if (store->kind != CONF_REDIS || !store->lock_s)
+        return l;
+    l->loop = loop;
+    l->journal = journal;
+    l->settings = settings;
+    l->sessions = sessions;
+    l->others = -1;
+    char name[65] = "";
+    if (!host && gethostname(name, sizeof name - 1) < 0)
+        snprintf(name, sizeof name, "turncast");
+    l->name = xstrdup(host ? host : name);
+    uuid_make(l->token);
+    l->redis = (struct turn_lock_redis){.store = store, .token = l->token};
+    l->beat = loop_timer_new(loop, turn_lock_on_beat, l);
+    journal_async_kv_get(journal, HOST_KEY, turn_locks_on_host, l);
+    journal_async_kv_get(journal, OTHERS_KEY, turn_locks_on_others, l);
+    return l;
+}
+
+void turn_locks_set_events(struct turn_locks *l, const struct turn_lock_events *events, void *ctx)
+{
+    l->events = events;
+    l->ctx = ctx;
+}
+
+void turn_locks_close(struct turn_locks *l)
+{
+    l->closed = true;
+    if (l->beat)
+        loop_timer_set(l->beat, -1);
+}
+
+void turn_locks_free(struct turn_locks *l)
+{
+    if (!l)
+        return;
+    while (!LIST_EMPTY(&l->list))
+        turn_lock_remove(LIST_FIRST(&l->list));
+    if (l->beat)
+        loop_timer_free(l->beat);
+    free(l->name);
+    free(l->host);
+    free(l);
+}

@@ -1,0 +1,244 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Two hosts that share a Redis: a conversation is continued by both, and never by both at once, also when
+a host is killed, stands still, or loses Redis. Each agent writes down at which times it lived."""
+import json
+import pathlib
+import signal
+import sys
+import tempfile
+import threading
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "api"))
+
+from door import BUILD, KEYS, Door, done, equal, http_group, ok, until  # noqa: E402
+from redis_server import PASSWORD, Redis  # noqa: E402
+
+LOCK_S = 6  # long enough for a busy machine to renew it
+WAIT_S = 4
+
+# The talker, in a process that notes every 10 ms that it lives; who kills the one kills both.
+WITNESS = r'''
+import os, subprocess, sys, time
+record = open(sys.argv[1], "ab", buffering=0)
+agent = subprocess.Popen(sys.argv[2:])
+while True:
+    record.write(b"%d %d\n" % (os.getpid(), time.monotonic_ns()))
+    try:
+        status = agent.wait(0.01)
+        break
+    except subprocess.TimeoutExpired:
+        pass
+record.write(b"%d %d\n" % (os.getpid(), time.monotonic_ns()))
+sys.exit(status)
+'''
+
+
+class Lives:
+    """What the agents have noted."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def intervals(self):
+        found = {}
+        for line in self.path.read_text().splitlines():
+            pid, at = map(int, line.split())
+            first, last = found.get(pid, (at, at))
+            found[pid] = (min(first, at), max(last, at))
+        return sorted(found.values())
+
+    def check(self, count, what):
+        """So many agents lived, one after another."""
+        lives = self.intervals()
+        equal(len(lives), count, f"{what}: agents")
+        overlaps = [(a, b) for a, b in zip(lives, lives[1:]) if b[0] <= a[1]]
+        equal(overlaps, [], f"{what}: never two at the same time")
+        self.path.write_text("")
+
+
+def make_host(redis, folder, name, *, prefix="bots"):
+    witness = folder / "witness.py"
+    witness.write_text(WITNESS)
+    record = folder / "lives"
+    record.touch()
+    talker = [sys.executable, str(witness), str(record), str(BUILD / "tests/fake/talker"), "-g", str(folder)]
+    agents = f"""locked : {{ command = {json.dumps(talker)}; resume = ["{{session_id}}"]; dialect = "claude";
+    exit_grace_s = 1; term_grace_s = 1; attempts = 3; }};"""
+    store = f"""store : {{ kind = "redis"; redis : {{ address = "127.0.0.1:{redis.port}"; prefix = "{prefix}";
+    password = "{PASSWORD}"; lock_s = {LOCK_S}; lock_wait_s = {WAIT_S}; }}; }};
+host = {{ name = "{name}"; }};"""
+    http = http_group({"ann": KEYS["ann"]}).replace("ann : {", "ann : { shared_conversations = true;")
+    return Door(agents=agents, extra='log : { level = "info"; };' + store, http=http)
+
+
+class Completion(threading.Thread):
+    """A chat completion, in the background: its status and answer."""
+
+    def __init__(self, host, text, conversation):
+        super().__init__(daemon=True)
+        self.host, self.text, self.conversation = host, text, conversation
+        self.status, self.answer = None, ""
+        self.start()
+
+    def run(self):
+        body = {"model": "locked", "messages": [{"role": "user", "content": self.text}]}
+        try:
+            self.status, _, self.answer = self.host.ask("POST", "/v1/chat/completions", key="ann", body=body,
+                                                        X_Conversation_Id=self.conversation)
+        except OSError:  # of a host that was killed
+            self.status = 0
+
+    def result(self):
+        self.join(90)
+        return self.status, self.answer if isinstance(self.answer, str) else self.answer.decode()
+
+    def succeeds(self, what):
+        status, text = self.result()
+        equal(status, 200, f"{what}: answered")
+        return json.loads(text)["choices"][0]["message"]["content"] if status == 200 else text
+
+    def fails(self, code, what):
+        status, text = self.result()
+        ok(status != 200 and code in text, f"{what}: {code}", (status, text))
+
+
+def states(host):
+    return [t["state"] for t in host.turns() if t["state"] in ("waiting", "running")]
+
+
+def begin_gated(host, folder, id_, conversation):
+    """A turn whose agent waits until let_go."""
+    turn = Completion(host, f"id={id_} gated tools=1", conversation)
+    until(lambda: "running" in states(host), f"{id_} runs")
+    until(lambda: (folder / "lives").stat().st_size, f"the agent of {id_} lives")
+    return turn
+
+
+def let_go(folder, id_):
+    with open(folder / id_, "a", encoding="ascii") as gate:
+        gate.write("x" * 9)
+
+
+def together(redis, a, b, folder, lives):
+    """Messages to both hosts at the same time."""
+    asked = [Completion(host, f"id={name}{i}", "chat") for i in range(3) for name, host in (("a", a), ("b", b))]
+    said = [c.succeeds(c.text) for c in asked]
+    ok(all(s for s in said), "each was answered", said)
+    lives_now = len(lives.intervals())
+    ok(2 <= lives_now <= 6, "by turns of both", lives_now)
+    lives.check(lives_now, "messages to both hosts")
+    first = begin_gated(a, folder, "one", "chat")
+    second = Completion(b, "id=two", "chat")
+    until(lambda: states(b) == ["waiting"], "the turn of the other host is told as waiting")
+    let_go(folder, "one")
+    ok("one" in first.succeeds("the first") and "two" in second.succeeds("the second"), "each has its answer")
+    session = redis("HGET", "bots:session:conv:locked:-:chat", "claude_session_id")
+    ok(session and session in first.result()[1] and session in second.result()[1], "one session for both", session)
+    lives.check(2, "one after another")
+
+
+def killed(redis, a, b, folder, lives):
+    """The host that has the lock is killed; its agent and, later, its lock end."""
+    first = begin_gated(a, folder, "dies", "killed")
+    ok(redis("PTTL", "bots:turncast_lock:openai::-:killed") > 0, "the lock ends by itself")
+    second = Completion(b, "id=after", "killed")
+    until(lambda: states(b) == ["waiting"], "the other host waits")
+    a.kill()
+    second.succeeds("behind a host that was killed")
+    first.result()
+    lives.check(2, "a host that was killed")
+    a.start()
+    until(a.has_started, "it starts again")
+    first = begin_gated(a, folder, "dies2", "killed")
+    a.kill()
+    a.start()
+    until(a.has_started, "it starts again")
+    Completion(a, "id=own", "killed").succeeds("the lock of its own earlier life")
+    ok(first.result()[0] == 0, "whose turn is over")
+    lives.check(2, "a host that takes its own lock again")
+
+
+def frozen(redis, a, b, folder, lives):
+    """The host that has the lock stands still until the lock has ended."""
+    first = begin_gated(a, folder, "stands", "frozen")
+    a.process.send_signal(signal.SIGSTOP)
+    second = Completion(b, "id=meanwhile", "frozen")
+    second.succeeds("while the other host stands still")
+    before = redis("HGETALL", "bots:session:conv:locked:-:frozen")
+    a.process.send_signal(signal.SIGCONT)
+    first.fails("lock_lost", "the turn of a host that stood still")
+    let_go(folder, "stands")
+    lives.check(2, "a host that stood still: not started again")
+    equal(redis("HGETALL", "bots:session:conv:locked:-:frozen"), before, "its session is not stored")
+    Completion(a, "id=later", "frozen").succeeds("it takes part again")
+    lives.check(1, "later")
+
+
+def doctor(redis, a):
+    """What `turncast doctor` says of the locks."""
+    ok("hosts that lock conversations in Redis: a, b" in a.run("doctor")[1], "doctor lists the hosts")
+    redis("ACL", "SETUSER", "default", "-eval")
+    text = a.run("doctor")[1]
+    ok("cannot lock conversations: NOPERM" in text and "permit EVAL" in text, "and says when there can be no lock",
+       text)
+    redis("ACL", "SETUSER", "default", "+eval")
+    config = a.config.read_text()
+    a.config.write_text(config.replace(f"lock_s = {LOCK_S}", "lock_s = 0"))
+    ok("but Redis is shared with a, b" in a.run("doctor")[1], "and when this host has none")
+    a.config.write_text(config)
+
+
+def outage(redis, a, folder, lives):
+    """Redis is away while a turn runs, and when one is to begin."""
+    first = begin_gated(a, folder, "cut", "outage")
+    redis.stop()
+    waits = Completion(a, "id=none", "outage-2")
+    waits.fails("store_unavailable", "a message while Redis is away")
+    first.fails("lock_lost", "a turn whose lock could not be renewed")
+    lives.check(1, "Redis is away")
+    waits = Completion(a, "id=back", "outage-2")
+    until(lambda: "waiting" in states(a), "the next message waits")
+    redis.start()
+    waits.succeeds("until Redis is back")
+    lives.check(1, "Redis is back")
+
+
+def alone(redis, folder, lives):
+    """A host that shares Redis with nobody does not need it."""
+    with make_host(redis, folder, "alone", prefix="own") as host:
+        until(host.has_started, "all instances run")
+        first = begin_gated(host, folder, "alone", "outage")
+        redis.stop()
+        Completion(host, "id=other", "outage-2").succeeds("a message while Redis is away")
+        let_go(folder, "alone")
+        first.succeeds("a turn during which Redis went away")
+        redis.start()
+        until(lambda: redis("HGET", "own:session:conv:locked:-:outage", "status") == "active",
+              "its session is stored later")
+    lives.path.write_text("")
+
+
+def main():
+    redis = Redis()
+    with tempfile.TemporaryDirectory(prefix="turncast-lock.") as name:
+        folder = pathlib.Path(name)
+        lives = Lives(folder / "lives")
+        a, b = (make_host(redis, folder, n) for n in ("a", "b"))
+        try:
+            with a, b:
+                for host in (a, b):
+                    until(host.has_started, "all instances run")
+                until(lambda: "1 other host" in a.log() and "1 other host" in b.log(), "the hosts know each other")
+                together(redis, a, b, folder, lives)
+                killed(redis, a, b, folder, lives)
+                frozen(redis, a, b, folder, lives)
+                doctor(redis, a)
+                outage(redis, a, folder, lives)
+            alone(redis, folder, lives)
+        finally:
+            redis.stop()
+    done()
+
+
+main()
