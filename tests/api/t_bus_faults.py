@@ -91,6 +91,8 @@ def restarted(server, a, b):
 
 def emptied(server, a, b):
     """The server has lost everything."""
+    before = a.begin("id=e0")["id"]
+    b.knows(before, "final")
     turn = a.begin("id=e1 tools=3 gated")["id"]
     b.knows(turn, "running")
     live = b.follow(f"/turns/{turn}/events")
@@ -108,6 +110,10 @@ def emptied(server, a, b):
         wanted = [d for _, d in a.all_events(turn)]
         equal([first[2]] + [d for _, _, d in live.rest()], wanted, "who followed a turn misses nothing")
         equal([d for _, d in c.all_events(turn)], wanted, "a host that comes later gets all from the turn's host")
+        b.knows(turn, "final")
+        equal(b.turn(turn)["answer"], a.turn(turn)["answer"], "every host learns how the turn has ended")
+        c.knows(before, "final")
+        ok(True, "also of a turn that was over before")
     equal(a.metric("turncast_bus_dropped_total"), 0, "nothing was dropped")
 
 

@@ -97,14 +97,13 @@ void bus_publisher_free(struct bus_publisher *p)
     free(p);
 }
 
-/* The servers may have lost what they had: what turns are that go on is said again. */
+/* The servers may have lost what they had: what turns are is said again. */
 void bus_publisher_resume(struct bus_publisher *p)
 {
     struct bus_turn *t;
     TAILQ_FOREACH(t, &p->turns, next)
     {
-        const struct turnlog_turn *const now = turnlog_find_turn(p->link->turnlog, t->id);
-        t->is_dirty |= now && !turnlog_turn_is_finished(now);
+        t->is_dirty = true;
         bus_turn_go_on(t);
     }
 }

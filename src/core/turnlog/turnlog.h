@@ -112,8 +112,11 @@ struct turnlog_source {
 /* Who fetches events; NULL: nobody. Copied. */
 void turnlog_set_source(struct turnlog *log, const struct turnlog_source *source);
 /* What another host says of its turn (spec.host). Copied, in place of what it said before, unless
- * that had a higher `order`. Nothing for a turn of this host. */
+ * that had a higher `order`, or the turn is over and this says that it is not. Nothing for a turn
+ * of this host. */
 void turnlog_put_remote(struct turnlog *log, const struct turnlog_turn *t, uint64_t order);
+/* What other hosts say from now on is taken, whatever its order: it counts anew. */
+void turnlog_restart_remote_order(struct turnlog *log);
 /* The next event of such a turn, as turnlog_append_event. Drops it if the turn is not known. */
 void turnlog_append_remote(struct turnlog *log, const char *id, struct shared_event *shared,
                            bool hidden, struct shared_event *stripped);

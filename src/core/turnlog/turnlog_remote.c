@@ -78,6 +78,8 @@ void turnlog_put_remote(struct turnlog *log, const struct turnlog_turn *t, uint6
     struct turnlog_entry *e = turnlog_entry_find(log, t->spec.id);
     if (e && (!e->is_remote || e->order > order))
         return;
+    if (e && turnlog_turn_is_finished(&e->turn) && !turnlog_turn_is_finished(t))
+        return;
     if (!e)
         e = turnlog_find_or_make(log, &bare);
     e->is_remote = true;
@@ -87,6 +89,12 @@ void turnlog_put_remote(struct turnlog *log, const struct turnlog_turn *t, uint6
     turnlog_tell(log, &e->turn, false);
     if (turnlog_turn_is_finished(t))
         turnlog_seal(log, e, t->state);
+}
+
+void turnlog_restart_remote_order(struct turnlog *log)
+{
+    for (struct turnlog_entry *e = log->newest; e; e = e->older)
+        e->order = 0;
 }
 
 void turnlog_append_remote(struct turnlog *log, const char *id, struct shared_event *shared,

@@ -124,6 +124,24 @@ static void test_events(void)
     is_int(finished, 1, "the end of another host's turn is not this host's to count");
 }
 
+/* The servers count from one again. */
+static void test_order_restarts(void)
+{
+    const struct turnlog_turn running = {.spec = {.id = "r3", .host = "h2"},
+                                         .state = TURNLOG_RUNNING};
+    struct turnlog_turn t = running;
+    turnlog_put_remote(turns, &t, 500);
+    t.state = TURNLOG_FINAL;
+    turnlog_put_remote(turns, &t, 2);
+    is_int(turnlog_find_turn(turns, "r3")->state, TURNLOG_RUNNING, "what is older is not taken");
+    turnlog_restart_remote_order(turns);
+    turnlog_put_remote(turns, &t, 2);
+    is_int(turnlog_find_turn(turns, "r3")->state, TURNLOG_FINAL, "unless the order begins anew");
+    turnlog_restart_remote_order(turns);
+    turnlog_put_remote(turns, &running, 3);
+    is_int(turnlog_find_turn(turns, "r3")->state, TURNLOG_FINAL, "a turn that is over stays so");
+}
+
 static void test_left(void)
 {
     const struct turnlog_turn t = {.spec = {.id = "r2", .host = "h2"}, .state = TURNLOG_RUNNING};
@@ -168,6 +186,7 @@ int main(void)
     test_own();
     test_events();
     test_left();
+    test_order_restarts();
     test_given_back();
     turnlog_watcher_free(w);
     turnlog_watcher_free(v);
