@@ -87,6 +87,45 @@ class NatsServer:
         return nats_wire.NatsWire(self.port, **more)
 
 
+class NatsCluster:
+    """Servers that keep each stream and bucket together."""
+
+    def __init__(self, count=3):
+        routes = [free_port() for _ in range(count)]
+        urls = ", ".join(f'"nats://127.0.0.1:{port}"' for port in routes)
+        self.servers = [NatsServer(
+            f'server_name: "s{i}"\ncluster {{ name: "test", listen: "127.0.0.1:{port}", routes: [{urls}] }}\n')
+            for i, port in enumerate(routes)]  # fmt: skip
+
+    def __enter__(self):
+        for server in self.servers:
+            server.start()
+        return self
+
+    def __exit__(self, *_):
+        for server in self.servers:
+            server.__exit__()
+
+    def urls(self):
+        return [server.url() for server in self.servers]
+
+    def leader(self, stream):
+        """The server that leads a stream; None: none does now."""
+        for server in self.servers:
+            if not server.process:
+                continue
+            try:
+                client = server.client()
+                told = client.request(f"$JS.API.STREAM.INFO.{stream}", seconds=2)
+                client.close()
+            except OSError:
+                continue
+            name = told and told.json().get("cluster", {}).get("leader")
+            if name:
+                return self.servers[int(name[1:])]
+        return None
+
+
 class Cable:
     """Passes TCP connections on to a port of this machine until it is cut."""
 

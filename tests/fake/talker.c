@@ -11,12 +11,14 @@
  * behind-silently says nothing in it; flood writes lines that say nothing, without a pause, until
  * the file FOLDER/ID has a byte; chars=N makes the answer at least so long; echo=TEXT, to the end
  * of its line, is in all that is said; fail ends in an error; hang never ends. The answer tells the
- * id, the session, and how long the files of the message are.
+ * id, the session, and how long the files of the message are. The file FOLDER/begun, if there is
+ * one, gets the id of each message with which a turn begins, a line each.
  *
  * A message with a uuid that comes during a turn is taken into it behind the next tool, and else
  * answered in a turn of its own together with those that came after it: as Claude Code does, with
  * the same lines command_lifecycle; cancel_async_message drops it before that. An answer names the
  * ids of all messages but the first as "With ID." */
+#include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -335,9 +337,23 @@ static void tell_tasks(const char *list)
 }
 
 /* The one that has waited longest. */
+/* In the file "begun" of the folder, if there is one: each message with which a turn begins. */
+static void note_begun(const struct wish *w)
+{
+    char path[4096];
+    snprintf(path, sizeof path, "%s/begun", gates);
+    const int fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    if (dprintf(fd, "%s\n", w->id) < 0)
+        exit(1);
+    close(fd);
+}
+
 static int take_message(void)
 {
     struct wish w = read_wish(waiting[0].line);
+    note_begun(&w);
     const int joins = *waiting[0].uuid != 0;
     if (joins)
         tell_lifecycle(waiting[0].uuid, "started");
