@@ -96,10 +96,16 @@ struct conf_store {
 
 /* Where the events of an agent come from, instead of its standard output. */
 struct conf_transport {
-    enum conf_transport_kind { CONF_TRANSPORT_NONE, CONF_TRANSPORT_REDIS, CONF_TRANSPORT_SSE } kind;
-    struct conf_store redis; /* its server and prefix */
-    struct conf_service {    /* of CONF_TRANSPORT_SSE */
-        const char *agent;   /* the kind of service: "turncast" */
+    enum conf_transport_kind {
+        CONF_TRANSPORT_NONE,
+        CONF_TRANSPORT_REDIS,
+        CONF_TRANSPORT_SSE,
+        CONF_TRANSPORT_NATS
+    } kind;
+    const struct conf_nats *nats; /* of CONF_TRANSPORT_NATS, else NULL */
+    struct conf_store redis;      /* its server and prefix */
+    struct conf_service {         /* of CONF_TRANSPORT_SSE */
+        const char *agent;        /* the kind of service: "turncast" */
         char *url;
         char *remote_agent; /* which of the service's agents; or NULL: its default */
         char *ca_file;      /* or NULL */
@@ -354,6 +360,13 @@ struct conf_bus {
     struct conf_bus_runs runs;
     const char *file;
     int line;
+};
+
+/* Where an agent is that is run through NATS. */
+struct conf_nats {
+    struct conf_bus servers; /* how they are reached; the rest of it is not used */
+    const char *subject;     /* where its runs are asked for */
+    const char *agent;       /* its name there; or NULL: the default one */
 };
 
 struct conf {

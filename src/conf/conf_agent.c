@@ -159,6 +159,23 @@ static int conf_agent_use_service(const struct conf_row_ctx *r, const struct con
     return 0;
 }
 
+/* Its program is turncast-remote; the session is the thread of its runs. */
+static int conf_agent_use_nats(const struct conf_row_ctx *r, const struct conf_node *n,
+                               struct conf_agent *agent, const char *usual)
+{
+    static const char *const resume[] = {"thread={session_id}", NULL};
+    if (agent->command[0] || agent->prefix[0] || agent->resume[0])
+        return conf_row_error(r, n,
+                              "cannot combine command, prefix or resume with transport.kind = "
+                              "\"nats\"; remove them");
+    agent->resume = arena_alloc(r->arena, sizeof resume);
+    agent->resume[0] = arena_strdup(r->arena, resume[0]);
+    agent->resume[1] = NULL;
+    if (agent->dialect == usual)
+        agent->dialect = arena_strdup(r->arena, "ag-ui");
+    return 0;
+}
+
 int conf_agent_parse(const struct conf_row_ctx *r, const struct conf_node *n,
                      struct conf_agent *agent)
 {
@@ -189,6 +206,8 @@ int conf_agent_parse(const struct conf_row_ctx *r, const struct conf_node *n,
         agent->dialect = arena_strdup(r->arena, "agenticore-redis");
     if (agent->transport.kind == CONF_TRANSPORT_SSE &&
         conf_agent_use_service(r, n, agent, usual) < 0)
+        return -1;
+    if (agent->transport.kind == CONF_TRANSPORT_NATS && conf_agent_use_nats(r, n, agent, usual) < 0)
         return -1;
     if (!agent->attempts)
         agent->attempts = 3;

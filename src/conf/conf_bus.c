@@ -115,11 +115,11 @@ static int conf_bus_check_url(const struct conf_row_ctx *r, const struct conf_no
         return 0;
     return conf_row_error(r, n, /* without the value, which may have a password in it */
                           "invalid URL; use nats://HOST:PORT or tls://HOST:PORT; set a user and "
-                          "password in bus.credentials");
+                          "password in credentials");
 }
 
-static int conf_bus_read_urls(const struct conf_row_ctx *r, const struct conf_node *n,
-                              const struct conf_row *row, void *target)
+int conf_bus_read_urls(const struct conf_row_ctx *r, const struct conf_node *n,
+                       const struct conf_row *row, void *target)
 {
     if (conf_row_strings(r, n, row, target) < 0)
         return -1;
@@ -173,8 +173,8 @@ static const char *conf_bus_read_private_file(const struct conf_row_ctx *r,
     return first;
 }
 
-static int conf_bus_read_creds_file(const struct conf_row_ctx *r, const struct conf_node *n,
-                                    const struct conf_row *row, void *target)
+int conf_bus_read_creds_file(const struct conf_row_ctx *r, const struct conf_node *n,
+                             const struct conf_row *row, void *target)
 {
     const char *const first = conf_bus_read_private_file(r, n, row, target);
     if (!first)
@@ -182,7 +182,7 @@ static int conf_bus_read_creds_file(const struct conf_row_ctx *r, const struct c
     if (strcmp(first, CREDS_BEGIN) != 0)
         return conf_row_error(r, n,
                               "no NATS credentials file: its first line must be \"" CREDS_BEGIN
-                              "\"; set a user and password in bus.credentials");
+                              "\"; set a user and password in credentials");
     return 0;
 }
 
@@ -219,7 +219,7 @@ static int conf_bus_read_roles(const struct conf_row_ctx *r, const struct conf_n
     return 0;
 }
 
-static const struct conf_row tls_rows[] = {
+const struct conf_row conf_bus_tls_rows[] = {
     {"ca", conf_row_path, BUS(ca), 0, 0, NULL},
     {"cert", conf_row_path, BUS(cert), 0, 0, NULL},
     {"key", conf_bus_read_key, BUS(key), 0, 0, NULL},
@@ -232,7 +232,7 @@ static const struct conf_row rows[] = {
     {"replicas", conf_bus_read_replicas, BUS(replicas), 1, 5, NULL},
     {"credentials", conf_proxy_read_credentials, BUS(credentials), 0, 0, NULL},
     {"credentials_file", conf_bus_read_creds_file, BUS(creds_file), 0, 0, NULL},
-    {"tls", conf_row_group, 0, 0, 0, tls_rows},
+    {"tls", conf_row_group, 0, 0, 0, conf_bus_tls_rows},
     {"insecure", conf_row_bool, BUS(insecure), 0, 0, NULL},
     {"roles", conf_bus_read_roles, 0, 1, 2, NULL},
     {"lost_after_s", conf_row_ms, BUS(lost_after_ms), 1, 86400, NULL},
@@ -251,7 +251,7 @@ static int conf_bus_check_tls(const struct conf_row_ctx *r, const struct conf_no
         if (!bus->tls && !bus->insecure && !conf_bus_is_loopback(conf_bus_authority(*url)))
             return conf_row_error(r, n,
                                   "%s is not on this machine, and the connection would not be "
-                                  "encrypted; use tls://, set bus.tls.ca, or set insecure = true",
+                                  "encrypted; use tls://, set tls.ca, or set insecure = true",
                                   *url);
     return 0;
 }
@@ -264,22 +264,27 @@ static bool conf_bus_wants_tls(const struct conf_bus *bus)
     return is_tls;
 }
 
+int conf_bus_finish_servers(const struct conf_row_ctx *r, const struct conf_node *n,
+                            struct conf_bus *bus)
+{
+    if (!bus->urls)
+        return conf_row_error(
+            r, n, "required key \"url\" is missing; for example [\"nats://127.0.0.1:4222\"]");
+    if (bus->credentials && bus->creds_file)
+        return conf_row_error(r, n, "set either credentials or credentials_file, not both");
+    if (!bus->cert != !bus->key)
+        return conf_row_error(r, n, "tls.cert and tls.key belong together; set both or neither");
+    bus->tls = conf_bus_wants_tls(bus);
+    return conf_bus_check_tls(r, n, bus);
+}
+
 int conf_bus_parse(const struct conf_row_ctx *r, const struct conf_node *n,
                    const struct conf_row *row, void *target)
 {
     struct conf_bus *const bus = (struct conf_bus *)(void *)((char *)target + row->offset);
     struct conf_bus draft = *bus;
-    if (conf_row_parse_group(r, n, rows, &draft) < 0)
-        return -1;
-    if (!draft.urls)
-        return conf_row_error(
-            r, n, "required key \"url\" is missing; for example [\"nats://127.0.0.1:4222\"]");
-    if (draft.credentials && draft.creds_file)
-        return conf_row_error(r, n, "set either credentials or credentials_file, not both");
-    if (!draft.cert != !draft.key)
-        return conf_row_error(r, n, "tls.cert and tls.key belong together; set both or neither");
-    draft.tls = conf_bus_wants_tls(&draft);
-    if (conf_bus_check_tls(r, n, &draft) < 0 || conf_bus_runs_check_replies(r, n, &draft) < 0)
+    if (conf_row_parse_group(r, n, rows, &draft) < 0 || conf_bus_finish_servers(r, n, &draft) < 0 ||
+        conf_bus_runs_check_replies(r, n, &draft) < 0)
         return -1;
     draft.file = n->file;
     draft.line = n->line;

@@ -87,6 +87,19 @@ int conf_bus_parse_host(const struct conf_row_ctx *r, const struct conf_node *n,
 extern const struct conf_bus conf_bus_default;
 int conf_bus_parse(const struct conf_row_ctx *r, const struct conf_node *n,
                    const struct conf_row *row, void *target) MUST_CHECK;
+/* The keys of NATS servers, of the struct conf_bus that target is: url, credentials_file, the rows
+ * of the group tls. Once they are read: what belongs together is there, and a connection to another
+ * machine is encrypted. */
+int conf_bus_read_urls(const struct conf_row_ctx *r, const struct conf_node *n,
+                       const struct conf_row *row, void *target) MUST_CHECK;
+int conf_bus_read_creds_file(const struct conf_row_ctx *r, const struct conf_node *n,
+                             const struct conf_row *row, void *target) MUST_CHECK;
+extern const struct conf_row conf_bus_tls_rows[];
+int conf_bus_finish_servers(const struct conf_row_ctx *r, const struct conf_node *n,
+                            struct conf_bus *bus) MUST_CHECK;
+/* A transport of kind nats. */
+int conf_transport_nats_parse(const struct conf_row_ctx *r, const struct conf_node *n,
+                              struct conf_transport *transport) MUST_CHECK;
 /* The group `bus.runs`, filled at the row's offset. */
 int conf_bus_runs_parse(const struct conf_row_ctx *r, const struct conf_node *n,
                         const struct conf_row *row, void *target) MUST_CHECK;

@@ -14,8 +14,10 @@ struct transport_draft {
     enum conf_transport_kind kind;
 };
 
-static const struct conf_choice kinds[] = {
-    {"redis", CONF_TRANSPORT_REDIS}, {"sse", CONF_TRANSPORT_SSE}, {NULL, 0}};
+static const struct conf_choice kinds[] = {{"redis", CONF_TRANSPORT_REDIS},
+                                           {"sse", CONF_TRANSPORT_SSE},
+                                           {"nats", CONF_TRANSPORT_NATS},
+                                           {NULL, 0}};
 
 /* ---- redis ---- */
 
@@ -38,7 +40,7 @@ static int conf_transport_parse_redis(const struct conf_row_ctx *r, const struct
         return -1;
     if (draft.kind == CONF_TRANSPORT_NONE)
         return conf_row_error(
-            r, n, "required key \"kind\" is missing; add kind = \"redis\" or kind = \"sse\"");
+            r, n, "required key \"kind\" is missing; add kind = \"redis\", \"sse\" or \"nats\"");
     *transport = (struct conf_transport){.kind = draft.kind, .redis = draft.redis.store};
     return 0;
 }
@@ -158,11 +160,12 @@ static int conf_transport_parse_service(const struct conf_row_ctx *r, const stru
     return 0;
 }
 
-static bool conf_transport_is_service(const struct conf_node *n)
+/* The keys depend on the kind. */
+static bool conf_transport_is(const struct conf_node *n, const char *kind)
 {
     for (size_t i = 0; n->type == NODE_GROUP && i < n->n; i++)
         if (strcmp(n->items[i].name, "kind") == 0 && n->items[i].type == NODE_STRING)
-            return strcmp(n->items[i].value.string, "sse") == 0;
+            return strcmp(n->items[i].value.string, kind) == 0;
     return false;
 }
 
@@ -171,6 +174,8 @@ int conf_transport_parse(const struct conf_row_ctx *r, const struct conf_node *n
 {
     struct conf_transport *const transport =
         (struct conf_transport *)(void *)((char *)target + row->offset);
-    return conf_transport_is_service(n) ? conf_transport_parse_service(r, n, transport)
-                                        : conf_transport_parse_redis(r, n, transport);
+    if (conf_transport_is(n, "nats"))
+        return conf_transport_nats_parse(r, n, transport);
+    return conf_transport_is(n, "sse") ? conf_transport_parse_service(r, n, transport)
+                                       : conf_transport_parse_redis(r, n, transport);
 }

@@ -5,6 +5,7 @@ pkglibexec_PROGRAMS += turncast-remote
 turncast_remote_SOURCES = \
 	src/remote/remote.h \
 	src/remote/remote_main.c \
+	src/remote/remote_nats.c \
 	src/remote/remote_redis.c \
 	src/remote/wrapped_command.c \
 	src/remote/wrapped_command.h

@@ -34,4 +34,9 @@ int remote_redis_follow(const struct remote_arguments *a, struct tc_err *err) MU
  * why not. The secret is lines "Name: value", headers of each request. */
 int remote_sse_follow(const struct remote_arguments *a, struct tc_err *err) MUST_CHECK;
 
+/* Asks for a run at the subject, with standard input as the message, and writes its events until
+ * the last one. -1 with err: nobody takes runs there, or the connection was lost. With the setting
+ * `probe` no run: writes "ok" if somebody takes runs, else a line that says why not. */
+int remote_nats_follow(const struct remote_arguments *a, struct tc_err *err) MUST_CHECK;
+
 #endif

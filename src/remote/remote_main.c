@@ -15,7 +15,8 @@
 static const struct transport {
     const char *kind;
     int (*follow)(const struct remote_arguments *a, struct tc_err *err);
-} transports[] = {{"redis", remote_redis_follow}, {"sse", remote_sse_follow}};
+} transports[] = {
+    {"redis", remote_redis_follow}, {"sse", remote_sse_follow}, {"nats", remote_nats_follow}};
 
 const char *remote_setting(const struct remote_arguments *a, const char *name,
                            const char *otherwise)
@@ -65,8 +66,9 @@ int main(int argc, char **argv)
     for (size_t i = 0; argc > 1 && i < sizeof transports / sizeof *transports; i++)
         if (strcmp(argv[1], transports[i].kind) == 0)
             return remote_main_follow(&transports[i], argv + 2);
-    fprintf(stderr, "usage: turncast-remote redis|sse [NAME=VALUE...] [-- COMMAND [ARGUMENT...]]\n"
-                    "The host starts this program for agents with a transport; see "
-                    "turncast.conf(5).\n");
+    fprintf(stderr,
+            "usage: turncast-remote redis|sse|nats [NAME=VALUE...] [-- COMMAND [ARGUMENT...]]\n"
+            "The host starts this program for agents with a transport; see "
+            "turncast.conf(5).\n");
     return 2;
 }

@@ -225,7 +225,7 @@ static const struct {
 /* host, bus */
 #define NOT_BUS(at)                                                                                \
     at ": invalid URL; use nats://HOST:PORT or tls://HOST:PORT; set a user and password in "       \
-       "bus.credentials"
+       "credentials"
 #define BUS "bus : { url = [\"nats://127.0.0.1:4222\"];\n"
     {"host : { name = \"a b\"; };",
      "1: host.name: invalid name \"a b\"; use at most 32 letters, digits, - and _"},
@@ -248,10 +248,10 @@ static const struct {
     {"bus : { url = [\"http://127.0.0.1:4222\"]; };", NOT_BUS("1: bus.url[0]")},
     {"\nbus : { url = [\"nats://127.0.0.1:1\", \"nats://10.0.0.5:4222\"]; };",
      "2: bus: nats://10.0.0.5:4222 is not on this machine, and the connection would not be "
-     "encrypted; use tls://, set bus.tls.ca, or set insecure = true"},
+     "encrypted; use tls://, set tls.ca, or set insecure = true"},
     {"bus : { url = [\"nats://localhost.example.org:4222\"]; };",
      "1: bus: nats://localhost.example.org:4222 is not on this machine, and the connection would "
-     "not be encrypted; use tls://, set bus.tls.ca, or set insecure = true"},
+     "not be encrypted; use tls://, set tls.ca, or set insecure = true"},
     {BUS "prefix = \"T.C\"; };",
      "2: bus.prefix: invalid prefix \"T.C\"; use at most 16 lower-case letters, digits and _"},
     {BUS "replicas = 2; };", "2: bus.replicas: invalid value; valid values: 1, 3, 5"},

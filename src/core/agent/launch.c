@@ -140,6 +140,44 @@ static void launch_add_service(struct words *w, const struct conf_service *s)
         launch_add(w, xasprintf("ca_file=%s", s->ca_file));
 }
 
+static void launch_add_setting(struct words *w, const char *name, const char *value)
+{
+    if (value)
+        launch_add(w, xasprintf("%s=%s", name, value));
+}
+
+static void launch_add_nats(struct words *w, const struct conf_nats *nats)
+{
+    const struct conf_bus *const servers = &nats->servers;
+    CLEANUP_BUF struct buf urls = {0};
+    for (char **url = servers->urls; *url; url++)
+        buf_printf(&urls, "%s%s", urls.len ? "," : "", *url);
+    launch_add(w, xstrdup("nats"));
+    launch_add_setting(w, "url", urls.p);
+    launch_add_setting(w, "subject", nats->subject);
+    launch_add_setting(w, "agent", nats->agent);
+    launch_add_setting(w, "credentials_file", servers->creds_file);
+    launch_add_setting(w, "ca", servers->ca);
+    launch_add_setting(w, "cert", servers->cert);
+    launch_add_setting(w, "key", servers->key);
+    launch_add_setting(w, "tls", servers->tls ? "yes" : NULL);
+}
+
+/* What turncast-remote finds in its environment; NULL: nothing. */
+static const char *launch_transport_secret(const struct conf_transport *t)
+{
+    switch (t->kind) {
+    case CONF_TRANSPORT_SSE:
+        return t->service.secret;
+    case CONF_TRANSPORT_NATS:
+        return t->nats->servers.credentials;
+    case CONF_TRANSPORT_NONE:
+    case CONF_TRANSPORT_REDIS:
+        break;
+    }
+    return t->redis.password;
+}
+
 /* The program that reads the events of the agent from somewhere else than its standard output. */
 static int add_transport(struct words *w, const struct conf_agent *agent, struct tc_err *err)
 {
@@ -151,6 +189,8 @@ static int add_transport(struct words *w, const struct conf_agent *agent, struct
     launch_add(w, program);
     if (agent->transport.kind == CONF_TRANSPORT_REDIS)
         launch_add_redis(w, &agent->transport.redis);
+    else if (agent->transport.kind == CONF_TRANSPORT_NATS)
+        launch_add_nats(w, agent->transport.nats);
     else
         launch_add_service(w, &agent->transport.service);
     return 0;
@@ -271,9 +311,7 @@ char **launch_build_env(const struct conf_agent *agent, char *const *host, const
         CLEANUP_FREE char *mark = launch_turn_variable(turn);
         launch_set(&w, mark);
     }
-    const char *const secret = agent->transport.kind == CONF_TRANSPORT_SSE
-                                   ? agent->transport.service.secret
-                                   : agent->transport.redis.password;
+    const char *const secret = launch_transport_secret(&agent->transport);
     if (secret) {
         CLEANUP_FREE char *variable = xasprintf(LAUNCH_SECRET_VARIABLE "=%s", secret);
         launch_set(&w, variable);

@@ -102,6 +102,40 @@ static void test_service(void)
     agent.transport = (struct conf_transport){0};
 }
 
+/* No command: what is asked for is at the subject. */
+static void test_nats(void)
+{
+    struct tc_err err = {0};
+    CLEANUP_BUF struct buf got = {0};
+    const struct conf_nats nats = {
+        .servers = {.urls = LIST("nats://a:1", "nats://b:2"), .credentials = "ann:secret"},
+        .subject = "x.runs",
+        .agent = "far"};
+    agent.command = agent.prefix = agent.env_pass = agent.env_set = nothing;
+    agent.resume = LIST("thread={session_id}");
+    agent.transport = (struct conf_transport){.kind = CONF_TRANSPORT_NATS, .nats = &nats};
+    char **argv = launch_build_argv(&agent, NULL, NULL, &err);
+    join(&got, argv);
+    launch_free(argv);
+    const char *rest = strstr(got.p, "/turncast-remote|");
+    is_str(rest ? rest : "",
+           "/turncast-remote|nats|url=nats://a:1,nats://b:2|subject=x.runs|agent=far|",
+           "a first run through NATS");
+    argv = launch_build_argv(&agent, "s-1", NULL, &err);
+    buf_reset(&got);
+    join(&got, argv);
+    launch_free(argv);
+    rest = strstr(got.p, "agent=far|");
+    is_str(rest ? rest : "", "agent=far|thread=s-1|", "a later one of the session");
+    char **const env = launch_build_env(&agent, nothing, NULL);
+    buf_reset(&got);
+    join(&got, env);
+    launch_free(env);
+    ok(strstr(got.p, "TURNCAST_REMOTE_SECRET=ann:secret|"), "the password is in the environment");
+    agent.transport = (struct conf_transport){0};
+    agent.resume = nothing;
+}
+
 static void test_argv(void)
 {
     agent.command = LIST("agent", "-c", "{conversation}", "x{session_id}");
@@ -216,6 +250,7 @@ int main(void)
     test_argv();
     test_transport();
     test_service();
+    test_nats();
     test_fresh_session();
     test_env();
     return 0;

@@ -43,7 +43,8 @@ static void doctor_ask_agents(struct doctor *d)
     d->agents = xcalloc(d->conf->n_agents + 1, sizeof *d->agents);
     for (size_t i = 0; i < d->conf->n_agents; i++) {
         struct doctor_agent *const asked = &d->agents[i];
-        if (d->conf->agents[i].transport.kind == CONF_TRANSPORT_SSE)
+        const enum conf_transport_kind kind = d->conf->agents[i].transport.kind;
+        if (kind == CONF_TRANSPORT_SSE || kind == CONF_TRANSPORT_NATS)
             asked->version = doctor_ask_remote(&d->conf->agents[i]);
         if (!conf_agent_program(&d->conf->agents[i]))
             continue;

@@ -122,13 +122,15 @@ static void look_at_transport(struct doctor *d, const struct conf_agent *a,
     asked->version = NULL;
     if (a->transport.kind == CONF_TRANSPORT_REDIS) {
         doctor_report(d, FINDING_OK, name, "reads a stream of Redis");
+    } else if (a->transport.kind == CONF_TRANSPORT_NATS && answer && strcmp(answer, "ok") == 0) {
+        doctor_report(d, FINDING_OK, name, "runs are taken at %s", a->transport.nats->subject);
     } else if (answer && strcmp(answer, "ok") == 0) {
         doctor_report(d, FINDING_OK, name, "%s at %s accepts requests", a->transport.service.agent,
                       a->transport.service.url);
     } else {
         doctor_report(d, FINDING_ERROR, name, "%s",
                       answer ? answer : "no answer from turncast-remote");
-        doctor_suggest(d, "check url, token and headers of transport at %s", place);
+        doctor_suggest(d, "check the keys of transport at %s", place);
     }
 }
 

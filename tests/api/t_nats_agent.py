@@ -1,0 +1,208 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Agents that are run through NATS (transport.kind = "nats"): those of another host of turncast, and those
+of a gateway as tirea's, which is written here from its documentation."""
+import json
+import os
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+import door  # noqa: E402
+from bus import Member, done, equal, http_group, natsd, ok, skip_without_server, until  # noqa: E402
+from door import BUILD, Door  # noqa: E402
+
+PASSWORD = "nats-Secret-4711"
+USER = f'authorization {{ user: u, password: "{PASSWORD}" }}'
+SUBJECT = "test.runs"
+
+
+def agent(name, url, **more):
+    transport = {"kind": "nats", "credentials": f"u:{PASSWORD}", "subject": SUBJECT, **more}
+    keys = " ".join(f"{k} = {json.dumps(v)};" for k, v in transport.items())
+    return (f'{name} : {{ transport : {{ url = ["{url}"]; {keys} }}; attempts = 1; exit_grace_s = 1;'
+            " term_grace_s = 1; };")
+
+
+class Near(Door):
+    """A host whose agents are elsewhere."""
+
+    def __init__(self, *agents):
+        super().__init__(agents=" ".join(agents))
+
+    def answer(self, prompt, **more):
+        """The turn, when it is over."""
+        turn = self.begin(prompt, **more)["id"]
+        self.await_state(turn, "final", "error", "cancelled")
+        return self.turn(turn)
+
+
+class Gateway:
+    """Takes one run after the other."""
+
+    def __init__(self, server):
+        self.wire = server.client(user="u", password=PASSWORD)
+        self.wire.subscribe(SUBJECT)
+
+    def take(self):
+        """The next request, and where its events go."""
+        m = self.wire.next(60, SUBJECT)
+        return json.loads(m.data), m.reply
+
+    def tell(self, reply, *events):
+        for event in events:
+            self.wire.publish(reply, json.dumps(event, indent=1))
+
+    def is_heard(self, reply):
+        self.wire.publish(reply, '{"type":"STEP_STARTED","stepName":"s"}', self.wire.inbox + ".probe")
+        m = self.wire.next(0.2, self.wire.inbox + ".probe")
+        return not (m and m.status == 503)
+
+
+def started(request):
+    return {"type": "RUN_STARTED", "threadId": request["request"]["threadId"], "runId": request["request"]["runId"]}
+
+
+def said(text):
+    return [{"type": "TEXT_MESSAGE_START", "messageId": "m", "role": "assistant"},
+            {"type": "TEXT_MESSAGE_CONTENT", "messageId": "m", "delta": text},
+            {"type": "TEXT_MESSAGE_END", "messageId": "m"}]
+
+
+def finished(request):
+    return {**started(request), "type": "RUN_FINISHED"}
+
+
+def gateway_of_tirea(server, near):
+    gateway = Gateway(server)
+    turn = near.begin('Say "hi", ä', agent="far", conversation="c1")["id"]
+    request, reply = gateway.take()
+    run = request["request"]
+    equal(request["agentId"], "assistant", "the request names the agent")
+    equal([(m["role"], m["content"]) for m in run["messages"]], [("user", 'Say "hi", ä')],
+          "and has the message")
+    ok(run["threadId"] and run["runId"] and run["tools"] == [], "with the names of thread and run", run)
+    gateway.tell(reply, started(request), *said("Hello."), finished(request))
+    near.await_state(turn, "final")
+    equal(near.turn(turn)["answer"], "Hello.", "its events are those of the turn")
+    near.begin("again", agent="far", conversation="c1")
+    second, reply = gateway.take()
+    equal(second["request"]["threadId"], run["threadId"], "the next turn of the conversation is in the same thread")
+    ok(second["request"]["runId"] != run["runId"], "and another run")
+    gateway.tell(reply, started(second), {"type": "RUN_ERROR", "message": "No more money.", "code": "BROKE"})
+    until(lambda: near.turns()[0]["state"] == "error", "an error of the run is one of the turn")
+    ok("No more money." in json.dumps(near.turn(near.turns()[0]["id"])), "with its text")
+    return gateway
+
+
+def cancelled(gateway, near):
+    turn = near.begin("wait", agent="far")["id"]
+    request, reply = gateway.take()
+    gateway.tell(reply, started(request))
+    near.await_state(turn, "running")
+    ok(gateway.is_heard(reply), "the events of a run are listened to")
+    equal(near.status("POST", f"/turns/{turn}/cancel", key="ann"), 202, "a turn is cancelled")
+    near.await_state(turn, "cancelled")
+    until(lambda: not gateway.is_heard(reply), "then nobody listens any more")
+
+
+def silent(gateway, near):
+    turn = near.answer("nothing comes", agent="quiet")
+    gateway.take()
+    equal(turn["state"], "error", "a run without an event ends with the time of silence")
+
+
+def asked(gateway, near):
+    """An interrupt, which nobody can answer here."""
+    turn = near.begin("ask me", agent="far")["id"]
+    request, reply = gateway.take()
+    interrupt = {"id": "i1", "reason": "input_required", "message": "Which one?"}
+    gateway.tell(reply, started(request), *said("I have a question."),
+                 {**finished(request), "outcome": {"type": "interrupt", "interrupts": [interrupt]}})
+    until(lambda: near.turn(turn)["state"] not in ("waiting", "running"), "the turn is over")
+    equal((near.turn(turn)["state"], near.turn(turn)["answer"]), ("final", "I have a question."),
+          "a run that is interrupted by a question ends the turn with what was said")
+
+
+def text_of(turn):
+    return json.dumps(turn.get("error", turn))
+
+
+def nobody(near):
+    turn = near.answer("hello", agent="nowhere")
+    ok("nobody takes runs at the subject nobody.here" in text_of(turn), "a subject without a subscriber is told", turn)
+
+
+def connection_lost(server, gateway, near, cable):
+    turn = near.begin("hello", agent="cabled")["id"]
+    request, reply = gateway.take()
+    gateway.tell(reply, started(request), *said("Half an"))
+    until(lambda: "Half an" in near.events.read_text(), "the first events")
+    cable.cut()
+    near.await_state(turn, "error")
+    ok("connection to NATS was lost" in text_of(near.turn(turn)), "a run whose connection is lost has failed",
+       near.turn(turn))
+
+
+def unreachable():
+    port = natsd.free_port()
+    found = subprocess.run(
+        [BUILD / "turncast-remote", "nats", f"url=nats://127.0.0.1:{port}", "connect_ms=200"], input="hi",
+        capture_output=True, text=True, check=False)
+    equal((found.returncode, found.stdout), (1, ""), "without a server it fails")
+    ok("cannot connect to the NATS servers: no server can be reached" in found.stderr, "and says why", found.stderr)
+
+
+def another_host(server):
+    """An agent of one host is that of another one."""
+    runs = 'credentials = "u:%s"; runs : { key = "ann"; };' % PASSWORD
+    with Member("h1", server.url(), bus=runs, http=http_group(disconnect_grace_s=0, visibility="all")) as far, \
+            Near(agent("far", server.url(), subject="agentos.ag-ui.runs", agent="main")) as near:
+        far.await_bus()
+        until(lambda: "taking runs" in far.log(), "runs are taken")
+        first = near.answer("id=one tools=2", agent="far", conversation="c")
+        ok(first["answer"].startswith("Answer one of "), "an agent of another host answers", first)
+        second = near.answer("id=two", agent="far", conversation="c")
+        equal(second["answer"].split(" of ")[1].split(":")[0], first["answer"].split(" of ")[1].split(":")[0],
+              "in the same session")
+        lines = [json.loads(line) for line in near.events.read_text().splitlines()]
+        equal(len([e for e in lines if e["type"] == "tool_result"]), 2, "with its tools")
+        turn = near.begin("id=three tools=3 gated", agent="far")["id"]
+        there = until(lambda: [t for t in far.turns() if t["state"] == "running"], "it runs there")[0]["id"]
+        near.status("POST", f"/turns/{turn}/cancel", key="ann")
+        near.await_state(turn, "cancelled")
+        far.let_go("three", 1)
+        far.await_state(there, "cancelled")
+        ok(True, "a turn that is cancelled here is cancelled there")
+        status, text = near.run("doctor")
+        ok("runs are taken at agentos.ag-ui.runs" in text, "turncast doctor asks for it", text)
+        ok(PASSWORD not in near.log() + near.events.read_text() + text, "the password is nowhere")
+
+
+def main():
+    if skip_without_server():
+        return
+    door.KEYS["ann"] = ("ann-0123456789abcdef", ["submit", "cancel", "watch", "answer"])
+    with natsd.NatsServer(USER) as server:
+        cable = natsd.Cable(server.port)
+        with Near(agent("far", server.url(), agent="assistant"),
+                  agent("nowhere", server.url(), subject="nobody.here"),
+                  agent("quiet", server.url()).replace("attempts", "idle_timeout_s = 1; attempts"),
+                  agent("cabled", cable.url())) as near:
+            gateway = gateway_of_tirea(server, near)
+            cancelled(gateway, near)
+            asked(gateway, near)
+            silent(gateway, near)
+            nobody(near)
+            connection_lost(server, gateway, near, cable)
+            cable.mend()
+            status, text = near.run("doctor")
+            ok("nobody takes runs at the subject nobody.here" in text, "turncast doctor tells of a subject without a subscriber",
+               (status, text))
+        another_host(server)
+    unreachable()
+    done()
+
+
+main()
