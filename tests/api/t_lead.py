@@ -11,7 +11,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 from bus import Member, done, equal, natsd, note, ok, skip_without_server, until  # noqa: E402
 from people import TelegramPeople, outcomes  # noqa: E402
-from talk import Fake, telegram  # noqa: E402
+from talk import WEBHOOK_SECRETS, Fake, telegram  # noqa: E402
 
 TTL_S = 5
 BUCKET = {"name": "KV_tc_lead", "subjects": ["$KV.tc_lead.>"], "retention": "limits", "storage": "file",
@@ -78,6 +78,34 @@ def handed_over(people, leader, other):
     until(lambda: bot(leader).get("leader") == other.name, "the host that is back stands by")
 
 
+def finals(hook):
+    return [e["body"]["turn"] for e in hook.state()["events"] if e["body"]["type"] == "turn.final"]
+
+
+def forwarded(hook, a, b):
+    """The outcome of a turn on a host that stands by is told by the leader."""
+    until(lambda: [bot(h, "wh").get("stands_by") for h in (a, b)].count(False) == 1, "one host leads the webhook")
+    other = b if bot(a, "wh")["stands_by"] is False else a
+    turns = [host.begin(f"id=w{n}")["id"] for n, host in enumerate((a, b, other))]
+    until(lambda: set(turns) <= set(finals(hook)), "the webhook is told the outcomes of the turns of both hosts")
+    until(lambda: json.loads(other.run("status", "--json")[1])["outbox"]["queued"] == 0, "and the other host has given its own away")
+    equal([finals(hook).count(t) for t in turns], [1, 1, 1], "each once")
+
+
+def ended_elsewhere(people, leader, other):
+    """A turn goes on while its host loses the bot: the next leader tells its answer."""
+    question = people.ask(3, "t6", "tools=2 gated")
+    leader.let_go("t6", 1)
+    until(lambda: "part 2" in "".join(m["text"] for m in people.seen(question)), "the turn shows its progress")
+    leader.process.send_signal(signal.SIGSTOP)
+    until(lambda: leads(other), "the other host takes over")
+    leader.process.send_signal(signal.SIGCONT)
+    until(lambda: bot(leader).get("stands_by"), "the host that goes on stands by")
+    leader.let_go("t6", 2)
+    answered(people, question)
+    until(lambda: len(people.seen(question)) == 1, "the message that showed the progress is gone")
+
+
 def stopped(fake, people, leader, other):
     """The leader stands still for longer than its lease, and goes on."""
     before = people.ask(2, "t3", "tools=1")
@@ -106,15 +134,18 @@ def each(server, fake):
 
 
 if not skip_without_server():
-    with natsd.NatsServer() as nats, Fake("telegram") as bots:
+    with natsd.NatsServer() as nats, Fake("telegram") as bots, Fake("webhook") as hooks:
         short_leases(nats)
         crowd = TelegramPeople(bots, 4)
-        instance = telegram(bots, allow=crowd.ids)
+        instance = telegram(bots, allow=crowd.ids) + (
+            f'wh : {{ plugin = "webhook"; url = "http://127.0.0.1:{hooks.port}/hook"; secret = "{WEBHOOK_SECRETS[0]}"; }};')
         with Member("h1", nats.url(), instances=instance) as one, Member("h2", nats.url(), instances=instance) as two:
             one.await_bus()
             two.await_bus()
             first, second = elected(bots, crowd, one, two)
+            forwarded(hooks, one, two)
             handed_over(crowd, first, second)
             stopped(bots, crowd, second, first)
+            ended_elsewhere(crowd, first, second)
         each(nats, bots)
     done()

@@ -448,7 +448,7 @@ void connector_resume_deliveries(struct connector_instance *r)
     if (r->services.journal) {
         /* A restart or reload may have ended its previous process during a request. */
         journal_async_take_over(r->services.journal, r->name, NULL, NULL);
-        redelivery_load(r, 0);
+        redelivery_load(r, 0, NULL);
     }
     forget_early(r);
     if (r->outbox)
@@ -461,9 +461,17 @@ void connector_deliver_row(struct connector_instance *r, int64_t seq)
 {
     if (!r->resumed || r->is_silent)
         return; /* it is found when it runs */
-    redelivery_load(r, seq);
+    redelivery_load(r, seq, NULL);
     if (r->outbox)
         outbox_adopt_row(r->outbox, seq);
+    redelivery_start(r);
+}
+
+void connector_deliver_outcome(struct connector_instance *r, const char *turn)
+{
+    if (!r->resumed || r->is_silent)
+        return; /* it is found when it runs */
+    redelivery_load(r, 0, turn);
     redelivery_start(r);
 }
 

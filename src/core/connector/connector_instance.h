@@ -34,6 +34,8 @@ struct connector_services {
     /* This host may act now for an instance that one of several hosts runs
      * (connector_instance_is_led). NULL: this host is alone, and runs all. */
     bool (*leads)(void *ctx, const char *instance);
+    /* An outcome is about to be laid in the journal for an instance that stands by. Or NULL. */
+    void (*kept)(void *ctx, const char *instance, const char *turn, struct str line);
     void *ctx;
 };
 
@@ -85,6 +87,8 @@ void connector_resume_deliveries(struct connector_instance *r);
 /* A row of the journal was laid for it by somebody else: it is dealt with like those of an earlier
  * host. */
 void connector_deliver_row(struct connector_instance *r, int64_t seq);
+/* An outcome of that turn, which it has not been told of, was laid for it by somebody else. */
+void connector_deliver_outcome(struct connector_instance *r, const char *turn);
 /* It has something to do that it did not end: turns that it has not seen to their end, requests. */
 bool connector_instance_is_busy(const struct connector_instance *r);
 /* This host does not lead it any more: ends at once what it does outside of the host, and drops

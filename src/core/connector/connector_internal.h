@@ -55,9 +55,9 @@ bool connector_may_act(void *instance);
 /* connector_instance.c: it was opened before connector_resume_deliveries. */
 bool connector_is_early(const struct connector_instance *r, const char *turn);
 
-/* redelivery.c: finds what is to be cast again (that row alone, if it is not 0); then the outbox
- * may begin; then it is cast. */
-void redelivery_load(struct connector_instance *r, int64_t only);
+/* redelivery.c: finds what is to be cast again (that row alone, if it is not 0; of that turn alone,
+ * if it is not NULL); then the outbox may begin; then it is cast. */
+void redelivery_load(struct connector_instance *r, int64_t only, const char *turn);
 void redelivery_start(struct connector_instance *r);
 /* Opens a turn of an earlier host, with what the journal knows of it. */
 void *redelivery_open_turn(void *instance, const struct channel_turn *turn);

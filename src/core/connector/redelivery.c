@@ -26,7 +26,8 @@ struct redelivery {
 
 struct redelivery_scan {
     struct connector_instance *instance;
-    int64_t only; /* this row; 0: all */
+    int64_t only;     /* this row; 0: all */
+    const char *turn; /* of this turn; NULL: of all */
 };
 
 static void redelivery_add_row(void *ctx, const struct journal_row *row)
@@ -34,7 +35,7 @@ static void redelivery_add_row(void *ctx, const struct journal_row *row)
     const struct redelivery_scan *const l = ctx;
     struct connector_instance *const r = l->instance;
     if (row->kind != JOURNAL_OUTCOME || (l->only && row->seq != l->only) ||
-        connector_is_early(r, row->turn))
+        (l->turn && strcmp(l->turn, row->turn) != 0) || connector_is_early(r, row->turn))
         return;
     struct redelivery *const o = xcalloc(1, sizeof *o);
     o->instance = r;
@@ -47,9 +48,9 @@ static void redelivery_add_row(void *ctx, const struct journal_row *row)
     *at = o;
 }
 
-void redelivery_load(struct connector_instance *r, int64_t only)
+void redelivery_load(struct connector_instance *r, int64_t only, const char *turn)
 {
-    struct redelivery_scan l = {r, only};
+    struct redelivery_scan l = {r, only, turn};
     if (journal_async_list_open_list_rows(r->services.journal, r->name, redelivery_add_row, &l) ==
         JOURNAL_FAILED)
         log_write(LOG_ERR, "host", "instance %s: cannot read undelivered outcomes from the journal",

@@ -208,6 +208,8 @@ void dispatch_each_recipient(struct dispatch_turn *t, const struct event *ev,
         struct str line;
         line.p = shared_event_json_line(shared_events[form], &line.len);
         each(ctx, connector_instance_name(r), line);
+        if (d->slots[i].stands_by && d->services.kept)
+            d->services.kept(d->services.ctx, connector_instance_name(r), t->spec.id, line);
     }
     for (enum dispatch_form form = FORM_PLAIN; form < FORMS; form++)
         shared_event_unref(shared_events[form]);

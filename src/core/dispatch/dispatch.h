@@ -156,6 +156,9 @@ void dispatch_reconfig_each(const struct dispatch_reconfig *c,
 
 /* ---- turns */
 
+/* dispatch_deliver_row for the outcome of a turn that the instance was not told of. */
+bool dispatch_deliver_outcome(struct dispatch *d, const char *instance, const char *turn);
+
 struct dispatch_turn_spec {
     const char *id, *agent, *conversation;
     const char *submitter, *route; /* or NULL: the instance whose message began it, and its JSON */

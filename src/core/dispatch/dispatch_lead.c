@@ -11,6 +11,15 @@ void dispatch_each_led(const struct dispatch *d, void (*each)(void *ctx, const c
             each(ctx, connector_instance_name(d->slots[i].instance));
 }
 
+bool dispatch_deliver_outcome(struct dispatch *d, const char *instance, const char *turn)
+{
+    const size_t slot = dispatch_find_slot(d, instance);
+    if (slot == d->n || d->slots[slot].stands_by)
+        return false;
+    connector_deliver_outcome(d->slots[slot].instance, turn);
+    return true;
+}
+
 void dispatch_silence(struct dispatch *d, const char *name)
 {
     const size_t slot = dispatch_find_slot(d, name);

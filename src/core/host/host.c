@@ -15,6 +15,7 @@
 #include "core/host/host_recovery.h"
 #include "core/host/instance_leaders.h"
 #include "core/host/network_clients.h"
+#include "core/host/outcome_forwarding.h"
 #include "core/inbound/inbound.h"
 #include "core/inbound/pairing.h"
 #include "core/request/approvals.h"
@@ -51,9 +52,10 @@ struct host {
     struct request_registry *requests;
     struct approvals *approvals;
     struct inbound *reception;
-    struct bus *bus;                  /* NULL: none is configured */
-    struct instance_leaders *leaders; /* NULL: there is no bus */
-    struct loop_timer *watch;         /* it keeps the loop going, too */
+    struct bus *bus;                       /* NULL: none is configured */
+    struct instance_leaders *leaders;      /* NULL: there is no bus */
+    struct outcome_forwarding *forwarding; /* the same */
+    struct loop_timer *watch;              /* it keeps the loop going, too */
     char *instances;
     bool stopping;
     struct changes *changes;
@@ -85,6 +87,13 @@ static bool host_leads(void *ctx, const char *instance)
 {
     const struct host *const s = ctx;
     return s->leaders && instance_leaders_leads(s->leaders, instance);
+}
+
+static void host_on_kept(void *ctx, const char *instance, const char *turn, struct str line)
+{
+    const struct host *const s = ctx;
+    if (s->forwarding)
+        outcome_forwarding_add(s->forwarding, instance, turn, line);
 }
 
 /* ---- parts ---- */
@@ -154,6 +163,7 @@ static void make_dispatch(struct host *s)
         .instances = s->instances,
         .ask = host_on_ask,
         .leads = s->conf->bus.urls ? host_leads : NULL,
+        .kept = host_on_kept,
         .ctx = s,
     };
     s->dispatch = dispatch_new_empty(s->conf, &services);
@@ -283,8 +293,10 @@ static void host_on_reloading(void *ctx, bool begins)
 static void host_on_changed(void *ctx)
 {
     const struct host *const s = ctx;
-    if (s->leaders)
-        instance_leaders_update(s->leaders);
+    if (!s->leaders)
+        return;
+    instance_leaders_update(s->leaders);
+    outcome_forwarding_update(s->forwarding);
 }
 
 static const struct conf *current_conf(void *ctx)
@@ -303,8 +315,17 @@ static void start_changes(struct host *s)
         .changed = host_on_changed,
         .ctx = s,
     });
-    if (s->bus)
-        s->leaders = instance_leaders_new(s->bus, s->dispatch, s->changes);
+    if (!s->bus)
+        return;
+    s->leaders = instance_leaders_new(s->bus, s->dispatch, s->changes);
+    s->forwarding = outcome_forwarding_new(&(struct outcome_forwarding_spec){
+        .loop = s->loop,
+        .bus = s->bus,
+        .journal = s->journal,
+        .dispatch = s->dispatch,
+        .leaders = s->leaders,
+        .host = s->conf->host_name,
+    });
 }
 
 void host_reload(struct host *s, changes_done *done, void *ctx)
@@ -475,6 +496,7 @@ void host_close(struct host *s)
 {
     if (!s)
         return;
+    outcome_forwarding_stop(s->forwarding);
     instance_leaders_free(s->leaders);
     s->leaders = NULL;
     bus_free(s->bus);
@@ -484,6 +506,7 @@ void host_close(struct host *s)
         turn_locks_close(s->locks);
     settings_worker_free(s->settings); /* what it still answers may go to the journal */
     journal_async_close(s->journal);
+    outcome_forwarding_free(s->forwarding);
     inbound_free(s->reception);
     turn_scheduler_free(s->conversations);
     request_registry_free(s->requests);

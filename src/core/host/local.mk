@@ -11,4 +11,8 @@ libtccore_a_SOURCES += \
 	src/core/host/instance_leaders.c \
 	src/core/host/instance_leaders.h \
 	src/core/host/network_clients.c \
+	src/core/host/outcome_forwarding.c \
+	src/core/host/outcome_forwarding.h \
+	src/core/host/outcome_message.c \
+	src/core/host/outcome_message.h \
 	src/core/host/network_clients.h

@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the outcomes that are to be given away, one after the other, and takes those of others. */
+#include "core/host/outcome_forwarding.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/queue.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/sys/log.h"
+#include "core/bus/bus_message.h"
+#include "core/host/outcome_message.h"
+#include "event/json/json_reader.h"
+
+#define RETRY_MS 1000
+#define ITEMS_MAX 1000 /* in memory; the others stay in the journal until these are gone */
+
+/* An outcome on its way to the host that leads the instance. */
+struct outcome_item {
+    STAILQ_ENTRY(outcome_item) next;
+    struct outcome_forwarding *all;
+    char *instance, *turn;
+    struct buf line;
+};
+
+/* An instance whose rows in the journal have been read since it stands by. */
+struct outcome_known {
+    LIST_ENTRY(outcome_known) next;
+    bool stands_by;
+    char name[];
+};
+
+struct outcome_forwarding {
+    struct outcome_forwarding_spec spec;
+    STAILQ_HEAD(, outcome_item) items;
+    size_t n;
+    struct outcome_item *asked; /* the first one, while an answer is awaited */
+    LIST_HEAD(, outcome_known) known;
+    bool is_full; /* some were left in the journal */
+    bool is_stopped;
+    struct loop_timer *timer;
+};
+
+/* ---- what is to be given away ---- */
+
+static void outcome_forwarding_free_item(struct outcome_item *i)
+{
+    buf_fini(&i->line);
+    free(i->instance);
+    free(i->turn);
+    free(i);
+}
+
+static bool outcome_forwarding_has(const struct outcome_forwarding *f, const char *instance,
+                                   const char *turn)
+{
+    const struct outcome_item *i;
+    STAILQ_FOREACH (i, &f->items, next)
+        if (strcmp(i->turn, turn) == 0 && strcmp(i->instance, instance) == 0)
+            return true;
+    return false;
+}
+
+void outcome_forwarding_add(struct outcome_forwarding *f, const char *instance, const char *turn,
+                            struct str line)
+{
+    if (f->is_stopped || outcome_forwarding_has(f, instance, turn))
+        return;
+    if (f->n >= ITEMS_MAX) {
+        f->is_full = true;
+        return;
+    }
+    struct outcome_item *const i = xcalloc(1, sizeof *i);
+    i->all = f;
+    i->instance = xstrdup(instance);
+    i->turn = xstrdup(turn);
+    buf_add(&i->line, line.p, line.len);
+    STAILQ_INSERT_TAIL(&f->items, i, next);
+    f->n++;
+    if (!f->asked)
+        loop_timer_set(f->timer, 0);
+}
+
+static void outcome_forwarding_drop(struct outcome_forwarding *f, struct outcome_item *i)
+{
+    STAILQ_REMOVE(&f->items, i, outcome_item, next);
+    f->n--;
+    outcome_forwarding_free_item(i);
+}
+
+/* The one that was asked about is done with; the next one is looked at. */
+static void outcome_forwarding_end(struct outcome_item *i)
+{
+    struct outcome_forwarding *const f = i->all;
+    f->asked = NULL;
+    outcome_forwarding_drop(f, i);
+    loop_timer_set(f->timer, 0);
+}
+
+/* It stays; others are looked at before it is again. */
+static void outcome_forwarding_postpone(struct outcome_item *i)
+{
+    struct outcome_forwarding *const f = i->all;
+    f->asked = NULL;
+    STAILQ_REMOVE(&f->items, i, outcome_item, next);
+    STAILQ_INSERT_TAIL(&f->items, i, next);
+    loop_timer_set(f->timer, RETRY_MS);
+}
+
+/* ---- giving ---- */
+
+static void outcome_forwarding_on_settled(void *ctx, enum journal_status status, const char *text)
+{
+    (void)status, (void)text;
+    outcome_forwarding_end(ctx);
+}
+
+static void outcome_forwarding_on_answer(void *ctx, enum nats_client_result result, struct str body)
+{
+    struct outcome_item *const i = ctx;
+    const struct outcome_forwarding *const f = i->all;
+    const bool is_taken =
+        result == NATS_CLIENT_REPLIED && str_is(json_reader_pointer(body, "/ok"), "true");
+    if (is_taken && !f->is_stopped && !instance_leaders_leads(f->spec.leaders, i->instance))
+        journal_async_expand(f->spec.journal, i->instance, i->turn, NULL, 0,
+                             outcome_forwarding_on_settled, i);
+    else
+        outcome_forwarding_postpone(i);
+}
+
+static void outcome_forwarding_ask(struct outcome_item *i, const struct journal_turn *t)
+{
+    const struct outcome_forwarding_spec *const spec = &i->all->spec;
+    CLEANUP_BUF struct buf body = {0}, memory = {0};
+    if (journal_async_get(spec->journal, i->instance, i->turn, &memory) == JOURNAL_FAILED)
+        log_write(LOG_ERR, "host", "instance %s: cannot read its stored data of turn %s",
+                  i->instance, i->turn);
+    outcome_message_write(&body, &(struct outcome_message){
+                                     .instance = i->instance,
+                                     .turn = i->turn,
+                                     .agent = t->agent ? t->agent : "",
+                                     .conversation = t->conv ? t->conv : "",
+                                     .source = t->source ? t->source : "",
+                                     .route = t->route,
+                                     .memory = memory.len ? memory.p : NULL,
+                                     .line = i->line.p ? i->line.p : "",
+                                 });
+    bus_ask(spec->bus, instance_leaders_holder(spec->leaders, i->instance), "deliver",
+            (struct str){body.p, body.len}, outcome_forwarding_on_answer, i);
+}
+
+/* Looked up behind the transaction that ends the turn. */
+static void outcome_forwarding_on_turn(void *ctx, enum journal_status status,
+                                       const struct journal_turn *turn)
+{
+    struct outcome_item *const i = ctx;
+    const bool has_ended = status == JOURNAL_DONE && strcmp(turn->state, "running") != 0;
+    if (i->all->is_stopped)
+        outcome_forwarding_postpone(i);
+    else if (has_ended)
+        outcome_forwarding_ask(i, turn);
+    else
+        outcome_forwarding_end(i); /* it has no outcome in the journal */
+}
+
+static bool outcome_forwarding_has_leader(const struct outcome_forwarding *f, const char *instance)
+{
+    const char *const holder = instance_leaders_holder(f->spec.leaders, instance);
+    return *holder && strcmp(holder, f->spec.host) != 0;
+}
+
+static void outcome_forwarding_on_timer(void *arg)
+{
+    struct outcome_forwarding *const f = arg;
+    struct outcome_item *const i = STAILQ_FIRST(&f->items);
+    if (f->is_stopped || f->asked)
+        return;
+    if (!i) {
+        if (f->is_full)
+            outcome_forwarding_update(f);
+        return;
+    }
+    if (instance_leaders_leads(f->spec.leaders, i->instance)) {
+        outcome_forwarding_drop(f, i); /* this host tells it */
+        loop_timer_set(f->timer, 0);
+        return;
+    }
+    f->asked = i;
+    if (outcome_forwarding_has_leader(f, i->instance))
+        journal_async_look_up(f->spec.journal, i->turn, outcome_forwarding_on_turn, i);
+    else
+        outcome_forwarding_postpone(i);
+}
+
+/* ---- what the journal has ---- */
+
+static void outcome_forwarding_add_row(void *ctx, const struct journal_row *row)
+{
+    if (row->kind == JOURNAL_OUTCOME)
+        outcome_forwarding_add(ctx, row->conn, row->turn, row->body);
+}
+
+static struct outcome_known *outcome_forwarding_know(struct outcome_forwarding *f, const char *name)
+{
+    struct outcome_known *k;
+    LIST_FOREACH (k, &f->known, next)
+        if (strcmp(k->name, name) == 0)
+            return k;
+    const size_t len = strlen(name);
+    k = xmalloc(sizeof *k + len + 1);
+    k->stands_by = false;
+    memcpy(k->name, name, len + 1);
+    LIST_INSERT_HEAD(&f->known, k, next);
+    return k;
+}
+
+static void outcome_forwarding_look_at(void *ctx, const struct dispatch_instance *i)
+{
+    struct outcome_forwarding *const f = ctx;
+    struct outcome_known *const k = i->is_led ? outcome_forwarding_know(f, i->name) : NULL;
+    if (!k)
+        return;
+    const bool is_new = i->stands_by && (!k->stands_by || f->is_full);
+    k->stands_by = i->stands_by;
+    if (is_new && journal_async_list_open_list_rows(
+                      f->spec.journal, i->name, outcome_forwarding_add_row, f) == JOURNAL_FAILED)
+        log_write(LOG_ERR, "host", "instance %s: cannot read undelivered outcomes from the journal",
+                  i->name);
+}
+
+void outcome_forwarding_update(struct outcome_forwarding *f)
+{
+    if (f->is_stopped)
+        return;
+    dispatch_each_instance(f->spec.dispatch, outcome_forwarding_look_at, f);
+    f->is_full = f->n >= ITEMS_MAX;
+}
+
+/* ---- taking ---- */
+
+struct outcome_taken {
+    struct outcome_forwarding *all;
+    struct bus_call *call;
+    struct arena arena;
+    struct outcome_message message;
+};
+
+static void outcome_forwarding_answer(struct bus_call *call, bool ok, const char *why)
+{
+    CLEANUP_BUF struct buf out = {0};
+    buf_printf(&out, ok ? "{\"ok\":true}" : "{\"ok\":false,\"why\":\"%s\"}", why);
+    bus_call_answer(call, (struct str){out.p, out.len});
+}
+
+static void outcome_forwarding_end_taken(struct outcome_taken *t, bool ok)
+{
+    outcome_forwarding_answer(t->call, ok, "not_kept");
+    arena_fini(&t->arena);
+    free(t);
+}
+
+static void outcome_forwarding_on_laid(void *ctx, enum journal_status status, const char *text)
+{
+    struct outcome_taken *const t = ctx;
+    (void)text;
+    if (status == JOURNAL_DONE && !t->all->is_stopped)
+        dispatch_deliver_outcome(t->all->spec.dispatch, t->message.instance, t->message.turn);
+    outcome_forwarding_end_taken(t, status == JOURNAL_DONE);
+}
+
+/* A turn that is known was taken before. */
+static void outcome_forwarding_on_admitted(void *ctx, enum journal_status status, const char *text)
+{
+    struct outcome_taken *const t = ctx;
+    const struct outcome_message *const m = &t->message;
+    const struct journal_target target = {
+        .conn = m->instance, .lane = m->conversation, .body = {m->line, strlen(m->line)}};
+    (void)text;
+    if (status != JOURNAL_DONE) {
+        outcome_forwarding_end_taken(t, status == JOURNAL_NO_CHANGE);
+        return;
+    }
+    if (m->memory)
+        journal_async_memory_put(t->all->spec.journal, m->instance, m->turn, m->memory, NULL, NULL);
+    journal_async_end_turn(t->all->spec.journal,
+                           &(struct journal_outcome){.turn = m->turn, .targets = &target, .n = 1},
+                           outcome_forwarding_on_laid, t);
+}
+
+static void outcome_forwarding_on_deliver(void *ctx, struct bus_call *call, struct str body)
+{
+    struct outcome_forwarding *const f = ctx;
+    struct outcome_taken *const t = xcalloc(1, sizeof *t);
+    const struct outcome_message *const m = &t->message;
+    t->all = f;
+    t->call = call;
+    if (outcome_message_read(body, &t->arena, &t->message) < 0 || f->is_stopped ||
+        !instance_leaders_leads(f->spec.leaders, m->instance)) {
+        outcome_forwarding_answer(call, false, "not_leader");
+        arena_fini(&t->arena);
+        free(t);
+        return;
+    }
+    journal_async_admit_turn(f->spec.journal,
+                             &(struct journal_turn){.id = m->turn,
+                                                    .agent = m->agent,
+                                                    .conv = m->conversation,
+                                                    .source = m->source,
+                                                    .route = m->route,
+                                                    .seen = m->instance},
+                             outcome_forwarding_on_admitted, t);
+}
+
+/* ---- its life ---- */
+
+struct outcome_forwarding *outcome_forwarding_new(const struct outcome_forwarding_spec *spec)
+{
+    struct outcome_forwarding *const f = xcalloc(1, sizeof *f);
+    f->spec = *spec;
+    f->spec.host = xstrdup(spec->host);
+    STAILQ_INIT(&f->items);
+    LIST_INIT(&f->known);
+    f->timer = loop_timer_new(spec->loop, outcome_forwarding_on_timer, f);
+    bus_serve(spec->bus, "deliver", outcome_forwarding_on_deliver, f);
+    return f;
+}
+
+void outcome_forwarding_stop(struct outcome_forwarding *f)
+{
+    if (!f)
+        return;
+    f->is_stopped = true;
+    loop_timer_set(f->timer, -1);
+}
+
+void outcome_forwarding_free(struct outcome_forwarding *f)
+{
+    if (!f)
+        return;
+    while (!STAILQ_EMPTY(&f->items))
+        outcome_forwarding_drop(f, STAILQ_FIRST(&f->items));
+    while (!LIST_EMPTY(&f->known)) {
+        struct outcome_known *const k = LIST_FIRST(&f->known);
+        LIST_REMOVE(k, next);
+        free(k);
+    }
+    loop_timer_free(f->timer);
+    free((char *)(uintptr_t)f->spec.host);
+    free(f);
+}
