@@ -47,9 +47,10 @@ static int conf_transport_parse_redis(const struct conf_row_ctx *r, const struct
 
 /* ---- sse ---- */
 
-enum { SERVICE_AWAKEN = 1, SERVICE_REASONIX, SERVICE_TURNCAST };
+enum { SERVICE_AWAKEN = 1, SERVICE_ETHOS, SERVICE_REASONIX, SERVICE_TURNCAST };
 
 static const struct conf_choice services[] = {{"awaken", SERVICE_AWAKEN},
+                                              {"ethos", SERVICE_ETHOS},
                                               {"reasonix", SERVICE_REASONIX},
                                               {"turncast", SERVICE_TURNCAST},
                                               {NULL, 0}};

@@ -5,6 +5,7 @@ turncast_remote_SOURCES += \
 	src/remote/sse/sse_awaken.c \
 	src/remote/sse/sse_call.c \
 	src/remote/sse/sse_call.h \
+	src/remote/sse/sse_ethos.c \
 	src/remote/sse/sse_reasonix.c \
 	src/remote/sse/sse_run.c \
 	src/remote/sse/sse_run.h \

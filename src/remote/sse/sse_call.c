@@ -60,12 +60,12 @@ static void sse_call_add_text(struct buf *out, struct str text)
 void sse_call_add_message(struct buf *out, struct str body)
 {
     struct arena a = {0};
-    struct str error = {0}, message = {0};
-    const struct value_row rows[] = {{"error", &error}, {"message", &message}};
+    struct str error = {0}, message = {0}, wrapped = {0};
+    const struct value_row rows[] = {{"error", &error}, {"message", &message}, {"json", &wrapped}};
     if (body.len && *body.p != '{' && *body.p != '<')
         sse_call_add_text(out, body);
     else if (body.len && value_parse_line(body.p, body.len, VALUE_ROWS(rows)) == 0) {
-        const struct str inner = value_get_last(error, "message");
+        const struct str inner = value_get_last(wrapped.p ? wrapped : error, "message");
         const char *const found = value_text(&a,
                                              inner.p                 ? inner
                                              : value_string(error).p ? error

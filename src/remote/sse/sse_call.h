@@ -28,8 +28,8 @@ void sse_call_start(struct sse_calls *calls, struct loop *loop, struct httpc *ht
                     void *ctx, void (*then)(struct sse_run *, const struct sse_reply *));
 /* Forgets all calls; no callback follows. */
 void sse_call_free_all(struct sse_calls *calls);
-/* The message in the body of an error response: its "error.message", "error" or "message", or a
- * plain text; cut, appended to `out`. Nothing if there is none. */
+/* The message in the body of an error response: its "error.message", "json.message", "error" or
+ * "message", or a plain text; cut, appended to `out`. Nothing if there is none. */
 void sse_call_add_message(struct buf *out, struct str body);
 
 #endif

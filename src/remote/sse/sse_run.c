@@ -25,7 +25,8 @@
 #define STALL_S 90 /* services send something every 15 or 30 s */
 #define HEADERS_MAX 32
 
-static const struct sse_service *const services[] = {&sse_awaken, &sse_reasonix, &sse_turncast};
+static const struct sse_service *const services[] = {&sse_awaken, &sse_ethos, &sse_reasonix,
+                                                     &sse_turncast};
 
 struct sse_run {
     const struct remote_arguments *arguments;
@@ -405,7 +406,8 @@ static void sse_run_on_probed(struct sse_run *r, const struct sse_reply *reply)
 static void sse_run_probe(struct sse_run *r)
 {
     r->outage_ms = 0;
-    sse_run_call(r, "GET", r->service->probe, NULL, NULL, 0, sse_run_on_probed);
+    sse_run_call(r, r->service->probe_body ? "POST" : "GET", r->service->probe,
+                 r->service->probe_body, NULL, 0, sse_run_on_probed);
 }
 
 /* ---- its life ---- */

@@ -29,8 +29,10 @@ struct sse_answer {
 
 /* One kind of service. `r` gives its state and all else. */
 struct sse_service {
-    const char *name;  /* value of the key `agent` */
-    const char *probe; /* path of a request that only tells whether requests are accepted */
+    const char *name; /* value of the key `agent` */
+    /* A request that only tells whether requests are accepted: GET of this path, or POST with this
+     * body. */
+    const char *probe, *probe_body;
     size_t state_size; /* allocated zeroed */
     /* Begins the turn. `session` may be NULL: a new conversation. */
     void (*prompt)(struct sse_run *r, const char *text, const char *session);
@@ -41,7 +43,7 @@ struct sse_service {
     void (*close)(void *state);        /* frees what state owns; may be NULL */
 };
 
-extern const struct sse_service sse_awaken, sse_reasonix, sse_turncast;
+extern const struct sse_service sse_awaken, sse_ethos, sse_reasonix, sse_turncast;
 
 void *sse_run_state(struct sse_run *r);
 const char *sse_run_setting(const struct sse_run *r, const char *name); /* or NULL */
