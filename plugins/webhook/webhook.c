@@ -138,8 +138,10 @@ static int on_event(struct tc_turn *turn, const struct tc_event *ev)
     const char *body = encodes ? body_encode(turn, conf->format, &type) : NULL;
     if (!conf->url || !type_is_wanted(conf, ev->name) || (body && !*body))
         return 0;
-    /* The same at each attempt and after a restart. */
-    const char *const id = tc_sprint(turn, "%s_%" PRIu64, turn->id, ev->meta->seq);
+    /* The same at each attempt and after a restart. An endpoint of several instances is told of an
+     * event by each. */
+    const char *const id =
+        tc_sprint(turn, "%s_%" PRIu64 "_%s", turn->id, ev->meta->seq, turn->inst->name);
     body = encodes ? body : body_write(turn, ev, id, cloud);
     if (!id || !body)
         return -1;

@@ -97,6 +97,14 @@ def lost(fake, sender, host):
     same(len({c["headers"]["webhook-signature"] for c in calls}), 2, "two signatures")
 
 
+def two_instances(fake, sender, host):
+    """R1: two instances with one endpoint tell it of an event with two ids: it ignores neither"""
+    sender.ask("id=twice", conversation="twice")
+    await_(lambda: len(events(fake, "twice", "turn.final")) == 2, "an event of each")
+    calls = [c for c in fake.record() if c["kind"] == "call" and "Answer twice" in (c["text"] or "")]
+    same(len({c["headers"]["webhook-id"] for c in calls}), 2, "two ids")
+
+
 def masked(value):
     """As the manual page shows it: without ids."""
     return re.sub(r'"(ticket|turn)": "[^"]+"', r'"\1": "..."', json.dumps(value, ensure_ascii=False))
@@ -187,13 +195,15 @@ def main():
     port = free_port()
     with Fake("webhook") as fake:
         instances = webhook(fake, allow=["ci"])
+        instances += f'''second : {{ plugin = "webhook"; url = "http://127.0.0.1:{fake.port}/hook"; secret = "{OUT}";
+                         types = ["final"]; conversations = ["wh:twice"]; }};'''
         instances += webhook(fake, "wa", agent="asker", allow=["ci", "listed"], approvers=["ci"])
         extra = f"""http : {{ listen = "127.0.0.1:{port}"; }};
 conversations : {{ max_turns = 64; debounce_ms = 0; }};"""
         with Host(instances, agents=agents(), extra=extra) as host:
             await_(host.has_started, "the instances")
             sender = Sender(port)
-            run([round_, error, again, approval, refusals, lost, manual], fake, sender, host)
+            run([round_, error, again, approval, refusals, lost, two_instances, manual], fake, sender, host)
             run([outage, gone], fake, sender, host, at_once=1)
             equal(fake.violations(), [], "R25: nothing that a strict endpoint objects to")
     done()
