@@ -9,6 +9,7 @@
  *   CHATBOX_LACKS        operations that the service does not have
  *   CHATBOX_STREAM_FORM  form of texts in streams
  *   CHATBOX_UNSTREAMED   a chat where streams are not possible
+ *   CHATBOX_STREAM_WHOLE each request of a stream carries all of its text
  *   CHATBOX_FORMS        forms of at most two fields, only alerts are shown to one person, and each
  *                        person has a menu; with CHATBOX_INPUT */
 #include <stdio.h>
@@ -44,6 +45,9 @@
 
 #ifndef CHATBOX_STREAM_FORM
 #define CHATBOX_STREAM_FORM TC_PLAIN
+#endif
+#ifndef CHATBOX_STREAM_WHOLE
+#define CHATBOX_STREAM_WHOLE false
 #endif
 #ifndef CHATBOX_UNSTREAMED
 #define CHATBOX_UNSTREAMED "edited"
@@ -335,6 +339,7 @@ static const struct tc_chat chat = {
                .bytes = 600,
                .items = 8,
                .option = "stream"},
+    .stream_whole = CHATBOX_STREAM_WHOLE,
     .ready = ready,
     .request = chatbox_request,
     .read = chatbox_read,

@@ -4,11 +4,12 @@
 
 chat_modules = tests/chat/chat_key.so tests/chat/chat_lookup.so tests/chat/chat_none.so \
 	tests/chat/chat_stream.so tests/chat/chat_text.so tests/chat/chat_menu.so tests/chat/chat_fields.so \
-	tests/chat/chat_html.so tests/chat/chat_brief.so
+	tests/chat/chat_html.so tests/chat/chat_brief.so tests/chat/chat_whole.so
 CHAT_KEY = -DCHATBOX_IDEMPOTENCY=TC_IDEMPOTENCY_KEY -DCHATBOX_TYPING_MS=25000
 CHAT_BRIEF = -DCHATBOX_IDEMPOTENCY=TC_IDEMPOTENCY_KEY -DCHATBOX_IDEMPOTENCY_MS=120000
 CHAT_LOOKUP = -DCHATBOX_IDEMPOTENCY=TC_IDEMPOTENCY_LOOKUP
 CHAT_STREAM = $(CHAT_LOOKUP) -DCHATBOX_TYPING_MS=25000 -DCHATBOX_LACKS='TC_CAN(TC_OP_MENU)'
+CHAT_WHOLE = -DCHATBOX_STREAM_WHOLE=true -DCHATBOX_LACKS='TC_CAN(TC_OP_MENU)'
 CHAT_HTML = -DCHATBOX_STREAM_FORM=TC_HTML -DCHATBOX_LACKS='TC_CAN(TC_OP_MENU)'
 CHAT_TEXT = -DCHATBOX_INPUT=TC_INPUT_TEXT -DCHATBOX_CHAT_OPTION='"number"' -DCHATBOX_LACKS='(TC_CAN(TC_OP_EDIT) | TC_CAN(TC_OP_MENU) | CHATBOX_STREAMS)'
 CHAT_MENU = -DCHATBOX_LACKS=CHATBOX_STREAMS
@@ -21,6 +22,7 @@ $(chat_modules): tests/chat/chatbox.c $(turncastinclude_HEADERS)
 		*_key.so) set -- $(CHAT_KEY) ;; \
 		*_lookup.so) set -- $(CHAT_LOOKUP) ;; \
 		*_html.so) set -- $(CHAT_HTML) ;; \
+		*_whole.so) set -- $(CHAT_WHOLE) ;; \
 		*_stream.so) set -- $(CHAT_STREAM) ;; \
 		*_text.so) set -- $(CHAT_TEXT) ;; \
 		*_menu.so) set -- $(CHAT_MENU) ;; \
@@ -63,7 +65,8 @@ CHAT_TESTS = \
 	tests/chat/stream/outcome.script \
 	tests/chat/stream/show.script \
 	tests/chat/text/card.script \
-	tests/chat/text/german.script
+	tests/chat/text/german.script \
+	tests/chat/whole/stream.script
 dist_check_SCRIPTS += $(CHAT_TESTS)
 $(CHAT_TESTS:.script=.log): turncast-script$(EXEEXT)
 
