@@ -100,9 +100,11 @@ static int send_one(struct tc_turn *turn, struct email_message *m, const char *m
         return -1;
     email_add(m, NULL, markdown);
     email_add(m, NULL,
-              turn->conversation ? tc_sprint(turn, "---\n\nTurn `%s`, conversation `%s`", turn->id,
-                                             turn->conversation)
-                                 : tc_sprint(turn, "---\n\nTurn `%s`", turn->id));
+              tc_sprint(turn, "---\n\n%s%s%s", tc_say(turn, "Turn `{turn}`", turn->id),
+                        turn->conversation ? ", " : "",
+                        turn->conversation
+                            ? tc_say(turn, "conversation `{conversation}`", turn->conversation)
+                            : ""));
     return post(turn, email_end(m), lane_of(turn), flags, priority, "");
 }
 
@@ -148,7 +150,8 @@ static void send_digest(struct tc_turn *lobby, const char *digest, unsigned firs
             count++;
         }
     m.subject = count == 1 ? item(lobby, digest, first, "subject")
-                           : tc_sprint(lobby, "%s, turns: %u", place, count);
+                           : tc_sprint(lobby, "%s, %s", place,
+                                       tc_say(lobby, "turns: {n}", tc_sprint(lobby, "%u", count)));
     post(lobby, email_end(&m), place, TC_DURABLE, TC_P_FINAL, "");
 }
 
@@ -251,8 +254,9 @@ static int on_final(struct tc_turn *turn, const struct tc_final *ev)
     if (strcmp(conf->outcomes, "all") != 0)
         return 0;
     const char *const line = first_line(turn, ev->text);
-    return tell(turn, tc_sprint(turn, "%s: %s", turn->agent, *line ? line : "done"), ev->text,
-                ev->meta->ts);
+    return tell(turn,
+                tc_sprint(turn, "%s: %s", turn->agent, *line ? line : tc_say(turn, "done", NULL)),
+                ev->text, ev->meta->ts);
 }
 
 static int on_error(struct tc_turn *turn, const struct tc_error *ev)
@@ -260,7 +264,9 @@ static int on_error(struct tc_turn *turn, const struct tc_error *ev)
     const struct email_conf *const conf = turn->inst->conf;
     if (strcmp(conf->outcomes, "none") == 0)
         return 0;
-    return tell(turn, tc_sprint(turn, "%s failed: %s", turn->agent, first_line(turn, ev->message)),
+    return tell(turn,
+                tc_sprint(turn, "%s: %s", tc_say(turn, "{agent} failed", turn->agent),
+                          first_line(turn, ev->message)),
                 ev->message, ev->meta->ts);
 }
 
@@ -272,18 +278,20 @@ static int on_request(struct tc_turn *turn, const struct tc_request *ev)
         return 0;
     const bool is_approval = strcmp(ev->kind, "approval") == 0;
     const char *const what = ev->preview ? ev->preview : ev->message ? ev->message : "";
-    struct email_message m = {.id = tc_sprint(turn, "request %s %s", turn->id, ev->request_id),
-                              .subject =
-                                  tc_sprint(turn, "%s %s: %s", turn->agent,
-                                            is_approval ? "asks for approval" : "asks",
-                                            first_line(turn, ev->subject ? ev->subject : what)),
-                              .date = ev->meta->ts};
-    const char *const text =
-        tc_sprint(turn,
-                  "The agent waits for %s.\n\n~~~~~~\n%s\n~~~~~~\n\nTo answer, run on the machine "
-                  "of the host:\n\n    turncast answer -t %s %s%s\n",
-                  is_approval ? "an approval" : "an answer", what, turn->id, ev->request_id,
-                  is_approval ? " allow" : "");
+    struct email_message m = {
+        .id = tc_sprint(turn, "request %s %s", turn->id, ev->request_id),
+        .subject = tc_sprint(
+            turn, "%s: %s",
+            tc_say(turn, is_approval ? "{agent} asks for approval" : "{agent} asks", turn->agent),
+            first_line(turn, ev->subject ? ev->subject : what)),
+        .date = ev->meta->ts};
+    const char *const text = tc_sprint(
+        turn, "%s\n\n~~~~~~\n%s\n~~~~~~\n\n%s\n\n    turncast answer -t %s %s%s\n",
+        tc_say(turn,
+               is_approval ? "The agent waits for an approval." : "The agent waits for an answer.",
+               NULL),
+        what, tc_say(turn, "To answer, run on the machine of the host:", NULL), turn->id,
+        ev->request_id, is_approval ? " allow" : "");
     return send_one(turn, &m, text, 0, TC_P_REQUEST);
 }
 
@@ -300,8 +308,9 @@ static int on_reply(struct tc_turn *turn, const struct tc_reply *reply, struct t
         return 0;
     }
     v->next = TC_NEXT_FAIL;
-    return post(turn, email_mark(reply->http->body), reply->http->lane,
-                reply->http->flags & TC_DURABLE, reply->http->priority, TAG_MARKED);
+    return post(turn, email_mark(reply->http->body, tc_say(turn, "(sent again)", NULL)),
+                reply->http->lane, reply->http->flags & TC_DURABLE, reply->http->priority,
+                TAG_MARKED);
 }
 
 static int on_idle(struct tc_instance *inst)

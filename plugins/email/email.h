@@ -30,7 +30,8 @@ int email_begin(struct email_message *m);
 void email_add(struct email_message *m, const char *heading, const char *markdown);
 /* Frees the bodies, and returns the message as RFC 5322 demands, malloc(3); NULL: out of memory. */
 char *email_end(struct email_message *m);
-/* A copy of a message whose subject says that it may have arrived before, malloc(3). */
-char *email_mark(const char *message);
+/* A copy of a message whose subject begins with the mark, at most 23 characters of ASCII,
+ * malloc(3). */
+char *email_mark(const char *message, const char *mark);
 
 #endif

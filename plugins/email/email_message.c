@@ -15,7 +15,7 @@
 #define WORD_MAX 63                     /* of an encoded word: 75 without its frame */
 #define LINE_MAX_QP 75                  /* of quoted-printable: 76 with the soft line break */
 #define ID_DIGITS 32
-#define MARK "(sent again) "
+#define MARK_MAX 24 /* of the mark of a repeat, with the blank behind it */
 #define SUBJECT "Subject: "
 
 /* ---- encodings ---- */
@@ -140,7 +140,7 @@ static void write_headers(FILE *to, const struct email_message *m)
     for (size_t i = 0; conf->to[i]; i++)
         fprintf(to, "%s<%s>", i ? ",\r\n " : "", conf->to[i]);
     fputs("\r\n" SUBJECT, to);
-    write_words(to, m->subject, cut_len(m->subject, SUBJECT_MAX), sizeof SUBJECT + sizeof MARK);
+    write_words(to, m->subject, cut_len(m->subject, SUBJECT_MAX), sizeof SUBJECT + MARK_MAX);
     fprintf(to, "\r\nMessage-ID: %s\r\n", make_id(m, m->id));
     if (thread)
         fprintf(to, "In-Reply-To: %s\r\nReferences: %s\r\n", thread, thread);
@@ -242,13 +242,13 @@ char *email_end(struct email_message *m)
     return NULL;
 }
 
-char *email_mark(const char *message)
+char *email_mark(const char *message, const char *mark)
 {
     const char *const subject = strstr(message, "\r\n" SUBJECT);
     char *marked = NULL;
-    if (subject && asprintf(&marked, "%.*s" MARK "%s",
-                            (int)(subject - message + (ptrdiff_t)sizeof SUBJECT + 1), message,
-                            subject + sizeof SUBJECT + 1) >= 0)
+    if (subject &&
+        asprintf(&marked, "%.*s%s %s", (int)(subject - message + (ptrdiff_t)sizeof SUBJECT + 1),
+                 message, mark, subject + sizeof SUBJECT + 1) >= 0)
         return marked;
     return NULL;
 }

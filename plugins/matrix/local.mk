@@ -8,8 +8,7 @@ plugins_matrix_la_SOURCES = \
 	plugins/matrix/matrix_event.c \
 	plugins/matrix/matrix_request.c \
 	plugins/matrix/matrix_room.c \
-	plugins/matrix/matrix_sync.c \
-	plugins/matrix/matrix_words.def
+	plugins/matrix/matrix_sync.c
 plugins_matrix_la_CPPFLAGS = $(PLUGIN_CPP) $(JANSSON_CFLAGS)
 plugins_matrix_la_LDFLAGS = $(PLUGIN_LINK)
 plugins_matrix_la_LIBADD = $(JANSSON_LIBS)

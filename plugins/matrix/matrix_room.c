@@ -5,10 +5,6 @@
 
 #include "matrix.h"
 
-#define WORD(id, en, de) static const char id##_EN[] = en, id##_DE[] = de;
-#include "matrix_words.def"
-#undef WORD
-
 #define KEY "rooms"
 
 /* ---- what is known of rooms ---- */
@@ -105,7 +101,6 @@ void matrix_room_take_invite(struct tc_turn *lobby, const char *room, const json
 
 void matrix_room_tell_encrypted(struct tc_turn *lobby, const char *room)
 {
-    const bool german = strcmp(lobby->inst->language, "de") == 0;
     if (is_noted(lobby, "told", room))
         return;
     tc_http(lobby,
@@ -114,7 +109,12 @@ void matrix_room_tell_encrypted(struct tc_turn *lobby, const char *room)
                                      tc_quote(lobby, room)),
                     .headers = matrix_bearer, .header_count = 1,
                     .body = tc_json(lobby, "{s:s, s:s, s:{}}", "msgtype", "m.notice", "body",
-                                    german ? ENCRYPTED_DE : ENCRYPTED_EN, "m.mentions"),
+                                    tc_say(lobby,
+                                           "This room is encrypted, and this bot cannot read "
+                                           "encrypted messages. Please use a room without "
+                                           "encryption.",
+                                           NULL),
+                                    "m.mentions"),
                     .flags = TC_DURABLE | TC_IDEMPOTENT, .tag = "notice"));
     note(lobby, "told", room, true);
 }

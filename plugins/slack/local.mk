@@ -19,10 +19,7 @@ plugins_slack_la_SOURCES = \
 	plugins/slack/slack_request.c \
 	plugins/slack/slack_socket.c \
 	plugins/slack/slack_status.c \
-	plugins/slack/slack_stream.c \
-	plugins/slack/slack_words.c \
-	plugins/slack/slack_words.def \
-	plugins/slack/slack_words.h
+	plugins/slack/slack_stream.c
 plugins_slack_la_CPPFLAGS = $(PLUGIN_CPP) $(JANSSON_CFLAGS)
 plugins_slack_la_LDFLAGS = $(PLUGIN_LINK)
 plugins_slack_la_LIBADD = $(JANSSON_LIBS)

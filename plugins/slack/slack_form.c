@@ -7,7 +7,6 @@
 
 #include "slack_inbound.h"
 #include "slack_operation.h"
-#include "slack_words.h"
 
 #define OPTIONS_MAX 100 /* of a menu */
 #define OPEN_MAX 10     /* of buttons and boxes, which are all visible */
@@ -139,7 +138,7 @@ static json_t *pick_element(struct tc_turn *turn, const struct tc_field *f)
                                       "turncast_pick", "options", list);
     if (menu)
         json_object_set_new(element, "placeholder",
-                            plain_label(turn, slack_word(turn->inst, SLACK_WORD_CHOOSE)));
+                            plain_label(turn, tc_say(turn, "Choose", NULL)));
     return element;
 }
 
@@ -151,9 +150,8 @@ static json_t *write_element(void)
 
 static void add_field(struct tc_turn *turn, json_t *blocks, const struct tc_field *f)
 {
-    const char *const label =
-        f->label && *f->label ? f->label : slack_word(turn->inst, SLACK_WORD_ANSWER);
-    const char *const own = slack_word(turn->inst, SLACK_WORD_OWN_ANSWER);
+    const char *const label = f->label && *f->label ? f->label : tc_say(turn, "Your answer", NULL);
+    const char *const own = tc_say(turn, "Or type your own answer", NULL);
     const bool choices = has_choices(f);
     if (strlen(f->id) > ID_BYTES / 3)
         return;

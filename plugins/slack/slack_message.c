@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "slack_operation.h"
-#include "slack_words.h"
 
 #define SECTION_BYTES 2900 /* of 3,000 */
 #define LABEL_BYTES 75
@@ -18,18 +17,18 @@ static json_t *plain_text(const char *text)
 
 /* ---- buttons ---- */
 
-static json_t *plain_word(const struct tc_turn *turn, enum slack_word word)
+static json_t *plain_word(struct tc_turn *turn, const char *english)
 {
-    return plain_text(slack_word(turn->inst, word));
+    return plain_text(tc_say(turn, english, NULL));
 }
 
 /* Slack asks the person once more. */
-static json_t *confirmation(const struct tc_turn *turn)
+static json_t *confirmation(struct tc_turn *turn)
 {
-    return json_pack("{s:o, s:o, s:o, s:o, s:s}", "title", plain_word(turn, SLACK_WORD_PERMANENT),
-                     "text", plain_word(turn, SLACK_WORD_PERMANENT_ABOUT), "confirm",
-                     plain_word(turn, SLACK_WORD_ALLOW), "deny",
-                     plain_word(turn, SLACK_WORD_CANCEL), "style", "danger");
+    return json_pack("{s:o, s:o, s:o, s:o, s:s}", "title", plain_word(turn, "Allow permanently?"),
+                     "text", plain_word(turn, "You will not be asked about the same call again."),
+                     "confirm", plain_word(turn, "Allow"), "deny", plain_word(turn, "Cancel"),
+                     "style", "danger");
 }
 
 static json_t *button(struct tc_turn *turn, const struct tc_button *b)

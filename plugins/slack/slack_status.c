@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "slack_operation.h"
-#include "slack_words.h"
 
 #define ELAPSED_FROM_MS 30000
 
@@ -32,8 +31,8 @@ static const char *thread_words(struct tc_turn *turn, const struct tc_op *op)
     if (op->off)
         return "";
     if (waits(op))
-        return slack_word(turn->inst, SLACK_WORD_WAITING);
-    const char *const working = slack_word(turn->inst, SLACK_WORD_WORKING);
+        return tc_say(turn, "is waiting for an answer…", NULL);
+    const char *const working = tc_say(turn, "is working…", NULL);
     if (ms < ELAPSED_FROM_MS)
         return working;
     return s < 60 ? tc_sprint(turn, "%s (%" PRId64 "s)", working, s)

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Prints sentences in string literals of the folders whose texts for people are in the table
-src/text/sentence/texts.def, and of connectors that people read, whose own are in tables *_words.def or in
-that of the host (tc_say); as "file:line: text". A literal is a sentence if it has a blank and begins with a capital letter, after
-signs if any, or ends as a sentence does; log lines and errors do neither.
+src/text/sentence/texts.def, and of connectors that people read, whose own are in cli_words.def or in
+that of the host (tc_say); as "file:line: text". A literal is a sentence if it has a blank and begins with
+a capital letter, after signs if any, or ends as a sentence does; log lines and errors do neither.
 
 find_sentences.py EXCEPTIONS: lines "FILE | TEXT | REASON", as for find_words.py.
 """
@@ -13,7 +13,7 @@ import sys
 
 from find_words import c_literals, exceptions
 
-CONNECTORS = ("cli", "discord", "matrix", "ntfy", "slack", "teams", "telegram")
+CONNECTORS = ("cli", "discord", "email", "matrix", "ntfy", "slack", "teams", "telegram")
 CORE = ("agent", "conversation", "inbound", "request", "settings", "turn")
 
 
