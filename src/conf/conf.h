@@ -336,6 +336,7 @@ struct conf_proxy {
 struct conf_bus_runs {
     const char *key; /* of http.keys, on whose behalf they are; NULL: none are taken */
     bool ag_ui;      /* of AG-UI clients */
+    bool ai_sdk;     /* of clients of the AI SDK */
     int64_t max;     /* at the same time on this host */
     char **replies;  /* subjects that may be replied to: "PREFIX.>"; NULL-terminated */
     const char *file;

@@ -19,7 +19,7 @@ const struct conf_bus conf_bus_default = {.prefix = "tc",
                                           .is_runner = true,
                                           .lost_after_ms = 120 * 1000,
                                           .move_after_ms = 60 * 1000,
-                                          .runs = {.ag_ui = true, .max = 64}};
+                                          .runs = {.ag_ui = true, .ai_sdk = true, .max = 64}};
 
 /* ---- the name of the host ---- */
 

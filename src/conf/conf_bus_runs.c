@@ -35,6 +35,7 @@ static int conf_bus_runs_read_replies(const struct conf_row_ctx *r, const struct
 static const struct conf_row runs_rows[] = {
     {"key", conf_row_string, RUNS(key), 0, 0, NULL},
     {"ag_ui", conf_row_bool, RUNS(ag_ui), 0, 0, NULL},
+    {"ai_sdk", conf_row_bool, RUNS(ai_sdk), 0, 0, NULL},
     {"max", conf_row_int, RUNS(max), 1, 10000, NULL},
     {"replies", conf_bus_runs_read_replies, RUNS(replies), 1, 16, NULL},
     {NULL, NULL, 0, 0, 0, NULL},

@@ -11,6 +11,7 @@ libtcdialect_a_SOURCES = \
 include $(srcdir)/src/dialect/acp/local.mk
 include $(srcdir)/src/dialect/ag_ui/local.mk
 include $(srcdir)/src/dialect/agenticore/local.mk
+include $(srcdir)/src/dialect/ai_sdk/local.mk
 include $(srcdir)/src/dialect/awaken/local.mk
 include $(srcdir)/src/dialect/claude/local.mk
 include $(srcdir)/src/dialect/claude/input/local.mk

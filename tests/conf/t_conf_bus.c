@@ -35,7 +35,8 @@ static void test_bus(void)
         "host : { name = \"h\"; }; bus : { url = [\"nats://[::1]:1\"]; runs : { key = \"ann\"; "
         "}; };\n");
     is_str(c->bus.runs.key, "ann", "bus.runs.key");
-    ok(c->bus.runs.ag_ui && c->bus.runs.max == 64, "runs of AG-UI, 64 by default");
+    ok(c->bus.runs.ag_ui && c->bus.runs.ai_sdk && c->bus.runs.max == 64,
+       "runs of AG-UI and of the AI SDK, 64 by default");
     is_str(conf_kit_join(c->bus.runs.replies), "_INBOX.>", "to inboxes by default");
     conf_unref(c);
     gethostname(host, sizeof host - 1);

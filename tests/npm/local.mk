@@ -5,8 +5,8 @@
 CLIENT_TESTS = tests/npm/ag_ui.t tests/npm/ag_ui_ask.t tests/npm/ag_ui_http.t tests/npm/email.t tests/npm/discord.t tests/npm/matrix.t tests/npm/openai.t tests/npm/otlp.t tests/npm/slack.t tests/npm/telegram.t
 EXTRA_DIST += tests/npm/ag_ui.t tests/npm/ag_ui_ask.t tests/npm/ag_ui_http.t tests/npm/email.t tests/npm/discord.t tests/npm/matrix.t tests/npm/openai.t tests/npm/otlp.t tests/npm/slack.t tests/npm/telegram.t tests/npm/package.json tests/npm/package-lock.json \
 	tests/npm/ag_ui.mjs tests/npm/ag_ui_ask.mjs tests/npm/ag_ui_http.mjs tests/npm/email.mjs tests/npm/fake.mjs tests/npm/host.mjs tests/npm/discord.mjs tests/npm/matrix.mjs tests/npm/openai.mjs tests/npm/otlp.mjs tests/npm/slack.mjs tests/npm/telegram.mjs
-CLIENT_TESTS += tests/npm/nats_runs.t tests/npm/teams.t tests/npm/webhook.t
-EXTRA_DIST += tests/npm/nats_runs.mjs tests/npm/nats_runs.t tests/npm/teams.mjs tests/npm/teams.t tests/npm/webhook.mjs tests/npm/webhook.t
+CLIENT_TESTS += tests/npm/ai_sdk.t tests/npm/nats_runs.t tests/npm/teams.t tests/npm/webhook.t
+EXTRA_DIST += tests/npm/ai_judge.mjs tests/npm/ai_sdk.mjs tests/npm/ai_sdk.t tests/npm/nats_runs.mjs tests/npm/nats_runs.t tests/npm/teams.mjs tests/npm/teams.t tests/npm/webhook.mjs tests/npm/webhook.t
 
 # Each installs what its own folder pins; those of tests/agents/ do so, too.
 npm agents agents/more:

@@ -10,6 +10,7 @@ import os from "node:os";
 import path from "node:path";
 import { spawn } from "node:child_process";
 import { done, equal, failure, load, ok } from "./fake.mjs";
+import { judge, textOf } from "./ai_judge.mjs";
 import { Host, asker, fakeAgent, talker } from "./host.mjs";
 
 const { connect, createInbox, StringCodec } = load("nats");
@@ -154,6 +155,32 @@ for (const client of ["ag-ui-client-0", "ag-ui-client-1"]) {
   await asks.answer([{ interruptId: question.id, status: "resolved", payload: { approved: true } }]);
   equal(JSON.parse(asks.messages.at(-1).content).behavior, "allow", `${is}and the next run answers`);
 }
+
+// The AI SDK's events, judged by its package.
+async function runAiSdk(request) {
+  const replies = nats.client.subscribe(createInbox());
+  nats.client.publish("agentos.ai-sdk.runs", text.encode(JSON.stringify(request)), { reply: replies.getSubject() });
+  const events = [];
+  for await (const message of replies) {
+    events.push(text.decode(message.data));
+    const { type } = JSON.parse(events.at(-1));
+    if (["finish", "abort"].includes(type) || (type === "error" && events.length === 1)) break;
+  }
+  return events;
+}
+
+const one = await judge(await runAiSdk({ agentId: "talker", sessionId: "s1", input: "id=one", runId: "r1" }));
+equal(one.problems, [], "ai: the stream is valid");
+const own = /Answer one of (\S+):/.exec(textOf(one.message))?.[1];
+ok(own, "ai: what the agent said", one);
+const two = await judge(await runAiSdk({ agentId: "talker", sessionId: "s1", input: "id=two" }));
+equal(/Answer two of (\S+):/.exec(textOf(two.message))?.[1], own, "ai: the next run of the session resumes");
+const look = await judge(await runAiSdk({ agentId: "tools", sessionId: "s2", input: "look" }));
+equal([look.problems, look.message.parts.find((p) => p.type === "dynamic-tool")?.output], [[], "hello-from-tool"], "ai: a tool");
+const unknown = await runAiSdk({ agentId: "nobody", sessionId: "s3", input: "hi" });
+equal(unknown.map((e) => JSON.parse(e).type), ["error"], "ai: an unknown agent is one error");
+const mute = await runAiSdk({ agentId: "talker", sessionId: "s4" });
+equal(JSON.parse(mute[0]), { type: "error", errorText: "sessionId and input must be strings." }, "ai: so is a wrong request");
 
 await nats.client.drain();
 equal(await host.stop(), 0, "the host ends well");

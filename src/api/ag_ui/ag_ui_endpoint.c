@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Owns POST /ag-ui: a run that an AG-UI client asks for, begun or found again, and written as
- * AG-UI's events for as long as the client listens.
+ * AG-UI's events for as long as the client listens. And POST /ai-sdk, for clients of the AI SDK:
+ * the same run with another form of input and of events, which cannot be interrupted.
  *
  * A turn that asks people ends the run of a client that may answer, with an interrupt, and goes on
  * waiting; the run that brings the answers tells the rest of it. Its writer sees all that the runs
@@ -11,6 +12,7 @@
 #include "api/ag_ui/ag_ui_resume.h"
 #include "api/ag_ui/ag_ui_run_input.h"
 #include "api/ag_ui/ag_ui_runs.h"
+#include "api/ag_ui/ai_sdk_input.h"
 #include "api/shared/api_internal.h"
 #include "api/shared/past_turns.h"
 #include "api/turns/turn_api.h"
@@ -21,11 +23,23 @@
 #include "core/settings/visibility_command.h"
 #include "dialect/writer/writer.h"
 
-#define PATH "/ag-ui"
 #define SOURCE CONVERSATIONS_AG_UI
 #define GATHER_MS 100 /* what an agent asks at the same time is one interrupt */
 
+/* One kind of client. */
+static const struct ag_ui_format {
+    const char *path, *writer;
+    json_t *(*convert)(const json_t *body); /* into a RunAgentInput; NULL: it is one */
+    bool may_answer;
+    struct httpd_header header; /* of its answers; name NULL: none */
+} formats[] = {
+    {"/ag-ui", "ag-ui", NULL, true, {NULL, NULL}},
+    {"/ai-sdk", "ai-sdk", ai_sdk_input_convert, false, {"x-vercel-ai-ui-message-stream", "v1"}},
+};
+#define FORMATS (sizeof formats / sizeof *formats)
+
 struct ag_ui_endpoint_run {
+    const struct ag_ui_format *format;
     struct api_context *api;
     struct httpd_request *request; /* until it is answered */
     json_t *body;                  /* what `in` borrows from */
@@ -219,10 +233,16 @@ static const struct event_stream_ops ops = {.event = ag_ui_endpoint_add_event,
                                             .over = ag_ui_endpoint_add_end,
                                             .closed = ag_ui_endpoint_on_closed};
 
+static struct httpd_stream *begin_stream(const struct ag_ui_endpoint_run *run)
+{
+    const struct httpd_header *const header = &run->format->header;
+    return api_http_stream(run->request, header, header->name ? 1 : 0);
+}
+
 /* All that such a run says. */
 static void answer_whole(struct ag_ui_endpoint_run *run, const struct buf *out)
 {
-    struct httpd_stream *const stream = api_http_stream(run->request, NULL, 0);
+    struct httpd_stream *const stream = begin_stream(run);
     httpd_stream_write(stream, (struct str){out->p, out->len});
     httpd_stream_end(stream);
     free_run(run);
@@ -296,7 +316,7 @@ static void follow(struct ag_ui_endpoint_run *run)
     };
     run->told = run->after;
     run->gather = loop_timer_new(a->host.loop, on_gathered, run);
-    run->feed = event_stream_start(a, &spec, api_http_stream(run->request, NULL, 0));
+    run->feed = event_stream_start(a, &spec, begin_stream(run));
 }
 
 /* The run of a leg, which may have been told before. */
@@ -432,6 +452,14 @@ static void ag_ui_endpoint_on_toggled(void *ctx, const struct visibility_command
     turn_scheduler_submit(run->api->host.conversations, &m, ag_ui_endpoint_on_submitted, run);
 }
 
+static const struct ag_ui_format *find_format(const char *path)
+{
+    size_t i = FORMATS - 1;
+    while (i > 0 && strncmp(path, formats[i].path, strlen(formats[i].path)) != 0)
+        i--;
+    return &formats[i];
+}
+
 /* Its body is the run's from now on, refused or not. */
 static struct ag_ui_endpoint_run *new_run(struct api_context *a, struct httpd_request *r,
                                           const struct auth_principal *p, json_t *body)
@@ -441,9 +469,14 @@ static struct ag_ui_endpoint_run *new_run(struct api_context *a, struct httpd_re
     uuid_make(run->turn);
     run->api = a;
     run->request = r;
+    run->format = find_format(r->path);
     run->body = body;
-    const bool good = ag_ui_run_input_parse(&run->in, body, &why);
-    writer_stream_init(&run->writing, writer_find("ag-ui"),
+    if (run->format->convert) {
+        run->body = run->format->convert(body);
+        json_decref(body);
+    }
+    const bool good = ag_ui_run_input_parse(&run->in, run->body, &why);
+    writer_stream_init(&run->writing, writer_find(run->format->writer),
                        &(struct writer_conf){.framing = FRAMING_SSE,
                                              .protocol = run->in.protocol,
                                              .thread = run->in.thread,
@@ -455,7 +488,7 @@ static struct ag_ui_endpoint_run *new_run(struct api_context *a, struct httpd_re
         return NULL;
     }
     run->principal = xstrdup(p->name);
-    run->may_answer = p->grants & CONF_ANSWER;
+    run->may_answer = run->format->may_answer && p->grants & CONF_ANSWER;
     run->conversation = xasprintf(SOURCE ":%s:%s", p->name, run->in.thread);
     run->key = xasprintf("%s\n%s\n%s", p->name, run->in.thread, run->in.run);
     return run;
@@ -465,7 +498,8 @@ static struct ag_ui_endpoint_run *new_run(struct api_context *a, struct httpd_re
 static const struct conf_agent *ag_ui_endpoint_find_agent(const struct ag_ui_endpoint_run *run)
 {
     const char *const path = run->request->path;
-    const char *const name = strlen(path) > sizeof PATH ? path + sizeof PATH : NULL;
+    const size_t len = strlen(run->format->path) + 1; /* with the slash */
+    const char *const name = strlen(path) > len ? path + len : NULL;
     return conf_agent_find(run->api->conf, name ? name : run->in.agent);
 }
 
@@ -535,6 +569,9 @@ static void on_run(void *arg, struct httpd_request *r)
 void ag_ui_endpoint_add_routes(struct api_context *a)
 {
     a->legs = ag_ui_runs_new(a->host.turnlog);
-    httpd_route(a->host.httpd, PATH, HTTPD_POST, on_run, a);
-    httpd_route(a->host.httpd, PATH "/", HTTPD_POST, on_run, a);
+    for (size_t i = 0; i < FORMATS; i++) {
+        CLEANUP_FREE char *below = xasprintf("%s/", formats[i].path);
+        httpd_route(a->host.httpd, formats[i].path, HTTPD_POST, on_run, a);
+        httpd_route(a->host.httpd, below, HTTPD_POST, on_run, a);
+    }
 }

@@ -6,4 +6,6 @@ libtcapi_a_SOURCES += \
 	src/api/ag_ui/ag_ui_run_input.c \
 	src/api/ag_ui/ag_ui_run_input.h \
 	src/api/ag_ui/ag_ui_runs.c \
-	src/api/ag_ui/ag_ui_runs.h
+	src/api/ag_ui/ag_ui_runs.h \
+	src/api/ag_ui/ai_sdk_input.c \
+	src/api/ag_ui/ai_sdk_input.h

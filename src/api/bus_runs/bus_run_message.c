@@ -53,23 +53,34 @@ bool bus_run_message_may_reply(const struct conf_bus_runs *conf, const char *sub
 
 /* ---- AG-UI ---- */
 
-/* {"agentId", "request": RunAgentInput}. A name with other characters is that of no agent; without
- * agentId it is the default one. */
+/* A name with other characters is that of no agent; without agentId it is the default one. */
+static const char *bus_run_message_add_path(struct buf *path, const char *route,
+                                            const json_t *message)
+{
+    const json_t *const agent = json_object_get(message, "agentId");
+    const char *const name = json_string_value(agent);
+    if (agent && !json_is_null(agent) && !(name && *name))
+        return "agentId must be the name of an agent.";
+    buf_printf(path, "%s%s%s", route, name ? "/" : "", name ? name : "");
+    return NULL;
+}
+
+static void bus_run_message_add_json(struct buf *out, const json_t *value)
+{
+    char *const text = json_dumps(value, JSON_COMPACT);
+    buf_add_str(out, text ? text : "");
+    free(text);
+}
+
+/* {"agentId", "request": RunAgentInput} */
 static const char *bus_run_message_read_ag_ui(const json_t *message, struct buf *path,
                                               struct buf *body)
 {
-    const json_t *const agent = json_object_get(message, "agentId");
     const json_t *const request = json_object_get(message, "request");
-    const char *const name = json_string_value(agent);
     if (!json_is_object(request))
         return "request must be an object: the input of the run.";
-    if (agent && !json_is_null(agent) && !(name && *name))
-        return "agentId must be the name of an agent.";
-    buf_printf(path, "/ag-ui%s%s", name ? "/" : "", name ? name : "");
-    char *const text = json_dumps(request, JSON_COMPACT);
-    buf_add_str(body, text ? text : "");
-    free(text);
-    return NULL;
+    bus_run_message_add_json(body, request);
+    return bus_run_message_add_path(path, "/ag-ui", message);
 }
 
 static void bus_run_message_add_member(struct buf *out, const char *name, const char *text)
@@ -92,6 +103,39 @@ const struct bus_run_protocol bus_run_ag_ui = {
     .error = bus_run_message_error_ag_ui,
 };
 
+/* ---- AI SDK ---- */
+
+/* {"agentId", "sessionId", "input", "runId"} */
+static const char *bus_run_message_read_ai_sdk(const json_t *message, struct buf *path,
+                                               struct buf *body)
+{
+    json_t *const session = json_object_get(message, "sessionId");
+    json_t *const input = json_object_get(message, "input");
+    json_t *const run = json_object_get(message, "runId");
+    if (!json_is_string(session) || !json_is_string(input))
+        return "sessionId and input must be strings.";
+    json_t *const request =
+        json_pack("{s:O, s:O*, s:[{s:s, s:[{s:s, s:O}]}]}", "id", session, "runId", run, "messages",
+                  "role", "user", "parts", "type", "text", "text", input);
+    bus_run_message_add_json(body, request);
+    json_decref(request);
+    return bus_run_message_add_path(path, "/ai-sdk", message);
+}
+
+static void bus_run_message_error_ai_sdk(struct buf *out, const char *code, const char *message)
+{
+    (void)code;
+    buf_add_str(out, "{\"type\":\"error\"");
+    bus_run_message_add_member(out, "errorText", message);
+    buf_add_char(out, '}');
+}
+
+const struct bus_run_protocol bus_run_ai_sdk = {
+    .subject = "agentos.ai-sdk.runs",
+    .read = bus_run_message_read_ai_sdk,
+    .error = bus_run_message_error_ai_sdk,
+};
+
 /* ---- answers of routes ---- */
 
 #define DATA "data: "
@@ -104,7 +148,7 @@ bool bus_run_message_next(struct str *frames, struct str *event)
         const struct str frame = {frames->p, len};
         frames->p += end ? len + 2 : len;
         frames->len -= end ? len + 2 : len;
-        if (str_has_prefix(frame, STR(DATA))) {
+        if (str_has_prefix(frame, STR(DATA)) && !str_equal(frame, STR(DATA "[DONE]"))) {
             *event = (struct str){frame.p + sizeof DATA - 1, frame.len - (sizeof DATA - 1)};
             return true;
         }

@@ -19,7 +19,7 @@ struct bus_run_protocol {
     void (*error)(struct buf *out, const char *code, const char *message);
 };
 
-extern const struct bus_run_protocol bus_run_ag_ui;
+extern const struct bus_run_protocol bus_run_ag_ui, bus_run_ai_sdk;
 
 /* The message as an object, owned; NULL with why. */
 json_t *bus_run_message_parse(struct str data, struct buf *why);
@@ -30,7 +30,7 @@ const char *bus_run_message_reply(const json_t *message, const char *reply);
 bool bus_run_message_may_reply(const struct conf_bus_runs *conf, const char *subject);
 
 /* The next event of server-sent events, which are complete, without its frame; comments are passed
- * over. False: there is none. */
+ * over, and so is the mark [DONE]. False: there is none. */
 bool bus_run_message_next(struct str *frames, struct str *event);
 /* The event that tells an HTTP error response. */
 void bus_run_message_error(struct buf *out, const struct bus_run_protocol *protocol,

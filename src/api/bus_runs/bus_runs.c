@@ -19,11 +19,19 @@
 #define LOG_PER_MINUTE 10 /* requests that cannot be answered */
 #define SUBJECT_SHOWN 100 /* bytes of a refused subject in a log */
 
+/* One of the encodings. */
+struct bus_runs_service {
+    struct bus_runs *runs;
+    const struct bus_run_protocol *protocol;
+    struct nats_client_subscription *shared, *own; /* NULL: no runs are taken */
+};
+enum { SERVICES = 2 };
+
 struct bus_runs {
     struct api_context *api;
     struct nats_client *client;
-    struct nats_client_subscription *shared, *own; /* NULL: no runs are taken */
-    struct nats_client_subscription *replies;      /* what servers say of reply subjects */
+    struct bus_runs_service services[SERVICES];
+    struct nats_client_subscription *replies; /* what servers say of reply subjects */
     struct bus_run_list runs;
     uint64_t last_id;
     char inbox[64];          /* what stands before the id of a run */
@@ -105,8 +113,9 @@ static void bus_runs_begin(struct bus_runs *r, const struct bus_run_protocol *pr
 
 static void bus_runs_on_request(void *ctx, const struct nats_client_message *m)
 {
-    struct bus_runs *const r = ctx;
-    const struct bus_run_protocol *const protocol = &bus_run_ag_ui;
+    const struct bus_runs_service *const service = ctx;
+    struct bus_runs *const r = service->runs;
+    const struct bus_run_protocol *const protocol = service->protocol;
     CLEANUP_BUF struct buf why = {0}, path = {0}, body = {0};
     const char *code = bus_runs_check_room(r, m->data.len, &why);
     json_t *const message = code ? NULL : bus_run_message_parse(m->data, &why);
@@ -154,22 +163,30 @@ static void bus_runs_on_connection(void *ctx, bool connected)
 
 /* ---- begin and end ---- */
 
-static void bus_runs_listen(struct bus_runs *r)
+static void bus_runs_listen(struct bus_runs_service *s)
 {
-    const struct bus_run_protocol *const protocol = &bus_run_ag_ui;
+    struct bus_runs *const r = s->runs;
     CLEANUP_FREE char *own =
-        xasprintf("%s.%s", protocol->subject, bus_get_status(r->api->host.bus).host);
-    r->own = nats_client_subscribe(r->client, own, bus_runs_on_request, r);
-    r->shared =
-        nats_client_subscribe_queue(r->client, protocol->subject, QUEUE, bus_runs_on_request, r);
-    log_write(LOG_INFO, "bus", "taking runs at %s", protocol->subject);
+        xasprintf("%s.%s", s->protocol->subject, bus_get_status(r->api->host.bus).host);
+    s->own = nats_client_subscribe(r->client, own, bus_runs_on_request, s);
+    s->shared =
+        nats_client_subscribe_queue(r->client, s->protocol->subject, QUEUE, bus_runs_on_request, s);
+    log_write(LOG_INFO, "bus", "taking runs at %s", s->protocol->subject);
 }
 
-static void bus_runs_stop(struct bus_runs *r)
+static void bus_runs_stop(struct bus_runs_service *s)
 {
-    nats_client_unsubscribe(r->shared);
-    nats_client_unsubscribe(r->own);
-    r->shared = r->own = NULL;
+    nats_client_unsubscribe(s->shared);
+    nats_client_unsubscribe(s->own);
+    s->shared = s->own = NULL;
+}
+
+static void bus_runs_set(struct bus_runs_service *s, bool wanted)
+{
+    if (wanted && !s->shared)
+        bus_runs_listen(s);
+    else if (!wanted && s->shared)
+        bus_runs_stop(s);
 }
 
 /* Runs that were begun go on. */
@@ -178,11 +195,8 @@ void bus_runs_subscribe(struct bus_runs *r)
     if (!r)
         return;
     const struct conf_bus_runs *const conf = &r->api->conf->bus.runs;
-    const bool wanted = conf->key && conf->ag_ui;
-    if (wanted && !r->shared)
-        bus_runs_listen(r);
-    else if (!wanted && r->shared)
-        bus_runs_stop(r);
+    bus_runs_set(&r->services[0], conf->key && conf->ag_ui);
+    bus_runs_set(&r->services[1], conf->key && conf->ai_sdk);
 }
 
 struct bus_runs *bus_runs_new(struct api_context *a)
@@ -194,6 +208,8 @@ struct bus_runs *bus_runs_new(struct api_context *a)
     r->api = a;
     r->client = bus_get_client(a->host.bus);
     LIST_INIT(&r->runs);
+    r->services[0] = (struct bus_runs_service){.runs = r, .protocol = &bus_run_ag_ui};
+    r->services[1] = (struct bus_runs_service){.runs = r, .protocol = &bus_run_ai_sdk};
     uuid_make(id);
     snprintf(r->inbox, sizeof r->inbox, "_INBOX.%s.", id);
     r->lost = loop_timer_new(a->host.loop, bus_runs_on_lost, r);
@@ -209,7 +225,8 @@ void bus_runs_free(struct bus_runs *r)
     if (!r)
         return;
     bus_watch_connection(r->api->host.bus, NULL, NULL);
-    bus_runs_stop(r);
+    for (size_t i = 0; i < SERVICES; i++)
+        bus_runs_stop(&r->services[i]);
     nats_client_unsubscribe(r->replies);
     bus_run_abandon_all(&r->runs);
     loop_timer_free(r->lost);

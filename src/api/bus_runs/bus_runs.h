@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * Runs that other programs ask for through the bus, by the protocol of tirea's NATS gateway:
- * requests at agentos.ag-ui.runs, events at the reply subject. Of the hosts that serve the subject
- * one takes each request (queue group "turncast"); agentos.ag-ui.runs.HOST is this host alone. A
- * run goes through the route of the HTTP API, on behalf of the key that bus.runs.key names. Loop
- * thread only. */
+ * requests at agentos.ag-ui.runs and agentos.ai-sdk.runs, events at the reply subject. Of the hosts
+ * that serve a subject one takes each request (queue group "turncast"); SUBJECT.HOST is that host
+ * alone. A run goes through the route of the HTTP API, on behalf of the key that bus.runs.key
+ * names. Loop thread only. */
 #ifndef API_BUS_RUNS_BUS_RUNS_H
 #define API_BUS_RUNS_BUS_RUNS_H
 

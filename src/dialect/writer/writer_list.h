@@ -7,6 +7,7 @@
 
 extern const struct writer writer_agenticore_openai;
 extern const struct writer writer_ag_ui;
+extern const struct writer writer_ai_sdk;
 extern const struct writer writer_awaken;
 extern const struct writer writer_missy_audit;
 extern const struct writer writer_missy_json;

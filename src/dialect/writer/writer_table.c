@@ -8,6 +8,7 @@
 static const struct writer *const table[] = {
     &writer_agenticore_openai,
     &writer_ag_ui,
+    &writer_ai_sdk,
     &writer_awaken,
     &writer_ethos,
     &writer_missy_audit,
