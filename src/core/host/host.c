@@ -20,6 +20,7 @@
 #include "core/inbound/pairing.h"
 #include "core/request/approvals.h"
 #include "core/settings/retention.h"
+#include "core/settings/visibility_share.h"
 #include "io/http/client/httpc.h"
 #include "io/http/server/httpd.h"
 #include "io/http/server/httpd_error.h"
@@ -42,6 +43,7 @@ struct host {
     struct turn_scheduler *conversations;
     struct settings_worker *settings;
     struct visibility_cache *switches;
+    struct visibility_share *shared; /* or NULL */
     struct session_store *sessions;
     struct turn_locks *locks;
     struct session_history *history;
@@ -246,7 +248,10 @@ static int host_join_bus(struct host *s, struct tc_err *err)
                                         .name_taken = host_on_name_taken,
                                         .name_ctx = s},
                      err);
-    return s->bus ? 0 : -1;
+    if (!s->bus)
+        return -1;
+    s->shared = visibility_share_new(s->bus, s->switches, s->settings, s->conf);
+    return 0;
 }
 
 /* ---- another configuration ---- */
@@ -273,6 +278,8 @@ static void take_conf(void *ctx, const struct conf *next)
     s->conf = next;
     configure_httpd(s);
     settings_worker_set_defaults(s->settings, next);
+    visibility_cache_set_conf(s->switches);
+    visibility_share_set_conf(s->shared, next);
     const struct journal_limits limits = retention_limits(&next->retention);
     journal_async_set_limits(s->journal, &limits);
     budgets_set_conf(s->budgets, &next->budgets);
@@ -499,6 +506,7 @@ void host_close(struct host *s)
     outcome_forwarding_stop(s->forwarding);
     instance_leaders_free(s->leaders);
     s->leaders = NULL;
+    visibility_share_free(s->shared);
     bus_free(s->bus);
     instance_changes_free(s->changes);
     dispatch_free(s->dispatch, GRACE_MS);

@@ -22,6 +22,8 @@ libtccore_a_SOURCES += \
 	src/core/settings/visibility_file.h \
 	src/core/settings/visibility_redis.c \
 	src/core/settings/visibility_redis.h \
+	src/core/settings/visibility_share.c \
+	src/core/settings/visibility_share.h \
 	src/core/settings/visibility_sqlite.c \
 	src/core/settings/visibility_sqlite.h \
 	src/core/settings/visibility_store.c \

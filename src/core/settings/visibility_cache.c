@@ -12,18 +12,23 @@ struct visibility_cache_entry {
     struct visibility_cache_entry *next;
     char *agent;
     struct visibility v;
-    size_t changing; /* until these are done, what is read may be older */
+    size_t changing;     /* until these are done, what is read may be older */
+    unsigned generation; /* of the configuration when it was read last */
 };
 
 struct visibility_cache {
     struct settings_worker *settings;
     struct visibility_cache_entry *all;
+    void (*changed)(void *ctx, const char *agent, struct visibility v); /* or NULL */
+    void *changed_ctx;
+    unsigned generation; /* of the configuration */
 };
 
 struct visibility_cache_lookup {
     struct visibility_cache *switches;
     struct visibility_cache_entry *known;
-    bool told; /* it took too long */
+    bool told;   /* it took too long */
+    bool shared; /* another host has changed it */
     void (*got)(void *ctx, struct visibility v);
     void (*set)(void *ctx, enum visibility_store_result saved, const char *why);
     struct visibility before;
@@ -41,6 +46,7 @@ static struct visibility_cache_entry *visibility_cache_add(struct visibility_cac
     struct visibility_cache_entry *const k = xcalloc(1, sizeof *k);
     struct tc_err err = {0};
     k->agent = xstrdup(agent);
+    k->generation = s->generation;
     k->next = s->all;
     s->all = k;
     if (visibility_store_load_local(settings_worker_visibility(s->settings), agent, &k->v, &err) <
@@ -76,6 +82,25 @@ static void late_get(void *arg)
     q->got(q->ctx, q->known->v);
 }
 
+static void visibility_cache_tell(const struct visibility_cache *s, const char *agent,
+                                  struct visibility v)
+{
+    if (s->changed)
+        s->changed(s->changed_ctx, agent, v);
+}
+
+/* A command, or an agenticore, may have changed what is stored. What another configuration has
+ * changed is no such change. */
+static void visibility_cache_learn(struct visibility_cache_lookup *q)
+{
+    const bool is_new =
+        q->known->generation == q->switches->generation && !visibility_equal(&q->known->v, &q->v);
+    q->known->v = q->v;
+    q->known->generation = q->switches->generation;
+    if (is_new && !q->failed)
+        visibility_cache_tell(q->switches, q->known->agent, q->v);
+}
+
 static void done_get(void *arg)
 {
     struct visibility_cache_lookup *const q = arg;
@@ -83,7 +108,7 @@ static void done_get(void *arg)
         log_write(LOG_WARN, "host", "cannot read stored visibility: %s; using the configured one",
                   err_format(&q->err));
     if (!q->known->changing)
-        q->known->v = q->v;
+        visibility_cache_learn(q);
     if (!q->told)
         q->got(q->ctx, q->known->v);
     free(q);
@@ -125,15 +150,16 @@ static void done_set(void *arg)
     q->known->changing--;
     if (q->saved == STICKY_FAILED && !q->known->changing)
         q->known->v = q->before;
+    if (q->saved != STICKY_FAILED && !q->shared)
+        visibility_cache_tell(q->switches, q->known->agent, q->v);
     if (!q->told)
         q->set(q->ctx, q->saved, q->saved == STICKY_FAILED ? err_format(&q->err) : NULL);
     free(q);
 }
 
-void visibility_cache_set(struct visibility_cache *s, const char *agent, struct visibility v,
-                          void (*done)(void *ctx, enum visibility_store_result saved,
-                                       const char *why),
-                          void *ctx)
+static void visibility_cache_change(
+    struct visibility_cache *s, const char *agent, struct visibility v, bool shared,
+    void (*done)(void *ctx, enum visibility_store_result saved, const char *why), void *ctx)
 {
     struct visibility_cache_lookup *const q = xcalloc(1, sizeof *q);
     q->switches = s;
@@ -141,10 +167,49 @@ void visibility_cache_set(struct visibility_cache *s, const char *agent, struct 
     q->set = done;
     q->ctx = ctx;
     q->v = v;
+    q->shared = shared;
     q->before = q->known->v;
     q->known->v = v;
     q->known->changing++;
     settings_worker_submit(s->settings, work_set, late_set, done_set, q);
+}
+
+void visibility_cache_set(struct visibility_cache *s, const char *agent, struct visibility v,
+                          void (*done)(void *ctx, enum visibility_store_result saved,
+                                       const char *why),
+                          void *ctx)
+{
+    visibility_cache_change(s, agent, v, false, done, ctx);
+}
+
+/* ---- other hosts ---- */
+
+static void visibility_cache_ignore(void *ctx, enum visibility_store_result saved, const char *why)
+{
+    (void)ctx, (void)saved, (void)why; /* it has been logged */
+}
+
+void visibility_cache_set_shared(struct visibility_cache *s, const char *agent, struct visibility v)
+{
+    visibility_cache_change(s, agent, v, true, visibility_cache_ignore, NULL);
+}
+
+void visibility_cache_set_conf(struct visibility_cache *s)
+{
+    s->generation++;
+}
+
+struct visibility visibility_cache_peek(struct visibility_cache *s, const char *agent)
+{
+    return visibility_cache_find(s, agent)->v;
+}
+
+void visibility_cache_set_watch(struct visibility_cache *s,
+                                void (*changed)(void *ctx, const char *agent, struct visibility v),
+                                void *ctx)
+{
+    s->changed = changed;
+    s->changed_ctx = ctx;
 }
 
 /* ---- its life ---- */

@@ -24,4 +24,19 @@ void visibility_cache_set(struct visibility_cache *s, const char *agent, struct 
                                        const char *why),
                           void *ctx);
 
+/* ---- for other hosts that share them */
+
+/* `changed`, or NULL, is called when those of an agent were changed here: by visibility_cache_set,
+ * or, found at the next question, in the store. */
+void visibility_cache_set_watch(struct visibility_cache *s,
+                                void (*changed)(void *ctx, const char *agent, struct visibility v),
+                                void *ctx);
+/* The same as visibility_cache_set, of a change of another host: `changed` is not called. */
+void visibility_cache_set_shared(struct visibility_cache *s, const char *agent,
+                                 struct visibility v);
+/* settings_worker_set_defaults has been called. */
+void visibility_cache_set_conf(struct visibility_cache *s);
+/* What is known at this moment. */
+struct visibility visibility_cache_peek(struct visibility_cache *s, const char *agent);
+
 #endif

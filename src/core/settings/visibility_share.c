@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the form of an agent's switches in the bucket of shared settings: the key vis.AGENT. */
+#include "core/settings/visibility_share.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/sys/log.h"
+#include "core/bus/bus_conf.h"
+#include "core/bus/bus_stream.h"
+#include "event/json/json_reader.h"
+
+#define KEY "vis."
+
+struct visibility_share {
+    struct bus_conf *shared;
+    struct visibility_cache *cache;
+    struct settings_worker *settings;
+    const struct conf *conf;
+};
+
+static void visibility_share_put(void *ctx, const char *agent, struct visibility v)
+{
+    struct visibility_share *const s = ctx;
+    CLEANUP_BUF struct buf json = {0};
+    CLEANUP_FREE char *key = xasprintf(KEY "%s", agent);
+    if (!bus_stream_is_token(agent))
+        return;
+    visibility_append_json(&json, v);
+    bus_conf_put(s->shared, key, json.p);
+}
+
+/* A member that is missing is one that an older host does not know: it stays unset. */
+static bool visibility_share_read(struct str value, struct visibility *v)
+{
+    *v = (struct visibility){SHOW_UNSET, SHOW_UNSET, SHOW_UNSET, SHOW_UNSET, SHOW_UNSET};
+    size_t n = 0;
+    for (size_t i = 0; i < VISIBILITY_KEYS; i++) {
+        CLEANUP_FREE char *pointer = xasprintf("/%s", visibility_key(i));
+        const struct str found = json_reader_pointer(value, pointer);
+        const bool on = str_is(found, "true");
+        if (!on && !str_is(found, "false"))
+            continue;
+        *visibility_switch_at(v, i) = on ? SHOW_ON : SHOW_OFF;
+        n++;
+    }
+    *v = visibility_resolve(*v);
+    return n > 0;
+}
+
+static void visibility_share_on_changed(void *ctx, const char *key, const char *host,
+                                        struct str value)
+{
+    struct visibility_share *const s = ctx;
+    struct visibility v;
+    const char *const agent = key + strlen(KEY);
+    if (strncmp(key, KEY, strlen(KEY)) != 0 || !conf_agent_find(s->conf, agent) ||
+        !visibility_share_read(value, &v))
+        return;
+    const struct visibility before = visibility_cache_peek(s->cache, agent);
+    if (visibility_equal(&before, &v))
+        return;
+    log_write(LOG_INFO, "bus", "visibility of agent \"%s\" was changed on host \"%s\"", agent,
+              host);
+    visibility_cache_set_shared(s->cache, agent, v);
+}
+
+/* What the bus does not know, or has lost. */
+static void visibility_share_on_known(void *ctx)
+{
+    struct visibility_share *const s = ctx;
+    struct visibility configured;
+    if (visibility_store_load_local(settings_worker_visibility(s->settings), NULL, &configured,
+                                    NULL) < 0)
+        return;
+    for (size_t i = 0; i < s->conf->n_agents; i++) {
+        const char *const agent = s->conf->agents[i].name;
+        CLEANUP_FREE char *key = xasprintf(KEY "%s", agent);
+        const struct visibility v = visibility_cache_peek(s->cache, agent);
+        if (!bus_conf_has(s->shared, key) && !visibility_equal(&v, &configured))
+            visibility_share_put(s, agent, v);
+    }
+}
+
+struct visibility_share *visibility_share_new(struct bus *bus, struct visibility_cache *cache,
+                                              struct settings_worker *settings,
+                                              const struct conf *conf)
+{
+    if (settings_worker_store_conf(settings)->kind == CONF_REDIS)
+        return NULL;
+    struct visibility_share *const s = xcalloc(1, sizeof *s);
+    s->cache = cache;
+    s->settings = settings;
+    s->conf = conf;
+    s->shared = bus_conf_join(bus, &(struct bus_conf_spec){.changed = visibility_share_on_changed,
+                                                           .known = visibility_share_on_known,
+                                                           .ctx = s});
+    visibility_cache_set_watch(cache, visibility_share_put, s);
+    return s;
+}
+
+void visibility_share_set_conf(struct visibility_share *s, const struct conf *conf)
+{
+    if (!s)
+        return;
+    s->conf = conf;
+    bus_conf_read(s->shared);
+}
+
+void visibility_share_free(struct visibility_share *s)
+{
+    if (!s)
+        return;
+    visibility_cache_set_watch(s->cache, NULL, NULL);
+    bus_conf_leave(s->shared);
+    free(s);
+}
