@@ -94,6 +94,10 @@ check_PROGRAMS += tests/io/http/client/t_httpc
 tests_io_http_client_t_httpc_SOURCES = tests/io/http/client/t_httpc.c tests/fake/httpd.c tests/fake/httpd.h
 tests_io_http_client_t_httpc_LDADD = $(TEST_IO)
 
+check_PROGRAMS += tests/io/http/client/t_httpc_piece
+tests_io_http_client_t_httpc_piece_SOURCES = tests/io/http/client/t_httpc_piece.c tests/fake/httpd.c tests/fake/httpd.h
+tests_io_http_client_t_httpc_piece_LDADD = $(TEST_IO)
+
 check_PROGRAMS += tests/io/http/client/t_httpc_mail
 tests_io_http_client_t_httpc_mail_LDADD = $(TEST_IO)
 
