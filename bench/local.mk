@@ -5,7 +5,7 @@
 #	bench_x_LDADD = $(LINK_CORE)
 
 bench_programs = bench/corpus bench/translate bench/cost bench/floor bench/listen bench/serve \
-	bench/relay bench/startup bench/ticker
+	bench/pubsub bench/relay bench/startup bench/ticker
 BENCH_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)
 BENCH_HOST = bench/host.c bench/host.h bench/percentile.c bench/percentile.h bench/meter.h
 
@@ -23,6 +23,8 @@ bench_listen_CPPFLAGS = $(BENCH_CPPFLAGS)
 
 bench_floor_SOURCES = bench/floor.c bench/pace.h bench/percentile.c bench/percentile.h bench/meter.h
 bench_floor_CPPFLAGS = $(BENCH_CPPFLAGS)
+bench_pubsub_SOURCES = bench/pubsub.c bench/pace.h bench/percentile.c bench/percentile.h bench/meter.h
+bench_pubsub_CPPFLAGS = $(BENCH_CPPFLAGS)
 bench_relay_SOURCES = bench/relay.c
 bench_ticker_SOURCES = bench/ticker.c bench/pace.h
 bench_ticker_CPPFLAGS = $(BENCH_CPPFLAGS)
@@ -36,7 +38,7 @@ BENCH_SERVE_NEEDS = turncast$(EXEEXT) bench/serve$(EXEEXT) bench/ticker$(EXEEXT)
 
 bench/meter.so: bench/meter.h include/turncast/plugin.h
 
-EXTRA_DIST += bench/meter.c bench/parse.mjs bench/run bench/lab.py bench/machine.py bench/report.py \
+EXTRA_DIST += bench/hosts.py bench/meter.c bench/parse.mjs bench/run bench/lab.py bench/machine.py bench/report.py \
 	bench/programs.py bench/relay.py bench/stream.py bench/turns.py bench/waiting.py bench/plot bench/plot.gp bench/RESULTS.md bench/results.dat \
 	bench/results.png bench/results.svg
 EXTRA_PROGRAMS += $(bench_programs)

@@ -19,10 +19,10 @@ ASKER = (f'asker : {{ command = ["{BUILD}/tests/fake/asker"]; exit_grace_s = 1; 
 class Member(Door):
     """A host on the bus."""
 
-    def __init__(self, name, url, *, bus="", extra="", http=None, **more):
+    def __init__(self, name, url, *, bus="", extra="", http=None, agents=ASKER, **more):
         self.name = name
         group = f'host : {{ name = "{name}"; }}; bus : {{ url = ["{url}"]; {bus} }};'
-        super().__init__(extra=door.LOG + group + extra, agents=ASKER,
+        super().__init__(extra=door.LOG + group + extra, agents=agents,
                          http=http or http_group(disconnect_grace_s=1), **more)
 
     def bus(self):

@@ -81,7 +81,7 @@ with tempfile.TemporaryDirectory() as folder:
     ticker.parent.mkdir()
     ticker.touch()
     check("what is not installed is said before anything is measured", run_bare(folder) == (
-        1, "bench/run: not installed: jq, nodejs, redis-server, redis-tools;"
+        1, "bench/run: not installed: jq, nats-server, nodejs, redis-server, redis-tools, strace;"
            " tools/deps bench does that\n"))
     check("of the parts that are wanted", "not installed: redis-server, redis-tools;"
           in run_bare(folder, "broker")[1])

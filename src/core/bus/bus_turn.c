@@ -14,7 +14,7 @@
 #include "core/bus/bus_line.h"
 
 #define BATCH_BYTES ((size_t)64 << 10)
-#define BATCH_MS 20
+#define BATCH_MS 20 /* at least from one batch to the next, unless an event is urgent */
 #define RETRY_MS 1000
 
 static void bus_turn_chain_go_on(struct bus_turn_chain *c);
@@ -88,7 +88,15 @@ static void bus_turn_flush(struct bus_turn *t)
                     &(struct bus_batch){.from = c->from, .after = t->after, .last = t->last},
                     (struct str){t->lines.p, t->lines.len});
     t->sent = t->taken;
+    t->flushed_ms = clock_mono_ms();
     bus_turn_begin_batch(t);
+}
+
+/* What comes after a pause is not kept waiting; what comes fast gathers. */
+static int64_t bus_turn_get_wait_ms(const struct bus_turn *t)
+{
+    const int64_t due_ms = t->flushed_ms + BATCH_MS, now_ms = clock_mono_ms();
+    return !t->flushed_ms || due_ms <= now_ms ? 0 : due_ms - now_ms;
 }
 
 /* Sends the batch when it is complete, or has waited for as long as one may. */
@@ -99,10 +107,11 @@ static void bus_turn_collect(struct bus_turn *t)
     bus_turn_gather(t);
     if (!t->lines.len)
         return;
-    if (t->is_urgent || t->is_over || t->is_late || t->lines.len >= BATCH_BYTES)
+    const int64_t wait_ms = bus_turn_get_wait_ms(t);
+    if (!wait_ms || t->is_urgent || t->is_over || t->is_late || t->lines.len >= BATCH_BYTES)
         bus_turn_flush(t);
     else if (!t->is_timed)
-        loop_timer_set(t->flush, BATCH_MS);
+        loop_timer_set(t->flush, wait_ms);
     t->is_timed = t->lines.len;
 }
 

@@ -34,9 +34,10 @@ struct bus_turn {
     uint64_t after, last; /* seq as published: of the batch before, of its own last event */
     uint64_t skipped;     /* behind it, events up to this one are not in the log any more; or 0 */
     struct loop_timer *flush;
-    bool is_urgent; /* it has an event that is not kept waiting */
-    bool is_timed;  /* flush is set */
-    bool is_late;   /* it has waited for as long as a batch may */
+    int64_t flushed_ms; /* when the batch before was complete; monotonic */
+    bool is_urgent;     /* it has an event that is not kept waiting */
+    bool is_timed;      /* flush is set */
+    bool is_late;       /* it has waited for as long as a batch may */
     /* Events by the seq that they have in the turn log. */
     uint64_t taken, sent, stored;
     uint64_t shift; /* published minus logged: what an earlier life of this host has stored */
