@@ -22,6 +22,10 @@ def _server():
     return _servers[0]
 
 
+def server_pids():
+    return {server.process.pid for server in _servers}
+
+
 def _give_up_leads(prefix, instances):
     """As if another host had just given up the leases of the instances: they start at once."""
     client = _server().client()
