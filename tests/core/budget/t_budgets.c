@@ -31,6 +31,7 @@ static struct loop *loop;
 static struct journal_async *journal;
 static struct budgets *budgets;
 static int turns;
+static char log_path[600];
 
 static void open_all(void)
 {
@@ -55,8 +56,12 @@ static const char *spend(const struct budget_payer *p, int64_t micros, int64_t t
     char id[20];
     snprintf(id, sizeof id, "t%d", turns++);
     buf_reset(&warning);
-    struct journal_spent spent = {
-        .turns = 1, .counted = 1, .input = tokens, .priced = 1, .micros = micros};
+    struct journal_spent spent = {.turns = 1,
+                                  .counted = 1,
+                                  .input = tokens - tokens / 3,
+                                  .output = tokens / 3,
+                                  .priced = 1,
+                                  .micros = micros};
     budgets_add(budgets, p, &spent, &warning);
     journal_async_admit_turn(journal,
                              &(struct journal_turn){.id = id,
@@ -81,6 +86,34 @@ static const char *refused(const struct budget_payer *p)
     return text.len ? text.p : "";
 }
 
+static bool is_logged(const char *text)
+{
+    char *const all = tap_slurp(log_path, NULL);
+    const bool found = strstr(all, text) != NULL;
+    free(all);
+    return found;
+}
+
+static void add_name(void *ctx, const struct budget_state *s)
+{
+    buf_printf(ctx, "%s%s ", conf_budget_scope_name(s->scope), s->name);
+}
+
+/* "SCOPE NAME " of each budget that is reported. */
+static const char *reported(void)
+{
+    static struct buf names;
+    buf_reset(&names);
+    budgets_each(budgets, add_name, &names);
+    return names.len ? names.p : "";
+}
+
+static bool has_words(const char *names)
+{
+    return strstr(names, "host ") && strstr(names, "agenta ") && strstr(names, "persontg/ann ") &&
+           !strstr(names, "tg/bob");
+}
+
 static void test_person(void)
 {
     is_str(refused(&ann), "", "nothing is used");
@@ -97,7 +130,9 @@ static void test_person(void)
            "A new budget begins in 12 h 0 min; please send it again then.",
            "a person over the budget");
     is_str(refused(&bob), "", "is not another one");
+    ok(has_words(reported()), "the host, each agent, and who is near a limit, are reported");
     restart();
+    ok(!is_logged("agent \"a\": used today"), "a start warns of nobody who is far from a limit");
     has_str(refused(&ann), "Your budget for today", "the same after a restart");
     is_str(refused(&bob), "", "and for the other one");
 }
@@ -127,6 +162,8 @@ static void test_next_day(void)
     clock_fake(0, NOON + 12 * 3600 - 1);
     ok(*refused(&ann), "the last second of the day");
     clock_fake(0, NOON + 12 * 3600);
+    is_int((int)(budgets_used(budgets, CONF_BUDGET_PERSON) * 100), 0,
+           "of the next day, none is used");
     is_str(refused(&ann), "", "the next day is a new one");
     spend(&ann, 5000000, 0);
     ok(*refused(&ann), "with its own budget");
@@ -151,19 +188,35 @@ static void test_report(void)
        "its usage comes later");
     is_int(more.turns, 0, "and is no further turn");
     is_int(more.micros, 250000, "its cost");
-    ok(!turn_spending_count(&s, STR("{\"input_tokens\":5,\"cost_usd\":0.25}"), &more, NULL),
+    ok(turn_spending_count(&s, STR("{\"input_tokens\":12,\"output_tokens\":3,\"cost_usd\":0.25}"),
+                           &more, NULL),
+       "and more of it");
+    is_int(more.input, 7, "of which the difference counts");
+    is_int(more.output, 3, "in each number");
+    is_int(more.micros, 0, "and nothing twice");
+    ok(!turn_spending_count(&s, STR("{\"input_tokens\":12,\"output_tokens\":3,\"cost_usd\":0.25}"),
+                            &more, NULL),
        "the same again is nothing");
     s.budgets = NULL;
     ok(!turn_spending_count(&s, STR("{\"input_tokens\":9}"), &more, NULL),
        "without budgets: nothing");
 }
 
+static void test_other_conf(void)
+{
+    static const struct conf_budgets other = {
+        .utc = true, .scopes = {[CONF_BUDGET_CONVERSATION] = {.tokens = 1}}};
+    spend(&bob, 0, 1);
+    budgets_set_conf(budgets, &other);
+    has_str(refused(&bob), "(", "a reload brings other budgets");
+    budgets_set_conf(budgets, &conf);
+}
+
 int main(void)
 {
     plan_lazy();
-    char path[600];
-    snprintf(path, sizeof path, "%s/log", tap_tmpdir());
-    const int log = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    snprintf(log_path, sizeof log_path, "%s/log", tap_tmpdir());
+    const int log = open(log_path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
     log_setup(LOG_TEXT, LOG_WARN, log);
     loop = loop_new();
     clock_fake(0, NOON);
@@ -173,12 +226,11 @@ int main(void)
     test_host_and_agent();
     test_next_day();
     test_report();
+    test_other_conf();
     journal_async_close(journal);
     budgets_free(budgets);
     loop_free(loop);
-    char *const logged = tap_slurp(path, NULL);
-    has_str(logged, "person \"tg/ann\": used today: 4.00 of 5.00 USD", "warnings are logged");
-    free(logged);
+    ok(is_logged("person \"tg/ann\": used today: 4.00 of 5.00 USD"), "warnings are logged");
     clock_fake_end();
     close(log);
     return 0;
