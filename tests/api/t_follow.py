@@ -56,7 +56,7 @@ def follows(host):
     until(lambda: works(host, first), "the turn says so")
     host.let_go("a1.behind")
     turn = later(host, first)
-    ok(not works(host, first), "until the agent begins another turn")
+    until(lambda: not works(host, first), "until the agent begins another turn")
     ok(answer_of(host, turn).startswith("Later a1"), "what comes of it is a turn of the agent")
     equal((turn["source"], turn["agent"]), ("http", "main"), "it is of the same source and agent")
     equal(of_agent(host, first, "kim"), [], "another client does not see it")

@@ -167,6 +167,10 @@ bool term_is_foreground(const struct term *t)
     return group < 0 || group == getpgrp();
 }
 
+/* The first row, and from its second column all below. tmux moves the whole screen into its history
+ * when it is cleared from the first row and column on, so each redraw would stay there. */
+#define ERASE "\r\033[K\033[C\033[J\r"
+
 /* What was drawn before the host was put into the background is left to the shell. */
 void term_live_hide(struct term *t)
 {
@@ -174,7 +178,7 @@ void term_live_hide(struct term *t)
         return;
     t->live = false;
     if (term_is_foreground(t))
-        add(t, "\r\033[J", 4);
+        add(t, ERASE, sizeof ERASE - 1);
     t->column = 0;
 }
 
