@@ -39,6 +39,48 @@ const char *bus_state_name(enum bus_state state)
     return names[state];
 }
 
+/* ---- who is told that it is active ---- */
+
+struct bus_watcher {
+    LIST_ENTRY(bus_watcher) next;
+    void (*active)(void *ctx);
+    void *ctx;
+};
+
+struct bus_watcher *bus_watch(struct bus *b, void (*active)(void *ctx), void *ctx)
+{
+    struct bus_watcher *const w = xcalloc(1, sizeof *w);
+    *w = (struct bus_watcher){.active = active, .ctx = ctx};
+    LIST_INSERT_HEAD(&b->watchers, w, next);
+    if (b->link.is_active)
+        active(ctx);
+    return w;
+}
+
+void bus_watcher_free(struct bus_watcher *w)
+{
+    if (!w)
+        return;
+    LIST_REMOVE(w, next);
+    free(w);
+}
+
+static void bus_tell_watchers(struct bus *b)
+{
+    struct bus_watcher *w = LIST_FIRST(&b->watchers), *next;
+    for (; w; w = next) {
+        next = LIST_NEXT(w, next);
+        w->active(w->ctx);
+    }
+}
+
+struct bus_link *bus_get_link(struct bus *b)
+{
+    return &b->link;
+}
+
+/* ---- states ---- */
+
 static void bus_enter(struct bus *b, enum bus_state state, const char *why)
 {
     const bool is_active = state == BUS_ACTIVE;
@@ -53,6 +95,9 @@ static void bus_enter(struct bus *b, enum bus_state state, const char *why)
     bus_viewer_resume(b->viewer);
     bus_lead_resume_all(b);
     bus_conf_resume(b->conf);
+    if (b->runs)
+        bus_publisher_resume(b->runs);
+    bus_tell_watchers(b);
 }
 
 /* The same reason is logged once. */
@@ -378,6 +423,7 @@ struct bus *bus_new(const struct bus_spec *spec, struct tc_err *err)
     const struct conf *const conf = spec->conf;
     b->spec = *spec;
     b->spec.conf = NULL;
+    LIST_INIT(&b->watchers);
     b->replicas = conf->bus.replicas;
     b->link.loop = spec->loop;
     b->link.turnlog = spec->turnlog;
@@ -397,10 +443,33 @@ struct bus *bus_new(const struct bus_spec *spec, struct tc_err *err)
     return NULL;
 }
 
+/* ---- turns that it runs for others ---- */
+
+static void bus_on_run_fenced(void *ctx, const char *run)
+{
+    const struct bus *const b = ctx;
+    b->run_fenced(b->runs_ctx, run);
+}
+
+void bus_share_runs(struct bus *b, struct turnlog *runs, void (*fenced)(void *ctx, const char *run),
+                    void *ctx)
+{
+    static const struct bus_publisher_runs told = {bus_on_run_fenced};
+    ASSERT(!b->runs);
+    b->run_fenced = fenced;
+    b->runs_ctx = ctx;
+    b->runs = bus_publisher_new_for_runs(&b->link, runs, &told, b);
+}
+
+static bool bus_is_idle(const struct bus *b)
+{
+    return bus_publisher_is_idle(b->publisher) && (!b->runs || bus_publisher_is_idle(b->runs));
+}
+
 static void bus_look_drained(void *arg)
 {
     struct bus *const b = arg;
-    const bool waits = b->link.is_active && !bus_publisher_is_idle(b->publisher);
+    const bool waits = b->link.is_active && !bus_is_idle(b);
     if (waits && clock_mono_ms() < b->drain_ms)
         loop_timer_set(b->drain, DRAIN_LOOK_MS);
     else
@@ -433,6 +502,7 @@ static void bus_free_parts(struct bus *b)
     bus_calls_end(b);
     nats_client_free(b->link.client);
     bus_publisher_free(b->publisher);
+    bus_publisher_free(b->runs);
 }
 
 void bus_free(struct bus *b)

@@ -65,6 +65,20 @@ struct nats_client *bus_get_client(struct bus *b);
  * One at a time. */
 void bus_watch_connection(struct bus *b, void (*changed)(void *ctx, bool connected), void *ctx);
 
+/* ---- for the parts that give work to other hosts and take theirs. What subscribes or asks through
+ * the link ends before the bus. */
+
+struct bus_link *bus_get_link(struct bus *b);
+struct bus_watcher;
+/* Calls `active` now and whenever the bus has become active, when something may have been missed or
+ * lost; if it is not active now, not before it is. */
+struct bus_watcher *bus_watch(struct bus *b, void (*active)(void *ctx), void *ctx);
+void bus_watcher_free(struct bus_watcher *w); /* NULL is fine */
+/* Publishes the events of the turns of that log, which this host runs for others; `fenced`: another
+ * publisher has taken one over. Once. The log is freed behind the bus. */
+void bus_share_runs(struct bus *b, struct turnlog *runs, void (*fenced)(void *ctx, const char *run),
+                    void *ctx);
+
 /* ---- requests between hosts */
 
 struct bus_call; /* a request of another host that waits for its answer */

@@ -78,8 +78,10 @@ static void bus_call_on_feed(void *ctx, struct bus_call *call, struct str body)
     const int64_t max = bus_message_number(body, "/max"),
                   after = bus_message_number(body, "/after");
     const char *const id = arena_strndup(&arena, turn.p, turn.len);
-    if (!bus_publisher_feed(b->publisher, id, after > 0 ? (uint64_t)after : 0,
-                            (size_t)(max > 0 && max < FEED_MAX ? max : FEED_MAX), &out))
+    const uint64_t behind = after > 0 ? (uint64_t)after : 0;
+    const size_t limit = (size_t)(max > 0 && max < FEED_MAX ? max : FEED_MAX);
+    if (!bus_publisher_feed(b->publisher, id, behind, limit, &out) &&
+        (!b->runs || !bus_publisher_feed(b->runs, id, behind, limit, &out)))
         buf_add_str(&out, "{}");
     bus_call_answer(call, (struct str){out.p, out.len});
     arena_fini(&arena);

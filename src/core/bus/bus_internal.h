@@ -18,7 +18,11 @@ struct bus {
     LIST_HEAD(, bus_lead) leads;
     struct bus_conf *conf; /* NULL: nobody shares settings */
     struct bus_publisher *publisher;
+    struct bus_publisher *runs; /* of turns that it runs for others; or NULL */
+    void (*run_fenced)(void *ctx, const char *run);
+    void *runs_ctx;
     struct bus_viewer *viewer;
+    LIST_HEAD(, bus_watcher) watchers;
     int64_t replicas;
     char identity[20], server[200], why[300];
     enum bus_state state;

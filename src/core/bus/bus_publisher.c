@@ -37,7 +37,7 @@ static void bus_publisher_remove(struct bus_publisher *p, struct bus_turn *t)
 /* A turn that runs stays: the log's limits hold for it. One that is asked for is answered first. */
 static bool bus_publisher_can_forget(const struct bus_turn *t)
 {
-    const struct turnlog_turn *const now = turnlog_find_turn(t->publisher->link->turnlog, t->id);
+    const struct turnlog_turn *const now = turnlog_find_turn(t->publisher->log, t->id);
     return !t->events.is_asked && !t->state.is_asked && (!now || turnlog_turn_is_finished(now));
 }
 
@@ -74,16 +74,38 @@ static bool bus_publisher_add(void *ctx, const struct turnlog_turn *now)
     return true;
 }
 
-struct bus_publisher *bus_publisher_new(struct bus_link *link, bus_append_requests *requests,
-                                        void *ctx)
+static struct bus_publisher *bus_publisher_begin(struct bus_link *link, struct turnlog *log,
+                                                 void *ctx)
 {
     struct bus_publisher *const p = xcalloc(1, sizeof *p);
     p->link = link;
-    p->requests = requests;
+    p->log = log;
     p->ctx = ctx;
     TAILQ_INIT(&p->turns);
-    turnlog_each_turn(link->turnlog, bus_publisher_add, p);
-    p->watcher = turnlog_watch(link->turnlog, bus_publisher_on_changed, p);
+    return p;
+}
+
+static void bus_publisher_listen(struct bus_publisher *p)
+{
+    turnlog_each_turn(p->log, bus_publisher_add, p);
+    p->watcher = turnlog_watch(p->log, bus_publisher_on_changed, p);
+}
+
+struct bus_publisher *bus_publisher_new(struct bus_link *link, bus_append_requests *requests,
+                                        void *ctx)
+{
+    struct bus_publisher *const p = bus_publisher_begin(link, link->turnlog, ctx);
+    p->requests = requests;
+    bus_publisher_listen(p);
+    return p;
+}
+
+struct bus_publisher *bus_publisher_new_for_runs(struct bus_link *link, struct turnlog *log,
+                                                 const struct bus_publisher_runs *runs, void *ctx)
+{
+    struct bus_publisher *const p = bus_publisher_begin(link, log, ctx);
+    p->runs = runs;
+    bus_publisher_listen(p);
     return p;
 }
 
@@ -166,7 +188,7 @@ static void bus_publisher_collect(const struct bus_turn *t, size_t max, struct b
     enum turnlog_next_result step = TURNLOG_EVENT;
     const uint64_t after = batch->after > t->shift ? batch->after - t->shift : 0;
     struct turnlog_follower *const f =
-        turnlog_follower_new(t->publisher->link->turnlog, t->id, after, true, NULL, NULL);
+        turnlog_follower_new(t->publisher->log, t->id, after, true, NULL, NULL);
     while (f && (step = turnlog_follower_next(f, &item)) <= TURNLOG_GAP)
         if (step == TURNLOG_GAP)
             batch->after = batch->last = item.to + t->shift;
@@ -180,7 +202,7 @@ bool bus_publisher_feed(const struct bus_publisher *p, const char *turn, uint64_
 {
     CLEANUP_BUF struct buf lines = {0};
     const struct bus_turn *const t = bus_publisher_find(p, turn);
-    if (!t || t->is_fenced || after < t->shift || !turnlog_find_turn(p->link->turnlog, turn))
+    if (!t || t->is_fenced || after < t->shift || !turnlog_find_turn(p->log, turn))
         return false;
     struct bus_batch batch = {.after = after, .last = after};
     batch.from = bus_link_next_origin(p->link);

@@ -16,6 +16,16 @@ typedef void bus_append_requests(void *ctx, struct buf *out, const char *turn);
 /* Takes the turns that are in the log, and those to come. Borrows the link. */
 struct bus_publisher *bus_publisher_new(struct bus_link *link, bus_append_requests *requests,
                                         void *ctx);
+/* What else is done with the turns that this host runs for others, with the ctx of the publisher.
+ */
+struct bus_publisher_runs {
+    /* Another publisher has taken the turn over: what the agent does is shown to nobody. Not freed
+     * from here. */
+    void (*fenced)(void *ctx, const char *turn);
+};
+/* Publishes the events, not the states, of the turns of another log. Borrows `runs`. */
+struct bus_publisher *bus_publisher_new_for_runs(struct bus_link *link, struct turnlog *log,
+                                                 const struct bus_publisher_runs *runs, void *ctx);
 void bus_publisher_free(struct bus_publisher *p); /* NULL is fine */
 /* The link has become active: goes on where it stopped. */
 void bus_publisher_resume(struct bus_publisher *p);

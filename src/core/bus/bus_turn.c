@@ -131,8 +131,8 @@ static void bus_turn_on_ready(void *ctx)
 static void bus_turn_follow(struct bus_turn *t)
 {
     turnlog_follower_free(t->follower);
-    t->follower = turnlog_follower_new(t->publisher->link->turnlog, t->id, t->stored, true,
-                                       bus_turn_on_ready, t);
+    t->follower =
+        turnlog_follower_new(t->publisher->log, t->id, t->stored, true, bus_turn_on_ready, t);
 }
 
 /* ---- the state ---- */
@@ -156,7 +156,11 @@ static void bus_turn_collect_state(struct bus_turn *t)
 {
     if (!t->is_dirty || t->state.is_pending)
         return;
-    const struct turnlog_turn *const now = turnlog_find_turn(t->publisher->link->turnlog, t->id);
+    if (t->publisher->runs) { /* its state is told by the host that it runs for */
+        t->is_dirty = false;
+        return;
+    }
+    const struct turnlog_turn *const now = turnlog_find_turn(t->publisher->log, t->id);
     t->is_dirty = false;
     if (now)
         bus_turn_write_state(t, now);
@@ -182,6 +186,8 @@ static void bus_turn_fence(struct bus_turn *t)
               "turn %s: another publisher has taken this turn over; its events are no longer "
               "published from this host",
               t->id);
+    if (t->publisher->runs)
+        t->publisher->runs->fenced(t->publisher->ctx, t->id);
 }
 
 static void bus_turn_chain_subject(const struct bus_turn_chain *c, struct buf *out)

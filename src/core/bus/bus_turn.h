@@ -51,6 +51,8 @@ TAILQ_HEAD(bus_turn_list, bus_turn);
 
 struct bus_publisher {
     struct bus_link *link;
+    struct turnlog *log;
+    const struct bus_publisher_runs *runs; /* NULL: the turns are the host's own */
     bus_append_requests *requests;
     void *ctx;
     struct bus_turn_list turns; /* the oldest first */

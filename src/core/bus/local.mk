@@ -26,6 +26,8 @@ libtccore_a_SOURCES += \
 	src/core/bus/bus_publisher.h \
 	src/core/bus/bus_queue.c \
 	src/core/bus/bus_queue.h \
+	src/core/bus/bus_reader.c \
+	src/core/bus/bus_reader.h \
 	src/core/bus/bus_stream.c \
 	src/core/bus/bus_stream.h \
 	src/core/bus/bus_turn.c \

@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: MIT
+ * Owns in which order batches are read, and how gaps are repaired.
+ *
+ * A batch names the event behind which it comes. If that is not the last event that is here, the
+ * batch is kept aside, and what is missing is asked for: from the turn's host, which answers with
+ * all that the servers have stored; if it does not answer, from the stream, message by message.
+ * What neither has is skipped, and told as a gap. */
+#include "core/bus/bus_reader.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/invariant.h"
+#include "base/sys/clock.h"
+#include "event/codec.h"
+#include "event/json/json_writer.h"
+
+#define KEPT_BYTES ((size_t)1 << 20) /* of batches that came too early */
+#define FEED_BYTES (256 << 10)
+#define RETRY_MS 1000
+#define TRIES 3
+#define CHECK_MS 3000 /* of a turn that is over: what may have been missed is asked for */
+
+/* A batch that came too early. */
+struct bus_reader_batch {
+    STAILQ_ENTRY(bus_reader_batch) next;
+    size_t len;
+    char bytes[];
+};
+
+struct bus_reader {
+    struct bus_link *link;
+    char id[65], host[BUS_HOST_MAX + 1];
+    struct nats_client_subscription *subscription;
+    const struct bus_reader_sink *sink;
+    void *ctx;
+    uint64_t have; /* seq of the last event that is here */
+    STAILQ_HEAD(, bus_reader_batch) early;
+    size_t early_bytes;
+    uint64_t position;           /* in the stream: the next message to read */
+    unsigned tries;              /* repairs since the turn is over */
+    bool reads_stream;           /* the turn's host has not answered */
+    bool is_repairing, is_again; /* is_again: another repair is wanted behind this one */
+    bool is_asked;               /* an answer is awaited */
+    bool is_complete;
+    struct loop_timer *timer;
+};
+
+static void bus_reader_ask(struct bus_reader *f);
+
+/* ---- events ---- */
+
+static void bus_reader_add_event(struct bus_reader *f, struct event *ev, struct str line)
+{
+    f->have = ev->meta.seq;
+    f->is_complete |= ev->kind == TC_DONE && !ev->meta.agent && !ev->meta.parent_id;
+    f->sink->event(f->ctx, ev, line);
+}
+
+/* Clocks of two machines differ. */
+static void bus_reader_note_lag(const struct bus_reader *f, const struct event *ev)
+{
+    const double lag = clock_wall_s() - ev->meta.ts;
+    histogram_add(&f->link->counters.lag, lag > 0 ? lag : 0);
+}
+
+static void bus_reader_add_line(struct bus_reader *f, struct str line, bool is_live)
+{
+    struct arena arena = {0};
+    struct event ev;
+    if (codec_decode(&ev, &arena, line.p, line.len, NULL) == 0 && ev.meta.seq > f->have) {
+        if (is_live)
+            bus_reader_note_lag(f, &ev);
+        bus_reader_add_event(f, &ev, line);
+    }
+    arena_fini(&arena);
+}
+
+/* is_live: they come as they are made, not by a repair. */
+static void bus_reader_add_lines(struct bus_reader *f, struct str lines, uint64_t last,
+                                 bool is_live)
+{
+    struct str line;
+    while (bus_batch_next_line(&lines, &line))
+        bus_reader_add_line(f, line, is_live);
+    if (f->have < last)
+        f->have = last;
+}
+
+/* Nobody has what is missing. */
+static void bus_reader_skip(struct bus_reader *f, uint64_t up_to)
+{
+    f->sink->skip(f->ctx, up_to);
+    f->have = up_to;
+}
+
+/* ---- batches that came too early ---- */
+
+static void bus_reader_drop_early(struct bus_reader *f)
+{
+    struct bus_reader_batch *b;
+    while ((b = STAILQ_FIRST(&f->early))) {
+        STAILQ_REMOVE_HEAD(&f->early, next);
+        free(b);
+    }
+    f->early_bytes = 0;
+}
+
+/* With too many of them, a further repair brings what is dropped here. */
+static void bus_reader_keep(struct bus_reader *f, struct str message)
+{
+    if (f->early_bytes + message.len > KEPT_BYTES) {
+        f->is_again = true;
+        return;
+    }
+    struct bus_reader_batch *const b = xmalloc(sizeof *b + message.len);
+    b->len = message.len;
+    memcpy(b->bytes, message.p, message.len);
+    f->early_bytes += message.len;
+    STAILQ_INSERT_TAIL(&f->early, b, next);
+}
+
+/* skips: a repair has brought all that there is. False: something is missing before a batch. */
+static bool bus_reader_apply_early(struct bus_reader *f, bool skips)
+{
+    struct bus_reader_batch *kept;
+    while ((kept = STAILQ_FIRST(&f->early))) {
+        struct bus_batch b;
+        struct str lines;
+        if (bus_batch_read((struct str){kept->bytes, kept->len}, &b, &lines) == 0) {
+            if (b.after > f->have && !skips)
+                return false;
+            if (b.after > f->have)
+                bus_reader_skip(f, b.after);
+            if (b.last > f->have)
+                bus_reader_add_lines(f, lines, b.last, false);
+        }
+        STAILQ_REMOVE_HEAD(&f->early, next);
+        f->early_bytes -= kept->len;
+        free(kept);
+    }
+    return true;
+}
+
+/* ---- the end ---- */
+
+static void bus_reader_finish(struct bus_reader *f)
+{
+    f->is_complete = true;
+    nats_client_unsubscribe(f->subscription);
+    f->subscription = NULL;
+    f->sink->complete(f->ctx);
+}
+
+/* Its host says that it is over, and it has no events, or more of them cannot be had, however often
+ * it is tried. */
+static bool bus_reader_is_lost(struct bus_reader *f)
+{
+    const enum bus_reader_turn turn = f->sink->look(f->ctx);
+    if (turn == BUS_READER_RUNS)
+        return false;
+    if (turn == BUS_READER_EMPTY)
+        return true;
+    return f->reads_stream && ++f->tries >= TRIES;
+}
+
+/* ---- repair ---- */
+
+static void bus_reader_end_repair(struct bus_reader *f)
+{
+    const bool again = f->is_again;
+    f->is_repairing = f->is_again = false;
+    bus_reader_apply_early(f, true);
+    if (f->is_complete || bus_reader_is_lost(f))
+        bus_reader_finish(f);
+    else if (again)
+        bus_reader_repair(f);
+    else
+        loop_timer_set(f->timer, CHECK_MS);
+}
+
+static void bus_reader_retry(struct bus_reader *f)
+{
+    f->is_repairing = false;
+    f->is_again = true;
+    loop_timer_set(f->timer, RETRY_MS);
+}
+
+/* What the turn's host has answered. False: it has not, or nothing of the turn. */
+static bool bus_reader_take_feed(struct bus_reader *f, const struct nats_client_message *m)
+{
+    struct bus_batch b;
+    struct str lines;
+    if (bus_batch_read(m->data, &b, &lines) < 0)
+        return false;
+    if (b.after > f->have)
+        bus_reader_skip(f, b.after);
+    bus_reader_add_lines(f, lines, b.last, false);
+    if (b.more && lines.len)
+        bus_reader_ask(f);
+    else if (bus_reader_apply_early(f, false))
+        bus_reader_end_repair(f);
+    else
+        return false; /* it has not heard yet that the newest are stored: the stream has them */
+    return true;
+}
+
+static void bus_reader_take_stored(struct bus_reader *f, const struct nats_client_message *m)
+{
+    struct bus_batch b;
+    struct str lines;
+    f->position = m->sequence + 1;
+    if (bus_batch_read(m->data, &b, &lines) == 0 && b.last > f->have) {
+        if (b.after > f->have)
+            bus_reader_skip(f, b.after);
+        bus_reader_add_lines(f, lines, b.last, false);
+    }
+    bus_reader_ask(f);
+}
+
+static void bus_reader_on_stored(void *ctx, enum nats_client_result result,
+                                 const struct nats_client_message *m)
+{
+    struct bus_reader *const f = ctx;
+    f->is_asked = false;
+    if (result == NATS_CLIENT_REPLIED && m->sequence)
+        bus_reader_take_stored(f, m);
+    else if (result == NATS_CLIENT_REPLIED && m->status == 404)
+        bus_reader_end_repair(f);
+    else
+        bus_reader_retry(f);
+}
+
+static void bus_reader_on_feed(void *ctx, enum nats_client_result result,
+                               const struct nats_client_message *m)
+{
+    struct bus_reader *const f = ctx;
+    f->is_asked = false;
+    if (result == NATS_CLIENT_UNSENT) {
+        bus_reader_retry(f);
+    } else if (result != NATS_CLIENT_REPLIED || !bus_reader_take_feed(f, m)) {
+        f->reads_stream = true;
+        f->position = 1;
+        bus_reader_ask(f);
+    }
+}
+
+static void bus_reader_ask_host(struct bus_reader *f)
+{
+    CLEANUP_BUF struct buf subject = {0}, body = {0};
+    bus_stream_request_subject(&subject, &f->link->names, f->host, "feed");
+    buf_add_char(&body, '{');
+    jsonw_member_str(&body, "turn", f->id);
+    jsonw_member_int(&body, "after", (int64_t)f->have);
+    jsonw_member_int(&body, "max", FEED_BYTES);
+    buf_add_char(&body, '}');
+    const struct nats_client_publication p = {.subject = subject.p, .data = {body.p, body.len}};
+    nats_client_request(f->link->client, &p, BUS_REQUEST_MS, bus_reader_on_feed, f);
+}
+
+static void bus_reader_ask(struct bus_reader *f)
+{
+    CLEANUP_BUF struct buf subject = {0};
+    ASSERT(!f->is_asked);
+    if (!f->link->is_active) {
+        bus_reader_retry(f);
+        return;
+    }
+    f->is_asked = true;
+    if (!f->reads_stream) {
+        bus_reader_ask_host(f);
+        return;
+    }
+    bus_stream_subject(&subject, &f->link->names, BUS_EVENTS, "*", f->id);
+    bus_link_read_next(f->link, BUS_EVENTS, subject.p, f->position, bus_reader_on_stored, f);
+}
+
+void bus_reader_repair(struct bus_reader *f)
+{
+    f->is_again |= f->is_repairing;
+    if (f->is_repairing || f->is_complete)
+        return;
+    f->is_repairing = true;
+    f->reads_stream = !*f->host;
+    f->position = 1;
+    bus_reader_ask(f);
+}
+
+/* What a repair brought may not have been all: its last event can be lost without a later one that
+ * shows it. */
+static void bus_reader_on_timer(void *arg)
+{
+    struct bus_reader *const f = arg;
+    if (f->is_again || f->sink->look(f->ctx) != BUS_READER_RUNS)
+        bus_reader_repair(f);
+    else if (!f->is_complete)
+        loop_timer_set(f->timer, CHECK_MS);
+}
+
+/* ---- live ---- */
+
+static void bus_reader_on_batch(void *ctx, const struct nats_client_message *m)
+{
+    struct bus_reader *const f = ctx;
+    struct bus_batch b;
+    struct str lines;
+    if (f->is_complete || bus_batch_read(m->data, &b, &lines) < 0 || b.last <= f->have)
+        return;
+    if (!*f->host)
+        snprintf(f->host, sizeof f->host, "%s", b.from.host);
+    f->sink->heard(f->ctx, &b.from);
+    if (f->is_repairing || b.after > f->have) {
+        f->link->counters.gaps += !f->is_repairing;
+        bus_reader_keep(f, m->data);
+        if (!f->is_repairing)
+            bus_reader_repair(f);
+        return;
+    }
+    bus_reader_add_lines(f, lines, b.last, true);
+    if (f->is_complete)
+        bus_reader_finish(f);
+}
+
+/* ---- its life ---- */
+
+struct bus_reader *bus_reader_new(struct bus_link *link, const char *turn, const char *host,
+                                  const struct bus_reader_sink *sink, void *ctx)
+{
+    CLEANUP_BUF struct buf subject = {0};
+    struct bus_reader *const f = xcalloc(1, sizeof *f);
+    f->link = link;
+    f->sink = sink;
+    f->ctx = ctx;
+    STAILQ_INIT(&f->early);
+    snprintf(f->id, sizeof f->id, "%s", turn);
+    snprintf(f->host, sizeof f->host, "%s", host ? host : "");
+    f->timer = loop_timer_new(link->loop, bus_reader_on_timer, f);
+    bus_stream_stored_subject(&subject, &link->names, BUS_EVENTS, "*", f->id);
+    f->subscription = nats_client_subscribe(link->client, subject.p, bus_reader_on_batch, f);
+    bus_reader_repair(f);
+    return f;
+}
+
+void bus_reader_free(struct bus_reader *f)
+{
+    if (!f)
+        return;
+    nats_client_unsubscribe(f->subscription);
+    loop_timer_free(f->timer);
+    bus_reader_drop_early(f);
+    nats_client_forget(f->link->client, f);
+    free(f);
+}
