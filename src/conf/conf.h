@@ -119,6 +119,18 @@ struct conf_choices {
     char **models, **cwds;
 };
 
+/* An agent with one of its choices (conf_agent_choose). */
+struct conf_variant {
+    char *model;    /* NULL: the agent's own */
+    char *sessions; /* with another cwd: in place of the name, for sessions; or NULL */
+};
+
+/* Where an agent runs. */
+struct conf_runners {
+    char **hosts;  /* on the bus, that may run it; none: this one alone */
+    int64_t slots; /* turns that this host runs at once before it takes no more of others */
+};
+
 /* How an agent is run. Lists are NULL-terminated and never NULL. */
 struct conf_agent {
     char *name;
@@ -131,8 +143,7 @@ struct conf_agent {
     char *mode;    /* how freely it may act, in its own word; or NULL: as it is */
     char *cwd;     /* or NULL */
     struct conf_choices choices;
-    char *model;    /* of a variant (conf_agent_choose); NULL: the agent's own */
-    char *sessions; /* of a variant with another cwd: in place of the name, for sessions; or NULL */
+    struct conf_variant variant;
     char **env_pass;        /* names passed on from the host's environment, beside the basic ones */
     char **env_set;         /* "K=V" */
     struct conf_user *user; /* whom it runs as; NULL: as the host */
@@ -148,8 +159,7 @@ struct conf_agent {
     int64_t attempts;       /* of a turn whose error may pass: rate limit, network, context */
     int64_t ask_timeout_ms; /* a question that nobody answered is denied; 0: never */
     bool four_eyes;         /* of all approvals: whoever asked for the turn may not approve */
-    char **hosts;           /* on the bus, that may run it; none: this one alone */
-    int64_t slots; /* turns that this host runs at once before it takes no more of others */
+    struct conf_runners runners;
     const struct conf_rule *rules;
     size_t n_rules;
     const char *file;

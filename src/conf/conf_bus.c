@@ -302,16 +302,17 @@ static bool conf_bus_names(char *const *hosts, const char *name)
 
 bool conf_agent_runs_here(const struct conf *c, const struct conf_agent *agent)
 {
-    if (!c->bus.urls || !agent->hosts[0])
+    if (!c->bus.urls || !agent->runners.hosts[0])
         return true;
-    return c->bus.is_runner && c->host_name && conf_bus_names(agent->hosts, c->host_name);
+    return c->bus.is_runner && c->host_name && conf_bus_names(agent->runners.hosts, c->host_name);
 }
 
 bool conf_agent_is_shared(const struct conf *c, const struct conf_agent *agent)
 {
-    const bool has_other = agent->hosts[0] && c->host_name &&
-                           (agent->hosts[1] || strcmp(agent->hosts[0], c->host_name) != 0);
-    return c->bus.urls && c->bus.is_gateway && has_other;
+    char *const *const hosts = agent->runners.hosts;
+    if (!c->bus.urls || !c->bus.is_gateway || !c->host_name || !hosts[0])
+        return false;
+    return hosts[1] || strcmp(hosts[0], c->host_name) != 0;
 }
 
 /* An agent that no host may run, as far as this one knows. */
@@ -319,7 +320,7 @@ static void conf_bus_check_agent(const struct conf_row_ctx *r, const struct conf
                                  const struct conf_agent *agent)
 {
     const struct conf_node at = {.name = agent->name, .file = agent->file, .line = agent->line};
-    if (agent->hosts[0] && !c->bus.urls)
+    if (agent->runners.hosts[0] && !c->bus.urls)
         conf_row_error(r, &at, "agents.%s.hosts requires the group bus; add it, or remove hosts",
                        agent->name);
     else if (c->host_name && !conf_agent_runs_here(c, agent) && !conf_agent_is_shared(c, agent))

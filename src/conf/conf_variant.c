@@ -50,11 +50,11 @@ static struct conf_agent make_variant(struct arena *a, const struct conf_agent *
                                       char *cwd)
 {
     struct conf_agent v = *agent;
-    v.model = model;
+    v.variant.model = model;
     if (!cwd)
         return v;
     v.cwd = cwd;
-    v.sessions = arena_sprintf(a, "%s@%s", agent->name, cwd);
+    v.variant.sessions = arena_sprintf(a, "%s@%s", agent->name, cwd);
     return v;
 }
 
@@ -90,8 +90,8 @@ const struct conf_agent *conf_agent_choose(const struct conf *c, const struct co
         return conf_agent_find(c, agent->name);
     for (size_t i = 0; i < c->n_variants; i++) {
         const struct conf_agent *const v = &c->variants[i];
-        if (strcmp(v->name, agent->name) == 0 && conf_variant_same_text(v->model, model) &&
-            conf_variant_same_text(v->sessions ? v->cwd : NULL, cwd))
+        if (strcmp(v->name, agent->name) == 0 && conf_variant_same_text(v->variant.model, model) &&
+            conf_variant_same_text(v->variant.sessions ? v->cwd : NULL, cwd))
             return v;
     }
     return NULL;
@@ -99,13 +99,13 @@ const struct conf_agent *conf_agent_choose(const struct conf *c, const struct co
 
 const struct conf_agent *conf_agent_find_again(const struct conf *c, const struct conf_agent *agent)
 {
-    const char *const cwd = agent->sessions ? agent->cwd : NULL;
-    const struct conf_agent *found = conf_agent_choose(c, agent, agent->model, cwd);
+    const char *const cwd = agent->variant.sessions ? agent->cwd : NULL;
+    const struct conf_agent *found = conf_agent_choose(c, agent, agent->variant.model, cwd);
     found = found || !cwd ? found : conf_agent_choose(c, agent, NULL, cwd);
     return found ? found : conf_agent_find(c, agent->name);
 }
 
 const char *conf_agent_session_name(const struct conf_agent *agent)
 {
-    return agent->sessions ? agent->sessions : agent->name;
+    return agent->variant.sessions ? agent->variant.sessions : agent->name;
 }

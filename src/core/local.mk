@@ -13,6 +13,8 @@ include $(srcdir)/src/core/host/local.mk
 include $(srcdir)/src/core/inbound/local.mk
 include $(srcdir)/src/core/lock/local.mk
 include $(srcdir)/src/core/request/local.mk
+include $(srcdir)/src/core/runner/local.mk
 include $(srcdir)/src/core/settings/local.mk
 include $(srcdir)/src/core/turn/local.mk
 include $(srcdir)/src/core/turnlog/local.mk
+include $(srcdir)/src/core/work/local.mk

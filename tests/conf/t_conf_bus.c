@@ -85,7 +85,7 @@ static void test_work(void)
     ok(c->bus.is_gateway && c->bus.is_runner, "both roles by default");
     is_int(c->bus.lost_after_ms, 120000, "bus.lost_after_s by default");
     is_int(c->bus.move_after_ms, 60000, "bus.move_after_s by default");
-    is_int(c->agents[0].slots, 8, "agents.*.slots by default");
+    is_int(c->agents[0].runners.slots, 8, "agents.*.slots by default");
     ok(conf_agent_runs_here(c, &c->agents[0]) && !conf_agent_is_shared(c, &c->agents[0]),
        "an agent runs on its own host alone by default");
     conf_unref(c);
@@ -96,8 +96,8 @@ static void test_work(void)
     ok(c->bus.is_gateway && !c->bus.is_runner, "bus.roles");
     is_int(c->bus.lost_after_ms, 5000, "bus.lost_after_s");
     is_int(c->bus.move_after_ms, 3000, "bus.move_after_s");
-    is_str(conf_kit_join(c->agents[0].hosts), "h2|h1", "agents.*.hosts");
-    is_int(c->agents[0].slots, 3, "agents.*.slots");
+    is_str(conf_kit_join(c->agents[0].runners.hosts), "h2|h1", "agents.*.hosts");
+    is_int(c->agents[0].runners.slots, 3, "agents.*.slots");
     ok(!conf_agent_runs_here(c, &c->agents[0]) && conf_agent_is_shared(c, &c->agents[0]),
        "a host without the role runner runs no agent");
     conf_unref(c);

@@ -32,7 +32,7 @@ static void test_variants(void)
     is_int(c->n_variants, 8, "each choice of two lists, but for none of both");
     ok(conf_agent_choose(c, a, NULL, NULL) == a, "no choice is the agent");
     const struct conf_agent *v = conf_agent_choose(c, a, "small", "/srv/two");
-    is_str(v->model, "small", "a model");
+    is_str(v->variant.model, "small", "a model");
     is_str(v->cwd, "/srv/two", "in a folder");
     is_str(conf_agent_session_name(v), "a@/srv/two", "a session belongs to its folder");
     ok(conf_agent_find_again(c, v) == v, "the same is found again");

@@ -8,6 +8,8 @@ check_PROGRAMS += tests/dialect/protocol/t_sse
 tests_dialect_protocol_t_sse_LDADD = libtap.a $(LINK_DIALECT)
 check_PROGRAMS += tests/dialect/writer/t_json_style
 tests_dialect_writer_t_json_style_LDADD = libtap.a $(LINK_DIALECT)
+check_PROGRAMS += tests/dialect/t_turncast_run
+tests_dialect_t_turncast_run_LDADD = libtap.a $(LINK_DIALECT)
 check_PROGRAMS += tests/dialect/reader/t_value
 tests_dialect_reader_t_value_LDADD = libtap.a $(LINK_DIALECT)
 

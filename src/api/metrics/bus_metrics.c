@@ -91,10 +91,46 @@ static void bus_metrics_append_histograms(struct buf *out, const struct bus_coun
     prometheus_append_histogram(out, &lag, none, &c->lag);
 }
 
-void bus_metrics_append(struct buf *out, const struct bus *bus)
+static void bus_metrics_append_work(struct buf *out, const struct work *work)
+{
+    static const struct prometheus_family
+        given = {"turncast_turns_given_total", "counter", "Turns that other hosts were to run."},
+        lost = {"turncast_turns_lost_total", "counter",
+                "Turns that ended because the host that ran them was gone."},
+        moved = {"turncast_conversations_moved_total", "counter",
+                 "Conversations that went on at another host, in a new session."},
+        reseeded = {"turncast_bus_reseeded_total", "counter",
+                    "Turns stored again because the NATS servers had lost them."};
+    const struct work_counters c = work_get_counters(work);
+    prometheus_append_single(out, &given, (double)c.given);
+    prometheus_append_single(out, &lost, (double)c.lost);
+    prometheus_append_single(out, &moved, (double)c.moved);
+    prometheus_append_single(out, &reseeded, (double)c.reseeded);
+}
+
+static void bus_metrics_append_runner(struct buf *out, const struct runner *runner)
+{
+    static const struct prometheus_family
+        taken = {"turncast_turns_taken_total", "counter",
+                 "Turns of other hosts begun on this one."},
+        late = {"turncast_turns_late_total", "counter",
+                "Turns of other hosts that had another outcome before they were over here."},
+        runs = {"turncast_turns_for_others", "gauge", "Turns of other hosts on this one."};
+    const struct runner_counters c = runner_get_counters(runner);
+    prometheus_append_single(out, &taken, (double)c.taken);
+    prometheus_append_single(out, &late, (double)c.late);
+    prometheus_append_single(out, &runs, (double)runner_count(runner));
+}
+
+void bus_metrics_append(struct buf *out, const struct bus *bus, const struct work *work,
+                        const struct runner *runner)
 {
     if (!bus)
         return;
+    if (work)
+        bus_metrics_append_work(out, work);
+    if (runner)
+        bus_metrics_append_runner(out, runner);
     const struct bus_status s = bus_get_status(bus);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         prometheus_append_single(out, &numbers[i].family, numbers[i].value(&s));

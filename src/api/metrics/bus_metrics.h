@@ -5,8 +5,11 @@
 
 #include "base/bytes/buf.h"
 #include "core/bus/bus.h"
+#include "core/runner/runner.h"
+#include "core/work/work.h"
 
-/* bus: NULL: nothing is written. */
-void bus_metrics_append(struct buf *out, const struct bus *bus);
+/* bus: NULL: nothing is written; so of what else is NULL. */
+void bus_metrics_append(struct buf *out, const struct bus *bus, const struct work *work,
+                        const struct runner *runner);
 
 #endif

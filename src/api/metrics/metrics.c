@@ -310,7 +310,7 @@ static void metrics_answer(const struct metrics_query *asked, enum journal_statu
     add_instances(&out, m);
     if (status == JOURNAL_DONE)
         metrics_add_outbox(&out, stats);
-    bus_metrics_append(&out, m->api->host.bus);
+    bus_metrics_append(&out, m->api->host.bus, m->api->host.work, m->api->host.runner);
     add_http(&out, m->api);
     metrics_add_process(&out);
     httpd_answer(asked->request, 200, PROMETHEUS_TYPE, (struct str){out.p, out.len});

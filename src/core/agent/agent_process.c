@@ -33,7 +33,8 @@ struct agent_process {
     const struct agent_process_events *events;
     void *ctx;
     char *log_name, *turn;
-    struct process *process;
+    const struct agent_backend *backend;
+    void *process; /* the backend's; NULL: it could not be started, or is gone */
     struct agent_input dialog;
     struct agent_stream *stream; /* or NULL */
     struct stderr_tail tail;
@@ -56,12 +57,12 @@ static void stand(struct agent_process *p, enum agent_process_phase rung, int64_
 static void agent_process_finish(struct agent_process *p)
 {
     ASSERT(p->process);
-    const unsigned strays = process_count_killed(p->process);
+    const unsigned strays = p->backend->count_killed(p->process);
     if (strays)
         log_write(LOG_INFO, p->log_name, "killed %u leftover process%s of the agent", strays,
                   PLURAL(strays, "", "es"));
     loop_timer_set(p->step, -1);
-    process_free(p->process);
+    p->backend->free(p->process);
     p->process = NULL;
     agent_input_end(&p->dialog);
     p->events->over(p->ctx);
@@ -71,7 +72,7 @@ static void kill_tree(struct agent_process *p)
 {
     ASSERT(p->process && p->kills <= KILL_ROUNDS);
     p->rung = RUNG_KILL;
-    const unsigned left = process_kill_tree(p->process);
+    const unsigned left = p->backend->kill_tree(p->process);
     if (!left && p->exited) {
         agent_process_finish(p);
         return;
@@ -111,7 +112,7 @@ static void on_step(void *arg)
 static void write_bytes(struct agent_process *p, const struct buf *bytes)
 {
     if (bytes->len && p->process)
-        process_write(p->process, bytes->p, bytes->len);
+        p->backend->write(p->process, bytes->p, bytes->len);
 }
 
 /* Lets `say` append what goes to stdin. False: there was nothing. */
@@ -128,7 +129,7 @@ void agent_process_leave(struct agent_process *p)
     if (!p->process)
         return;
     speak(p, agent_input_finish);
-    process_close_stdin(p->process);
+    p->backend->close_stdin(p->process);
     if (p->rung == RUNG_RUN)
         stand(p, RUNG_LEAVE, p->agent->grace.exit_ms);
 }
@@ -140,9 +141,9 @@ void agent_process_interrupt(struct agent_process *p)
     if (!p->process || p->rung != RUNG_RUN)
         return;
     if (!speak(p, agent_input_interrupt))
-        process_signal(p->process, SIGINT);
+        p->backend->signal(p->process, SIGINT);
     else if (!agent_input_waits_for_eof(&p->dialog))
-        process_close_stdin(p->process);
+        p->backend->close_stdin(p->process);
     stand(p, RUNG_ASK, p->agent->grace.exit_ms);
 }
 
@@ -150,7 +151,7 @@ void agent_process_terminate(struct agent_process *p)
 {
     if (!p->process || p->rung >= RUNG_TERM)
         return;
-    process_signal(p->process, SIGTERM);
+    p->backend->signal(p->process, SIGTERM);
     stand(p, RUNG_TERM, p->agent->grace.term_ms);
 }
 
@@ -165,7 +166,7 @@ void agent_process_kill(struct agent_process *p)
 static void agent_process_on_failed(void *ctx, const struct tc_err *err)
 {
     struct agent_process *const p = ctx;
-    process_free(p->process);
+    p->backend->free(p->process);
     p->process = NULL;
     p->events->failed(p->ctx, err);
 }
@@ -197,7 +198,7 @@ static void agent_process_on_gone(void *ctx, int status)
     ASSERT(p->process && !p->exited);
     p->exited = true;
     p->status = status;
-    agent_log_exit(&p->log, process_pid(p->process), status);
+    agent_log_exit(&p->log, p->backend->pid(p->process), status);
     p->events->exited(p->ctx);
     kill_tree(p);
 }
@@ -210,9 +211,9 @@ void agent_process_begin(struct agent_process *p, const struct dialect *dialect,
     ASSERT(p->process);
     CLEANUP_BUF struct buf bytes = {0};
     agent_input_begin(&p->dialog, dialect, prompt, &bytes);
-    process_write(p->process, bytes.p, bytes.len);
+    p->backend->write(p->process, bytes.p, bytes.len);
     if (!agent_input_keeps_stdin(&p->dialog))
-        process_close_stdin(p->process);
+        p->backend->close_stdin(p->process);
 }
 
 void agent_process_next(struct agent_process *p, const struct dialect_prompt *prompt)
@@ -252,19 +253,19 @@ int agent_process_answer(struct agent_process *p, const struct dialect_answer *a
     CLEANUP_BUF struct buf bytes = {0};
     if (!p->process || agent_input_answer(&p->dialog, &bytes, answer) < 0)
         return -1;
-    process_write(p->process, bytes.p, bytes.len);
+    p->backend->write(p->process, bytes.p, bytes.len);
     return 0;
 }
 
 /* ---- its life ---- */
 
-static struct process *agent_process_start(struct agent_process *p,
-                                           const struct agent_process_spec *spec,
-                                           struct tc_err *err)
+static const struct process_events process_events = {agent_process_on_failed, agent_process_on_out,
+                                                     agent_process_on_err, on_out_end,
+                                                     agent_process_on_gone};
+
+static void *agent_process_start_child(struct agent_process *p,
+                                       const struct agent_process_spec *spec, struct tc_err *err)
 {
-    static const struct process_events events = {agent_process_on_failed, agent_process_on_out,
-                                                 agent_process_on_err, on_out_end,
-                                                 agent_process_on_gone};
     char **const argv = launch_build_argv(p->agent, spec->session_id, spec->conversation, err);
     if (!argv)
         return NULL;
@@ -280,10 +281,19 @@ static struct process *agent_process_start(struct agent_process *p,
         .name = spec->turn,
     };
     agent_log_start(&p->log, p->log_name, what.argv, what.cwd);
-    struct process *const process = process_spawn(p->loop, &what, &events, p, err);
+    struct process *const process = process_spawn(p->loop, &what, &process_events, p, err);
     launch_free(argv);
     launch_free(env);
     return process;
+}
+
+static void *agent_process_start(struct agent_process *p, const struct agent_process_spec *spec,
+                                 struct tc_err *err)
+{
+    const struct agent_place *const place = spec->place;
+    p->backend = place ? place->backend : &agent_backend_child;
+    return place ? place->start(place->ctx, spec->session_id, &process_events, p, err)
+                 : agent_process_start_child(p, spec, err);
 }
 
 struct agent_process *agent_process_spawn(struct loop *l, const struct agent_process_spec *spec,
@@ -317,7 +327,8 @@ void agent_process_free(struct agent_process *p)
     if (!p)
         return;
     loop_timer_free(p->step);
-    process_free(p->process);
+    if (p->process)
+        p->backend->free(p->process);
     agent_input_end(&p->dialog);
     agent_stream_free(p->stream);
     stderr_tail_fini(&p->tail);
@@ -338,7 +349,7 @@ void agent_process_set_lease(struct agent_process *p, int64_t until_ms)
 
 pid_t agent_process_pid(const struct agent_process *p)
 {
-    return process_pid(p->process);
+    return p->backend->pid(p->process);
 }
 
 const char *agent_process_turn(const struct agent_process *p)

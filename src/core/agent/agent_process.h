@@ -20,6 +20,7 @@
 
 #include "base/sys/err.h"
 #include "conf/conf.h"
+#include "core/agent/agent_backend.h"
 #include "core/agent/stderr_tail.h"
 #include "core/turn/agent_stream.h"
 #include "io/loop/loop.h"
@@ -27,9 +28,10 @@
 
 struct agent_process_spec {
     const struct conf_agent *agent;
-    const char *session_id;   /* to resume, or NULL */
-    const char *conversation; /* or NULL */
-    const char *turn;         /* id of the turn it is started for */
+    const char *session_id;          /* to resume, or NULL */
+    const char *conversation;        /* or NULL */
+    const char *turn;                /* id of the turn it is started for */
+    const struct agent_place *place; /* where it runs; NULL: as a child of this host */
 };
 
 struct agent_process_events {
@@ -80,7 +82,7 @@ void agent_process_kill(struct agent_process *p);
 /* As process_set_lease. */
 void agent_process_set_lease(struct agent_process *p, int64_t until_ms);
 
-pid_t agent_process_pid(const struct agent_process *p);        /* of its shim */
+pid_t agent_process_pid(const struct agent_process *p); /* of its shim; 0: it runs elsewhere */
 const char *agent_process_turn(const struct agent_process *p); /* for which it was started */
 bool agent_process_runs(const struct agent_process *p);        /* nobody has begun to end it */
 int agent_process_status(const struct agent_process *p);       /* of waitid, once it has exited */

@@ -193,7 +193,8 @@ static void start_process(struct executor *x)
     const struct agent_process_spec spec = {.agent = x->agent,
                                             .session_id = x->session_id,
                                             .conversation = x->conversation,
-                                            .turn = turn_id(x->turn)};
+                                            .turn = turn_id(x->turn),
+                                            .place = x->owner.place};
     x->process = agent_process_spawn(x->loop, &spec, &events, x, &x->spawn_error);
     if (!x->process) {
         x->spawn_failed = true;
@@ -332,6 +333,7 @@ struct executor *executor_start(struct loop *l, struct turn *t, const struct exe
     buf_add(&x->message, spec->message, spec->message_len);
     x->conversation = xstrdup(spec->conversation);
     x->lease_ms = spec->lease_ms;
+    x->owner.place = spec->place;
     executor_set_session(x, spec->session_id);
     turn_set_line_cb(t, executor_on_line, x);
     executor_timers_init(x);

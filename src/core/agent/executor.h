@@ -37,6 +37,8 @@ struct executor_spec {
     struct agent_process *process;
     struct str unread;
     int64_t lease_ms; /* see executor_set_lease */
+    /* Or NULL: where the agent runs, if it is no child of this host. Borrowed for the turn. */
+    const struct agent_place *place;
     bool by_agent;    /* it has begun the turn by itself: there is no message */
     bool has_message; /* it has been given the message already */
     /* Or NULL: what has become of a message of executor_steer. */

@@ -26,6 +26,7 @@ enum executor_stop_reason {
 
 /* Whom it tells, and asks. */
 struct executor_owner {
+    const struct agent_place *place; /* where the agent runs; NULL: as a child of this host */
     void (*ended)(void *ctx, bool spawn_failed);
     void (*spawned)(void *ctx, pid_t pid);                                /* or NULL */
     void (*unasked)(void *ctx);                                           /* or NULL */

@@ -74,7 +74,7 @@ static int add_arg(struct words *w, const char *arg, const struct values *v,
 {
     const char *const word = conf_find_placeholder(arg), *value = NULL;
     if (word && strcmp(word, CONF_MODEL) == 0) {
-        value = agent->model;
+        value = agent->variant.model;
         if (!value) {
             drop_model(w, arg);
             return 0;

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
 libtccore_a_SOURCES += \
+	src/core/agent/agent_backend.c \
+	src/core/agent/agent_backend.h \
 	src/core/agent/agent_log.c \
 	src/core/agent/agent_log.h \
 	src/core/agent/agent_process.c \

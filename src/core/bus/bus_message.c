@@ -37,17 +37,21 @@ static struct str bus_message_first_line(struct str message)
     return end ? (struct str){message.p, (size_t)(end - message.p)} : message;
 }
 
+struct str bus_message_value(struct str message, const char *pointer)
+{
+    return json_reader_is_valid(message) ? json_reader_pointer(message, pointer)
+                                         : (struct str){NULL, 0};
+}
+
 struct str bus_message_text(struct str message, const char *pointer)
 {
-    const struct str value = json_reader_is_valid(message) ? json_reader_pointer(message, pointer)
-                                                           : (struct str){NULL, 0};
+    const struct str value = bus_message_value(message, pointer);
     return value.len >= 2 && *value.p == '"' ? (struct str){value.p + 1, value.len - 2} : STR("");
 }
 
 int64_t bus_message_number(struct str message, const char *pointer)
 {
-    const struct str value = json_reader_is_valid(message) ? json_reader_pointer(message, pointer)
-                                                           : (struct str){NULL, 0};
+    const struct str value = bus_message_value(message, pointer);
     struct json j;
     int64_t n = 0;
     json_init(&j, value.p ? value.p : "", value.len);

@@ -52,6 +52,8 @@ void bus_state_write(struct buf *out, const struct bus_origin *from, const struc
 /* Its texts are the arena's, its spec.host the origin's. -1: it is none. */
 int bus_state_read(struct str message, struct arena *a, struct turnlog_turn *t) MUST_CHECK;
 
+/* The JSON value at a JSON pointer of a message that is one JSON value; p NULL: there is none. */
+struct str bus_message_value(struct str message, const char *pointer);
 /* The text (still escaped) or number at a JSON pointer of a message that is one JSON value; "" or
  * 0: there is none. */
 struct str bus_message_text(struct str message, const char *pointer);

@@ -361,24 +361,25 @@ void conversation_start_turn(struct conversation *c, const struct turn_job_spec 
     struct turn_job_spec full = *spec;
     askers[0] = head->user;
     full.user = head->user;
-    full.n_merged =
+    full.merged.n =
         head->alone ? 0
                     : conversation_join(c, head->given, &prompt, &instances, merged, askers + 1);
-    full.merged = (const char *const *)merged;
+    full.merged.ids = (const char *const *)merged;
     full.askers = (const char *const *)askers;
-    full.n_askers = full.n_merged + 1;
+    full.n_askers = full.merged.n + 1;
     full.id = head->id;
     full.route = head->route;
     full.instances = instances.p;
     full.has_message = head->given;
     full.follows = head->follows;
+    full.away.again = head->again;
     full.prompt = (struct str){prompt.p ? prompt.p : "", prompt.len};
     c->user = head->user;
     head->user = NULL;
     conversation_start(c, &full, over);
     if (c->throwaway)
         turn_job_discard_session(c->job);
-    for (size_t i = 0; i < full.n_merged; i++) {
+    for (size_t i = 0; i < full.merged.n; i++) {
         if (c->turnlog)
             turnlog_mark_merged(c->turnlog, merged[i], head->id);
         free(merged[i]);

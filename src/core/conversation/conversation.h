@@ -20,6 +20,7 @@ struct conversation_message {
     char *prompt;
     size_t prompt_len;
     bool alone;   /* it is a turn of its own: not given to the agent with others */
+    bool again;   /* its turn runs on another host since an earlier life of this one */
     bool given;   /* the agent has it, and answers it behind the turn that runs */
     bool follows; /* its sender is told of turns that the agent begins by itself */
     struct taking_back

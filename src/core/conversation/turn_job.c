@@ -218,7 +218,8 @@ void turn_job_open_turn(struct turn_job *j)
 {
     ASSERT(!j->turn && !j->executor && !j->gone);
     const struct turn_job_spec *const s = &j->spec;
-    const struct dialect *const dialect = dialect_find(s->agent->dialect);
+    const struct dialect *const dialect =
+        j->is_away ? turn_job_away_dialect() : dialect_find(s->agent->dialect);
     j->requests = request_turn_begin(s->requests, &(struct request_turn_spec){
                                                       .id = s->id,
                                                       .conversation = s->conversation,
@@ -249,7 +250,7 @@ void turn_job_open_turn(struct turn_job *j)
                                         .request = turn_job_on_request,
                                         .ctx = j,
                                     });
-    turn_set_spent(j->turn, j->spent.len ? j->spent.p : NULL);
+    turn_set_spent(j->turn, j->spent.len && !j->is_away ? j->spent.p : NULL);
     request_turn_attach(j->requests, j->turn);
 }
 
@@ -258,7 +259,8 @@ static void turn_job_run(struct turn_job *j)
     turn_job_open_turn(j);
     const struct turn_job_spec *const s = &j->spec;
     const struct executor_spec spec = {
-        .agent = s->agent,
+        .agent = j->is_away ? &j->away : s->agent,
+        .place = j->is_away ? &j->place : NULL,
         .message = s->prompt.p,
         .message_len = s->prompt.len,
         .session_id = j->session.len ? j->session.p : NULL,
@@ -272,7 +274,7 @@ static void turn_job_run(struct turn_job *j)
         .has_message = s->has_message && j->process,
         .settled = turn_job_on_settled,
         .lost = turn_job_on_lost,
-        .may_stay = can_keep(s) ? may_stay : NULL,
+        .may_stay = can_keep(s) && !j->is_away ? may_stay : NULL,
         .stay = stay,
     };
     j->process = NULL;
@@ -292,18 +294,43 @@ static void on_clear(void *ctx)
 
 /* With the process that waits for the conversation, or else, when none of it and of its session is
  * left, with a new one. */
-void turn_job_on_answer(struct turn_job *j)
+static void turn_job_run_here(struct turn_job *j)
 {
-    ASSERT(j->awaited > 0);
     const struct turn_job_spec *const s = &j->spec;
     const char *const session = j->session.len ? j->session.p : NULL;
-    if (--j->awaited || turn_job_refuse_unlocked(j) || turn_job_refuse(j))
-        return;
     if (session || s->by_agent)
         j->process = warm_pool_take(s->warm, s->agent, s->conversation, session, &j->unread);
     if (s->by_agent || j->process ||
         !warm_pool_clear(s->warm, s->conversation, session, on_clear, j))
         turn_job_run(j);
+}
+
+static void turn_job_on_place(void *ctx, bool here)
+{
+    struct turn_job *const j = ctx;
+    if (turn_job_refuse_unlocked(j))
+        return;
+    if (here) {
+        turn_job_run_here(j);
+        return;
+    }
+    turn_job_go_away(j);
+    turn_job_run(j);
+}
+
+void turn_job_on_answer(struct turn_job *j)
+{
+    ASSERT(j->awaited > 0);
+    const struct turn_job_spec *const s = &j->spec;
+    if (--j->awaited || turn_job_refuse_unlocked(j) || turn_job_refuse(j))
+        return;
+    if (!turn_job_may_go_away(s))
+        turn_job_run_here(j);
+    else if (s->away.again || !conf_agent_runs_here(s->conf, s->agent))
+        turn_job_on_place(j, false);
+    else
+        work_find_place(s->away.work, s->agent, s->conversation, s->away.has_slot,
+                        turn_job_on_place, j);
 }
 
 static void turn_job_on_session(void *ctx, const char *id)
@@ -333,7 +360,7 @@ static void find_spent(struct turn_job *j)
                              turn_job_on_spent, j);
 }
 
-static void turn_job_on_visibility(void *ctx, struct visibility v)
+void turn_job_on_visibility(void *ctx, struct visibility v)
 {
     struct turn_job *const j = ctx;
     j->visibility = v;
@@ -369,8 +396,7 @@ static struct turn_job_spec copy_spec(struct arena *a, const struct turn_job_spe
     for (size_t i = 0; i < s->n_askers; i++)
         askers[i] = arena_strdup(a, s->askers[i]);
     copy.askers = askers;
-    copy.merged = NULL;
-    copy.n_merged = 0;
+    copy.merged = (struct turn_job_merged){NULL, 0};
     return copy;
 }
 
@@ -411,6 +437,10 @@ struct turn_job *turn_job_start(const struct turn_job_spec *spec, void (*over)(v
         begin_of_agent(j);
         return j;
     }
+    if (spec->away.again) {
+        turn_job_begin_again(j);
+        return j;
+    }
     j->awaited = 3;
     if (spec->history)
         session_history_set_prompt(spec->history, spec->conversation, turn_job_id(j),
@@ -425,7 +455,9 @@ struct turn_job *turn_job_start(const struct turn_job_spec *spec, void (*over)(v
                                                   .conversation = spec->conversation,
                                                   .source = spec->submitter,
                                                   .instances = spec->instances});
-    journal_async_begin(spec->journal, spec->id, seen, spec->merged, spec->n_merged, on_begun, j);
+    j->seen = arena_strdup(&j->arena, seen);
+    journal_async_begin(spec->journal, spec->id, seen, spec->merged.ids, spec->merged.n, on_begun,
+                        j);
     return j;
 }
 
@@ -457,6 +489,8 @@ void turn_job_cancel(struct turn_job *j)
 
 void turn_job_cancel_for_exit(struct turn_job *j)
 {
+    if (turn_job_is_away(j))
+        return;
     if (j->executor)
         executor_cancel_for_exit(j->executor);
     else if (!j->turn)
@@ -519,11 +553,16 @@ void turn_job_free(struct turn_job *j)
 {
     if (!j)
         return;
+    const bool is_left = turn_job_is_away(j);
     warm_pool_forget_waiter(j->spec.warm, j);
+    if (j->spec.away.work)
+        work_forget_place(j->spec.away.work, j);
     agent_process_free(j->process);
     transcription_free(j->transcription);
     buf_fini(&j->unread);
     executor_free(j->executor);
+    if (is_left)
+        turn_leave(j->turn);
     turn_free(j->turn);
     request_turn_end(j->requests);
     buf_fini(&j->session);

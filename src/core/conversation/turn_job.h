@@ -13,6 +13,7 @@
 #include "core/settings/session_store.h"
 #include "core/settings/usage_log.h"
 #include "core/settings/visibility_cache.h"
+#include "core/work/work.h"
 
 struct turn_job;
 
@@ -29,6 +30,19 @@ struct turn_job_steering {
     bool (*settled)(void *ctx, const char *id, enum dialect_settled how);
     /* No process has the messages any more that were given to one. */
     void (*lost)(void *ctx);
+};
+
+/* Other hosts, which may run it. */
+struct turn_job_away {
+    struct work *work; /* what they run for this one; or NULL */
+    bool has_slot;     /* the agent may run here, as far as agents.*.slots says */
+    bool again;        /* one runs it, or is about to, since an earlier life of this one */
+};
+
+/* Ids of waiting turns that go into this one. */
+struct turn_job_merged {
+    const char *const *ids;
+    size_t n;
 };
 
 /* All borrowed for turn_job_start, but for what it runs in. */
@@ -59,8 +73,8 @@ struct turn_job_spec {
     bool keeps_result; /* an API client may ask for it later */
     bool has_message;  /* the process that waits has been given the prompt already */
     struct turn_job_steering steering;
-    const char *const *merged; /* ids of waiting turns that go into this one */
-    size_t n_merged;
+    struct turn_job_away away;
+    struct turn_job_merged merged;
 };
 
 /* `over` is called once, from the loop, never from within this call: nothing of it runs any more,
@@ -79,8 +93,10 @@ enum dialect_steer turn_job_steer(struct turn_job *j, const char *id, const char
 bool turn_job_withdraw(struct turn_job *j, const char *id);
 /* Asks for its end: the first call interrupts the agent, the second kills it. */
 void turn_job_cancel(struct turn_job *j);
-/* The host goes down: the same, told as host_shutdown. */
+/* The host goes down: the same, told as host_shutdown. Nothing if another host runs it. */
 void turn_job_cancel_for_exit(struct turn_job *j);
+/* Another host runs it, and the next life of this one can go on with it. */
+bool turn_job_is_away(const struct turn_job *j);
 /* The lock of its conversation was lost: the agent is killed, and its session is not kept. */
 void turn_job_fence(struct turn_job *j);
 /* As executor_set_lease. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * One turn between its files: turn_job.c (disk, agent, outcome), turn_job_refuse.c (turns that end
- * without an agent), turn_job_transcribe.c (files of sounds). */
+ * without an agent), turn_job_transcribe.c (files of sounds), turn_job_away.c (other hosts). */
 #ifndef CORE_CONVERSATION_TURN_JOB_INTERNAL_H
 #define CORE_CONVERSATION_TURN_JOB_INTERNAL_H
 
@@ -25,6 +25,10 @@ struct turn_job {
     unsigned cancels, shutdowns;   /* asked for before it ran */
     struct agent_process *process; /* that has waited for it, until it runs; or NULL */
     struct buf unread;             /* what that has printed */
+    const char *seen;              /* to whom it is told, a name a line; or NULL */
+    bool is_away;                  /* another host runs it */
+    struct conf_agent away;        /* then: the agent, as it is for the executor */
+    struct agent_place place;
     bool forget;
     bool cancelled;    /* somebody asked for its end */
     bool fenced;       /* its conversation is another host's now */
@@ -40,6 +44,16 @@ void turn_job_open_turn(struct turn_job *j);
 void turn_job_look_for_end(struct turn_job *j);
 /* One of the answers is there that it needs before it can run. */
 void turn_job_on_answer(struct turn_job *j);
+
+void turn_job_on_visibility(void *job, struct visibility v);
+
+/* turn_job_away.c */
+bool turn_job_may_go_away(const struct turn_job_spec *s);
+/* Before it runs: another host is to run it. */
+void turn_job_go_away(struct turn_job *j);
+/* Another host is to run it since an earlier life of this one. */
+void turn_job_begin_again(struct turn_job *j);
+const struct dialect *turn_job_away_dialect(void);
 
 /* turn_job_refuse.c; true: the turn ends without an agent */
 bool turn_job_refuse(struct turn_job *j);          /* a budget is used up */

@@ -130,14 +130,13 @@ static struct conversation *take_next(struct turn_scheduler *cs)
 
 void conversations_look_for_drained(struct turn_scheduler *cs)
 {
-    if (!cs->drained || cs->running || cs->admitting || !warm_pool_is_empty(cs->warm))
+    if (!cs->drained || cs->running > conversations_count_away(cs) || cs->admitting ||
+        !warm_pool_is_empty(cs->warm))
         return;
     void (*const tell)(void *) = cs->drained;
     cs->drained = NULL;
     tell(cs->ctx);
 }
-
-static void make_ready(struct turn_scheduler *cs, struct conversation *c);
 
 void conversations_turn_over(void *ctx)
 {
@@ -152,7 +151,7 @@ void conversations_turn_over(void *ctx)
     c->unlocked = false;
     conversations_unlock(cs, c->key);
     if (c->n_waiting && !c->bursts)
-        make_ready(cs, c);
+        conversations_make_ready(cs, c);
     conversations_drop_if_idle(cs, c);
     conversations_pump(cs);
     conversations_look_for_drained(cs);
@@ -170,6 +169,7 @@ struct turn_job_spec conversations_place(const struct turn_scheduler *cs)
         .usage = cs->spec.usage,
         .budgets = cs->spec.budgets,
         .requests = cs->spec.requests,
+        .away.work = cs->spec.work,
         .warm = cs->warm,
     };
 }
@@ -179,6 +179,8 @@ static void turn_scheduler_begin(struct turn_scheduler *cs, struct conversation 
     ASSERT(!c->job && c->first && !c->listed);
     struct turn_job_spec where = conversations_place(cs);
     conversations_add_lock(cs, c, &where);
+    where.away.has_slot =
+        turn_scheduler_count_agent(cs, c->agent->name) < (size_t)c->agent->runners.slots;
     cs->running++;
     conversation_start_turn(c, &where, conversations_turn_over);
     user_limits_acquire(cs->user_limits, c->source, c->user);
@@ -200,7 +202,7 @@ void conversations_pump(struct turn_scheduler *cs)
             turn_scheduler_list_ready(cs, c);
 }
 
-static void make_ready(struct turn_scheduler *cs, struct conversation *c)
+void conversations_make_ready(struct turn_scheduler *cs, struct conversation *c)
 {
     if (c->job || c->ready || !c->n_waiting)
         return;
@@ -211,7 +213,7 @@ static void make_ready(struct turn_scheduler *cs, struct conversation *c)
 
 void conversations_begin_now(struct turn_scheduler *cs, struct conversation *c)
 {
-    make_ready(cs, c);
+    conversations_make_ready(cs, c);
     conversations_pump(cs);
     conversations_unlock(cs, c->key); /* there was no room for it */
 }
@@ -499,50 +501,6 @@ struct turn_scheduler *turn_scheduler_new(const struct turn_scheduler_spec *spec
     TAILQ_INIT(&cs->ready_list);
     TAILQ_INIT(&cs->deferred);
     return cs;
-}
-
-/* The agent of the conversation may be another by now. NULL: nobody answers there any more. */
-static const struct conf_agent *turn_scheduler_find_agent(const struct turn_scheduler *cs,
-                                                          const struct journal_turn *t)
-{
-    const struct conf *const conf = cs->spec.conf;
-    if (strcmp(t->source, TURN_SCHEDULER_DETACHED) == 0)
-        return conf_agent_find(conf, t->agent);
-    const struct conf_instance *const inst = conf_instance_find(conf, t->source);
-    return inst ? bindings_find_agent(cs->spec.bindings, conf, inst, t->conv) : NULL;
-}
-
-/* A journal of schema 4 has the owner of a detached turn as its route only. */
-const char *turn_scheduler_owner(const struct journal_turn *t)
-{
-    const bool detached = strcmp(t->source, TURN_SCHEDULER_DETACHED) == 0;
-    return t->owner ? t->owner : detached ? t->route : NULL;
-}
-
-bool turn_scheduler_restore(struct turn_scheduler *cs, const struct journal_turn *t)
-{
-    const struct conf_agent *const agent = turn_scheduler_find_agent(cs, t);
-    if (!agent)
-        return false;
-    const char *const owner = turn_scheduler_owner(t);
-    struct conversation *const c = conversations_find_or_make(
-        cs, &(struct turn_scheduler_message){
-                .key = t->conv, .source = t->source, .owner = owner, .agent = agent});
-    const bool detached = strcmp(t->source, TURN_SCHEDULER_DETACHED) == 0;
-    const char *const user = t->person ? t->person + strlen(t->source) + 1 : NULL;
-    struct conversation_message *const m = conversation_enqueue(c, t, detached ? t->route : user);
-    m->alone = detached;
-    m->follows = !detached; /* what its client wanted is not on disk: one answer is safe */
-    conversations_note_waiting(cs, &(struct turnlog_spec){.id = t->id,
-                                                          .agent = agent->name,
-                                                          .conversation = t->conv,
-                                                          .source = t->source,
-                                                          .owner = owner,
-                                                          .task = t->prompt,
-                                                          .instances = t->instances,
-                                                          .created_ms = t->admitted_ms});
-    make_ready(cs, c);
-    return true;
 }
 
 void turn_scheduler_hold(struct turn_scheduler *cs)

@@ -31,8 +31,14 @@ struct turn_scheduler_spec {
     struct turnlog *turnlog; /* or NULL */
     struct request_registry *requests;
     struct turn_locks *locks; /* or NULL: the conversations are this host's alone */
+    struct work *work;        /* or NULL; see turn_scheduler_set_work */
 };
 
+/* Other hosts run turns from now on; before the first turn. */
+void turn_scheduler_set_work(struct turn_scheduler *cs, struct work *work);
+/* Behind what is drained: turns that other hosts run are left to the next life of this one, and
+ * nobody is told anything more of them. */
+void turn_scheduler_leave_away(struct turn_scheduler *cs);
 struct turn_scheduler *turn_scheduler_new(const struct turn_scheduler_spec *spec);
 /* When they are drained, or the settings worker is freed and the journal closed. NULL is fine. */
 void turn_scheduler_free(struct turn_scheduler *cs);
@@ -107,6 +113,9 @@ bool turn_scheduler_cancel_turn(struct turn_scheduler *cs, const char *turn);
 
 /* A message that waited when an earlier host ended. False: who sent it is not there any more. */
 bool turn_scheduler_restore(struct turn_scheduler *cs, const struct journal_turn *t);
+/* A turn that another host runs, or is about to, as the journal has it (turn_record_is_elsewhere):
+ * goes on with it where it is, before what waits in its conversation. False: nobody here can. */
+bool turn_scheduler_resume(struct turn_scheduler *cs, const struct journal_turn *t);
 /* The API client that a turn of an earlier host belongs to, or NULL. */
 const char *turn_scheduler_owner(const struct journal_turn *t);
 /* The configuration of what begins from now on, which lives as long as it is the one. Messages that
@@ -133,6 +142,8 @@ bool turn_scheduler_stop_background(struct turn_scheduler *cs, const char *key);
 void turn_scheduler_forget_process(struct turn_scheduler *cs, const char *key);
 /* Agents that wait for a message, or work in the background. */
 size_t turn_scheduler_warm(const struct turn_scheduler *cs);
+/* Turns of that agent that run on this host. */
+size_t turn_scheduler_count_agent(const struct turn_scheduler *cs, const char *agent);
 /* Turns that run. */
 size_t turn_scheduler_count_running(const struct turn_scheduler *cs);
 

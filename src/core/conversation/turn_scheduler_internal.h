@@ -2,7 +2,8 @@
  * All conversations between their files: turn_scheduler.c (messages and their turns),
  * turn_scheduler_lock.c (locks shared with other hosts), turn_scheduler_warm.c (agents without a
  * turn), turn_scheduler_withdraw.c (messages that are taken back), turn_scheduler_drain.c (the end
- * of the host), turn_scheduler_conf.c (another configuration). */
+ * of the host), turn_scheduler_conf.c (another configuration),
+ * turn_scheduler_restore.c (what an earlier life has left), turn_scheduler_away.c (other hosts). */
 #ifndef CORE_CONVERSATION_TURN_SCHEDULER_INTERNAL_H
 #define CORE_CONVERSATION_TURN_SCHEDULER_INTERNAL_H
 
@@ -60,6 +61,12 @@ void conversations_add_lock(const struct turn_scheduler *cs, const struct conver
 void conversations_unlock(struct turn_scheduler *cs, const char *key);
 /* The same, also if it is asked for: nothing waits in the conversation any more. */
 void conversations_give_up_lock(struct turn_scheduler *cs, const char *key);
+
+/* It may begin, behind those that may already. */
+void conversations_make_ready(struct turn_scheduler *cs, struct conversation *c);
+
+/* turn_scheduler_away.c: turns that other hosts run and that go on without this one. */
+size_t conversations_count_away(const struct turn_scheduler *cs);
 
 /* turn_scheduler_budget.c */
 /* journal_turn.person of whoever wrote it, in the arena; or NULL. */

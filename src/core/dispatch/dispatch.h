@@ -29,6 +29,9 @@ void dispatch_resume_deliveries(struct dispatch *d);
  * services have a loop. */
 struct dispatch *dispatch_new_empty(const struct conf *conf,
                                     const struct connector_services *services);
+/* For turns that no instance is told of: the log of the services alone. */
+struct dispatch *dispatch_new_mute(const struct conf *conf,
+                                   const struct connector_services *services);
 /* Calls `each` with the name of every instance that runs or is being started; before any is seated
  * (dispatch_change_start), of every one that the configuration wants. */
 void dispatch_each_name(const struct dispatch *d, void (*each)(void *ctx, const char *name),

@@ -335,6 +335,14 @@ struct dispatch *dispatch_new_empty(const struct conf *conf,
     return d;
 }
 
+struct dispatch *dispatch_new_mute(const struct conf *conf,
+                                   const struct connector_services *services)
+{
+    struct dispatch *const d = dispatch_new_empty(conf, services);
+    d->empty = false;
+    return d;
+}
+
 struct dispatch *dispatch_new(const struct conf *conf, const struct connector_services *services,
                               unsigned *failed)
 {

@@ -19,6 +19,7 @@
 #include "core/inbound/inbound.h"
 #include "core/inbound/pairing.h"
 #include "core/request/approvals.h"
+#include "core/runner/runner.h"
 #include "core/settings/retention.h"
 #include "core/settings/visibility_share.h"
 #include "io/http/client/httpc.h"
@@ -30,6 +31,13 @@
 #define TELL_MS 2000    /* and HTTP clients to take what was written for them */
 #define GRACE_MS 10000  /* and to end */
 #define WATCH_MS 10000  /* how often it is looked whether one hangs */
+
+/* What is done with other hosts, besides the bus. */
+struct host_others {
+    struct work *work;     /* NULL: it gives no turns to them */
+    struct runner *runner; /* NULL: it takes none of theirs */
+    unsigned draining;     /* parts that have turns which run */
+};
 
 struct host {
     const struct conf *conf;
@@ -57,7 +65,8 @@ struct host {
     struct bus *bus;                       /* NULL: none is configured */
     struct instance_leaders *leaders;      /* NULL: there is no bus */
     struct outcome_forwarding *forwarding; /* the same */
-    struct loop_timer *watch;              /* it keeps the loop going, too */
+    struct host_others others;
+    struct loop_timer *watch; /* it keeps the loop going, too */
     char *instances;
     bool stopping;
     struct changes *changes;
@@ -171,6 +180,24 @@ static void make_dispatch(struct host *s)
     s->dispatch = dispatch_new_empty(s->conf, &services);
 }
 
+static struct turn_scheduler_spec host_scheduler_spec(const struct host *s)
+{
+    return (struct turn_scheduler_spec){
+        .conf = s->conf,
+        .loop = s->loop,
+        .journal = s->journal,
+        .switches = s->switches,
+        .sessions = s->sessions,
+        .history = s->history,
+        .usage = s->usage,
+        .budgets = s->budgets,
+        .bindings = s->bindings,
+        .dispatch = s->dispatch,
+        .turnlog = s->turnlog,
+        .requests = s->requests,
+    };
+}
+
 static void start_conversations(struct host *s)
 {
     s->settings = settings_worker_new(s->loop, s->conf);
@@ -185,21 +212,9 @@ static void start_conversations(struct host *s)
     s->approvals = approvals_new(s->journal);
     s->requests = request_registry_new(&(struct request_registry_spec){
         .loop = s->loop, .journal = s->journal, .approvals = s->approvals});
-    s->conversations = turn_scheduler_new(&(struct turn_scheduler_spec){
-        .conf = s->conf,
-        .loop = s->loop,
-        .journal = s->journal,
-        .switches = s->switches,
-        .sessions = s->sessions,
-        .history = s->history,
-        .usage = s->usage,
-        .budgets = s->budgets,
-        .bindings = s->bindings,
-        .dispatch = s->dispatch,
-        .turnlog = s->turnlog,
-        .requests = s->requests,
-        .locks = s->locks,
-    });
+    struct turn_scheduler_spec spec = host_scheduler_spec(s);
+    spec.locks = s->locks;
+    s->conversations = turn_scheduler_new(&spec);
     s->reception = inbound_new(&(struct inbound_spec){
         .conf = s->conf,
         .dispatch = s->dispatch,
@@ -251,6 +266,12 @@ static int host_join_bus(struct host *s, struct tc_err *err)
     if (!s->bus)
         return -1;
     s->shared = visibility_share_new(s->bus, s->switches, s->settings, s->conf);
+    if (s->conf->bus.is_gateway)
+        s->others.work = work_new(s->bus, s->conf);
+    turn_scheduler_set_work(s->conversations, s->others.work);
+    if (s->conf->bus.is_runner)
+        s->others.runner = runner_new(&(struct runner_spec){
+            .bus = s->bus, .parts = host_scheduler_spec(s), .own = s->conversations});
     return 0;
 }
 
@@ -284,6 +305,8 @@ static void take_conf(void *ctx, const struct conf *next)
     journal_async_set_limits(s->journal, &limits);
     budgets_set_conf(s->budgets, &next->budgets);
     turn_scheduler_set_conf(s->conversations, next);
+    if (s->others.runner)
+        runner_set_conf(s->others.runner, next);
     inbound_set_conf(s->reception, next);
     if (s->told.reloaded)
         s->told.reloaded(s->told.ctx, next);
@@ -367,7 +390,7 @@ static void host_on_started(void *ctx, const char *report, const struct tc_err *
     (void)report;
     if (err)
         return; /* the host ends before its instances have started */
-    const bool idle = dispatch_count_running(s->dispatch) == 0 && !s->httpd;
+    const bool idle = dispatch_count_running(s->dispatch) == 0 && !s->httpd && !s->others.runner;
     if (idle)
         err_set(&why, s->conf->file,
                 s->conf->n_instances
@@ -388,9 +411,9 @@ static int host_begin(struct host *s, struct tc_err *err)
     make_dispatch(s);
     start_conversations(s);
     turn_scheduler_hold(s->conversations);
-    if (host_recovery_run(s->journal, s->dispatch, s->conversations, s->turnlog, err) < 0)
-        return -1;
     if (host_join_bus(s, err) < 0)
+        return -1;
+    if (host_recovery_run(s->journal, s->dispatch, s->conversations, s->turnlog, err) < 0)
         return -1;
     start_changes(s);
     instance_changes_start(s->changes, host_on_seated, host_on_started, s);
@@ -440,6 +463,8 @@ struct host_parts host_get_parts(struct host *s)
         .budgets = s->budgets,
         .bus = s->bus,
         .leaders = s->leaders,
+        .work = s->others.work,
+        .runner = s->others.runner,
     };
 }
 
@@ -476,6 +501,8 @@ static void host_tell_clients(void *ctx)
 static void host_on_drained(void *ctx)
 {
     struct host *const s = ctx;
+    if (--s->others.draining)
+        return;
     if (s->bus)
         bus_drain(s->bus, host_tell_clients, s);
     else
@@ -484,10 +511,14 @@ static void host_on_drained(void *ctx)
 
 void host_stop(struct host *s)
 {
+    if (!s->stopping)
+        s->others.draining = s->others.runner ? 2 : 1;
     s->stopping = true;
     instance_changes_refuse(s->changes);
     if (s->leaders)
         instance_leaders_retire(s->leaders);
+    if (s->others.runner)
+        runner_drain(s->others.runner, host_on_drained, s);
     turn_scheduler_drain(s->conversations, host_on_drained, s);
 }
 
@@ -507,7 +538,11 @@ void host_close(struct host *s)
     instance_leaders_free(s->leaders);
     s->leaders = NULL;
     visibility_share_free(s->shared);
+    runner_stop(s->others.runner);
+    work_stop(s->others.work);
     bus_free(s->bus);
+    if (s->conversations)
+        turn_scheduler_leave_away(s->conversations);
     instance_changes_free(s->changes);
     dispatch_free(s->dispatch, GRACE_MS);
     if (s->locks)
@@ -516,7 +551,9 @@ void host_close(struct host *s)
     journal_async_close(s->journal);
     outcome_forwarding_free(s->forwarding);
     inbound_free(s->reception);
+    runner_free(s->others.runner);
     turn_scheduler_free(s->conversations);
+    work_free(s->others.work);
     request_registry_free(s->requests);
     approvals_free(s->approvals);
     turn_locks_free(s->locks);

@@ -24,6 +24,8 @@ struct host_parts {
     struct budgets *budgets;
     struct bus *bus;                  /* NULL: this host is alone */
     struct instance_leaders *leaders; /* the same */
+    struct work *work;     /* turns that other hosts run for this one; NULL without a bus */
+    struct runner *runner; /* turns that this host runs for others; or NULL */
 };
 
 /* What its owner wants to know; each function may be NULL. */

@@ -13,6 +13,7 @@
 #include "base/plural.h"
 #include "base/sys/log.h"
 #include "core/agent/launch.h"
+#include "core/runner/runner.h"
 #include "core/turn/turn_record.h"
 #include "io/process/process_tree.h"
 #include "text/sentence/texts.h"
@@ -156,6 +157,18 @@ static void log_turn(struct turnlog *log, const struct journal_turn *t)
     turnlog_finish_turn(log, e);
 }
 
+/* A turn of another host, which learns by itself that this one has begun anew. */
+static void host_recovery_end_run(struct journal_async *journal, const struct dispatch *dispatch,
+                                  const struct journal_turn *t)
+{
+    if (t->waiting) {
+        journal_async_forget_turn(journal, t->id, NULL, NULL);
+        return;
+    }
+    kill_agent(t);
+    turn_record_end_interrupted(journal, dispatch, t);
+}
+
 int host_recovery_run(struct journal_async *journal, struct dispatch *dispatch,
                       struct turn_scheduler *conversations, struct turnlog *turnlog,
                       struct tc_err *err)
@@ -167,6 +180,13 @@ int host_recovery_run(struct journal_async *journal, struct dispatch *dispatch,
         journal_async_list_open_turns(journal, host_recovery_add_turn, &l) != JOURNAL_FAILED;
     for (size_t i = 0; read && i < l.n; i++) {
         const struct journal_turn *const t = &l.turns[i];
+        if (strcmp(t->source, RUNNER_SOURCE) == 0) {
+            host_recovery_end_run(journal, dispatch, t);
+            continue;
+        }
+        if (!t->waiting && conversations && turn_record_is_elsewhere(t) &&
+            turn_scheduler_resume(conversations, t))
+            continue;
         if (t->waiting && (!conversations || turn_scheduler_restore(conversations, t)))
             continue;
         if (t->waiting && turn_scheduler_is_attached(t->source)) {

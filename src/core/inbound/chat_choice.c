@@ -55,8 +55,10 @@ static struct choice_list choice_list_make(const struct conf_instance *inst,
         choice_list_add_all(&l, inst->chat.agents, now->name);
         break;
     case BINDING_MODEL:
-        choice_list_add(&l, own->model ? own->model : texts_get(TEXT_CHOICE_DEFAULT), now->model);
-        choice_list_add_all(&l, now->choices.models, now->model);
+        choice_list_add(&l,
+                        own->variant.model ? own->variant.model : texts_get(TEXT_CHOICE_DEFAULT),
+                        now->variant.model);
+        choice_list_add_all(&l, now->choices.models, now->variant.model);
         break;
     case BINDING_CWD:
         choice_list_add(&l, own->cwd ? own->cwd : texts_get(TEXT_CHOICE_DEFAULT), now->cwd);
@@ -169,8 +171,8 @@ void chat_choice_append_status(struct buf *out, const struct conf_instance *inst
     if (!inst->chat.agents && !agent->choices.models && !agent->choices.cwds)
         return;
     texts_append(out, TEXT_STATUS_AGENT, TEXT_VALUES(TEXT_STR("agent", agent->name)));
-    if (agent->model)
-        texts_append(out, TEXT_STATUS_MODEL, TEXT_VALUES(TEXT_STR("model", agent->model)));
+    if (agent->variant.model)
+        texts_append(out, TEXT_STATUS_MODEL, TEXT_VALUES(TEXT_STR("model", agent->variant.model)));
     if (agent->cwd)
         texts_append(out, TEXT_STATUS_CWD, TEXT_VALUES(TEXT_STR("cwd", agent->cwd)));
     buf_add_str(out, "\n");

@@ -556,6 +556,11 @@ void turn_annotate_error(struct turn *t, const char *note)
     }
 }
 
+void turn_leave(struct turn *t)
+{
+    turn_move(t, TURN_ON_LEAVE);
+}
+
 void turn_free(struct turn *t)
 {
     if (!t)

@@ -46,6 +46,13 @@ void turn_record_begin(struct journal_async *l, const struct dispatch *d,
     journal_async_admit_turn(l, &full, done, ctx);
 }
 
+#define ELSEWHERE (-1) /* in the place of a process id */
+
+bool turn_record_is_elsewhere(const struct journal_turn *t)
+{
+    return t->agent_pid == ELSEWHERE;
+}
+
 void turn_record_set_agent_pid(struct journal_async *l, const char *turn, pid_t pid)
 {
     char boot[64];
@@ -53,8 +60,8 @@ void turn_record_set_agent_pid(struct journal_async *l, const char *turn, pid_t 
     const struct journal_turn noted = {
         .id = turn,
         .boot_id = boot,
-        .agent_pid = pid,
-        .agent_start = (int64_t)process_tree_start_time(pid),
+        .agent_pid = pid ? pid : ELSEWHERE,
+        .agent_start = pid ? (int64_t)process_tree_start_time(pid) : 0,
     };
     journal_async_note_agent(l, &noted, NULL, NULL);
 }

@@ -17,7 +17,9 @@ char *turn_record_format_recipients(const struct dispatch *d, const struct conf_
 /* A turn that runs as soon as it is there: all but `seen` is read. */
 void turn_record_begin(struct journal_async *l, const struct dispatch *d,
                        const struct journal_turn *t, journal_done_fn *done, void *ctx);
+/* pid 0: another host runs it (turn_record_is_elsewhere). */
 void turn_record_set_agent_pid(struct journal_async *l, const char *turn, pid_t pid);
+bool turn_record_is_elsewhere(const struct journal_turn *t);
 
 /* Where a process is to be found after the host's death. */
 struct keep_process {

@@ -22,7 +22,8 @@
     EVENT(TELL)    /* the outcome is dispatched: nobody records it */ \
     EVENT(CONFIRM) /* the outcome is recorded, and dispatched with what followed it */ \
     EVENT(NEXT)    /* the stream begins another turn */ \
-    EVENT(END)     /* the stream is over */
+    EVENT(END)     /* the stream is over */ \
+    EVENT(LEAVE)   /* another life of the host goes on with it */
 
 #define TURN_TRANSITIONS(ROW) \
     /*  state       event    next */ \
@@ -30,9 +31,11 @@
     ROW(RUNNING,    RELEASE, RELEASED)   \
     ROW(RUNNING,    COMMIT,  COMMITTING) \
     ROW(RUNNING,    TELL,    TOLD)       \
+    ROW(RUNNING,    LEAVE,   ENDED)      \
     ROW(RELEASED,   RELEASE, RELEASED)   \
     ROW(RELEASED,   COMMIT,  COMMITTING) \
     ROW(RELEASED,   TELL,    TOLD)       \
+    ROW(RELEASED,   LEAVE,   ENDED)      \
     ROW(COMMITTING, RELEASE, COMMITTING) \
     ROW(COMMITTING, CONFIRM, TOLD)       \
     ROW(COMMITTING, END,     CLOSING)    \

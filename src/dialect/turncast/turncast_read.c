@@ -2,6 +2,7 @@
  * Reader for canonical event lines (a log of this or another host). */
 #include "dialect/dialect_list.h"
 #include "dialect/reader/value.h"
+#include "dialect/turncast/turncast_run.h"
 #include "event/codec.h"
 
 static int turncast_read_sniff_line(struct str line, const char *event)
@@ -45,4 +46,12 @@ const struct dialect dialect_turncast = {
     .sniff = turncast_read_sniff_line,
     .line = turncast_read_read_line,
     .begins = turncast_read_begins_turn,
+};
+
+const struct dialect dialect_turncast_run = {
+    .name = "turncast",
+    .summary = "canonical events of a turn on another host",
+    .state_size = sizeof(struct log),
+    .line = turncast_read_read_line,
+    .input = &turncast_run_input,
 };

@@ -38,9 +38,9 @@ static void test_model(void)
     agent.command = LIST("agent", "--model={model}", "-m", "{model}", "-c", "m={model}", "end");
     agent.resume = nothing;
     is_argv(NULL, NULL, "agent|end|", "without a model nothing of it is left");
-    agent.model = (char[]){"big"};
+    agent.variant.model = (char[]){"big"};
     is_argv(NULL, NULL, "agent|--model=big|-m|big|-c|m=big|end|", "a model");
-    agent.model = NULL;
+    agent.variant.model = NULL;
 }
 
 /* The path of the helper program is where it was built. */

@@ -28,10 +28,10 @@ static void begin(void)
     agents[1].name = others[0];
     for (size_t i = 0; i < 3; i++)
         variants[i] = agents[0];
-    variants[0].model = models[1];
+    variants[0].variant.model = models[1];
     variants[1].cwd = variants[2].cwd = folder;
-    variants[1].sessions = variants[2].sessions = sessions;
-    variants[2].model = models[1];
+    variants[1].variant.sessions = variants[2].variant.sessions = sessions;
+    variants[2].variant.model = models[1];
     talk.conf.agents = agents;
     talk.conf.n_agents = 2;
     talk.conf.default_agent = agents[0].name;

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT
+ * A turn that another host runs: what that host gets, and how the executor drives it. */
+#include "base/sys/clock.h"
+#include "core/conversation/turn_job_internal.h"
+#include "dialect/turncast/turncast_run.h"
+
+#define AWAY_GRACE_MS 10000
+
+const struct dialect *turn_job_away_dialect(void)
+{
+    return &dialect_turncast_run;
+}
+
+static void *turn_job_start_away(void *ctx, const char *session_id,
+                                 const struct process_events *events, void *events_ctx,
+                                 struct tc_err *err)
+{
+    const struct turn_job *const j = ctx;
+    const struct turn_job_spec *const s = &j->spec;
+    (void)err;
+    return work_run_start(s->away.work,
+                          &(struct work_order){.turn = s->id,
+                                               .agent = s->agent->name,
+                                               .conversation = s->conversation,
+                                               .source = s->submitter,
+                                               .route = s->route,
+                                               .owner = s->owner,
+                                               .instances = s->instances,
+                                               .user = s->user,
+                                               .seen = j->seen,
+                                               .session = session_id,
+                                               .prompt = s->prompt,
+                                               .admitted_ms = (int64_t)(clock_wall_s() * 1000)},
+                          s->agent, s->away.again, events, events_ctx);
+}
+
+/* That host keeps the times and tries again; this one waits for it for longer than it takes to end
+ * the agent. */
+void turn_job_go_away(struct turn_job *j)
+{
+    const struct conf_agent *const agent = j->spec.agent;
+    j->is_away = true;
+    j->away = *agent;
+    j->away.attempts = 1;
+    j->away.turn_timeout_ms = j->away.idle_timeout_ms = 0;
+    j->away.keep_alive_ms = 0;
+    j->away.grace.exit_ms = 2 * (agent->grace.exit_ms + agent->grace.term_ms) + AWAY_GRACE_MS;
+    j->place = (struct agent_place){&work_run_backend, turn_job_start_away, j};
+}
+
+bool turn_job_may_go_away(const struct turn_job_spec *s)
+{
+    return s->away.work && !s->by_agent && !s->has_message &&
+           conf_agent_is_shared(s->conf, s->agent) && work_can_run(s->id, s->submitter, s->agent);
+}
+
+bool turn_job_is_away(const struct turn_job *j)
+{
+    return j->is_away && j->executor && !turn_job_has_outcome(j);
+}
+
+/* The journal has it as running. */
+void turn_job_begin_again(struct turn_job *j)
+{
+    const struct turn_job_spec *const s = &j->spec;
+    j->awaited = 1;
+    visibility_cache_get(s->switches, s->agent->name, turn_job_on_visibility, j);
+}

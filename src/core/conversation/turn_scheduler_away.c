@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT
+ * Turns that other hosts run, among those of the scheduler. */
+#include <string.h>
+
+#include "core/conversation/turn_scheduler_internal.h"
+
+size_t conversations_count_away(const struct turn_scheduler *cs)
+{
+    size_t n = 0;
+    const struct conversation *c;
+    LIST_FOREACH (c, &cs->list, next)
+        n += c->job && turn_job_is_away(c->job);
+    return n;
+}
+
+size_t turn_scheduler_count_agent(const struct turn_scheduler *cs, const char *agent)
+{
+    size_t n = 0;
+    const struct conversation *c;
+    LIST_FOREACH (c, &cs->list, next)
+        n += c->job && !turn_job_is_away(c->job) && strcmp(c->agent->name, agent) == 0;
+    return n;
+}
+
+void turn_scheduler_set_work(struct turn_scheduler *cs, struct work *work)
+{
+    cs->spec.work = work;
+}
+
+void turn_scheduler_leave_away(struct turn_scheduler *cs)
+{
+    struct conversation *c;
+    LIST_FOREACH (c, &cs->list, next)
+        if (c->job && turn_job_is_away(c->job)) {
+            turn_job_free(c->job);
+            c->job = NULL;
+        }
+}

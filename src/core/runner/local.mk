@@ -1,0 +1,6 @@
+# SPDX-License-Identifier: MIT
+libtccore_a_SOURCES += \
+	src/core/runner/runner.c \
+	src/core/runner/runner.h \
+	src/core/runner/runner_internal.h \
+	src/core/runner/runner_job.c

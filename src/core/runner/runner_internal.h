@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT
+ * Internal interface between the files of the runner. Loop thread only. */
+#ifndef CORE_RUNNER_RUNNER_INTERNAL_H
+#define CORE_RUNNER_RUNNER_INTERNAL_H
+
+#include <sys/queue.h>
+
+#include "core/bus/bus_kv.h"
+#include "core/bus/bus_queue.h"
+#include "core/runner/runner.h"
+#include "core/work/work_message.h"
+#include "core/work/work_outcome.h"
+
+struct runner_queue {
+    LIST_ENTRY(runner_queue) next;
+    struct runner *runner;
+    struct bus_queue *queue;
+    char *agent; /* whose messages these are; NULL: those for this host, of any agent */
+};
+
+struct runner {
+    struct runner_spec spec;
+    const struct conf *conf;
+    struct bus_link *link;
+    struct bus_watcher *watcher;
+    struct dispatch *dispatch;
+    struct turnlog *turnlog;
+    struct request_registry *requests;
+    struct turn_scheduler *turns;
+    struct turnlog_watcher *finished;
+    LIST_HEAD(, runner_queue) queues;
+    LIST_HEAD(, runner_job) jobs;
+    struct runner_counters counters;
+    bool is_draining, is_stopped;
+    void (*drained)(void *ctx);
+    void *drained_ctx;
+};
+
+/* runner_job.c: one message of the queue that was taken. */
+struct runner_job;
+void runner_job_begin(struct runner *r, const struct bus_queue_item *item);
+void runner_job_resume(struct runner_job *job);                   /* the bus has become active */
+void runner_job_stop(struct runner_job *job);                     /* frees it */
+struct runner_job *runner_job_next(const struct runner_job *job); /* or NULL */
+bool runner_job_is_of_agent(const struct runner_job *job, const char *agent);
+struct runner_job *runner_job_find(const struct runner *r, const char *run);
+/* Its turn has its last state. */
+void runner_job_finish(struct runner_job *job, const struct turnlog_turn *t);
+/* Another publisher has its events, or another outcome counts: its agent is to end. */
+void runner_job_abort(struct runner_job *job, const char *why);
+/* What its gateway says to the agent: a line of turncast_run.h. */
+void runner_job_say(struct runner_job *job, struct str line);
+/* runner.c: a slot may be free. */
+void runner_look(struct runner *r);
+
+#endif

@@ -1,0 +1,509 @@
+/* SPDX-License-Identifier: MIT
+ * Owns what becomes of one message of the queue: whether its turn is still to be begun, the turn,
+ * its outcome, and the message's end.
+ *
+ *   state    | what happens                                           | next
+ *   ---------+--------------------------------------------------------+------------------------------
+ *   ORDER    | the turn is read                                       | CLAIM; or done: there is
+ * none CLAIM    | it is written that this host begins it                 | OUTCOME, or OTHER
+ *   OUTCOME  | it is looked whether there is an outcome already       | RUN; or done
+ *   OTHER    | another host has written that: the same                | given back; or done
+ *   RUN      | the turn runs                                          | STORE
+ *   STORE    | its outcome is stored                                  | done
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/sys/log.h"
+#include "core/request/request_registry.h"
+#include "core/runner/runner_internal.h"
+#include "dialect/turncast/turncast_run.h"
+#include "event/codec.h"
+
+#define EXTEND_MS 10000 /* how often it is said that the turn still runs */
+#define RETRY_MS 1000
+#define BACK_MS                                                                                    \
+    5000 /* a message of a turn that another host runs: given back for so long, and …            \
+          */
+#define BACK_MAX_MS 60000 /* … longer each time, up to this */
+
+struct runner_job {
+    LIST_ENTRY(runner_job) next;
+    struct runner *runner;
+    enum runner_job_state {
+        JOB_ORDER,
+        JOB_CLAIM,
+        JOB_OUTCOME,
+        JOB_OTHER,
+        JOB_RUN,
+        JOB_STORE
+    } state;
+    struct arena arena;
+    struct work_signal signal; /* its texts are the arena's, as the order's */
+    struct work_order order;
+    char run[WORK_ID];
+    char ticket[BUS_QUEUE_ACK_MAX];
+    unsigned deliveries;
+    struct bus_origin claim;
+    bool is_asked;
+    struct loop_timer *timer;
+    struct work_outcome *outcome;
+};
+
+static void runner_job_go_on(struct runner_job *job);
+
+static void runner_job_free(struct runner_job *job)
+{
+    LIST_REMOVE(job, next);
+    nats_client_forget(job->runner->link->client, job);
+    work_outcome_free(job->outcome);
+    loop_timer_free(job->timer);
+    arena_fini(&job->arena);
+    free(job);
+}
+
+void runner_job_stop(struct runner_job *job)
+{
+    runner_job_free(job);
+}
+
+/* The message is removed. Should that get lost, it comes again, and the outcome is found. */
+static void runner_job_end(struct runner_job *job)
+{
+    struct runner *const r = job->runner;
+    bus_queue_finish(r->link, job->ticket, NULL, NULL);
+    runner_job_free(job);
+    runner_look(r);
+}
+
+static void runner_job_give_back(struct runner_job *job)
+{
+    struct runner *const r = job->runner;
+    int64_t delay = BACK_MS;
+    for (unsigned i = 1; i < job->deliveries && delay < BACK_MAX_MS; i++)
+        delay *= 2;
+    bus_queue_release(r->link, job->ticket, delay < BACK_MAX_MS ? delay : BACK_MAX_MS);
+    runner_job_free(job);
+    runner_look(r);
+}
+
+static void runner_job_enter(struct runner_job *job, enum runner_job_state state)
+{
+    job->state = state;
+    runner_job_go_on(job);
+}
+
+static void runner_job_retry(struct runner_job *job)
+{
+    loop_timer_set(job->timer, RETRY_MS);
+}
+
+/* ---- the turn ---- */
+
+static void runner_job_on_order(void *ctx, enum nats_client_result result,
+                                const struct nats_client_message *m)
+{
+    struct runner_job *const job = ctx;
+    job->is_asked = false;
+    if (result != NATS_CLIENT_REPLIED || (!m->sequence && m->status != 404)) {
+        runner_job_retry(job);
+    } else if (m->sequence && work_order_read(m->data, &job->arena, &job->order) == 0 &&
+               conf_agent_find(job->runner->conf, job->order.agent)) {
+        runner_job_enter(job, JOB_CLAIM);
+    } else {
+        log_write(LOG_WARN, "bus", "turn %s of host %s: %s; leaving it", job->signal.turn,
+                  job->signal.gateway,
+                  m->sequence ? "unreadable, or of an agent that is not configured here"
+                              : "the servers do not have it any more");
+        m->sequence ? runner_job_give_back(job) : runner_job_end(job);
+    }
+}
+
+static void runner_job_read(struct runner_job *job, const char *kind,
+                            nats_client_on_reply *on_reply)
+{
+    CLEANUP_BUF struct buf subject = {0};
+    work_outcome_subject(&subject, &job->runner->link->names, kind, job->signal.source,
+                         job->signal.turn);
+    bus_link_read_last(job->runner->link, BUS_TURNS, subject.p, on_reply, job);
+}
+
+/* ---- who begins it ---- */
+
+static void runner_job_on_claim_read(void *ctx, enum nats_client_result result,
+                                     const struct nats_client_message *m)
+{
+    struct runner_job *const job = ctx;
+    struct bus_kv_entry entry;
+    struct bus_origin from;
+    job->is_asked = false;
+    bus_kv_read_entry(job->runner->link, BUS_RUNS, result, m, &entry);
+    if (entry.result != BUS_KV_DONE || bus_origin_read(entry.value, &from) < 0)
+        runner_job_retry(job); /* and again the claim */
+    else if (bus_origin_equal(&from, &job->claim))
+        runner_job_enter(job, JOB_OUTCOME);
+    else
+        runner_job_enter(job, JOB_OTHER);
+}
+
+static void runner_job_on_claimed(void *ctx, enum nats_client_result result,
+                                  const struct nats_client_message *m)
+{
+    struct runner_job *const job = ctx;
+    struct bus_kv_entry entry;
+    job->is_asked = false;
+    bus_kv_read_written(result, m, &entry);
+    if (entry.result == BUS_KV_DONE) {
+        runner_job_enter(job, JOB_OUTCOME);
+    } else if (entry.result == BUS_KV_CONFLICT || entry.result == BUS_KV_UNKNOWN) {
+        job->is_asked = true;
+        bus_kv_get(job->runner->link, BUS_RUNS, job->signal.turn, runner_job_on_claim_read, job);
+    } else {
+        runner_job_retry(job);
+    }
+}
+
+static void runner_job_write_claim(struct runner_job *job, nats_client_on_reply *on_reply)
+{
+    CLEANUP_BUF struct buf value = {0};
+    struct runner *const r = job->runner;
+    if (!job->claim.n)
+        job->claim = bus_link_next_origin(r->link);
+    buf_add_char(&value, '{');
+    bus_origin_write(&value, &job->claim);
+    buf_add_char(&value, '}');
+    bus_kv_put(r->link, BUS_RUNS, job->signal.turn, (struct str){value.p, value.len}, 0, on_reply,
+               on_reply ? job : NULL);
+}
+
+/* ---- the conversation's home ---- */
+
+struct runner_home {
+    struct runner *runner;
+    struct buf key;
+};
+
+static void runner_home_on_read(void *ctx, enum nats_client_result result,
+                                const struct nats_client_message *m)
+{
+    struct runner_home *const home = ctx;
+    struct bus_link *const link = home->runner->link;
+    CLEANUP_BUF struct buf value = {0};
+    struct bus_kv_entry entry;
+    struct bus_origin from;
+    bus_kv_read_entry(link, BUS_HOMES, result, m, &entry);
+    const bool is_own = entry.result == BUS_KV_DONE && bus_origin_read(entry.value, &from) == 0 &&
+                        strcmp(from.host, link->names.host) == 0;
+    if ((entry.result == BUS_KV_DONE || entry.result == BUS_KV_NONE) && !is_own) {
+        from = bus_link_next_origin(link);
+        buf_add_char(&value, '{');
+        bus_origin_write(&value, &from);
+        buf_add_char(&value, '}');
+        bus_kv_put(link, BUS_HOMES, home->key.p, (struct str){value.p, value.len}, entry.revision,
+                   NULL, NULL);
+    }
+    buf_fini(&home->key);
+    free(home);
+}
+
+static void runner_job_settle(struct runner_job *job, const struct conf_agent *agent)
+{
+    struct runner_home *const home = xcalloc(1, sizeof *home);
+    home->runner = job->runner;
+    work_home_key(&home->key, conf_agent_session_name(agent), job->order.conversation);
+    bus_kv_get(job->runner->link, BUS_HOMES, home->key.p, runner_home_on_read, home);
+}
+
+/* ---- the run ---- */
+
+static void runner_job_store(struct runner_job *job, struct str lines);
+
+/* It cannot be begun here, which is its outcome: it was claimed. */
+static void runner_job_fail(struct runner_job *job, const char *why)
+{
+    CLEANUP_BUF struct buf body = {0};
+    const struct bus_origin from = {0};
+    work_outcome_write_error(&body, &from, job->signal.turn, 0, "agent_spawn", why);
+    runner_job_store(job, work_outcome_lines((struct str){body.p, body.len}));
+}
+
+static void runner_job_on_submitted(void *ctx, const struct conversations_result *answer)
+{
+    struct runner *const r = ((void **)ctx)[0];
+    struct runner_job *const job = runner_job_find(r, ((void **)ctx)[1]);
+    if (job && answer->accepted != TC_ACCEPTED && answer->accepted != TC_QUEUED &&
+        answer->accepted != TC_KNOWN)
+        runner_job_fail(job, answer->text ? answer->text : "The turn could not be begun.");
+    free(((void **)ctx)[1]);
+    free(ctx);
+}
+
+/* The session is the gateway's to choose: it may have been forgotten or chosen anew there. */
+static void runner_job_choose_session(const struct runner_job *job, const struct conf_agent *agent)
+{
+    struct session_store *const sessions = job->runner->spec.parts.sessions;
+    const char *const name = conf_agent_session_name(agent);
+    if (job->order.session)
+        session_store_save(sessions, name, job->order.conversation, job->order.session,
+                           SESSION_FENCE_CHOSEN);
+    else
+        session_store_delete(sessions, name, job->order.conversation);
+}
+
+static void runner_job_run(struct runner_job *job)
+{
+    struct runner *const r = job->runner;
+    const struct conf_agent *const agent = conf_agent_find(r->conf, job->order.agent);
+    if (!agent) {
+        runner_job_fail(job, "The agent is not configured on the host that was to run it.");
+        return;
+    }
+    job->state = JOB_RUN;
+    r->counters.taken++;
+    runner_job_settle(job, agent);
+    runner_job_choose_session(job, agent);
+    void **const ctx = xcalloc(2, sizeof *ctx);
+    ctx[0] = r;
+    ctx[1] = xstrdup(job->run);
+    loop_timer_set(job->timer, EXTEND_MS);
+    turn_scheduler_submit(r->turns,
+                          &(struct turn_scheduler_message){.key = job->order.conversation,
+                                                           .source = RUNNER_SOURCE,
+                                                           .agent = agent,
+                                                           .turn = job->run,
+                                                           .prompt = job->order.prompt,
+                                                           .alone = true},
+                          runner_job_on_submitted, ctx);
+}
+
+/* ---- an outcome that is there already ---- */
+
+static void runner_job_on_outcome_read(void *ctx, enum nats_client_result result,
+                                       const struct nats_client_message *m)
+{
+    struct runner_job *const job = ctx;
+    job->is_asked = false;
+    const bool is_there = result == NATS_CLIENT_REPLIED && m->sequence;
+    const bool is_none = result == NATS_CLIENT_REPLIED && m->status == 404;
+    if (job->state == JOB_RUN) {
+        if (is_there)
+            runner_job_abort(job, "it has an outcome by another host");
+    } else if (is_there) {
+        runner_job_end(job);
+    } else if (!is_none) {
+        runner_job_retry(job);
+    } else if (job->state == JOB_OUTCOME) {
+        runner_job_run(job);
+    } else {
+        runner_job_give_back(job);
+    }
+}
+
+/* ---- the end ---- */
+
+static void runner_job_on_stored(void *ctx, bool is_own, struct str body)
+{
+    struct runner_job *const job = ctx;
+    (void)body;
+    if (!is_own) {
+        job->runner->counters.late++;
+        log_write(LOG_WARN, "bus",
+                  "turn %s of host %s: it had an outcome by another host before it was over here; "
+                  "that one counts",
+                  job->signal.turn, job->signal.gateway);
+    }
+    runner_job_end(job);
+}
+
+static void runner_job_store(struct runner_job *job, struct str lines)
+{
+    CLEANUP_BUF struct buf body = {0};
+    struct bus_link *const link = job->runner->link;
+    const struct bus_origin from = bus_link_next_origin(link);
+    job->state = JOB_STORE;
+    work_outcome_write(&body, &from, lines);
+    job->outcome = work_outcome_store(link, job->signal.source, job->signal.turn, &from,
+                                      (struct str){body.p, body.len}, runner_job_on_stored, job);
+}
+
+static bool runner_job_is_outcome(const struct event *ev)
+{
+    return ev->kind == TC_FINAL || ev->kind == TC_ERROR || ev->kind == TC_USAGE ||
+           ev->kind == TC_DONE;
+}
+
+void runner_job_finish(struct runner_job *job, const struct turnlog_turn *t)
+{
+    CLEANUP_BUF struct buf lines = {0};
+    struct turnlog_item item;
+    enum turnlog_next_result step;
+    struct turnlog_follower *const f =
+        turnlog_follower_new(job->runner->turnlog, t->spec.id, 0, true, NULL, NULL);
+    while (f && (step = turnlog_follower_next(f, &item)) <= TURNLOG_GAP)
+        if (step == TURNLOG_EVENT && runner_job_is_outcome(shared_event_get(item.shared))) {
+            codec_encode(&lines, shared_event_get(item.shared));
+            buf_add_char(&lines, '\n');
+        }
+    turnlog_follower_free(f);
+    if (job->state == JOB_RUN)
+        runner_job_store(job, (struct str){lines.p, lines.len});
+}
+
+/* ---- what its gateway says ---- */
+
+static const char *runner_job_choice(const struct dialect_answer *a)
+{
+    switch (a->decision) {
+    case DIALECT_ALLOW:
+        return a->remember ? "allow_session" : "allow";
+    case DIALECT_DENY:
+        return a->interrupt ? "deny_stop" : "deny";
+    case DIALECT_ANSWERED:
+        break;
+    }
+    return "answer";
+}
+
+static void runner_job_answer(const struct runner_job *job, const struct dialect_answer *a)
+{
+    CLEANUP_BUF struct buf by = {0}, text = {0};
+    buf_printf(&by, "host %s", job->signal.gateway);
+    request_answer(job->runner->requests,
+                   &(struct request_decision){.turn = job->run,
+                                              .request = a->request_id,
+                                              .choice = runner_job_choice(a),
+                                              .text = a->reason,
+                                              .answers = a->answers,
+                                              .args = a->args,
+                                              .by = by.p},
+                   &text);
+}
+
+void runner_job_say(struct runner_job *job, struct str line)
+{
+    struct arena arena = {0};
+    struct dialect_answer answer;
+    if (turncast_run_is_cancel(line))
+        turn_scheduler_cancel_turn(job->runner->turns, job->run);
+    else if (turncast_run_read_answer(line, &arena, &answer) == 0)
+        runner_job_answer(job, &answer);
+    arena_fini(&arena);
+}
+
+void runner_job_abort(struct runner_job *job, const char *why)
+{
+    log_write(LOG_WARN, "bus", "turn %s of host %s: %s; ending its agent", job->signal.turn,
+              job->signal.gateway, why);
+    if (job->state == JOB_RUN) {
+        turn_scheduler_cancel_turn(job->runner->turns, job->run);
+        turn_scheduler_cancel_turn(job->runner->turns, job->run); /* at once */
+    }
+}
+
+/* ---- the steps ---- */
+
+static void runner_job_go_on(struct runner_job *job)
+{
+    if (job->is_asked)
+        return;
+    if (!job->runner->link->is_active) {
+        runner_job_retry(job);
+        return;
+    }
+    switch (job->state) {
+    case JOB_ORDER:
+        job->is_asked = true;
+        runner_job_read(job, "new", runner_job_on_order);
+        break;
+    case JOB_CLAIM:
+        job->is_asked = true;
+        runner_job_write_claim(job, runner_job_on_claimed);
+        break;
+    case JOB_OUTCOME:
+    case JOB_OTHER:
+        job->is_asked = true;
+        runner_job_read(job, "out", runner_job_on_outcome_read);
+        break;
+    case JOB_RUN:
+    case JOB_STORE:
+        break;
+    }
+}
+
+static void runner_job_on_timer(void *arg)
+{
+    struct runner_job *const job = arg;
+    if (job->state < JOB_RUN) {
+        runner_job_go_on(job);
+        return;
+    }
+    loop_timer_set(job->timer, EXTEND_MS);
+    bus_queue_extend(job->runner->link, job->ticket);
+    if (job->state == JOB_RUN && !job->is_asked && job->runner->link->is_active) {
+        job->is_asked = true;
+        runner_job_read(job, "out", runner_job_on_outcome_read);
+    }
+}
+
+/* The servers may have lost that this host has begun it. */
+void runner_job_resume(struct runner_job *job)
+{
+    if (job->state >= JOB_OUTCOME && job->state != JOB_OTHER)
+        runner_job_write_claim(job, NULL);
+    if (job->outcome)
+        work_outcome_resume(job->outcome);
+    if (job->state >= JOB_RUN)
+        loop_timer_set(job->timer, 0);
+    else
+        runner_job_go_on(job);
+}
+
+/* ---- begin ---- */
+
+struct runner_job *runner_job_next(const struct runner_job *job)
+{
+    return LIST_NEXT(job, next);
+}
+
+bool runner_job_is_of_agent(const struct runner_job *job, const char *agent)
+{
+    return strcmp(job->signal.agent, agent) == 0;
+}
+
+struct runner_job *runner_job_find(const struct runner *r, const char *run)
+{
+    struct runner_job *job;
+    LIST_FOREACH (job, &r->jobs, next)
+        if (strcmp(job->run, run) == 0)
+            return job;
+    return NULL;
+}
+
+/* A turn that runs here already comes again when the queue has it twice, or has not heard in time
+ * that it runs. */
+void runner_job_begin(struct runner *r, const struct bus_queue_item *item)
+{
+    struct runner_job *const job = xcalloc(1, sizeof *job);
+    job->runner = r;
+    job->deliveries = item->deliveries;
+    strcpy(job->ticket, item->ticket);
+    const bool is_read = work_signal_read(item->body, &job->arena, &job->signal) == 0 &&
+                         bus_stream_is_token(job->signal.turn) &&
+                         bus_stream_is_token(job->signal.source) &&
+                         work_run_id(job->signal.turn, job->run);
+    const bool runs = is_read && runner_job_find(r, job->run);
+    if (is_read && !runs) {
+        LIST_INSERT_HEAD(&r->jobs, job, next);
+        job->timer = loop_timer_new(r->link->loop, runner_job_on_timer, job);
+        runner_job_go_on(job);
+        return;
+    }
+    if (runs)
+        bus_queue_release(r->link, item->ticket, BACK_MAX_MS);
+    else
+        bus_queue_finish(r->link, item->ticket, NULL, NULL);
+    arena_fini(&job->arena);
+    free(job);
+}

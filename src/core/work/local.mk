@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: MIT
+libtccore_a_SOURCES += \
+	src/core/work/work.c \
+	src/core/work/work.h \
+	src/core/work/work_hosts.c \
+	src/core/work/work_hosts.h \
+	src/core/work/work_internal.h \
+	src/core/work/work_message.c \
+	src/core/work/work_message.h \
+	src/core/work/work_outcome.c \
+	src/core/work/work_outcome.h \
+	src/core/work/work_process.c \
+	src/core/work/work_run.c

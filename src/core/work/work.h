@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT
+ * The turns of this host that other hosts run. To whoever drives a turn, such a run is the agent's
+ * process: its output is the canonical lines of the turn's events on the other host, what is
+ * decided goes to its input, and it ends when the last event has been read, or when its host is
+ * lost. So the journal, the guard and the connectors of this host know nothing of the bus. Loop
+ * thread only.
+ *
+ *   state    | what happens                                            | next
+ *   ---------+---------------------------------------------------------+--------------------------
+ *   PLACING  | the conversation's host is read                         | TELLING
+ *   RECALL   | a turn of an earlier life of this host is read          | WAITING, or it fails
+ *   TELLING  | the turn is stored, once (tc.turn.new)                  | QUEUEING
+ *   QUEUEING | a message is put into the work queue                    | WAITING
+ *   WAITING  | no host is known to have begun it                       | RUNNING, or PLACING again
+ *   RUNNING  | a host is: its events are read                          | OVER
+ *   ENDING   | cancelled before it began, or its host is lost: that is | OVER
+ *            | stored as its outcome, unless there is one              |
+ *   OVER     | nothing more comes                                      |
+ *
+ * The turn is begun once: the host that runs it has written so (bucket of runs) before its agent
+ * starts. A message may be in the queue twice. */
+#ifndef CORE_WORK_WORK_H
+#define CORE_WORK_WORK_H
+
+#include "conf/conf.h"
+#include "core/agent/agent_backend.h"
+#include "core/bus/bus.h"
+#include "core/work/work_message.h"
+
+struct work;
+
+struct work_counters {
+    uint64_t given;    /* turns that were given to other hosts */
+    uint64_t lost;     /* turns whose host was lost */
+    uint64_t moved;    /* conversations that went on at another host */
+    uint64_t reseeded; /* turns that were stored again because the servers had lost them */
+};
+
+/* Copies what it needs of the configuration. */
+struct work *work_new(struct bus *b, const struct conf *conf);
+/* Before the bus is freed: runs that are left stay silent, and go on without this host. */
+void work_stop(struct work *w);
+void work_free(struct work *w); /* behind the runs. NULL is fine */
+struct work_counters work_get_counters(const struct work *w);
+
+/* Whether the next turn of the conversation is to run on this host, which can: `done` comes from
+ * the loop. has_slot: there is room for a conversation that has no host yet. */
+void work_find_place(struct work *w, const struct conf_agent *agent, const char *conversation,
+                     bool has_slot, void (*done)(void *ctx, bool here), void *ctx);
+/* `done` is not called any more for that ctx. */
+void work_forget_place(struct work *w, const void *ctx);
+
+/* ---- a run */
+
+/* Whether such a turn can run elsewhere: its names fit into subjects. */
+bool work_can_run(const char *turn, const char *source, const struct conf_agent *agent);
+
+extern const struct agent_backend work_run_backend;
+/* Begins a turn, or goes on with one that an earlier life of this host, or another one, has begun
+ * (again; then only turn and source of the order count). For agent_place.start. The order is
+ * copied.
+ */
+void *work_run_start(struct work *w, const struct work_order *order, const struct conf_agent *agent,
+                     bool again, const struct process_events *events, void *events_ctx);
+
+#endif

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT
+ * Which hosts are there, and for how long one has not been: looks at their leases every few seconds
+ * while this host is connected. A break of the own connection begins all counts anew, so no host is
+ * taken for gone by one that is gone itself. Loop thread only. */
+#ifndef CORE_WORK_WORK_HOSTS_H
+#define CORE_WORK_WORK_HOSTS_H
+
+#include "core/bus/bus.h"
+
+struct work_hosts;
+
+/* `looked` is called behind each look. Ends before the bus. */
+struct work_hosts *work_hosts_new(struct bus *b, void (*looked)(void *ctx), void *ctx);
+void work_hosts_free(struct work_hosts *h); /* NULL is fine */
+
+/* How long it has not been there, in milliseconds of the own connection; 0: it is there, or it is
+ * not known yet. */
+int64_t work_hosts_absent_ms(const struct work_hosts *h, const char *host);
+/* It has begun another life than `boot`, as a look has found that began after since_ms
+ * (monotonic). */
+bool work_hosts_has_restarted(const struct work_hosts *h, const char *host, const char *boot,
+                              int64_t since_ms);
+
+#endif

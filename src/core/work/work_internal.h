@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT
+ * Internal interface between the files of work. Loop thread only. */
+#ifndef CORE_WORK_WORK_INTERNAL_H
+#define CORE_WORK_WORK_INTERNAL_H
+
+#include <sys/queue.h>
+
+#include "core/bus/bus_kv.h"
+#include "core/bus/bus_reader.h"
+#include "core/work/work.h"
+#include "core/work/work_hosts.h"
+#include "core/work/work_outcome.h"
+
+enum work_run_state {
+    RUN_PLACING,
+    RUN_RECALL,
+    RUN_TELLING,
+    RUN_QUEUEING,
+    RUN_WAITING,
+    RUN_RUNNING,
+    RUN_ENDING,
+    RUN_OVER,
+};
+
+struct work_run {
+    LIST_ENTRY(work_run) next;
+    struct work *work; /* NULL: it was stopped */
+    const struct process_events *events;
+    void *ctx;
+    struct arena arena;
+    struct work_order order; /* its texts are the arena's */
+    char id[WORK_ID];
+    struct buf home_key;
+    char *const *hosts; /* that may run it; of a configuration that the turn keeps */
+    enum work_run_state state;
+    bool is_asked; /* an answer of the servers is awaited */
+    struct loop_timer *timer, *exit;
+    struct bus_reader *reader;
+    struct bus_origin runner;      /* host "": not known */
+    int64_t runner_ms;             /* since when that is known, monotonic */
+    char target[BUS_HOST_MAX + 1]; /* whose message is in the queue; "": any host's */
+    uint64_t queued;               /* sequence of that message; 0: none */
+    int64_t waits_ms;              /* since when it waits, monotonic */
+    int64_t hold_ms;               /* it is not queued before; 0: at once */
+    bool is_waiting_told;
+    bool is_told;  /* the turn was stored */
+    bool is_moved; /* the conversation goes on in a new session, which is to be told */
+    unsigned cancels, looks;
+    struct work_outcome *outcome; /* that is being stored; or NULL */
+    struct buf out;               /* the outcome as it is stored, once it is known */
+    bool is_last;                 /* the host that ran it publishes nothing more */
+    bool has_event, has_done;
+};
+
+struct work {
+    struct bus *bus;
+    struct bus_link *link;
+    struct bus_watcher *watcher;
+    struct work_hosts *hosts;
+    int64_t lost_after_ms, move_after_ms;
+    struct work_counters counters;
+    LIST_HEAD(, work_run) runs;
+    LIST_HEAD(, work_place) places;
+    LIST_HEAD(, work_farewell) farewells;
+};
+
+/* work_run.c */
+extern const struct bus_reader_sink work_run_sink; /* of the reader */
+void work_run_go_on(struct work_run *r);           /* does what its state calls for */
+void work_run_on_timer(void *run);                 /* of `timer` */
+void work_run_on_exit(void *run);                  /* of `exit` */
+void work_run_resume(struct work_run *r);          /* the bus has become active */
+void work_run_look(struct work_run *r);            /* the hosts were looked at */
+/* Ends it by this error, unless it has an outcome already. */
+void work_run_end(struct work_run *r, const char *code, const char *text);
+/* work_process.c: the bus ends. */
+void work_run_stop(struct work_run *r);
+/* work.c: stores an outcome for which nobody waits any more. */
+void work_store_farewell(struct work *w, const struct work_order *o, const char *code,
+                         const char *text);
+
+#endif

@@ -1,0 +1,503 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the states of a run (work.h), as the process of an agent that it is to the executor. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/invariant.h"
+#include "base/sys/clock.h"
+#include "base/sys/log.h"
+#include "core/work/work_internal.h"
+#include "event/codec.h"
+
+#define RETRY_MS 1000
+#define WAIT_TOLD_MS 30000 /* then people are told that no host has taken the turn yet */
+#define LOOKS 5            /* at the hosts, between two at the outcome */
+
+static void work_run_enter(struct work_run *r, enum work_run_state state)
+{
+    r->state = state;
+    work_run_go_on(r);
+}
+
+/* Another try, soon. */
+static void work_run_retry(struct work_run *r)
+{
+    loop_timer_set(r->timer, RETRY_MS);
+}
+
+/* ---- output ---- */
+
+static void work_run_print(struct work_run *r, struct str lines)
+{
+    if (lines.len)
+        r->events->out(r->ctx, lines.p, lines.len);
+}
+
+static void work_run_print_notice(struct work_run *r, const char *level, const char *code,
+                                  const char *text)
+{
+    CLEANUP_BUF struct buf line = {0};
+    struct event ev;
+    event_init_notice(&ev, level, code, text);
+    ev.meta.ts = clock_wall_s();
+    ev.meta.src = "turncast";
+    ev.meta.correlation_id = r->order.turn;
+    ev.meta.session_id = "";
+    ev.meta.seq = 1;
+    ev.u.meta = &ev.meta;
+    codec_encode(&line, &ev);
+    buf_add_char(&line, '\n');
+    work_run_print(r, (struct str){line.p, line.len});
+}
+
+/* Not from within what has told it: the executor frees the run behind this. */
+void work_run_on_exit(void *arg)
+{
+    struct work_run *const r = arg;
+    r->events->exit(r->ctx, 0);
+}
+
+static void work_run_finish(struct work_run *r)
+{
+    if (r->state == RUN_OVER)
+        return;
+    r->state = RUN_OVER;
+    if (!r->has_done)
+        work_run_print(r, work_outcome_lines((struct str){r->out.p, r->out.len}));
+    loop_timer_set(r->timer, -1);
+    loop_timer_set(r->exit, 0);
+}
+
+/* ---- the outcome ---- */
+
+/* What its host has published is read to its end, then comes what is known as the outcome. */
+static void work_run_take_outcome(struct work_run *r, struct str body)
+{
+    if (r->out.len || r->state == RUN_OVER)
+        return;
+    buf_add(&r->out, body.p, body.len);
+    bus_reader_repair(r->reader);
+}
+
+static void work_run_on_outcome(void *ctx, bool is_own, struct str body)
+{
+    struct work_run *const r = ctx;
+    (void)is_own;
+    work_run_take_outcome(r, body);
+    work_outcome_free(r->outcome);
+    r->outcome = NULL;
+}
+
+/* Ends it by this error, unless it has an outcome already. */
+void work_run_end(struct work_run *r, const char *code, const char *text)
+{
+    CLEANUP_BUF struct buf body = {0};
+    const struct bus_origin from = bus_link_next_origin(r->work->link);
+    ASSERT(r->state < RUN_ENDING);
+    r->state = RUN_ENDING;
+    work_outcome_write_error(&body, &from, r->order.turn, clock_wall_s(), code, text);
+    r->outcome = work_outcome_store(r->work->link, r->order.source, r->order.turn, &from,
+                                    (struct str){body.p, body.len}, work_run_on_outcome, r);
+}
+
+static void work_run_lose(struct work_run *r, const char *what)
+{
+    CLEANUP_BUF struct buf text = {0};
+    buf_printf(&text, "The turn ran on host \"%s\", which %s.", r->runner.host, what);
+    log_write(LOG_WARN, "bus", "turn %s: %s", r->order.turn, text.p);
+    r->is_last = true;
+    r->work->counters.lost++;
+    work_run_end(r, "host_lost", text.p);
+}
+
+static void work_run_on_out_read(void *ctx, enum nats_client_result result,
+                                 const struct nats_client_message *m)
+{
+    struct work_run *const r = ctx;
+    r->is_asked = false;
+    if (result == NATS_CLIENT_REPLIED && m->sequence)
+        work_run_take_outcome(r, m->data);
+    else
+        work_run_go_on(r);
+}
+
+static void work_run_read_outcome(struct work_run *r)
+{
+    CLEANUP_BUF struct buf subject = {0};
+    if (r->is_asked || r->out.len)
+        return;
+    r->is_asked = true;
+    work_outcome_subject(&subject, &r->work->link->names, "out", r->order.source, r->order.turn);
+    bus_link_read_last(r->work->link, BUS_TURNS, subject.p, work_run_on_out_read, r);
+}
+
+/* ---- events of the host that runs it ---- */
+
+static void work_run_note_runner(struct work_run *r, const struct bus_origin *from)
+{
+    if (strcmp(r->runner.host, from->host) == 0 && strcmp(r->runner.boot, from->boot) == 0)
+        return;
+    r->runner = *from;
+    r->runner_ms = clock_mono_ms();
+    if (r->state < RUN_RUNNING)
+        r->state = RUN_RUNNING;
+}
+
+static void work_run_on_event(void *ctx, struct event *ev, struct str line)
+{
+    struct work_run *const r = ctx;
+    CLEANUP_BUF struct buf text = {0};
+    if (r->state == RUN_OVER)
+        return;
+    r->has_event = true;
+    r->has_done |= ev->kind == TC_DONE && !ev->meta.agent && !ev->meta.parent_id;
+    buf_add(&text, line.p, line.len);
+    buf_add_char(&text, '\n');
+    work_run_print(r, (struct str){text.p, text.len});
+}
+
+static void work_run_on_skip(void *ctx, uint64_t up_to)
+{
+    struct work_run *const r = ctx;
+    (void)up_to;
+    work_run_print_notice(r, "warning", "events_lost",
+                          "Events of this turn were lost between the hosts.");
+}
+
+static void work_run_on_heard(void *ctx, const struct bus_origin *from)
+{
+    work_run_note_runner(ctx, from);
+}
+
+static enum bus_reader_turn work_run_look_at(void *ctx)
+{
+    const struct work_run *const r = ctx;
+    if (!r->out.len)
+        return BUS_READER_RUNS;
+    return r->is_last || !r->has_event ? BUS_READER_EMPTY : BUS_READER_OVER;
+}
+
+static void work_run_on_complete(void *ctx)
+{
+    work_run_finish(ctx);
+}
+
+const struct bus_reader_sink work_run_sink = {
+    work_run_on_event, work_run_on_skip, work_run_on_heard, work_run_look_at, work_run_on_complete};
+
+/* ---- who has begun it ---- */
+
+static void work_run_on_claim(void *ctx, enum nats_client_result result,
+                              const struct nats_client_message *m)
+{
+    struct work_run *const r = ctx;
+    struct bus_kv_entry entry;
+    struct bus_origin from;
+    r->is_asked = false;
+    bus_kv_read_entry(r->work->link, BUS_RUNS, result, m, &entry);
+    if (entry.result == BUS_KV_DONE && bus_origin_read(entry.value, &from) == 0) {
+        work_run_note_runner(r, &from);
+        work_run_read_outcome(r);
+    } else if (entry.result == BUS_KV_NONE && r->state == RUN_WAITING && !r->queued &&
+               !r->hold_ms) {
+        work_run_enter(r, RUN_QUEUEING);
+    }
+}
+
+static void work_run_read_claim(struct work_run *r)
+{
+    if (r->is_asked)
+        return;
+    r->is_asked = true;
+    bus_kv_get(r->work->link, BUS_RUNS, r->order.turn, work_run_on_claim, r);
+}
+
+/* ---- where it may run ---- */
+
+static bool work_run_may_run_on(const struct work_run *r, const char *host)
+{
+    for (char *const *name = r->hosts; *name; name++)
+        if (strcmp(*name, host) == 0)
+            return true;
+    return false;
+}
+
+/* The session is on a host that is gone, or on none that is known. */
+static void work_run_move(struct work_run *r, const struct bus_kv_entry *home)
+{
+    if (home->result == BUS_KV_DONE)
+        bus_kv_delete(r->work->link, BUS_HOMES, r->home_key.p, home->revision, NULL, NULL);
+    if (!r->order.session)
+        return;
+    r->order.session = NULL;
+    r->is_moved = true;
+    r->work->counters.moved++;
+}
+
+static void work_run_on_home(void *ctx, enum nats_client_result result,
+                             const struct nats_client_message *m)
+{
+    struct work_run *const r = ctx;
+    struct bus_kv_entry entry;
+    struct bus_origin home = {0};
+    r->is_asked = false;
+    if (r->state != RUN_PLACING)
+        return;
+    bus_kv_read_entry(r->work->link, BUS_HOMES, result, m, &entry);
+    if (entry.result != BUS_KV_DONE && entry.result != BUS_KV_NONE) {
+        work_run_retry(r);
+        return;
+    }
+    const bool stays = entry.result == BUS_KV_DONE && bus_origin_read(entry.value, &home) == 0 &&
+                       work_run_may_run_on(r, home.host) &&
+                       work_hosts_absent_ms(r->work->hosts, home.host) < r->work->move_after_ms;
+    snprintf(r->target, sizeof r->target, "%s", stays ? home.host : "");
+    if (!stays)
+        work_run_move(r, &entry);
+    work_run_enter(r, r->is_told ? RUN_QUEUEING : RUN_TELLING);
+}
+
+static void work_run_read_home(struct work_run *r)
+{
+    r->is_asked = true;
+    bus_kv_get(r->work->link, BUS_HOMES, r->home_key.p, work_run_on_home, r);
+}
+
+/* ---- telling the turn ---- */
+
+static void work_run_on_told(void *ctx, enum nats_client_result result,
+                             const struct nats_client_message *m)
+{
+    struct work_run *const r = ctx;
+    struct bus_ack ack;
+    r->is_asked = false;
+    const enum bus_link_stored stored = bus_link_read_stored(result, m, &ack);
+    if (stored != BUS_LINK_STORED && stored != BUS_LINK_WRONG) {
+        work_run_retry(r);
+        return;
+    }
+    r->is_told = true; /* else it is there already: its id is of no other turn */
+    if (r->state == RUN_TELLING)
+        work_run_enter(r, RUN_QUEUEING);
+}
+
+static void work_run_tell(struct work_run *r)
+{
+    struct bus_link *const link = r->work->link;
+    CLEANUP_BUF struct buf subject = {0}, body = {0};
+    const struct bus_origin from = bus_link_next_origin(link);
+    work_outcome_subject(&subject, &link->names, "new", r->order.source, r->order.turn);
+    work_order_write(&body, &from, &r->order);
+    r->is_asked = true;
+    bus_link_store(link, subject.p, (struct str){body.p, body.len}, 0, work_run_on_told, r);
+}
+
+/* ---- the queue ---- */
+
+static void work_run_on_queued(void *ctx, enum nats_client_result result,
+                               const struct nats_client_message *m)
+{
+    struct work_run *const r = ctx;
+    struct bus_ack ack;
+    r->is_asked = false;
+    if (r->state != RUN_QUEUEING)
+        return;
+    if (bus_link_read_stored(result, m, &ack) != BUS_LINK_STORED) {
+        work_run_retry(r);
+        return;
+    }
+    r->queued = ack.sequence;
+    r->state = RUN_WAITING;
+}
+
+static void work_run_queue(struct work_run *r)
+{
+    struct bus_link *const link = r->work->link;
+    CLEANUP_BUF struct buf subject = {0}, body = {0};
+    const struct bus_origin from = bus_link_next_origin(link);
+    bus_stream_subject(&subject, &link->names, BUS_WORK, *r->target ? "host" : "any",
+                       *r->target ? r->target : r->order.agent);
+    work_signal_write(&body, &from,
+                      &(struct work_signal){.turn = r->order.turn,
+                                            .agent = r->order.agent,
+                                            .source = r->order.source,
+                                            .gateway = link->names.host});
+    r->is_asked = true;
+    nats_client_request(
+        link->client,
+        &(struct nats_client_publication){.subject = subject.p, .data = {body.p, body.len}},
+        BUS_STORE_MS, work_run_on_queued, r);
+}
+
+/* The host for which the message waits is gone. */
+static void work_run_unqueue(struct work_run *r)
+{
+    CLEANUP_BUF struct buf subject = {0}, body = {0};
+    buf_add_str(&subject, "$JS.API.STREAM.MSG.DELETE.");
+    bus_stream_name(&subject, &r->work->link->names, BUS_WORK);
+    buf_printf(&body, "{\"seq\":%llu}", (unsigned long long)r->queued);
+    nats_client_publish(
+        r->work->link->client,
+        &(struct nats_client_publication){.subject = subject.p, .data = {body.p, body.len}});
+    r->queued = 0;
+    work_run_enter(r, RUN_PLACING);
+}
+
+/* ---- a turn that was begun before ---- */
+
+static void work_run_on_recalled(void *ctx, enum nats_client_result result,
+                                 const struct nats_client_message *m)
+{
+    struct work_run *const r = ctx;
+    struct work_order order;
+    r->is_asked = false;
+    if (r->state != RUN_RECALL)
+        return;
+    if (result != NATS_CLIENT_REPLIED || (!m->sequence && m->status != 404)) {
+        work_run_retry(r);
+    } else if (m->sequence && work_order_read(m->data, &r->arena, &order) == 0) {
+        r->order = order;
+        r->is_told = true;
+        work_run_enter(r, RUN_WAITING);
+        work_run_look(r);
+    } else {
+        r->is_last = true;
+        work_run_end(r, "host_restart",
+                     "turncast was restarted before another host had got the turn.");
+    }
+}
+
+static void work_run_recall(struct work_run *r)
+{
+    CLEANUP_BUF struct buf subject = {0};
+    work_outcome_subject(&subject, &r->work->link->names, "new", r->order.source, r->order.turn);
+    r->is_asked = true;
+    bus_link_read_last(r->work->link, BUS_TURNS, subject.p, work_run_on_recalled, r);
+}
+
+/* ---- the steps ---- */
+
+void work_run_go_on(struct work_run *r)
+{
+    if (!r->work || r->is_asked)
+        return;
+    if (!r->work->link->is_active) {
+        work_run_retry(r);
+        return;
+    }
+    switch (r->state) {
+    case RUN_PLACING:
+        work_run_read_home(r);
+        break;
+    case RUN_RECALL:
+        work_run_recall(r);
+        break;
+    case RUN_TELLING:
+        work_run_tell(r);
+        break;
+    case RUN_QUEUEING:
+        work_run_queue(r);
+        break;
+    case RUN_WAITING:
+    case RUN_RUNNING:
+    case RUN_ENDING:
+    case RUN_OVER:
+        break;
+    }
+}
+
+void work_run_on_timer(void *arg)
+{
+    work_run_go_on(arg);
+}
+
+static void work_run_tell_waiting(struct work_run *r)
+{
+    CLEANUP_BUF struct buf text = {0};
+    if (r->is_waiting_told || clock_mono_ms() - r->waits_ms < WAIT_TOLD_MS)
+        return;
+    r->is_waiting_told = true;
+    buf_printf(&text, "Waiting for a host that can run the agent %s.", r->order.agent);
+    work_run_print_notice(r, "info", "bus_wait", text.p);
+}
+
+static void work_run_look_waiting(struct work_run *r)
+{
+    const struct work *const w = r->work;
+    work_run_tell_waiting(r);
+    if (r->hold_ms && clock_mono_ms() >= r->hold_ms)
+        r->hold_ms = 0;
+    if (r->queued && *r->target && work_hosts_absent_ms(w->hosts, r->target) >= w->move_after_ms)
+        work_run_unqueue(r);
+    else
+        work_run_read_claim(r);
+}
+
+static void work_run_look_running(struct work_run *r)
+{
+    const struct work *const w = r->work;
+    if (work_hosts_has_restarted(w->hosts, r->runner.host, r->runner.boot, r->runner_ms))
+        work_run_lose(r, "was restarted");
+    else if (work_hosts_absent_ms(w->hosts, r->runner.host) >= w->lost_after_ms)
+        work_run_lose(r, "is not there any more");
+    else if (++r->looks % LOOKS == 0)
+        work_run_read_outcome(r);
+}
+
+void work_run_look(struct work_run *r)
+{
+    if (r->is_moved && r->state >= RUN_QUEUEING && r->state < RUN_OVER) {
+        r->is_moved = false;
+        work_run_print_notice(r, "warning", "session_moved",
+                              "The conversation goes on at another host, in a new session.");
+    }
+    if (r->state == RUN_WAITING)
+        work_run_look_waiting(r);
+    else if (r->state == RUN_RUNNING)
+        work_run_look_running(r);
+}
+
+/* ---- after a break of the connection ---- */
+
+/* The servers have lost the turn, so also what was in the queue, and perhaps who has begun it. Its
+ * host says so again as soon as it is connected; it gets the time after which it would be lost. */
+static void work_run_reseed(struct work_run *r)
+{
+    r->work->counters.reseeded++;
+    if (r->state == RUN_WAITING) {
+        r->queued = 0;
+        r->hold_ms = clock_mono_ms() + r->work->lost_after_ms;
+    }
+    work_run_tell(r);
+}
+
+static void work_run_on_checked(void *ctx, enum nats_client_result result,
+                                const struct nats_client_message *m)
+{
+    struct work_run *const r = ctx;
+    r->is_asked = false;
+    if (result == NATS_CLIENT_REPLIED && m->status == 404 && r->state < RUN_ENDING)
+        work_run_reseed(r);
+    else
+        work_run_go_on(r);
+}
+
+void work_run_resume(struct work_run *r)
+{
+    CLEANUP_BUF struct buf subject = {0};
+    if (r->state == RUN_OVER)
+        return;
+    bus_reader_repair(r->reader);
+    if (r->outcome)
+        work_outcome_resume(r->outcome);
+    if (r->is_asked || !r->is_told || r->state >= RUN_ENDING) {
+        work_run_go_on(r);
+        return;
+    }
+    r->is_asked = true;
+    work_outcome_subject(&subject, &r->work->link->names, "new", r->order.source, r->order.turn);
+    bus_link_read_last(r->work->link, BUS_TURNS, subject.p, work_run_on_checked, r);
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT
+ * Messages about turns that another host runs: each is read as it was written, and what is none is
+ * refused. */
+#include "core/work/work_message.h"
+
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "tap/tap.h"
+
+static const struct bus_origin from = {"h1", "b1", 7};
+
+static struct str all(const struct buf *b)
+{
+    return (struct str){b->p, b->len};
+}
+
+static void test_order(void)
+{
+    CLEANUP_BUF struct buf b = {0};
+    struct arena arena = {0};
+    struct work_order o;
+    const char prompt[] = "a \"b\"\nc";
+    work_order_write(&b, &from,
+                     &(struct work_order){.turn = "t1",
+                                          .agent = "main",
+                                          .conversation = "telegram:1/2",
+                                          .source = "telegram",
+                                          .gateway = "h1",
+                                          .route = "{\"chat\":1}",
+                                          .user = "42",
+                                          .seen = "log\ntelegram",
+                                          .session = "s-1",
+                                          .prompt = {prompt, strlen(prompt)},
+                                          .admitted_ms = 1700000000123});
+    is_int(work_order_read(all(&b), &arena, &o), 0, "a turn is read");
+    is_str(o.turn, "t1", "its id");
+    is_str(o.conversation, "telegram:1/2", "its conversation");
+    is_str(o.route, "{\"chat\":1}", "its route");
+    is_str(o.seen, "log\ntelegram", "to whom it is told");
+    is_str(o.session, "s-1", "its session");
+    is_str(o.prompt.p, prompt, "its prompt");
+    is_int((long)o.prompt.len, (long)strlen(prompt), "and how long that is");
+    ok(o.admitted_ms == 1700000000123, "when it was admitted");
+    ok(!o.owner && !o.instances, "what it does not have");
+    is_int(work_order_read(STR("{\"v\":1,\"from\":{\"host\":\"h1\",\"boot\":\"b\",\"n\":1}}"),
+                           &arena, &o),
+           -1, "without an id it is none");
+    is_int(work_order_read(STR("nothing"), &arena, &o), -1, "nor is what is no JSON");
+    arena_fini(&arena);
+}
+
+static void test_signal(void)
+{
+    CLEANUP_BUF struct buf b = {0};
+    struct arena arena = {0};
+    struct work_signal s;
+    work_signal_write(&b, &from, &(struct work_signal){"t1", "main", "http", "h1"});
+    is_int(work_signal_read(all(&b), &arena, &s), 0, "what wakes up is read");
+    is_str(s.turn, "t1", "the turn");
+    is_str(s.source, "http", "its source");
+    const char later[] =
+        "{\"v\":2,\"from\":{\"host\":\"h1\",\"boot\":\"b\",\"n\":1},\"turn\":\"t\","
+        "\"agent\":\"a\",\"source\":\"s\",\"gateway\":\"g\"}";
+    is_int(work_signal_read((struct str){later, strlen(later)}, &arena, &s), -1,
+           "a message of a later version is left");
+    arena_fini(&arena);
+}
+
+static void test_outcome(void)
+{
+    CLEANUP_BUF struct buf b = {0};
+    struct bus_origin read;
+    work_outcome_write_error(&b, &from, "t1", 1.5, "host_lost", "It is \"gone\".");
+    ok(bus_origin_read(all(&b), &read) == 0 && bus_origin_equal(&read, &from), "who stored it");
+    struct str lines = work_outcome_lines(all(&b)), line;
+    ok(bus_batch_next_line(&lines, &line) && memmem(line.p, line.len, "host_lost", 9), "the error");
+    ok(bus_batch_next_line(&lines, &line) && memmem(line.p, line.len, "\"done\"", 6), "then done");
+    ok(!bus_batch_next_line(&lines, &line), "and no more");
+    is_int((long)work_outcome_lines(STR("{}")).len, 0, "a first line alone has no events");
+}
+
+static void test_names(void)
+{
+    char run[WORK_ID];
+    CLEANUP_BUF struct buf a = {0}, b = {0};
+    ok(work_run_id("0f8fad5b-d9cb-469f-a165-70867728950e", run), "a turn has a run");
+    is_str(run, "0f8fad5b-d9cb-r69f-a165-70867728950e", "with an id of its own");
+    ok(!work_run_id("short", run), "what is no UUID has none");
+    work_home_key(&a, "main", "tg:1/2_3");
+    is_str(a.p, "kmain.ktg_3a1_2f2_5f3", "the key of a conversation is made of tokens");
+    work_home_key(&b, "main", "tg:1/2 3");
+    ok(strcmp(a.p, b.p) != 0, "another conversation has another one");
+}
+
+int main(void)
+{
+    plan_lazy();
+    test_order();
+    test_signal();
+    test_outcome();
+    test_names();
+    return 0;
+}
