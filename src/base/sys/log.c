@@ -10,8 +10,8 @@
 #include "base/bytes/utf8.h"
 #include "base/sys/clock.h"
 
-#define CLEAR_BELOW "\033[K\033[C\033[J\r" /* not at the first column: see term_live_hide of cli   \
-                                            */
+/* From the second column on, see term_live_hide of the connector cli. */
+#define CLEAR_BELOW "\033[K\033[C\033[J\r"
 /* Of the text, before escaping: a line is for people. */
 #define TEXT_MAX ((size_t)8 << 10)
 
