@@ -208,7 +208,7 @@ static void test_other_conf(void)
         .utc = true, .scopes = {[CONF_BUDGET_CONVERSATION] = {.tokens = 1}}};
     spend(&bob, 0, 1);
     budgets_set_conf(budgets, &other);
-    has_str(refused(&bob), "(", "a reload brings other budgets");
+    has_str(refused(&bob), " of 1 token", "a reload brings other budgets");
     budgets_set_conf(budgets, &conf);
 }
 
