@@ -40,9 +40,10 @@ class Socket(Peer):
         self.ended = False  # by the gateway: the client's close frame is an echo
         self.sends = []
         self.beat_by = None  # the time by which a heartbeat has to come
+        self.silent = False  # a zombie: nothing is sent, heartbeats are not answered
 
     def send_json(self, value):
-        if self.gateway.silent:
+        if self.silent:
             return
         self.gateway.note(self, "sent", value)
         self.send(TEXT, json.dumps(value, ensure_ascii=False).encode())
@@ -57,7 +58,6 @@ class Gateway:
     def __init__(self, service):
         self.service, self.record = service, service.record
         self.sockets, self.sessions = [], {}
-        self.silent = False  # zombies: nothing is sent, heartbeats are not answered
         self.says_hello = True
         self.left, self.total = 1000, 1000  # identifies
         self._identified = None
@@ -112,7 +112,7 @@ class Gateway:
         socket.beat_by = due = self.record.now() + self.service.seconds(seconds)
 
         def look():
-            if not socket.closed and socket.beat_by == due and not self.silent:
+            if not socket.closed and socket.beat_by == due and not socket.silent:
                 self.record.violate("late-heartbeat", f"socket {socket.number}")
                 socket.end(4000, "no heartbeat")
 
@@ -341,7 +341,8 @@ class Gateway:
             for socket in list(self.sockets):
                 socket.send(TEXT, body["text"].encode())
         elif action == "silence":
-            self.silent = body["on"]
+            for socket in list(self.sockets):
+                socket.silent = True
         elif action == "hello":
             self.says_hello = body["on"]
         elif action == "forget":
