@@ -107,4 +107,4 @@ class Near(Door):
 def near(agents, **more):
     from door import KEYS, LOG, http_group
     KEYS.setdefault("root", ("root-0123456789abcdef", ["submit", "cancel", "watch", "answer"]))
-    return Near(agents=agents, http=http_group(), extra=LOG, **more)
+    return Near(agents=agents, http=http_group(), extra=LOG + "conversations : { drain_s = 0; };", **more)
