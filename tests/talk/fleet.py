@@ -2,7 +2,7 @@
 """Several hosts on one bus, while people talk to one of them and hosts and NATS servers fail: every message
 gets one outcome, in the order of its conversation, no turn is begun twice, and every host shows the same.
 
-t_fleet.py and t_fleet_cluster.py run this."""
+t_fleet.py, t_fleet_work.py and t_fleet_cluster.py run this."""
 import collections
 import contextlib
 import json
@@ -31,9 +31,9 @@ OTHERS = 4
 
 
 class Fleet:
-    """Three hosts: `gateway` has the bot of Telegram."""
+    """Three hosts: `gateway` has the bot of Telegram. agent: more of the agent's configuration."""
 
-    def __init__(self, servers, people, seed, bus=""):
+    def __init__(self, servers, people, seed, bus="", agent=""):
         self.servers = servers
         self.chance = random.Random(seed)
         self.fake = Fake("telegram")
@@ -43,7 +43,8 @@ class Fleet:
         self.others.ids = list(range(3000, 3000 + OTHERS))
         instances = telegram(self.fake, allow=crowd.ids + self.others.ids, progress_after_ms=300) + audit()
         self.hosts = [
-            Member(f"h{n}", url, bus=bus, extra=CONVERSATIONS, instances=instances if n == 1 else "", agent=AGENT)
+            Member(f"h{n}", url, bus=bus, extra=CONVERSATIONS, instances=instances if n == 1 else "",
+                   agent=f"{AGENT} {agent}")
             for n in (1, 2, 3)
         ]
         self.gateway = self.hosts[0]
@@ -118,6 +119,18 @@ class Fleet:
         for server in self.servers:
             server.start()
 
+    def survive_absence(self, seconds):
+        """What people say while no server is there is answered when the servers are back."""
+        for server in self.servers:
+            server.kill()
+        asked = [self.others.ask(who, f"absent{who}", "tools=1 ms=20") for who in range(OTHERS)]
+        self.chatter.asked += [(self.others, question) for question in asked]
+        self.talk(seconds)
+        for server in self.servers:
+            server.start()
+        ok(until(lambda: all(outcomes(self.others, q) for q in asked), "all are answered"),
+           "what was said while no server was there is answered")
+
     def stand_still(self, host, seconds):
         host.process.send_signal(signal.SIGSTOP)
         self.talk(seconds)
@@ -130,11 +143,12 @@ class Fleet:
         for host in self.hosts:
             host.await_bus()
 
-    def judge(self, least_live):
+    def judge(self, least_live, causes=frozenset({"host_restart"})):
+        """causes: of the errors that there may be."""
         self.await_end()
         self.judge_shown()
         equal([host.stop() for host in self.hosts], [0, 0, 0], "all hosts end well")
-        judge(self.chatter, self.deaths, least_live)
+        judge(self.chatter, self.deaths, least_live, causes=causes)
         self.judge_order()
         self.judge_begun()
         self.judge_frames()

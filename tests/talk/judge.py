@@ -167,11 +167,11 @@ def judge_audit(host, turns):
     equal(wrong, [], "the outcome in the log is the one that was kept")
 
 
-def judge(chatter, deaths, least_live, refused=frozenset()):
+def judge(chatter, deaths, least_live, refused=frozenset(), causes=frozenset({"host_restart"})):
     """`refused`: chats in which nothing can be said."""
     host, shown = deaths.host, deaths.shown()
     ok(ledger.is_sound(host), "the state is sound")
-    turns = judge_turns(chatter, host)
+    turns = judge_turns(chatter, host, causes)
     buried = judge_outcomes(shown, turns, host, deaths.in_flight, refused)
     for name, one in shown.items():
         judge_shown(one, name, turns, buried, least_live)
