@@ -59,6 +59,10 @@ def both(nats, a, b):
         host.await_bus()
     until(lambda: any(shows(a, tools=t, thinking=k) and shows(b, tools=t, thinking=k)
                       for t, k in ((True, True), (False, False))), "then both have that of one of them")
+    for host in (a, b):
+        say(host, "/stream-status")
+    ok(any(shows(a, tools=t, thinking=k) and shows(b, tools=t, thinking=k) for t, k in ((True, True), (False, False))),
+       "and keep it")
     told = [h.log().count("the value of another host was replaced") for h in (a, b)]
     equal(sum(told), 1, "the host whose value was stored last says that it has replaced another")
 

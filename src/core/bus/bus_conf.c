@@ -21,6 +21,7 @@ struct bus_conf_key {
     struct bus_conf *conf;
     char *key;
     uint64_t revision; /* the last that is known; 0: none */
+    uint64_t base;     /* the last that was known when `value` was put */
     char *value;       /* that is to be stored, or was last; or NULL */
     bool is_pending, is_asked;
     bool is_changed; /* put again since it was sent */
@@ -85,7 +86,7 @@ static void bus_conf_take(struct bus_conf *c, const char *key, uint64_t revision
     if (k->is_pending && bus_conf_is_same(k, value))
         k->is_pending = k->has_met = false;
     else if (k->is_pending)
-        k->has_met = true;
+        k->has_met |= revision > k->base;
     else if (json_reader_is_valid(value))
         c->spec.changed(c->spec.ctx, key, from.host, json_reader_pointer(value, "/value"));
 }
@@ -168,6 +169,31 @@ static void bus_conf_on_looked(void *ctx, enum nats_client_result result,
     bus_conf_store(k);
 }
 
+static void bus_conf_look(struct bus_conf_key *k)
+{
+    k->is_asked = true;
+    bus_kv_get(&k->conf->bus->link, BUS_CONF, k->key, bus_conf_on_looked, k);
+}
+
+/* The value of this host is stored. Another one that is known already may have been stored behind
+ * it, and is told then. */
+static void bus_conf_finish_put(struct bus_conf_key *k, uint64_t revision)
+{
+    const bool is_last = revision >= k->revision; /* equal: it has been republished already */
+    if (is_last && k->has_met)
+        log_write(LOG_WARN, "bus",
+                  "shared setting %s: the value of another host was replaced by that of this one, "
+                  "which was stored later",
+                  k->key);
+    k->revision = revision;
+    k->has_met = false;
+    k->is_pending = k->is_changed;
+    if (is_last)
+        bus_conf_store(k);
+    else
+        bus_conf_look(k);
+}
+
 static void bus_conf_on_put(void *ctx, enum nats_client_result result,
                             const struct nats_client_message *m)
 {
@@ -175,25 +201,12 @@ static void bus_conf_on_put(void *ctx, enum nats_client_result result,
     struct bus_kv_entry entry;
     k->is_asked = false;
     bus_kv_read_written(result, m, &entry);
-    if (entry.result == BUS_KV_CONFLICT) {
-        k->is_asked = true;
-        bus_kv_get(&k->conf->bus->link, BUS_CONF, k->key, bus_conf_on_looked, k);
-        return;
-    }
-    if (entry.result != BUS_KV_DONE) {
+    if (entry.result == BUS_KV_CONFLICT)
+        bus_conf_look(k);
+    else if (entry.result == BUS_KV_DONE)
+        bus_conf_finish_put(k, entry.revision);
+    else
         loop_timer_set(k->conf->retry, RETRY_MS);
-        return;
-    }
-    if (entry.revision > k->revision)
-        k->revision = entry.revision;
-    if (k->has_met)
-        log_write(LOG_WARN, "bus",
-                  "shared setting %s: the value of another host was replaced by that of this one, "
-                  "which was stored later",
-                  k->key);
-    k->has_met = false;
-    k->is_pending = k->is_changed;
-    bus_conf_store(k);
 }
 
 static void bus_conf_store(struct bus_conf_key *k)
@@ -236,6 +249,8 @@ void bus_conf_put(struct bus_conf *c, const char *key, const char *json)
         return;
     free(k->value);
     k->value = xstrdup(json);
+    if (!k->is_pending)
+        k->base = k->revision;
     k->is_pending = k->is_changed = true;
     bus_conf_store(k);
 }
