@@ -106,6 +106,30 @@ def ended_elsewhere(people, leader, other):
     until(lambda: len(people.seen(question)) == 1, "the message that showed the progress is gone")
 
 
+def died(people, leader, other):
+    """The leader is killed during a turn: when it is back, the next leader tells what became of the turn."""
+    question = people.ask(3, "t7", "tools=2 gated")
+    until(lambda: people.seen(question), "the turn shows its progress")
+    leader.kill()
+    until(lambda: leads(other), "the other host takes over")
+    answered(people, people.ask(1, "t8", "tools=1"))
+    leader.start()
+    leader.await_bus()
+    answered(people, question)
+    ok("⚠" in "".join(m["text"] for m in people.seen(question)), "it was interrupted")
+    until(lambda: json.loads(leader.run("status", "--json")[1])["outbox"]["queued"] == 0, "nothing is left to be told")
+
+
+def back_at_once(people, leader):
+    """The leader is killed during a turn, and is back before its lease has ended."""
+    question = people.ask(3, "t9", "tools=2 gated")
+    until(lambda: people.seen(question), "the turn shows its progress")
+    leader.kill()
+    leader.start()
+    answered(people, question)
+    until(lambda: leads(leader), "it leads again")
+
+
 def stopped(fake, people, leader, other):
     """The leader stands still for longer than its lease, and goes on."""
     before = people.ask(2, "t3", "tools=1")
@@ -147,5 +171,7 @@ if not skip_without_server():
             handed_over(crowd, first, second)
             stopped(bots, crowd, second, first)
             ended_elsewhere(crowd, first, second)
+            died(crowd, second, first)
+            back_at_once(crowd, first)
         each(nats, bots)
     done()

@@ -39,6 +39,12 @@ struct host_others {
     unsigned draining;     /* parts that have turns which run */
 };
 
+/* Instances that one of several hosts runs; both NULL: there is no bus. */
+struct host_lead {
+    struct instance_leaders *leaders;
+    struct outcome_forwarding *forwarding;
+};
+
 struct host {
     const struct conf *conf;
     struct loop *loop;
@@ -62,9 +68,8 @@ struct host {
     struct request_registry *requests;
     struct approvals *approvals;
     struct inbound *reception;
-    struct bus *bus;                       /* NULL: none is configured */
-    struct instance_leaders *leaders;      /* NULL: there is no bus */
-    struct outcome_forwarding *forwarding; /* the same */
+    struct bus *bus; /* NULL: none is configured */
+    struct host_lead lead;
     struct host_others others;
     struct loop_timer *watch; /* it keeps the loop going, too */
     char *instances;
@@ -97,14 +102,14 @@ static void host_on_ask(void *ctx, struct host_call *a)
 static bool host_leads(void *ctx, const char *instance)
 {
     const struct host *const s = ctx;
-    return s->leaders && instance_leaders_leads(s->leaders, instance);
+    return s->lead.leaders && instance_leaders_leads(s->lead.leaders, instance);
 }
 
 static void host_on_kept(void *ctx, const char *instance, const char *turn, struct str line)
 {
     const struct host *const s = ctx;
-    if (s->forwarding)
-        outcome_forwarding_add(s->forwarding, instance, turn, line);
+    if (s->lead.forwarding)
+        outcome_forwarding_add(s->lead.forwarding, instance, turn, line);
 }
 
 /* ---- parts ---- */
@@ -323,10 +328,10 @@ static void host_on_reloading(void *ctx, bool begins)
 static void host_on_changed(void *ctx)
 {
     const struct host *const s = ctx;
-    if (!s->leaders)
+    if (!s->lead.leaders)
         return;
-    instance_leaders_update(s->leaders);
-    outcome_forwarding_update(s->forwarding);
+    instance_leaders_update(s->lead.leaders);
+    outcome_forwarding_update(s->lead.forwarding);
 }
 
 static const struct conf *current_conf(void *ctx)
@@ -347,13 +352,13 @@ static void start_changes(struct host *s)
     });
     if (!s->bus)
         return;
-    s->leaders = instance_leaders_new(s->bus, s->dispatch, s->changes);
-    s->forwarding = outcome_forwarding_new(&(struct outcome_forwarding_spec){
+    s->lead.leaders = instance_leaders_new(s->bus, s->dispatch, s->changes);
+    s->lead.forwarding = outcome_forwarding_new(&(struct outcome_forwarding_spec){
         .loop = s->loop,
         .bus = s->bus,
         .journal = s->journal,
         .dispatch = s->dispatch,
-        .leaders = s->leaders,
+        .leaders = s->lead.leaders,
         .host = s->conf->host_name,
     });
 }
@@ -462,7 +467,7 @@ struct host_parts host_get_parts(struct host *s)
         .pairing = s->pairing,
         .budgets = s->budgets,
         .bus = s->bus,
-        .leaders = s->leaders,
+        .leaders = s->lead.leaders,
         .work = s->others.work,
         .runner = s->others.runner,
     };
@@ -515,8 +520,8 @@ void host_stop(struct host *s)
         s->others.draining = s->others.runner ? 2 : 1;
     s->stopping = true;
     instance_changes_refuse(s->changes);
-    if (s->leaders)
-        instance_leaders_retire(s->leaders);
+    if (s->lead.leaders)
+        instance_leaders_retire(s->lead.leaders);
     if (s->others.runner)
         runner_drain(s->others.runner, host_on_drained, s);
     turn_scheduler_drain(s->conversations, host_on_drained, s);
@@ -534,9 +539,9 @@ void host_close(struct host *s)
 {
     if (!s)
         return;
-    outcome_forwarding_stop(s->forwarding);
-    instance_leaders_free(s->leaders);
-    s->leaders = NULL;
+    outcome_forwarding_stop(s->lead.forwarding);
+    instance_leaders_free(s->lead.leaders);
+    s->lead.leaders = NULL;
     visibility_share_free(s->shared);
     runner_stop(s->others.runner);
     work_stop(s->others.work);
@@ -549,7 +554,7 @@ void host_close(struct host *s)
         turn_locks_close(s->locks);
     settings_worker_free(s->settings); /* what it still answers may go to the journal */
     journal_async_close(s->journal);
-    outcome_forwarding_free(s->forwarding);
+    outcome_forwarding_free(s->lead.forwarding);
     inbound_free(s->reception);
     runner_free(s->others.runner);
     turn_scheduler_free(s->conversations);

@@ -10,6 +10,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/sys/log.h"
+#include "base/sys/uuid.h"
 #include "core/bus/bus_message.h"
 #include "core/host/outcome_message.h"
 #include "event/json/json_reader.h"
@@ -63,8 +64,8 @@ static bool outcome_forwarding_has(const struct outcome_forwarding *f, const cha
     return false;
 }
 
-void outcome_forwarding_add(struct outcome_forwarding *f, const char *instance, const char *turn,
-                            struct str line)
+static void outcome_forwarding_put(struct outcome_forwarding *f, const char *instance,
+                                   const char *turn, struct str line)
 {
     if (f->is_stopped || outcome_forwarding_has(f, instance, turn))
         return;
@@ -79,7 +80,13 @@ void outcome_forwarding_add(struct outcome_forwarding *f, const char *instance, 
     buf_add(&i->line, line.p, line.len);
     STAILQ_INSERT_TAIL(&f->items, i, next);
     f->n++;
-    if (!f->asked)
+}
+
+void outcome_forwarding_add(struct outcome_forwarding *f, const char *instance, const char *turn,
+                            struct str line)
+{
+    outcome_forwarding_put(f, instance, turn, line);
+    if (!f->asked && !f->is_stopped)
         loop_timer_set(f->timer, 0);
 }
 
@@ -196,10 +203,11 @@ static void outcome_forwarding_on_timer(void *arg)
 
 /* ---- what the journal has ---- */
 
+/* On the journal's thread, while the loop's waits for it. */
 static void outcome_forwarding_add_row(void *ctx, const struct journal_row *row)
 {
     if (row->kind == JOURNAL_OUTCOME)
-        outcome_forwarding_add(ctx, row->conn, row->turn, row->body);
+        outcome_forwarding_put(ctx, row->conn, row->turn, row->body);
 }
 
 static struct outcome_known *outcome_forwarding_know(struct outcome_forwarding *f, const char *name)
@@ -236,6 +244,8 @@ void outcome_forwarding_update(struct outcome_forwarding *f)
         return;
     dispatch_each_instance(f->spec.dispatch, outcome_forwarding_look_at, f);
     f->is_full = f->n >= ITEMS_MAX;
+    if (f->n && !f->asked)
+        loop_timer_set(f->timer, 0);
 }
 
 /* ---- taking ---- */
@@ -270,7 +280,6 @@ static void outcome_forwarding_on_laid(void *ctx, enum journal_status status, co
     outcome_forwarding_end_taken(t, status == JOURNAL_DONE);
 }
 
-/* A turn that is known was taken before. */
 static void outcome_forwarding_on_admitted(void *ctx, enum journal_status status, const char *text)
 {
     struct outcome_taken *const t = ctx;
@@ -289,6 +298,31 @@ static void outcome_forwarding_on_admitted(void *ctx, enum journal_status status
                            outcome_forwarding_on_laid, t);
 }
 
+/* What was taken before is known by the id of its message. A turn of which another instance was
+ * told here has its id in the journal already: it is laid under another one. */
+static void outcome_forwarding_on_known(void *ctx, enum journal_status status,
+                                        const struct journal_turn *turn)
+{
+    struct outcome_taken *const t = ctx;
+    struct outcome_message *const m = &t->message;
+    const char *const message = arena_sprintf(&t->arena, "outcome %s %s", m->instance, m->turn);
+    (void)turn;
+    if (status == JOURNAL_DONE) {
+        char id[37];
+        uuid_make(id);
+        m->turn = arena_strdup(&t->arena, id);
+    }
+    journal_async_admit_turn(t->all->spec.journal,
+                             &(struct journal_turn){.id = m->turn,
+                                                    .agent = m->agent,
+                                                    .conv = m->conversation,
+                                                    .source = m->source,
+                                                    .msg_id = message,
+                                                    .route = m->route,
+                                                    .seen = m->instance},
+                             outcome_forwarding_on_admitted, t);
+}
+
 static void outcome_forwarding_on_deliver(void *ctx, struct bus_call *call, struct str body)
 {
     struct outcome_forwarding *const f = ctx;
@@ -303,14 +337,7 @@ static void outcome_forwarding_on_deliver(void *ctx, struct bus_call *call, stru
         free(t);
         return;
     }
-    journal_async_admit_turn(f->spec.journal,
-                             &(struct journal_turn){.id = m->turn,
-                                                    .agent = m->agent,
-                                                    .conv = m->conversation,
-                                                    .source = m->source,
-                                                    .route = m->route,
-                                                    .seen = m->instance},
-                             outcome_forwarding_on_admitted, t);
+    journal_async_look_up(f->spec.journal, m->turn, outcome_forwarding_on_known, t);
 }
 
 /* ---- its life ---- */
