@@ -78,6 +78,8 @@ class Fleet:
         talk_until(self.chatter, lambda: len(self.chatter.asked) >= count, seconds)
 
     def kill(self, host):
+        if host.process.poll() is not None:
+            ok(False, f"{host.name} has ended by itself", host.log()[-1000:])
         if host is self.gateway:
             self.deaths.kill()
         else:
