@@ -29,7 +29,7 @@ sed -e 's/"claude", "-p"/"sh", "-c"/' -e 's/^#\(  .*\)/\1/; s/^#\([a-z_]* [=:] \
     -e "s,directory = \[\"plugins\"\],directory = [\"$plugins\"]," \
     -e "s,/var/log/turncast,$scratch," "${TURNCAST_SRCDIR:?}/etc/turncast.conf" >"$scratch/all.conf"
 cp "$TURNCAST_SRCDIR/etc/turncast.conf" "$scratch/shipped.conf"
-for file in phone.key bus.password bus-ca.pem; do
+for file in phone.key bus.password bus-ca.pem lab.key nats.password; do
     echo "user:a key of this test" >"$scratch/$file"
     chmod 600 "$scratch/$file"
 done
@@ -42,7 +42,7 @@ while read -r variable; do
 done <"$scratch/variables"
 export SLACK_BOT_TOKEN=xoxb-a-token SLACK_APP_TOKEN=xapp-a-token
 try check "$scratch/all.conf"
-has "$status $out" "0 $scratch/all.conf: OK (1 agent, " "with all its examples"
+has "$status $out" "0 $scratch/all.conf: OK (3 agents, " "with all its examples"
 is "$(grep -c '^ *#' "$scratch/all.conf")" "$(grep -c '^ *# \|^#$' "$scratch/all.conf")" \
     "of which only prose is left out"
 

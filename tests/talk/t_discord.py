@@ -84,7 +84,8 @@ def lost_resumes(one):
     one.fake.control("gateway", {"do": "drop"})
     one.ask()
     one.answered("a loop of resumes becomes an identify")
-    equal(one.fake.state()["identifies"], before + 1, "after three resumes that ended")
+    # A message that was on its way as the connection ended can be answered before the next one.
+    ok(until(lambda: one.fake.state()["identifies"] == before + 1, "an identify"), "after three resumes that ended")
 
 
 def limited(one):
