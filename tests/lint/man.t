@@ -58,4 +58,17 @@ catches "a quotation in a quotation" nested 'man/bad.1:' man/bad.1 <<'C'
 .\" SPDX-License-Identifier: MIT
 .It Ql /stop , Ql stop
 C
+
+# A label whose first word is the name of a macro loses that word.
+shortened() {
+    for page in $(sources '*.[1-8]'); do
+        grep -nE '^\.It (No|An|As|At|Do|In|Is|On|To) [a-zA-Z]* ?(host|event|[a-z]+ (is|can|has|of|for))' "$page" |
+            sed "s|^|$page:|"
+    done
+}
+holds "no label begins with a word that is a macro" shortened
+catches "a label that begins with No" shortened 'man/bad.1:' man/bad.1 <<'C'
+.\" SPDX-License-Identifier: MIT
+.It No host can take a turn
+C
 done_testing
