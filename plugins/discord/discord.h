@@ -35,6 +35,7 @@ struct discord_gateway {
     unsigned resumes;    /* sent in a row without success */
     unsigned failures;   /* connections in a row that did not last */
     unsigned unopened;   /* connections in a row without a hello */
+    unsigned beats;      /* heartbeats sent on this connection before it was joined */
 };
 
 struct discord {

@@ -12,6 +12,7 @@
 #define HELLO_MS 20000   /* a connection that has not said hello by then is given up */
 #define SILENT_MS 120000 /* heartbeats are answered every 45 s at the latest */
 #define PING_MS 86400000 /* heartbeats take the place of pings */
+#define JOINING_BEATS 3u /* then a connection without a session is given up */
 #define BACKOFF_MS 1000
 #define BACKOFF_DOUBLINGS 6 /* 64 s */
 #define RESUMES_MAX 3
@@ -235,6 +236,7 @@ static void take_hello(struct tc_turn *lobby, const json_t *data)
     g->phase = DISCORD_JOINING;
     g->acked = true;
     g->unopened = 0;
+    g->beats = 0;
     g->resuming = discord_session_exists(lobby);
     if (g->resuming) {
         g->resumes++;
@@ -397,6 +399,11 @@ int discord_gateway_wake(struct tc_turn *lobby)
     } else if (g->phase == DISCORD_JOINING || g->phase == DISCORD_READY) {
         if (!g->acked) {
             tc_log(lobby->inst, TC_WARN, "Discord does not answer heartbeats; reconnecting");
+            leave(lobby, 0);
+            return 0;
+        }
+        if (g->phase == DISCORD_JOINING && g->beats++ >= JOINING_BEATS) {
+            tc_log(lobby->inst, TC_WARN, "Discord does not begin a session; reconnecting");
             leave(lobby, 0);
             return 0;
         }
