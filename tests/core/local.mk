@@ -174,6 +174,8 @@ tests_core_conversation_t_conversation_redis_SOURCES = tests/core/conversation/t
 tests_core_conversation_t_conversation_redis_LDADD = $(TEST_CORE)
 EXTRA_tests_core_conversation_t_conversation_redis_DEPENDENCIES = tests/fake/agent$(EXEEXT)
 
+check_PROGRAMS += tests/core/bus/t_bus_turn
+tests_core_bus_t_bus_turn_LDADD = $(TEST_CORE)
 check_PROGRAMS += tests/core/bus/t_bus_chain
 tests_core_bus_t_bus_chain_LDADD = $(TEST_CORE)
 check_PROGRAMS += tests/core/bus/t_bus_message

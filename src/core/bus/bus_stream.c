@@ -31,15 +31,16 @@ static const struct bus_stream_row {
     bool keeps;    /* what is stored: a message that does not fit is refused */
     bool is_queue; /* each message is removed when a consumer has acknowledged it */
 } rows[BUS_STREAMS] = {
-    [BUS_EVENTS] = {"_EV", ".ev", ".live", KIND_STREAM, DAY, 8192 * MIB, 20000, -1},
-    [BUS_STATES] = {"_STATE", ".state", ".known", KIND_STREAM, DAY, 64 * MIB, 1, 5000},
-    [BUS_HOSTS] = {"_host", "_host", NULL, KIND_LEASES, 0, -1, 1, -1},
-    [BUS_LEADERS] = {"_lead", "_lead", NULL, KIND_LEASES, 0, -1, 1, -1},
-    [BUS_CONF] = {"_conf", "_conf", ".conf", KIND_BUCKET, 0, 64 * MIB, 1, -1},
-    [BUS_TURNS] = {"_TURN", ".turn", NULL, KIND_STREAM, 7 * DAY, 1024 * MIB, -1, -1, true},
+    [BUS_EVENTS] = {"_EV", ".ev", ".live", KIND_STREAM, DAY, 8192 * MIB, 20000, -1, false, false},
+    [BUS_STATES] = {"_STATE", ".state", ".known", KIND_STREAM, DAY, 64 * MIB, 1, 5000, false,
+                    false},
+    [BUS_HOSTS] = {"_host", "_host", NULL, KIND_LEASES, 0, -1, 1, -1, false, false},
+    [BUS_LEADERS] = {"_lead", "_lead", NULL, KIND_LEASES, 0, -1, 1, -1, false, false},
+    [BUS_CONF] = {"_conf", "_conf", ".conf", KIND_BUCKET, 0, 64 * MIB, 1, -1, false, false},
+    [BUS_TURNS] = {"_TURN", ".turn", NULL, KIND_STREAM, 7 * DAY, 1024 * MIB, -1, -1, true, false},
     [BUS_WORK] = {"_WORK", ".work", NULL, KIND_STREAM, 0, -1, -1, 100000, true, true},
-    [BUS_RUNS] = {"_run", "_run", NULL, KIND_BUCKET, 7 * DAY, -1, 1, -1},
-    [BUS_HOMES] = {"_home", "_home", NULL, KIND_BUCKET, 0, -1, 1, -1},
+    [BUS_RUNS] = {"_run", "_run", NULL, KIND_BUCKET, 7 * DAY, -1, 1, -1, false, false},
+    [BUS_HOMES] = {"_home", "_home", NULL, KIND_BUCKET, 0, -1, 1, -1, false, false},
 };
 
 void bus_stream_name(struct buf *out, const struct bus_names *names, enum bus_stream stream)

@@ -14,7 +14,9 @@
 #include "core/bus/bus_line.h"
 
 #define BATCH_BYTES ((size_t)64 << 10)
-#define BATCH_MS 20 /* at least from one batch to the next, unless an event is urgent */
+#define GAP_MIN_MS 2 /* from one batch to the next, unless an event is urgent */
+#define GAP_MAX_MS 20
+#define GAP_STEP 500 /* batches by which it grows by 1 ms */
 #define RETRY_MS 1000
 
 static void bus_turn_chain_go_on(struct bus_turn_chain *c);
@@ -89,13 +91,21 @@ static void bus_turn_flush(struct bus_turn *t)
                     (struct str){t->lines.p, t->lines.len});
     t->sent = t->taken;
     t->flushed_ms = clock_mono_ms();
+    t->batches++;
     bus_turn_begin_batch(t);
+}
+
+int64_t bus_turn_compute_gap_ms(uint64_t batches)
+{
+    const uint64_t gap_ms = GAP_MIN_MS + batches / GAP_STEP;
+    return gap_ms < GAP_MAX_MS ? (int64_t)gap_ms : GAP_MAX_MS;
 }
 
 /* What comes after a pause is not kept waiting; what comes fast gathers. */
 static int64_t bus_turn_get_wait_ms(const struct bus_turn *t)
 {
-    const int64_t due_ms = t->flushed_ms + BATCH_MS, now_ms = clock_mono_ms();
+    const int64_t gap_ms = bus_turn_compute_gap_ms(t->batches);
+    const int64_t due_ms = t->flushed_ms + gap_ms, now_ms = clock_mono_ms();
     return !t->flushed_ms || due_ms <= now_ms ? 0 : due_ms - now_ms;
 }
 

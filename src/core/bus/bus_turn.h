@@ -35,6 +35,7 @@ struct bus_turn {
     uint64_t skipped;     /* behind it, events up to this one are not in the log any more; or 0 */
     struct loop_timer *flush;
     int64_t flushed_ms; /* when the batch before was complete; monotonic */
+    uint64_t batches;   /* that were complete */
     bool is_urgent;     /* it has an event that is not kept waiting */
     bool is_timed;      /* flush is set */
     bool is_late;       /* it has waited for as long as a batch may */
@@ -66,6 +67,9 @@ void bus_turn_free(struct bus_turn *t);
 void bus_turn_note_state(struct bus_turn *t, const struct turnlog_turn *now);
 /* Publishes what can be. */
 void bus_turn_go_on(struct bus_turn *t);
+/* The time from one batch to the next when events come fast. It grows with the batches of the turn,
+ * of which the servers keep a limited number. */
+int64_t bus_turn_compute_gap_ms(uint64_t batches);
 /* All there is to publish of it is stored, or it is fenced. */
 bool bus_turn_is_settled(const struct bus_turn *t);
 
