@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A reload with a shorter retention deletes what is over, while people talk: each of their messages has
-one answer."""
+"""A reload with a shorter retention deletes what is over, while people talk: each message has one
+answer."""
 import contextlib
 import sqlite3
 
@@ -8,8 +8,7 @@ from people import TelegramPeople, outcomes
 from talk import Fake, Host, done, equal, ok, telegram, until
 
 OLD = 3000  # turns of three days ago: several steps of the deletion
-PEOPLE = 5
-ROUNDS = 4
+PEOPLE = 20  # with a message each: of several that wait in a chat, the agent is given all as one
 DAYS_MS = 3 * 24 * 3600 * 1000
 
 
@@ -39,7 +38,7 @@ def add_old_turns(host):
 
 
 def ask_all(crowd):
-    return [crowd.ask(who, f"q{n}-{who}", "tools=1") for n in range(ROUNDS) for who in range(PEOPLE)]
+    return [crowd.ask(who, f"q{who}", "tools=1") for who in range(PEOPLE)]
 
 
 def prepare(host, crowd):
