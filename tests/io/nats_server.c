@@ -82,3 +82,21 @@ void nats_server_kill(struct nats_server *s)
     kill(s->pid, SIGKILL);
     waitpid(s->pid, NULL, 0);
 }
+
+struct nats_client *nats_server_connect(struct nats_server *s, struct loop *loop,
+                                        void (*changed)(void *ctx, bool connected,
+                                                        const char *text))
+{
+    struct tc_err err = {0};
+    if (!nats_server_start(s, "")) {
+        skip(1, "no nats-server");
+        return NULL;
+    }
+    const char *const urls[] = {s->url, NULL};
+    struct nats_client *const client = nats_client_new(
+        &(struct nats_client_spec){.loop = loop, .urls = urls, .name = "test", .changed = changed},
+        &err);
+    if (!client)
+        bail("%s", err_format(&err));
+    return client;
+}

@@ -52,7 +52,8 @@ bool bus_run_is_any_lost(const struct bus_run_list *list);
 /* The API ends: what was given to the connection is still sent. */
 void bus_run_abandon_all(struct bus_run_list *list);
 
-/* Publishes one event that is no run's: nobody is told whether it was sent. */
+/* Publishes an error to the client of a run that was not begun. Errors of the connection are
+ * ignored. */
 void bus_run_refuse(struct nats_client *client, const struct bus_run_protocol *protocol,
                     const char *reply, const char *code, const char *message);
 

@@ -292,7 +292,7 @@ static void bus_turn_chain_compare(struct bus_turn_chain *c, const struct nats_c
     struct bus_batch batch = {0};
     struct str lines;
     const bool is_message = bus_origin_read(m->data, &from) == 0;
-    if (m->status == 404 || !is_message) { /* what nobody can read is nobody's of turncast */
+    if (m->status == 404 || !is_message) { /* turncast has not written what it cannot read */
         const enum bus_chain_step step = m->status == 404
                                              ? bus_chain_on_read(&c->chain, NULL, 0)
                                              : bus_chain_on_read(&c->chain, &from, m->sequence);

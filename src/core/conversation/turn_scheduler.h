@@ -36,8 +36,8 @@ struct turn_scheduler_spec {
 
 /* Other hosts run turns from now on; before the first turn. */
 void turn_scheduler_set_work(struct turn_scheduler *cs, struct work *work);
-/* Behind what is drained: turns that other hosts run are left to the next life of this one, and
- * nobody is told anything more of them. */
+/* After the drain: turns that other hosts run are left until the next start of this one; their
+ * recipients are told nothing more before that. */
 void turn_scheduler_leave_away(struct turn_scheduler *cs);
 struct turn_scheduler *turn_scheduler_new(const struct turn_scheduler_spec *spec);
 /* When they are drained, or the settings worker is freed and the journal closed. NULL is fine. */

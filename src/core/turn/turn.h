@@ -125,8 +125,8 @@ const struct dialect *turn_dialect(const struct turn *t);
 bool turn_is_unmatched(const struct turn *t);
 const struct turn_result *turn_get_result(const struct turn *t);
 int64_t turn_elapsed_ms(const struct turn *t);
-/* It has no outcome yet, and gets none here: another life of the host goes on with it. turn_free
- * follows; nobody is told anything. */
+/* The turn has no outcome yet, and gets none now: the host goes on with it after its next start. No
+ * recipient is told anything. Only turn_free may follow. */
 void turn_leave(struct turn *t);
 /* A turn that was not ended is ended as one the host gave up (host_shutdown); what is held back is
  * told. */

@@ -10,7 +10,7 @@
 #include "base/sys/clock.h"
 #include "core/work/work_internal.h"
 
-/* ---- outcomes for which nobody waits ---- */
+/* ---- outcomes of runs that were freed ---- */
 
 struct work_farewell {
     LIST_ENTRY(work_farewell) next;

@@ -75,7 +75,7 @@ void work_run_look(struct work_run *r);            /* the hosts were looked at *
 void work_run_end(struct work_run *r, const char *code, const char *text);
 /* work_process.c: the bus ends. */
 void work_run_stop(struct work_run *r);
-/* work.c: stores an outcome for which nobody waits any more. */
+/* work.c: stores the outcome of a run that is being freed. */
 void work_store_farewell(struct work *w, const struct work_order *o, const char *code,
                          const char *text);
 

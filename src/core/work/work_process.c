@@ -92,7 +92,7 @@ void work_run_stop(struct work_run *r)
     r->work = NULL;
 }
 
-/* Before it is over: nobody waits for it any more. */
+/* A run that is not over is cancelled: no process reads its events any more. */
 static void work_process_free(void *run)
 {
     struct work_run *const r = run;

@@ -188,7 +188,7 @@ static void work_run_on_complete(void *ctx)
 const struct bus_reader_sink work_run_sink = {
     work_run_on_event, work_run_on_skip, work_run_on_heard, work_run_look_at, work_run_on_complete};
 
-/* ---- who has begun it ---- */
+/* ---- the host that has begun the turn ---- */
 
 static void work_run_on_claim(void *ctx, enum nats_client_result result,
                               const struct nats_client_message *m)
@@ -462,8 +462,9 @@ void work_run_look(struct work_run *r)
 
 /* ---- after a break of the connection ---- */
 
-/* The servers have lost the turn, so also what was in the queue, and perhaps who has begun it. Its
- * host says so again as soon as it is connected; it gets the time after which it would be lost. */
+/* The servers have lost the turn, so also its message in the queue, and perhaps the entry of the
+ * host that has begun it. That host stores the entry again as soon as it is connected; until then
+ * it has the time after which it would count as lost. */
 static void work_run_reseed(struct work_run *r)
 {
     r->work->counters.reseeded++;

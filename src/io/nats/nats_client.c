@@ -142,7 +142,7 @@ static void nats_request_finish(struct nats_client *c, struct nats_request *r,
     free(r);
 }
 
-/* Whether the server has them nobody can tell. */
+/* It is not known whether the server has received these requests. */
 static void nats_client_fail_all(struct nats_client *c)
 {
     const uint64_t last = c->last_id; /* those that a callback adds are not among them */

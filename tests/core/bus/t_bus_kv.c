@@ -188,20 +188,11 @@ static void test_without_server(struct nats_server *server)
 int main(void)
 {
     struct nats_server server = {0};
-    struct tc_err err = {0};
     plan_lazy();
     net.loop = loop_new();
-    if (!nats_server_start(&server, "")) {
-        skip(1, "no nats-server");
-        return 0;
-    }
-    const char *const urls[] = {server.url, NULL};
-    net.client = nats_client_new(
-        &(struct nats_client_spec){
-            .loop = net.loop, .urls = urls, .name = "test", .changed = on_changed},
-        &err);
+    net.client = nats_server_connect(&server, net.loop, on_changed);
     if (!net.client)
-        bail("%s", err_format(&err));
+        return 0;
     ok(await(&is_up, true), "connected");
     is_int(put(BUS_CONF, "vis.main", "x", 0).entry.result, BUS_KV_REFUSED, "there is no bucket");
     create_bucket(BUS_CONF);

@@ -115,21 +115,12 @@ static bool next(struct taker *t)
 int main(void)
 {
     struct nats_server server = {0};
-    struct tc_err err = {0};
     struct taker a = {0}, b = {0};
     plan_lazy();
     net.loop = loop_new();
-    if (!nats_server_start(&server, "")) {
-        skip(1, "no nats-server");
-        return 0;
-    }
-    const char *const urls[] = {server.url, NULL};
-    net.client = nats_client_new(
-        &(struct nats_client_spec){
-            .loop = net.loop, .urls = urls, .name = "test", .changed = on_changed},
-        &err);
+    net.client = nats_server_connect(&server, net.loop, on_changed);
     if (!net.client)
-        bail("%s", err_format(&err));
+        return 0;
     ok(await(&net.is_active, true), "connected");
     create_stream();
     ask("tc.work.any.main", STR("one"));
