@@ -226,6 +226,10 @@ struct tc_host {
 #if TURNCAST_API_MINOR >= 6
     /* Since 1.6. */
     char *(*say)(struct tc_turn *, const char *, const char *);
+    char *(*ed25519_sign)(struct tc_turn *, const char *, const char *, size_t);
+    const char *(*header_value)(const struct tc_header *, size_t, const char *);
+    int64_t (*random)(struct tc_turn *, int64_t, int64_t);
+    bool (*is_recent)(struct tc_turn *, const char *, int64_t);
 #endif
 };
 
@@ -237,7 +241,9 @@ struct tc_host {
 #define tc_sprint(turn, ...) ((turn)->inst->host->sprint((turn), __VA_ARGS__))
 /* Returns JSON text made from a jansson pack format: tc_json(turn, "{s:s, s:i}", "a", "b", "n", 1).
  * Hosts of 1.4 and later also know j, JSON text, and j* in an array: the elements of an array that
- * is given as JSON text: list = tc_json(turn, "[j*, j]", list, item). */
+ * is given as JSON text: list = tc_json(turn, "[j*, j]", list, item). A plugin that is linked with
+ * libjansson.so.4, as the host is, can give a value of its own: tc_json(turn, "o", value), which
+ * is taken over; NULL, logged, if it is NULL. */
 #define tc_json(turn, ...) ((turn)->inst->host->json((turn), __VA_ARGS__))
 /* Returns the value at an RFC 6901 pointer: the text of a string, compact JSON of other values
  * ("null" of null), NULL if absent, or if j is NULL or not JSON; the last is logged. */
@@ -267,6 +273,20 @@ struct tc_host {
  * the instance: tc_say(turn, "Allowed by {by}", name). `value` takes the place of its placeholder;
  * NULL: it has none. Words that the host does not know are returned in English. */
 #define tc_say(turn, english, value) ((turn)->inst->host->say((turn), (english), (value)))
+/* Since 1.6. Returns the Ed25519 signature of the data as 128 lower-case hexadecimal digits, made
+ * with this private key (64 hexadecimal digits: the seed of RFC 8032). */
+#define tc_ed25519_sign(turn, private_key, data, len)                                              \
+    ((turn)->inst->host->ed25519_sign((turn), (private_key), (data), (len)))
+/* Since 1.6. Returns the value of the first header of that name, in upper or lower case, of a
+ * tc_hit, a tc_reply or a tc_http; or NULL. */
+#define tc_header_value(turn, message, name)                                                       \
+    ((turn)->inst->host->header_value((message)->headers, (message)->header_count, (name)))
+/* Since 1.6. Returns a random number of this range, for delays: many instances that fail together
+ * do not come back together. Not for keys. */
+#define tc_random(turn, least, most) ((turn)->inst->host->random((turn), (least), (most)))
+/* Since 1.6. Returns whether the text is a Unix time in seconds, and at most `seconds` before or
+ * after now: of a signed request, so that nobody can repeat an old one. */
+#define tc_is_recent(turn, text, seconds) ((turn)->inst->host->is_recent((turn), (text), (seconds)))
 #endif
 /* Masks the secrets in the strings of JSON text, for records that are kept beyond the turn. Like
  * snprintf, writes at most cap bytes including the NUL to out and returns the complete length. */

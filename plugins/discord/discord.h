@@ -71,8 +71,6 @@ int discord_webhook_request(struct tc_turn *turn, const struct tc_op *op, struct
 const char *discord_command_text(struct tc_turn *lobby, const char *name, const char *argument);
 /* Lane of the responses to a press or command with this ID. */
 const char *discord_press_lane(struct tc_turn *turn, const char *id);
-/* Compact text of a value, which is taken over; until the callback ends. NULL: no memory. */
-const char *discord_dump(struct tc_turn *turn, json_t *value);
 /* Whether an attachment is at a host of Discord, and may be fetched. */
 bool discord_is_attachment(const struct tc_turn *turn, const char *url);
 

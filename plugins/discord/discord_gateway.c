@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 #include "discord.h"
 
@@ -44,15 +43,6 @@ static struct discord_gateway *gateway_of(struct tc_turn *lobby)
     return &discord_state(lobby)->gateway;
 }
 
-/* Between 0 and `ms`. */
-static int64_t random_below(int64_t ms)
-{
-    uint32_t random = 0;
-    if (getrandom(&random, sizeof random, GRND_NONBLOCK) < 0)
-        random = 0;
-    return (int64_t)(random % (uint32_t)(ms + 1));
-}
-
 /* ---- connecting ---- */
 
 static void gateway_stop(struct tc_turn *lobby, const char *why)
@@ -76,7 +66,7 @@ static void connect_later(struct tc_turn *lobby)
     struct discord_gateway *const g = gateway_of(lobby);
     const int64_t ms =
         BACKOFF_MS << (g->failures < BACKOFF_DOUBLINGS ? g->failures : BACKOFF_DOUBLINGS);
-    const int64_t delay = g->delay_ms >= 0 ? g->delay_ms : ms / 2 + random_below(ms / 2);
+    const int64_t delay = g->delay_ms >= 0 ? g->delay_ms : tc_random(lobby, ms / 2, ms);
     g->failures++;
     g->delay_ms = -1;
     gateway_wait(lobby, delay);
@@ -182,7 +172,7 @@ void discord_gateway_take_url(struct tc_turn *lobby, const struct tc_reply *repl
 
 static void send_op(struct tc_turn *lobby, int op, json_t *data)
 {
-    const char *const text = discord_dump(lobby, json_pack("{s:i, s:o}", "op", op, "d", data));
+    const char *const text = tc_json(lobby, "{s:i, s:o}", "op", op, "d", data);
     if (text)
         tc_socket_send(lobby->inst, gateway_of(lobby)->socket, text, strlen(text));
 }
@@ -245,14 +235,14 @@ static void take_hello(struct tc_turn *lobby, const json_t *data)
     } else {
         identify(lobby);
     }
-    tc_wake(lobby, random_below(g->interval_ms));
+    tc_wake(lobby, tc_random(lobby, 0, g->interval_ms));
 }
 
 static void take_invalid_session(struct tc_turn *lobby, bool can_resume)
 {
     if (!can_resume)
         discord_session_drop(lobby);
-    leave(lobby, 1000 + random_below(4000));
+    leave(lobby, tc_random(lobby, 1000, 5000));
 }
 
 static void take_ready(struct tc_turn *lobby, const json_t *data)

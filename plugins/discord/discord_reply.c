@@ -74,19 +74,11 @@ static void read_refusal(struct tc_turn *turn, const struct tc_op *op, const jso
 
 /* ---- limits ---- */
 
-static const char *header_of(const struct tc_reply *reply, const char *name)
-{
-    for (size_t i = 0; i < reply->header_count; i++)
-        if (strcmp(reply->headers[i].name, name) == 0)
-            return reply->headers[i].value;
-    return NULL;
-}
-
 /* The requests of this channel have to wait when the limit that the reply tells of is used up. */
-static void read_limit(const struct tc_reply *reply, struct tc_result *result)
+static void read_limit(struct tc_turn *turn, const struct tc_reply *reply, struct tc_result *result)
 {
-    const char *const left = header_of(reply, "x-ratelimit-remaining");
-    const char *const after = header_of(reply, "x-ratelimit-reset-after");
+    const char *const left = tc_header_value(turn, reply, "x-ratelimit-remaining");
+    const char *const after = tc_header_value(turn, reply, "x-ratelimit-reset-after");
     const double seconds = after ? strtod(after, NULL) : 0;
     if (reply->outcome != TC_OK || !reply->http->lane || !left || strcmp(left, "0") != 0 ||
         !(seconds > 0 && seconds < 3600))
@@ -96,10 +88,11 @@ static void read_limit(const struct tc_reply *reply, struct tc_result *result)
 }
 
 /* A limit of the whole bot says so. */
-static void read_flood(const struct tc_reply *reply, const json_t *body, struct tc_result *result)
+static void read_flood(struct tc_turn *turn, const struct tc_reply *reply, const json_t *body,
+                       struct tc_result *result)
 {
     const bool global = json_is_true(json_object_get(body, "global")) ||
-                        header_of(reply, "x-ratelimit-global") != NULL;
+                        tc_header_value(turn, reply, "x-ratelimit-global") != NULL;
     result->scope = global ? TC_HOLD_INSTANCE : TC_HOLD_LANE;
 }
 
@@ -111,9 +104,9 @@ static int64_t now_ms(void)
 }
 
 /* Discord counts these replies, except for limits of a channel that others use up, too. */
-static bool is_refusal(const struct tc_reply *reply)
+static bool is_refusal(struct tc_turn *turn, const struct tc_reply *reply)
 {
-    const char *const scope = header_of(reply, "x-ratelimit-scope");
+    const char *const scope = tc_header_value(turn, reply, "x-ratelimit-scope");
     if (reply->status == 429)
         return !scope || strcmp(scope, "shared") != 0;
     return reply->status == 401 || reply->status == 403;
@@ -124,7 +117,7 @@ int64_t discord_refusal_count(struct tc_turn *turn, const struct tc_reply *reply
     const struct discord_conf *const conf = turn->inst->conf;
     struct discord *const s = discord_state(turn);
     const int64_t now = now_ms();
-    if (!is_refusal(reply))
+    if (!is_refusal(turn, reply))
         return 0;
     if (now - s->refusals_ms >= REFUSALS_MS) {
         s->refusals_ms = now;
@@ -176,10 +169,10 @@ int discord_read(struct tc_turn *turn, const struct tc_op *op, const struct tc_r
     if (reply->outcome == TC_REJECTED)
         read_refusal(turn, op, body, result);
     if (reply->status == 429)
-        read_flood(reply, body, result);
+        read_flood(turn, reply, body, result);
     if (op->kind == TC_OP_IDENTIFY)
         read_identity(turn, body, result);
-    read_limit(reply, result);
+    read_limit(turn, reply, result);
     read_refusals(turn, reply, result);
     json_decref(body);
     return 0;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Operations of the chat engine as requests of Discord's HTTP API. Every new message has the key of
  * its operation as nonce, so that Discord recognises a repeat for some minutes. */
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -18,15 +17,6 @@ const struct tc_header discord_headers[2] = {
     {"Authorization", "Bot {option:token}"},
     {"User-Agent", "DiscordBot (turncast, 0.1.0)"},
 };
-
-const char *discord_dump(struct tc_turn *turn, json_t *value)
-{
-    char *const text = value ? json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY) : NULL;
-    const char *const copy = text ? tc_sprint(turn, "%s", text) : NULL;
-    free(text);
-    json_decref(value);
-    return copy;
-}
 
 /* A thread is a channel of its own. */
 static const char *channel_of(const struct tc_op *op)
@@ -119,7 +109,7 @@ static json_t *new_message(struct tc_turn *turn, const struct tc_op *op)
 static int send_body(struct tc_turn *turn, struct tc_http *http, const char *url, json_t *body)
 {
     http->url = url;
-    http->body = discord_dump(turn, body);
+    http->body = tc_json(turn, "o", body);
     return http->url && http->body ? 0 : -1;
 }
 
@@ -139,7 +129,7 @@ static int send_file(struct tc_turn *turn, const struct tc_op *op, struct tc_htt
     struct tc_part *const parts = tc_alloc(turn, 2 * sizeof *parts);
     json_object_set_new(body, "attachments",
                         json_pack("[{s:i, s:s}]", "id", 0, "filename", op->file->name));
-    const char *const fields = discord_dump(turn, body);
+    const char *const fields = tc_json(turn, "o", body);
     if (!parts || !fields)
         return -1;
     parts[0] = (struct tc_part){.name = "payload_json", .type = "application/json", .data = fields};

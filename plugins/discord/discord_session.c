@@ -88,7 +88,7 @@ void discord_session_count_start(struct tc_turn *lobby)
     json_t *const starts = starts_load(lobby->inst);
     const json_int_t count = json_integer_value(json_object_get(starts, "count"));
     json_object_set_new(starts, "count", json_integer(count + 1));
-    const char *const text = discord_dump(lobby, starts);
+    const char *const text = tc_json(lobby, "o", starts);
     if (text)
         tc_store(lobby->inst, STARTS, text);
 }

@@ -15,15 +15,6 @@ static const char *room_url(struct tc_turn *turn, const struct tc_op *op, const 
     return tc_sprint(turn, MATRIX_CLIENT "/rooms/%s/%s", tc_quote(turn, op->target->chat), rest);
 }
 
-static const char *dump(struct tc_turn *turn, json_t *body)
-{
-    char *const text = json_dumps(body, JSON_COMPACT);
-    const char *const copy = text ? tc_sprint(turn, "%s", text) : NULL;
-    free(text);
-    json_decref(body);
-    return copy;
-}
-
 /* ---- content of messages ---- */
 
 static bool is_reply(const struct tc_op *op)
@@ -114,7 +105,7 @@ static int send_event(struct tc_turn *turn, const struct tc_op *op, struct tc_ht
 {
     const struct matrix_conf *const conf = turn->inst->conf;
     http->url = room_url(turn, op, tc_sprint(turn, "send/%s/%s", type, op->key));
-    http->body = dump(turn, body);
+    http->body = tc_json(turn, "o", body);
     http->rates = conf->limited ? MATRIX_RATE_LIMITED : MATRIX_RATE_FREE;
     return http->body ? 0 : -1;
 }

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <time.h>
 
 #include "ntfy.h"
@@ -84,11 +83,8 @@ static void socket_open_later(struct tc_turn *lobby)
     struct ntfy *const s = lobby->inst->state;
     const unsigned doubled = s->failures < BACKOFF_DOUBLINGS ? s->failures : BACKOFF_DOUBLINGS;
     const int64_t ms = (int64_t)BACKOFF_MS << doubled;
-    uint32_t random = 0;
-    if (getrandom(&random, sizeof random, GRND_NONBLOCK) < 0)
-        random = 0;
     s->failures++;
-    tc_wake(lobby, ms + (int64_t)(random % (uint32_t)(ms / 2)));
+    tc_wake(lobby, tc_random(lobby, ms, ms + ms / 2));
 }
 
 /* The cursor moves when the decision is on disk. If it could not be saved, it comes again with the

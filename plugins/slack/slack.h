@@ -75,8 +75,6 @@ int slack_call(struct tc_turn *turn, enum slack_method method, json_t *body, str
 /* The same for a method that reads: a GET with this query. */
 int slack_get(struct tc_turn *turn, enum slack_method method, const char *query,
               struct tc_http *http);
-/* Compact text of a value, which is taken over; until the callback ends. NULL: no memory. */
-const char *slack_dump(struct tc_turn *turn, json_t *value);
 /* Plain text as Slack's markup that shows exactly this text; bytes 0: all of it. "": nothing is
  * visible. Until the callback ends. */
 const char *slack_escape(struct tc_turn *turn, const char *plain, size_t bytes);

@@ -257,7 +257,7 @@ static bool press(struct tc_turn *lobby, const json_t *payload, const json_t *ac
                      strcmp(button + sizeof prefix - 1, data) == 0;
     if (!to.chat || !to.user)
         return true;
-    const char *const answers = slack_dump(lobby, slack_form_read(payload));
+    const char *const answers = tc_json(lobby, "o", slack_form_read(payload));
     return act(lobby, TC_CHAT_ACTION(.id = when ? tc_sprint(lobby, "%s:%s", when, to.user) : NULL,
                                      .data = own ? data : "", .target = to,
                                      .topic = topic_of_press(lobby, payload, &to), .user = to.user,

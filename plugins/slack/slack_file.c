@@ -91,7 +91,7 @@ int slack_file_request(struct tc_turn *turn, const struct tc_op *op, struct tc_h
 static void go_on(struct tc_turn *turn, struct tc_result *result, json_t *cursor)
 {
     result->kind = TC_RESULT_NEXT_STEP;
-    result->cursor = cursor ? slack_dump(turn, cursor) : NULL;
+    result->cursor = cursor ? tc_json(turn, "o", cursor) : NULL;
 }
 
 static void read_place(struct tc_turn *turn, const json_t *ok, struct tc_result *result)

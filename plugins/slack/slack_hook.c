@@ -8,27 +8,9 @@
 
 #include "slack_inbound.h"
 
-#define DIGITS_MAX 12
 #define WINDOW_S 300 /* of a signature: an older request is one that somebody repeats */
 
-static const char *header(const struct tc_hit *hit, const char *name)
-{
-    for (size_t i = 0; i < hit->header_count; i++)
-        if (strcasecmp(hit->headers[i].name, name) == 0)
-            return hit->headers[i].value;
-    return NULL;
-}
-
 /* ---- signature ---- */
-
-static bool is_recent(const char *timestamp)
-{
-    const size_t digits = strspn(timestamp, "0123456789");
-    if (digits == 0 || digits > DIGITS_MAX || timestamp[digits])
-        return false;
-    const int64_t age = (int64_t)time(NULL) - strtoll(timestamp, NULL, 10);
-    return age <= WINDOW_S && age >= -WINDOW_S;
-}
 
 /* Of "v0:TIME:BODY"; the body may contain NUL. */
 static const char *sign(struct tc_turn *lobby, const char *timestamp, const struct tc_hit *hit)
@@ -48,9 +30,9 @@ static const char *sign(struct tc_turn *lobby, const char *timestamp, const stru
 
 static bool is_signed(struct tc_turn *lobby, const struct tc_hit *hit)
 {
-    const char *const timestamp = header(hit, "X-Slack-Request-Timestamp");
-    const char *const signature = header(hit, "X-Slack-Signature");
-    return timestamp && signature && is_recent(timestamp) &&
+    const char *const timestamp = tc_header_value(lobby, hit, "X-Slack-Request-Timestamp");
+    const char *const signature = tc_header_value(lobby, hit, "X-Slack-Signature");
+    return signature && tc_is_recent(lobby, timestamp, WINDOW_S) &&
            tc_same(lobby, signature, sign(lobby, timestamp, hit));
 }
 

@@ -75,5 +75,5 @@ void slack_lookup_read(struct tc_turn *turn, const struct tc_op *op, const json_
     result->kind = found ? TC_RESULT_DONE : next ? TC_RESULT_NEXT_STEP : TC_RESULT_NOT_FOUND;
     result->message = found ? tc_sprint(turn, "%s", found) : NULL;
     if (next && !found)
-        result->cursor = slack_dump(turn, json_pack("{s:s*, s:s}", "id", file, "next", next));
+        result->cursor = tc_json(turn, "{s:s*, s:s}", "id", file, "next", next);
 }

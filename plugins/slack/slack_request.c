@@ -60,15 +60,6 @@ static const struct {
     [PUBLISH_VIEW] = {"views.publish", 1u << RATE_TIER4},
 };
 
-const char *slack_dump(struct tc_turn *turn, json_t *value)
-{
-    char *const text = value ? json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY) : NULL;
-    const char *const copy = text ? tc_sprint(turn, "%s", text) : NULL;
-    free(text);
-    json_decref(value);
-    return copy;
-}
-
 const char *slack_escape(struct tc_turn *turn, const char *plain, size_t bytes)
 {
     size_t count = 0;
@@ -88,7 +79,7 @@ int slack_call(struct tc_turn *turn, enum slack_method method, json_t *body, str
     http->headers = method == CONNECTIONS_OPEN ? app : bot;
     http->header_count = 1;
     http->rates = http->lane ? methods[method].rates : 0;
-    http->body = slack_dump(turn, body);
+    http->body = tc_json(turn, "o", body);
     return http->url && http->body ? 0 : -1;
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Socket Mode: one connection that lives, the next one opened before it is given up. */
 #include <string.h>
-#include <sys/random.h>
 
 #include "slack_inbound.h"
 #include "slack_operation.h"
@@ -13,15 +12,6 @@
 static struct slack_socket *socket_of(struct tc_turn *lobby)
 {
     return &state_of(lobby)->socket;
-}
-
-/* Up to half of it more: many hosts do not come back at once. */
-static int64_t jitter(int64_t ms)
-{
-    uint32_t random = 0;
-    if (getrandom(&random, sizeof random, GRND_NONBLOCK) < 0)
-        random = 0;
-    return ms + (int64_t)(random % (uint32_t)(ms / 2 + 1));
 }
 
 static void socket_stop(struct tc_turn *lobby, const char *why)
@@ -54,10 +44,11 @@ static void ask_later(struct tc_turn *lobby)
     if (s->stopped || s->asking || s->next || s->waiting)
         return;
     const unsigned doubled = s->failures < 4 ? s->failures : 4;
-    const int64_t most = BACKOFF_MS << doubled;
+    const int64_t doubling = BACKOFF_MS << doubled;
+    const int64_t ms = doubling < BACKOFF_MAX_MS ? doubling : BACKOFF_MAX_MS;
     s->failures++;
     s->waiting = true;
-    tc_wake(lobby, jitter(most < BACKOFF_MAX_MS ? most : BACKOFF_MAX_MS));
+    tc_wake(lobby, tc_random(lobby, ms, ms + ms / 2));
 }
 
 /* Called again after each pause: a connection that is there stays. */
@@ -130,7 +121,7 @@ int slack_socket_wake(struct tc_turn *lobby)
 
 static void acknowledge(struct tc_turn *lobby, int64_t socket, const char *envelope)
 {
-    const char *text = slack_dump(lobby, json_pack("{s:s}", "envelope_id", envelope));
+    const char *text = tc_json(lobby, "{s:s}", "envelope_id", envelope);
     if (text)
         tc_socket_send(lobby->inst, socket, text, strlen(text));
 }

@@ -94,15 +94,6 @@ static const struct tc_chat chat = {
     .stream_whole = true,
 };
 
-const char *teams_dump(struct tc_turn *turn, json_t *value)
-{
-    char *const text = value ? json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY) : NULL;
-    const char *const copy = text ? tc_sprint(turn, "%s", text) : NULL;
-    free(text);
-    json_decref(value);
-    return copy;
-}
-
 /* Of the connector's own requests. */
 static int on_reply(struct tc_turn *turn, const struct tc_reply *reply, struct tc_verdict *verdict)
 {

@@ -59,9 +59,6 @@ static inline const char *teams_text(const json_t *object, const char *key)
     return json_string_value(json_object_get(object, key));
 }
 
-/* Compact text of a value, which is taken over; until the callback ends. NULL: no memory. */
-const char *teams_dump(struct tc_turn *turn, json_t *value);
-
 /* ---- teams_token.c ---- */
 
 /* The Authorization header of every request to the service: of a token that the host keeps. */

@@ -185,7 +185,7 @@ static int activity_press(struct tc_turn *lobby, const json_t *activity, const j
     const int rc = tc_chat_act(
         lobby, TC_CHAT_ACTION(.id = p.id, .data = button ? button : "", .target = p.target,
                               .topic = p.target.thread, .user = p.target.user, .name = p.name,
-                              .answers = teams_dump(lobby, teams_form_read(data))));
+                              .answers = tc_json(lobby, "o", teams_form_read(data))));
     s->press = NULL;
     return rc < 0 ? 503 : 200;
 }

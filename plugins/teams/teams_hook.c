@@ -12,14 +12,6 @@
 #define BODY_MAX ((size_t)256 << 10)
 #define REFUSED_LOG_S 60 /* at most one line in that time: anybody can send requests */
 
-static const char *hook_header(const struct tc_hit *hit, const char *name)
-{
-    for (size_t i = 0; i < hit->header_count; i++)
-        if (strcasecmp(hit->headers[i].name, name) == 0)
-            return hit->headers[i].value;
-    return NULL;
-}
-
 /* ---- what is in it ---- */
 
 static bool hook_is_endorsed(const json_t *key, const char *channel)
@@ -142,7 +134,7 @@ void teams_hook_free(struct tc_instance *inst)
 
 int teams_hook_take(struct tc_turn *lobby, const struct tc_hit *hit, struct tc_answer *answer)
 {
-    const char *const authorization = hook_header(hit, "Authorization");
+    const char *const authorization = tc_header_value(lobby, hit, "Authorization");
     if (strcmp(hit->method, "POST") != 0)
         answer->status = 405;
     else if (hook_answer(lobby, authorization, hit->body, hit->body_len, answer))

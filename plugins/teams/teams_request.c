@@ -16,7 +16,7 @@ static int request_send(struct tc_turn *turn, const struct tc_op *op, const char
     http->url = teams_url(turn, op, id);
     http->headers = teams_bearer;
     http->header_count = 1;
-    http->body = body ? teams_dump(turn, body) : NULL;
+    http->body = body ? tc_json(turn, "o", body) : NULL;
     return http->url && (!body || http->body) ? 0 : -1;
 }
 

@@ -10,9 +10,8 @@
 
 static int webhook_post(struct tc_turn *turn, json_t *elements)
 {
-    const char *const body =
-        teams_dump(turn, json_pack("{s:s, s:[o]}", "type", "message", "attachments",
-                                   teams_message_card(elements)));
+    const char *const body = tc_json(turn, "{s:s, s:[o]}", "type", "message", "attachments",
+                                     teams_message_card(elements));
     return body ? tc_http(turn,
                           TC_HTTP(.url = "{option:webhook}", .body = body, .lane = "webhook",
                                   .priority = TC_P_FINAL, .flags = TC_DURABLE, .tag = "webhook"))

@@ -40,9 +40,8 @@ static inline const struct telegram_conf *conf_of(const struct tc_turn *turn)
 int telegram_request(struct tc_turn *turn, const struct tc_op *op, struct tc_http *http);
 /* URL of a method of the Bot API. */
 const char *telegram_url(struct tc_turn *turn, const char *method);
-/* Takes the JSON over; text until the callback ends. NULL: no memory. */
-const char *telegram_text(struct tc_turn *turn, json_t *json);
-/* A request of the connector itself, in no order with others. The body is taken over. */
+/* A request of the connector itself, in no order with others. The body is taken over; or
+ * NULL. */
 int telegram_call(struct tc_turn *lobby, const char *method, json_t *body);
 /* A number in JSON, or 0. */
 int64_t telegram_int(const json_t *o, const char *key);

@@ -164,17 +164,10 @@ int telegram_read(struct tc_turn *turn, const struct tc_op *op, const struct tc_
 
 /* ---- webhook ---- */
 
-static bool is_genuine(struct tc_turn *lobby, const struct tc_hit *hit)
-{
-    for (size_t i = 0; i < hit->header_count; i++)
-        if (strcasecmp(hit->headers[i].name, "X-Telegram-Bot-Api-Secret-Token") == 0)
-            return tc_same(lobby, hit->headers[i].value, conf_of(lobby)->webhook_secret);
-    return false;
-}
-
 int telegram_hit(struct tc_turn *lobby, const struct tc_hit *hit, struct tc_answer *answer)
 {
-    if (!is_genuine(lobby, hit)) {
+    if (!tc_same(lobby, tc_header_value(lobby, hit, "X-Telegram-Bot-Api-Secret-Token"),
+                 conf_of(lobby)->webhook_secret)) {
         answer->status = 401;
         return 0;
     }

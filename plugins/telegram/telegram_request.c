@@ -25,20 +25,11 @@ const char *telegram_url(struct tc_turn *turn, const char *method)
     return tc_sprint(turn, "{option:api_base}/bot{option:token}/%s", method);
 }
 
-const char *telegram_text(struct tc_turn *turn, json_t *json)
-{
-    char *const text = json ? json_dumps(json, JSON_COMPACT) : NULL;
-    const char *const kept = text ? tc_sprint(turn, "%s", text) : NULL;
-    free(text);
-    json_decref(json);
-    return kept;
-}
-
 int telegram_call(struct tc_turn *lobby, const char *method, json_t *body)
 {
-    return tc_http(lobby,
-                   TC_HTTP(.url = telegram_url(lobby, method), .body = telegram_text(lobby, body),
-                           .priority = TC_P_NOTICE, .flags = TC_IDEMPOTENT));
+    return tc_http(lobby, TC_HTTP(.url = telegram_url(lobby, method),
+                                  .body = body ? tc_json(lobby, "o", body) : NULL,
+                                  .priority = TC_P_NOTICE, .flags = TC_IDEMPOTENT));
 }
 
 /* ---- bodies ---- */
@@ -284,7 +275,7 @@ int telegram_request(struct tc_turn *turn, const struct tc_op *op, struct tc_htt
     if (op->kind == TC_OP_FETCH)
         return file_request(turn, op, http);
     const char *const method = translate(turn, op, &body);
-    http->body = telegram_text(turn, body);
+    http->body = body ? tc_json(turn, "o", body) : NULL;
     http->url = method ? telegram_url(turn, method) : NULL;
     return http->url ? 0 : -1;
 }

@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -157,15 +156,12 @@ static int on_event(struct tc_turn *turn, const struct tc_event *ev)
 
 /* After attempt n, in seconds; then the last one. Each up to a fifth longer, so that many events do
  * not come back at the same time. */
-static int64_t retry_delay_ms(uint32_t attempts)
+static int64_t retry_delay_ms(struct tc_turn *turn, uint32_t attempts)
 {
     static const int64_t seconds[] = {5, 30, 120, 300, 900, 1800, 3600, 7200, 14400};
     const size_t last = sizeof seconds / sizeof *seconds - 1;
     const int64_t ms = seconds[attempts > last ? last : attempts > 0 ? attempts - 1 : 0] * 1000;
-    uint32_t random = 0;
-    if (getrandom(&random, sizeof random, GRND_NONBLOCK) < 0)
-        random = 0;
-    return ms + (int64_t)(random % (uint32_t)(ms / 5));
+    return tc_random(turn, ms, ms + ms / 5);
 }
 
 static int attempt_send(struct tc_turn *turn, const struct tc_reply *r, const char *timestamp)
@@ -247,7 +243,7 @@ static void event_retry(struct tc_turn *turn, const struct tc_reply *r, struct t
                what ? what : "");
     s->is_failing = true;
     *v = (struct tc_verdict){.next = TC_NEXT_AGAIN,
-                             .hold_ms = asked_ms > 0 ? asked_ms : retry_delay_ms(r->attempts),
+                             .hold_ms = asked_ms > 0 ? asked_ms : retry_delay_ms(turn, r->attempts),
                              .scope = general ? TC_HOLD_INSTANCE : TC_HOLD_LANE,
                              .reason = general && asked_ms == 0 ? what : NULL};
 }

@@ -11,17 +11,8 @@
 
 #include "webhook.h"
 
-#define DIGITS_MAX 12
 #define ID_MAX 256
 #define WINDOW_S 300 /* age of a signature that is accepted, in both directions of time */
-
-static const char *header_find(const struct tc_hit *hit, const char *name)
-{
-    for (size_t i = 0; i < hit->header_count; i++)
-        if (strcasecmp(hit->headers[i].name, name) == 0)
-            return hit->headers[i].value;
-    return NULL;
-}
 
 static const char *member_text(const json_t *object, const char *name)
 {
@@ -77,26 +68,17 @@ static void respond(struct tc_turn *lobby, struct tc_answer *answer, enum tc_acc
 
 /* ---- signature ---- */
 
-static bool time_is_recent(const char *timestamp)
-{
-    const size_t digits = strspn(timestamp, "0123456789");
-    if (digits == 0 || digits > DIGITS_MAX || timestamp[digits])
-        return false;
-    const int64_t age = (int64_t)time(NULL) - strtoll(timestamp, NULL, 10);
-    return age <= WINDOW_S && age >= -WINDOW_S;
-}
-
 /* NULL, or why the request is not that of somebody with a key. */
 static const char *signature_check(struct tc_turn *lobby, const struct tc_hit *hit, const char *id)
 {
     const struct webhook *const s = lobby->inst->state;
-    const char *const timestamp = header_find(hit, "webhook-timestamp");
-    const char *const signatures = header_find(hit, "webhook-signature");
+    const char *const timestamp = tc_header_value(lobby, hit, "webhook-timestamp");
+    const char *const signatures = tc_header_value(lobby, hit, "webhook-signature");
     if (!id || !timestamp || !signatures)
         return "the headers webhook-id, webhook-timestamp and webhook-signature are required";
     if (!*id || strlen(id) > ID_MAX || strchr(id, '.'))
         return "webhook-id must have 1 to 256 bytes and no full stop";
-    if (!time_is_recent(timestamp))
+    if (!tc_is_recent(lobby, timestamp, WINDOW_S))
         return "webhook-timestamp must be the current time in Unix seconds, within 300 s";
     const struct webhook_message message = {id, timestamp, hit->body, hit->body_len};
     return webhook_keys_verify(lobby, &s->in, &message, signatures)
@@ -179,7 +161,7 @@ static void body_take(struct tc_turn *lobby, const json_t *body, const char *id,
 
 int webhook_inbound_take(struct tc_turn *lobby, const struct tc_hit *hit, struct tc_answer *answer)
 {
-    const char *const id = header_find(hit, "webhook-id");
+    const char *const id = tc_header_value(lobby, hit, "webhook-id");
     if (strcmp(hit->method, "POST") != 0) {
         refuse(lobby, answer, 405, "method_not_allowed", "method not allowed; allowed: POST");
         return 0;

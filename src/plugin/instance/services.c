@@ -200,6 +200,10 @@ const struct tc_host *services_table(void)
         .hit_answer = service_hit_answer,
         .chat_describe = service_chat_describe,
         .say = service_say,
+        .ed25519_sign = service_ed25519_sign,
+        .header_value = service_header_value,
+        .random = service_random,
+        .is_recent = service_is_recent,
     };
     return &table;
 }

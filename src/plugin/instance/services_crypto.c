@@ -9,6 +9,18 @@
 
 #define HEX_SIZE(bytes) (2 * (bytes) + 1)
 
+static char *hex_text(struct arena *arena, const uint8_t *bytes, size_t n)
+{
+    static const char digits[] = "0123456789abcdef";
+    char *const hex = arena_alloc(arena, HEX_SIZE(n));
+    for (size_t i = 0; i < n; i++) {
+        hex[2 * i] = digits[bytes[i] >> 4];
+        hex[2 * i + 1] = digits[bytes[i] & 15];
+    }
+    hex[2 * n] = '\0';
+    return hex;
+}
+
 char *service_hmac_sha256(struct tc_turn *turn, const char *key, size_t key_len, const char *data,
                           size_t len)
 {
@@ -21,20 +33,13 @@ char *service_hmac_sha256(struct tc_turn *turn, const char *key, size_t key_len,
                         "the key or the data is NULL");
         return NULL;
     }
-    static const char digits[] = "0123456789abcdef";
     struct hmac_sha256_ctx hmac;
     uint8_t digest[SHA256_DIGEST_SIZE];
-    char *const hex = arena_alloc(arena, HEX_SIZE(sizeof digest));
     hmac_sha256_set_key(&hmac, key_len, (const uint8_t *)(key ? key : ""));
     hmac_sha256_update(&hmac, len, (const uint8_t *)(data ? data : ""));
     hmac_sha256_digest(&hmac, sizeof digest, digest);
-    for (size_t i = 0; i < sizeof digest; i++) {
-        hex[2 * i] = digits[digest[i] >> 4];
-        hex[2 * i + 1] = digits[digest[i] & 15];
-    }
-    hex[2 * sizeof digest] = '\0';
     explicit_bzero(&hmac, sizeof hmac);
-    return hex;
+    return hex_text(arena, digest, sizeof digest);
 }
 
 bool service_same(struct tc_turn *turn, const char *a, const char *b)
@@ -79,4 +84,24 @@ bool service_ed25519_verify(struct tc_turn *turn, const char *public_key, const 
     }
     return read_hex(sign, sizeof sign, signature) && (data || !len) &&
            ed25519_sha512_verify(key, len, (const uint8_t *)(data ? data : ""), sign);
+}
+
+char *service_ed25519_sign(struct tc_turn *turn, const char *private_key, const char *data,
+                           size_t len)
+{
+    uint8_t key[ED25519_KEY_SIZE], public_key[ED25519_KEY_SIZE], sign[ED25519_SIGNATURE_SIZE];
+    const uint8_t *const bytes = (const uint8_t *)(data ? data : "");
+    struct arena *const arena =
+        services_get_scratch(turn, HEX_SIZE(sizeof sign), "tc_ed25519_sign");
+    if (!arena)
+        return NULL;
+    if (!read_hex(key, sizeof key, private_key) || (!data && len)) {
+        services_refuse(instance_check(turn->inst), "tc_ed25519_sign",
+                        "the private key must have 64 hexadecimal digits, and data must be given");
+        return NULL;
+    }
+    ed25519_sha512_public_key(public_key, key);
+    ed25519_sha512_sign(public_key, key, len, bytes, sign);
+    explicit_bzero(key, sizeof key);
+    return hex_text(arena, sign, sizeof sign);
 }

@@ -61,6 +61,9 @@ char *service_json_key(struct tc_turn *turn, const char *json, int i);
 char *service_json_member(struct tc_turn *turn, const char *json, const char *name);
 char *service_quote(struct tc_turn *turn, const char *text);
 char *service_say(struct tc_turn *turn, const char *english, const char *value);
+const char *service_header_value(const struct tc_header *headers, size_t count, const char *name);
+int64_t service_random(struct tc_turn *turn, int64_t least, int64_t most);
+bool service_is_recent(struct tc_turn *turn, const char *text, int64_t seconds);
 
 /* services_crypto.c */
 char *service_hmac_sha256(struct tc_turn *turn, const char *key, size_t key_len, const char *data,
@@ -68,6 +71,8 @@ char *service_hmac_sha256(struct tc_turn *turn, const char *key, size_t key_len,
 bool service_same(struct tc_turn *turn, const char *a, const char *b);
 bool service_ed25519_verify(struct tc_turn *turn, const char *public_key, const char *signature,
                             const char *data, size_t len);
+char *service_ed25519_sign(struct tc_turn *turn, const char *private_key, const char *data,
+                           size_t len);
 
 /* services_inbound.c */
 enum tc_accepted service_submit(struct tc_turn *turn, const struct tc_inbound *inbound,

@@ -1,8 +1,15 @@
 /* SPDX-License-Identifier: MIT
- * Values in JSON text that a plugin has received, and the encoding of texts in URLs. What is not
- * JSON is logged; what is absent is NULL. */
+ * Values in JSON text and in headers that a plugin has received, the encoding of texts in URLs, and
+ * random delays. What is not JSON is logged; what is absent is NULL. */
+#include <stdlib.h>
+#include <strings.h>
+#include <sys/random.h>
+
+#include "base/sys/clock.h"
 #include "event/json/json_reader.h"
 #include "plugin/instance/services_internal.h"
+
+#define TIME_DIGITS 12
 
 static char *services_value_text(struct arena *arena, struct str value)
 {
@@ -100,4 +107,34 @@ char *service_quote(struct tc_turn *turn, const char *text)
     }
     *to = '\0';
     return out;
+}
+
+/* ---- headers, times ---- */
+
+const char *service_header_value(const struct tc_header *headers, size_t count, const char *name)
+{
+    for (size_t i = 0; name && i < count; i++)
+        if (strcasecmp(headers[i].name, name) == 0)
+            return headers[i].value;
+    return NULL;
+}
+
+int64_t service_random(struct tc_turn *turn, int64_t least, int64_t most)
+{
+    uint32_t random = 0;
+    (void)turn;
+    if (getrandom(&random, sizeof random, GRND_NONBLOCK) != (ssize_t)sizeof random)
+        random = 0;
+    return most > least ? least + (int64_t)(random % ((uint64_t)most - (uint64_t)least + 1))
+                        : least;
+}
+
+bool service_is_recent(struct tc_turn *turn, const char *text, int64_t seconds)
+{
+    const size_t digits = text ? strspn(text, "0123456789") : 0;
+    (void)turn;
+    if (digits == 0 || digits > TIME_DIGITS || text[digits])
+        return false;
+    const int64_t age = (int64_t)clock_wall_s() - strtoll(text, NULL, 10);
+    return age <= seconds && age >= -seconds;
 }

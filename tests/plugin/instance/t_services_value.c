@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT
+ * Tests of the services for values, headers, times, random numbers and signatures, as a plugin
+ * calls them. */
+#include <jansson.h>
+#include <string.h>
+
+#include "base/sys/clock.h"
+#include "plugin/actor.h"
+#include "tap/tap.h"
+
+static void read_members(struct tc_turn *t)
+{
+    static const char json[] = "{\"!a/b~c:d.e\":{\"x\":1}, \"\\u00e9\":\"v\", \"0\":[true]}";
+    is_str(tc_json_key(t, json, 0), "!a/b~c:d.e", "the name of a member");
+    is_str(tc_json_key(t, json, 1), "é", "an escaped one");
+    is_str(tc_json_key(t, json, 2), "0", "the last one");
+    ok(!tc_json_key(t, json, 3) && !tc_json_key(t, json, -1), "no more");
+    ok(!tc_json_key(t, "[1]", 0) && !tc_json_key(t, "{}", 0), "an array has none");
+    is_str(tc_json_member(t, json, "!a/b~c:d.e"), "{\"x\":1}", "its value");
+    is_str(tc_json_member(t, json, "é"), "v", "a text");
+    is_str(tc_json_member(t, json, "0"), "[true]", "of a number");
+    ok(!tc_json_member(t, json, "a") && !tc_json_member(t, json, ""), "one that is absent");
+    ok(!tc_json_member(t, "[1]", "0"), "an element is no member");
+    ok(!tc_json_member(t, NULL, "a") && !tc_json_key(t, NULL, 0), "of nothing");
+    is_str(tc_json_member(t, "{\"a\":1,\"a\":2}", "a"), "2", "the last of two");
+    actor_logged();
+    ok(!tc_json_member(t, "{", "a") && !tc_json_key(t, "{", 0), "of what is no JSON");
+    has_str(actor_logged(), "tc_json_member(\"a\"): the searched text is not JSON", "  is told");
+    is_str(tc_quote(t, "!room:a.b/c d%é~-_"), "%21room%3Aa.b%2Fc%20d%25%C3%A9~-_", "tc_quote");
+    is_str(tc_quote(t, ""), "", "  of nothing");
+    ok(!tc_quote(t, NULL), "  of NULL");
+    is_str(tc_say(t, "Allowed by {by}", "Ann"), "Allowed by Ann", "tc_say");
+    ok(!tc_say(t, NULL, NULL), "  of NULL");
+    is_str(tc_json(t, "o", json_pack("{s:[i]}", "a", 1)), "{\"a\":[1]}", "tc_json of a value");
+    actor_logged();
+    ok(!tc_json(t, "o", (json_t *)NULL), "  of none");
+    has_str(actor_logged(), "tc_json(\"o\"): ", "  is told");
+}
+
+static void search_headers(struct tc_turn *t)
+{
+    static const struct tc_header headers[] = {{"a-b", "1"}, {"X-C", "2"}, {"A-B", "3"}};
+    const struct tc_hit hit = {.headers = headers, .header_count = 3};
+    const struct tc_reply none = {0};
+    is_str(tc_header_value(t, &hit, "A-b"), "1", "tc_header_value");
+    is_str(tc_header_value(t, &hit, "x-c"), "2", "  of another one");
+    ok(!tc_header_value(t, &hit, "a") && !tc_header_value(t, &hit, NULL), "  that is absent");
+    ok(!tc_header_value(t, &none, "a-b"), "  of none");
+}
+
+static void measure(struct tc_turn *t)
+{
+    bool seen[3] = {false};
+    for (int i = 0; i < 1000; i++) {
+        const int64_t n = tc_random(t, 7, 9);
+        if (n < 7 || n > 9)
+            ok(false, "tc_random is out of range: %lld", (long long)n);
+        else
+            seen[n - 7] = true;
+    }
+    ok(seen[0] && seen[1] && seen[2], "tc_random");
+    ok(tc_random(t, 5, 5) == 5 && tc_random(t, 5, 4) == 5, "  of one number");
+    clock_fake(0, 1000.5);
+    ok(tc_is_recent(t, "1000", 0) && tc_is_recent(t, "970", 30) && tc_is_recent(t, "1030", 30),
+       "tc_is_recent");
+    ok(!tc_is_recent(t, "969", 30) && !tc_is_recent(t, "1031", 30), "  too old, too new");
+    ok(!tc_is_recent(t, NULL, 30) && !tc_is_recent(t, "", 2000) && !tc_is_recent(t, "+990", 30) &&
+           !tc_is_recent(t, "990 ", 30) && !tc_is_recent(t, "0000000000990", 30),
+       "  no time");
+    ok(tc_is_recent(t, "000000000990", 30), "  of twelve digits");
+    clock_fake_end();
+}
+
+/* Vectors of RFC 4231 and RFC 8032. */
+static void verify(struct tc_turn *t)
+{
+    static const char seed[] = "9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60";
+    static const char key[] = "d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a";
+    static const char sign[] = "e5564300c360ac729086e2cc806e828a84877f1eb8e5d974d873e06522490155"
+                               "5fb8821590a33bacc61e39701cf9b46bd25bf5f0595bbe24655141438e7a100b";
+    static const char key2[] = "3d4017c3e843895a92b70aa74d1b7ebc9c982ccf2ec4968cc0cd55f12af4660c";
+    static const char sign2[] = "92A009A9F0D4CAB8720E820B5F642540A2B27B5416503F8FB3762223EBDB69DA"
+                                "085AC1E43E15996E458F3613D0F11D8C387B2EAEB4302AEEB00D291612BB0C00";
+    is_str(tc_hmac_sha256(t, "Jefe", 4, "what do ya want for nothing?", 28),
+           "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843", "tc_hmac_sha256");
+    is_str(tc_hmac_sha256(t, NULL, 0, NULL, 0),
+           "b613679a0814d9ec772f95d778c35fc5ff1697c493715653c6c712144292c5ad", "  of nothing");
+    ok(tc_same(t, "abc", "abc") && !tc_same(t, "abc", "abd") && !tc_same(t, "abc", "ab"),
+       "tc_same");
+    ok(!tc_same(t, NULL, NULL) && !tc_same(t, "", NULL), "  of nothing");
+    ok(tc_ed25519_verify(t, key, sign, "", 0), "a signature of nothing");
+    ok(tc_ed25519_verify(t, key2, sign2, "r", 1), "one of a byte, in capitals");
+    ok(!tc_ed25519_verify(t, key2, sign2, "s", 1) && !tc_ed25519_verify(t, key, sign2, "r", 1),
+       "of other data, with another key");
+    actor_logged();
+    ok(!tc_ed25519_verify(t, key, "x", "", 0) && !tc_ed25519_verify(t, key, NULL, "", 0),
+       "a signature that is none");
+    is_str(actor_logged(), "", "  is not told");
+    is_str(tc_ed25519_sign(t, seed, "", 0), sign, "tc_ed25519_sign");
+    ok(tc_ed25519_verify(t, key, tc_ed25519_sign(t, seed, "a\0b", 3), "a\0b", 3), "  of bytes");
+    actor_logged();
+    ok(!tc_ed25519_sign(t, "9d61", "", 0) && !tc_ed25519_sign(t, seed, NULL, 1), "  by no key");
+    has_str(actor_logged(), "tc_ed25519_sign: the private key must have 64 hexadecimal digits",
+            "  is told");
+    ok(!tc_ed25519_verify(t, "d75a", sign, "", 0) && !tc_hmac_sha256(t, NULL, 3, "secret-x", 8),
+       "a key that is none");
+    const char *const log = actor_logged();
+    has_str(log, "tc_ed25519_verify: the public key must have 64 hexadecimal digits", "  is told");
+    ok(!strstr(log, "d75a") && !strstr(log, "secret-x"), "  but not what it is");
+}
+
+static void test_values(void)
+{
+    struct instance *const in = actor_make(&actor_host);
+    struct instance_turn *const t = actor_open(in, "t1");
+    actor_deliver(in, t, TC_START, read_members);
+    actor_deliver(in, t, TC_START, search_headers);
+    actor_deliver(in, t, TC_START, measure);
+    actor_deliver(in, t, TC_START, verify);
+    instance_free(in);
+}
+
+int main(void)
+{
+    plan_lazy();
+    actor_begin_log();
+    test_values();
+    actor_end();
+}
