@@ -88,8 +88,8 @@ struct tc_field_option {
     const char *about; /* or NULL */
 };
 
-/* A question that the service collects by a form (TC_INPUT_FIELDS). People may also answer by a
- * text of their own. */
+/* A question that the service collects by a form (TC_INPUT_FIELDS, TC_INPUT_DIALOG). People may also
+ * answer by a text of their own. */
 struct tc_field {
     const char *id;    /* "" if the request has no questions: only a text is wanted */
     const char *label; /* a few words, or NULL; the card has the whole question */
@@ -185,7 +185,8 @@ struct tc_op {
     const char *action;               /* PRIVATE */
     const struct tc_menu_entry *menu; /* MENU; else NULL */
     size_t menu_count;
-    const struct tc_field *fields; /* of an open card whose questions a form collects; else NULL */
+    const struct tc_field *fields; /* FIELDS: of an open card whose questions a form collects; else
+                                      NULL */
     size_t field_count;
     const struct tc_stream_item *items; /* STREAM_…; lines only without TC_OMIT_FORMAT */
     size_t item_count;
@@ -269,6 +270,10 @@ enum tc_input {
     TC_INPUT_REACTIONS, /* allow and deny by reaction, the rest by a message */
     TC_INPUT_BUTTONS,   /* one press per choice; several choices by editing the card */
     TC_INPUT_FIELDS,    /* buttons, and a form that collects the answers to all questions */
+#if TURNCAST_API_MINOR >= 6
+    TC_INPUT_DIALOG, /* since 1.6. Buttons; what a press of one cannot say (a text, several options,
+                        several questions) is asked by a form that a button opens: tc_chat_form */
+#endif
 };
 
 /* Native streams: messages that grow while the turn runs. A stream is ended before its limits; what
@@ -296,8 +301,8 @@ struct tc_chat {
     int64_t idempotency_ms; /* KEY; 0: for ever */
     enum tc_input input;
     unsigned buttons;            /* of one message; 0: no limit */
-    unsigned fields;             /* FIELDS: of one card; with more questions the card is answered by
-                                    buttons; 0: no limit */
+    unsigned fields;             /* FIELDS, DIALOG: of one card; with more questions the card is
+                                    answered by buttons; 0: no limit */
     uint32_t rates, rates_group; /* bits of tc_plugin.rates for messages and their edits */
     struct tc_reply_map reply;
     bool colon_ids;           /* ids of chats contain colons: in the option approvals.to the text
@@ -391,6 +396,14 @@ struct tc_chat_action {
 /* For a plugin with a chat table. Passes on the press of a button, or a reaction. 0: acknowledge;
  * -1: it was not saved and has to come again. */
 #define tc_chat_act(lobby, action) ((lobby)->inst->host->chat_act((lobby), (action)))
+#if TURNCAST_API_MINOR >= 6
+/* Since 1.6. For TC_INPUT_DIALOG: the form that the pressed button (action.data, in action.target)
+ * opens; when it is submitted, pass it on with tc_chat_act, with the same data and its answers.
+ * Until the callback ends. NULL: the button opens none, or its card is not open any more: pass the
+ * press on with tc_chat_act. */
+#define tc_chat_form(lobby, action, count)                                                         \
+    ((lobby)->inst->host->chat_form((lobby), (action), (count)))
+#endif
 /* For a plugin with the flag TC_CHATS, in init: this instance is a chat connector with this table,
  * which is copied; what it points to lasts as long as the instance. A later call replaces the
  * table. -1 if the table is not valid; logged. */

@@ -230,6 +230,7 @@ struct tc_host {
     const char *(*header_value)(const struct tc_header *, size_t, const char *);
     int64_t (*random)(struct tc_turn *, int64_t, int64_t);
     bool (*is_recent)(struct tc_turn *, const char *, int64_t);
+    const struct tc_field *(*chat_form)(struct tc_turn *, const struct tc_chat_action *, size_t *);
 #endif
 };
 

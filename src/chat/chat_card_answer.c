@@ -214,6 +214,21 @@ static bool react(struct chat_answer *a, const struct tc_chat_action *action)
     return true;
 }
 
+const struct tc_field *chat_open_form(struct chat *c, const struct tc_chat_action *action,
+                                      size_t *count)
+{
+    char ticket[TICKET_MAX + 1], what[WHAT_MAX + 1];
+    const bool opens =
+        action->data && read_data(action->data, ticket, what) && strcmp(what, "answer") == 0;
+    const struct chat_card *const card = opens ? chat_card_find_ticket(&c->cards, ticket) : NULL;
+    json_decref(c->form);
+    c->form = card && c->table.input == TC_INPUT_DIALOG && is_shown_in(card, action->target.chat)
+                  ? chat_card_fields(card, &c->table)
+                  : NULL;
+    *count = json_array_size(c->form);
+    return *count ? chat_read_fields(c, c->form) : NULL;
+}
+
 bool chat_cards_take_action(struct chat *c, const struct tc_chat_action *action,
                             enum tc_accepted *how, const char **text, bool *alert)
 {

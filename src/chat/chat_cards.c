@@ -91,7 +91,7 @@ static bool chat_cards_draw(struct chat *c, const struct chat_card *card,
     r->slot = slot_of(c, card, place);
     r->target = place->to;
     r->buttons = chat_card_buttons(card, &c->table);
-    r->fields = chat_card_fields(card, &c->table);
+    r->fields = c->table.input == TC_INPUT_FIELDS ? chat_card_fields(card, &c->table) : NULL;
     return chat_render_one(c, r, text.p, 0);
 }
 

@@ -60,6 +60,7 @@ void chat_free(struct chat *c)
     chat_card_list_fini(&c->cards);
     chat_files_free(c);
     json_decref(c->moved);
+    json_decref(c->form);
     arena_fini(&c->scratch);
     free(c->receiving.self);
     free(c->receiving.cursor);
@@ -82,6 +83,8 @@ void chat_replace_table(struct chat *c, const struct tc_chat *table)
 
 void chat_end_callback(struct chat *c)
 {
+    json_decref(c->form);
+    c->form = NULL;
     arena_reset(&c->scratch);
 }
 

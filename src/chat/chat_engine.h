@@ -59,8 +59,10 @@ bool chat_take_reply(struct chat *c, struct chat_turn *t, const struct tc_reply 
 /* Frees what the engine made for this callback. */
 void chat_end_callback(struct chat *c);
 
-/* tc_chat_receive and tc_chat_act. */
+/* tc_chat_receive, tc_chat_act and tc_chat_form. */
 enum tc_accepted chat_take_message(struct chat *c, const struct tc_chat_message *message);
 int chat_take_action(struct chat *c, const struct tc_chat_action *action);
+const struct tc_field *chat_open_form(struct chat *c, const struct tc_chat_action *action,
+                                      size_t *count);
 
 #endif

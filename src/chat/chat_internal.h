@@ -112,6 +112,7 @@ struct chat {
     struct chat_recent taken;  /* actions and messages that have been carried out */
     struct chat_recent menued; /* people whose menu was published */
     json_t *moved;             /* chats that got other ids: {from: to} */
+    json_t *form;              /* that was opened in this callback; or NULL */
     bool drafts;               /* progress is shown by drafts where that is possible */
     bool streams;              /* progress is shown by native streams where that is possible */
     bool source;               /* answers are sent as Markdown where that is possible */
@@ -151,6 +152,8 @@ struct tc_op chat_make_op(struct chat *c, const struct tc_turn *turn, const stru
 bool chat_can(const struct chat *c, enum tc_op_kind op);
 /* Turns the record into a request of the plugin and queues it. extra may be NULL. -1: the plugin
  * cannot express it, or the request was refused; logged. */
+/* Fields of a record, of which they borrow the texts; until the callback ends. */
+const struct tc_field *chat_read_fields(struct chat *c, const json_t *list);
 int chat_send(struct chat *c, struct tc_turn *turn, const struct chat_record *r,
               const struct chat_send_extra *extra);
 /* The content of the file of a request, for the next attempt; chat_send keeps it with each request

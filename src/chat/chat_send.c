@@ -106,13 +106,13 @@ static const struct tc_field_option *read_options(struct chat *c, const json_t *
     return options;
 }
 
-static const struct tc_field *read_fields(struct chat *c, const struct chat_record *r)
+const struct tc_field *chat_read_fields(struct chat *c, const json_t *list)
 {
     struct tc_field *const fields =
-        arena_alloc(&c->scratch, (json_array_size(r->fields) + 1) * sizeof *fields);
+        arena_alloc(&c->scratch, (json_array_size(list) + 1) * sizeof *fields);
     size_t i;
     const json_t *one;
-    json_array_foreach(r->fields, i, one)
+    json_array_foreach(list, i, one)
     {
         const json_t *const options = json_array_get(one, 3);
         fields[i] = (struct tc_field){.id = json_string_value(json_array_get(one, 0)),
@@ -338,7 +338,7 @@ int chat_send(struct chat *c, struct tc_turn *turn, const struct chat_record *r,
     file.len = more->len;
     op.buttons = buttons;
     op.button_count = read_buttons(r, buttons);
-    op.fields = r->fields ? read_fields(c, r) : NULL;
+    op.fields = r->fields ? chat_read_fields(c, r->fields) : NULL;
     op.field_count = json_array_size(r->fields);
     op.view = more->view;
     op.items = more->items;

@@ -104,11 +104,11 @@ static const char *field_of(struct tc_turn *t, const struct tc_field *f)
                    "options", list);
 }
 
-static const char *fields_of(struct tc_turn *t, const struct tc_op *op)
+static const char *fields_of(struct tc_turn *t, const struct tc_field *fields, size_t count)
 {
     const char *list = "[]";
-    for (size_t i = 0; i < op->field_count; i++)
-        list = tc_json(t, "[j*, j]", list, field_of(t, &op->fields[i]));
+    for (size_t i = 0; i < count; i++)
+        list = tc_json(t, "[j*, j]", list, field_of(t, &fields[i]));
     return list;
 }
 
@@ -187,7 +187,8 @@ static int chatbox_request(struct tc_turn *t, const struct tc_op *op, struct tc_
                 "buttons", buttons_of(t, op), "silent", op->silent, "source", op->source, "off",
                 op->off, "part", (int)op->part, "cursor", op->cursor, "reaction", (int)op->reaction,
                 "omit", (int)op->omit, "action", op->action, "menu", menu_of(t, op), "fields",
-                fields_of(t, op), "items", items_of(t, op), "view", view_of(t, op));
+                fields_of(t, op->fields, op->field_count), "items", items_of(t, op), "view",
+                view_of(t, op));
     return http->body ? 0 : -1;
 }
 
@@ -237,8 +238,10 @@ static int take_message(struct tc_turn *l, const char *body, int *status)
     return 0;
 }
 
-static int take_action(struct tc_turn *l, const char *body, int *status)
+/* A press that opens a form is answered with its fields. */
+static int take_action(struct tc_turn *l, const char *body, struct tc_answer *answer)
 {
+    size_t count = 0;
     const char *const reaction = tc_json_get(l, body, "/reaction");
     const struct tc_chat_action a = {
         .size = sizeof a,
@@ -255,14 +258,19 @@ static int take_action(struct tc_turn *l, const char *body, int *status)
         .stop = tc_json_get(l, body, "/stop") != NULL,
         .menu = tc_json_get(l, body, "/menu") != NULL,
     };
-    *status = tc_chat_act(l, &a) < 0 ? 503 : 200;
+    const struct tc_field *const form =
+        tc_json_get(l, body, "/opens") ? tc_chat_form(l, &a, &count) : NULL;
+    if (form)
+        answer->body = fields_of(l, form, count);
+    else
+        answer->status = tc_chat_act(l, &a) < 0 ? 503 : 200;
     return 0;
 }
 
 static int on_hit(struct tc_turn *lobby, const struct tc_hit *hit, struct tc_answer *answer)
 {
     return strcmp(hit->path, "/message") == 0 ? take_message(lobby, hit->body, &answer->status)
-                                              : take_action(lobby, hit->body, &answer->status);
+                                              : take_action(lobby, hit->body, answer);
 }
 
 /* What a poll brings is taken as from the route. */

@@ -4,7 +4,8 @@
 
 chat_modules = tests/chat/chat_key.so tests/chat/chat_lookup.so tests/chat/chat_none.so \
 	tests/chat/chat_stream.so tests/chat/chat_text.so tests/chat/chat_menu.so tests/chat/chat_fields.so \
-	tests/chat/chat_html.so tests/chat/chat_brief.so tests/chat/chat_whole.so
+	tests/chat/chat_html.so tests/chat/chat_brief.so tests/chat/chat_whole.so \
+	tests/chat/chat_dialog.so
 CHAT_KEY = -DCHATBOX_IDEMPOTENCY=TC_IDEMPOTENCY_KEY -DCHATBOX_TYPING_MS=25000
 CHAT_BRIEF = -DCHATBOX_IDEMPOTENCY=TC_IDEMPOTENCY_KEY -DCHATBOX_IDEMPOTENCY_MS=120000
 CHAT_LOOKUP = -DCHATBOX_IDEMPOTENCY=TC_IDEMPOTENCY_LOOKUP
@@ -13,6 +14,7 @@ CHAT_WHOLE = -DCHATBOX_STREAM_WHOLE=true -DCHATBOX_LACKS='TC_CAN(TC_OP_MENU)'
 CHAT_HTML = -DCHATBOX_STREAM_FORM=TC_HTML -DCHATBOX_LACKS='TC_CAN(TC_OP_MENU)'
 CHAT_TEXT = -DCHATBOX_INPUT=TC_INPUT_TEXT -DCHATBOX_CHAT_OPTION='"number"' -DCHATBOX_LACKS='(TC_CAN(TC_OP_EDIT) | TC_CAN(TC_OP_MENU) | CHATBOX_STREAMS)'
 CHAT_MENU = -DCHATBOX_LACKS=CHATBOX_STREAMS
+CHAT_DIALOG = -DCHATBOX_INPUT=TC_INPUT_DIALOG -DCHATBOX_FORMS -DCHATBOX_LACKS=CHATBOX_STREAMS
 CHAT_FIELDS = -DCHATBOX_INPUT=TC_INPUT_FIELDS -DCHATBOX_FORMS -DCHATBOX_LACKS=CHATBOX_STREAMS
 
 $(chat_modules): tests/chat/chatbox.c $(turncastinclude_HEADERS)
@@ -26,6 +28,7 @@ $(chat_modules): tests/chat/chatbox.c $(turncastinclude_HEADERS)
 		*_stream.so) set -- $(CHAT_STREAM) ;; \
 		*_text.so) set -- $(CHAT_TEXT) ;; \
 		*_menu.so) set -- $(CHAT_MENU) ;; \
+		*_dialog.so) set -- $(CHAT_DIALOG) ;; \
 		*_fields.so) set -- $(CHAT_FIELDS) ;; \
 		*) set -- ;; \
 		esac; $(FAULT_CC) "$$@" -o $@ $(srcdir)/tests/chat/chatbox.c
@@ -36,6 +39,7 @@ CLEANFILES += $(chat_modules)
 
 CHAT_TESTS = \
 	tests/chat/brief/doubt.script \
+	tests/chat/dialog/card.script \
 	tests/chat/fields/card.script \
 	tests/chat/fields/menu.script \
 	tests/chat/fields/word.script \

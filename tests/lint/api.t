@@ -84,6 +84,8 @@ since 6 tc_say 'return tc_say(t, r->kind, NULL) ? 0 : -1;'
 since 6 tc_ed25519_sign 'return tc_ed25519_sign(t, r->kind, "", 0) ? 0 : -1;'
 since 6 tc_random 'return (int)tc_random(t, 1, 2);'
 since 6 tc_is_recent 'return tc_is_recent(t, r->kind, 1) ? 0 : -1;'
+since 6 TC_INPUT_DIALOG 'return TC_INPUT_DIALOG;'
+since 6 tc_chat_form 'size_t n; return tc_chat_form(t, NULL, &n) ? 0 : -1;'
 since 6 tc_header_value 'struct tc_reply m = {0}; return tc_header_value(t, &m, "a") ? 0 : -1;'
 since 6 'address of a probe' 'return TC_PROBE(.address = true)->address ? 0 : -1;'
 

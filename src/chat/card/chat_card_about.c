@@ -15,6 +15,7 @@
 #define SUBJECT_MAX ((size_t)2000)
 #define MORE_MAX ((size_t)700)
 #define WORDS_MAX 300
+#define HEADER_MAX 60
 #define QUESTIONS_MAX 12
 #define OPTIONS_MAX 10
 
@@ -139,6 +140,7 @@ static json_t *short_questions(const json_t *questions, size_t most)
         json_t *const one = json_object(), *const options = json_array();
         set_text(one, "prompt", chat_json_text(question, "prompt"), most);
         json_object_set(one, "id", json_object_get(question, "id"));
+        set_text(one, "header", chat_json_text(question, "header"), HEADER_MAX);
         if (chat_draft_is_multi(question))
             json_object_set_new(one, "multi", json_true());
         json_array_foreach(json_object_get(question, "options"), k, option)

@@ -17,7 +17,16 @@
 
 bool chat_card_has_buttons(enum tc_input input)
 {
-    return input == TC_INPUT_BUTTONS || input == TC_INPUT_FIELDS;
+    return input == TC_INPUT_BUTTONS || input == TC_INPUT_FIELDS || input == TC_INPUT_DIALOG;
+}
+
+/* Where a form has to be opened first, one option of one question is chosen by a press alone. */
+static bool chat_form_is_wanted(const struct chat_card *card, enum tc_input input)
+{
+    const json_t *const options = json_object_get(chat_draft_question(card, NULL), "options");
+    return input == TC_INPUT_FIELDS ||
+           (input == TC_INPUT_DIALOG &&
+            !(chat_card_is_single(card) && json_array_size(options) > 0));
 }
 
 static bool chat_form_can_answer(const struct chat_card *card)
@@ -38,7 +47,7 @@ bool chat_card_has_form(const struct chat_card *card, const struct tc_chat *tabl
     const json_t *const questions = json_object_get(card->about, "questions");
     size_t i;
     const json_t *question;
-    if (table->input != TC_INPUT_FIELDS || !card->ticket || chat_card_is_approval(card) ||
+    if (!chat_form_is_wanted(card, table->input) || !card->ticket || chat_card_is_approval(card) ||
         !chat_form_can_answer(card) ||
         (table->fields && json_array_size(questions) > table->fields))
         return false;

@@ -105,6 +105,13 @@ int service_chat_act(struct tc_turn *turn, const struct tc_chat_action *action)
     return in && action ? chat_take_action(in->chat, action) : 0;
 }
 
+const struct tc_field *service_chat_form(struct tc_turn *turn, const struct tc_chat_action *action,
+                                         size_t *count)
+{
+    struct instance *const in = services_check_chat(turn, "tc_chat_form");
+    return in && action && count ? chat_open_form(in->chat, action, count) : NULL;
+}
+
 int service_chat_describe(struct tc_instance *inst, const struct tc_chat *table)
 {
     struct instance *const in = instance_check_thread(inst, "tc_chat_describe");

@@ -204,6 +204,7 @@ const struct tc_host *services_table(void)
         .header_value = service_header_value,
         .random = service_random,
         .is_recent = service_is_recent,
+        .chat_form = service_chat_form,
     };
     return &table;
 }

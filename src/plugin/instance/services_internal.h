@@ -45,6 +45,8 @@ void service_pause(struct tc_instance *inst, bool on);
 enum tc_accepted service_chat_receive(struct tc_turn *turn, const struct tc_chat_message *message);
 int service_chat_describe(struct tc_instance *inst, const struct tc_chat *table);
 int service_chat_act(struct tc_turn *turn, const struct tc_chat_action *action);
+const struct tc_field *service_chat_form(struct tc_turn *turn, const struct tc_chat_action *action,
+                                         size_t *count);
 
 /* services_text.c */
 const struct tc_piece *service_pieces(struct tc_turn *turn, const struct tc_text *given,
