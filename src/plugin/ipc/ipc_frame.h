@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * What crosses between the host and the process of an instance: frames on a stream. The host's are
- * the calls of channel_ops, the instance's those of channel_host. The readers believe nothing; a
- * frame that is not one is the end of its sender. */
+ * Frames between the host and a connector process. Those of the host are the calls of channel_ops,
+ * those of the process the calls of channel_callbacks. Readers treat frames as untrusted input; a
+ * malformed frame ends its sender. */
 #ifndef PLUGIN_IPC_IPC_FRAME_H
 #define PLUGIN_IPC_IPC_FRAME_H
 
@@ -11,8 +11,8 @@
 #include "plugin/stored_texts.h"
 
 enum frame_type {
-    /* To the instance. Those from EVENT to SOCKET it handles in order, and counts in its status
-       page. */
+    /* To the process. It handles those from EVENT to SOCKET in order and counts them in its
+       status page. */
     IPC_SETUP = 1,
     IPC_OPEN,  /* a turn: its number, frame_turn */
     IPC_EVENT, /* number of the turn, wire */
@@ -22,9 +22,9 @@ enum frame_type {
     IPC_PING,
     IPC_CALL_RESULT, /* frame_asked */
     IPC_STOP,
-    /* From it. */
+    /* From the process. */
     IPC_STARTED,
-    IPC_REFUSED, /* text: why it could not be started; "": its init has logged it */
+    IPC_REFUSED, /* text: why it could not start; "": init has logged the reason */
     IPC_REQUEST, /* a part of the batch that follows */
     IPC_BATCH,
     IPC_TURN_OVER, /* number of the turn */
@@ -34,20 +34,20 @@ enum frame_type {
     IPC_SOCKET_SEND,
     IPC_SOCKET_CLOSE,
     IPC_ANSWER, /* number of the hit */
-    IPC_ROOM,   /* more can be sent: so many it has handled, of all */
+    IPC_ROOM,   /* total number of handled tasks; more can be sent */
     IPC_SECRET, /* name, value */
     IPC_STORE,  /* key, text or NULL */
-    /* To it again. */
-    IPC_WAKE_UP,   /* on the socket: there is something in the ring */
-    IPC_ON_SOCKET, /* in the ring: the next one is too big for it and comes on the socket */
+    /* To the process again. */
+    IPC_WAKE_UP,   /* on the socket: the ring has frames */
+    IPC_ON_SOCKET, /* in the ring: the next frame is too big for it and is on the socket */
     IPC_TYPES,
 };
 
 #define IPC_MAX ((size_t)80 << 20) /* a request is the biggest there is */
 
-/* What a frame begins with. */
+/* Start of each frame. */
 struct ipc_frame_header {
-    uint32_t type, len; /* len: of what follows */
+    uint32_t type, len; /* len: bytes after the header */
 };
 #define IPC_HEAD sizeof(struct ipc_frame_header)
 static inline void ipc_frame_write_header(char *to, enum frame_type type, size_t len)
@@ -55,16 +55,16 @@ static inline void ipc_frame_write_header(char *to, enum frame_type type, size_t
     const struct ipc_frame_header head = {(uint32_t)type, (uint32_t)len};
     memcpy(to, &head, sizeof head);
 }
-/* Begins a frame at the end of `out`; ipc_frame_end wants what it returned. */
+/* Begins a frame at the end of `out`; pass the returned value to ipc_frame_end. */
 size_t ipc_frame_begin(struct buf *out, enum frame_type type);
 void ipc_frame_end(struct buf *out, size_t begun);
 
 struct ipc_frame {
     enum frame_type type;
-    struct unpacker in; /* what it holds */
+    struct unpacker in; /* its contents */
 };
-/* The frame at the front of what was received: its whole length; 0: it is not whole yet; -1: it is
- * none. */
+/* Decodes the first frame of the received bytes. Returns its length with header; 0: incomplete; -1:
+ * malformed. */
 static inline int64_t ipc_frame_decode_next(struct str received, struct ipc_frame *f)
 {
     struct ipc_frame_header head;
@@ -81,9 +81,9 @@ static inline int64_t ipc_frame_decode_next(struct str received, struct ipc_fram
     return (int64_t)whole;
 }
 
-/* ---- what they hold: strings that are read point into the frame */
+/* ---- contents of frames; strings of decoded values point into the frame */
 
-/* Of an instance and its surroundings; lists end with NULL, pairs with a NULL key. */
+/* All that a connector process needs to start. Lists end with NULL, pairs with a NULL key. */
 struct ipc_setup {
     const char *file; /* the configuration's, for errors */
     int64_t line;
@@ -92,23 +92,23 @@ struct ipc_setup {
     const struct stored_text *stored;  /* or NULL */
     bool has_batch, has_ask, has_server, has_sockets;
     uint64_t last_request;
-    bool debug;      /* debug lines of the log are wanted */
-    const char *dir; /* to work in, and to write to; or NULL */
-    bool dir_full;   /* it may only remove files there */
+    bool debug;      /* the host logs at level debug */
+    const char *dir; /* working directory, writable; or NULL */
+    bool dir_full;   /* the process may only remove files in `dir` */
     const char *const *write_paths;
     bool starts_programs;
-    const char *const *run_paths;   /* that those may read and execute */
+    const char *const *run_paths;   /* files that these programs may read and execute */
     const int64_t *ports;           /* ends with 0 */
-    int64_t memory;                 /* bytes that it may take */
-    enum language language;         /* of what is said to people */
-    int64_t file_size;              /* of each file that it writes; 0: no limit */
+    int64_t memory;                 /* memory limit in bytes */
+    enum language language;         /* of texts for people */
+    int64_t file_size;              /* limit of each file that it writes, in bytes; 0: no limit */
     const struct conf_chaos *chaos; /* ends with CHAOS_NOTHING */
 };
 void ipc_frame_pack_setup(struct buf *out, const struct ipc_setup *s);
 void ipc_frame_unpack_setup(struct unpacker *u, struct arena *a, struct ipc_setup *s);
 
 void ipc_frame_pack_headers(struct buf *out, const struct tc_header *headers, size_t count);
-/* They are in the arena, their strings in the frame. */
+/* The array is in the arena, its strings are in the frame. */
 const struct tc_header *ipc_frame_unpack_headers(struct unpacker *u, struct arena *a,
                                                  size_t *count);
 
@@ -116,19 +116,19 @@ void ipc_frame_pack_turn(struct buf *out, const struct channel_turn *t);
 void ipc_frame_unpack_turn(struct unpacker *u, struct channel_turn *t);
 
 void ipc_frame_pack_reply(struct buf *out, const struct outbound_reply *r);
-/* NULL: the frame is bad. */
+/* NULL: the frame is malformed. */
 struct outbound_reply *ipc_frame_unpack_reply(struct unpacker *u);
 
 void ipc_frame_pack_request(struct buf *out, const struct outbound_request *l);
 struct outbound_request *ipc_frame_unpack_request(struct unpacker *u);
 
-/* Without its requests. */
+/* Packs the batch without its requests, which have frames of their own. */
 void ipc_frame_pack_batch(struct buf *out, const struct callback_batch *b);
 struct callback_batch *ipc_frame_unpack_batch(struct unpacker *u);
 
 void ipc_frame_pack_hit(struct buf *out, const struct tc_hit *hit);
 void ipc_frame_unpack_hit(struct unpacker *u, struct arena *a, struct tc_hit *hit);
-/* NULL: there is none. */
+/* `answer` NULL: the request has no answer. */
 void ipc_frame_pack_answer(struct buf *out, const struct tc_answer *answer);
 const struct tc_answer *ipc_frame_unpack_answer(struct unpacker *u, struct tc_answer *into);
 
@@ -138,7 +138,7 @@ void ipc_frame_pack_socket_spec(struct buf *out, const struct tc_socket *s);
 void ipc_frame_unpack_socket_spec(struct unpacker *u, struct arena *a, struct tc_socket *s);
 
 void ipc_frame_pack_ask(struct buf *out, const struct host_call *a);
-/* An ask of that instance; NULL: the frame is bad. */
+/* A call of that instance; NULL: the frame is malformed. */
 struct host_call *ipc_frame_unpack_ask(struct unpacker *u, const char *instance);
 struct ipc_call_result {
     enum tc_accepted accepted;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Memory through which bytes go from the host to the process of an instance, without the kernel:
- * pieces in order, each in one place. The host reads nothing there but how far the instance says
- * that it has come and whether it rests, and so may the instance write what it likes: it is the
- * only one who reads it.
+ * SPSC ring buffer in shared memory. The host writes frames; the connector process reads them in
+ * place. The connector process is untrusted: the host reads only the read position, which it
+ * checks, and the flag that the process sleeps. So the process can damage only its own input.
  */
 #ifndef PLUGIN_IPC_SHM_RING_H
 #define PLUGIN_IPC_SHM_RING_H
@@ -22,29 +21,28 @@
 #define RING_PIECE_MAX (RING_BYTES / 16)
 
 struct shm_ring_header {
-    _Atomic uint64_t written;           /* the host's: bytes, since the beginning */
-    _Atomic uint64_t first;             /* which of them lies at the front; before written */
-    _Alignas(64) _Atomic uint64_t read; /* the instance's, as the next */
-    _Atomic bool rests;                 /* it is not looking: it wants to be woken */
+    _Atomic uint64_t written; /* by the host: total bytes written */
+    _Atomic uint64_t first;   /* position that lies at offset 0; stored before `written` */
+    _Alignas(64) _Atomic uint64_t read; /* by the process, like the next: total bytes read */
+    _Atomic bool rests;                 /* the process sleeps and has to be woken */
 };
 
-/* One side's. */
+/* The view of one side. */
 struct shm_ring {
-    struct shm_ring_header *page;  /* NULL: there is none */
-    char *bytes;                   /* they are there twice, in a row: nothing is cut in two */
-    uint64_t written, first, read; /* as far as this side knows */
-    uint64_t published;            /* the host's: of what it has written */
+    struct shm_ring_header *page;  /* NULL: not mapped */
+    char *bytes;                   /* mapped twice in a row, so that no frame is split */
+    uint64_t written, first, read; /* as last seen by this side */
+    uint64_t published;            /* by the host: part of `written` that the process can see */
 };
 
 #define RING_HEAD ALIGN_PAGE
 #define RING_SHARED (RING_HEAD + RING_BYTES)
 
-/* Of RING_SHARED bytes of the file, zero at first, from `at` on. -1 with err. */
+/* Maps RING_SHARED bytes of the file, initially zero, from offset `at` on. -1 with err. */
 int shm_ring_map(struct shm_ring *r, int fd, size_t at, struct tc_err *err) MUST_CHECK;
-void shm_ring_unmap(struct shm_ring *r); /* also one that is not mapped */
+void shm_ring_unmap(struct shm_ring *r); /* harmless if not mapped */
 
-/* Where the next piece begins, the other side has it in its caches: it comes while this side is at
- * something else. */
+/* Prefetches the memory of the next frame, which is still in the cache of the other side. */
 static inline void shm_ring_prefetch(const char *at)
 {
     enum { LINES = 8 };
@@ -57,12 +55,13 @@ static inline char *ring_at(const struct shm_ring *r, uint64_t position)
     return r->bytes + (position - r->first) % RING_BYTES;
 }
 
-/* ---- the host's */
+/* ---- used by the host */
 
-/* Room for `pieces`, each of at most RING_PIECE_MAX. What follows when all has been read begins at
- * the front: of one that keeps up only so much memory is used as is under way. */
+/* Whether there is room for `pieces` frames of at most RING_PIECE_MAX bytes. When the reader has
+ * read everything, the next frame is written at offset 0, so that a reader that keeps up touches
+ * little memory. */
 bool shm_ring_has_room(struct shm_ring *r, size_t pieces);
-/* Where the next goes, on a multiple of ALIGN_WORD; shm_ring_commit says how long it has become. */
+/* Address of the next frame, a multiple of ALIGN_WORD; shm_ring_commit sets its length. */
 static inline char *shm_ring_reserve(const struct shm_ring *r)
 {
     return ring_at(r, r->written);
@@ -73,14 +72,14 @@ static inline void shm_ring_commit(struct shm_ring *r, size_t len)
     r->written += align_up(len, ALIGN_WORD);
     shm_ring_prefetch(shm_ring_reserve(r));
 }
-/* What has been added can be read. True: the instance rests, and nobody has woken it yet. */
+/* Makes the committed frames visible. True: the process sleeps and the caller has to wake it. */
 bool shm_ring_publish(struct shm_ring *r);
-/* What the instance says it has read is what it can have. */
+/* Whether the read position of the process is possible. */
 bool shm_ring_is_reader_valid(const struct shm_ring *r);
 
-/* ---- the instance's */
+/* ---- used by the connector process */
 
-/* All that can be read, from the first piece on. */
+/* All readable bytes, from the oldest frame on. */
 static inline struct str shm_ring_peek(struct shm_ring *r)
 {
     if (r->read == r->written) {
@@ -89,13 +88,13 @@ static inline struct str shm_ring_peek(struct shm_ring *r)
     }
     return (struct str){ring_at(r, r->read), r->written - r->read};
 }
-/* That piece is done with. */
+/* Releases the oldest frame, of `len` bytes. */
 static inline void ring_consume(struct shm_ring *r, size_t len)
 {
     r->read += align_up(len, ALIGN_WORD);
     atomic_store_explicit(&r->page->read, r->read, memory_order_release);
 }
-/* It is not going to look before it is woken. False: something is there. */
+/* Announces that the process will not look before it is woken. False: there are frames to read. */
 bool shm_ring_begin_sleep(struct shm_ring *r);
 void shm_ring_end_sleep(struct shm_ring *r);
 

@@ -26,24 +26,26 @@ struct pending_hit {
 };
 
 struct connector_calls {
-    struct pending_call *pending; /* the connector waits for its result; NULL: none */
+    struct pending_call *pending; /* the call whose result the connector waits for; NULL: none */
     struct pending_hit *hits;
     uint64_t last_hit;
 };
 
-/* Frames IPC_CALL and IPC_ANSWER. What is wrong with them, or NULL. */
+/* Frames IPC_CALL and IPC_ANSWER. Return how the frame is invalid, or NULL. */
 const char *connector_calls_take_call(struct connector_process *g, struct unpacker *u);
 const char *connector_calls_take_answer(struct connector_process *g, struct unpacker *u);
-/* Answers with TC_NOT_KEPT the calls that the host has not answered in time; all calls. The third
- * drops all calls without an answer. */
+/* The first answers with TC_NOT_KEPT the calls that the host has not answered in time, the second
+ * all calls. The third drops all calls without an answer. */
 void connector_calls_refuse_expired(struct connector_process *g);
 void connector_calls_refuse_all(struct connector_process *g);
 void connector_calls_drop(struct connector_process *g);
-/* The number of the request. */
+/* Returns the number of the request. */
 uint64_t connector_calls_expect_answer(struct connector_process *g, const struct channel_hit *h);
-/* The process has dealt with the hit: without an answer, and a promise of one, there is none. */
+/* The process has handled the request. If it neither answered nor announced an answer, the request
+ * is answered with nothing. */
 void connector_calls_finish_task(struct connector_process *g, uint64_t number);
-/* It has died: answers that it has promised do not come. */
+/* After a death: answers the requests for which the process had announced an answer with nothing.
+ */
 void connector_calls_finish_later(struct connector_process *g);
 /* Answers all requests with nothing. */
 void connector_calls_fini(struct connector_process *g);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * An instance in a process of its own, from the host's side. Each part has a struct, a header and a
- * file that alone writes it; channel_process.c is the face of the whole. Loop thread only. */
+ * file that alone writes it; channel_process.c implements the channel with them. Loop thread only.
+ */
 #ifndef PLUGIN_PROCESS_CONNECTOR_PROCESS_H
 #define PLUGIN_PROCESS_CONNECTOR_PROCESS_H
 
@@ -14,7 +15,7 @@
 #include "plugin/process/connector_turns.h"
 #include "plugin/process/connector_writer.h"
 
-/* What it is; does not change. */
+/* Configuration of the instance; constant. */
 struct connector_config {
     char *name, *label;
     struct loaded_plugin *plugin;
@@ -45,8 +46,8 @@ static inline bool connector_has_process(const struct connector_process *g)
            g->sup.state == CONNECTOR_STOPPING;
 }
 
-/* Its owner has not released it: nothing but its setup goes to it, nothing it says is heard but
- * that it has started. */
+/* Whether its owner has not released it yet. Until then only the setup is sent to the process, and
+ * only IPC_STARTED is read from it. */
 static inline bool connector_is_held(const struct connector_process *g)
 {
     return g->reader.release == CONNECTOR_HELD;

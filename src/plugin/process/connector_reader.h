@@ -11,10 +11,10 @@
 struct connector_process;
 struct connector_task;
 
-/* Of what a process says before it has started, or is released. */
+/* Limit of the bytes that are kept from a process that has not started or is not released. */
 #define HELD_MAX ((size_t)160 << 20)
 
-/* What of it reaches the host. */
+/* Whether the frames of the process are passed on to the host. */
 enum connector_release {
     CONNECTOR_HELD,    /* nothing: its owner has not released it */
     CONNECTOR_AWAITED, /* the loop releases it with its first round */
@@ -24,32 +24,33 @@ enum connector_release {
 struct connector_reader {
     struct buf in;
     enum connector_release release;
-    size_t looked;   /* bytes of `in` in which its start was looked for, while it is held */
-    bool start_seen; /* then: the frame is still to be read */
-    bool gone;       /* its side of the socket is closed */
-    struct outbound_request **requests; /* of the batch that comes */
+    size_t looked;   /* while it is held: bytes of `in` already searched for its IPC_STARTED */
+    bool start_seen; /* IPC_STARTED was found; the frame itself is read after the release */
+    bool gone;       /* the process has closed its side of the socket */
+    struct outbound_request **requests; /* of the batch whose frame follows */
     size_t n_requests, request_bytes;
-    uint64_t last_request;   /* the highest number */
-    size_t bytes_under_way;  /* of requests without their last reply */
-    size_t context_requests; /* such requests of no turn */
+    uint64_t last_request;   /* highest number of a request so far */
+    size_t bytes_under_way;  /* bytes of requests that have no final reply yet */
+    size_t context_requests; /* requests without a final reply that belong to no turn */
     size_t open_sockets, routes;
-    uint64_t socket_base; /* numbers of this process's sockets begin behind it */
-    uint64_t last_socket; /* of this process */
+    uint64_t socket_base; /* socket numbers of this process are greater than this */
+    uint64_t last_socket; /* last socket number of this process */
 };
 
-/* A process begins, has gone, its life is over. */
+/* To be called when a process starts, when its socket is closed, and after its end, to forget what
+ * it had under way. */
 void connector_reader_begin(struct connector_process *g);
 void connector_reader_note_gone(struct connector_process *g);
 void connector_reader_reset(struct connector_process *g);
-/* True: all that it had said until then. */
+/* Reads what the process has sent so far. True: everything was read. */
 bool connector_reader_read(struct connector_process *g);
-/* What was held is read now. */
+/* Handles the frames that were kept until the release. */
 void connector_reader_resume(struct connector_process *g);
-/* That happens with the first round of the loop; which it is. */
+/* The first schedules the release for the next round of the loop; the second is that round. */
 void connector_reader_await_release(struct connector_process *g);
 void connector_reader_release_awaited(struct connector_process *g);
 void connector_reader_note_closed_socket(struct connector_process *g);
-/* The reply that this task is will not be answered. */
+/* Forgets the request whose reply is this task; the process will not answer it. */
 void connector_reader_abandon_reply(struct connector_process *g, const struct connector_task *t);
 
 #endif

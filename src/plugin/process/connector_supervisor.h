@@ -11,18 +11,18 @@
 #include "plugin/process/spawn/restart_backoff.h"
 #include "plugin/process/spawn/stdout_forwarder.h"
 
-#define POISON_DEATHS 3 /* of one task, then it is given up */
+#define POISON_DEATHS 3 /* deaths during the same task, after which the task is given up */
 
 struct connector_process;
 
-/* How a process ended, as far as that is known. */
+/* What is known of the end of a process. */
 struct connector_exit {
-    const char *callback; /* NULL: it was in none */
+    const char *callback; /* the callback that ran; NULL: none */
     const char *broke;    /* connector_supervisor.broke */
     char turn[80];
-    struct connector_exit_info end; /* once it is reaped */
+    struct connector_exit_info end; /* valid after the process was reaped */
     int64_t lived_ms;
-    bool handled; /* something */
+    bool handled; /* at least one task */
     bool stopped; /* it had been sent IPC_STOP */
 };
 
@@ -31,64 +31,67 @@ struct connector_supervisor {
     struct connector_child child;
     struct status_page *status; /* of the process that runs; NULL: none */
     struct loop_fd *socket, *output;
-    struct print *forwarder; /* of its standard output; NULL: that is `output`, too */
-    int64_t began_ms;        /* monotonic, as the next */
-    int64_t died_ms;         /* not running since; 0: it runs */
-    int64_t next_ms;         /* when it is started again, while it is down */
-    int64_t looked_ms;       /* when it was last looked at */
-    int64_t progress_ms;     /* since when it has something to do, or has done the last thing */
-    uint64_t seen_handled;   /* then */
+    struct print *forwarder; /* of its standard output; NULL: `output` carries that too */
+    int64_t began_ms;        /* monotonic, like the next four */
+    int64_t died_ms;         /* when the last process died; 0: one runs */
+    int64_t next_ms;         /* while it is down: when the next process is started */
+    int64_t looked_ms;       /* when the process was last checked */
+    int64_t progress_ms;     /* when it was given its first task, or confirmed its last one */
+    uint64_t seen_handled;   /* tasks confirmed at progress_ms */
     bool ever_started;
-    bool recycled;              /* stopped in order to start again */
-    bool unwanted;              /* no process follows, and nothing is told of its death */
-    bool pardoned;              /* its deaths are forgotten once this process, asked for, runs */
-    bool hung;                  /* and is killed for it */
-    const char *broke;          /* what it did that it must not; NULL: nothing */
-    char *refused;              /* why it could not be started; owned; NULL: it could */
+    bool recycled;     /* stopped in order to start again */
+    bool unwanted;     /* no process follows, and its death is not reported */
+    bool pardoned;     /* started by request: earlier deaths no longer count once it runs */
+    bool hung;         /* a callback did not return in time, so it is being killed */
+    const char *broke; /* how it violated the protocol; NULL: it did not */
+    char *refused;     /* why it could not be started; owned; NULL: it could */
     struct connector_exit exit; /* of this process, or the last one */
-    int64_t peak_bytes;         /* resident at most, as far as was seen */
-    int reap_ms;                /* until it is looked again whether a killed process has ended */
-    unsigned futile_lives;      /* in a row, that did nothing before the end */
+    int64_t peak_bytes;         /* largest resident memory seen */
+    int reap_ms;                /* delay before the next check whether a killed process has ended */
+    unsigned futile_lives;      /* consecutive processes that ended without handling a task */
     struct restart_backoff backoff;
     struct loop_timer *watch;
-    struct loop_timer *restart;   /* DOWN: the next process; DYING: the next look if it has ended */
+    struct loop_timer *restart;   /* DOWN: starts the next process; DYING: checks for its end */
     struct channel_health before; /* totals of earlier processes */
 };
 
 void connector_supervisor_init(struct connector_process *g);
 void connector_supervisor_fini(struct connector_process *g);
 void connector_supervisor_move(struct connector_process *g, enum connector_state_event event);
-/* The first process. That it could not be started is in `refused`. */
+/* Starts the first process. If that fails, `refused` says why. */
 void connector_supervisor_launch(struct connector_process *g);
-/* It ended, closed its socket, broke the protocol, hung: kills it and lets the next one start. Does
- * not wait for its end. */
+/* To be called when the process ended, closed its socket, violated the protocol or hung: kills it
+ * and schedules the next one. Does not wait for its end. */
 void connector_supervisor_handle_exit(struct connector_process *g);
-/* It has to be ended for that; nothing more of it is read. */
+/* Ends the process for the reason `why`; nothing more is read from it. */
 void connector_supervisor_fail(struct connector_process *g, const char *why);
 void connector_supervisor_set_running(struct connector_process *g);
-/* It has done something, or was given something to do: hangs are counted from now on. */
+/* To be called when the process confirmed a task or was given one: restarts the hang timeout. */
 void connector_supervisor_note_progress(struct connector_process *g);
-/* Why it will not start. */
+/* Stores why the process refused to start. */
 void connector_supervisor_note_refusal(struct connector_process *g, const char *why);
 void connector_supervisor_count_dropped(struct connector_process *g);
-/* One that was stopped before it was released ends at once: what waits is not its own any more. */
+/* Stops an instance that was never released. It ends at once, because the queued events now belong
+ * to its successor. */
 void connector_supervisor_stop_held(struct connector_process *g);
-/* The time for the next process is there. */
+/* Starts the next process; called when the back-off is over. */
 void connector_supervisor_restart(struct connector_process *g);
-/* Somebody asks for it: now, and its deaths are forgotten if it runs. -1 with err. */
+/* Starts the next process at once because somebody asked for it; if it runs, earlier deaths no
+ * longer count. -1 with err. */
 int connector_supervisor_restart_now(struct connector_process *g, struct tc_err *err);
-/* Why the last process did not start. */
+/* Fills err with the reason why the last process did not start. */
 void connector_supervisor_explain(const struct connector_process *g, struct tc_err *err);
-/* Ends it, and no other follows: ENDED, or DYING until it is reaped. */
+/* Kills the process without a successor. The state is then ENDED, or DYING until it is reaped. */
 void connector_supervisor_kill(struct connector_process *g);
 /* Takes over the progress that a running process shows in its status page, without the loop. False:
- * it has done less than half of what it was sent, or the page is invalid. */
+ * it has handled less than half of its tasks, or the page is invalid. */
 bool connector_supervisor_sync_progress(struct connector_process *g);
-/* One round without the loop: waits for at most ms, but not for what its status page shows already.
- */
+/* Serves the process once without the loop: waits for its frames for at most `ms` milliseconds, and
+ * not at all if its status page already shows progress. */
 void connector_supervisor_poll(struct connector_process *g, int ms);
 
-/* connector_dead_letter.c: counts the death for the task that it was at, and gives that up. */
+/* connector_dead_letter.c: counts the death for the task during which the process died, and gives
+ * up a task with POISON_DEATHS deaths. */
 void connector_dead_letter_consider(struct connector_process *g, const struct connector_exit *d);
 
 /* connector_exit_report.c: logs why the process ended and what the host does, `then` (", …"). */

@@ -19,16 +19,16 @@ struct connector_turn {
     struct channel_turn named;
     char *memory; /* the newest; owned */
     struct turn_backlog *turn_backlog;
-    size_t tasks;      /* that are not done */
-    size_t requests;   /* without their last reply */
-    bool opened;       /* for the process that runs */
-    bool told;         /* something of it, to any process */
-    bool late;         /* opened for replies only */
-    bool lost;         /* it is not told that the turn goes on: it dies of that */
+    size_t tasks;      /* tasks that are not confirmed */
+    size_t requests;   /* requests without their final reply */
+    bool opened;       /* IPC_OPEN was sent to the running process */
+    bool told;         /* some process was told of it */
+    bool late;         /* opened only to deliver replies */
+    bool lost;         /* not told as resumed any more, because the process dies of that */
     bool done;         /* its last event has been taken out of the backlog */
-    bool closed;       /* its last batch is with the host */
+    bool closed;       /* the host has its last batch */
     bool over;         /* the instance has seen its end */
-    bool starts, ends; /* its start, its end are to be told again */
+    bool starts, ends; /* its start or its end has to be told again */
 };
 
 struct connector_turns {
@@ -39,8 +39,8 @@ struct connector_turns {
 /* Copies the strings. */
 struct connector_turn *connector_turns_open(struct connector_process *g,
                                             const struct channel_turn *turn);
-/* NULL: there is none. Of two of that name (one that runs, one that only waits for replies) the
- * first. */
+/* NULL: not found. If two turns have that id (one runs, one only waits for replies), returns the
+ * running one. */
 struct connector_turn *connector_turns_find(const struct connector_process *g, const char *id);
 void connector_turns_free(struct connector_process *g, struct connector_turn *t);
 void connector_turns_fini(struct connector_process *g);

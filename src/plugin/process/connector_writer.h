@@ -22,20 +22,20 @@ struct connector_writer {
     /* In this order: again (from an earlier process), control messages, events. */
     struct connector_task_list again, control;
     struct backlog backlog;
-    struct task_window sent;                      /* and not confirmed */
-    struct staged_event staged[CONNECTOR_STAGED]; /* of a burst: not looked at yet */
+    struct task_window sent;                      /* but not confirmed */
+    struct staged_event staged[CONNECTOR_STAGED]; /* events of a burst that are not encoded yet */
     size_t n_staged;
     bool batching;
     struct shm_ring ring; /* of the process that runs */
-    struct buf out;       /* to its socket: its setup, answers, wake-ups, what is too big */
+    struct buf out; /* for its socket: setup, answers, wake-ups, frames too big for the ring */
     size_t out_at;
-    struct buf frame;         /* memory of one that is made */
-    uint64_t handled;         /* tasks that have been taken off `sent`, of this process */
-    uint64_t sent_until;      /* tasks that have gone out to it */
+    struct buf frame;         /* scratch memory for the frame that is encoded */
+    uint64_t handled;         /* tasks of this process that were removed from `sent` */
+    uint64_t sent_until;      /* number of tasks sent to this process */
     int64_t flushed_us;       /* monotonic */
-    struct loop_timer *timer; /* of the next flush */
-    bool flush_due;           /* at once */
-    bool gather_due;          /* within a millisecond */
+    struct loop_timer *timer; /* for the next flush */
+    bool flush_due;           /* in the next round of the loop */
+    bool gather_due;          /* `timer` flushes within a millisecond */
 };
 
 void connector_writer_init(struct connector_process *g, const struct backlog_limits *limits);
@@ -48,38 +48,40 @@ void connector_writer_detach(struct connector_process *g);
 void connector_writer_send_setup(struct connector_process *g);
 void connector_writer_put_control(struct connector_process *g, enum frame_type type,
                                   struct connector_turn *t, struct control_msg *m);
-/* Takes over one reference of the event. In a burst it is staged, for one event after the other
- * costs less than one instance after the other. */
+/* Takes over one reference of the event. While batching is on, the event is only
+ * staged: encoding all events of a burst for one instance, then for the next one, costs less. */
 void connector_writer_put_event(struct connector_process *g, struct turn_backlog *turn_backlog,
                                 struct shared_event *shared);
 void connector_writer_set_batching(struct connector_process *g, bool on);
-/* What has been staged is on its way. */
+/* Encodes and sends the staged events. */
 void connector_writer_flush_staged(struct connector_process *g);
-/* It has done all that went out, as its status page shows; else it says so as soon as it has. */
+/* Whether the process has handled all tasks that were sent, according to its status page. If not,
+ * it reports when it has. */
 bool connector_writer_is_drained(const struct connector_process *g);
-/* Soon, together with what else comes until then. */
+/* Schedules a flush within a millisecond, so that several events are sent together. */
 void connector_writer_flush_soon(struct connector_process *g);
-/* As much as it can take now. */
+/* Sends as many tasks as the ring and the window have room for. */
 void connector_writer_flush(struct connector_process *g);
-/* So many tasks of this process are done; maybe that is known already. */
+/* Records that the process has handled `handled` tasks in total; a repeated number is harmless. */
 void connector_writer_confirm(struct connector_process *g, uint64_t handled);
-/* The task that it is at, or would be; NULL: none. */
+/* The task that the process handles now or next; NULL: none. */
 struct connector_task *connector_writer_oldest_task(struct connector_process *g);
-/* That one is given up. */
+/* Gives up the task that connector_writer_oldest_task returns. */
 void connector_writer_drop_oldest(struct connector_process *g);
-/* A task that is nothing, so that it says whether it lives. */
+/* Sends an empty task, whose confirmation shows that the process is alive. */
 void connector_writer_ping(struct connector_process *g);
-/* It is to end when it has done what it was sent. */
+/* Tells the process to end after the tasks that it was sent. */
 void connector_writer_stop(struct connector_process *g);
-/* What is encoded goes out as far as it can. */
+/* Writes the encoded bytes to the socket, as many as it takes. */
 void connector_writer_write(struct connector_process *g);
-/* Nothing waits, and it is at nothing. */
+/* Whether no task waits and none is being handled. */
 bool connector_writer_is_idle(const struct connector_process *g);
 
 /* For connector_requeue.c: the task is done or given up; counts begin anew. */
 void connector_writer_finish_task(struct connector_process *g, const struct connector_task *t);
 void connector_writer_reset(struct connector_process *g);
-/* The process has died: what it had not done has to be done again, but for what cannot be. */
+/* After the death of the process: queues the tasks that it had not confirmed again, except those
+ * that cannot be repeated. */
 void connector_requeue_all(struct connector_process *g);
 
 #endif

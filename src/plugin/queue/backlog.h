@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT
- * What waits for one instance: events of many turns in order, joined where nothing is lost,
- * held back to the pace of the plugin, shrunk and dropped by kind when it is too much. Pure: no
+ * Bounded event queue of one instance: events of many turns in order, coalesced without loss, held
+ * back to the pace of the plugin, and truncated and dropped by kind above its limits. Pure: no
  * thread, no clock, so that every rule can be tested; event_queue.h puts the lock around it.
  *
  * An instance that keeps up gets every event as it came. Only two things change that:
- *  - its pace: narration and thinking that came too early wait in their turn and are joined;
- *  - its limits: when they are reached, what waits is squeezed, mildest measure first
- * (overflow_policy.c). What was handed out never changes. A joined event carries what its newest
- * part said, seq too, and the text of all parts. Events that were dropped leave a gap in seq; in
- * their place the instance gets one notice{warn, dropped} with the counts in x. */
+ *
+ * - its pace: narration and thinking that came before the pace permits are held and joined;
+ * - its limits: above them, waiting events are coalesced, truncated or dropped, mildest measure
+ *   first (overflow_policy.c). Events that were handed out never change.
+ *
+ * A joined event has the members of its newest part, seq included, and the text of all parts.
+ * Dropped events leave a gap in seq; in their place the instance gets one notice{warn, dropped}
+ * with the counts in x. */
 #ifndef PLUGIN_QUEUE_BACKLOG_H
 #define PLUGIN_QUEUE_BACKLOG_H
 
@@ -29,7 +32,7 @@ struct backlog_stats {
     size_t events, bytes; /* waiting now */
 };
 
-/* What the consumer gets. */
+/* An event as it is given to the consumer. */
 struct backlog_item {
     void *turn; /* the tag given to backlog_open_turn */
     struct shared_event *shared;
@@ -42,7 +45,7 @@ struct pending_event {
     struct shared_event *shared; /* the newest part */
     struct buf text;             /* of all parts, when there is more than one */
     uint64_t parts;
-    size_t size; /* what it counts for in stats.bytes */
+    size_t size; /* its share of stats.bytes */
     bool held;
 };
 
@@ -55,13 +58,13 @@ struct turn_backlog {
     struct turn_backlog *next, *prev;                 /* all turns */
     struct turn_backlog *next_holding, *prev_holding; /* those with something in `held` */
     void *turn;
-    struct pending_event *last;     /* newest that waits and may be joined with; or NULL */
-    struct pending_event_list held; /* comes after all of this turn that is ready */
-    int64_t hold_until;             /* monotonic ms: the pace opens again */
+    struct pending_event *last; /* newest waiting event, if others may be joined to it; or NULL */
+    struct pending_event_list held; /* delivered after the ready events of this turn */
+    int64_t hold_until;             /* monotonic ms, when the pace permits the next event */
     uint64_t dropped[TC_KINDS];
     uint64_t drop_seq;          /* of the newest event dropped since the last notice; 0: none */
-    struct pending_event *seen; /* scratch of a walk */
-    bool bare;                  /* beyond the hard limit: only what makes a turn whole enters */
+    struct pending_event *seen; /* scratch of the overflow policy */
+    bool bare; /* above the hard limit: only events that complete a turn are added */
 };
 
 struct backlog {
@@ -71,12 +74,12 @@ struct backlog {
     struct turn_backlog *turn_backlogs, *holding;
     struct pending_event *spare; /* for reuse, linked by next */
     size_t n_spare;
-    size_t again_events, again_bytes; /* a squeeze is worth it from here on */
+    size_t again_events, again_bytes; /* sizes from which on the overflow policy is tried again */
     struct backlog_stats stats;
 };
 
 void backlog_init(struct backlog *b, const struct backlog_limits *limits);
-/* Drops what is left, turns too. */
+/* Drops all events and turns. */
 void backlog_fini(struct backlog *b);
 
 /* The turn ends when its done event is popped. */
@@ -84,10 +87,10 @@ struct turn_backlog *backlog_open_turn(struct backlog *b, void *turn);
 /* Takes over one reference of the shared event. */
 void backlog_push(struct backlog *b, struct turn_backlog *turn_backlog, struct shared_event *shared,
                   int64_t now_ms);
-/* Its last event has been taken. */
+/* Removes the turn; its last event has been taken. */
 void backlog_close_turn(struct backlog *b, struct turn_backlog *turn_backlog);
-/* Hands an event through that need not wait: nothing else does, and its turn has nothing to tell.
- * False: push it. */
+/* Passes an event on without queueing, if no event waits and no dropped events of its turn are
+ * still to be reported. False: the caller has to push it. */
 static inline bool backlog_try_bypass(struct backlog *b, struct turn_backlog *turn_backlog,
                                       struct shared_event *shared, struct backlog_item *item)
 {
@@ -103,18 +106,18 @@ static inline bool backlog_try_bypass(struct backlog *b, struct turn_backlog *tu
 size_t backlog_pop(struct backlog *b, struct backlog_item *items, size_t max, int64_t now_ms);
 /* When something held back becomes due; INT64_MAX: nothing is held. */
 int64_t backlog_next_due_ms(const struct backlog *b);
-/* Nothing more is held back. */
+/* Releases all held events and disables the pace. */
 void backlog_stop_pacing(struct backlog *b);
 /* The fuller of the two soft limits. */
 double backlog_fill_ratio(const struct backlog *b);
 
 /* For overflow_policy.c. */
 void backlog_remove(struct backlog *b, struct pending_event *w);
-/* Removes it, counted for the notice. */
+/* Removes w and counts it for the notice of dropped events. */
 void backlog_drop(struct backlog *b, struct pending_event *w);
 /* Joins `newer`, the next of its turn, to w and removes it. */
 void backlog_coalesce(struct backlog *b, struct pending_event *w, struct pending_event *newer);
-/* Gives it another shared event; takes over the reference. */
+/* Replaces the shared event of w; takes over the reference. */
 void backlog_replace_event(struct backlog *b, struct pending_event *w, struct shared_event *shared);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What comes to an instance beside events: replies, hits, frames. Nothing of it is joined or
- * dropped, so it waits in a list of its own: one thread puts without a lock, one takes. */
+ * Queue of messages to an instance other than events: replies to requests, inbound HTTP requests,
+ * websocket messages. They are never joined or dropped. Lock-free, one producer, one consumer. */
 #ifndef PLUGIN_QUEUE_CONTROL_MSG_H
 #define PLUGIN_QUEUE_CONTROL_MSG_H
 
@@ -20,19 +20,19 @@ struct control_msg {
             struct outbound_reply *reply;
         };
         struct {
-            uint64_t hit_id; /* of the line that brings the answer back */
+            uint64_t hit_id; /* returned with the answer in the call queue */
             struct channel_hit *hit;
         };
-        struct tc_frame frame; /* its text stands behind the message */
+        struct tc_frame frame; /* its text is stored after the message */
     };
 };
 
 struct control_queue {
     _Alignas(64) _Atomic(struct control_msg *) newest; /* linked towards the oldest */
-    struct control_msg *first;                         /* the consumer's: taken out, in order */
+    struct control_msg *first; /* used by the consumer: already taken out, in order */
 };
 
-/* All take over what they are given. */
+/* All take ownership of their arguments. */
 struct control_msg *control_msg_new_reply(void *turn, struct outbound_reply *reply);
 struct control_msg *control_msg_new_hit(uint64_t hit_id, struct channel_hit *hit);
 struct control_msg *control_msg_new_socket_text(const struct tc_frame *frame); /* copied */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * A ring of events on their way into a backlog: the producer puts without a lock; whoever holds
- * the queue's lock takes. It keeps the loop's thread out of the way of the consumers'. */
+ * Ring buffer of events in front of a backlog. The producer adds events without a lock; the holder
+ * of the queue's lock takes them. So the loop thread does not contend with consumers for the lock.
+ */
 #ifndef PLUGIN_QUEUE_EVENT_RING_H
 #define PLUGIN_QUEUE_EVENT_RING_H
 
@@ -20,22 +21,22 @@ struct event_ring_slot {
 struct event_ring {
     struct event_ring_slot *slots;
     size_t size; /* a power of two */
-    /* The producer's own. */
-    size_t next, next_bytes; /* what it has put, told or not */
-    size_t known_head;       /* maybe old */
+    /* Used by the producer only. */
+    size_t next, next_bytes; /* staged, published or not */
+    size_t known_head;       /* may be out of date */
     _Alignas(64) _Atomic size_t tail;
-    _Atomic size_t bytes_in; /* ever told */
+    _Atomic size_t bytes_in; /* bytes ever published */
     _Alignas(64) _Atomic size_t head;
-    _Atomic size_t bytes_out; /* ever taken */
+    _Atomic size_t bytes_out; /* bytes ever taken */
 };
 
 /* `size` is rounded down to a power of two, at least 4. */
 void event_ring_init(struct event_ring *in, size_t size);
-/* Unreferences what is left. */
+/* Releases the remaining events. */
 void event_ring_fini(struct event_ring *in);
-/* Producer: there is room; takes over the reference to a shared event of that many bytes. Nobody
- * sees it before it is told. False: that was the last room, somebody has to take before the next
- * put. */
+/* Producer: takes over the reference to a shared event of that many bytes; there must be room. The
+ * event is visible after event_ring_publish. False: the ring is full; events have to be taken
+ * before the next call. */
 static inline bool event_ring_stage(struct event_ring *in, struct event_ring_slot slot,
                                     size_t bytes)
 {
@@ -47,9 +48,9 @@ static inline bool event_ring_stage(struct event_ring *in, struct event_ring_slo
     ASSERT(in->next - in->known_head <= in->size);
     return in->next - in->known_head < in->size;
 }
-/* Producer: tells what has been put. */
+/* Producer: makes the staged events visible. */
 void event_ring_publish(struct event_ring *in);
-/* Producer: how many are put and not told, and their bytes. */
+/* Producer: how many events are staged and not published, and their bytes. */
 static inline size_t event_ring_staged_count(const struct event_ring *in)
 {
     return in->next - atomic_load_explicit(&in->tail, memory_order_relaxed);
@@ -58,9 +59,9 @@ static inline size_t event_ring_staged_bytes(const struct event_ring *in)
 {
     return in->next_bytes - atomic_load_explicit(&in->bytes_in, memory_order_relaxed);
 }
-/* Under the lock, up to max. 0: empty. */
+/* Under the lock: takes up to max events. 0: empty. */
 size_t event_ring_take(struct event_ring *in, struct event_ring_slot *slots, size_t max);
-/* Any thread: what has been told and not taken. */
+/* Any thread: what has been published and not taken. */
 size_t event_ring_count(const struct event_ring *in);
 size_t event_ring_bytes(const struct event_ring *in);
 
