@@ -7,7 +7,7 @@
 #define PRINTF_LIKE(fmt, args) __attribute__((__format__(__printf__, fmt, args)))
 #define MUST_CHECK __attribute__((__warn_unused_result__))
 #define UNUSED __attribute__((__unused__))
-/* Of what no sanitizer may put anything into. */
+/* For functions that sanitizers must not instrument. */
 #ifdef __clang__
 #define UNSANITIZED __attribute__((disable_sanitizer_instrumentation))
 #else

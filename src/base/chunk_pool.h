@@ -26,7 +26,7 @@ struct chunk_pool {
 void *chunk_pool_alloc(struct chunk_pool *s, size_t n, struct pool_chunk **chunk);
 /* The row is over: nothing more is held for what comes next. */
 void chunk_pool_finish(struct chunk_pool *s);
-/* One thing in it is gone. Any thread. */
+/* Releases one allocation of the chunk. Any thread. */
 void chunk_pool_release(struct pool_chunk *chunk);
 
 #endif

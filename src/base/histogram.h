@@ -14,7 +14,7 @@ struct histogram {
     double sum;
 };
 
-/* What equals a bound is counted below it. */
+/* Counts a value; one that equals a bound is counted below it. */
 static inline void histogram_add(struct histogram *h, double value)
 {
     size_t i = 0;

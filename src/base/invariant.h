@@ -9,7 +9,7 @@
 #ifndef BASE_INVARIANT_H
 #define BASE_INVARIANT_H
 
-/* How the line begins. */
+/* Start of the line that a failed assertion prints. */
 #define ASSERT_PREFIX "turncast: invariant violated"
 
 /* Writes "turncast: invariant violated at FILE:LINE: CONDITION (process PID)" with one write and

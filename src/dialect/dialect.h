@@ -49,7 +49,7 @@ struct stream_end_info {
     const char *message; /* its text, for people; stderr tail included (borrowed) */
 };
 
-/* What was asked of the agent; strings are borrowed. */
+/* The message for the agent; strings are borrowed. */
 struct dialect_prompt {
     const char *text; /* the user's message, verbatim */
     size_t len;
@@ -58,7 +58,7 @@ struct dialect_prompt {
     const char *mode;       /* how freely it may act, in the agent's own word, or NULL: as it is */
 };
 
-/* What was decided on a request that the agent's dialect told. Strings are borrowed. */
+/* The decision on a request that the dialect told. Strings are borrowed. */
 struct dialect_answer {
     const char *request_id;
     enum { DIALECT_ALLOW, DIALECT_DENY, DIALECT_ANSWERED } decision;
@@ -70,14 +70,14 @@ struct dialect_answer {
     bool interrupt;      /* deny: and it shall end the turn */
 };
 
-/* What becomes of a message that is written to an agent at work. */
+/* How an agent that is working handles a message that is written to it. */
 enum dialect_steer {
     DIALECT_REFUSED, /* nothing was written: it has to wait for the end of the turn */
     DIALECT_ASKED,   /* the agent takes it into the turn, and says so, or refuses it */
     DIALECT_WRITTEN, /* the agent takes it into the turn, and says so, or answers it behind that */
 };
 
-/* What has become of a message that was written to an agent at work. */
+/* State of a message that was written to an agent that was working. */
 enum dialect_settled {
     DIALECT_UNSETTLED, /* nothing yet */
     DIALECT_TAKEN,     /* it is part of the turn that runs */
@@ -92,10 +92,11 @@ enum dialect_settled {
  * rest. A dialect without it gets the plain text and end of file. */
 struct dialect_input {
     size_t state_size; /* allocated zeroed per attempt */
-    /* What begins the turn, or the dialog that leads to it. */
+    /* Writes the message that begins the turn, or the first step of the handshake before it. */
     void (*begin)(void *state, struct buf *out, const struct dialect_prompt *prompt);
-    /* What the line calls for: the next step of the dialog, an error for what nobody can answer. A
-     * request that is told as one is left to `answer`. May be NULL. */
+    /* Writes the reply to a line of the agent, if it needs one: the next step of the handshake, or
+     * an error for a request that nobody can answer. Requests that are told are left to `answer`.
+     * May be NULL. */
     void (*line)(void *state, struct buf *out, const char *line, size_t len);
     /* -1: the agent does not wait for that any more, and nothing is written. NULL: its requests
      * cannot be answered. */
@@ -103,10 +104,10 @@ struct dialect_input {
     /* Whether a request that was told waits for an answer: false of one that `line` has refused.
      * There when `answer` is. */
     bool (*waits)(void *state, const char *request_id);
-    /* What asks for a clean interrupt, open requests included; nothing, or NULL: a signal is used.
-     */
+    /* Writes a request for a clean interrupt, open requests included. If it writes nothing, or is
+     * NULL, a signal is used. */
     void (*interrupt)(void *state, struct buf *out);
-    /* The outcome has been read: what takes leave, before stdin is closed. May be NULL. */
+    /* After the outcome: writes the end of the dialog, before stdin is closed. May be NULL. */
     void (*leave)(void *state, struct buf *out);
     void (*close)(void *state); /* frees what state owns; may be NULL */
     bool keep_open;             /* stdin stays open until the outcome was seen */
@@ -133,7 +134,7 @@ enum dialect_work {
     DIALECT_WORKS,    /* in the background, or it waits for a time: silence means nothing */
 };
 
-/* What a line begins. */
+/* Whether a line begins a turn. */
 enum dialect_begin {
     DIALECT_GOES_ON,    /* nothing: it is of the turn that is read */
     DIALECT_USERS_TURN, /* a turn, as far as is known for a message of the user */
@@ -171,7 +172,7 @@ struct dialect {
     enum dialect_begin (*begins)(const void *state, struct str line);
     /* An answer is held while work is open. Both are there, or neither (NULL). */
     enum dialect_work (*work)(void *state);
-    /* It is waited for no longer: tells the outcome that is held, and what was still open. */
+    /* Ends the wait for open work: tells the held outcome, and which work was still open. */
     void (*settle)(void *state, const struct dialect_sink *out);
     const struct dialect_input *input; /* NULL: plain text, then end of file */
 };

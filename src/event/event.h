@@ -51,7 +51,7 @@ int kind_from_name(const char *name, size_t len);
 enum visibility_class kind_visibility(enum tc_kind kind);
 enum overflow_class kind_overflow(enum tc_kind kind);
 
-/* How one payload member travels as JSON. */
+/* JSON representation of one payload member. */
 enum field_type {
     FIELD_STR,    /* const char *: JSON string */
     FIELD_JSON,   /* const char *: any JSON value, verbatim */
@@ -77,8 +77,8 @@ static inline bool field_is_text(const struct event_field *f)
 {
     return f->type <= FIELD_OBJECT;
 }
-/* That text: its default for a required member that is NULL, p NULL for an absent one. `base` is
- * the payload or the meta struct. */
+/* Text of a member: the default for a required member that is NULL, p NULL for an absent one.
+ * `base` is the payload or the meta struct. */
 struct str field_get_text(const struct event_field *f, const void *base);
 
 /* Rows end with a NULL key, in the order in which the keys are written. */
@@ -88,7 +88,7 @@ const struct event_field *event_meta_fields(void);
 
 /* An immutable copy of an event, shared by reference between threads. */
 struct shared_event;
-/* What it begins with. */
+/* Start of a shared event. */
 struct shared_event_header {
     struct event event;
     size_t bytes; /* it occupies, strings included */

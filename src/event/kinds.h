@@ -16,7 +16,7 @@ enum visibility_class {
     VISIBILITY_ASKED,   /* only for instances that ask for the kind */
 };
 
-/* What a full queue may do with a kind, mildest first. */
+/* What a full queue may do with events of a kind, mildest first. */
 enum overflow_class {
     OVERFLOW_KEEP,     /* never dropped: its slot is reserved */
     OVERFLOW_COALESCE, /* neighbours of the same message are joined, losslessly; never dropped */

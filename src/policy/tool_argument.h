@@ -9,7 +9,7 @@
 
 #include "base/arena.h"
 
-/* What reads it in the end. ANY: a tool or an argument that is not in the table. */
+/* What interprets the argument. ANY: a tool or an argument that is not in the table. */
 enum tool_argument_kind {
     ARGUMENT_ANY,
     ARGUMENT_COMMAND,

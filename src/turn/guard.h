@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Keeps the promises printed in <turncast/plugin.h>, whatever comes in: order, pairing, once,
- * and an outcome for every turn. A pure state machine between translator and visibility; its
- * memory does not grow with the stream. */
+ * Enforces the guarantees of <turncast/plugin.h> for any input: order, pairing, uniqueness, and one
+ * outcome for every turn. A pure state machine between translator and visibility; its memory does
+ * not grow with the stream. */
 #ifndef TURN_GUARD_H
 #define TURN_GUARD_H
 
@@ -23,17 +23,17 @@ struct guard {
     const char *src;            /* borrowed: dialect name */
     const char *correlation_id; /* borrowed */
     char *session_id;           /* owned: newest the stream told, or NULL */
-    double (*now)(void);        /* wall clock; tests set their own */
-    double read_at;             /* when what is being read came in; negative: ask the clock */
+    double (*now)(void);        /* wall clock; tests replace it */
+    double read_at;             /* arrival time of the input being read; negative: ask the clock */
     uint64_t seq;
     uint64_t nameless; /* ids made for calls and requests that came without one */
     enum guard_outcome { GUARD_OPEN, GUARD_FINAL, GUARD_ERROR } outcome;
     bool started, usage_told, done;
     bool error_noted, duplicate_noted;        /* told once each, after the outcome */
-    struct open_items tools, steps, requests; /* what is open, and what was */
-    struct kept kept;                         /* what a turn that is stopped has for an answer */
+    struct open_items tools, steps, requests; /* open and closed ones */
+    struct kept kept;                         /* the answer of a turn that is stopped */
     bool resumes;                             /* see guard_may_resume */
-    /* Until their time has come, or NULL; held_final: of a suspended run that may be resumed. */
+    /* Held events, or NULL; held_final: of a suspended run that may be resumed. */
     struct shared_event *held_done, *held_usage, *held_final;
     struct guard_stats stats;
 };
@@ -57,7 +57,8 @@ void guard_fini(struct guard *g);
  * A result of an unknown call invents the call; a repeated call becomes progress; calls and
  * requests without an id get one. After the outcome only notices and usage{turn} pass. */
 void guard_feed(struct guard *g, struct event *ev);
-/* What is fed until the release came in at once, now: a clock is not asked for each event. */
+/* Reads the clock once: events fed until guard_thaw_clock get this time, because they were read
+ * together. */
 void guard_freeze_clock(struct guard *g);
 void guard_thaw_clock(struct guard *g);
 /* The stream is over (end may be NULL: STREAM_EOF): gives the outcome that is missing, then

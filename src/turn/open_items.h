@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A book of named things that open and close during a turn: calls, requests, steps. It knows
- * what is open, in order, and remembers what was, within fixed bounds. */
+ * Open-item table: named items that open and close during a turn (calls, requests, steps). It keeps
+ * the open items in order, and remembers closed ones within fixed bounds. */
 #ifndef TURN_OPEN_ITEMS_H
 #define TURN_OPEN_ITEMS_H
 
@@ -39,7 +39,7 @@ struct open_items {
     bool forgets; /* closing removes: the id may open again */
 };
 
-/* What to remember of a thing besides its id; strings are borrowed and copied. */
+/* What to store of an item besides its id; the strings are copied. */
 struct open_item_info {
     const char *name, *kind, *step_id;
     int64_t index;
@@ -50,13 +50,13 @@ struct open_item_info {
 void open_items_fini(struct open_items *b);
 /* NULL: never seen, or forgotten. */
 struct open_items_entry *open_items_find(const struct open_items *b, const char *id);
-/* Adds an open entry; the id is not in the book. Closed ones may be forgotten for it, open
- * ones never: see open_items_is_full. */
+/* Adds an open entry; the id must not be in the table. Closed entries may be forgotten to make
+ * room, open ones never: see open_items_is_full. */
 struct open_items_entry *open_items_open(struct open_items *b, const char *id,
                                          const struct open_item_info *note);
 /* The entry may be forgotten at any later call. */
 void open_items_close(struct open_items *b, struct open_items_entry *e);
-/* What is open takes all the room there is: close the oldest before opening more. */
+/* Whether open items fill the table: close the oldest one before opening another. */
 bool open_items_is_full(const struct open_items *b);
 
 #endif

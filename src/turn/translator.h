@@ -19,7 +19,7 @@ enum translate_framing { TRANSLATE_UNKNOWN, TRANSLATE_LINES, TRANSLATE_FRAMES };
 struct translator {
     const struct dialect *dialect; /* NULL until it is known */
     struct dialect_sniff sniff;
-    enum translate_framing framing; /* the first line tells */
+    enum translate_framing framing; /* determined by the first line */
     struct sse_parser sse;
     void *state;
     struct arena scratch;
@@ -51,18 +51,18 @@ bool translator_between(struct translator *t, const char *line, size_t len);
 /* The stream is read as several turns: split(ctx) is called between two of them, when all of the
  * one that ends has been emitted and nothing of the one that begins. */
 void translator_split(struct translator *t, void (*split)(void *ctx));
-/* One line without newline. Lines of server-sent events are put together to frames, whose data
- * is then what a line is elsewhere; else blank ones are ignored. A line that the dialect refuses
- * even when mended becomes one notice{warn, unparsable_line} (its first 200 bytes, escaped, in
+/* One line without newline. Lines of server-sent events are joined to frames, whose data is
+ * then handled like a line; otherwise blank lines are ignored. A line that the dialect refuses even
+ * after repair becomes one notice{warn, unparsable_line} (its first 200 bytes, escaped, in
  * detail), up to a limit: translator_end tells how many more there were; `complete` is false for a
  * last line that had no newline: then it may be a truncated one, and no notice is made. */
 void translator_feed_line(struct translator *t, const char *line, size_t len, bool complete);
 /* A line over the cap was skipped: notice{warn, line_dropped} with its size. */
 void translator_skip_line(struct translator *t, uint64_t bytes);
 void translator_end(struct translator *t, struct stream_end_info *end);
-/* Whether the agent works on behind an answer, which is held. */
+/* Whether the agent still works after an answer, which is held. */
 enum dialect_work translator_work(const struct translator *t);
-/* What is held is told. */
+/* Tells the outcome that the dialect holds. */
 void translator_settle(struct translator *t);
 /* No dialect has recognised a line so far, and none was named. */
 bool translator_is_unmatched(const struct translator *t);

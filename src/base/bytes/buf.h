@@ -17,7 +17,7 @@ struct buf {
 void buf_fini(struct buf *b);
 /* Empties it and keeps the memory. */
 void buf_reset(struct buf *b);
-/* It is too small for n more bytes and the NUL. */
+/* Grows a buffer that has no room for n more bytes and the NUL. */
 void buf_grow(struct buf *b, size_t n);
 /* Room for n more bytes (and the NUL); returns where they go. The caller adds to len. */
 static inline char *buf_reserve(struct buf *b, size_t n)

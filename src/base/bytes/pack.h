@@ -47,7 +47,7 @@ static inline int64_t unpack_number(struct unpacker *u)
     return number;
 }
 double unpack_real(struct unpacker *u);
-/* Of what is neither 0 nor 1 the record is bad. */
+/* A byte that is neither 0 nor 1 makes the record invalid. */
 bool unpack_flag(struct unpacker *u);
 /* A number of at most `max` and not negative: counts, lengths, kinds. */
 size_t unpack_count(struct unpacker *u, size_t max);

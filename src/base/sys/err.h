@@ -12,7 +12,7 @@ struct tc_err {
  * `place` may be NULL. */
 int err_set(struct tc_err *e, const char *place, const char *fmt, ...)
     __attribute__((__format__(__printf__, 3, 4)));
-/* As err_set, with ": " and the text of errno `no` behind it. */
+/* Like err_set, followed by ": " and the text of errno `no`. */
 int err_set_errno(struct tc_err *e, int no, const char *place, const char *fmt, ...)
     __attribute__((__format__(__printf__, 4, 5)));
 /* "place: text", or "text"; in a static buffer of the thread. */

@@ -20,7 +20,7 @@ void log_setup(enum log_format format, enum log_level max, int fd);
  * terminal. Default: off. */
 void log_set_clears_below(bool on);
 bool log_enabled(enum log_level level);
-/* One line: `name` says who speaks ("host", "instance cli"…). Control characters, C1, bidi
+/* Logs one line. `name` is its source ("host", "instance cli"…). Control characters, C1, bidi
  * controls and U+2028/9 of the text are escaped; secrets are masked. A failed write is counted
  * and never reported otherwise. */
 void log_write(enum log_level level, const char *name, const char *fmt, ...)

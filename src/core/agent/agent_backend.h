@@ -21,7 +21,7 @@ struct agent_backend {
     void (*free)(void *run);
 };
 
-/* Where agents run that are no children of this host. */
+/* Place of agents that are not child processes of this host. */
 struct agent_place {
     const struct agent_backend *backend;
     /* Begins; `events` are those of a process. NULL with err. Borrows events and their ctx. */

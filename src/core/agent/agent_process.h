@@ -35,13 +35,15 @@ struct agent_process_spec {
 };
 
 struct agent_process_events {
-    /* It could not be started; then only agent_process_free may be called, not from here. */
+    /* The process could not be started. Only agent_process_free may be called then, and not from
+     * this callback. */
     void (*failed)(void *ctx, const struct tc_err *err);
     void (*out)(void *ctx, const char *p, size_t n); /* bytes of its stdout */
     void (*mute)(void *ctx);
-    /* It is gone, its tree perhaps not; see agent_process_status. All it printed has been given. */
+    /* The process has exited and all its output was passed on; descendants may still run. See
+     * agent_process_status. */
     void (*exited)(void *ctx);
-    /* So many processes of it cannot be killed; they are left. Then `over` comes. */
+    /* `left` of its processes cannot be killed and are abandoned. `over` follows. */
     void (*stuck)(void *ctx, unsigned left);
     void (*over)(void *ctx); /* may free it */
 };
@@ -53,7 +55,7 @@ struct agent_process;
 struct agent_process *agent_process_spawn(struct loop *l, const struct agent_process_spec *spec,
                                           const struct agent_process_events *events, void *ctx,
                                           struct tc_err *err);
-/* Whoever is told of it from now on. */
+/* Sets the receiver of further events. */
 void agent_process_hand_over(struct agent_process *p, const struct agent_process_events *events,
                              void *ctx);
 /* Kills what is left. NULL is fine. */
@@ -74,7 +76,7 @@ void agent_process_line(struct agent_process *p, const char *line, size_t len);
 int agent_process_answer(struct agent_process *p, const struct dialect_answer *answer);
 struct agent_input *agent_process_dialog(struct agent_process *p);
 
-/* Each of these does nothing on a rung that is further down. */
+/* Steps of the stop sequence. Each does nothing if a later step was taken already. */
 void agent_process_leave(struct agent_process *p);
 void agent_process_interrupt(struct agent_process *p);
 void agent_process_terminate(struct agent_process *p);

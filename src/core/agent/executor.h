@@ -60,7 +60,7 @@ enum dialect_steer executor_steer(struct executor *x, const char *id, struct str
 /* Asks the agent to drop such a message; `settled` tells whether it did. False: it cannot be asked.
  */
 bool executor_withdraw(struct executor *x, const char *id);
-/* What was decided on a request goes to the agent. -1: it does not wait for that any more. */
+/* Writes a decision to the agent. -1: the agent does not wait for it any more. */
 int executor_answer(struct executor *x, const struct dialect_answer *answer) MUST_CHECK;
 /* Whether the agent waits for an answer to that request: not when the dialog refused it at once. */
 bool executor_waits(const struct executor *x, const char *request_id);

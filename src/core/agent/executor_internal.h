@@ -24,7 +24,7 @@ enum executor_stop_reason {
     WHY_FENCED
 };
 
-/* Whom it tells, and asks. */
+/* Callbacks of the owner. */
 struct executor_owner {
     const struct agent_place *place; /* where the agent runs; NULL: as a child of this host */
     void (*ended)(void *ctx, bool spawn_failed);

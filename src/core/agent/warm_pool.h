@@ -17,7 +17,7 @@
 
 struct warm;
 
-/* Whose an agent is. Strings are borrowed. */
+/* What an agent process belongs to. Strings are borrowed. */
 struct warm_place {
     const struct conf *conf; /* of its agent: it is kept */
     const char *turn;        /* id of the last turn */
@@ -72,9 +72,10 @@ bool warm_pool_is_busy(const struct warm *w, const char *conversation);
 void warm_pool_set_lease(struct warm *w, const char *conversation, int64_t until_ms);
 /* Nothing is left, nor is anything being ended. */
 bool warm_pool_is_empty(const struct warm *w);
-/* What waits for a message, or works in the background. */
+/* Number of processes that wait for a message or work in the background. */
 size_t warm_pool_count(const struct warm *w);
-/* Whatever waits ends; so does, at its next turn's end, what is in use of an earlier one. */
+/* Ends all waiting processes, and at the end of their turn those that run with an earlier
+ * configuration. */
 void warm_pool_reconfigure(struct warm *w, const struct conf *conf);
 /* The host ends: all end, and nothing is kept any more. Again: they are ended by force. */
 void warm_pool_close(struct warm *w);

@@ -151,7 +151,7 @@ enum dispatch_reconfig_action {
     DISPATCH_RESTARTED,
     DISPATCH_STOPPED
 };
-/* What it is about, by the name of the instance; within `done`. */
+/* Calls a function for each instance that the change concerns; only within `done`. */
 void dispatch_reconfig_each(const struct dispatch_reconfig *c,
                             void (*each)(void *ctx, const char *name,
                                          enum dispatch_reconfig_action step),

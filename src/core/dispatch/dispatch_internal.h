@@ -24,7 +24,7 @@ enum dispatch_form {
     FORMS,
 };
 
-/* What of a turn some instances see alike. */
+/* View: the instances that see a turn alike. */
 struct dispatch_view {
     bool sees_all;
     bool wants_state, wants_raw;
@@ -47,7 +47,8 @@ struct dispatch_slot {
     bool stalled;            /* did not move for as long as patience goes; not waited for */
 };
 
-/* What may still be cast before it is looked again who has room: a part of the smallest queue. */
+/* Events that may be dispatched before the room in the queues is checked again: a part of the
+ * smallest queue. */
 struct dispatch_budget {
     int64_t events, bytes;
 };
@@ -83,7 +84,7 @@ struct dispatch {
     struct chunk_pool burst; /* of its shared events; holds nothing in between */
 };
 
-/* What an instance is told of a turn. */
+/* Which part of a turn an instance is told. */
 enum dispatch_part { PART_NONE, PART_REQUESTS, PART_ALL };
 struct dispatch_turn_slot {
     void *handle; /* NULL: the instance is gone, has got done, or is told nothing yet */
@@ -113,7 +114,7 @@ struct dispatch_turn {
 
 /* ---- dispatch.c */
 
-/* As that instance is named the turn. */
+/* Description of the turn for that instance. */
 struct channel_turn dispatch_describe_turn(const struct dispatch_turn *t, const char *instance);
 
 /* ---- dispatch_scope.c */
@@ -144,7 +145,7 @@ size_t dispatch_add_slot(struct dispatch *d);
 void dispatch_reopen_turns(struct dispatch *d, size_t slot);
 /* Launches the instance in the slot, unless it stands by. */
 void dispatch_launch_slot(const struct dispatch_slot *s);
-/* It stood by, and is to be launched: turns that run are opened for it. */
+/* Opens the running turns for an instance that stood by and is to be launched. */
 void dispatch_join_turns(struct dispatch *d, size_t slot);
 /* No turn is told to it any more; its plugin is given back. Its instance is the caller's. */
 void dispatch_leave_slot(struct dispatch *d, size_t slot);

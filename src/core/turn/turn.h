@@ -47,7 +47,7 @@ struct turn *turn_new(struct dispatch *d, const struct turn_spec *spec);
 /* Bytes of the stream, in any pieces. Returns how many were read: n, but for turn_stop_at_outcome.
  */
 size_t turn_feed(struct turn *t, const char *p, size_t n);
-/* From now on nothing is read behind the line with which the outcome is there. */
+/* From now on, stops reading after the line that gives the outcome. */
 void turn_stop_at_outcome(struct turn *t);
 /* Before the first turn_feed: reads on in the stream of an earlier turn, which becomes the turn's.
  * `by_agent`: nobody has asked for this turn, the agent began it by itself. */
@@ -62,9 +62,9 @@ void turn_feed_eof(struct turn *t);
 /* Whether the agent works on in the background behind an answer, which is held until that is over.
  */
 enum dialect_work turn_work(const struct turn *t);
-/* That work is waited for no longer: the answer is the outcome. */
+/* Ends the wait for background work: the held answer is the outcome. */
 void turn_settle(struct turn *t);
-/* Behind its outcome the agent works on (turn_spec.follows). */
+/* Whether the agent still works after the outcome (turn_spec.follows). */
 bool turn_leaves_work(const struct turn *t);
 /* Nothing comes for the time being. With `several`, a turn that has its outcome ends, unless it is
  * suspended; what still comes of it is not told. */
@@ -80,11 +80,11 @@ void turn_end_attempt(struct turn *t, struct stream_end_info *end, const char *r
  * answers it. */
 void turn_set_line_cb(struct turn *t, void (*fn)(void *ctx, const char *line, size_t len),
                       void *ctx);
-/* What the agent calls a request that was told as that; it may not be unique in the turn. Owned.
- * NULL: it is of an earlier attempt. */
+/* The agent's own id of a request that was told as `request_id`; it may not be unique in the turn.
+ * Owned. NULL: the request is of an earlier attempt. */
 char *turn_agent_request_id(const struct turn *t, const char *request_id);
-/* What was decided on an open request of the turn is told (request_id, decision, answers, by; the
- * rest is known). One that is not open is not told. */
+/* Tells the decision on an open request (request_id, decision, answers, by; the rest is known).
+ * Does nothing if the request is not open. */
 void turn_resolve_request(struct turn *t, const struct tc_request *resolved);
 /* Tells the host's own notice (still working…). */
 void turn_emit_notice(struct turn *t, const char *level, const char *code, const char *text);
@@ -102,11 +102,11 @@ void turn_annotate_error(struct turn *t, const char *note);
 /* Name of the first tool of this attempt whose call may have had side effects (it was not declared
  * read-only), or NULL. Borrowed, until the next attempt. */
 const char *turn_acting_tool(const struct turn *t);
-/* The outcome is kept: it is told, and all that was held back with it. */
+/* The outcome has been recorded: tells it and all events that waited for it. */
 void turn_confirm_outcome(struct turn *t);
-/* Nothing is held back for turn_confirm_outcome. */
+/* Whether no event waits for turn_confirm_outcome. */
 bool turn_is_flushed(const struct turn *t);
-/* As the instances see it. Borrowed. */
+/* The turn as dispatch knows it. Borrowed. */
 struct dispatch_turn *turn_get_dispatch(const struct turn *t);
 /* The host ends the stream for a reason of its own (timeout, shutdown): whatever outcome the
  * stream still tells does not count. */

@@ -8,10 +8,10 @@
 #include "core/turn/usage_delta.h"
 #include "turn/guard.h"
 
-/* Of what one attempt may have held back, the first of each kind: error, final, usage, done. */
+/* Held-back events of one attempt: the first of each kind (error, final, usage, done). */
 #define HELD_MAX 4
 
-/* Whom it tells, and asks (turn_spec). */
+/* Callbacks of the owner (turn_spec). */
 struct turn_owner {
     void (*commit)(void *ctx, const struct event *outcome); /* or NULL */
     void (*request)(void *ctx, struct tc_request *request); /* or NULL */
@@ -57,7 +57,7 @@ struct turn {
     bool stops;       /* reads nothing behind the outcome */
 };
 
-/* Its outcome is with whoever records it: what is told waits. */
+/* Whether the outcome is being recorded; further events wait until it is. */
 static inline bool turn_waits_for_commit(const struct turn *t)
 {
     return t->state == TURN_COMMITTING || t->state == TURN_CLOSING;

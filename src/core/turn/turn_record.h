@@ -21,7 +21,7 @@ void turn_record_begin(struct journal_async *l, const struct dispatch *d,
 void turn_record_set_agent_pid(struct journal_async *l, const char *turn, pid_t pid);
 bool turn_record_is_elsewhere(const struct journal_turn *t);
 
-/* Where a process is to be found after the host's death. */
+/* How to find an agent process after the host's death. */
 struct keep_process {
     const char *turn, *boot_id; /* turn: for which it was started */
     int64_t pid, start;
@@ -29,12 +29,12 @@ struct keep_process {
 /* The process waits, and belongs to no turn; or it does so no more. */
 void turn_record_waiting(struct journal_async *l, const char *turn, pid_t pid);
 void turn_record_not_waiting(struct journal_async *l, const char *turn);
-/* Those that waited when the host died; `each` asks nothing of the journal. */
+/* Calls `each` for the turns that waited when the host died; it must not call the journal. */
 enum journal_status turn_record_each_waiting(struct journal_async *l,
                                              void (*each)(void *ctx, const struct keep_process *p),
                                              void *ctx);
 
-/* What is kept of a message, and told of a turn: the first bytes. */
+/* Limit of the beginning of a message that is stored, and shown of a turn. */
 #define KEEP_TASK_BYTES ((size_t)400)
 
 /* The turn ends by this event. */
@@ -49,11 +49,11 @@ struct turn_record_end {
     bool cancelled;                    /* somebody asked for its end */
 };
 void turn_record_outcome(const struct turn_record_end *end, journal_done_fn *done, void *ctx);
-/* Of a turn that has ended: its result as it is in the end. */
+/* Replaces the result of a turn that has ended. */
 void turn_record_result_again(struct journal_async *l, const char *turn,
                               const struct turn_result *r, const char *task, bool cancelled);
 
-/* What a turn of a host that died ends with. Its u.meta is still to be set. */
+/* The error with which a turn of a dead host ends. The caller sets u.meta. */
 struct event turn_record_restart_error(const char *turn);
 /* A turn of a host that died, as the journal lists it: it ends as host_restart, which everybody who
  * saw it has to be told. When that is not known, all whom it would be cast to now. */

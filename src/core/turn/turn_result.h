@@ -35,7 +35,7 @@ struct turn_result {
     bool cancelled;  /* which is no error */
 };
 
-/* It failed, or is incomplete. */
+/* Whether the turn failed or is incomplete. */
 bool turn_result_is_error(const struct turn_result *r);
 
 void turn_result_feed(struct turn_result *r, const struct event *ev);

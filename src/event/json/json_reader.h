@@ -32,7 +32,7 @@
 
 #define JSON_MAX_DEPTH 512
 
-/* What the cursor stands at. */
+/* Type of the value at the cursor. */
 enum json_type {
     JSON_AT_END, /* error or end */
     JSON_AT_NULL,
@@ -115,7 +115,7 @@ char *json_reader_unescape_piece(struct arena *a, struct str raw, uint16_t *pend
 /* Puts what may be the slice of a string into the memo. False: it is not valid, or this machine or
  * the string takes more than one look, and nothing is in the memo. */
 bool json_memo_decode(struct json_memo *m, struct str raw);
-/* Its text, if that slice is what it has, else NULL. */
+/* The decoded text of `raw` if the memo holds it, else NULL. */
 const struct buf *json_reader_memo_text(const struct json_memo *m, struct str raw);
 /* Before anything else may lie where the slice does. */
 void json_reader_memo_reset(struct json_memo *m);

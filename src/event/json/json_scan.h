@@ -57,7 +57,7 @@ static inline const char *json_scan_space(const char *p, const char *end)
  * or of which more is to be known than that it is. For machines that can (json_simd_can_unescape).
  */
 const char *json_scan_text(char **out, const char *p, const char *end);
-/* What the byte behind a backslash stands for; 0: it starts no escape of two bytes. */
+/* The character for which a backslash and this byte stand; 0: they are not a short escape. */
 extern const char json_short_escapes[256];
 
 /* Bytes of the valid escape that starts with the backslash at p; 0: not one. */
@@ -80,7 +80,7 @@ static inline uint16_t json_escape_unit(const char *p)
     return (uint16_t)unit;
 }
 
-/* It is a character of its own, not half of one; NUL is none. */
+/* Whether the unit is a character of its own: not half of a surrogate pair, and not NUL. */
 static inline bool json_unit_is_whole(uint16_t unit)
 {
     return unit != 0 && (unit & 0xf800) != 0xd800;

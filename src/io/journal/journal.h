@@ -44,8 +44,8 @@ struct journal_spec {
     void *ctx;
 };
 
-/* What was in flight when the last host died is queued again, in doubt; what is too old or poison
- * is a dead letter. */
+/* Requests that were in flight when the last host died are queued again, in doubt; those that are
+ * too old or have failed too often become dead letters. */
 struct journal *journal_open(const struct journal_spec *spec, struct tc_err *err);
 /* NULL is fine. */
 void journal_close(struct journal *j);
@@ -64,12 +64,12 @@ int journal_restore(const char *file, const char *dir, struct backup_result *r,
  * NULL). Only after DONE or UNCHANGED may the message be acknowledged to its service. */
 enum journal_status journal_admit_turn(struct journal *j, const struct journal_turn *t,
                                        struct buf *first) MUST_CHECK;
-/* A waiting turn runs, cast to those in `seen` (record_turn; or NULL); others that waited end as
- * merged into it. UNCHANGED: it did not wait. */
+/* A waiting turn begins to run and is told to the instances in `seen` (see turn_record.h; or NULL).
+ * The waiting turns in `merged` end as merged into it. UNCHANGED: it did not wait. */
 enum journal_status journal_begin_turn(struct journal *j, const char *turn, const char *seen,
                                        const char *const *merged, size_t n) MUST_CHECK;
-/* One more instance is cast to a running turn, of which it is known who is. UNCHANGED: it is not.
- */
+/* Adds an instance to those that are told of a running turn. UNCHANGED: it does not run, or has no
+ * such list. */
 enum journal_status journal_add_seen(struct journal *j, const char *turn,
                                      const char *instance) MUST_CHECK;
 /* A waiting turn ends as merged into one that runs. UNCHANGED: it did not wait. */
@@ -79,53 +79,52 @@ enum journal_status journal_cancel_turn(struct journal *j, const char *turn) MUS
 /* A waiting turn and the ids of its message are removed, as if it had never been admitted: the same
  * message is taken again. UNCHANGED: it does not wait. */
 enum journal_status journal_forget_turn(struct journal *j, const char *turn) MUST_CHECK;
-/* Notes the process: boot_id, agent_pid, agent_start, cgroup of t, by its id. */
+/* Stores the agent process of the turn t->id: boot_id, agent_pid, agent_start, cgroup. */
 enum journal_status journal_set_agent_process(struct journal *j,
                                               const struct journal_turn *t) MUST_CHECK;
 /* Durable; spends the store's reserve on a full disk. Ends a running turn and lays one row per
  * target, numbered from seq. UNCHANGED: it does not run. */
 enum journal_status journal_end_turn(struct journal *j, const struct journal_outcome *o,
                                      int64_t seq) MUST_CHECK;
-/* Of a turn that has ended and has an owner: another result in the place of record_outcome's.
- * UNCHANGED: it is none of these. */
+/* Replaces the result of a turn that has ended and has an owner. UNCHANGED: it has not ended, or
+ * has no owner. */
 enum journal_status journal_note_result(struct journal *j, const char *turn,
                                         struct str result) MUST_CHECK;
-/* More of what a turn used, that its agent reported behind its outcome. UNCHANGED: it is not known.
- */
+/* Adds usage that the agent reported after the outcome. UNCHANGED: unknown turn. */
 enum journal_status journal_add_spent(struct journal *j, const char *turn,
                                       const struct journal_spent *spent) MUST_CHECK;
-/* The sums of the days from `first` to `last`: of a day, those that cost most first. */
+/* The sums of the days from `first` to `last`; within a day, the highest costs first. */
 enum journal_status journal_list_spent(struct journal *j, int64_t first, int64_t last,
                                        void (*each)(void *ctx, const struct journal_spent_row *row),
                                        void *ctx) MUST_CHECK;
-/* Those that have not ended, the oldest first; here and below without the ids of their messages,
- * and `each` must not call the journal. */
+/* The turns that have not ended, oldest first. Here and below, turns are given without the ids of
+ * their messages, and `each` must not call the journal. */
 enum journal_status journal_list_open_turns(struct journal *j,
                                             void (*each)(void *ctx, const struct journal_turn *t),
                                             void *ctx) MUST_CHECK;
 
-/* One, with its route for as long as it is kept. UNCHANGED: it is not known. */
+/* One turn, with its route while the journal still has it. UNCHANGED: unknown turn. */
 enum journal_status journal_find_turn(struct journal *j, const char *id,
                                       void (*each)(void *ctx, const struct journal_turn *t),
                                       void *ctx) MUST_CHECK;
 
-/* ---- the outbox (journal_outbox.c). Who lays rows numbers them: above every number before. */
+/* ---- the outbox (journal_outbox.c). The caller numbers new rows, above every earlier number. */
 
-/* The highest number there ever was. */
+/* The highest number ever used. */
 int64_t journal_last_seq(struct journal *j);
-/* Lays rows behind all others. */
+/* Adds rows after all others. */
 enum journal_status journal_add_requests(struct journal *j, const char *conn,
                                          const struct journal_request *requests, size_t n,
                                          int64_t seq) MUST_CHECK;
 /* An attempt is on record before it is made. UNCHANGED: no such row, or it is in flight. */
 enum journal_status journal_start_attempt(struct journal *j, int64_t seq) MUST_CHECK;
-/* What came of a row, whether it was in flight or not; what is laid takes its place and has numbers
- * from `first`.
+/* Ends a row, in flight or not. The new rows of the settlement take its place and have numbers from
+ * `first`.
  * Durable when it makes a dead letter. UNCHANGED: no such row. */
 enum journal_status journal_settle_row(struct journal *j, int64_t seq,
                                        const struct journal_settlement *s,
                                        int64_t first) MUST_CHECK;
-/* The same for the outcome of a turn, by its names; what is laid stands behind all others. */
+/* The same for the outcome row of an instance and a turn; new rows are added after all others. */
 enum journal_status journal_settle_outcome(struct journal *j, const char *conn, const char *turn,
                                            const struct journal_settlement *s,
                                            int64_t first) MUST_CHECK;
@@ -182,8 +181,8 @@ enum journal_status journal_approval_delete(struct journal *j,
 
 /* ---- what agents asked people (journal_question.c) */
 
-/* That it was asked, or (decision) what came of it; the first decision stays. Those that are open
- * when a journal is resumed are cancelled, by "host_restart". */
+/* Stores a question, or with `decision` its result; the first decision stays. Questions that are
+ * open when a journal is resumed are cancelled by "host_restart". */
 enum journal_status journal_put_question(struct journal *j,
                                          const struct journal_question *q) MUST_CHECK;
 /* Oldest first. */
@@ -204,11 +203,11 @@ enum journal_status journal_kv_each(struct journal *j, const char *prefix,
                                     void (*each)(void *ctx, const char *key, const char *value),
                                     void *ctx) MUST_CHECK;
 
-/* What a connector wants to know of a turn after a death; NULL: nothing. It goes with the turn,
- * but that of the turn "" stays. */
+/* Stores what a connector remembers of a turn (tc_remember); text NULL removes it. It is deleted
+ * with the turn; that of the turn "" stays. */
 enum journal_status journal_memory_put(struct journal *j, const char *conn, const char *turn,
                                        const char *text) MUST_CHECK;
-/* Appends. UNCHANGED: nothing. */
+/* Appends the text. UNCHANGED: there is none. */
 enum journal_status journal_memory_get(struct journal *j, const char *conn, const char *turn,
                                        struct buf *text) MUST_CHECK;
 

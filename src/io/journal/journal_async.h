@@ -74,11 +74,11 @@ enum journal_status journal_async_get(struct journal_async *l, const char *conn,
  * or UNCHANGED may the message be acknowledged to its service. */
 void journal_async_admit_turn(struct journal_async *l, const struct journal_turn *t,
                               journal_done_fn *done, void *ctx);
-/* A waiting turn runs, cast to those in `seen` (record_turn; or NULL); the `n` others that waited
- * are merged into it. UNCHANGED: it did not wait. */
+/* A waiting turn begins to run and is told to the instances in `seen` (see turn_record.h; or NULL);
+ * the `n` waiting turns in `merged` are merged into it. UNCHANGED: it did not wait. */
 void journal_async_begin(struct journal_async *l, const char *turn, const char *seen,
                          const char *const *merged, size_t n, journal_done_fn *done, void *ctx);
-/* One more instance is cast to a turn that runs. UNCHANGED: it does not. */
+/* Adds an instance to those that are told of a running turn. UNCHANGED: it does not run. */
 void journal_async_add_seen(struct journal_async *l, const char *turn, const char *instance,
                             journal_done_fn *done, void *ctx);
 /* A waiting turn is merged into one that runs. UNCHANGED: it does not wait. */
@@ -91,12 +91,13 @@ void journal_async_cancel(struct journal_async *l, const char *turn, journal_don
  * does not wait. */
 void journal_async_forget_turn(struct journal_async *l, const char *turn, journal_done_fn *done,
                                void *ctx);
-/* boot_id, agent_pid, agent_start, cgroup of t, by its id. UNCHANGED: it does not run. */
+/* Stores the agent process of the turn t->id: boot_id, agent_pid, agent_start, cgroup. UNCHANGED:
+ * the turn does not run. */
 void journal_async_note_agent(struct journal_async *l, const struct journal_turn *t,
                               journal_done_fn *done, void *ctx);
-/* Ends a running turn and lays one row per target, at most one for a connector. UNCHANGED: it
- * does not run, so it has its outcome. When it fails, who asked tells the outcome all the same:
- * that the turn is over is written, for nobody, as soon as that is possible. */
+/* Ends a running turn and adds one row per target, at most one for a connector. UNCHANGED: it does
+ * not run, so it has its outcome. When this fails, the caller tells the outcome all the same, and
+ * the journal stores the end of the turn, without rows, as soon as that is possible. */
 void journal_async_end_turn(struct journal_async *l, const struct journal_outcome *o,
                             journal_done_fn *done, void *ctx);
 
@@ -106,53 +107,53 @@ void journal_async_add_spent(struct journal_async *l, const char *turn,
 /* journal_note_result */
 void journal_async_note_result(struct journal_async *l, const char *turn, struct str result,
                                journal_done_fn *done, void *ctx);
-/* One turn, whether it has ended or not. `turn` is valid for the call, and counts when the status
- * is DONE. UNCHANGED: it is not known. */
+/* Looks up a turn, ended or not. `turn` is set when the status is DONE, and valid during the call.
+ * UNCHANGED: unknown turn. */
 void journal_async_look_up(struct journal_async *l, const char *turn,
                            void (*found)(void *ctx, enum journal_status status,
                                          const struct journal_turn *turn),
                            void *ctx);
 
-/* ---- what has to be told. Requests are numbered by their order: the first number is returned,
- * the others follow; they count once the operation is DONE. */
+/* ---- requests to be sent. They are numbered in their order: the first number is returned, the
+ * others follow; the numbers are valid once the operation is DONE. */
 
-/* Behind all others. */
+/* Adds rows after all others. */
 int64_t journal_async_add_requests(struct journal_async *l, const char *conn,
                                    const struct journal_request *requests, size_t n,
                                    journal_done_fn *done, void *ctx);
-/* In the place of the outcome of that turn; none at all is fine. UNCHANGED: there is no such row
- * (any more), and nothing was laid. */
+/* Replaces the outcome row of that turn by the requests, possibly none. UNCHANGED: there is no such
+ * row (any more), and nothing was added. */
 int64_t journal_async_expand(struct journal_async *l, const char *conn, const char *turn,
                              const struct journal_request *requests, size_t n,
                              journal_done_fn *done, void *ctx);
-/* The connector cannot tell it: the outcome of that turn is a dead letter. UNCHANGED: there is no
- * such row (any more). */
+/* The connector cannot deliver the outcome of that turn, which becomes a dead letter. UNCHANGED:
+ * there is no such row (any more). */
 void journal_async_fail_outcome(struct journal_async *l, const char *conn, const char *turn,
                                 const char *reason, journal_done_fn *done, void *ctx);
-/* An event (its line) that the connector dies of, each of so many times, is a dead letter. */
+/* Stores an event (its line) as a dead letter, because the connector died of it `attempts` times.
+ */
 void journal_async_add_dead_event(struct journal_async *l, const char *conn, const char *turn,
                                   struct str line, int64_t attempts, journal_done_fn *done,
                                   void *ctx);
-/* An attempt begins. UNCHANGED: there is no such row, or it is in flight already. */
+/* Records that an attempt begins. UNCHANGED: there is no such row, or it is in flight already. */
 void journal_async_start_attempt(struct journal_async *l, int64_t seq, journal_done_fn *done,
                                  void *ctx);
-/* What the previous process of a connector left in flight is queued and in doubt. Before
- * journal_async_list_open_list_rows for the process that takes its place. UNCHANGED: there was
- * nothing. */
+/* Queues the rows that the previous process of a connector left in flight again, in doubt. To be
+ * called before the rows are listed for the next process. UNCHANGED: there were none. */
 void journal_async_take_over(struct journal_async *l, const char *conn, journal_done_fn *done,
                              void *ctx);
-/* What came of it, or of waiting. UNCHANGED: there is no such row, and nothing was laid. */
+/* Ends a row, in flight or waiting (journal_settle_row). UNCHANGED: there is no such row, and
+ * nothing was added. */
 int64_t journal_async_settle_row(struct journal_async *l, int64_t seq,
                                  const struct journal_settlement *s, journal_done_fn *done,
                                  void *ctx);
 
-/* What a connector wants to know of a turn after a death; NULL: nothing. It goes with the turn;
- * that of the turn "" stays. */
+/* journal_memory_put */
 void journal_async_memory_put(struct journal_async *l, const char *conn, const char *turn,
                               const char *text, journal_done_fn *done, void *ctx);
 
-/* ---- what was allowed for longer; the id is the caller's, above all. UNCHANGED of forget: there
- * was none. */
+/* ---- remembered approvals; the caller chooses the id, above every earlier one. Deleting returns
+ * UNCHANGED if there was none. */
 
 void journal_async_put_approval(struct journal_async *l, const struct journal_approval *a,
                                 journal_done_fn *done, void *ctx);
@@ -160,7 +161,7 @@ void journal_async_delete_approvals(struct journal_async *l,
                                     const struct journal_approval_filter *which,
                                     journal_done_fn *done, void *ctx);
 
-/* What an agent asked people, and what came of it; the time is the journal's. */
+/* journal_put_question; the journal sets the time. */
 void journal_async_put_question(struct journal_async *l, const struct journal_question *q,
                                 journal_done_fn *done, void *ctx);
 

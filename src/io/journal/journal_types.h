@@ -40,7 +40,7 @@ struct journal_turn {
     int64_t agent_pid, agent_start;
     const char *owner;  /* optional: the API client that it belongs to */
     const char *person; /* optional: who asked, "INSTANCE/USER" */
-    /* Of one that is read. Times are Unix milliseconds, 0: not yet. */
+    /* Set when a turn is read. Times are Unix milliseconds, 0: not yet. */
     const char *state; /* waiting running final error merged cancelled */
     const char *code;  /* of an error; of a merged one the turn that took it; or NULL */
     int64_t admitted_ms, began_ms, ended_ms;
@@ -120,7 +120,7 @@ enum record_kind {
     JOURNAL_REQUEST,
 };
 
-/* What has still to be told, as it is read. */
+/* A row of the outbox, as it is read. */
 struct journal_row {
     int64_t seq; /* its number: rises, and is never given again */
     enum record_kind kind;

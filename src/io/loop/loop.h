@@ -12,7 +12,8 @@ struct loop_fd;
 struct loop_timer;
 struct loop_signal;
 
-/* The last: one of many, and where they crowd what they bring may gather (wakeup_coalescer.h). */
+/* LOOP_COALESCE: when many such descriptors are ready, reading may be delayed (wakeup_coalescer.h).
+ */
 enum { LOOP_READ = 1, LOOP_WRITE = 2, LOOP_COALESCE = 4 };
 
 /* Ignores SIGPIPE for the whole process: a peer that went away is an errno, not a death. Raises the
@@ -21,10 +22,10 @@ struct loop *loop_new(void);
 /* The calling thread is the loop's: the one that made it. All functions but loop_post are for that
  * thread only, which they assert. */
 bool loop_is_own_thread(const struct loop *l);
-/* What it was: what agents get. 0: not known. */
+/* The limit of open files before loop_new raised it, for agents. 0: not known. */
 uint64_t loop_original_nofile(const struct loop *l);
-/* Descriptors with low numbers, kept from the beginning: whoever takes these along to a child, put
- * in their places for that moment, copies no table of thousands. `idle` is what fills a place. */
+/* Low descriptor numbers, reserved at the start. A caller that moves the descriptors of a child to
+ * them for the time of the fork avoids a copy of a table of thousands. `idle` occupies them. */
 enum { LOOP_PLACES = 4 };
 struct loop_reserved_fds {
     int idle, at[LOOP_PLACES]; /* rising; none is a standard one, or SHIM_CONTROL_FD */
@@ -57,7 +58,7 @@ void loop_signal_free(struct loop_signal *s);
 
 /* Any thread: fn(arg) is called soon on the loop's thread. */
 void loop_post(struct loop *l, void (*fn)(void *arg), void *arg);
-/* Loop thread: such calls that were posted and have not begun are not made. */
+/* Loop thread: cancels posted calls of fn with arg that have not begun. */
 void loop_cancel_posted(struct loop *l, void (*fn)(void *arg), const void *arg);
 
 #endif

@@ -9,7 +9,7 @@
 struct worker;
 
 struct worker *worker_new(struct loop *loop);
-/* Of its thread, for debuggers, at most 15 characters; "tc-disk" without this. */
+/* Names the thread for debuggers, at most 15 characters. Default: "tc-disk". */
 void worker_set_name(struct worker *w, const char *name);
 /* Finishes all jobs, those that a `done` adds meanwhile among them, and joins the thread. Not
  * from a `done`. NULL is fine. */

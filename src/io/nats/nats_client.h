@@ -25,7 +25,7 @@ struct nats_client_spec {
     const char *ca;          /* path of certificates; NULL: those of the system */
     const char *cert, *key;  /* paths of this client's certificate and its key; or both NULL */
     bool tls;
-    /* It is connected, or is not any more. text: the server's URL, or why. */
+    /* The connection was made or lost. text: the URL of the server, or the reason. */
     void (*changed)(void *ctx, bool connected, const char *text);
     void *ctx;
 };

@@ -14,7 +14,7 @@
 
 struct nats_connection;
 
-/* What one of libnats' threads reports. */
+/* A report of a thread of libnats. */
 struct nats_incoming {
     STAILQ_ENTRY(nats_incoming) next;
     enum nats_incoming_kind {

@@ -26,7 +26,7 @@ struct process_spec {
 };
 
 struct process_events {
-    /* It could not be started (the place of err is the command): this, and nothing else. */
+    /* The child could not be started (the place of err is the command). No other event follows. */
     void (*failed)(void *ctx, const struct tc_err *err);
     void (*out)(void *ctx, const char *p, size_t n); /* stdout bytes */
     void (*err)(void *ctx, const char *p, size_t n); /* stderr bytes */
@@ -50,12 +50,12 @@ struct process *process_spawn(struct loop *l, const struct process_spec *spec,
 void process_write(struct process *p, const char *bytes, size_t n);
 /* Closes stdin once everything appended has been written. */
 void process_close_stdin(struct process *p);
-/* To the child's process group; nothing once the child is gone. */
+/* Sends a signal to the child's process group; does nothing once the child is gone. */
 void process_signal(struct process *p, int signo);
-/* Unless this is called again before, all of it is killed at that time (clock_mono_ms), also while
- * this process stands still; 0: at no time. */
+/* The child and all its descendants are killed at that time (clock_mono_ms), even while this
+ * process is stopped, unless this is called again before; 0: no such time. */
 void process_set_lease(struct process *p, int64_t until_ms);
-/* Of the shim, which leads the session of the child. */
+/* The pid of the shim, which is the session leader of the child. */
 pid_t process_pid(const struct process *p);
 /* SIGKILL to the child and everything below it; waits up to 100 ms for their end. 0: nobody is
  * left; else call it again later. When the child itself was alive, its exit event comes through

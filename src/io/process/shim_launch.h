@@ -19,7 +19,7 @@ struct shim_handle {
  * report. -1 with err: there is no shim. What is in *out is the caller's. */
 int shim_launch_start(const struct process_spec *spec, const struct loop *l, const int stdio[3],
                       struct shim_handle *out, struct tc_err *err) MUST_CHECK;
-/* What SHIM_FAILED means. Returns -1. */
+/* Fills err with the meaning of SHIM_FAILED. Returns -1. */
 int shim_launch_explain(const char *command, const char *cwd, const struct shim_report *r,
                         struct tc_err *err);
 /* A descriptor above 2 for the same; closes the other. -1: there is none. */

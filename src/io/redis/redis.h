@@ -25,7 +25,7 @@ struct redis_spec {
     size_t reply_max; /* 0: REDIS_REPLY_MAX */
 };
 
-/* Its words; the list ends with NULL. */
+/* The words of a command; the list ends with NULL. */
 struct redis_command {
     const char *const *words;
 };

@@ -12,7 +12,7 @@
 #include "base/attr.h"
 #include "base/sys/err.h"
 
-/* What comes first, before any code of others is in the process. */
+/* First stage, before any foreign code is in the process. */
 struct sandbox_detach_spec {
     pid_t parent;    /* the process dies with it */
     const int *keep; /* descriptors that stay open, in any order */
@@ -46,7 +46,7 @@ struct sandbox_spec {
 /* The version of Landlock that knows ports. */
 #define SANDBOX_PORTS 4
 
-/* What the kernel can do. */
+/* Features of the running kernel. */
 struct sandbox_features {
     int landlock; /* its version (ABI); 0: none */
     bool seccomp;

@@ -9,8 +9,8 @@
 
 struct httpc_reply;
 
-/* Who is held: the conversation; every conversation, on the instance's rates that the request
- * counts on; the whole instance. */
+/* What a hold applies to: the conversation; the rates that the request counts on, so every
+ * conversation of the instance; the whole instance. */
 enum retry_scope { RETRY_CONVERSATION, RETRY_RATES, RETRY_INSTANCE };
 
 struct retry_decision {
@@ -19,10 +19,11 @@ struct retry_decision {
     enum retry_scope scope;
 };
 
-/* By outcome and status alone: what was surely not done goes again, what may have been done only
- * when the request is idempotent. 429 holds the conversation for the time its header names. */
+/* Decides by outcome and status alone: a request that was certainly not carried out is repeated;
+ * one that may have been, only if it is idempotent. 429 holds the conversation for the time in its
+ * header. */
 struct retry_decision retry_policy_decide(const struct httpc_reply *reply, bool idempotent);
-/* Full jitter: between 1 ms and 1 s, 2 s, 4 s… 5 min behind failed attempt 1, 2, 3…, from 64
+/* Full jitter: between 1 ms and 1 s, 2 s, 4 s… 5 min after failed attempt 1, 2, 3…, from 64
  * random bits. */
 int64_t retry_policy_backoff_ms(unsigned attempt, uint64_t random);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * One token bucket: when may the next request go? Pure; times are the caller's.
+ * Token bucket: decides when the next request may be sent. Pure; the caller passes the time.
  *
- * Kept as the moment at which the bucket is full again, in microseconds, so nothing is rounded
- * away and nothing has to be refilled. */
+ * The state is the time at which the bucket will be full, in microseconds. So no refill step is
+ * needed and rounding loses nothing. */
 #ifndef IO_SEND_TOKEN_BUCKET_H
 #define IO_SEND_TOKEN_BUCKET_H
 
@@ -16,25 +16,25 @@ struct rate_limit {
 };
 
 struct token_bucket {
-    int64_t step_us;  /* one token */
-    int64_t slack_us; /* what a full bucket lets go at once, but the first */
+    int64_t step_us;  /* time for one token */
+    int64_t slack_us; /* time of the tokens of a full bucket, except the first */
     int64_t full_us;
-    int64_t held_us; /* not full before, by the last hold */
+    int64_t held_us; /* end of the last hold; the bucket is not full before */
 };
 
-/* Full. */
+/* Initialises a full bucket. */
 void token_bucket_init(struct token_bucket *b, const struct rate_limit *rate);
-/* 0: one may go now. */
+/* Milliseconds until the next token; 0: one is available now. */
 int64_t token_bucket_wait_ms(const struct token_bucket *b, int64_t now_ms);
-/* One goes now. */
+/* Takes a token. */
 void token_bucket_take(struct token_bucket *b, int64_t now_ms);
-/* What was taken last did not go. */
+/* Returns the last token, whose request was not sent. */
 void token_bucket_refund(struct token_bucket *b);
-/* What was taken last left so much later than it was taken. */
+/* The request of the last token was sent `ms` later than the token was taken. */
 void token_bucket_postpone(struct token_bucket *b, int64_t ms);
-/* None goes before until_ms, and then one, not a burst. A shorter hold changes nothing. */
+/* No token before until_ms, and then one, not a burst. A shorter hold changes nothing. */
 void token_bucket_block_until(struct token_bucket *b, int64_t until_ms);
-/* As good as a new one. */
+/* Whether the bucket is in the state of a new one. */
 bool token_bucket_is_full(const struct token_bucket *b, int64_t now_ms);
 
 #endif

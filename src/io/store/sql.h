@@ -25,7 +25,7 @@ enum sql_failure {
     SQL_BROKEN,    /* anything else */
 };
 
-/* Of an extended result code of SQLite. */
+/* Class of an extended result code of SQLite. */
 enum sql_failure sql_classify(int code);
 
 /* A value to bind. */
@@ -70,9 +70,10 @@ const char *sql_error_text(const struct sql *db);
 /* Runs a constant text of one or more statements, none of them kept: schema, pragmas. */
 int sql_script(struct sql *db, const char *text) MUST_CHECK;
 
-/* One statement, to its end: sql_run(db, "delete … where id=?1", sql_int(id)). */
+/* Runs one statement to its end: sql_run(db, "delete … where id=?1", sql_int(id)). */
 #define sql_run(db, text, ...) sql_run_values(db, text, SQL_VALUES(__VA_ARGS__))
-/* Its rows: while (sql_next(&rows)) …; then sql_finish. The same text cannot run twice at once. */
+/* Reads the rows of a query: while (sql_next(&rows)) …; then sql_finish. The same text cannot run
+ * twice at once. */
 #define sql_select(db, text, ...) sql_select_values(db, text, SQL_VALUES(__VA_ARGS__))
 /* The first column of the first row into *number, which keeps its value without a row. */
 #define sql_select_int(db, text, number, ...)                                                      \
@@ -110,7 +111,7 @@ int64_t sql_changes(const struct sql *db);
 bool sql_in_transaction(const struct sql *db);
 /* SQLite reads this file and does not write it, known after the first statement. */
 bool sql_is_read_only(const struct sql *db);
-/* Of the library. */
+/* Version of the SQLite library. */
 const char *sql_version(void);
 
 #endif

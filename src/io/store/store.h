@@ -52,7 +52,8 @@ int store_transact(struct store *s, enum store_commit how, int (*body)(struct sq
                    void *ctx) MUST_CHECK;
 /* Why the last transaction failed. */
 enum sql_failure store_failure(const struct store *s);
-/* What is in it cannot be: the next start checks it as after an unclean stop. */
+/* Records that the contents are inconsistent, so that the next start checks the file as after an
+ * unclean stop. */
 void store_mark_suspect(struct store *s);
 /* When nothing else is to do: brings the log into the file, and lays a spent reserve up again. */
 void store_checkpoint(struct store *s);

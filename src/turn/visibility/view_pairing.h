@@ -2,8 +2,8 @@
  * What one class of consumers (same audience, same visibility) is shown of a turn, so that what
  * comes in pairs stays paired for them: a result follows its call, an answer its request, an end
  * its start, and a retraction the text that it takes back. The first event of a pair is decided by
- * audience and switches alone; the second one follows the first. Pure; memory is bounded as a
- * book's is. */
+ * audience and switches alone; the second one follows the first. Pure; memory is bounded
+ * like that of an open-item table. */
 #ifndef TURN_VISIBILITY_VIEW_PAIRING_H
 #define TURN_VISIBILITY_VIEW_PAIRING_H
 
@@ -12,20 +12,20 @@
 
 #define SHOWING_ID_MAX 80
 
-/* What pairs. Each has books of its own, with the bounds that the guard's have. */
+/* Kinds of pairs. Each has tables of its own, with the same bounds as those of the guard. */
 enum showing_kind { SHOWING_CALL, SHOWING_REQUEST, SHOWING_STEP, SHOWING_TEXT, SHOWING_KINDS };
 
-/* One class in one turn. All zero is ready. */
+/* State of one class in one turn. All zero is a valid initial state. */
 struct showing {
     struct showing_books {
-        struct open_items shown, hidden; /* of what has begun and is not over */
+        struct open_items shown, hidden; /* pairs that have begun and are not over */
     } of[SHOWING_KINDS];
     /* The newest text of either: most events are pieces of it. */
     char last_shown[SHOWING_ID_MAX], last_hidden[SHOWING_ID_MAX];
 };
 
 void view_pairing_fini(struct showing *s);
-/* What the class gets of the next event of the turn, in order. Outcome and done may be asked for
+/* Decides what the class is shown of the next event of the turn. Outcome and done may be passed
  * more than once.
  *
  * Results: of a call that was shown, always, without their content (VIEW_STRIP) if they are for

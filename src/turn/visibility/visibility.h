@@ -29,7 +29,7 @@ enum visibility_switch visibility_parse_value(const char *value);
 /* The five resolved switches as a JSON object of booleans (the answer to /stream-status). */
 void visibility_append_json(struct buf *out, struct visibility v);
 
-/* What one event is to one kind of consumer. */
+/* How an event is shown to one class of consumers. */
 enum visibility_decision {
     VIEW_HIDE,
     VIEW_SHOW,

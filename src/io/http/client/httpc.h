@@ -22,8 +22,8 @@ enum httpc_outcome {
     HTTPC_OK,       /* 2xx, answered whole */
     HTTPC_REJECTED, /* 3xx or 4xx, or refused by the host itself (status 0): it was not done */
     HTTPC_NOT_SENT, /* the service cannot have seen the whole request */
-    /* It may have been done: it went out whole, and the answer is missing, broken, too big, or a
-     * 5xx. */
+    /* The service may have carried it out: it was sent completely, and the answer is missing,
+     * broken, too big, or a 5xx. */
     HTTPC_AMBIGUOUS,
 };
 

@@ -17,7 +17,7 @@ void httpc_mail_setup(struct httpc_transfer *c, const struct libcurl *curl,
 void httpc_mail_perform(struct httpc_transfer *c);
 /* Stops it. False: the server may have all of the message already. */
 bool httpc_mail_stop(struct httpc_transfer *c);
-/* What is known once it has ended; for a cancelled one, after httpc_mail_stop. */
+/* Result of a transfer that has ended; of a cancelled one, after httpc_mail_stop. */
 enum httpc_outcome httpc_mail_outcome(const struct httpc_transfer *c, CURLcode code);
 
 #endif

@@ -65,7 +65,8 @@ void httpc_transfer_fini(struct httpc_transfer *c, const struct libcurl *curl);
 /* Bytes of an answer's body at most. */
 int httpc_transfer_max_body(const struct httpc_transfer *c);
 
-/* What is known once it has ended with `code`. The reply borrows from the call and `error`. */
+/* Result of a transfer that has ended with `code`. The reply borrows from the transfer and `error`.
+ */
 struct httpc_reply httpc_transfer_build_reply(struct httpc_transfer *c, const struct libcurl *curl,
                                               CURLcode code, struct buf *error);
 

@@ -142,23 +142,24 @@ void httpd_answer(struct httpd_request *r, int status, const char *content_type,
  * as when the client leaves. */
 struct httpd_stream;
 
-/* Frees the request and begins its answer; never NULL. When the request is gone, or its answer has
- * no body (HEAD), the stream is gone. */
+/* Frees the request and begins its answer; never NULL. If the request is gone, or its answer has no
+ * body (HEAD), the stream is gone from the start. */
 struct httpd_stream *httpd_stream_begin(struct httpd_request *r, int status,
                                         const char *content_type, const struct httpd_header *more,
                                         size_t n);
-/* Never blocks and never calls back. Nothing, when it is gone. */
+/* Never blocks and never calls back. Does nothing when the stream is gone. */
 void httpd_stream_write(struct httpd_stream *s, struct str bytes);
-/* What says only that the server is there: nothing, while the client has something to take. */
+/* Writes bytes that only show that the server is alive; skipped while other bytes are pending. */
 void httpd_stream_keep_alive(struct httpd_stream *s, struct str bytes);
 bool httpd_stream_is_gone(const struct httpd_stream *s);
 /* As httpd_set_on_gone: called once when the stream goes before its end. fn may end it. */
 void httpd_stream_set_on_gone(struct httpd_stream *s, void (*fn)(void *arg), void *arg);
 /* Bytes that the client has not taken. */
 size_t httpd_stream_pending_bytes(const struct httpd_stream *s);
-/* fn(arg) is called once, soon, from the loop, when it has taken all; never, when it goes. */
+/* Calls fn(arg) once from the loop when the client has taken all bytes; never if the stream goes.
+ */
 void httpd_set_on_room(struct httpd_stream *s, void (*fn)(void *arg), void *arg);
-/* Its owner's last word, whether it is gone or not: frees it. */
+/* Ends the answer and frees the stream, also one that is gone. */
 void httpd_stream_end(struct httpd_stream *s);
 
 #endif

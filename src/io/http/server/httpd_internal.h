@@ -21,7 +21,7 @@ struct httpd_route {
     void *arg;
 };
 
-/* One that has connections. */
+/* A peer address with open connections. */
 struct httpd_peer {
     unsigned connections;
     char name[64]; /* numeric address, or "local" */
@@ -53,7 +53,7 @@ struct httpd {
     void *drained_arg;
 };
 
-/* What a connection does. Only one request of it is known at a time. */
+/* Phase of a connection. It has at most one request at a time. */
 enum httpd_phase {
     HTTPD_READING,   /* a request, or waits for one */
     HTTPD_HANDLING,  /* its request is with a handler */
@@ -128,7 +128,7 @@ void httpd_peer_release(struct httpd *h, struct httpd_peer *peer);
 
 /* Takes over the descriptor and the peer. */
 void httpd_conn_new(struct httpd *h, int fd, struct httpd_peer *peer);
-/* Its request or stream, if there is one, is gone; nobody is told. */
+/* Closes the connection. Its request or stream, if any, is gone, without a callback. */
 void httpd_conn_free(struct httpd_conn *c);
 /* The same, and who waits is told. Not while the connection runs a handler. */
 void httpd_conn_drop(struct httpd_conn *c);
@@ -149,7 +149,7 @@ void httpd_conn_linger(struct httpd_conn *c);
 
 /* The request that conn has read goes to who answers it: a handler, or the server itself. */
 void httpd_dispatch_request(struct httpd_conn *c);
-/* What the parser has refused. */
+/* Answers a request that the parser refused. */
 void httpd_refuse_parse(struct httpd_conn *c);
 /* 408: the request took too long to come; 503 and 504: its answer did. */
 void httpd_refuse_late(struct httpd_conn *c, int status);
@@ -175,7 +175,7 @@ void httpd_stream_flushed(struct httpd_stream *s);
 /* The connection's timer has run out. */
 void httpd_stream_timed_out(struct httpd_stream *s);
 
-/* What a handler does with a request without a connection. */
+/* The functions of httpd.h for a request without a connection (httpd_local.h). */
 void httpd_local_answer(struct httpd_local *l, const struct httpd_answer *a);
 void httpd_local_begin_stream(struct httpd_local *l, struct httpd_stream *s);
 void httpd_local_write(const struct httpd_local *l, struct str bytes);
@@ -184,7 +184,7 @@ size_t httpd_local_pending_bytes(const struct httpd_local *l);
 
 /* The longest one that covers the path; NULL: there is none. */
 const struct httpd_route *httpd_dispatch_find_route(const struct httpd *h, struct str path);
-/* Of a server that shuts down, and of a path without a route. */
+/* The errors of a server that shuts down, and of a path without a route. */
 extern const struct httpd_error httpd_error_drain, httpd_error_path;
 
 void httpd_once_set(struct httpd_once *n, bool is_due, void (*fn)(void *arg), void *arg);

@@ -8,8 +8,8 @@
 
 #include "io/http/server/httpd.h"
 
-/* Who takes the answer: either `answered` once, or any number of `wrote` and one `ended`. What they
- * are given is borrowed. */
+/* Receiver of the answer: either `answered` is called once, or `wrote` any number of times and then
+ * `ended` once. Their arguments are borrowed. */
 struct httpd_local_client {
     void (*answered)(void *ctx, const struct httpd_answer *a);
     void (*wrote)(void *ctx, struct str bytes);
