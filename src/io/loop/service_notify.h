@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Notifications to a service manager (sd_notify(3)): one datagram each to $NOTIFY_SOCKET, and
- * keep-alives while the loop runs ($WATCHDOG_USEC). Without these variables it does nothing. Loop
- * thread only. */
+ * a watchdog ping while the loop runs ($WATCHDOG_USEC). Without these variables it does nothing.
+ * Loop thread only. */
 #ifndef IO_LOOP_SERVICE_NOTIFY_H
 #define IO_LOOP_SERVICE_NOTIFY_H
 
