@@ -9,7 +9,7 @@
 #include "terminal/keyboard.h"
 #include "terminal_request.h"
 
-/* Where the first of them stands. */
+/* Step of the first waiting request. */
 enum ask_step {
     ASK_NEW,      /* it has not been written yet */
     ASK_KEY,      /* one key decides */
@@ -34,7 +34,7 @@ void ask_init(struct ask *a, bool seen);
 void ask_fini(struct ask *a, struct term *t);
 /* False: it cannot be asked here, or only when the host is in the foreground again. */
 bool ask_open(struct ask *a, struct tc_turn *turn, const struct tc_request *ev);
-/* It is decided, or its turn is over (id NULL: all of the turn's). */
+/* Removes a request that was decided, or whose turn is over (id NULL: all of the turn). */
 void ask_forget(struct ask *a, struct term *t, const struct tc_turn *turn, const char *id);
 /* Before and after anything else is written. */
 void ask_hide(struct ask *a, struct term *t);

@@ -12,7 +12,7 @@
 const char *request_title(const struct term *t, const char *kind);
 /* "allowed by "; of the person behind it see request_person(). */
 const char *request_outcome(const struct term *t, const struct tc_request *ev);
-/* Who closed the request; NULL: nobody did, or it is not known. */
+/* The person who closed the request; NULL: nobody, or not known. */
 const char *request_person(const struct tc_request *ev);
 
 #endif

@@ -21,9 +21,10 @@ struct terminal_request {
 /* NULL: it cannot be answered here, or not any more. */
 struct terminal_request *asked_new(struct tc_turn *turn, const struct tc_request *ev);
 bool asked_offers(const struct terminal_request *r, const char *choice);
-/* What it is about: all of it, as the agent says it, but nothing that acts on the terminal. */
+/* Writes the whole call or question as the agent sent it, without bytes that act on the terminal.
+ */
 void asked_put(const struct terminal_request *r, struct term *t);
-/* One of its questions, with its options numbered from 1. */
+/* Writes one question of the request, with its options numbered from 1. */
 void asked_put_question(const json_t *question, struct term *t);
 /* The text of an option; NULL: there is no such one. Borrowed. */
 const char *asked_option(const json_t *question, size_t number);

@@ -179,7 +179,7 @@ int exec_hello_read(struct exec *e, const json_t *message);
 bool exec_window_waits(const struct exec *e);
 /* 0, or -1: the event cannot be held. */
 int exec_window_add(struct exec *e, struct tc_turn *turn, const struct tc_event *ev);
-/* What the program says of event n (only: of no earlier one). False: there is no such event. */
+/* Acknowledges event n and all before it (only: no earlier one). False: there is no such event. */
 bool exec_window_ack(struct exec *e, uint64_t n, bool only);
 bool exec_window_nack(struct exec *e, uint64_t n, int64_t retry_ms);
 bool exec_window_reject(struct exec *e, uint64_t n, const char *why);
@@ -192,7 +192,7 @@ void exec_window_resend(struct exec *e, int64_t now_ms);
 /* When something is due, monotonic; INT64_MAX: nothing. */
 int64_t exec_window_due_ms(const struct exec *e);
 struct tc_turn *exec_window_find_turn(const struct exec *e, const char *id);
-/* Of event n, which is unacknowledged; NULL: it is not. */
+/* The turn of the unacknowledged event n; NULL: there is none. */
 struct tc_turn *exec_window_turn_of(const struct exec *e, uint64_t n);
 /* At the end: what is not acknowledged stays held, and is the host's. */
 void exec_window_discard(struct exec *e);
@@ -213,7 +213,7 @@ const char *exec_chat_describe(struct exec *e, const json_t *chat);
 const char *exec_chat_take_result(struct exec *e, const json_t *message);
 const char *exec_chat_take_message(struct exec *e, const json_t *message);
 const char *exec_chat_take_action(struct exec *e, const json_t *message);
-/* It is the turn of an operation: hands it to the program. */
+/* Gives an operation that is to be performed now to the program. */
 void exec_chat_perform(struct exec *e, struct tc_turn *turn, const struct tc_reply *reply);
 /* The program has ended: the operations that it had are in doubt. */
 void exec_chat_abandon(struct exec *e);

@@ -7,7 +7,7 @@
 
 /* ---- slack_form.c ---- */
 
-/* What was filled in, of a payload: the JSON object of tc_chat_action.answers. */
+/* Reads the filled-in form of a payload: the JSON object of tc_chat_action.answers. */
 json_t *slack_form_read(const json_t *payload);
 
 /* ---- slack_file.c ---- */

@@ -47,7 +47,7 @@ void slack_fetch_read(const struct tc_op *op, const struct tc_reply *reply,
 
 /* ---- slack_reply.c ---- */
 
-/* What people read and operators fix: the words of Slack's errors. */
+/* Texts of Slack's errors, for people and operators. */
 extern const struct tc_error_rule slack_errors[];
 int slack_read(struct tc_turn *turn, const struct tc_op *op, const struct tc_reply *reply,
                struct tc_result *result);

@@ -11,7 +11,7 @@
 enum chat_overflow { CHAT_OVERFLOW_SPLIT, CHAT_OVERFLOW_FILE, CHAT_OVERFLOW_TRIM };
 enum chat_after { CHAT_AFTER_DELETE, CHAT_AFTER_SUMMARY, CHAT_AFTER_KEEP };
 
-/* As the engine uses them. */
+/* Options of an instance as the engine uses them. */
 struct chat_options {
     bool finalize_edit, drops_doubts, progress, thinking, footer, retry;
     enum chat_overflow overflow;
@@ -24,7 +24,7 @@ struct chat_options {
  * plugin has itself stays its own. The tables are in the arena; of a plugin without chat nothing
  * changes. */
 struct tc_plugin chat_options_extend(const struct tc_plugin *plugin, struct arena *arena);
-/* What is wrong with the chat table of a plugin, or NULL. */
+/* Describes an error in the chat table of a plugin; NULL: none. */
 const char *chat_options_find_fault(const struct tc_plugin *plugin, const struct tc_chat *chat);
 /* Reads the common options of a conf struct that was filled by the extended tables. */
 struct chat_options chat_options_read(const struct tc_plugin *extended, const void *conf);

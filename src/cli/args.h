@@ -15,7 +15,7 @@ struct args_init {
     bool force, yes, no_turn;
 };
 
-/* What the options of all commands fill; a command's table says which of them it has. */
+/* Values of the options of all commands; the table of a command lists which of them it has. */
 struct args {
     const char *config, *agent, *conversation, *session, *dialect;
     double speed; /* 0: as fast as it goes */

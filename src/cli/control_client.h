@@ -11,7 +11,7 @@
 #include "cli/args.h"
 #include "conf/conf.h"
 
-/* What came back. */
+/* Response of the host. */
 struct control_response {
     int status;   /* of HTTP; 0: no host runs there */
     json_t *body; /* an object, or NULL */

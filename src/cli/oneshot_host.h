@@ -14,7 +14,7 @@
 #include "core/turn/turn.h"
 #include "turn/visibility/visibility.h"
 
-/* How long instances get to deliver what they still have. */
+/* Time for instances to deliver their remaining requests. */
 #define HOST_GRACE_MS 10000
 
 /* The configuration that --config or the default places name, log set up by it. NULL: it has
@@ -47,7 +47,7 @@ int oneshot_host_start(struct oneshot_host *h, const struct conf *conf, const st
 bool oneshot_host_settle(struct oneshot_host *h);
 /* Lets the instances end what they do, within HOST_GRACE_MS all together. */
 void oneshot_host_stop(struct oneshot_host *h);
-/* Of what people read at the terminal: that of its connector, English without one. */
+/* Language of the terminal: that of its connector, English without one. */
 enum language oneshot_host_language(const struct conf *conf);
 /* The stored switches of the agent (NULL: of none), else the configuration's. A damaged store is
  * logged. */

@@ -24,12 +24,12 @@ struct channel_turn {
     bool over;          /* no events will come, only those replies */
 };
 
-/* What an instance asks of the host. Called on the loop's thread, batches from within join too;
+/* Callbacks of an instance to the host. Called on the loop's thread, batches from within join too;
  * all may be NULL: such services are refused then. */
 struct channel_callbacks {
     struct loop *loop;
     void *ctx;
-    /* What a process of its own prints on its standard output goes to that of the host, else to the
+    /* The standard output of a connector process is forwarded to that of the host, else to the
      * log. */
     bool prints;
     /* Takes over. */
@@ -49,8 +49,8 @@ struct channel_callbacks {
     void (*hit_answer)(void *ctx, uint64_t hit, const struct tc_answer *answer);
     void (*secret)(void *ctx, const char *name, const char *value); /* value NULL: forgotten */
     void (*store)(void *ctx, const char *key, const char *text);    /* text NULL: removed */
-    /* What channel_ops.state returns may have changed. Never from within a function of the channel
-     * that the owner calls, but for `stop` and `kill`. */
+    /* The result of channel_ops.state may have changed. Never called from within a function of the
+     * channel that the owner calls, but for `stop` and `kill`. */
     void (*changed)(void *ctx);
     /* An event that the instance has died of so many times: it is given up. */
     void (*bury)(void *ctx, const char *turn, struct shared_event *shared, unsigned deaths);
@@ -74,9 +74,9 @@ struct channel_health {
     double fill; /* of its queue */
     bool own_process;
     bool starting; /* it has not run yet: its init has not begun, or has not returned */
-    /* Of an instance with a process of its own. */
-    bool down; /* it has died, and does not run again yet */
-    bool open; /* and has so often that it is tried once in a while only */
+    /* Only for an instance with a process. */
+    bool down; /* its process has died and was not restarted yet */
+    bool open; /* it died so often that it is restarted only at long intervals */
     uint64_t deaths;
     int64_t down_ms;  /* for how long */
     int64_t next_ms;  /* until it is started again; 0: it is being started */
@@ -133,8 +133,8 @@ struct channel_ops {
      * until init has returned; what the instance asks is released with the first round of the
      * loop. -1 with err: it failed, and the channel is gone. */
     int (*await)(struct channel *c, struct tc_err *err);
-    /* It is DOWN: begins its next life now. -1 with err: that is not possible, and it is still
-     * down. NULL: it is never down. */
+    /* In the state DOWN: starts the next process now. -1 with err: not possible, still down. NULL:
+     * this kind of channel is never down. */
     int (*revive)(struct channel *c, struct tc_err *err);
     /* While NEW: the memory of a turn that was opened before its predecessor had ended. */
     void (*remind)(struct channel *c, void *turn, const char *memory);
@@ -148,8 +148,8 @@ struct channel_ops {
     /* While it is on, events that are sent may be told to the instance some at a time: for who
      * sends many in a row. */
     void (*gather)(struct channel *c, bool on);
-    /* What came of a request of this turn (NULL: the instance context); takes over. Answered by one
-     * batch with BATCH_REQUEST, when the instance is not gone. */
+    /* The result of a request of this turn (NULL: of the instance context); takes it over. Unless
+     * the instance is gone, one batch with BATCH_REQUEST answers it. */
     void (*reply)(struct channel *c, void *turn, struct outbound_reply *r);
     /* Take over. */
     void (*hit)(struct channel *c, struct channel_hit *h);
@@ -161,8 +161,8 @@ struct channel_ops {
     /* No more turns: what is queued is delivered, then teardown; begun, not awaited. What the
      * instance asks from now on, and what it waits for, is TC_NOT_KEPT. */
     void (*stop)(struct channel *c);
-    /* It has not ended in time: its process is killed, its thread is abandoned by `join`. Returns
-     * whether join would return at once; if not, the state becomes ENDED. */
+    /* The instance has not ended in time: kills its process; a thread is abandoned by `join`.
+     * Returns whether join would return at once; if not, the state becomes ENDED. */
     bool (*kill)(struct channel *c);
     /* Waits until deadline_ms (monotonic) for the end, then abandons the instance; does not wait
      * when the state is NEW, FAILED or ENDED, or kill returned true. 0: it ended;

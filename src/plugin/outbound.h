@@ -30,7 +30,7 @@ struct outbound_request *outbound_request_new(uint64_t id, const char *turn,
                                               const struct tc_http *http, const char **why);
 const struct tc_header *outbound_copy_headers(struct arena *a, const struct tc_header *from,
                                               size_t count);
-/* One more who frees it. Any thread; a request is never changed. */
+/* Adds a reference. Any thread; a request is immutable. */
 struct outbound_request *outbound_request_ref(struct outbound_request *l);
 void outbound_request_unref(struct outbound_request *l); /* NULL is fine */
 
@@ -51,12 +51,13 @@ const struct tc_part *outbound_parts_copy(struct arena *a, const struct tc_http 
 /* A durable body: what a row of the journal holds, with room for the rest of the request. */
 #define OUTBOUND_MAX_DURABLE ((size_t)15 << 20)
 
-/* As it is kept on disk, and back: all but id and turn. NULL: it is not one, with why. */
+/* Encodes and decodes the record on disk: all but id and turn. NULL: invalid record, with the
+ * reason. */
 void outbound_request_pack(struct buf *out, const struct outbound_request *l);
 struct outbound_request *outbound_unpack(uint64_t id, const char *turn, struct str record,
                                          const char **why);
 
-/* What came of a request, on its way to on_reply. */
+/* Result of a request, for on_reply. */
 struct outbound_reply {
     uint64_t request;
     bool last;                      /* `verdict` cannot be AGAIN: the request is gone after it */
@@ -68,7 +69,7 @@ struct outbound_reply {
 
 void outbound_reply_free(struct outbound_reply *r); /* NULL is fine */
 
-/* What came of a request that the plugin performs itself. */
+/* Result of a request that the plugin performed itself. */
 struct outbound_result {
     struct outbound_result *next;
     uint64_t request;

@@ -9,8 +9,9 @@
 
 #include "plugin/abi/loader.h"
 
-/* It is the cli, jsonl, null or audit of this package: they write to files or the terminal of the
- * host, speak to no service, and run in the host unless `isolation` says otherwise. */
+/* Whether the plugin is cli, jsonl, null or audit of this package: these write to files or the
+ * terminal of the host, speak to no service, and run in the host unless `isolation` says otherwise.
+ */
 bool shipped_plugin_is_local_plugin(const struct loaded_plugin *l);
 
 #endif

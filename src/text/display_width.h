@@ -11,7 +11,7 @@
 
 /* 0, 1 or 2. */
 unsigned display_width_char(uint32_t cp);
-/* Of valid UTF-8 without control characters. */
+/* Columns of valid UTF-8 without control characters. */
 size_t display_width_text(struct str text);
 
 #endif

@@ -52,7 +52,7 @@ struct doc_range {
     size_t from, to;
 };
 
-/* What is seen of a range: spans that reach over its ends are opened and closed there. */
+/* Visitor of a range: spans that reach over its ends are opened and closed there. */
 struct doc_visitor {
     void (*open)(void *arg, const struct doc_span *s);
     void (*close)(void *arg, const struct doc_span *s);

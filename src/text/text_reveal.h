@@ -20,7 +20,8 @@
 void text_reveal_text(struct buf *out, const char *p, size_t n);
 /* The same on one line: LF and tab are spelled out, too. For names and labels. */
 void text_reveal_line(struct buf *out, const char *p, size_t n);
-/* As text_reveal_text; text of more than one line begins with "[62 lines]" on a line of its own. */
+/* Like text_reveal_text; a text of more than one line begins with "[62 lines]" on a line of its
+ * own. */
 void text_reveal_counted(struct buf *out, const char *p, size_t n);
 /* Lines of the text; an LF at the end begins none. */
 size_t text_reveal_lines(const char *p, size_t n);

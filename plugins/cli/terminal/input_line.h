@@ -16,7 +16,7 @@ struct prompt {
     size_t len;
 };
 
-/* What the text has become by a key. */
+/* Result of a key: the text goes on, was entered, or was cancelled. */
 enum prompt_key { PROMPT_MORE, PROMPT_ENTER, PROMPT_ESCAPE };
 
 /* Another one, with nothing typed; it is drawn by prompt_draw. */

@@ -26,7 +26,7 @@ bool keyboard_is_ours(const struct keyboard *k);
  * comes before a person can have read what is asked. */
 void keyboard_grab(struct keyboard *k);
 void keyboard_release(struct keyboard *k);
-/* What was typed, 0: nothing. Never waits. */
+/* Reads what was typed; returns its length, 0: nothing. Never blocks. */
 size_t keyboard_read(struct keyboard *k, char *to, size_t cap);
 /* The signal that this key stands for in the terminal's own modes, or 0. */
 int keyboard_signal(const struct keyboard *k, char key);

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* One character as it is shown. */
+/* A character as it is shown. */
 struct glyph {
     size_t used;    /* bytes of the source */
     size_t len;     /* bytes of text */

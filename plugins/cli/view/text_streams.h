@@ -49,7 +49,7 @@ void text_streams_draw(const struct text_streams *s, struct term *t, struct tc_t
 const struct text_stream *text_streams_newest(const struct text_streams *s);
 /* Writes a whole Markdown text. */
 void text_streams_write(struct term *t, struct tc_turn *turn, const char *markdown, size_t len);
-/* What a line at that depth begins with. */
+/* The start of a line at that depth. */
 void text_streams_margin(char out[64], const struct term *t, unsigned depth, bool thinking);
 
 #endif

@@ -9,7 +9,7 @@
 #include "core/turnlog/turnlog.h"
 #include "dialect/reader/tool_args.h"
 
-/* One run of such a turn: it tells the events behind `after`, up to `until`. */
+/* One AG-UI run of such a turn: it tells the events after `after`, up to `until`. */
 struct ag_ui_leg {
     struct ag_ui_leg *next;
     char turn[37];
@@ -37,11 +37,11 @@ const char *ag_ui_run_get_request(const struct ag_ui_leg *leg, const char *id);
 /* Another run of a turn. */
 struct ag_ui_leg *ag_ui_runs_add(struct ag_ui_legs *legs, const char *thread, const char *run,
                                  const char *turn, const char *scope, uint64_t after);
-/* It ends behind that event, and waits for these requests. */
+/* Ends the run after that event; the turn waits for these requests. */
 void ag_ui_run_interrupt(struct ag_ui_leg *leg, uint64_t until, const struct open_calls *asked);
 /* Something it was interrupted by is still open. */
 bool ag_ui_run_is_waiting(const struct ag_ui_leg *leg, const struct request_registry *requests);
-/* Where a run of the turn was first interrupted behind `after`; 0: nowhere. */
+/* Number of the event at which a run of the turn was first interrupted after `after`; 0: none. */
 uint64_t ag_ui_runs_next_interrupt(struct ag_ui_legs *legs, const char *turn, uint64_t after);
 
 #endif

@@ -36,13 +36,13 @@ struct bus_run_spec {
     uint64_t id;
 };
 
-/* It frees itself. Texts are copied, but the name of the host. */
+/* Begins a run, which frees itself. Copies the texts, except the name of the host. */
 void bus_run_begin(const struct bus_run_spec *spec);
 /* NULL: there is none. */
 struct bus_run *bus_run_find(const struct bus_run_list *list, uint64_t id);
-/* Those that are not over. */
+/* Number of runs that are not over. */
 size_t bus_run_count(const struct bus_run_list *list);
-/* Its client has left. */
+/* To be called when the client of the run has left. */
 void bus_run_leave(struct bus_run *run);
 /* The connection was lost. */
 void bus_run_lose_all(struct bus_run_list *list);

@@ -26,7 +26,7 @@ json_t *bus_run_message_parse(struct str data, struct buf *why);
 /* Where the client wants the events: the message's own reply subject, else its replySubject; NULL:
  * it does not say. Borrowed. */
 const char *bus_run_message_reply(const json_t *message, const char *reply);
-/* It is among those that the configuration permits. */
+/* Whether the configuration permits replies to that subject. */
 bool bus_run_message_may_reply(const struct conf_bus_runs *conf, const char *subject);
 
 /* The next event of server-sent events, which are complete, without its frame; comments are passed

@@ -12,7 +12,7 @@ struct bus_runs;
 
 /* NULL: this host has no bus. Takes runs if the configuration says so. */
 struct bus_runs *bus_runs_new(struct api_context *a);
-/* As the configuration says by now. NULL is fine. */
+/* Subscribes to the subjects of the current configuration. NULL is fine. */
 void bus_runs_subscribe(struct bus_runs *r);
 /* The clients are told nothing more. Before the bus is freed; NULL is fine. */
 void bus_runs_free(struct bus_runs *r);

@@ -10,7 +10,7 @@
 #include "dialect/writer/writer.h"
 #include "io/journal/journal_types.h"
 
-/* How a turn ended that said nothing of it. */
+/* Message for a turn that was cancelled without an outcome. */
 #define CHAT_CANCELLED "The turn was cancelled."
 #define CHAT_LOST "The outcome of the turn is unknown, because its record was deleted."
 
@@ -47,7 +47,7 @@ void chat_completion_whole_past(struct chat_completion *c, const struct journal_
 /* The same with the switches as all that is said. */
 void chat_stream_send_visibility(struct chat_completion *c, struct visibility v);
 void chat_response_send_visibility(struct chat_completion *c, struct visibility v);
-/* Of feed_ops, for both. */
+/* event_stream_ops.closed of both variants. */
 void chat_completion_on_closed(void *ctx, bool left);
 
 #endif

@@ -25,11 +25,11 @@
 struct control;
 struct httpd;
 
-/* Where it is in that state directory. Owned. */
+/* Path of the socket in that state directory. Owned. */
 char *control_socket_path(const char *state_dir);
 /* Borrows the server. NULL with err: the host can do without. */
 struct control *control_new(struct host *server, struct tc_err *err);
-/* Its server, for further routes. */
+/* The HTTP server of the socket, for further routes. */
 struct httpd *control_httpd(const struct control *c);
 /* Before the server is freed. NULL is fine. */
 void control_free(struct control *c);

@@ -19,7 +19,7 @@ struct control {
     bool gone;       /* and waits for the answers to be freed */
 };
 
-/* One of those has been answered. */
+/* To be called when a counted request has been answered. */
 void control_on_reply_sent(struct control *c);
 
 /* control_status.c: GET /status */
@@ -36,7 +36,7 @@ void control_append_bus(struct buf *out, const struct bus *bus);
 
 /* control_handle_requests.c: GET and POST /requests */
 void control_handle_requests(void *control, struct httpd_request *r);
-/* How many are open. */
+/* Number of open requests. */
 int64_t control_count_requests(const struct control *c);
 
 #endif

@@ -12,7 +12,7 @@ struct prometheus_family {
     const char *name, *type, *help;
 };
 
-/* Its head; its samples follow at once. */
+/* Appends the header of a family; its samples have to follow directly. */
 void prometheus_append_header(struct buf *out, const struct prometheus_family *f);
 /* suffix: "" or of the type's own ("_bucket"); labels: names and values in turn, NULL behind the
  * last. A negative value is one that is not known: nothing is written. */

@@ -17,7 +17,7 @@ void api_http_send_json(struct httpd_request *r, int status, const struct buf *b
 enum { REPLY_STREAM_HEADERS = 4 };
 struct httpd_stream *api_http_stream(struct httpd_request *r, const struct httpd_header *more,
                                      size_t n);
-/* As httpd_answer_error. */
+/* Like httpd_answer_error. */
 void api_http_error(struct httpd_request *r, int status, const char *code, const char *message);
 /* With members of the body beside the error: "\"by\":\"ann\"". */
 void api_http_error_with(struct httpd_request *r, int status, const char *code, const char *message,

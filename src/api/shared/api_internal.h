@@ -43,7 +43,7 @@ void page_add_routes(struct api_context *a);
 void turn_events_handle_turn(struct api_context *a, struct httpd_request *r);
 void turn_events_handle_list(struct api_context *a, struct httpd_request *r);
 
-/* What is served as files; NULL: it is not installed. */
+/* The files of the web page; NULL: not installed. */
 void page_free(struct page *p);
 
 #endif

@@ -10,7 +10,7 @@
 
 struct chat_dedup;
 
-/* What makes a request the same as another. */
+/* Fingerprint by which a repeated request is recognised. */
 struct chat_dedup_fingerprint {
     uint8_t bytes[32];
 };
@@ -24,9 +24,9 @@ void chat_dedup_add(struct chat_dedup *s, const struct chat_dedup_fingerprint *p
                     const char *turn);
 /* NULL: not asked for, or too long ago. Borrowed, until the next is added. */
 const char *chat_dedup_find(const struct chat_dedup *s, const struct chat_dedup_fingerprint *print);
-/* Whoever asks for it again gets another turn. */
+/* Forgets the turn: a repeated request gets a new turn. */
 void chat_dedup_forget(struct chat_dedup *s, const char *turn);
-/* How often that has been so. */
+/* How often the turn of that request was forgotten. */
 unsigned chat_dedup_forgotten(const struct chat_dedup *s,
                               const struct chat_dedup_fingerprint *print);
 

@@ -14,7 +14,8 @@
 struct api_context;
 struct event_stream;
 
-/* How it is written; any may be NULL. Each appends to `out`, which goes to the client. */
+/* Format of a stream; any function may be NULL. Each appends to `out`, which is sent to the client.
+ */
 struct event_stream_ops {
     void (*event)(void *ctx, struct buf *out, const struct turnlog_item *item);
     void (*gap)(void *ctx, struct buf *out, const struct turnlog_item *item);
@@ -56,7 +57,7 @@ bool event_stream_has_waiter(const struct api_context *a, const char *turn);
 void event_stream_each_awaited(const struct api_context *a,
                                void (*each)(void *ctx, const char *turn), void *ctx);
 void event_stream_write(struct event_stream *f, struct str bytes);
-/* Its client has been told all there is. */
+/* Whether the client has been told all events so far. */
 bool event_stream_is_drained(const struct event_stream *f);
 /* No more is told; `over` has the last word. */
 void event_stream_finish(struct event_stream *f);

@@ -22,7 +22,7 @@ void remote_turns_cancel(const struct api_context *a, struct httpd_request *r,
 /* Answers r with the turn t, which is over, when its events have been fetched. */
 void remote_turns_fetch(struct api_context *a, struct httpd_request *r,
                         const struct turnlog_turn *t, const struct auth_principal *p);
-/* How the outcome of a decision is sent to its client. */
+/* Sends the result of a decision to its client. */
 typedef void remote_turns_answer(struct httpd_request *r, const struct request_api_result *out);
 /* Takes a decision to the host of the turn t. user: the operator's name; NULL: p decides. */
 void remote_turns_decide(struct bus *bus, struct httpd_request *r, const struct turnlog_turn *t,

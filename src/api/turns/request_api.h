@@ -25,7 +25,7 @@ void request_api_append_turn(struct buf *out, const struct request_registry *r,
 bool request_api_find(const struct request_registry *r, const char *turn, const char *request,
                       struct request_view *found);
 
-/* What somebody decides; all but the choice may be NULL. */
+/* A decision of a client; all members but the choice may be NULL. */
 struct request_api_decision {
     const char *choice, *text; /* borrowed from what it was read from */
     char *answers, *args;      /* JSON objects */

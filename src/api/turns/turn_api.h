@@ -23,7 +23,7 @@ void turn_api_answer_past(void *ctx, const struct journal_turn *turn);
 /* Ends the turn of this host, or the work of its agent behind it. False: there is nothing to end.
  */
 bool turn_api_stop(struct turn_scheduler *all, const struct turnlog_turn *t);
-/* Its own, or any with the grant. */
+/* Whether the client may see the turn: its own, or any with the grant. */
 bool turn_api_can_see(const struct auth_principal *p, const struct turnlog_turn *t);
 /* The turn of a path "/turns/ID[/tail]" for that principal; NULL: there is none it may see, and
  * that was answered. */
@@ -31,7 +31,7 @@ const struct turnlog_turn *turn_api_find_turn(const struct turnlog *log, struct 
                                               const struct auth_principal *p);
 /* Answers that no turn was begun, which turn_scheduler_submit told so. */
 void turn_api_send_refusal(struct httpd_request *r, const struct conversations_result *why);
-/* It waited, and was removed because the host ends; its client may send it again. */
+/* Whether the turn waited and was removed because the host ends; its client may send it again. */
 bool turn_api_is_dismissed(const struct api_context *a, const struct turnlog_turn *t);
 #define TURNS_DISMISSED                                                                            \
     "turncast is shutting down and did not start this turn; send the request again after the "     \

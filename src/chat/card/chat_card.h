@@ -87,7 +87,7 @@ bool chat_card_is_approval(const struct chat_card *card);
 const char *chat_card_option_label(const json_t *option);
 /* The same of a choice of a request; those that the host offers are in the language in use. */
 const char *chat_card_choice_label(const json_t *choice);
-/* One question without several choices: a text answers it. */
+/* Whether the card has one question without a choice of several options: a text can answer it. */
 bool chat_card_is_single(const struct chat_card *card);
 
 /* ---- chat_card_text.c ---- */
@@ -98,7 +98,7 @@ void chat_card_write(struct buf *out, const struct chat_card *card, const struct
 json_t *chat_card_buttons(const struct chat_card *card, const struct tc_chat *table);
 /* Whether that is the text of a card that can be answered; *approval: by yes or no. */
 bool chat_card_is_text(const char *text, bool *approval);
-/* What the decision says, in words. */
+/* Writes the decision in words. */
 void chat_card_write_decision(struct buf *out, const struct chat_card *card,
                               const struct tc_request *ev);
 

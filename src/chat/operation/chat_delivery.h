@@ -19,7 +19,7 @@
 /* Resends of one message after replies that were lost, when the service cannot recognise them. */
 #define CHAT_DOUBTS_MAX 3
 
-/* What a result means for a delivery. */
+/* Meaning of a result for a delivery. */
 /* clang-format off */
 #define CHAT_DELIVERY_EVENTS(EVENT) \
     EVENT(CONFIRMED)    /* the service has confirmed the operation */ \
@@ -153,7 +153,7 @@ enum chat_delivery_shown {
     CHAT_SHOWN_UNKNOWN, /* perhaps not all of it */
 };
 
-/* What the service and the configuration permit. */
+/* Steps that the service and the configuration permit. */
 struct chat_delivery_policy {
     enum tc_idempotency idempotency;
     int64_t idempotency_ms; /* 0: for ever */

@@ -29,7 +29,7 @@
 #define CHAT_SLOT_FETCH "fetch" /* a file of a person */
 #define CHAT_SLOT_MENU "menu"
 
-/* How the delivery of a durable message stands; see chat_delivery.h. */
+/* State of the delivery of a durable message; see chat_delivery.h. */
 enum chat_delivery_state {
     CHAT_POSTING, /* the message is created */
     CHAT_EDITING, /* the progress message becomes the answer */

@@ -56,7 +56,7 @@ struct tc_view chat_view_export(const struct chat_view *v, int64_t now_ms, bool 
                                 struct tc_tool_line *lines);
 /* Markdown of the progress message. */
 void chat_view_write(struct buf *out, const struct tc_view *view);
-/* One tool call, with a line break. */
+/* Writes one tool call and a line break. */
 void chat_view_write_line(struct buf *out, const struct tc_tool_line *line);
 /* "Done in 42s · 7 tool calls · 12k tokens". */
 void chat_view_write_summary(struct buf *out, const struct chat_view *v, int64_t now_ms);

@@ -43,7 +43,7 @@ void chat_batch_take_back(struct chat_batch *b, struct chat_batch *first, struct
 void chat_batch_drop(struct chat_batch *b, struct chat_lines *lines, bool texts);
 void chat_batch_clear(struct chat_batch *b, struct chat_lines *lines);
 
-/* How many of the first items the stream has room for. */
+/* Number of leading items that fit into the stream. */
 size_t chat_batch_count_fitting(const struct chat_batch *b, const struct chat_lines *lines,
                                 struct chat_room room);
 /* Bytes and items that the batch needs of the stream. */

@@ -10,7 +10,7 @@
 #include "base/bytes/buf.h"
 #include "cli/args.h"
 
-/* What a shell offers in one place of the command line. All-zero: nothing. */
+/* Completions of one word of the command line. All-zero: none. */
 struct completion_offer {
     struct buf words;  /* separated by spaces: lower case, digits, "-" and "/" */
     const char *names; /* operand of `turncast completion` that prints more words, or NULL */

@@ -7,7 +7,8 @@
 #include <stdint.h>
 
 int64_t print_table_get_int(const json_t *o, const char *key);
-/* As wide as said, 0: as it is; nothing in it acts on a terminal. text NULL: "-". */
+/* Prints a cell of that width (0: no padding), without bytes that act on a terminal. text NULL:
+ * "-". */
 void print_table_cell(const char *text, int width);
 void print_table_string(const json_t *o, const char *key, int width);
 /* "3 d 4 h", "5 min 20 s" */

@@ -7,7 +7,7 @@
 
 /* Standard input and output are a terminal. */
 bool init_ask_is_possible(void);
-/* One line without blanks around it; `fallback` if that is empty. Owned; NULL: the input ended. */
+/* Asks for a line and trims it; returns `fallback` if it is empty. Owned; NULL: the input ended. */
 char *init_ask_line(const char *question, const char *fallback);
 /* The same without echo, of which nothing stays in memory but what is returned. Ctrl-C restores the
  * terminal and ends the program, as it does elsewhere. */

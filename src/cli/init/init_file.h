@@ -10,7 +10,7 @@
 #include "base/attr.h"
 #include "base/sys/err.h"
 
-/* One that was written. */
+/* A file that init wrote. */
 struct init_file {
     char *path;
     char *old; /* where the one before is kept; NULL: there was none */
@@ -22,7 +22,7 @@ int init_file_make_directory(const char *path, struct tc_err *err) MUST_CHECK;
  * as PATH.old. -1 with err: nothing was changed. */
 int init_file_write(struct init_file *file, const char *path, const char *text, size_t len,
                     bool replace, struct tc_err *err) MUST_CHECK;
-/* As it was before. */
+/* Restores the earlier content. */
 void init_file_undo(const struct init_file *file);
 void init_file_fini(struct init_file *file);
 

@@ -22,7 +22,7 @@ struct init_agent {
     char *definition; /* its group, as text */
 };
 
-/* One "key = value" of the connector. */
+/* A "key = value" of the connector. */
 struct init_setting {
     char *key, *value;
     char *secret; /* as it was typed: goes to a file that the value names; or NULL */

@@ -10,7 +10,7 @@
 bool answerer_check_agent_asks(const struct conf_agent *agent);
 /* Whether an instance or a key of the HTTP server may answer. */
 bool answerer_check_exist(const struct conf *conf);
-/* Of a rule: the first instance in its `to` that is not granted to answer; NULL: there is none. */
+/* The first instance in `to` of the rule that lacks the grant to answer; NULL: none. */
 const char *answerer_check_missing(const struct conf *conf, const struct conf_rule *rule);
 
 #endif

@@ -13,12 +13,12 @@
 /* Longest record that is read; what the plugin writes is far below. */
 #define AUDIT_MAX_LINE ((size_t)16 << 20)
 
-/* What a good result does not say; print it beside one. */
+/* What a good result does not prove; to be printed with it. */
 #define AUDIT_NOTE                                                                                 \
     "note: the chain detects changed and removed records, but not records cut off at its end; "    \
     "compare seq and head with a copy stored elsewhere."
 
-/* What was seen so far. Start with all zero; pass the same one for the files of a rotated set,
+/* State of a verification. Start with all zero; pass the same one for the files of a rotated set,
  * oldest first, and the chain is followed across them. */
 struct audit_verify_report {
     uint64_t files, records;

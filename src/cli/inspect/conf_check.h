@@ -13,8 +13,8 @@ struct conf *conf_check_file(const char *path, struct findings *findings);
 /* ' (did you mean "NAME"?)' or '; see …', for a dialect there is not. */
 void conf_check_add_dialect_hint(const char *name, struct buf *out);
 
-/* What the process of an instance needs: that it is one, if its plugin starts programs, and its
- * paths. -1: something is missing. */
+/* Checks the requirements of an instance with a process: that it has one if its plugin starts
+ * programs, and that its paths exist. -1: something is missing. */
 int conf_check_isolation(const struct conf *conf, const struct conf_instance *inst,
                          const struct loaded_plugin *l, struct findings *findings);
 

@@ -5,7 +5,7 @@
 
 #include "base/sys/finding.h"
 
-/* One line each: "FILE:LINE: KEY: TEXT; REMEDY". */
+/* Prints one line per finding: "FILE:LINE: KEY: TEXT; REMEDY". */
 void finding_report_print_lines(const struct findings *findings);
 /* {"file", "ok", "warnings", "errors", "findings": [{"level", "file", "line", "key", "text",
  * "remedy"}]}; what a finding does not have is null, and so is `file` if there is none. */

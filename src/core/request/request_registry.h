@@ -45,7 +45,7 @@ struct request_turn_spec {
     const char *const *askers;
     size_t n_askers;
     enum language language; /* of the reasons that the host gives */
-    /* What was decided goes to the agent: executor_answer. */
+    /* Gives the decision to the agent (executor_answer). */
     int (*answer)(void *ctx, const struct dialect_answer *answer);
     /* Whether the agent waits for an answer: executor_waits. NULL: it does. */
     bool (*waits)(void *ctx, const char *request_id);
@@ -56,7 +56,7 @@ struct request_turn *request_turn_begin(struct request_registry *r,
                                         const struct request_turn_spec *spec);
 /* A message of that person (NULL: not known) becomes part of the turn. */
 void request_registry_add_asker(struct request_turn *t, const char *user);
-/* Where decisions are told; before the first request. */
+/* Sets the turn in which decisions are told; to be called before the first request. */
 void request_turn_attach(struct request_turn *t, struct turn *turn);
 /* turn_spec.request. */
 void request_turn_add(struct request_turn *t, struct tc_request *request);
@@ -67,7 +67,8 @@ void request_turn_end(struct request_turn *t);
 
 /* ---- the side of people */
 
-/* What somebody who may answer decided. Strings are borrowed, those without a word may be NULL. */
+/* A decision of somebody who may answer. Strings are borrowed; those without a comment may be NULL.
+ */
 struct request_decision {
     const char *turn, *request; /* which one */
     const char *choice;         /* allow allow_turn allow_session allow_always allow_agent deny
@@ -98,15 +99,14 @@ enum tc_accepted request_answer(struct request_registry *r, const struct request
 /* Appends, as a sentence for a person, that a request is closed: "Already denied by Ann (tg)." The
  * decision and who made it may be NULL. */
 void request_describe_closed(struct buf *out, const char *decision, const char *by);
-/* What request_answer would say of it; nothing is changed, and of what would count nothing is
- * said. */
+/* The result that request_answer would return, without deciding anything. */
 enum tc_accepted request_check_answer(const struct request_registry *r,
                                       const struct request_decision *d, struct buf *text);
 
 /* The ticket of an open request for an instance, the same each time. NULL: it is not open. */
 const char *request_issue_ticket(struct request_registry *r, const char *instance, const char *turn,
                                  const char *request);
-/* What a ticket of that instance stands for, open or not. False: it is none. Borrowed. */
+/* Finds the request of a ticket of that instance, open or not. False: unknown ticket. Borrowed. */
 bool request_find_ticket(const struct request_registry *r, const char *instance, const char *ticket,
                          const char **turn, const char **request);
 

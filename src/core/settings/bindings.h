@@ -17,8 +17,8 @@ enum bindings_kind { BINDING_AGENT, BINDING_MODEL, BINDING_CWD };
 struct bindings *bindings_new(struct journal_async *journal);
 void bindings_free(struct bindings *b); /* NULL is fine */
 
-/* What runs in the conversation of that key. NULL: the instance has no agent (any more). `b` NULL:
- * nobody can choose. Borrowed from the configuration. */
+/* The agent of the conversation with that key. NULL: the instance has no agent (any more). `b`
+ * NULL: nobody can choose. Borrowed from the configuration. */
 const struct conf_agent *bindings_find_agent(const struct bindings *b, const struct conf *conf,
                                              const struct conf_instance *inst, const char *key);
 /* A choice of a person, from now on; value NULL: none. -1: there are too many of them. */

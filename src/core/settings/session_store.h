@@ -13,7 +13,7 @@ struct session_store;
 /* Borrows both. */
 struct session_store *session_store_new(struct journal_async *journal,
                                         struct settings_worker *settings);
-/* How this host is named in the records of locks; borrowed until the end. */
+/* Sets the name of this host in the records of locks; borrowed until the end. */
 void session_store_set_host(struct session_store *s, const char *host);
 /* After the journal and the settings worker. NULL is fine. */
 void session_store_free(struct session_store *s);

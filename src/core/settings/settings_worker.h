@@ -23,7 +23,7 @@ void settings_worker_set_reconnect_cb(struct settings_worker *s, void (*fn)(void
 
 /* Other configured switches, from the next question on; the store stays what it was. */
 void settings_worker_set_defaults(struct settings_worker *s, const struct conf *conf);
-/* Where it is kept: as configured at the start. */
+/* The store as configured at the start. */
 const struct conf_store *settings_worker_store_conf(const struct settings_worker *s);
 
 /* For `work`. */

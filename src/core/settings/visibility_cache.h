@@ -36,7 +36,7 @@ void visibility_cache_set_shared(struct visibility_cache *s, const char *agent,
                                  struct visibility v);
 /* settings_worker_set_defaults has been called. */
 void visibility_cache_set_conf(struct visibility_cache *s);
-/* What is known at this moment. */
+/* The visibility as known at this moment; never waits. */
 struct visibility visibility_cache_peek(struct visibility_cache *s, const char *agent);
 
 #endif

@@ -22,7 +22,7 @@ enum visibility_store_result {
 
 struct visibility_store *visibility_store_new(const struct conf *conf);
 void visibility_store_free(struct visibility_store *s); /* NULL is fine */
-/* Its connection, for what else is kept there; NULL: Redis is not the store. */
+/* The connection to Redis, for other data there; NULL: Redis is not the store. */
 struct redis_client *visibility_store_redis(const struct visibility_store *s);
 const struct conf_store *visibility_store_conf(const struct visibility_store *s);
 /* Other configured switches, from any thread; the store stays what it was. */

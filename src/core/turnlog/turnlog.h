@@ -93,7 +93,7 @@ void turnlog_mark_cancelled(struct turnlog *log, const char *id);
  * stripped of something (NULL: not). Takes over both references. */
 void turnlog_append_event(struct turnlog *log, struct turnlog_entry *e, struct shared_event *shared,
                           bool hidden, struct shared_event *stripped);
-/* How a client's repeated request is recognised from now on. Nothing for an unknown id. */
+/* Sets the key by which a repeated request of a client is recognised. Ignores an unknown id. */
 void turnlog_set_retry(struct turnlog *log, const char *id, const char *retry);
 /* Whether the agent works on in the background behind that turn. Nothing for an unknown id. */
 void turnlog_set_works(struct turnlog *log, const char *id, bool works);
@@ -109,13 +109,13 @@ struct turnlog_source {
     void (*unwanted)(void *ctx, const char *id);
     void *ctx;
 };
-/* Who fetches events; NULL: nobody. Copied. */
+/* Sets the source of events of other hosts; NULL: none. Copied. */
 void turnlog_set_source(struct turnlog *log, const struct turnlog_source *source);
 /* What another host says of its turn (spec.host). Copied, in place of what it said before, unless
  * that had a higher `order`, or the turn is over and this says that it is not. Nothing for a turn
  * of this host. */
 void turnlog_put_remote(struct turnlog *log, const struct turnlog_turn *t, uint64_t order);
-/* What other hosts say from now on is taken, whatever its order: it counts anew. */
+/* Forgets the `order` of what other hosts have said: the next report of each turn is taken. */
 void turnlog_restart_remote_order(struct turnlog *log);
 /* The next event of such a turn, as turnlog_append_event. Drops it if the turn is not known. */
 void turnlog_append_remote(struct turnlog *log, const char *id, struct shared_event *shared,
@@ -124,7 +124,7 @@ void turnlog_append_remote(struct turnlog *log, const char *id, struct shared_ev
 void turnlog_skip_remote(struct turnlog *log, const char *id, uint64_t up_to);
 /* All its events are here, as far as they can be had. */
 void turnlog_complete_remote(struct turnlog *log, const char *id);
-/* Its events are here, or it is a turn of this host. */
+/* Whether all its events are here, or it is a turn of this host. */
 bool turnlog_is_complete(const struct turnlog *log, const char *id);
 
 /* ---- who looks */

@@ -54,7 +54,7 @@ struct turnlog {
 struct turnlog_entry *turnlog_entry_find(const struct turnlog *log, const char *id);
 /* The turn of that id, made when there is none. */
 struct turnlog_entry *turnlog_find_or_make(struct turnlog *log, const struct turnlog_spec *spec);
-/* Its newest events go, all of them. */
+/* Drops all events of the turn. */
 void turnlog_clear_events(struct turnlog *log, struct turnlog_entry *e);
 /* No more comes of it. */
 void turnlog_seal(struct turnlog *log, struct turnlog_entry *e, enum turnlog_state state);
@@ -63,11 +63,11 @@ void turnlog_tell(struct turnlog *log, const struct turnlog_turn *t, bool is_end
 /* turnlog_remote.c: somebody follows it, or nobody does any more. */
 void turnlog_remote_want(struct turnlog *log, struct turnlog_entry *e);
 void turnlog_remote_unwant(struct turnlog *log, struct turnlog_entry *e);
-/* Those who follow it are told soon. */
+/* Schedules the callbacks of the followers. */
 void turnlog_notify_followers(struct turnlog_entry *e);
-/* They follow the other one from now on. */
+/* Moves all followers to another turn. */
 void turnlog_move_followers(struct turnlog_entry *from, struct turnlog_entry *to);
-/* It is forgotten: for those who follow it, it is over. */
+/* Ends the turn for its followers, because it is forgotten. */
 void turnlog_detach_followers(struct turnlog_entry *e);
 
 #endif

@@ -36,9 +36,9 @@ struct descriptor {
     struct arena arena;      /* of its texts and tables */
 };
 
-/* As the header calls it: "on_narration". NULL: there is no such function. */
+/* Name of a callback as in the header: "on_narration". NULL: no such function. */
 const char *descriptor_function_name(size_t function);
-/* Which functions are there. */
+/* Bit mask of the callbacks that the plugin has. */
 uint32_t descriptor_callback_mask(const struct tc_plugin *plugin, const struct tc_sink *sink);
 /* [a-z][a-z0-9_-]*, at most DESCRIPTOR_NAME_MAX bytes. */
 bool descriptor_is_name(const char *name);
@@ -46,7 +46,7 @@ bool descriptor_is_name(const char *name);
  * are some, sizes, options inside conf_size, rules, rates. -1 with err, without a place. */
 int descriptor_validate(const struct tc_plugin *plugin, struct tc_err *err) MUST_CHECK;
 
-/* Of one that was checked. */
+/* Packs the descriptor of a checked plugin. */
 void descriptor_pack(struct buf *out, const struct tc_plugin *plugin, uint32_t has);
 /* Believes nothing: what it gives passes descriptor_validate. -1 with err, without a place; then
  * there is nothing to free. */

@@ -74,7 +74,8 @@ void probe_run_execute(struct probe_run *t);
  * has its verdict and the process is reaped; it may free the trial. probe_run_free cancels it.
  */
 void loader_trial_watch(struct probe_run *t, struct loop *loop, void (*done)(void *ctx), void *ctx);
-/* As loader_probe_file. Waits for the verdict, unless the trial is watched and done. */
+/* Like loader_probe_file, for a probe that was started. Waits for its result, unless it has ended.
+ */
 struct loaded_plugin *probe_run_take_result(const struct probe_run *t, struct probe_candidate *p,
                                             struct tc_err *err);
 void probe_run_free(struct probe_run *t);
@@ -85,11 +86,11 @@ char *loader_find_path(const char *name, const char *const *dirs, struct tc_err 
 /* loader_probe_file of what loader_find_path finds. */
 struct loaded_plugin *loader_probe_by_name(const char *name, const char *const *dirs,
                                            struct tc_err *err);
-/* What lies at its path is the file that was checked. */
+/* Whether the file at its path is still the one that was checked. */
 bool loader_is_current(const struct loaded_plugin *l);
-/* It is linked, and was written over where it lies: the linker would give the old code for it. */
+/* Whether a linked file was overwritten in place: the dynamic linker would return the old code. */
 bool loader_is_overwritten(const struct loaded_plugin *l);
-/* Whether its options could be filled from the instance's. -1 with err, its place file:line. */
+/* Checks that the options of the instance fit the plugin. -1 with err, its place file:line. */
 int loader_check_options(const struct loaded_plugin *l, const struct conf_instance *inst,
                          const char *file, struct tc_err *err) MUST_CHECK;
 /* Calls fn with the path of every *.so in the directories, sorted. */

@@ -6,8 +6,8 @@
 #include "base/attr.h"
 #include "plugin/abi/loader.h"
 
-/* One that passed, from the record of its descriptor; keeps fd. NULL with err: then fd is closed.
- */
+/* A plugin that passed the probe, from the record of its descriptor; takes over fd. NULL with err:
+ * then fd is closed. */
 struct loaded_plugin *loader_new_plugin(int fd, const char *path, struct str record,
                                         struct tc_err *err);
 /* Links the file in this process, and appends the record of its descriptor. -1 with err, without a

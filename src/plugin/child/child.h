@@ -10,7 +10,7 @@
  * on stdout and stderr, and has checked the file of the plugin. */
 enum { CHILD_SOCKET = 3, CHILD_STATUS_PAGE, CHILD_PLUGIN, CHILD_FILES };
 
-/* How it ends when it cannot go on; the host explains these. */
+/* Exit statuses of a connector process that cannot go on; the host logs their meaning. */
 enum {
     CHILD_EXIT_ALONE = 91, /* its connection to the host is closed */
     CHILD_EXIT_BROKEN,     /* what it has from the host makes no sense any more */

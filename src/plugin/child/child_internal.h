@@ -45,7 +45,8 @@ __attribute__((__noreturn__)) void child_leave_broken(void);
 void child_flush(struct child *c);
 /* False: nothing came within the time. */
 bool child_receive(struct child *c, int wait_ms);
-/* As ipc_frame_decode_next, from byte `at` of what was received; does not return an error. */
+/* Like ipc_frame_decode_next, from byte `at` of the received bytes; ends the process on an error.
+ */
 int64_t child_next_frame(const struct child *c, size_t at, struct ipc_frame *f);
 void child_tell_number(struct child *c, enum frame_type type, uint64_t number);
 void child_tell_text(struct child *c, enum frame_type type, const char *text);

@@ -45,7 +45,7 @@ void instance_turn_free(struct instance_turn *t);
 /* The typed callback (thinking without text: not), then on_event. */
 int instance_deliver_event(struct instance *in, struct instance_turn *t,
                            struct shared_event *shared);
-/* It has an on_event. */
+/* Whether the plugin has an on_event. */
 bool instance_has_on_event(const struct instance *in);
 /* on_reply; t NULL: of the instance context. Takes over. */
 int instance_call_on_reply(struct instance *in, struct instance_turn *t, struct outbound_reply *r);
@@ -80,7 +80,7 @@ bool instance_is_paused(const struct instance *in);
 /* on_ready, if the descriptor is still watched. */
 int instance_call_on_ready(struct instance *in, int fd);
 
-/* How it speaks in the log: "instance NAME". Any thread, as all below. */
+/* Its name in the log: "instance NAME". Any thread, like all below. */
 const char *instance_label(const struct instance *in);
 const struct status_page *instance_status_page(const struct instance *in);
 

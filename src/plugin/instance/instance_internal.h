@@ -46,7 +46,7 @@ struct instance_hold {
     bool is_outcome; /* the row in the journal is settled when the event is released */
 };
 
-/* What the plugin waits for with a program of its own. */
+/* Events that the plugin holds until a program has acknowledged them (tc_hold). */
 struct instance_holds {
     struct instance_hold *held; /* oldest first */
     size_t n;
@@ -134,12 +134,12 @@ int instance_chat_take_event(struct instance_turn *t, const struct event *ev);
 /* instance_batch.c: what a callback sends. */
 /* 0, or -1 and why. */
 int instance_add_request(struct instance_turn *t, const struct tc_http *http, const char **why);
-/* What the running callback has sent for that turn so far, out of its batch. Owned. */
+/* Takes the requests that the running callback has made for that turn out of its batch. Owned. */
 struct callback_batch *instance_take_requests(const struct instance_turn *t);
 int instance_add_result(struct instance *in, uint64_t number,
                         const struct tc_completion *completion, const char **why);
 void instance_set_memory(struct instance_turn *t, const char *text);
-/* What the callback of t settles. */
+/* The row that the callback of t settles. */
 struct callback_outcome {
     enum batch_settlement what;
     bool failed;

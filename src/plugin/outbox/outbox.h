@@ -64,8 +64,8 @@ struct outbox_stats {
 };
 struct outbox_stats outbox_read_stats(const struct outbox *p);
 
-/* What is under way stays in the journal, what is not durable is dropped. May be before
- * journal_async_close and before or after the channel has ended. NULL is fine. */
+/* Durable requests stay in the journal, others are dropped. To be called before
+ * journal_async_close, before or after the end of the channel. NULL is fine. */
 void outbox_free(struct outbox *p);
 
 #endif

@@ -14,7 +14,7 @@ struct expanded_request {
     struct arena arena;
 };
 
-/* Where the texts come from. */
+/* Source of the values of options and secrets. */
 struct expand_source {
     /* The text of an option; NULL: there is none of
      * that name; "": it has no value. */

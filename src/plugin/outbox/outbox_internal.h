@@ -63,7 +63,7 @@ struct outbox_commit {
     bool is_added;         /* there was no outcome row to take the place of */
 };
 
-/* What a turn remembers, on its way to the disk. */
+/* Memory of a turn that is being written to the disk. */
 struct outbox_memory {
     struct outbox *outbox; /* NULL: it is gone */
     LIST_ENTRY(outbox_memory) next;
@@ -127,13 +127,13 @@ void outbox_entry_submit(struct outbox_entry *item, bool is_ahead);
 /* Instead of sending it. */
 void outbox_entry_drop(struct outbox_entry *item, const char *why);
 void outbox_entry_settle(struct outbox_entry *item, const struct tc_verdict *verdict);
-/* What the sender asks (sender.h). */
+/* Callbacks of the sender (sender.h). */
 void outbox_entry_on_start(void *ctx, struct send_item *send_item, void *arg);
 void outbox_entry_on_reply(void *ctx, struct send_item *send_item, void *arg,
                            const struct httpc_reply *reply);
 void outbox_entry_on_end(void *ctx, void *arg, enum send_result end);
 
-/* What came of an attempt. */
+/* Tell the plugin the result of an attempt. */
 void outbox_entry_tell_answer(struct outbox_entry *item, const struct httpc_reply *got);
 void outbox_entry_tell_unsent(struct outbox_entry *item, enum httpc_outcome outcome,
                               const char *error);
@@ -144,9 +144,9 @@ struct outbound_reply *outbox_entry_new_reply(const struct outbox_entry *item,
 /* ---- outbox_perform.c: requests that the plugin performs itself */
 
 bool outbox_is_performed(const struct outbox_entry *item);
-/* Its turn has come, and its attempt is on record. */
+/* Offers a request to the plugin (URL "self:"): it may be sent, and its attempt is recorded. */
 void outbox_perform_offer(struct outbox_entry *item);
-/* The batch answers an offer: it settles nothing, or (true) `*answered` is decided by it. */
+/* Handles a batch that answers an offer. True: it decides the request `*answered`. */
 bool outbox_perform_take_answer(struct outbox *p, const struct callback_batch *b,
                                 struct outbox_entry **answered);
 void outbox_perform_complete(struct outbox *p, const struct outbound_result *r);
@@ -156,9 +156,9 @@ void outbox_perform_end(struct outbox_entry *item);
 
 /* The name of a secret that the request needs and that is not set, for `*len` bytes; or NULL. */
 const char *outbox_find_missing(const struct outbox_entry *item, size_t *len);
-/* It is not in the sender. */
+/* Keeps a request outside of the sender. */
 void outbox_park(struct outbox_entry *item);
-/* Drops what waits in the lane and is made pointless by a request that is submitted. */
+/* Drops parked requests of the lane that a new request makes obsolete. */
 void outbox_park_drop_pointless(const struct outbox_entry *newer);
 void outbox_park_fini(struct outbox *p);
 

@@ -38,7 +38,7 @@ struct backlog_item {
     struct shared_event *shared;
 };
 
-/* One event that waits, or several joined into one. */
+/* A waiting event, or several joined into one. */
 struct pending_event {
     struct pending_event *next, *prev; /* in `ready`, or in `held` of its turn */
     struct turn_backlog *turn_backlog;

@@ -6,7 +6,7 @@
 
 #include "plugin/queue/backlog.h"
 
-/* One measure after the other, mildest first, until three quarters of the limits are reached. */
+/* Applies one measure after the other, until the backlog is below three quarters of its limits. */
 void overflow_policy_apply(struct backlog *b);
 
 #endif

@@ -13,16 +13,16 @@
 #include "plugin/queue/event_queue.h"
 #include "plugin/thread/call_queue.h"
 
-/* Where the thread is; the table of its states is in channel.h. */
+/* Stage of the thread; the table of the states is in channel.h. */
 enum thread_stage {
-    THREAD_NEW, /* there is no thread */
+    THREAD_NEW, /* not started */
     THREAD_STARTING,
     THREAD_RUNNING,
     THREAD_REFUSED, /* it has ended without having run */
     THREAD_ENDED,
 };
 
-/* One turn on its way to the instance. */
+/* A turn that is passed to the instance. */
 struct thread_turn {
     struct thread_turn *next, *prev; /* under the channel's lock */
     struct turn_backlog *turn_backlog;

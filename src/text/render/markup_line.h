@@ -39,7 +39,7 @@ void markup_backticks(struct markup_line *l, size_t n);
 void markup_inline_code(struct markup_line *l, struct str code);
 /* An address in a link, or `bare` in angle brackets; what would end it or be read is escaped. */
 void markup_address(struct markup_line *l, const char *url, bool bare);
-/* What markup_text or markup_address make of it, at most. */
+/* Maximum size of the output of markup_text or markup_address for it. */
 size_t markup_line_url_size(const char *url);
 bool markup_is_word(char c);
 bool markup_ends_in_word(const struct markup_line *l);

@@ -18,7 +18,7 @@ enum render_form {
 
 enum render_unit { RENDER_UTF16, RENDER_CODEPOINTS, RENDER_BYTES };
 
-/* What one message holds; 0: no limit. */
+/* Capacity of one message; 0: no limit. */
 struct render_budget {
     size_t units;    /* as `unit` says */
     size_t bytes;    /* UTF-8 */
@@ -49,7 +49,8 @@ enum render_kind {
     RENDER_KINDS
 };
 
-/* As Telegram has them: sorted by offset, the longer one first; they nest; nothing is in code. */
+/* Entities in the order of Telegram: sorted by offset, the longer one first; they nest; nothing is
+ * in code. */
 struct render_entity {
     enum render_kind kind;
     size_t offset, length; /* UTF-16 units */

@@ -14,7 +14,7 @@ struct text_piece {
     const char *plain;    /* the same without formatting; NULL: not wanted, and not the same text */
 };
 
-/* What is wrong with the text, or NULL. */
+/* Describes an error in the text; NULL: none. */
 const char *text_pieces_find_fault(const struct tc_text *text);
 /* Renders a text without fault; pieces of which nothing is seen are left out. most: how many
  * pieces; 0: all. In the arena; NULL: nothing is visible. */

@@ -10,7 +10,8 @@
 #include "conf/conf.h"
 #include "plugin/abi/loader.h"
 
-/* What was asked of an agent or an instance before anything is told, so that all answer at once. */
+/* A check of an agent or an instance that was started before any result is printed, so that all run
+ * at the same time. */
 struct doctor_agent {
     char *file;                    /* of its program; NULL: not found */
     struct agent_version *version; /* or NULL */
@@ -35,7 +36,7 @@ struct doctor {
 /* "ok    NAME: TEXT" */
 void doctor_report(struct doctor *d, enum finding_level grade, const char *name, const char *fmt,
                    ...) __attribute__((__format__(__printf__, 4, 5)));
-/* What to do about the line before. */
+/* Prints a remedy for the finding before. */
 void doctor_suggest(struct doctor *d, const char *fmt, ...)
     __attribute__((__format__(__printf__, 2, 3)));
 /* A line for a finding of a file; without a remedy of its own, what is said here is suggested. */

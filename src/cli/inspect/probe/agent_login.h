@@ -21,7 +21,7 @@ struct agent_kind {
 
 /* Number i, or NULL behind the last. */
 const struct agent_kind *agent_login_kind(size_t i);
-/* What the agent's program is; NULL: another. */
+/* The kind of the agent's program; NULL: unknown. */
 const struct agent_kind *agent_login_kind_of(const struct conf_agent *agent);
 /* Appends the variable or file with a credential to `where`, without its contents. False: none was
  * found; the program may have another way. */

@@ -23,8 +23,8 @@ struct service_probe *service_probes_add(struct service_probes *all,
                                          const struct loaded_plugin *plugin);
 /* Asks all, and returns when each has its answer. */
 void service_probes_run(struct service_probes *all);
-/* What came of it, with a place in the file if the configuration has to be changed there, and a
- * remedy unless all is well. Its texts live as long as the probes. */
+/* Result of a probe: with a place in the configuration if that has to be changed, and a remedy if
+ * the probe failed. Its texts live as long as the probes. */
 struct finding service_probe_judge(struct service_probe *p);
 void service_probes_free(struct service_probes *all); /* NULL is fine */
 

@@ -61,7 +61,7 @@ struct fake_request {
     enum fake_state state;
 };
 
-/* What was said beforehand of a tc_submit, tc_cancel or tc_answer. */
+/* Result that a script prepared for a tc_submit, tc_cancel or tc_answer. */
 struct fake_promise {
     struct fake_promise *next;
     const char *call; /* "submit", "cancel", "resend", "retry" or "answer" */

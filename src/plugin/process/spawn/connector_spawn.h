@@ -19,7 +19,7 @@ struct connector_child {
     int printed; /* the same of its stdout; -1: that is `output`, too */
 };
 
-/* How a life ended. */
+/* How a process ended. */
 struct connector_exit_info {
     bool by_signal;
     int code;       /* the signal, or the exit status */
@@ -35,9 +35,9 @@ void connector_spawn_kill(struct connector_child *s);
 /* After connector_spawn_kill. Reaps it if it has ended; false: not yet, which the kernel may delay
  * for as long as the process is inside an uninterruptible system call. */
 bool connector_spawn_reap(struct connector_child *s, struct connector_exit_info *end) MUST_CHECK;
-/* It has ended by itself. */
+/* Whether the process has ended by itself. */
 bool connector_spawn_has_exited(const struct connector_child *s);
-/* Bytes in memory now; 0: not known. */
+/* Resident memory in bytes; 0: not known. */
 int64_t connector_spawn_rss_bytes(const struct connector_child *s);
 /* Bytes in memory at most since it became the program of an instance; 0: not known, as when it has
  * ended. (The kernel's ru_maxrss begins with the size of the process that started it.) */

@@ -20,9 +20,9 @@ struct restart_backoff {
     bool open;        /* it is broken, as far as is known */
 };
 
-/* How long to wait; began: when the life that ended now had begun. */
+/* Milliseconds to wait before the next start; began: start of the process that has ended. */
 int64_t restart_backoff_note_death(struct restart_backoff *r, int64_t began, int64_t now);
-/* It lives, and has for as long as it takes to be believed. True: that is news. */
+/* To be called while the process runs. True: it has just become old enough to count as stable. */
 bool restart_backoff_note_alive(struct restart_backoff *r, int64_t began, int64_t now);
 
 #endif

@@ -18,7 +18,7 @@ struct print;
 struct print *stdout_forwarder_new(struct loop *loop, int fd, const char *label);
 /* Forwards what there is, as far as the host's output takes it. NULL is fine. */
 void stdout_forwarder_pump(struct print *p);
-/* What stdout_forwarder_pump waits for, for a poll without the loop; NULL is fine. */
+/* The descriptor and events that stdout_forwarder_pump waits for, for poll(); NULL is fine. */
 struct pollfd stdout_forwarder_wants(const struct print *p);
 /* The process has ended: forwards the rest, for which it waits up to wait_ms for the reader of the
  * host's output, and frees it. NULL is fine. */
