@@ -15,6 +15,7 @@ include $(srcdir)/src/core/lock/local.mk
 include $(srcdir)/src/core/request/local.mk
 include $(srcdir)/src/core/runner/local.mk
 include $(srcdir)/src/core/settings/local.mk
+include $(srcdir)/src/core/shared/local.mk
 include $(srcdir)/src/core/turn/local.mk
 include $(srcdir)/src/core/turnlog/local.mk
 include $(srcdir)/src/core/work/local.mk

@@ -174,6 +174,9 @@ tests_core_conversation_t_conversation_redis_SOURCES = tests/core/conversation/t
 tests_core_conversation_t_conversation_redis_LDADD = $(TEST_CORE)
 EXTRA_tests_core_conversation_t_conversation_redis_DEPENDENCIES = tests/fake/agent$(EXEEXT)
 
+check_PROGRAMS += tests/core/shared/t_shared_entry
+tests_core_shared_t_shared_entry_LDADD = $(TEST_CORE)
+
 check_PROGRAMS += tests/core/bus/t_bus_turn
 tests_core_bus_t_bus_turn_LDADD = $(TEST_CORE)
 check_PROGRAMS += tests/core/bus/t_bus_chain

@@ -94,7 +94,6 @@ static void bus_enter(struct bus *b, enum bus_state state, const char *why)
     bus_publisher_resume(b->publisher);
     bus_viewer_resume(b->viewer);
     bus_lead_resume_all(b);
-    bus_conf_resume(b->conf);
     if (b->runs)
         bus_publisher_resume(b->runs);
     bus_tell_watchers(b);

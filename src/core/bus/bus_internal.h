@@ -6,7 +6,6 @@
 #include <sys/queue.h>
 
 #include "core/bus/bus.h"
-#include "core/bus/bus_conf.h"
 #include "core/bus/bus_lead.h"
 #include "core/bus/bus_lease.h"
 #include "core/bus/bus_viewer.h"
@@ -16,7 +15,6 @@ struct bus {
     struct bus_link link;    /* its names are owned */
     struct bus_lease *lease; /* of the host's name */
     LIST_HEAD(, bus_lead) leads;
-    struct bus_conf *conf; /* NULL: nobody shares settings */
     struct bus_publisher *publisher;
     struct bus_publisher *runs; /* of turns that it runs for others; or NULL */
     void (*run_fenced)(void *ctx, const char *run);
@@ -49,9 +47,6 @@ void bus_lead_resume_all(struct bus *b);
 void bus_lead_pause_all(struct bus *b);
 /* Appends the member "leads" to an object: the names of the instances that this host leads. */
 void bus_lead_append_held(const struct bus *b, struct buf *out);
-
-/* bus_conf.c: the same; NULL is fine. */
-void bus_conf_resume(struct bus_conf *c);
 
 /* bus_call.c: listens for requests of other hosts, and ends that. */
 void bus_calls_begin(struct bus *b);

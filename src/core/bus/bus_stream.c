@@ -36,7 +36,7 @@ static const struct bus_stream_row {
                     false},
     [BUS_HOSTS] = {"_host", "_host", NULL, KIND_LEASES, 0, -1, 1, -1, false, false},
     [BUS_LEADERS] = {"_lead", "_lead", NULL, KIND_LEASES, 0, -1, 1, -1, false, false},
-    [BUS_CONF] = {"_conf", "_conf", ".conf", KIND_BUCKET, 0, 64 * MIB, 1, -1, false, false},
+    [BUS_CONF] = {"_conf", "_conf", ".conf", KIND_BUCKET, 0, 64 * MIB, 8, -1, false, false},
     [BUS_TURNS] = {"_TURN", ".turn", NULL, KIND_STREAM, 7 * DAY, 1024 * MIB, -1, -1, true, false},
     [BUS_WORK] = {"_WORK", ".work", NULL, KIND_STREAM, 0, -1, -1, 100000, true, true},
     [BUS_RUNS] = {"_run", "_run", NULL, KIND_BUCKET, 7 * DAY, -1, 1, -1, false, false},
@@ -84,6 +84,16 @@ bool bus_stream_is_token(const char *id)
     const size_t len = strlen(id);
     return len > 0 && len <= TOKEN_MAX &&
            strspn(id, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") == len;
+}
+
+void bus_stream_add_token(struct buf *out, const char *text)
+{
+    buf_add_char(out, 'k');
+    for (; *text; text++)
+        if (isalnum((unsigned char)*text) || *text == '-')
+            buf_add_char(out, *text);
+        else
+            buf_printf(out, "_%02x", (unsigned)(unsigned char)*text);
 }
 
 /* ---- configuration ---- */

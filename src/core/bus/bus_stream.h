@@ -51,6 +51,8 @@ void bus_stream_request_subject(struct buf *out, const struct bus_names *names, 
                                 const char *verb);
 /* An id that can be part of a subject as it is. */
 bool bus_stream_is_token(const char *id);
+/* Appends a token that is another one for each text. */
+void bus_stream_add_token(struct buf *out, const char *text);
 
 /* Appends the configuration as JSON. */
 void bus_stream_config(struct buf *out, const struct bus_names *names, enum bus_stream stream,

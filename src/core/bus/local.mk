@@ -5,8 +5,6 @@ libtccore_a_SOURCES += \
 	src/core/bus/bus_call.c \
 	src/core/bus/bus_chain.c \
 	src/core/bus/bus_chain.h \
-	src/core/bus/bus_conf.c \
-	src/core/bus/bus_conf.h \
 	src/core/bus/bus_follow.c \
 	src/core/bus/bus_follow.h \
 	src/core/bus/bus_internal.h \

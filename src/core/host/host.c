@@ -12,16 +12,15 @@
 #include "core/budget/budgets.h"
 #include "core/bus/bus.h"
 #include "core/conversation/turn_scheduler.h"
+#include "core/host/host_http.h"
 #include "core/host/host_recovery.h"
+#include "core/host/host_sharing.h"
 #include "core/host/instance_leaders.h"
 #include "core/host/network_clients.h"
 #include "core/host/outcome_forwarding.h"
 #include "core/inbound/inbound.h"
-#include "core/inbound/pairing.h"
-#include "core/request/approvals.h"
 #include "core/runner/runner.h"
 #include "core/settings/retention.h"
-#include "core/settings/visibility_share.h"
 #include "io/http/client/httpc.h"
 #include "io/http/server/httpd.h"
 #include "io/http/server/httpd_error.h"
@@ -36,7 +35,9 @@
 struct host_others {
     struct work *work;     /* NULL: it gives no turns to them */
     struct runner *runner; /* NULL: it takes none of theirs */
-    unsigned draining;     /* parts that have turns which run */
+    struct host_sharing *sharing;
+    bool is_seated;    /* instances are known */
+    unsigned draining; /* parts that have turns which run */
 };
 
 /* Instances that one of several hosts runs; both NULL: there is no bus. */
@@ -57,7 +58,6 @@ struct host {
     struct turn_scheduler *conversations;
     struct settings_worker *settings;
     struct visibility_cache *switches;
-    struct visibility_share *shared; /* or NULL */
     struct session_store *sessions;
     struct turn_locks *locks;
     struct session_history *history;
@@ -114,15 +114,6 @@ static void host_on_kept(void *ctx, const char *instance, const char *turn, stru
 
 /* ---- parts ---- */
 
-static size_t count_strings(char *const *list)
-{
-    size_t n = 0;
-    while (list[n])
-        n++;
-    return n;
-}
-
-/* "127.0.0.1:8089" or "[::1]:8089", checked by the configuration. */
 /* A hook that no instance serves. While instances start, the service is asked to come again: to
  * many services a 404 would mean that the address is wrong for good. */
 static void on_unserved_hook(void *arg, struct httpd_request *request)
@@ -143,24 +134,9 @@ static void on_unserved_hook(void *arg, struct httpd_request *request)
 
 static int listen_on(struct host *s, struct tc_err *err)
 {
-    const struct conf_http *const http = &s->conf->http;
-    if (!http->listen)
+    if (!s->conf->http.listen)
         return 0;
-    const char *const colon = strrchr(http->listen, ':');
-    const bool v6 = *http->listen == '[';
-    CLEANUP_FREE char *address =
-        xstrndup(http->listen + v6, (size_t)(colon - http->listen) - 2 * (size_t)v6);
-    const struct httpd_options options = {
-        .address = address,
-        .port = (uint16_t)strtoul(colon + 1, NULL, 10),
-        .allow_remote = http->allow_remote,
-        .hosts = (const char *const *)http->hosts,
-        .host_count = count_strings(http->hosts),
-        .origins = (const char *const *)http->origins,
-        .origin_count = count_strings(http->origins),
-        .body_bytes = (size_t)http->max_body,
-    };
-    s->httpd = httpd_new(s->loop, &options, err);
+    s->httpd = host_http_listen(s->loop, &s->conf->http, err);
     if (!s->httpd)
         return -1;
     httpd_route(s->httpd, "/hooks/", HTTPD_ANY, on_unserved_hook, s);
@@ -256,6 +232,32 @@ static void host_on_name_taken(void *ctx, const char *why)
     host_stop(s);
 }
 
+/* Until then it is not known which instances see what, or what other hosts have revoked, so no turn
+ * begins. */
+static void host_begin_turns(void *ctx)
+{
+    const struct host *const s = ctx;
+    if (s->others.is_seated && host_sharing_is_ready(s->others.sharing))
+        turn_scheduler_start_restored(s->conversations);
+}
+
+static void host_share_settings(struct host *s)
+{
+    s->others.sharing = host_sharing_new(&(struct host_sharing_spec){
+        .loop = s->loop,
+        .bus = s->bus,
+        .journal = s->journal,
+        .switches = s->switches,
+        .settings = s->settings,
+        .conf = s->conf,
+        .approvals = s->approvals,
+        .pairing = s->pairing,
+        .bindings = s->bindings,
+        .ready = host_begin_turns,
+        .ctx = s,
+    });
+}
+
 static int host_join_bus(struct host *s, struct tc_err *err)
 {
     if (!s->conf->bus.urls)
@@ -270,7 +272,7 @@ static int host_join_bus(struct host *s, struct tc_err *err)
                      err);
     if (!s->bus)
         return -1;
-    s->shared = visibility_share_new(s->bus, s->switches, s->settings, s->conf);
+    host_share_settings(s);
     if (s->conf->bus.is_gateway)
         s->others.work = work_new(s->bus, s->conf);
     turn_scheduler_set_work(s->conversations, s->others.work);
@@ -287,25 +289,16 @@ void host_set_watch(struct host *s, const struct server_watch *watch)
     s->told = *watch;
 }
 
-static void configure_httpd(struct host *s)
-{
-    const struct conf_http *const http = &s->conf->http;
-    if (!s->httpd)
-        return;
-    httpd_set_allowed_names(s->httpd, (const char *const *)http->hosts, count_strings(http->hosts),
-                            (const char *const *)http->origins, count_strings(http->origins));
-    httpd_set_body_bytes(s->httpd, (size_t)http->max_body);
-}
-
 static void take_conf(void *ctx, const struct conf *next)
 {
     struct host *const s = ctx;
     const struct conf *const before = s->conf;
     s->conf = next;
-    configure_httpd(s);
+    if (s->httpd)
+        host_http_configure(s->httpd, &next->http);
     settings_worker_set_defaults(s->settings, next);
     visibility_cache_set_conf(s->switches);
-    visibility_share_set_conf(s->shared, next);
+    host_sharing_set_conf(s->others.sharing, next);
     const struct journal_limits limits = retention_limits(&next->retention);
     journal_async_set_limits(s->journal, &limits);
     budgets_set_conf(s->budgets, &next->budgets);
@@ -381,11 +374,11 @@ void host_restart_instance(struct host *s, const char *instance, changes_done *d
 
 /* ---- start ---- */
 
-/* Until then it is not known which instances see what, so no turn begins. */
 static void host_on_seated(void *ctx)
 {
-    const struct host *const s = ctx;
-    turn_scheduler_start_restored(s->conversations);
+    struct host *const s = ctx;
+    s->others.is_seated = true;
+    host_begin_turns(s);
 }
 
 static void host_on_started(void *ctx, const char *report, const struct tc_err *err)
@@ -542,7 +535,7 @@ void host_close(struct host *s)
     outcome_forwarding_stop(s->lead.forwarding);
     instance_leaders_free(s->lead.leaders);
     s->lead.leaders = NULL;
-    visibility_share_free(s->shared);
+    host_sharing_free(s->others.sharing);
     runner_stop(s->others.runner);
     work_stop(s->others.work);
     bus_free(s->bus);

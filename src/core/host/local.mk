@@ -2,10 +2,14 @@
 libtccore_a_SOURCES += \
 	src/core/host/host.c \
 	src/core/host/host.h \
+	src/core/host/host_http.c \
+	src/core/host/host_http.h \
 	src/core/host/host_recovery.c \
 	src/core/host/host_recovery.h \
 	src/core/host/host_reload.c \
 	src/core/host/host_reload.h \
+	src/core/host/host_sharing.c \
+	src/core/host/host_sharing.h \
 	src/core/host/instance_changes.c \
 	src/core/host/instance_changes.h \
 	src/core/host/instance_leaders.c \

@@ -14,10 +14,13 @@
 #include "base/cleanup.h"
 #include "base/sys/clock.h"
 #include "base/sys/log.h"
+#include "core/bus/bus_stream.h"
+#include "event/json/json_writer.h"
 
 #define NAME_SIZE 65
 #define PERSON_KEY "paired:"
 #define CODE_KEY "pairing-code:"
+#define SHARED_KEY "pair."
 
 /* Without the letters and digits that are taken for one another. */
 static const char letters[] = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789";
@@ -41,6 +44,7 @@ struct pairing_tries {
 
 struct pairing {
     struct journal_async *journal;
+    struct shared_user *shared; /* NULL: this host alone */
     struct pairing_entry *people, *codes;
     size_t n_people;
     struct pairing_tries *tries;
@@ -245,6 +249,97 @@ const char *pairing_offer(struct pairing *p, const char *instance, const char *u
     return e->code;
 }
 
+/* ---- other hosts ---- */
+
+/* What all hosts know of a person. */
+static void pairing_tell_hosts(const struct pairing *p, const struct pairing_entry *e,
+                               bool is_paired)
+{
+    CLEANUP_BUF struct buf key = {0}, value = {0};
+    if (!p->shared)
+        return;
+    buf_add_str(&key, SHARED_KEY);
+    bus_stream_add_token(&key, e->instance);
+    buf_add_char(&key, '.');
+    bus_stream_add_token(&key, e->user);
+    buf_add_char(&value, '{');
+    jsonw_member_str(&value, "instance", e->instance);
+    jsonw_member_str(&value, "user", e->user);
+    jsonw_member_str(&value, "name", e->name);
+    jsonw_member_int(&value, "since_ms", e->time_ms);
+    buf_add_char(&value, '}');
+    shared_put(p->shared, key.p, is_paired ? value.p : NULL);
+}
+
+static struct pairing_entry **pairing_find_shared(struct pairing *p, const char *key)
+{
+    struct pairing_entry **at = &p->people;
+    for (; *at; at = &(*at)->next) {
+        CLEANUP_BUF struct buf own = {0};
+        buf_add_str(&own, SHARED_KEY);
+        bus_stream_add_token(&own, (*at)->instance);
+        buf_add_char(&own, '.');
+        bus_stream_add_token(&own, (*at)->user);
+        if (strcmp(own.p, key) == 0)
+            break;
+    }
+    return at;
+}
+
+static void pairing_add_shared(struct pairing *p, const char *host, const char *value)
+{
+    CLEANUP_FREE char *instance = shared_read_text(value, "/instance");
+    CLEANUP_FREE char *user = shared_read_text(value, "/user");
+    CLEANUP_FREE char *name = shared_read_text(value, "/name");
+    if (!instance || !user || pairing_has(p, instance, user))
+        return;
+    struct pairing_entry *const e = pairing_entry_new(instance, user, name);
+    e->time_ms = bus_message_number((struct str){value, strlen(value)}, "/since_ms");
+    e->next = p->people;
+    p->people = e;
+    p->n_people++;
+    pairing_write(p, e, true, NULL, NULL);
+    log_write(LOG_INFO, "host", "instance %s: user %s was paired on host \"%s\"", instance, user,
+              host);
+}
+
+static void pairing_on_shared(void *ctx, const char *key, const char *host, const char *value)
+{
+    struct pairing *const p = ctx;
+    if (value) {
+        pairing_add_shared(p, host, value);
+        return;
+    }
+    struct pairing_entry **const at = pairing_find_shared(p, key);
+    if (!*at)
+        return;
+    log_write(LOG_INFO, "host", "instance %s: the pairing of user %s was revoked on host \"%s\"",
+              (*at)->instance, (*at)->user, host);
+    pairing_write(p, *at, false, NULL, NULL);
+    pairing_take_out(at);
+    p->n_people--;
+}
+
+/* Revoked here while there was no bus. */
+static void pairing_compare_shared(void *ctx, const char *key, const char *value)
+{
+    const struct pairing *const p = ctx;
+    CLEANUP_FREE char *instance = shared_read_text(value, "/instance");
+    CLEANUP_FREE char *user = shared_read_text(value, "/user");
+    if (instance && !pairing_has(p, instance, user))
+        shared_put(p->shared, key, NULL);
+}
+
+void pairing_join(struct pairing *p, struct shared_settings *shared)
+{
+    p->shared = shared_user_join(
+        shared,
+        &(struct shared_user_spec){.prefix = SHARED_KEY, .changed = pairing_on_shared, .ctx = p});
+    shared_each(p->shared, pairing_compare_shared, p);
+    for (const struct pairing_entry *e = p->people; e; e = e->next)
+        pairing_tell_hosts(p, e, true);
+}
+
 /* ---- people ---- */
 
 static struct pairing_tries *pairing_find_tries(struct pairing *p, const char *instance)
@@ -308,6 +403,7 @@ enum pairing_result pairing_accept(struct pairing *p, const char *instance, cons
     *person = (struct pairing_person){e->instance, e->user, e->name, e->time_ms};
     log_write(LOG_INFO, "host", "instance %s: paired user %s", instance, e->user);
     pairing_write(p, e, true, done, ctx);
+    pairing_tell_hosts(p, e, true);
     return PAIRING_DONE;
 }
 
@@ -319,6 +415,7 @@ bool pairing_revoke(struct pairing *p, const char *instance, const char *user,
         return false;
     log_write(LOG_INFO, "host", "instance %s: revoked the pairing of user %s", instance, user);
     pairing_write(p, *at, false, done, ctx);
+    pairing_tell_hosts(p, *at, false);
     pairing_take_out(at);
     p->n_people--;
     return true;

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "core/shared/shared_settings.h"
 #include "io/journal/journal_async.h"
 
 #define PAIRING_CODE_LEN 8
@@ -36,6 +37,9 @@ enum pairing_result {
 /* Reads what is kept, so at the start. Borrows the journal. */
 struct pairing *pairing_new(struct journal_async *journal);
 void pairing_free(struct pairing *p); /* NULL is fine */
+
+/* The people, not the codes, are those of all hosts from now on. While the host starts. */
+void pairing_join(struct pairing *p, struct shared_settings *shared);
 
 bool pairing_has(const struct pairing *p, const char *instance, const char *user);
 /* A code for a person (name or NULL) who is not listed; borrowed until the next call. NULL: a code

@@ -10,8 +10,12 @@
 
 #include "base/alloc.h"
 #include "base/bytes/utf8.h"
+#include "base/cleanup.h"
 #include "base/sys/log.h"
 #include "event/json/json_redact.h"
+#include "event/json/json_writer.h"
+
+#define KEY "allow." /* and the digest, of what hosts share */
 
 #define LOOKED_AT_MAX 65536 /* bytes of an argument that is shown */
 #define SHOWN_MAX 300
@@ -25,12 +29,14 @@ struct approval {
     int64_t id;
     enum approvals_scope scope;
     char *agent;
-    char *where; /* a turn, a conversation, or "" */
+    char *where;     /* a turn, a conversation, or "" */
+    char *tool, *by; /* for people */
     struct approvals_digest key;
 };
 
 struct approvals {
     struct journal_async *journal; /* or NULL */
+    struct shared_user *shared;    /* NULL: this host alone */
     struct approval *items;        /* oldest first */
     size_t n, cap;
     int64_t last_id;
@@ -76,6 +82,8 @@ static void approvals_remove_at(struct approvals *a, size_t i)
 {
     free(a->items[i].agent);
     free(a->items[i].where);
+    free(a->items[i].tool);
+    free(a->items[i].by);
     a->n--;
     memmove(a->items + i, a->items + i + 1, (a->n - i) * sizeof *a->items);
 }
@@ -84,6 +92,26 @@ static void approvals_forget_kept(struct approvals *a, const struct journal_appr
 {
     if (a->journal)
         journal_async_delete_approvals(a->journal, which, NULL, NULL);
+}
+
+/* What all hosts know of it; value NULL: that it is revoked. */
+static void approvals_tell_hosts(const struct approvals *a, const struct approval *item,
+                                 const char *value)
+{
+    CLEANUP_FREE char *key = xasprintf(KEY "%s", item->key.text);
+    if (a->shared && item->scope == APPROVALS_ALWAYS)
+        shared_put(a->shared, key, value);
+}
+
+static void approvals_tell_allowed(const struct approvals *a, const struct approval *item)
+{
+    CLEANUP_BUF struct buf value = {0};
+    buf_add_char(&value, '{');
+    jsonw_member_str(&value, "agent", item->agent);
+    jsonw_member_str(&value, "tool", item->tool);
+    jsonw_member_str(&value, "by", item->by);
+    buf_add_char(&value, '}');
+    approvals_tell_hosts(a, item, value.p);
 }
 
 static void approvals_make_room(struct approvals *a)
@@ -96,6 +124,7 @@ static void approvals_make_room(struct approvals *a)
                   oldest->id, oldest->agent, APPROVALS_MAX);
         if (oldest->scope != APPROVALS_TURN)
             approvals_forget_kept(a, &(struct journal_approval_filter){.id = oldest->id});
+        approvals_tell_hosts(a, oldest, NULL);
         approvals_remove_at(a, 0);
     }
 }
@@ -144,24 +173,28 @@ bool approvals_match(struct approvals *a, const char *agent, const char *convers
 
 /* ---- keeping ---- */
 
-static void write_down(struct approvals *a, const struct approval *item, const char *tool,
-                       const char *argument, const char *by)
+static void write_down(struct approvals *a, const struct approval *item, const char *argument)
 {
-    CLEANUP_BUF struct buf shown = {0}, what = {0}, who = {0};
+    CLEANUP_BUF struct buf shown = {0};
     if (!a->journal || item->scope == APPROVALS_TURN)
         return;
     approvals_append_summary(&shown, argument);
-    approvals_append_summary(&what, tool ? tool : "");
-    approvals_append_summary(&who, by ? by : "");
     journal_async_put_approval(a->journal,
                                &(struct journal_approval){.id = item->id,
                                                           .agent = item->agent,
                                                           .conv = item->where,
                                                           .key = item->key.text,
-                                                          .tool = what.p ? what.p : "",
+                                                          .tool = item->tool,
                                                           .shown = shown.p ? shown.p : "",
-                                                          .by = who.p ? who.p : ""},
+                                                          .by = item->by},
                                NULL, NULL);
+}
+
+static char *approvals_summarize(const char *text)
+{
+    CLEANUP_BUF struct buf out = {0};
+    approvals_append_summary(&out, text ? text : "");
+    return xstrdup(out.p ? out.p : "");
 }
 
 void approvals_remember(struct approvals *a, enum approvals_scope scope, const char *agent,
@@ -185,9 +218,12 @@ void approvals_remember(struct approvals *a, enum approvals_scope scope, const c
                                   .scope = scope,
                                   .agent = xstrdup(agent),
                                   .where = xstrdup(where ? where : ""),
+                                  .tool = approvals_summarize(tool),
+                                  .by = approvals_summarize(by),
                                   .key = key};
     approvals_append(a, &item);
-    write_down(a, &item, tool, argument, by);
+    write_down(a, &item, argument);
+    approvals_tell_allowed(a, &item);
     log_write(LOG_INFO, "host", "approval %" PRId64 ": tool %s of agent %s allowed for %s", item.id,
               tool ? tool : "?", agent, scopes[scope]);
 }
@@ -217,15 +253,84 @@ size_t approvals_revoke(struct approvals *a, const struct journal_approval_filte
                         journal_done_fn *done, void *ctx)
 {
     const size_t had = a->n;
-    for (size_t i = a->n; i-- > 0;)
-        if ((!which->id || a->items[i].id == which->id) &&
-            (!which->agent || strcmp(a->items[i].agent, which->agent) == 0))
-            approvals_remove_at(a, i);
     if (a->journal)
         journal_async_delete_approvals(a->journal, which, done, ctx);
-    else if (done)
+    for (size_t i = a->n; i-- > 0;)
+        if ((!which->id || a->items[i].id == which->id) &&
+            (!which->agent || strcmp(a->items[i].agent, which->agent) == 0)) {
+            approvals_tell_hosts(a, &a->items[i], NULL);
+            approvals_remove_at(a, i);
+        }
+    if (!a->journal && done)
         done(ctx, JOURNAL_DONE, NULL);
     return had - a->n;
+}
+
+/* ---- other hosts ---- */
+
+static struct approval *approvals_find_shared(const struct approvals *a, const char *key)
+{
+    for (size_t i = 0; i < a->n; i++)
+        if (a->items[i].scope == APPROVALS_ALWAYS &&
+            strcmp(a->items[i].key.text, key + strlen(KEY)) == 0)
+            return &a->items[i];
+    return NULL;
+}
+
+static void approvals_add_shared(struct approvals *a, const char *key, const char *host,
+                                 const char *value)
+{
+    char *const agent = shared_read_text(value, "/agent");
+    char *const tool = shared_read_text(value, "/tool"), *const by = shared_read_text(value, "/by");
+    approvals_make_room(a);
+    struct approval item = {.id = a->last_id + 1,
+                            .scope = APPROVALS_ALWAYS,
+                            .agent = agent ? agent : xstrdup(""),
+                            .where = xstrdup(""),
+                            .tool = tool ? tool : xstrdup(""),
+                            .by = by ? by : xstrdup("")};
+    utf8_copy_truncated(item.key.text, sizeof item.key.text, key + strlen(KEY));
+    approvals_append(a, &item);
+    write_down(a, &item, "");
+    log_write(LOG_INFO, "host",
+              "approval %" PRId64 ": tool %s of agent %s was allowed for good on host \"%s\"",
+              item.id, item.tool, item.agent, host);
+}
+
+static void approvals_on_shared(void *ctx, const char *key, const char *host, const char *value)
+{
+    struct approvals *const a = ctx;
+    const struct approval *const known = approvals_find_shared(a, key);
+    if (value && !known)
+        approvals_add_shared(a, key, host, value);
+    if (value || !known)
+        return;
+    log_write(LOG_INFO, "host", "approval %" PRId64 " of agent %s was revoked on host \"%s\"",
+              known->id, known->agent, host);
+    approvals_forget_kept(a, &(struct journal_approval_filter){.id = known->id});
+    approvals_remove_at(a, (size_t)(known - a->items));
+}
+
+/* Revoked here while there was no bus. */
+static void approvals_compare_shared(void *ctx, const char *key, const char *value)
+{
+    const struct approvals *const a = ctx;
+    (void)value;
+    if (!approvals_find_shared(a, key))
+        shared_put(a->shared, key, NULL);
+}
+
+void approvals_join(struct approvals *a, struct shared_settings *shared)
+{
+    a->shared = shared_user_join(
+        shared,
+        &(struct shared_user_spec){.prefix = KEY, .changed = approvals_on_shared, .ctx = a});
+    shared_each(a->shared, approvals_compare_shared, a);
+    for (size_t i = 0; i < a->n; i++) {
+        CLEANUP_FREE char *key = xasprintf(KEY "%s", a->items[i].key.text);
+        if (!shared_get(a->shared, key))
+            approvals_tell_allowed(a, &a->items[i]);
+    }
 }
 
 /* ---- its life ---- */
@@ -235,7 +340,9 @@ static void approvals_take(void *ctx, const struct journal_approval *r)
     struct approval item = {.id = r->id,
                             .scope = *r->conv ? APPROVALS_SESSION : APPROVALS_ALWAYS,
                             .agent = xstrdup(r->agent),
-                            .where = xstrdup(r->conv)};
+                            .where = xstrdup(r->conv),
+                            .tool = xstrdup(r->tool),
+                            .by = xstrdup(r->by)};
     utf8_copy_truncated(item.key.text, sizeof item.key.text, r->key);
     approvals_append(ctx, &item);
 }

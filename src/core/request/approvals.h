@@ -6,6 +6,7 @@
 #ifndef CORE_REQUEST_APPROVALS_H
 #define CORE_REQUEST_APPROVALS_H
 
+#include "core/shared/shared_settings.h"
 #include "io/journal/journal_async.h"
 
 #define APPROVALS_MAX 10000 /* in all; above, the oldest are forgotten */
@@ -17,6 +18,10 @@ enum approvals_scope { APPROVALS_TURN, APPROVALS_SESSION, APPROVALS_ALWAYS };
 /* Reads what is kept: waits for the disk. Borrows the journal; NULL: none outlives the process. */
 struct approvals *approvals_new(struct journal_async *journal);
 void approvals_free(struct approvals *a); /* NULL is fine */
+
+/* Those for good hold on all hosts from now on: a digest, agent, tool and who allowed it are
+ * shared, nothing of an argument. While the host starts. */
+void approvals_join(struct approvals *a, struct shared_settings *shared);
 
 /* Whether the call was allowed before. `argument` is what policy_approval_key says; NULL: the call
  * cannot be remembered. `conversation` may be NULL or empty: there is none. */

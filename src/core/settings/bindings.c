@@ -10,9 +10,12 @@
 #include "base/alloc.h"
 #include "base/bytes/buf.h"
 #include "base/cleanup.h"
+#include "core/bus/bus_stream.h"
+#include "event/json/json_writer.h"
 
 #define CONVERSATIONS_MAX 10000
 #define KEY "binding:"
+#define SHARED_KEY "bind."
 
 struct bindings_entry {
     char *key;
@@ -21,7 +24,8 @@ struct bindings_entry {
 
 struct bindings {
     struct journal_async *journal;
-    void *tree; /* of search.h */
+    struct shared_user *shared; /* NULL: this host alone */
+    void *tree;                 /* of search.h */
     size_t n;
 };
 
@@ -149,6 +153,110 @@ static void bindings_write(const struct bindings *b, const struct bindings_entry
     journal_async_kv_put(b->journal, key, bindings_is_empty(e) ? NULL : text.p, NULL, NULL);
 }
 
+/* Behind a change of its values. */
+static void bindings_store(struct bindings *b, struct bindings_entry *e)
+{
+    bindings_write(b, e);
+    if (!bindings_is_empty(e))
+        return;
+    tdelete(e, &b->tree, bindings_compare);
+    b->n--;
+    bindings_free_entry(e);
+}
+
+/* ---- other hosts ---- */
+
+static const char *const bindings_members[BINDINGS_KINDS] = {
+    [BINDING_AGENT] = "agent", [BINDING_MODEL] = "model", [BINDING_CWD] = "cwd"};
+
+static void bindings_add_shared_key(struct buf *out, const char *key)
+{
+    buf_add_str(out, SHARED_KEY);
+    bus_stream_add_token(out, key);
+}
+
+/* What all hosts know of a conversation. */
+static void bindings_tell_hosts(const struct bindings *b, const struct bindings_entry *e)
+{
+    CLEANUP_BUF struct buf key = {0}, value = {0};
+    if (!b->shared)
+        return;
+    bindings_add_shared_key(&key, e->key);
+    buf_add_char(&value, '{');
+    jsonw_member_str(&value, "conversation", e->key);
+    for (size_t i = 0; i < BINDINGS_KINDS; i++)
+        jsonw_member_str(&value, bindings_members[i], e->values[i]);
+    buf_add_char(&value, '}');
+    shared_put(b->shared, key.p, bindings_is_empty(e) ? NULL : value.p);
+}
+
+struct bindings_search {
+    const char *shared_key;
+    struct bindings_entry *found;
+};
+
+static void bindings_look_at(const void *node, VISIT visit, void *search)
+{
+    struct bindings_search *const q = search;
+    struct bindings_entry *const e = *(struct bindings_entry *const *)node;
+    CLEANUP_BUF struct buf key = {0};
+    if (visit != postorder && visit != leaf)
+        return;
+    bindings_add_shared_key(&key, e->key);
+    if (strcmp(key.p, q->shared_key) == 0)
+        q->found = e;
+}
+
+static struct bindings_entry *bindings_find_shared(const struct bindings *b, const char *key)
+{
+    struct bindings_search search = {.shared_key = key};
+    twalk_r(b->tree, bindings_look_at, &search);
+    return search.found;
+}
+
+static void bindings_on_shared(void *ctx, const char *key, const char *host, const char *value)
+{
+    struct bindings *const b = ctx;
+    CLEANUP_FREE char *conversation = value ? shared_read_text(value, "/conversation") : NULL;
+    struct bindings_entry *const e =
+        conversation ? bindings_make(b, conversation) : bindings_find_shared(b, key);
+    (void)host;
+    if (!e)
+        return;
+    for (size_t i = 0; i < BINDINGS_KINDS; i++) {
+        CLEANUP_FREE char *pointer = xasprintf("/%s", bindings_members[i]);
+        free(e->values[i]);
+        e->values[i] = value ? shared_read_text(value, pointer) : NULL;
+    }
+    bindings_store(b, e);
+}
+
+/* Given up here while there was no bus. */
+static void bindings_compare_shared(void *ctx, const char *key, const char *value)
+{
+    CLEANUP_FREE char *conversation = shared_read_text(value, "/conversation");
+    struct bindings *const b = ctx;
+    if (b->n < CONVERSATIONS_MAX && conversation && !bindings_find(b, conversation))
+        shared_put(b->shared, key, NULL);
+}
+
+static void bindings_tell_one(const void *node, VISIT visit, void *b)
+{
+    if (visit == postorder || visit == leaf)
+        bindings_tell_hosts(b, *(struct bindings_entry *const *)node);
+}
+
+void bindings_join(struct bindings *b, struct shared_settings *shared)
+{
+    b->shared = shared_user_join(
+        shared,
+        &(struct shared_user_spec){.prefix = SHARED_KEY, .changed = bindings_on_shared, .ctx = b});
+    shared_each(b->shared, bindings_compare_shared, b);
+    twalk_r(b->tree, bindings_tell_one, b);
+}
+
+/* ---- choices of people ---- */
+
 int bindings_set(struct bindings *b, const char *key, enum bindings_kind kind, const char *value)
 {
     struct bindings_entry *const e = bindings_make(b, key);
@@ -157,11 +265,7 @@ int bindings_set(struct bindings *b, const char *key, enum bindings_kind kind, c
     char *const before = e->values[kind];
     e->values[kind] = xstrdup(value);
     free(before);
-    bindings_write(b, e);
-    if (bindings_is_empty(e)) {
-        tdelete(e, &b->tree, bindings_compare);
-        b->n--;
-        bindings_free_entry(e);
-    }
+    bindings_tell_hosts(b, e);
+    bindings_store(b, e);
     return 0;
 }

@@ -6,6 +6,7 @@
 #define CORE_SETTINGS_BINDINGS_H
 
 #include "conf/conf.h"
+#include "core/shared/shared_settings.h"
 #include "io/journal/journal_async.h"
 
 struct bindings;
@@ -16,6 +17,9 @@ enum bindings_kind { BINDING_AGENT, BINDING_MODEL, BINDING_CWD };
 /* Reads what was chosen, so at the start. Borrows the journal. */
 struct bindings *bindings_new(struct journal_async *journal);
 void bindings_free(struct bindings *b); /* NULL is fine */
+
+/* What is chosen holds on all hosts from now on. While the host starts. */
+void bindings_join(struct bindings *b, struct shared_settings *shared);
 
 /* The agent of the conversation with that key. NULL: the instance has no agent (any more). `b`
  * NULL: nobody can choose. Borrowed from the configuration. */

@@ -8,14 +8,14 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/sys/log.h"
-#include "core/bus/bus_conf.h"
 #include "core/bus/bus_stream.h"
 #include "event/json/json_reader.h"
 
 #define KEY "vis."
 
 struct visibility_share {
-    struct bus_conf *shared;
+    const struct shared_settings *all;
+    struct shared_user *shared;
     struct visibility_cache *cache;
     struct settings_worker *settings;
     const struct conf *conf;
@@ -29,7 +29,7 @@ static void visibility_share_put(void *ctx, const char *agent, struct visibility
     if (!bus_stream_is_token(agent))
         return;
     visibility_append_json(&json, v);
-    bus_conf_put(s->shared, key, json.p);
+    shared_put(s->shared, key, json.p);
 }
 
 /* A member that is missing is one that an older host does not know: it stays unset. */
@@ -51,26 +51,26 @@ static bool visibility_share_read(struct str value, struct visibility *v)
 }
 
 static void visibility_share_on_changed(void *ctx, const char *key, const char *host,
-                                        struct str value)
+                                        const char *value)
 {
     struct visibility_share *const s = ctx;
     struct visibility v;
     const char *const agent = key + strlen(KEY);
-    if (strncmp(key, KEY, strlen(KEY)) != 0 || !conf_agent_find(s->conf, agent) ||
-        !visibility_share_read(value, &v))
+    if (!value || !conf_agent_find(s->conf, agent) ||
+        !visibility_share_read((struct str){value, strlen(value)}, &v))
         return;
     const struct visibility before = visibility_cache_peek(s->cache, agent);
     if (visibility_equal(&before, &v))
         return;
-    log_write(LOG_INFO, "bus", "visibility of agent \"%s\" was changed on host \"%s\"", agent,
-              host);
+    if (*host)
+        log_write(LOG_INFO, "bus", "visibility of agent \"%s\" was changed on host \"%s\"", agent,
+                  host);
     visibility_cache_set_shared(s->cache, agent, v);
 }
 
-/* What the bus does not know, or has lost. */
-static void visibility_share_on_known(void *ctx)
+/* What is shared counts; what is not shared yet is. */
+static void visibility_share_compare(struct visibility_share *s)
 {
-    struct visibility_share *const s = ctx;
     struct visibility configured;
     if (visibility_store_load_local(settings_worker_visibility(s->settings), NULL, &configured,
                                     NULL) < 0)
@@ -78,13 +78,22 @@ static void visibility_share_on_known(void *ctx)
     for (size_t i = 0; i < s->conf->n_agents; i++) {
         const char *const agent = s->conf->agents[i].name;
         CLEANUP_FREE char *key = xasprintf(KEY "%s", agent);
+        const char *const shared = shared_get(s->shared, key);
         const struct visibility v = visibility_cache_peek(s->cache, agent);
-        if (!bus_conf_has(s->shared, key) && !visibility_equal(&v, &configured))
+        if (shared)
+            visibility_share_on_changed(s, key, "", shared);
+        else if (!visibility_equal(&v, &configured))
             visibility_share_put(s, agent, v);
     }
 }
 
-struct visibility_share *visibility_share_new(struct bus *bus, struct visibility_cache *cache,
+static void visibility_share_on_known(void *ctx)
+{
+    visibility_share_compare(ctx);
+}
+
+struct visibility_share *visibility_share_new(struct shared_settings *shared,
+                                              struct visibility_cache *cache,
                                               struct settings_worker *settings,
                                               const struct conf *conf)
 {
@@ -94,9 +103,13 @@ struct visibility_share *visibility_share_new(struct bus *bus, struct visibility
     s->cache = cache;
     s->settings = settings;
     s->conf = conf;
-    s->shared = bus_conf_join(bus, &(struct bus_conf_spec){.changed = visibility_share_on_changed,
-                                                           .known = visibility_share_on_known,
-                                                           .ctx = s});
+    s->all = shared;
+    s->shared = shared_user_join(shared, &(struct shared_user_spec){
+                                             .prefix = KEY,
+                                             .changed = visibility_share_on_changed,
+                                             .known = visibility_share_on_known,
+                                             .ctx = s,
+                                         });
     visibility_cache_set_watch(cache, visibility_share_put, s);
     return s;
 }
@@ -106,7 +119,8 @@ void visibility_share_set_conf(struct visibility_share *s, const struct conf *co
     if (!s)
         return;
     s->conf = conf;
-    bus_conf_read(s->shared);
+    if (shared_settings_is_known(s->all))
+        visibility_share_compare(s);
 }
 
 void visibility_share_free(struct visibility_share *s)
@@ -114,6 +128,5 @@ void visibility_share_free(struct visibility_share *s)
     if (!s)
         return;
     visibility_cache_set_watch(s->cache, NULL, NULL);
-    bus_conf_leave(s->shared);
     free(s);
 }

@@ -2,10 +2,10 @@
  * Owns the members of the messages. */
 #include "core/work/work_message.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "core/bus/bus_stream.h"
 #include "event/codec.h"
 #include "event/json/json_reader.h"
 #include "event/json/json_writer.h"
@@ -170,20 +170,9 @@ bool work_run_id(const char *turn, char run[WORK_ID])
     return true;
 }
 
-/* A token (bus_stream_is_token) that is another one for each text. */
-static void work_message_add_token(struct buf *out, const char *text)
-{
-    buf_add_char(out, 'k');
-    for (; *text; text++)
-        if (isalnum((unsigned char)*text) || *text == '-')
-            buf_add_char(out, *text);
-        else
-            buf_printf(out, "_%02x", (unsigned)(unsigned char)*text);
-}
-
 void work_home_key(struct buf *out, const char *sessions, const char *conversation)
 {
-    work_message_add_token(out, sessions);
+    bus_stream_add_token(out, sessions);
     buf_add_char(out, '.');
-    work_message_add_token(out, conversation);
+    bus_stream_add_token(out, conversation);
 }

@@ -1,0 +1,505 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the copies of shared settings, and what has still to be stored. */
+#include "core/shared/shared_settings.h"
+
+#include <search.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/queue.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/invariant.h"
+#include "base/sys/log.h"
+#include "core/bus/bus_kv.h"
+#include "core/shared/shared_entry.h"
+#include "event/json/json_reader.h"
+
+#define RETRY_MS 2000
+#define ROW "shared:" /* and the key, in the journal */
+
+struct shared_user {
+    LIST_ENTRY(shared_user) next;
+    struct shared_settings *all;
+    struct shared_user_spec spec;
+};
+
+struct shared_key {
+    LIST_ENTRY(shared_key) next;
+    struct shared_settings *all;
+    char *key;
+    struct shared_copy own;
+    /* A version of the servers that is not compared yet: all are read first, or a write is under
+     * way. */
+    struct buf met;
+    uint64_t met_revision; /* the newest that has been seen */
+    /* The write that is under way, or whose answer was lost. */
+    struct bus_origin sent;
+    uint64_t revision;     /* of the version that a write replaces */
+    bool is_changed_again; /* since that write */
+    bool is_unsure;        /* whether it was stored; another version may have replaced it since */
+    bool is_asked, is_to_look, is_to_store;
+};
+
+struct shared_settings {
+    struct bus_link *link;
+    struct bus_watcher *watcher;
+    struct journal_async *journal;
+    void (*known)(void *ctx);
+    void *ctx;
+    LIST_HEAD(, shared_user) users;
+    LIST_HEAD(, shared_key) keys;
+    void *by_key; /* a tree of search.h */
+    size_t n;
+    struct nats_client_subscription *stored;
+    struct loop_timer *retry;
+    uint64_t position; /* of the versions that are read one after the other */
+    bool is_reading, is_asked, is_known, is_full;
+};
+
+static void shared_go_on(struct shared_key *k);
+
+/* ---- keys ---- */
+
+static int shared_order_keys(const void *a, const void *b)
+{
+    return strcmp(((const struct shared_key *)a)->key, ((const struct shared_key *)b)->key);
+}
+
+static struct shared_key *shared_find(const struct shared_settings *s, const char *key)
+{
+    const struct shared_key wanted = {.key = (char *)(uintptr_t)key};
+    struct shared_key *const *const found = tfind(&wanted, &s->by_key, shared_order_keys);
+    return found ? *found : NULL;
+}
+
+/* NULL: there are too many. */
+static struct shared_key *shared_find_or_add(struct shared_settings *s, const char *key)
+{
+    struct shared_key *k = shared_find(s, key);
+    if (k)
+        return k;
+    if (s->n >= SHARED_SETTINGS_MAX) {
+        if (!s->is_full)
+            log_write(LOG_ERR, "bus", "more than %d shared settings; others are not shared",
+                      SHARED_SETTINGS_MAX);
+        s->is_full = true;
+        return NULL;
+    }
+    k = xcalloc(1, sizeof *k);
+    k->all = s;
+    k->key = xstrdup(key);
+    LIST_INSERT_HEAD(&s->keys, k, next);
+    alloc_check(tsearch(k, &s->by_key, shared_order_keys), sizeof(void *));
+    s->n++;
+    return k;
+}
+
+static const struct shared_user *shared_user_of(const struct shared_key *k)
+{
+    const struct shared_user *u;
+    LIST_FOREACH (u, &k->all->users, next)
+        if (strncmp(k->key, u->spec.prefix, strlen(u->spec.prefix)) == 0)
+            return u;
+    return NULL;
+}
+
+/* ---- the copy ---- */
+
+static void shared_save(const struct shared_key *k)
+{
+    CLEANUP_FREE char *row = xasprintf(ROW "%s", k->key);
+    CLEANUP_BUF struct buf text = {0};
+    shared_copy_write(&text, &k->own);
+    journal_async_kv_put(k->all->journal, row, text.p, NULL, NULL);
+}
+
+static void shared_on_row(void *ctx, const char *row, const char *text)
+{
+    struct shared_copy own;
+    if (shared_copy_read((struct str){text, strlen(text)}, &own) < 0)
+        return;
+    struct shared_key *const k = shared_find_or_add(ctx, row + strlen(ROW));
+    if (k)
+        k->own = own;
+    else
+        free(own.value);
+}
+
+static void shared_set(struct shared_key *k, char *value)
+{
+    free(k->own.value);
+    k->own.value = value;
+}
+
+/* ---- versions of the servers ---- */
+
+static void shared_settle(struct shared_key *k, const struct shared_entry *other)
+{
+    const bool is_news =
+        k->own.is_changed || !bus_origin_equal(&k->own.base, &other->from) || other->n > k->own.n;
+    k->own.is_changed = k->is_to_store = false;
+    k->own.base = other->from;
+    k->own.n = other->n > k->own.n ? other->n : k->own.n;
+    if (is_news)
+        shared_save(k);
+}
+
+static void shared_take(struct shared_key *k, const struct shared_entry *other)
+{
+    const struct shared_user *const u = shared_user_of(k);
+    const bool had = k->own.value;
+    shared_set(k, other->value.p ? xstrndup(other->value.p, other->value.len) : NULL);
+    k->own.n = other->n > 0 ? other->n : 1;
+    k->own.base = other->from;
+    k->own.is_changed = k->is_to_store = false;
+    if (u && (had || k->own.value))
+        u->spec.changed(u->spec.ctx, k->key, other->from.host, k->own.value);
+    shared_save(k); /* behind what the user has written: see shared_user_spec */
+}
+
+static void shared_keep(struct shared_key *k, const struct shared_entry *other)
+{
+    if (k->own.is_changed && !bus_origin_equal(&k->own.base, &other->from))
+        log_write(LOG_WARN, "bus",
+                  "shared setting %s: the value of another host was replaced by that of this one, "
+                  "which was stored later",
+                  k->key);
+    k->own.base = other->from;
+    k->own.n = other->n >= k->own.n ? other->n + 1 : k->own.n;
+    shared_save(k);
+    k->is_to_store = true;
+    shared_go_on(k);
+}
+
+/* Of which the answer was lost. */
+static bool shared_is_own_write(const struct shared_key *k, const struct shared_entry *other)
+{
+    return *k->sent.host && bus_origin_equal(&k->sent, &other->from);
+}
+
+static void shared_settle_write(struct shared_key *k)
+{
+    k->own.base = k->sent;
+    k->own.is_changed = k->is_to_store = k->is_changed_again;
+    k->is_unsure = false;
+    shared_save(k);
+    shared_go_on(k);
+}
+
+static void shared_compare(struct shared_key *k)
+{
+    CLEANUP_BUF struct buf met = k->met;
+    struct shared_entry other;
+    k->met = (struct buf){0};
+    if (shared_entry_read((struct str){met.p, met.len}, &other) < 0)
+        return;
+    if (shared_is_own_write(k, &other)) {
+        shared_settle_write(k);
+        return;
+    }
+    const bool was_read = k->is_unsure && other.n > k->own.n; /* by whoever wrote the other one */
+    k->is_unsure = false;
+    switch (was_read ? SHARED_TAKE : shared_entry_choose(&k->own, &other)) {
+    case SHARED_SAME:
+        shared_settle(k, &other);
+        break;
+    case SHARED_TAKE:
+        shared_take(k, &other);
+        break;
+    case SHARED_KEEP:
+        shared_keep(k, &other);
+        break;
+    }
+}
+
+/* False: it is older than what has been seen. */
+static bool shared_meet(struct shared_key *k, uint64_t revision, struct str value)
+{
+    if (revision <= k->met_revision)
+        return false;
+    k->met_revision = k->revision = revision;
+    k->met.len = 0;
+    buf_add(&k->met, value.p, value.len);
+    return true;
+}
+
+static void shared_on_stored(void *ctx, const struct nats_client_message *m)
+{
+    struct shared_settings *const s = ctx;
+    CLEANUP_BUF struct buf root = {0};
+    bus_stream_stored_subject(&root, &s->link->names, BUS_CONF, "", NULL);
+    if (strncmp(m->subject, root.p, root.len) != 0 || !m->data.len)
+        return;
+    struct shared_key *const k = shared_find_or_add(s, m->subject + root.len);
+    if (k && shared_meet(k, m->sequence, m->data))
+        shared_go_on(k);
+}
+
+/* ---- reading all ---- */
+
+static void shared_finish_reading(struct shared_settings *s)
+{
+    struct shared_key *k;
+    const struct shared_user *u;
+    s->is_reading = false;
+    s->is_known = true;
+    LIST_FOREACH (k, &s->keys, next) {
+        if (k->own.n && !k->met_revision)
+            k->is_to_store = true; /* the servers never had it, or have lost it */
+        shared_go_on(k);
+    }
+    LIST_FOREACH (u, &s->users, next)
+        if (u->spec.known)
+            u->spec.known(u->spec.ctx);
+    s->known(s->ctx);
+}
+
+static void shared_read_on(struct shared_settings *s);
+
+static void shared_on_read(void *ctx, enum nats_client_result result,
+                           const struct nats_client_message *m)
+{
+    struct shared_settings *const s = ctx;
+    struct bus_kv_entry entry;
+    s->is_asked = false;
+    bus_kv_read_entry(s->link, BUS_CONF, result, m, &entry);
+    struct shared_key *const k =
+        entry.result == BUS_KV_DONE && *entry.key ? shared_find_or_add(s, entry.key) : NULL;
+    if (k)
+        shared_meet(k, entry.revision, entry.value);
+    if (entry.result == BUS_KV_NONE && !entry.revision) {
+        shared_finish_reading(s);
+    } else if (entry.result == BUS_KV_DONE || entry.result == BUS_KV_NONE) {
+        s->position = entry.revision;
+        shared_read_on(s);
+    } else {
+        loop_timer_set(s->retry, RETRY_MS);
+    }
+}
+
+static void shared_read_on(struct shared_settings *s)
+{
+    if (s->is_asked || !s->link->is_active)
+        return;
+    s->is_asked = true;
+    bus_kv_next(s->link, BUS_CONF, ">", s->position, shared_on_read, s);
+}
+
+/* Servers that have lost their data count from the beginning again. */
+static void shared_on_active(void *ctx)
+{
+    struct shared_settings *const s = ctx;
+    struct shared_key *k;
+    LIST_FOREACH (k, &s->keys, next) {
+        k->revision = k->met_revision = 0;
+        k->met.len = 0;
+    }
+    s->position = 0;
+    s->is_reading = true;
+    s->is_known = false;
+    shared_read_on(s);
+}
+
+/* ---- storing ---- */
+
+static void shared_on_looked(void *ctx, enum nats_client_result result,
+                             const struct nats_client_message *m)
+{
+    struct shared_key *const k = ctx;
+    struct bus_kv_entry entry;
+    k->is_asked = false;
+    bus_kv_read_entry(k->all->link, BUS_CONF, result, m, &entry);
+    if (entry.result != BUS_KV_DONE && entry.result != BUS_KV_NONE) {
+        loop_timer_set(k->all->retry, RETRY_MS);
+        return;
+    }
+    k->is_to_look = false;
+    if (entry.result == BUS_KV_DONE)
+        shared_meet(k, entry.revision, entry.value);
+    else
+        k->revision = entry.revision;
+    shared_go_on(k);
+}
+
+static void shared_look(struct shared_key *k)
+{
+    k->is_asked = true;
+    k->met_revision = 0;
+    bus_kv_get(k->all->link, BUS_CONF, k->key, shared_on_looked, k);
+}
+
+static void shared_on_put(void *ctx, enum nats_client_result result,
+                          const struct nats_client_message *m)
+{
+    struct shared_key *const k = ctx;
+    struct bus_kv_entry entry;
+    k->is_asked = false;
+    bus_kv_read_written(result, m, &entry);
+    if (entry.result == BUS_KV_DONE && entry.revision >= k->met_revision) {
+        k->met.len = 0;
+        k->met_revision = k->revision = entry.revision;
+        shared_settle_write(k);
+    } else if (entry.result == BUS_KV_DONE || entry.result == BUS_KV_CONFLICT) {
+        k->is_unsure |= entry.result == BUS_KV_DONE;
+        k->is_to_look = true;
+        shared_go_on(k);
+    } else {
+        k->is_unsure |= entry.result == BUS_KV_UNKNOWN;
+        k->is_to_look |= entry.result == BUS_KV_UNKNOWN;
+        loop_timer_set(k->all->retry, RETRY_MS);
+    }
+}
+
+static void shared_store(struct shared_key *k)
+{
+    struct bus_link *const link = k->all->link;
+    CLEANUP_BUF struct buf value = {0};
+    if (!k->is_to_store)
+        return;
+    k->sent = bus_link_next_origin(link);
+    shared_entry_write(&value, &k->sent, &k->own);
+    k->is_asked = true;
+    k->is_changed_again = false;
+    bus_kv_put(link, BUS_CONF, k->key, (struct str){value.p, value.len}, k->revision, shared_on_put,
+               k);
+}
+
+/* The next step: what is on the servers is read, compared, replaced. */
+static void shared_go_on(struct shared_key *k)
+{
+    if (k->is_asked || !k->all->link->is_active || !k->all->is_known)
+        return;
+    if (k->is_to_look)
+        shared_look(k);
+    else if (k->met.len)
+        shared_compare(k);
+    else
+        shared_store(k);
+}
+
+static void shared_on_retry(void *arg)
+{
+    struct shared_settings *const s = arg;
+    struct shared_key *k;
+    if (s->is_reading)
+        shared_read_on(s);
+    LIST_FOREACH (k, &s->keys, next)
+        shared_go_on(k);
+}
+
+/* ---- users ---- */
+
+struct shared_user *shared_user_join(struct shared_settings *s, const struct shared_user_spec *spec)
+{
+    struct shared_user *const u = xcalloc(1, sizeof *u);
+    ASSERT(!s->is_known);
+    u->all = s;
+    u->spec = *spec;
+    LIST_INSERT_HEAD(&s->users, u, next);
+    return u;
+}
+
+const char *shared_get(const struct shared_user *u, const char *key)
+{
+    const struct shared_key *const k = shared_find(u->all, key);
+    return k ? k->own.value : NULL;
+}
+
+static bool shared_is_value(const struct shared_key *k, const char *value)
+{
+    return value && k->own.value ? strcmp(value, k->own.value) == 0 : value == k->own.value;
+}
+
+void shared_put(struct shared_user *u, const char *key, const char *value)
+{
+    struct shared_key *const k = value ? shared_find_or_add(u->all, key) : shared_find(u->all, key);
+    if (!k || shared_is_value(k, value))
+        return;
+    shared_set(k, xstrdup(value));
+    k->own.n++;
+    k->own.is_changed = k->is_to_store = k->is_changed_again = true;
+    shared_save(k);
+    shared_go_on(k);
+}
+
+void shared_each(struct shared_user *u, void (*each)(void *ctx, const char *key, const char *value),
+                 void *ctx)
+{
+    struct shared_key *k;
+    LIST_FOREACH (k, &u->all->keys, next)
+        if (k->own.value && shared_user_of(k) == u)
+            each(ctx, k->key, k->own.value);
+}
+
+char *shared_read_text(const char *value, const char *pointer)
+{
+    struct str raw = bus_message_text((struct str){value, strlen(value)}, pointer);
+    struct arena a = {0};
+    char *const text = raw.len ? xstrdup(json_reader_unescape(&a, raw, NULL)) : NULL;
+    arena_fini(&a);
+    return text;
+}
+
+/* ---- its life ---- */
+
+struct shared_settings *shared_settings_new(struct bus *b, struct journal_async *journal,
+                                            void (*known)(void *ctx), void *ctx)
+{
+    struct shared_settings *const s = xcalloc(1, sizeof *s);
+    CLEANUP_BUF struct buf subject = {0};
+    s->link = bus_get_link(b);
+    s->journal = journal;
+    s->known = known;
+    s->ctx = ctx;
+    LIST_INIT(&s->users);
+    LIST_INIT(&s->keys);
+    /* What cannot be read is logged by the journal, and comes from the servers. */
+    (void)journal_async_kv_each(journal, ROW, shared_on_row, s);
+    s->retry = loop_timer_new(s->link->loop, shared_on_retry, s);
+    bus_stream_stored_subject(&subject, &s->link->names, BUS_CONF, ">", NULL);
+    s->stored = nats_client_subscribe(s->link->client, subject.p, shared_on_stored, s);
+    s->watcher = bus_watch(b, shared_on_active, s);
+    return s;
+}
+
+static void shared_free_key(struct shared_key *k)
+{
+    nats_client_forget(k->all->link->client, k);
+    buf_fini(&k->met);
+    free(k->own.value);
+    free(k->key);
+    free(k);
+}
+
+static void shared_ignore(void *key)
+{
+    (void)key; /* the list frees it */
+}
+
+void shared_settings_free(struct shared_settings *s)
+{
+    struct shared_key *k;
+    struct shared_user *u;
+    if (!s)
+        return;
+    bus_watcher_free(s->watcher);
+    nats_client_unsubscribe(s->stored);
+    nats_client_forget(s->link->client, s);
+    tdestroy(s->by_key, shared_ignore);
+    while ((k = LIST_FIRST(&s->keys))) {
+        LIST_REMOVE(k, next);
+        shared_free_key(k);
+    }
+    while ((u = LIST_FIRST(&s->users))) {
+        LIST_REMOVE(u, next);
+        free(u);
+    }
+    loop_timer_free(s->retry);
+    free(s);
+}
+
+bool shared_settings_is_known(const struct shared_settings *s)
+{
+    return s->is_known;
+}

@@ -1,0 +1,203 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""What people allowed holds on all hosts of one bus: standing approvals, paired people, and what a conversation has
+chosen. A revocation counts everywhere, also when it was made while there was no bus, when a host missed it, and when
+the bus has lost its data."""
+import json
+import os
+import re
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+from bus import ASKER, Member, done, equal, natsd, ok, skip_without_server, until  # noqa: E402
+from talk import Fake, telegram  # noqa: E402
+
+STRANGER = 2000
+SECRET = "echo zanzibar"
+
+
+def approvals(host):
+    status, text = host.run("approvals", "list", "--json")
+    return json.loads(text)["approvals"] if status == 0 else None
+
+
+def allowed(host):
+    return len(approvals(host) or [])
+
+
+def asks(host, words):
+    """Whether somebody is asked before the agent runs it; then it is denied."""
+    turn = host.begin(f"run={words}", agent="asker")["id"]
+
+    def look():
+        now = host.turn(turn)
+        return now if now.get("requests") or now["state"] == "final" else None
+
+    found = until(look, f"{words} on {host.name}")
+    if found.get("requests"):
+        decide(host, found, "deny")
+    return bool(found.get("requests"))
+
+
+def decide(host, turn, choice):
+    path = f"/turns/{turn['id']}/requests/{turn['requests'][0]['id']}"
+    equal(host.ask("POST", path, key="ann", body={"choice": choice})[0], 200, f"{choice} on {host.name}")
+    host.await_state(turn["id"], "final", "error")
+
+
+def allow(host, words):
+    turn = host.begin(f"run={words}", agent="asker")["id"]
+    decide(host, until(lambda: (t := host.turn(turn)).get("requests") and t, f"{words} is asked"), "allow_always")
+
+
+def everywhere(a, b):
+    allow(a, SECRET)
+    until(lambda: allowed(b) == 1, "what is allowed on one host is allowed on the other")
+    equal(asks(b, SECRET), False, "where the call is not asked any more")
+    found = approvals(b)[0]
+    equal((found["agent"], found["tool"], found["by"]), ("asker", "Bash", "ann"), "it says who allowed what")
+    ok("zanzibar" not in json.dumps(found), "but not the argument, which is not shared", found)
+    allow(b, "id")
+    until(lambda: allowed(a) == 2, "and the other way round")
+    equal(b.run("approvals", "forget", str(approvals(b)[0]["id"]))[0], 0, "one is revoked on the other host")
+    until(lambda: allowed(a) == 1, "and so on the first")
+    equal(asks(a, SECRET), True, "where it is asked again")
+    ok("was revoked on host \"h2\"" in a.log(), "which says who revoked it")
+    equal(a.run("approvals", "forget", "--all")[0], 0, "all are revoked")
+    until(lambda: allowed(b) == 0, "on all hosts")
+
+
+def missed(nats, a, b):
+    """A host that was not there when it was revoked."""
+    allow(a, SECRET)
+    until(lambda: allowed(b) == 1, "allowed on both")
+    b.kill()
+    equal(a.run("approvals", "forget", "--all")[0], 0, "revoked while one host is not there")
+    b.start()
+    equal(asks(b, SECRET), True, "that host asks again as soon as it is back")
+    equal((allowed(a), allowed(b)), (0, 0), "and does not bring it back")
+    allow(a, SECRET)
+    until(lambda: allowed(b) == 1, "what was revoked can be allowed again")
+
+
+def offline(nats, a, b):
+    """Revoked while there was no bus; and the bus has lost its data, so that only hosts know."""
+    nats.kill()
+    for host in (a, b):
+        host.await_bus("disconnected")
+    equal(b.run("approvals", "forget", "--all")[0], 0, "revoked without the bus")
+    b.stop()
+    nats.forget()
+    nats.start()
+    a.await_bus()
+    equal(allowed(a), 1, "the host that does not know it gives it to the new bus")
+    b.start()
+    until(lambda: allowed(a) == 0, "the host that revoked it was restarted meanwhile, and revokes it on all")
+    equal(asks(a, SECRET), True, "so it is asked")
+    equal(allowed(b), 0, "there, too")
+
+
+def outdated(nats, a, b):
+    """A host that missed the revocation is the first one on a bus that has lost its data."""
+    allow(a, SECRET)
+    until(lambda: allowed(b) == 1, "allowed on both")
+    b.stop()
+    equal(a.run("approvals", "forget", "--all")[0], 0, "one revokes it, the other one is not there")
+    a.stop()
+    nats.kill()
+    nats.forget()
+    nats.start()
+    b.start()
+    b.await_bus()
+    equal(allowed(b), 1, "it still has it")
+    a.start()
+    until(lambda: allowed(b) == 0, "until the host that revoked it is back")
+    equal(allowed(a), 0, "which does not take it again")
+
+
+def at_once(nats, a, b, cable):
+    """One allows it, the other one revokes it, and neither knows of the other."""
+    allow(a, SECRET)
+    until(lambda: allowed(b) == 1, "allowed on both")
+    cable.cut()
+    b.await_bus("disconnected")
+    equal(a.run("approvals", "forget", "--all")[0], 0, "revoked on one")
+    equal(b.run("approvals", "forget", "--all")[0], 0, "revoked on the other")
+    allow(b, SECRET)
+    allow(b, "df")
+    cable.mend()
+    until(lambda: allowed(a) == 1, "what was allowed there arrives")
+    until(lambda: allowed(b) == 1, "but what was revoked elsewhere meanwhile is revoked")
+    equal((asks(a, SECRET), asks(b, SECRET)), (True, True), "on both")
+    equal((asks(a, "df"), asks(b, "df")), (False, False), "and the other call is allowed on both")
+
+
+def refused(nats, a):
+    """Without the argument, also on the servers."""
+    data = b"".join(open(os.path.join(where, name), "rb").read()
+                    for where, _, names in os.walk(nats.folder) for name in names if "tc_conf" in where)
+    ok(b"allow." in data and b"zanzibar" not in data, "the servers have digests and no arguments")
+    ok(allowed(a) is not None, "while the host works")
+
+
+# ---- people ----
+
+
+def told(fake, chat):
+    calls = [r for r in fake.record() if r["kind"] == "call" and r["chat"] == str(chat)]
+    return [c["text"] for c in calls if c["method"] == "sendMessage" and c.get("text")]
+
+
+def say(fake, user, text):
+    before = len(told(fake, user))
+    fake.control("message", {"from": user, "text": text})
+    return until(lambda: told(fake, user)[before:], f"an answer to {text!r}")[-1]
+
+
+def leads(host):
+    status, text = host.run("status", "--json")
+    found = [i for i in json.loads(text)["instances"] if i["name"] == "tg"] if status == 0 else []
+    return bool(found) and found[0].get("stands_by") is False
+
+
+def people(fake, a, b):
+    leader = until(lambda: next((h for h in (a, b) if leads(h)), None), "one host leads the bot")
+    other = b if leader is a else a
+    code = re.search(r"for an hour: ([A-Z2-9]{8})\n", say(fake, STRANGER, "hello")).group(1)
+    equal(leader.run("pair", "tg", code)[0], 0, "a person is paired where the bot runs")
+    until(lambda: str(STRANGER) in other.run("pair")[1], "and is known on the other host")
+    ok("The agent other answers" in say(fake, STRANGER, "/agent other"), "the person chooses another agent")
+    leader.stop()
+    until(lambda: leads(other), "the other host leads the bot")
+    ok("go to the agent other," in say(fake, STRANGER, "/start"), "where the person may write, and the choice holds")
+    equal(other.run("pair", "--revoke", "tg", str(STRANGER))[0], 0, "the person is unpaired there")
+    leader.start()
+    leader.await_bus()
+    until(lambda: "No paired people" in leader.run("pair")[1], "and so on the host that was not there")
+    other.stop()
+    until(lambda: leads(leader), "which leads the bot again")
+    ok("for an hour:" in say(fake, STRANGER, "/start"), "and knows a stranger")
+    other.start()
+
+
+if not skip_without_server():
+    with natsd.NatsServer() as server:
+        wire = natsd.Cable(server.port)
+        with Member("h1", server.url()) as one, Member("h2", wire.url()) as two:
+            one.await_bus()
+            two.await_bus()
+            everywhere(one, two)
+            missed(server, one, two)
+            refused(server, one)
+            offline(server, one, two)
+            outdated(server, one, two)
+            at_once(server, one, two, wire)
+    with natsd.NatsServer() as server, Fake("telegram") as bot_:
+        more = {"instances": telegram(bot_, allow=[1000], pairing=True, agent_choices=["other"]),
+                "agents": ASKER + 'other : { command = ["/bin/true"]; };'}
+        with Member("p1", server.url(), **more) as one, Member("p2", server.url(), **more) as two:
+            one.await_bus()
+            two.await_bus()
+            people(bot_, one, two)
+    done()
