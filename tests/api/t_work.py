@@ -8,29 +8,7 @@ import sys
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 from bus import Member, done, equal, natsd, ok, skip_without_server, until  # noqa: E402
-
-
-def told(host):
-    """All events that the instance has written, but for a line that is not complete."""
-    text = host.events.read_text() if host.events.exists() else ""
-    return [json.loads(line) for line in text[:text.rfind("\n") + 1].splitlines()]
-
-
-def events(host, turn):
-    """What a connector instance of the host was told of a turn."""
-    return [e for e in told(host) if e["correlation_id"] == turn]
-
-
-def kinds(host, turn):
-    return [e["type"] for e in events(host, turn)]
-
-
-def runs(server, turn):
-    """The host that has begun the turn, as it is written on the bus."""
-    client = server.client()
-    m = client.request("$JS.API.DIRECT.GET.KV_tc_run", json.dumps({"last_by_subj": f"$KV.tc_run.{turn}"}))
-    client.close()
-    return json.loads(m.data)["from"]["host"] if m.data else None
+from work import agents, events, kinds, runs, session, told  # noqa: E402
 
 
 def answered(server, g, runners):
@@ -47,11 +25,6 @@ def answered(server, g, runners):
     equal([kinds(r, turn) for r in runners.values()], [[], []], "no connector of the other hosts is")
     equal([t["id"] for r in runners.values() for t in r.turns() if t.get("host") != "g1"], [],
           "and to them it is a turn of the gateway")
-
-
-def session(host, turn):
-    """The session that the answer names."""
-    return host.turn(turn)["answer"].split(" of ")[1].split(":")[0]
 
 
 def at_home(server, g):
@@ -112,19 +85,6 @@ def cancelled(server, g, runners):
     until(lambda: "done" in kinds(g, turn), "to its end")
     equal((kinds(g, turn).count("done"), kinds(g, turn)[-1]), (1, "done"), "with one end")
     until(lambda: not any(agents(r) for r in runners.values()), "and its agent is gone")
-
-
-def agents(host):
-    """Processes of agents below a host."""
-    found = []
-    for path in os.listdir("/proc"):
-        try:
-            with open(f"/proc/{path}/environ", "rb") as f:
-                if b"TURNCAST_TURN=" in f.read() and str(host.folder).encode() in open(f"/proc/{path}/cmdline", "rb").read():
-                    found.append(int(path))
-        except (OSError, ValueError):
-            pass
-    return found
 
 
 def nobody(server, g, runners):

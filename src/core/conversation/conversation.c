@@ -373,6 +373,7 @@ void conversation_start_turn(struct conversation *c, const struct turn_job_spec 
     full.has_message = head->given;
     full.follows = head->follows;
     full.away.again = head->again;
+    full.away.is_stored = head->is_stored;
     full.prompt = (struct str){prompt.p ? prompt.p : "", prompt.len};
     c->user = head->user;
     head->user = NULL;

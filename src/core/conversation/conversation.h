@@ -19,10 +19,10 @@ struct conversation_message {
     char *instances; /* that it names (conf_scope_turn), or NULL */
     char *prompt;
     size_t prompt_len;
-    bool alone;   /* it is a turn of its own: not given to the agent with others */
-    bool again;   /* its turn runs on another host since an earlier life of this one */
-    bool given;   /* the agent has it, and answers it behind the turn that runs */
-    bool follows; /* its sender is told of turns that the agent begins by itself */
+    bool alone;            /* it is a turn of its own: not given to the agent with others */
+    bool again, is_stored; /* see turn_job_away */
+    bool given;            /* the agent has it, and answers it behind the turn that runs */
+    bool follows;          /* its sender is told of turns that the agent begins by itself */
     struct taking_back
         *back; /* somebody takes it back, and the agent is asked to drop it; or NULL */
 };

@@ -127,7 +127,10 @@ static void turn_job_commit(void *ctx, const struct event *outcome)
 static void turn_job_on_spawned(void *ctx, pid_t pid)
 {
     const struct turn_job *const j = ctx;
-    turn_record_set_agent_pid(j->spec.journal, j->spec.id, pid);
+    if (j->is_away)
+        turn_record_set_elsewhere(j->spec.journal, j->spec.id, j->spec.away.is_stored);
+    else
+        turn_record_set_agent_pid(j->spec.journal, j->spec.id, pid);
     CRASH_POINT("after-spawn");
 }
 
@@ -245,6 +248,7 @@ void turn_job_open_turn(struct turn_job *j)
                                         .visibility = j->visibility,
                                         .max_line = s->agent->max_line,
                                         .follows = follows(s),
+                                        .resumed = s->away.is_stored,
                                         .language = turn_job_language(s),
                                         .commit = turn_job_commit,
                                         .request = turn_job_on_request,
@@ -333,7 +337,7 @@ void turn_job_on_answer(struct turn_job *j)
                         turn_job_on_place, j);
 }
 
-static void turn_job_on_session(void *ctx, const char *id)
+void turn_job_on_session(void *ctx, const char *id)
 {
     struct turn_job *const j = ctx;
     if (id && launch_is_session_id(id))
@@ -418,6 +422,17 @@ static void begin_of_agent(struct turn_job *j)
                       on_begun, j);
 }
 
+static void note_recipients(struct turn_job *j)
+{
+    const struct turn_job_spec *const s = &j->spec;
+    CLEANUP_FREE char *seen = turn_record_format_recipients(
+        s->dispatch, &(struct conf_scope_turn){.agent = s->agent->name,
+                                               .conversation = s->conversation,
+                                               .source = s->submitter,
+                                               .instances = s->instances});
+    j->seen = arena_strdup(&j->arena, seen);
+}
+
 struct turn_job *turn_job_start(const struct turn_job_spec *spec, void (*over)(void *ctx),
                                 void *ctx)
 {
@@ -437,6 +452,7 @@ struct turn_job *turn_job_start(const struct turn_job_spec *spec, void (*over)(v
         begin_of_agent(j);
         return j;
     }
+    note_recipients(j);
     if (spec->away.again) {
         turn_job_begin_again(j);
         return j;
@@ -450,14 +466,8 @@ struct turn_job *turn_job_start(const struct turn_job_spec *spec, void (*over)(v
     visibility_cache_get(spec->switches, spec->agent->name, turn_job_on_visibility, j);
     session_store_find(spec->sessions, conf_agent_session_name(spec->agent), spec->conversation,
                        turn_job_on_session, j);
-    CLEANUP_FREE char *seen = turn_record_format_recipients(
-        spec->dispatch, &(struct conf_scope_turn){.agent = spec->agent->name,
-                                                  .conversation = spec->conversation,
-                                                  .source = spec->submitter,
-                                                  .instances = spec->instances});
-    j->seen = arena_strdup(&j->arena, seen);
-    journal_async_begin(spec->journal, spec->id, seen, spec->merged.ids, spec->merged.n, on_begun,
-                        j);
+    journal_async_begin(spec->journal, spec->id, j->seen, spec->merged.ids, spec->merged.n,
+                        on_begun, j);
     return j;
 }
 

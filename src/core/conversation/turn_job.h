@@ -36,7 +36,8 @@ struct turn_job_steering {
 struct turn_job_away {
     struct work *work; /* what they run for this one; or NULL */
     bool has_slot;     /* the agent may run here, as far as agents.*.slots says */
-    bool again;        /* one runs it, or is about to, since an earlier life of this one */
+    bool again;        /* an earlier life of this host has chosen another one for it … */
+    bool is_stored;    /* … and has stored it, so it may have been begun */
 };
 
 /* Ids of waiting turns that go into this one. */

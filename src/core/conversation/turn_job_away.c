@@ -2,6 +2,7 @@
  * A turn that another host runs: what that host gets, and how the executor drives it. */
 #include "base/sys/clock.h"
 #include "core/conversation/turn_job_internal.h"
+#include "core/turn/turn_record.h"
 #include "dialect/turncast/turncast_run.h"
 
 #define AWAY_GRACE_MS 10000
@@ -11,6 +12,12 @@ const struct dialect *turn_job_away_dialect(void)
     return &dialect_turncast_run;
 }
 
+static void turn_job_on_stored(void *ctx)
+{
+    const struct turn_job *const j = ctx;
+    turn_record_set_elsewhere(j->spec.journal, j->spec.id, true);
+}
+
 static void *turn_job_start_away(void *ctx, const char *session_id,
                                  const struct process_events *events, void *events_ctx,
                                  struct tc_err *err)
@@ -18,20 +25,26 @@ static void *turn_job_start_away(void *ctx, const char *session_id,
     const struct turn_job *const j = ctx;
     const struct turn_job_spec *const s = &j->spec;
     (void)err;
+    const struct work_order order = {.turn = s->id,
+                                     .agent = s->agent->name,
+                                     .conversation = s->conversation,
+                                     .source = s->submitter,
+                                     .route = s->route,
+                                     .owner = s->owner,
+                                     .instances = s->instances,
+                                     .user = s->user,
+                                     .seen = j->seen,
+                                     .session = session_id,
+                                     .prompt = s->prompt,
+                                     .admitted_ms = (int64_t)(clock_wall_s() * 1000)};
     return work_run_start(s->away.work,
-                          &(struct work_order){.turn = s->id,
-                                               .agent = s->agent->name,
-                                               .conversation = s->conversation,
-                                               .source = s->submitter,
-                                               .route = s->route,
-                                               .owner = s->owner,
-                                               .instances = s->instances,
-                                               .user = s->user,
-                                               .seen = j->seen,
-                                               .session = session_id,
-                                               .prompt = s->prompt,
-                                               .admitted_ms = (int64_t)(clock_wall_s() * 1000)},
-                          s->agent, s->away.again, events, events_ctx);
+                          &(struct work_run_spec){.order = &order,
+                                                  .agent = s->agent,
+                                                  .again = s->away.again,
+                                                  .is_stored = s->away.is_stored,
+                                                  .stored = turn_job_on_stored,
+                                                  .ctx = ctx},
+                          events, events_ctx);
 }
 
 /* That host keeps the times and tries again; this one waits for it for longer than it takes to end
@@ -63,6 +76,10 @@ bool turn_job_is_away(const struct turn_job *j)
 void turn_job_begin_again(struct turn_job *j)
 {
     const struct turn_job_spec *const s = &j->spec;
-    j->awaited = 1;
+    j->awaited = 2;
+    if (!s->away.is_stored)
+        turn_job_transcribe(j);
+    session_store_find(s->sessions, conf_agent_session_name(s->agent), s->conversation,
+                       turn_job_on_session, j);
     visibility_cache_get(s->switches, s->agent->name, turn_job_on_visibility, j);
 }

@@ -46,6 +46,7 @@ void turn_job_look_for_end(struct turn_job *j);
 void turn_job_on_answer(struct turn_job *j);
 
 void turn_job_on_visibility(void *job, struct visibility v);
+void turn_job_on_session(void *job, const char *id);
 
 /* turn_job_away.c */
 bool turn_job_may_go_away(const struct turn_job_spec *s);

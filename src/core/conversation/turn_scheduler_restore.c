@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "core/conversation/turn_scheduler_internal.h"
+#include "core/turn/turn_record.h"
 #include "core/turnlog/turnlog.h"
 
 /* The agent of the conversation may be another by now. NULL: nobody answers there any more. */
@@ -38,6 +39,7 @@ static bool turn_scheduler_put_back(struct turn_scheduler *cs, const struct jour
     struct conversation_message *const m = conversation_enqueue(c, t, detached ? t->route : user);
     m->alone = detached || again;
     m->again = again;
+    m->is_stored = again && turn_record_is_stored_elsewhere(t);
     m->follows = !detached; /* what its client wanted is not on disk: one answer is safe */
     conversations_note_waiting(cs, &(struct turnlog_spec){.id = t->id,
                                                           .agent = agent->name,

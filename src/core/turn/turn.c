@@ -83,6 +83,8 @@ static void turn_cast(void *ctx, struct event *ev)
         fill_final(&ev->u.final);
     if (ev->kind == TC_START && !ev->u.start.task)
         ev->u.start.task = t->task;
+    if (ev->kind == TC_START && t->owner.resumed)
+        ev->u.start.resumed = true;
     if (ev->kind == TC_REQUEST)
         prepare_request(t, &ev->u.request);
     turn_result_feed(&t->result, ev);
@@ -427,6 +429,7 @@ struct turn *turn_new(struct dispatch *d, const struct turn_spec *spec)
     t->dispatch = d;
     t->visibility = spec->visibility;
     t->owner.language = spec->language;
+    t->owner.resumed = spec->resumed;
     t->state = spec->several ? TURN_RELEASED : TURN_RUNNING;
     t->attempt = 1;
     read_on(t, agent_stream_new(spec->dialect, spec->max_line));

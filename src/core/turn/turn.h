@@ -26,6 +26,7 @@ struct turn_spec {
     struct visibility visibility;              /* resolved */
     int64_t max_line;
     enum language language; /* of what the host says in the events of the turn */
+    bool resumed;           /* an earlier life of the host has told a part of it */
     bool follows;           /* an answer is told although work is open behind it: turns follow */
     /* Or NULL: told the outcome (final or error) before anybody is, with all that the agent sent in
      * the same piece counted in the result. It and what follows are held back until

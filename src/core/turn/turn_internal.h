@@ -18,6 +18,7 @@ struct turn_owner {
     bool (*several)(void *ctx, uint64_t number);            /* or NULL */
     void *ctx;
     enum language language; /* of what the host says in its events */
+    bool resumed;           /* they have seen a part of the turn before */
 };
 
 /* An outcome is handed to whoever records it behind what the agent tells in the same breath: its

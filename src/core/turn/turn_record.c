@@ -46,24 +46,38 @@ void turn_record_begin(struct journal_async *l, const struct dispatch *d,
     journal_async_admit_turn(l, &full, done, ctx);
 }
 
-#define ELSEWHERE (-1) /* in the place of a process id */
+/* In the place of a process id: another host runs the turn, or is about to; … */
+#define ELSEWHERE (-1)
+#define ELSEWHERE_LATER (-2) /* … is to run it, and cannot have begun it yet */
 
 bool turn_record_is_elsewhere(const struct journal_turn *t)
+{
+    return t->agent_pid == ELSEWHERE || t->agent_pid == ELSEWHERE_LATER;
+}
+
+bool turn_record_is_stored_elsewhere(const struct journal_turn *t)
 {
     return t->agent_pid == ELSEWHERE;
 }
 
-void turn_record_set_agent_pid(struct journal_async *l, const char *turn, pid_t pid)
+static void turn_record_note_agent(struct journal_async *l, const char *turn, int64_t pid,
+                                   int64_t start)
 {
     char boot[64];
     process_tree_boot_id(boot);
     const struct journal_turn noted = {
-        .id = turn,
-        .boot_id = boot,
-        .agent_pid = pid ? pid : ELSEWHERE,
-        .agent_start = pid ? (int64_t)process_tree_start_time(pid) : 0,
-    };
+        .id = turn, .boot_id = boot, .agent_pid = pid, .agent_start = start};
     journal_async_note_agent(l, &noted, NULL, NULL);
+}
+
+void turn_record_set_agent_pid(struct journal_async *l, const char *turn, pid_t pid)
+{
+    turn_record_note_agent(l, turn, pid, (int64_t)process_tree_start_time(pid));
+}
+
+void turn_record_set_elsewhere(struct journal_async *l, const char *turn, bool is_stored)
+{
+    turn_record_note_agent(l, turn, is_stored ? ELSEWHERE : ELSEWHERE_LATER, 0);
 }
 
 /* ---- processes that wait: keys "process:TURN", values "BOOT PID START" ---- */

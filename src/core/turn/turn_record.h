@@ -17,9 +17,11 @@ char *turn_record_format_recipients(const struct dispatch *d, const struct conf_
 /* A turn that runs as soon as it is there: all but `seen` is read. */
 void turn_record_begin(struct journal_async *l, const struct dispatch *d,
                        const struct journal_turn *t, journal_done_fn *done, void *ctx);
-/* pid 0: another host runs it (turn_record_is_elsewhere). */
 void turn_record_set_agent_pid(struct journal_async *l, const char *turn, pid_t pid);
+/* Another host is to run the turn. is_stored: other hosts can read it, so one may have begun it. */
+void turn_record_set_elsewhere(struct journal_async *l, const char *turn, bool is_stored);
 bool turn_record_is_elsewhere(const struct journal_turn *t);
+bool turn_record_is_stored_elsewhere(const struct journal_turn *t);
 
 /* How to find an agent process after the host's death. */
 struct keep_process {

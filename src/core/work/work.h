@@ -8,7 +8,8 @@
  *   state    | what happens                                            | next
  *   ---------+---------------------------------------------------------+--------------------------
  *   PLACING  | the conversation's host is read                         | TELLING
- *   RECALL   | a turn of an earlier life of this host is read          | WAITING, or it fails
+ *   RECALL   | a turn of an earlier life of this host is read; if it   | WAITING
+ *            | was never stored, it is one like any other              | PLACING
  *   TELLING  | the turn is stored, once (tc.turn.new)                  | QUEUEING
  *   QUEUEING | a message is put into the work queue                    | WAITING
  *   WAITING  | no host is known to have begun it                       | RUNNING, or PLACING again
@@ -56,11 +57,16 @@ void work_forget_place(struct work *w, const void *ctx);
 bool work_can_run(const char *turn, const char *source, const struct conf_agent *agent);
 
 extern const struct agent_backend work_run_backend;
-/* Begins a turn, or goes on with one that an earlier life of this host, or another one, has begun
- * (again; then only turn and source of the order count). For agent_place.start. The order is
- * copied.
- */
-void *work_run_start(struct work *w, const struct work_order *order, const struct conf_agent *agent,
-                     bool again, const struct process_events *events, void *events_ctx);
+struct work_run_spec {
+    const struct work_order *order; /* copied */
+    const struct conf_agent *agent;
+    bool again;                /* an earlier life of this host has begun to give it away … */
+    bool is_stored;            /* … and has called `stored` */
+    void (*stored)(void *ctx); /* other hosts can read the turn, so one may begin it */
+    void *ctx;
+};
+/* For agent_place.start. */
+void *work_run_start(struct work *w, const struct work_run_spec *spec,
+                     const struct process_events *events, void *events_ctx);
 
 #endif

@@ -27,6 +27,11 @@ struct work_run {
     struct work *work; /* NULL: it was stopped */
     const struct process_events *events;
     void *ctx;
+    struct {
+        void (*done)(void *ctx); /* work_run_spec.stored */
+        void *ctx;
+        bool is_done; /* in an earlier life of this host */
+    } stored;
     struct arena arena;
     struct work_order order; /* its texts are the arena's */
     char id[WORK_ID];

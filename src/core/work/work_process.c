@@ -145,13 +145,18 @@ static void work_process_copy_order(struct work_run *r, const struct work_order 
     };
 }
 
-void *work_run_start(struct work *w, const struct work_order *order, const struct conf_agent *agent,
-                     bool again, const struct process_events *events, void *events_ctx)
+void *work_run_start(struct work *w, const struct work_run_spec *spec,
+                     const struct process_events *events, void *events_ctx)
 {
+    const struct work_order *const order = spec->order;
+    const struct conf_agent *const agent = spec->agent;
     struct work_run *const r = xcalloc(1, sizeof *r);
     r->work = w;
     r->events = events;
     r->ctx = events_ctx;
+    r->stored.done = spec->stored;
+    r->stored.ctx = spec->ctx;
+    r->stored.is_done = spec->is_stored;
     r->hosts = agent->runners.hosts;
     r->waits_ms = clock_mono_ms();
     work_process_copy_order(r, order);
@@ -161,8 +166,8 @@ void *work_run_start(struct work *w, const struct work_order *order, const struc
     r->timer = loop_timer_new(w->link->loop, work_run_on_timer, r);
     r->exit = loop_timer_new(w->link->loop, work_run_on_exit, r);
     r->reader = bus_reader_new(w->link, r->id, NULL, &work_run_sink, r);
-    r->state = again ? RUN_RECALL : RUN_PLACING;
-    w->counters.given += !again;
+    r->state = spec->again ? RUN_RECALL : RUN_PLACING;
+    w->counters.given += !spec->again;
     LIST_INSERT_HEAD(&w->runs, r, next);
     work_run_go_on(r);
     return r;

@@ -203,7 +203,7 @@ static void work_run_on_claim(void *ctx, enum nats_client_result result,
         work_run_read_outcome(r);
     } else if (entry.result == BUS_KV_NONE && r->state == RUN_WAITING && !r->queued &&
                !r->hold_ms) {
-        work_run_enter(r, RUN_QUEUEING);
+        work_run_enter(r, *r->target ? RUN_QUEUEING : RUN_PLACING);
     }
 }
 
@@ -268,6 +268,14 @@ static void work_run_read_home(struct work_run *r)
 
 /* ---- telling the turn ---- */
 
+static void work_run_note_stored(struct work_run *r)
+{
+    r->is_told = true;
+    if (!r->stored.is_done)
+        r->stored.done(r->stored.ctx);
+    r->stored.is_done = true;
+}
+
 static void work_run_on_told(void *ctx, enum nats_client_result result,
                              const struct nats_client_message *m)
 {
@@ -279,7 +287,7 @@ static void work_run_on_told(void *ctx, enum nats_client_result result,
         work_run_retry(r);
         return;
     }
-    r->is_told = true; /* else it is there already: its id is of no other turn */
+    work_run_note_stored(r); /* WRONG: it is there already, as its id is of no other turn */
     if (r->state == RUN_TELLING)
         work_run_enter(r, RUN_QUEUEING);
 }
@@ -348,6 +356,19 @@ static void work_run_unqueue(struct work_run *r)
 
 /* ---- a turn that was begun before ---- */
 
+/* The servers have lost the turn, so also its message in the queue, and perhaps the entry of the
+ * host that has begun it. That host stores the entry again as soon as it is connected; until then
+ * it has the time after which it would count as lost. */
+static void work_run_reseed(struct work_run *r)
+{
+    r->work->counters.reseeded++;
+    if (r->state == RUN_WAITING) {
+        r->queued = 0;
+        r->hold_ms = clock_mono_ms() + r->work->lost_after_ms;
+    }
+    work_run_tell(r);
+}
+
 static void work_run_on_recalled(void *ctx, enum nats_client_result result,
                                  const struct nats_client_message *m)
 {
@@ -360,13 +381,15 @@ static void work_run_on_recalled(void *ctx, enum nats_client_result result,
         work_run_retry(r);
     } else if (m->sequence && work_order_read(m->data, &r->arena, &order) == 0) {
         r->order = order;
-        r->is_told = true;
+        work_run_note_stored(r);
         work_run_enter(r, RUN_WAITING);
         work_run_look(r);
+    } else if (r->stored.is_done) {
+        r->is_told = true;
+        r->state = RUN_WAITING;
+        work_run_reseed(r);
     } else {
-        r->is_last = true;
-        work_run_end(r, "host_restart",
-                     "turncast was restarted before another host had got the turn.");
+        work_run_enter(r, RUN_PLACING);
     }
 }
 
@@ -461,19 +484,6 @@ void work_run_look(struct work_run *r)
 }
 
 /* ---- after a break of the connection ---- */
-
-/* The servers have lost the turn, so also its message in the queue, and perhaps the entry of the
- * host that has begun it. That host stores the entry again as soon as it is connected; until then
- * it has the time after which it would count as lost. */
-static void work_run_reseed(struct work_run *r)
-{
-    r->work->counters.reseeded++;
-    if (r->state == RUN_WAITING) {
-        r->queued = 0;
-        r->hold_ms = clock_mono_ms() + r->work->lost_after_ms;
-    }
-    work_run_tell(r);
-}
 
 static void work_run_on_checked(void *ctx, enum nats_client_result result,
                                 const struct nats_client_message *m)

@@ -119,6 +119,17 @@ static int journal_turn_merge(struct sql *db, const char *turn, const char *into
         sql_text(turn), sql_text(into), sql_int(wall_ms()));
 }
 
+/* As prompt_append_prompt: a turn that no host has begun yet is begun again from the journal. */
+static int journal_turn_join_prompt(struct sql *db, const char *turn, const char *into)
+{
+    return sql_run(db,
+                   "update turn set prompt=coalesce(prompt, '') || char(10, 10) ||"
+                   " (select prompt from turn where id=?1) where id=?2"
+                   " and exists (select 1 from turn where id=?1 and state='waiting'"
+                   " and prompt is not null)",
+                   sql_text(turn), sql_text(into));
+}
+
 static int journal_turn_begin_tx(struct sql *db, void *ctx)
 {
     struct turn_beginning *const b = ctx;
@@ -129,7 +140,8 @@ static int journal_turn_begin_tx(struct sql *db, void *ctx)
         return -1;
     b->began = sql_changes(db) > 0;
     for (size_t i = 0; b->began && i < b->n; i++)
-        if (journal_turn_merge(db, b->merged[i], b->turn) < 0)
+        if (journal_turn_join_prompt(db, b->merged[i], b->turn) < 0 ||
+            journal_turn_merge(db, b->merged[i], b->turn) < 0)
             return -1;
     return 0;
 }
