@@ -9,6 +9,7 @@ include $(srcdir)/src/core/bus/local.mk
 include $(srcdir)/src/core/connector/local.mk
 include $(srcdir)/src/core/conversation/local.mk
 include $(srcdir)/src/core/dispatch/local.mk
+include $(srcdir)/src/core/fleet/local.mk
 include $(srcdir)/src/core/host/local.mk
 include $(srcdir)/src/core/inbound/local.mk
 include $(srcdir)/src/core/lock/local.mk

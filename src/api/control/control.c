@@ -177,6 +177,7 @@ struct control *control_new(struct host *server, struct tc_err *err)
     struct control *const c = xcalloc(1, sizeof *c);
     *c = (struct control){.server = server, .httpd = httpd, .began_ms = clock_mono_ms()};
     httpd_route(httpd, "/status", HTTPD_GET, control_handle_status, c);
+    httpd_route(httpd, "/status/all", HTTPD_GET, control_handle_status_of_all, c);
     httpd_route(httpd, "/hosts", HTTPD_GET, control_handle_hosts, c);
     httpd_route(httpd, "/requests", HTTPD_GET | HTTPD_POST, control_handle_requests, c);
     httpd_route(httpd, "/pairing", HTTPD_GET | HTTPD_POST, control_handle_pairing, c);
@@ -184,6 +185,8 @@ struct control *control_new(struct host *server, struct tc_err *err)
     httpd_route(httpd, INSTANCES, HTTPD_POST | HTTPD_NO_DEADLINE, on_instance, c);
     httpd_route(httpd, CONTROL_APPROVALS, HTTPD_POST, control_handle_approvals, c);
     httpd_route(httpd, DEAD, HTTPD_POST, on_dead, c);
+    if (host_get_parts(server).bus)
+        bus_serve(host_get_parts(server).bus, CONTROL_STATUS_VERB, control_status_serve, c);
     return c;
 }
 

@@ -5,9 +5,8 @@
 
 #include "api/control/control.h"
 #include "base/bytes/buf.h"
+#include "core/bus/bus.h"
 #include "io/http/server/httpd.h"
-
-struct bus;
 
 #define CONTROL_APPROVALS "/approvals/"
 
@@ -22,16 +21,22 @@ struct control {
 /* To be called when a counted request has been answered. */
 void control_on_reply_sent(struct control *c);
 
-/* control_status.c: GET /status */
+/* control_status.c: GET /status, and the same for other hosts */
 void control_handle_status(void *control, struct httpd_request *r);
+void control_status_serve(void *control, struct bus_call *call, struct str body);
+#define CONTROL_STATUS_VERB "status"
+/* `done` gets the state of this host as a JSON object, once; NULL: it is shutting down. */
+typedef void control_status_done(void *ctx, struct buf *state);
+void control_status_make(struct control *c, control_status_done *done, void *ctx);
 /* control_approvals.c: what people allowed for longer is forgotten */
 void control_handle_approvals(void *control, struct httpd_request *r);
 
 /* control_pairing.c: GET and POST /pairing */
 void control_handle_pairing(void *control, struct httpd_request *r);
 
-/* control_hosts.c: GET /hosts; the member "bus" of an object */
+/* control_hosts.c: GET /hosts, and with the state of each host; the member "bus" of an object */
 void control_handle_hosts(void *control, struct httpd_request *r);
+void control_handle_status_of_all(void *control, struct httpd_request *r);
 void control_append_bus(struct buf *out, const struct bus *bus);
 
 /* control_handle_requests.c: GET and POST /requests */

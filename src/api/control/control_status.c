@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/sys/clock.h"
 #include "core/budget/budgets.h"
+#include "core/bus/bus.h"
 #include "core/conversation/turn_scheduler.h"
 #include "core/dispatch/dispatch.h"
 #include "core/host/instance_leaders.h"
@@ -17,10 +18,11 @@
 #include "io/journal/journal.h"
 #include "io/journal/journal_async.h"
 
-/* An answer that waits for the journal. */
+/* A state that waits for the journal. */
 struct control_status_query {
     struct control *control;
-    struct httpd_request *request;
+    control_status_done *done;
+    void *ctx;
 };
 
 static void begin_item(struct buf *out)
@@ -246,7 +248,7 @@ static void control_status_tell(const struct control_status_query *a, enum journ
     if (status == JOURNAL_DONE)
         control_status_add_outbox(&out, stats);
     buf_add_str(&out, "}\n");
-    api_http_send_json(a->request, 200, &out);
+    a->done(a->ctx, &out);
 }
 
 static void control_status_on_stats(void *ctx, enum journal_status status,
@@ -254,18 +256,43 @@ static void control_status_on_stats(void *ctx, enum journal_status status,
 {
     struct control_status_query *const a = ctx;
     if (a->control->gone)
-        api_http_error(a->request, 503, "ending", "turncast is shutting down.");
+        a->done(a->ctx, NULL);
     else
         control_status_tell(a, status, stats);
     control_on_reply_sent(a->control);
     free(a);
 }
 
-void control_handle_status(void *control, struct httpd_request *r)
+void control_status_make(struct control *c, control_status_done *done, void *ctx)
 {
-    struct control *const c = control;
     struct control_status_query *const a = xmalloc(sizeof *a);
-    *a = (struct control_status_query){c, r};
+    *a = (struct control_status_query){c, done, ctx};
     c->asking++;
     journal_async_stats(host_get_parts(c->server).journal, control_status_on_stats, a);
+}
+
+/* ---- who asks ---- */
+
+static void control_status_answer(void *request, struct buf *state)
+{
+    if (state)
+        api_http_send_json(request, 200, state);
+    else
+        api_http_error(request, 503, "ending", "turncast is shutting down.");
+}
+
+void control_handle_status(void *control, struct httpd_request *r)
+{
+    control_status_make(control, control_status_answer, r);
+}
+
+static void control_status_reply(void *call, struct buf *state)
+{
+    bus_call_answer(call, state ? (struct str){state->p, state->len} : STR("{}"));
+}
+
+void control_status_serve(void *control, struct bus_call *call, struct str body)
+{
+    (void)body;
+    control_status_make(control, control_status_reply, call);
 }

@@ -3,6 +3,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "base/bytes/buf.h"
+#include "base/cleanup.h"
 #include "base/sys/clock.h"
 #include "cli/command_table.h"
 #include "cli/control/print_table.h"
@@ -14,45 +16,64 @@ static const struct args_option rows[] = {
     {0},
 };
 
-/* The instances that it leads. */
-static void cmd_hosts_print_leads(const json_t *leads)
+/* A list of names, separated by commas; none: "-". */
+static void cmd_hosts_print_names(const json_t *names, int width)
 {
+    CLEANUP_BUF struct buf text = {0};
     size_t i;
     const json_t *name;
-    json_array_foreach(leads, i, name)
+    json_array_foreach(names, i, name)
     {
-        fputs(i ? ", " : "  ", stdout);
-        print_table_cell(json_string_value(name), 0);
+        buf_printf(&text, i ? ", %s" : "%s", json_string_value(name));
     }
+    print_table_cell(text.p, width);
+}
+
+/* Free and all slots of each agent. */
+static void cmd_hosts_print_agents(json_t *agents)
+{
+    CLEANUP_BUF struct buf text = {0};
+    const char *name;
+    json_t *slots;
+    json_object_foreach(agents, name, slots)
+    {
+        buf_printf(&text, "%s%s %" PRId64 "/%" PRId64, text.len ? ", " : "", name,
+                   print_table_get_int(slots, "free"), print_table_get_int(slots, "max"));
+    }
+    print_table_cell(text.p, 25);
+}
+
+static void cmd_hosts_print_since(const json_t *host)
+{
+    const int64_t now_ms = (int64_t)(clock_wall_s() * 1000);
+    if (json_object_get(host, "since_ms"))
+        print_table_duration(now_ms - print_table_get_int(host, "since_ms"), 14);
+    else
+        print_table_cell(NULL, 14);
 }
 
 static void cmd_hosts_print_host(const json_t *host)
 {
-    const int64_t now_ms = (int64_t)(clock_wall_s() * 1000);
-    print_table_string(host, "name", 33);
-    print_table_string(host, "version", 10);
-    print_table_duration(now_ms - print_table_get_int(host, "since_ms"), 14);
-    printf("%5" PRId64, print_table_get_int(host, "turns"));
-    cmd_hosts_print_leads(json_object_get(host, "leads"));
+    print_table_string(host, "name", 17);
+    print_table_string(host, "state", 10);
+    print_table_string(host, "version", 9);
+    cmd_hosts_print_since(host);
+    cmd_hosts_print_names(json_object_get(host, "roles"), 17);
+    printf("%5" PRId64 " %5" PRId64 "  ", print_table_get_int(host, "turns"),
+           print_table_get_int(json_object_get(host, "work"), "running"));
+    cmd_hosts_print_agents(json_object_get(host, "agents"));
+    cmd_hosts_print_names(json_object_get(host, "leads"), 0);
     puts(json_is_true(json_object_get(host, "own")) ? "  (this host)" : "");
 }
 
 static void cmd_hosts_print(const json_t *body)
 {
-    const json_t *const bus = json_object_get(body, "bus");
     size_t i;
     const json_t *host;
-    if (!json_is_true(json_object_get(body, "complete"))) {
-        fputs("The bus does not answer: ", stdout);
-        print_table_string(bus, "state", 0);
-        if (json_object_get(bus, "reason")) {
-            fputs(", ", stdout);
-            print_table_string(bus, "reason", 0);
-        }
-        putchar('\n');
-    }
+    print_table_bus_away(body);
     if (json_array_size(json_object_get(body, "hosts")))
-        puts("HOST                             VERSION   UP            TURNS  LEADS");
+        puts("HOST             STATE     VERSION  UP            ROLES            TURNS  RUNS  "
+             "AGENTS (FREE/MAX)        LEADS");
     json_array_foreach(json_object_get(body, "hosts"), i, host)
     {
         cmd_hosts_print_host(host);

@@ -12,6 +12,7 @@
 
 static const struct args_option rows[] = {
     ARG_CONFIG,
+    {0, ARG_FLAG, "all", NULL, offsetof(struct args, all), "show all hosts on the bus"},
     {0, ARG_FLAG, "json", NULL, offsetof(struct args, json), "print one JSON object"},
     {0},
 };
@@ -330,16 +331,59 @@ static void print_table(const json_t *s)
     print_outbox(json_object_get(s, "outbox"));
 }
 
+/* ---- all hosts */
+
+static const char *cmd_status_describe(const char *state)
+{
+    if (strcmp(state, "absent") == 0)
+        return "is not there; agents.*.hosts names it";
+    return strcmp(state, "silent") == 0 ? "does not answer" : state;
+}
+
+/* Hosts that miss come first. */
+static void cmd_status_print_missing(const json_t *hosts)
+{
+    size_t i;
+    const json_t *host;
+    json_array_foreach(hosts, i, host)
+    {
+        if (json_object_get(host, "status"))
+            continue;
+        fputs("Host ", stdout);
+        print_table_string(host, "name", 0);
+        printf(" %s.\n", cmd_status_describe(json_string_value(json_object_get(host, "state"))));
+    }
+}
+
+static void cmd_status_print_all(const json_t *body)
+{
+    const json_t *const hosts = json_object_get(body, "hosts");
+    size_t i;
+    const json_t *host;
+    print_table_bus_away(body);
+    cmd_status_print_missing(hosts);
+    json_array_foreach(hosts, i, host)
+    {
+        if (!json_object_get(host, "status"))
+            continue;
+        fputs("\n==== ", stdout);
+        print_table_string(host, "name", 0);
+        printf(" (%s)\n", json_string_value(json_object_get(host, "state")));
+        print_table(json_object_get(host, "status"));
+    }
+}
+
 static int cmd_status_run(const struct args *args)
 {
-    return control_client_show(args, "/status", print_table);
+    return args->all ? control_client_show(args, "/status/all", cmd_status_print_all)
+                     : control_client_show(args, "/status", print_table);
 }
 
 const struct cli_command cmd_status = {
     .name = "status",
     .operands = "",
     .summary = "Shows the state of the running host",
-    .about = "Exit status: 1 no host is running.",
+    .about = "Exit status: 1 no host is running; with --all also: it has no bus.",
     .args = rows,
     .run = cmd_status_run,
 };

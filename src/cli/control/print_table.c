@@ -45,3 +45,17 @@ void print_table_duration(int64_t ms, int width)
                  s % units[i].s / units[i].part, units[i].small);
     printf("%-*s", width, text);
 }
+
+void print_table_bus_away(const json_t *body)
+{
+    const json_t *const bus = json_object_get(body, "bus");
+    if (json_is_true(json_object_get(body, "complete")))
+        return;
+    fputs("The bus does not answer: ", stdout);
+    print_table_string(bus, "state", 0);
+    if (json_object_get(bus, "reason")) {
+        fputs(", ", stdout);
+        print_table_string(bus, "reason", 0);
+    }
+    putchar('\n');
+}

@@ -13,5 +13,7 @@ void print_table_cell(const char *text, int width);
 void print_table_string(const json_t *o, const char *key, int width);
 /* "3 d 4 h", "5 min 20 s" */
 void print_table_duration(int64_t ms, int width);
+/* A line, if the answer is not complete because the bus is away. */
+void print_table_bus_away(const json_t *body);
 
 #endif

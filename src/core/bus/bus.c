@@ -393,6 +393,13 @@ static void bus_describe_host(void *ctx, struct buf *out)
     const struct bus *const b = ctx;
     jsonw_member_str(out, "version", PACKAGE_VERSION);
     bus_lead_append_held(b, out);
+    if (b->spec.describe)
+        b->spec.describe(b->spec.ctx, out);
+}
+
+void bus_renew(struct bus *b)
+{
+    bus_lease_renew(b->lease);
 }
 
 static void bus_make_parts(struct bus *b)

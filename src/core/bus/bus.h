@@ -21,7 +21,10 @@ struct bus_spec {
     const struct conf *conf; /* with a bus; borrowed until bus_new returns */
     struct turnlog *turnlog;
     bus_append_requests *requests;
-    void *ctx; /* of requests */
+    /* Appends members to what is told of this host among the hosts, beside its name, version and
+     * instances. May be NULL. */
+    void (*describe)(void *ctx, struct buf *out);
+    void *ctx; /* of both */
     /* Another host has this one's name, which is found out at the start: this host must end. */
     void (*name_taken)(void *ctx, const char *why);
     void *name_ctx;
@@ -40,6 +43,8 @@ enum bus_state {
     BUS_ACTIVE,
     BUS_UNUSABLE, /* an operator has to change something; `why` says what. It is tried again */
 };
+/* What `describe` appends has changed. */
+void bus_renew(struct bus *b);
 /* "disconnected", "setting up", … */
 const char *bus_state_name(enum bus_state state);
 
@@ -101,8 +106,11 @@ void bus_describe_failure(struct buf *out, enum nats_client_result result, const
 /* One host that is there. */
 struct bus_host {
     const char *name, *version;
-    const char *leads; /* JSON array with the names of the instances that it leads */
+    const char *leads;  /* JSON array with the names of the instances that it leads */
+    const char *roles;  /* JSON array; "[]": it is an older host, which does not say */
+    const char *agents; /* JSON object: agents that it runs for others, with "free" and "max" */
     bool is_own;
+    bool is_draining;
     int64_t since_ms; /* Unix: its start */
 };
 /* Calls `each` for every host that is there, then `done`; failed: the servers did not answer. */

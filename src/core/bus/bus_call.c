@@ -168,20 +168,28 @@ struct bus_listing {
 
 static void bus_call_next_host(struct bus_listing *l, uint64_t sequence);
 
+/* A list or an object as it stands in the entry; none: an empty one. */
+static const char *bus_call_get_member(struct arena *a, struct str entry, const char *pointer,
+                                       const char *none)
+{
+    const struct str value = json_reader_pointer(entry, pointer);
+    return value.len && *value.p == *none ? arena_strndup(a, value.p, value.len) : none;
+}
+
 static void bus_call_tell_host(struct bus_listing *l, const struct nats_client_message *m)
 {
     struct arena arena = {0};
     struct bus_origin from;
     const struct str version = bus_message_text(m->data, "/version");
-    const struct str leads = json_reader_pointer(m->data, "/leads");
     if (bus_origin_read(m->data, &from) == 0)
         l->each(l->ctx, &(struct bus_host){
                             .name = from.host,
                             .version = arena_strndup(&arena, version.p, version.len),
-                            .leads = leads.len && *leads.p == '['
-                                         ? arena_strndup(&arena, leads.p, leads.len)
-                                         : "[]",
+                            .leads = bus_call_get_member(&arena, m->data, "/leads", "[]"),
+                            .roles = bus_call_get_member(&arena, m->data, "/roles", "[]"),
+                            .agents = bus_call_get_member(&arena, m->data, "/agents", "{}"),
                             .is_own = strcmp(from.boot, l->bus->link.boot) == 0,
+                            .is_draining = str_is(bus_message_value(m->data, "/draining"), "true"),
                             .since_ms = bus_message_number(m->data, "/since_ms"),
                         });
     arena_fini(&arena);

@@ -144,7 +144,8 @@ void turn_scheduler_forget_process(struct turn_scheduler *cs, const char *key);
 size_t turn_scheduler_warm(const struct turn_scheduler *cs);
 /* Turns of that agent that run on this host. */
 size_t turn_scheduler_count_agent(const struct turn_scheduler *cs, const char *agent);
-/* Turns that run. */
+/* Turns that run, and those of them that no other host runs. */
 size_t turn_scheduler_count_running(const struct turn_scheduler *cs);
+size_t turn_scheduler_count_here(const struct turn_scheduler *cs);
 
 #endif

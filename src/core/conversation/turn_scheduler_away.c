@@ -13,6 +13,11 @@ size_t conversations_count_away(const struct turn_scheduler *cs)
     return n;
 }
 
+size_t turn_scheduler_count_here(const struct turn_scheduler *cs)
+{
+    return cs->running - conversations_count_away(cs);
+}
+
 size_t turn_scheduler_count_agent(const struct turn_scheduler *cs, const char *agent)
 {
     size_t n = 0;

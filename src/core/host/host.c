@@ -12,6 +12,7 @@
 #include "core/budget/budgets.h"
 #include "core/bus/bus.h"
 #include "core/conversation/turn_scheduler.h"
+#include "core/fleet/fleet_member.h"
 #include "core/host/host_http.h"
 #include "core/host/host_recovery.h"
 #include "core/host/host_sharing.h"
@@ -19,7 +20,6 @@
 #include "core/host/network_clients.h"
 #include "core/host/outcome_forwarding.h"
 #include "core/inbound/inbound.h"
-#include "core/runner/runner.h"
 #include "core/settings/retention.h"
 #include "io/http/client/httpc.h"
 #include "io/http/server/httpd.h"
@@ -31,17 +31,11 @@
 #define GRACE_MS 10000  /* and to end */
 #define WATCH_MS 10000  /* how often it is looked whether one hangs */
 
-/* What is done with other hosts, besides the bus. */
+/* What is done with other hosts, besides the bus; NULL without one. */
 struct host_others {
-    struct work *work;     /* NULL: it gives no turns to them */
-    struct runner *runner; /* NULL: it takes none of theirs */
+    struct fleet_member *member;
     struct host_sharing *sharing;
-    bool is_seated;    /* instances are known */
-    unsigned draining; /* parts that have turns which run */
-};
-
-/* Instances that one of several hosts runs; both NULL: there is no bus. */
-struct host_lead {
+    bool is_seated; /* instances are known */
     struct instance_leaders *leaders;
     struct outcome_forwarding *forwarding;
 };
@@ -69,8 +63,8 @@ struct host {
     struct approvals *approvals;
     struct inbound *reception;
     struct bus *bus; /* NULL: none is configured */
-    struct host_lead lead;
     struct host_others others;
+    unsigned draining;        /* parts that have turns which run */
     struct loop_timer *watch; /* it keeps the loop going, too */
     char *instances;
     bool stopping;
@@ -102,14 +96,14 @@ static void host_on_ask(void *ctx, struct host_call *a)
 static bool host_leads(void *ctx, const char *instance)
 {
     const struct host *const s = ctx;
-    return s->lead.leaders && instance_leaders_leads(s->lead.leaders, instance);
+    return s->others.leaders && instance_leaders_leads(s->others.leaders, instance);
 }
 
 static void host_on_kept(void *ctx, const char *instance, const char *turn, struct str line)
 {
     const struct host *const s = ctx;
-    if (s->lead.forwarding)
-        outcome_forwarding_add(s->lead.forwarding, instance, turn, line);
+    if (s->others.forwarding)
+        outcome_forwarding_add(s->others.forwarding, instance, turn, line);
 }
 
 /* ---- parts ---- */
@@ -220,6 +214,13 @@ static void host_append_requests(void *ctx, struct buf *out, const char *turn)
     request_append_open_of(out, s->requests, turn);
 }
 
+static void host_describe(void *ctx, struct buf *out)
+{
+    const struct host *const s = ctx;
+    if (s->others.member)
+        fleet_member_describe(s->others.member, out);
+}
+
 static void host_on_name_taken(void *ctx, const char *why)
 {
     struct host *const s = ctx;
@@ -266,6 +267,7 @@ static int host_join_bus(struct host *s, struct tc_err *err)
                                         .conf = s->conf,
                                         .turnlog = s->turnlog,
                                         .requests = host_append_requests,
+                                        .describe = host_describe,
                                         .ctx = s,
                                         .name_taken = host_on_name_taken,
                                         .name_ctx = s},
@@ -273,12 +275,8 @@ static int host_join_bus(struct host *s, struct tc_err *err)
     if (!s->bus)
         return -1;
     host_share_settings(s);
-    if (s->conf->bus.is_gateway)
-        s->others.work = work_new(s->bus, s->conf);
-    turn_scheduler_set_work(s->conversations, s->others.work);
-    if (s->conf->bus.is_runner)
-        s->others.runner = runner_new(&(struct runner_spec){
-            .bus = s->bus, .parts = host_scheduler_spec(s), .own = s->conversations});
+    s->others.member = fleet_member_new(&(struct fleet_member_spec){
+        .bus = s->bus, .parts = host_scheduler_spec(s), .own = s->conversations});
     return 0;
 }
 
@@ -303,8 +301,8 @@ static void take_conf(void *ctx, const struct conf *next)
     journal_async_set_limits(s->journal, &limits);
     budgets_set_conf(s->budgets, &next->budgets);
     turn_scheduler_set_conf(s->conversations, next);
-    if (s->others.runner)
-        runner_set_conf(s->others.runner, next);
+    if (s->others.member)
+        fleet_member_set_conf(s->others.member, next);
     inbound_set_conf(s->reception, next);
     if (s->told.reloaded)
         s->told.reloaded(s->told.ctx, next);
@@ -321,10 +319,10 @@ static void host_on_reloading(void *ctx, bool begins)
 static void host_on_changed(void *ctx)
 {
     const struct host *const s = ctx;
-    if (!s->lead.leaders)
+    if (!s->others.leaders)
         return;
-    instance_leaders_update(s->lead.leaders);
-    outcome_forwarding_update(s->lead.forwarding);
+    instance_leaders_update(s->others.leaders);
+    outcome_forwarding_update(s->others.forwarding);
 }
 
 static const struct conf *current_conf(void *ctx)
@@ -345,13 +343,13 @@ static void start_changes(struct host *s)
     });
     if (!s->bus)
         return;
-    s->lead.leaders = instance_leaders_new(s->bus, s->dispatch, s->changes);
-    s->lead.forwarding = outcome_forwarding_new(&(struct outcome_forwarding_spec){
+    s->others.leaders = instance_leaders_new(s->bus, s->dispatch, s->changes);
+    s->others.forwarding = outcome_forwarding_new(&(struct outcome_forwarding_spec){
         .loop = s->loop,
         .bus = s->bus,
         .journal = s->journal,
         .dispatch = s->dispatch,
-        .leaders = s->lead.leaders,
+        .leaders = s->others.leaders,
         .host = s->conf->host_name,
     });
 }
@@ -388,7 +386,8 @@ static void host_on_started(void *ctx, const char *report, const struct tc_err *
     (void)report;
     if (err)
         return; /* the host ends before its instances have started */
-    const bool idle = dispatch_count_running(s->dispatch) == 0 && !s->httpd && !s->others.runner;
+    const bool idle = dispatch_count_running(s->dispatch) == 0 && !s->httpd &&
+                      !fleet_member_get_runner(s->others.member);
     if (idle)
         err_set(&why, s->conf->file,
                 s->conf->n_instances
@@ -460,9 +459,10 @@ struct host_parts host_get_parts(struct host *s)
         .pairing = s->pairing,
         .budgets = s->budgets,
         .bus = s->bus,
-        .leaders = s->lead.leaders,
-        .work = s->others.work,
-        .runner = s->others.runner,
+        .leaders = s->others.leaders,
+        .work = fleet_member_get_work(s->others.member),
+        .runner = fleet_member_get_runner(s->others.member),
+        .member = s->others.member,
     };
 }
 
@@ -499,7 +499,7 @@ static void host_tell_clients(void *ctx)
 static void host_on_drained(void *ctx)
 {
     struct host *const s = ctx;
-    if (--s->others.draining)
+    if (--s->draining)
         return;
     if (s->bus)
         bus_drain(s->bus, host_tell_clients, s);
@@ -509,14 +509,15 @@ static void host_on_drained(void *ctx)
 
 void host_stop(struct host *s)
 {
+    struct runner *const runner = fleet_member_get_runner(s->others.member);
     if (!s->stopping)
-        s->others.draining = s->others.runner ? 2 : 1;
+        s->draining = runner ? 2 : 1;
     s->stopping = true;
     instance_changes_refuse(s->changes);
-    if (s->lead.leaders)
-        instance_leaders_retire(s->lead.leaders);
-    if (s->others.runner)
-        runner_drain(s->others.runner, host_on_drained, s);
+    if (s->others.leaders)
+        instance_leaders_retire(s->others.leaders);
+    if (runner)
+        runner_drain(runner, host_on_drained, s);
     turn_scheduler_drain(s->conversations, host_on_drained, s);
 }
 
@@ -532,12 +533,11 @@ void host_close(struct host *s)
 {
     if (!s)
         return;
-    outcome_forwarding_stop(s->lead.forwarding);
-    instance_leaders_free(s->lead.leaders);
-    s->lead.leaders = NULL;
+    outcome_forwarding_stop(s->others.forwarding);
+    instance_leaders_free(s->others.leaders);
+    s->others.leaders = NULL;
     host_sharing_free(s->others.sharing);
-    runner_stop(s->others.runner);
-    work_stop(s->others.work);
+    fleet_member_stop(s->others.member);
     bus_free(s->bus);
     if (s->conversations)
         turn_scheduler_leave_away(s->conversations);
@@ -547,11 +547,10 @@ void host_close(struct host *s)
         turn_locks_close(s->locks);
     settings_worker_free(s->settings); /* what it still answers may go to the journal */
     journal_async_close(s->journal);
-    outcome_forwarding_free(s->lead.forwarding);
+    outcome_forwarding_free(s->others.forwarding);
     inbound_free(s->reception);
-    runner_free(s->others.runner);
     turn_scheduler_free(s->conversations);
-    work_free(s->others.work);
+    fleet_member_free(s->others.member);
     request_registry_free(s->requests);
     approvals_free(s->approvals);
     turn_locks_free(s->locks);

@@ -24,8 +24,9 @@ struct host_parts {
     struct budgets *budgets;
     struct bus *bus;                  /* NULL: this host is alone */
     struct instance_leaders *leaders; /* the same */
-    struct work *work;     /* turns that other hosts run for this one; NULL without a bus */
-    struct runner *runner; /* turns that this host runs for others; or NULL */
+    struct work *work;           /* turns that other hosts run for this one; NULL without a bus */
+    struct runner *runner;       /* turns that this host runs for others; or NULL */
+    struct fleet_member *member; /* what it tells other hosts of itself; NULL without a bus */
 };
 
 /* What its owner wants to know; each function may be NULL. */

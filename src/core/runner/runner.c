@@ -28,9 +28,10 @@ size_t runner_free_slots(const struct runner *r, const struct conf_agent *agent)
     return slots - used < most - all ? slots - used : most - all;
 }
 
-static bool runner_may_run(const struct runner *r, const struct conf_agent *agent)
+bool runner_may_run(const struct runner *r, const struct conf_agent *agent)
 {
-    return agent->runners.hosts[0] && conf_agent_runs_here(r->conf, agent);
+    return agent->runners.hosts[0] && bus_stream_is_token(agent->name) &&
+           conf_agent_runs_here(r->conf, agent);
 }
 
 static bool runner_has_room(void *ctx)
@@ -105,7 +106,7 @@ static void runner_open_queues(struct runner *r)
     bool has_any = false;
     for (size_t i = 0; i < r->conf->n_agents; i++) {
         const struct conf_agent *const agent = &r->conf->agents[i];
-        if (!runner_may_run(r, agent) || !bus_stream_is_token(agent->name))
+        if (!runner_may_run(r, agent))
             continue;
         has_any = true;
         runner_add_queue(r, agent->name);

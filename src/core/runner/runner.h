@@ -37,6 +37,8 @@ void runner_stop(struct runner *r);
 /* Behind the bus and the journal. NULL is fine. */
 void runner_free(struct runner *r);
 
+/* Whether it takes turns of that agent. */
+bool runner_may_run(const struct runner *r, const struct conf_agent *agent);
 /* Turns of the agent that could be taken now. */
 size_t runner_free_slots(const struct runner *r, const struct conf_agent *agent);
 size_t runner_count(const struct runner *r); /* turns that it has taken and that are not over */

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT
+ * Owns what this host tells of itself, and when its entry is renewed. */
+#include "core/fleet/fleet_member.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "core/work/work.h"
+#include "event/json/json_writer.h"
+
+#define LOOK_MS 1000 /* so slots that change often are told of once a second */
+
+struct fleet_member {
+    struct bus *bus;
+    const struct conf *conf;
+    struct turn_scheduler *own;
+    struct work *work;     /* or NULL */
+    struct runner *runner; /* or NULL */
+    struct loop_timer *look;
+    struct buf told;
+};
+
+/* ---- what it tells ---- */
+
+static void fleet_member_add_roles(const struct conf_bus *conf, struct buf *out)
+{
+    jsonw_key(out, "roles");
+    buf_printf(out, "[%s%s%s]", conf->is_gateway ? "\"gateway\"" : "",
+               conf->is_gateway && conf->is_runner ? "," : "", conf->is_runner ? "\"runner\"" : "");
+}
+
+static void fleet_member_add_agent(const struct fleet_member *m, const struct conf_agent *agent,
+                                   struct buf *out)
+{
+    jsonw_key(out, agent->name);
+    buf_add_char(out, '{');
+    jsonw_member_int(out, "free", (int64_t)runner_free_slots(m->runner, agent));
+    jsonw_member_int(out, "max", agent->runners.slots);
+    buf_add_char(out, '}');
+}
+
+void fleet_member_describe(const struct fleet_member *m, struct buf *out)
+{
+    const struct conf *const conf = m->conf;
+    fleet_member_add_roles(&conf->bus, out);
+    jsonw_key(out, "agents");
+    buf_add_char(out, '{');
+    for (size_t i = 0; m->runner && i < conf->n_agents; i++)
+        if (runner_may_run(m->runner, &conf->agents[i]))
+            fleet_member_add_agent(m, &conf->agents[i], out);
+    buf_add_char(out, '}');
+}
+
+void fleet_member_tell(const struct fleet_member *m, struct buf *out)
+{
+    size_t running = turn_scheduler_count_here(m->own);
+    if (m->runner)
+        running += runner_count(m->runner);
+    buf_add_char(out, '{');
+    jsonw_member_int(out, "running", (int64_t)running);
+    buf_add_str(out, "}\n");
+}
+
+static void fleet_member_on_asked(void *ctx, struct bus_call *call, struct str body)
+{
+    CLEANUP_BUF struct buf out = {0};
+    (void)body;
+    fleet_member_tell(ctx, &out);
+    bus_call_answer(call, (struct str){out.p, out.len});
+}
+
+/* ---- its life ---- */
+
+static void fleet_member_on_look(void *arg)
+{
+    struct fleet_member *const m = arg;
+    struct buf now = {0};
+    fleet_member_describe(m, &now);
+    if (!str_equal((struct str){now.p, now.len}, (struct str){m->told.p, m->told.len}))
+        bus_renew(m->bus);
+    buf_fini(&m->told);
+    m->told = now;
+    loop_timer_set(m->look, LOOK_MS);
+}
+
+void fleet_member_set_conf(struct fleet_member *m, const struct conf *conf)
+{
+    m->conf = conf;
+    if (m->runner)
+        runner_set_conf(m->runner, conf);
+}
+
+struct work *fleet_member_get_work(const struct fleet_member *m)
+{
+    return m ? m->work : NULL;
+}
+
+struct runner *fleet_member_get_runner(const struct fleet_member *m)
+{
+    return m ? m->runner : NULL;
+}
+
+struct fleet_member *fleet_member_new(const struct fleet_member_spec *spec)
+{
+    struct fleet_member *const m = xcalloc(1, sizeof *m);
+    const struct conf *const conf = spec->parts.conf;
+    *m = (struct fleet_member){.bus = spec->bus, .conf = conf, .own = spec->own};
+    if (conf->bus.is_gateway)
+        m->work = work_new(m->bus, conf);
+    turn_scheduler_set_work(m->own, m->work);
+    if (conf->bus.is_runner)
+        m->runner =
+            runner_new(&(struct runner_spec){.bus = m->bus, .parts = spec->parts, .own = m->own});
+    bus_serve(m->bus, FLEET_MEMBER_VERB, fleet_member_on_asked, m);
+    m->look = loop_timer_new(spec->parts.loop, fleet_member_on_look, m);
+    loop_timer_set(m->look, 0);
+    return m;
+}
+
+void fleet_member_stop(struct fleet_member *m)
+{
+    if (!m)
+        return;
+    loop_timer_set(m->look, -1);
+    runner_stop(m->runner);
+    work_stop(m->work);
+}
+
+void fleet_member_free(struct fleet_member *m)
+{
+    if (!m)
+        return;
+    fleet_member_stop(m);
+    loop_timer_free(m->look);
+    runner_free(m->runner);
+    work_free(m->work);
+    buf_fini(&m->told);
+    free(m);
+}
