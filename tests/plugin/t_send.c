@@ -67,6 +67,15 @@ static void send_many(struct tc_turn *t)
         tc_http(t, TC_HTTP(.url = "https://x.test/"));
 }
 
+static void send_polls(struct tc_turn *t)
+{
+    int sent = 0;
+    while (tc_http(t, TC_HTTP(.url = "https://x.test/", .flags = TC_LONG_POLL)) == 0)
+        sent++;
+    is_int(sent, 16, "but that it polls, so often");
+    is_int(tc_http(t, TC_HTTP(.url = "https://x.test/")), -1, "  for nothing else there is room");
+}
+
 static void test_limits(void)
 {
     struct instance *const in = actor_make(&actor_host);
@@ -79,6 +88,7 @@ static void test_limits(void)
         all += actor_batches[i]->count;
     is_int((long long)all, 1024, "a turn has so many under way");
     has_str(actor_logged(), "tc_http: too many requests of this turn in flight", "  and no more");
+    actor_deliver(in, t, TC_START, send_polls);
     instance_free(in);
 }
 

@@ -11,6 +11,8 @@
 
 #define CALLBACK_REQUESTS ((size_t)256)
 #define TURN_REQUESTS ((size_t)1024) /* under way at once */
+/* Beside these: a connector that cannot poll hears nobody, and has no cause to poll later. */
+#define TURN_POLLS ((size_t)16)
 
 static struct callback_batch *sending(struct instance *in)
 {
@@ -39,7 +41,7 @@ int instance_add_request(struct instance_turn *t, const struct tc_http *http, co
     if (in->sending && in->sending->count >= CALLBACK_REQUESTS)
         return -1;
     *why = "too many requests of this turn in flight";
-    if (t->requests >= TURN_REQUESTS)
+    if (t->requests >= TURN_REQUESTS + (http->flags & TC_LONG_POLL ? TURN_POLLS : 0))
         return -1;
     struct outbound_request *const l =
         outbound_request_new(2 * in->last_request + 1, t->handle.id, http, why);
