@@ -164,6 +164,38 @@ def large(a, b):
     equal(lines[-1]["type"], "done", "and the turn ends as it should")
 
 
+def filled(server, b):
+    """Nothing more can be stored beside what the streams may grow to: a host that starts again uses what is there."""
+    client = server.client()
+    size, made, refused = 1 << 45, [], 0
+    while size >= 1 << 30:
+        name = f"FILL{len(made)}"
+        told = client.api(f"STREAM.CREATE.{name}", {"name": name, "subjects": [f"fill.{name}"], "retention": "limits",
+                                                    "storage": "file", "max_bytes": size})
+        refused = told.get("error", {}).get("err_code", 0)
+        made += [] if refused else [name]
+        size //= 2 if refused else 1
+    equal(refused, 10047, "the server has promised all of its storage")
+    b.kill()
+    b.start()
+    b.await_bus()
+    ok(True, "a host that starts again joins")
+    for name in made:
+        client.api(f"STREAM.DELETE.{name}")
+    client.close()
+
+
+def narrow():
+    """A server that does not take what hosts publish."""
+    with natsd.NatsServer(f"max_payload: {64 << 10}") as server, Member("h5", server.url()) as host:
+        host.await_bus("unusable")
+        ok("takes messages of at most 65536 bytes; set max_payload" in host.bus()["reason"], "too small messages are refused",
+           host.bus())
+        turn = host.begin("id=n1 chars=200000")["id"]
+        host.await_state(turn, "final")
+        ok(True, "the host works alone")
+
+
 def start_second(server):
     """A second host of one name; it waits for as long as a lease may last."""
     second = Member("h1", server.url())
@@ -196,6 +228,57 @@ def wrong_stream(server):
         client.api("STREAM.DELETE.BAD_EV")
         c.await_bus()
         ok(True, "without it the host joins by itself")
+    client.close()
+
+
+def other_limits(server):
+    """A stream that keeps less than turncast would let it keep; it is there before the host."""
+    client = server.client()
+    client.api("STREAM.CREATE.LESS_EV", {
+        "name": "LESS_EV", "subjects": ["less.ev.>"], "retention": "limits", "storage": "file", "allow_direct": True,
+        "discard": "old", "max_msgs_per_subject": 3, "republish": {"src": "less.ev.>", "dest": "less.live.>"}})
+    client.close()
+    with Member("h5", server.url(), bus='prefix = "less";') as a, Member("h6", server.url(), bus='prefix = "less";') as b:
+        a.await_bus()
+        b.await_bus()
+        ok("stream LESS_EV has other limits: max_age 0 instead of 86400000000000" in a.log(), "other limits are told", a.log())
+        status, text = a.run("doctor")
+        ok("stream LESS_EV has other limits" in text, "by turncast doctor, too", text)
+        turn = a.begin("id=m1 tools=4 ms=30")["id"]
+        b.knows(turn, "final")
+        equal(b.all_events(turn), a.all_events(turn), "and hosts use the stream")
+
+
+OTHERS = 10000
+
+
+def stored(client, stream, count):
+    return until(lambda: client.request(f"$JS.API.STREAM.INFO.{stream}").json().get("state", {}).get("messages", 0) >= count,
+                 f"{count} messages are in {stream}")
+
+
+def crowded(server, a, b):
+    """Servers that others use, too: ten thousand subjects of theirs, and as many turns of hosts that are gone."""
+    client = server.client()
+    client.api("STREAM.CREATE.OTHER", {"name": "OTHER", "subjects": ["other.>"], "retention": "limits", "storage": "file"})
+    before = client.request("$JS.API.STREAM.INFO.TC_EV").json()["state"]["messages"]
+    for n in range(OTHERS):
+        client.publish(f"other.{n}", "x")
+        client.publish(f"tc.ev.h0.{n}", batch(str(n), 0, [("start", {}), ("done", {"reason": "completed"})]))
+    ok(stored(client, "OTHER", OTHERS), f"{OTHERS} subjects of others are in use")
+    ok(stored(client, "TC_EV", before + OTHERS), f"and {OTHERS} of turns")
+    with Member("h9", server.url()) as c:
+        c.await_bus()
+        ok(True, "a host joins")
+        turn = c.begin("id=o1 tools=2 gated")["id"]
+        b.knows(turn, "running")
+        live = b.follow(f"/turns/{turn}/events")
+        for n in range(OTHERS):
+            client.publish(f"other.{n}", "y")
+        c.let_go("o1", 3)
+        equal([d for _, _, d in live.rest()], [d for _, d in c.all_events(turn)], "and its turn is shown on another one")
+        for host in (a, b, c):
+            equal((host.bus()["state"], host.metric("turncast_bus_dropped_total")), ("active", 0), f"{host.name} has lost nothing")
     client.close()
 
 
@@ -313,6 +396,10 @@ if not skip_without_server():
             twin = start_second(nats)
             secured()
             wrong_stream(nats)
+            other_limits(nats)
+            crowded(nats, one, two)
+            filled(nats, two)
+            narrow()
             fenced(nats, one, two)
             large(one, two)
             cut(nats, one)

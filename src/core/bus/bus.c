@@ -154,17 +154,21 @@ static void bus_note_lease(struct bus *b, struct str info)
     b->link.lease_ms[b->stream] = bus_stream_read_max_age(info);
 }
 
-static void bus_on_info(void *ctx, enum nats_client_result result,
-                        const struct nats_client_message *m)
+static void bus_fail_stream(struct bus *b, const char *what, const struct bus_ack *ack)
 {
-    struct bus *const b = ctx;
+    CLEANUP_BUF struct buf text = {0};
+    buf_printf(&text, "the NATS server cannot %s stream %zu of %d: %s (error %" PRId64 ")", what,
+               b->stream + 1, BUS_STREAMS, ack->text, ack->error);
+    bus_fail(b, text.p);
+}
+
+static void bus_take_stream(struct bus *b, struct str info)
+{
     CLEANUP_BUF struct buf name = {0}, why = {0}, text = {0};
-    if (!bus_takes_reply(b, result))
-        return;
     const enum bus_stream stream = (enum bus_stream)b->stream;
     bus_stream_name(&name, &b->link.names, stream);
     const enum bus_stream_fit fit =
-        bus_stream_compare(m->data, &b->link.names, stream, b->replicas, &why);
+        bus_stream_compare(info, &b->link.names, stream, b->replicas, &why);
     if (fit == BUS_STREAM_USELESS) {
         buf_printf(&text,
                    "stream %s has another %s than turncast needs; delete it, or set another "
@@ -175,7 +179,7 @@ static void bus_on_info(void *ctx, enum nats_client_result result,
     }
     if (fit == BUS_STREAM_OTHER_LIMITS && !b->has_joined)
         log_write(LOG_WARN, "bus", "stream %s has other limits: %s", name.p, why.p);
-    bus_note_lease(b, m->data);
+    bus_note_lease(b, info);
     bus_next_stream(b);
 }
 
@@ -184,37 +188,61 @@ static void bus_on_created(void *ctx, enum nats_client_result result,
 {
     struct bus *const b = ctx;
     struct bus_ack ack;
-    CLEANUP_BUF struct buf text = {0};
     if (!bus_takes_reply(b, result))
         return;
     bus_ack_read(m->data, &ack);
     if (!ack.error) {
         bus_note_lease(b, m->data);
         bus_next_stream(b);
-    } else if (ack.error == STREAM_EXISTS) {
-        bus_ask_api(b, "INFO", STR(""), bus_on_info);
+    } else if (ack.error == STREAM_EXISTS) { /* another host was faster */
+        bus_set_up_stream(b);
     } else {
-        buf_printf(&text, "the NATS server cannot create stream %zu of %d: %s (error %" PRId64 ")",
-                   b->stream + 1, BUS_STREAMS, ack.text, ack.error);
-        bus_fail(b, text.p);
+        bus_fail_stream(b, "create", &ack);
     }
 }
 
-/* Creating a stream that is there with the same configuration succeeds. */
+static void bus_on_info(void *ctx, enum nats_client_result result,
+                        const struct nats_client_message *m)
+{
+    struct bus *const b = ctx;
+    struct bus_ack ack;
+    CLEANUP_BUF struct buf config = {0};
+    if (!bus_takes_reply(b, result))
+        return;
+    bus_ack_read(m->data, &ack);
+    if (ack.error == STREAM_NOT_FOUND) {
+        bus_stream_config(&config, &b->link.names, (enum bus_stream)b->stream, b->replicas);
+        bus_ask_api(b, "CREATE", (struct str){config.p, config.len}, bus_on_created);
+    } else if (ack.error) {
+        bus_fail_stream(b, "tell of", &ack);
+    } else {
+        bus_take_stream(b, m->data);
+    }
+}
+
+/* Not created at once: where the limits of all streams leave no room for it, a server refuses that
+ * also if the stream is there. */
 static void bus_set_up_stream(struct bus *b)
 {
-    CLEANUP_BUF struct buf config = {0};
-    bus_stream_config(&config, &b->link.names, (enum bus_stream)b->stream, b->replicas);
-    bus_ask_api(b, "CREATE", (struct str){config.p, config.len}, bus_on_created);
+    bus_ask_api(b, "INFO", STR(""), bus_on_info);
 }
 
 static void bus_set_up(struct bus *b)
 {
+    CLEANUP_BUF struct buf text = {0};
     b->generation++;
     b->stream = 0;
     b->state = BUS_SETTING_UP;
     b->since_ms = clock_mono_ms();
-    bus_set_up_stream(b);
+    if (nats_client_max_payload(b->link.client) >= BUS_MESSAGE_LEAST) {
+        bus_set_up_stream(b);
+        return;
+    }
+    buf_printf(&text,
+               "the NATS server takes messages of at most %zu bytes; set max_payload: 1MB in its "
+               "configuration",
+               nats_client_max_payload(b->link.client));
+    bus_fail(b, text.p);
 }
 
 static void bus_on_retry(void *arg)

@@ -32,6 +32,7 @@ struct bus_names {
     const char *host; /* of this one */
 };
 
+#define BUS_MESSAGE_LEAST ((size_t)1 << 20)              /* that servers must take */
 #define BUS_LEASE_S(replicas) ((replicas) > 1 ? 45 : 15) /* longer than an election of servers */
 
 /* Appends its name: TC_EV, TC_STATE, KV_tc_host. */

@@ -13,7 +13,6 @@
 
 #define CONNECT_MS 5000
 #define ASK_MS 3000
-#define MESSAGE_BYTES ((size_t)1 << 20)
 #define NO_SUCH_STREAM 10059
 
 struct doctor_bus {
@@ -119,7 +118,7 @@ static void doctor_bus_look_at_jetstream(struct doctor *d, struct doctor_bus *b)
 static void doctor_bus_look_at_size(struct doctor *d, const struct doctor_bus *b)
 {
     const size_t max = nats_client_max_payload(b->client);
-    if (max >= MESSAGE_BYTES)
+    if (max >= BUS_MESSAGE_LEAST)
         return;
     doctor_report(d, FINDING_ERROR, "bus", "%s takes messages of at most %zu bytes", b->text, max);
     doctor_suggest(d, "set max_payload: 1MB in its configuration");
