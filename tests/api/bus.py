@@ -2,6 +2,7 @@
 """What the tests of several hosts share: hosts on one NATS server, and looking at what it stores."""
 import json
 import os
+import re
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -41,6 +42,13 @@ class Member(Door):
         values = [line.split()[1] for line in text.splitlines() if line.startswith(name + " ")]
         return float(values[0]) if values else None
 
+    def metric_at(self, name, share):
+        """The bound of the histogram within which so large a share of its values is; None: it has none."""
+        text = self.ask("GET", "/metrics", key="ann")[2].decode()
+        found = re.findall(rf'^{name}_bucket\{{le="([^"]+)"\}} (\d+)$', text, re.MULTILINE)
+        total = int(found[-1][1])
+        return next(bound for bound, count in found if int(count) >= share * total) if total else None
+
     def knows(self, turn, *states):
         """The turn, once this host knows it, in one of the states if there are some."""
         last = {}
@@ -59,6 +67,16 @@ class Member(Door):
         found = [(ident, data) for ident, kind, data in stream.rest() if kind == "message"]
         stream.close()
         return found
+
+
+def short_leases(server, bucket, seconds):
+    """Leases that last for so long, so that nobody waits for the end of one; before the first host."""
+    client = server.client()
+    client.api(f"STREAM.CREATE.KV_{bucket}", {
+        "name": f"KV_{bucket}", "subjects": [f"$KV.{bucket}.>"], "retention": "limits", "storage": "file",
+        "allow_direct": True, "discard": "new", "max_age": seconds * 10**9, "max_msgs_per_subject": 1,
+        "duplicate_window": seconds * 10**9})
+    client.close()
 
 
 def skip_without_server():

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Several hosts on one bus, while people talk to one of them and hosts and NATS servers fail: every message
-gets one outcome, in the order of its conversation, no turn is begun twice, and every host shows the same.
+"""Several hosts on one bus, while people talk to one of them, programs to the others, and hosts and NATS
+servers fail: every message gets one outcome, in the order of its conversation, no turn is begun twice, and
+every host shows the same.
 
-t_fleet.py, t_fleet_work.py and t_fleet_cluster.py run this."""
+t_fleet.py, t_fleet_calm.py, t_fleet_cluster.py and t_fleet_work.py run this."""
 import collections
 import contextlib
 import json
@@ -15,19 +16,40 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "api"))
 
 import ledger  # noqa: E402
-from bus import Member, natsd  # noqa: E402,F401
+from bus import Member, natsd, short_leases  # noqa: E402,F401
 from chatter import Chatter  # noqa: E402
 from deaths import Deaths  # noqa: E402
 from judge import audited, judge  # noqa: E402
 from killing import talk_until  # noqa: E402
 from people import TelegramPeople, outcomes  # noqa: E402
-from talk import Fake, audit, equal, note, ok, telegram, until  # noqa: E402
+from talk import LONG, Fake, audit, equal, note, ok, telegram, until, written  # noqa: E402
 
 CONVERSATIONS = "conversations : { max_turns = 64; max_warm = 20; debounce_ms = 0; };\n"
 AGENT = 'keep_alive_s = 60; background = "follow";'
 SHOWN = 20  # turns that are compared on all hosts in the end
 TOLD_S = 300
 OTHERS = 4
+PEOPLE, MESSAGES = (200, 10000) if LONG else (12, 60)
+PATIENCE_S = 3600  # for all messages
+# Telegram takes 30 messages in a second from a bot. So many people leave none for progress, and set the speed.
+IS_FULL = LONG
+
+
+def logged(host):
+    """turn -> the kinds of its events, as the instance jsonl of the host was told them."""
+    found = collections.defaultdict(list)
+    for line in written(host.events):
+        event = json.loads(line)
+        if not event.get("agent"):
+            found[event["correlation_id"]].append(event["type"])
+    return found
+
+
+def is_framed(kinds, once):
+    """Unless `once`, an outcome may be told again, with start: a host does not know what its former life told."""
+    if once and kinds.count("start") != 1:
+        return False
+    return kinds[0] == "start" and kinds[-1] == "done" and len({k for k in kinds if k in ("final", "error")}) == 1
 
 
 class Fleet:
@@ -35,6 +57,7 @@ class Fleet:
 
     def __init__(self, servers, people, seed, bus="", agent=""):
         self.servers = servers
+        self.submitted = []  # (host, turn) of what was asked by HTTP
         self.chance = random.Random(seed)
         self.fake = Fake("telegram")
         crowd = TelegramPeople(self.fake, people)
@@ -60,6 +83,7 @@ class Fleet:
         for host in self.hosts:
             host.await_bus()
         self.fake.wait(polling=1)
+        self.begun = time.monotonic()
         self.chatter.begin()
         return self
 
@@ -74,8 +98,15 @@ class Fleet:
     def talk(self, seconds):
         talk_until(self.chatter, lambda: False, seconds)
 
-    def talk_until_asked(self, count, seconds):
-        talk_until(self.chatter, lambda: len(self.chatter.asked) >= count, seconds)
+    def talk_until_asked(self, count):
+        talk_until(self.chatter, lambda: len(self.chatter.asked) >= count, PATIENCE_S)
+        ok(len(self.chatter.asked) >= count, "people ask as many questions as they should", len(self.chatter.asked))
+
+    def submit(self):
+        """A program asks another host than that of the bot."""
+        host = self.chance.choice(self.hosts[1:])
+        turn = host.begin(f"tools=1 ms=50 id=http-{len(self.submitted)}")["id"]
+        self.submitted.append((host, turn))
 
     def kill(self, host):
         if host.process.poll() is not None:
@@ -92,6 +123,7 @@ class Fleet:
             host = self.chance.choice(self.hosts)
             self.kill(host)
             host.start()
+            self.submit()
 
     def kill_servers(self, count, away):
         for _ in range(count):
@@ -110,14 +142,20 @@ class Fleet:
         for server in self.servers:
             server.start()
 
+    def ask_others(self, name, words):
+        """Of those who do not chatter, each asks."""
+        asked = [self.others.ask(who, f"{name}{who}", words) for who in range(OTHERS)]
+        self.chatter.asked += [(self.others, question) for question in asked]
+        return asked
+
+    def are_told(self, asked, what):
+        ok(until(lambda: all(outcomes(self.others, q) for q in asked), "all are answered"), what)
+
     def without_servers(self):
         """People go on, and are answered, while no server is there."""
         for server in self.servers:
             server.kill()
-        asked = [self.others.ask(who, f"alone{who}", "tools=1 ms=20") for who in range(OTHERS)]
-        self.chatter.asked += [(self.others, question) for question in asked]
-        ok(until(lambda: all(outcomes(self.others, q) for q in asked), "all are answered"),
-           "people are answered while no server is there")
+        self.are_told(self.ask_others("alone", "tools=1 ms=20"), "people are answered while no server is there")
         for server in self.servers:
             server.start()
 
@@ -125,36 +163,65 @@ class Fleet:
         """What people say while no server is there is answered when the servers are back."""
         for server in self.servers:
             server.kill()
-        asked = [self.others.ask(who, f"absent{who}", "tools=1 ms=20") for who in range(OTHERS)]
-        self.chatter.asked += [(self.others, question) for question in asked]
+        asked = self.ask_others("absent", "tools=1 ms=20")
         self.talk(seconds)
         for server in self.servers:
             server.start()
-        ok(until(lambda: all(outcomes(self.others, q) for q in asked), "all are answered"),
-           "what was said while no server was there is answered")
+        self.are_told(asked, "what was said while no server was there is answered")
 
     def stand_still(self, host, seconds):
         host.process.send_signal(signal.SIGSTOP)
         self.talk(seconds)
         host.process.send_signal(signal.SIGCONT)
 
+    def lose_runners(self, runners):
+        """Hosts stand still until their turns are given up, and go on: what their agents say comes too late."""
+        asked = self.ask_others("late", "tools=1 gated")
+        ids = {question.id for question in asked}
+        until(lambda: ids <= {id_ for host in runners for id_ in self.begun_on(host)}, "the turns have begun")
+        for host in runners:
+            host.process.send_signal(signal.SIGSTOP)
+        self.are_told(asked, "the turns of a host that stands still are over")
+        equal([q.id for q in asked if "⚠" not in outcomes(self.others, q)[0]["text"]], [], "as lost")
+        for host in runners:
+            host.process.send_signal(signal.SIGCONT)
+            for id_ in ids:
+                host.let_go(id_, 2)
+
+    def begun_on(self, host):
+        return (host.gates / "begun").read_text().split()
+
     # ---- what has to hold
 
     def await_end(self):
-        until(lambda: not ledger.open_work(self.gateway), "all is told in the end", TOLD_S)
         for host in self.hosts:
+            until(lambda host=host: not ledger.open_work(host), f"{host.name} has told all in the end", TOLD_S)
             host.await_bus()
+        seconds = time.monotonic() - self.begun
+        count = len(self.chatter.asked) + len(self.submitted)
+        note(f"{count} messages in {seconds:.0f} s: {count / seconds:.1f} in a second")
 
     def judge(self, least_live, causes=frozenset({"host_restart"})):
-        """causes: of the errors that there may be."""
+        """causes: of the errors that there may be; without one nothing is told again, either."""
+        self.submit()
         self.await_end()
+        self.note_lag()
         self.judge_shown()
         equal([host.stop() for host in self.hosts], [0, 0, 0], "all hosts end well")
-        judge(self.chatter, self.deaths, least_live, causes=causes)
+        judge(self.chatter, self.deaths, 0 if IS_FULL else least_live, causes=causes)
         self.judge_order()
         self.judge_begun()
-        self.judge_frames()
+        self.judge_frames(once=not causes)
+        self.judge_submitted()
         note(f"{len(self.chatter.asked)} messages, {len(self.deaths.times)} deaths of the gateway")
+
+    def note_lag(self):
+        """The time by which events are later on another host, of all that the hosts have followed in this life."""
+        for host in self.hosts:
+            for share in (0.5, 0.99):
+                at_most = host.metric_at("turncast_bus_lag_seconds", share)
+                if at_most:
+                    note(f"{host.name}: {share:.0%} of the events of other hosts came within {at_most} s")
 
     def judge_shown(self):
         """The last turns of the gateway's life: every host shows the same of them. Of a turn that a restart
@@ -189,13 +256,26 @@ class Fleet:
         equal(wrong, [], "outcomes come in the order of the conversation")
 
     def judge_begun(self):
-        lines = [line for host in self.hosts for line in (host.gates / "begun").read_text().split()]
+        lines = [line for host in self.hosts for line in self.begun_on(host)]
         twice = [id_ for id_, n in collections.Counter(lines).items() if n > 1]
         equal(twice, [], "no turn is begun twice, on whichever host")
         ok(lines, "turns were begun")
 
-    def judge_frames(self):
-        """In the log of the gateway each turn begins with start and ends with done."""
-        told = audited(self.gateway)
-        wrong = [turn for turn, events in told.items() if events[0][0] != "start" or events[-1][0] != "done"]
-        equal(wrong, [], "start is the first event of each turn, done the last")
+    def judge_frames(self, once):
+        """In the logs of the hosts each turn begins with start and ends with done, and has one outcome."""
+        logs = {"audit": {turn: [kind for kind, _ in events] for turn, events in audited(self.gateway).items()}}
+        logs.update({host.name: logged(host) for host in self.hosts})
+        for name, told in logs.items():
+            wrong = {turn: kinds for turn, kinds in told.items() if not is_framed(kinds, once)}
+            equal(wrong, {}, f"{name}: start is the first event of each turn, done the last, behind one outcome")
+            ok(told, f"{name}: turns were told")
+
+    def judge_submitted(self):
+        """What was asked by HTTP has one outcome on the host that took it, and is told there."""
+        told = {host: logged(host) for host in self.hosts}
+        for host in self.hosts[1:]:
+            mine = [turn for asked, turn in self.submitted if asked is host]
+            ended = {turn: state for turn, state, is_over in ledger.states(host) if is_over}
+            equal([t for t in mine if ended.get(t) not in ("final", "error")], [],
+                  f"every turn that {host.name} has taken by HTTP has an outcome")
+            equal([t for t in mine if not told[host].get(t)], [], "which is told")

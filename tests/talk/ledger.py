@@ -91,6 +91,12 @@ def _turn(id_, state, code, ended, route, by_agent):
     return Turn(id_, state, code, bool(ended), str(chat), str(message), bool(by_agent))
 
 
+def states(host):
+    """(id, state, has it ended) of each turn, from whatever it came."""
+    with _copied(host) as db:
+        return db.execute("select id, state, ended_at is not null from turn").fetchall()
+
+
 def outbox(host):
     with _copied(host) as db:
         return db.execute("select conn, turn, kind, state, attempts from outbox").fetchall()

@@ -3,10 +3,9 @@
 import os
 import time
 
-from fleet import Fleet, natsd
+from fleet import MESSAGES, PEOPLE, Fleet, natsd
 from talk import LONG, done, note, rounds
 
-PEOPLE, MESSAGES = (200, 10000) if LONG else (12, 60)
 HOST_KILLS = 100 if LONG else rounds(6)
 SERVER_KILLS = 20 if LONG else 2
 EVERY_S = 4 if LONG else 1  # at most, between two kills
@@ -24,7 +23,7 @@ def main():
         fleet.lose_data()
         fleet.stand_still(fleet.hosts[2], 1)
         fleet.without_servers()
-        fleet.talk_until_asked(MESSAGES, 3600)
+        fleet.talk_until_asked(MESSAGES)
         fleet.judge(HOST_KILLS // 10)
     done()
 
