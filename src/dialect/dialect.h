@@ -104,6 +104,8 @@ struct dialect_input {
     /* Whether a request that was told waits for an answer: false of one that `line` has refused.
      * There when `answer` is. */
     bool (*waits)(void *state, const char *request_id);
+    /* Whether who allows that request may change its arguments. NULL: never. */
+    bool (*takes_args)(void *state, const char *request_id);
     /* Writes a request for a clean interrupt, open requests included. If it writes nothing, or is
      * NULL, a signal is used. */
     void (*interrupt)(void *state, struct buf *out);

@@ -74,6 +74,11 @@ bool agent_input_waits(const struct agent_input *d, const char *request_id)
     return d->input && d->input->waits && d->input->waits(d->state, request_id);
 }
 
+bool agent_input_takes_args(const struct agent_input *d, const char *request_id)
+{
+    return d->input && d->input->takes_args && d->input->takes_args(d->state, request_id);
+}
+
 void agent_input_interrupt(struct agent_input *d, struct buf *out)
 {
     if (d->input && d->input->interrupt)

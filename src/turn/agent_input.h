@@ -37,6 +37,8 @@ int agent_input_answer(struct agent_input *d, struct buf *out,
                        const struct dialect_answer *answer) MUST_CHECK;
 /* Whether the agent waits for an answer to that request. */
 bool agent_input_waits(const struct agent_input *d, const char *request_id);
+/* Whether who allows that request may change its arguments. */
+bool agent_input_takes_args(const struct agent_input *d, const char *request_id);
 /* Nothing is appended: a signal has to do. */
 void agent_input_interrupt(struct agent_input *d, struct buf *out);
 /* The outcome has been read. */

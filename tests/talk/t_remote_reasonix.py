@@ -30,7 +30,9 @@ def requests(host, fake):
     turn = host.begin("run=ls", agent="far")["id"]
     request = host.request(turn)
     equal((request["kind"], request["tool"], request["subject"]), ("approval", "bash", "ls"), "an approval is asked for")
-    equal(host.answer(turn, request, choice="allow"), 200, "it is given")
+    equal(host.answer(turn, request, choice="allow", input={"command": "id"}), 400,
+          "other arguments, which the server cannot take, are refused")
+    equal(host.answer(turn, request, choice="allow"), 200, "the request is still open, and the approval is given")
     ok("Ran ls." in host.ended(turn)["answer"], "the command runs")
     turn = host.begin("run=rm", agent="far")["id"]
     host.answer(turn, host.request(turn), choice="deny")

@@ -209,6 +209,12 @@ static bool cmd_run_agent_waits(void *ctx, const char *request_id)
     return !r->executor || executor_waits(r->executor, request_id);
 }
 
+static bool cmd_run_agent_takes_args(void *ctx, const char *request_id)
+{
+    const struct cmd_run_state *const r = ctx;
+    return r->executor && executor_takes_args(r->executor, request_id);
+}
+
 static void cmd_run_on_request(void *ctx, struct tc_request *request)
 {
     request_turn_add(((struct cmd_run_state *)ctx)->requests, request);
@@ -351,6 +357,7 @@ static int run_turn(struct cmd_run_state *r, struct buf *result)
                                                            .language = spec.language,
                                                            .answer = cmd_run_answer_agent,
                                                            .waits = cmd_run_agent_waits,
+                                                           .takes_args = cmd_run_agent_takes_args,
                                                            .ctx = r,
                                                        });
     request_turn_attach(r->requests, r->turn);

@@ -174,6 +174,12 @@ bool executor_waits(const struct executor *x, const char *request_id)
     return id && x->process && agent_input_waits(agent_process_dialog(x->process), id);
 }
 
+bool executor_takes_args(const struct executor *x, const char *request_id)
+{
+    CLEANUP_FREE char *id = turn_agent_request_id(x->turn, request_id);
+    return id && x->process && agent_input_takes_args(agent_process_dialog(x->process), id);
+}
+
 static const struct agent_process_events events = {executor_on_failed, executor_on_out,
                                                    executor_on_mute,   executor_on_process_exit,
                                                    executor_on_stuck,  executor_on_over};

@@ -64,6 +64,8 @@ bool executor_withdraw(struct executor *x, const char *id);
 int executor_answer(struct executor *x, const struct dialect_answer *answer) MUST_CHECK;
 /* Whether the agent waits for an answer to that request: not when the dialog refused it at once. */
 bool executor_waits(const struct executor *x, const char *request_id);
+/* Whether who allows that request may change its arguments. */
+bool executor_takes_args(const struct executor *x, const char *request_id);
 /* Asks for an end: the first call interrupts, the second kills. */
 void executor_cancel(struct executor *x);
 /* The host goes down: as a cancel that is told as host_shutdown. */

@@ -146,6 +146,12 @@ static bool turn_job_agent_waits(void *ctx, const char *request_id)
     return !j->executor || executor_waits(j->executor, request_id);
 }
 
+static bool turn_job_agent_takes_args(void *ctx, const char *request_id)
+{
+    const struct turn_job *const j = ctx;
+    return j->executor && executor_takes_args(j->executor, request_id);
+}
+
 static void turn_job_on_request(void *ctx, struct tc_request *request)
 {
     request_turn_add(((struct turn_job *)ctx)->requests, request);
@@ -234,6 +240,7 @@ void turn_job_open_turn(struct turn_job *j)
                                                       .language = turn_job_language(s),
                                                       .answer = turn_job_answer_agent,
                                                       .waits = turn_job_agent_waits,
+                                                      .takes_args = turn_job_agent_takes_args,
                                                       .ctx = j,
                                                   });
     j->turn = turn_new(s->dispatch, &(struct turn_spec){

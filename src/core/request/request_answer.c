@@ -261,6 +261,12 @@ struct meaning {
     const char *answers; /* scratch's */
 };
 
+static bool request_answer_takes_args(const struct request *q)
+{
+    const struct request_turn_spec *const spec = &q->turn->spec;
+    return !spec->takes_args || spec->takes_args(spec->ctx, q->id);
+}
+
 static enum tc_accepted understand(const struct request_registry *r,
                                    const struct request_decision *d, struct arena *scratch,
                                    struct meaning *m, struct buf *text)
@@ -278,6 +284,8 @@ static enum tc_accepted understand(const struct request_registry *r,
         return request_answer_refuse(text, TEXT_REQUEST_FOUR_EYES);
     if (d->args && (c->decision != DIALECT_ALLOW || !is_json_object(d->args)))
         return request_answer_refuse(text, TEXT_REQUEST_BAD_ARGUMENTS);
+    if (d->args && !request_answer_takes_args(q))
+        return request_answer_refuse(text, TEXT_REQUEST_FIXED_ARGUMENTS);
     const bool answers = c->decision == DIALECT_ANSWERED;
     *m = (struct meaning){q, c, answers ? answers_for(scratch, q, d) : NULL};
     return answers && !m->answers ? request_answer_refuse(text, TEXT_REQUEST_INCOMPLETE)

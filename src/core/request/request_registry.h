@@ -49,6 +49,8 @@ struct request_turn_spec {
     int (*answer)(void *ctx, const struct dialect_answer *answer);
     /* Whether the agent waits for an answer: executor_waits. NULL: it does. */
     bool (*waits)(void *ctx, const char *request_id);
+    /* Whether who allows it may change its arguments: executor_takes_args. NULL: they may. */
+    bool (*takes_args)(void *ctx, const char *request_id);
     void *ctx;
 };
 /* Strings are copied, the agent is borrowed. */

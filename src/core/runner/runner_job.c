@@ -368,17 +368,22 @@ static const char *runner_job_choice(const struct dialect_answer *a)
 
 static void runner_job_answer(const struct runner_job *job, const struct dialect_answer *a)
 {
-    CLEANUP_BUF struct buf by = {0}, text = {0};
+    CLEANUP_BUF struct buf by = {0}, text = {0}, denied = {0};
     buf_printf(&by, "host %s", job->signal.gateway);
-    request_answer(job->runner->requests,
-                   &(struct request_decision){.turn = job->run,
-                                              .request = a->request_id,
-                                              .choice = runner_job_choice(a),
-                                              .text = a->reason,
-                                              .answers = a->answers,
-                                              .args = a->args,
-                                              .by = by.p},
-                   &text);
+    struct request_decision decision = {.turn = job->run,
+                                        .request = a->request_id,
+                                        .choice = runner_job_choice(a),
+                                        .text = a->reason,
+                                        .answers = a->answers,
+                                        .args = a->args,
+                                        .by = by.p};
+    if (request_answer(job->runner->requests, &decision, &text) != TC_DENIED)
+        return;
+    /* The agent cannot do what was allowed, and over there the request is decided. */
+    decision.choice = "deny";
+    decision.text = text.p;
+    decision.answers = decision.args = NULL;
+    request_answer(job->runner->requests, &decision, &denied);
 }
 
 void runner_job_say(struct runner_job *job, struct str line)

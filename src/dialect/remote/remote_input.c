@@ -135,6 +135,12 @@ static bool remote_input_waits(void *state, const char *request_id)
     return remote_input_find(state, request_id);
 }
 
+static bool remote_input_takes_args(void *state, const char *request_id)
+{
+    const struct remote_request *const q = remote_input_find(state, request_id);
+    return q && q->edits;
+}
+
 static void remote_input_interrupt(void *state, struct buf *out)
 {
     (void)state;
@@ -154,6 +160,7 @@ const struct dialect_input remote_input = {
     .line = remote_input_take_line,
     .answer = remote_input_answer,
     .waits = remote_input_waits,
+    .takes_args = remote_input_takes_args,
     .interrupt = remote_input_interrupt,
     .close = remote_input_close,
     .keep_open = true,

@@ -51,6 +51,7 @@ const struct dialect_input turncast_run_input = {
     .begin = turncast_run_begin,
     .answer = turncast_run_answer,
     .waits = turncast_run_waits,
+    .takes_args = turncast_run_waits,
     .interrupt = turncast_run_interrupt,
     .keep_open = true,
     .ends_by_eof = true,

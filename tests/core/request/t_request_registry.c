@@ -334,6 +334,38 @@ static void test_refused(void)
     end();
 }
 
+static bool agent_takes_args(void *ctx, const char *request_id)
+{
+    (void)ctx;
+    return strcmp(request_id, "edits") == 0;
+}
+
+/* What the agent cannot do, nobody can allow. The call can still be decided. */
+static void test_fixed_arguments(void)
+{
+    begin(false);
+    request_turn_end(turn);
+    turn =
+        request_turn_begin(all, &(struct request_turn_spec){.id = "t",
+                                                            .agent = &conf,
+                                                            .dialect = &asked_dialect,
+                                                            .takes_args = agent_takes_args,
+                                                            .answer = request_api_handle_answer});
+    see("fixed", "approval", "Bash", LS);
+    see("edits", "approval", "Bash", LS);
+    is_int(SAY("The arguments of this call cannot be changed. You can allow or deny it.",
+               "other arguments are refused where the agent cannot take them", .request = "fixed",
+               .choice = "allow", .args = "{\"command\":\"id\"}"),
+           TC_DENIED, "as no valid decision");
+    is_str(log_of(&asked.agent), "", "the agent has no answer");
+    is_int(SAY("Allowed.", "the next answer", .request = "fixed", .choice = "allow"), TC_COMMAND,
+           "counts");
+    is_int(SAY("Allowed.", "other arguments", .request = "edits", .choice = "allow",
+               .args = "{\"command\":\"id\"}"),
+           TC_COMMAND, "count where it can");
+    end();
+}
+
 static void look_at_shown(void *ctx, const struct request_view *v)
 {
     *(struct tc_request *)ctx = *v->shown;
@@ -489,6 +521,7 @@ int main(void)
     test_four_eyes();
     test_shown();
     test_refused();
+    test_fixed_arguments();
     test_decisions();
     test_questions();
     test_credential();

@@ -80,7 +80,8 @@ static void test_input(void)
     talking_hear(&t, REQUEST("r1", ""));
     ok(agent_input_waits(&t.dialog, "r1"), "an approval is");
     is_str(decide("r1", DIALECT_ANSWERED, NULL), "refused", "it is no question");
-    is_str(decide("r1", DIALECT_ALLOW, "{}"), "refused", "its arguments cannot be changed");
+    ok(!agent_input_takes_args(&t.dialog, "r1"), "its arguments cannot be changed");
+    is_str(decide("r1", DIALECT_ALLOW, "{}"), "refused", "which is refused");
     is_str(decide("r1", DIALECT_ALLOW, NULL),
            "{'type':'answer','id':'r1','question':false,'decision':'allow'}", "it is allowed");
     is_str(decide("r1", DIALECT_ALLOW, NULL), "refused", "once");
@@ -89,6 +90,7 @@ static void test_input(void)
            "{'type':'answer','id':'r2','question':true,'decision':'answered','answers':{'q':'a'}}",
            "a question is answered");
     talking_hear(&t, REQUEST("r3", ",'edits':true"));
+    ok(agent_input_takes_args(&t.dialog, "r3"), "those of another one can");
     is_str(decide("r3", DIALECT_ALLOW, "{\n}"),
            "{'type':'answer','id':'r3','question':false,'decision':'allow','args':{ }}",
            "with other arguments");

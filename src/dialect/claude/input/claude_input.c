@@ -153,6 +153,7 @@ const struct dialect_input claude_input = {
     .line = claude_input_take_line,
     .answer = claude_input_answer_request,
     .waits = claude_input_waits,
+    .takes_args = claude_input_waits,
     .interrupt = claude_input_interrupt,
     .leave = withdraw_all,
     .close = claude_input_end,
