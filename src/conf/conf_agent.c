@@ -143,36 +143,18 @@ static bool has_model(char *const *args)
 
 /* Its program is turncast-remote, which reads its own dialect; the service tries again itself. */
 static int conf_agent_use_service(const struct conf_row_ctx *r, const struct conf_node *n,
-                                  struct conf_agent *agent, const char *usual)
+                                  struct conf_agent *agent, const char *usual, const char *kind)
 {
     if (agent->command[0] || agent->prefix[0])
         return conf_row_error(
-            r, n,
-            "cannot combine command or prefix with transport.kind = \"sse\"; remove "
-            "them");
+            r, n, "cannot combine command or prefix with transport.kind = \"%s\"; remove them",
+            kind);
     if (agent->dialect != usual)
-        return conf_row_error(r, n,
-                              "cannot combine dialect with transport.kind = \"sse\"; remove it");
+        return conf_row_error(
+            r, n, "cannot combine dialect with transport.kind = \"%s\"; remove it", kind);
     agent->dialect = arena_strdup(r->arena, "remote");
     if (!agent->attempts)
         agent->attempts = 1;
-    return 0;
-}
-
-/* Its program is turncast-remote; the session is the thread of its runs. */
-static int conf_agent_use_nats(const struct conf_row_ctx *r, const struct conf_node *n,
-                               struct conf_agent *agent, const char *usual)
-{
-    static const char *const resume[] = {"thread={session_id}", NULL};
-    if (agent->command[0] || agent->prefix[0] || agent->resume[0])
-        return conf_row_error(r, n,
-                              "cannot combine command, prefix or resume with transport.kind = "
-                              "\"nats\"; remove them");
-    agent->resume = arena_alloc(r->arena, sizeof resume);
-    agent->resume[0] = arena_strdup(r->arena, resume[0]);
-    agent->resume[1] = NULL;
-    if (agent->dialect == usual)
-        agent->dialect = arena_strdup(r->arena, "ag-ui");
     return 0;
 }
 
@@ -204,9 +186,10 @@ int conf_agent_parse(const struct conf_row_ctx *r, const struct conf_node *n,
     if (agent->dialect == usual && agent->transport.kind == CONF_TRANSPORT_REDIS)
         agent->dialect = arena_strdup(r->arena, "agenticore-redis");
     if (agent->transport.kind == CONF_TRANSPORT_SSE &&
-        conf_agent_use_service(r, n, agent, usual) < 0)
+        conf_agent_use_service(r, n, agent, usual, "sse") < 0)
         return -1;
-    if (agent->transport.kind == CONF_TRANSPORT_NATS && conf_agent_use_nats(r, n, agent, usual) < 0)
+    if (agent->transport.kind == CONF_TRANSPORT_NATS &&
+        conf_agent_use_service(r, n, agent, usual, "nats") < 0)
         return -1;
     if (!agent->attempts)
         agent->attempts = 3;

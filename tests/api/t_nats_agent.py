@@ -113,18 +113,6 @@ def silent(gateway, near):
     equal(turn["state"], "error", "a run without an event ends with the time of silence")
 
 
-def asked(gateway, near):
-    """An interrupt, which nobody can answer here."""
-    turn = near.begin("ask me", agent="far")["id"]
-    request, reply = gateway.take()
-    interrupt = {"id": "i1", "reason": "input_required", "message": "Which one?"}
-    gateway.tell(reply, started(request), *said("I have a question."),
-                 {**finished(request), "outcome": {"type": "interrupt", "interrupts": [interrupt]}})
-    until(lambda: near.turn(turn)["state"] not in ("waiting", "running"), "the turn is over")
-    equal((near.turn(turn)["state"], near.turn(turn)["answer"]), ("final", "I have a question."),
-          "a run that is interrupted by a question ends the turn with what was said")
-
-
 def text_of(turn):
     return json.dumps(turn.get("error", turn))
 
@@ -148,10 +136,12 @@ def connection_lost(server, gateway, near, cable):
 def unreachable():
     port = natsd.free_port()
     found = subprocess.run(
-        [BUILD / "turncast-remote", "nats", f"url=nats://127.0.0.1:{port}", "connect_ms=200"], input="hi",
-        capture_output=True, text=True, check=False)
-    equal((found.returncode, found.stdout), (1, ""), "without a server it fails")
-    ok("cannot connect to the NATS servers: no server can be reached" in found.stderr, "and says why", found.stderr)
+        [BUILD / "turncast-remote", "nats", f"url=nats://127.0.0.1:{port}", "connect_ms=200"],
+        input='{"type":"prompt","text":"hi"}\n', capture_output=True, text=True, check=False)
+    told = [json.loads(line) for line in found.stdout.splitlines()]
+    equal([t["remote"] for t in told], ["open", "error"], "without a server the turn fails")
+    equal((told[-1]["code"], told[-1]["message"]),
+          ("remote_unreachable", "cannot connect to the NATS servers: no server can be reached"), "and says why")
 
 
 def another_host(server):
@@ -192,7 +182,6 @@ def main():
                   agent("cabled", cable.url())) as near:
             gateway = gateway_of_tirea(server, near)
             cancelled(gateway, near)
-            asked(gateway, near)
             silent(gateway, near)
             nobody(near)
             connection_lost(server, gateway, near, cable)

@@ -40,7 +40,7 @@ EXTRA_DIST += \
 	tests/fake/discord_people.py \
 	tests/fake/discord_text.py \
 	tests/fake/discord_world.py \
-	tests/fake/agent_service.py tests/fake/awaken_service.py tests/fake/ethos_service.py tests/fake/reasonix_service.py \
+	tests/fake/agent_service.py tests/fake/awaken_service.py tests/fake/ethos_service.py tests/fake/reasonix_service.py tests/fake/tirea_service.py \
 	tests/fake/drive.py \
 	tests/fake/faults.py \
 	tests/fake/matrix.py \

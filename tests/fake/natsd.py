@@ -132,6 +132,7 @@ class Cable:
     def __init__(self, port):
         self.target = port
         self.open = True
+        self.refused = 0  # connections while it was cut
         self.sockets = []
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.port = self.listener.getsockname()[1]
@@ -157,6 +158,7 @@ class Cable:
             client, _ = self.listener.accept()
             try:
                 if not self.open:
+                    self.refused += 1
                     raise OSError
                 server = socket.create_connection(("127.0.0.1", self.target))
             except OSError:

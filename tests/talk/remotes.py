@@ -10,6 +10,7 @@ import threading
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "api"))
 
 from door import Door, done, equal, ok, until  # noqa: E402,F401
+from bus import natsd  # noqa: E402,F401
 
 TOKEN = "remote-0123456789abcdef"
 
@@ -72,6 +73,13 @@ def service(name, kind, port, more="", keys=""):
     """The agent `name` of a configuration; `more`: keys of its transport, `keys`: of the agent."""
     return (f'{name} : {{ transport : {{ kind = "sse"; agent = "{kind}"; url = "http://127.0.0.1:{port}/";'
             f' token = "{TOKEN}"; {more} }}; exit_grace_s = 3; term_grace_s = 3; {keys} }};\n')
+
+
+def through_nats(name, url, keys="", **transport):
+    """The agent `name` of a configuration, which is run through NATS."""
+    more = " ".join(f"{k} = {json.dumps(v)};" for k, v in transport.items())
+    return (f'{name} : {{ transport : {{ kind = "nats"; url = ["{url}"]; {more} }};'
+            f' exit_grace_s = 3; term_grace_s = 3; {keys} }};\n')
 
 
 class Near(Door):

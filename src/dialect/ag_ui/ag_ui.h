@@ -99,6 +99,8 @@ void ag_ui_take_activity_delta(const struct ag_ui_event *e);
 /* ag_ui_end.c */
 void ag_ui_each(const struct ag_ui_event *e, struct str array,
                 void (*tell)(const struct ag_ui_event *, struct str));
+/* Whether an interrupt, a JSON object, asks that a call be approved. */
+bool ag_ui_asks_approval(struct arena *scratch, struct str interrupt);
 void ag_ui_take_run_finished(const struct ag_ui_event *e);
 void ag_ui_take_run_error(const struct ag_ui_event *e);
 

@@ -76,9 +76,12 @@ static void ag_ui_end_tell_usage(const struct ag_ui_event *e, bool is_error)
 
 /* Requests. */
 
-static bool ag_ui_end_is_approval(const char *reason)
+bool ag_ui_asks_approval(struct arena *scratch, struct str interrupt)
 {
     static const char *const words[] = {"approv", "permission", "confirm"};
+    const char *const reason = value_text(scratch, value_get_last(interrupt, "reason"), NULL);
+    if (value_equals(value_get_last(value_get_last(interrupt, "metadata"), "kind"), "approval"))
+        return true;
     for (size_t i = 0; reason && i < sizeof(words) / sizeof(words[0]); i++)
         if (strstr(reason, words[i]))
             return true;
@@ -98,10 +101,15 @@ static void tell_interrupt(const struct ag_ui_event *e, struct str interrupt)
     r->request_id = id ? id : "";
     open_calls_add(&e->a->asked, r->request_id, "");
     r->state = "open";
+    const struct str metadata = value_get_last(interrupt, "metadata");
     r->reason = value_text(scratch, value_get_last(interrupt, "reason"), NULL);
-    r->kind = ag_ui_end_is_approval(r->reason) ? "approval" : "input";
+    r->kind = ag_ui_asks_approval(scratch, interrupt) ? "approval" : "input";
     r->message = value_text(scratch, value_get_last(interrupt, "message"), NULL);
     r->tool_use_id = value_text(scratch, value_get_last(interrupt, "toolCallId"), NULL);
+    r->tool = value_text(scratch, value_get_last(metadata, "tool"), NULL);
+    r->subject = value_text(scratch, value_get_last(metadata, "subject"), NULL);
+    r->args = value_json(scratch, value_get_last(metadata, "args"), NULL);
+    r->questions = value_json(scratch, value_get_last(metadata, "questions"), NULL);
     r->schema = value_json(scratch, value_get_last(interrupt, "responseSchema"), NULL);
     r->expires_ms = expires > 0 && expires < 1e12 ? (int64_t)(expires * 1000) : -1;
     r->blocking = true;

@@ -67,6 +67,12 @@ void remote_line_add_settled(struct buf *out, const char *id)
     remote_line_end(out);
 }
 
+void remote_line_add_suspended(struct buf *out)
+{
+    remote_line_begin(out, "suspended");
+    remote_line_end(out);
+}
+
 void remote_line_add_notice(struct buf *out, const char *level, const char *code, const char *text)
 {
     remote_line_begin(out, "notice");

@@ -7,6 +7,8 @@
  *   request  id, question, edits   the service waits for an answer to the request of that ID: to a
  *                                  question, or an approval, with other arguments too if `edits`
  *   settled  id                    it does not wait any more
+ *   suspended                      the next line of the service ends a run that waits for answers,
+ *                                  and belongs to a turn that goes on
  *   notice   level, code, text
  *   error    code, message         ends the turn
  */
@@ -34,6 +36,7 @@ bool remote_line_parse(struct remote_line *l, const char *line, size_t len);
 void remote_line_add_open(struct buf *out, const char *dialect, const char *session); /* or NULL */
 void remote_line_add_request(struct buf *out, const char *id, bool question, bool edits);
 void remote_line_add_settled(struct buf *out, const char *id);
+void remote_line_add_suspended(struct buf *out);
 void remote_line_add_notice(struct buf *out, const char *level, const char *code, const char *text);
 void remote_line_add_error(struct buf *out, const char *code, const char *message);
 /* A line of the service: line breaks become spaces, and it cannot be taken for a control line. */

@@ -18,17 +18,30 @@ struct remote_reader {
     void *state;                   /* its */
     char session[SESSION_MAX + 1]; /* "": the service's own, if it has one */
     bool ended;                    /* the end of the stream was told to it */
+    bool suspends;                 /* the next line of the service suspends the turn */
+    bool resumes;                  /* the next start goes on with it */
 };
 
 /* Where events of the service's dialect go first. */
 struct remote_reader_sink {
-    const struct remote_reader *reader;
+    struct remote_reader *reader;
     const struct dialect_sink *out;
 };
+
+/* Runs that are one turn have one start and one end. */
+static bool remote_read_is_inner(struct remote_reader *r, const struct event *ev)
+{
+    const bool ends = ev->kind == TC_DONE || ev->kind == TC_FINAL || ev->kind == TC_USAGE;
+    const bool goes_on = ev->kind == TC_START && r->resumes;
+    r->resumes &= !goes_on;
+    return (r->suspends && ends) || goes_on;
+}
 
 static void remote_read_emit(void *ctx, struct event *ev)
 {
     const struct remote_reader_sink *const sink = ctx;
+    if (remote_read_is_inner(sink->reader, ev))
+        return;
     if (*sink->reader->session)
         ev->meta.session_id = sink->reader->session;
     sink->out->emit(sink->out->ctx, ev);
@@ -93,6 +106,8 @@ static void remote_read_control(struct remote_reader *r, const struct dialect_si
         dialect_emit_notice(out, remote_read_text(out, l->level, "info"),
                             remote_read_text(out, l->code, NULL),
                             remote_read_text(out, l->text, ""), NULL);
+    else if (value_equals(l->kind, "suspended"))
+        r->suspends = true;
     else if (value_equals(l->kind, "error"))
         remote_read_error(r, out, l);
 }
@@ -114,7 +129,10 @@ static int remote_read_line(void *state, const struct dialect_sink *out, const c
         return -1;
     struct remote_reader_sink sink = {r, out};
     const struct dialect_sink inner = remote_read_sink(&sink);
-    return r->service->line(r->state, &inner, line, len);
+    const int status = r->service->line(r->state, &inner, line, len);
+    r->resumes |= r->suspends;
+    r->suspends = false;
+    return status;
 }
 
 static void remote_read_end(void *state, const struct dialect_sink *out,

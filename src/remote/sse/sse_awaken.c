@@ -211,18 +211,18 @@ static const char *sse_awaken_find_call(const struct sse_awaken *s, const char *
     return NULL;
 }
 
-static void sse_awaken_answer(struct sse_run *r, const struct sse_answer *answer)
+static void sse_awaken_answer(struct sse_run *r, const struct remote_answer *answer)
 {
     struct sse_awaken *const s = sse_run_state(r);
     const char *const call = sse_awaken_find_call(s, answer->id);
-    const bool denies = answer->decision == SSE_DENY;
+    const bool denies = answer->decision == REMOTE_DENY;
     CLEANUP_BUF struct buf body = {0};
     if (!call)
         return;
     buf_add_char(&body, '{');
     jsonw_member_str(&body, "toolCallId", call);
     jsonw_member_str(&body, "action", denies ? "cancel" : "resume");
-    if (answer->decision == SSE_ANSWERED && answer->answers) {
+    if (answer->decision == REMOTE_ANSWERED && answer->answers) {
         jsonw_member_json(&body, "payload", answer->answers);
     } else {
         buf_printf(&body, ",\"payload\":{\"approved\":%s", denies ? "false" : "true");

@@ -221,10 +221,10 @@ static void sse_ethos_add_answer(struct buf *body, const char *answers)
     arena_fini(&a);
 }
 
-static void sse_ethos_answer(struct sse_run *r, const struct sse_answer *answer)
+static void sse_ethos_answer(struct sse_run *r, const struct remote_answer *answer)
 {
     const struct sse_ethos *const s = sse_run_state(r);
-    const bool denies = answer->decision == SSE_DENY;
+    const bool denies = answer->decision == REMOTE_DENY;
     CLEANUP_BUF struct buf body = {0};
     sse_ethos_begin(&body);
     jsonw_member_str(&body, answer->question ? "requestId" : "approvalId", answer->id);

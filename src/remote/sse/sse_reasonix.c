@@ -166,13 +166,13 @@ static void sse_reasonix_cancel(struct sse_run *r)
         sse_run_end(r);
 }
 
-static void sse_reasonix_approve(struct sse_run *r, const struct sse_answer *answer)
+static void sse_reasonix_approve(struct sse_run *r, const struct remote_answer *answer)
 {
     CLEANUP_BUF struct buf body = {0};
     buf_add_char(&body, '{');
     jsonw_member_str(&body, "id", answer->id);
-    jsonw_member_bool(&body, "allow", answer->decision == SSE_ALLOW);
-    jsonw_member_bool(&body, "session", answer->decision == SSE_ALLOW && answer->remember);
+    jsonw_member_bool(&body, "allow", answer->decision == REMOTE_ALLOW);
+    jsonw_member_bool(&body, "session", answer->decision == REMOTE_ALLOW && answer->remember);
     buf_add_char(&body, '}');
     sse_reasonix_post(r, "/approve", body.p, SSE_REPEATABLE, NULL);
 }
@@ -195,7 +195,7 @@ static void sse_reasonix_add_answers(struct buf *out, const char *answers)
 }
 
 /* Without answers nothing was selected. */
-static void sse_reasonix_answer_question(struct sse_run *r, const struct sse_answer *answer)
+static void sse_reasonix_answer_question(struct sse_run *r, const struct remote_answer *answer)
 {
     CLEANUP_BUF struct buf body = {0};
     buf_add_char(&body, '{');
@@ -207,7 +207,7 @@ static void sse_reasonix_answer_question(struct sse_run *r, const struct sse_ans
     sse_reasonix_post(r, "/answer", body.p, SSE_REPEATABLE, NULL);
 }
 
-static void sse_reasonix_answer(struct sse_run *r, const struct sse_answer *answer)
+static void sse_reasonix_answer(struct sse_run *r, const struct remote_answer *answer)
 {
     if (answer->question)
         sse_reasonix_answer_question(r, answer);

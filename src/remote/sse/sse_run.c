@@ -2,27 +2,21 @@
  * Owns the loop, the HTTP client, the headers with the secrets, and the end of the run. */
 #include "remote/sse/sse_run.h"
 
-#include <errno.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/arena.h"
 #include "base/sys/log.h"
-#include "dialect/reader/value.h"
 #include "dialect/remote/remote_line.h"
-#include "io/loop/line_splitter.h"
 #include "io/loop/loop.h"
+#include "remote/remote_commands.h"
 #include "remote/sse/sse_call.h"
 
 #define OUTAGE_MS "30000"
 #define LINGER_MS 2000 /* for calls that are under way at the end */
-#define EOF_MS 1000
-#define STALL_S 90 /* services send something every 15 or 30 s */
+#define STALL_S 90     /* services send something every 15 or 30 s */
 #define HEADERS_MAX 32
 
 static const struct sse_service *const services[] = {&sse_awaken, &sse_ethos, &sse_reasonix,
@@ -36,10 +30,8 @@ struct sse_run {
     struct httpc *http;
     struct event_source *source;
     struct sse_calls calls;
-    struct line_splitter commands;
-    struct loop_fd *input;
-    struct loop_signal *term, *interrupt;
-    struct loop_timer *linger, *eof;
+    struct remote_commands *commands; /* NULL: a probe */
+    struct loop_timer *linger;
     char *url; /* without a slash at its end */
     char *header_lines;
     struct httpc_header headers[HEADERS_MAX]; /* in header_lines */
@@ -293,60 +285,25 @@ void sse_run_reopen_events(struct sse_run *r)
 
 /* ---- commands ---- */
 
-struct sse_command {
-    struct str type, text, session, id, question, decision, reason, args, answers, remember,
-        interrupt;
-};
-
-static void sse_run_take_prompt(struct sse_run *r, struct arena *a, const struct sse_command *c)
-{
-    const char *const text = value_text(a, c->text, NULL);
-    if (r->prompted || !text)
-        return;
-    r->prompted = true;
-    r->service->prompt(r, text, value_text(a, c->session, NULL));
-}
-
-static void sse_run_take_answer(struct sse_run *r, struct arena *a, const struct sse_command *c)
-{
-    const struct sse_answer answer = {
-        .id = value_text(a, c->id, NULL),
-        .decision = value_equals(c->decision, "allow")  ? SSE_ALLOW
-                    : value_equals(c->decision, "deny") ? SSE_DENY
-                                                        : SSE_ANSWERED,
-        .reason = value_text(a, c->reason, NULL),
-        .args = value_json(a, c->args, NULL),
-        .answers = value_json(a, c->answers, NULL),
-        .question = value_is_true(c->question),
-        .remember = value_is_true(c->remember),
-        .interrupt = value_is_true(c->interrupt),
-    };
-    if (answer.id && r->prompted)
-        r->service->answer(r, &answer);
-}
-
-static void sse_run_on_command(void *ctx, const char *line, size_t len, bool complete)
+static void sse_run_on_prompt(void *ctx, const char *text, const char *session)
 {
     struct sse_run *const r = ctx;
-    struct sse_command c = {0};
-    const struct value_row rows[] = {
-        {"type", &c.type},           {"text", &c.text},
-        {"session", &c.session},     {"id", &c.id},
-        {"decision", &c.decision},   {"question", &c.question},
-        {"reason", &c.reason},       {"args", &c.args},
-        {"answers", &c.answers},     {"remember", &c.remember},
-        {"interrupt", &c.interrupt},
-    };
-    if (r->ended || !complete || value_parse_line(line, len, VALUE_ROWS(rows)) < 0)
+    if (r->ended)
         return;
-    struct arena a = {0};
-    if (value_equals(c.type, "prompt"))
-        sse_run_take_prompt(r, &a, &c);
-    else if (value_equals(c.type, "answer"))
-        sse_run_take_answer(r, &a, &c);
-    else if (value_equals(c.type, "cancel"))
-        sse_run_cancel(r);
-    arena_fini(&a);
+    r->prompted = true;
+    r->service->prompt(r, text, session);
+}
+
+static void sse_run_on_answer(void *ctx, const struct remote_answer *answer)
+{
+    struct sse_run *const r = ctx;
+    if (!r->ended)
+        r->service->answer(r, answer);
+}
+
+static void sse_run_on_cancel(void *ctx)
+{
+    sse_run_cancel(ctx);
 }
 
 static void sse_run_on_long_command(void *ctx, uint64_t bytes)
@@ -357,39 +314,17 @@ static void sse_run_on_long_command(void *ctx, uint64_t bytes)
 
 /* Whoever started this program has gone, or wants it to end soon: the service gets a moment to stop
  * the turn. */
-static void sse_run_leave(struct sse_run *r)
+static void sse_run_on_leave(void *ctx)
 {
+    struct sse_run *const r = ctx;
     sse_run_cancel(r);
     if (!r->ended)
         loop_timer_set(r->linger, LINGER_MS);
 }
 
-static void sse_run_on_input(void *arg, unsigned ready)
-{
-    struct sse_run *const r = arg;
-    char bytes[1 << 16];
-    (void)ready;
-    const ssize_t n = read(STDIN_FILENO, bytes, sizeof bytes);
-    if (n > 0) {
-        line_splitter_feed(&r->commands, bytes, (size_t)n);
-    } else if (n == 0 || (errno != EINTR && errno != EAGAIN)) {
-        loop_fd_set(r->input, 0);
-        loop_timer_set(r->eof, EOF_MS);
-    }
-}
-
-/* The host closes the input when it has read the outcome, which the end of the turn follows at
- * once; or the host has gone. */
-static void sse_run_on_eof(void *arg)
-{
-    sse_run_leave(arg);
-}
-
-static void sse_run_on_signal(void *arg, int signo)
-{
-    (void)signo;
-    sse_run_leave(arg);
-}
+static const struct remote_commands_events commands = {sse_run_on_prompt, sse_run_on_answer,
+                                                       sse_run_on_cancel, sse_run_on_leave,
+                                                       sse_run_on_long_command};
 
 /* ---- the probe ---- */
 
@@ -450,12 +385,7 @@ static void sse_run_init(struct sse_run *r, const struct remote_arguments *a)
     r->state = r->service->state_size ? xcalloc(1, r->service->state_size) : NULL;
     r->loop = loop_new();
     r->http = httpc_new(r->loop, &options);
-    r->commands = (struct line_splitter){
-        .line = sse_run_on_command, .dropped = sse_run_on_long_command, .ctx = r};
-    r->term = loop_signal_new(r->loop, SIGTERM, sse_run_on_signal, r);
-    r->interrupt = loop_signal_new(r->loop, SIGINT, sse_run_on_signal, r);
     r->linger = loop_timer_new(r->loop, sse_run_on_linger, r);
-    r->eof = loop_timer_new(r->loop, sse_run_on_eof, r);
 }
 
 static void sse_run_fini(struct sse_run *r)
@@ -464,12 +394,8 @@ static void sse_run_fini(struct sse_run *r)
     sse_call_free_all(&r->calls);
     httpc_free(r->http);
     loop_timer_free(r->linger);
-    loop_timer_free(r->eof);
-    loop_signal_free(r->term);
-    loop_signal_free(r->interrupt);
-    loop_fd_free(r->input);
+    remote_commands_free(r->commands);
     loop_free(r->loop);
-    line_splitter_fini(&r->commands);
     if (r->service->close)
         r->service->close(r->state);
     free(r->state);
@@ -489,7 +415,7 @@ int remote_sse_follow(const struct remote_arguments *a, struct tc_err *err)
     if (sse_run_setting(&r, "probe"))
         sse_run_probe(&r);
     else
-        r.input = loop_fd_new(r.loop, STDIN_FILENO, LOOP_READ, sse_run_on_input, &r);
+        r.commands = remote_commands_new(r.loop, &commands, &r);
     loop_run(r.loop);
     sse_run_fini(&r);
     return 0;

@@ -12,20 +12,10 @@
 #include "base/str.h"
 #include "base/sys/err.h"
 #include "remote/remote.h"
+#include "remote/remote_commands.h"
 #include "remote/sse/event_source.h"
 
 struct sse_run;
-
-/* What was decided on a request; strings are borrowed. */
-struct sse_answer {
-    const char *id;
-    enum { SSE_ALLOW, SSE_DENY, SSE_ANSWERED } decision;
-    const char *reason;  /* or NULL */
-    const char *args;    /* JSON object, or NULL */
-    const char *answers; /* JSON object: question ID to a text, or to a list of texts; or NULL */
-    bool question;       /* the request is a question, not an approval; see sse_run_write_request */
-    bool remember, interrupt;
-};
 
 /* One kind of service. `r` gives its state and all else. */
 struct sse_service {
@@ -36,7 +26,7 @@ struct sse_service {
     size_t state_size; /* allocated zeroed */
     /* Begins the turn. `session` may be NULL: a new conversation. */
     void (*prompt)(struct sse_run *r, const char *text, const char *session);
-    void (*answer)(struct sse_run *r, const struct sse_answer *answer);
+    void (*answer)(struct sse_run *r, const struct remote_answer *answer);
     /* Stops the turn, or ends the run if none was started. Called once. */
     void (*cancel)(struct sse_run *r);
     struct event_source_events events; /* ctx is the run; `dropped` may be NULL */

@@ -207,11 +207,11 @@ static void sse_turncast_closed(void *ctx, const struct event_source_closed *clo
 
 /* ---- what is decided ---- */
 
-static const char *sse_turncast_choice(const struct sse_answer *answer)
+static const char *sse_turncast_choice(const struct remote_answer *answer)
 {
-    if (answer->decision == SSE_DENY)
+    if (answer->decision == REMOTE_DENY)
         return answer->interrupt ? "deny_stop" : "deny";
-    if (answer->decision == SSE_ANSWERED)
+    if (answer->decision == REMOTE_ANSWERED)
         return "answer";
     return answer->remember ? "allow_session" : "allow";
 }
@@ -226,7 +226,7 @@ static void sse_turncast_add_escaped(struct buf *out, const char *text)
             buf_printf(out, "%%%02X", (unsigned char)*text);
 }
 
-static void sse_turncast_answer(struct sse_run *r, const struct sse_answer *answer)
+static void sse_turncast_answer(struct sse_run *r, const struct remote_answer *answer)
 {
     const struct sse_turncast *const t = sse_run_state(r);
     CLEANUP_BUF struct buf path = {0}, body = {0};

@@ -46,6 +46,38 @@ static void test_error(void)
     reading_fini(&r);
 }
 
+#define RUN "'threadId':'t','runId':"
+#define AG_UI_OPEN "{'remote':'open','dialect':'ag-ui','session':'t'}\n"
+#define ASKS                                                                                       \
+    "'outcome':{'type':'interrupt','interrupts':[{'id':'i','reason':'tool_call','metadata':"       \
+    "{'kind':'approval','tool':'Bash','args':{'command':'ls'}}}]}"
+
+/* Runs that are one turn. */
+static void test_suspended(void)
+{
+    struct reading r;
+    reading_of(&r, "remote",
+               AG_UI_OPEN "{'type':'RUN_STARTED'," RUN "'1'}\n"
+                          "{'type':'TEXT_MESSAGE_CHUNK','messageId':'m','delta':'First.'}\n"
+                          "{'remote':'request','id':'i','question':false,'edits':false}\n"
+                          "{'remote':'suspended'}\n"
+                          "{'type':'RUN_FINISHED'," RUN "'1'," ASKS
+                          ",'usage':[{'inputTokens':1}]}\n"
+                          "{'type':'RUN_STARTED'," RUN "'2'}\n"
+                          "{'type':'TEXT_MESSAGE_CHUNK','messageId':'n','delta':'Second.'}\n"
+                          "{'type':'RUN_FINISHED'," RUN "'2','usage':[{'inputTokens':2}]}\n"
+                          "{'type':'RUN_STARTED'," RUN "'3'}\n");
+    ok(strstr(reading_last(&r, "final"), "Second.") && r.counts[TC_FINAL] == 1,
+       "runs that wait for answers are one turn, with one answer");
+    ok(r.counts[TC_DONE] == 1 && strstr(reading_last(&r, "done"), "completed"), "and one end");
+    ok(r.counts[TC_USAGE] == 1, "their usage is told once");
+    ok(reading_count(&r, "request {\"request_id\":\"i\",\"kind\":\"approval\",\"state\":"
+                         "\"open\",\"tool\":\"Bash\"") == 1,
+       "what is asked is told with its tool");
+    ok(r.counts[TC_START] == 2, "only a start behind such an end goes on with the turn");
+    reading_fini(&r);
+}
+
 static void test_write(void)
 {
     CLEANUP_BUF struct buf out = {0};
@@ -106,6 +138,7 @@ int main(void)
     plan_lazy();
     test_service_lines();
     test_error();
+    test_suspended();
     test_write();
     test_input();
     return 0;
