@@ -13,7 +13,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from bus import ASKER, Member, done, equal, natsd, ok, skip_without_server, until  # noqa: E402
 from talk import Fake, telegram  # noqa: E402
 
-STRANGER = 2000
+FRIEND, STRANGER = 1000, 2000
 SECRET = "echo zanzibar"
 
 
@@ -155,6 +155,14 @@ def say(fake, user, text):
     return until(lambda: told(fake, user)[before:], f"an answer to {text!r}")[-1]
 
 
+def session(fake, id_):
+    """Of the agent that answers a friend."""
+    fake.control("message", {"from": FRIEND, "text": f"id={id_}"})
+    found = until(lambda: [m for text in told(fake, FRIEND) if (m := re.search(f"Answer {id_} of ([^:]+):", text))],
+                  f"the answer {id_}")
+    return found[-1].group(1)
+
+
 def leads(host):
     status, text = host.run("status", "--json")
     found = [i for i in json.loads(text)["instances"] if i["name"] == "tg"] if status == 0 else []
@@ -168,8 +176,11 @@ def people(fake, a, b):
     equal(leader.run("pair", "tg", code)[0], 0, "a person is paired where the bot runs")
     until(lambda: str(STRANGER) in other.run("pair")[1], "and is known on the other host")
     ok("The agent other answers" in say(fake, STRANGER, "/agent other"), "the person chooses another agent")
+    before = session(fake, "n1")
     leader.stop()
     until(lambda: leads(other), "the other host leads the bot")
+    equal(session(fake, "n2"), before, "the session of a conversation goes on there")
+    say(fake, FRIEND, "/new")
     ok("go to the agent other," in say(fake, STRANGER, "/start"), "where the person may write, and the choice holds")
     equal(other.run("pair", "--revoke", "tg", str(STRANGER))[0], 0, "the person is unpaired there")
     leader.start()
@@ -178,6 +189,7 @@ def people(fake, a, b):
     other.stop()
     until(lambda: leads(leader), "which leads the bot again")
     ok("for an hour:" in say(fake, STRANGER, "/start"), "and knows a stranger")
+    ok(session(fake, "n3") != before, "a session that was ended on another host is not continued")
     other.start()
 
 

@@ -12,6 +12,7 @@
 #include "core/bus/bus.h"
 #include "core/conversation/turn_scheduler.h"
 #include "core/dispatch/dispatch.h"
+#include "core/host/host_sharing.h"
 #include "core/host/instance_leaders.h"
 #include "core/turnlog/turnlog.h"
 #include "event/json/json_writer.h"
@@ -217,6 +218,13 @@ static void add_host(struct buf *out, const struct control *c)
 
 /* ---- the whole ---- */
 
+static void control_status_add_shared(struct buf *out, const struct conf *conf)
+{
+    CLEANUP_BUF struct buf shared = {0};
+    if (host_sharing_describe(conf, &shared))
+        jsonw_member_str(out, "shared", shared.p);
+}
+
 static void control_status_tell(const struct control_status_query *a, enum journal_status status,
                                 const struct journal_stats *stats)
 {
@@ -243,6 +251,7 @@ static void control_status_tell(const struct control_status_query *a, enum journ
     buf_add_str(&out, "[");
     budgets_each(host.budgets, control_status_add_budget, &out);
     buf_add_str(&out, "]");
+    control_status_add_shared(&out, host_conf(a->control->server));
     if (host.bus)
         control_append_bus(&out, host.bus);
     if (status == JOURNAL_DONE)

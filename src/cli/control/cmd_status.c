@@ -57,6 +57,15 @@ static void print_bus(const json_t *bus)
     putchar('\n');
 }
 
+static void print_shared(const json_t *s)
+{
+    if (!json_object_get(s, "shared"))
+        return;
+    fputs("  shared         ", stdout);
+    print_table_string(s, "shared", 0);
+    putchar('\n');
+}
+
 static void print_turns(const json_t *turns)
 {
     size_t i;
@@ -322,6 +331,7 @@ static void print_table(const json_t *s)
 {
     print_host(s);
     print_bus(json_object_get(s, "bus"));
+    print_shared(s);
     print_turns(json_object_get(s, "turns"));
     print_agents(print_table_get_int(s, "waiting_agents"));
     print_requests(print_table_get_int(s, "open_requests"));

@@ -9,6 +9,7 @@
 #include "cli/inspect/conf_check.h"
 #include "cli/inspect/finding_report.h"
 #include "cli/inspect/plugin_describe.h"
+#include "core/host/host_sharing.h"
 
 static const struct args_option rows[] = {
     ARG_CONFIG,
@@ -23,10 +24,14 @@ static int cmd_check_print(struct findings *findings, const struct conf *conf, c
         finding_report_print_json(findings, file);
     else
         finding_report_print_lines(findings);
-    if (!json && conf && !findings->errors)
+    if (!json && conf && !findings->errors) {
+        CLEANUP_BUF struct buf shared = {0};
         printf("%s: OK (%zu agent%s, %zu instance%s)\n", conf->file, conf->n_agents,
                PLURAL(conf->n_agents, "", "s"), conf->n_instances,
                PLURAL(conf->n_instances, "", "s"));
+        if (host_sharing_describe(conf, &shared))
+            printf("%s: hosts share %s\n", conf->file, shared.p);
+    }
     return findings->errors ? EXIT_USAGE : 0;
 }
 

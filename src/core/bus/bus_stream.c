@@ -41,6 +41,7 @@ static const struct bus_stream_row {
     [BUS_WORK] = {"_WORK", ".work", NULL, KIND_STREAM, 0, -1, -1, 100000, true, true},
     [BUS_RUNS] = {"_run", "_run", NULL, KIND_BUCKET, 7 * DAY, -1, 1, -1, false, false},
     [BUS_HOMES] = {"_home", "_home", NULL, KIND_BUCKET, 0, -1, 1, -1, false, false},
+    [BUS_LOCKS] = {"_lock", "_lock", NULL, KIND_BUCKET, 0, -1, 1, -1, false, false},
 };
 
 void bus_stream_name(struct buf *out, const struct bus_names *names, enum bus_stream stream)

@@ -12,7 +12,8 @@
 /* Streams: events of turns; what is known of turns; turns that another host is to run, and their
  * outcomes; the work queue, whose messages only wake up the hosts that take them. Buckets: leases
  * of hosts by their names; leases of instances by theirs, whose holder alone runs the instance;
- * what hosts share and keep; which host runs a turn, by turn; the host of each conversation. */
+ * what hosts share and keep; which host runs a turn, by turn; the host of each conversation; which
+ * host runs a turn of a conversation. */
 enum bus_stream {
     BUS_EVENTS,
     BUS_STATES,
@@ -23,8 +24,9 @@ enum bus_stream {
     BUS_WORK,
     BUS_RUNS,
     BUS_HOMES,
+    BUS_LOCKS,
 };
-#define BUS_STREAMS 9
+#define BUS_STREAMS 10
 
 /* Both are borrowed. */
 struct bus_names {

@@ -275,6 +275,7 @@ static int host_join_bus(struct host *s, struct tc_err *err)
     if (!s->bus)
         return -1;
     host_share_settings(s);
+    turn_locks_set_bus(s->locks, s->bus, s->conf->bus.lost_after_ms);
     s->others.member = fleet_member_new(&(struct fleet_member_spec){
         .bus = s->bus, .parts = host_scheduler_spec(s), .own = s->conversations});
     return 0;
@@ -537,14 +538,14 @@ void host_close(struct host *s)
     instance_leaders_free(s->others.leaders);
     s->others.leaders = NULL;
     host_sharing_free(s->others.sharing);
+    if (s->locks)
+        turn_locks_close(s->locks);
     fleet_member_stop(s->others.member);
     bus_free(s->bus);
     if (s->conversations)
         turn_scheduler_leave_away(s->conversations);
     instance_changes_free(s->changes);
     dispatch_free(s->dispatch, GRACE_MS);
-    if (s->locks)
-        turn_locks_close(s->locks);
     settings_worker_free(s->settings); /* what it still answers may go to the journal */
     journal_async_close(s->journal);
     outcome_forwarding_free(s->others.forwarding);

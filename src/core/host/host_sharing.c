@@ -17,6 +17,22 @@ struct host_sharing {
     void *ctx;
 };
 
+bool host_sharing_describe(const struct conf *conf, struct buf *out)
+{
+    const bool has_redis = conf->store.kind == CONF_REDIS, has_bus = conf->bus.urls;
+    const bool has_locks = has_redis ? conf->store.lock_s > 0 : has_bus;
+    if (!has_redis && !has_bus)
+        return false;
+    buf_printf(out, "visibility%s sessions of conversations by %s",
+               has_locks ? ", locks and" : " and", has_redis ? "Redis" : "the bus");
+    if (has_bus)
+        buf_add_str(out, has_redis ? "; turns, standing approvals, paired people and choices of "
+                                     "conversations by the bus"
+                                   : ", which also shares turns, standing approvals, paired people "
+                                     "and choices of conversations");
+    return true;
+}
+
 static void host_sharing_on_ready(void *arg)
 {
     struct host_sharing *const s = arg;

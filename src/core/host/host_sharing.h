@@ -11,6 +11,10 @@
 
 struct host_sharing;
 
+/* Appends what hosts with this configuration share, and by what: "locks and sessions of
+ * conversations by Redis, …". False: nothing. */
+bool host_sharing_describe(const struct conf *conf, struct buf *out);
+
 struct host_sharing_spec {
     struct loop *loop;
     struct bus *bus;

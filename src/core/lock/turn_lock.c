@@ -15,9 +15,12 @@
 #include "base/sys/clock.h"
 #include "base/sys/log.h"
 #include "base/sys/uuid.h"
+#include "core/lock/turn_lock_bus.h"
 #include "core/lock/turn_lock_redis.h"
 
 #define TRY_AGAIN_MS 500
+#define BUS_LOCK_MS 15000        /* how often a host without locks looks, on the bus: a third */
+#define BUS_WAIT_MS 60000        /* for which a message waits for a bus that is away */
 #define HOST_KEY "lock:host"     /* in the journal: how this host is named in Redis */
 #define OTHERS_KEY "lock:others" /* and how many others shared Redis when it answered last */
 
@@ -30,12 +33,19 @@ struct turn_lock {
     int64_t until_ms;      /* of one that is held */
     int64_t away_since_ms; /* of one that waits for Redis */
     uint64_t ask;          /* the newest request about it; 0: none is under way */
+    /* Of the bus. */
+    struct turn_lock_session session; /* that the next host goes on with */
+    uint64_t rival;                   /* as in turn_lock_request */
+    int64_t rival_since_ms;
+    bool is_doubtful; /* there was no connection: another host may have taken it */
 };
 
 struct turn_locks {
     struct loop *loop;
     struct journal_async *journal;
-    struct settings_worker *settings; /* NULL: every lock is this host's */
+    struct settings_worker *settings; /* NULL: they are not in Redis */
+    struct turn_lock_bus *bus;        /* NULL: nor on the bus; then every lock is this host's */
+    int64_t lock_ms, wait_ms;
     struct session_store *sessions;
     const struct turn_lock_events *events;
     void *ctx;
@@ -44,7 +54,7 @@ struct turn_locks {
     struct turn_lock_redis redis;
     char *name, *host; /* host: NULL until the journal has answered */
     char token[37];
-    int64_t others; /* other hosts; -1: Redis has never told */
+    int64_t others; /* other hosts; -1: nobody has ever told */
     int64_t greeted_ms;
     uint64_t asks;
     bool closed;
@@ -64,6 +74,8 @@ static struct turn_lock *turn_lock_find(const struct turn_locks *l, const char *
 static void turn_lock_remove(struct turn_lock *k)
 {
     LIST_REMOVE(k, next);
+    free(k->session.agent);
+    free(k->session.id);
     free(k->conversation);
     free(k);
 }
@@ -88,7 +100,7 @@ static void turn_lock_lose(struct turn_locks *l, struct turn_lock *k, const char
     l->events->lost(l->ctx, conversation);
 }
 
-/* ---- requests to Redis ---- */
+/* ---- requests to Redis or the bus ---- */
 
 struct turn_lock_errand {
     struct turn_locks *all;
@@ -105,7 +117,7 @@ struct turn_lock_errand {
 
 static int64_t turn_lock_ms(const struct turn_locks *l)
 {
-    return l->redis.store->lock_s * 1000;
+    return l->lock_ms;
 }
 
 static void turn_lock_beat_soon(struct turn_locks *l)
@@ -121,10 +133,11 @@ static int64_t turn_lock_lease(const struct turn_locks *l)
     return turn_lock_ms(l) - turn_lock_ms(l) / 10;
 }
 
-/* No other host shares Redis, as far as is known: then its absence is no reason to wait. */
+/* No other host shares Redis or the bus, as far as is known: then its absence is no reason to wait.
+ */
 static bool turn_lock_is_alone(const struct turn_locks *l)
 {
-    return l->others == 0;
+    return l->others == 0 || (l->bus && l->others < 0);
 }
 
 static void turn_lock_on_away(struct turn_locks *l, struct turn_lock *k)
@@ -138,18 +151,30 @@ static void turn_lock_on_away(struct turn_locks *l, struct turn_lock *k)
     }
     if (k->state != TURN_LOCK_AWAY)
         k->away_since_ms = now;
-    if (now - k->away_since_ms >= l->redis.store->lock_wait_s * 1000)
+    if (now - k->away_since_ms >= l->wait_ms)
         turn_lock_change(l, k, TURN_LOCK_GIVEN_UP);
     else
         turn_lock_change(l, k, TURN_LOCK_AWAY);
 }
 
+static void turn_lock_swap_session(struct turn_lock_session *a, struct turn_lock_session *b)
+{
+    const struct turn_lock_session was = *a;
+    *a = *b;
+    *b = was;
+}
+
 static void turn_lock_on_done(struct turn_locks *l, struct turn_lock *k,
-                              const struct turn_lock_request *q, int64_t sent_ms)
+                              struct turn_lock_request *q, int64_t sent_ms)
 {
     k->fence = q->fence;
     k->moved = q->moved;
-    k->until_ms = sent_ms + turn_lock_lease(l);
+    k->until_ms = l->bus ? 0 : sent_ms + turn_lock_lease(l);
+    k->is_doubtful = false;
+    if (!k->session.agent)
+        turn_lock_swap_session(&k->session, &q->session);
+    if (k->session.agent && q->moved)
+        session_store_adopt(l->sessions, k->session.agent, k->conversation, k->session.id);
     if (k->state != TURN_LOCK_HELD)
         turn_lock_change(l, k, TURN_LOCK_HELD);
     else
@@ -157,8 +182,10 @@ static void turn_lock_on_done(struct turn_locks *l, struct turn_lock *k,
 }
 
 static void turn_lock_take_answer(struct turn_locks *l, struct turn_lock *k,
-                                  const struct turn_lock_request *q, int64_t sent_ms)
+                                  struct turn_lock_request *q, int64_t sent_ms)
 {
+    k->rival = q->rival;
+    k->rival_since_ms = q->rival_since_ms;
     if (q->done)
         turn_lock_on_done(l, k, q, sent_ms);
     else if (k->state == TURN_LOCK_HELD)
@@ -172,8 +199,9 @@ static void turn_lock_note_others(struct turn_locks *l, int64_t others)
     if (l->others == others)
         return;
     if (others && l->others <= 0)
-        log_write(LOG_INFO, "host", "%lld other host%s the locks of conversations in Redis",
-                  (long long)others, PLURAL(others, " uses", "s use"));
+        log_write(LOG_INFO, "host", "%lld other host%s the locks of conversations %s",
+                  (long long)others, PLURAL(others, " uses", "s use"),
+                  l->bus ? "on the bus" : "in Redis");
     l->others = others;
     journal_async_kv_put(l->journal, OTHERS_KEY, others ? "1" : "0", NULL, NULL);
 }
@@ -220,10 +248,14 @@ static void turn_lock_on_answers(struct turn_lock_errand *e)
 static void turn_lock_on_errand(void *arg)
 {
     struct turn_lock_errand *const e = arg;
-    if (e->rc == 0)
+    if (e->rc == 0 && !e->all->bus)
         turn_lock_note_others(e->all, e->others);
     if (!e->all->closed)
         turn_lock_on_answers(e);
+    for (size_t i = 0; i < e->n; i++) {
+        free(e->requests[i].session.agent);
+        free(e->requests[i].session.id);
+    }
     arena_fini(&e->arena);
     free(e);
 }
@@ -241,13 +273,30 @@ static void turn_lock_errand_add(struct turn_lock_errand *e, enum turn_lock_verb
 {
     ASSERT(e->n < TURN_LOCK_CALL_MAX);
     e->requests[e->n] = (struct turn_lock_request){
-        .verb = verb, .conversation = arena_strdup(&e->arena, k->conversation), .fence = k->fence};
+        .verb = verb,
+        .conversation = arena_strdup(&e->arena, k->conversation),
+        .fence = k->fence,
+        .is_begun = k->state == TURN_LOCK_HELD,
+        .rival = k->rival,
+        .rival_since_ms = k->rival_since_ms,
+    };
     e->asks[e->n++] = k->ask = ++e->all->asks;
+}
+
+static void turn_lock_on_bus(void *ctx, int rc)
+{
+    struct turn_lock_errand *const e = ctx;
+    e->rc = rc;
+    turn_lock_on_errand(e);
 }
 
 static void turn_lock_submit(struct turn_lock_errand *e)
 {
     e->sent_ms = e->all->greeted_ms = clock_mono_ms();
+    if (e->all->bus) {
+        turn_lock_bus_ask(e->all->bus, &e->requests[0], turn_lock_on_bus, e);
+        return;
+    }
     settings_worker_submit(e->all->settings, turn_lock_work, turn_lock_on_late, turn_lock_on_errand,
                            e);
 }
@@ -274,6 +323,8 @@ static bool turn_lock_is_due(const struct turn_locks *l, const struct turn_lock 
         return false;
     if (k->state != TURN_LOCK_HELD || !k->fence)
         return true;
+    if (l->bus)
+        return k->is_doubtful;
     return clock_mono_ms() >= k->until_ms - turn_lock_lease(l) + turn_lock_ms(l) / 3;
 }
 
@@ -287,7 +338,7 @@ static void turn_lock_ask_due(struct turn_locks *l)
         e = e ? e : turn_lock_errand_new(l);
         turn_lock_errand_add(
             e, k->state == TURN_LOCK_HELD && k->fence ? TURN_LOCK_RENEW : TURN_LOCK_TAKE, k);
-        if (e->n < TURN_LOCK_CALL_MAX)
+        if (e->n < (l->bus ? 1 : TURN_LOCK_CALL_MAX))
             continue;
         turn_lock_submit(e);
         e = NULL;
@@ -303,7 +354,7 @@ static void turn_lock_on_beat(void *arg)
         return;
     turn_lock_expire(l);
     turn_lock_ask_due(l);
-    if (clock_mono_ms() - l->greeted_ms >= turn_lock_ms(l) / 3)
+    if (!l->bus && clock_mono_ms() - l->greeted_ms >= turn_lock_ms(l) / 3)
         turn_lock_submit(turn_lock_errand_new(l));
     turn_lock_beat_soon(l);
 }
@@ -312,7 +363,7 @@ static void turn_lock_on_beat(void *arg)
 
 static bool turn_locks_are_shared(const struct turn_locks *l)
 {
-    return l && l->settings;
+    return l && (l->settings || l->bus);
 }
 
 enum turn_lock_state turn_lock_want(struct turn_locks *l, const char *conversation)
@@ -346,7 +397,9 @@ void turn_lock_release(struct turn_locks *l, const char *conversation)
         turn_locks_are_shared(l) && !l->closed ? turn_lock_find(l, conversation) : NULL;
     if (!k)
         return;
-    if (k->state == TURN_LOCK_HELD || k->ask) {
+    if (l->bus && (k->state == TURN_LOCK_HELD || k->ask)) {
+        turn_lock_bus_drop(l->bus, conversation, &k->session);
+    } else if (k->state == TURN_LOCK_HELD || k->ask) {
         struct turn_lock_errand *const e = turn_lock_errand_new(l);
         turn_lock_errand_add(e, TURN_LOCK_DROP, k);
         turn_lock_submit(e);
@@ -406,13 +459,15 @@ struct turn_locks *turn_locks_new(struct loop *loop, struct journal_async *journ
     struct turn_locks *const l = xcalloc(1, sizeof *l);
     const struct conf_store *const store = settings_worker_store_conf(settings);
     LIST_INIT(&l->list);
-    if (store->kind != CONF_REDIS || !store->lock_s)
-        return l;
     l->loop = loop;
     l->journal = journal;
-    l->settings = settings;
     l->sessions = sessions;
     l->others = -1;
+    if (store->kind != CONF_REDIS || !store->lock_s)
+        return l;
+    l->settings = settings;
+    l->lock_ms = store->lock_s * 1000;
+    l->wait_ms = store->lock_wait_s * 1000;
     char name[65] = "";
     if (!host && gethostname(name, sizeof name - 1) < 0)
         snprintf(name, sizeof name, "turncast");
@@ -423,6 +478,62 @@ struct turn_locks *turn_locks_new(struct loop *loop, struct journal_async *journ
     journal_async_kv_get(journal, HOST_KEY, turn_locks_on_host, l);
     journal_async_kv_get(journal, OTHERS_KEY, turn_locks_on_others, l);
     return l;
+}
+
+/* ---- the bus ---- */
+
+/* There is a connection again. */
+static void turn_locks_on_active(void *ctx)
+{
+    struct turn_locks *const l = ctx;
+    struct turn_lock *k;
+    LIST_FOREACH (k, &l->list, next)
+        k->is_doubtful = true;
+    turn_lock_on_beat(l);
+}
+
+static void turn_locks_on_looked(void *ctx, size_t others)
+{
+    turn_lock_note_others(ctx, (int64_t)others);
+}
+
+static void turn_locks_on_session(void *ctx, const char *agent, const char *conversation,
+                                  const char *id)
+{
+    const struct turn_locks *const l = ctx;
+    struct turn_lock *const k = turn_lock_find(l, conversation);
+    struct turn_lock_session session = {xstrdup(agent), xstrdup(id)};
+    if (k && k->state == TURN_LOCK_HELD)
+        turn_lock_swap_session(&k->session, &session);
+    else if (!l->closed)
+        turn_lock_bus_note(l->bus, conversation, &session);
+    free(session.agent);
+    free(session.id);
+}
+
+static void turn_locks_on_bus_others(void *ctx, enum journal_status status, const char *text)
+{
+    struct turn_locks *const l = ctx;
+    if (status == JOURNAL_DONE && l->others < 0)
+        l->others = strtoll(text, NULL, 10);
+}
+
+void turn_locks_set_bus(struct turn_locks *l, struct bus *bus, int64_t lost_after_ms)
+{
+    if (l->settings)
+        return;
+    l->lock_ms = BUS_LOCK_MS;
+    l->wait_ms = BUS_WAIT_MS;
+    l->host = xstrdup("");
+    l->beat = loop_timer_new(l->loop, turn_lock_on_beat, l);
+    journal_async_kv_get(l->journal, OTHERS_KEY, turn_locks_on_bus_others, l);
+    session_store_set_watch(l->sessions, turn_locks_on_session, l);
+    l->bus = turn_lock_bus_new(&(struct turn_lock_bus_spec){.bus = bus,
+                                                            .journal = l->journal,
+                                                            .lost_after_ms = lost_after_ms,
+                                                            .active = turn_locks_on_active,
+                                                            .looked = turn_locks_on_looked,
+                                                            .ctx = l});
 }
 
 void turn_locks_set_events(struct turn_locks *l, const struct turn_lock_events *events, void *ctx)
@@ -436,6 +547,10 @@ void turn_locks_close(struct turn_locks *l)
     l->closed = true;
     if (l->beat)
         loop_timer_set(l->beat, -1);
+    if (l->bus)
+        session_store_set_watch(l->sessions, NULL, NULL);
+    turn_lock_bus_free(l->bus);
+    l->bus = NULL;
 }
 
 void turn_locks_free(struct turn_locks *l)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * Locks of conversations among the hosts that share a Redis: a turn begins only while this host has
- * the lock of its conversation. Takes, renews and drops the locks through the settings worker, and
- * tells the owner when it has one or lost one. Without Redis, or with lock_s = 0, each lock is this
- * host's at once. Loop thread only.
+ * Locks of conversations among the hosts that share a Redis, or a bus: a turn begins only while
+ * this host has the lock of its conversation. Takes, renews and drops the locks through the
+ * settings worker, and tells the owner when it has one or lost one. Without Redis, or with lock_s =
+ * 0, each lock is this host's at once. Loop thread only.
  *
  * A lock that was not renewed expires; what the host has begun under it must have ended by then, so
  * it is lost here (and at turn_lock_until_ms the shim kills the agent) a tenth of lock_s before.
@@ -10,6 +10,7 @@
 #ifndef CORE_LOCK_TURN_LOCK_H
 #define CORE_LOCK_TURN_LOCK_H
 
+#include "core/bus/bus.h"
 #include "core/settings/session_store.h"
 
 struct turn_locks;
@@ -37,8 +38,14 @@ struct turn_lock_events {
 struct turn_locks *turn_locks_new(struct loop *loop, struct journal_async *journal,
                                   struct settings_worker *settings, struct session_store *sessions,
                                   const char *host);
+/* Locks are on the bus, if they are not in Redis. Such a lock does not expire (turn_lock_bus.h): a
+ * turn that runs when the bus goes away is finished, and lost if another host has taken its
+ * conversation when the bus is back. While the bus is away, conversations that this host had last
+ * go on; others wait, unless it has never met another host. Before the first lock is wanted. */
+void turn_locks_set_bus(struct turn_locks *l, struct bus *bus, int64_t lost_after_ms);
 void turn_locks_set_events(struct turn_locks *l, const struct turn_lock_events *events, void *ctx);
-/* Before the settings worker is freed: nothing is asked, told or tried again any more. */
+/* Before the bus and the settings worker are freed: nothing is asked, told or tried again any more.
+ */
 void turn_locks_close(struct turn_locks *l);
 /* After the settings worker. NULL is fine. */
 void turn_locks_free(struct turn_locks *l);

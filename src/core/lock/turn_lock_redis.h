@@ -11,6 +11,7 @@
 #define CORE_LOCK_TURN_LOCK_REDIS_H
 
 #include "conf/conf.h"
+#include "core/lock/turn_lock_request.h"
 #include "io/redis/redis.h"
 
 #define TURN_LOCK_CALL_MAX 32               /* requests of a call */
@@ -20,19 +21,6 @@ struct turn_lock_redis {
     const struct conf_store *store;
     const char *host;  /* this one: the same in each of its lives, and of no other */
     const char *token; /* of this life */
-};
-
-struct turn_lock_request {
-    enum turn_lock_verb {
-        TURN_LOCK_TAKE,  /* also from an earlier life of this host */
-        TURN_LOCK_RENEW, /* also one that has expired, if nobody has taken it since */
-        TURN_LOCK_DROP,
-    } verb;
-    const char *conversation;
-    int64_t fence; /* the number of the lock: of RENEW before, of TAKE behind the call */
-    /* filled by the call */
-    bool done;  /* false: it is another host's */
-    bool moved; /* TAKE: another host had it since this one */
 };
 
 /* Up to TURN_LOCK_CALL_MAX requests, in their order; 0 makes the host known. *others: how many

@@ -30,6 +30,8 @@ struct session_store {
     const char *host;                      /* in the record of locks; or "" */
     struct session_store_pending *unsaved; /* at most one of a conversation; the newest first */
     size_t n_unsaved;
+    void (*changed)(void *ctx, const char *agent, const char *conversation, const char *id);
+    void *ctx;
 };
 
 static char *session_store_key_of(const char *agent, const char *conversation)
@@ -240,6 +242,8 @@ void session_store_save(struct session_store *s, const char *agent, const char *
     CLEANUP_FREE char *key = session_store_key_of(agent, conversation);
     journal_async_kv_put(s->journal, key, id, NULL, NULL);
     share(s, agent, conversation, id, fence);
+    if (s->changed)
+        s->changed(s->ctx, agent, conversation, id);
 }
 
 static char *spent_key_of(const char *agent, const char *conversation)
@@ -267,6 +271,25 @@ void session_store_delete(struct session_store *s, const char *agent, const char
     journal_async_kv_put(s->journal, key, NULL, NULL, NULL);
     session_store_keep_spent(s, agent, conversation, NULL);
     share(s, agent, conversation, NULL, SESSION_FENCE_CHOSEN);
+    if (s->changed)
+        s->changed(s->ctx, agent, conversation, NULL);
+}
+
+void session_store_adopt(struct session_store *s, const char *agent, const char *conversation,
+                         const char *id)
+{
+    CLEANUP_FREE char *key = session_store_key_of(agent, conversation);
+    journal_async_kv_put(s->journal, key, id, NULL, NULL);
+    session_store_keep_spent(s, agent, conversation, NULL);
+}
+
+void session_store_set_watch(struct session_store *s,
+                             void (*changed)(void *ctx, const char *agent, const char *conversation,
+                                             const char *id),
+                             void *ctx)
+{
+    s->changed = changed;
+    s->ctx = ctx;
 }
 
 /* ---- its life ---- */

@@ -27,6 +27,15 @@ void session_store_find(struct session_store *s, const char *agent, const char *
  * Redis nothing is written by a turn whose conversation has gone on under another lock. */
 void session_store_save(struct session_store *s, const char *agent, const char *conversation,
                         const char *id, int64_t fence);
+/* Another host has continued the conversation: what is kept here is replaced; id NULL: a new one
+ * is to begin. */
+void session_store_adopt(struct session_store *s, const char *agent, const char *conversation,
+                         const char *id);
+/* `changed`, or NULL, is called when a turn or a person has changed a session, id NULL: deleted. */
+void session_store_set_watch(struct session_store *s,
+                             void (*changed)(void *ctx, const char *agent, const char *conversation,
+                                             const char *id),
+                             void *ctx);
 /* The running totals (turn_spent) of the conversation's session: of this host only. `done` gets
  * JOURNAL_NO_CHANGE when there are none; it is called before that of a later session_store_find. */
 void session_store_find_spent(struct session_store *s, const char *agent, const char *conversation,

@@ -144,6 +144,11 @@ void work_hosts_free(struct work_hosts *h)
     free(h);
 }
 
+size_t work_hosts_count_others(const struct work_hosts *h)
+{
+    return h->n - (work_hosts_find(h, h->link->names.host) != NULL);
+}
+
 int64_t work_hosts_absent_ms(const struct work_hosts *h, const char *host)
 {
     const struct work_hosts_entry *const e = work_hosts_find(h, host);

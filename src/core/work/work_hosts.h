@@ -13,6 +13,8 @@ struct work_hosts;
 struct work_hosts *work_hosts_new(struct bus *b, void (*looked)(void *ctx), void *ctx);
 void work_hosts_free(struct work_hosts *h); /* NULL is fine */
 
+/* Other hosts that have been there since. */
+size_t work_hosts_count_others(const struct work_hosts *h);
 /* How long it has not been there, in milliseconds of the own connection; 0: it is there, or it is
  * not known yet. */
 int64_t work_hosts_absent_ms(const struct work_hosts *h, const char *host);

@@ -57,6 +57,8 @@ void doctor_end_asking(struct doctor *d);
 
 /* doctor_bus.c: the NATS servers. */
 void doctor_look_at_bus(struct doctor *d);
+/* What hosts with this configuration share. */
+void doctor_look_at_sharing(struct doctor *d);
 
 /* doctor_host.c: where it runs. */
 void doctor_look_at_host(struct doctor *d);

@@ -9,6 +9,7 @@
 #include "cli/inspect/doctor/doctor.h"
 #include "core/bus/bus_message.h"
 #include "core/bus/bus_stream.h"
+#include "core/host/host_sharing.h"
 #include "io/nats/nats_client.h"
 
 #define CONNECT_MS 5000
@@ -135,6 +136,13 @@ static void doctor_bus_look(struct doctor *d, struct doctor_bus *b)
     doctor_report(d, FINDING_ERROR, "bus", "cannot connect to %s: %s", d->conf->bus.urls[0],
                   b->is_changed ? b->text : "no answer");
     doctor_suggest(d, "start the NATS server, or change bus.url, bus.credentials or bus.tls");
+}
+
+void doctor_look_at_sharing(struct doctor *d)
+{
+    CLEANUP_BUF struct buf shared = {0};
+    if (host_sharing_describe(d->conf, &shared))
+        doctor_report(d, FINDING_OK, "shared", "%s", shared.p);
 }
 
 void doctor_look_at_bus(struct doctor *d)
