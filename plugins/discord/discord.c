@@ -9,6 +9,8 @@ static const struct tc_option options[] = {
     TC_OPTION(struct discord_conf, token, NULL, TC_SECRET, "bot token of the Developer Portal"),
     TC_OPTION(struct discord_conf, webhook, NULL, TC_SECRET,
               "URL of a webhook, instead of a bot: sending only"),
+    TC_OPTION(struct discord_conf, public_key, NULL, 0,
+              "public key of the application: presses and commands come as signed HTTP requests"),
     TC_OPTION(struct discord_conf, channel, NULL, 0,
               "channel ID for turns that did not start in Discord"),
     TC_OPTION(struct discord_conf, message_content, "false", 0,
@@ -25,6 +27,8 @@ static const struct tc_rule rules[] = {
     {.key = "token", .kind = TC_RULE_GRANTS, .text = "submit cancel answer"},
     {.key = "webhook", .kind = TC_RULE_URL, .text = "https http"},
     {.key = "webhook", .kind = TC_RULE_NEEDS, .text = "channel"},
+    {.key = "public_key", .kind = TC_RULE_NEEDS, .text = "token"},
+    {.key = "public_key", .kind = TC_RULE_SERVER},
     {.key = "refusals_max", .kind = TC_RULE_RANGE, .min = 1, .max = 5000},
     {.key = "api_base", .kind = TC_RULE_URL, .text = "https http"},
     {0},
@@ -59,8 +63,8 @@ static const struct tc_chat bot_chat =
                         TC_CAN(TC_OP_REACT) | TC_CAN(TC_OP_PRIVATE) | TC_CAN(TC_OP_FETCH) |
                         TC_CAN(TC_OP_MENU),
                  .typing_ms = 9000, .idempotency = TC_IDEMPOTENCY_KEY, .idempotency_ms = 120000,
-                 .input = TC_INPUT_BUTTONS, .buttons = 25, .command = "/",
-                 .request = discord_request, .ready = discord_gateway_start);
+                 .input = TC_INPUT_DIALOG, .fields = DISCORD_FORM_INPUTS, .buttons = 25,
+                 .command = "/", .request = discord_request, .ready = discord_gateway_start);
 
 static const struct tc_chat webhook_chat =
     DISCORD_CHAT(.can = TC_CAN(TC_OP_IDENTIFY) | TC_CAN(TC_OP_POST) | TC_CAN(TC_OP_EDIT) |
@@ -105,10 +109,23 @@ static int on_wake(struct tc_turn *turn)
     return turn == turn->inst->lobby ? discord_gateway_wake(turn) : 0;
 }
 
+/* public_key is 32 bytes in hexadecimal digits. */
+static int open_route(struct tc_instance *inst, const char *public_key)
+{
+    if (strlen(public_key) == 64 && strspn(public_key, "0123456789abcdefABCDEF") == 64)
+        return tc_route(inst, "/interactions");
+    tc_log(inst, TC_ERR,
+           "option public_key must have 64 hexadecimal digits; copy it from the page General "
+           "Information of the Developer Portal");
+    return -1;
+}
+
 static int init(struct tc_instance *inst)
 {
     const struct discord_conf *const conf = inst->conf;
     struct discord *const s = inst->state;
+    if (conf->public_key && open_route(inst, conf->public_key) < 0)
+        return -1;
     s->queue = json_array();
     s->channels = json_object();
     s->tokens = json_array();
@@ -134,4 +151,5 @@ TURNCAST_PLUGIN(.name = "discord", .version = "0.1.0",
                                   .header_count = 2, .account = "/username", .reason = "/message"),
                 .init = init, .teardown = teardown, .pace_ms = 1000, .rates = rates,
                 .sink = TC_SINK(.on_reply = on_reply, .on_wake = on_wake,
-                                .on_frame = discord_gateway_take_frame));
+                                .on_frame = discord_gateway_take_frame,
+                                .on_hit = discord_interaction_hit));

@@ -9,7 +9,7 @@
 #include <turncast/plugin.h>
 
 struct discord_conf {
-    const char *token, *webhook, *api_base, *channel;
+    const char *token, *webhook, *public_key, *api_base, *channel;
     bool message_content;
     int64_t refusals_max;
 };
@@ -54,6 +54,7 @@ struct discord {
 #define DISCORD_API "{option:api_base}"
 /* Instance-wide rate: Discord takes 50 requests per second of a bot. */
 #define DISCORD_RATE_ALL 1u
+#define DISCORD_FORM_INPUTS 5u /* of a modal */
 
 static inline struct discord *discord_state(const struct tc_turn *turn)
 {
@@ -71,6 +72,8 @@ int discord_webhook_request(struct tc_turn *turn, const struct tc_op *op, struct
 const char *discord_command_text(struct tc_turn *lobby, const char *name, const char *argument);
 /* Lane of the responses to a press or command with this ID. */
 const char *discord_press_lane(struct tc_turn *turn, const char *id);
+/* The text, at most so many characters of it. */
+const char *discord_fit(struct tc_turn *turn, const char *text, size_t chars);
 /* Whether an attachment is at a host of Discord, and may be fetched. */
 bool discord_is_attachment(const struct tc_turn *turn, const char *url);
 
@@ -127,6 +130,31 @@ void discord_event_take_channel(struct tc_turn *lobby, const char *channel,
 
 /* Hands over the events that wait, up to one whose channel is not known yet. */
 void discord_event_drain(struct tc_turn *lobby);
+/* channel: what Discord tells of it; NULL: nothing. */
+void discord_note_channel(struct tc_turn *lobby, const char *id, const json_t *channel);
+/* Where an event belongs. */
+struct tc_target discord_target_of(struct tc_turn *lobby, const json_t *event, const char *message,
+                                   const char *user);
+const char *discord_name_of(const json_t *member, const json_t *user);
+
+/* ---- discord_interaction.c ---- */
+
+/* Answers an interaction of the gateway. False: nothing follows from it. */
+bool discord_interaction_answer(struct tc_turn *lobby, const json_t *event);
+/* Does what it asks for. False: that could not be stored. */
+bool discord_interaction_take(struct tc_turn *lobby, const json_t *event);
+/* A request to the route of the instance. */
+int discord_interaction_hit(struct tc_turn *lobby, const struct tc_hit *hit,
+                            struct tc_answer *answer);
+
+/* ---- discord_form.c ---- */
+
+/* The response that opens the form of a button. */
+const char *discord_form_open(struct tc_turn *lobby, const char *data,
+                              const struct tc_field *fields, size_t count);
+/* The answers in the data of the form, as tc_chat_action.answers. */
+const char *discord_form_read(struct tc_turn *lobby, const json_t *data,
+                              const struct tc_field *fields, size_t count);
 
 /* A member of a JSON object: a string, or NULL. */
 static inline const char *discord_text(const json_t *object, const char *name)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What people do: messages, presses of buttons, slash commands. Events wait in a queue, in order,
- * until it is known whether their channel is a thread; a press is acknowledged at once, because
- * Discord waits for three seconds only. */
+ * Events of the gateway: messages, and interactions, which are answered at once. Events wait in a
+ * queue, in order, until it is known whether their channel is a thread. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,8 +12,6 @@
 #define FILE_BYTES_MAX (25 << 20)
 #define QUEUE_MAX 1000
 #define CHANNELS_MAX 2000
-#define TOKENS_MAX 100
-#define ACK_MS 2900
 #define UPDATE_S 60
 #define DISCORD_EPOCH_MS INT64_C(1420070400000)
 #define VOICE (1 << 13)
@@ -38,7 +35,7 @@ static bool is_thread(const json_t *channel)
     return type >= 10 && type <= 12;
 }
 
-static void note_channel(struct tc_turn *lobby, const char *id, const json_t *channel)
+void discord_note_channel(struct tc_turn *lobby, const char *id, const json_t *channel)
 {
     struct discord *const s = discord_state(lobby);
     const char *const parent = is_thread(channel) ? discord_text(channel, "parent_id") : NULL;
@@ -60,13 +57,13 @@ void discord_event_take_channel(struct tc_turn *lobby, const char *channel,
                                 const struct tc_reply *reply)
 {
     json_t *const body = json_loadb(reply->body, reply->body_len, 0, NULL);
-    note_channel(lobby, channel, reply->outcome == TC_OK ? body : NULL);
+    discord_note_channel(lobby, channel, reply->outcome == TC_OK ? body : NULL);
     json_decref(body);
     discord_event_drain(lobby);
 }
 
-static struct tc_target target_of(struct tc_turn *lobby, const json_t *event, const char *message,
-                                  const char *user)
+struct tc_target discord_target_of(struct tc_turn *lobby, const json_t *event, const char *message,
+                                   const char *user)
 {
     const char *const channel = discord_text(event, "channel_id");
     const char *const parent = discord_text(discord_state(lobby)->channels, channel);
@@ -147,7 +144,7 @@ static const char *spoken(struct tc_turn *lobby, const json_t *message)
     return trim(lobby, text);
 }
 
-static const char *name_of(const json_t *member, const json_t *user)
+const char *discord_name_of(const json_t *member, const json_t *user)
 {
     const char *const nick = discord_text(member, "nick"), *const shown =
                                                                discord_text(user, "global_name");
@@ -203,14 +200,14 @@ static bool message_take(struct tc_turn *lobby, const json_t *message)
     const char *const kind = *text || count ? NULL : kind_of(message);
     if (!id || (!*text && !count && !kind))
         return true;
-    const struct tc_target target = target_of(lobby, message, id, user);
+    const struct tc_target target = discord_target_of(lobby, message, id, user);
     const enum tc_addressed addressed = !target.group || is_mentioned(lobby, message)
                                             ? TC_ADDRESSED_YES
                                         : target.thread ? TC_ADDRESSED_THREAD
                                                         : TC_ADDRESSED_NO;
     const enum tc_accepted how = tc_chat_receive(
         lobby, TC_CHAT_MESSAGE(.id = id, .target = target, .topic = target.thread, .user = user,
-                               .name = name_of(json_object_get(message, "member"), author),
+                               .name = discord_name_of(json_object_get(message, "member"), author),
                                .text = text, .quote = discord_text(replied, "content"),
                                .reply_to = discord_text(replied, "id"),
                                .reply_text = own ? discord_text(replied, "content") : NULL,
@@ -222,94 +219,12 @@ static bool message_take(struct tc_turn *lobby, const json_t *message)
     return how != TC_NOT_KEPT;
 }
 
-/* ---- presses and commands ---- */
-
-static const json_t *user_of(const json_t *event)
-{
-    const json_t *const member = json_object_get(event, "member");
-    return json_object_get(member ? member : event, "user");
-}
-
-static bool press_take(struct tc_turn *lobby, const json_t *event)
-{
-    const json_t *const data = json_object_get(event, "data");
-    const char *const user = discord_text(user_of(event), "id");
-    const struct tc_target target =
-        target_of(lobby, event, discord_text(json_object_get(event, "message"), "id"), user);
-    const char *const pressed = discord_text(data, "custom_id");
-    return tc_chat_act(lobby, TC_CHAT_ACTION(.id = discord_text(event, "id"),
-                                             .data = pressed ? pressed : "", .target = target,
-                                             .topic = target.thread, .user = user,
-                                             .name = name_of(json_object_get(event, "member"),
-                                                             user_of(event)))) == 0;
-}
-
-static const char *text_of_command(struct tc_turn *lobby, const json_t *event)
-{
-    const json_t *const data = json_object_get(event, "data");
-    const json_t *const option = json_array_get(json_object_get(data, "options"), 0);
-    const char *const name = discord_text(data, "name");
-    return discord_command_text(lobby, name ? name : "help", discord_text(option, "value"));
-}
-
-static bool command_take(struct tc_turn *lobby, const json_t *event)
-{
-    const char *const user = discord_text(user_of(event), "id");
-    const struct tc_target target = target_of(lobby, event, NULL, user);
-    return tc_chat_receive(lobby, TC_CHAT_MESSAGE(.id = discord_text(event, "id"), .target = target,
-                                                  .topic = target.thread, .user = user,
-                                                  .name = name_of(json_object_get(event, "member"),
-                                                                  user_of(event)),
-                                                  .text = text_of_command(lobby, event),
-                                                  .addressed = TC_ADDRESSED_YES)) != TC_NOT_KEPT;
-}
-
-/* The token is good for 15 minutes; the host puts it into the URLs of replies. */
-static bool keep_token(struct tc_turn *lobby, const json_t *event)
-{
-    struct discord *const s = discord_state(lobby);
-    const char *const id = discord_text(event, "id");
-    const char *const token = discord_text(event, "token");
-    if (!id || !token || tc_secret(lobby->inst, tc_sprint(lobby, "i%s", id), token))
-        return false;
-    json_array_append_new(s->tokens, json_string(id));
-    if (json_array_size(s->tokens) > TOKENS_MAX) {
-        const char *const oldest = json_string_value(json_array_get(s->tokens, 0));
-        tc_secret(lobby->inst, tc_sprint(lobby, "i%s", oldest), NULL);
-        json_array_remove(s->tokens, 0);
-    }
-    return true;
-}
-
-/* Response types 6: the message will be edited; 4: a message, which only the person sees. Discord
- * knows the token of a press only after this response: a private reply follows in the same lane. */
-static void acknowledge(struct tc_turn *lobby, const json_t *event, bool is_command)
-{
-    const char *const id = discord_text(event, "id");
-    if (!keep_token(lobby, event))
-        return;
-    tc_http(lobby,
-            TC_HTTP(.url = tc_sprint(lobby, DISCORD_API "/interactions/%s/{secret:i%s}/callback",
-                                     id, id),
-                    .headers = discord_headers, .header_count = 2,
-                    .body = is_command
-                                ? tc_json(lobby, "{s:i, s:{s:s, s:i, s:{s:[]}}}", "type", 4, "data",
-                                          "content",
-                                          tc_sprint(lobby, "`%s`", text_of_command(lobby, event)),
-                                          "flags", 64, "allowed_mentions", "parse")
-                                : "{\"type\":6}",
-                    .lane = discord_press_lane(lobby, id), .priority = TC_P_FINAL,
-                    .flags = TC_IDEMPOTENT, .timeout_ms = ACK_MS, .max_age_ms = ACK_MS,
-                    .tag = "acknowledge"));
-}
-
 /* ---- the queue ---- */
 
 static bool event_take(struct tc_turn *lobby, const json_t *event)
 {
-    if (json_object_get(event, "author"))
-        return message_take(lobby, event);
-    return number(event, "type") == 2 ? command_take(lobby, event) : press_take(lobby, event);
+    return json_object_get(event, "author") ? message_take(lobby, event)
+                                            : discord_interaction_take(lobby, event);
 }
 
 void discord_event_drain(struct tc_turn *lobby)
@@ -358,10 +273,7 @@ void discord_event_take(struct tc_turn *lobby, const char *type, json_t *data)
     const bool is_message = strcmp(type, "MESSAGE_CREATE") == 0 ||
                             (strcmp(type, "MESSAGE_UPDATE") == 0 && is_new_update(data));
     const char *const channel = discord_text(data, "channel_id");
-    const int64_t kind = number(data, "type");
-    if (channel && is_press && (kind == 2 || kind == 3)) {
-        acknowledge(lobby, data, kind == 2);
-        note_channel(lobby, channel, json_object_get(data, "channel"));
+    if (is_press && discord_interaction_answer(lobby, data)) {
         enqueue(lobby, data);
     } else if (channel && is_message && is_of_a_person(lobby, data) &&
                (!discord_text(data, "guild_id") || is_mentioned(lobby, data) ||

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <time.h>
 
 #include "discord.h"
@@ -154,9 +155,14 @@ static void read_identity(struct tc_turn *turn, const json_t *body, struct tc_re
     struct discord *const s = discord_state(turn);
     const char *const app = discord_text(body, "id");
     const char *const user = discord_text(json_object_get(body, "bot"), "id");
+    const char *const key = discord_text(body, "verify_key");
     const struct discord_conf *const conf = turn->inst->conf;
     if (result->kind != TC_RESULT_DONE || conf->webhook || !app)
         return;
+    if (conf->public_key && key && strcasecmp(key, conf->public_key) != 0)
+        tc_log(turn->inst, TC_ERR,
+               "option public_key is not the public key of the application; presses and commands "
+               "are refused");
     snprintf(s->app, sizeof s->app, "%s", app);
     snprintf(s->user, sizeof s->user, "%s", user ? user : app);
     result->message = tc_sprint(turn, "%s", s->user);

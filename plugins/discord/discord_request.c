@@ -11,6 +11,7 @@
 #define EPHEMERAL 64
 #define ROW_BUTTONS 5
 #define LABEL_CHARS 80
+#define HOOK_DELAY_MS 1000
 #define NAME_CHARS 32
 
 const struct tc_header discord_headers[2] = {
@@ -44,16 +45,17 @@ static int style_of(enum tc_style style)
     return (size_t)style < sizeof styles / sizeof *styles ? styles[style] : 2;
 }
 
-/* Discord takes 80 characters. */
-static const char *label_of(struct tc_turn *turn, const char *label)
+const char *discord_fit(struct tc_turn *turn, const char *text, size_t chars)
 {
-    size_t count = 0;
-    const struct tc_piece *const pieces =
-        tc_pieces(turn,
-                  TC_TEXT(.markdown = label, .len = strlen(label), .flags = TC_VERBATIM,
-                          .units = LABEL_CHARS, .unit = TC_UNIT_CODEPOINTS),
-                  &count);
-    return pieces && count ? pieces[0].text : "…";
+    const char *end = text, *last = text;
+    for (size_t n = 0; *end && n < chars; n++) {
+        last = end++;
+        while ((*end & 0xC0) == 0x80)
+            end++;
+    }
+    const char *const fit =
+        *end ? tc_sprint(turn, "%.*s…", (int)(last - text), text) : tc_sprint(turn, "%s", text);
+    return fit && *fit ? fit : "…";
 }
 
 /* Rows of buttons. An edit without rows takes the old ones away. */
@@ -64,7 +66,7 @@ static json_t *components(struct tc_turn *turn, const struct tc_op *op)
         const struct tc_button *const b = &op->buttons[i];
         json_t *const button =
             json_pack("{s:i, s:i, s:s, s:s}", "type", 2, "style", style_of(b->style), "label",
-                      label_of(turn, b->label), "custom_id", b->data);
+                      discord_fit(turn, b->label, LABEL_CHARS), "custom_id", b->data);
         if (i % ROW_BUTTONS == 0)
             json_array_append_new(rows, json_pack("{s:i, s:[]}", "type", 1, "components"));
         json_array_append_new(json_object_get(json_array_get(rows, i / ROW_BUTTONS), "components"),
@@ -166,12 +168,15 @@ const char *discord_press_lane(struct tc_turn *turn, const char *id)
 }
 
 /* Only the person who pressed sees it. The token of the press is a secret of the host. What the
- * edited card shows anyway is not said twice. */
+ * edited card shows anyway is not said twice. Discord knows the token when it has the response to
+ * the press, which on HTTP is on its way now. */
 static int tell_privately(struct tc_turn *turn, const struct tc_op *op, struct tc_http *http)
 {
+    const struct discord_conf *const conf = turn->inst->conf;
     if (op->silent || !op->action)
         return -1;
     http->lane = discord_press_lane(turn, op->action);
+    http->delay_ms = conf->public_key ? HOOK_DELAY_MS : 0;
     return send_body(turn, http,
                      tc_sprint(turn, DISCORD_API "/webhooks/%s/{secret:i%s}",
                                discord_state(turn)->app, op->action),

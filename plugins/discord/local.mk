@@ -6,8 +6,10 @@ plugins_discord_la_SOURCES = \
 	plugins/discord/discord.c \
 	plugins/discord/discord.h \
 	plugins/discord/discord_event.c \
+	plugins/discord/discord_form.c \
 	plugins/discord/discord_gateway.c \
 	plugins/discord/discord_history.c \
+	plugins/discord/discord_interaction.c \
 	plugins/discord/discord_reply.c \
 	plugins/discord/discord_request.c \
 	plugins/discord/discord_session.c

@@ -14,6 +14,7 @@ from urllib.parse import unquote, urlsplit
 sys.dont_write_bytecode = True
 
 from control import Unable  # noqa: E402
+from discord_endpoint import Endpoint  # noqa: E402
 from discord_gateway import MESSAGE_CONTENT, Gateway  # noqa: E402
 from discord_methods import Methods  # noqa: E402
 from discord_people import People  # noqa: E402
@@ -110,11 +111,13 @@ class Discord(Service):
         self.gateway = Gateway(self)
         self.methods = Methods(self)
         self.people = People(self)
+        self.endpoint = Endpoint(self)
         self.controls = {
             **self.people.controls,
             "gateway": self.gateway.do,
             "options": self.set_options,
             "age": self.set_age,
+            "endpoint": self.endpoint.save,
         }
         self.conditions = {
             "sockets": lambda query: len(self.gateway.ready()) == int(query["sockets"]),
@@ -375,7 +378,8 @@ class Discord(Service):
             one["messages"].sort(key=lambda message: int(message["id"]))
             for message in one["messages"]:
                 message["final"] = any(re.search(p, message["text"]) for p in self.finals)
-        return {"chats": chats, "sockets": len(self.gateway.ready()), "invalid": self.invalid,
+        modals = {i.id: i.modal for i in self.people.interactions.values() if i.modal}
+        return {"chats": chats, "modals": modals, "sockets": len(self.gateway.ready()), "invalid": self.invalid,
                 "commands": self.methods.commands, "identifies": self.gateway.total - self.gateway.left}  # fmt: skip
 
     def file(self, number):

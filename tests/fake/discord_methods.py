@@ -2,12 +2,17 @@
 """The methods of Discord's HTTP API that the fake has. Each gets the call and returns the JSON of the
 answer, or None for 204."""
 
+from types import SimpleNamespace
+
+from discord_endpoint import PUBLIC_KEY
+from discord_modal import check_modal
 from discord_text import Refused, check_commands, check_message, invalid, pings
 from discord_world import APP, BOT, DM, GUILD, timestamp
 
 NONCE_SECONDS, ACK_SECONDS, TOKEN_SECONDS, TYPING_SECONDS = 120, 3, 900, 10
 OLD_SECONDS, OLD_EDITS, MAX_REACTIONS, MAX_FILE = 3600, 3, 20, 10 << 20
 EPHEMERAL = 64
+SUBMITTED = 5  # kind of the interaction of a modal
 
 
 def _unknown(what, code):
@@ -208,7 +213,7 @@ class Methods:
         return self.world.users[BOT].api()
 
     def do_application(self, call):
-        return {"id": APP, "name": "Fake app", "description": "", "icon": None, "flags": 0,
+        return {"id": APP, "name": "Fake app", "description": "", "icon": None, "flags": 0, "verify_key": PUBLIC_KEY,
                 "bot": self.world.users[BOT].api(), "bot_public": True}  # fmt: skip
 
     def do_gateway(self, call):
@@ -244,9 +249,18 @@ class Methods:
             raise _unknown("interaction", 10062)
         if one.answered:
             raise Refused(400, 40060, "Interaction has already been acknowledged.", rule=None)
-        kind, data = call.body.get("type"), call.body.get("data") or {}
-        if kind not in (4, 5, 6, 7) or (kind in (6, 7) and one.message is None):
-            raise invalid("type", "BASE_TYPE_CHOICES", "Value must be one of {4, 5, 6, 7}.")
+        self.respond(one, call.body, call)
+
+    def respond(self, one, body, call=None):
+        """The response to an interaction, however it comes."""
+        call = call or SimpleNamespace(files={}, method="response", chat=one.channel.chat(), body=body)
+        kind, data = body.get("type"), body.get("data") or {}
+        fits = kind in (4, 5, 6, 7, 9) and not (kind in (6, 7) and one.message is None)
+        if not fits or (kind == 9 and one.kind == SUBMITTED):
+            raise invalid("type", "BASE_TYPE_CHOICES", "Value must be one of {4, 5, 6, 7, 9}.")
+        if kind == 9:
+            check_modal(data)
+            one.modal = data
         one.answered = kind
         if kind == 4:
             self._answer(one, call, data)

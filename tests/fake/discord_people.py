@@ -6,6 +6,7 @@ import os
 
 from control import Unable
 from discord_gateway import DIRECT_MESSAGES, GUILD_MESSAGES
+from discord_modal import submission
 from discord_text import pings
 from discord_world import APP, BOT, GUILD, PUBLIC_THREAD, DM, TEXT
 
@@ -13,8 +14,9 @@ KINDS = {"text": TEXT, "dm": DM, "thread": PUBLIC_THREAD}
 
 
 class Interaction:
-    def __init__(self, number, at, channel, user, message):
+    def __init__(self, number, at, channel, user, message, kind):
         self.id, self.at, self.channel, self.user, self.message = number, at, channel, user, message
+        self.kind, self.modal = kind, None
         self.token = f"interaction-{os.urandom(12).hex()}"
         self.answered = None  # type of the response
 
@@ -33,6 +35,7 @@ class People:
             "react": self.react,
             "press": self.press,
             "command": self.command,
+            "submit": self.submit,
             "event": self.event,
         }
 
@@ -108,8 +111,8 @@ class People:
 
     # ---- interactions ----
 
-    def _interact(self, channel, user, kind, data, message=None):
-        one = Interaction(self.world.snowflake(), self.record.now(), channel, user, message)
+    def _interact(self, channel, user, kind, data, message=None, how=None):
+        one = Interaction(self.world.snowflake(), self.record.now(), channel, user, message, kind)
         self.interactions[one.token] = one
         made = {"id": one.id, "application_id": APP, "type": kind, "token": one.token, "version": 1}
         made |= {"data": data, "channel_id": channel.id, "channel": channel.api(), "locale": "en-US"}
@@ -124,8 +127,11 @@ class People:
         if message:
             made["message"] = message.api()
         self.record.add("inbound", event="INTERACTION_CREATE", interaction=one.id, user=user)
+        told = {"interaction": one.id, "custom_id": data.get("custom_id")}
+        if self.service.endpoint.url:
+            return {**told, "status": self.service.endpoint.deliver(one, made, how)}
         self.service.gateway.tell("INTERACTION_CREATE", lambda session: made, lambda session: True)
-        return {"interaction": one.id, "custom_id": data.get("custom_id")}
+        return told
 
     def press(self, body):
         channel = self._channel(body)
@@ -136,7 +142,17 @@ class People:
         if not found and not body.get("force"):
             raise Unable(f"message {body['id']} shows no such button")
         data = body.get("custom_id") or found[0]["custom_id"]
-        return self._interact(channel, body["user"], 3, {"custom_id": data, "component_type": 2}, message)
+        pressed = {"custom_id": data, "component_type": 2}
+        return self._interact(channel, body["user"], 3, pressed, message, body.get("how"))
+
+    def submit(self, body):
+        """Fills in the modal that is the response to an interaction."""
+        found = [i for i in self.interactions.values() if i.id == body["interaction"] and i.modal]
+        if not found:
+            raise Unable(f"interaction {body['interaction']} has no modal")
+        one = found[0]
+        data = submission(one.modal, body["values"])
+        return self._interact(one.channel, body.get("user", one.user), 5, data, one.message)
 
     def command(self, body):
         known = [c for c in self.service.methods.commands if c["name"] == body["name"]]
@@ -145,7 +161,7 @@ class People:
         data = {"id": known[0]["id"] if known else "1", "name": body["name"], "type": 1}
         if "value" in body:
             data["options"] = [{"name": "name", "type": 3, "value": body["value"]}]
-        return self._interact(self._channel(body), body["user"], 2, data)
+        return self._interact(self._channel(body), body["user"], 2, data, None, body.get("how"))
 
     def event(self, body):
         """Any event, as is."""

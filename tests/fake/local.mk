@@ -35,13 +35,16 @@ EXTRA_DIST += \
 	tests/fake/README.md \
 	tests/fake/control.py \
 	tests/fake/discord.py \
+	tests/fake/discord_endpoint.py \
 	tests/fake/discord_gateway.py \
 	tests/fake/discord_methods.py \
+	tests/fake/discord_modal.py \
 	tests/fake/discord_people.py \
 	tests/fake/discord_text.py \
 	tests/fake/discord_world.py \
 	tests/fake/agent_service.py tests/fake/awaken_service.py tests/fake/ethos_service.py tests/fake/reasonix_service.py tests/fake/tirea_service.py \
 	tests/fake/drive.py \
+	tests/fake/ed25519.py \
 	tests/fake/faults.py \
 	tests/fake/matrix.py \
 	tests/fake/matrix_methods.py \

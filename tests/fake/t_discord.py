@@ -3,11 +3,13 @@
 
 import base64
 import http.client
+import http.server
 import json
 import os
 import socket
 import struct
 import sys
+import threading
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "tap"))
 from drive import Fake  # noqa: E402
@@ -304,6 +306,86 @@ def test_interactions():
         equal((late, "late-ack" in rules_of(fake)), ("404 10062 Unknown interaction", True), "R25: too late")
 
 
+def test_modals():
+    with unpaced() as fake:
+        api, gateway = Client(fake), hello(fake)
+        gateway.until("READY")
+        card = api.post(components=rows(button("Answer", "a:1:answer")))["id"]
+
+        def asked(kind=3):
+            if kind == 3:
+                fake.control("press", {"user": ANN, "channel": C, "id": card, "label": "Answer"})
+            one = gateway.until("INTERACTION_CREATE")["d"]
+            return one, f"/interactions/{one['id']}/{one['token']}/callback"
+
+        def text(**more):
+            return {"type": 4, "custom_id": "w", "style": 2, **more}
+
+        def select(**more):
+            options = [{"label": "Red", "value": "0"}, {"label": "Blue", "value": "1"}]
+            return {"type": 3, "custom_id": "p", "options": options, **more}
+
+        def modal(*inputs, label="L", kind=18, **more):
+            components = [{"type": kind, "label": label, "component": one} for one in inputs]
+            return {"type": 9, "data": {"custom_id": "m", "title": "T", "components": components, **more}}
+
+        one, path = asked()
+        for words, wrong in (
+            ("no title", modal(text(), title="")),
+            ("a long title", modal(text(), title="x" * 46)),
+            ("no input", modal()),
+            ("six inputs", modal(*(text(custom_id=str(i)) for i in range(6)))),
+            ("a row", modal(text(), kind=1)),
+            ("a long label", modal(text(), label="x" * 46)),
+            ("a button", modal({"type": 2, "custom_id": "b"})),
+            ("two inputs of one id", modal(text(), text())),
+            ("a label of an input", modal(text(label="x"))),
+            ("no style", modal({"type": 4, "custom_id": "w"})),
+            ("5,000 characters", modal(text(max_length=5000))),
+            ("no option", modal(select(options=[]))),
+            ("a long option", modal(select(options=[{"label": "x" * 101, "value": "0"}]))),
+            ("two options of one value", modal(select(options=[{"label": n, "value": "0"} for n in "ab"]))),
+            ("none, where one is required", modal(select(min_values=0))),
+            ("more than there are", modal(select(max_values=3))),
+        ):
+            equal(api("POST", path, wrong), "400 50035 Invalid Form Body", f"R25: {words}")
+        good = modal(select(min_values=0, max_values=2, required=False), text(custom_id="w", required=False))
+        equal(api("POST", path, good), None, "a modal")
+        equal(fake.state()["modals"][one["id"]]["title"], "T", "which is shown")
+        fake.control("submit", {"interaction": one["id"], "values": {"p": ["Blue"], "w": "words"}})
+        filled, path = asked(5)
+        inputs = [c["component"] for c in filled["data"]["components"]]
+        told = (filled["type"], inputs[0]["values"], inputs[1]["value"], filled["message"]["id"])
+        equal(told, (5, ["1"], "words", card), "what is filled in")
+        equal(api("POST", path, modal(text())), "400 50035 Invalid Form Body", "R25: no modal after a modal")
+        equal(api("POST", path, {"type": 6}), None, "it is acknowledged")
+        equal(set(rules_of(fake)), {"bad-request"}, "nothing else")
+
+
+class Careless(http.server.BaseHTTPRequestHandler):
+    """An endpoint that looks at no signature."""
+
+    def do_POST(self):
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(b'{"type":1}')
+
+    def log_message(self, *_):
+        pass
+
+
+def test_endpoint():
+    with unpaced() as fake, http.server.HTTPServer(("127.0.0.1", 0), Careless) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        try:
+            fake.control("endpoint", {"url": f"http://127.0.0.1:{server.server_port}/"})
+            saved = "saved"
+        except RuntimeError as refusal:
+            saved = str(refusal)
+        ok("could not be verified" in saved, "R25: an endpoint that takes a wrong signature is not saved", saved)
+        server.shutdown()
+
+
 def test_files():
     with unpaced() as fake:
         api = Client(fake)
@@ -341,6 +423,6 @@ def test_webhook():
 
 
 for test in (test_messages, test_nonce_expires, test_access, test_pace, test_gateway, test_gateway_refusals,
-             test_heartbeat, test_interactions, test_files, test_webhook):  # fmt: skip
+             test_heartbeat, test_interactions, test_modals, test_endpoint, test_files, test_webhook):  # fmt: skip
     test()
 done()

@@ -3,11 +3,20 @@
 // of ours. Prints TAP.
 //
 //     node discord.mjs NODE_MODULES FOLDER-OF-FAKES
+import { createPublicKey, verify } from "node:crypto";
+import { createServer } from "node:http";
 import { Fake, done, equal, failure, load, ok } from "./fake.mjs";
 
-const { ActionRowBuilder, ButtonBuilder, ButtonStyle, Client, Events, GatewayIntentBits, Partials } = load("discord.js");
+const {
+  ActionRowBuilder, ButtonBuilder, ButtonStyle, Client, Events, GatewayIntentBits, LabelBuilder, ModalBuilder, Partials,
+  StringSelectMenuBuilder, TextInputBuilder, TextInputStyle,
+} = load("discord.js");
 
 const TOKEN = "fake-discord-bot-token.AAAAAA.not-a-real-one";
+// PUBLIC_KEY of tests/fake/discord_endpoint.py, in front of which is what DER says of an Ed25519 key.
+const publicKey = createPublicKey({
+  key: Buffer.from("302a300506032b6570032100" + "2a83ab95b3f70d01816c8b08e4e7e179d478662140d3043fa1feed1bb31943ff", "hex"), format: "der", type: "spki",
+});
 const ANN = "100000000000000001";
 const CHANNEL = "500000000000000001";
 const DIRECT = "500000000000000002";
@@ -89,6 +98,51 @@ async function testCommands({ fake, client }) {
   await command.reply({ content: "Stopping.", flags: 64 });
 }
 
+async function testModal({ fake, client }) {
+  const channel = await client.channels.fetch(DIRECT);
+  const row = new ActionRowBuilder().addComponents(
+    new ButtonBuilder().setCustomId("open").setLabel("Answer").setStyle(ButtonStyle.Primary));
+  const card = await channel.send({ content: "Which?", components: [row] });
+  let given = next(client, Events.InteractionCreate);
+  const { interaction } = await fake.do("press", { user: ANN, channel: DIRECT, id: card.id, label: "Answer" });
+  const press = await given;
+  const options = ["Red", "Blue"].map((name, i) => ({ label: name, value: String(i) }));
+  const select = new StringSelectMenuBuilder().setCustomId("p0").addOptions(options);
+  select.setMinValues(0).setMaxValues(2).setRequired(false);
+  const words = new TextInputBuilder().setCustomId("w0").setStyle(TextInputStyle.Paragraph).setRequired(false);
+  const modal = new ModalBuilder().setCustomId("form").setTitle("Question").addLabelComponents(
+    new LabelBuilder().setLabel("Colour").setStringSelectMenuComponent(select),
+    new LabelBuilder().setLabel("Your answer").setTextInputComponent(words));
+  await press.showModal(modal);
+  given = next(client, Events.InteractionCreate);
+  await fake.do("submit", { interaction, values: { p0: ["Blue"], w0: "or grey" } });
+  const filled = await given;
+  ok(filled.isModalSubmit() && filled.customId === "form", "a modal");
+  equal(filled.fields.getStringSelectValues("p0"), ["1"], "what was chosen in it");
+  equal(filled.fields.getTextInputValue("w0"), "or grey", "what was written in it");
+  equal(filled.message?.id, card.id, "the message with its button");
+  await filled.deferUpdate();
+}
+
+// A signature as Node checks it.
+async function testEndpoint({ fake }) {
+  const seen = [];
+  const server = createServer(async (request, response) => {
+    const body = Buffer.concat(await request.toArray());
+    const signed = Buffer.concat([Buffer.from(request.headers["x-signature-timestamp"]), body]);
+    const signature = Buffer.from(request.headers["x-signature-ed25519"], "hex");
+    const good = verify(null, signed, publicKey, signature);
+    seen.push(good);
+    response.writeHead(good ? 200 : 401, { "Content-Type": "application/json" });
+    response.end(JSON.stringify({ type: 1 }));
+  });
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+  await fake.do("endpoint", { url: `http://127.0.0.1:${server.address().port}/` });
+  equal(seen, [true, false], "requests are signed, and an endpoint is tested by a wrong signature");
+  await fake.do("endpoint", { url: null });
+  server.close();
+}
+
 async function testResume({ fake, client }) {
   const missed = next(client, Events.MessageCreate, (message) => message.content === "missed");
   const resumed = next(client, Events.ShardResume);
@@ -104,6 +158,8 @@ async function testResume({ fake, client }) {
 const all = await started();
 await testConversation(all);
 await testCommands(all);
+await testModal(all);
+await testEndpoint(all);
 await testResume(all);
 const rules = (await all.fake.rules()).filter((rule) => !["bad-request", "session-ended"].includes(rule));
 equal(rules, [], "nothing else to object to");

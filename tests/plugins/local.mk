@@ -38,8 +38,10 @@ dist_check_SCRIPTS += tests/plugins/example.t
 dist_noinst_SCRIPTS = tests/plugins/run_script.sh
 CONNECTOR_TESTS = \
 	tests/plugins/discord/event.script \
+	tests/plugins/discord/form.script \
 	tests/plugins/discord/gateway.script \
 	tests/plugins/discord/german.script \
+	tests/plugins/discord/hook.script \
 	tests/plugins/discord/options.script \
 	tests/plugins/discord/request.script \
 	tests/plugins/discord/webhook.script \

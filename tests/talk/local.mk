@@ -6,7 +6,7 @@
 TALK_TESTS = tests/talk/t_telegram_ask.py tests/talk/t_slack_requests.py tests/talk/t_crash.py \
 	tests/talk/behaviour/t_discord.py tests/talk/behaviour/t_matrix.py tests/talk/behaviour/t_teams.py tests/talk/behaviour/t_telegram.py \
 	tests/talk/t_pause_process.py tests/talk/t_pause_thread.py tests/talk/t_kill.py tests/talk/t_kill_matrix.py \
-	tests/talk/t_chaos.py tests/talk/t_crowd.py tests/talk/t_crowd_discord.py tests/talk/t_crowd_matrix.py tests/talk/t_crowd_slack.py tests/talk/t_discord.py tests/talk/t_kill_discord.py tests/talk/t_doctor.py tests/talk/t_telegram.py \
+	tests/talk/t_chaos.py tests/talk/t_crowd.py tests/talk/t_crowd_discord.py tests/talk/t_crowd_matrix.py tests/talk/t_crowd_slack.py tests/talk/t_discord.py tests/talk/t_discord_forms.py tests/talk/t_kill_discord.py tests/talk/t_doctor.py tests/talk/t_telegram.py \
 	tests/talk/t_backup.py tests/talk/t_ask_both.py tests/talk/t_canary.py tests/talk/t_follow.py tests/talk/t_init.py tests/talk/t_language.py tests/talk/t_matrix.py \
 	tests/talk/t_outage.py tests/talk/t_pairing.py tests/talk/t_proxied.py tests/talk/t_ready.py tests/talk/t_renew.py tests/talk/t_retention.py tests/talk/t_round.py \
 	tests/talk/t_scope.py tests/talk/t_slack.py tests/talk/t_slack_edit.py \

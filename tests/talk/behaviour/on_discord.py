@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Discord for the behaviour suite: direct messages, by the gateway."""
+from cases import await_
 from deaths import DISCORD_PACE
 from place import Place
 from talk import discord
@@ -53,6 +54,17 @@ class OnDiscord(Place):
         body = {"user": person.id, "channel": message["thread"] or person.chat, "id": message["id"]}
         made = self.fake.control("press", {**body, "label": label})
         return {**body, "custom_id": made["custom_id"]}
+
+    def choose(self, person, card, options):
+        """One option is a button; several are chosen in the form that a button opens."""
+        if len(options) == 1:
+            self.press(person, card, options[0])
+            return
+        body = {"user": person.id, "channel": card["thread"] or person.chat, "id": card["id"]}
+        press = self.fake.control("press", {**body, "label": "Answer"})["interaction"]
+        modal = await_(lambda: self.fake.state()["modals"].get(press), "the form")
+        first = modal["components"][0]["component"]
+        self.fake.control("submit", {"interaction": press, "values": {first["custom_id"]: options}})
 
     def sent(self, message):
         """What can be given to `again`."""

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: MIT
+ * Interactions: presses of buttons, forms and slash commands. They come by the gateway, where they
+ * are acknowledged by a request, or as signed requests to the host's HTTP server, where the
+ * response is the acknowledgement. Discord waits for it for three seconds. */
+#include <stdio.h>
+#include <string.h>
+
+#include "discord.h"
+
+#define TOKENS_MAX 100
+#define ACK_MS 2900
+#define BODY_MAX ((size_t)256 << 10)
+#define WINDOW_S 300 /* of a signature: an older request is one that somebody repeats */
+
+enum { PING = 1, COMMAND = 2, PRESS = 3, SUBMIT = 5 };
+
+static int64_t interaction_kind(const json_t *event)
+{
+    return json_integer_value(json_object_get(event, "type"));
+}
+
+static const json_t *user_of(const json_t *event)
+{
+    const json_t *const member = json_object_get(event, "member");
+    return json_object_get(member ? member : event, "user");
+}
+
+static const char *text_of_command(struct tc_turn *lobby, const json_t *event)
+{
+    const json_t *const data = json_object_get(event, "data");
+    const json_t *const option = json_array_get(json_object_get(data, "options"), 0);
+    const char *const name = discord_text(data, "name");
+    return discord_command_text(lobby, name ? name : "help", discord_text(option, "value"));
+}
+
+/* ---- what it means ---- */
+
+static struct tc_chat_action action_of(struct tc_turn *lobby, const json_t *event)
+{
+    const char *const data = discord_text(json_object_get(event, "data"), "custom_id");
+    const char *const message = discord_text(json_object_get(event, "message"), "id");
+    const char *const user = discord_text(user_of(event), "id");
+    const struct tc_target target = discord_target_of(lobby, event, message, user);
+    return (struct tc_chat_action){
+        .size = sizeof(struct tc_chat_action),
+        .id = discord_text(event, "id"),
+        .data = data ? data : "",
+        .target = target,
+        .topic = target.thread,
+        .user = user,
+        .name = discord_name_of(json_object_get(event, "member"), user_of(event))};
+}
+
+static bool command_take(struct tc_turn *lobby, const json_t *event)
+{
+    const char *const user = discord_text(user_of(event), "id");
+    const struct tc_target target = discord_target_of(lobby, event, NULL, user);
+    return tc_chat_receive(lobby,
+                           TC_CHAT_MESSAGE(.id = discord_text(event, "id"), .target = target,
+                                           .topic = target.thread, .user = user,
+                                           .name = discord_name_of(json_object_get(event, "member"),
+                                                                   user_of(event)),
+                                           .text = text_of_command(lobby, event),
+                                           .addressed = TC_ADDRESSED_YES)) != TC_NOT_KEPT;
+}
+
+bool discord_interaction_take(struct tc_turn *lobby, const json_t *event)
+{
+    if (interaction_kind(event) == COMMAND)
+        return command_take(lobby, event);
+    size_t count = 0;
+    struct tc_chat_action action = action_of(lobby, event);
+    const struct tc_field *const form =
+        interaction_kind(event) == SUBMIT ? tc_chat_form(lobby, &action, &count) : NULL;
+    if (form)
+        action.answers = discord_form_read(lobby, json_object_get(event, "data"), form, count);
+    return tc_chat_act(lobby, &action) == 0;
+}
+
+/* Response types 9: a form; 6: the message will be edited; 4: a message, which only the person
+ * sees. *form: the press is answered by a form, and decides nothing. */
+static const char *response_of(struct tc_turn *lobby, const json_t *event, bool *form)
+{
+    size_t count = 0;
+    const struct tc_chat_action action = action_of(lobby, event);
+    const struct tc_field *const fields =
+        interaction_kind(event) == PRESS ? tc_chat_form(lobby, &action, &count) : NULL;
+    *form = fields != NULL;
+    if (fields)
+        return discord_form_open(lobby, action.data, fields, count);
+    return interaction_kind(event) == COMMAND
+               ? tc_json(lobby, "{s:i, s:{s:s, s:i, s:{s:[]}}}", "type", 4, "data", "content",
+                         tc_sprint(lobby, "`%s`", text_of_command(lobby, event)), "flags", 64,
+                         "allowed_mentions", "parse")
+               : "{\"type\":6}";
+}
+
+/* The token is good for 15 minutes; the host puts it into the URLs of replies. */
+static bool keep_token(struct tc_turn *lobby, const json_t *event)
+{
+    struct discord *const s = discord_state(lobby);
+    const char *const id = discord_text(event, "id");
+    const char *const token = discord_text(event, "token");
+    if (!id || !token || tc_secret(lobby->inst, tc_sprint(lobby, "i%s", id), token))
+        return false;
+    json_array_append_new(s->tokens, json_string(id));
+    if (json_array_size(s->tokens) > TOKENS_MAX) {
+        const char *const oldest = json_string_value(json_array_get(s->tokens, 0));
+        tc_secret(lobby->inst, tc_sprint(lobby, "i%s", oldest), NULL);
+        json_array_remove(s->tokens, 0);
+    }
+    return true;
+}
+
+static bool is_known(const json_t *event)
+{
+    const int64_t kind = interaction_kind(event);
+    return discord_text(event, "channel_id") &&
+           (kind == COMMAND || kind == PRESS || kind == SUBMIT);
+}
+
+/* ---- by the gateway ---- */
+
+/* Discord knows the token of a press only after this response: a private reply follows in the same
+ * lane. */
+bool discord_interaction_answer(struct tc_turn *lobby, const json_t *event)
+{
+    const char *const id = discord_text(event, "id");
+    bool form = false;
+    if (!is_known(event))
+        return false;
+    discord_note_channel(lobby, discord_text(event, "channel_id"),
+                         json_object_get(event, "channel"));
+    const char *const response = response_of(lobby, event, &form);
+    if (keep_token(lobby, event))
+        tc_http(lobby,
+                TC_HTTP(.url = tc_sprint(
+                            lobby, DISCORD_API "/interactions/%s/{secret:i%s}/callback", id, id),
+                        .headers = discord_headers, .header_count = 2, .body = response,
+                        .lane = discord_press_lane(lobby, id), .priority = TC_P_FINAL,
+                        .flags = TC_IDEMPOTENT, .timeout_ms = ACK_MS, .max_age_ms = ACK_MS,
+                        .tag = "acknowledge"));
+    return !form;
+}
+
+/* ---- by HTTP ---- */
+
+/* JSON has no NUL. */
+static bool is_signed(struct tc_turn *lobby, const struct tc_hit *hit)
+{
+    const struct discord_conf *const conf = lobby->inst->conf;
+    const char *const timestamp = tc_header_value(lobby, hit, "X-Signature-Timestamp");
+    const char *const signature = tc_header_value(lobby, hit, "X-Signature-Ed25519");
+    const char *const text = timestamp ? tc_sprint(lobby, "%s%s", timestamp, hit->body) : NULL;
+    return text && tc_is_recent(lobby, timestamp, WINDOW_S) && strlen(hit->body) == hit->body_len &&
+           tc_ed25519_verify(lobby, conf->public_key, signature, text, strlen(text));
+}
+
+/* A press that is not kept fails visibly, and the person presses again. */
+static void interaction_receive(struct tc_turn *lobby, const json_t *event,
+                                struct tc_answer *answer)
+{
+    struct discord *const s = discord_state(lobby);
+    const char *const app = discord_text(event, "application_id");
+    bool form = false;
+    answer->content_type = "application/json";
+    if (interaction_kind(event) == PING) {
+        answer->body = "{\"type\":1}";
+        return;
+    }
+    if (!is_known(event)) {
+        answer->status = 400;
+        return;
+    }
+    if (app && !*s->app) /* the bot has not been identified yet */
+        snprintf(s->app, sizeof s->app, "%s", app);
+    discord_note_channel(lobby, discord_text(event, "channel_id"),
+                         json_object_get(event, "channel"));
+    answer->body = response_of(lobby, event, &form);
+    if (!form && !(keep_token(lobby, event) && discord_interaction_take(lobby, event)))
+        answer->status = 503;
+}
+
+int discord_interaction_hit(struct tc_turn *lobby, const struct tc_hit *hit,
+                            struct tc_answer *answer)
+{
+    if (strcmp(hit->method, "POST") != 0) {
+        answer->status = 405;
+    } else if (hit->body_len > BODY_MAX) {
+        answer->status = 413;
+    } else if (!is_signed(lobby, hit)) {
+        answer->status = 401;
+    } else {
+        json_t *const event = json_loadb(hit->body, hit->body_len, 0, NULL);
+        interaction_receive(lobby, event, answer);
+        json_decref(event);
+    }
+    return 0;
+}
