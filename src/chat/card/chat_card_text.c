@@ -212,13 +212,16 @@ static enum text_id hint_of(const struct chat_card *card, const struct tc_chat *
     const json_t *const question = chat_draft_question(card, chat_draft_viewed(card));
     const bool options = json_array_size(json_object_get(question, "options")) > 0;
     const bool presses = chat_card_has_buttons(input);
+    const bool several = json_array_size(json_object_get(card->about, "questions")) > 1;
     if (input == TC_INPUT_FIELDS)
         return chat_card_is_approval(card) ? TEXT_CARD_HINT_DENY_WORD : TEXT_CARD_HINT_ANSWER_WORD;
     if (chat_card_is_approval(card))
         return presses                       ? TEXT_CARD_HINT_DENY
                : input == TC_INPUT_REACTIONS ? TEXT_CARD_HINT_REACT
                                              : TEXT_CARD_HINT_NUMBER;
-    if (options && !chat_card_has_form(card, table))
+    if (chat_card_has_form(card, table)) /* a text alone answers one question */
+        return several ? TEXT_CARD_HINT_FORM : TEXT_CARD_HINT_ANSWER;
+    if (options)
         return presses ? TEXT_CARD_HINT_OWN : TEXT_CARD_HINT_NUMBER_OR_OWN;
     return TEXT_CARD_HINT_ANSWER;
 }
