@@ -52,6 +52,8 @@ def elected(fake, people, a, b):
     equal(other.status("GET", "/readyz", key="ann"), 200, "a host that stands by is ready")
     status, text = other.run("restart", "tg")
     ok(status != 0 and "another host runs it" in text, "an instance is restarted where it runs", text)
+    hooks = [other.status("POST", f"/hooks/{name}/x", body={}) for name in ("tg", "t", "tgx")]
+    equal(hooks, [503, 404, 404], "who comes to its hook is asked to come again")
     equal(bot(other, "log").get("stands_by"), None, "what has no service runs on each host")
     return leader, other
 

@@ -19,11 +19,11 @@
 #include "core/host/instance_leaders.h"
 #include "core/host/network_clients.h"
 #include "core/host/outcome_forwarding.h"
+#include "core/host/unserved_hook.h"
 #include "core/inbound/inbound.h"
 #include "core/settings/retention.h"
 #include "io/http/client/httpc.h"
 #include "io/http/server/httpd.h"
-#include "io/http/server/httpd_error.h"
 #include "io/websocket/websocket.h"
 
 #define DELIVER_MS 5000 /* what instances get at the end for what is under way */
@@ -108,22 +108,10 @@ static void host_on_kept(void *ctx, const char *instance, const char *turn, stru
 
 /* ---- parts ---- */
 
-/* A hook that no instance serves. While instances start, the service is asked to come again: to
- * many services a 404 would mean that the address is wrong for good. */
 static void on_unserved_hook(void *arg, struct httpd_request *request)
 {
-    static const struct httpd_error starting = {
-        .status = 503,
-        .code = "instance_starting",
-        .message = "An instance that may serve this path is starting; try again later.",
-    };
-    static const struct httpd_error unknown = {
-        .status = 404,
-        .code = "not_found",
-        .message = "No instance serves this path.",
-    };
     const struct host *const s = arg;
-    httpd_answer_error(request, instance_changes_is_busy(s->changes) ? &starting : &unknown);
+    unserved_hook_answer(s->dispatch, s->changes, request);
 }
 
 static int listen_on(struct host *s, struct tc_err *err)

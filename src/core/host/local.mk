@@ -19,4 +19,6 @@ libtccore_a_SOURCES += \
 	src/core/host/outcome_forwarding.h \
 	src/core/host/outcome_message.c \
 	src/core/host/outcome_message.h \
-	src/core/host/network_clients.h
+	src/core/host/network_clients.h \
+	src/core/host/unserved_hook.c \
+	src/core/host/unserved_hook.h
