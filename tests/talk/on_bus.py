@@ -45,4 +45,5 @@ def sections(extra, instances):
         return ""
     number = next(_numbers)
     _give_up_leads(f"t{number}", instances)
-    return f'host : {{ name = "h{number}"; }}; bus : {{ url = ["{_server().url()}"]; prefix = "t{number}"; }};'
+    name = "" if re.search(r"^host\b", extra, re.MULTILINE) else f'host : {{ name = "h{number}"; }};'
+    return f'{name} bus : {{ url = ["{_server().url()}"]; prefix = "t{number}"; }};'

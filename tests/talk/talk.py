@@ -183,7 +183,8 @@ plugins : {{ instances : {{ {instances.replace(AUDIT, str(self.audit))} }}; }};
         """Each instance runs, or is disabled: HTTP answers before."""
         status, text = self.run("status", "--json")
         instances = json.loads(text)["instances"] if status == 0 else []
-        return bool(instances) and not any(i.get("starting") for i in instances)
+        waits = [i for i in instances if i.get("starting") or (on_bus.WANTED and i.get("stands_by"))]
+        return bool(instances) and not waits
 
     def let_go(self, id_, times=1):
         """Of a question that was `gated`: it leaves so many of the places where it waits."""
