@@ -100,6 +100,7 @@ class Machine(Door):
 
 def test_size_limit():
     with Machine() as host:
+        until(host.has_started, "all instances have started")
         first, second = host.runs("id=a hang"), host.runs("id=b tools=1 gated")
         host.limit(resource.RLIMIT_FSIZE, (host.state / "state.db-wal").stat().st_size)
         host.refuse("disk_full", "a limit of the size of files: no turn is accepted")
