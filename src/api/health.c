@@ -10,6 +10,7 @@
 #include "api/shared/api_internal.h"
 #include "base/alloc.h"
 #include "base/sys/clock.h"
+#include "core/fleet/fleet_member.h"
 #include "io/journal/journal_async.h"
 
 #define CHECK_MS 5000
@@ -33,11 +34,12 @@ static void answer_ready(const struct health *h, struct httpd_request *r,
                          enum journal_status status)
 {
     CLEANUP_BUF struct buf out = {0};
-    const char *const state = host_is_stopping(h->api->server) ? "draining"
-                              : status == JOURNAL_DISK_FULL    ? "disk_full"
-                              : status == JOURNAL_DONE || status == JOURNAL_NO_CHANGE
-                                  ? NULL
-                                  : "state_not_writable";
+    const char *const state =
+        host_is_stopping(h->api->server) || fleet_member_is_draining(h->api->host.member)
+            ? "draining"
+        : status == JOURNAL_DISK_FULL                           ? "disk_full"
+        : status == JOURNAL_DONE || status == JOURNAL_NO_CHANGE ? NULL
+                                                                : "state_not_writable";
     const bool ready = readiness_write(h->api, state, &out);
     httpd_answer(r, ready ? 200 : 503, REPLY_JSON, (struct str){out.p, out.len});
 }

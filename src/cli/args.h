@@ -22,7 +22,7 @@ struct args {
     const char *turn, *reason, *input;
     const char *from;
     const char *output, *record;
-    bool verbose, json, all, list, show, revoke, detach;
+    bool verbose, json, all, list, show, revoke, detach, undo;
     const char **repeated; /* values of an option that can be repeated: n_repeated, borrowed */
     size_t n_repeated;
     const char *language, *directory;

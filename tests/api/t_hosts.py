@@ -8,7 +8,7 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-from bus import Member, done, equal, natsd, ok, skip_without_server, until  # noqa: E402
+from bus import ASKER, Member, done, equal, natsd, ok, skip_without_server, until  # noqa: E402
 
 SLOTS = 2
 
@@ -41,12 +41,12 @@ def listed(server, g, runners):
     equal((seen["g1"]["agents"], seen["r3"].get("agents")), ({}, None), "a gateway runs no agents for others")
     equal(set(seen["r1"]["agents"]), {"main", "asker"}, "a runner names its agents")
     equal([h["own"] for h in seen.values()].count(True), 1, "and one of them is asked")
-    equal(seen["r1"]["work"], {"running": 0}, "which runs nothing")
+    equal(seen["r1"]["work"], {"running": 0, "draining": False}, "which runs nothing")
     turn = g.begin("id=l1 tools=1 gated")["id"]
     until(lambda: runs(server, turn), "a turn runs")
     where = runs(server, turn)
     until(lambda: slots(g, where) == {"free": SLOTS - 1, "max": SLOTS}, "it takes a slot")
-    equal(hosts(g)[where]["work"], {"running": 1}, "and is counted where it runs")
+    equal(hosts(g)[where]["work"], {"running": 1, "draining": False}, "and is counted where it runs")
     status, text = g.run("hosts")
     line = next(line for line in text.splitlines() if line.startswith(where + " "))
     ok(status == 0 and f"main {SLOTS - 1}/{SLOTS}" in line and "gateway, runner" in line, "the table has it, too", text)
@@ -92,18 +92,95 @@ def alone(server, g):
         until(lambda: "lone" in hosts(g), "a host that comes is listed")
 
 
+def waiting(server):
+    """Messages in the work queue."""
+    client = server.client()
+    found = json.loads(client.request("$JS.API.STREAM.INFO.TC_WORK", "").data)["state"]["messages"]
+    client.close()
+    return found
+
+
+def delivered(server, consumer):
+    """Messages that a consumer of the work queue has got, some of them again."""
+    client = server.client()
+    found = json.loads(client.request(f"$JS.API.CONSUMER.INFO.TC_WORK.{consumer}", "").data)["delivered"]["consumer_seq"]
+    client.close()
+    return found
+
+
+def at_home(server, g, name, conversation, tag, key="ann"):
+    """A turn of a conversation that is at home on that host from then on."""
+    for n in range(20):
+        turn = g.begin(f"id={tag}{n}", conversation=f"{conversation}{n}", key=key)["id"]
+        g.await_state(turn, "final")
+        if runs(server, turn) == name:
+            return f"{conversation}{n}"
+    raise AssertionError(f"no turn runs on {name}")
+
+
+def codes(g, turn):
+    return [e["payload"].get("code") for _, e in ((i, json.loads(d)) for i, d in g.all_events(turn)) if e["type"] == "notice"]
+
+
+def drained(server, g, r1, r2):
+    """A host begins no turns any more, those that run end, and others take over what was at home there."""
+    idle = at_home(server, g, "r1", "idle", "hi", key="bob")
+    busy = [at_home(server, g, "r1", f"busy{n}", f"hb{n}-") for n in range(SLOTS)]
+    queued = at_home(server, g, "r1", "queued", "hq", key="bob")
+    long = [g.begin(f"id=dl{n} tools=1 gated", conversation=c)["id"] for n, c in enumerate(busy)]
+    until(lambda: [runs(server, t) for t in long] == ["r1"] * SLOTS, "turns use all slots of a host")
+    waits = g.begin("id=dw", conversation=queued, key="bob")["id"]
+    until(lambda: waiting(server) == SLOTS + 1, "another one is given to it")
+    until(lambda: delivered(server, "host-r1") > SLOTS, "which has got it")
+    equal(runs(server, waits), None, "and waits for a slot, although another agent has some")
+    status, text = g.run("drain", "r1", "--detach")
+    ok(status == 0 and f"{SLOTS} turns still run there" in text, "a host drains, as another one is asked", text)
+    g.await_state(waits, "final")
+    equal((runs(server, waits), codes(g, waits)), ("r2", ["session_moved"]), "what waited for it runs elsewhere, in a new session")
+    until(lambda: hosts(g)["r1"]["state"] == "draining", "turncast hosts tells it")
+    until(lambda: slots(g, "r1") == {"free": 0, "max": SLOTS}, "it has no free slot")
+    status, _, text = r1.ask("GET", "/readyz")
+    equal((status, json.loads(text)["reasons"]), (503, [{"reason": "draining"}]), "and is not ready")
+    after = g.begin("id=da", conversation=idle, key="bob")["id"]
+    g.await_state(after, "final")
+    equal((runs(server, after), codes(g, after)), ("r2", ["session_moved"]), "a conversation of it goes on elsewhere")
+    own = r1.begin("id=do", conversation="own")["id"]
+    r1.await_state(own, "final")
+    equal(runs(server, own), "r2", "what it admits runs elsewhere")
+    equal([g.turn(t)["state"] for t in long], ["running"] * SLOTS, "what runs there goes on")
+    for n in range(SLOTS):
+        r1.let_go(f"dl{n}", 2)
+    for turn in long:
+        g.await_state(turn, "final")
+    status, text = g.run("drain", "r1")
+    ok(status == 0 and "no turn runs there" in text, "until the host is drained", text)
+    until(lambda: "drained: no turn runs" in r1.log(), "which says so")
+    held = r1.begin("id=dh", agent="own")["id"]
+    equal(r1.turn(held)["state"], "waiting", "a turn that no other host can run waits")
+    equal(r1.run("drain", "--undo")[0], 0, "it works again")
+    r1.await_state(held, "final")
+    until(lambda: slots(g, "r1") == {"free": SLOTS, "max": SLOTS}, "and has free slots")
+    equal(hosts(g)["r1"]["state"], "ready", "as turncast hosts tells")
+    equal(r1.status("GET", "/readyz"), 200, "and is ready")
+    equal(runs(server, after) and at_home(server, g, "r1", "again", "ha")[:5], "again", "it runs turns")
+    status, text = g.run("drain", "r9")
+    ok(status == 1 and 'Host "r9" is not there' in text, "a host that is not there is named", text)
+
+
 if not skip_without_server():
+    OWN = ASKER.replace("asker :", "own :").replace("attempts = 1;", "attempts = 1 ;").replace("tests/fake/asker", "tests/fake/talker")
     RUN = ["r1", "r2", "r3"]
     AGENT = f"slots = {SLOTS}; "
     with natsd.NatsServer() as nats, \
             Member("g1", nats.url(), hosts=RUN, agent=AGENT, bus='roles = ["gateway"]; lost_after_s = 1; move_after_s = 1;') as gate, \
-            Member("r1", nats.url(), hosts=RUN, agent=AGENT) as one, Member("r2", nats.url(), hosts=RUN, agent=AGENT) as two:
+            Member("r1", nats.url(), hosts=RUN, agent=AGENT, agents=ASKER + OWN) as one, Member("r2", nats.url(), hosts=RUN, agent=AGENT) as two:
         for member in (gate, one, two):
             member.await_bus()
         both = {"r1": one, "r2": two}
         try:
             listed(nats, gate, both)
             all_of_them(gate, one)
+            drained(nats, gate, one, two)
             alone(nats, gate)
         except BaseException:
             print(gate.log(), one.log(), two.log())

@@ -70,6 +70,22 @@ def handed_over(people, leader, other):
     until(lambda: bot(leader).get("leader") == other.name, "the host that is back stands by")
 
 
+def drained(people, leader, other):
+    """A host that drains gives the bot to another one at once."""
+    begin = time.monotonic()
+    equal(leader.run("drain")[0], 0, "the leader drains")
+    until(lambda: leads(other), "the other host takes over")
+    ok(time.monotonic() - begin < TTL_S, "before the lease would have ended", time.monotonic() - begin)
+    answered(people, people.ask(1, "t10", "tools=1"))
+    until(lambda: bot(leader).get("leader") == other.name, "the one that drains stands by, and knows who leads")
+    equal(leader.run("drain", "--undo")[0], 0, "it works again")
+    equal(other.run("drain")[0], 0, "the other one drains")
+    until(lambda: leads(leader), "the bot is back")
+    answered(people, people.ask(2, "t11", "tools=1"))
+    equal(other.run("drain", "--undo")[0], 0, "both work")
+    until(lambda: bot(other).get("leader") == leader.name, "and one leads")
+
+
 def finals(hook):
     return [e["body"]["turn"] for e in hook.state()["events"] if e["body"]["type"] == "turn.final"]
 
@@ -165,6 +181,7 @@ if not skip_without_server():
             two.await_bus()
             first, second = elected(bots, crowd, one, two)
             forwarded(hooks, one, two)
+            drained(crowd, first, second)
             handed_over(crowd, first, second)
             stopped(bots, crowd, second, first)
             ended_elsewhere(crowd, first, second)

@@ -39,6 +39,9 @@ void control_handle_hosts(void *control, struct httpd_request *r);
 void control_handle_status_of_all(void *control, struct httpd_request *r);
 void control_append_bus(struct buf *out, const struct bus *bus);
 
+/* control_drain.c: POST /drain */
+void control_handle_drain(void *control, struct httpd_request *r);
+
 /* control_handle_requests.c: GET and POST /requests */
 void control_handle_requests(void *control, struct httpd_request *r);
 /* Number of open requests. */

@@ -107,6 +107,18 @@ const char *bus_lead_holder(const struct bus_lead *l)
     return bus_lease_holder(l->lease);
 }
 
+void bus_lead_set_aside(struct bus_lead *l, bool is_aside)
+{
+    if (is_aside && l->leads) {
+        l->leads = false;
+        log_write(LOG_INFO, "bus", "instance %s: this host gives it to another one",
+                  l->spec.instance);
+        bus_lease_renew(l->bus->lease);
+        l->spec.lost(l->spec.ctx);
+    }
+    bus_lease_set_aside(l->lease, is_aside);
+}
+
 void bus_lead_leave(struct bus_lead *l)
 {
     if (!l)

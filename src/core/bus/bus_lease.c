@@ -29,6 +29,7 @@ struct bus_lease {
     int64_t renewed_ms; /* the same of the last one that was stored */
     int64_t answers_ms; /* since then the servers have answered all; negative: not connected */
     bool is_held, has_held, is_asked;
+    bool is_aside;    /* it is not asked for */
     bool is_resuming; /* the owner waits to be told that it is held */
 };
 
@@ -99,6 +100,28 @@ static void bus_lease_retry(struct bus_lease *l)
     loop_timer_set(l->timer, bus_lease_at_most(RETRY_MS, bus_lease_ttl(l) / 10));
 }
 
+static void bus_lease_delete(const struct bus_lease *l)
+{
+    CLEANUP_BUF struct buf subject = {0};
+    bus_stream_subject(&subject, &l->spec.link->names, l->spec.bucket, l->spec.key, NULL);
+    nats_client_publish(l->spec.link->client,
+                        &(struct nats_client_publication){.subject = subject.p,
+                                                          .data = STR(""),
+                                                          .operation = "DEL",
+                                                          .is_conditional = true,
+                                                          .expected = l->revision});
+}
+
+/* What was written had been under way when the lease was given up. */
+static void bus_lease_undo(struct bus_lease *l, const struct bus_kv_entry *entry)
+{
+    if (entry->result == BUS_KV_DONE) {
+        l->revision = entry->revision;
+        bus_lease_delete(l);
+    }
+    loop_timer_set(l->timer, LOOK_MS);
+}
+
 static void bus_lease_on_written(void *ctx, enum nats_client_result result,
                                  const struct nats_client_message *m)
 {
@@ -106,7 +129,9 @@ static void bus_lease_on_written(void *ctx, enum nats_client_result result,
     struct bus_kv_entry entry;
     l->is_asked = false;
     bus_kv_read_written(result, m, &entry);
-    if (entry.result == BUS_KV_DONE)
+    if (l->is_aside)
+        bus_lease_undo(l, &entry);
+    else if (entry.result == BUS_KV_DONE)
         bus_lease_enter(l, entry.revision);
     else if (entry.result == BUS_KV_CONFLICT)
         bus_lease_read(l);
@@ -186,6 +211,13 @@ static void bus_lease_meet_none(struct bus_lease *l)
         bus_lease_write(l, 0);
 }
 
+/* Nobody has it, and it is not asked for. */
+static void bus_lease_look_again(struct bus_lease *l)
+{
+    *l->holder = '\0';
+    loop_timer_set(l->timer, LOOK_MS);
+}
+
 static void bus_lease_on_read(void *ctx, enum nats_client_result result,
                               const struct nats_client_message *m)
 {
@@ -193,13 +225,16 @@ static void bus_lease_on_read(void *ctx, enum nats_client_result result,
     struct bus_kv_entry entry;
     l->is_asked = false;
     bus_kv_read_entry(l->spec.link, l->spec.bucket, result, m, &entry);
-    if (entry.result == BUS_KV_NONE && entry.revision)
+    const bool is_own = entry.result == BUS_KV_DONE && bus_lease_is_own(l, entry.value);
+    if (l->is_aside && (is_own || entry.result == BUS_KV_NONE))
+        bus_lease_look_again(l);
+    else if (entry.result == BUS_KV_NONE && entry.revision)
         bus_lease_write(l, entry.revision);
     else if (entry.result == BUS_KV_NONE)
         bus_lease_meet_none(l);
     else if (entry.result != BUS_KV_DONE)
         bus_lease_retry(l);
-    else if (bus_lease_is_own(l, entry.value))
+    else if (is_own)
         bus_lease_write(l, entry.revision);
     else
         bus_lease_meet_other(l, &entry);
@@ -263,17 +298,21 @@ const char *bus_lease_holder(const struct bus_lease *l)
 
 void bus_lease_release(struct bus_lease *l)
 {
-    CLEANUP_BUF struct buf subject = {0};
     if (!l->is_held)
         return;
     l->is_held = false;
-    bus_stream_subject(&subject, &l->spec.link->names, l->spec.bucket, l->spec.key, NULL);
-    nats_client_publish(l->spec.link->client,
-                        &(struct nats_client_publication){.subject = subject.p,
-                                                          .data = STR(""),
-                                                          .operation = "DEL",
-                                                          .is_conditional = true,
-                                                          .expected = l->revision});
+    bus_lease_delete(l);
+}
+
+void bus_lease_set_aside(struct bus_lease *l, bool is_aside)
+{
+    l->is_aside = is_aside;
+    if (is_aside && l->is_held) {
+        bus_lease_release(l);
+        *l->holder = '\0';
+    }
+    if (l->answers_ms >= 0)
+        loop_timer_set(l->timer, is_aside ? LOOK_MS : 0);
 }
 
 void bus_lease_free(struct bus_lease *l)

@@ -116,7 +116,8 @@ static struct conversation *take_next(struct turn_scheduler *cs)
     struct conversation *next;
     for (struct conversation *c = TAILQ_FIRST(&cs->ready_list); c && !is_full(cs); c = next) {
         next = TAILQ_NEXT(c, next_ready);
-        const bool begins = c->ready && !conversations_waits_for_lock(cs, c) &&
+        const bool begins = c->ready && !conversations_is_held(cs, c) &&
+                            !conversations_waits_for_lock(cs, c) &&
                             turn_scheduler_has_room(cs, c->source, c->first->user);
         if (begins || !c->ready)
             forget_ready(cs, c);
@@ -263,8 +264,8 @@ static enum tc_accepted turn_scheduler_find_place(struct turn_scheduler *cs, str
         turn_job_cancel(c->job); /* what waits already has done that, too */
         return TC_INTERRUPT;
     }
-    const bool begins =
-        !turn_scheduler_is_busy(c) && turn_scheduler_has_room(cs, c->source, c->first->user);
+    const bool begins = !turn_scheduler_is_busy(c) && !conversations_is_held(cs, c) &&
+                        turn_scheduler_has_room(cs, c->source, c->first->user);
     if (begins && !conversations_waits_for_lock(cs, c))
         return TC_ACCEPTED;
     if (begins)

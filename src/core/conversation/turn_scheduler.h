@@ -130,6 +130,8 @@ void turn_scheduler_hold(struct turn_scheduler *cs);
 /* Begins what was restored, and what has waited. */
 void turn_scheduler_start_restored(struct turn_scheduler *cs);
 
+/* No turn begins that this host would run, until the contrary is said; what comes waits. */
+void turn_scheduler_set_aside(struct turn_scheduler *cs, bool is_aside);
 /* No turn begins any more: what comes or waits stays on disk for the next host, unless its source
  * is attached; then it is removed, and what comes is refused (CONVERSATIONS_ENDING). `drained` is
  * called, from the loop, when no turn runs; those that still do after the configured time are

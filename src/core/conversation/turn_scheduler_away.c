@@ -27,6 +27,17 @@ size_t turn_scheduler_count_agent(const struct turn_scheduler *cs, const char *a
     return n;
 }
 
+bool conversations_is_held(const struct turn_scheduler *cs, const struct conversation *c)
+{
+    return cs->is_aside && !(cs->spec.work && conf_agent_is_shared(cs->spec.conf, c->agent));
+}
+
+void turn_scheduler_set_aside(struct turn_scheduler *cs, bool is_aside)
+{
+    cs->is_aside = is_aside;
+    conversations_pump(cs);
+}
+
 void turn_scheduler_set_work(struct turn_scheduler *cs, struct work *work)
 {
     cs->spec.work = work;

@@ -24,6 +24,7 @@ struct turn_scheduler {
     size_t admitting;
     bool holds; /* no turn begins yet */
     bool draining;
+    bool is_aside;
     struct loop_timer *drain;
     void (*drained)(void *ctx); /* NULL: it has been called, or nobody asked */
     void *ctx;
@@ -67,6 +68,8 @@ void conversations_make_ready(struct turn_scheduler *cs, struct conversation *c)
 
 /* turn_scheduler_away.c: turns that other hosts run and that go on without this one. */
 size_t conversations_count_away(const struct turn_scheduler *cs);
+/* This host runs no turns now, and no other one can run that conversation's. */
+bool conversations_is_held(const struct turn_scheduler *cs, const struct conversation *c);
 
 /* turn_scheduler_budget.c */
 /* journal_turn.person of whoever wrote it, in the arena; or NULL. */

@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/sys/log.h"
 #include "core/work/work.h"
 #include "event/json/json_writer.h"
 
@@ -18,6 +19,10 @@ struct fleet_member {
     struct turn_scheduler *own;
     struct work *work;     /* or NULL */
     struct runner *runner; /* or NULL */
+    void (*set_aside)(void *ctx, bool is_aside);
+    void *ctx;
+    bool is_draining;
+    bool is_idle; /* it drains, and that no turn runs was logged */
     struct loop_timer *look;
     struct buf told;
 };
@@ -51,22 +56,68 @@ void fleet_member_describe(const struct fleet_member *m, struct buf *out)
         if (runner_may_run(m->runner, &conf->agents[i]))
             fleet_member_add_agent(m, &conf->agents[i], out);
     buf_add_char(out, '}');
+    jsonw_member_bool(out, "draining", m->is_draining);
+}
+
+static size_t fleet_member_count_running(const struct fleet_member *m)
+{
+    return turn_scheduler_count_here(m->own) + (m->runner ? runner_count(m->runner) : 0);
 }
 
 void fleet_member_tell(const struct fleet_member *m, struct buf *out)
 {
-    size_t running = turn_scheduler_count_here(m->own);
-    if (m->runner)
-        running += runner_count(m->runner);
     buf_add_char(out, '{');
-    jsonw_member_int(out, "running", (int64_t)running);
+    jsonw_member_int(out, "running", (int64_t)fleet_member_count_running(m));
+    jsonw_member_bool(out, "draining", m->is_draining);
     buf_add_str(out, "}\n");
+}
+
+/* ---- draining ---- */
+
+static void fleet_member_set_aside(struct fleet_member *m, bool is_aside)
+{
+    if (m->is_draining == is_aside)
+        return;
+    m->is_draining = is_aside;
+    m->is_idle = false;
+    log_write(LOG_INFO, "bus",
+              is_aside ? "draining: this host begins no turns" : "this host begins turns again");
+    if (m->runner)
+        runner_set_aside(m->runner, is_aside);
+    if (m->work)
+        work_set_aside(m->work, is_aside);
+    turn_scheduler_set_aside(m->own, is_aside);
+    m->set_aside(m->ctx, is_aside);
+    loop_timer_set(m->look, 0);
+}
+
+void fleet_member_order(struct fleet_member *m, struct str order)
+{
+    const struct str what = bus_message_text(order, "/do");
+    if (str_is(what, "drain"))
+        fleet_member_set_aside(m, true);
+    else if (str_is(what, "undo"))
+        fleet_member_set_aside(m, false);
+}
+
+bool fleet_member_is_draining(const struct fleet_member *m)
+{
+    return m && m->is_draining;
+}
+
+static void fleet_member_look_idle(struct fleet_member *m)
+{
+    if (!m->is_draining || m->is_idle || fleet_member_count_running(m))
+        return;
+    m->is_idle = true;
+    log_write(LOG_INFO, "bus",
+              "drained: no turn runs; stop this host, or run: turncast drain --undo");
 }
 
 static void fleet_member_on_asked(void *ctx, struct bus_call *call, struct str body)
 {
     CLEANUP_BUF struct buf out = {0};
-    (void)body;
+    fleet_member_order(ctx, body);
     fleet_member_tell(ctx, &out);
     bus_call_answer(call, (struct str){out.p, out.len});
 }
@@ -82,6 +133,7 @@ static void fleet_member_on_look(void *arg)
         bus_renew(m->bus);
     buf_fini(&m->told);
     m->told = now;
+    fleet_member_look_idle(m);
     loop_timer_set(m->look, LOOK_MS);
 }
 
@@ -106,7 +158,11 @@ struct fleet_member *fleet_member_new(const struct fleet_member_spec *spec)
 {
     struct fleet_member *const m = xcalloc(1, sizeof *m);
     const struct conf *const conf = spec->parts.conf;
-    *m = (struct fleet_member){.bus = spec->bus, .conf = conf, .own = spec->own};
+    *m = (struct fleet_member){.bus = spec->bus,
+                               .conf = conf,
+                               .own = spec->own,
+                               .set_aside = spec->set_aside,
+                               .ctx = spec->ctx};
     if (conf->bus.is_gateway)
         m->work = work_new(m->bus, conf);
     turn_scheduler_set_work(m->own, m->work);

@@ -16,9 +16,13 @@ struct fleet_member_spec {
     /* The host's own: its parts, but for dispatch, turn log and requests. */
     struct turn_scheduler_spec parts;
     struct turn_scheduler *own;
+    /* Instances that one of several hosts runs are given to others; or asked for again. */
+    void (*set_aside)(void *ctx, bool is_aside);
+    void *ctx;
 };
 
-/* The verb of the request between hosts that asks it: {} -> {"running"}. */
+/* The verb of the request between hosts that asks it: {"do"}, see fleet_member_order, ->
+ * {"running","draining"}. */
 #define FLEET_MEMBER_VERB "host"
 
 /* Of a configuration with a bus. */
@@ -31,6 +35,10 @@ struct runner *fleet_member_get_runner(const struct fleet_member *m);
 void fleet_member_describe(const struct fleet_member *m, struct buf *out);
 /* Appends what it answers. */
 void fleet_member_tell(const struct fleet_member *m, struct buf *out);
+/* {"do": "drain"}: takes and begins no turns, gives its instances and conversations to others, and
+ * lets turns that run end; {"do": "undo"}: works again. */
+void fleet_member_order(struct fleet_member *m, struct str order);
+bool fleet_member_is_draining(const struct fleet_member *m); /* NULL: no */
 /* Before the bus is freed; nothing is asked any more. NULL is fine. */
 void fleet_member_stop(struct fleet_member *m);
 /* Behind the bus, the journal and the host's own turns. NULL is fine. */

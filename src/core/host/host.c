@@ -247,6 +247,13 @@ static void host_share_settings(struct host *s)
     });
 }
 
+static void host_set_aside(void *ctx, bool is_aside)
+{
+    const struct host *const s = ctx;
+    if (s->others.leaders)
+        instance_leaders_set_aside(s->others.leaders, is_aside || s->stopping);
+}
+
 static int host_join_bus(struct host *s, struct tc_err *err)
 {
     if (!s->conf->bus.urls)
@@ -264,8 +271,11 @@ static int host_join_bus(struct host *s, struct tc_err *err)
         return -1;
     host_share_settings(s);
     turn_locks_set_bus(s->locks, s->bus, s->conf->bus.lost_after_ms);
-    s->others.member = fleet_member_new(&(struct fleet_member_spec){
-        .bus = s->bus, .parts = host_scheduler_spec(s), .own = s->conversations});
+    s->others.member = fleet_member_new(&(struct fleet_member_spec){.bus = s->bus,
+                                                                    .parts = host_scheduler_spec(s),
+                                                                    .own = s->conversations,
+                                                                    .set_aside = host_set_aside,
+                                                                    .ctx = s});
     return 0;
 }
 

@@ -22,7 +22,7 @@ struct instance_leaders {
     struct dispatch *dispatch;
     struct changes *changes;
     LIST_HEAD(, instance_leader) leaders;
-    bool is_retired;
+    bool is_retired, is_aside;
 };
 
 static void instance_leaders_on_gained(void *ctx)
@@ -59,6 +59,8 @@ static struct instance_leader *instance_leaders_add(struct instance_leaders *l, 
                                                             .gained = instance_leaders_on_gained,
                                                             .lost = instance_leaders_on_lost,
                                                             .ctx = i});
+    if (l->is_aside)
+        bus_lead_set_aside(i->lead, true);
     return i;
 }
 
@@ -113,6 +115,14 @@ void instance_leaders_retire(struct instance_leaders *l)
         if (!bus_lead_is_held(i->lead))
             instance_leaders_remove(i);
     }
+}
+
+void instance_leaders_set_aside(struct instance_leaders *l, bool is_aside)
+{
+    struct instance_leader *i;
+    l->is_aside = is_aside;
+    LIST_FOREACH (i, &l->leaders, next)
+        bus_lead_set_aside(i->lead, is_aside);
 }
 
 struct instance_leaders *instance_leaders_new(struct bus *bus, struct dispatch *dispatch,

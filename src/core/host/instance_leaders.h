@@ -21,6 +21,8 @@ bool instance_leaders_leads(const struct instance_leaders *l, const char *instan
 const char *instance_leaders_holder(const struct instance_leaders *l, const char *instance);
 /* The host is about to end: it asks for no lease that it does not hold. */
 void instance_leaders_retire(struct instance_leaders *l);
+/* Ends the instances that it leads, gives their leases up and asks for none; or asks again. */
+void instance_leaders_set_aside(struct instance_leaders *l, bool is_aside);
 /* Gives all leases up. Before bus_free, when instances do nothing more. NULL is fine. */
 void instance_leaders_free(struct instance_leaders *l);
 

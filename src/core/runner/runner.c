@@ -23,7 +23,7 @@ size_t runner_free_slots(const struct runner *r, const struct conf_agent *agent)
     }
     const size_t slots = (size_t)agent->runners.slots,
                  most = (size_t)r->conf->conversations.max_turns;
-    if (r->is_draining || used >= slots || all >= most)
+    if (r->is_draining || r->is_aside || used >= slots || all >= most)
         return 0;
     return slots - used < most - all ? slots - used : most - all;
 }
@@ -233,6 +233,12 @@ void runner_drain(struct runner *r, void (*drained)(void *ctx), void *ctx)
     }
     r->is_draining = true;
     turn_scheduler_drain(r->turns, runner_on_drained, r);
+}
+
+void runner_set_aside(struct runner *r, bool is_aside)
+{
+    r->is_aside = is_aside;
+    runner_look(r);
 }
 
 void runner_stop(struct runner *r)

@@ -32,6 +32,8 @@ void runner_set_conf(struct runner *r, const struct conf *conf);
 /* Takes no more turns. `drained` (or NULL) is called, from the loop, when none runs; those that do
  * after the configured time are ended. Again: they are ended now, and once more: killed. */
 void runner_drain(struct runner *r, void (*drained)(void *ctx), void *ctx);
+/* Takes no turns until it is told the contrary; those that run go on. */
+void runner_set_aside(struct runner *r, bool is_aside);
 /* Before the bus is freed; nothing is asked any more. */
 void runner_stop(struct runner *r);
 /* Behind the bus and the journal. NULL is fine. */

@@ -31,7 +31,7 @@ struct runner {
     LIST_HEAD(, runner_queue) queues;
     LIST_HEAD(, runner_job) jobs;
     struct runner_counters counters;
-    bool is_draining, is_stopped;
+    bool is_draining, is_stopped, is_aside;
     void (*drained)(void *ctx);
     void *drained_ctx;
 };

@@ -245,7 +245,7 @@ static void runner_job_choose_session(const struct runner_job *job, const struct
 {
     struct session_store *const sessions = job->runner->spec.parts.sessions;
     const char *const name = conf_agent_session_name(agent);
-    if (job->order.session)
+    if (job->order.session && !job->signal.fresh)
         session_store_save(sessions, name, job->order.conversation, job->order.session,
                            SESSION_FENCE_CHOSEN);
     else
@@ -486,6 +486,13 @@ struct runner_job *runner_job_find(const struct runner *r, const char *run)
     return NULL;
 }
 
+/* A message was asked for while there was a slot, of its agent or of another one. */
+static bool runner_job_has_slot(const struct runner *r, const struct work_signal *signal)
+{
+    const struct conf_agent *const agent = conf_agent_find(r->conf, signal->agent);
+    return !agent || runner_free_slots(r, agent);
+}
+
 /* A turn that runs here already comes again when the queue has it twice, or has not heard in time
  * that it runs. */
 void runner_job_begin(struct runner *r, const struct bus_queue_item *item)
@@ -499,7 +506,8 @@ void runner_job_begin(struct runner *r, const struct bus_queue_item *item)
                          bus_stream_is_token(job->signal.source) &&
                          work_run_id(job->signal.turn, job->run);
     const bool runs = is_read && runner_job_find(r, job->run);
-    if (is_read && !runs) {
+    const bool has_slot = is_read && runner_job_has_slot(r, &job->signal);
+    if (has_slot && !runs) {
         LIST_INSERT_HEAD(&r->jobs, job, next);
         job->timer = loop_timer_new(r->link->loop, runner_job_on_timer, job);
         runner_job_go_on(job);
@@ -507,6 +515,8 @@ void runner_job_begin(struct runner *r, const struct bus_queue_item *item)
     }
     if (runs)
         bus_queue_release(r->link, item->ticket, BACK_MAX_MS);
+    else if (is_read)
+        bus_queue_release(r->link, item->ticket, RETRY_MS);
     else
         bus_queue_finish(r->link, item->ticket, NULL, NULL);
     arena_fini(&job->arena);

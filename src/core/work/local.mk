@@ -2,6 +2,8 @@
 libtccore_a_SOURCES += \
 	src/core/work/work.c \
 	src/core/work/work.h \
+	src/core/work/work_homes.c \
+	src/core/work/work_homes.h \
 	src/core/work/work_hosts.c \
 	src/core/work/work_hosts.h \
 	src/core/work/work_internal.h \

@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/sys/clock.h"
+#include "core/work/work_homes.h"
 #include "core/work/work_internal.h"
 
 /* ---- outcomes of runs that were freed ---- */
@@ -104,9 +105,9 @@ static void work_place_on_home(void *ctx, enum nats_client_result result,
     const bool is_own = entry.result == BUS_KV_DONE && bus_origin_read(entry.value, &home) == 0 &&
                         strcmp(home.host, p->work->link->names.host) == 0;
     const bool takes = entry.result == BUS_KV_NONE && p->has_slot;
-    if (takes)
+    if (takes && !p->work->is_aside)
         work_place_settle(p, entry.revision);
-    work_place_answer(p, is_own || takes);
+    work_place_answer(p, (is_own || takes) && !p->work->is_aside);
 }
 
 void work_find_place(struct work *w, const struct conf_agent *agent, const char *conversation,
@@ -117,10 +118,10 @@ void work_find_place(struct work *w, const struct conf_agent *agent, const char 
     p->answer = loop_timer_new(w->link->loop, work_place_on_answer, p);
     work_home_key(&p->key, conf_agent_session_name(agent), conversation);
     LIST_INSERT_HEAD(&w->places, p, next);
-    if (w->link->is_active)
-        bus_kv_get(w->link, BUS_HOMES, p->key.p, work_place_on_home, p);
+    if (w->is_aside || !w->link->is_active)
+        work_place_answer(p, !w->is_aside);
     else
-        work_place_answer(p, true);
+        bus_kv_get(w->link, BUS_HOMES, p->key.p, work_place_on_home, p);
 }
 
 void work_forget_place(struct work *w, const void *ctx)
@@ -133,6 +134,13 @@ void work_forget_place(struct work *w, const void *ctx)
     }
 }
 
+void work_set_aside(struct work *w, bool is_aside)
+{
+    w->is_aside = is_aside;
+    work_homes_free(w->homes);
+    w->homes = is_aside ? work_homes_release(w->link) : NULL;
+}
+
 /* ---- its life ---- */
 
 static void work_on_active(void *ctx)
@@ -142,6 +150,8 @@ static void work_on_active(void *ctx)
     struct work_farewell *f;
     LIST_FOREACH (f, &w->farewells, next)
         work_outcome_resume(f->outcome);
+    if (w->homes)
+        work_homes_resume(w->homes);
     LIST_FOREACH (r, &w->runs, next)
         work_run_resume(r);
 }
@@ -183,6 +193,8 @@ void work_stop(struct work *w)
     while ((f = LIST_FIRST(&w->farewells)))
         work_farewell_free(f);
     bus_watcher_free(w->watcher);
+    work_homes_free(w->homes);
+    w->homes = NULL;
     work_hosts_free(w->hosts);
     w->bus = NULL;
 }

@@ -51,6 +51,10 @@ void work_find_place(struct work *w, const struct conf_agent *agent, const char 
 /* `done` is not called any more for that ctx. */
 void work_forget_place(struct work *w, const void *ctx);
 
+/* This host runs no turns now: others get those that they can run, and the homes of its
+ * conversations are given up, once. False: it runs turns again. */
+void work_set_aside(struct work *w, bool is_aside);
+
 /* ---- a run */
 
 /* Whether such a turn can run elsewhere: its names fit into subjects. */

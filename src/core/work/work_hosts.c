@@ -18,6 +18,7 @@ struct work_hosts_entry {
     LIST_ENTRY(work_hosts_entry) next;
     char name[BUS_HOST_MAX + 1], boot[BUS_BOOT_MAX + 1];
     int64_t seen_ms; /* begin of the look that has found it last */
+    bool is_draining;
 };
 
 struct work_hosts {
@@ -44,7 +45,7 @@ static struct work_hosts_entry *work_hosts_find(const struct work_hosts *h, cons
     return NULL;
 }
 
-static void work_hosts_note(struct work_hosts *h, const struct bus_origin *from)
+static void work_hosts_note(struct work_hosts *h, const struct bus_origin *from, bool is_draining)
 {
     struct work_hosts_entry *e = work_hosts_find(h, from->host);
     if (!e && h->n >= HOSTS_MAX)
@@ -57,6 +58,7 @@ static void work_hosts_note(struct work_hosts *h, const struct bus_origin *from)
     }
     snprintf(e->boot, sizeof e->boot, "%s", from->boot);
     e->seen_ms = h->begun_ms;
+    e->is_draining = is_draining;
 }
 
 /* The look is complete. */
@@ -78,7 +80,7 @@ static void work_hosts_on_entry(void *ctx, enum nats_client_result result,
     struct bus_origin from;
     bus_kv_read_entry(h->link, BUS_HOSTS, result, m, &entry);
     if (entry.result == BUS_KV_DONE && bus_origin_read(entry.value, &from) == 0)
-        work_hosts_note(h, &from);
+        work_hosts_note(h, &from, str_is(bus_message_value(entry.value, "/draining"), "true"));
     if (entry.revision && h->link->is_active) {
         work_hosts_next(h, entry.revision);
         return;
@@ -163,4 +165,10 @@ bool work_hosts_has_restarted(const struct work_hosts *h, const char *host, cons
 {
     const struct work_hosts_entry *const e = work_hosts_find(h, host);
     return e && e->seen_ms > since_ms && strcmp(e->boot, boot) != 0;
+}
+
+bool work_hosts_is_draining(const struct work_hosts *h, const char *host)
+{
+    const struct work_hosts_entry *const e = work_hosts_find(h, host);
+    return e && e->is_draining;
 }

@@ -22,5 +22,7 @@ int64_t work_hosts_absent_ms(const struct work_hosts *h, const char *host);
  * (monotonic). */
 bool work_hosts_has_restarted(const struct work_hosts *h, const char *host, const char *boot,
                               int64_t since_ms);
+/* It takes no turns now, as the last look at it has found. */
+bool work_hosts_is_draining(const struct work_hosts *h, const char *host);
 
 #endif

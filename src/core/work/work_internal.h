@@ -48,8 +48,12 @@ struct work_run {
     int64_t waits_ms;              /* since when it waits, monotonic */
     int64_t hold_ms;               /* it is not queued before; 0: at once */
     bool is_waiting_told;
-    bool is_told;  /* the turn was stored */
-    bool is_moved; /* the conversation goes on in a new session, which is to be told */
+    bool is_told; /* the turn was stored */
+    enum work_run_session {
+        SESSION_KEPT,
+        SESSION_DROPPED, /* which is to be told; the order that is stored may still name it */
+        SESSION_TOLD,    /* it was */
+    } session;
     unsigned cancels, looks;
     struct work_outcome *outcome; /* that is being stored; or NULL */
     struct buf out;               /* the outcome as it is stored, once it is known */
@@ -64,6 +68,8 @@ struct work {
     struct work_hosts *hosts;
     int64_t lost_after_ms, move_after_ms;
     struct work_counters counters;
+    struct work_homes *homes; /* that are being given up; or NULL */
+    bool is_aside;
     LIST_HEAD(, work_run) runs;
     LIST_HEAD(, work_place) places;
     LIST_HEAD(, work_farewell) farewells;

@@ -39,6 +39,7 @@ static const struct work_text signal_texts[] = {
     {"agent", offsetof(struct work_signal, agent), true},
     {"source", offsetof(struct work_signal, source), true},
     {"gateway", offsetof(struct work_signal, gateway), true},
+    {"fresh", offsetof(struct work_signal, fresh), false},
 };
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))

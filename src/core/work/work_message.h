@@ -33,6 +33,7 @@ int work_order_read(struct str message, struct arena *a, struct work_order *o) M
 /* What is put into the work queue: it only wakes up. */
 struct work_signal {
     const char *turn, *agent, *source, *gateway;
+    const char *fresh; /* not NULL: the session of the order is not resumed */
 };
 void work_signal_write(struct buf *out, const struct bus_origin *from, const struct work_signal *s);
 int work_signal_read(struct str message, struct arena *a, struct work_signal *s) MUST_CHECK;

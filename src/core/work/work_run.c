@@ -146,6 +146,16 @@ static void work_run_note_runner(struct work_run *r, const struct bus_origin *fr
         r->state = RUN_RUNNING;
 }
 
+/* Behind the first event: in front of it, that would count as a second start of the agent. */
+static void work_run_tell_moved(struct work_run *r)
+{
+    if (r->session != SESSION_DROPPED)
+        return;
+    r->session = SESSION_TOLD;
+    work_run_print_notice(r, "warning", "session_moved",
+                          "The conversation goes on at another host, in a new session.");
+}
+
 static void work_run_on_event(void *ctx, struct event *ev, struct str line)
 {
     struct work_run *const r = ctx;
@@ -157,6 +167,7 @@ static void work_run_on_event(void *ctx, struct event *ev, struct str line)
     buf_add(&text, line.p, line.len);
     buf_add_char(&text, '\n');
     work_run_print(r, (struct str){text.p, text.len});
+    work_run_tell_moved(r);
 }
 
 static void work_run_on_skip(void *ctx, uint64_t up_to)
@@ -225,6 +236,13 @@ static bool work_run_may_run_on(const struct work_run *r, const char *host)
     return false;
 }
 
+/* That host runs no turns now. */
+static bool work_run_is_aside(const struct work *w, const char *host)
+{
+    return work_hosts_is_draining(w->hosts, host) ||
+           (w->is_aside && strcmp(host, w->link->names.host) == 0);
+}
+
 /* The session is on a host that is gone, or on none that is known. */
 static void work_run_move(struct work_run *r, const struct bus_kv_entry *home)
 {
@@ -233,7 +251,7 @@ static void work_run_move(struct work_run *r, const struct bus_kv_entry *home)
     if (!r->order.session)
         return;
     r->order.session = NULL;
-    r->is_moved = true;
+    r->session = SESSION_DROPPED;
     r->work->counters.moved++;
 }
 
@@ -253,6 +271,7 @@ static void work_run_on_home(void *ctx, enum nats_client_result result,
     }
     const bool stays = entry.result == BUS_KV_DONE && bus_origin_read(entry.value, &home) == 0 &&
                        work_run_may_run_on(r, home.host) &&
+                       !work_run_is_aside(r->work, home.host) &&
                        work_hosts_absent_ms(r->work->hosts, home.host) < r->work->move_after_ms;
     snprintf(r->target, sizeof r->target, "%s", stays ? home.host : "");
     if (!stays)
@@ -332,7 +351,8 @@ static void work_run_queue(struct work_run *r)
                       &(struct work_signal){.turn = r->order.turn,
                                             .agent = r->order.agent,
                                             .source = r->order.source,
-                                            .gateway = link->names.host});
+                                            .gateway = link->names.host,
+                                            .fresh = r->session != SESSION_KEPT ? "true" : NULL});
     r->is_asked = true;
     nats_client_request(
         link->client,
@@ -340,7 +360,7 @@ static void work_run_queue(struct work_run *r)
         BUS_STORE_MS, work_run_on_queued, r);
 }
 
-/* The host for which the message waits is gone. */
+/* The host for which the message waits is gone, or runs no turns now. */
 static void work_run_unqueue(struct work_run *r)
 {
     CLEANUP_BUF struct buf subject = {0}, body = {0};
@@ -453,7 +473,9 @@ static void work_run_look_waiting(struct work_run *r)
     work_run_tell_waiting(r);
     if (r->hold_ms && clock_mono_ms() >= r->hold_ms)
         r->hold_ms = 0;
-    if (r->queued && *r->target && work_hosts_absent_ms(w->hosts, r->target) >= w->move_after_ms)
+    if (r->queued && *r->target &&
+        (work_hosts_absent_ms(w->hosts, r->target) >= w->move_after_ms ||
+         work_run_is_aside(w, r->target)))
         work_run_unqueue(r);
     else
         work_run_read_claim(r);
@@ -472,11 +494,6 @@ static void work_run_look_running(struct work_run *r)
 
 void work_run_look(struct work_run *r)
 {
-    if (r->is_moved && r->state >= RUN_QUEUEING && r->state < RUN_OVER) {
-        r->is_moved = false;
-        work_run_print_notice(r, "warning", "session_moved",
-                              "The conversation goes on at another host, in a new session.");
-    }
     if (r->state == RUN_WAITING)
         work_run_look_waiting(r);
     else if (r->state == RUN_RUNNING)
