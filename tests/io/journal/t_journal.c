@@ -93,38 +93,6 @@ static void test_outcome(void)
     journal_close(j);
 }
 
-static void list_prompt(void *ctx, const struct journal_turn *t)
-{
-    buf_printf(ctx, "%s|", t->prompt ? t->prompt : "-");
-}
-
-static void test_merged_prompt(void)
-{
-    struct journal *const j = kit_fresh();
-    struct buf seen = {0};
-    const char *const prompts[] = {"one", "two", NULL, "four"}, *const ids[] = {"t1", "t2", "t3",
-                                                                                "t4"};
-    for (size_t i = 0; i < 4; i++)
-        is_int(journal_admit_turn(j,
-                                  &(struct journal_turn){.id = ids[i],
-                                                         .agent = "a",
-                                                         .conv = "c",
-                                                         .source = "tg",
-                                                         .waiting = true,
-                                                         .prompt = prompts[i]},
-                                  NULL),
-               JOURNAL_DONE, "a message waits");
-    is_int(journal_begin_turn(j, "t1", NULL, ids + 1, 2), JOURNAL_DONE,
-           "two go into another's turn");
-    is_int(journal_begin_turn(j, "t4", NULL, ids + 1, 1), JOURNAL_DONE,
-           "and not into a second one");
-    is_int(journal_list_open_turns(j, list_prompt, &seen), JOURNAL_DONE,
-           "the open turns are there");
-    is_str(seen.p, "one\n\ntwo|four|", "a turn has the texts of all its messages");
-    buf_fini(&seen);
-    journal_close(j);
-}
-
 static void test_waiting(void)
 {
     struct journal *const j = kit_fresh();
@@ -606,7 +574,6 @@ int main(void)
     test_admission();
     test_outcome();
     test_waiting();
-    test_merged_prompt();
     test_told();
     test_forgetting();
     test_results();

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What is over is deleted in small steps, and what is kept is bounded. */
+ * What is over is deleted in small steps, what is kept is bounded, and messages that are merged
+ * into a turn are kept with it. */
 #include <stdio.h>
 #include <string.h>
 
@@ -122,11 +123,44 @@ static void test_conversations(void)
     journal_close(j);
 }
 
+static void list_prompt(void *ctx, const struct journal_turn *t)
+{
+    buf_printf(ctx, "%s|", t->prompt ? t->prompt : "-");
+}
+
+static void test_merged_prompt(void)
+{
+    struct journal *const j = kit_fresh();
+    struct buf seen = {0};
+    const char *const prompts[] = {"one", "two", NULL, "four"}, *const ids[] = {"t1", "t2", "t3",
+                                                                                "t4"};
+    for (size_t i = 0; i < 4; i++)
+        is_int(journal_admit_turn(j,
+                                  &(struct journal_turn){.id = ids[i],
+                                                         .agent = "a",
+                                                         .conv = "c",
+                                                         .source = "tg",
+                                                         .waiting = true,
+                                                         .prompt = prompts[i]},
+                                  NULL),
+               JOURNAL_DONE, "a message waits");
+    is_int(journal_begin_turn(j, "t1", NULL, ids + 1, 2), JOURNAL_DONE,
+           "two go into another's turn");
+    is_int(journal_begin_turn(j, "t4", NULL, ids + 1, 1), JOURNAL_DONE,
+           "and not into a second one");
+    is_int(journal_list_open_turns(j, list_prompt, &seen), JOURNAL_DONE,
+           "the open turns are there");
+    is_str(seen.p, "one\n\ntwo|four|", "a turn has the texts of all its messages");
+    buf_fini(&seen);
+    journal_close(j);
+}
+
 int main(void)
 {
     plan_lazy();
     test_steps();
     test_conversations();
+    test_merged_prompt();
     clock_fake_end();
     return 0;
 }
