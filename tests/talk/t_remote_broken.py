@@ -31,6 +31,8 @@ class Broken(AgentService):
                 handler.reply(202, {"id": body["prompt"]})
         elif re.fullmatch(r"/turns/\w+/events", path):
             getattr(self, path.split("/")[2])(handler)
+        elif path == "/turns/elsewhere":
+            self.elsewhere(handler)
         elif path.endswith("/cancel"):
             handler.reply(200, {})
         else:
@@ -46,6 +48,57 @@ class Broken(AgentService):
         stream.send('data: {"remote":"error","code":"x","message":"not of ours"}\n\n')
         for seq, (type_, payload) in enumerate(LINES):
             stream.send(frame(seq + 5, type_, payload))
+        handler.stream(stream)
+
+    def middle(self, handler):
+        """A connection that breaks in the middle of an event, which then comes again."""
+        stream = self.subscribe()
+        again = handler.headers.get("Last-Event-ID")
+        if not again:
+            stream.send(frame(1, *LINES[0]) + frame(2, *LINES[1])[:30])
+            stream.cut()
+        for seq, (type_, payload) in enumerate(LINES[1:]):
+            stream.send(frame(seq + 2, type_, payload))
+        self.resumed_behind = again
+        handler.stream(stream)
+
+    def long(self, handler):
+        """One line that is longer than any event may be."""
+        stream = self.subscribe()
+        stream.send(frame(1, *LINES[0]) + "data: " + "x" * (17 << 20) + "\n\n")
+        for seq, (type_, payload) in enumerate(LINES[1:]):
+            stream.send(frame(seq + 2, type_, payload))
+        handler.stream(stream)
+
+    def elsewhere(self, handler):
+        handler.send_response(307)
+        handler.send_header("Location", f"http://127.0.0.1:{self.other}/stolen")
+        handler.send_header("Content-Length", "0")
+        handler.end_headers()
+
+    def busy(self, handler):
+        """Too many requests, at first."""
+        self.refused = getattr(self, "refused", 0) + 1
+        if self.refused == 1:
+            handler.send_response(429)
+            handler.send_header("Retry-After", "1")
+            handler.send_header("Content-Length", "0")
+            handler.end_headers()
+        else:
+            self.repeats_all(handler)
+
+    def down(self, handler):
+        """An error of the server, at first."""
+        self.failed = getattr(self, "failed", 0) + 1
+        if self.failed == 1:
+            handler.reply(503, {"error": {"message": "starting"}})
+        else:
+            self.repeats_all(handler)
+
+    def repeats_all(self, handler):
+        stream = self.subscribe()
+        for seq, (type_, payload) in enumerate(LINES):
+            stream.send(frame(seq + 1, type_, payload))
         handler.stream(stream)
 
     def gap(self, handler):
@@ -94,10 +147,28 @@ def main():
         endless = host.ended(host.begin("endless", agent="hasty")["id"], "error")
         equal(endless["code"], "agent_timeout", "a stream that does not end")
         equal(len(fake.called("/turns/endless/cancel")), 1, "is cancelled once")
+        faults(host, fake)
         doctor(host, fake)
     equal(fake.violations, [], "no rule of the service was broken")
     fake.close()
     done()
+
+
+def faults(host, fake):
+    turn = host.begin("middle", agent="far")["id"]
+    equal(host.ended(turn)["answer"], "Hello.", "a connection that breaks in the middle of an event is opened again")
+    equal((fake.resumed_behind, host.types(turn).count("narration")), ("1", 1), "behind the last whole event")
+    turn = host.begin("long", agent="far")["id"]
+    equal(host.ended(turn)["answer"], "Hello.", "a line without an end is skipped")
+    ok(any(e["type"] == "notice" and "too long" in e["payload"]["text"] for e in host.told(turn)), "which is told")
+    other = Broken(TOKEN)
+    fake.other = other.port
+    turn = host.ended(host.begin("elsewhere", agent="far")["id"], "error")
+    ok("HTTP 307" in turn["error"], "a redirection is an error", turn["error"])
+    equal(other.calls, [], "nothing was sent to the other address")
+    other.close()
+    for prompt, what in (("busy", "too many requests"), ("down", "an error of the server")):
+        equal(host.ended(host.begin(prompt, agent="far")["id"])["answer"], "Hello.", f"{what} at the start passes")
 
 
 def doctor(host, fake):
