@@ -176,6 +176,10 @@ EXTRA_tests_core_conversation_t_conversation_redis_DEPENDENCIES = tests/fake/age
 
 check_PROGRAMS += tests/core/shared/t_shared_entry
 tests_core_shared_t_shared_entry_LDADD = $(TEST_CORE)
+check_PROGRAMS += tests/core/shared/t_shared_settings
+tests_core_shared_t_shared_settings_SOURCES = tests/core/shared/t_shared_settings.c tests/core/fake_ledger.c \
+	tests/core/fake_ledger.h
+tests_core_shared_t_shared_settings_LDADD = $(TEST_CORE)
 
 check_PROGRAMS += tests/core/bus/t_bus_turn
 tests_core_bus_t_bus_turn_LDADD = $(TEST_CORE)
