@@ -231,6 +231,10 @@ struct tc_host {
     int64_t (*random)(struct tc_turn *, int64_t, int64_t);
     bool (*is_recent)(struct tc_turn *, const char *, int64_t);
     const struct tc_field *(*chat_form)(struct tc_turn *, const struct tc_chat_action *, size_t *);
+    int (*webhook_keys)(struct tc_instance *, const char *, const char *, bool);
+    char *(*webhook_sign)(struct tc_turn *, const char *, const char *, const char *, const char *,
+                          size_t);
+    const char *(*webhook_check)(struct tc_turn *, const char *, const struct tc_hit *);
 #endif
 };
 
@@ -288,6 +292,19 @@ struct tc_host {
 /* Since 1.6. Returns whether the text is a Unix time in seconds, and at most `seconds` before or
  * after now: of a signed request, so that nobody can repeat an old one. */
 #define tc_is_recent(turn, text, seconds) ((turn)->inst->host->is_recent((turn), (text), (seconds)))
+/* Since 1.6. Checks keys of Standard Webhooks, which are separated by white space, and masks each of
+ * them in logs: whsec_ (shared), whsk_ (Ed25519, private) and, unless they have to sign, whpk_
+ * (public); at most 8. For init. -1: one is not valid; logged with the name of the option. */
+#define tc_webhook_keys(inst, option, keys, sign)                                                  \
+    ((inst)->host->webhook_keys((inst), (option), (keys), (sign)))
+/* Since 1.6. Returns the value of the header webhook-signature: a signature of id.timestamp.body by
+ * each of the keys. NULL: one of them is not valid or cannot sign. */
+#define tc_webhook_sign(turn, keys, id, timestamp, body, len)                                      \
+    ((turn)->inst->host->webhook_sign((turn), (keys), (id), (timestamp), (body), (len)))
+/* Since 1.6. Returns NULL if the request to a route is signed by one of the keys, and not older than
+ * five minutes; else what is wrong with it. */
+#define tc_webhook_check(turn, keys, hit)                                                          \
+    ((turn)->inst->host->webhook_check((turn), (keys), (hit)))
 #endif
 /* Masks the secrets in the strings of JSON text, for records that are kept beyond the turn. Like
  * snprintf, writes at most cap bytes including the NUL to out and returns the complete length. */

@@ -21,8 +21,9 @@
 
 static const struct tc_option options[] = {
     TC_OPTION(struct webhook_conf, url, NULL, TC_SECRET, "endpoint to which events are posted"),
-    TC_OPTION(struct webhook_conf, secret, NULL, TC_REQUIRED | TC_SECRET,
-              "signing key, whsec_...; several, separated by spaces, during a rotation"),
+    TC_OPTION(
+        struct webhook_conf, secret, NULL, TC_SECRET,
+        "signing key, whsec_... or whsk_...; several, separated by spaces, during a rotation"),
     TC_OPTION(struct webhook_conf, token, NULL, TC_SECRET,
               "bearer token that the endpoint requires besides the signature"),
     TC_OPTION(struct webhook_conf, types, "start request final error", 0, "events to post"),
@@ -32,13 +33,15 @@ static const struct tc_option options[] = {
     TC_OPTION(struct webhook_conf, receive, "false", 0,
               "accept signed messages at /hooks/INSTANCE of the HTTP server"),
     TC_OPTION(struct webhook_conf, inbound_secret, NULL, TC_SECRET,
-              "keys of received messages (default: those in secret)"),
+              "keys of received messages, whsec_... or whpk_... (default: those in secret)"),
     {0},
 };
 
 static const struct tc_rule rules[] = {
     {.key = "url", .kind = TC_RULE_URL, .text = "https http"},
     {.key = "url", .kind = TC_RULE_AT_LEAST_ONE, .text = "receive"},
+    {.key = "url", .kind = TC_RULE_NEEDS, .text = "secret"},
+    {.key = "receive", .kind = TC_RULE_NEEDS, .text = "secret inbound_secret"},
     {.key = "token", .kind = TC_RULE_NEEDS, .text = "url"},
     {.key = "types",
      .kind = TC_RULE_ONE_OF,
@@ -166,9 +169,9 @@ static int64_t retry_delay_ms(struct tc_turn *turn, uint32_t attempts)
 
 static int attempt_send(struct tc_turn *turn, const struct tc_reply *r, const char *timestamp)
 {
-    const struct webhook *const s = turn->inst->state;
-    const struct webhook_message message = {r->tag, timestamp, r->http->body, r->http->body_len};
-    const char *const signatures = webhook_keys_sign(turn, &s->out, &message);
+    const struct webhook_conf *const conf = turn->inst->conf;
+    const char *const signatures =
+        tc_webhook_sign(turn, conf->secret, r->tag, timestamp, r->http->body, r->http->body_len);
     if (!signatures)
         return -1;
     const struct tc_header headers[] = {{"webhook-id", r->tag},
@@ -276,14 +279,11 @@ static int init(struct tc_instance *inst)
     gethostname(host, sizeof host - 1);
     s->source = tc_sprint(inst->lobby, "/turncast/%s/%s", host, inst->name);
     s->source = s->source ? tc_keep(inst->lobby, s->source) : NULL;
-    if (!s->source || webhook_keys_read(inst, "secret", conf->secret, &s->out) < 0)
+    if (!s->source ||
+        (conf->secret && tc_webhook_keys(inst, "secret", conf->secret, conf->url != NULL) < 0) ||
+        (conf->inbound_secret &&
+         tc_webhook_keys(inst, "inbound_secret", conf->inbound_secret, false) < 0))
         return -1;
-    s->in = s->out;
-    if (conf->inbound_secret) {
-        s->in.count = 0;
-        if (webhook_keys_read(inst, "inbound_secret", conf->inbound_secret, &s->in) < 0)
-            return -1;
-    }
     return conf->receive ? tc_route(inst, "") : 0;
 }
 

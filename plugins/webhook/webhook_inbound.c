@@ -4,15 +4,10 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
-#include <time.h>
 
 #include <jansson.h>
 
 #include "webhook.h"
-
-#define ID_MAX 256
-#define WINDOW_S 300 /* age of a signature that is accepted, in both directions of time */
 
 static const char *member_text(const json_t *object, const char *name)
 {
@@ -64,26 +59,6 @@ static void respond(struct tc_turn *lobby, struct tc_answer *answer, enum tc_acc
     else
         answer->body = tc_json(lobby, "{s:s, s:s*, s:s*}", "state", rows[how].state, "turn",
                                receipt->turn, "text", text);
-}
-
-/* ---- signature ---- */
-
-/* NULL, or why the request is not that of somebody with a key. */
-static const char *signature_check(struct tc_turn *lobby, const struct tc_hit *hit, const char *id)
-{
-    const struct webhook *const s = lobby->inst->state;
-    const char *const timestamp = tc_header_value(lobby, hit, "webhook-timestamp");
-    const char *const signatures = tc_header_value(lobby, hit, "webhook-signature");
-    if (!id || !timestamp || !signatures)
-        return "the headers webhook-id, webhook-timestamp and webhook-signature are required";
-    if (!*id || strlen(id) > ID_MAX || strchr(id, '.'))
-        return "webhook-id must have 1 to 256 bytes and no full stop";
-    if (!tc_is_recent(lobby, timestamp, WINDOW_S))
-        return "webhook-timestamp must be the current time in Unix seconds, within 300 s";
-    const struct webhook_message message = {id, timestamp, hit->body, hit->body_len};
-    return webhook_keys_verify(lobby, &s->in, &message, signatures)
-               ? NULL
-               : "webhook-signature is not that of the key in the configuration";
 }
 
 /* ---- what it wants ---- */
@@ -161,18 +136,19 @@ static void body_take(struct tc_turn *lobby, const json_t *body, const char *id,
 
 int webhook_inbound_take(struct tc_turn *lobby, const struct tc_hit *hit, struct tc_answer *answer)
 {
-    const char *const id = tc_header_value(lobby, hit, "webhook-id");
+    const struct webhook_conf *const conf = lobby->inst->conf;
     if (strcmp(hit->method, "POST") != 0) {
         refuse(lobby, answer, 405, "method_not_allowed", "method not allowed; allowed: POST");
         return 0;
     }
-    const char *const wrong = signature_check(lobby, hit, id);
+    const char *const wrong =
+        tc_webhook_check(lobby, conf->inbound_secret ? conf->inbound_secret : conf->secret, hit);
     if (wrong) {
         refuse(lobby, answer, 401, "invalid_signature", wrong);
         return 0;
     }
     json_t *const body = json_loadb(hit->body, hit->body_len, 0, NULL);
-    body_take(lobby, body, id, answer);
+    body_take(lobby, body, tc_header_value(lobby, hit, "webhook-id"), answer);
     json_decref(body);
     return 0;
 }

@@ -32,6 +32,7 @@ include $(srcdir)/src/plugin/ipc/local.mk
 include $(srcdir)/src/plugin/outbox/local.mk
 include $(srcdir)/src/plugin/process/local.mk
 include $(srcdir)/src/plugin/queue/local.mk
+include $(srcdir)/src/plugin/signature/local.mk
 include $(srcdir)/src/plugin/thread/local.mk
 
 # A connector that has a process of its own shares it with as little as can be: with no database, no

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Webhooks of a host, judged by what others publish: standardwebhooks verifies what it posts and signs
-// what it receives; cloudevents reads its CloudEvents. Prints TAP.
+// what it receives; cloudevents reads its CloudEvents. Signatures with Ed25519, which that package does
+// not know, are made and verified by Node. Prints TAP.
 //
 //     node webhook.mjs NODE_MODULES FOLDER-OF-FAKES
+import { generateKeyPairSync, sign, verify } from "node:crypto";
 import { createServer } from "node:http";
 import { Host, talker } from "./host.mjs";
 import { Fake, done, equal, failure, load, ok } from "./fake.mjs";
@@ -14,6 +16,27 @@ const secret = (text) => `whsec_${Buffer.from(text).toString("base64")}`;
 const NEW = secret("the-new-secret-of-32-bytes-xxxxx");
 const OLD = secret("the-old-secret-of-32-bytes-xxxxx");
 const IN = secret("the-inbound-secret-of-32-bytes-x");
+
+// Raw Ed25519 keys are the last 32 bytes of their DER forms.
+const pair = () => {
+  const { publicKey, privateKey } = generateKeyPairSync("ed25519");
+  const raw = (key, type) => key.export({ format: "der", type }).subarray(-32).toString("base64");
+  return { publicKey, privateKey, whsk: `whsk_${raw(privateKey, "pkcs8")}`, whpk: `whpk_${raw(publicKey, "spki")}` };
+};
+const [OUR, THEIR] = [pair(), pair()];
+
+// Signs as standardwebhooks does.
+const ed25519 = ({ privateKey }) => ({
+  sign: (id, date, body) => {
+    const text = `${id}.${Math.floor(date / 1000)}.${body}`;
+    return `v1a,${sign(null, Buffer.from(text), privateKey).toString("base64")}`;
+  },
+});
+const isSigned = ({ publicKey }, { headers, body }) => {
+  const text = `${headers["webhook-id"]}.${headers["webhook-timestamp"]}.${body}`;
+  const signatures = headers["webhook-signature"].split(" ").filter((one) => one.startsWith("v1a,"));
+  return signatures.some((one) => verify(null, Buffer.from(text), publicKey, Buffer.from(one.slice(4), "base64")));
+};
 
 // An endpoint: keeps each request, and refuses the first of each id once.
 const posts = [];
@@ -45,7 +68,7 @@ async function until(condition, what) {
   throw new Error(`not within a minute: ${what}`);
 }
 
-async function send(host, signer, date = new Date()) {
+async function send(host, signer, date = new Date(), to = "own") {
   const id = `msg_${Math.random().toString(36).slice(2)}`;
   const body = JSON.stringify({ user: "ci", text: "id=npm", route: { job: 7 } });
   const headers = {
@@ -53,7 +76,7 @@ async function send(host, signer, date = new Date()) {
     "webhook-timestamp": String(Math.floor(date / 1000)),
     "webhook-signature": signer.sign(id, date, body),
   };
-  const answer = await fetch(`${host.url}/hooks/own`, { method: "POST", headers, body });
+  const answer = await fetch(`${host.url}/hooks/${to}`, { method: "POST", headers, body });
   return [answer.status, await answer.json()];
 }
 
@@ -62,7 +85,9 @@ const host = await Host.start(
   {},
   "",
   instance("own", `receive = true; inbound_secret = "${IN}"; grants = ["submit"]; allow = ["ci"];`) +
-    instance("cloud", `format = "cloudevents"; turns = "all";`),
+    instance("cloud", `format = "cloudevents"; turns = "all";`) +
+    `pair : { plugin = "webhook"; url = "${address}/pair"; secret = "${OUR.whsk} ${NEW}"; types = ["final"];
+      receive = true; inbound_secret = "${THEIR.whpk}"; grants = ["submit"]; allow = ["ci"]; };`,
 );
 await until(() => host.log.includes("serving"), "the host");
 
@@ -99,6 +124,17 @@ ok(event.validate(), "cloudevents reads the event and finds it valid");
 equal([event.type, event.id, event.subject], ["dev.turncast.turn.final", cloud.headers["webhook-id"], JSON.parse(own[0].body).turn], "  with its type, id and turn");
 ok(event.source.endsWith("/cloud") && event.data.payload.text.startsWith("Answer npm of"), "  its source and data", event);
 ok(Math.abs(new Date(event.time) - Date.now()) < 600e3, "  and its time", event.time);
+
+// Keys of which each side has one half.
+equal((await send(host, ed25519(THEIR), new Date(), "pair"))[0], 202, "a message that Node has signed with Ed25519");
+equal((await send(host, ed25519(OUR), new Date(), "pair"))[0], 401, "  with another key it is refused");
+equal((await send(host, new Webhook(NEW), new Date(), "pair"))[0], 401, "  and with a shared key");
+equal((await send(host, ed25519(THEIR), new Date(Date.now() - 301e3), "pair"))[0], 401, "  and an old one");
+const signed = await until(() => posts.find((post) => post.url === "/pair"), "an event of that turn");
+ok(isSigned(OUR, signed), "Node verifies the Ed25519 signature of what is posted");
+ok(!isSigned(THEIR, signed), "  and not with another key");
+ok(!isSigned(OUR, { ...signed, body: `${signed.body} ` }), "  nor of another body");
+equal(new Webhook(NEW).verify(signed.body, signed.headers).type, "turn.final", "standardwebhooks finds the shared key's beside it");
 
 equal(await host.stop(), 0, "the host ends");
 

@@ -92,9 +92,11 @@ CONNECTOR_TESTS = \
 	tests/plugins/ntfy/hit.script \
 	tests/plugins/ntfy/notify.script \
 	tests/plugins/ntfy/options.script \
+	tests/plugins/webhook/ed25519.script \
 	tests/plugins/webhook/inbound.script \
 	tests/plugins/webhook/options.script \
-	tests/plugins/webhook/outbound.script
+	tests/plugins/webhook/outbound.script \
+	tests/plugins/webhook/receive.script
 dist_check_SCRIPTS += tests/plugins/script.t $(CONNECTOR_TESTS)
 tests/plugins/script.log $(CONNECTOR_TESTS:.script=.log): turncast-script$(EXEEXT)
 

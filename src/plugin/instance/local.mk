@@ -21,5 +21,6 @@ libtcplugin_a_SOURCES += \
 	src/plugin/instance/services_store.c \
 	src/plugin/instance/services_text.c \
 	src/plugin/instance/services_value.c \
+	src/plugin/instance/services_webhook.c \
 	src/plugin/instance/wake_heap.c \
 	src/plugin/instance/wake_heap.h

@@ -53,6 +53,7 @@ const struct tc_piece *service_pieces(struct tc_turn *turn, const struct tc_text
                                       size_t *count);
 size_t service_settled(struct tc_turn *turn, const char *text, size_t len);
 
+
 /* services_store.c */
 int service_store(struct tc_instance *inst, const char *key, const char *text);
 char *service_load(struct tc_instance *inst, const char *key);
@@ -75,6 +76,12 @@ bool service_ed25519_verify(struct tc_turn *turn, const char *public_key, const 
                             const char *data, size_t len);
 char *service_ed25519_sign(struct tc_turn *turn, const char *private_key, const char *data,
                            size_t len);
+
+/* services_webhook.c */
+int service_webhook_keys(struct tc_instance *inst, const char *option, const char *keys, bool sign);
+char *service_webhook_sign(struct tc_turn *turn, const char *keys, const char *id,
+                           const char *timestamp, const char *body, size_t len);
+const char *service_webhook_check(struct tc_turn *turn, const char *keys, const struct tc_hit *hit);
 
 /* services_inbound.c */
 enum tc_accepted service_submit(struct tc_turn *turn, const struct tc_inbound *inbound,
