@@ -235,6 +235,7 @@ struct tc_host {
     char *(*webhook_sign)(struct tc_turn *, const char *, const char *, const char *, const char *,
                           size_t);
     const char *(*webhook_check)(struct tc_turn *, const char *, const struct tc_hit *);
+    int (*route_signed)(struct tc_instance *, const char *, const struct tc_issuer *);
 #endif
 };
 
@@ -376,6 +377,12 @@ struct tc_host {
  * to "/hooks/INSTANCE" + path of the host's HTTP server are passed to on_hit. For init. -1 if the
  * server is off; logged. */
 #define tc_route(inst, path) ((inst)->host->route((inst), (path)))
+#if TURNCAST_API_MINOR >= 6
+/* Since 1.6. The same for requests that a service signs with JSON Web Tokens: on_hit is called only
+ * if the token in the header Authorization is valid; tc_hit.claims and tc_hit.key are set then. The
+ * path has no slash at the end. For init. */
+#define tc_route_signed(inst, path, issuer) ((inst)->host->route_signed((inst), (path), (issuer)))
+#endif
 #if TURNCAST_API_MINOR >= 5
 /* Since 1.5. Sends the response to a request (tc_hit.number) for which on_hit has set `later`. One
  * that is answered already, or gone, is ignored. -1 if the response is invalid; logged. */
@@ -422,6 +429,9 @@ struct tc_host {
     }
 #if TURNCAST_API_MINOR >= 4 /* since 1.4 */
 #define TC_PROBE(...) (&(const struct tc_probe){.size = sizeof(struct tc_probe), __VA_ARGS__})
+#endif
+#if TURNCAST_API_MINOR >= 6 /* since 1.6 */
+#define TC_ISSUER(...) (&(const struct tc_issuer){.size = sizeof(struct tc_issuer), __VA_ARGS__})
 #endif
 #if TURNCAST_API_MINOR >= 5 /* since 1.5 */
 #define TC_COMPLETION(...)                                                                         \

@@ -348,7 +348,23 @@ struct tc_hit {
 #if TURNCAST_API_MINOR >= 5
     uint64_t number; /* since 1.5, for tc_hit_answer */
 #endif
+#if TURNCAST_API_MINOR >= 6
+    /* Since 1.6. Of a route of tc_route_signed; else NULL. */
+    const char *claims; /* of the token, JSON */
+    const char *key;    /* that has signed it, as the service publishes it, JSON */
+#endif
 };
+
+#if TURNCAST_API_MINOR >= 6
+/* Since 1.6. Who signs the requests to a route with JSON Web Tokens (RS256). The host fetches the
+ * keys that the OpenID configuration of the service names, and keeps them for a day. */
+struct tc_issuer {
+    size_t size;
+    const char *openid;   /* name of the option that has the URL of that configuration */
+    const char *issuer;   /* claim iss */
+    const char *audience; /* claim aud */
+};
+#endif
 
 /* HTTP response to a tc_hit. */
 struct tc_answer {

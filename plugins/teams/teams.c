@@ -94,56 +94,43 @@ static const struct tc_chat chat = {
     .stream_whole = true,
 };
 
-/* Of the connector's own requests. */
+/* Of the connector's own requests: for a token, and of the webhook. */
 static int on_reply(struct tc_turn *turn, const struct tc_reply *reply, struct tc_verdict *verdict)
 {
-    const bool over = verdict->next != TC_NEXT_AGAIN;
-    if (strcmp(reply->tag, "token") == 0 && over)
+    if (strcmp(reply->tag, "token") == 0 && verdict->next != TC_NEXT_AGAIN)
         teams_token_on_reply(turn, reply);
-    else if (over)
-        teams_keys_on_reply(turn, reply);
     return 0;
 }
 
-/* The token is renewed, and keys that are a day old soon. */
 static int on_wake(struct tc_turn *turn)
 {
-    if (turn != turn->inst->lobby)
-        return 0;
-    teams_token_renew(turn);
-    teams_keys_refresh(turn);
+    if (turn == turn->inst->lobby)
+        teams_token_renew(turn);
     return 0;
-}
-
-static int on_final(struct tc_turn *turn, const struct tc_final *ev)
-{
-    return teams_conf(turn)->webhook ? teams_webhook_on_final(turn, ev) : 0;
-}
-
-static int on_error(struct tc_turn *turn, const struct tc_error *ev)
-{
-    return teams_conf(turn)->webhook ? teams_webhook_on_error(turn, ev) : 0;
 }
 
 static int init(struct tc_instance *inst)
 {
     const struct teams_conf *const conf = inst->conf;
-    struct teams *const s = inst->state;
-    TAILQ_INIT(&s->waiting);
     if (!conf->app_id)
         return 0;
-    return tc_route(inst, "/messages") < 0 || tc_chat_describe(inst, &chat) < 0 ? -1 : 0;
+    if (tc_route_signed(inst, "/messages",
+                        TC_ISSUER(.openid = "openid_url", .issuer = "https://api.botframework.com",
+                                  .audience = conf->app_id)) < 0)
+        return -1;
+    return tc_chat_describe(inst, &chat);
 }
 
 TURNCAST_PLUGIN(.name = "teams", .version = "0.1.0", .summary = "conversations in Microsoft Teams",
                 .flags = TC_DELIVERS | TC_CHATS, .conf_size = sizeof(struct teams_conf),
                 .state_size = sizeof(struct teams), .options = options, .rules = rules,
-                .init = init, .teardown = teams_hook_free,
+                .init = init,
                 .probe = TC_PROBE(.method = "POST",
                                   .url = "{option:login_url}/{option:tenant}/oauth2/v2.0/token",
                                   .body = TEAMS_TOKEN_FORM,
                                   .content_type = "application/x-www-form-urlencoded",
                                   .reason = "/error_description"),
                 .rates = rates,
-                .sink = TC_SINK(.on_final = on_final, .on_error = on_error, .on_reply = on_reply,
+                .sink = TC_SINK(.on_final = teams_webhook_on_final,
+                                .on_error = teams_webhook_on_error, .on_reply = on_reply,
                                 .on_wake = on_wake, .on_hit = teams_hook_take));

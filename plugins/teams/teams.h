@@ -6,7 +6,6 @@
 #define TEAMS_H
 
 #include <jansson.h>
-#include <sys/queue.h>
 #include <turncast/plugin.h>
 
 struct teams_conf {
@@ -16,26 +15,10 @@ struct teams_conf {
     int64_t file_bytes;
 };
 
-/* A request to the route that waits for the signing keys. */
-struct teams_waiting {
-    TAILQ_ENTRY(teams_waiting) entry;
-    uint64_t number;
-    char *authorization, *body; /* owned; authorization may be NULL */
-    size_t body_len;
-};
-
 struct teams {
-    /* Signing keys of the service; times in seconds since 1970, 0: never. */
-    json_t *keys;         /* array of JWK; NULL: none yet */
-    int64_t keys_s;       /* when they were fetched */
-    int64_t keys_tried_s; /* when they were asked for last */
-    bool keys_asked;      /* a request for them is under way */
-    TAILQ_HEAD(, teams_waiting) waiting;
-    size_t waiting_count;
-    int64_t token_s;       /* when the access token was renewed */
+    int64_t token_s;       /* when the access token was renewed, in seconds since 1970; 0: never */
     bool token_failed;     /* the last request for one was refused */
     bool token_asked;      /* a request for one is under way */
-    int64_t refused_s;     /* when a refused request was logged last */
     const char *press;     /* id of the press that is being carried out; or NULL */
     char press_text[2048]; /* what it came to */
 };
@@ -74,29 +57,9 @@ bool teams_token_take(struct tc_turn *lobby, const struct tc_reply *reply);
 bool teams_token_renew(struct tc_turn *lobby);
 void teams_token_on_reply(struct tc_turn *lobby, const struct tc_reply *reply);
 
-/* ---- teams_keys.c ---- */
-
-/* The signing key of that id (borrowed), or NULL; *later: it may be known after a fetch, which has
- * begun. */
-const json_t *teams_keys_find(struct tc_turn *lobby, const char *kid, bool *later);
-void teams_keys_refresh(struct tc_turn *lobby);
-/* Whether the reply is one to a request for keys. What waits for them has been dealt with then. */
-bool teams_keys_on_reply(struct tc_turn *lobby, const struct tc_reply *reply);
-
-/* ---- teams_jwt.c ---- */
-
-/* Claims of the token in an Authorization header, if a key of the service has signed it and it is
- * meant for this bot, now: to be released. NULL: *why says what is wrong; or NULL in it: keys have
- * to be fetched first. *key: the key that signed it (borrowed). */
-json_t *teams_jwt_read(struct tc_turn *lobby, const char *authorization, const json_t **key,
-                       const char **why);
-
 /* ---- teams_hook.c ---- */
 
 int teams_hook_take(struct tc_turn *lobby, const struct tc_hit *hit, struct tc_answer *answer);
-/* The keys have come, or not: what waits for them is dealt with. */
-void teams_hook_resume(struct tc_turn *lobby, bool have_keys);
-void teams_hook_free(struct tc_instance *inst);
 
 /* ---- teams_activity.c ---- */
 
@@ -105,11 +68,9 @@ void teams_activity_take(struct tc_turn *lobby, const json_t *activity, struct t
 
 /* ---- teams_url.c ---- */
 
-/* Whether the token may be sent there. */
+/* Whether it is one of the service, to which the token may be sent. */
 bool teams_url_is_service(const struct tc_turn *turn, const char *url);
 /* The URL of a file or image as tc_http takes it; NULL: it is none that may be fetched. */
-/* Whether a file is one of the service itself. */
-bool teams_url_has_token(const struct tc_turn *turn, const char *url);
 const char *teams_url_of_file(struct tc_turn *turn, const char *url);
 /* The URL of a conversation's activities, or of one of them (id, or NULL); NULL: of a service that
  * the token is not sent to. */

@@ -52,10 +52,8 @@ static void reply_identity(struct tc_turn *turn, const struct tc_reply *reply,
     if (result->kind != TC_RESULT_DONE)
         return;
     result->message = tc_sprint(turn, "28:%s", teams_conf(turn)->app_id);
-    if (teams_token_take(turn->inst->lobby, reply)) {
-        teams_keys_refresh(turn->inst->lobby);
+    if (teams_token_take(turn->inst->lobby, reply))
         return;
-    }
     result->kind = TC_RESULT_RETRY;
     result->reason = "the login service has sent no token";
 }

@@ -103,7 +103,7 @@ static int request_file(struct tc_turn *turn, const struct tc_op *op, struct tc_
 {
     http->method = "GET";
     http->url = teams_url_of_file(turn, op->file->ref);
-    if (http->url && teams_url_has_token(turn, op->file->ref)) {
+    if (http->url && teams_url_is_service(turn, op->file->ref)) {
         http->headers = teams_bearer;
         http->header_count = 1;
     }

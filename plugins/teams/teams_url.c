@@ -16,12 +16,12 @@ static size_t url_trimmed(const char *url)
     return n;
 }
 
-/* Whether the URL is that of the option service_url, or (below) one below it. */
-static bool url_is_own(const struct tc_turn *turn, const char *url, bool below)
+/* Whether the URL is that of the option service_url, or one below it. */
+static bool url_is_own(const struct tc_turn *turn, const char *url)
 {
     const char *const own = teams_conf(turn)->service_url;
     const size_t n = url_trimmed(own);
-    return strncmp(url, own, n) == 0 && (url_trimmed(url) == n || (below && url[n] == '/'));
+    return strncmp(url, own, n) == 0 && (!url[n] || url[n] == '/');
 }
 
 static bool url_has_host_of_teams(const char *url)
@@ -39,26 +39,21 @@ static bool url_has_host_of_teams(const char *url)
 
 bool teams_url_is_service(const struct tc_turn *turn, const char *url)
 {
-    return url_is_own(turn, url, false) || url_has_host_of_teams(url);
-}
-
-bool teams_url_has_token(const struct tc_turn *turn, const char *url)
-{
-    return url_is_own(turn, url, true) || url_has_host_of_teams(url);
+    return url_is_own(turn, url) || url_has_host_of_teams(url);
 }
 
 /* As tc_http takes it: a service on loopback may use http:. */
 static const char *url_below_service(struct tc_turn *turn, const char *url)
 {
     const size_t n = url_trimmed(teams_conf(turn)->service_url);
-    if (url_is_own(turn, url, true))
+    if (url_is_own(turn, url))
         return tc_sprint(turn, "{option:service_url}%s", url + n);
     return tc_sprint(turn, "%s", url);
 }
 
 const char *teams_url_of_file(struct tc_turn *turn, const char *url)
 {
-    const bool good = url_is_own(turn, url, true) || strncasecmp(url, https, strlen(https)) == 0;
+    const bool good = url_is_own(turn, url) || strncasecmp(url, https, strlen(https)) == 0;
     return good ? url_below_service(turn, url) : NULL;
 }
 

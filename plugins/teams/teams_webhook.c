@@ -28,6 +28,8 @@ int teams_webhook_on_final(struct tc_turn *turn, const struct tc_final *ev)
 {
     size_t count = 0;
     int rc = 0;
+    if (!teams_conf(turn)->webhook)
+        return 0;
     const struct tc_piece *const pieces =
         tc_pieces(turn,
                   TC_TEXT(.markdown = ev->text, .len = strlen(ev->text), .form = TC_COMMONMARK,
@@ -43,5 +45,7 @@ int teams_webhook_on_final(struct tc_turn *turn, const struct tc_final *ev)
 
 int teams_webhook_on_error(struct tc_turn *turn, const struct tc_error *ev)
 {
+    if (!teams_conf(turn)->webhook)
+        return 0;
     return webhook_post(turn, teams_message_lines(turn, tc_sprint(turn, "⚠ %s", ev->message)));
 }

@@ -89,6 +89,8 @@ since 6 tc_chat_form 'size_t n; return tc_chat_form(t, NULL, &n) ? 0 : -1;'
 since 6 tc_webhook_keys 'return tc_webhook_keys(t->inst, "a", "b", true);'
 since 6 tc_webhook_sign 'return tc_webhook_sign(t, "a", "b", "1", "", 0) ? 0 : -1;'
 since 6 tc_webhook_check 'struct tc_hit h = {0}; return tc_webhook_check(t, "a", &h) ? 0 : -1;'
+since 6 tc_route_signed 'return tc_route_signed(t->inst, "/a", TC_ISSUER(.issuer = "a"));'
+since 6 'claims of a request to a route' 'struct tc_hit h = {0}; return h.claims && h.key ? 0 : -1;'
 since 6 tc_header_value 'struct tc_reply m = {0}; return tc_header_value(t, &m, "a") ? 0 : -1;'
 since 6 'address of a probe' 'return TC_PROBE(.address = true)->address ? 0 : -1;'
 

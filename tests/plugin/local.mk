@@ -85,5 +85,6 @@ check_PROGRAMS += tests/plugin/outbox/t_outbox_parts
 tests_plugin_outbox_t_outbox_parts_SOURCES = tests/plugin/outbox/t_outbox_parts.c $(POST_KIT)
 tests_plugin_outbox_t_outbox_parts_LDADD = $(TEST_PLUGIN)
 
-check_PROGRAMS += tests/plugin/signature/t_webhook_keys
+check_PROGRAMS += tests/plugin/signature/t_jwt tests/plugin/signature/t_webhook_keys
+tests_plugin_signature_t_jwt_LDADD = $(TEST_PLUGIN)
 tests_plugin_signature_t_webhook_keys_LDADD = $(TEST_PLUGIN)

@@ -204,8 +204,9 @@ int instance_call_on_reply(struct instance *in, struct instance_turn *t, struct 
     struct instance_turn *const turn = t ? t : &in->context;
     struct tc_verdict v = r->verdict;
     int rc = 0;
-    const bool is_chat = in->chat && chat_take_reply(in->chat, turn->chat, &r->reply, &v);
-    if (!is_chat && in->loaded->sink.on_reply) {
+    const bool is_own = (in->issuers && instance_issuer_take_reply(in, &r->reply, &v)) ||
+                        (in->chat && chat_take_reply(in->chat, turn->chat, &r->reply, &v));
+    if (!is_own && in->loaded->sink.on_reply) {
         rc = instance_call_begin(in, STATUS_REPLY, turn->handle.id)
                  ? in->loaded->sink.on_reply(&turn->handle, &r->reply, &v)
                  : -1;
@@ -236,10 +237,13 @@ const char *instance_complete_answer(struct tc_answer *answer)
 
 static int call_hit(struct instance *in, const struct tc_hit *hit, struct tc_answer *answer)
 {
+    struct tc_hit checked = *hit;
+    if (!instance_issuer_admits(in, &checked, answer))
+        return 0;
     if (!in->loaded->sink.on_hit)
         return -1;
     const int rc = instance_call_begin(in, STATUS_HIT, "")
-                       ? in->loaded->sink.on_hit(&in->context.handle, hit, answer)
+                       ? in->loaded->sink.on_hit(&in->context.handle, &checked, answer)
                        : -1;
     status_page_leave_callback(in->status);
     if (account(in, rc, STATUS_HIT, "") < 0)
@@ -261,6 +265,15 @@ int instance_call_on_hit(struct instance *in, const struct tc_hit *hit,
     answered(arg, rc < 0 ? NULL : &answer);
     arena_reset(&in->scratch);
     return rc;
+}
+
+void instance_call_on_waiting_hit(struct instance *in, const struct tc_hit *hit)
+{
+    struct tc_answer answer = {.status = 200};
+    if (call_hit(in, hit, &answer) < 0)
+        answer = (struct tc_answer){.status = 503};
+    if (!answer.later)
+        in->host.hit_answer(in->host.ctx, hit->number, &answer);
 }
 
 /* ---- frames ---- */

@@ -32,7 +32,7 @@ static const char *instance_chat_print_option(struct instance *in, const struct 
     return number ? arena_sprintf(&in->scratch, "%" PRId64, number) : text;
 }
 
-static const char *instance_chat_read_option(void *ctx, const char *key)
+const char *instance_chat_read_option(void *ctx, const char *key)
 {
     struct instance *const in = ctx;
     for (const struct tc_option *o = in->loaded->plugin.options; o && o->key; o++)

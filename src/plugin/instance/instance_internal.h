@@ -98,11 +98,12 @@ struct instance {
     } wakes;
     struct chat *chat; /* of a chat connector; or NULL */
     struct instance_sockets sockets;
+    struct instance_issuer *issuers; /* of routes whose requests are signed; or NULL */
     struct instance_holds holds;
     struct runtime_secrets secrets;
-    unsigned refused; /* services that were refused, bits: told once */
     struct status_page *status, own_status;
     struct instance_failures {
+        unsigned refused;    /* services that were refused, bits: told once */
         int64_t quiet_until; /* failures before are only counted */
         uint64_t unsaid;
     } failures;
@@ -130,6 +131,20 @@ struct instance *instance_check(struct tc_instance *inst);
 void instance_chat_init(struct instance *in);
 /* 0, or -1: what the event means for the chat could not be sent. */
 int instance_chat_take_event(struct instance_turn *t, const struct event *ev);
+
+/* The value of an option of the configuration as text, NULL: it has none. ctx: the instance. */
+const char *instance_chat_read_option(void *ctx, const char *key);
+
+/* instance_issuer.c: routes whose requests are signed. */
+/* Whether the plugin may be told of the request; then it has claims and key, if its route is such a
+ * one. Else the answer is filled in; it may be one that says `later`. */
+bool instance_issuer_admits(struct instance *in, struct tc_hit *hit, struct tc_answer *answer);
+/* Whether the reply is one to a request for keys. */
+bool instance_issuer_take_reply(struct instance *in, const struct tc_reply *reply,
+                                const struct tc_verdict *verdict);
+void instance_issuers_free(struct instance *in);
+/* instance_call.c: tells the plugin of a request that has waited, and answers it. */
+void instance_call_on_waiting_hit(struct instance *in, const struct tc_hit *hit);
 
 /* instance_batch.c: what a callback sends. */
 /* 0, or -1 and why. */

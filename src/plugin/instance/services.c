@@ -46,8 +46,8 @@ struct arena *services_get_turn_arena(struct tc_turn *turn, size_t n, const char
 
 bool services_check_offered(struct instance *in, const char *service, bool offered, unsigned bit)
 {
-    if (!offered && !(in->refused & bit)) {
-        in->refused |= bit;
+    if (!offered && !(in->failures.refused & bit)) {
+        in->failures.refused |= bit;
         services_refuse(in, service, "not available in this host");
     }
     return offered;
@@ -208,6 +208,7 @@ const struct tc_host *services_table(void)
         .webhook_keys = service_webhook_keys,
         .webhook_sign = service_webhook_sign,
         .webhook_check = service_webhook_check,
+        .route_signed = service_route_signed,
     };
     return &table;
 }

@@ -103,6 +103,8 @@ enum tc_accepted service_answer(struct tc_turn *turn, const struct tc_decision *
 
 /* services_net.c */
 int service_route(struct tc_instance *inst, const char *path);
+int service_route_signed(struct tc_instance *inst, const char *path,
+                         const struct tc_issuer *issuer); /* instance_issuer.c */
 int service_hit_answer(struct tc_instance *inst, uint64_t number, const struct tc_answer *answer);
 int64_t service_socket_open(struct tc_instance *inst, const struct tc_socket *socket);
 int service_socket_send(struct tc_instance *inst, int64_t socket, const char *text, size_t len);
