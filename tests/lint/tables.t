@@ -22,7 +22,7 @@ named() {
 rows_without() {
     named >"$scratch/named"
     {
-        seq 1 44
+        seq 1 52
         seq 1 30 | sed 's/^/R/'
         seq 1 12 | sed 's/^/H/'
         seq 1 4 | sed 's/^/A/'
