@@ -231,6 +231,7 @@ struct tc_host {
     int64_t (*random)(struct tc_turn *, int64_t, int64_t);
     bool (*is_recent)(struct tc_turn *, const char *, int64_t);
     const struct tc_field *(*chat_form)(struct tc_turn *, const struct tc_chat_action *, size_t *);
+    char *(*cut)(struct tc_turn *, const char *, size_t);
     int (*webhook_keys)(struct tc_instance *, const char *, const char *, bool);
     char *(*webhook_sign)(struct tc_turn *, const char *, const char *, const char *, const char *,
                           size_t);
@@ -293,6 +294,9 @@ struct tc_host {
 /* Since 1.6. Returns whether the text is a Unix time in seconds, and at most `seconds` before or
  * after now: of a signed request, so that nobody can repeat an old one. */
 #define tc_is_recent(turn, text, seconds) ((turn)->inst->host->is_recent((turn), (text), (seconds)))
+/* Since 1.6. Returns the beginning of a text, at most so many bytes, which ends within no character;
+ * NULL of NULL. "%.*s" may end within one, and is no text for JSON then. */
+#define tc_cut(turn, text, bytes) ((turn)->inst->host->cut((turn), (text), (bytes)))
 /* Since 1.6. Checks keys of Standard Webhooks, which are separated by white space, and masks each of
  * them in logs: whsec_ (shared), whsk_ (Ed25519, private) and, unless they have to sign, whpk_
  * (public); at most 8. For init. -1: one is not valid; logged with the name of the option. */

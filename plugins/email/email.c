@@ -78,7 +78,7 @@ static int post(struct tc_turn *turn, char *body, const char *lane, uint32_t fla
 /* The first line of Markdown, without marks; or "". */
 static const char *first_line(struct tc_turn *turn, const char *markdown)
 {
-    const char *const begin = tc_sprint(turn, "%.*s", LOOK_MAX, markdown);
+    const char *const begin = tc_cut(turn, markdown, LOOK_MAX);
     size_t n = 0;
     const struct tc_piece *const piece =
         tc_pieces(turn, TC_TEXT(.markdown = begin, .len = strlen(begin), .form = TC_PLAIN), &n);
@@ -238,10 +238,9 @@ static int tell(struct tc_turn *turn, const char *subject, const char *text, dou
 {
     const struct email_conf *const conf = turn->inst->conf;
     if (conf->digest_s > 0) {
-        const size_t len = strlen(text);
+        const char *const begin = tc_cut(turn, text, EXCERPT_MAX);
         return collect(turn, subject,
-                       len > EXCERPT_MAX ? tc_sprint(turn, "%.*s […]", EXCERPT_MAX, text) : text,
-                       ts);
+                       strlen(begin) < strlen(text) ? tc_sprint(turn, "%s […]", begin) : text, ts);
     }
     struct email_message m = {
         .id = tc_sprint(turn, "outcome %s", turn->id), .subject = subject, .date = ts};

@@ -44,11 +44,12 @@ static void write_escaped(FILE *to, const char *p, size_t n)
 
 /* The text of a header: as it is, or as encoded words (RFC 2047). Whatever ends a line becomes a
  * blank. `used`: bytes of the line that stand before it. */
-static void write_words(FILE *to, const char *text, size_t len, size_t used)
+static void write_words(FILE *to, const char *text, size_t used)
 {
+    const size_t len = strlen(text);
     size_t room = 0;
     if (is_plain(text, len) && used + len <= LINE_MAX_QP) {
-        fprintf(to, "%.*s", (int)len, text);
+        fputs(text, to);
         return;
     }
     for (size_t i = 0, n; i < len; i += n) {
@@ -119,15 +120,6 @@ static void write_date(FILE *to, double seconds)
             tm.tm_sec);
 }
 
-static size_t cut_len(const char *text, size_t max)
-{
-    size_t len = strnlen(text, max + 1);
-    if (len > max)
-        for (len = max; len > 0 && ((unsigned char)text[len] & 0xC0) == 0x80; len--)
-            ;
-    return len;
-}
-
 static void write_headers(FILE *to, const struct email_message *m)
 {
     const struct email_conf *const conf = m->turn->inst->conf;
@@ -135,12 +127,12 @@ static void write_headers(FILE *to, const struct email_message *m)
         m->thread ? make_id(m, tc_sprint(m->turn, "conversation %s", m->thread)) : NULL;
     write_date(to, m->date);
     fputs("From: ", to);
-    write_words(to, conf->name, strlen(conf->name), 6);
+    write_words(to, conf->name, 6);
     fprintf(to, "\r\n <%s>\r\nTo: ", conf->from);
     for (size_t i = 0; conf->to[i]; i++)
         fprintf(to, "%s<%s>", i ? ",\r\n " : "", conf->to[i]);
     fputs("\r\n" SUBJECT, to);
-    write_words(to, m->subject, cut_len(m->subject, SUBJECT_MAX), sizeof SUBJECT + MARK_MAX);
+    write_words(to, tc_cut(m->turn, m->subject, SUBJECT_MAX), sizeof SUBJECT + MARK_MAX);
     fprintf(to, "\r\nMessage-ID: %s\r\n", make_id(m, m->id));
     if (thread)
         fprintf(to, "In-Reply-To: %s\r\nReferences: %s\r\n", thread, thread);
@@ -162,7 +154,7 @@ static void write_html(FILE *to, const char *text)
 static void write_pieces(FILE *to, struct tc_turn *turn, const char *markdown, enum tc_form form)
 {
     size_t n = 0;
-    const size_t len = cut_len(markdown, SECTION_MAX);
+    const size_t len = strlen(tc_cut(turn, markdown, SECTION_MAX));
     const struct tc_piece *const pieces =
         tc_pieces(turn, TC_TEXT(.markdown = markdown, .len = len, .form = form), &n);
     for (size_t i = 0; pieces && i < n; i++)

@@ -267,19 +267,20 @@ static int on_request(struct tc_turn *turn, const struct tc_request *ev)
     const struct ntfy_conf *const conf = turn->inst->conf;
     const bool open = strcmp(ev->state, "open") == 0;
     const char *const asked = ev->preview ? ev->preview : ev->message ? ev->message : ev->subject;
+    const char *const what = ev->tool ? ev->tool : ev->kind;
     const char *const end = tc_sprint(turn, "→ %s", decision_text(turn, ev));
     bool cut = false;
     const char *const text = open ? text_cut(turn, asked ? asked : "", TC_VERBATIM, &cut) : end;
     return publish(
-        turn, &(struct notification){.id = sequence_id(turn, ev->request_id),
-                                     .title = tc_sprint(turn, "%s: %.*s", turn->agent, TITLE_BYTES,
-                                                        ev->tool ? ev->tool : ev->kind),
-                                     .message = text ? text : ev->kind,
-                                     .tag = open ? "raised_hand" : "heavy_check_mark",
-                                     .priority = open ? conf->priority + 1 : 1,
-                                     .actions = open ? buttons_of_request(turn, ev, cut) : NULL,
-                                     .urgency = TC_P_REQUEST,
-                                     .flags = TC_DURABLE | TC_IDEMPOTENT});
+        turn, &(struct notification){
+                  .id = sequence_id(turn, ev->request_id),
+                  .title = tc_sprint(turn, "%s: %s", turn->agent, tc_cut(turn, what, TITLE_BYTES)),
+                  .message = text ? text : ev->kind,
+                  .tag = open ? "raised_hand" : "heavy_check_mark",
+                  .priority = open ? conf->priority + 1 : 1,
+                  .actions = open ? buttons_of_request(turn, ev, cut) : NULL,
+                  .urgency = TC_P_REQUEST,
+                  .flags = TC_DURABLE | TC_IDEMPOTENT});
 }
 
 /* ---- replies ---- */

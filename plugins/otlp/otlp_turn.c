@@ -67,17 +67,6 @@ static const char *join(struct tc_turn *turn, const char *a, const char *b)
     return a && b ? tc_sprint(turn, "%s,%s", a, b) : a ? a : b;
 }
 
-/* At most `max` bytes, cut between characters. */
-static const char *cut(struct tc_turn *turn, const char *text, size_t max)
-{
-    size_t len = strnlen(text, max + 1);
-    if (len <= max)
-        return text;
-    while (len > 0 && ((unsigned char)text[--len] & 0xC0) == 0x80)
-        ;
-    return tc_sprint(turn, "%.*s", (int)len, text);
-}
-
 /* Nanoseconds since 1970, as exact as the events. */
 static const char *make_time(struct tc_turn *turn, double seconds)
 {
@@ -107,7 +96,7 @@ static void add_content(struct tc_turn *turn, struct otlp_span *s, const char *k
 {
     const struct otlp_conf *const conf = turn->inst->conf;
     if (conf->content && text)
-        otlp_add_text(turn, &s->list, key, cut(turn, text, CONTENT_MAX));
+        otlp_add_text(turn, &s->list, key, tc_cut(turn, text, CONTENT_MAX));
     s->list = keep_text(turn, s->list);
 }
 
@@ -144,7 +133,7 @@ static void add_usage(struct tc_turn *turn, const char **list, const char *prefi
 static const char *make_status(struct tc_turn *turn, const struct otlp_span *s)
 {
     return s->error ? tc_json(turn, "{s:i,s:s}", "code", STATUS_ERROR, "message",
-                              s->reason ? cut(turn, s->reason, REASON_MAX) : "")
+                              s->reason ? tc_cut(turn, s->reason, REASON_MAX) : "")
                     : "{}";
 }
 
@@ -396,7 +385,7 @@ static int on_final(struct tc_turn *turn, const struct tc_final *ev)
     struct otlp_turn *const t = turn->state;
     add_content(turn, &t->root, "gen_ai.output.messages",
                 tc_json(turn, "[{s:s,s:[{s:s,s:s}],s:s}]", "role", "assistant", "parts", "type",
-                        "text", "content", cut(turn, ev->text, CONTENT_MAX / 4), "finish_reason",
+                        "text", "content", tc_cut(turn, ev->text, CONTENT_MAX / 4), "finish_reason",
                         "stop"));
     return 0;
 }

@@ -108,10 +108,9 @@ static json_t *list_of_options(struct tc_turn *turn, const struct tc_field *f)
 {
     json_t *const items = json_array();
     for (size_t i = 0; i < f->option_count && i < LISTED_MAX; i++)
-        json_array_append_new(
-            items,
-            json_pack("{s:s, s:[{s:s, s:s}]}", "type", "rich_text_section", "elements", "type",
-                      "text", "text", tc_sprint(turn, "%.*s", LISTED_BYTES, f->options[i].label)));
+        json_array_append_new(items, json_pack("{s:s, s:[{s:s, s:s}]}", "type", "rich_text_section",
+                                               "elements", "type", "text", "text",
+                                               tc_cut(turn, f->options[i].label, LISTED_BYTES)));
     return json_pack("{s:s, s:[{s:s, s:s, s:o}]}", "type", "rich_text", "elements", "type",
                      "rich_text_list", "style", "bullet", "elements", items);
 }

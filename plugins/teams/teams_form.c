@@ -26,8 +26,9 @@ static void form_add_choices(struct tc_turn *turn, json_t *elements, const struc
         const bool about = o->about && *o->about;
         json_array_append_new(
             choices, json_pack("{s:s, s:s}", "title",
-                               tc_sprint(turn, "%.*s%s%.*s", LISTED_BYTES, o->label,
-                                         about ? " — " : "", LISTED_BYTES, about ? o->about : ""),
+                               tc_sprint(turn, "%s%s%s", tc_cut(turn, o->label, LISTED_BYTES),
+                                         about ? " — " : "",
+                                         about ? tc_cut(turn, o->about, LISTED_BYTES) : ""),
                                "value", tc_sprint(turn, "%zu", i)));
     }
     json_array_append_new(

@@ -22,17 +22,6 @@ static int request_send(struct tc_turn *turn, const struct tc_op *op, const char
 
 /* ---- streams ---- */
 
-static const char *request_plain(struct tc_turn *turn, const char *text)
-{
-    size_t count = 0;
-    const struct tc_piece *const pieces =
-        tc_pieces(turn,
-                  TC_TEXT(.markdown = text, .len = strlen(text), .form = TC_PLAIN,
-                          .flags = TC_VERBATIM, .bytes = STATUS_BYTES),
-                  &count);
-    return pieces && count > 0 ? pieces[0].text : "";
-}
-
 /* What the agent does, above the text that is to come. */
 static const char *request_status(struct tc_turn *turn, const struct tc_op *op)
 {
@@ -42,8 +31,9 @@ static const char *request_status(struct tc_turn *turn, const struct tc_op *op)
     if (!line)
         return "…";
     const bool more = line->summary && *line->summary;
-    return request_plain(
-        turn, tc_sprint(turn, "%s%s%s", line->name, more ? ": " : "", more ? line->summary : ""));
+    return tc_cut(
+        turn, tc_sprint(turn, "%s%s%s", line->name, more ? ": " : "", more ? line->summary : ""),
+        STATUS_BYTES);
 }
 
 static json_t *request_stream_body(struct tc_turn *turn, const struct tc_op *op)

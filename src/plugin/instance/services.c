@@ -205,6 +205,7 @@ const struct tc_host *services_table(void)
         .random = service_random,
         .is_recent = service_is_recent,
         .chat_form = service_chat_form,
+        .cut = service_cut,
         .webhook_keys = service_webhook_keys,
         .webhook_sign = service_webhook_sign,
         .webhook_check = service_webhook_check,

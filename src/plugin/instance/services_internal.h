@@ -53,6 +53,7 @@ const struct tc_piece *service_pieces(struct tc_turn *turn, const struct tc_text
                                       size_t *count);
 size_t service_settled(struct tc_turn *turn, const char *text, size_t len);
 
+char *service_cut(struct tc_turn *turn, const char *text, size_t bytes);
 
 /* services_store.c */
 int service_store(struct tc_instance *inst, const char *key, const char *text);

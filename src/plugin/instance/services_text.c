@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Text for connectors: Markdown rendering and splitting, and the sentences of the host. */
+ * Text for connectors: Markdown rendering and splitting, cutting, and the sentences of the host. */
 #include "base/bytes/buf.h"
+#include "base/bytes/utf8.h"
 #include "base/versioned.h"
 #include "plugin/instance/services_internal.h"
 #include "text/markdown/markdown.h"
@@ -55,4 +56,11 @@ char *service_say(struct tc_turn *turn, const char *english, const char *value)
         return NULL;
     texts_append_english(&text, english, value);
     return arena_strdup(arena, text.p ? text.p : "");
+}
+
+char *service_cut(struct tc_turn *turn, const char *text, size_t bytes)
+{
+    const size_t len = text ? strlen(text) : 0;
+    struct arena *const arena = services_get_scratch(turn, len, "tc_cut");
+    return arena && text ? arena_strndup(arena, text, utf8_truncated_len(text, len, bytes)) : NULL;
 }

@@ -69,6 +69,11 @@ static void measure(struct tc_turn *t)
        "  no time");
     ok(tc_is_recent(t, "000000000990", 30), "  of twelve digits");
     clock_fake_end();
+    is_str(tc_cut(t, "a\u00e4b", 4), "a\u00e4b", "tc_cut");
+    is_str(tc_cut(t, "a\u00e4b", 3), "a\u00e4", "  of a text that is longer");
+    is_str(tc_cut(t, "a\u00e4b", 2), "a", "  not within a character");
+    is_str(tc_cut(t, "ab", 0), "", "  to nothing");
+    ok(!tc_cut(t, NULL, 9), "  of NULL");
 }
 
 /* Vectors of RFC 4231 and RFC 8032. */
