@@ -4,4 +4,5 @@
 dist_check_SCRIPTS += \
 	tests/docs/commands.t \
 	tests/docs/readme.t \
-	tests/docs/release.t
+	tests/docs/release.t \
+	tests/docs/t_examples.py
