@@ -7,7 +7,6 @@ plugins_teams_la_SOURCES = \
 	plugins/teams/teams.h \
 	plugins/teams/teams_activity.c \
 	plugins/teams/teams_form.c \
-	plugins/teams/teams_hook.c \
 	plugins/teams/teams_message.c \
 	plugins/teams/teams_reply.c \
 	plugins/teams/teams_request.c \

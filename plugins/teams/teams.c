@@ -3,7 +3,6 @@
  * `webhook` alone it has no table, and only posts outcomes. */
 #include "teams.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static const struct tc_option options[] = {
@@ -102,10 +101,9 @@ static int on_reply(struct tc_turn *turn, const struct tc_reply *reply, struct t
     return 0;
 }
 
-static int on_wake(struct tc_turn *turn)
+static int on_wake(struct tc_turn *lobby)
 {
-    if (turn == turn->inst->lobby)
-        teams_token_renew(turn);
+    teams_token_renew(lobby);
     return 0;
 }
 
@@ -133,4 +131,4 @@ TURNCAST_PLUGIN(.name = "teams", .version = "0.1.0", .summary = "conversations i
                 .rates = rates,
                 .sink = TC_SINK(.on_final = teams_webhook_on_final,
                                 .on_error = teams_webhook_on_error, .on_reply = on_reply,
-                                .on_wake = on_wake, .on_hit = teams_hook_take));
+                                .on_wake = on_wake, .on_hit = teams_activity_on_hit));

@@ -57,14 +57,11 @@ bool teams_token_take(struct tc_turn *lobby, const struct tc_reply *reply);
 bool teams_token_renew(struct tc_turn *lobby);
 void teams_token_on_reply(struct tc_turn *lobby, const struct tc_reply *reply);
 
-/* ---- teams_hook.c ---- */
-
-int teams_hook_take(struct tc_turn *lobby, const struct tc_hit *hit, struct tc_answer *answer);
-
 /* ---- teams_activity.c ---- */
 
 /* Carries out what people did, and fills in the response. */
-void teams_activity_take(struct tc_turn *lobby, const json_t *activity, struct tc_answer *answer);
+int teams_activity_on_hit(struct tc_turn *lobby, const struct tc_hit *hit,
+                          struct tc_answer *answer);
 
 /* ---- teams_url.c ---- */
 
@@ -78,6 +75,8 @@ const char *teams_url(struct tc_turn *turn, const struct tc_op *op, const char *
 
 /* ---- teams_message.c ---- */
 
+/* The bot as the sender; NULL: the service knows it. */
+json_t *teams_message_sender(struct tc_turn *turn, const struct tc_op *op);
 /* Body of a message, new or edited. */
 json_t *teams_message(struct tc_turn *turn, const struct tc_op *op);
 /* Text of a card as an attachment, without buttons. */

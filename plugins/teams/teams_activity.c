@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * What people do in Teams, as activities: messages, and presses of buttons. A conversation id of a
  * channel names the thread behind ";messageid=". */
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "teams.h"
@@ -20,11 +18,6 @@ struct teams_place {
     bool channel;
 };
 
-static const json_t *activity_conversation(const json_t *activity)
-{
-    return json_object_get(activity, "conversation");
-}
-
 /* The id in the directory is the same for each bot and each chat. */
 static const char *activity_user(const json_t *activity)
 {
@@ -35,7 +28,7 @@ static const char *activity_user(const json_t *activity)
 
 static struct teams_place activity_place(struct tc_turn *lobby, const json_t *activity)
 {
-    const json_t *const in = activity_conversation(activity);
+    const json_t *const in = json_object_get(activity, "conversation");
     const char *const conversation = teams_text(in, "id"),
                       *const kind = teams_text(in, "conversationType"),
                       *const id = teams_text(activity, "id"), *const user = activity_user(activity),
@@ -207,7 +200,7 @@ static void activity_invoke(struct tc_turn *lobby, const json_t *activity, struc
                            *s->press_text ? s->press_text : "OK");
 }
 
-void teams_activity_take(struct tc_turn *lobby, const json_t *activity, struct tc_answer *answer)
+static void activity_take(struct tc_turn *lobby, const json_t *activity, struct tc_answer *answer)
 {
     const char *const type = teams_text(activity, "type");
     const json_t *const value = json_object_get(activity, "value");
@@ -217,4 +210,61 @@ void teams_activity_take(struct tc_turn *lobby, const json_t *activity, struct t
         answer->status = activity_press(lobby, activity, value);
     else if (type && strcmp(type, "message") == 0)
         answer->status = activity_message(lobby, activity);
+}
+
+/* ---- requests ----
+ *
+ * The host has checked that the service signed them. */
+
+static bool activity_is_endorsed(const json_t *key, const char *channel)
+{
+    size_t i;
+    const json_t *one;
+    json_array_foreach(json_object_get(key, "endorsements"), i, one)
+    {
+        if (json_is_string(one) && strcmp(json_string_value(one), channel) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Why the claims do not permit this activity, or NULL. */
+static const char *activity_find_fault(const struct tc_turn *lobby, const json_t *claims,
+                                       const json_t *key, const json_t *activity)
+{
+    const char *const channel = teams_text(activity, "channelId"),
+                      *const service = teams_text(activity, "serviceUrl"),
+                      *const claimed = teams_text(claims, "serviceurl");
+    if (!channel || strcmp(channel, "msteams") != 0)
+        return "the activity is not of the channel msteams";
+    if (!activity_is_endorsed(key, channel))
+        return "its key is not endorsed for the channel";
+    if (!service || !claimed || strcmp(service, claimed) != 0)
+        return "it is of another service (serviceurl)";
+    if (!teams_url_is_service(lobby, service))
+        return "the serviceUrl of the activity is not one of Microsoft Teams";
+    return NULL;
+}
+
+int teams_activity_on_hit(struct tc_turn *lobby, const struct tc_hit *hit, struct tc_answer *answer)
+{
+    json_t *const activity = json_loadb(hit->body, hit->body_len, JSON_REJECT_DUPLICATES, NULL);
+    json_t *const claims = json_loads(hit->claims, JSON_REJECT_DUPLICATES, NULL);
+    json_t *const key = json_loads(hit->key, 0, NULL);
+    const char *const why = activity ? activity_find_fault(lobby, claims, key, activity) : NULL;
+    if (strcmp(hit->method, "POST") != 0) {
+        answer->status = 405;
+    } else if (!activity) {
+        answer->status = 400;
+    } else if (why) {
+        answer->status = 401;
+        tc_log(lobby->inst, TC_WARN, "refused a request to the route /messages: the token: %s",
+               why);
+    } else {
+        activity_take(lobby, activity, answer);
+    }
+    json_decref(key);
+    json_decref(claims);
+    json_decref(activity);
+    return 0;
 }

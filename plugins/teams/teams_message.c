@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Bodies of messages. A text is Markdown; buttons stand below it, in an Adaptive Card. A request of
  * the agent is a card as a whole, because there the text is shown exactly as it is. */
-#include <stdio.h>
 #include <string.h>
 
 #include "teams.h"
@@ -12,18 +11,10 @@
 
 /* ---- buttons ---- */
 
-static json_t *message_data(const struct tc_button *b, json_t *labels)
-{
-    json_t *const data = json_pack("{s:s}", "tc", b->data);
-    if (labels)
-        json_object_set(data, "labels", labels);
-    return data;
-}
-
 /* Clients without Action.Execute send a message with the same data. */
 static json_t *message_execute(const struct tc_button *b, json_t *labels)
 {
-    json_t *const data = message_data(b, labels);
+    json_t *const data = json_pack("{s:s, s:O*}", "tc", b->data, "labels", labels);
     json_t *const fallback =
         json_pack("{s:s, s:s, s:O}", "type", "Action.Submit", "title", b->label, "data", data);
     json_t *const action =
@@ -119,17 +110,19 @@ static void message_add_text(struct tc_turn *turn, json_t *message, const struct
         json_decref(elements);
 }
 
+json_t *teams_message_sender(struct tc_turn *turn, const struct tc_op *op)
+{
+    const char *const more = op->target->more;
+    const char *const bot = more ? tc_json_get(turn, more, "/bot") : NULL;
+    return bot ? json_pack("{s:s}", "id", bot) : NULL;
+}
+
 json_t *teams_message(struct tc_turn *turn, const struct tc_op *op)
 {
-    const struct tc_target *const to = op->target;
-    const char *const bot = to->more ? tc_json_get(turn, to->more, "/bot") : NULL;
-    json_t *const message = json_pack("{s:s}", "type", "message");
+    const bool edits = op->kind == TC_OP_EDIT, replies = !edits && !(op->omit & TC_OMIT_REPLY);
+    json_t *const message = json_pack(
+        "{s:s, s:o*, s:s*, s:s*}", "type", "message", "from", teams_message_sender(turn, op), "id",
+        edits ? op->message : NULL, "replyToId", replies ? op->target->message : NULL);
     message_add_text(turn, message, op);
-    if (bot)
-        json_object_set_new(message, "from", json_pack("{s:s}", "id", bot));
-    if (op->kind == TC_OP_EDIT)
-        json_object_set_new(message, "id", json_string(op->message));
-    else if (to->message && !(op->omit & TC_OMIT_REPLY))
-        json_object_set_new(message, "replyToId", json_string(to->message));
     return message;
 }

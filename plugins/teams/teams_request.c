@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Operations of the chat engine as requests to the connector service. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "teams.h"
@@ -39,22 +38,15 @@ static const char *request_status(struct tc_turn *turn, const struct tc_op *op)
 static json_t *request_stream_body(struct tc_turn *turn, const struct tc_op *op)
 {
     const bool ends = op->kind == TC_OP_STREAM_END, shows = op->text_len > 0;
-    const char *const bot = op->target->more ? tc_json_get(turn, op->target->more, "/bot") : NULL;
-    json_t *const info = json_pack("{s:s, s:s, s:s*}", "type", "streaminfo", "streamType",
+    json_t *const number = ends ? NULL : json_integer((json_int_t)op->part + 1);
+    json_t *const info = json_pack("{s:s, s:s, s:s*, s:o*}", "type", "streaminfo", "streamType",
                                    ends    ? "final"
                                    : shows ? "streaming"
                                            : "informative",
-                                   "streamId", op->message);
-    if (!ends)
-        json_object_set_new(info, "streamSequence", json_integer((json_int_t)op->part + 1));
-    json_t *const body = json_pack("{s:s, s:s, s:s, s:[o]}", "type", ends ? "message" : "typing",
-                                   "text", shows ? op->text : request_status(turn, op),
-                                   "textFormat", "markdown", "entities", info);
-    if (bot)
-        json_object_set_new(body, "from", json_pack("{s:s}", "id", bot));
-    if (op->message)
-        json_object_set_new(body, "id", json_string(op->message));
-    return body;
+                                   "streamId", op->message, "streamSequence", number);
+    return json_pack("{s:s, s:s, s:s, s:[o], s:o*, s:s*}", "type", ends ? "message" : "typing",
+                     "text", shows ? op->text : request_status(turn, op), "textFormat", "markdown",
+                     "entities", info, "from", teams_message_sender(turn, op), "id", op->message);
 }
 
 /* Only a person's own chat with the bot has streams. One without a text is nothing to keep. */
