@@ -5,7 +5,6 @@
  * sequence id, so that a repeat replaces it. */
 #include "ntfy.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define MESSAGE_BYTES 3900 /* the server makes an attachment of more than 4,096 */
@@ -55,11 +54,6 @@ static const struct tc_rate rates[] = {{.count = 1, .burst = 50, .interval_ms = 
 const struct tc_header ntfy_headers[NTFY_HEADERS] = {
     {"Authorization", "Bearer {option:token}"}, {"Authorization", "Basic {base64:user:password}"}};
 
-const char *ntfy_text(const json_t *object, const char *name)
-{
-    return json_string_value(json_object_get(object, name));
-}
-
 /* ---- bodies ---- */
 
 /* JSON whose strings contain no placeholder: a brace before a letter is escaped. In compact JSON, a
@@ -102,12 +96,11 @@ static const char *sequence_id(struct tc_turn *turn, const char *what)
 }
 
 struct notification {
-    const char *id; /* sequence id, or NULL */
+    const char *id; /* sequence id: it is kept on disk, and may be repeated; or NULL */
     const char *title, *message, *tag;
     int64_t priority;
     const char *actions; /* JSON array with placeholders, or NULL */
     enum tc_priority urgency;
-    uint32_t flags;
 };
 
 static int publish(struct tc_turn *turn, const struct notification *n)
@@ -120,14 +113,14 @@ static int publish(struct tc_turn *turn, const struct notification *n)
                                   "sequence_id", n->id, "click", conf->public_url));
     if (!json)
         return -1;
-    return tc_http(turn,
-                   TC_HTTP(.url = "{option:server}", .headers = ntfy_headers,
-                           .header_count = NTFY_HEADERS,
-                           .body = tc_sprint(turn, "{\"topic\":\"{option:topic}\"%s%s,%s",
-                                             n->actions ? ",\"actions\":" : "",
-                                             n->actions ? n->actions : "", json + 1),
-                           .lane = turn->conversation ? turn->conversation : turn->id,
-                           .priority = n->urgency, .rates = 1, .flags = TC_FILL_BODY | n->flags));
+    return tc_http(
+        turn,
+        TC_HTTP(.url = "{option:server}", .headers = ntfy_headers, .header_count = NTFY_HEADERS,
+                .body = tc_sprint(turn, "{\"topic\":\"{option:topic}\"%s%s,%s",
+                                  n->actions ? ",\"actions\":" : "", n->actions ? n->actions : "",
+                                  json + 1),
+                .lane = turn->conversation ? turn->conversation : turn->id, .priority = n->urgency,
+                .rates = 1, .flags = TC_FILL_BODY | (n->id ? TC_DURABLE | TC_IDEMPOTENT : 0u)));
 }
 
 int ntfy_publish_notice(struct tc_turn *lobby, const char *text)
@@ -161,10 +154,8 @@ static const char *button_add(struct tc_turn *turn, const char *list, const char
     const struct ntfy_conf *const conf = turn->inst->conf;
     const char *const body = tc_json(turn, "{s:s, s:s, s:s*}", "t", ticket, "c", choice, "x", text);
     const char *const json =
-        body
-            ? text_defuse(turn, tc_json(turn, "{s:s, s:s, s:s, s:b, s:s}", "action", "http",
-                                        "label", label, "method", "POST", "clear", 1, "body", body))
-            : NULL;
+        text_defuse(turn, tc_json(turn, "{s:s, s:s, s:s, s:b, s:s}", "action", "http", "label",
+                                  label, "method", "POST", "clear", 1, "body", body));
     if (!json)
         return list;
     return tc_sprint(turn, "%s%s{\"url\":\"%s\",%s%s", list, *list ? "," : "[", button_url(turn),
@@ -232,8 +223,7 @@ static int on_outcome(struct tc_turn *turn, const char *text, uint32_t flags, co
                                      : tc_say(turn, "The agent finished without an answer.", NULL),
                   .tag = tag,
                   .priority = priority,
-                  .urgency = TC_P_FINAL,
-                  .flags = TC_DURABLE | TC_IDEMPOTENT});
+                  .urgency = TC_P_FINAL});
 }
 
 static int on_final(struct tc_turn *turn, const struct tc_final *ev)
@@ -279,8 +269,7 @@ static int on_request(struct tc_turn *turn, const struct tc_request *ev)
                   .tag = open ? "raised_hand" : "heavy_check_mark",
                   .priority = open ? conf->priority + 1 : 1,
                   .actions = open ? buttons_of_request(turn, ev, cut) : NULL,
-                  .urgency = TC_P_REQUEST,
-                  .flags = TC_DURABLE | TC_IDEMPOTENT});
+                  .urgency = TC_P_REQUEST});
 }
 
 /* ---- replies ---- */

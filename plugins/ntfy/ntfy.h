@@ -22,7 +22,11 @@ struct ntfy {
 };
 
 /* A string member, or NULL. */
-const char *ntfy_text(const json_t *object, const char *name);
+static inline const char *ntfy_text(const json_t *object, const char *name)
+{
+    return json_string_value(json_object_get(object, name));
+}
+
 /* Publishes the text without buttons, silently; for the lobby. */
 int ntfy_publish_notice(struct tc_turn *lobby, const char *text);
 
