@@ -20,6 +20,8 @@ def starts(host, turn):
 
 def dies_before_it_is_stored(server, g):
     """The gateway dies before the servers have a turn: nothing has begun, so it begins at the next start."""
+    had = g.begin("id=s9", conversation="early")["id"]
+    g.await_state(had, "final")
     server.kill()
     g.await_bus("disconnected")
     first = g.begin("id=s0 tools=1", conversation="early")["id"]
