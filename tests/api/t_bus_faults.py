@@ -185,6 +185,22 @@ def filled(server, b):
     client.close()
 
 
+def overtaken(server, b):
+    """A host's entry is not renewed, though its connection holds: it does not read all turns once more, which would
+    keep busy servers busy."""
+    client = server.client()
+    client.subscribe("$JS.API.DIRECT.GET.TC_STATE")
+    client.subscribe("$KV.tc_host.h2")
+    client.publish("$KV.tc_host.h2", "{}")
+    until(lambda: "did not renew the entry" in b.log() or 'another host named "h2"' in b.log(), "its entry is another one")
+    client.request("$JS.API.STREAM.PURGE.KV_tc_host", json.dumps({"filter": "$KV.tc_host.h2"}))
+    b.await_bus()
+    client.request("$JS.API.INFO")
+    asked = [m for m in client.waiting if m.subject.startswith("$JS.API.DIRECT.GET.TC_STATE")]
+    equal(len(asked), 0, "a host that joins again by the same connection reads no turns")
+    client.close()
+
+
 def narrow():
     """A server that does not take what hosts publish."""
     with natsd.NatsServer(f"max_payload: {64 << 10}") as server, Member("h5", server.url()) as host:
@@ -399,6 +415,7 @@ if not skip_without_server():
             other_limits(nats)
             crowded(nats, one, two)
             filled(nats, two)
+            overtaken(nats, two)
             narrow()
             fenced(nats, one, two)
             large(one, two)

@@ -92,7 +92,8 @@ static void bus_enter(struct bus *b, enum bus_state state, const char *why)
     if (!is_active)
         return;
     bus_publisher_resume(b->publisher);
-    bus_viewer_resume(b->viewer);
+    bus_viewer_resume(b->viewer, b->has_missed);
+    b->has_missed = false;
     bus_lead_resume_all(b);
     if (b->runs)
         bus_publisher_resume(b->runs);
@@ -263,6 +264,7 @@ static void bus_on_connection(void *ctx, bool connected, const char *text)
     if (connected) {
         log_write(LOG_INFO, "bus", "connected to %s", text);
         snprintf(b->server, sizeof b->server, "%s", text);
+        b->has_missed = true;
         bus_set_up(b);
         return;
     }
@@ -296,8 +298,9 @@ static void bus_on_watch(void *arg)
                   "; reading what was missed",
                   lost);
         b->link.counters.gaps += lost;
+        b->has_missed = !b->link.is_active;
         if (b->link.is_active)
-            bus_viewer_resume(b->viewer);
+            bus_viewer_resume(b->viewer, true);
     }
     loop_timer_set(b->watch, LOST_MS);
 }

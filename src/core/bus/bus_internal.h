@@ -26,6 +26,7 @@ struct bus {
     enum bus_state state;
     int64_t since_ms;
     bool has_joined;
+    bool has_missed;           /* messages, since it was active last */
     size_t stream;             /* that is being created */
     unsigned generation, asks; /* of the connection; of the one that a reply is awaited of */
     struct loop_timer *retry, *watch;

@@ -153,11 +153,14 @@ void bus_viewer_free(struct bus_viewer *v)
     free(v);
 }
 
-void bus_viewer_resume(struct bus_viewer *v)
+void bus_viewer_resume(struct bus_viewer *v, bool has_missed)
 {
     struct bus_viewer_turn *t;
-    turnlog_restart_remote_order(v->link->turnlog); /* the servers may have lost what they had */
-    v->position = 1;
+    if (has_missed) {
+        turnlog_restart_remote_order(
+            v->link->turnlog); /* the servers may have lost what they had */
+        v->position = 1;
+    }
     bus_viewer_read_on(v);
     LIST_FOREACH (t, &v->turns, next)
         bus_follow_repair(t->follow);

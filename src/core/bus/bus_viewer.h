@@ -13,8 +13,8 @@ struct bus_viewer;
 /* Becomes the turn log's source (turnlog_set_source). Borrows the link. */
 struct bus_viewer *bus_viewer_new(struct bus_link *link);
 void bus_viewer_free(struct bus_viewer *v); /* NULL is fine */
-/* The link has become active, or messages were lost: reads what it has missed. */
-void bus_viewer_resume(struct bus_viewer *v);
+/* The link has become active, or messages were lost. has_missed: reads what it has missed. */
+void bus_viewer_resume(struct bus_viewer *v, bool has_missed);
 /* Turns of other hosts that are followed here. */
 size_t bus_viewer_count(const struct bus_viewer *v);
 
