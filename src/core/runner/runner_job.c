@@ -287,6 +287,8 @@ static void runner_job_on_outcome_read(void *ctx, enum nats_client_result result
     job->is_asked = false;
     const bool is_there = result == NATS_CLIENT_REPLIED && m->sequence;
     const bool is_none = result == NATS_CLIENT_REPLIED && m->status == 404;
+    if (job->state == JOB_STORE)
+        return; /* the question was sent while the turn ran; its own outcome is being stored now */
     if (job->state == JOB_RUN) {
         if (is_there)
             runner_job_abort(job, "it has an outcome by another host");
