@@ -55,10 +55,11 @@ static void test_signal(void)
     CLEANUP_BUF struct buf b = {0};
     struct arena arena = {0};
     struct work_signal s;
-    work_signal_write(&b, &from, &(struct work_signal){"t1", "main", "http", "h1"});
+    work_signal_write(&b, &from, &(struct work_signal){"t1", "main", "http", "h1", "yes"});
     is_int(work_signal_read(all(&b), &arena, &s), 0, "what wakes up is read");
     is_str(s.turn, "t1", "the turn");
     is_str(s.source, "http", "its source");
+    is_str(s.fresh, "yes", "that its session is not resumed");
     const char later[] =
         "{\"v\":2,\"from\":{\"host\":\"h1\",\"boot\":\"b\",\"n\":1},\"turn\":\"t\","
         "\"agent\":\"a\",\"source\":\"s\",\"gateway\":\"g\"}";

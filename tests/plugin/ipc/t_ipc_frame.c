@@ -408,7 +408,7 @@ static void test_batch(void)
 static void test_hit(void)
 {
     const struct tc_header headers[] = {{"A", "1"}, {"B", ""}};
-    const struct tc_hit hit = {"POST", "/p", "q=1", headers, 2, "a\0b", 3, 0};
+    const struct tc_hit hit = {"POST", "/p", "q=1", headers, 2, "a\0b", 3, 0, NULL, NULL};
     struct arena a = {0};
     struct tc_hit b = {0};
     ipc_frame_pack_hit(&packed, &hit);
