@@ -123,7 +123,8 @@ static void test_turns(void)
     journal_async_cancel(l, "t4", SAYS("cancel"));
     journal_async_note_agent(l, &(struct journal_turn){.id = "t1", .agent_pid = 42}, SAYS("note"));
     is_str(answers(), "begin:done again:unchanged cancel:done note:done ", "in the order asked");
-    is_str(open_turns(l), "t1:0:hello:42 ", "one runs, one was merged into it, one taken back");
+    is_str(open_turns(l), "t1:0:hello\n\nhello:42 ",
+           "one runs with the text of one that was merged into it; one was taken back");
     journal_async_close(l);
     is_str(answers(), "", "nobody is told twice");
 }
