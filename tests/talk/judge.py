@@ -129,7 +129,7 @@ def judge_shown(shown, name, turns, buried, least_live):
 def audited(host):
     """turn -> its events in the order of the log, as (type, is it told again)."""
     found = collections.defaultdict(list)
-    for line in written(host.audit):
+    for line in (line for path in audit_files(host.audit) for line in written(path)):
         event = json.loads(line).get("event")
         if event:
             again = event["type"] == "start" and event["payload"].get("resumed", False)
