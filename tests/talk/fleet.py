@@ -102,9 +102,9 @@ class Fleet:
         talk_until(self.chatter, lambda: len(self.chatter.asked) >= count, PATIENCE_S)
         ok(len(self.chatter.asked) >= count, "people ask as many questions as they should", len(self.chatter.asked))
 
-    def submit(self):
-        """A program asks another host than that of the bot."""
-        host = self.chance.choice(self.hosts[1:])
+    def submit(self, host=None):
+        """A program asks a host, by default any but that of the bot."""
+        host = host or self.chance.choice(self.hosts[1:])
         turn = host.begin(f"tools=1 ms=50 id=http-{len(self.submitted)}")["id"]
         self.submitted.append((host, turn))
 
@@ -152,7 +152,8 @@ class Fleet:
         ok(until(lambda: all(outcomes(self.others, q) for q in asked), "all are answered"), what)
 
     def without_servers(self):
-        """People go on, and are answered, while no server is there."""
+        """People go on, and are answered, while no server is there, in conversations that the host has had."""
+        self.are_told(self.ask_others("before", "tools=1 ms=20"), "all have a conversation")
         for server in self.servers:
             server.kill()
         self.are_told(self.ask_others("alone", "tools=1 ms=20"), "people are answered while no server is there")
@@ -203,7 +204,8 @@ class Fleet:
 
     def judge(self, least_live, causes=frozenset({"host_restart"})):
         """causes: of the errors that there may be; without one nothing is told again, either."""
-        self.submit()
+        for host in self.hosts[1:]:
+            self.submit(host)
         self.await_end()
         self.note_lag()
         self.judge_shown()
