@@ -145,6 +145,16 @@ static bool init_connector_requires(const struct init_plan *plan, const struct t
     return o->flags & TC_REQUIRED;
 }
 
+/* One of the options of which exactly one is set, so it has a use of its own. */
+static bool init_connector_is_alternative(const struct tc_rule *rule, const char *key)
+{
+    for (; rule && rule->key; rule++)
+        if (rule->kind == TC_RULE_EXACTLY_ONE &&
+            (strcmp(rule->key, key) == 0 || init_connector_names(rule->text, key)))
+            return true;
+    return false;
+}
+
 /* Required, or a secret that can be used without the HTTP server and on its own. */
 static bool init_connector_wants(const struct init_plan *plan, const struct tc_option *o)
 {
@@ -154,7 +164,8 @@ static bool init_connector_wants(const struct init_plan *plan, const struct tc_o
     bool wanted = (o->flags & TC_SECRET) && o->type == TC_T_STR;
     for (const struct tc_rule *rule = l->plugin.rules; rule && rule->key; rule++)
         if ((rule->kind == TC_RULE_SERVER && strcmp(rule->key, o->key) == 0) ||
-            (rule->kind == TC_RULE_NEEDS && init_connector_names(rule->text, o->key)))
+            (rule->kind == TC_RULE_NEEDS && init_connector_names(rule->text, o->key) &&
+             !init_connector_is_alternative(l->plugin.rules, o->key)))
             wanted = false;
     return wanted;
 }

@@ -33,7 +33,7 @@ struct bus_kv_entry {
 void bus_kv_get(struct bus_link *l, enum bus_stream bucket, const char *key,
                 nats_client_on_reply *on_reply, void *ctx);
 /* Asks for the entry with the lowest revision above `revision` whose key matches, with wildcards
- * as in subjects. A key is found once, at its last revision; one that was deleted is found as NONE
+ * as in subjects. A key is found at each revision that the bucket still has, a deletion as NONE
  * with its revision. NONE with the revision 0: there are no more. */
 void bus_kv_next(struct bus_link *l, enum bus_stream bucket, const char *keys, uint64_t revision,
                  nats_client_on_reply *on_reply, void *ctx);

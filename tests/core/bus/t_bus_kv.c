@@ -139,7 +139,7 @@ static void test_entries(void)
     struct answer a = next("list.*", 0);
     for (; a.entry.result == BUS_KV_DONE; a = next("list.*", a.entry.revision))
         buf_printf(&found, "%s=%s ", a.key, a.value);
-    is_str(found.p, "list.a=1 list.b=2 ", "each key once, with its last value");
+    is_str(found.p, "list.a=1 list.b=1 list.b=2 ", "each version of each key, in their order");
     ok(a.entry.result == BUS_KV_NONE && !a.entry.revision, "and an end");
 }
 
