@@ -280,7 +280,7 @@ void control_status_make(struct control *c, control_status_done *done, void *ctx
     journal_async_stats(host_get_parts(c->server).journal, control_status_on_stats, a);
 }
 
-/* ---- who asks ---- */
+/* ---- requests for the state: by the control socket, by other hosts ---- */
 
 static void control_status_answer(void *request, struct buf *state)
 {

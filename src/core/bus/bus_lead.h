@@ -24,7 +24,8 @@ struct bus_lead *bus_lead_join(struct bus *b, const struct bus_lead_spec *spec);
 bool bus_lead_is_held(const struct bus_lead *l);
 /* The host that leads it, as far as it is known; or "". Borrowed until the loop goes on. */
 const char *bus_lead_holder(const struct bus_lead *l);
-/* Gives the lease up, after `lost`, and only looks who has it; or asks for it again. */
+/* True: calls `lost`, gives the lease up, and only watches which host has it. False: asks for the
+ * lease again. */
 void bus_lead_set_aside(struct bus_lead *l, bool is_aside);
 /* Gives the lease up; nothing is told any more. Before bus_free. NULL is fine. */
 void bus_lead_leave(struct bus_lead *l);

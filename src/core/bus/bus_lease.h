@@ -44,7 +44,7 @@ void bus_lease_renew(struct bus_lease *l);
 bool bus_lease_is_held(const struct bus_lease *l);
 /* The host that has it, as far as it is known; or "". Borrowed until the loop goes on. */
 const char *bus_lease_holder(const struct bus_lease *l);
-/* Gives it up, and only looks who has it; or asks for it again. */
+/* True: gives the lease up, and only watches which host has it. False: asks for the lease again. */
 void bus_lease_set_aside(struct bus_lease *l, bool is_aside);
 /* Gives it up, so that a successor need not wait; bus_lease_free follows. */
 void bus_lease_release(struct bus_lease *l);

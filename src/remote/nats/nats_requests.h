@@ -40,9 +40,9 @@ enum nats_event {
 
 /* What an event means. `shown` gets what is to be read instead, if that is not the event. */
 enum nats_event nats_requests_take(struct nats_requests *r, struct str event, struct buf *shown);
-/* False: nobody waits for that. */
+/* Decides an open request. False: no request with that id is open. */
 bool nats_requests_decide(struct nats_requests *r, const struct remote_answer *answer);
-/* What is open is denied. */
+/* Denies all open requests. */
 void nats_requests_dismiss(struct nats_requests *r);
 bool nats_requests_are_decided(const struct nats_requests *r);
 /* The members "messages" and "resume" of the input of the next run; all of it is decided. */

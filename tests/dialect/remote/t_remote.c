@@ -70,7 +70,7 @@ static void test_suspended(void)
     ok(strstr(reading_last(&r, "final"), "Second.") && r.counts[TC_FINAL] == 1,
        "runs that wait for answers are one turn, with one answer");
     ok(r.counts[TC_DONE] == 1 && strstr(reading_last(&r, "done"), "completed"), "and one end");
-    ok(r.counts[TC_USAGE] == 1, "their usage is told once");
+    ok(r.counts[TC_USAGE] == 1, "the usage of all runs is told as one event");
     ok(reading_count(&r, "request {\"request_id\":\"i\",\"kind\":\"approval\",\"state\":"
                          "\"open\",\"tool\":\"Bash\"") == 1,
        "what is asked is told with its tool");
