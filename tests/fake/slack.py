@@ -126,7 +126,7 @@ class Slack(Service):
             call.limits = [Limit(("post", channel), per_second, 1, burst)]
         elif tier != "none":
             call.limits = [Limit((call.method,), self.rates[f"tier{tier}"], 60)]
-        if call.method.startswith("chat."):
+        if call.method.startswith("chat.") and call.method != "chat.postEphemeral":
             call.writes = f"{channel}/{self._thread_key(call)}"
 
     def _thread_key(self, call):

@@ -590,6 +590,17 @@ def test_in_flight():
         fake.control("release")
         held.join()
         equal(rules_of(fake), ["in-flight"], "one thread, twice at once")
+    with unpaced() as fake:
+        one = asked(fake)
+        fake.control("fault", {"match": {"text": "slow"}, "do": "hold"})
+        whisper = {"channel": C, "thread_ts": one, "user": "U0ALICE"}
+        held = threading.Thread(target=lambda: Client(fake)("chat.postEphemeral", **whisper, text="slow"))
+        held.start()
+        fake.wait(method="chat.postEphemeral", stage="arrived")
+        Client(fake)("chat.postEphemeral", **whisper, text="x")
+        fake.control("release")
+        held.join()
+        equal(rules_of(fake), [], "what one person alone sees changes no thread")
 
 
 for test in (test_refusals, test_tokens, test_forms, test_messages, test_choices, test_uploads,
