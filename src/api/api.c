@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the API of a host: its routes, and what they share. */
+ * Owns the API of a host: its routes, and the state that they share. */
 #include "api/api.h"
 
 #include <stdlib.h>

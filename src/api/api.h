@@ -10,18 +10,18 @@
 struct api_context;
 struct httpd;
 
-/* Registers its routes; borrows all. NULL: the server has no HTTP server. */
+/* Registers the routes; borrows all arguments. NULL: the configuration enables no HTTP server. */
 struct api_context *api_new(const struct conf *conf, struct host *server);
-/* The routes of turns for the operator, on the server of the control socket: without keys, with all
- * grants, and with the events that an agent's switches hide. Freed before that server. */
+/* The routes of turns for the operator, on the server of the control socket: without API keys, with
+ * all grants, and including events that visibility hides. Free it before that server. */
 struct api_context *api_new_operator(const struct conf *conf, struct host *server,
                                      struct httpd *httpd);
-/* Another configuration from now on: keys that are gone or changed open nothing any more, and what
- * was opened with them is closed. */
+/* Applies a new configuration: removed and changed keys are no longer accepted, and streams that
+ * they opened are closed. */
 void api_set_conf(struct api_context *a, const struct conf *conf);
-/* The host ends and no turn runs: streams whose turn waits are told so, and end. */
+/* The host shuts down and no turn runs: ends the streams of queued turns with a message. */
 void api_drain(struct api_context *a);
-/* Ends what is being answered. Before the server is freed; NULL is fine. */
+/* Ends responses in progress. Call it before the server is freed; NULL is allowed. */
 void api_free(struct api_context *a);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The health check: draining is known, and that the state can be written is found out by writing to
- * it, at most once in CHECK_MS however often the host is asked. A check that is under way when the
- * API ends is answered by the journal's last callbacks, so it keeps the struct alive. */
+ * The health check. GET /healthz fails while the host drains or cannot write to the journal; the
+ * journal is tested by a write, at most once in CHECK_MS for any number of requests. The journal
+ * may call back after health_free, so a pending check keeps the struct alive. */
 #include "api/health.h"
 
 #include <stdlib.h>
@@ -18,16 +18,16 @@
 
 struct health {
     const struct api_context *api;
-    int64_t checked_ms; /* monotonic; 0: never */
+    int64_t checked_ms; /* monotonic; 0: never tested */
     enum journal_status last;
     unsigned asking; /* of the journal */
-    bool gone;       /* and waits for the answers to be freed */
+    bool gone;       /* struct is kept until all pending checks are freed */
 };
 
 struct health_check {
     struct health *health;
     struct httpd_request *request;
-    bool ready; /* it is /readyz that is asked */
+    bool ready; /* the request is for /readyz */
 };
 
 static void answer_ready(const struct health *h, struct httpd_request *r,
@@ -73,7 +73,7 @@ static void on_checked(void *ctx, enum journal_status status, const char *text)
     h->last = status;
     h->checked_ms = clock_mono_ms();
     if (h->gone)
-        answer_draining(check->request); /* the instances are gone, too */
+        answer_draining(check->request); /* the instances have been freed, too */
     else if (check->ready)
         answer_ready(h, check->request, status);
     else

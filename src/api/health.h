@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * GET /healthz, GET /readyz and GET /livez: whether the host takes work, for load balancers,
- * whether its connectors do, too, and whether it runs at all. Loop thread only. */
+ * GET /healthz (the host accepts work), GET /readyz (its connectors work, too) and GET /livez (the
+ * process runs), for load balancers. Loop thread only. */
 #ifndef API_HEALTH_H
 #define API_HEALTH_H
 
@@ -9,7 +9,7 @@ struct health;
 
 /* Registers the routes. Borrows the api until health_free. */
 struct health *health_new(struct api_context *a);
-/* Before the server is freed. NULL is fine. */
+/* Call it before the server is freed. NULL is allowed. */
 void health_free(struct health *h);
 
 #endif

@@ -32,7 +32,7 @@ struct page {
     struct page_file *files;
 };
 
-/* What a name's end says; others are not served. */
+/* Content type by file extension; files with other extensions are not served. */
 static const char *page_type_of(const char *name)
 {
     static const struct {
@@ -106,7 +106,7 @@ static struct page *read_page(const char *path)
     return page;
 }
 
-/* ---- answering ---- */
+/* ---- responses ---- */
 
 static void answer_file(const struct page_file *f, struct httpd_request *r)
 {
@@ -163,7 +163,7 @@ static void on_logout(void *arg, struct httpd_request *r)
     auth_handle_logout(a->auth, r);
 }
 
-/* An own place for one that is being worked on. */
+/* $TURNCAST_PAGE_DIR: directory for development of the page. */
 static const char *page_dir(void)
 {
     const char *const own = getenv("TURNCAST_PAGE_DIR");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns what counts as ready. */
+ * Defines when an instance and the host are ready. */
 #include "api/readiness.h"
 
 #include "api/shared/api_internal.h"
@@ -21,8 +21,8 @@ static void readiness_add(struct readiness *r, const char *instance, const char 
     buf_add_char(r->out, '}');
 }
 
-/* NULL: it is ready. So is one that another host leads. A connector of a service is when a request
- * to it has succeeded. */
+/* Why the instance is not ready; NULL: ready. An instance that another host leads is ready. A
+ * connector of a service is ready once a request to the service has succeeded. */
 static const char *readiness_find_reason(const struct dispatch_instance *i)
 {
     return i->stands_by                                 ? NULL
@@ -42,8 +42,8 @@ static void readiness_look_at(void *ctx, const struct dispatch_instance *i)
         readiness_add(ctx, i->name, reason);
 }
 
-/* Without the bus a host works alone. Were it not ready then, a bus that fails would take all hosts
- * out of service. */
+/* A lost bus does not make the host unready, because the host works alone then; otherwise a failure
+ * of the bus would take all hosts out of service. */
 static const char *readiness_find_degraded(const struct api_context *a)
 {
     const bool is_alone = a->host.bus && bus_get_status(a->host.bus).state != BUS_ACTIVE;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * Owns POST /ag-ui: a run that an AG-UI client asks for, begun or found again, and written as
- * AG-UI's events for as long as the client listens. And POST /ai-sdk, for clients of the AI SDK:
- * the same run with another form of input and of events, which cannot be interrupted.
+ * POST /ag-ui: starts the run that an AG-UI client requests, or finds a known run again, and writes
+ * it as AG-UI events for as long as the client listens. POST /ai-sdk does the same for clients of
+ * the AI SDK, with another form of input and events; its runs cannot be interrupted.
  *
- * A turn that asks people ends the run of a client that may answer, with an interrupt, and goes on
- * waiting; the run that brings the answers tells the rest of it. Its writer sees all that the runs
- * before were told, so that ids fit together. */
+ * When a turn asks people, the run of a client that may answer ends with an interrupt, and the turn
+ * keeps waiting; the run that brings the answers receives the rest of the turn. The writer of that
+ * run also gets the events of the earlier runs, so that ids stay consistent. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,14 +24,15 @@
 #include "dialect/writer/writer.h"
 
 #define SOURCE CONVERSATIONS_AG_UI
-#define GATHER_MS 100 /* what an agent asks at the same time is one interrupt */
+#define GATHER_MS 100 /* requests of an agent within this time become one interrupt */
 
-/* One kind of client. */
+/* A kind of client. */
 static const struct ag_ui_format {
     const char *path, *writer;
-    json_t *(*convert)(const json_t *body); /* into a RunAgentInput; NULL: it is one */
+    json_t *(*convert)(const json_t *body); /* converts the body to a RunAgentInput; NULL: the body
+                                             * is one already */
     bool may_answer;
-    struct httpd_header header; /* of its answers; name NULL: none */
+    struct httpd_header header; /* of the response; name NULL: none */
 } formats[] = {
     {"/ag-ui", "ag-ui", NULL, true, {NULL, NULL}},
     {"/ai-sdk", "ai-sdk", ai_sdk_input_convert, false, {"x-vercel-ai-ui-message-stream", "v1"}},
@@ -41,8 +42,8 @@ static const struct ag_ui_format {
 struct ag_ui_endpoint_run {
     const struct ag_ui_format *format;
     struct api_context *api;
-    struct httpd_request *request; /* until it is answered */
-    json_t *body;                  /* what `in` borrows from */
+    struct httpd_request *request; /* NULL once it is answered */
+    json_t *body;                  /* JSON from which `in` borrows */
     struct ag_ui_run_input in;
     char *principal, *conversation, *key;
     const struct conf *conf; /* of the agent: it is kept */
@@ -50,12 +51,12 @@ struct ag_ui_endpoint_run {
     struct buf prompt, first;
     char turn[37];
     struct writer_stream writing;
-    bool done; /* its end is written */
+    bool done; /* the end of the run is written */
 
-    bool may_answer; /* then it is interrupted by what the turn asks */
-    char *scope;     /* the turn's first run; NULL: this one */
+    bool may_answer; /* when it fires, the requests of the turn interrupt the run */
+    char *scope;     /* first run of the turn; NULL: this one */
     uint64_t after, until, told;
-    struct open_calls open; /* that were told, and have choices */
+    struct open_calls open; /* open requests that were written and have choices */
     struct loop_timer *gather;
     struct event_stream *feed;
 };
@@ -106,8 +107,8 @@ static void ag_ui_endpoint_write_error(struct ag_ui_endpoint_run *run, struct bu
     ag_ui_endpoint_write_done(run, out, "error");
 }
 
-/* What its client may not answer is none of its interrupts: it is asked elsewhere, or of somebody
- * else, and the run goes on. */
+/* A request that the client may not answer does not interrupt the run: it is meant for another
+ * place or person, and the run continues. */
 static bool is_barred(const struct ag_ui_endpoint_run *run, const struct event *ev,
                       struct event *told)
 {
@@ -128,7 +129,7 @@ static void write_told(struct ag_ui_endpoint_run *run, struct buf *out, const st
     ag_ui_endpoint_write_event(run, out, &told);
 }
 
-/* Nothing but this: no request. */
+/* Has no members other than the interrupts. */
 static void write_suspended(struct ag_ui_endpoint_run *run, struct buf *out)
 {
     struct event ev;
@@ -148,7 +149,7 @@ static void note_request(struct ag_ui_endpoint_run *run, const struct event *ev)
         open_calls_add(&run->open, r->request_id, NULL);
 }
 
-/* That somebody else may have answered by now. */
+/* False if other people have answered all requests of the run in the meantime. */
 static bool is_asked(const struct ag_ui_endpoint_run *run)
 {
     struct request_view v;
@@ -203,7 +204,7 @@ static void ag_ui_endpoint_add_gap(void *ctx, struct buf *out, const struct turn
     ag_ui_endpoint_write_event(ctx, out, &ev);
 }
 
-/* A turn that was taken back, or forgotten, said nothing of its end. */
+/* Ends the run of a turn that was merged or forgotten, and therefore has no event of its end. */
 static void ag_ui_endpoint_add_end(void *ctx, struct buf *out)
 {
     struct ag_ui_endpoint_run *const run = ctx;
@@ -239,7 +240,7 @@ static struct httpd_stream *begin_stream(const struct ag_ui_endpoint_run *run)
     return api_http_stream(run->request, header, header->name ? 1 : 0);
 }
 
-/* All that such a run says. */
+/* Sends a response that is complete already, and frees the run. */
 static void answer_whole(struct ag_ui_endpoint_run *run, const struct buf *out)
 {
     struct httpd_stream *const stream = begin_stream(run);
@@ -276,7 +277,7 @@ static void ag_ui_endpoint_ignore(void *ctx)
     (void)ctx;
 }
 
-/* To the writer alone: what the runs before this one were told, with their ends. */
+/* Gives the events of earlier runs to the writer alone, so that it knows their ids. */
 static void retell(struct ag_ui_endpoint_run *run)
 {
     struct api_context *const a = run->api;
@@ -319,7 +320,7 @@ static void follow(struct ag_ui_endpoint_run *run)
     run->feed = event_stream_start(a, &spec, begin_stream(run));
 }
 
-/* The run of a leg, which may have been told before. */
+/* Follows the turn of a run, which may be a repeated one. */
 static void follow_leg(struct ag_ui_endpoint_run *run, const struct ag_ui_leg *leg)
 {
     CLEANUP_BUF struct buf out = {0};
@@ -367,7 +368,7 @@ static void ag_ui_endpoint_add_past(void *ctx, const struct event *ev)
     ag_ui_endpoint_write_event(p->run, &p->out, ev);
 }
 
-/* The same run again, whose turn is over and not in the turn log any more. */
+/* Repeats a run whose turn has ended and is no longer in the turn log. */
 static void ag_ui_endpoint_on_known(void *ctx, const struct journal_turn *turn)
 {
     struct past_run p = {.run = ctx};
@@ -407,7 +408,7 @@ static void add_context(const struct ag_ui_endpoint_run *run, struct buf *prompt
         prompt_append_prompt(prompt, (struct str){run->in.context.p, run->in.context.len});
 }
 
-/* Of one agent as long as something waits or runs in it. */
+/* Whether turns of another agent are queued or running in the conversation. */
 static bool is_of_another(const struct ag_ui_endpoint_run *run)
 {
     const struct conversation *const c =
@@ -460,7 +461,7 @@ static const struct ag_ui_format *find_format(const char *path)
     return &formats[i];
 }
 
-/* Its body is the run's from now on, refused or not. */
+/* Takes over the body in every case. NULL: the request was refused. */
 static struct ag_ui_endpoint_run *new_run(struct api_context *a, struct httpd_request *r,
                                           const struct auth_principal *p, json_t *body)
 {
@@ -494,7 +495,7 @@ static struct ag_ui_endpoint_run *new_run(struct api_context *a, struct httpd_re
     return run;
 }
 
-/* The path's agent before the one that the client passes on, before the default one. */
+/* Precedence: the agent of the path, the agent of forwardedProps, the default agent. */
 static const struct conf_agent *ag_ui_endpoint_find_agent(const struct ag_ui_endpoint_run *run)
 {
     const char *const path = run->request->path;
@@ -519,7 +520,7 @@ static void ag_ui_endpoint_begin_turn(struct ag_ui_endpoint_run *run)
     free_run(run);
 }
 
-/* A run that is known is told again; a thread that waits for answers takes nothing else. */
+/* A known run is repeated. A thread with open interrupts accepts only their answers. */
 static void ag_ui_endpoint_begin(struct ag_ui_endpoint_run *run, const struct auth_principal *p)
 {
     struct api_context *const a = run->api;
@@ -541,7 +542,7 @@ static void ag_ui_endpoint_begin(struct ag_ui_endpoint_run *run, const struct au
 
 /* ---- the request ---- */
 
-/* No header takes everything. */
+/* Without the header Accept, the client accepts any type. */
 static bool takes_events(const struct httpd_request *r)
 {
     const char *const accept = httpd_find_header(r, "Accept");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Owns how answers to interrupts are read, and when they count: each open one has to be answered,
- * and none that somebody else has decided otherwise. */
+ * Validates answers to interrupts: each open interrupt must be answered, and no answer may
+ * contradict an earlier decision. */
 #include "api/ag_ui/ag_ui_resume.h"
 
 #include <stdlib.h>
@@ -12,9 +12,9 @@
 #define ENTRIES_MAX 256
 
 struct ag_ui_resume_entry {
-    const char *id, *request; /* request: as its turn knows it */
+    const char *id, *request; /* request: id within its turn */
     bool cancelled;
-    json_t *body; /* what the decision borrows from */
+    json_t *body; /* JSON from which the decision borrows */
     struct request_api_decision decision;
 };
 
@@ -42,8 +42,8 @@ static json_t *ag_ui_resume_choose(const char *choice)
     return json_pack("{ss}", "choice", choice);
 }
 
-/* {"approved", "editedArgs"} is what AG-UI recommends for approvals, {"answer"} what a question
- * without names is asked for; the rest is as it is. */
+/* {"approved", "editedArgs"} is the form that AG-UI recommends for approvals, and {"answer"} the
+ * form for a question without an id; other members are passed on unchanged. */
 static json_t *ag_ui_resume_read_object(const json_t *payload)
 {
     json_t *const body = json_deep_copy(payload);
@@ -69,7 +69,7 @@ static json_t *ag_ui_resume_read_payload(const json_t *payload)
     return json_is_object(payload) ? ag_ui_resume_read_object(payload) : NULL;
 }
 
-/* "approved" and a choice may both be there; they have to say the same. */
+/* If both "approved" and a choice are present, they must agree. */
 static bool contradicts(const json_t *payload, const struct request_api_decision *d)
 {
     const json_t *const approved = json_object_get(payload, "approved");
@@ -105,7 +105,7 @@ static bool ag_ui_resume_is_again(const struct resume *r, const char *id)
     return false;
 }
 
-/* What is over stays as it is: nobody decides it again, but who dismisses it may go on. */
+/* A decided request stays decided. A client that only dismisses it may continue. */
 static bool ag_ui_resume_check(struct resume *r, const struct ag_ui_resume_entry *e)
 {
     static const char *const codes[] = {[ASKED_LATE] = "interrupt_decided",
@@ -150,7 +150,7 @@ static bool ag_ui_resume_is_answered(const struct resume *r, const char *request
     return false;
 }
 
-/* A client answers all that its run asked, or nothing. */
+/* A client must answer all open requests of its run. */
 static bool check_rest(struct resume *r)
 {
     struct request_view view;
@@ -172,7 +172,8 @@ static bool ag_ui_resume_read_all(struct resume *r, const json_t *entries)
     return check_rest(r);
 }
 
-/* One may be the end of others: a denial that ends the turn. They are decided then, too. */
+/* A decision may end other requests, e.g. a denial that ends the turn; deciding those fails, which
+ * is ignored. */
 static void ag_ui_resume_decide(const struct resume *r)
 {
     for (size_t i = 0; i < r->n; i++) {

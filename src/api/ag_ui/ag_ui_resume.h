@@ -12,7 +12,8 @@ struct ag_ui_resume_error {
     struct buf message;
 };
 
-/* Answers them: a list of ResumeEntry. NULL with why: the leg whose turn goes on otherwise. */
+/* Applies the answers, a list of ResumeEntry. Returns the leg whose turn continues; NULL with
+ * why. */
 const struct ag_ui_leg *ag_ui_resume_apply(const struct api_context *a, struct ag_ui_legs *legs,
                                            const struct auth_principal *p, const char *thread,
                                            const json_t *entries, struct ag_ui_resume_error *why);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * Owns how a RunAgentInput is read, and what of it is refused. */
+ * Parses and validates a RunAgentInput. */
 #include "api/ag_ui/ag_ui_run_input.h"
 
 #include <string.h>
 
 #include "api/shared/api_http.h"
 
-#define ID_BYTES 200 /* of a name that a client gives to something */
+#define ID_BYTES 200 /* longest id or name given by a client */
 
 static bool ag_ui_run_input_is_id(const char *text)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the list of legs, in the order in which they were run. */
+ * Owns the list of legs, in the order of their runs. */
 #include "api/ag_ui/ag_ui_runs.h"
 
 #include <stdlib.h>
@@ -39,7 +39,7 @@ void ag_ui_runs_free(struct ag_ui_legs *legs)
     free(legs);
 }
 
-/* Whose turn is forgotten can be told no more. */
+/* Removes the legs of turns that the turn log has dropped. */
 static struct ag_ui_leg *first_known(struct ag_ui_legs *legs)
 {
     for (struct ag_ui_leg **at = &legs->first; *at;) {

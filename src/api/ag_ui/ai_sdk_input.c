@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns how UI messages of the AI SDK are read. */
+ * Parses UI messages of the AI SDK. */
 #include "api/ag_ui/ai_sdk_input.h"
 
 #include <stdbool.h>
@@ -13,7 +13,8 @@ static const char *ai_sdk_input_type(const json_t *part)
     return type ? type : "";
 }
 
-/* Texts, and of the user what else there is, which is refused where it counts. */
+/* Keeps text parts, and files of a user's message are kept, too, so that ag_ui_run_input refuses
+ * them. */
 static json_t *ai_sdk_input_convert_parts(const json_t *parts, bool is_user)
 {
     json_t *const content = json_array();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the state of such runs, and the count of what is not sent yet. */
+ * Owns the state of runs, and the number of messages that are not sent yet. */
 #include "api/bus_runs/bus_run.h"
 
 #include <inttypes.h>
@@ -21,19 +21,19 @@ struct bus_run {
     const struct bus_run_protocol *protocol;
     struct nats_client *client;
     const char *host;
-    char *reply, *inbox; /* inbox: of this run alone */
+    char *reply, *inbox; /* inbox: subject for replies to this run's messages */
     uint64_t id;
     struct loop_timer *lost;
-    struct httpd_local *local; /* its route; NULL: nothing is expected of it any more */
-    unsigned sends;            /* messages of which it is not known whether they were sent */
-    size_t unsent;             /* their bytes */
+    struct httpd_local *local; /* request to the route; NULL: no more output is expected */
+    unsigned sends;            /* messages given to the connection and not confirmed as sent */
+    size_t unsent;             /* bytes of these messages */
     bool in_list;
-    bool beginning; /* its route is being called */
-    bool gave_up;   /* the client has left, or was told that the connection was lost */
+    bool beginning; /* the route is being called */
+    bool gave_up;   /* the client has left, or was informed of the lost connection */
     enum bus_run_state {
         BUS_RUN_ACTIVE,
-        BUS_RUN_LOST,   /* the client has to be told that */
-        BUS_RUN_ENDING, /* all was said, or the client has left */
+        BUS_RUN_LOST,   /* the client must be informed of the lost connection */
+        BUS_RUN_ENDING, /* the output is complete, or the client has left */
     } state;
 };
 
@@ -56,7 +56,7 @@ static void bus_run_free_if_over(struct bus_run *run)
 
 /* ---- the end ---- */
 
-/* Its route, if it goes on, is told that its client has left. */
+/* Tells the route, if it is still active, that the client has left. */
 static void bus_run_end(struct bus_run *run)
 {
     struct httpd_local *const local = run->local;
@@ -74,7 +74,7 @@ static void bus_run_lose(struct bus_run *run)
     loop_timer_set(run->lost, BUS_RUN_LOST_MS);
 }
 
-/* ---- what its client is told ---- */
+/* ---- messages to the client ---- */
 
 static void bus_run_set_unsent(struct bus_run *run, size_t n)
 {
@@ -133,7 +133,7 @@ static void bus_run_tell(struct bus_run *run, struct str event)
     bus_run_fail(run, "event_too_large", why.p);
 }
 
-/* ---- what its route answers ---- */
+/* ---- output of the route ---- */
 
 static void bus_run_on_wrote(void *ctx, struct str bytes)
 {
@@ -150,7 +150,7 @@ static void bus_run_on_ended(void *ctx)
     bus_run_free_if_over(run);
 }
 
-/* A route answers as a whole when it refuses. */
+/* The route answers with one complete response when it refuses the run. */
 static void bus_run_on_answered(void *ctx, const struct httpd_answer *a)
 {
     struct bus_run *const run = ctx;

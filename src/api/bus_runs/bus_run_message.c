@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the form of requests for runs and of the events that answer them. */
+ * Encodes and decodes requests for runs and their events. */
 #include "api/bus_runs/bus_run_message.h"
 
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 #include "event/json/json_writer.h"
 
-#define SUBJECT_MAX 255 /* bytes of a reply subject */
+#define SUBJECT_MAX 255 /* longest reply subject */
 
 /* ---- requests ---- */
 
@@ -53,7 +53,7 @@ bool bus_run_message_may_reply(const struct conf_bus_runs *conf, const char *sub
 
 /* ---- AG-UI ---- */
 
-/* A name with other characters is that of no agent; without agentId it is the default one. */
+/* No agent has a name with other characters; without agentId, the default agent runs. */
 static const char *bus_run_message_add_path(struct buf *path, const char *route,
                                             const json_t *message)
 {
@@ -136,7 +136,7 @@ const struct bus_run_protocol bus_run_ai_sdk = {
     .error = bus_run_message_error_ai_sdk,
 };
 
-/* ---- answers of routes ---- */
+/* ---- output of routes ---- */
 
 #define DATA "data: "
 

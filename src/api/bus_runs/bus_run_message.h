@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Messages of tirea's protocol for runs over NATS: what a client asks with, and what it is told.
+ * Messages of tirea's protocol for runs over NATS: requests of clients, and events for them.
  * Pure. */
 #ifndef API_BUS_RUNS_BUS_RUN_MESSAGE_H
 #define API_BUS_RUNS_BUS_RUN_MESSAGE_H
@@ -9,30 +9,30 @@
 #include "base/bytes/buf.h"
 #include "conf/conf.h"
 
-/* One encoding of runs. */
+/* One encoding of runs (AG-UI or AI SDK). */
 struct bus_run_protocol {
-    const char *subject; /* where they are asked for */
-    /* Fills the path and the body of the request to the route of the HTTP API that takes such runs.
-     * NULL, or why the message cannot be taken. */
+    const char *subject; /* subject of requests */
+    /* Builds path and body of the corresponding request to the HTTP API. NULL; otherwise why the
+     * message is refused. */
     const char *(*read)(const json_t *message, struct buf *path, struct buf *body);
-    /* Appends the event that says that a run has failed. */
+    /* Appends the event that reports a failed run. */
     void (*error)(struct buf *out, const char *code, const char *message);
 };
 
 extern const struct bus_run_protocol bus_run_ag_ui, bus_run_ai_sdk;
 
-/* The message as an object, owned; NULL with why. */
+/* Parses the message as a JSON object, owned; NULL with why. */
 json_t *bus_run_message_parse(struct str data, struct buf *why);
-/* Where the client wants the events: the message's own reply subject, else its replySubject; NULL:
- * it does not say. Borrowed. */
+/* Subject for the events: the message's own reply subject, otherwise its member replySubject; NULL:
+ * neither. Borrowed. */
 const char *bus_run_message_reply(const json_t *message, const char *reply);
-/* Whether the configuration permits replies to that subject. */
+/* Whether the configuration permits replies to the subject. */
 bool bus_run_message_may_reply(const struct conf_bus_runs *conf, const char *subject);
 
-/* The next event of server-sent events, which are complete, without its frame; comments are passed
- * over, and so is the mark [DONE]. False: there is none. */
+/* Returns the data of the next server-sent event, without its framing; skips comments and the mark
+ * [DONE]. The events must be complete. False: no more events. */
 bool bus_run_message_next(struct str *frames, struct str *event);
-/* The event that tells an HTTP error response. */
+/* Appends the event for an HTTP error response. */
 void bus_run_message_error(struct buf *out, const struct bus_run_protocol *protocol,
                            struct str body);
 

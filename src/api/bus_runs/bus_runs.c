@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the subscriptions, the list of runs, and what is refused before a run begins. */
+ * Owns the subscriptions and the list of runs, and refuses invalid requests before a run starts. */
 #include "api/bus_runs/bus_runs.h"
 
 #include <stdio.h>
@@ -16,14 +16,14 @@
 #include "core/bus/bus.h"
 
 #define QUEUE "turncast"
-#define LOG_PER_MINUTE 10 /* requests that cannot be answered */
-#define SUBJECT_SHOWN 100 /* bytes of a refused subject in a log */
+#define LOG_PER_MINUTE 10 /* logged requests per minute that cannot be answered */
+#define SUBJECT_SHOWN 100 /* bytes of a refused subject in a log line */
 
-/* One of the encodings. */
+/* Subscriptions of one encoding. */
 struct bus_runs_service {
     struct bus_runs *runs;
     const struct bus_run_protocol *protocol;
-    struct nats_client_subscription *shared, *own; /* NULL: no runs are taken */
+    struct nats_client_subscription *shared, *own; /* NULL: runs are disabled */
 };
 enum { SERVICES = 2 };
 
@@ -31,13 +31,14 @@ struct bus_runs {
     struct api_context *api;
     struct nats_client *client;
     struct bus_runs_service services[SERVICES];
-    struct nats_client_subscription *replies; /* what servers say of reply subjects */
+    struct nats_client_subscription *replies; /* status messages of the NATS servers about reply
+                                               * subjects */
     struct bus_run_list runs;
     uint64_t last_id;
-    char inbox[64];          /* what stands before the id of a run */
-    struct loop_timer *lost; /* until those that lost the connection are told */
+    char inbox[64];          /* prefix of the reply subjects of runs; the id follows */
+    struct loop_timer *lost; /* until the clients of interrupted runs are informed */
     int64_t minute_ms;
-    unsigned logged; /* in that minute */
+    unsigned logged; /* logged in the current minute */
 };
 
 /* ---- requests ---- */
@@ -59,7 +60,7 @@ static void bus_runs_log(struct bus_runs *r, const char *why, const char *subjec
     log_write(LOG_WARN, "bus", "request for a run refused: %s%s%s", why, *shown ? ": " : "", shown);
 }
 
-/* NULL: there is none to which this host may publish, and that is logged. */
+/* Finds the permitted reply subject; NULL: none, which is logged. */
 static const char *bus_runs_find_reply(struct bus_runs *r, const json_t *message,
                                        const struct nats_client_message *m)
 {
@@ -73,7 +74,7 @@ static const char *bus_runs_find_reply(struct bus_runs *r, const json_t *message
     return NULL;
 }
 
-/* NULL: there is room for another one. */
+/* NULL if another run may start; otherwise the reason. */
 static const char *bus_runs_check_room(const struct bus_runs *r, size_t len, struct buf *why)
 {
     const struct conf *const conf = r->api->conf;
@@ -132,9 +133,9 @@ static void bus_runs_on_request(void *ctx, const struct nats_client_message *m)
     json_decref(message);
 }
 
-/* ---- what the servers say ---- */
+/* ---- status messages of the servers ---- */
 
-/* Nobody listens to a reply subject. Anything else that comes is no answer to anything. */
+/* Status 503: nobody listens to the reply subject. Other messages at this subject are ignored. */
 static void bus_runs_on_reply(void *ctx, const struct nats_client_message *m)
 {
     struct bus_runs *const r = ctx;
@@ -189,7 +190,7 @@ static void bus_runs_set(struct bus_runs_service *s, bool wanted)
         bus_runs_stop(s);
 }
 
-/* Runs that were begun go on. */
+/* Active runs continue. */
 void bus_runs_subscribe(struct bus_runs *r)
 {
     if (!r)

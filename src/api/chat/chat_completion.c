@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Owns POST /v1/chat/completions: from the request to the turn whose events are the answer, which
- * may be one that was asked for before. */
+ * POST /v1/chat/completions, from the request to the turn whose events form the response. A
+ * repeated request attaches to the turn of the first one. */
 #include "api/chat/chat_completion.h"
 
 #include <stdlib.h>
@@ -60,7 +60,8 @@ static void chat_completion_answer(struct chat_completion *c)
         chat_response_start(c);
 }
 
-/* The turn of the same request, which has ended and is no longer in the turn log. */
+/* Answers with the turn of an earlier identical request, which has ended and is no longer in the
+ * turn log. */
 static void chat_completion_on_known(void *ctx, const struct journal_turn *turn)
 {
     struct chat_completion *const c = ctx;
@@ -80,7 +81,7 @@ static void chat_completion_add_print(struct buf *out, const struct chat_complet
         buf_printf(out, "%02x", c->print.bytes[i]);
 }
 
-/* So that other hosts know the same request again. */
+/* Publishes the fingerprint, so that other hosts recognise the repeated request. */
 static void chat_completion_tell_retry(const struct chat_completion *c)
 {
     CLEANUP_BUF struct buf print = {0};
@@ -113,8 +114,9 @@ static void chat_completion_on_submitted(void *ctx, const struct conversations_r
     chat_completion_answer(c);
 }
 
-/* The name by which the journal knows the message again, also after a restart; another one when the
- * turn before was ended with its client. */
+/* Id by which the journal recognises the message, also after a restart. The id changes when the
+ * earlier turn was cancelled because its client left, so that the repeated request starts a
+ * turn. */
 static char *chat_completion_message_id(const struct chat_completion *c)
 {
     struct buf id = {0};
@@ -177,7 +179,8 @@ static struct chat_dedup_fingerprint print_of(const struct chat_completion *c)
     return chat_dedup_make_fingerprint(parts, sizeof parts / sizeof *parts);
 }
 
-/* It says so by a name, or as OpenAI's own clients count. */
+/* Whether the request may be a repetition: it has an id, or OpenAI's client counts it as a
+ * retry. */
 static bool chat_completion_is_again(const struct chat_completion *c)
 {
     const char *const count = httpd_find_header(c->request, "X-Stainless-Retry-Count");
@@ -211,7 +214,8 @@ static bool chat_completion_attach(struct chat_completion *c)
 
 /* ---- the request ---- */
 
-/* "AGENT", "AGENT/MODEL"; any name when there is one agent, as front ends send one of their own. */
+/* "AGENT" or "AGENT/MODEL". With a single agent any name selects it, because front ends send model
+ * names of their own. */
 static const struct conf_agent *chat_completion_find_agent(const struct conf *conf,
                                                            const char *model)
 {
@@ -224,7 +228,7 @@ static const struct conf_agent *chat_completion_find_agent(const struct conf *co
     return agent || conf->n_agents > 1 ? agent : conf_agent_find(conf, NULL);
 }
 
-/* A colon in it does not end it. */
+/* Escapes colons, which separate the parts. */
 static void chat_completion_add_part(struct buf *key, const char *part)
 {
     buf_add_char(key, ':');
@@ -235,8 +239,8 @@ static void chat_completion_add_part(struct buf *key, const char *part)
             buf_add_char(key, *part);
 }
 
-/* A conversation belongs to the principal, unless its key shares conversations, and, as a session,
- * to the agent. */
+/* Key of the conversation: it contains the principal, unless its key shares conversations, and the
+ * agent, because a session belongs to one agent. */
 static char *conversation_key(const struct chat_completion *c)
 {
     struct buf key = {0};

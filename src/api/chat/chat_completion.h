@@ -16,18 +16,18 @@
 
 struct chat_completion {
     struct api_context *api;
-    struct httpd_request *request; /* until it is answered, or its stream begins */
+    struct httpd_request *request; /* NULL once it is answered or its stream has begun */
     json_t *body;
-    struct chat_request ask; /* what it borrows is the body's and the request's */
+    struct chat_request ask; /* borrows from body and request */
     char *principal, *agent;
     bool shares;        /* conversations of the principal are shared */
-    char *user;         /* of the limits: the principal, or whom it speaks for */
-    char *conversation; /* or NULL: one of its own */
+    char *user;         /* user for limits: the principal, or the person for whom it speaks */
+    char *conversation; /* or NULL: a new conversation */
     struct chat_dedup_fingerprint print;
     char turn[37];
-    struct writer_stream writing; /* of a stream */
-    bool done;                    /* its end is written */
-    struct {                      /* of an answer as a whole */
+    struct writer_stream writing; /* for a streamed response */
+    bool done;                    /* the end of the stream is written */
+    struct {                      /* for a response in one piece */
         struct buf text, code, message;
         int64_t input, output;
         bool failed;
@@ -35,19 +35,19 @@ struct chat_completion {
 };
 
 void chat_completion_free(struct chat_completion *c);
-/* Answers with what the turn says, as it was asked for: frees it in the end. The turn is known to
- * the turn log. */
+/* Sends the events of the turn in the requested form and frees the completion at the end. The turn
+ * must be in the turn log. */
 void chat_stream_start(struct chat_completion *c);
 void chat_response_start(struct chat_completion *c);
 /* Answers with the error of a turn that has failed. */
 void chat_response_send_error(struct chat_completion *c);
-/* The same for a turn of which only its end is known. */
+/* The same for a turn of which only the journal knows the outcome. */
 void chat_completion_stream_past(struct chat_completion *c, const struct journal_turn *t);
 void chat_completion_whole_past(struct chat_completion *c, const struct journal_turn *t);
-/* The same with the switches as all that is said. */
+/* The same for a message of visibility commands only: reports the settings. */
 void chat_stream_send_visibility(struct chat_completion *c, struct visibility v);
 void chat_response_send_visibility(struct chat_completion *c, struct visibility v);
-/* event_stream_ops.closed of both variants. */
+/* event_stream_ops.closed of both forms. */
 void chat_completion_on_closed(void *ctx, bool left);
 
 #endif

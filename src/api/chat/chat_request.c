@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Owns how a chat completion is asked for: the body's members, and the headers in which front ends
- * tell the conversation and the person. */
+ * Parses a chat completion request: the members of the body, and the headers in which front ends
+ * name the conversation and the person. */
 #include "api/chat/chat_request.h"
 
 #include <ctype.h>
@@ -9,11 +9,11 @@
 
 #include "base/alloc.h"
 
-#define NAME_BYTES 200 /* of what a client calls something */
+#define NAME_BYTES 200 /* longest id or name given by a client */
 
 /* ---- names ---- */
 
-/* The first header that is there. */
+/* The first of the headers that is present. */
 static const char *first_header(const struct httpd_request *r, const char *const *names)
 {
     const char *value = NULL;
@@ -22,7 +22,7 @@ static const char *first_header(const struct httpd_request *r, const char *const
     return value;
 }
 
-/* The text of a member, "" when it is none. */
+/* The text of a member; "" if it is not a string. */
 static const char *chat_request_member(const json_t *object, const char *key)
 {
     const char *const text = json_string_value(json_object_get(object, key));
@@ -38,7 +38,7 @@ static bool is_uuid(const char *text)
     return true;
 }
 
-/* NULL for an empty one. */
+/* NULL for an empty text. */
 static char *chat_request_copy_name(const char *name)
 {
     return name && *name ? xstrdup(name) : NULL;
@@ -88,7 +88,7 @@ static const char *chat_request_read_names(struct chat_request *ask, const struc
 
 /* ---- the form of the answer ---- */
 
-/* False: it is no switch. */
+/* False: the member is neither absent nor a boolean. */
 static bool read_switch(const json_t *object, const char *key, bool *on)
 {
     const json_t *const value = json_object_get(object, key);

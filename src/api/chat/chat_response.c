@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
- * Owns a chat completion that is told when the turn is over: its answer, or its error. The answer
- * is there whatever is shown of a turn: a client that asked for nothing else would have nothing. */
+ * A chat completion that is sent in one piece when the turn has ended: the answer or the error.
+ * Contains the answer even if visibility hides it, because the client receives nothing else. */
 #include "api/chat/chat_completion.h"
 #include "api/shared/past_turns.h"
 #include "api/turns/turn_api.h"
 #include "base/sys/clock.h"
 #include "event/json/json_writer.h"
 
-/* ---- what the turn says ---- */
+/* ---- events of the turn ---- */
 
 static void keep_text(struct buf *to, const char *text, size_t len)
 {
@@ -55,7 +55,7 @@ static void keep_event(void *ctx, struct buf *out, const struct turnlog_item *it
     chat_response_keep(ctx, shared_event_get(item->shared));
 }
 
-/* ---- the answer ---- */
+/* ---- the response ---- */
 
 static void chat_response_send(struct chat_completion *c, const struct buf *body)
 {
@@ -108,7 +108,8 @@ static void answer_failure(struct chat_completion *c)
     c->request = NULL;
 }
 
-/* A turn that was taken back, or forgotten, said nothing of its end. */
+/* Sends the response for a turn that was merged or forgotten, and therefore has no event of its
+ * end. */
 static void look_at_end(struct chat_completion *c)
 {
     const struct turnlog_turn *const t = turnlog_find_turn(c->api->host.turnlog, c->turn);

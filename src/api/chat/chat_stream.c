@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Owns a chat completion that is told as it comes about: chunks of one turn, and their end. A turn
- * that has failed before the answer began is answered with a status. */
+ * A chat completion that is sent as a stream of chunks while the turn runs. A turn that fails
+ * before the stream has begun is answered with an HTTP status. */
 #include "api/chat/chat_completion.h"
 #include "api/shared/past_turns.h"
 #include "api/turns/turn_api.h"
@@ -71,7 +71,7 @@ static void chat_stream_add_event(void *ctx, struct buf *out, const struct turnl
     chat_stream_write_event(ctx, out, shared_event_get(item->shared));
 }
 
-/* A turn that was taken back, or forgotten, said nothing of its end. */
+/* Ends the stream of a turn that was merged or forgotten, and therefore has no event of its end. */
 static void chat_stream_add_end(void *ctx, struct buf *out)
 {
     struct chat_completion *const c = ctx;
@@ -86,7 +86,7 @@ static void chat_stream_add_end(void *ctx, struct buf *out)
         chat_stream_write_error(c, out, "lost", CHAT_LOST);
 }
 
-/* ---- how it begins ---- */
+/* ---- start ---- */
 
 static bool has_failed(const struct chat_completion *c)
 {

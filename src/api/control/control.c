@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the socket for operators, and what it changes. */
+ * Owns the control socket for operators, and the changes that operators request. */
 #include "api/control/control.h"
 
 #include <stdlib.h>
@@ -26,7 +26,7 @@ char *control_socket_path(const char *state_dir)
 
 /* ---- another configuration ---- */
 
-/* A request that is answered when the change that it asks for is over. */
+/* A request that is answered when the requested change is complete. */
 struct changing {
     struct control *control;
     struct httpd_request *request;
@@ -61,13 +61,14 @@ static void on_changed(void *ctx, const char *report, const struct tc_err *err)
     if (!ch->control->gone)
         answer_change(ch, report, err);
     else
-        httpd_answer(ch->request, 503, NULL, STR("")); /* frees it: its client has gone */
+        httpd_answer(ch->request, 503, NULL, STR("")); /* frees the request: its client has
+                                                        * disconnected */
     control_on_reply_sent(ch->control);
     free(ch->instance);
     free(ch);
 }
 
-/* Takes over the name. */
+/* Takes ownership of the name. */
 static struct changing *new_changing(struct control *c, struct httpd_request *r, char *instance)
 {
     struct changing *const ch = xmalloc(sizeof *ch);
@@ -82,9 +83,9 @@ static void on_reload(void *arg, struct httpd_request *r)
     host_reload(c->server, on_changed, new_changing(c, r, NULL));
 }
 
-/* ---- an instance anew ---- */
+/* ---- restart of an instance ---- */
 
-/* The name in "/instances/NAME/restart", percent-encoded; NULL: it is something else. */
+/* The name in "/instances/NAME/restart", percent-decoded; NULL: another path. */
 static char *instance_of(const char *path)
 {
     const struct str name = {path + strlen(INSTANCES), strlen(path) - strlen(INSTANCES)};
@@ -143,7 +144,7 @@ static void on_retried(void *ctx, enum journal_status status, const char *instan
     free(t);
 }
 
-/* The number in "/dead/ID/retry"; 0: it is something else. */
+/* The number in "/dead/ID/retry"; 0: another path. */
 static int64_t letter_of(const char *path)
 {
     const char *const id = path + strlen(DEAD);
@@ -165,7 +166,7 @@ static void on_dead(void *arg, struct httpd_request *r)
     t->seq = journal_async_retry_dead(host_get_parts(c->server).journal, id, on_retried, t);
 }
 
-/* ---- its life ---- */
+/* ---- create and free ---- */
 
 struct control *control_new(struct host *server, struct tc_err *err)
 {

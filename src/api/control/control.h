@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT
- * The socket of the host in its state directory, for whoever may open it: its user. HTTP, with
- * routes of its own:
+ * Control socket in the state directory: an HTTP server for the operator. Only the user of the host
+ * may open the socket. Routes:
  *
  *     GET /status            what the host is doing, one object
- *     POST /reload           reads the configuration again; 422 and why it is refused
+ *     POST /reload           reads the configuration again; 422: refused, with the reason
  *     POST /instances/NAME/restart
  *                            ends that instance and starts it again; 404: there is none, 422: why
  *                            it does not start
  *     POST /dead/ID/retry    a dead letter is sent again; 404: there is none
- *     GET /pairing           who was paired with which instance
+ *     GET /pairing           the people paired with each instance
  *     POST /pairing          {"instance", "code"} adds a person, {"instance", "revoke"} removes
- * one; 404: the code is wrong, or the user was not added, 429: too many codes POST
- * /approvals/ID/forget POST /approvals/forget?agent=NAME what was allowed for longer is forgotten,
- * of all agents without a name; how many there were. 404: there is none of that number
+ * one; 404: wrong code, or unknown person; 429: too many codes POST /approvals/ID/forget revokes
+ * one remembered approval; 404: unknown POST /approvals/forget?agent=NAME revokes those of the
+ * agent, or of all agents; answers their number
  *
  * The routes of turns (api/turns) are added by the caller (api_new_operator).
  *
@@ -27,11 +27,11 @@ struct httpd;
 
 /* Path of the socket in that state directory. Owned. */
 char *control_socket_path(const char *state_dir);
-/* Borrows the server. NULL with err: the host can do without. */
+/* Borrows the server. NULL with err: the host runs without the socket. */
 struct control *control_new(struct host *server, struct tc_err *err);
 /* The HTTP server of the socket, for further routes. */
 struct httpd *control_httpd(const struct control *c);
-/* Before the server is freed. NULL is fine. */
+/* Call it before the server is freed. NULL is allowed. */
 void control_free(struct control *c);
 
 #endif

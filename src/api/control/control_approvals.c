@@ -11,7 +11,7 @@
 #define FORGET "forget"
 #define AGENT "agent="
 
-/* The number in "/approvals/ID/forget"; 0: it is something else. */
+/* The number in "/approvals/ID/forget"; 0: another path. */
 static int64_t approval_of(const char *path)
 {
     const char *const id = path + strlen(CONTROL_APPROVALS);
@@ -20,7 +20,7 @@ static int64_t approval_of(const char *path)
                                                                              : 0;
 }
 
-/* Names of agents are never encoded. */
+/* Names of agents need no percent-decoding. */
 static bool read_agent(const char *query, const char **agent)
 {
     *agent = strncmp(query, AGENT, strlen(AGENT)) == 0 ? query + strlen(AGENT) : NULL;
@@ -30,7 +30,7 @@ static bool read_agent(const char *query, const char **agent)
 struct forgetting {
     struct control *control;
     struct httpd_request *request;
-    struct journal_approval_filter which; /* agent: not read any more */
+    struct journal_approval_filter which; /* agent: may be freed after the call */
     size_t n;
 };
 

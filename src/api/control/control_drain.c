@@ -10,7 +10,7 @@
 #include "core/fleet/fleet_member.h"
 #include "event/json/json_value.h"
 
-/* An order that waits for the other host. */
+/* A request that waits for the other host to accept the order. */
 struct control_drain {
     struct control *control;
     struct httpd_request *request;

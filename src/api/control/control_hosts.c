@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Tells the hosts on the bus, and the state of this one's connection to it. */
+ * GET /hosts: the hosts on the bus, and the state of this host's connection. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/queue.h>
@@ -31,27 +31,27 @@ void control_append_bus(struct buf *out, const struct bus *bus)
     buf_add_char(out, '}');
 }
 
-/* ---- the hosts, and what each of them answers ---- */
+/* ---- the hosts and their replies ---- */
 
-/* A host, and what it has answered. */
+/* A host and its reply. */
 struct control_hosts_item {
     STAILQ_ENTRY(control_hosts_item) next;
     struct control_hosts *all;
     char *name;
     const char *state;
     bool is_own;
-    struct buf members; /* of its object */
-    struct buf answer;  /* a JSON object; none: it has not answered */
+    struct buf members; /* members of its JSON object */
+    struct buf answer;  /* a JSON object; empty: no reply */
 };
 
-/* An answer that waits for the servers, then for the hosts. */
+/* A response that waits for the NATS servers, then for the hosts. */
 struct control_hosts {
     struct control *control;
     struct httpd_request *request;
-    const char *verb; /* what each host is asked */
-    const char *key;  /* of the member that has what it answers */
+    const char *verb; /* verb of the request to each host */
+    const char *key;  /* name of the member for the reply */
     STAILQ_HEAD(control_hosts_list, control_hosts_item) list;
-    unsigned open; /* answers that are awaited */
+    unsigned open; /* outstanding replies */
     bool is_complete;
 };
 
@@ -105,7 +105,7 @@ static bool control_hosts_has(const struct control_hosts *h, const char *name)
     return false;
 }
 
-/* Hosts that may run an agent by the configuration of this one, and that are not there. */
+/* Hosts that may run an agent according to the configuration of this host, and that are absent. */
 static void control_hosts_add_absent(struct control_hosts *h)
 {
     const struct conf *const conf = host_conf(h->control->server);
@@ -115,7 +115,7 @@ static void control_hosts_add_absent(struct control_hosts *h)
                 control_hosts_append(h, *name, "absent");
 }
 
-/* ---- the answer ---- */
+/* ---- the response ---- */
 
 static void control_hosts_add_item(struct buf *out, const struct control_hosts_item *item)
 {
@@ -162,7 +162,7 @@ static void control_hosts_free(struct control_hosts *h)
     free(h);
 }
 
-/* One answer less is awaited. */
+/* Counts one reply; sends the response after the last one. */
 static void control_hosts_close(struct control_hosts *h)
 {
     if (--h->open)
@@ -175,7 +175,7 @@ static void control_hosts_close(struct control_hosts *h)
     control_hosts_free(h);
 }
 
-/* ---- asking ---- */
+/* ---- requests to the hosts ---- */
 
 static void control_hosts_on_answer(void *ctx, enum nats_client_result result, struct str body)
 {
@@ -195,7 +195,7 @@ static void control_hosts_on_own(void *ctx, struct buf *answer)
     control_hosts_close(item->all);
 }
 
-/* This host is asked without the bus, which may not be there. */
+/* This host is asked directly, because the bus may be unavailable. */
 static void control_hosts_ask_own(struct control_hosts_item *item)
 {
     const struct host_parts host = host_get_parts(item->all->control->server);

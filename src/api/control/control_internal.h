@@ -14,27 +14,29 @@ struct control {
     struct host *server;
     struct httpd *httpd;
     int64_t began_ms;
-    unsigned asking; /* of the journal, and for changes */
-    bool gone;       /* and waits for the answers to be freed */
+    unsigned asking; /* for lookups and changes in the journal */
+    bool gone;       /* struct is kept until all counted requests are freed */
 };
 
-/* To be called when a counted request has been answered. */
+/* Call it when a counted request has been answered. */
 void control_on_reply_sent(struct control *c);
 
-/* control_status.c: GET /status, and the same for other hosts */
+/* control_status.c: GET /status, and the same request from other hosts */
 void control_handle_status(void *control, struct httpd_request *r);
 void control_status_serve(void *control, struct bus_call *call, struct str body);
 #define CONTROL_STATUS_VERB "status"
-/* `done` gets the state of this host as a JSON object, once; NULL: it is shutting down. */
+/* `done` receives the state of this host as a JSON object, once; NULL: the host is shutting
+ * down. */
 typedef void control_status_done(void *ctx, struct buf *state);
 void control_status_make(struct control *c, control_status_done *done, void *ctx);
-/* control_approvals.c: what people allowed for longer is forgotten */
+/* control_approvals.c: revokes remembered approvals */
 void control_handle_approvals(void *control, struct httpd_request *r);
 
 /* control_pairing.c: GET and POST /pairing */
 void control_handle_pairing(void *control, struct httpd_request *r);
 
-/* control_hosts.c: GET /hosts, and with the state of each host; the member "bus" of an object */
+/* control_hosts.c: GET /hosts, optionally with the state of each host; the member "bus" of the
+ * status */
 void control_handle_hosts(void *control, struct httpd_request *r);
 void control_handle_status_of_all(void *control, struct httpd_request *r);
 void control_append_bus(struct buf *out, const struct bus *bus);

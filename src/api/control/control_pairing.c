@@ -41,7 +41,7 @@ static void control_pairing_list(struct pairing *p, struct httpd_request *r)
 struct pairing_change {
     struct control *control;
     struct httpd_request *request;
-    struct buf body; /* of the answer */
+    struct buf body; /* HTTP status of the response */
 };
 
 static void pairing_change_on_written(void *ctx, enum journal_status status, const char *text)
@@ -49,7 +49,8 @@ static void pairing_change_on_written(void *ctx, enum journal_status status, con
     struct pairing_change *const ch = ctx;
     (void)text;
     if (ch->control->gone)
-        httpd_answer(ch->request, 503, NULL, STR("")); /* frees it: its client has gone */
+        httpd_answer(ch->request, 503, NULL, STR("")); /* frees the request: its client has
+                                                        * disconnected */
     else if (status == JOURNAL_DONE || status == JOURNAL_NO_CHANGE)
         api_http_send_json(ch->request, 200, &ch->body);
     else

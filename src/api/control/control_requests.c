@@ -61,7 +61,7 @@ static void control_requests_decide(struct request_registry *requests, struct ht
     control_requests_answer(r, request_answer(requests, d, &text), &text);
 }
 
-/* The host of the turn has decided. */
+/* The host of the turn has answered. */
 static void control_requests_answer_remote(struct httpd_request *r,
                                            const struct request_api_result *out)
 {
@@ -71,7 +71,7 @@ static void control_requests_answer_remote(struct httpd_request *r,
     control_requests_answer(r, accepted, &out->text);
 }
 
-/* {"id", "turn", "user"} and what request_api_parse_decision takes. */
+/* Takes {"id", "turn", "user"} and the members of request_api_parse_decision. */
 static void control_requests_take(const struct host_parts *host, struct httpd_request *r,
                                   const json_t *body)
 {

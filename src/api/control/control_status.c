@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns what is told of a running host. */
+ * GET /status: the state of the running host as JSON. */
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -19,7 +19,7 @@
 #include "io/journal/journal.h"
 #include "io/journal/journal_async.h"
 
-/* A state that waits for the journal. */
+/* A response that waits for the journal. */
 struct control_status_query {
     struct control *control;
     control_status_done *done;
@@ -66,7 +66,7 @@ static void control_status_add_names(struct buf *out, const char *key, char *con
     buf_add_char(out, ']');
 }
 
-/* Which turns it is told of. */
+/* The scope of the instance. */
 static void add_scope(struct buf *out, const struct conf_instance *inst)
 {
     jsonw_key(out, "scope");
@@ -77,7 +77,7 @@ static void add_scope(struct buf *out, const struct conf_instance *inst)
     buf_add_char(out, '}');
 }
 
-/* Beside memory. */
+/* Queued requests that are not in memory. */
 static void add_use(struct buf *out, const struct limits_use *use)
 {
     jsonw_member_int(out, "cpu_ms", use->cpu_ms);
@@ -112,7 +112,7 @@ struct control_status_list {
     const struct instance_leaders *leaders; /* or NULL */
 };
 
-/* Of several hosts one runs it. */
+/* Role of this host for an instance that only one of several hosts runs. */
 static void control_status_add_leader(const struct control_status_list *l,
                                       const struct dispatch_instance *i)
 {
@@ -157,7 +157,7 @@ static void control_status_add_instance(void *ctx, const struct dispatch_instanc
     buf_add_str(out, "}");
 }
 
-/* What the configuration has and does not run, with the place of the reason. */
+/* Instances of the configuration that do not run, with file, line and reason. */
 static void add_disabled(struct buf *out, const struct conf *conf, const struct dispatch *d)
 {
     for (size_t i = 0; i < conf->n_instances; i++) {
@@ -216,7 +216,7 @@ static void add_host(struct buf *out, const struct control *c)
     jsonw_member_bool(out, "ending", host_is_stopping(c->server));
 }
 
-/* ---- the whole ---- */
+/* ---- the response ---- */
 
 static void control_status_add_shared(struct buf *out, const struct conf *conf)
 {

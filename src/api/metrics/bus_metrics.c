@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the names of the metrics of the bus. */
+ * Writes the metrics of the bus. */
 #include "api/metrics/bus_metrics.h"
 
 #include "api/metrics/prometheus.h"

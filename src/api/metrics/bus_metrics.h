@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Numbers of the connection to other hosts, as metrics. */
+ * Metrics of the connection to other hosts. */
 #ifndef API_METRICS_BUS_METRICS_H
 #define API_METRICS_BUS_METRICS_H
 
@@ -8,7 +8,7 @@
 #include "core/runner/runner.h"
 #include "core/work/work.h"
 
-/* bus: NULL: nothing is written; so of what else is NULL. */
+/* bus NULL: writes nothing. Each other argument may be NULL, too. */
 void bus_metrics_append(struct buf *out, const struct bus *bus, const struct work *work,
                         const struct runner *runner);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns which numbers of the host are told, and under which names. */
+ * Collects the numbers of the host and writes them as metrics. */
 #include "api/metrics/metrics.h"
 
 #include <stdlib.h>
@@ -19,12 +19,12 @@
 #define LABELS(...) ((const char *const[]){__VA_ARGS__, NULL})
 
 struct metrics {
-    struct api_context *api; /* NULL: it is gone */
+    struct api_context *api; /* NULL: the host part was freed */
     struct turn_counters *turns;
-    size_t asking; /* answers that wait for the journal */
+    size_t asking; /* responses that wait for the journal */
 };
 
-/* An answer that waits for the journal. */
+/* A response that waits for the journal. */
 struct metrics_query {
     struct metrics *metrics;
     struct httpd_request *request;
@@ -180,7 +180,7 @@ static void add_deliveries(struct buf *out, const struct prometheus_family *f,
                              (double)i->outbox.dead);
 }
 
-/* Only of instances that one of several hosts runs. */
+/* Only for instances that one of several hosts runs. */
 static void metrics_add_leads(struct buf *out, const struct instances *all)
 {
     static const struct prometheus_family lead = {
@@ -223,7 +223,7 @@ static void add_instances(struct buf *out, const struct metrics *m)
     free(all.list);
 }
 
-/* ---- the rest ---- */
+/* ---- host and delivery ---- */
 
 static void metrics_add_outbox(struct buf *out, const struct journal_stats *s)
 {
@@ -297,7 +297,7 @@ static void metrics_add_process(struct buf *out)
     prometheus_append_single(out, &files, usage.open_files);
 }
 
-/* ---- the whole ---- */
+/* ---- the response ---- */
 
 static void metrics_answer(const struct metrics_query *asked, enum journal_status status,
                            const struct journal_stats *stats)

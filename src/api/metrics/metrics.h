@@ -6,9 +6,9 @@
 struct api_context;
 struct metrics;
 
-/* Counts from now on, and registers its route. Borrows the api until metrics_free. */
+/* Starts counting and registers the route. Borrows the api until metrics_free. */
 struct metrics *metrics_new(struct api_context *a);
-/* Before the server is freed. */
+/* Call it before the server is freed. */
 void metrics_free(struct metrics *m);
 
 #endif

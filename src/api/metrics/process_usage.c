@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns where the kernel tells what a process uses. */
+ * Reads the resource usage of this process from the kernel. */
 #include "api/metrics/process_usage.h"
 
 #include <dirent.h>
@@ -17,7 +17,7 @@ static double cpu_s(void)
            (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1e6;
 }
 
-/* Without ".", ".." and the one it is counted with. */
+/* Excludes ".", ".." and the descriptor that is used for counting. */
 static double process_usage_open_files(void)
 {
     DIR *const dir = opendir("/proc/self/fd");

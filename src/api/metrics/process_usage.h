@@ -5,7 +5,7 @@
 
 struct process_usage {
     double cpu_s;
-    double resident_bytes; /* negative: not known, as below */
+    double resident_bytes; /* negative: unknown, as below */
     double open_files;
 };
 

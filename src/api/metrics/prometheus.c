@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns how a sample is written. */
+ * Formats metric families and samples. */
 #include "api/metrics/prometheus.h"
 
 #include <stdio.h>

@@ -12,13 +12,13 @@ struct prometheus_family {
     const char *name, *type, *help;
 };
 
-/* Appends the header of a family; its samples have to follow directly. */
+/* Appends the header of a family; its samples must follow directly. */
 void prometheus_append_header(struct buf *out, const struct prometheus_family *f);
-/* suffix: "" or of the type's own ("_bucket"); labels: names and values in turn, NULL behind the
- * last. A negative value is one that is not known: nothing is written. */
+/* suffix: "" or a suffix of the type ("_bucket"); labels: names and values in turn, ending with
+ * NULL. Writes nothing if the value is negative, i.e. unknown. */
 void prometheus_append_sample(struct buf *out, const struct prometheus_family *f,
                               const char *suffix, const char *const *labels, double value);
-/* The samples of a histogram: its buckets, sum and count. labels: as above, at most two. */
+/* The samples of a histogram: buckets, sum and count. labels: as above, at most two. */
 void prometheus_append_histogram(struct buf *out, const struct prometheus_family *f,
                                  const char *const *labels, const struct histogram *h);
 /* A family of one sample without labels. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the numbers of turns by agent. */
+ * Owns the counters of turns by agent. */
 #include "api/metrics/turn_counters.h"
 
 #include <stdlib.h>
@@ -13,7 +13,7 @@ static const double turn_time_bounds[HISTOGRAM_BOUNDS] = {0.1, 0.5, 1,   2,   5,
 struct agent {
     struct agent *next;
     char *name;
-    struct turn_agent_counts counts; /* its name is the one above */
+    struct turn_agent_counts counts; /* the name points to the member above */
 };
 
 struct turn_counters {
@@ -38,7 +38,7 @@ static struct turn_agent_counts *turn_counters_find_or_make(struct turn_counters
     return &a->counts;
 }
 
-/* Times of the wall clock, which may have been set back; 0: there was none. */
+/* Difference of two times of the wall clock, which may have been set back; 0: unknown. */
 static void turn_counters_add_time(struct histogram *h, int64_t from_ms, int64_t to_ms)
 {
     if (!from_ms || !to_ms)

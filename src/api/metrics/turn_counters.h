@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Counters of finished turns by agent: outcomes, tokens, cost, and histograms of times. As many
- * agents as the configurations had. Loop thread only. */
+ * Counters of finished turns by agent: outcomes, tokens, cost, and histograms of durations. Agents
+ * of earlier configurations are kept. Loop thread only. */
 #ifndef API_METRICS_TURN_COUNTERS_H
 #define API_METRICS_TURN_COUNTERS_H
 
@@ -10,9 +10,9 @@
 struct turn_counters;
 
 enum turn_time {
-    TURN_TIME_WAITED, /* from the message to its turn's begin */
-    TURN_TIME_FIRST,  /* from there to the first text or thought */
-    TURN_TIME_TOTAL,  /* from there to the end */
+    TURN_TIME_WAITED, /* from the message to the start of its turn */
+    TURN_TIME_FIRST,  /* from the start to the first text or thought */
+    TURN_TIME_TOTAL,  /* from the start to the end */
 };
 #define TURN_TIMES 3
 
@@ -26,7 +26,7 @@ struct turn_agent_counts {
 };
 
 struct turn_counters *turn_counters_new(struct turnlog *log);
-/* Before the log. NULL is fine. */
+/* Free it before the turn log. NULL is allowed. */
 void turn_counters_free(struct turn_counters *c);
 /* Calls `each` for every agent that had a turn. */
 void turn_counters_each(const struct turn_counters *c,

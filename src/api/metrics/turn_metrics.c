@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the names of metrics of turns and budgets. */
+ * Writes the metrics of turns and budgets. */
 #include "api/metrics/turn_metrics.h"
 
 #include "api/metrics/prometheus.h"

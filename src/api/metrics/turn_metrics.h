@@ -8,7 +8,8 @@
 #include "core/budget/budgets.h"
 
 void turn_metrics_append_turns(struct buf *out, const struct turn_counters *c);
-/* By scope, not by name: there may be any number of conversations, people and keys. */
+/* Budgets are summed by scope and not listed by name, because the number of conversations, people
+ * and keys is unlimited. */
 void turn_metrics_append_budgets(struct buf *out, struct budgets *b);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The list of turns in their time of grace, each with a timer. */
+ * The list of abandoned turns in their grace period, each with a timer. */
 #include "api/shared/abandoned_turns.h"
 
 #include <stdio.h>
@@ -15,8 +15,8 @@
 struct abandoned_turn {
     struct abandoned_turn *next;
     struct abandoned *list;
-    struct loop_timer *timer; /* then it is cancelled, if nobody awaits it */
-    int64_t held_ms;          /* monotonic: until then a client of another host awaits it */
+    struct loop_timer *timer; /* at its end, the turn is cancelled unless a client waits for it */
+    int64_t held_ms;          /* monotonic: until then a client of another host waits for it */
     char turn[37];
 };
 
@@ -50,7 +50,7 @@ void abandoned_turns_free(struct abandoned *list)
     free(list);
 }
 
-/* Whoever sends the request of a cancelled turn again gets a turn of its own. */
+/* A request that is repeated after its turn was cancelled starts a new turn. */
 static void cancel_turn(const struct api_context *a, const char *turn)
 {
     if (a->conf->http.continue_disconnected || event_stream_has_waiter(a, turn))

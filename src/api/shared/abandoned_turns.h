@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Turns whose last client has left: each is cancelled when http.disconnect_grace_s have passed and
- * nobody awaits it again, unless http.on_disconnect is "continue". A client that waited too short
- * and sends its request again so joins the turn that runs. Loop thread only. */
+ * Turns whose last client has disconnected. Each is cancelled when http.disconnect_grace_s have
+ * passed and no client waits for it again, unless http.on_disconnect is "continue". A client with a
+ * short timeout that repeats its request thus rejoins the running turn. Loop thread only. */
 #ifndef API_SHARED_ABANDONED_TURNS_H
 #define API_SHARED_ABANDONED_TURNS_H
 
@@ -11,12 +11,12 @@ struct api_context;
 struct abandoned;
 
 struct abandoned *abandoned_turns_new(struct api_context *a);
-/* Turns that are in their time of grace are left alone. NULL is fine. */
+/* Turns in their grace period are not cancelled. NULL is allowed. */
 void abandoned_turns_free(struct abandoned *list);
-/* The last client that awaits the turn may have left just now. */
+/* Starts the grace period if no client waits for the turn any more. */
 void abandoned_turns_note(struct abandoned *list, const char *turn);
 
-/* A client of another host of the bus awaits it for so long, and may say so again. */
+/* A client of another host waits for the turn for this time; the other host may extend it. */
 void abandoned_turns_hold(struct abandoned *list, const char *turn, int64_t ms);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Answers of the API in JSON, and the bodies that it takes. */
+ * JSON responses and request bodies of the API. */
 #include "api/shared/api_http.h"
 
 #include <ctype.h>
@@ -53,7 +53,7 @@ void api_http_send_405(struct httpd_request *r, const char *allow)
                                                 .header = &(struct httpd_header){"Allow", allow}});
 }
 
-/* "application/json", parameters or not: what a form of another site cannot send. */
+/* "application/json", with or without parameters: a form of another site cannot send this type. */
 static bool api_http_is_json(const char *type)
 {
     static const char json[] = "application/json";

@@ -19,20 +19,20 @@ struct api_context {
     const struct host *server;
     struct host_parts host;
     struct auth *auth;
-    bool is_operator; /* of the control socket: whoever can open it may do and see everything */
-    LIST_HEAD(, event_stream) feeds; /* all that are being written */
+    bool is_operator; /* of the control socket: its clients may see and do everything */
+    LIST_HEAD(, event_stream) feeds; /* open event streams */
     struct page *page;
-    struct chat_dedup *chats; /* that were asked for lately */
-    struct ag_ui_legs *legs;  /* of turns that asked AG-UI clients */
+    struct chat_dedup *chats; /* recent requests */
+    struct ag_ui_legs *legs;  /* AG-UI runs of turns that asked their clients */
     struct metrics *metrics;
     struct health *health;
     struct past *past;
-    struct abandoned *abandoned; /* NULL: the API ends */
-    struct remote_waits *waits;  /* NULL: there are no other hosts */
+    struct abandoned *abandoned; /* NULL: the API shuts down */
+    struct remote_waits *waits;  /* NULL: no bus */
     struct bus_runs *runs;       /* NULL: there is no bus */
 };
 
-/* Each registers its routes. */
+/* Each function registers the routes of its group. */
 void turn_api_add_routes(struct api_context *a);
 void ag_ui_endpoint_add_routes(struct api_context *a);
 void chat_completion_add_routes(struct api_context *a);

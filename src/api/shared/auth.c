@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the digests of keys and cookies, and how they are compared: in constant time. */
+ * Owns the digests of keys and cookies, and compares them in constant time. */
 #include "api/shared/auth.h"
 
 #include <nettle/memops.h>
@@ -17,29 +17,29 @@
 
 #define COOKIE "turncast"
 #define COOKIE_S ((int64_t)12 * 3600)
-#define COOKIES_MAX 1000 /* above: the oldest is forgotten */
+#define COOKIES_MAX 1000 /* above this number the oldest cookie is forgotten */
 #define TOKEN_BYTES 32
-#define LOG_PER_MINUTE 10 /* failures that are logged */
+#define LOG_PER_MINUTE 10 /* logged failures per minute */
 
 struct auth_digest {
     uint8_t bytes[SHA256_DIGEST_SIZE];
 };
 
 struct auth_key {
-    struct auth_principal principal; /* its name is the configuration's */
+    struct auth_principal principal; /* name: borrowed from the configuration */
     struct auth_digest digest;
 };
 
 struct cookie {
-    struct auth_digest token, key; /* key: that it was given for */
+    struct auth_digest token, key; /* digest of the key for which it was issued */
     int64_t until_ms;
 };
 
 struct auth {
     struct auth_key *keys;
     size_t n_keys;
-    struct cookie cookies[COOKIES_MAX]; /* a ring */
-    size_t n_cookies;                   /* given so far */
+    struct cookie cookies[COOKIES_MAX]; /* ring buffer */
+    size_t n_cookies;                   /* number of issued cookies */
     int64_t minute_ms;
     unsigned logged, failures;
 };
@@ -81,7 +81,7 @@ static struct cookie *find_cookie(struct auth *a, const struct auth_digest *toke
     return found;
 }
 
-/* ---- what a request shows: one credential, or none ---- */
+/* ---- the credential of a request: one or none ---- */
 
 enum shown { SHOWN_NOTHING, SHOWN_KEY, SHOWN_COOKIE, SHOWN_TOO_MUCH };
 
@@ -91,7 +91,7 @@ static void auth_show(enum shown *shown, enum shown what, struct str *text, stru
     *text = value;
 }
 
-/* Of "a=1; turncast=…; b=2". */
+/* Finds the value in "a=1; turncast=…; b=2". */
 static struct str cookie_value(const char *header)
 {
     static const char name[] = COOKIE "=";
@@ -149,7 +149,7 @@ static const struct auth_principal *find_principal(struct auth *a, const struct 
     return key ? &key->principal : NULL;
 }
 
-/* ---- the one decision ---- */
+/* ---- authorisation ---- */
 
 static void log_failure(struct auth *a, const struct httpd_request *r)
 {

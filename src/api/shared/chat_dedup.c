@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the list of what was asked for lately. */
+ * Owns the list of recent requests. */
 #include "api/shared/chat_dedup.h"
 
 #include <nettle/sha2.h>
@@ -10,7 +10,7 @@
 #include "base/alloc.h"
 #include "base/sys/clock.h"
 
-#define SEEN_MAX 1024 /* above: the oldest is forgotten */
+#define SEEN_MAX 1024 /* above this number the oldest request is forgotten */
 #define SEEN_MS ((int64_t)15 * 60 * 1000)
 
 struct recently_logged {
@@ -21,8 +21,8 @@ struct recently_logged {
 };
 
 struct chat_dedup {
-    struct recently_logged list[SEEN_MAX]; /* a ring */
-    size_t n;                              /* added so far */
+    struct recently_logged list[SEEN_MAX]; /* ring buffer */
+    size_t n;                              /* number of added requests */
 };
 
 struct chat_dedup_fingerprint chat_dedup_make_fingerprint(const struct str *parts, size_t n)

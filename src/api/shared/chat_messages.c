@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * Owns how a list of messages is read and made flat. */
+ * Parses a list of messages and flattens it. */
 #include "api/shared/chat_messages.h"
 
 #include <string.h>
 
-/* Whose words an agent is told. */
+/* Roles that are passed to the agent. */
 static bool chat_messages_is_told(const char *role)
 {
     static const char *const roles[] = {"user", "assistant", "system", "developer", "tool"};
@@ -33,7 +33,8 @@ static void chat_messages_add_part(struct buf *out, const json_t *part, bool *wh
     buf_printf(out, "[%s]", chat_messages_text_of(part, "type"));
 }
 
-/* False: there is more in it than text, of which only the kind is told. */
+/* Collects the text parts. False: the content has other parts, of which only the type is passed
+ * on. */
 static bool chat_messages_add_content(struct buf *out, const json_t *content)
 {
     bool whole = true;
@@ -62,7 +63,7 @@ static void add_earlier(struct buf *out, const json_t *message)
         chat_messages_add_line(out, role, (struct str){text.p, text.len});
 }
 
-/* The number of messages: there is none. */
+/* Marks that no message of a person was found. */
 static size_t chat_messages_find_last(const json_t *list)
 {
     const size_t n = json_array_size(list);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the feeds: the follower, the stream and the clock of each. */
+ * Owns the event streams ("feeds") of clients: the follower, the response and the timer of each. */
 #include "api/shared/event_stream.h"
 
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #include "base/cleanup.h"
 #include "base/invariant.h"
 
-#define ROUND_BYTES ((size_t)256 << 10) /* are written before the client has to have read some */
+#define ROUND_BYTES ((size_t)256 << 10) /* most bytes that the client has not read yet */
 
 struct event_stream {
     LIST_ENTRY(event_stream) next;
@@ -20,14 +20,14 @@ struct event_stream {
     const struct event_stream_ops *ops;
     void *ctx;
     char *principal;
-    char *turn;       /* that it follows, or NULL */
-    bool awaits;      /* it asked for that turn */
-    uint64_t version; /* of its key */
+    char *turn;       /* turn that it follows, or NULL */
+    bool awaits;      /* the client waits for the end of the turn */
+    uint64_t version; /* auth version of the client's key */
     struct turnlog_follower *follower;
-    uint64_t told, until;        /* told: the last event that was */
-    bool even;                   /* there is nothing behind that */
-    struct httpd_stream *stream; /* NULL: the answer has not begun, or is one */
-    bool held;                   /* it begins with the first event behind the start */
+    uint64_t told, until;        /* told: number of the last event that was written */
+    bool even;                   /* all events have been written */
+    struct httpd_stream *stream; /* NULL: the response has not begun, or was sent in one piece */
+    bool held;                   /* the response begins with the first event after start */
     struct loop_timer *alive;
 };
 
@@ -86,7 +86,7 @@ static void set_stream(struct event_stream *f, struct httpd_stream *stream)
     loop_timer_set(f->alive, FEED_KEEP_ALIVE_MS);
 }
 
-/* False: the feed has ended with it. */
+/* False: the stream has ended and was freed. */
 static bool begin_held(struct event_stream *f)
 {
     ASSERT(f->held && !f->stream);
@@ -100,7 +100,7 @@ static bool begin_held(struct event_stream *f)
     return true;
 }
 
-/* That a turn has begun says nothing yet of how to answer. */
+/* The event start alone does not decide the form of the response. */
 static bool is_to_begin(const struct event_stream *f)
 {
     const struct turnlog_turn *const t = turnlog_find_turn(f->api->host.turnlog, f->turn);
@@ -124,7 +124,7 @@ static enum turnlog_next_result event_stream_take(const struct event_stream *f,
                                            : turnlog_follower_next(f->follower, item);
 }
 
-/* Behind what is in `out`. */
+/* Appends the missing events to `out`. */
 static void event_stream_complete(struct event_stream *f, struct buf *out)
 {
     if (f->ops->over)
@@ -145,7 +145,7 @@ void event_stream_finish(struct event_stream *f)
     event_stream_complete(f, &out);
 }
 
-/* As much as there is, or as the client can take: then it goes on when there is room. */
+/* Writes all available events, or as many as the client accepts; continues when there is room. */
 static void event_stream_pump(void *arg)
 {
     struct event_stream *const f = arg;
@@ -170,7 +170,7 @@ static void event_stream_pump(void *arg)
         httpd_set_on_room(f->stream, event_stream_pump, f);
 }
 
-/* The answer that has not begun begins now. */
+/* Begins the deferred response. */
 static void begin_late(struct event_stream *f)
 {
     if (!begin_held(f))
@@ -241,7 +241,7 @@ void event_stream_end_revoked(struct api_context *a)
     }
 }
 
-/* A turn that was merged is told by the one that took it. */
+/* A merged turn continues as the turn that absorbed it. */
 static bool is_turn_over(const struct event_stream *f)
 {
     const struct turnlog *const log = f->api->host.turnlog;

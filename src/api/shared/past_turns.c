@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Lookups in the journal on behalf of API clients, and what was kept of a turn as JSON and as
- * events. The journal answers also after the API has ended, so a lookup that is under way keeps the
- * struct alive. */
+ * Journal lookups for API clients, and encoding of a stored turn as JSON and as events. The journal
+ * may call back after past_turns_free, so a pending lookup keeps the struct alive. */
 #include "api/shared/past_turns.h"
 
 #include <stdlib.h>
@@ -12,12 +11,12 @@
 #include "event/json/json_writer.h"
 #include "io/journal/journal_async.h"
 
-#define CANCELLED "{\"cancelled\":true," /* how the result of a turn begins that was stopped */
+#define CANCELLED "{\"cancelled\":true," /* prefix of the result of a stopped turn */
 
 struct past {
     const struct api_context *api;
     unsigned asking; /* of the journal */
-    bool gone;       /* and waits for the answers to be freed */
+    bool gone;       /* struct is kept until all pending lookups are freed */
 };
 
 struct past_lookup {
@@ -86,13 +85,13 @@ static void past_turns_add_time(struct buf *out, const char *key, int64_t ms)
         jsonw_member_int(out, key, ms);
 }
 
-/* The journal ends a turn that was stopped as final; its result says so first. */
+/* The journal stores a stopped turn as final; its text begins with a mark. */
 static bool past_turns_was_cancelled(const struct journal_turn *t)
 {
     return str_has_prefix(t->result, STR(CANCELLED));
 }
 
-/* The journal's code of a merged turn is the turn that took it. */
+/* For a merged turn, the journal's code is the id of the turn that absorbed it. */
 void past_turns_add(struct buf *out, const struct journal_turn *t)
 {
     const bool merged = strcmp(t->state, "merged") == 0;
@@ -107,7 +106,8 @@ void past_turns_add(struct buf *out, const struct journal_turn *t)
     past_turns_add_time(out, "created_ms", t->admitted_ms);
     past_turns_add_time(out, "started_ms", t->began_ms);
     past_turns_add_time(out, "ended_ms", t->ended_ms);
-    if (t->result.len > skipped + 1) { /* an object: its members become those of the turn */
+    if (t->result.len > skipped + 1) { /* a JSON object, whose members are appended to those of the
+                                        * turn */
         buf_add_char(out, ',');
         buf_add(out, t->result.p + skipped, t->result.len - skipped - 1);
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Turns that are over and that the turn log no longer has, because the host was restarted or
- * because there were too many: looked up in the journal. Loop thread only. */
+ * Ended turns that are no longer in the turn log (after a restart of the host, or dropped because
+ * of their number): looked up in the journal. Loop thread only. */
 #ifndef API_SHARED_PAST_TURNS_H
 #define API_SHARED_PAST_TURNS_H
 
@@ -14,11 +14,11 @@ struct past;
 
 /* Borrows the api until past_turns_free. */
 struct past *past_turns_new(struct api_context *a);
-/* Before the server is freed; lookups that are under way find nothing. NULL is fine. */
+/* Call it before the server is freed; pending lookups then find nothing. NULL is allowed. */
 void past_turns_free(struct past *p);
 
-/* Called once, from the loop, never within past_turns_find. `turn` is valid for the call; NULL:
- * there is no such turn, `who` may not see it, or it has not ended. */
+/* Called once, from the loop, never from within past_turns_find. `turn` is valid during the call;
+ * NULL: unknown, not permitted for `who`, or not ended. */
 typedef void past_found(void *ctx, const struct journal_turn *turn);
 void past_turns_find(struct past *p, const char *turn, const struct auth_principal *who,
                      past_found *found, void *ctx);
@@ -26,8 +26,8 @@ void past_turns_find(struct past *p, const char *turn, const struct auth_princip
 /* Appends the turn as turn_api_append_json does, with its answer or error, and its usage. */
 void past_turns_add(struct buf *out, const struct journal_turn *t);
 
-/* Tells the turn as the events that it consists of for a client that only wants to know how it
- * ended: start{resumed}, usage, then final or error, and done. */
+/* Writes the turn as events for a client that needs only the outcome: start{resumed}, usage, final
+ * or error, done. */
 void past_turns_tell(const struct journal_turn *t, void (*tell)(void *ctx, const struct event *ev),
                      void *ctx);
 

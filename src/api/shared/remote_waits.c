@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the request "wait" between hosts, and when it is repeated. */
+ * Sends and repeats the request "wait" to other hosts. */
 #include "api/shared/remote_waits.h"
 
 #include <stdlib.h>
@@ -11,14 +11,14 @@
 #include "event/json/json_writer.h"
 
 #define TELL_MS 3000
-#define HOLD_MS 10000 /* what is told holds for so long */
+#define HOLD_MS 10000 /* how long a host remembers the request */
 
 struct remote_waits {
     struct api_context *api;
     struct loop_timer *timer;
 };
 
-/* A host that is not there has nobody who would cancel the turn. */
+/* An absent host cannot cancel the turn, so a failure is ignored. */
 static void remote_waits_ignore(void *ctx, enum nats_client_result result, struct str body)
 {
     (void)ctx;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Answers with the outcome of a turn of another host, whose events have to be fetched first. */
+ * Answers with the outcome of a turn of another host, after fetching its events. */
 #include <stdlib.h>
 
 #include "api/shared/api_internal.h"
@@ -7,14 +7,14 @@
 #include "api/turns/turn_api.h"
 #include "base/alloc.h"
 
-#define FETCH_MS 5000 /* how long a client waits for the outcome */
+#define FETCH_MS 5000 /* how long a client waits for the events */
 
 struct remote_outcome {
     const struct api_context *api;
-    struct httpd_request *request; /* NULL: it is answered */
+    struct httpd_request *request; /* NULL: already answered */
     struct event_stream *stream;
     struct loop_timer *patience;
-    char *name, *turn; /* of the principal */
+    char *name, *turn; /* grants of the principal */
     unsigned grants;
 };
 
@@ -43,7 +43,7 @@ static void remote_outcome_on_closed(void *ctx, bool left)
     free(f);
 }
 
-/* Without its outcome. */
+/* Answers without the outcome. */
 static void remote_outcome_on_impatient(void *arg)
 {
     const struct remote_outcome *const f = arg;

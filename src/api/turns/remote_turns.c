@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the bodies of requests between hosts about turns. */
+ * Encodes and decodes requests between hosts about turns. */
 #include "api/turns/remote_turns.h"
 
 #include <stdlib.h>
@@ -15,10 +15,11 @@
 /* ---- a client that waits for another host ---- */
 
 struct remote_turns_wait {
-    struct httpd_request *request; /* stays until it is answered, whatever its client does */
+    struct httpd_request *request; /* kept until it is answered, even if the client disconnects */
     char *host;
-    remote_turns_answer *answer;   /* of a decision; else what follows is of a cancellation */
-    const struct api_context *api; /* as long as the bus answers */
+    remote_turns_answer *answer;   /* set for a decision; otherwise the members below belong to a
+                                    * cancellation */
+    const struct api_context *api; /* valid as long as the bus answers */
     char *turn, *name;             /* name: of the principal */
     unsigned grants;
 };
@@ -41,7 +42,7 @@ static void remote_turns_wait_free(struct remote_turns_wait *w)
     free(w);
 }
 
-/* The answer as an object, owned; NULL: there is none, and the client was told so. */
+/* The reply as an object, owned; NULL: none, and the client got an error. */
 static json_t *remote_turns_read(const struct remote_turns_wait *w, enum nats_client_result result,
                                  struct str body)
 {
@@ -65,7 +66,7 @@ static void remote_turns_ask(struct bus *bus, const char *verb, json_t *body,
     free(text);
 }
 
-/* Takes over the answer. */
+/* Takes ownership of the reply. */
 static void remote_turns_reply(struct bus_call *call, json_t *answer)
 {
     char *const text = json_value_text(answer);
@@ -76,7 +77,7 @@ static void remote_turns_reply(struct bus_call *call, json_t *answer)
 
 /* ---- cancel ---- */
 
-/* As it is known here: its host tells soon what has become of it. */
+/* Answers with the turn as known here; its host will publish the new state soon. */
 static void remote_turns_tell_cancelled(const struct remote_turns_wait *w)
 {
     const struct auth_principal p = {.name = w->name, .grants = w->grants};
@@ -161,7 +162,7 @@ static void remote_turns_on_decided(void *ctx, enum nats_client_result result, s
     remote_turns_wait_free(w);
 }
 
-/* A member that is not there is null. */
+/* An absent member is null. */
 static json_t *remote_turns_object(const char *text)
 {
     return text ? json_loads(text, 0, NULL) : NULL;
@@ -179,7 +180,7 @@ void remote_turns_decide(struct bus *bus, struct httpd_request *r, const struct 
                      remote_turns_wait_new(r, t->spec.host, answer));
 }
 
-/* The operator is bound neither by `to` nor by four_eyes. */
+/* `to` and four_eyes do not restrict the operator. */
 static void remote_turns_decide_as_operator(const struct api_context *a, const char *turn,
                                             const char *request, const char *user,
                                             const struct request_api_decision *d,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Owns how open requests are told, and how one is decided once: what came too late learns who was
- * first, and who says the same again is told the same again. */
+ * Lists open requests and decides each once: a late decision gets the earlier one and its author,
+ * and the repetition of the same decision succeeds. */
 #include "api/turns/request_api.h"
 
 #include <stdlib.h>
@@ -13,13 +13,13 @@
 #include "event/json/json_value.h"
 #include "event/json/json_writer.h"
 
-/* ---- open ones ---- */
+/* ---- open requests ---- */
 
 struct request_api_listing {
     struct buf *out;
-    const char *turn;                       /* of that alone; NULL: of all that may be seen */
-    const struct turnlog *log;              /* to look whether it may be */
-    const struct auth_principal *principal; /* who looks */
+    const char *turn;                       /* list only this turn; NULL: all visible turns */
+    const struct turnlog *log;              /* to check who may see a turn */
+    const struct auth_principal *principal; /* the principal who lists */
     const struct request_registry *requests;
     size_t n;
 };
@@ -37,8 +37,8 @@ static struct request_decision person_of(const struct auth_principal *p, const c
     };
 }
 
-/* What somebody may choose: a JSON array, or NULL: nothing. It is no leave: each decision is
- * checked when it comes. `choices` is what the request offers (or NULL). */
+/* The choices that the principal may make: a JSON array, or NULL: none. Not an authorisation: each
+ * decision is checked when it arrives. `choices`: offered by the request (or NULL). */
 static const char *request_api_choices(const struct request_registry *r,
                                        const struct auth_principal *p, const char *turn,
                                        const char *request, const char *choices)
@@ -141,7 +141,7 @@ bool request_api_find(const struct request_registry *r, const char *turn, const 
     return s.is;
 }
 
-/* ---- a decision, as it is read ---- */
+/* ---- parsing of a decision ---- */
 
 static const char *request_api_read_object(char **to, const json_t *body, const char *key)
 {
@@ -154,7 +154,7 @@ static const char *request_api_read_object(char **to, const json_t *body, const 
     return NULL;
 }
 
-/* One answer without a name is that to the only question. */
+/* A single answer without an id belongs to the only question. */
 static const char *read_answers(struct request_api_decision *d, const json_t *body)
 {
     const char *const alone = json_string_value(json_object_get(body, "answers"));
@@ -195,7 +195,7 @@ void request_api_decision_fini(struct request_api_decision *d)
 struct request_api_past {
     const char *request;
     bool known, over;
-    struct buf decision, by, answers; /* answers: JSON, or nothing */
+    struct buf decision, by, answers; /* answers: JSON, or empty */
 };
 
 static void request_api_set(struct buf *to, const char *text)
@@ -236,7 +236,7 @@ static const char *request_api_word_for(const char *choice)
                                              : "answered";
 }
 
-/* A text alone is the only member. */
+/* A text without answers is the only member. */
 static bool has_same_answers(const struct request_api_past *past,
                              const struct request_api_decision *d)
 {
@@ -260,8 +260,8 @@ static bool request_api_is_same(const struct request_api_past *past, const struc
     return strcmp(past->decision.p, "answered") != 0 || has_same_answers(past, d);
 }
 
-/* Has it been decided already, and is that the decision? ASKED_DONE, ASKED_LATE, ASKED_UNKNOWN.
- * d NULL: no decision is the same. */
+/* Compares with an earlier decision: ASKED_DONE (the same), ASKED_LATE (another), ASKED_UNKNOWN
+ * (not decided). d NULL: any earlier decision is another one. */
 static void request_api_find_decision(const struct api_context *a, const struct auth_principal *p,
                                       const char *turn, const char *request,
                                       const struct request_api_decision *d,
@@ -345,7 +345,7 @@ void request_api_check(const struct api_context *a, const struct auth_principal 
     come(a, p, &decision, d, request_check_answer(a->host.requests, &decision, &out->text), out);
 }
 
-/* ---- what is asked for ---- */
+/* ---- routes ---- */
 
 static void add_decision(struct buf *to, const struct request_api_result *out)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns /turns: the list, one turn, beginning one and ending one. */
+ * Routes of /turns: list, show, start and cancel turns. */
 #include "api/turns/turn_api.h"
 
 #include <stdlib.h>
@@ -24,7 +24,7 @@
 #define LIST_DEFAULT 100
 #define LIST_MAX 1000
 #define TASK_BYTES ((size_t)400)
-#define KEY_BYTES 200 /* of a name that a client gives to something */
+#define KEY_BYTES 200 /* longest id or name given by a client */
 
 /* ---- a turn ---- */
 
@@ -69,7 +69,7 @@ bool turn_api_can_see(const struct auth_principal *p, const struct turnlog_turn 
     return (p->grants & CONF_WATCH) || (t->spec.owner && strcmp(t->spec.owner, p->name) == 0);
 }
 
-/* `body`: the turn as an object. */
+/* `body`: the turn as a JSON object. */
 static void answer_object(struct httpd_request *r, int status, const char *id, struct buf *body)
 {
     CLEANUP_BUF struct buf where = {0};
@@ -85,7 +85,8 @@ static void answer_object(struct httpd_request *r, int status, const char *id, s
                          });
 }
 
-/* Its answer or error, and its usage, as its events have them, whatever is shown of the agent. */
+/* Appends the answer or error and the usage of the turn from its events, regardless of
+ * visibility. */
 static void turn_api_add_outcome(struct buf *out, struct turnlog *log, const char *id)
 {
     struct turn_result result = {0};
@@ -106,7 +107,7 @@ void turn_api_answer(const struct api_context *a, struct httpd_request *r, int s
     CLEANUP_BUF struct buf body = {0};
     turn_api_append_json(&body, t, a->host.requests, p);
     if (turnlog_turn_is_finished(t) && !t->into) {
-        body.len--; /* of the bracket that closes the object */
+        body.len--; /* bytes of the closing bracket */
         turn_api_add_outcome(&body, a->host.turnlog, t->spec.id);
         buf_add_char(&body, '}');
     }
@@ -152,7 +153,7 @@ static bool turn_api_add_to_list(void *ctx, const struct turnlog_turn *t)
     return --l->left > 0;
 }
 
-/* "limit=N" of the query; the default when it is not there or no number. */
+/* Parses "limit=N" of the query; default if it is absent or not a number. */
 static size_t limit_of(const char *query)
 {
     static const char name[] = "limit=";
@@ -169,7 +170,7 @@ static void turn_api_add_name(struct buf *out, const char *name)
     jsonw_string(out, name, strlen(name));
 }
 
-/* The principal and its grants: the page hides what is not granted. */
+/* Appends the principal and its grants, so that the page hides functions that are not granted. */
 static void add_me(struct buf *out, const struct auth_principal *p)
 {
     buf_add_str(out, ",\"me\":{");
@@ -181,7 +182,7 @@ static void add_me(struct buf *out, const struct auth_principal *p)
     buf_add_str(out, "]}");
 }
 
-/* The default agent comes first. */
+/* Lists the default agent first. */
 static void add_agents(struct buf *out, const struct conf *conf)
 {
     const struct conf_agent *const first = conf_agent_find(conf, NULL);
@@ -211,7 +212,7 @@ static void turn_api_list(const struct api_context *a, struct httpd_request *r)
     buf_fini(&l.body);
 }
 
-/* ---- beginning one ---- */
+/* ---- starting a turn ---- */
 
 struct wanted {
     struct api_context *api;
@@ -219,7 +220,7 @@ struct wanted {
     char *principal, *conversation, *key; /* conversation, key: or NULL */
     const struct conf *conf;              /* of the agent: it is kept */
     const struct conf_agent *agent;
-    char *instances; /* newline between two, or NULL */
+    char *instances; /* names, separated by newlines, or NULL */
     bool follows;
     char turn[37];
 };
@@ -276,7 +277,8 @@ void turn_api_send_refusal(struct httpd_request *r, const struct conversations_r
     }
 }
 
-/* The turn of the same Idempotency-Key, which has ended and is no longer in the turn log. */
+/* Answers with the turn of the same Idempotency-Key, which has ended and is no longer in the turn
+ * log. */
 static void turn_api_on_known(void *ctx, const struct journal_turn *turn)
 {
     struct wanted *const w = ctx;
@@ -348,8 +350,8 @@ static void turn_api_on_toggled(void *ctx, const struct visibility_command_resul
     turn_scheduler_submit(w->api->host.conversations, &m, turn_api_on_submitted, w);
 }
 
-/* Without a name the conversation is one of its own, named after its turn; those of other agents
- * are others. */
+/* Key of the conversation. Without a name, the turn gets a new conversation named after it.
+ * Conversations belong to one agent. */
 static struct wanted *new_wanted(struct api_context *a, struct httpd_request *r,
                                  const struct auth_principal *p, const struct conf_agent *agent,
                                  const char *conversation)
@@ -368,7 +370,7 @@ static struct wanted *new_wanted(struct api_context *a, struct httpd_request *r,
     return w;
 }
 
-/* What is asked for. */
+/* A request to start a turn. */
 struct wish {
     const char *prompt, *agent, *conversation; /* agent, conversation: or NULL */
     bool follows;
@@ -380,7 +382,7 @@ static void check_length(const char *what, const char *name, struct buf *why)
         buf_printf(why, "%s is too long (limit: %d bytes).", what, KEY_BYTES);
 }
 
-/* Whether what the agent does behind its answer may be turns of their own. */
+/* Whether results of background work may be separate turns. */
 static bool read_background(const json_t *body, struct buf *why)
 {
     const char *const word = api_http_member(body, "background", why);
@@ -390,7 +392,7 @@ static bool read_background(const json_t *body, struct buf *why)
     return follows;
 }
 
-/* False: something is wrong, and `why` says what. */
+/* False with the reason in `why`. */
 static bool read_wish(struct wish *w, const struct httpd_request *r, const json_t *body,
                       struct buf *why)
 {
@@ -449,7 +451,7 @@ static void turn_api_begin(struct api_context *a, struct httpd_request *r)
     json_decref(body);
 }
 
-/* ---- one ---- */
+/* ---- one turn ---- */
 
 void turn_api_answer_past(void *ctx, const struct journal_turn *turn)
 {
@@ -511,8 +513,8 @@ static void on_turns(void *arg, struct httpd_request *r)
 }
 
 static const struct part {
-    const char
-        *name; /* behind "/turns/", or behind a turn's id; with a slash at its end: and more */
+    const char *name; /* paths below "/turns/", or below a turn's id; a slash at the end: any longer
+                       * path */
     bool posts;
     void (*fn)(struct api_context *a, struct httpd_request *r);
 } parts[] = {

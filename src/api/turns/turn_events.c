@@ -13,7 +13,7 @@
 /* ---- one turn ---- */
 
 struct following {
-    struct auth_principal principal; /* its name is `name` */
+    struct auth_principal principal; /* string points to `name` */
     char *name, *turn;
     const struct request_registry *requests;
 };
@@ -58,7 +58,7 @@ static void turn_events_add_gap(void *ctx, struct buf *out, const struct turnlog
                item->to, item->from, item->to);
 }
 
-/* The turn, or the list, goes on with the next host. */
+/* The stream of the turn, or of the list, continues at another host. */
 static void add_shutdown(void *ctx, struct buf *out)
 {
     (void)ctx;
@@ -71,7 +71,7 @@ static const struct event_stream_ops ops = {.event = turn_events_add_event,
                                             .drain = add_shutdown,
                                             .closed = on_unfollowed};
 
-/* What the client has: 0 for none, and for what is no number. */
+/* Last-Event-ID of the client; 0 if absent or not a number. */
 static uint64_t last_id(const struct httpd_request *r)
 {
     const char *const text = httpd_find_header(r, "Last-Event-ID");
@@ -105,7 +105,7 @@ void turn_events_handle_turn(struct api_context *a, struct httpd_request *r)
 /* ---- the list ---- */
 
 struct watching {
-    struct auth_principal principal; /* its name is `name` */
+    struct auth_principal principal; /* string points to `name` */
     char *name;
     const struct request_registry *requests;
     struct event_stream *feed;

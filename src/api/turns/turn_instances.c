@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Checks the instance names of a client, and owns the texts of the errors. */
+ * Checks the instance names given by a client. */
 #include "api/turns/turn_instances.h"
 
 #include <string.h>
@@ -13,7 +13,7 @@
 struct turn_instances_search {
     const char *name;
     bool found;
-    struct buf all; /* the known ones */
+    struct buf all; /* lists the known names */
 };
 
 static void turn_instances_compare(void *ctx, const char *name)
@@ -23,7 +23,8 @@ static void turn_instances_compare(void *ctx, const char *name)
     buf_printf(&s->all, "%s%s", s->all.len ? ", " : "", name);
 }
 
-/* A name is known if its instance runs or is being started; others would never see the turn. */
+/* A name is known if its instance runs or is being started; any other instance would never receive
+ * the turn. */
 static void turn_instances_check_known(const struct dispatch *d, const char *name, struct buf *why)
 {
     struct turn_instances_search s = {.name = name};
