@@ -14,7 +14,7 @@
 #define ROWS_MAX 16
 #define HELP_COLUMN 26
 
-/* getopt's answer for row i without a letter; above every character. */
+/* getopt's return value for option i without a letter; above every character. */
 #define ROW_BASE 256
 #define OPT_HELP (ROW_BASE + ROWS_MAX)
 
@@ -61,7 +61,7 @@ static void args_print_help(FILE *out, const struct cli_command *c)
     args_print_row(out, 'h', "help", NULL, "show this help and exit");
 }
 
-/* The two forms in which getopt_long wants the rows. */
+/* The two tables that getopt_long needs. */
 struct getopt_rows {
     struct option longs[ROWS_MAX + 2];
     char shorts[2 * ROWS_MAX + 4];
@@ -86,7 +86,7 @@ static void make_rows(struct getopt_rows *g, const struct cli_command *c)
     g->longs[n] = (struct option){0};
 }
 
-/* The row of getopt's answer, which is one of those it was given. */
+/* The option for a return value of getopt, which is one of the values given to it. */
 static const struct args_option *find_arg(const struct cli_command *c, int got)
 {
     const struct args_option *a = c->args;
@@ -107,8 +107,8 @@ static int take_factor(const struct cli_command *c, const struct args_option *a,
     return 0;
 }
 
-/* Everybody on the machine can read the words of a command line, agents too; options of a plugin
- * may be secrets. */
+/* Overwrites the option's argument: every user of the machine, agents included, can read command
+ * lines, and options of a plugin may be secrets. */
 static void take_plugin(struct args *args, char *word)
 {
     args->plugins = xrealloc(args->plugins, (args->n_plugins + 1) * sizeof *args->plugins);
@@ -118,7 +118,7 @@ static void take_plugin(struct args *args, char *word)
         memset(comma + 1, '*', strlen(comma + 1));
 }
 
-/* 0, or the status to end with. */
+/* 0, or the exit status. */
 static int args_take(struct args *args, const struct cli_command *c, const struct args_option *a)
 {
     void *const member = (char *)args + a->offset;
@@ -177,7 +177,7 @@ static int args_read_all(struct args *args, const struct cli_command *c, int arg
 {
     struct getopt_rows rows;
     make_rows(&rows, c);
-    optind = 0; /* GNU: start over */
+    optind = 0; /* 0: full initialisation of GNU getopt */
     opterr = 0;
     for (int got; (got = getopt_long(argc, argv, rows.shorts, rows.longs, NULL)) != -1;) {
         if (got == 'h' || got == OPT_HELP) {

@@ -9,21 +9,22 @@
 
 #include "base/attr.h"
 
-/* Options of init. */
+/* Options of the command init. */
 struct args_init {
     const char *connector, *allow;
     bool force, yes, no_turn;
 };
 
-/* Values of the options of all commands; the table of a command lists which of them it has. */
+/* Values of the options of all commands; the table of each command lists the options that it
+ * accepts. */
 struct args {
     const char *config, *agent, *conversation, *session, *dialect;
-    double speed; /* 0: as fast as it goes */
+    double speed; /* 0: as fast as possible */
     const char *turn, *reason, *input;
     const char *from;
     const char *output, *record;
     bool verbose, json, all, list, show, revoke, detach, undo;
-    const char **repeated; /* values of an option that can be repeated: n_repeated, borrowed */
+    const char **repeated; /* values of a repeatable option: n_repeated, borrowed */
     size_t n_repeated;
     const char *language, *directory;
     struct args_init init;
@@ -36,30 +37,30 @@ struct args {
 enum args_type { ARG_TEXT, ARG_FLAG, ARG_PLUGINS, ARG_REPEATED, ARG_FACTOR };
 
 struct args_option {
-    char letter; /* 0: none */
+    char letter; /* 0: no letter */
     enum args_type type;
     const char *name;  /* NULL ends a table */
-    const char *value; /* what --help calls the value; NULL: it has none */
-    size_t offset;     /* of the member in struct args */
+    const char *value; /* name of the value in --help; NULL: the option takes none */
+    size_t offset;     /* offset of the member in struct args */
     const char *help;
 };
 
 struct cli_command {
     const char *name;     /* NULL ends a table */
-    const char *operands; /* as --help shows them */
+    const char *operands; /* usage as shown by --help */
     const char *summary;  /* one line */
-    const char *about;    /* more, or NULL */
+    const char *about;    /* further lines, or NULL */
     const struct args_option *args;
-    int min, max; /* operands */
+    int min, max; /* operands (argv behind the options) */
     int (*run)(const struct args *args);
 };
 
-/* The exit statuses of the program. Whoever waits for what was cancelled knows it as it knows one
- * that ctrl-C ended. */
+/* Exit statuses of the program. A cancelled turn has the status of a program that SIGINT ended,
+ * which callers know. */
 enum { EXIT_TURN_ERROR = 1, EXIT_USAGE = 2, EXIT_SPAWN = 3, EXIT_CANCELLED = 130 };
 
-/* Reads argv (argv[0] is the command). -1: the program ends with *status, all is said. Else the
- * caller calls args_fini. */
+/* Parses argv (argv[0] is the command). -1: the program ends with *status, and all messages are
+ * printed. Otherwise the caller calls args_fini. */
 int args_parse(struct args *args, const struct cli_command *c, int argc, char **argv,
                int *status) MUST_CHECK;
 void args_fini(struct args *args);

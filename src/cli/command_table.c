@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Finds the command, sees to the process-wide settings, and to what was printed having arrived. */
+ * Finds the command, applies process-wide settings, and checks that all output was written. */
 #include "cli/command_table.h"
 
 #include <errno.h>
@@ -105,7 +105,7 @@ static int run_words(int argc, char **argv)
     return run_command(argc - 1, argv + 1);
 }
 
-/* A full disk or a closed pipe must not look like success. */
+/* Detects output errors: a full disk or a closed pipe must not look like success. */
 static int close_stdout(int status)
 {
     const bool failed = ferror(stdout) != 0;
@@ -117,10 +117,11 @@ static int close_stdout(int status)
 
 int command_table_run(int argc, char **argv)
 {
-    /* what would kill the host becomes an error of the write that met it */
+    /* a write to a closed pipe returns an error instead of ending the process */
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
-    /* it may be refused memory, but what it made of that would be taken for the input's fault */
+    /* Libraries may report a failed allocation as invalid input; their allocators end the program
+     * instead */
     json_set_alloc_funcs(xmalloc, free);
     return close_stdout(run_words(argc, argv));
 }

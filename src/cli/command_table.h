@@ -5,7 +5,7 @@
 
 #include "cli/args.h"
 
-/* The whole program but for main's name; returns its exit status. */
+/* Runs the program; main only calls it. Returns the exit status. */
 int command_table_run(int argc, char **argv);
 /* All commands, in the order of --help; ends with NULL. */
 const struct cli_command *const *command_table_list(void);
@@ -39,7 +39,7 @@ extern const struct cli_command cmd_restore;
 extern const struct cli_command cmd_completion;
 extern const struct cli_command cmd_usage;
 
-/* Rows that several commands have. */
+/* Options that several commands have. */
 #define ARG_CONFIG                                                                                 \
     {                                                                                              \
         'c', ARG_TEXT, "config", "FILE", offsetof(struct args, config),                            \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns one request over the control socket: made, awaited, taken apart. */
+ * One HTTP request over the control socket: sends it, reads and parses the response. */
 #include "cli/control_client.h"
 
 #include <errno.h>
@@ -21,7 +21,7 @@
 #define WAIT_S 60
 #define ANSWER_MAX ((size_t)16 << 20)
 
-/* A socket, or -1 with errno. */
+/* Connects. Returns a socket, or -1 with errno. */
 static int dial(const char *path)
 {
     struct sockaddr_un at = {.sun_family = AF_UNIX};
@@ -56,7 +56,7 @@ static int control_client_send_all(int fd, const struct buf *request)
     return 0;
 }
 
-/* Up to the end of the connection. */
+/* Reads to the end of the connection. */
 static int control_client_read_all(int fd, struct buf *answer)
 {
     char piece[16384];
@@ -72,7 +72,7 @@ static int control_client_read_all(int fd, struct buf *answer)
     }
 }
 
-/* Of "HTTP/1.1 200 …". */
+/* Status of a line "HTTP/1.1 200 …". */
 static int control_client_status_of(const struct buf *answer)
 {
     return answer->p && strncmp(answer->p, "HTTP/1.1 ", 9) == 0
@@ -187,9 +187,9 @@ struct control_stream {
     bool (*data)(void *ctx, const char *line, size_t len);
     void *ctx;
     bool in_body;
-    bool typed; /* the message has a type */
-    bool over;  /* no more is wanted */
-    int status; /* of HTTP */
+    bool typed; /* the message has an explicit type */
+    bool over;  /* the caller wants no more messages */
+    int status; /* HTTP status */
 };
 
 static bool control_client_begins_with(const char *p, size_t len, const char *text, size_t n)
@@ -248,7 +248,7 @@ int control_client_follow(const struct conf *conf, const char *path,
     struct control_stream f = {.data = data, .ctx = ctx};
     if (fd < 0)
         return err_set_errno(err, errno, socket_path, "cannot connect to turncast serve");
-    /* Of HTTP/1.0: the answer is not in chunks. */
+    /* Sends HTTP/1.0, so that the response is not chunked. */
     buf_printf(&request, "GET %s HTTP/1.0\r\nHost: localhost\r\n\r\n", path);
     if (control_client_send_all(fd, &request) < 0 || follow_socket(fd, &f) < 0)
         return err_set_errno(err, errno, socket_path, "turncast serve does not respond");

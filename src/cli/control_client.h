@@ -13,32 +13,33 @@
 
 /* Response of the host. */
 struct control_response {
-    int status;   /* of HTTP; 0: no host runs there */
+    int status;   /* HTTP status; 0: no host runs there */
     json_t *body; /* an object, or NULL */
 };
 
-/* Waits for the answer. -1 with err: there is a host, and it did not answer. */
+/* Waits for the response. -1 with err: a host listens, but did not respond. */
 int control_client_request(struct control_response *c, const struct conf *conf, const char *method,
                            const char *path, const json_t *body, struct tc_err *err) MUST_CHECK;
-/* The same, and prints the error on stderr. */
+/* The same, but prints the error on stderr. */
 int control_client_call(struct control_response *c, const struct conf *conf, const char *method,
                         const char *path, const json_t *body) MUST_CHECK;
 void control_client_fini(struct control_response *c);
-/* The text of an error that was answered. Borrowed. */
+/* The text of an error response. Borrowed. */
 const char *control_client_error_text(const struct control_response *c);
-/* Tells on stderr that there is no host, and where. */
+/* Prints on stderr that no host runs, and the path of the socket. */
 void control_client_print_no_host(const struct conf *conf);
-/* 0: it was done (200), and there is a body. Else prints why not, and returns EXIT_TURN_ERROR. */
+/* 0: the status is 200 and there is a body. Otherwise prints the reason, and returns
+ * EXIT_TURN_ERROR. */
 int control_client_check(const struct control_response *c, const struct conf *conf) MUST_CHECK;
 
-/* A command that shows what the host tells at a path: as JSON if the arguments ask for that, else
- * by `print`. Errors are told on stderr. Returns the exit status. */
+/* Implements a command that shows the response at a path: as JSON if the arguments ask for it,
+ * otherwise with `print`. Prints errors on stderr. Returns the exit status. */
 int control_client_show(const struct args *args, const char *path,
                         void (*print)(const json_t *body));
 
-/* Follows a stream of events (text/event-stream): `data` is called with each message, a line of
- * JSON, until it returns false or the stream ends; messages of other types than the default one are
- * left out. 0, -1 with err: there is no host, or the connection failed. */
+/* Follows an event stream (text/event-stream): calls `data` with each message, a line of JSON,
+ * until it returns false or the stream ends; skips messages with an explicit type. 0; -1 with err:
+ * no host runs, or the connection failed. */
 int control_client_follow(const struct conf *conf, const char *path,
                           bool (*data)(void *ctx, const char *line, size_t len), void *ctx,
                           struct tc_err *err) MUST_CHECK;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Looks for installed data files. */
+ * Finds installed data files. */
 #include "cli/data_path.h"
 
 #include <stdlib.h>
@@ -16,7 +16,8 @@ static char *data_path_keep(char *path)
     return NULL;
 }
 
-/* The installation may have been moved; where it is built, share/ is beside the build directory. */
+/* Searches beside this program: the installation may have been moved, and in a build directory,
+ * share/ is in the source tree. */
 static char *data_path_beside(const char *name)
 {
     char self[4096];

@@ -6,9 +6,9 @@
 
 #include "base/sys/err.h"
 
-#define DATA_VARIABLE "TURNCAST_DATA" /* of the environment: the directory */
+#define DATA_VARIABLE "TURNCAST_DATA" /* environment variable with the directory */
 
-/* The path of what is `name` there. Owned; NULL with err: there is no such thing. */
+/* The path of the file `name`. Owned; NULL with err: not found. */
 char *data_path_find(const char *name, struct tc_err *err);
 
 #endif

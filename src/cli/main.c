@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Where the program begins. */
+ * main() of turncast. */
 #include "cli/command_table.h"
 
 int main(int argc, char **argv)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Starts what a turn needs, in the order in which it is needed. */
+ * Starts the host parts of a turn in the order of their dependencies. */
 #include "cli/oneshot_host.h"
 
 #include <fcntl.h>
@@ -23,14 +23,14 @@
 #include "io/journal/journal_async.h"
 #include "text/sentence/texts.h"
 
-#define END_MS 500 /* what one that is not done in time still gets to end */
+#define END_MS 500 /* time for an instance to end after HOST_GRACE_MS */
 
 void command_conf_print_error(const struct tc_err *err)
 {
     fprintf(stderr, "turncast: %s\n", err_format(err));
 }
 
-/* The connector cli keeps live rows on such a terminal, see its term_init. */
+/* On such a terminal, the connector cli keeps live rows; see its term_init. */
 static bool oneshot_host_has_live_rows(void)
 {
     const char *const type = getenv("TERM");
@@ -65,7 +65,8 @@ int oneshot_host_apply_plugins(struct conf *conf, const struct args *args,
     return 0;
 }
 
-/* Never two hosts on one state directory: who finds another there does without. */
+/* Two hosts must not use one state directory: if another host holds the lock, this one runs without
+ * state. */
 static struct journal_async *open_ledger(struct loop *loop, const struct conf *conf)
 {
     struct tc_err err = {0};
@@ -86,7 +87,7 @@ static void oneshot_host_take_over(const struct oneshot_host *h)
         log_write(LOG_ERR, "host", "%s", err_format(&err));
 }
 
-/* There is one turn, and it takes no messages: of people only what it waits for is heard. */
+/* There is one turn and no chat, so the only input from people are answers and cancellations. */
 static void oneshot_host_on_ask(void *ctx, struct host_call *a)
 {
     struct oneshot_host *const h = ctx;
@@ -99,7 +100,7 @@ static void oneshot_host_on_ask(void *ctx, struct host_call *a)
         host_call_complete(a, TC_DENIED, NULL, NULL);
 }
 
-/* To show what is asked, and to read what is answered. */
+/* For showing requests and reading answers. */
 static bool has_terminal(void)
 {
     CLEANUP_FD int keyboard = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC);
@@ -119,7 +120,7 @@ enum language oneshot_host_language(const struct conf *conf)
     return LANGUAGE_EN;
 }
 
-/* The terminal's own connector can ask only where there is one. */
+/* The terminal connector can ask only on a terminal. */
 static bool is_attended(const struct conf *conf)
 {
     for (size_t i = 0; i < conf->n_instances; i++) {
@@ -141,8 +142,8 @@ static void start_requests(struct oneshot_host *h)
                                                              .unattended = !is_attended(h->conf)});
 }
 
-/* Of the host of the state directory: the directories that serve gives its instances. Else they
- * are temporary. NULL: instances have none. */
+/* For the host of the state directory, the directories that `serve` gives its instances; otherwise
+ * temporary ones. NULL: instances get none. */
 static const char *oneshot_host_make_directories(struct oneshot_host *h)
 {
     struct tc_err err = {0};
@@ -171,7 +172,7 @@ int oneshot_host_start(struct oneshot_host *h, const struct conf *conf, const st
         .httpc = h->httpc,
         .journal = h->journal,
         .instances = oneshot_host_make_directories(h),
-        /* That of `run`, which keeps, has the result: programs read it. */
+        /* `run` keeps the turn and reports the outcome in its result, which programs read. */
         .prints = keeps ? PRINTS_OURS : PRINTS_ALL,
         .ask = oneshot_host_on_ask,
         .ctx = h,
@@ -186,9 +187,9 @@ int oneshot_host_start(struct oneshot_host *h, const struct conf *conf, const st
     return -1;
 }
 
-/* What the instances did not get or could not do. */
+/* Reports lost events and failed callbacks. */
 struct losses {
-    bool late; /* not all was delivered in time */
+    bool late; /* deliveries are incomplete after the time limit */
     uint64_t count;
 };
 

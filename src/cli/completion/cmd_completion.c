@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * `turncast completion`: prints the completion script of a shell, or names that such a script
+ * `turncast completion`: prints the completion script of a shell, or the names that a script
  * offers. */
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The script for bash: two functions that are tables, and one that looks into them. */
+ * The script for bash: two functions with tables, and one that looks up completions in them. */
 #include "cli/completion/completion.h"
 
 static void completion_bash_print_offer(FILE *out, const char *form)
@@ -50,9 +50,8 @@ static void completion_bash_print_options(FILE *out, const struct cli_command *c
     fputs("    esac\n}\n\n", out);
 }
 
-/* bash makes a word of its own of the "=" in --option=value. compgen expands the words that it is
- * given: those of tables, and names that the configuration restricts to letters, digits, - _ and *.
- */
+/* bash splits --option=value at "=". compgen expands its words, which is safe: they are from the
+ * tables, or names that the configuration restricts to letters, digits, - _ and *. ⏎ */
 static const char completion_bash_end[] =
     " --help --version'\n"
     "    elif ! _turncast_values \"$command $before\"; then\n"

@@ -2,7 +2,7 @@
  * The script for fish: one call of complete for each command, option and kind of operand. */
 #include "cli/completion/completion.h"
 
-/* Text as one line inside single quotes, where fish reads \' and \\. */
+/* Writes text as one line inside single quotes, where fish interprets \' and \\. */
 static void completion_fish_print_text(FILE *out, const char *text)
 {
     for (; *text; text++) {
@@ -17,7 +17,7 @@ static void completion_fish_print_condition(FILE *out, const char *command)
     fprintf(out, "complete -c turncast -n '__turncast_is %s'", command);
 }
 
-/* " -a WORDS", with files or without. */
+/* Writes " -a WORDS", with or without file names. */
 static void completion_fish_print_offer(FILE *out, const char *form)
 {
     CLEANUP_COMPLETION_OFFER struct completion_offer offer = completion_offer_read(form);

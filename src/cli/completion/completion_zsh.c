@@ -4,7 +4,7 @@
 
 #include "cli/completion/completion.h"
 
-/* Text as one line inside single quotes, where _arguments gives a meaning to : [ and ]. */
+/* Writes text as one line inside single quotes; escapes : [ and ], which _arguments interprets. */
 static void completion_zsh_print_text(FILE *out, const char *text)
 {
     for (; *text; text++) {
@@ -16,7 +16,7 @@ static void completion_zsh_print_text(FILE *out, const char *text)
     }
 }
 
-/* ":MESSAGE: ACTION". The space keeps _arguments from adding options of its own. */
+/* Writes ":MESSAGE: ACTION". The space keeps _arguments from adding options. */
 static void completion_zsh_print_offer(FILE *out, const char *form)
 {
     CLEANUP_COMPLETION_OFFER struct completion_offer offer = completion_offer_read(form);

@@ -39,9 +39,10 @@ static const char *cmd_answer_text_of(const json_t *o, const char *key)
 
 /* ---- the list ---- */
 
-#define LIST_LINES 12 /* of one request, in the list */
+#define LIST_LINES 12 /* position of a request in the list */
 
-/* The host has revealed it already (text/text_reveal.h); one of another version may not have. */
+/* The host escapes invisible characters (text/text_reveal.h), but a host of another version may
+ * not. */
 static void print_quoted(const char *text)
 {
     CLEANUP_BUF struct buf shown = {0};
@@ -49,7 +50,8 @@ static void print_quoted(const char *text)
     printf("\"%s\"", shown.p ? shown.p : "");
 }
 
-/* Each line behind a bar, so that none passes for ours; at most so many of them, 0: all. */
+/* Marks each line with a bar, so that no line looks like output of turncast; prints at most `most`
+ * lines, 0: all. */
 static void print_block(const char *text, size_t most, const char *id)
 {
     CLEANUP_BUF struct buf shown = {0};
@@ -92,7 +94,7 @@ static void cmd_answer_print_question(const json_t *q)
     puts(i ? "]" : "");
 }
 
-/* most: lines of each text, 0: all. */
+/* most: printed lines of each text, 0: all. */
 static void print_request(const json_t *r, int64_t now_ms, size_t most)
 {
     const int64_t expires_ms = print_table_get_int(r, "expires_ms");
@@ -142,7 +144,7 @@ static int cmd_answer_list(const json_t *whole, bool json)
     return 0;
 }
 
-/* ---- which one ---- */
+/* ---- selection of a request ---- */
 
 static bool cmd_answer_is_of(const json_t *r, const char *turn)
 {
@@ -150,7 +152,8 @@ static bool cmd_answer_is_of(const json_t *r, const char *turn)
     return !turn || (of && strncmp(of, turn, strlen(turn)) == 0);
 }
 
-/* How many of the turn begin so, or (whole) are so; the last of them in *found. id NULL: any. */
+/* Number of requests of the turn whose id begins with the prefix, or (whole) equals it; *found is
+ * the last of them. id NULL: any. */
 static size_t cmd_answer_count(const json_t *all, const char *id, bool whole, const char *turn,
                                const json_t **found)
 {
@@ -197,12 +200,12 @@ static int cmd_answer_show(const json_t *whole, const char *id, const char *turn
     return 0;
 }
 
-/* ---- what is answered ---- */
+/* ---- the answer ---- */
 
 static const char *const choices[] = {"allow",       "allow_turn", "allow_session", "allow_always",
                                       "allow_agent", "deny",       "deny_stop",     "answer"};
 
-/* The id of a choice, as it is typed: with - for _. NULL: it is none. */
+/* Id of a choice as typed: with - for _. NULL: unknown choice. */
 static const char *cmd_answer_find_choice(const char *word)
 {
     for (size_t i = 0; i < sizeof choices / sizeof *choices; i++) {
@@ -218,10 +221,10 @@ static const char *cmd_answer_find_choice(const char *word)
 }
 
 struct meant {
-    const char *id, *choice; /* id NULL: the only one */
+    const char *id, *choice; /* id NULL: the only choice */
 };
 
-/* 0, or the status to end with. */
+/* 0, or the exit status. */
 static int cmd_answer_read_words(const struct args *args, struct meant *m)
 {
     const int n = args->n_operands;
@@ -241,8 +244,8 @@ static int cmd_answer_read_words(const struct args *args, struct meant *m)
                      : args_usage_error(&cmd_answer, "missing operand: CHOICE (allow, deny, ...)");
 }
 
-/* The question that "QUESTION=TEXT" names by its id or header, or the only one; *text is the text.
- * NULL: there is none of that name. */
+/* Finds the question that "QUESTION=TEXT" names by its id or header, or the only question; *text is
+ * the text. NULL: unknown name. */
 static const json_t *find_question(const json_t *questions, const char *word, const char **text)
 {
     const char *const equals = strchr(word, '=');
@@ -287,7 +290,7 @@ static int add_answer(json_t *answers, const json_t *questions, const char *word
 static int cmd_answer_add_answers(json_t *body, const json_t *request, const struct args *args)
 {
     const json_t *const questions = json_object_get(request, "questions");
-    if (!json_array_size(questions)) { /* it takes a text */
+    if (!json_array_size(questions)) { /* the choice accepts a text */
         if (args->n_repeated > 1)
             return args_usage_error(&cmd_answer, "this request accepts only one --answer");
         json_object_set_new(body, "reason", json_string(args->repeated[0]));
@@ -315,7 +318,7 @@ static int cmd_answer_add_input(json_t *body, const char *choice, const char *te
     return 0;
 }
 
-/* Who sits at the operator's socket is its user. */
+/* The operator's name is that of the user who runs the command. */
 static json_t *user_name(void)
 {
     const struct passwd *const me = getpwuid(getuid());
@@ -337,7 +340,7 @@ static int cmd_answer_fill(json_t *body, const json_t *request, const char *choi
     return status;
 }
 
-/* ---- the host ---- */
+/* ---- request to the host ---- */
 
 static int send_answer(const struct conf *conf, const json_t *body)
 {
@@ -368,7 +371,7 @@ static int cmd_answer_answer(const struct conf *conf, const json_t *whole, const
     return status;
 }
 
-/* m NULL: what is open is listed, or shown. */
+/* m NULL: open requests are listed or shown. */
 static int ask_host(const struct conf *conf, const struct args *args, const struct meant *m)
 {
     struct control_response c;
@@ -383,7 +386,7 @@ static int ask_host(const struct conf *conf, const struct args *args, const stru
     return status;
 }
 
-/* What goes to the host is JSON. */
+/* The request body is JSON, hence UTF-8. */
 static int cmd_answer_check_texts(const struct args *args)
 {
     const char *const texts[] = {args->reason, args->turn, args->input};

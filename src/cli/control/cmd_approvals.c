@@ -24,16 +24,16 @@ static const struct args_option rows[] = {
     {0, ARG_FLAG, "json", NULL, offsetof(struct args, json), "print the list as one JSON object"},
     {0}};
 
-/* What is asked for, and where. */
+/* Arguments of the command and the opened state. */
 struct approvals_call {
     const struct conf *conf;
     const struct args *args;
-    struct journal *journal; /* NULL: there is no state */
+    struct journal *journal; /* NULL: there is no state directory */
 };
 
 /* ---- list ---- */
 
-/* On one line, and nothing for the terminal to act on. */
+/* Prints text as one line, without control characters. */
 static void cmd_approvals_print_word(const char *word)
 {
     CLEANUP_BUF struct buf clean = {0};
@@ -171,7 +171,7 @@ static int cmd_approvals_tell_missing(const char *id)
     return EXIT_TURN_ERROR;
 }
 
-/* Of what was asked by that path: 0, or the exit status. */
+/* Sends the request with that path: 0, or the exit status. */
 static int cmd_approvals_tell_answer(int answered, const char *id)
 {
     if (answered == 404 && id)
@@ -190,7 +190,8 @@ static int cmd_approvals_forget_kept(const struct approvals_call *c,
     return status == JOURNAL_DONE || status == JOURNAL_NO_CHANGE ? 0 : cmd_approvals_tell_failure();
 }
 
-/* By the host that runs, which has them in memory, else in its state. `id` NULL: all. */
+/* Revokes through the running host, which has approvals in memory; otherwise in the state
+ * directory. `id` NULL: all. */
 static int cmd_approvals_forget(const struct approvals_call *c, const char *id)
 {
     CLEANUP_BUF struct buf path = {0};
@@ -214,7 +215,7 @@ static int cmd_approvals_forget(const struct approvals_call *c, const char *id)
         id);
 }
 
-/* One that is not there does not keep it from the others. */
+/* An unknown id does not stop the others from being revoked. */
 static int forget_each(const struct approvals_call *c)
 {
     int exit_status = 0;
@@ -242,7 +243,7 @@ static bool cmd_approvals_is_name(const char *word)
                                        "0123456789_-")];
 }
 
-/* 0, or an exit status. */
+/* 0, or the exit status. */
 static int cmd_approvals_check_list(const struct args *args)
 {
     return args->n_operands > 1 || args->all
@@ -272,7 +273,7 @@ static int cmd_approvals_act(const struct args *args, const struct conf *conf,
     struct approvals_call c = {.conf = conf, .args = args};
     struct tc_err err = {0};
     if (access(file, F_OK) < 0 && (errno == ENOENT || errno == ENOTDIR))
-        return action(&c); /* what was never made has none; nothing is made to say so */
+        return action(&c); /* a missing state has no approvals, and none is created */
     c.journal = journal_open(&(struct journal_spec){.dir = conf->state_dir, .beside = true}, &err);
     if (!c.journal) {
         command_conf_print_error(&err);
@@ -292,7 +293,7 @@ static int check_history(const struct args *args)
 
 static const struct verb {
     const char *name;
-    int (*check)(const struct args *args); /* 0, or an exit status */
+    int (*check)(const struct args *args); /* 0, or the exit status */
     int (*act)(const struct approvals_call *c);
 } verbs[] = {
     {"list", cmd_approvals_check_list, cmd_approvals_list},

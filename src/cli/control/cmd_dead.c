@@ -23,7 +23,7 @@
 
 static const struct args_option rows[] = {ARG_CONFIG, {0}};
 
-/* ---- text of services and models on a terminal: without secrets, without control sequences */
+/* ---- text of services and models on a terminal: masked and without control sequences */
 
 static void cmd_dead_print_text(struct str text)
 {
@@ -40,7 +40,7 @@ static void cmd_dead_print_word(const char *word)
     cmd_dead_print_text((struct str){word, strlen(word)});
 }
 
-/* A request is a line of JSON and its body; an outcome, or an event, is a line of JSON. */
+/* A request is a line of JSON and its body; an outcome or an event is a line of JSON. */
 static void print_body(struct str body)
 {
     const char *const end = body.len ? memchr(body.p, '\n', body.len) : NULL;
@@ -53,10 +53,10 @@ static void print_body(struct str body)
     putchar('\n');
 }
 
-/* ---- the secrets of the configuration, registered with the one place that masks them */
+/* ---- secrets of the configuration, registered for masking */
 
-/* The options of a plugin that accepts them are registered by its table. Else: by the table, or, of
- * a plugin that is gone, each. */
+/* If the plugin accepts the options, its table registers them. Otherwise each secret option is
+ * registered by the table, or, without the plugin, every option. */
 static void mask_all_options(const struct conf_instance *inst, const struct loaded_plugin *l,
                              struct arena *arena)
 {
@@ -85,7 +85,7 @@ static void mask_secrets(const struct conf *conf)
     arena_fini(&arena);
 }
 
-/* ---- the actions. They return the exit status. */
+/* ---- the actions; they return the exit status */
 
 static int cmd_dead_tell_failure(void)
 {
@@ -125,7 +125,7 @@ static void cmd_dead_print_row(void *ctx, const struct journal_dead *d)
     putchar('\n');
 }
 
-/* name: of the instance, or NULL. One that was removed may still have letters. */
+/* name: of the instance, or NULL; dead letters of a removed instance may remain. */
 static int cmd_dead_tell_none(const struct conf *conf, const char *name)
 {
     CLEANUP_BUF struct buf hint = {0};
@@ -168,7 +168,7 @@ static enum journal_status retry_one(struct journal *j, int64_t id)
     return last < 0 ? JOURNAL_FAILED : journal_dead_retry(j, id, last + 1);
 }
 
-/* Does it with each; one that is not there does not keep it from the others. */
+/* Applies the action to each id; an unknown id does not stop the others. */
 static int with_each(struct journal *j, char *const *ids, int n,
                      enum journal_status (*act)(struct journal *j, int64_t id))
 {
@@ -209,7 +209,7 @@ static bool cmd_dead_is_id(const char *word)
     return n > 0 && n < 19 && strspn(word, "0123456789") == n;
 }
 
-/* Checks the words behind the action. 0, or an exit status. */
+/* Checks the operands of the action. 0, or the exit status. */
 static int check_words(const struct action *a, char *const *words, int n)
 {
     if (!a->act)
@@ -222,14 +222,14 @@ static int check_words(const struct action *a, char *const *words, int n)
     return 0;
 }
 
-/* What was never made has no letters; nothing is made to say so. */
+/* A missing state has no dead letters, and none is created. */
 static bool has_state(const struct conf *conf)
 {
     CLEANUP_FREE char *file = xasprintf("%s/state.db", conf->state_dir);
     return access(file, F_OK) == 0 || (errno != ENOENT && errno != ENOTDIR);
 }
 
-/* Beside a host, which numbers what it sends. -1: there is none. */
+/* Asks the running host, because the host numbers outbound requests. -1: no host runs. */
 static int retry_by_host(const struct conf *conf, char *const *ids, int n)
 {
     int exit_status = 0;
@@ -261,8 +261,8 @@ static int cmd_dead_act(const struct conf *conf, const struct action *a, char *c
     const int by_host = a->act == retry_one ? retry_by_host(conf, words, n) : -1;
     if (by_host >= 0)
         return by_host;
-    const bool beside =
-        a->act != retry_one; /* which lays a row, and rows are numbered by the host */
+    const bool beside = a->act != retry_one; /* a retry inserts an outbound request, whose number
+                                              * the host assigns */
     struct journal *const j =
         journal_open(&(struct journal_spec){.dir = conf->state_dir, .beside = beside}, &err);
     if (!j) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * `turncast drain`: a host begins no turns any more, and those that run end. */
+ * `turncast drain`: lets a host finish its turns and start no new ones. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <time.h>
@@ -17,7 +17,7 @@ static const struct args_option rows[] = {
     {0},
 };
 
-/* -1: it was not done, and the reason was printed; else the turns that run there. */
+/* Number of turns that still run there; -1: refused, and the reason was printed. */
 static int64_t cmd_drain_ask(const struct conf *conf, const char *host, const char *what,
                              bool *is_draining)
 {

@@ -16,7 +16,7 @@ static const struct args_option rows[] = {
     {0},
 };
 
-/* A list of names, separated by commas; none: "-". */
+/* Names separated by commas; "-" if there are none. */
 static void cmd_hosts_print_names(const json_t *names, int width)
 {
     CLEANUP_BUF struct buf text = {0};
@@ -29,7 +29,7 @@ static void cmd_hosts_print_names(const json_t *names, int width)
     print_table_cell(text.p, width);
 }
 
-/* Free and all slots of each agent. */
+/* Free and total slots of each agent. */
 static void cmd_hosts_print_agents(json_t *agents)
 {
     CLEANUP_BUF struct buf text = {0};

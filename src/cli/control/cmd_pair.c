@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * `turncast pair`: lists people who were paired with an instance, adds one by the code that the
- * person got, and revokes it. */
+ * `turncast pair`: lists the people paired with an instance, admits one by a pairing code, and
+ * revokes one. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

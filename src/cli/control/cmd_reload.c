@@ -8,7 +8,7 @@
 
 static const struct args_option rows[] = {ARG_CONFIG, {0}};
 
-/* "started: a, b", when there are some. */
+/* Prints "started: a, b" unless the list is empty. */
 static void print_names(const json_t *report, const char *key, const char *label)
 {
     const json_t *const names = json_object_get(report, key);
@@ -50,7 +50,7 @@ static int cmd_reload_run(const struct args *args)
 {
     struct conf *const conf = command_conf_load(args);
     if (!conf)
-        return EXIT_TURN_ERROR; /* the host would say the same */
+        return EXIT_TURN_ERROR; /* the host would report the same error */
     const int status = reload(conf);
     conf_unref(conf);
     return status;

@@ -10,7 +10,7 @@
 
 static const struct args_option rows[] = {ARG_CONFIG, {0}};
 
-/* A name may come from a file's, which may have any. */
+/* Percent-encodes the name: a name taken from a file name may contain any characters. */
 static void add_encoded(struct buf *path, const char *name)
 {
     for (; *name; name++)

@@ -36,7 +36,7 @@ static const struct args_option rows[] = {
     {0},
 };
 
-/* The ID of the new turn; owned. NULL: told on stderr. */
+/* Returns the id of the new turn; owned. NULL: failed, and the error was printed. */
 static char *submit(const struct args *args, const struct conf *conf, const struct buf *message)
 {
     struct control_response c;
@@ -87,7 +87,7 @@ static int cmd_send_wait(const struct conf *conf, const char *id)
     return rc;
 }
 
-/* The turn as the host tells it, when it is over. */
+/* Prints the ended turn as the host reports it. */
 static int print_outcome(const struct conf *conf, const char *id, bool text)
 {
     CLEANUP_BUF struct buf shown = {0};
@@ -122,7 +122,7 @@ static int cmd_send_await(const struct args *args, const struct conf *conf, cons
 
 /* ---- signals ---- */
 
-/* Waits for the process that follows the turn. True: a signal came first. */
+/* Waits for the process that follows the turn. True: a signal arrived first. */
 static bool cmd_send_wait_for(pid_t follower, const struct stop_signal *stop)
 {
     CLEANUP_FD const int end = pidfd_open(follower, 0);
@@ -140,7 +140,7 @@ static void cmd_send_print_continues(const struct conf *conf, const char *id)
     json_decref(turn);
 }
 
-/* The turn belongs to the host: a signal ends only the process that follows it. */
+/* The turn belongs to the host; a signal ends only the process that follows it. */
 static int cmd_send_follow(const struct args *args, const struct conf *conf, const char *id)
 {
     struct stop_signal stop;

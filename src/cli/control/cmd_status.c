@@ -93,7 +93,7 @@ static void print_requests(int64_t n)
         printf("\nOpen requests: %" PRId64 " (run: turncast answer --list)\n", n);
 }
 
-/* Without a turn. */
+/* Columns of an instance without a running turn. */
 static void print_agents(int64_t n)
 {
     if (n > 0)
@@ -115,14 +115,14 @@ static void cmd_status_print_list(const json_t *scope, const char *key)
         putchar('\n');
 }
 
-/* What it is told of, when that is not all, or all of its own. */
+/* The scope, unless the instance receives all turns, or only its own. */
 static void print_scope(const json_t *scope)
 {
     cmd_status_print_list(scope, "agents");
     cmd_status_print_list(scope, "conversations");
 }
 
-/* What keeps it from its service. */
+/* Why the service of the instance cannot be reached. */
 static void print_service(const json_t *in)
 {
     if (json_object_get(in, "trouble")) {
@@ -139,7 +139,7 @@ static void print_service(const json_t *in)
     }
 }
 
-/* When a request to its service last succeeded and failed. */
+/* Time of the last successful and of the last failed request to the service. */
 static void print_reach(const json_t *in)
 {
     const bool failed = json_object_get(in, "last_failure_ms") != NULL;
@@ -159,7 +159,7 @@ static void print_reach(const json_t *in)
     putchar('\n');
 }
 
-/* Which limit of its configuration it exceeds or has exceeded, in a line of its own. */
+/* A line for the limit that the instance exceeds or has exceeded. */
 static void print_excess(const json_t *in)
 {
     const char *const key = json_string_value(json_object_get(in, "exceeds"));
@@ -176,7 +176,7 @@ static void print_excess(const json_t *in)
                print_table_get_int(in, "cpu_percent"));
 }
 
-/* What is wrong with it, in a line of its own. */
+/* A line for the current error of the instance. */
 static void print_trouble(const json_t *in)
 {
     const int64_t deaths = print_table_get_int(in, "deaths");
@@ -210,7 +210,7 @@ static const char *state_of(const json_t *in)
                                                               : "runs";
 }
 
-/* An instance that one of several hosts runs. */
+/* Role of this host for an instance that only one of several hosts runs. */
 static void print_leader(const json_t *in)
 {
     if (!json_object_get(in, "stands_by"))
@@ -224,7 +224,7 @@ static void print_leader(const json_t *in)
     }
 }
 
-/* "process 12345, 20 MiB, 3 % CPU", as far as there is one; else "thread". */
+/* "process 12345, 20 MiB, 3 % CPU", as far as known; "thread" for an instance without a process. */
 static void print_where(const json_t *in)
 {
     char text[96] = "";
@@ -308,7 +308,7 @@ static void print_use(const json_t *b, const char *limit, const char *used, cons
         printf(", %.10g %s", json_number_value(json_object_get(b, used)), unit);
 }
 
-/* What has been used today, with the limit where there is one. */
+/* Usage of today, with the limit if there is one. */
 static void print_budgets(const json_t *budgets)
 {
     size_t i;
@@ -350,7 +350,7 @@ static const char *cmd_status_describe(const char *state)
     return strcmp(state, "silent") == 0 ? "does not answer" : state;
 }
 
-/* Hosts that miss come first. */
+/* Lists absent hosts first. */
 static void cmd_status_print_missing(const json_t *hosts)
 {
     size_t i;

@@ -20,7 +20,7 @@ static const struct args_option rows[] = {
     {0},
 };
 
-/* The ID of the turn that is named; NULL as *id: none is. Else a status. */
+/* Sets *id to the id of the named turn, NULL if none is named. Returns 0 or the exit status. */
 static int cmd_tail_find(const struct args *args, const struct conf *conf, char id[64],
                          const char **found)
 {

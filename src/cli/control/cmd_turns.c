@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * `turncast turns`: the turns of the running host. */
+ * `turncast turns`: lists the turns of the running host. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "cli/oneshot_host.h"
 #include "event/json/json_value.h"
 
-#define SHOWN 20 /* without --all */
+#define SHOWN 20 /* listed without --all */
 
 static const struct args_option rows[] = {
     {0, ARG_FLAG, "all", NULL, offsetof(struct args, all), "list all turns that are known, not 20"},
@@ -20,7 +20,7 @@ static const struct args_option rows[] = {
     {0},
 };
 
-/* Since it began, or how long it took. */
+/* Time since the start, or the duration of an ended turn. */
 static void cmd_turns_print_time(const json_t *turn, int64_t now_ms)
 {
     const int64_t created = print_table_get_int(turn, "created_ms");

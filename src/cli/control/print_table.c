@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns how values stand in a table. */
+ * Formats values for table cells. */
 #include "cli/control/print_table.h"
 
 #include <inttypes.h>

@@ -7,13 +7,12 @@
 #include <stdint.h>
 
 int64_t print_table_get_int(const json_t *o, const char *key);
-/* Prints a cell of that width (0: no padding), without bytes that act on a terminal. text NULL:
- * "-". */
+/* Prints a cell of that width (0: no padding), without control characters. text NULL: "-". */
 void print_table_cell(const char *text, int width);
 void print_table_string(const json_t *o, const char *key, int width);
 /* "3 d 4 h", "5 min 20 s" */
 void print_table_duration(int64_t ms, int width);
-/* A line, if the answer is not complete because the bus is away. */
+/* Prints a note if the response is incomplete because the bus is unavailable. */
 void print_table_bus_away(const json_t *body);
 
 #endif

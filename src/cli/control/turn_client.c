@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the choice of a turn, and the process that feeds its events to a replay. */
+ * Selects a turn, and runs the process that feeds its events to a replay. */
 #include "cli/control/turn_client.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@
 #include "cli/control_client.h"
 #include "cli/oneshot_host.h"
 
-#define TURNS_MAX "1000" /* of GET /turns */
+#define TURNS_MAX "1000" /* limit of GET /turns */
 
 static const char *turn_client_text(const json_t *turn, const char *key)
 {
@@ -50,7 +50,7 @@ json_t *turn_client_get(const struct conf *conf, const char *id)
     return turn_client_fetch(conf, path);
 }
 
-/* The list has the newest first. */
+/* The list begins with the newest turn. */
 static const json_t *turn_client_find_running(const json_t *turns)
 {
     size_t i;
@@ -90,7 +90,7 @@ const json_t *turn_client_find(const json_t *list, const char *id)
 
 struct turn_client_sink {
     int fd;
-    bool broken; /* whoever reads has gone */
+    bool broken; /* the reading process has exited */
 };
 
 static bool turn_client_write_line(void *ctx, const char *line, size_t len)
@@ -117,9 +117,9 @@ static int write_one(const struct conf *conf, const char *id, struct turn_client
     return rc;
 }
 
-/* The next turn that runs and was not seen before. */
+/* The next running turn that was not followed before. */
 struct turn_client_wait {
-    json_t *seen; /* IDs, as the keys of an object */
+    json_t *seen; /* ids of followed turns, as the keys of an object */
     char *id;     /* owned */
 };
 
@@ -147,7 +147,7 @@ static int write_next(const struct conf *conf, struct turn_client_wait *w,
         command_conf_print_error(&err);
         return -1;
     }
-    if (!w->id) /* the host ends */
+    if (!w->id) /* the host shuts down */
         return -1;
     json_object_set_new(w->seen, w->id, json_true());
     const int rc = write_one(conf, w->id, sink);
@@ -169,7 +169,7 @@ int turn_client_write_events(const struct conf *conf, const char *id, bool on, i
     return rc;
 }
 
-/* ---- on the terminal ---- */
+/* ---- display on the terminal ---- */
 
 static int replay_events(const struct args *args, char **tokens, int n_tokens)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * `turncast new`: makes a project directory for a connector and prints the commands to type next.
- */
+ * `turncast new`: creates a project directory for a connector and prints the commands to type next.
+ * ⏎ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -13,13 +13,14 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 
-#define STEM "connector" /* names of files that begin with it get the connector's */
+/* Template files with this prefix in their names get the connector's name. */
+#define STEM "connector"
 #define SHELL_PLAIN "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./+:@%,="
 
 struct project {
     const struct project_spec *spec;
     char *directory; /* absolute */
-    char *quoted;    /* for a shell */
+    char *quoted;    /* quoted for a shell */
     int dir;
 };
 
@@ -38,7 +39,7 @@ static char *project_quote(const char *text)
     return buf_steal(&out);
 }
 
-/* What a string of a configuration and a line of a makefile cannot hold. */
+/* Characters that a configuration string or a makefile line cannot contain. */
 static int project_check_directory(const char *directory, struct tc_err *err)
 {
     for (const char *p = directory; *p; p++)
@@ -49,7 +50,8 @@ static int project_check_directory(const char *directory, struct tc_err *err)
     return 0;
 }
 
-/* The value of the variable that `text` begins with, and its length; NULL: none. */
+/* The value of the variable at the start of `text`, and the length of its name; NULL: no
+ * variable. */
 static const char *project_find_variable(const struct project *p, const char *text, size_t *len)
 {
     const struct {
@@ -143,7 +145,7 @@ static int project_copy_all(const struct project *p, struct buf *next, struct tc
     return rc;
 }
 
-/* What was made before something failed. */
+/* Removes what was created before a failure. */
 static void project_remove(const struct project *p)
 {
     struct dirent **entries;

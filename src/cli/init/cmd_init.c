@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * `turncast init`: writes a first configuration for the agents that are installed, checks it, asks
- * the service of a connector, and runs a first turn. */
+ * `turncast init`: writes a first configuration for the installed agents, checks it, tests the
+ * credentials of a connector, and runs a first turn. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,7 @@
 #include "conf/default_paths.h"
 
 #define GREETING "Say hello in one short sentence."
-#define TRIES 3 /* of options that the service does not accept */
+#define TRIES 3 /* attempts to enter options that the service accepts */
 
 static const struct args_option rows[] = {
     {'c', ARG_TEXT, "config", "FILE", offsetof(struct args, config),
@@ -41,13 +41,13 @@ static const struct args_option rows[] = {
     {0},
 };
 
-/* What was written, the configuration last. */
+/* Written files, the configuration last. */
 struct init_written {
     struct init_file files[INIT_SETTINGS_MAX + 1];
     size_t n;
 };
 
-/* ---- the place ---- */
+/* ---- directory ---- */
 
 static int cmd_init_choose_file(struct init_plan *plan)
 {
@@ -82,7 +82,7 @@ static void cmd_init_undo(struct init_written *written)
     }
 }
 
-/* What a secret was before is of no use. */
+/* An old secret is not kept as a backup. */
 static void cmd_init_settle(struct init_written *written)
 {
     for (size_t i = 0; i < written->n; i++) {
@@ -138,7 +138,7 @@ static int cmd_init_write(struct init_plan *plan, struct init_written *written)
     return cmd_init_write_file(plan, written, plan->file, text.p);
 }
 
-/* ---- whether it works ---- */
+/* ---- tests ---- */
 
 static int cmd_init_ask_service(const struct init_plan *plan, const struct conf *conf)
 {
@@ -189,7 +189,7 @@ static int cmd_init_try(struct init_plan *plan)
     return status;
 }
 
-/* On a terminal, what the service does not accept is asked for again. */
+/* On a terminal, asks again for credentials that the service refused. */
 static int cmd_init_configure(struct init_plan *plan)
 {
     int status = EXIT_USAGE;

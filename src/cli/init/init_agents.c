@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Looks for the programs whose definitions come with turncast. */
+ * Finds the agent programs that have a definition in share/turncast. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@
 #define FIRST_LINE "\nagents : {\n"
 #define LAST_LINE "\n};"
 
-/* What stands inside of the group `agents` of a definition. NULL with err. */
+/* The contents of the group `agents` of a definition. NULL with err. */
 static char *init_agents_read(struct arena *a, const char *path, struct tc_err *err)
 {
     CLEANUP_FILE FILE *f = fopen(path, "re");
@@ -38,7 +38,7 @@ static char *init_agents_read(struct arena *a, const char *path, struct tc_err *
     return begin + strlen(FIRST_LINE);
 }
 
-/* -1 with err: the installation is damaged. An agent that is not installed is left out. */
+/* Adds installed agents only. -1 with err: the installation of turncast is damaged. */
 static int init_agents_add(struct init_plan *plan, const struct agent_kind *kind,
                            struct tc_err *err)
 {
@@ -92,7 +92,7 @@ static const struct init_agent *init_agents_get(const struct init_plan *plan, co
     return NULL;
 }
 
-/* The first that has a login, else the first. */
+/* The first agent that is logged in, otherwise the first. */
 static const struct init_agent *init_agents_propose(const struct init_plan *plan)
 {
     for (size_t i = 0; i < plan->n_agents; i++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns what is printed as a question, and the echo of the terminal. */
+ * Prints questions, and controls the echo of the terminal. */
 #include "cli/init/init_ask.h"
 
 #include <ctype.h>
@@ -22,14 +22,16 @@ bool init_ask_is_possible(void)
     return isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
 }
 
-/* One byte; `mask` is that of the wait, in which alone a blocked signal arrives. */
+/* Reads one byte; `mask` is the signal mask during the wait, in which a blocked signal can
+ * arrive. */
 static ssize_t init_ask_read_byte(char *c, const sigset_t *mask)
 {
     struct pollfd in = {.fd = STDIN_FILENO, .events = POLLIN};
     return ppoll(&in, 1, NULL, mask) < 0 ? -1 : read(STDIN_FILENO, c, 1);
 }
 
-/* Byte by byte, so that nothing of the next line stays in a buffer. -1: the end, or a signal. */
+/* Reads byte by byte, so that nothing of the next line stays in a buffer. -1: end of input, or a
+ * signal. */
 static int init_ask_read(char line[INIT_LINE_MAX], const sigset_t *mask)
 {
     size_t n = 0;
@@ -83,7 +85,7 @@ bool init_ask_yes(const char *question, bool fallback)
 
 static void init_ask_on_signal(int signo)
 {
-    (void)signo; /* it interrupts the wait */
+    (void)signo; /* the signal interrupts the wait */
 }
 
 char *init_ask_secret(const char *question)

@@ -7,12 +7,12 @@
 
 /* Standard input and output are a terminal. */
 bool init_ask_is_possible(void);
-/* Asks for a line and trims it; returns `fallback` if it is empty. Owned; NULL: the input ended. */
+/* Asks for a line and trims it; returns `fallback` if it is empty. Owned; NULL: end of input. */
 char *init_ask_line(const char *question, const char *fallback);
-/* The same without echo, of which nothing stays in memory but what is returned. Ctrl-C restores the
- * terminal and ends the program, as it does elsewhere. */
+/* The same without echo; only the returned copy stays in memory. Ctrl-C restores the terminal and
+ * ends the program, as usual. */
 char *init_ask_secret(const char *question);
-/* "y" or "n", or a word that begins like that; else `fallback`. */
+/* Accepts "y" or "n", or a word that begins with one; otherwise `fallback`. */
 bool init_ask_yes(const char *question, bool fallback);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Asks what the option table of a connector demands: its required options, and secrets that it can
- * use. Nothing here is about one connector. */
+ * Asks for the options of a connector according to its option table: required options, and usable
+ * secrets. Contains no code for a specific connector. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,9 +14,9 @@
 #include "conf/default_paths.h"
 #include "conf/options/plugin_options.h"
 
-/* ---- which one ---- */
+/* ---- choice of the connector ---- */
 
-/* It shows turns in a service, and perhaps people write to it there. */
+/* Whether the plugin shows turns in a service, where people may also write. */
 static bool init_connector_is_one(const struct loaded_plugin *l)
 {
     return l->plugin.chat || l->plugin.probe;
@@ -87,7 +87,8 @@ static void init_connector_set(struct init_plan *plan, const char *key, const ch
             arena_strdup(a, key), arena_strdup(a, value), arena_strdup(a, secret)};
 }
 
-/* "KEY=VALUE" of --set. A secret is a reference: everybody can read the command line. */
+/* Parses "KEY=VALUE" of --set. A secret must be a reference, because every user can read the
+ * command line. */
 static int init_connector_take(struct init_plan *plan, const char *word)
 {
     struct arena *const a = &plan->arena;
@@ -118,7 +119,7 @@ static const char *init_connector_get(const struct init_plan *plan, const char *
     return NULL;
 }
 
-/* Given, and not a false switch. */
+/* Whether the option is set, and not false. */
 static bool init_connector_is_set(const struct init_plan *plan, const char *key)
 {
     const char *const value = init_connector_get(plan, key);
@@ -134,7 +135,7 @@ static bool init_connector_names(const char *words, const char *key)
     return false;
 }
 
-/* By itself, or by an option that is set. */
+/* Whether the option is required, by itself or because of another option that is set. */
 static bool init_connector_requires(const struct init_plan *plan, const struct tc_option *o)
 {
     const struct tc_rule *rule = plan->connector->plugin.rules;
@@ -145,7 +146,8 @@ static bool init_connector_requires(const struct init_plan *plan, const struct t
     return o->flags & TC_REQUIRED;
 }
 
-/* One of the options of which exactly one is set, so it has a use of its own. */
+/* Whether exactly one of several options must be set and this is one of them; it is useful alone,
+ * then. */
 static bool init_connector_is_alternative(const struct tc_rule *rule, const char *key)
 {
     for (; rule && rule->key; rule++)
@@ -155,7 +157,8 @@ static bool init_connector_is_alternative(const struct tc_rule *rule, const char
     return false;
 }
 
-/* Required, or a secret that can be used without the HTTP server and on its own. */
+/* Whether to ask for the option: it is required, or a secret that works without the HTTP server and
+ * without other options. */
 static bool init_connector_wants(const struct init_plan *plan, const struct tc_option *o)
 {
     const struct loaded_plugin *const l = plan->connector;
@@ -170,7 +173,7 @@ static bool init_connector_wants(const struct init_plan *plan, const struct tc_o
     return wanted;
 }
 
-/* Another option is set, of which only one may be. */
+/* Whether another option excludes this one. */
 static bool init_connector_is_excluded(const struct init_plan *plan, const struct tc_option *o)
 {
     const struct tc_plugin *const plugin = &plan->connector->plugin;
@@ -187,7 +190,7 @@ static bool init_connector_is_excluded(const struct init_plan *plan, const struc
     return false;
 }
 
-/* TELEGRAM_TOKEN of the option token of telegram. */
+/* The name TELEGRAM_TOKEN for the option token of telegram. */
 static const char *init_connector_variable(struct init_plan *plan, const struct tc_option *o)
 {
     char *const name = arena_sprintf(&plan->arena, "%s_%s", plan->connector->plugin.name, o->key);
@@ -270,7 +273,7 @@ int init_connector_set_options(struct init_plan *plan)
     return status;
 }
 
-/* ---- what follows from them ---- */
+/* ---- derived settings ---- */
 
 static void init_connector_add_grants(struct init_plan *plan, const char *words)
 {
@@ -284,7 +287,7 @@ static void init_connector_add_grants(struct init_plan *plan, const char *words)
 void init_connector_apply_rules(struct init_plan *plan)
 {
     const struct tc_plugin *const plugin = plan->connector ? &plan->connector->plugin : NULL;
-    /* An older plugin cannot say. */
+    /* An older plugin does not declare its grants. */
     plan->grants = plugin && plugin->minor < 6 ? "submit cancel answer" : "";
     plan->serves = false;
     for (const struct tc_rule *rule = plugin ? plugin->rules : NULL; rule && rule->key; rule++) {
@@ -296,7 +299,7 @@ void init_connector_apply_rules(struct init_plan *plan)
     }
 }
 
-/* ---- who may write to it ---- */
+/* ---- permitted people ---- */
 
 int init_connector_set_people(struct init_plan *plan)
 {

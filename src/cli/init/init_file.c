@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the order of the steps, so that the path always has a whole file. */
+ * Replaces files in steps whose order ensures that the path always names a complete file. */
 #include "cli/init/init_file.h"
 
 #include <errno.h>
@@ -32,7 +32,7 @@ int init_file_make_directory(const char *path, struct tc_err *err)
 
 static int init_file_fill(const char *path, const char *text, size_t len, struct tc_err *err)
 {
-    unlink(path); /* what an interrupted run left */
+    unlink(path); /* left by an interrupted run */
     CLEANUP_FD const int fd =
         open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (fd < 0)
@@ -49,7 +49,7 @@ static int init_file_fill(const char *path, const char *text, size_t len, struct
     return fsync(fd) < 0 ? err_set_errno(err, errno, path, "cannot write") : 0;
 }
 
-/* Keeps the one that is there, if there is one. */
+/* Keeps the existing file as a backup. */
 static int init_file_keep_old(struct init_file *file, struct tc_err *err)
 {
     char *const old = xasprintf("%s.old", file->path);
@@ -70,7 +70,7 @@ static int init_file_place(struct init_file *file, const char *fresh, bool repla
 {
     if (replace && init_file_keep_old(file, err) < 0)
         return -1;
-    if (link(fresh, file->path) == 0) /* unlike rename(2), fails if there is one */
+    if (link(fresh, file->path) == 0) /* unlike rename(2), fails if the target exists */
         return 0;
     const int why = errno;
     if (file->old)

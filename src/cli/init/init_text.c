@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns what the configuration looks like. */
+ * Formats the configuration file. */
 #include <ctype.h>
 #include <string.h>
 
@@ -22,7 +22,7 @@ static void init_text_add_string(struct buf *out, const char *text)
     buf_add_char(out, '"');
 }
 
-/* An integer stays one. */
+/* Writes an integer without quotes. */
 static void init_text_add_id(struct buf *out, const char *id)
 {
     const char *const digits = id + (*id == '-');

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the way from a name to a program, and to what it says it is. */
+ * Resolves the name of a program, and runs it to print its version. */
 #include "cli/inspect/agent_program.h"
 
 #include <errno.h>
@@ -26,7 +26,7 @@
 extern char **environ;
 
 struct agent_version {
-    pid_t pid; /* and its group */
+    pid_t pid; /* and its process group */
     int out;
     int64_t deadline_ms;
 };
@@ -37,7 +37,8 @@ char *agent_program_find(const char *name)
     return executable_find(name, path ? path : "/usr/bin:/bin");
 }
 
-/* In a group of its own, so that it can be ended with what it starts. -1: it cannot be run. */
+/* Starts the program in its own process group, so that it can be ended with its children. -1: it
+ * cannot be started. */
 static pid_t agent_program_start(char *const *argv, char *const *env, int out)
 {
     posix_spawn_file_actions_t files;
@@ -55,7 +56,7 @@ static pid_t agent_program_start(char *const *argv, char *const *env, int out)
     return rc == 0 ? pid : -1;
 }
 
-/* Until the first line's end. */
+/* Reads up to the end of the first line. */
 static void agent_program_read_line(const struct agent_version *v, struct buf *line)
 {
     char piece[512];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns what counts as somebody who can answer. */
+ * Decides whether anybody can answer an agent's requests. */
 #include "cli/inspect/answerer_check.h"
 
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "dialect/dialect.h"
 #include "turn/agent_input.h"
 
-/* Claude Code asks its host only when it is told to. */
+/* Claude Code asks its host only with this option. */
 #define CLAUDE_ASKS "--permission-prompt-tool"
 
 static bool has_argument(char *const *args, const char *begin)
@@ -31,7 +31,7 @@ static bool may_answer(const struct conf_instance *inst)
            ((inst->allow && inst->allow[0]) || inst->chat.pairing);
 }
 
-/* The terminal is there for turncast run; a host that people write to has none, as a rule. */
+/* `turncast run` has a terminal; a host that people write to usually has none. */
 static bool is_served(const struct conf *conf)
 {
     for (size_t i = 0; i < conf->n_instances; i++)

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT
- * Whether what an agent asks would reach somebody who may answer, as far as the configuration
- * says. For turncast check and turncast doctor. Pure. */
+ * Whether requests of an agent would reach somebody who may answer, according to the configuration.
+ * For turncast check and turncast doctor. Pure. */
 #ifndef CLI_INSPECT_ANSWERER_CHECK_H
 #define CLI_INSPECT_ANSWERER_CHECK_H
 
 #include "conf/conf.h"
 
-/* Whether the agent can ask for approval, or put questions, that the host can answer. */
+/* Whether the agent can ask for approvals, or ask questions, that the host can answer. */
 bool answerer_check_agent_asks(const struct conf_agent *agent);
-/* Whether an instance or a key of the HTTP server may answer. */
+/* Whether an instance or an API key may answer. */
 bool answerer_check_exist(const struct conf *conf);
-/* The first instance in `to` of the rule that lacks the grant to answer; NULL: none. */
+/* The first instance in `to` of the rule without the grant to answer; NULL: none. */
 const char *answerer_check_missing(const struct conf *conf, const struct conf_rule *rule);
 
 #endif

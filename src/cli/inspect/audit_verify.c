@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Reads an audit log line by line, as it stands in the file, and follows its chain. */
+ * Reads an audit log line by line and verifies its hash chain. */
 #include "cli/inspect/audit_verify.h"
 
 #include <errno.h>
@@ -12,16 +12,17 @@
 #include "base/cleanup.h"
 #include "event/json/json_reader.h"
 
-/* The last member of every record, behind the bytes it covers: ,"hash":"<64 hex digits>"} */
+/* The last member of every record, behind the bytes that the hash covers: ,"hash":"<64 hex
+ * digits>"} */
 static const char hash_key[] = ",\"hash\":\"";
 #define HASH_LEN (sizeof hash_key - 1 + 64 + 2)
 
-/* What chains a record. */
+/* The members of a record that form the chain. */
 struct record {
     int64_t seq;
     struct str prev; /* hex, or absent */
     struct str type;
-    int64_t lost; /* what a record "turncast.audit.lost" counts */
+    int64_t lost; /* number of lost events in a record "turncast.audit.lost" */
 };
 
 static void hash_hex(struct str text, char hex[65])
@@ -56,7 +57,7 @@ static int64_t read_lost(struct str line)
     return json_reader_read_int(&j, &lost) && lost > 0 ? lost : 0;
 }
 
-/* false: not a record at all. */
+/* false: not a record. */
 static bool read_record(struct str line, struct record *r)
 {
     struct json j;
@@ -109,7 +110,7 @@ static int misplaced(const struct audit_verify_state *w, uint64_t wanted, uint64
     return broken(w, wanted, what);
 }
 
-/* Checks one line against itself, then against the one before. */
+/* Checks the hash of a record, then its link to the previous record. */
 static int check_line(struct audit_verify_state *w, struct str line)
 {
     struct audit_verify_report *r = w->report;
@@ -125,7 +126,7 @@ static int check_line(struct audit_verify_state *w, struct str line)
     if (first && seq == 1 && rec.prev.p)
         return broken(w, seq,
                       "is the first record but refers to a previous one (earlier file missing?)");
-    /* The one before holds by itself and is not the one that this record was written after. */
+    /* The previous record is valid by itself, but this record was written after another one. */
     if (!first && !str_is(rec.prev, r->head))
         return broken(w, r->last_seq, "was replaced: the hash in the next record does not match");
     if (first)
@@ -137,7 +138,7 @@ static int check_line(struct audit_verify_state *w, struct str line)
     return 0;
 }
 
-/* The lines of the buffer; what is left of it is the begin of one. */
+/* Checks the complete lines of the buffer; keeps an incomplete last line. */
 static int check_lines(struct audit_verify_state *w, struct buf *text)
 {
     size_t from = 0;

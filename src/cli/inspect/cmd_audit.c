@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * turncast audit verify: follows the hash chain of an audit log. */
+ * `turncast audit verify`: verifies the hash chain of an audit log. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -39,7 +39,7 @@ static void cmd_audit_print_report(const struct audit_verify_report *r, uint64_t
     puts(AUDIT_NOTE);
 }
 
-/* 0: the text is no sequence number. */
+/* 0: not a sequence number. */
 static uint64_t read_seq(const char *text)
 {
     char *end;

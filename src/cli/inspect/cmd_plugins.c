@@ -70,7 +70,7 @@ static bool cmd_plugins_is_listed(const struct conf *conf, const char *path)
     return false;
 }
 
-/* Files outside the plugin directories that instances name by their path, each once. */
+/* Lists files outside of the plugin directories that instances name by path, each once. */
 static void cmd_plugins_print_elsewhere(struct cmd_plugins_state *list)
 {
     const struct conf_instance *const all = list->conf->instances;
@@ -95,7 +95,7 @@ static int cmd_plugins_print_all(const struct conf *conf)
     return list.broken || list.files == 0 ? EXIT_USAGE : 0;
 }
 
-/* The name of a plugin, the path of its file, or the name of an instance that uses it. */
+/* `name`: a plugin, the path of a plugin file, or an instance that uses the plugin. */
 static struct loaded_plugin *cmd_plugins_find(const struct conf *conf, const char *name,
                                               struct tc_err *err)
 {

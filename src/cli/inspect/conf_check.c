@@ -39,7 +39,7 @@ static void conf_check_program(const struct conf_agent *a, const char *place,
 {
     const char *const name = conf_agent_program(a);
     CLEANUP_FREE char *program = name ? agent_program_find(name) : NULL;
-    if (name && !program) /* without a name that has been told */
+    if (name && !program) /* only files without a name that was listed before */
         findings_add(findings, FINDING_ERROR, place,
                      "agents.%s.%s: program \"%s\" not found or not executable; install it, or "
                      "write its full path",
@@ -60,7 +60,7 @@ static void conf_check_agent(const struct conf *conf, const struct conf_agent *a
     }
     if (a->command[0])
         agent_flags_check(conf, a, findings);
-    if (!conf_agent_runs_here(conf, a)) /* another host has the program */
+    if (!conf_agent_runs_here(conf, a)) /* the program is installed on another host */
         return;
     conf_check_program(a, place, findings);
     if (a->cwd && (stat(a->cwd, &st) < 0 || !S_ISDIR(st.st_mode)))
@@ -71,7 +71,7 @@ static void conf_check_agent(const struct conf *conf, const struct conf_agent *a
         findings_add_err(findings, FINDING_ERROR, &err);
 }
 
-/* What an agent asks, and nobody is there to answer, is denied after ask_timeout_s. */
+/* A request that nobody can answer is denied after ask_timeout_s. */
 static void conf_check_asking(const struct conf *conf, const struct conf_agent *a,
                               struct findings *findings)
 {
@@ -96,7 +96,7 @@ static void conf_check_asking(const struct conf *conf, const struct conf_agent *
 
 /* ---- instances ---- */
 
-/* What works, and is hardly meant. */
+/* Warns about valid settings that are probably mistakes. */
 static const char *conf_check_find_doubt(const struct conf_instance *inst)
 {
     const bool nobody = (!inst->allow || !inst->allow[0]) && !inst->chat.pairing;
@@ -154,7 +154,7 @@ int conf_check_isolation(const struct conf *conf, const struct conf_instance *in
     return findings->errors > before ? -1 : 0;
 }
 
-/* The file of a plugin that is named by its path; in the words of the host, with a remedy. */
+/* Checks a plugin file given by path; uses the host's error message, and adds a remedy. */
 static bool conf_check_plugin_file(const struct conf_instance *inst, const char *place,
                                    struct findings *findings)
 {
@@ -187,7 +187,7 @@ static void conf_check_instance(const struct conf *conf, const struct conf_insta
     loader_unref_plugin(l);
 }
 
-/* ---- all of it ---- */
+/* ---- whole configuration ---- */
 
 struct conf *conf_check_file(const char *path, struct findings *findings)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the JSON of check and doctor; turncast(1) documents it. */
+ * Formats findings of check and doctor as JSON, as documented in turncast(1). */
 #include "cli/inspect/finding_report.h"
 
 #include <stdio.h>

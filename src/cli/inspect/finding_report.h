@@ -8,7 +8,7 @@
 /* Prints one line per finding: "FILE:LINE: KEY: TEXT; REMEDY". */
 void finding_report_print_lines(const struct findings *findings);
 /* {"file", "ok", "warnings", "errors", "findings": [{"level", "file", "line", "key", "text",
- * "remedy"}]}; what a finding does not have is null, and so is `file` if there is none. */
+ * "remedy"}]}; missing parts of a finding are null, and `file` is null if there is none. */
 void finding_report_print_json(const struct findings *findings, const char *file);
 
 #endif

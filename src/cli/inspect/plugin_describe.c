@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Prints the constant that a plugin's file exports; runs nothing of it. */
+ * Prints the descriptor exported by a plugin file; runs no code of the plugin. */
 #include "cli/inspect/plugin_describe.h"
 
 #include <string.h>

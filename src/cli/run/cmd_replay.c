@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * turncast replay: a recorded stream through the same pipeline and to the same connectors. It
- * waits for slow ones, so that none loses anything. Each turn of the stream is a turn of its own;
- * --turn selects. */
+ * `turncast replay`: processes a recorded stream like the output of an agent, with the same
+ * connectors. Waits for slow connectors, so that they lose no events. Each turn of the stream
+ * becomes a turn; --turn selects. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -21,12 +21,14 @@
 #include "cli/run/visibility_args.h"
 #include "io/loop/line_splitter.h"
 
-#define CHUNK ((size_t)256 << 10) /* each read wakes who writes a full pipe */
-#define PIPE_SIZE (1 << 20)       /* who writes need not wait for each chunk */
-#define SLICE_MS 20       /* how long requests of connectors may wait for a recording's pace */
-#define PATIENCE_MS 10000 /* how long an instance that stands still is waited for */
-#define PAUSE_MS 200      /* silence behind an outcome: the turn is over, its stream may go on */
-#define SETTLE_MS 2000    /* silence behind an answer that is held: no background work reports */
+#define CHUNK ((size_t)256 << 10) /* each read wakes the writer of a full pipe */
+#define PIPE_SIZE (1 << 20)       /* large enough that the writer need not wait for each chunk */
+#define SLICE_MS 20               /* how long requests of connectors may delay a recording */
+#define PATIENCE_MS 10000         /* how long to wait for a connector that makes no progress */
+/* Silence after an outcome: the turn has ended, although its stream may continue. */
+#define PAUSE_MS 200
+/* Silence after an answer that waits for background work, which does not report. */
+#define SETTLE_MS 2000
 
 static const struct args_option rows[] = {
     ARG_PLUGIN,
@@ -50,18 +52,18 @@ struct replay {
     struct conf *conf;
     struct visibility visibility;
     int fd;
-    off_t start; /* of the recording in the file; -1: it cannot be read twice */
+    off_t start; /* offset of the recording in the file; -1: it cannot be read twice */
     struct stop_signal stop;
     struct oneshot_host host;
     struct turn *turn;
     struct replay_clock pace;
     int64_t began_ms;
     bool stopped;
-    uint64_t wanted;  /* the turn to cast; 0: all */
-    uint64_t n_turns; /* that have begun */
-    bool last;        /* the last one is wanted */
-    bool told;        /* the newest turn is cast */
-    bool has_error;   /* a turn that was cast ended in one */
+    uint64_t wanted;  /* number of the selected turn; 0: all */
+    uint64_t n_turns; /* number of turns that have started */
+    bool last;        /* --turn last */
+    bool told;        /* the newest turn is selected */
+    bool has_error;   /* a selected turn ended with an error */
 };
 
 static int read_selection(struct replay *r)
@@ -107,14 +109,15 @@ static int open_input(struct replay *r)
     else {
         r->start = S_ISREG(st.st_mode) ? lseek(r->fd, 0, SEEK_CUR) : -1;
         if (S_ISFIFO(st.st_mode))
-            fcntl(r->fd, F_SETPIPE_SZ, PIPE_SIZE); /* refused: then it is an ordinary pipe */
+            fcntl(r->fd, F_SETPIPE_SZ, PIPE_SIZE); /* may be refused: the pipe keeps its size
+                                                    * then */
         return 0;
     }
     command_conf_print_error(&err);
     return EXIT_USAGE;
 }
 
-/* A line on its way to the turn, when it is due. */
+/* Passes a line to the turn when it is due. */
 static void cmd_replay_on_line(void *ctx, const char *p, size_t len, bool complete)
 {
     struct replay *r = ctx;
@@ -139,7 +142,7 @@ static void cmd_replay_on_dropped(void *ctx, uint64_t bytes)
     turn_emit_notice(((struct replay *)ctx)->turn, "warn", "line_dropped", text);
 }
 
-/* Gives the chunk on: whole, or line by line at its pace. lines NULL: whole. */
+/* Passes the chunk on: whole, or line by line at the recorded pace. lines NULL: whole. */
 static void cmd_replay_give(struct replay *r, struct line_splitter *lines, const char *p, size_t n)
 {
     if (lines)
@@ -151,10 +154,10 @@ static void cmd_replay_give(struct replay *r, struct line_splitter *lines, const
 static bool is_readable(int fd)
 {
     struct pollfd p = {.fd = fd, .events = POLLIN};
-    return poll(&p, 1, 0) != 0; /* an error is read, too */
+    return poll(&p, 1, 0) != 0; /* read() reports the error */
 }
 
-/* Waits for input, or a signal. Meanwhile a turn ends that has told how. */
+/* Waits for input or a signal. Meanwhile, a turn that already has its outcome ends. */
 static void await_input(struct replay *r)
 {
     for (int64_t silent_ms = 0; !r->stopped; silent_ms += PAUSE_MS) {
@@ -169,7 +172,7 @@ static void await_input(struct replay *r)
     }
 }
 
-/* Reads to the end, or until a signal; -1: a read failed. */
+/* Reads to the end of input, or until a signal; -1: a read failed. */
 static int cmd_replay_pump(struct replay *r, struct line_splitter *lines)
 {
     CLEANUP_FREE char *chunk = xmalloc(CHUNK);
@@ -217,7 +220,7 @@ static void cmd_replay_end_turn(struct replay *r, int failed)
     turn_end_attempt(r->turn, &end, NULL);
 }
 
-/* --- the turns of the recording --- */
+/* ---- the turns of the recording ---- */
 
 static void cmd_replay_note_result(struct replay *r)
 {
@@ -245,7 +248,7 @@ static void cmd_replay_open_turn(struct replay *r)
         .ctx = r,
     };
     r->turn = turn_new(r->host.dispatch, &spec);
-    turn_flush_held(r->turn); /* a recording is never tried again */
+    turn_flush_held(r->turn); /* a replay is never retried */
 }
 
 static void cmd_replay_close_turn(struct replay *r, int failed)
@@ -256,7 +259,7 @@ static void cmd_replay_close_turn(struct replay *r, int failed)
     r->turn = NULL;
 }
 
-/* What comes through a pipe is put into a file that has no name, to be read twice. */
+/* Copies input from a pipe to an unnamed file, so that it can be read twice. */
 static int spool(struct replay *r)
 {
     CLEANUP_FREE char *chunk = xmalloc(CHUNK);
@@ -278,7 +281,7 @@ static int spool(struct replay *r)
     return n < 0 || lseek(fd, 0, SEEK_SET) < 0 ? -1 : 0;
 }
 
-/* Which one is the last is known when all have been read. */
+/* --turn last: reads the whole recording once to count its turns. */
 static int cmd_replay_find_last(struct replay *r)
 {
     if (r->start < 0 && spool(r) < 0)
@@ -345,7 +348,7 @@ static int start_and_cast(struct replay *r)
     stop_signal_fini(&r->stop);
     if (!started)
         return status;
-    /* What was asked for is what an instance writes. */
+    /* --format: adds an instance that writes the events to standard output. */
     if (oneshot_host_settle(&r->host) && status == 0)
         status = EXIT_TURN_ERROR;
     oneshot_host_stop(&r->host);

@@ -44,16 +44,16 @@ struct cmd_run_state {
     const struct conf_agent *agent;
     const struct dialect *dialect;
     struct visibility visibility;
-    struct buf message; /* as it goes to the agent */
+    struct buf message; /* prompt without slash tokens */
     struct oneshot_host host;
-    struct settings_worker *settings; /* NULL: the session is not looked up, nor kept */
+    struct settings_worker *settings; /* NULL: sessions are neither looked up nor stored */
     struct session_store *sessions;   /* the same */
-    struct buf session;               /* that is resumed; empty: a new one */
+    struct buf session;               /* session to resume; empty: a new one */
     struct turn *turn;
     struct request_turn *requests;
-    struct executor *executor; /* NULL: it has not begun */
-    int early;                 /* a signal that came before that; or 0 */
-    enum run_output_form form; /* what is printed at the end */
+    struct executor *executor; /* NULL: not started */
+    int early;                 /* a signal that arrived before the start; or 0 */
+    enum run_output_form form; /* result to print at the end */
     struct recorder recorder;
     bool kept; /* the turn is in the journal */
     bool ended, spawn_failed;
@@ -105,7 +105,8 @@ static const char *conversation_of(const struct cmd_run_state *r)
     return r->args->conversation ? r->args->conversation : "";
 }
 
-/* ---- the journal: the turn is on disk before it begins, its outcome before it is told ---- */
+/* ---- the journal: stores the turn before it starts, and the outcome before it is delivered
+ * ---- */
 
 static void cmd_run_look_for_end(const struct cmd_run_state *r)
 {
@@ -149,7 +150,7 @@ static void cmd_run_on_spawned(void *ctx, pid_t pid)
 
 /* ---- the session of the conversation ---- */
 
-/* A turn without a conversation, or without a state directory, has no session to go on with. */
+/* A turn without a conversation or a state directory has no session to resume. */
 static void open_sessions(struct cmd_run_state *r)
 {
     if (!r->args->conversation || !r->host.journal)
@@ -292,7 +293,7 @@ static void cmd_run_on_spent(void *ctx, enum journal_status status, const char *
         turn_set_spent(r->turn, text);
 }
 
-/* The option --session wins over what the conversation remembers. */
+/* The option --session overrides the stored session of the conversation. */
 static void find_session(struct cmd_run_state *r)
 {
     if (r->sessions && r->dialect && r->dialect->counts_session)
@@ -346,7 +347,8 @@ static int run_turn(struct cmd_run_state *r, struct buf *result)
         .ctx = r,
     };
     r->turn = turn_new(r->host.dispatch, &spec);
-    static const char *const askers[] = {"terminal"}; /* as the cli connector names its person */
+    static const char *const askers[] = {"terminal"}; /* the name that the cli connector gives to
+                                                       * its user */
     r->requests = request_turn_begin(r->host.requests, &(struct request_turn_spec){
                                                            .id = turn_id(r->turn),
                                                            .conversation = r->args->conversation,
@@ -399,7 +401,7 @@ static int start_and_run(struct cmd_run_state *r)
     return status;
 }
 
-/* Takes the tokens out of the message. True: nothing is left for the agent. */
+/* Removes slash tokens from the message. True: the message has nothing else. */
 static bool apply_tokens(struct cmd_run_state *r)
 {
     CLEANUP_BUF struct buf text = {0};
@@ -432,7 +434,8 @@ static int prepare_and_run(struct cmd_run_state *r)
 static int cmd_run_run(const struct args *args)
 {
     struct cmd_run_state r = {.args = args};
-    /* Its memory holds secrets, and its agent may be of the same user. */
+    /* Memory contains secrets, and the agent may run as the same user: disables core dumps and
+     * debuggers. */
     prctl(PR_SET_DUMPABLE, 0);
     if (!(r.conf = command_conf_load(args)))
         return EXIT_USAGE;

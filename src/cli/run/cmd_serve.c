@@ -22,18 +22,18 @@ static const struct args_option rows[] = {
     {0},
 };
 
-/* What a serving process has beside its server. */
+/* The parts of a serving process. */
 struct serving {
     const struct args *args;
     struct host *server;
     struct api_context *api;          /* or NULL */
-    struct api_context *operator_api; /* of the control socket; NULL: there is none */
+    struct api_context *operator_api; /* control socket; NULL: none */
     struct service_notify *notify;
-    bool taken;            /* by the reload that is under way */
-    struct tc_err failure; /* why it had nothing to do, or cannot go on */
+    bool taken;            /* set by the current reload */
+    struct tc_err failure; /* why the host could not start, or must stop */
 };
 
-#define END_MS 20000 /* what the host itself needs at its end, beside its turns */
+#define END_MS 20000 /* time that the host needs to shut down, in addition to that of its turns */
 
 static void on_end(void *arg, int signo)
 {
@@ -176,8 +176,8 @@ static int start_and_serve(const struct conf *conf, const struct args *args)
 
 static int cmd_serve_run(const struct args *args)
 {
-    /* Its memory holds tokens for as long as it lives: no core, nobody's debugger. Agents, which
-     * are programs of their own, are not concerned. */
+    /* Memory contains tokens: disables core dumps and debuggers for this process, but not for
+     * agents, which are separate programs. */
     prctl(PR_SET_DUMPABLE, 0);
     struct conf *const conf = command_conf_load(args);
     if (!conf)

@@ -10,7 +10,7 @@ static const struct args_option rows[] = {
     {0},
 };
 
-/* Without agents in the configuration every name is as good as another. */
+/* Without agents in the configuration, any name is accepted. */
 static const char *agent_name(const struct args *args, const struct conf *conf)
 {
     const struct conf_agent *agent = conf_agent_find(conf, args->agent);

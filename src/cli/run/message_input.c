@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the limits of a message. */
+ * Reads the message and checks its limits. */
 #include "cli/run/message_input.h"
 
 #include <string.h>

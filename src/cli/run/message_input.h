@@ -6,7 +6,8 @@
 #include "base/bytes/buf.h"
 #include "cli/args.h"
 
-/* 0, or the status to end with, which was told on stderr: it is empty, too long, not UTF-8. */
+/* 0, or the exit status; an error was printed on stderr: the message is empty, too long, or not
+ * UTF-8. */
 int message_input_read(struct buf *message, const char *operand, const struct cli_command *c);
 
 #endif

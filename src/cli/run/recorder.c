@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the two files of a recording. */
+ * Writes the two files of a recording. */
 #include "cli/run/recorder.h"
 
 #include <errno.h>
@@ -23,7 +23,7 @@ static void recorder_fail(struct recorder *r, const char *path)
     r->failed = true;
 }
 
-/* Readable by the user alone: what an agent prints may be confidential. */
+/* Mode 0600: the agent's output may be confidential. */
 static FILE *create_file(const char *path)
 {
     const int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns where the times of a recording come from. */
+ * Determines the times of a recording. */
 #include "cli/run/replay_clock.h"
 
 #include <math.h>
@@ -12,8 +12,8 @@
 #include "event/json/json_reader.h"
 
 #define META_MAX ((size_t)64 << 20)
-#define LINE_MS 50.0  /* between lines that say nothing of time */
-#define MS_SINCE 1e11 /* a unix time above it is in milliseconds */
+#define LINE_MS 50.0  /* interval between lines without a time */
+#define MS_SINCE 1e11 /* larger unix times are in milliseconds */
 
 char *replay_clock_meta_path(const char *recording)
 {
@@ -70,7 +70,7 @@ void replay_clock_init(struct replay_clock *p, double factor, const char *record
     CLEANUP_FREE char *path = replay_clock_meta_path(recording);
     load_meta(p, path);
     for (size_t i = p->n_recorded; i-- > 0;)
-        p->recorded[i] -= p->recorded[0]; /* the first goes last */
+        p->recorded[i] -= p->recorded[0]; /* the first line starts a new segment */
 }
 
 void replay_clock_fini(struct replay_clock *p)
@@ -79,7 +79,7 @@ void replay_clock_fini(struct replay_clock *p)
     p->recorded = NULL;
 }
 
-/* RFC 3339 in UTC ("2026-11-21T07:30:00.123Z") as unix milliseconds; negative: it is not. */
+/* RFC 3339 in UTC ("2026-11-21T07:30:00.123Z") as unix milliseconds; negative: invalid. */
 static double parse_date(struct str text)
 {
     char copy[40] = {0};
@@ -106,7 +106,7 @@ static void read_time(struct json *j, double *ms)
         *ms = number > MS_SINCE ? number : number * 1000;
 }
 
-/* Unix milliseconds that the line itself names; negative: none. */
+/* Unix milliseconds in the line itself; negative: none. */
 static double line_time(const char *line, size_t len)
 {
     struct json j;

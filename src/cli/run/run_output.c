@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the choice of the form, and the answer as text. */
+ * Chooses the output format, and formats the answer. */
 #include "cli/run/run_output.h"
 
 #include <stdlib.h>
@@ -19,7 +19,7 @@ static bool has_instance(const struct conf *conf, const char *plugin)
     return false;
 }
 
-/* Whether an instance already writes the events to standard output. */
+/* Whether an instance already writes events to standard output. */
 static bool prints_events(const struct conf *conf)
 {
     for (size_t i = 0; i < conf->n_instances; i++) {
@@ -73,7 +73,7 @@ int run_output_choose(enum run_output_form *form, const struct args *args, struc
     return -1;
 }
 
-/* Rendered for the terminal that standard output is. */
+/* Renders Markdown for the terminal on standard output. */
 static void append_rendered(struct buf *out, struct str markdown)
 {
     const char *const type = getenv("TERM"), *const no_color = getenv("NO_COLOR");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * A signalfd: no handler, no global, nothing to race with. */
+ * Implements stop_signal.h with a signalfd: no handler, no global variable, no race. */
 #include "cli/run/stop_signal.h"
 
 #include <limits.h>

@@ -10,15 +10,15 @@ struct stop_signal {
     int fd;
 };
 
-/* Whether the signal ends what is running: not SIGHUP when it was ignored at the start (nohup). */
+/* Whether the signal ends the command: not SIGHUP if it was ignored at the start (nohup). */
 bool stop_signal_is_enabled(int signo);
 
-/* Blocks the signals: call before threads start, which inherit that. */
+/* Blocks the signals. Call it before threads start, because they inherit the mask. */
 void stop_signal_init(struct stop_signal *s);
-/* The signals do again what they do by default: the next one ends the process. */
+/* Restores the default actions: the next signal ends the process. */
 void stop_signal_fini(struct stop_signal *s);
-/* Waits until a signal came (true), or `fd` can be read, or wait_ms passed (-1: no limit). fd may
- * be -1. */
+/* Waits until a signal arrives (true), `fd` is readable, or wait_ms have passed (-1: no limit). fd
+ * may be -1. */
 bool stop_signal_wait(const struct stop_signal *s, int fd, int64_t wait_ms);
 
 #endif

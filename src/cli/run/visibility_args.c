@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Each word is parsed as a message of its own, so that the wrong one can be named. */
+ * Parses each word as a separate message, so that an error names the invalid word. */
 #include "cli/run/visibility_args.h"
 
 #include <string.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * `turncast backup` and `turncast restore`: the state directory in one file. */
+ * `turncast backup` and `turncast restore`: write the state directory to one file, and restore
+ * it. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * `turncast usage`: what was used on a day, by whom, with the budgets of the configuration. */
+ * `turncast usage`: usage of a day by scope, with the budgets of the configuration. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -24,7 +24,7 @@ static const struct args_option rows[] = {
 
 struct usage_listing {
     const struct conf *conf;
-    struct buf json; /* members of the array; of --json */
+    struct buf json; /* members of the JSON array, for --json */
     bool wants_json;
     size_t n;
 };
@@ -98,7 +98,7 @@ static void usage_print_end(const struct usage_listing *l, int64_t day)
         puts("No turn has ended on that day.");
 }
 
-/* A state that was never made has no sums; nothing is made to say so. */
+/* A missing state has no usage, and none is created. */
 static int usage_list(struct usage_listing *l, int64_t day)
 {
     CLEANUP_FREE char *file = xasprintf("%s/state.db", l->conf->state_dir);
@@ -116,7 +116,7 @@ static int usage_list(struct usage_listing *l, int64_t day)
     return status == JOURNAL_DONE ? 0 : EXIT_USAGE;
 }
 
-/* "2026-11-27" as 20261127; negative: it is none. */
+/* "2026-11-27" as 20261127; negative: invalid. */
 static int64_t usage_parse_day(const char *text)
 {
     int year, month, day, end = 0;

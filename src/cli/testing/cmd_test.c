@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * `turncast test`: plays scripts, or a recorded turn, to a connector, without host and network. It
- * finds and checks the connector; the helper program turncast-script does the rest. */
+ * `turncast test`: plays scripts, or a recorded turn, to a connector, without host and network.
+ * This command finds and checks the connector; the helper program turncast-script does the rest. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +25,7 @@ static const struct args_option rows[] = {
     {0},
 };
 
-/* argv of the helper; its texts are in the arena. */
+/* argv of the helper program; texts are in the arena. */
 struct test_command {
     struct conf *conf;
     struct arena arena;
@@ -53,7 +53,7 @@ static int cmd_test_fail(const struct tc_err *err)
     return EXIT_USAGE;
 }
 
-/* A plugin's name has no slash, and no word of a command line ends in .so. */
+/* A word without a slash and without .so at its end is the name of a plugin. */
 static bool cmd_test_is_program(const char *word)
 {
     const size_t n = strcspn(word, ",");
@@ -61,7 +61,7 @@ static bool cmd_test_is_program(const char *word)
     return !is_file && (strchr(word, ' ') || strchr(word, '/'));
 }
 
-/* The connector may run it in another directory. */
+/* Makes the path absolute, because the connector may run in another directory. */
 static char *cmd_test_make_absolute(const char *command)
 {
     const size_t n = strcspn(command, " ");
@@ -78,7 +78,7 @@ static int cmd_test_check_program(const char *command, struct tc_err *err)
     return err_set_errno(err, errno, program, "cannot execute");
 }
 
-/* Programs are run by a connector. */
+/* The connector exec runs programs. */
 static int cmd_test_add_program(struct test_command *t, const char *word, struct tc_err *err)
 {
     CLEANUP_FREE char *command = cmd_test_make_absolute(word);
@@ -95,7 +95,7 @@ static int cmd_test_add_program(struct test_command *t, const char *word, struct
     return 0;
 }
 
-/* NAME|FILE.so[,KEY=VALUE]... */
+/* Parses NAME|FILE.so[,KEY=VALUE]... */
 static int cmd_test_add_plugin(struct test_command *t, const char *word, struct tc_err *err)
 {
     conf_remove_instances(t->conf);

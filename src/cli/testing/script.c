@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Reads scripts and runs each test on a fake host of its own. */
+ * Parses scripts, and runs each test on a separate fake host. */
 #include "cli/testing/script.h"
 
 #include <errno.h>
@@ -26,7 +26,7 @@ void script_fail(struct script *s, const char *fmt, ...)
     s->why = buf_steal(&text);
 }
 
-/* The lines of a file; one that begins with a blank goes on with the one before it. */
+/* The lines of a file; a line that begins with a blank continues the previous one. */
 struct script_lines {
     struct script_line {
         char *text;
@@ -93,7 +93,7 @@ static bool script_is_option(const struct script_line *l)
     return strncmp(l->text, "option ", 7) == 0;
 }
 
-/* The next title, or the end. */
+/* The next test title, or the end. */
 static size_t script_find_title(const struct script_lines *l, size_t at)
 {
     while (at < l->count && !script_is_title(&l->at[at]))
@@ -114,7 +114,7 @@ static void script_run_line(struct script *s, const struct script_line *l)
         script_fail(s, "%s", s->host->faults.p);
 }
 
-/* Those before the first test and those of this one; options come before the instance. */
+/* The lines before the first test and those of this test; options are moved before the instance. */
 static void script_run_lines(struct script *s, const struct script_lines *l, const size_t *ranges,
                              bool options)
 {
@@ -151,7 +151,7 @@ static void script_end(struct script *s, const char *title)
     arena_fini(&s->texts);
 }
 
-/* A test of a file: what is before the first one, and its own lines. */
+/* Runs one test of a file: the lines before the first test, then its own. */
 struct script_test {
     const struct script_subject *subject;
     const char *path;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * Scripts: what a connector must do, as text. Each test of a script runs the real connector on a
- * fake host (fake_host.h) whose clock, service, people and agent are the script's. The notation is
- * described in turncast-test(7).
+ * Test scripts for connectors. Each test of a script runs the real connector on a fake host
+ * (fake_host.h); the script plays clock, service, people and agent. The notation is described in
+ * turncast-test(7).
  *
- * A line that begins with a blank goes on with the line before it; # begins a comment line. What
- * stands before the first test is done at the beginning of each one. At each step all that the
- * connector has done must have been named by the lines since the step before: requests, warnings,
- * submits, frames, dead letters.
+ * A line that begins with a blank continues the previous line; # begins a comment line. Lines
+ * before the first test are executed at the beginning of each test. Before each step, the lines
+ * since the previous step must have named everything that the connector has done: requests,
+ * warnings, submits, frames, dead letters.
  *
  *   = R9: title               a test: one result; a host of its own
  *   option KEY VALUE          of the instance; taken first, wherever it stands
@@ -69,17 +69,17 @@
 #include "cli/testing/fake/output_capture.h"
 #include "cli/testing/test_report.h"
 
-/* What is tested, and where that is told. */
+/* A connector under test, and where to report results. */
 struct script_subject {
     const char *module;                /* path of the connector */
     const struct fake_option *options; /* for all tests; those of a script replace them */
     size_t option_count;
     struct output_capture *output;
     struct test_report *report;
-    void (*begin)(void); /* before each test; or NULL */
+    void (*begin)(void); /* called before each test; or NULL */
 };
 
-/* Runs each test of a script, one result each. -1 with err: it cannot be read, or has none. */
+/* Runs each test of a script, one result each. -1 with err: it cannot be read, or has no test. */
 int script_run(const struct script_subject *subject, const char *path,
                struct tc_err *err) MUST_CHECK;
 

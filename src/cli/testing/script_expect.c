@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The words of a script that name what a step must have led to, one function for each. */
+ * The script words that check the effects of a step, one function for each. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,7 +21,7 @@ static bool script_find_act(struct script *s, enum fake_note note, int level, co
     return false;
 }
 
-/* Takes the first act that fits; a program is waited for. */
+/* Takes the first matching action; waits for a program. */
 static bool script_take_act(struct script *s, enum fake_note note, int level, const char *text)
 {
     int64_t left_ms = FAKE_PATIENCE_MS;
@@ -80,7 +80,7 @@ static bool script_check_value(const struct fake_request *r, const char *key, si
     return false;
 }
 
-/* `name` begins the reason of a failure; `got` is taken over. */
+/* `name` is the start of the failure reason; takes ownership of `got`. */
 static void script_check_json(struct script *s, const char *name, const char *text, json_t *got)
 {
     CLEANUP_BUF struct buf why = {0};
@@ -270,7 +270,8 @@ static void script_do_remember(struct script *s, char *rest)
         }
 }
 
-/* "stored KEY TEXT": the text contains it; "stored KEY": it is there, or "-", not any more. */
+/* "stored KEY TEXT": the stored text contains TEXT; "stored KEY": a text is stored; TEXT "-": none
+ * is stored. */
 static void script_do_stored(struct script *s, char *rest)
 {
     int64_t left_ms = FAKE_PATIENCE_MS;
@@ -286,7 +287,7 @@ static void script_do_stored(struct script *s, char *rest)
     }
 }
 
-/* What the connector has written to its standard output; what comes before it needs no name. */
+/* Checks the connector's standard output; earlier output needs no line. */
 static void script_do_print(struct script *s, char *rest)
 {
     json_t *const json = *script_tail(rest) == '"' ? script_parse_json(s, rest) : NULL;

@@ -8,21 +8,21 @@
 #include "cli/testing/script.h"
 #include "cli/testing/test_process.h"
 
-/* One test. */
+/* State of one test. */
 struct script {
     const struct script_subject *subject;
     struct test_progress *progress;
     const char *path;
-    struct fake_host *host; /* of the running test; NULL until its first step */
+    struct fake_host *host; /* host of the running test; NULL until its first step */
     int line;
-    char *why;    /* the test has failed: the first reason */
-    bool refused; /* the options are, as was expected */
+    char *why;    /* first reason why the test has failed */
+    bool refused; /* the options were rejected, as expected */
     struct arena texts;
     struct fake_option options[FAKE_OPTIONS_MAX];
     size_t option_count;
-    struct fake_request *last; /* named by the last ">" */
-    struct tc_verdict verdict; /* of the last answer */
-    struct tc_answer answer;   /* to the last hit */
+    struct fake_request *last; /* request named by the last ">" */
+    struct tc_verdict verdict; /* decision about the last response */
+    struct tc_answer answer;   /* response to the last hit */
 };
 
 void script_fail(struct script *s, const char *fmt, ...)
@@ -30,14 +30,14 @@ void script_fail(struct script *s, const char *fmt, ...)
 /* One line without its newline: its first word and the rest. */
 void script_step(struct script *s, const char *verb, char *rest);
 
-/* A word has the host; it may change the rest. */
+/* Executes a word; may change the rest. */
 typedef void script_word_fn(struct script *s, char *rest);
-/* script_expect.c; NULL: none. */
+/* script_expect.c; NULL: unknown word. */
 script_word_fn *script_find_expectation(const char *verb);
 
-/* For the words: the next one, or ""; what is left, or ""; one JSON value at the beginning of
- * *rest, which is then what follows it, or NULL; all of the text as one; the host, which is made
- * when it is first asked for, NULL: it cannot be. */
+/* Parsing for words: the next word, or ""; the rest, or ""; one JSON value at the beginning of
+ * *rest, which then points behind it, or NULL; the whole text as one value; the host, created on
+ * first use, NULL: it cannot be created. */
 char *script_word(char **rest);
 const char *script_tail(const char *rest);
 json_t *script_take_json(struct script *s, char **rest);

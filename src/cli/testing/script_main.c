@@ -49,7 +49,7 @@ static void script_main_read_options(struct script_program *p, int argc, char **
     p->subject.begin = fixed_random_reset;
 }
 
-/* A script that cannot be read, or has no test, counts as a failed test with the reason. */
+/* A script that is unreadable or has no test counts as a failed test with the reason. */
 static void script_main_refuse(struct script_program *p, const char *what, const struct tc_err *err)
 {
     test_report_result(p->subject.report, false, what);

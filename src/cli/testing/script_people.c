@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The words of a script that promise what people and their rights answer. */
+ * The script words that define results of people and permissions. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,7 +27,7 @@ static void script_add_promise(struct script *s, struct fake_promise p)
     **end = p;
 }
 
-/* JSON = RESULT [TURN [ANSWER]] */
+/* Parses JSON = RESULT [TURN [ANSWER]] */
 static void script_promise_call(struct script *s, const char *call, char *rest)
 {
     json_t *const want = script_take_json(s, &rest);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The words of a script that set a test up or do something, one function for each. */
+ * The script words that prepare a test or perform a step, one function for each. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -57,7 +57,7 @@ struct fake_host *script_get_host(struct script *s)
     return s->host;
 }
 
-/* ---- the step before is over ---- */
+/* ---- end of the previous step ---- */
 
 static void script_report_act(struct script *s, const struct fake_act *a)
 {
@@ -84,7 +84,7 @@ static void script_check_over(struct script *s)
     }
 }
 
-/* Before a step: what is promised for it is no leftover. */
+/* Before a step: promises made for it are not leftovers. */
 static void script_begin_step(struct script *s)
 {
     struct fake_promise *const promised = s->host ? s->host->promises : NULL;
@@ -107,7 +107,7 @@ static void script_end_step(struct script *s)
 
 /* ---- set-up ---- */
 
-/* One given again, on the command line or before the first test, is replaced. */
+/* A repeated option replaces one from the command line or from before the first test. */
 static void script_do_option(struct script *s, char *rest)
 {
     const char *const key = script_word(&rest);
@@ -157,7 +157,7 @@ static void script_do_loud(struct script *s, char *rest)
     }
 }
 
-/* The options are wrong, so that no instance is made of them. */
+/* Expects that the options are rejected and no instance starts. */
 static void script_do_refused(struct script *s, const char *wanted)
 {
     struct tc_err err = {0};
@@ -185,7 +185,7 @@ static void script_do_restart(struct script *s, char *rest)
         script_fail(s, "init failed");
 }
 
-/* ---- what comes in ---- */
+/* ---- steps ---- */
 
 static void script_do_turn(struct script *s, char *rest)
 {
@@ -259,7 +259,7 @@ static bool script_is_word(const char *rest, const char *word)
     return script_begins_with(rest, word) && (rest[n] == ' ' || !rest[n]);
 }
 
-/* Not the label of a request. */
+/* Checks that the word is not the label of a request. */
 static bool script_is_result(const char *rest)
 {
     return script_is_word(rest, "unsent") || script_is_word(rest, "lost") ||
@@ -339,7 +339,7 @@ static void script_do_frame(struct script *s, char *rest)
     script_end_step(s);
 }
 
-/* FILE is relative to the folder of the script. */
+/* FILE is relative to the directory of the script. */
 static void script_do_play(struct script *s, char *rest)
 {
     const char *const id = script_word(&rest), *const file = script_tail(rest);

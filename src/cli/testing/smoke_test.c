@@ -13,7 +13,7 @@
 
 #define TITLE "a recorded turn"
 #define TURN "turn-1"
-#define METHODS 16 /* that are told apart */
+#define METHODS 16 /* number of distinguished requests */
 #define PATIENCE_MS 60000
 #define OUTPUT_MAX 4096
 
@@ -38,7 +38,7 @@ static void smoke_test_count(struct smoke_test *t, const char *method)
     t->methods[i].count++;
 }
 
-/* All that goes out within a minute, or until the turn is over. */
+/* Answers all requests of the next minute, or until the turn has ended. */
 static void smoke_test_answer_all(struct smoke_test *t)
 {
     for (int64_t ms = 0; ms < PATIENCE_MS && !t->host->faults.len; ms += 1000) {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * The test of a connector that has no script: a recorded turn is played to it, each of its requests
- * is answered with 200 and {}, and what it did is told. */
+ * Test of a connector without a script: plays a recorded turn, answers each request with 200 and
+ * {}, and reports the connector's actions. */
 #ifndef CLI_TESTING_SMOKE_TEST_H
 #define CLI_TESTING_SMOKE_TEST_H
 
 #include "cli/testing/script.h"
 
-/* One result: a callback that fails, or a service that is called wrongly, is a failure. */
+/* Reports one result: failing callbacks and invalid requests are failures. */
 void smoke_test_run(const struct script_subject *subject, const char *recording);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Forks for each test and judges how its process ended. */
+ * Forks for each test, and evaluates the exit of the process. */
 #include "cli/testing/test_process.h"
 
 #include <errno.h>
@@ -15,9 +15,9 @@
 #include "base/cleanup.h"
 
 #define PATIENCE_S 60
-enum { TEST_FAILED = 10 }; /* status of the process; 0: it passed */
+enum { TEST_FAILED = 10 }; /* exit status of the process; 0: passed */
 
-/* exit, not _exit: a sanitizer looks for leaks then. */
+/* exit, not _exit, so that a sanitizer looks for leaks. */
 __attribute__((__noreturn__)) static void
 test_process_become(struct test_report *report,
                     void (*test)(void *arg, struct test_progress *progress), void *arg,
@@ -54,7 +54,7 @@ static void test_process_tell_end(struct test_report *report, const char *path, 
         test_report_note(report, "log: error: %s", progress->error);
 }
 
-/* The results that the process printed are counted here, too. */
+/* Adds the results that the process printed to the totals. */
 static void test_process_count(struct test_report *report, const char *title, const char *path,
                                int status, const struct test_progress *progress)
 {

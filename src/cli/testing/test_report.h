@@ -7,16 +7,16 @@
 #include <stdio.h>
 
 struct test_report {
-    FILE *out; /* line by line, so that a crash keeps what was told before it */
+    FILE *out; /* line-buffered, so that earlier output survives a crash */
     unsigned run, failed;
 };
 
-/* One result. What could be read as a directive in the title is escaped. */
+/* One result. Escapes a title that contains a TAP directive. */
 void test_report_result(struct test_report *r, bool success, const char *title);
 /* Comment lines. */
 void test_report_note(struct test_report *r, const char *fmt, ...)
     __attribute__((__format__(__printf__, 2, 3)));
-/* The plan. 0, or 1: a test has failed. */
+/* Prints the plan. 0; 1 if a test has failed. */
 int test_report_finish(const struct test_report *r);
 
 #endif

@@ -19,7 +19,8 @@ static const struct args_option rows[] = {
     {0, ARG_FLAG, "json", NULL, offsetof(struct args, json), "print one JSON object"},
     {0}};
 
-/* A line is seen while the next thing is looked at, and no child repeats it. */
+/* Flushes each line, so that it is visible during the next check and no child process prints it
+ * again. */
 static void cmd_doctor_print(const struct doctor *d, const char *before, const char *text)
 {
     CLEANUP_BUF struct buf masked = {0};

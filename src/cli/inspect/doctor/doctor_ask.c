@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Asks everything outside of this process, each with a time limit: the programs of agents and the
- * services of instances all at once, before anything of them is told. */
+ * Checks that need other processes and the network, each with a time limit: the programs of agents
+ * and the services of instances run in parallel before any result is printed. */
 #include <errno.h>
 #include <fcntl.h>
 #include <netdb.h>
@@ -18,7 +18,7 @@
 
 #define PROXY_MS 3000
 
-/* By the program that would be its process. */
+/* Uses the program that would become the agent's process. */
 static struct agent_version *doctor_ask_remote(const struct conf_agent *a)
 {
     struct tc_err err = {0};
@@ -89,7 +89,7 @@ void doctor_end_asking(struct doctor *d)
 
 /* ---- the server of the store ---- */
 
-/* Of the hosts that use the locks of conversations there; -1: scripts are refused. */
+/* Number of hosts that use the conversation locks there; -1: scripts are refused. */
 static int doctor_list_hosts(struct redis_client *redis, const char *prefix, struct buf *names,
                              size_t *n, struct tc_err *err)
 {
@@ -109,7 +109,7 @@ static int doctor_list_hosts(struct redis_client *redis, const char *prefix, str
     return rc;
 }
 
-/* Whether hosts that share it can keep a conversation from running twice. */
+/* Whether the hosts that share the server can prevent a conversation from running twice. */
 static void doctor_look_at_locks(struct doctor *d, struct redis_client *redis)
 {
     const struct conf_store *const s = &d->conf->store;
@@ -178,7 +178,7 @@ static int doctor_ask_connect(const struct addrinfo *at)
     return getsockopt(fd, SOL_SOCKET, SO_ERROR, &why, &len) < 0 ? errno : why;
 }
 
-/* Of an URL with a port, as the configuration demands. NULL, or why it cannot be reached. */
+/* The URL has a port, as the configuration requires. NULL, or why the proxy cannot be reached. */
 static const char *doctor_ask_host(const char *host, const char *port)
 {
     const struct addrinfo hints = {.ai_socktype = SOCK_STREAM};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Asks the NATS servers of the bus: whether they can be reached, store messages, and have streams
- * that can be used. */
+ * Tests the NATS servers of the bus: whether they can be reached, store messages, and have usable
+ * streams. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,7 +51,7 @@ static void doctor_bus_on_reply(void *ctx, enum nats_client_result result,
         buf_add(&b->reply, m->data.p, m->data.len);
 }
 
-/* False: there is no reply. */
+/* False: no reply. */
 static bool doctor_bus_ask(struct doctor_bus *b, const char *subject)
 {
     b->is_answered = false;
@@ -75,7 +75,7 @@ static void doctor_bus_judge_stream(struct doctor *d, const char *name, enum bus
     }
 }
 
-/* A stream that is not there is created by the first host. */
+/* A missing stream is created by the first host. */
 static void doctor_bus_look_at_stream(struct doctor *d, struct doctor_bus *b,
                                       enum bus_stream stream)
 {

@@ -31,7 +31,7 @@ static bool stands_there(const char *secret)
     return strncmp(secret, "env:", 4) != 0 && strncmp(secret, "file:", 5) != 0;
 }
 
-/* A secret that stands in a file which others read is none. */
+/* A secret in a file that other users can read is not protected. */
 static void look_at_secret(struct doctor *d, const char *name, const char *key, const char *value,
                            const char *file)
 {
@@ -50,7 +50,7 @@ static void look_at_keys(struct doctor *d)
                        d->conf->http.keys[i].file);
 }
 
-/* Tells them and forgets them. */
+/* Prints and clears the findings. */
 static void report_findings(struct doctor *d, const char *name, struct findings *findings,
                             const char *remedy)
 {
@@ -85,7 +85,7 @@ bool doctor_read_conf(struct doctor *d, const char *path)
         conf_unref(d->conf);
         findings_fini(&findings);
         findings = (struct findings){0};
-        conf_unref(conf_check_file(path, &findings)); /* with what plugins find wrong */
+        conf_unref(conf_check_file(path, &findings)); /* including errors found by plugins */
         d->conf = NULL;
         report_findings(d, "configuration", &findings, "see turncast.conf(5)");
         return false;
@@ -97,7 +97,7 @@ bool doctor_read_conf(struct doctor *d, const char *path)
 
 /* ---- agents ---- */
 
-/* Of the programs whose ways to log in are known. */
+/* Login state of programs whose login methods are known. */
 static void look_at_login(struct doctor *d, const char *name, const struct conf_agent *a)
 {
     const struct agent_kind *const kind = agent_login_kind_of(a);
@@ -112,7 +112,7 @@ static void look_at_login(struct doctor *d, const char *name, const struct conf_
     doctor_suggest(d, "%s, or set %s and name it in env_pass", kind->login, kind->variables[0]);
 }
 
-/* An agent whose events come from elsewhere, and which has no program. */
+/* Checks an agent without a program, whose events come from a service or Redis. */
 static void look_at_transport(struct doctor *d, const struct conf_agent *a,
                               struct doctor_agent *asked)
 {
@@ -225,7 +225,7 @@ static void look_at_options(struct doctor *d, const char *name, const struct con
     doctor_suggest(d, "add allow = (ID, ...) to the instance at %s", place);
 }
 
-/* It makes requests, or is asked by others. */
+/* Whether the plugin makes requests, or receives them. */
 static bool speaks_to_a_service(const struct loaded_plugin *l)
 {
     static const unsigned callbacks[] = {DESCRIPTOR_ON_REPLY, DESCRIPTOR_ON_HIT,
@@ -236,7 +236,8 @@ static bool speaks_to_a_service(const struct loaded_plugin *l)
     return l->plugin.flags & TC_DELIVERS;
 }
 
-/* What reads what strangers write should be able to harm itself only. */
+/* A connector that parses input of strangers should be isolated, so that an exploit harms only
+ * itself. */
 static void doctor_conf_look_at_isolation(struct doctor *d, const char *name,
                                           const struct conf_instance *inst,
                                           const struct loaded_plugin *l)
@@ -250,7 +251,7 @@ static void doctor_conf_look_at_isolation(struct doctor *d, const char *name,
     doctor_suggest(d, "remove isolation = \"thread\" at %s", place);
 }
 
-/* A rule has something asked there, whatever its scope. */
+/* Whether a rule sends requests to the instance, whatever its scope. */
 static bool doctor_conf_asks_at(const struct conf *conf, const struct conf_instance *inst)
 {
     for (size_t i = 0; i < conf->n_agents; i++)
@@ -274,7 +275,7 @@ static void look_at_scope(struct doctor *d, const char *name, const struct conf_
     doctor_suggest(d, "set turns = \"all\", or change agents or conversations, at %s", place);
 }
 
-/* What it said of the credentials. */
+/* Prints the result of the credentials' test. */
 static void look_at_service(struct doctor *d, const char *name, struct service_probe *probe)
 {
     if (!probe)

@@ -26,7 +26,7 @@
 
 #define DISK_WARN ((uint64_t)200 << 20)
 #define DISK_FAIL ((uint64_t)20 << 20)
-#define BUILT_AFTER 1767225600 /* 2026: a clock before that is wrong */
+#define BUILT_AFTER 1767225600 /* 2026: an earlier time means that the clock is wrong */
 #define FILES_WANTED 4096
 
 /* ---- the host ---- */
@@ -77,7 +77,7 @@ static void look_at_letters(struct doctor *d)
     journal_close(j);
 }
 
-/* The lock is a host's, or it is taken and given back as it was. */
+/* The lock is held by a host; otherwise takes it and releases it unchanged. */
 static void look_at_lock(struct doctor *d)
 {
     struct tc_err err = {0};
@@ -97,7 +97,7 @@ static void look_at_lock(struct doctor *d)
     store_dir_fini(&dir, !dir.unclean);
 }
 
-/* The folder, or the first above that is there. Owned. */
+/* The directory, or its nearest existing parent. Owned. */
 static char *existing_above(const char *path)
 {
     char *const at = xstrdup(path);
@@ -145,7 +145,7 @@ void doctor_look_at_state(struct doctor *d)
 
 /* ---- HTTP ---- */
 
-/* Whether the address could be listened at. */
+/* Whether the host could listen at the address. */
 static bool is_free(const char *listen)
 {
     const char *const colon = strrchr(listen, ':');

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the table of the arguments, by program and dialect. */
+ * Table of required and harmful arguments, by program and dialect. */
 #include "cli/inspect/probe/agent_flags.h"
 
 #include <stdlib.h>
@@ -9,20 +9,20 @@
 #include "base/cleanup.h"
 #include "cli/inspect/probe/agent_login.h"
 
-/* What is wrong about an argument. */
+/* Kinds of problems of an argument. */
 enum agent_flag_rule {
-    FLAG_WANTED, /* it is missing, under both names */
-    FLAG_VALUE,  /* it is missing, or has another value */
-    FLAG_HARMS,  /* it is there */
-    FLAG_ROOT,   /* it is there, for root without IS_SANDBOX */
+    FLAG_WANTED, /* missing, under both names */
+    FLAG_VALUE,  /* missing, or with another value */
+    FLAG_HARMS,  /* present */
+    FLAG_ROOT,   /* present, for root without IS_SANDBOX */
 };
 
 struct agent_flag {
     const char *program, *dialect;
     enum agent_flag_rule rule;
-    const char *name, *other; /* two names of it; other may be NULL */
-    const char *value;        /* of FLAG_VALUE */
-    const char *text;         /* what is wrong; what to do */
+    const char *name, *other; /* two names of the argument; other may be NULL */
+    const char *value;        /* for FLAG_VALUE */
+    const char *text;         /* text: the problem; remedy: what to do */
 };
 
 #define NO_STREAM "prints no event stream; add "
@@ -62,8 +62,7 @@ static const struct agent_flag agent_flags[] = {
 };
 #define N_FLAGS (sizeof agent_flags / sizeof *agent_flags)
 
-/* The value behind "NAME=", or the argument behind NAME ("" behind the last); NULL: it is not
- * there. */
+/* The value behind "NAME=", or the argument behind NAME ("" if it is the last); NULL: absent. */
 static const char *agent_flags_find(char *const *args, const char *name)
 {
     const size_t len = name ? strlen(name) : 0;

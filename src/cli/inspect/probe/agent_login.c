@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the table of the programs. */
+ * Table of the programs and their login methods. */
 #include "cli/inspect/probe/agent_login.h"
 
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 
 #define WORDS(...) ((const char *const[]){__VA_ARGS__, NULL})
 
-/* As tried with the versions that the definitions name. */
+/* Tested with the program versions that the definitions name. */
 static const struct agent_kind agent_kinds[] = {
     {"claude", "agents/claude.conf",
      WORDS("ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN", "ANTHROPIC_AUTH_TOKEN"),
@@ -53,7 +53,7 @@ const struct agent_kind *agent_login_kind_of(const struct conf_agent *agent)
     return NULL;
 }
 
-/* Of "NAME=value"; NULL: it is not set, or empty. */
+/* The value of "NAME=value"; NULL: unset or empty. */
 static const char *agent_login_get(char *const *env, const char *name, size_t len)
 {
     for (; *env; env++)
@@ -62,7 +62,7 @@ static const char *agent_login_get(char *const *env, const char *name, size_t le
     return NULL;
 }
 
-/* Owned; NULL: there is no such place. */
+/* Path of the candidate; owned; NULL: not applicable. */
 static char *agent_login_file(char *const *env, const char *file)
 {
     const char *const home = agent_login_get(env, "HOME", strlen("HOME"));

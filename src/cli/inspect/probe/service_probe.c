@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the requests, and how an answer is judged. */
+ * Sends the probe requests and evaluates the responses. */
 #include "cli/inspect/probe/service_probe.h"
 
 #include <stdlib.h>
@@ -14,27 +14,27 @@
 #include "plugin/outbox/outbox_expand.h"
 #include "text/text_clean.h"
 
-#define SHOWN_MAX ((size_t)200) /* bytes of a text of the service */
+#define SHOWN_MAX ((size_t)200) /* longest text of a service that is kept */
 #define OPTION "{option:"
 #define HEADERS_MAX ((size_t)64)
 
-/* One question and what came of it. */
+/* A probe of one instance, and its result. */
 struct service_probe {
     struct service_probe *next;
     const struct conf *conf;
     const struct tc_probe *probe;
     const struct conf_instance *inst;
     const struct tc_option *options;
-    void *values; /* of the options */
+    void *values; /* values of the options */
     struct arena arena;
-    const char *why;    /* it cannot be asked; or NULL */
-    char *host;         /* that is asked, with its port */
-    bool is_mail;       /* a mail server is asked */
-    bool done, is_json; /* a reply came; it has an object */
-    bool is_proved;     /* which says that the credentials are valid */
+    const char *why;    /* why no request can be sent; or NULL */
+    char *host;         /* requested URL, with its port */
+    bool is_mail;       /* the probe is for a mail server */
+    bool done, is_json; /* the reply is a JSON object */
+    bool is_proved;     /* the reply says that the credentials are valid */
     enum httpc_outcome outcome;
     int status;
-    char *error;            /* of the connection; "" if there is none */
+    char *error;            /* connection error; "" if none */
     char *account, *reason; /* or NULL */
 };
 
@@ -45,7 +45,7 @@ struct service_probes {
     struct httpc *httpc;
 };
 
-/* ---- what is asked ---- */
+/* ---- requests ---- */
 
 static const struct tc_option *service_probe_find_row(const struct service_probe *p,
                                                       const char *name, enum tc_type type)
@@ -73,7 +73,7 @@ static bool service_probe_has_option(struct service_probe *p, const char *name)
     return text && *text;
 }
 
-/* The elements of the option with headers, ending with NULL; or NULL. */
+/* The elements of the option with further headers, ending with NULL; or NULL. */
 static const char *const *service_probe_find_list(const struct service_probe *p)
 {
     const char *const name = p->probe->header_list;
@@ -84,8 +84,8 @@ static const char *const *service_probe_find_list(const struct service_probe *p)
     return list;
 }
 
-/* How many: those of the plugin, of which outbox_expand leaves out the unset ones, then those of
- * the operator. */
+/* Number of headers: those of the plugin, of which outbox_expand leaves out unset ones, then those
+ * of the operator. */
 static size_t service_probe_collect_headers(struct service_probe *p, struct tc_header *to)
 {
     size_t n = 0;
@@ -111,7 +111,7 @@ static bool service_probe_names(struct service_probe *p, const char *key)
     return names;
 }
 
-/* The first secret of the request that has a value or not, as said. NULL: none. */
+/* The first secret in the request that has a value, or has none, as asked for. NULL: none. */
 static const char *service_probe_find_secret(struct service_probe *p, bool is_set)
 {
     const char *const *const list = service_probe_find_list(p);
@@ -131,9 +131,9 @@ static void service_probe_set_host(struct service_probe *p, const char *url)
     p->host = arena_strndup(&p->arena, host, strcspn(host, "/?#"));
 }
 
-/* ---- what is answered ---- */
+/* ---- responses ---- */
 
-/* The member at a pointer; only objects are walked through. Borrowed. */
+/* The member at a JSON pointer; follows objects only. Borrowed. */
 static json_t *service_probe_find_member(json_t *value, const char *pointer)
 {
     CLEANUP_FREE char *path = xstrdup(pointer ? pointer : "");
@@ -171,7 +171,7 @@ static void service_probe_on_reply(void *arg, const struct httpc_reply *reply)
     json_decref(answer);
 }
 
-/* NULL, or why it cannot be sent. */
+/* NULL, or why the request cannot be sent. */
 static const char *service_probe_send(struct service_probe *p, struct httpc *httpc)
 {
     struct tc_header headers[HEADERS_MAX];
@@ -219,7 +219,7 @@ static void service_probe_free(struct service_probe *p)
     free(p);
 }
 
-/* An instance that uses the plugin without the service has no value for an option of the URL. */
+/* An instance without a value for an option in the URL uses the plugin without the service. */
 static bool service_probe_is_meant(struct service_probe *p)
 {
     for (const char *at = p->probe->url; (at = strstr(at, OPTION));) {
@@ -284,9 +284,9 @@ void service_probes_free(struct service_probes *all)
     free(all);
 }
 
-/* ---- what is told ---- */
+/* ---- results ---- */
 
-/* The secret is wrong, or the service wants one and none is set. */
+/* The secret is wrong, or the service requires one and none is set. */
 static struct finding service_probe_judge_refusal(struct service_probe *p)
 {
     struct arena *const a = &p->arena;
@@ -323,8 +323,7 @@ static struct finding service_probe_judge_silence(struct service_probe *p)
                             .remedy = "check the network, the proxy and the URL of the service"};
 }
 
-/* Whether the status says that the credentials are wrong, and not that the service is busy, or
- * another one. */
+/* Whether the status means wrong credentials, in contrast to a busy service or a wrong address. */
 static bool service_probe_is_refusal(const struct service_probe *p)
 {
     if (p->is_mail)
@@ -334,7 +333,7 @@ static bool service_probe_is_refusal(const struct service_probe *p)
     return p->status != 429 && p->status < 500 && p->is_json;
 }
 
-/* Another status than these depends on what is sent there, which is not known before. */
+/* Other statuses depend on the request body, which is not known in advance. */
 static struct finding service_probe_judge_address(struct service_probe *p)
 {
     struct arena *const a = &p->arena;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Asks the services of instances whether they accept the credentials, as the probes of their
- * plugins say; all at once, each within SERVICE_PROBE_MS. One short request each; nothing of an
- * answer is believed but for being shown. */
+ * Tests whether the services of instances accept the credentials, with the probes of the plugins.
+ * All run in parallel, each within SERVICE_PROBE_MS. Each sends one short request; texts of a
+ * response are only displayed. */
 #ifndef CLI_INSPECT_PROBE_SERVICE_PROBE_H
 #define CLI_INSPECT_PROBE_SERVICE_PROBE_H
 
@@ -16,16 +16,16 @@ struct service_probe;
 
 /* Borrows the configuration. */
 struct service_probes *service_probes_new(const struct conf *conf);
-/* Prepares the question of an instance, both borrowed. NULL: its plugin has none, or this system
- * has no libcurl. */
+/* Prepares the probe of an instance, both borrowed. NULL: its plugin has no probe, or libcurl is
+ * missing. */
 struct service_probe *service_probes_add(struct service_probes *all,
                                          const struct conf_instance *inst,
                                          const struct loaded_plugin *plugin);
-/* Asks all, and returns when each has its answer. */
+/* Runs all probes, and returns when each has a result. */
 void service_probes_run(struct service_probes *all);
-/* Result of a probe: with a place in the configuration if that has to be changed, and a remedy if
- * the probe failed. Its texts live as long as the probes. */
+/* Result of a probe: with a place in the configuration if that must be changed, and a remedy if the
+ * probe failed. Its texts are valid as long as the probes. */
 struct finding service_probe_judge(struct service_probe *p);
-void service_probes_free(struct service_probes *all); /* NULL is fine */
+void service_probes_free(struct service_probes *all); /* NULL is allowed */
 
 #endif

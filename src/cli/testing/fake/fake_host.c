@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The life of an instance on the fake host: its turns, events, time, hits and frames. */
+ * One instance on the fake host: its turns, events, time, route requests and frames. */
 #include "cli/testing/fake/fake_host.h"
 
 #include <errno.h>
@@ -108,7 +108,7 @@ static struct instance_turn *fake_host_new_live(struct fake_host *s, const struc
                                                                  .over = t->done});
 }
 
-/* After a restart a turn may be there for its requests only, until it begins again. */
+/* After a restart, a turn may exist for its requests only, until it is started again. */
 static struct fake_turn *fake_host_reopen(struct fake_host *s, struct fake_turn *t)
 {
     t->done = false;
@@ -179,9 +179,9 @@ void fake_host_drain(struct fake_host *s)
     }
 }
 
-/* ---- a program beside the connector ---- */
+/* ---- a program of the connector ---- */
 
-/* Calls on_ready for what is ready within the time. False: nothing was. */
+/* Calls on_ready for descriptors that become ready within the time. False: none. */
 static bool fake_host_poll(struct fake_host *s, int ms)
 {
     int fds[INSTANCE_WATCHED];
@@ -214,8 +214,8 @@ static bool fake_host_is_waiting(const struct fake_host *s)
     return instance_oldest_held_task(s->instance) != UINT64_MAX || instance_is_paused(s->instance);
 }
 
-/* Until the connector has released what it holds, and takes events again; then all that it has said
- * before that has been read. One that does not release is waited for once. */
+/* Waits until the connector has released its held events and accepts events again, then until all
+ * earlier output is read. If it does not release them, later steps do not wait again. */
 static void fake_host_await_release(struct fake_host *s)
 {
     int64_t left_ms = s->is_held ? SLICE_MS : SETTLE_MS;
@@ -305,7 +305,7 @@ void fake_host_advance(struct fake_host *s, int64_t ms)
     }
 }
 
-/* ---- what comes in ---- */
+/* ---- route requests and frames ---- */
 
 static bool fake_host_is_routed(const struct fake_host *s, const char *path)
 {
@@ -346,7 +346,7 @@ struct tc_answer fake_host_hit(struct fake_host *s, const char *method, const ch
         fake_host_fault(s, "unknown route %s", path);
         return (struct tc_answer){.status = 404};
     }
-    /* what it keeps beyond the callback shows where freed memory is looked for */
+    /* copies on the heap, so that AddressSanitizer detects use after the callback */
     CLEANUP_FREE char *text = xstrdup(body);
     struct tc_hit hit = {.method = method,
                          .path = path,
@@ -428,7 +428,7 @@ static void fake_host_copy_options(struct fake_host *s, const struct fake_option
     for (size_t i = 0; i < count; i++) {
         if (strcmp(options[i].key, "language") == 0 &&
             language_find(options[i].value, &s->kept.language))
-            continue; /* a key of the host */
+            continue; /* a key of the host, not of the plugin */
         to[n].key = arena_strdup(&s->config, options[i].key);
         to[n].value = arena_strdup(&s->config, options[i].value);
         to[n++].line = options[i].line;
@@ -459,7 +459,7 @@ int fake_host_init(struct fake_host *s)
     if (s->started)
         fake_host_idle(s);
     if (s->started && instance_next_wake_ms(s->instance) <= clock_mono_ms() + 1)
-        fake_host_advance(s, 1); /* what it wants done at once */
+        fake_host_advance(s, 1); /* actions that init requested */
     return rc;
 }
 
@@ -473,7 +473,7 @@ static void fake_host_end_instance(struct fake_host *s)
         t->live = NULL;
     }
     instance_free(s->instance);
-    while (s->batches) { /* of teardown: nobody sends it */
+    while (s->batches) { /* ignores requests of the teardown, which nobody would send */
         struct fake_batch *const first = s->batches;
         s->batches = first->next;
         callback_batch_free(first->batch);

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT
  * A host of one connector instance for tests: no network, no disk, and a clock that stands still
- * until fake_host_advance. The instance runs by the code that runs it in production
- * (plugin/instance); this is what is behind it: turns, the queue of requests, people, routes and
- * sockets. Requests are not paced. Whoever drives it answers requests and says what people get.
+ * until fake_host_advance. The instance runs in the production code (plugin/instance); the fake
+ * host provides its surroundings: turns, the queue of requests, people, routes and sockets.
+ * Requests are not rate-limited. The test answers requests, and defines the results that people
+ * get.
  *
  * A program of the connector, whose descriptors it watches (tc_watch), runs in real time: a step
  * ends when the connector has released all events that it holds.
  *
- * What the connector does wrong is collected in `faults`. Single-threaded; it takes over the clocks
- * of base/sys/clock.h and the log. */
+ * Errors of the connector are collected in `faults`. Single-threaded; replaces the clocks of
+ * base/sys/clock.h and the log. */
 #ifndef CLI_TESTING_FAKE_FAKE_HOST_H
 #define CLI_TESTING_FAKE_FAKE_HOST_H
 
@@ -25,43 +26,43 @@
 
 #define FAKE_OPTIONS_MAX 24
 #define FAKE_INSTANCE "test"   /* its name */
-#define FAKE_PATIENCE_MS 5000  /* of real time, for a program */
-#define FAKE_BACKOFF_MS 1000   /* where the host would choose */
-#define FAKE_WALL_S 1790000000 /* wall clock at 0 of the other clock */
+#define FAKE_PATIENCE_MS 5000  /* real time limit for a program */
+#define FAKE_BACKOFF_MS 1000   /* chosen by the test instead of the host */
+#define FAKE_WALL_S 1790000000 /* wall clock time at 0 of the monotonic clock */
 
 struct fake_turn {
     struct fake_turn *next;
-    struct instance_turn *live; /* NULL: of the instance context */
-    struct arena own;           /* strings of this */
+    struct instance_turn *live; /* NULL: belongs to the instance context */
+    struct arena own;           /* owns the strings of this struct */
     const char *id, *conversation, *route;
     size_t under_way; /* requests */
-    bool done;        /* no event comes any more */
+    bool done;        /* the turn receives no further event */
     uint64_t seq;
-    char *memory; /* tc_remember; or NULL */
+    char *memory; /* stored by tc_remember; or NULL */
 };
 
-/* FAKE_OFFERED: the connector performs it, until due_ms. */
+/* FAKE_OFFERED: performed by the connector, until due_ms. */
 enum fake_state { FAKE_WAITS, FAKE_ON_WIRE, FAKE_NAMED, FAKE_OFFERED };
 
-/* From tc_http to its last on_reply. */
+/* A request, from tc_http to its last on_reply. */
 struct fake_request {
     struct fake_request *next;
     struct fake_turn *turn;
     struct outbound_request *outbound;
-    struct tc_http http;              /* of `outbound` */
-    const struct tc_header *answered; /* headers of the next reply; or NULL. Of `arena` */
+    struct tc_http http;              /* owned by `outbound` */
+    const struct tc_header *answered; /* headers of the next reply, in `arena`; or NULL */
     size_t answered_count;
-    const char *method; /* end of the URL; borrowed of `outbound` or of `arena` */
+    const char *method; /* end of the URL; borrowed from `outbound` or `arena` */
     struct arena arena;
     char *label; /* or NULL */
     uint64_t place, seq, sent;
     int64_t born_ms, due_ms;
-    bool is_unasked; /* it was on the wire at a restart, and the plugin has not been told */
+    bool is_unasked; /* was on the wire at a restart, and the plugin has not been told */
     unsigned attempts, doubts;
     enum fake_state state;
 };
 
-/* Result that a script prepared for a tc_submit, tc_cancel or tc_answer. */
+/* A result that a script prepared for a tc_submit, tc_cancel or tc_answer. */
 struct fake_promise {
     struct fake_promise *next;
     const char *call; /* "submit", "cancel", "resend", "retry" or "answer" */
@@ -73,7 +74,7 @@ struct fake_promise {
 
 enum fake_note { FAKE_LOG, FAKE_DEAD, FAKE_WS_OPEN, FAKE_WS_SEND, FAKE_WS_CLOSE, FAKE_SECRET };
 
-/* What the connector did besides requests, until it is named. */
+/* An action of the connector other than a request, until the script names it. */
 struct fake_act {
     struct fake_act *next;
     enum fake_note note;
@@ -90,31 +91,31 @@ struct fake_auto {
 struct fake_host {
     struct loaded_plugin *loaded;
     struct instance *instance;
-    const struct conf_option *options; /* of `config` */
+    const struct conf_option *options; /* in the arena of `config` */
     bool started;                      /* init has returned 0 */
     struct arena config;
     struct fake_turn *turns, lobby;
-    struct fake_request *requests; /* in the order of `seq` */
-    struct fake_batch *batches;    /* that callbacks handed over, until they have returned */
+    struct fake_request *requests; /* ordered by `seq` */
+    struct fake_batch *batches;    /* requests handed over by the current callbacks */
     struct fake_promise *promises;
     struct fake_act *acts;
     struct fake_auto *autos;
     struct buf faults;
     uint64_t next_seq, next_sent;
-    uint64_t task;      /* number of the event that was delivered last */
+    uint64_t task;      /* number of the last delivered event */
     int64_t hold_until; /* instance */
     struct fake_lane {
         struct fake_lane *next;
         char *name;
         int64_t until;
     } * held;
-    int64_t *sockets; /* from 1, all there ever were: 1: open, asked; 2: open; 0: closed */
+    int64_t *sockets; /* status by number from 1: 1: open requested; 2: open; 0: closed */
     int64_t socket_count;
-    int64_t socket_base; /* what the instance calls 1 is the one behind this */
+    int64_t socket_base; /* socket number 1 of the current instance is behind this index */
     struct fake_kept {
         struct runtime_secrets secrets;
         struct stored_texts stored;
-        enum language language; /* of the options */
+        enum language language; /* values of the options */
     } kept;
     struct fake_routes {
         char *paths[8];
@@ -122,38 +123,38 @@ struct fake_host {
     } routes;
     struct fake_hits {
         uint64_t last_number;
-        bool is_answered;        /* later, and no script has named it */
-        struct tc_answer answer; /* strings of `config` */
+        bool is_answered;        /* the newest response, not named by a script yet */
+        struct tc_answer answer; /* owns the strings of `config` */
     } hits;
     struct fake_files {
         char *folder; /* or NULL */
         unsigned count;
     } files;
     bool is_held;         /* events were not released in time */
-    const char *stranger; /* who may not submit; or NULL; of `config` */
-    const char *known;    /* "CHAT:THREAD" that goes on; or NULL; of `config` */
+    const char *stranger; /* person who may not submit, or NULL; in `config` */
+    const char *known;    /* "CHAT:THREAD" of an existing conversation, or NULL; in `config` */
     struct fake_error {
-        char *text; /* where the last error of the log goes, too; or NULL */
+        char *text; /* receives the last logged error, or NULL */
         size_t size;
     } last_error;
-    bool lenient; /* a tc_submit, tc_cancel or tc_answer nobody promised is accepted */
+    bool lenient; /* accepts tc_submit, tc_cancel and tc_answer without a prepared result */
 };
 
-/* One more option: where it stands is for errors. */
+/* Sets an option; `file` and line are for errors. */
 struct fake_option {
     const char *key, *value;
     int line;
 };
 
-/* Sets the clocks to where each test begins. */
+/* Sets the clocks to the start time of each test. */
 void fake_host_reset_clock(void);
-/* Loads the connector and fills its options (count of them, of `file`); nothing is called. NULL
+/* Loads the connector and parses its options (`count` options of `file`); calls no code of it. NULL
  * with err. */
 struct fake_host *fake_host_new(const char *module, const struct fake_option *options, size_t count,
                                 const char *file, struct tc_err *err);
 int fake_host_init(struct fake_host *s);
-/* Host and instance die, and come again: durable requests are there, those on the wire in doubt.
- * As init. */
+/* Restarts host and instance: durable requests are kept, and those on the wire are in doubt.
+ * Returns as init. */
 int fake_host_restart(struct fake_host *s);
 void fake_host_free(struct fake_host *s);
 
@@ -162,30 +163,30 @@ struct fake_turn *fake_host_open(struct fake_host *s, const char *id, const char
 struct fake_turn *fake_host_find(struct fake_host *s, const char *id);
 void fake_host_event(struct fake_host *s, struct fake_turn *t, const char *kind,
                      const char *payload);
-/* The same with an event that is made; its turn, number and session are filled in. */
+/* The same for an event made by the caller; fills in turn, number and session. */
 void fake_host_send(struct fake_host *s, struct fake_turn *t, struct event *ev);
 void fake_host_advance(struct fake_host *s, int64_t ms);
-/* An attempt has ended. after_ms: of the header, or 0. Returns what on_reply decided; its reason is
- * valid until the next one. */
+/* Ends an attempt. after_ms: delay from the header, or 0. Returns the decision of on_reply; its
+ * reason is valid until the next call. */
 struct tc_verdict fake_host_reply(struct fake_host *s, struct fake_request *r,
                                   enum tc_outcome outcome, int status, const char *body,
                                   int64_t after_ms);
-/* The strings of the answer are those of `config`. */
+/* The strings of the result must be in `config`. */
 struct tc_answer fake_host_hit(struct fake_host *s, const char *method, const char *path,
                                json_t *headers, const char *body);
 void fake_host_frame(struct fake_host *s, int64_t socket, enum tc_socket_event event,
                      const char *text);
-/* Whether it is an e-mail, whose status is that of a mail server. */
+/* Whether the request is an e-mail, whose status is that of a mail server. */
 bool fake_request_is_mail(const struct fake_request *r);
-/* The oldest on the wire that nothing has named. */
+/* The oldest request on the wire that no script line has named. */
 struct fake_request *fake_host_find_unnamed(struct fake_host *s, const char *method);
-/* For what a program does beside the connector, in its own time: waits a moment of real time for
- * the descriptors that the connector watches, and calls it. False: there are none, or *left_ms is
- * used up; it begins as FAKE_PATIENCE_MS. */
+/* Waits a moment of real time for the descriptors that the connector watches, and calls it, because
+ * a program runs in real time. False: there are none, or *left_ms is used up; *left_ms begins as
+ * FAKE_PATIENCE_MS. */
 bool fake_host_wait(struct fake_host *s, int64_t *left_ms);
-/* Takes an act off and frees it. */
+/* Removes and frees an action. */
 void fake_host_drop_act(struct fake_act **at);
-/* Takes a promise off and frees it. */
+/* Removes and frees a promise. */
 void fake_host_drop_promise(struct fake_host *s);
 
 #endif

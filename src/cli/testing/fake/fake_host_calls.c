@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What the instance asks of the fake host: people, routes, sockets, and the batches of its
- * callbacks. People's answers are those that were promised. */
+ * Services of the fake host for the instance: people, routes, sockets, and the batches of its
+ * callbacks. Results of people are those that the script promised. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,7 +73,7 @@ static json_t *fake_host_decision_json(const struct tc_decision *d)
     return o;
 }
 
-/* What was promised for this call; takes over `got`. */
+/* The promised result of this call; takes ownership of `got`. */
 static void fake_host_take_promise(struct fake_host *s, struct host_call *a, const char *call,
                                    json_t *got)
 {
@@ -106,7 +106,7 @@ static void fake_host_complete(struct host_call *a, bool yes)
     host_call_complete(a, yes ? TC_ACCEPTED : TC_DENIED, NULL, NULL);
 }
 
-/* Answered at once, so that host_call_wait does not block. The ticket of request r is always
+/* Answers at once, so that host_call_wait does not block. The ticket of request r is always
  * "ticket-r", so that scripts can name it. */
 static void fake_host_on_ask(void *ctx, struct host_call *a)
 {

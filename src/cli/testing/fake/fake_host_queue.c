@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The requests of the instance on the fake host: what waits, what is on the wire, what became of
- * it. */
+ * The outbound requests of the instance on the fake host: queued, on the wire, completed. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,14 +43,15 @@ static void fake_request_unlink(struct fake_host *s, struct fake_request *r)
     fake_request_free(r);
 }
 
-/* A new request: its place in the queue, and what is wrong with it. */
+/* Checks and queues a new request. */
 
 static const char *fake_request_method(struct fake_request *r)
 {
     const char *const url = r->http.url, *const query = strchr(url, '?');
     char *const path =
         query ? arena_strndup(&r->arena, url, (size_t)(query - url)) : arena_strdup(&r->arena, url);
-    /* an option may end with the slash, or be all of it: then its name stands for it */
+    /* the name of an option stands for its value if the value ends with the slash, or is the whole
+     * path */
     const char *const slash = strrchr(path, '/'), *const brace = strrchr(path, '}');
     const char *const colon = brace && !brace[1] ? strrchr(path, ':') : NULL;
     const char *const before = slash && (!brace || slash > brace) ? slash : brace;
@@ -102,8 +102,8 @@ static struct fake_request *fake_request_new(struct fake_host *s, struct outboun
 
 /* ---- on_reply ---- */
 
-/* The argument of the callback. It is freed after the call, so that a plugin that keeps a pointer
- * to it is found. */
+/* The argument of the callback. It is freed after the call, so that AddressSanitizer detects a
+ * plugin that keeps a pointer to it. */
 static struct outbound_reply *fake_host_make_reply(const struct fake_request *r,
                                                    const struct tc_reply *what,
                                                    const struct tc_verdict *verdict)
@@ -136,7 +136,7 @@ static const struct callback_batch *fake_host_find_settlement(const struct fake_
     return NULL;
 }
 
-/* Its batch waits to be drained; the reason is valid until then. */
+/* Drains the batch later; the reason is valid until then. */
 static struct tc_verdict fake_host_call_on_reply(struct fake_host *s, struct fake_request *r,
                                                  const struct tc_reply *what,
                                                  struct tc_verdict verdict)
@@ -156,7 +156,7 @@ static bool fake_batch_is_durable(const struct callback_batch *b)
     return false;
 }
 
-/* The request has ended: its row goes, what on_reply sent durable takes its place. */
+/* The request has ended: removes it; durable requests that on_reply sent take its place. */
 static void fake_host_settle(struct fake_host *s, struct fake_request *r, bool failed,
                              const char *reason)
 {
@@ -171,14 +171,14 @@ static void fake_host_settle(struct fake_host *s, struct fake_request *r, bool f
 
 static void fake_host_drop(struct fake_host *s, struct fake_request *r)
 {
-    r->state = FAKE_NAMED; /* what on_reply sends does not replace it once more */
+    r->state = FAKE_NAMED; /* requests sent by on_reply must not replace it again */
     const struct tc_verdict v = fake_host_call_on_reply(
         s, r, &(struct tc_reply){.outcome = TC_DROPPED, .body = "", .error = "dropped"},
         (struct tc_verdict){.next = TC_NEXT_FAIL});
     fake_host_settle(s, r, true, v.reason);
 }
 
-/* A waiting edit that r makes pointless, or NULL. */
+/* A queued edit that r supersedes, or NULL. */
 static struct fake_request *fake_host_find_pointless(struct fake_host *s,
                                                      const struct fake_request *r)
 {
@@ -202,7 +202,7 @@ static uint64_t fake_host_place_of(const struct fake_host *s, const struct callb
     return 0;
 }
 
-/* An outcome that a program has rejected; a callback that fails is a fault. */
+/* An outcome that a program has rejected; a failing callback is an error of the connector. */
 static void fake_host_note_rejected(struct fake_host *s, const struct callback_batch *b)
 {
     if (b->settles != BATCH_OUTCOME || !b->failed || !b->verdict.reason)
@@ -245,7 +245,7 @@ static int64_t fake_host_lane_held(const struct fake_host *s, const struct fake_
     return 0;
 }
 
-/* When it may go, its lane allowing. */
+/* Time at which the request may be sent, if its lane permits. */
 static int64_t fake_request_ready_ms(const struct fake_host *s, const struct fake_request *r)
 {
     const int64_t lane = fake_host_lane_held(s, r);
@@ -260,7 +260,7 @@ static bool fake_request_precedes(const struct fake_request *a, const struct fak
     return a->place != b->place ? a->place < b->place : a->seq < b->seq;
 }
 
-/* It waits for a secret, and holds nothing up. */
+/* Whether it waits for a secret; it does not block its lane then. */
 static bool fake_request_is_parked(const struct fake_host *s, const struct fake_request *r)
 {
     size_t len;
@@ -285,7 +285,7 @@ static bool fake_request_may_go(const struct fake_host *s, const struct fake_req
 static void fake_host_retry(struct fake_host *s, struct fake_request *r,
                             const struct tc_verdict *v);
 
-/* The connector is told to perform it. */
+/* Tells the connector to perform the request. */
 static void fake_host_offer(struct fake_host *s, struct fake_request *r)
 {
     const struct tc_reply reply = {.outcome = TC_YOUR_TURN, .body = "", .error = ""};
@@ -308,7 +308,7 @@ void fake_host_take_results(struct fake_host *s, const struct callback_batch *b)
         for (struct fake_request *r = s->requests; r; r = r->next)
             if (r->state == FAKE_OFFERED && r->outbound->id == result->request) {
                 CLEANUP_FREE char *body = xstrndup(result->body.p, result->body.len);
-                r->attempts--; /* counted with the reply */
+                r->attempts--; /* counted when the reply arrives */
                 fake_host_reply(s, r, result->outcome, result->status, body, result->hold_ms);
                 break;
             }
@@ -323,7 +323,7 @@ static const struct fake_auto *fake_host_find_auto(const struct fake_host *s,
     return NULL;
 }
 
-/* One request; true when there may be more. */
+/* Sends one request; true if more may be due. */
 static bool fake_host_pump_one(struct fake_host *s)
 {
     for (struct fake_request *r = s->requests; r; r = r->next) {
@@ -332,7 +332,7 @@ static bool fake_host_pump_one(struct fake_host *s)
             return true;
         }
         if (r->state == FAKE_OFFERED && r->due_ms <= clock_mono_ms()) {
-            r->attempts--; /* counted with the reply */
+            r->attempts--; /* counted when the reply arrives */
             fake_host_reply(s, r, TC_AMBIGUOUS, 0, "", 0);
             return true;
         }
@@ -425,7 +425,7 @@ static void fake_host_hold(struct fake_host *s, const struct fake_request *r,
         fake_host_hold_lane(s, r->http.lane, until);
 }
 
-/* Whether another request that waits makes it pointless to try this one again. */
+/* Whether another queued request makes a retry of this one pointless. */
 static bool fake_host_is_replaced(const struct fake_host *s, const struct fake_request *r)
 {
     for (const struct fake_request *o = s->requests; fake_request_is_live(r) && o; o = o->next)
@@ -446,7 +446,7 @@ static void fake_host_retry(struct fake_host *s, struct fake_request *r, const s
         fake_host_drop(s, r);
 }
 
-/* The body of a good answer as a file. */
+/* Saves the body of a successful response as a file. */
 static const char *fake_host_save_body(struct fake_host *s, const char *body)
 {
     const char *const tmp = getenv("TMPDIR");
@@ -462,7 +462,7 @@ static const char *fake_host_save_body(struct fake_host *s, const char *body)
     return path;
 }
 
-/* What an attempt that the connector is asked about led to. */
+/* Applies the decision of the connector about an attempt. */
 static struct tc_verdict fake_host_ask_verdict(struct fake_host *s, struct fake_request *r,
                                                enum tc_outcome outcome, int status,
                                                const char *body, int64_t after_ms)
@@ -485,7 +485,7 @@ struct tc_verdict fake_host_reply(struct fake_host *s, struct fake_request *r,
 {
     r->attempts++;
     r->doubts += outcome == TC_AMBIGUOUS;
-    /* one that was not sent goes again: there is nothing to ask */
+    /* a request that was not sent is retried without asking the plugin */
     struct tc_verdict v = outcome == TC_NOT_SENT
                               ? fake_host_decide(r, outcome, status, after_ms)
                               : fake_host_ask_verdict(s, r, outcome, status, body, after_ms);
@@ -516,7 +516,7 @@ int64_t fake_host_next_request_ms(const struct fake_host *s, int64_t end)
     return at;
 }
 
-/* ---- the host dies ---- */
+/* ---- restart ---- */
 
 void fake_host_drop_requests(struct fake_host *s, bool all)
 {
@@ -534,7 +534,7 @@ void fake_host_drop_requests(struct fake_host *s, bool all)
     s->hold_until = 0;
 }
 
-/* One that the plugin has not been asked about yet; or NULL. */
+/* A request about which the plugin has not been asked yet; or NULL. */
 static struct fake_request *fake_host_find_marked(const struct fake_host *s)
 {
     struct fake_request *r = s->requests;

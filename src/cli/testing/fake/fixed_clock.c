@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The C library's clocks as a connector under test sees them: those of base/sys/clock.h, once they
- * stand still. Linked into programs that export their symbols, which come before the library's;
- * part of no archive, so that no other program gets it. */
+ * Replaces the C library's clocks for a connector under test by those of base/sys/clock.h, once
+ * they are frozen. Linked into programs that export these symbols, which take precedence over the
+ * library's; in no archive, so that no other program gets it. */
 #include <errno.h>
 #include <sys/syscall.h>
 #include <time.h>

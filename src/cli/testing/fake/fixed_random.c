@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * Puts a count in the place of random bytes. */
+ * Implements fixed_random.h: a counter instead of random bytes. */
 #include "cli/testing/fake/fixed_random.h"
 
 #include <string.h>
 #include <sys/random.h>
 #include <turncast/plugin.h>
 
-static unsigned char next_random; /* a function of the C library has nowhere else to keep it */
+static unsigned char next_random; /* static, because a replaced C library function has no context */
 
 void fixed_random_reset(void)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * getrandom() of a connector under test: different each time, the same in each test. Linked as
- * fixed_clock.c is. */
+ * getrandom() for a connector under test: values differ within a test, and are the same in each
+ * test. Linked like fixed_clock.c. */
 #ifndef CLI_TESTING_FAKE_FIXED_RANDOM_H
 #define CLI_TESTING_FAKE_FIXED_RANDOM_H
 
-/* As at the start of the program. */
+/* Resets to the start of the program. */
 void fixed_random_reset(void);
 
 #endif

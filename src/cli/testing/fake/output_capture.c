@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Puts a file in memory in the place of standard output. */
+ * Redirects standard output to a memory file. */
 #include "cli/testing/fake/output_capture.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Standard output of this process, caught in memory: what a connector prints is looked at, and does
- * not get among the results. One per process. */
+ * Captures standard output of this process in memory: output of a connector is compared with the
+ * script, and does not mix with test results. One per process. */
 #ifndef CLI_TESTING_FAKE_OUTPUT_CAPTURE_H
 #define CLI_TESTING_FAKE_OUTPUT_CAPTURE_H
 
@@ -13,18 +13,18 @@
 
 struct output_capture {
     int fd;
-    struct buf text; /* caught, NUL-terminated */
-    size_t taken;    /* of it */
+    struct buf text; /* captured bytes, NUL-terminated */
+    size_t taken;    /* length */
 };
 
-/* From now on. *before (the caller's to close) writes to where it went until now. */
+/* Starts capturing. *before (closed by the caller) writes to the original output. */
 int output_capture_begin(struct output_capture *c, FILE **before, struct tc_err *err) MUST_CHECK;
 void output_capture_fini(struct output_capture *c);
-/* Whether `text` is in what was printed and not taken yet; all up to its end is taken then. */
+/* Whether `text` occurs in the unread output; consumes the output up to its end. */
 bool output_capture_take(struct output_capture *c, const char *text);
-/* What was printed and not taken; valid until the next call. */
+/* Unread output; valid until the next call. */
 const char *output_capture_peek(struct output_capture *c);
-/* Forgets what was printed. */
+/* Discards unread output. */
 void output_capture_clear(struct output_capture *c);
 
 #endif

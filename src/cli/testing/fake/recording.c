@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Drives translator and guard over a file, into a fake host. */
+ * Runs translator and guard over a file, and delivers the events to a fake host. */
 #include "cli/testing/fake/recording.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the rules of partial equality, and the two encodings of forms. */
+ * Implements partial equality, and decodes the two encodings of forms. */
 #include "cli/testing/fake/script_match.h"
 
 #include <stdint.h>
@@ -80,7 +80,7 @@ bool match_json(const json_t *want, const json_t *got, struct buf *why)
     return match_value("", want, got, why);
 }
 
-/* A member that is JSON itself becomes that: forms carry numbers and objects as text. */
+/* Parses a member that is JSON: forms carry numbers and objects as text. */
 static json_t *match_form_value(const char *p, size_t n)
 {
     json_t *const value = json_loadb(p, n, JSON_DECODE_ANY, NULL);

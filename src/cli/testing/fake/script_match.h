@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Compares what a connector said with what a script names of it. */
+ * Compares output of a connector with the expectation of a script. */
 #ifndef CLI_TESTING_FAKE_SCRIPT_MATCH_H
 #define CLI_TESTING_FAKE_SCRIPT_MATCH_H
 
@@ -9,11 +9,12 @@
 
 #include "base/bytes/buf.h"
 
-/* Whether `got` has all that `want` names; if not, where and why is appended. */
+/* Whether `got` has everything that `want` names; otherwise appends the place and the
+ * difference. */
 bool match_json(const json_t *want, const json_t *got, struct buf *why);
 /* The parts of a request as an object. New reference. */
 json_t *match_parts(const struct tc_part *parts, size_t count);
-/* A request's body as JSON, by its content type; what is neither is a string. New reference. */
+/* A request body as JSON, by its content type; other bodies as a string. New reference. */
 json_t *match_body(const char *content_type, const char *body, size_t len);
 
 #endif
