@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the keys at the top, what they default to, and the memory of it all. */
+ * Top-level keys, their defaults, and the memory of a configuration. */
 #include "conf/conf.h"
 
 #include <stdlib.h>
@@ -15,12 +15,13 @@
 #include "conf/default_paths.h"
 #include "conf/parse/conf_merge.h"
 
-/* What conf_load gives away: the struct, and the arena that everything in it lives in. */
+/* The allocation behind a struct conf: the struct, and the arena with everything that it points
+ * to. */
 struct conf_box {
     struct conf conf; /* first member */
     struct arena arena;
-    bool named_instances;           /* the file has plugins.instances, be it empty */
-    bool bad_agents, bad_instances; /* what should be their group is none */
+    bool named_instances;           /* the file has plugins.instances, even if it is empty */
+    bool bad_agents, bad_instances; /* the value of plugins.instances is not a group */
     const struct conf_node *default_agent;
 };
 
@@ -130,7 +131,7 @@ static int read_default_agent(const struct conf_row_ctx *r, const struct conf_no
     return conf_row_string(r, n, row, target);
 }
 
-/* Services on this machine are reached directly unless the file says otherwise. */
+/* Services on this machine are reached without the proxy, unless the file says otherwise. */
 static char **loopback_names(struct arena *a)
 {
     char **const names = arena_alloc(a, 4 * sizeof *names);
@@ -178,7 +179,7 @@ static void conf_add_instance(struct conf_box *box, const struct conf_instance *
     c->instances = all;
 }
 
-/* A configuration that says nothing about instances shows turns on the terminal. */
+/* A configuration without instances shows turns on the terminal. */
 static void add_cli(struct conf_box *box)
 {
     struct arena *a = &box->arena;
@@ -225,7 +226,7 @@ static int conf_check_agent_of(const struct conf_row_ctx *r, const struct conf *
     return conf_fail_agent(r, c, &at, key.p, inst->agent);
 }
 
-/* Whoever is asked has to be there. */
+/* Checks that the `to` of each rule names a configured instance or key. */
 static void conf_check_rule(const struct conf_row_ctx *r, const struct conf *c, const char *agent,
                             const struct conf_rule *rule)
 {
@@ -249,7 +250,7 @@ static void check_rules(const struct conf_row_ctx *r, const struct conf_box *box
     }
 }
 
-/* Names that refer to something else. */
+/* Checks names that refer to other parts of the configuration. */
 static void check_names(const struct conf_row_ctx *r, const struct conf_box *box)
 {
     const struct conf *const c = &box->conf;
@@ -314,7 +315,8 @@ int conf_resolve_keys(struct conf *c, struct tc_err *err)
 const struct conf *conf_ref(const struct conf *c)
 {
     if (c)
-        ((struct conf *)(uintptr_t)c)->refs++; /* const is for what it says */
+        ((struct conf *)(uintptr_t)c)->refs++; /* the reference count is not part of the constant
+                                                * contents */
     return c;
 }
 

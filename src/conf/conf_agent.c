@@ -96,7 +96,7 @@ static int read_command(const struct conf_row_ctx *r, const struct conf_node *n,
     return rc;
 }
 
-/* Names alone, or "NAME=value", as the row's extra says. */
+/* Accepts names, and "NAME=value" too if the row's extra says so. */
 static int conf_agent_read_env(const struct conf_row_ctx *r, const struct conf_node *n,
                                const struct conf_row *row, void *target)
 {
@@ -141,7 +141,8 @@ static bool has_model(char *const *args)
     return false;
 }
 
-/* Its program is turncast-remote, which reads its own dialect; the service tries again itself. */
+/* The program is turncast-remote, which reads its own dialect; it repeats requests itself, so
+ * turncast does not retry. */
 static int conf_agent_use_service(const struct conf_row_ctx *r, const struct conf_node *n,
                                   struct conf_agent *agent, const char *usual, const char *kind)
 {
@@ -196,7 +197,8 @@ int conf_agent_parse(const struct conf_row_ctx *r, const struct conf_node *n,
     if (!agent->command[0] && !agent->transport.kind)
         return conf_row_error(r, n,
                               "required key \"command\" is missing; add command = [\"PROGRAM\"]");
-    /* A message that comes too late for a turn is the next one of the same process. */
+    /* A message that arrives too late for the running turn becomes the next turn of the same
+     * process. */
     if (agent->while_running == CONF_STEER && !agent->keep_alive_ms)
         return conf_row_error(r, n, "while_running = \"steer\" requires keep_alive_s; set it, too");
     if (agent->choices.models && !has_model(agent->command))

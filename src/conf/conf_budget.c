@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Section `budgets`: what may be used on a day. */
+ * Section `budgets`: limits of usage per day. */
 #include "conf/conf_internal.h"
 
 #define BUDGET(member) offsetof(struct conf_budget, member)
@@ -18,7 +18,7 @@ const char *conf_budget_scope_name(enum conf_budget_scope scope)
     return names[scope];
 }
 
-/* Dollars, of which a cent may have parts. */
+/* Reads an amount of dollars, which may have fractions of a cent. */
 static int conf_budget_read_usd(const struct conf_row_ctx *r, const struct conf_node *n,
                                 const struct conf_row *row, void *target)
 {

@@ -64,7 +64,7 @@ int conf_bus_parse_host(const struct conf_row_ctx *r, const struct conf_node *n,
     return conf_row_parse_group(r, n, host_rows, (char *)target + row->offset);
 }
 
-/* The first label of the system's host name; NULL: it is no name that a host can have. */
+/* The first label of the system's host name; NULL: not a valid name of a host. */
 static char *conf_bus_system_name(struct arena *a)
 {
     char name[256] = "";
@@ -78,7 +78,7 @@ static char *conf_bus_system_name(struct arena *a)
 
 static const char *const schemes[] = {"nats://", "tls://", NULL};
 
-/* What stands behind the scheme; NULL: another scheme. */
+/* The text behind the scheme; NULL: another scheme. */
 static const char *conf_bus_authority(const char *url)
 {
     for (size_t i = 0; schemes[i]; i++)
@@ -87,7 +87,8 @@ static const char *conf_bus_authority(const char *url)
     return NULL;
 }
 
-/* "HOST:PORT" or "[ADDRESS]:PORT" and nothing else: a password would be in no secret. */
+/* Accepts only "HOST:PORT" or "[ADDRESS]:PORT": a password in the URL would not be handled as a
+ * secret. */
 static bool conf_bus_is_authority(const char *text)
 {
     const bool v6 = *text == '[';
@@ -113,7 +114,8 @@ static int conf_bus_check_url(const struct conf_row_ctx *r, const struct conf_no
     const char *const authority = conf_bus_authority(n->value.string);
     if (authority && conf_bus_is_authority(authority))
         return 0;
-    return conf_row_error(r, n, /* without the value, which may have a password in it */
+    return conf_row_error(r, n, /* The message leaves out the value, which may contain a
+                                 * password. */
                           "invalid URL; use nats://HOST:PORT or tls://HOST:PORT; set a user and "
                           "password in credentials");
 }
@@ -131,7 +133,7 @@ int conf_bus_read_urls(const struct conf_row_ctx *r, const struct conf_node *n,
 
 /* ---- names on the servers ---- */
 
-/* It is a part of subjects, of buckets, and in upper case of names of streams. */
+/* The prefix is part of subjects and buckets, and, in upper case, of names of streams. */
 static int conf_bus_read_prefix(const struct conf_row_ctx *r, const struct conf_node *n,
                                 const struct conf_row *row, void *target)
 {
@@ -154,10 +156,11 @@ static int conf_bus_read_replicas(const struct conf_row_ctx *r, const struct con
     return n->value.integer % 2 ? 0 : conf_row_error(r, n, "invalid value; valid values: 1, 3, 5");
 }
 
-/* ---- who this host is to the servers ---- */
+/* ---- credentials of this host ---- */
 
-/* The path is kept: the file is read at each connection, so a renewed one is used. Its first line,
- * if the file can be read and only its owner may do so; else NULL, which has been told. */
+/* Stores the path, because the file is read at each connection so that a renewed one is used.
+ * Returns the first line of the file; NULL after adding an error: unreadable, or readable by
+ * others. */
 static const char *conf_bus_read_private_file(const struct conf_row_ctx *r,
                                               const struct conf_node *n, const struct conf_row *row,
                                               void *target)
@@ -197,7 +200,7 @@ static int conf_bus_read_key(const struct conf_row_ctx *r, const struct conf_nod
     return 0;
 }
 
-/* ---- what this host does for others ---- */
+/* ---- roles of this host ---- */
 
 static int conf_bus_read_roles(const struct conf_row_ctx *r, const struct conf_node *n,
                                const struct conf_row *row, void *target)
@@ -243,7 +246,7 @@ static const struct conf_row rows[] = {
 
 /* ---- the group ---- */
 
-/* Prompts and answers must not cross a network in the clear unless the file says so. */
+/* Without an explicit setting, prompts and answers must not cross a network unencrypted. */
 static int conf_bus_check_tls(const struct conf_row_ctx *r, const struct conf_node *n,
                               const struct conf_bus *bus)
 {
@@ -315,7 +318,7 @@ bool conf_agent_is_shared(const struct conf *c, const struct conf_agent *agent)
     return hosts[1] || strcmp(hosts[0], c->host_name) != 0;
 }
 
-/* An agent that no host may run, as far as this one knows. */
+/* Warns about an agent for which this configuration names no host that can run it. */
 static void conf_bus_check_agent(const struct conf_row_ctx *r, const struct conf *c,
                                  const struct conf_agent *agent)
 {

@@ -8,8 +8,8 @@
 #define REPLY_MAX 200 /* bytes */
 #define NAME_CHARACTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
 
-/* Whoever may publish a request chooses the subject of the reply: it must not be one to which this
- * host alone may publish, such as those of JetStream and of other hosts. */
+/* The client of a request chooses the reply subject, so a client must not be able to name a subject
+ * reserved for this host, such as those of JetStream and of other hosts. */
 static bool conf_bus_runs_is_reply(const char *text)
 {
     const size_t len = strlen(text);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What a conversation of an instance may choose, and what the configuration binds to it. */
+ * Choices of conversations of an instance, and bindings of conversations. */
 #include <string.h>
 
 #include "conf/conf_internal.h"
@@ -72,7 +72,7 @@ static int check_binding(const struct conf_row_ctx *r, const struct conf *c,
     const struct conf_agent *const agent = conf_agent_find(c, name);
     CLEANUP_BUF struct buf hint = {0};
     if (!agent && !b->agent)
-        return 0; /* the instance has none: told elsewhere */
+        return 0; /* the missing list is reported elsewhere */
     if (!agent) {
         conf_add_agent_hint(c, name, &hint);
         return conf_row_error(r, &at, "plugins.instances.%s.bindings: unknown agent \"%s\"%s",
@@ -102,10 +102,10 @@ int conf_chat_check(const struct conf_row_ctx *r, const struct conf *c,
     return rc;
 }
 
-/* ---- meaning ---- */
+/* ---- lookup ---- */
 
-/* What follows `word` and a colon; NULL: the text begins with something else. "" of a text that is
- * the word. */
+/* The text behind `word` and a colon; "" if the text is `word` alone; NULL: it begins with another
+ * word. */
 static const char *conf_chat_skip_word(const char *text, const char *word)
 {
     const size_t len = strlen(word);

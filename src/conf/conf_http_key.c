@@ -6,7 +6,8 @@
 #include "conf/default_paths.h"
 #include "conf/parse/secret.h"
 
-#define SECRET_MIN 16 /* characters: what cannot be guessed over a network */
+/* Minimum length in characters, so that a key cannot be guessed over a network. */
+#define SECRET_MIN 16
 
 #define KEY(member) offsetof(struct conf_http_key, member)
 
@@ -35,7 +36,8 @@ static const struct conf_row rows[] = {
     {NULL, NULL, 0, 0, 0, NULL},
 };
 
-/* The text, or with the row's extra where it stands. A path that begins with ${...} is whole. */
+/* Stores the text, with the row's extra before it if set. A path that begins with ${...} is kept as
+ * it is. */
 static int read_secret(const struct conf_row_ctx *r, const struct conf_node *n,
                        const struct conf_row *row, void *target)
 {
@@ -105,7 +107,7 @@ static int conf_http_key_resolve(const struct conf_http *http, size_t i,
     return 0;
 }
 
-/* One without a source has been told of. */
+/* An error for a missing source was added already. */
 int conf_http_key_resolve_all(struct conf_http *http, const char *file, struct arena *a,
                               struct findings *findings)
 {

@@ -26,7 +26,7 @@ static int read_ports(const struct conf_row_ctx *r, const struct conf_node *n,
 static int read_lead(const struct conf_row_ctx *r, const struct conf_node *n,
                      const struct conf_row *row, void *target);
 
-#define UNSAID (~0u) /* grants that the file does not mention */
+#define UNSAID (~0u) /* marks grants that the file does not mention */
 
 static const struct conf_choice isolations[] = {
     {"process", CONF_PROCESS}, {"thread", CONF_THREAD}, {NULL, 0}};
@@ -83,7 +83,7 @@ static bool ends_so(const char *s)
     return len > 3 && strcmp(s + len - 3, ".so") == 0;
 }
 
-/* The path of a .so; any other text is the name of a plugin. */
+/* Resolves the path of a .so; any other text is the name of a plugin. */
 static bool is_plugin_path(const char *plugin)
 {
     return strchr(plugin, '/') || ends_so(plugin);
@@ -164,7 +164,7 @@ static int read_lead(const struct conf_row_ctx *r, const struct conf_node *n,
     return 0;
 }
 
-/* Some services number people and chats, others name them. */
+/* Accepts numbers and strings: some services number people and chats, others name them. */
 static char *id_text(const struct conf_row_ctx *r, const struct conf_node *n)
 {
     if (n->type == NODE_INT)
@@ -212,7 +212,7 @@ static int read_ports(const struct conf_row_ctx *r, const struct conf_node *n,
     return 0;
 }
 
-/* The shortest text that reads back as the same number. */
+/* Writes the shortest text that reads back as the same number. */
 static char *real_text(struct arena *a, double v)
 {
     char text[40];
@@ -224,7 +224,8 @@ static char *real_text(struct arena *a, double v)
     return arena_strdup(a, text);
 }
 
-/* Whether the option is a list is for the plugin's table to say. */
+/* Encodes an array as list text; the plugin's option table decides later whether a list is
+ * allowed. */
 static char *list_text(const struct conf_row_ctx *r, const struct conf_node *n)
 {
     char *list = arena_strdup(r->arena, "");
@@ -288,7 +289,7 @@ const struct conf_option *conf_option_find(const struct conf_option *pairs, cons
     return NULL;
 }
 
-/* All of a's are b's. */
+/* Whether b contains all elements of a. */
 static bool has_pairs(const struct conf_option *a, const struct conf_option *b)
 {
     for (; a && a->key; a++) {
@@ -368,7 +369,7 @@ void conf_instance_apply_plugin(struct arena *a, struct conf_instance *inst)
     inst->allow[1] = NULL;
 }
 
-/* Reads what stands in the group; options in their order. */
+/* Reads the group; options keep their order. */
 static int read_keys(const struct conf_row_ctx *r, const struct conf_node *group,
                      struct conf_instance *inst)
 {
@@ -392,7 +393,7 @@ static bool names_plugin(const struct conf_node *group)
     return false;
 }
 
-/* Sources of conversations that are no instances have names among theirs. */
+/* Names of sources of turns that are not instances are reserved. */
 static int check_name(const struct conf_row_ctx *r, const struct conf_node *n, const char *name)
 {
     return conf_scope_is_reserved(name)
@@ -410,7 +411,7 @@ int conf_instance_parse(const struct conf_row_ctx *r, const struct conf_node *n,
     if (conf_row_check_type(r, n, NODE_GROUP) < 0 || read_keys(r, n, inst) < 0)
         rc = -1;
     if (!inst->plugin && n->type == NODE_GROUP && !names_plugin(n))
-        inst->plugin = inst->name; /* an instance may be called as its plugin is */
+        inst->plugin = inst->name; /* by default, an instance has the name of its plugin */
     conf_instance_apply_plugin(r->arena, inst);
     return rc;
 }
@@ -427,7 +428,7 @@ static void spec_scalar(struct conf_node *n, char *text, bool may_be_number)
     }
 }
 
-/* Whether a value of the row is a list; its elements are then separated by spaces. */
+/* Whether the row expects a list, whose elements are separated by spaces on the command line. */
 static bool spec_is_list(const struct conf_row *row)
 {
     return row->read == read_ports || row->read == read_ids || row->read == conf_row_paths ||
@@ -448,7 +449,7 @@ static void spec_list(const struct conf_row_ctx *r, const struct conf_row *row, 
     }
 }
 
-/* A value of the command line in the type that the host's row wants; the plugin's stay text. */
+/* Converts a command-line value to the type of the host's row; values for the plugin stay text. */
 static void spec_value(const struct conf_row_ctx *r, struct conf_node *n, char *text)
 {
     const struct conf_row *row = conf_row_find(rows, n->name);
@@ -464,7 +465,7 @@ static void spec_value(const struct conf_row_ctx *r, struct conf_node *n, char *
     }
 }
 
-/* Cuts the next piece off at a comma; a backslash keeps one. */
+/* Cuts off the part before the next comma; a comma behind a backslash is kept. */
 static char *conf_instance_next_piece(char **rest)
 {
     char *piece = *rest, *to = piece, *from = piece;
@@ -486,7 +487,7 @@ static size_t count_char(const char *s, char c)
     return n;
 }
 
-/* dir/NAME.so and NAME are called NAME. */
+/* The default instance name of dir/NAME.so and NAME is NAME. */
 static char *spec_name(const struct conf_row_ctx *r, const char *plugin)
 {
     const char *slash = strrchr(plugin, '/');

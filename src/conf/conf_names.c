@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * Names of agents and instances in messages: lists, and the nearest to one that is misspelt. */
+ * Lists of agent and instance names for messages, and suggestions for misspelt names. */
 #include <string.h>
 
 #include "base/nearest_word.h"
 #include "conf/conf.h"
 
-#define NAMES_MAX ((size_t)1000) /* that are compared */
-#define SHORT 3                  /* a name of fewer letters is near to every other */
+#define NAMES_MAX ((size_t)1000) /* number of compared names */
+#define SHORT 3                  /* shorter names are similar to every other */
 
 static void conf_names_add_list(struct buf *out, const char *const *names, size_t n)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the keys of the proxy for outbound connections. */
+ * Group `proxy`: the proxy for outbound connections. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 
 #define PROXY(member) offsetof(struct conf_proxy, member)
 
-/* What stands behind the host: nothing, or a colon and a port. */
+/* Accepts the text behind the host: nothing, or a colon and a port. */
 static bool conf_proxy_is_port(const char *text)
 {
     if (!*text)
@@ -20,7 +20,7 @@ static bool conf_proxy_is_port(const char *text)
     return !*end && port >= 1 && port <= 65535;
 }
 
-/* "SCHEME://HOST:PORT" and nothing else: no user, whose password would be in no secret. */
+/* Accepts only "SCHEME://HOST:PORT": a password in the URL would not be handled as a secret. */
 static bool is_proxy(const char *url)
 {
     static const char *const schemes[] = {"http://", "https://", "socks5://", "socks5h://"};
@@ -44,7 +44,7 @@ static int read_url(const struct conf_row_ctx *r, const struct conf_node *n,
 {
     if (conf_row_check_type(r, n, NODE_STRING) < 0)
         return -1;
-    if (!is_proxy(n->value.string)) /* which may have a password in it */
+    if (!is_proxy(n->value.string)) /* the value may contain a password */
         return conf_row_error(
             r, n,
             "invalid proxy URL; use SCHEME://HOST:PORT, where SCHEME is http, https, socks5 or "
@@ -67,7 +67,7 @@ int conf_proxy_read_credentials(const struct conf_row_ctx *r, const struct conf_
     return 0;
 }
 
-/* They are joined with commas. */
+/* Joins the elements with commas. */
 static int read_exempt(const struct conf_row_ctx *r, const struct conf_node *n,
                        const struct conf_row *row, void *target)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Section `retention`: how long the journal keeps what is over. */
+ * Section `retention`: how long the journal keeps records of ended turns. */
 #include "conf/conf_internal.h"
 
 #define RETENTION(member) offsetof(struct conf_retention, member)

@@ -6,7 +6,7 @@
 
 #define RULES_MAX 1000
 #define PLACES_MAX 20
-#define TEXT_MAX 1000 /* bytes of a pattern */
+#define TEXT_MAX 1000 /* longest pattern */
 
 #define RULE(member) offsetof(struct conf_rule, member)
 
@@ -32,9 +32,9 @@ static const struct conf_row rows[] = {
     {NULL, NULL, 0, 0, 0, NULL},
 };
 
-/* A rule while it is read: whether its action was named. */
+/* A rule while it is read, with a flag for whether it has an action. */
 struct conf_rule_draft {
-    struct conf_rule rule; /* first member: the rows' target */
+    struct conf_rule rule; /* first member, which the rows fill */
     bool acts;
 };
 
@@ -94,7 +94,7 @@ static int read_places(const struct conf_row_ctx *r, const struct conf_node *n,
     return rc;
 }
 
-/* ---- what could never fit is a mistake ---- */
+/* ---- a rule that can never match is an error ---- */
 
 static bool is_ascii_text(const char *text)
 {
@@ -103,7 +103,7 @@ static bool is_ascii_text(const char *text)
     return !*text;
 }
 
-/* Where the address of a URL begins, or NULL. */
+/* Start of the address in a URL, or NULL. */
 static const char *conf_rule_address_of(const char *pattern)
 {
     const char *const slashes = strstr(pattern, "://");
@@ -122,7 +122,8 @@ static int check_address(const struct conf_row_ctx *r, const struct conf_node *n
                : 0;
 }
 
-/* What an allow rule may be about holds no operator of a shell. */
+/* A pattern of an allow rule must not contain a shell operator, because the match would never be
+ * strict. */
 static int check_allow(const struct conf_row_ctx *r, const struct conf_node *n,
                        const struct conf_rule *rule)
 {

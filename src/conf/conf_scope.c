@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns how the keys of a scope are read and checked, and what they mean. */
+ * Reads, checks and evaluates the keys of a scope. */
 #include "conf/conf_scope.h"
 
 #include <stdlib.h>
@@ -9,7 +9,8 @@
 #include "base/cleanup.h"
 #include "conf/conf_internal.h"
 
-/* Where turns come from beside instances; "run" has no such name in front. */
+/* Sources of turns other than instances; `turncast run` uses no prefix for the names of
+ * conversations. */
 static const char *const conf_scope_sources[] = {"http", "openai", "ag-ui"};
 #define CONTROL_SOURCE "http:local"
 #define SOURCES (sizeof conf_scope_sources / sizeof *conf_scope_sources)
@@ -70,7 +71,7 @@ int conf_scope_read_conversations(const struct conf_row_ctx *r, const struct con
     return 0;
 }
 
-/* ---- checking ---- */
+/* ---- checks ---- */
 
 static int conf_scope_check_agent(const struct conf_row_ctx *r, const struct conf *c,
                                   const struct conf_instance *inst, const char *name)
@@ -92,7 +93,7 @@ bool conf_scope_is_reserved(const char *name)
     return false;
 }
 
-/* The instance itself may not be c's yet. */
+/* The instance itself may not be part of c yet. */
 static bool conf_scope_is_source(const struct conf *c, const struct conf_instance *inst,
                                  const char *name)
 {
@@ -100,7 +101,7 @@ static bool conf_scope_is_source(const struct conf *c, const struct conf_instanc
            strcmp(inst->name, name) == 0;
 }
 
-/* Behind the name is a colon, but in a name that `turncast run` gave to a conversation. */
+/* A name in front must be followed by a colon, except in a name given with `turncast run`. */
 static int conf_scope_check_pattern(const struct conf_row_ctx *r, const struct conf *c,
                                     const struct conf_instance *inst, const char *pattern)
 {
@@ -134,7 +135,7 @@ int conf_scope_check(const struct conf_row_ctx *r, const struct conf *c,
     return rc;
 }
 
-/* ---- meaning ---- */
+/* ---- evaluation ---- */
 
 static bool conf_scope_has_agent(const struct conf_scope *s, const char *agent)
 {
@@ -158,7 +159,7 @@ static bool conf_scope_has_conversation(const struct conf_scope *s, const char *
     return !pattern || *pattern;
 }
 
-/* The first of several names with a newline between two; *rest: those behind it. */
+/* The first of several names separated by newlines; *rest: the others. */
 static struct str conf_scope_take_name(const char *names, const char **rest)
 {
     const size_t n = strcspn(names, "\n");
@@ -211,7 +212,7 @@ bool conf_scope_admits(const struct conf_instance *inst, const struct conf_scope
            conf_scope_is_named(t->instances, inst->name);
 }
 
-/* Some conversation of this source fits. */
+/* Whether a pattern matches some conversation of this source. */
 static bool conf_scope_has_source(const struct conf_scope *s, const char *source)
 {
     const size_t n = strlen(source);
@@ -226,7 +227,7 @@ static bool conf_scope_has_source(const struct conf_scope *s, const char *source
     return !s->conversations;
 }
 
-/* The turns that people begin at that instance. */
+/* Whether turns that people start at that instance can match. */
 static bool conf_scope_admits_turns_of(const struct conf *c, const struct conf_scope *s,
                                        const struct conf_instance *from)
 {
@@ -235,8 +236,8 @@ static bool conf_scope_admits_turns_of(const struct conf *c, const struct conf_s
            conf_scope_has_agent(s, agent->name) && conf_scope_has_source(s, from->name);
 }
 
-/* Who begins those over HTTP, or by `turncast run` and `send`, says which agent is to run them. The
- * control socket listens without http.listen, too. */
+/* Whoever starts a turn over HTTP, or by `turncast run` or `send`, chooses its agent. The control
+ * socket listens even without http.listen. */
 static bool conf_scope_admits_others(const struct conf *c, const struct conf_scope *s)
 {
     char *const *pattern = s->conversations;

@@ -1,33 +1,32 @@
 /* SPDX-License-Identifier: MIT
- * Which turns an instance is told of: the rules, from its keys turns, agents and conversations.
- * Pure. */
+ * Scope of an instance: the rules for which turns it receives, from its keys turns, agents and
+ * conversations. Pure. */
 #ifndef CONF_CONF_SCOPE_H
 #define CONF_CONF_SCOPE_H
 
 #include "conf/conf.h"
 
-/* What of a turn counts; each may be NULL. */
+/* The properties of a turn that count; each may be NULL. */
 struct conf_scope_turn {
     const char *agent, *conversation;
-    const char *source;    /* the instance whose message began it, or any other */
-    const char *instances; /* those that whoever began it wants to be told of it, too: names, a
-                              newline between two */
+    const char *source;    /* the instance whose message started it, or another source */
+    const char *instances; /* further instances named by the client: names, separated by newlines */
 };
 
-/* The instance is told of the turn: its agents and conversations admit it; and it sees all turns,
- * or the turn is its own, or names it. What the agent asks for at the instance is none of this. */
+/* Whether the instance receives the turn: its agents and conversations admit the turn, and it sees
+ * all turns, or the turn is its own, or the turn names the instance. Requests that rules send to
+ * the instance are independent of this. */
 bool conf_scope_admits(const struct conf_instance *inst, const struct conf_scope_turn *t);
-/* Appends those names of the second list (or NULL) that the first one lacks; both as in
+/* Appends the names of the second list (or NULL) that are missing in the first; both as in
  * conf_scope_turn.instances. */
 void conf_scope_add_names(struct buf *names, const char *more);
-/* The first list (or NULL) has all names of the second (or NULL). */
+/* Whether the first list (or NULL) contains all names of the second (or NULL). */
 bool conf_scope_has_names(const char *names, const char *wanted);
-/* It sees its own turns only. Not said, that is so of an instance that may submit. */
+/* Whether the instance receives only its own turns: the default for an instance that may submit. */
 bool conf_scope_is_own(const struct conf_instance *inst);
-/* The configuration has turns that its agents and conversations admit, and that are its own if it
- * sees no others. */
+/* Whether the configuration can have turns that the scope admits. */
 bool conf_scope_admits_any(const struct conf *c, const struct conf_instance *inst);
-/* Appends "own turns" or "all turns", and of which agents and conversations. */
+/* Appends "own turns" or "all turns", and the agents and conversations. */
 void conf_scope_describe(const struct conf_instance *inst, struct buf *out);
 
 #endif

@@ -35,7 +35,7 @@ static int read_origins(const struct conf_row_ctx *r, const struct conf_node *n,
 static int read_either(const struct conf_row_ctx *r, const struct conf_node *n,
                        const struct conf_row *row, void *target);
 
-/* The words for false and true. */
+/* Two words that stand for false and true. */
 static const char *const sees[] = {"agent", "all"}, *const leaves[] = {"cancel", "continue"},
                          *const tells[] = {"once", "repeated"};
 
@@ -53,7 +53,8 @@ static const struct conf_row http_rows[] = {
     {NULL, NULL, 0, 0, 0, NULL},
 };
 
-/* "127.0.0.1:8089" or "[::1]:8089": an address, no name, so that nothing is looked up. */
+/* Accepts "127.0.0.1:8089" or "[::1]:8089": an address and not a name, because names would have to
+ * be resolved. */
 static bool conf_serve_take_address(const char *text, char *host, size_t size, bool *loopback)
 {
     const char *const colon = strrchr(text, ':');
@@ -92,7 +93,7 @@ static int read_listen(const struct conf_row_ctx *r, const struct conf_node *n,
 
 #define NAME_CHARS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-"
 
-/* What stands in a Host header before its port. */
+/* Accepts a host as in a Host header, without the port. */
 static bool is_host(const char *text)
 {
     const size_t len = strlen(text);
@@ -116,7 +117,7 @@ static int read_hosts(const struct conf_row_ctx *r, const struct conf_node *n,
     return 0;
 }
 
-/* As browsers send it: no path, and lower case. */
+/* Accepts an origin in the form that browsers send: lower case, without a path. */
 static bool is_origin(const char *text)
 {
     const char *const host = strncmp(text, "https://", 8) == 0  ? text + 8
@@ -139,7 +140,7 @@ static int read_origins(const struct conf_row_ctx *r, const struct conf_node *n,
     return 0;
 }
 
-/* A bool that has words in the file. */
+/* Reads a bool that is written as one of two words. */
 static int read_either(const struct conf_row_ctx *r, const struct conf_node *n,
                        const struct conf_row *row, void *target)
 {

@@ -22,7 +22,7 @@ struct conf_store conf_store_default(struct arena *a)
                                .lock_wait_s = 60};
 }
 
-/* "HOST:PORT", "[::1]:PORT", or the path of a socket. */
+/* Accepts "HOST:PORT", "[::1]:PORT", or the path of a socket. */
 static bool conf_store_take_address(const struct conf_row_ctx *r, const char *text,
                                     struct conf_store *s)
 {
@@ -60,7 +60,7 @@ int conf_store_read_address(const struct conf_row_ctx *r, const struct conf_node
                           n->value.string);
 }
 
-/* What stands in front of every key: printable, and no blank that a typing error would hide. */
+/* Prefix of every key: printable and without blanks, which would hide a typing error. */
 int conf_store_read_prefix(const struct conf_row_ctx *r, const struct conf_node *n,
                            const struct conf_row *row, void *target)
 {

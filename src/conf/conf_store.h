@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Keys of a Redis server, for each group that names one: `store`, and `transport` of an agent. */
+ * Keys of a Redis server, for the groups `store`, and `transport` of an agent. */
 #ifndef CONF_CONF_STORE_H
 #define CONF_CONF_STORE_H
 
@@ -9,7 +9,7 @@
 
 /* The settings, and the source of the password, which is read only if the server is used. */
 struct conf_store_draft {
-    struct conf_store store; /* first: rows fill it */
+    struct conf_store store; /* first member, which rows fill */
     const struct conf_node *password;
     const char *source;
 };
@@ -23,10 +23,10 @@ int conf_store_read_address(const struct conf_row_ctx *r, const struct conf_node
                             const struct conf_row *row, void *target) MUST_CHECK;
 int conf_store_read_prefix(const struct conf_row_ctx *r, const struct conf_node *n,
                            const struct conf_row *row, void *target) MUST_CHECK;
-/* A path that begins with ${ is not resolved against the folder of the file. */
+/* Reads a path. A path that begins with ${ is not resolved against the directory of the file. */
 int conf_store_read_password(const struct conf_row_ctx *r, const struct conf_node *n,
                              const struct conf_row *row, void *target) MUST_CHECK;
-/* Reads the password, if there is one. */
+/* Reads the password, if one is set. */
 int conf_store_resolve(const struct conf_row_ctx *r, struct conf_store_draft *d) MUST_CHECK;
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Group `transport` of an agent: where its events come from, if not from its standard output. */
+ * Group `transport` of an agent: the source of its events, if it is not standard output. */
 #include <string.h>
 
 #include "conf/conf_internal.h"
@@ -10,7 +10,7 @@
 #define HEADERS_MAX 30
 
 struct transport_draft {
-    struct conf_store_draft redis; /* first: rows of the server fill it */
+    struct conf_store_draft redis; /* first member: rows of the server fill it */
     enum conf_transport_kind kind;
 };
 
@@ -56,13 +56,13 @@ static const struct conf_choice services[] = {{"awaken", SERVICE_AWAKEN},
                                               {NULL, 0}};
 
 struct service_draft {
-    struct conf_service service; /* first: rows fill it */
+    struct conf_service service; /* first member, which rows fill */
     enum conf_transport_kind kind;
     int agent;
-    struct buf *secret; /* header lines */
+    struct buf *secret; /* limit of header lines */
 };
 
-/* The value of a header, which is a secret. NULL: an error was added. */
+/* The value of a header, resolved as a secret. NULL: an error was added. */
 static const char *conf_transport_resolve(const struct conf_row_ctx *r, const struct conf_node *n)
 {
     struct tc_err why = {0};
@@ -108,7 +108,7 @@ static int conf_transport_read_headers(const struct conf_row_ctx *r, const struc
     return 0;
 }
 
-/* The rest is checked by the HTTP client, when the URL is used. */
+/* The HTTP client checks the rest of the URL when it is used. */
 static int conf_transport_read_url(const struct conf_row_ctx *r, const struct conf_node *n,
                                    const struct conf_row *row, void *target)
 {
@@ -161,7 +161,7 @@ static int conf_transport_parse_service(const struct conf_row_ctx *r, const stru
     return 0;
 }
 
-/* The keys depend on the kind. */
+/* Reads the keys that the kind permits. */
 static bool conf_transport_is(const struct conf_node *n, const char *kind)
 {
     for (size_t i = 0; n->type == NODE_GROUP && i < n->n; i++)

@@ -9,11 +9,11 @@
 #define SUBJECT_MAX 255 /* bytes */
 
 struct conf_nats_draft {
-    struct conf_nats nats; /* its servers come first: their rows fill them */
+    struct conf_nats nats; /* first member: rows of the servers fill it */
     int kind;
 };
 
-/* No wildcards: it is published to. */
+/* Accepts a subject without wildcards, because requests are published to it. */
 static int conf_transport_nats_read_subject(const struct conf_row_ctx *r, const struct conf_node *n,
                                             const struct conf_row *row, void *target)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The system user an agent runs as, looked up once at load time. */
+ * The system user of an agent, looked up once when the configuration is loaded. */
 #include <grp.h>
 #include <pwd.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 
 #define GROUPS_MAX (1 << 16)
 
-/* The system says how many there are only when they do not fit. */
+/* getgrouplist reports the number of groups only if the array is too small. */
 static void read_groups(struct arena *a, struct conf_user *u)
 {
     int n = 32, room;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
- * Agents with another model or working directory than their own: each choice that the lists of an
- * agent allow, made once, so that a choice lives as long as its configuration. */
+ * Variants of agents with another model or working directory: one for each choice that the lists of
+ * an agent allow, created at load time so that it lives as long as the configuration. */
 #include <string.h>
 
 #include "conf/conf_internal.h"
 
 #define MODEL_MAX 100 /* bytes */
 
-/* A model is an argument of the agent, and a line of what is kept of a choice. */
+/* A model becomes an argument of the agent, and a line of a stored choice. */
 static bool is_model(const char *name)
 {
     const size_t len = strlen(name);
@@ -40,7 +40,7 @@ static size_t count_list(char *const *list)
     return n;
 }
 
-/* One of each pair: no choice (at 0), or one of the list. */
+/* Creates a variant for each pair of choices; index 0 means no choice. */
 static char *choice_at(char *const *list, size_t i)
 {
     return i ? list[i - 1] : NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the places the host looks at. */
+ * Finds state, plugins and configuration. */
 #include "conf/default_paths.h"
 
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "conf/conf.h"
 #include "conf/parse/conf_path.h"
 
-/* The variable's value when it is an absolute path, as XDG has it. */
+/* The variable's value if it is an absolute path, as the XDG specification demands. */
 static const char *env_dir(const char *name)
 {
     const char *value = getenv(name);
@@ -37,7 +37,7 @@ char *default_paths_make_absolute(struct arena *a, const char *path)
     return whole;
 }
 
-/* The pieces between colons that are not empty. */
+/* The non-empty parts between colons. */
 static char **split(struct arena *a, const char *list)
 {
     size_t n = 2;

@@ -8,13 +8,12 @@
 
 /* $XDG_STATE_HOME/turncast; root: /var/lib/turncast; else ~/.local/state/turncast. */
 char *default_paths_state_dir(struct arena *a);
-/* $TURNCAST_PLUGIN_PATH (folders joined by colons), else the installed folder; NULL-terminated.
- * Absolute, for the process of a plugin works elsewhere. */
+/* $TURNCAST_PLUGIN_PATH (directories separated by colons), otherwise the installed directory;
+ * NULL-terminated. Absolute, because the process of a plugin has another working directory. */
 char **default_paths_plugin_dirs(struct arena *a);
-/* A relative path is one below the working directory of this process, which connector processes do
- * not share. */
+/* Makes a path absolute, because connector processes have another working directory. */
 char *default_paths_make_absolute(struct arena *a, const char *path);
-/* The folder a file is in; absolute, too. */
+/* The directory of a file; also made absolute. */
 char *default_paths_dirname(struct arena *a, const char *file);
 
 #endif

@@ -19,12 +19,12 @@
 #include "base/sys/executable.h"
 #include "conf/parse/option_list.h"
 
-#define PROGRAM_DIRS "/usr/local/bin:/usr/bin:/bin" /* of TC_RULE_PROGRAM */
-#define WHOLE_MAX 9007199254740992.0                /* 2^53: beyond it a double skips integers */
+#define PROGRAM_DIRS "/usr/local/bin:/usr/bin:/bin" /* directories for TC_RULE_PROGRAM */
+#define WHOLE_MAX 9007199254740992.0                /* 2^53: larger doubles skip integers */
 
 /* ---- words and numbers ---- */
 
-/* The next word of a list; false at its end. */
+/* Takes the next word of a list; false at the end. */
 static bool option_rules_next_word(const char **rest, struct str *word)
 {
     *rest += strspn(*rest, " ");
@@ -42,7 +42,7 @@ static bool option_rules_has_word(const char *words, const char *text, size_t le
     return false;
 }
 
-/* "a, b, c", each with `before` and `after` around it. */
+/* Formats "a, b, c", each with `before` and `after` around it. */
 static void option_rules_add_words(struct buf *out, const char *words, const char *before,
                                    const char *after)
 {
@@ -59,7 +59,7 @@ double option_rules_parse_real(const char *text, char **end)
     return v;
 }
 
-/* Where the number at the beginning ends; text itself: there is none. */
+/* End of the number at the beginning of the text; the text itself: no number. */
 static const char *option_rules_read_number(const char *text, double *number)
 {
     char *end;
@@ -79,14 +79,14 @@ static const struct option_rules_unit durations[] = {{"ms", 1},      {"s", 1e3},
 static const struct option_rules_unit sizes[] = {
     {"B", 1}, {"KiB", 1024}, {"MiB", 1048576}, {"GiB", 1073741824}, {NULL, 0}};
 
-/* Of another kind: no units. */
+/* Options of other types have no units. */
 static const struct option_rules_unit *option_rules_units_of(enum tc_rule_kind kind)
 {
     static const struct option_rules_unit none[] = {{NULL, 0}};
     return kind == TC_RULE_DURATION ? durations : kind == TC_RULE_SIZE ? sizes : none;
 }
 
-/* 0: there is no such unit. */
+/* Factor of a unit; 0: unknown. */
 static double option_rules_factor(const struct option_rules_unit *units, const char *name)
 {
     for (; units->name; units++)
@@ -114,7 +114,7 @@ static void option_rules_tell_units(const struct tc_rule *rule, const char *show
     buf_add_str(why, ")");
 }
 
-/* ' "value"', or nothing for a secret. Owned. */
+/* Formats ' "value"', or nothing for a secret. Owned. */
 static char *option_rules_show(const struct tc_option *option, const char *text)
 {
     return option->flags & TC_SECRET ? xstrdup("") : xasprintf(" \"%.200s\"", text);
@@ -153,13 +153,13 @@ const char *option_rules_scale(const struct tc_rule *rules, const struct tc_opti
 
 /* ---- one value ---- */
 
-/* A rule and the value that it is about. */
+/* The rule and the value to check. */
 struct option_rules_case {
     const struct tc_rule *rule;
-    const struct tc_rule *rules; /* all of the plugin */
+    const struct tc_rule *rules; /* all options of the plugin */
     const char *text;
     const char *shown; /* ' "text"', or "" */
-    bool paths;        /* the file system counts */
+    bool paths;        /* check paths in the file system */
     struct buf *why;
 };
 
@@ -212,7 +212,7 @@ static int option_rules_check_range(const struct option_rules_case *c)
     return -1;
 }
 
-/* Behind the host: nothing, or ":" and a port, then a path, query or fragment. */
+/* Accepts the text behind the host: nothing, or ":" and a port, then a path, query or fragment. */
 static bool option_rules_is_rest(const char *text)
 {
     const char *end = text;
@@ -350,13 +350,13 @@ static int option_rules_check_program(const struct option_rules_case *c)
                              c->text, c->text);
 }
 
-/* ---- the kinds ---- */
+/* ---- kinds of rules ---- */
 
 enum option_rules_class { OF_TEXT, OF_NUMBER, OF_PATH, OF_PROGRAM, OF_GROUP, OF_HOST };
 
 static const struct option_rules_kind {
     enum option_rules_class class;
-    bool has_words; /* text is required */
+    bool has_words; /* the kind requires text */
     int (*check)(const struct option_rules_case *c);
     const char *description;
 } kinds[] = {
@@ -378,7 +378,7 @@ static const struct option_rules_kind {
 };
 #define KINDS (sizeof kinds / sizeof *kinds)
 
-/* i: position in a list, else 0. */
+/* i: position in a list, otherwise 0. */
 static int option_rules_check_text(const struct tc_rule *rules, const struct tc_option *option,
                                    const char *text, size_t i, bool paths, struct buf *why)
 {
@@ -395,7 +395,7 @@ static int option_rules_check_text(const struct tc_rule *rules, const struct tc_
     return 0;
 }
 
-/* A list without elements names no program; all other rules are about elements. */
+/* An empty list violates a rule about a program; all other rules are about elements. */
 static int option_rules_check_empty(const struct tc_rule *rules, const struct tc_option *option,
                                     struct buf *why)
 {
@@ -484,7 +484,7 @@ static const struct tc_option *option_rules_find_option(const struct tc_option *
     return NULL;
 }
 
-/* Whether every word is one that the kind knows. */
+/* Whether every word is valid for the kind. */
 static bool option_rules_are_words_known(const struct tc_rule *rule,
                                          const struct tc_option *options)
 {
@@ -511,7 +511,7 @@ static bool option_rules_suits(const struct tc_rule *rule, const struct tc_optio
     switch (kinds[rule->kind].class) {
     case OF_NUMBER:
         return is_number;
-    case OF_PATH: /* is told as it is */
+    case OF_PATH: /* text is printed unchanged */
     case OF_PROGRAM:
         return !is_number && option->type != TC_T_BOOL && !(option->flags & TC_SECRET);
     case OF_TEXT:

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns how option text becomes members of a plugin's struct. */
+ * Parses option text into members of a plugin's option struct. */
 #include "conf/options/plugin_options.h"
 
 #include <errno.h>
@@ -20,10 +20,10 @@
 
 #define HOST_KEYS_MAX ((size_t)32)
 
-/* One value on its way into the struct. */
+/* One value during its conversion. */
 struct cell {
     const struct tc_option *row;
-    char *to; /* the member */
+    char *to; /* target member */
     struct arena *arena;
 };
 
@@ -147,7 +147,7 @@ int plugin_options_check_table(const struct tc_plugin *plugin, struct tc_err *er
         if (check_row(plugin, i, err) < 0)
             return -1;
     }
-    /* Defaults are converted by the rules, so the rules are checked first. */
+    /* Checks rules before defaults, because the rules convert the defaults. */
     if (option_rules_check_table(plugin->rules, rows, err) < 0)
         return -1;
     for (const struct tc_option *row = rows; row && row->key; row++)
@@ -157,18 +157,18 @@ int plugin_options_check_table(const struct tc_plugin *plugin, struct tc_err *er
     return 0;
 }
 
-/* What every step of a fill shares. */
+/* Shared arguments of the steps. */
 struct fill {
     char *out;
     const struct tc_option *rows;
     const struct tc_rule *rules;
     const struct plugin_options_source *source;
-    const struct conf *conf; /* NULL: rules about paths and the host do not count */
+    const struct conf *conf; /* NULL: skips rules about paths and the host */
     struct arena *arena;
     struct findings *findings;
 };
 
-/* Groups of one instance may stand in several files. */
+/* Groups of one instance may be in several files. */
 static const char *plugin_options_find_file(const struct plugin_options_source *s, const char *key)
 {
     const struct conf_option *const pair = conf_option_find(s->pairs, key);
@@ -204,7 +204,7 @@ const struct tc_option *plugin_options_find_row(const struct tc_option *rows, co
     return NULL;
 }
 
-/* The nearest may be a key that the host reads: it came here because it was misspelt. */
+/* Suggests keys of the host, too: a misspelt key of the host arrives here as an option. */
 static int plugin_options_fail_unknown(const struct fill *f, const struct conf_option *pair)
 {
     const char *names[OPTIONS_MAX + HOST_KEYS_MAX], *key;
@@ -225,7 +225,7 @@ static int plugin_options_fail_unknown(const struct fill *f, const struct conf_o
                                all.len ? all.p : "none");
 }
 
-/* That a relative path of the pair begins at, without links. */
+/* Directory for relative paths of the pair, with links resolved. */
 static const char *plugin_options_directory(const struct conf_option *pair, struct arena *arena)
 {
     const char *const given = pair->dir ? pair->dir : ".";
@@ -247,7 +247,7 @@ static const char *plugin_options_resolve_text(const struct tc_option *row, cons
 {
     switch (plugin_options_secret(row, text)) {
     case OPTION_SECRET_TEXT:
-        if (!row) /* it may be a list that was given as a single string */
+        if (!row) /* a list may be given as a single string */
             option_list_resolve_secrets(arena, text, dir, NULL);
         return secret_resolve(text, dir, arena, err);
     case OPTION_SECRET_LIST:
@@ -277,7 +277,7 @@ const char *plugin_options_resolve(const struct tc_rule *rules, const struct tc_
     return plugin_options_resolve_text(row, text, pair->dir, arena, err);
 }
 
-/* The value of a secret is never part of a message. */
+/* Error messages never contain the value of a secret. */
 static int plugin_options_fail_value(const struct fill *f, const struct tc_option *row,
                                      const char *text, int line)
 {
@@ -288,7 +288,7 @@ static int plugin_options_fail_value(const struct fill *f, const struct tc_optio
                                types[row->type].wanted);
 }
 
-/* Stores a value in its member, and checks the rules that it is subject to. */
+/* Stores a value in its member, and checks its rules. */
 static int plugin_options_store(const struct fill *f, const struct tc_option *row, const char *text,
                                 int line)
 {
@@ -322,7 +322,7 @@ static int store_pair(const struct fill *f, const struct conf_option *pair)
     const struct tc_option *const row = plugin_options_find_row(f->rows, pair->key);
     if (!row)
         return plugin_options_fail_unknown(f, pair);
-    if (!pair->value) /* has been told of */
+    if (!pair->value) /* an error was reported already */
         return 0;
     if (conf_option_find(f->source->pairs, pair->key) != pair)
         return plugin_options_fail(f, pair->line, pair->key, "duplicate option; remove one");
@@ -332,20 +332,20 @@ static int store_pair(const struct fill *f, const struct conf_option *pair)
     return store_resolved(f, row, pair);
 }
 
-/* What the configuration does not set. */
+/* Fills members that the configuration does not set. */
 static int plugin_options_store_default(const struct fill *f, const struct tc_option *row)
 {
     const char *const what = row->help ? row->help : types[row->type].wanted;
     if ((row->flags & TC_REQUIRED) && f->source->line > 0)
         return plugin_options_fail(f, f->source->line, row->key,
                                    "missing required option (%s); set it in the instance", what);
-    if (row->flags & TC_REQUIRED) /* no place in a file */
+    if (row->flags & TC_REQUIRED) /* the value has no place in a file */
         return plugin_options_fail(f, 0, row->key, "missing required option (%s); set %s=VALUE",
                                    what, row->key);
     return row->dflt ? plugin_options_store(f, row, row->dflt, f->source->line) : 0;
 }
 
-/* Of rules about several options: given, and not a false switch. */
+/* For rules about several options: set, and not a false switch. */
 static bool plugin_options_is_set(const void *ctx, const char *key)
 {
     const struct fill *const f = ctx;
@@ -380,7 +380,7 @@ static int plugin_options_check_groups(const struct fill *f)
     return rc;
 }
 
-/* The absolute paths in the option, of which the instance and its programs may read each. */
+/* Collects the absolute paths in a list option; the instance and its programs may read them. */
 static size_t plugin_options_count_paths(const struct fill *f, const struct tc_option *row)
 {
     const char *const *list;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns which files of conf.d are read, and how their trees become one. */
+ * Finds the files of conf.d, and merges their trees. */
 #include "conf/parse/conf_merge.h"
 
 #include <dirent.h>
@@ -40,7 +40,7 @@ static struct conf_node *conf_merge_find(const struct conf_node *group, const ch
     return NULL;
 }
 
-/* After the items of a group got another place. */
+/* Updates parent pointers after the items of a group were moved. */
 static void conf_merge_set_parents(struct conf_node *group)
 {
     for (size_t i = 0; i < group->n; i++) {
@@ -72,9 +72,10 @@ static void conf_merge_groups(struct arena *a, struct conf_node *to, const struc
     conf_merge_set_parents(to);
 }
 
-/* ---- the folder ---- */
+/* ---- the directory ---- */
 
-/* Who may add a file may set anything, so the folder is trusted as a file is. */
+/* Permissions of the directory are checked like those of a file, because a new file in it can set
+ * any key. */
 static int conf_merge_check_folder(int fd, const char *folder, struct tc_err *err)
 {
     struct stat st;
@@ -100,7 +101,7 @@ static int conf_merge_compare(const struct dirent **a, const struct dirent **b)
     return strcmp((*a)->d_name, (*b)->d_name);
 }
 
-/* The names in order, which the caller frees; 0 if there is no folder. -1 with err. */
+/* The names in byte order, freed by the caller; 0 without a directory. -1 with err. */
 static int conf_merge_list(const char *folder, struct dirent ***names, struct tc_err *err)
 {
     *names = NULL;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Has libconfig parse the text of a file, and copies its tree. The only file that knows
- * libconfig. */
+ * Parses text with libconfig, and copies its tree. No other file uses libconfig. */
 #include "conf/parse/conf_node.h"
 
 #include <libconfig.h>
@@ -52,7 +51,7 @@ static void copy_value(struct arena *a, struct conf_node *to, const config_setti
         to->value.boolean = config_setting_get_bool(from);
 }
 
-/* The parser bounds the depth of what comes here. */
+/* Recursion is bounded, because the parser limits the depth. */
 static void copy_tree(const struct conf_text *t, struct conf_node *to, const config_setting_t *from)
 {
     struct arena *const a = t->arena;

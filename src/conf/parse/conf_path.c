@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns what ~ and a relative path mean. Reads the environment and the user database only. */
+ * Expands ~ and relative paths. Reads the environment and the user database only. */
 #include "conf/parse/conf_path.h"
 
 #include <pwd.h>

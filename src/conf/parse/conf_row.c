@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns how a value of the file becomes a member of a struct, and how a wrong one is told. */
+ * Converts values of the file to members of structs, and reports invalid values. */
 #include "conf/parse/conf_row.h"
 
 #include <math.h>
@@ -11,7 +11,7 @@
 #include "base/nearest_word.h"
 #include "conf/parse/conf_path.h"
 
-#define ROWS_MAX 32 /* keys of one group, for the nearest one */
+#define ROWS_MAX 32 /* limit of keys of one group that are compared for a suggestion */
 
 /* a.b.c, or a.b[2] */
 static void conf_row_add_name(struct buf *out, const struct conf_node *n)
@@ -89,7 +89,7 @@ int conf_row_check_type(const struct conf_row_ctx *r, const struct conf_node *n,
                           conf_node_type_name(n->type));
 }
 
-/* The member of the row, as memory: its type is what the row's read is for. */
+/* The member of the row as memory; the row's read function defines its type. */
 static void store(void *target, const struct conf_row *row, const void *value, size_t size)
 {
     memcpy((char *)target + row->offset, value, size);
@@ -204,7 +204,7 @@ int conf_row_int(const struct conf_row_ctx *r, const struct conf_node *n,
     return 0;
 }
 
-/* Seconds in the file, milliseconds in the struct. */
+/* Seconds in the file become milliseconds in the struct. */
 int conf_row_ms(const struct conf_row_ctx *r, const struct conf_node *n, const struct conf_row *row,
                 void *target)
 {

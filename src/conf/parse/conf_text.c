@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Reads configuration files, follows @include, and makes up for what libconfig 1.5 lets pass. */
+ * Reads configuration files, follows @include, and detects errors that libconfig 1.5 accepts
+ * silently. */
 #include "conf/parse/conf_text.h"
 
 #include <ctype.h>
@@ -16,13 +17,13 @@
 
 #define INCLUDE "@include"
 
-/* Where the scan of a file is. */
+/* Position of the scan in a file. */
 struct scan {
     const char *path, *p, *end;
     int line;
-    int open; /* braces, brackets and parentheses */
+    int open; /* depth of braces, brackets and parentheses */
     struct conf_text *out;
-    const struct scan *parent; /* of the file that includes this one; NULL: none */
+    const struct scan *parent; /* scan of the including file; NULL: none */
     struct tc_err *err;
 };
 
@@ -68,7 +69,7 @@ static void scan_copy(struct scan *s, size_t n)
 
 /* ---- tokens ---- */
 
-/* Length of the comment at p, or 0. */
+/* Length of the comment at p; 0: none. */
 static size_t scan_comment_len(const struct scan *s)
 {
     const size_t left = (size_t)(s->end - s->p);
@@ -99,7 +100,7 @@ static size_t scan_name_len(const struct scan *s)
     return (size_t)(p - s->p);
 }
 
-/* libconfig keeps the low 32 bits of a number without L, and says nothing. */
+/* libconfig silently truncates a number without L to 32 bits. */
 static int scan_number(struct scan *s)
 {
     const size_t len = strspn(s->p, "0123456789abcdefABCDEFxX.+-");
@@ -134,7 +135,7 @@ static size_t scan_depth(const struct scan *s)
     return depth;
 }
 
-/* Relative to the folder of the file that includes it. */
+/* Relative to the directory of the including file. */
 static const char *scan_resolve(const struct scan *s, const char *name, size_t len)
 {
     const char *const slash = strrchr(s->path, '/');
@@ -165,7 +166,7 @@ static int scan_include_file(struct scan *s, const char *path)
         conf_text_begin_span(s->out, s->path, s->line);
         return 0;
     }
-    if (strcmp(why.place, path) == 0) /* it could not be read */
+    if (strcmp(why.place, path) == 0) /* the file could not be read */
         return scan_fail_file(s, path, why.text);
     return err_set(s->err, why.place, "%s", why.text);
 }
@@ -205,8 +206,8 @@ static int scan_token(struct scan *s)
     return 0;
 }
 
-/* What an included file begins, it ends; else the error would be found far from the mistake. `line`
- * is where its last token, of that length, begins. */
+/* An included file must close what it opens; otherwise libconfig would report the error far from
+ * the mistake. `line`: position of the last token, which has this length. */
 static int scan_check_whole(const struct scan *s, int line, const char *last, size_t len)
 {
     const bool string = len && *last == '"' && (len == 1 || last[len - 1] != '"');
@@ -276,7 +277,7 @@ static int conf_text_add_file(struct conf_text *t, const char *path, const struc
     CLEANUP_FD int fd = file_trust_open(path, err);
     if (fd < 0 || conf_text_read_all(t, fd, path, &text, err) < 0)
         return -1;
-    buf_add(&text, "", 0); /* the NUL */
+    buf_add(&text, "", 0); /* the final NUL */
     t->files++;
     if (conf_text_check_bytes(path, text.p, text.len, err) < 0)
         return -1;

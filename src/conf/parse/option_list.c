@@ -46,7 +46,8 @@ char *option_list_append(struct arena *a, const char *list, const char *element)
     return option_list_copy(a, &b);
 }
 
-/* The next element in *text, which it advances; NULL: no more. *mark: of a list, the element's. */
+/* Takes the next element of *text, which it advances; NULL: no more. *mark: the element's control
+ * character. */
 static char *option_list_next(struct arena *a, const char **text, bool is_list, char *mark)
 {
     const char *const separators = is_list ? MARKS : SPACES;
@@ -65,7 +66,7 @@ static char *option_list_next(struct arena *a, const char **text, bool is_list, 
 const char *const *option_list_split(struct arena *a, const char *text)
 {
     const bool is_list = option_list_is_list(text);
-    const size_t most = strlen(text) + 2; /* an element has a character in front of it */
+    const size_t most = strlen(text) + 2; /* the control character in front of an element */
     const char **const elements = arena_alloc(a, most * sizeof *elements);
     size_t n = 0;
     char mark;

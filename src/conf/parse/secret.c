@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns how a secret is read, and what is refused as one. */
+ * Reads secrets, and refuses unsafe sources. */
 #include "conf/parse/secret.h"
 
 #include <errno.h>
@@ -14,10 +14,10 @@
 #include "base/sys/log.h"
 #include "conf/parse/conf_path.h"
 
-#define SECRET_MAX ((size_t)16384) /* bytes of a secret's file */
+#define SECRET_MAX ((size_t)16384) /* longest file of a secret */
 
-/* What a service manager hands over: it belongs to root, and its list of who may read shows as
- * the group's right. */
+/* Permissions of credentials that a service manager passes: they belong to root, and the ACL for
+ * the service's user appears as permission of the group. */
 #define CREDENTIALS "CREDENTIALS_DIRECTORY"
 
 static int secret_check_file(int fd, const char *path, bool credential, struct tc_err *err)
@@ -39,7 +39,7 @@ static int secret_check_file(int fd, const char *path, bool credential, struct t
     return 0;
 }
 
-/* Up to the cap and one byte more, so that the caller sees when there is more. */
+/* Reads one byte more than the limit, so that the caller detects a longer file. */
 static ssize_t secret_read_all(int fd, char *to, size_t cap)
 {
     size_t have = 0;
@@ -56,14 +56,14 @@ static ssize_t secret_read_all(int fd, char *to, size_t cap)
     return (ssize_t)have;
 }
 
-/* Of "${CREDENTIALS_DIRECTORY}/NAME"; NULL: the path is none of those. */
+/* NAME of "${CREDENTIALS_DIRECTORY}/NAME"; NULL: another path. */
 static const char *credential_name(const char *path)
 {
     static const char front[] = "${" CREDENTIALS "}/";
     return strncmp(path, front, sizeof front - 1) == 0 ? path + sizeof front - 1 : NULL;
 }
 
-/* The credential's path; NULL with err. */
+/* Path of the credential; NULL with err. */
 static const char *find_credential(const char *name, struct arena *arena, struct tc_err *err)
 {
     const char *const dir = getenv(CREDENTIALS);
@@ -76,7 +76,7 @@ static const char *find_credential(const char *name, struct arena *arena, struct
     return NULL;
 }
 
-/* The path of a secret's file; NULL with err. */
+/* Path of a secret's file; NULL with err. */
 static const char *secret_find_file(const char *given, const char *dir, struct arena *arena,
                                     struct tc_err *err)
 {
