@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * Owns the matching of globs. */
+ * Implements glob matching with backtracking to the last star. */
 #include "policy/glob.h"
 
-/* Where a star began, for another try with one more byte: pattern behind it, text it has reached.
- */
+/* Backtracking point: the pattern behind a star, and the text position that the star covers up to
+ * now. */
 struct star {
     size_t pattern, text;
     bool set;
@@ -14,7 +14,7 @@ static bool is_at(struct str s, size_t i, char c)
     return i < s.len && s.p[i] == c;
 }
 
-/* Takes the stars at p[*i] as one. */
+/* Treats adjacent stars at p[*i] as one. */
 static void take_stars(struct str p, size_t *i, size_t text, struct star *one, struct star *many)
 {
     const bool twice = is_at(p, *i + 1, '*');

@@ -9,7 +9,7 @@
 
 #define GLOB_NO_SEP (-1)
 
-/* The whole text fits the pattern. */
+/* Whether the whole text matches the pattern. */
 bool glob_match(struct str pattern, struct str text, int sep);
 
 #endif

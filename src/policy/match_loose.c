@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the ways in which one command, path or URL may be written. */
+ * Normalises different spellings of one command, path or URL. */
 #include "policy/match_loose.h"
 
 #include <ctype.h>
@@ -7,8 +7,8 @@
 
 #include "policy/glob.h"
 
-#define LONGEST (128 << 10) /* of an argument of a program, and of a path */
-#define FRONTS_MAX 16       /* words that are looked behind: sudo env A=B … */
+#define LONGEST (128 << 10) /* longest argument of a program, and longest path */
+#define FRONTS_MAX 16       /* number of skipped front words: sudo env A=B … */
 
 static bool match_loose_is_blank(char c)
 {
@@ -42,7 +42,7 @@ static bool match_loose_fits(const struct conf_rule *rule, struct str text)
 
 /* ---- commands ---- */
 
-/* Without quotes and backslashes, blanks as one. */
+/* Removes quotes and backslashes; collapses blanks. */
 static struct str unquote(struct arena *a, struct str text)
 {
     char *const to = arena_alloc_bytes(a, text.len + 1);
@@ -70,7 +70,7 @@ static struct str base_name(struct str text)
     return (struct str){text.p + skip, text.len - skip};
 }
 
-/* A word in front of a command that only says how it is run. */
+/* Words before a command that only change how it runs. */
 static bool is_front(struct str word)
 {
     static const char *const words[] = {
@@ -86,7 +86,7 @@ static bool is_front(struct str word)
     return false;
 }
 
-/* A command, and the one behind its front words. */
+/* Matches a command, and the command behind its front words. */
 static bool fits_simple(struct arena *a, const struct conf_rule *rule, struct str piece)
 {
     struct str text = unquote(a, piece);
@@ -101,7 +101,7 @@ static bool fits_simple(struct arena *a, const struct conf_rule *rule, struct st
     return false;
 }
 
-/* A backslash at the end of a line goes on with the next. */
+/* A backslash at the end of a line continues it. */
 static struct str join_lines(struct arena *a, struct str text)
 {
     char *const to = arena_alloc_bytes(a, text.len + 1);
@@ -132,7 +132,7 @@ static bool fits_command(struct arena *a, const struct conf_rule *rule, struct s
 
 /* ---- paths ---- */
 
-/* Without empty components, "." and ".."; *above: it leaves the folder that it begins in. */
+/* Removes empty components, "." and ".."; *above: the path leaves its starting directory. */
 static struct str straighten(struct arena *a, struct str path, bool *above)
 {
     const bool rooted = path.len && *path.p == '/';
@@ -171,7 +171,7 @@ static enum match_result match_path(struct arena *a, const struct conf_rule *rul
 
 /* ---- URLs ---- */
 
-/* As clients take it: no blanks or control characters, slashes of one kind, no user; and all in
+/* Normalises like HTTP clients: removes blanks, control characters and the user; unifies slashes;
  * lower case. */
 static struct str straighten_url(struct arena *a, struct str url)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * What a rule that denies or asks takes: whatever may well be meant by an argument. It sees through
- * blanks, quotes, several commands in a line and other ways to write a path or a URL, not through
- * everything a shell can do: it is a hint to a model, no sandbox. Pure. */
+ * Matching for deny and ask rules: matches every argument that might mean the pattern. Sees through
+ * blanks, quotes, several commands in a line and other spellings of a path or a URL, but not
+ * through everything that a shell can do: the result is a hint to a model, not a sandbox. Pure. */
 #ifndef POLICY_MATCH_LOOSE_H
 #define POLICY_MATCH_LOOSE_H
 
@@ -10,8 +10,8 @@
 
 enum match_result { MATCH_NO, MATCH_YES, MATCH_UNCERTAIN };
 
-/* Whether the rule, which has a pattern, may be about this text. What is longer than anything that
- * can be run or opened is taken for it. */
+/* Whether the rule, which has a pattern, may match this text. Text longer than any command or path
+ * always matches. */
 enum match_result match_loose_argument(struct arena *a, const struct conf_rule *rule,
                                        enum tool_argument_kind kind, struct str text);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns what is plain, and how a prefix or a glob covers it: by whole words, components, hosts. */
+ * Defines plain text, and matches prefixes and globs by whole words, components and hosts. */
 #include "policy/match_strict.h"
 
 #include <string.h>
@@ -9,13 +9,14 @@
 #define PLAIN_MAX 4096 /* bytes */
 
 #define WORD_CHARS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./:,+@%-"
-/* Everything a file may well be called, but not what is expanded, quotes, or ends a command. */
+/* Characters that are usual in file names and have no meaning in a shell: no expansion, quotes or
+ * separators. */
 #define PATH_CHARS WORD_CHARS " ()[]{}#=~^!"
 #define HOST_CHARS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.-"
 #define URL_CHARS WORD_CHARS "?#=&~!()*'$[]"
 #define NAME_CHARS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./:-"
 
-/* Not empty, and nothing but these. */
+/* Whether the text is not empty and has only these characters. */
 static bool is_made_of(struct str text, const char *chars)
 {
     for (size_t i = 0; i < text.len; i++)
@@ -42,7 +43,7 @@ static bool is_plain_command(struct str text)
     return is_trimmed(text) && is_made_of(text, WORD_CHARS " ");
 }
 
-/* Components that are names: none is empty, "." or "..", but for a slash at the end. */
+/* Whether all components are names: not empty (except for a slash at the end), "." or "..". */
 static bool has_names(struct str path)
 {
     for (size_t at = 0; at < path.len;) {
@@ -57,7 +58,7 @@ static bool has_names(struct str path)
     return true;
 }
 
-/* A %, too, is read as something else by who takes it for a URL. */
+/* Excludes %, too, which a reader that expects a URL would decode. */
 static bool is_plain_path(struct str text)
 {
     return is_made_of(text, PATH_CHARS) && *text.p == '/' && !memchr(text.p, '%', text.len) &&
@@ -67,11 +68,11 @@ static bool is_plain_path(struct str text)
 /* ---- URLs ---- */
 
 struct url {
-    struct str origin; /* scheme and host */
+    struct str origin; /* length of scheme and host */
     struct str host, rest;
 };
 
-/* What stands in front of the first of `ends`. */
+/* The part before the first of `ends`. */
 static struct str before(struct str text, const char *ends)
 {
     size_t len = 0;
@@ -103,7 +104,7 @@ static int match_strict_hex_value(char c)
     return at ? (int)(at - digits) : -1;
 }
 
-/* Nothing that would make another path of it once it is decoded. */
+/* Excludes encodings that would change the path when decoded. */
 static bool has_plain_escapes(struct str text)
 {
     for (size_t i = 0; i < text.len; i++) {
@@ -118,7 +119,7 @@ static bool has_plain_escapes(struct str text)
     return true;
 }
 
-/* A name or an address, and a port that is a number. */
+/* Accepts a name or an address, with or without a numeric port. */
 static bool is_plain_host(struct str text)
 {
     const struct str name = before(text, ":");
@@ -126,7 +127,7 @@ static bool is_plain_host(struct str text)
            (name.len == text.len || is_made_of(behind(text, name.len + 1), "0123456789"));
 }
 
-/* Clients do not agree where the user ends when there is an @ anywhere. */
+/* Excludes any @, because clients disagree about the end of the user. */
 static bool is_plain_url(struct str text, struct url *url)
 {
     return is_made_of(text, URL_CHARS) && !memchr(text.p, '@', text.len) &&
@@ -136,7 +137,7 @@ static bool is_plain_url(struct str text, struct url *url)
 
 /* ---- prefixes ---- */
 
-/* The prefix is all of it, or ends where a part ends. */
+/* Whether the prefix is the whole text, or ends at a boundary. */
 static bool has_parts(struct str text, struct str prefix, const char *ends)
 {
     if (!str_has_prefix(text, prefix))
@@ -157,7 +158,7 @@ static bool covers_url(const struct conf_rule *rule, struct str pattern, struct 
            (!wanted.rest.len || has_parts(url.rest, wanted.rest, "/?#"));
 }
 
-/* A ".." between slashes and blanks. */
+/* Whether a ".." stands between slashes and blanks. */
 static bool climbs(struct str text)
 {
     for (struct str name; text.len; text = behind(text, name.len + (name.len < text.len))) {
@@ -189,7 +190,7 @@ static bool covers_command(const struct conf_rule *rule, struct str pattern, str
     return is_plain_command(text) && match_strict_covers(rule, pattern, text, ' ');
 }
 
-/* Nobody knows what reads it, so it has to be plain for a shell, too; the pattern says the rest. */
+/* The reader of an unknown argument is unknown, so the text must be plain for a shell, too. */
 static bool covers_any(const struct conf_rule *rule, struct str pattern, struct str text)
 {
     if (!is_plain_command(text))

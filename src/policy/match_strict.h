@@ -7,10 +7,10 @@
 #include "conf/conf.h"
 #include "policy/tool_argument.h"
 
-/* Whether the rule, which has a pattern, is about this text. */
+/* Whether the rule, which has a pattern, matches this text. */
 bool match_strict_argument(const struct conf_rule *rule, enum tool_argument_kind kind,
                            struct str text);
-/* Whether the tool is one of the rule's; `strict`: nothing but a plain name fits a glob. */
+/* Whether the rule names the tool; `strict`: a glob matches plain names only. */
 bool match_strict_tool(const char *pattern, const char *tool, bool strict);
 
 #endif

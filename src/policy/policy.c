@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Owns the order of the rules, and what a doubt about one of them means for those behind it. */
+ * Evaluates the rules in order. A deny rule that may or may not match prevents later allow
+ * rules. */
 #include "policy/policy.h"
 
 #include "event/json/json_reader.h"
@@ -7,10 +8,10 @@
 #include "policy/match_strict.h"
 #include "policy/tool_argument.h"
 
-/* A call as it is judged; memory for the time of it. */
+/* A call during its evaluation. */
 struct policy_call {
     struct arena *arena;
-    const char *tool; /* never NULL */
+    const char *tool; /* tool name; never NULL */
     struct tool_argument_set args;
 };
 

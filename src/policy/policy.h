@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * What the configuration says to a call that an agent asks leave for: allow, deny, or ask. The
- * first rule that fits decides; where none does, somebody is asked. A rule that allows takes only
- * what every reader takes for the same thing; one that denies or asks takes what any might. Pure.
- */
+ * Approval policy: decides by the rules of the configuration whether a tool call is allowed, denied
+ * or put to people. The first matching rule decides; without one, people are asked. An allow rule
+ * matches only if every reader interprets the argument in the same way; deny and ask rules match if
+ * any reader might. Pure. ⏎ */
 #ifndef POLICY_POLICY_H
 #define POLICY_POLICY_H
 
@@ -13,17 +13,17 @@ enum policy_action { POLICY_ASK = CONF_ASK, POLICY_ALLOW = CONF_ALLOW, POLICY_DE
 
 struct policy_decision {
     enum policy_action action;
-    /* The rule that led to it, or NULL: none. Where the action is to ask, it may be one that
-     * denies: it could not be told whether it fits, so nothing behind it may allow. */
+    /* The deciding rule, or NULL: none. With the action ask, this may be a deny rule: whether it
+     * matches is uncertain, so no later rule may allow. */
     const struct conf_rule *rule;
 };
 
 /* `tool` may be NULL. `args` is the text of a JSON object, or NULL. */
 struct policy_decision policy_evaluate(const struct conf_agent *agent, const char *tool,
                                        const char *args, size_t len);
-/* What a call is remembered by: its main argument where that is clear and says what will be done,
- * else all its arguments as compact JSON (which begins with a brace, as no main argument does).
- * NULL: there are none, so it cannot be remembered. In the arena. */
+/* The key under which approvals of a call are stored: its main argument if that is unambiguous and
+ * determines the effect, otherwise all arguments as compact JSON (which begins with a brace, unlike
+ * any main argument). NULL: no arguments, so the approval cannot be stored. In the arena. */
 char *policy_approval_key(struct arena *a, const char *tool, const char *args, size_t len);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the table of tools, and how an argument is found among those of a call. */
+ * Owns the table of tools, and finds the relevant argument of a call. */
 #include "policy/tool_argument.h"
 
 #include <strings.h>
@@ -9,14 +9,14 @@
 
 #define MEMBERS_MAX 256
 #define KEYS_MAX 8
-#define READ_MAX (768 << 10) /* bytes of a raw value; what is longer is told by its length */
+#define READ_MAX (768 << 10) /* longest raw value; longer ones are compared by length only */
 
-/* What may stand beside the argument that counts; NULL: anything. */
+/* Arguments permitted beside the main argument; NULL: any. */
 static const char *const beside_nothing[] = {NULL};
 static const char *const beside_command[] = {"description",       "timeout",       "timeout_ms",
                                              "run_in_background", "is_background", "cwd",
                                              "workdir",           "commands",      NULL};
-/* …and of that, what does not change what is run. */
+/* Arguments that do not change what is executed. */
 static const char *const idle[] = {"description",       "timeout",       "timeout_ms",
                                    "run_in_background", "is_background", NULL};
 
@@ -25,8 +25,7 @@ static const char *const idle[] = {"description",       "timeout",       "timeou
         "path", "file_path", "filePath", "filepath", "fileName", "absolute_path"                   \
     }
 
-/* By the names that agents use; keys beside each other are those of different agents, and a call
- * that has two of them is not clear. */
+/* Argument names of different agents; a call that has two of the listed keys is ambiguous. */
 static const struct tool {
     const char *name;
     enum tool_argument_kind kind;
@@ -75,7 +74,7 @@ static bool tool_argument_is_listed(const char *const *list, const char *word)
     return false;
 }
 
-/* As readers that fold the case of keys see it. */
+/* Key as seen by readers that ignore case. */
 static bool is_folded(const char *const *list, const char *word)
 {
     for (; *list; list++)
@@ -124,7 +123,7 @@ static const struct tool *tool_argument_find_tool(const char *name)
     return NULL;
 }
 
-/* ---- texts of a value ---- */
+/* ---- text forms of a value ---- */
 
 static bool tool_argument_read_text(struct arena *a, struct str value, struct str *text)
 {
@@ -137,7 +136,7 @@ static bool tool_argument_read_text(struct arena *a, struct str value, struct st
     return true;
 }
 
-/* A word that any shell leaves as it is. */
+/* A word that no shell changes. */
 static bool tool_argument_is_word(struct str text)
 {
     for (size_t i = 0; i < text.len; i++)
@@ -165,7 +164,7 @@ static bool is_script_option(struct str text)
     return str_is(text, "-c") || str_is(text, "-lc");
 }
 
-/* An argv: of words, or of a shell and its script. */
+/* An argv: words, or a shell and its script. */
 static bool read_argv(struct arena *a, struct str value, struct str *text, bool *clear)
 {
     CLEANUP_BUF struct buf joined = {0};
@@ -193,7 +192,7 @@ static bool read_argv(struct arena *a, struct str value, struct str *text, bool 
     return n > 0;
 }
 
-/* The first word of *rest, which then begins behind it and one blank. */
+/* The first word of *rest, which then begins after the word and one blank. */
 static struct str take_word(struct str *rest)
 {
     const char *const blank = memchr(rest->p, ' ', rest->len);
@@ -216,9 +215,9 @@ struct str tool_argument_shell_script(struct str command)
     return memchr(rest.p, '\'', rest.len) ? (struct str){0} : rest;
 }
 
-/* ---- finding it ---- */
+/* ---- lookup ---- */
 
-/* What a reader put in place of something that is no text. */
+/* Replacement for a value that is not a string. */
 static bool has_replacement(struct str text)
 {
     return memmem(text.p, text.len, "\xef\xbf\xbd", 3) != NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Transports of turncast-remote. The host starts this program in place of an agent whose events do
- * not come from its standard output (key `transport` of an agent). It writes these events to its
- * own standard output, one line each, in a dialect that the host reads. One thread; calls may
+ * Transports of turncast-remote. The host starts turncast-remote in place of an agent whose events
+ * do not come from standard output (key `transport` of an agent). The program writes these events
+ * to its standard output, one line each, in a dialect that the host reads. One thread; calls may
  * block.
  *
  * Its arguments are: KIND [NAME=VALUE…] [-- COMMAND [ARGUMENT…]]. A secret is in the environment
@@ -18,7 +18,7 @@ struct remote_arguments {
     char *secret;    /* or NULL */
 };
 
-/* The value of a setting; `otherwise` if it is not given. */
+/* The value of a setting; `otherwise` if it is not set. */
 const char *remote_setting(const struct remote_arguments *a, const char *name,
                            const char *otherwise);
 

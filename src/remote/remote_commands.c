@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns standard input, the signals, and whether the message was read. */
+ * Reads standard input and signals, and remembers whether the message has arrived. */
 #include "remote/remote_commands.h"
 
 #include <errno.h>
@@ -24,7 +24,7 @@ struct remote_commands {
     bool prompted;
 };
 
-/* Raw values of a line. */
+/* Raw values in a line. */
 struct remote_command {
     struct str type, text, session, id, question, decision, reason, args, answers, remember,
         interrupt;
@@ -103,8 +103,8 @@ static void remote_commands_on_input(void *arg, unsigned ready)
     }
 }
 
-/* The host closes the input when it has read the outcome, which the end of the turn follows at
- * once; or the host has gone. */
+/* End of input: either the host has read the outcome, and the turn ends at once; or the host has
+ * exited. */
 static void remote_commands_on_eof(void *arg)
 {
     const struct remote_commands *const r = arg;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What the host asks of a remote agent during a turn: lines of dialect/remote on standard input,
+ * Commands of the host to a remote agent during a turn: lines of dialect/remote on standard input,
  * and signals. */
 #ifndef REMOTE_REMOTE_COMMANDS_H
 #define REMOTE_REMOTE_COMMANDS_H
@@ -11,7 +11,7 @@
 
 struct remote_commands;
 
-/* What was decided on a request; strings are borrowed. */
+/* A decision about a request; strings are borrowed. */
 struct remote_answer {
     const char *id;
     enum { REMOTE_ALLOW, REMOTE_DENY, REMOTE_ANSWERED } decision;
@@ -23,11 +23,12 @@ struct remote_answer {
 };
 
 struct remote_commands_events {
-    /* The message, at most once. `session` may be NULL: a new conversation. */
+    /* The message of the turn, at most once. `session` may be NULL: a new conversation. */
     void (*prompt)(void *ctx, const char *text, const char *session);
-    void (*answer)(void *ctx, const struct remote_answer *answer); /* behind the message */
+    void (*answer)(void *ctx, const struct remote_answer *answer); /* a decision, after the
+                                                                    * message */
     void (*cancel)(void *ctx);
-    /* A signal, or the host is gone: the turn is of no use. Maybe more than once. */
+    /* A signal, or the host has exited: the turn must stop. May be called several times. */
     void (*leave)(void *ctx);
     void (*too_long)(void *ctx, uint64_t bytes);
 };
@@ -35,6 +36,6 @@ struct remote_commands_events {
 /* Reads standard input while the loop runs. */
 struct remote_commands *remote_commands_new(struct loop *loop,
                                             const struct remote_commands_events *events, void *ctx);
-void remote_commands_free(struct remote_commands *c); /* NULL is fine */
+void remote_commands_free(struct remote_commands *c); /* NULL is allowed */
 
 #endif

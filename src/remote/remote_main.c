@@ -28,7 +28,7 @@ const char *remote_setting(const struct remote_arguments *a, const char *name,
     return otherwise;
 }
 
-/* Cuts the arguments at "--", and takes the secret out of the environment. */
+/* Cuts the arguments at "--", and removes the secret from the environment. */
 static struct remote_arguments remote_main_read(char **argv)
 {
     struct remote_arguments a = {.settings = argv};

@@ -17,21 +17,21 @@
 #include "remote/wrapped_command.h"
 
 #define ID_MAX 512
-#define BLOCK_MS "500" /* as agenticore's reader */
-#define CALL_MS 3000   /* the blocking included */
+#define BLOCK_MS "500" /* the same value as agenticore's reader */
+#define CALL_MS 3000   /* includes the blocking wait */
 #define REPLY_MAX ((size_t)64 << 20)
-#define OUTAGE_MS 30000 /* then the turn has failed */
-#define LAST_ROUNDS 4   /* empty ones, after the command has exited */
+#define OUTAGE_MS 30000 /* the turn fails after this time */
+#define LAST_ROUNDS 4   /* number of empty reads after the exit of the command */
 #define LAST_ROUND_MS 50
 
 struct redis_follower {
     struct redis_client *redis;
     struct wrapped_command command;
     char *key;
-    char last[64];         /* id of the entry that was written last */
-    bool wraps;            /* there is a command */
-    bool done;             /* the stream has said so */
-    int64_t away_since_ms; /* 0: Redis answers */
+    char last[64];         /* id of the last written entry */
+    bool wraps;            /* a command was started */
+    bool done;             /* the entry "done" was read */
+    int64_t away_since_ms; /* since when Redis has failed; 0: it answers */
 };
 
 /* ---- entries ---- */
@@ -76,7 +76,7 @@ static int follower_write_entry(struct redis_follower *f, const struct redis_rep
     return 0;
 }
 
-/* What XREAD returns: [[key, [entry, …]]], or nothing. Returns the number of entries. */
+/* Parses the result of XREAD: [[key, [entry, …]]], or nil. Returns the number of entries. */
 static int follower_write_all(struct redis_follower *f, const struct redis_reply *reply,
                               struct tc_err *err)
 {
@@ -102,7 +102,7 @@ static void follower_pause(int64_t ms)
     nanosleep(&t, NULL);
 }
 
-/* After an error of the server. -1: it has lasted too long. */
+/* Waits after an error of the server. -1: the outage has lasted too long. */
 static int follower_wait_for_server(struct redis_follower *f, struct tc_err *err)
 {
     const int64_t now = clock_mono_ms(), delay = redis_reconnect_delay_ms(f->redis);
@@ -135,7 +135,7 @@ static int follower_read(struct redis_follower *f, bool blocks, struct tc_err *e
     return n;
 }
 
-/* Until "done", or until the command has exited and nothing more comes. */
+/* Reads until "done", or until the command has exited and no entries arrive. */
 static int follower_read_all(struct redis_follower *f, struct tc_err *err)
 {
     for (int empty = 0; !f->done && empty < LAST_ROUNDS;) {
@@ -150,7 +150,7 @@ static int follower_read_all(struct redis_follower *f, struct tc_err *err)
     return 0;
 }
 
-/* A stream may have entries of earlier turns: begin behind the last one. */
+/* The stream may have entries of earlier turns: starts behind the last one. */
 static int follower_find_end(struct redis_follower *f, struct tc_err *err)
 {
     struct arena arena = {0};
@@ -164,9 +164,9 @@ static int follower_find_end(struct redis_follower *f, struct tc_err *err)
     return rc;
 }
 
-/* ---- the command, or the ID ---- */
+/* ---- the command or the ID ---- */
 
-/* As redis-py reads it. */
+/* The URL in the form that redis-py reads. */
 static char *follower_make_url(const struct redis_spec *s)
 {
     struct buf url = {0};
@@ -201,7 +201,7 @@ static int follower_start_command(struct redis_follower *f, const struct remote_
     return wrapped_command_start(&f->command, a->command, err);
 }
 
-/* The ID is the message of the turn. */
+/* Reads the ID, which is the message of the turn. */
 static int follower_read_id(char *id, size_t size, struct tc_err *err)
 {
     size_t n = fread(id, 1, size - 1, stdin);

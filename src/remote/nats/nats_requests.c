@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the requests of a run until the next one takes their decisions. */
+ * Owns the requests of a run until their decisions are passed to the next run. */
 #include "remote/nats/nats_requests.h"
 
 #include <stdlib.h>
@@ -72,7 +72,8 @@ static void nats_requests_add_args(struct nats_asked *q, const char *piece, size
         buf_add(&q->args, piece, len);
 }
 
-/* A call that waits for a decision has such a result, and later its own. */
+/* A tool call that waits for a decision has this placeholder as its result, and later a real
+ * one. */
 static bool nats_requests_is_pending(struct arena *a, struct str content)
 {
     size_t len = 0;
@@ -82,7 +83,7 @@ static bool nats_requests_is_pending(struct arena *a, struct str content)
            value_equals(value_get_last(result, "status"), "pending");
 }
 
-/* Events of these calls say nothing that the requests do not. */
+/* Events of these calls are suppressed, because the requests contain their information. */
 static bool nats_requests_take_call(struct nats_requests *r, struct arena *a,
                                     const struct nats_requests_event *e)
 {
@@ -126,7 +127,7 @@ static void nats_requests_add_interrupt(struct buf *out, struct arena *a,
     buf_add_str(out, "}}");
 }
 
-/* The end of a run that has asked by calls, as one that has asked by interrupts. */
+/* Rewrites the end of a run that has asked by calls as an end with interrupts. */
 static void nats_requests_finish_calls(const struct nats_requests *r, struct arena *a,
                                        struct str event, struct buf *shown)
 {
@@ -197,7 +198,7 @@ enum nats_event nats_requests_take(struct nats_requests *r, struct str event, st
     return result;
 }
 
-/* ---- what is decided ---- */
+/* ---- decisions ---- */
 
 bool nats_requests_are_decided(const struct nats_requests *r)
 {
@@ -240,7 +241,7 @@ static void nats_requests_decide_call(struct nats_asked *q, struct arena *a,
     buf_add_char(&q->decision, '}');
 }
 
-/* A question that is not answered is cancelled; a call is denied, with the reason. */
+/* An unanswered question is cancelled; a call is denied, with the reason. */
 static void nats_requests_decide_interrupt(struct nats_asked *q, const struct remote_answer *answer)
 {
     const bool cancelled = !q->approval && answer->decision == REMOTE_DENY;

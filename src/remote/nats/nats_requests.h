@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * What runs of AG-UI ask of people, and what is decided. A run that asks ends; the decisions are
- * part of the input of the next run of the thread. Two forms are read: the interrupts of AG-UI,
- * with which a run finishes, and the calls of tirea to its tools PermissionConfirm and
- * askUserQuestion, which have no result; those are turned into interrupts. No I/O. */
+ * Requests of AG-UI runs to people, and the decisions. A run that asks ends; the decisions are part
+ * of the input of the thread's next run. Two forms are supported: interrupts of AG-UI, with which a
+ * run finishes; and tirea's calls of its tools PermissionConfirm and askUserQuestion, which have no
+ * result and are converted to interrupts. No I/O. */
 #ifndef REMOTE_NATS_NATS_REQUESTS_H
 #define REMOTE_NATS_NATS_REQUESTS_H
 
@@ -17,14 +17,15 @@
 
 struct nats_asked {
     char *id;
-    char *tool; /* a call of tirea: its tool; else NULL */
+    char *tool; /* tool of a tirea call; otherwise NULL */
     struct buf args;
     bool approval, edits;
-    bool names_answers;  /* the answers are a member of the payload, not all of it */
-    struct buf decision; /* JSON: an entry of "resume", or the content of a message; empty: open */
+    bool names_answers;  /* answers are a member of the payload; otherwise the whole payload */
+    struct buf decision; /* JSON: an entry of "resume", or the content of a message; empty:
+                          * undecided */
 };
 
-/* All zero is none. */
+/* A struct of zeros has no requests. */
 struct nats_requests {
     struct nats_asked all[NATS_REQUESTS_MAX];
     size_t n;
@@ -32,20 +33,20 @@ struct nats_requests {
 };
 
 enum nats_event {
-    NATS_EVENT_SHOWN,     /* it is for the reader of the dialect */
-    NATS_EVENT_KEPT,      /* it is not */
-    NATS_EVENT_LAST,      /* it is, and the run is over */
-    NATS_EVENT_SUSPENDED, /* it is, and the run is over until all requests are decided */
+    NATS_EVENT_SHOWN,     /* pass the event to the dialect */
+    NATS_EVENT_KEPT,      /* suppress it */
+    NATS_EVENT_LAST,      /* pass it on; the run has ended */
+    NATS_EVENT_SUSPENDED, /* pass it on; the run has ended until all requests are decided */
 };
 
-/* What an event means. `shown` gets what is to be read instead, if that is not the event. */
+/* Processes an event. `shown` receives the text to pass on, if it differs from the event. */
 enum nats_event nats_requests_take(struct nats_requests *r, struct str event, struct buf *shown);
 /* Decides an open request. False: no request with that id is open. */
 bool nats_requests_decide(struct nats_requests *r, const struct remote_answer *answer);
 /* Denies all open requests. */
 void nats_requests_dismiss(struct nats_requests *r);
 bool nats_requests_are_decided(const struct nats_requests *r);
-/* The members "messages" and "resume" of the input of the next run; all of it is decided. */
+/* The members "messages" and "resume" of the next run's input; all requests must be decided. */
 void nats_requests_append_input(const struct nats_requests *r, struct buf *out);
 void nats_requests_clear(struct nats_requests *r);
 

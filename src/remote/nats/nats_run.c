@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * Transport nats: a turn of an agent of tirea, or of another host of turncast, whose runs are asked
- * for through NATS. Commands come from standard input (dialect/remote), each event of a run is one
- * line of output. A run that asks something of people ends; the next one, which has the decisions,
- * belongs to the same turn. No run is asked for twice: when the connection is lost, events may be
- * missing, and the turn has failed. */
+ * Transport nats: a turn of an agent of tirea, or of another turncast host, which runs it on
+ * request over NATS. Commands come from standard input (dialect/remote); each event of a run is one
+ * line of output. If a run asks people and ends, the run with the decisions belongs to the same
+ * turn. A run is never requested twice: when the connection is lost, events may be missing, so the
+ * turn fails. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -23,10 +23,10 @@
 
 #define URLS_MAX 16
 #define WAIT_MS 1000
-#define LEAVE_MS 2000 /* for the last decisions of a turn that is cancelled */
+#define LEAVE_MS 2000 /* time limit for the last decisions of a cancelled turn */
 #define PROBE_MS 3000
 #define NOBODY "nobody takes runs at the subject "
-#define CONNECT_MS "10000" /* for the first connection */
+#define CONNECT_MS "10000" /* time limit for the first connection */
 #define THREAD_MAX 128
 
 struct nats_run {
@@ -38,20 +38,20 @@ struct nats_run {
     struct loop_timer *connecting, *leaving;
     const char *subject;
     char thread[THREAD_MAX + 1];
-    char run[37];     /* the last one */
+    char run[37];     /* number of the newest run */
     struct buf input; /* members of the next run's input */
     struct nats_requests requests;
     char inbox[64];
-    char why[200]; /* the last reason why there is no connection */
+    char why[200]; /* the last error of the connection */
     enum {
-        NATS_RUN_NEW,       /* nothing was asked for */
-        NATS_RUN_GOES_ON,   /* events are expected */
-        NATS_RUN_SUSPENDED, /* decisions are */
-        NATS_RUN_LEAVING,   /* only a sign that the last decisions were taken is */
+        NATS_RUN_NEW,       /* no run was requested */
+        NATS_RUN_GOES_ON,   /* receiving events */
+        NATS_RUN_SUSPENDED, /* waiting for decisions */
+        NATS_RUN_LEAVING,   /* waiting only for confirmation that the last decisions arrived */
         NATS_RUN_OVER,
     } state;
     bool probes;
-    struct tc_err *err; /* of a probe */
+    struct tc_err *err; /* message of a probe */
 };
 
 /* ---- the output ---- */
@@ -59,10 +59,10 @@ struct nats_run {
 static void nats_run_write(struct nats_run *n, const struct buf *lines)
 {
     if (fwrite(lines->p, 1, lines->len, stdout) != lines->len || fflush(stdout))
-        n->state = NATS_RUN_OVER; /* nobody reads any more */
+        n->state = NATS_RUN_OVER; /* the host no longer reads */
 }
 
-/* Not after the end. */
+/* Writes nothing after the end. */
 static void nats_run_fail(struct nats_run *n, const char *code, const char *fmt, ...)
     __attribute__((__format__(__printf__, 3, 4)));
 static void nats_run_fail(struct nats_run *n, const char *code, const char *fmt, ...)
@@ -178,7 +178,7 @@ static void nats_run_resume(struct nats_run *n)
     nats_run_ask(n);
 }
 
-/* What is decided while the connection is lost is sent when there is a new one. */
+/* Decisions made while the connection is lost are sent after it is restored. */
 static void nats_run_resume_if_decided(struct nats_run *n)
 {
     if (nats_client_is_connected(n->client) && nats_requests_are_decided(&n->requests))
@@ -214,8 +214,8 @@ static void nats_run_on_leaving(void *arg)
     n->state = NATS_RUN_OVER;
 }
 
-/* When nobody listens to a run, a host of turncast cancels it. One that waits for decisions gets
- * them first: nobody listens to it now. */
+/* A host of turncast cancels a run when nobody listens to its events. A run that waits for
+ * decisions has no listener now, so it first gets the decisions. */
 static void nats_run_on_cancel(void *ctx)
 {
     struct nats_run *const n = ctx;
@@ -229,7 +229,7 @@ static void nats_run_on_cancel(void *ctx)
     }
 }
 
-/* The host did not ask for the end of the turn, so it has to be told. */
+/* The host did not ask for the end of the turn, so the reason is written. */
 static void nats_run_stop(struct nats_run *n)
 {
     static const char end[] = "{\"type\":\"RUN_FINISHED\",\"outcome\":{\"type\":\"cancelled\"}}";
@@ -262,7 +262,7 @@ static const struct remote_commands_events commands = {nats_run_on_prompt, nats_
 
 /* ---- the connection ---- */
 
-/* An input that no run can have: whoever takes it answers with an error, or not at all. */
+/* An invalid run input: a gateway answers with an error, or not at all. */
 static void nats_run_on_probed(void *ctx, enum nats_client_result result,
                                const struct nats_client_message *m)
 {
@@ -304,7 +304,7 @@ static void nats_run_on_late(void *arg)
                   *n->why ? n->why : "no answer");
 }
 
-/* "A,B" becomes a list. */
+/* Converts "A,B" to a list. */
 static void nats_run_split(char *text, const char *urls[URLS_MAX + 1])
 {
     size_t n = 0;
@@ -355,7 +355,8 @@ int remote_nats_follow(const struct remote_arguments *a, struct tc_err *err)
     snprintf(n.inbox, sizeof n.inbox, "_INBOX.%s", id);
     n.probes = remote_setting(a, "probe", NULL);
     const int status = nats_run_connect(&n, err);
-    while (status == 0 && n.state != NATS_RUN_OVER) /* libnats' threads do not keep it running */
+    while (status == 0 && n.state != NATS_RUN_OVER) /* exits although threads of libnats still
+                                                     * run */
         loop_run_once(n.loop, WAIT_MS);
     if (n.probes && status == 0)
         puts(*why.text ? why.text : "ok");

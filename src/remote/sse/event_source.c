@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Owns the connection, the parser and the ID of the last frame. What libcurl receives is kept until
- * the loop's next round, because nothing may be requested from inside libcurl. */
+ * Owns the connection, the parser and the ID of the last frame. Data from libcurl is buffered until
+ * the loop's next round, because libcurl permits no new requests from within its callbacks. */
 #include "remote/sse/event_source.h"
 
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 #define CONNECTION_MS (7 * 24 * 3600 * INT64_C(1000))
 #define FIRST_DELAY_MS 200
 #define MAX_DELAY_MS 4000
-#define RECEIVED_MAX ((size_t)64 << 20) /* in one round of the loop */
+#define RECEIVED_MAX ((size_t)64 << 20) /* limit of frames per round of the loop */
 #define HEADERS_MAX 40
 #define ID_MAX 256
 
@@ -23,18 +23,18 @@ struct event_source {
     struct httpc *http;
     const struct event_source_events *events;
     void *ctx;
-    struct event_source_spec spec; /* its strings are those that follow */
+    struct event_source_spec spec; /* its strings point to the members below */
     char *url, *method, *body;
     struct httpc_transfer *transfer; /* or NULL */
     struct loop_timer *again;
-    struct buf received; /* not yet parsed */
+    struct buf received; /* bytes not yet parsed */
     struct line_splitter lines;
     struct sse_parser parser;
     char last_id[ID_MAX + 1]; /* "": none */
-    int64_t away_since_ms;    /* 0: connected, or not yet tried */
+    int64_t away_since_ms;    /* time of the interruption; 0: connected, or no attempt yet */
     int64_t delay_ms;
-    bool responded; /* this connection: a 2xx with the right type */
-    bool opened;    /* any connection so far */
+    bool responded; /* this connection had a 2xx response of the right type */
+    bool opened;    /* any connection so far had one */
     bool is_invalid, is_stopped;
 };
 
@@ -111,7 +111,7 @@ static bool event_source_has_type(const struct httpc_reply *head)
     return false;
 }
 
-/* From inside libcurl. */
+/* Called from within libcurl. */
 static bool event_source_on_piece(void *arg, const struct httpc_reply *head, struct str bytes)
 {
     struct event_source *const s = arg;
@@ -136,7 +136,7 @@ static void event_source_close(struct event_source *s, enum event_source_end how
     s->events->closed(s->ctx, &closed);
 }
 
-/* Connects again, as long as that is allowed. */
+/* Reconnects unless the time limit is reached. */
 static void event_source_retry(struct event_source *s, const struct httpc_reply *reply)
 {
     const int64_t now = clock_mono_ms();
@@ -211,7 +211,7 @@ static void event_source_on_again(void *arg)
     event_source_connect(arg);
 }
 
-/* ---- its life ---- */
+/* ---- create and free ---- */
 
 struct event_source *event_source_new(struct loop *loop, struct httpc *http,
                                       const struct event_source_events *events, void *ctx)

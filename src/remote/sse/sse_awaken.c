@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Service awaken: POST /v1/runs of awaken-server, whose response is the event stream of the run,
  * without IDs: an interruption ends the turn. The session is the thread. A run that waits for
- * decisions finishes as "suspended" and goes on in the same stream: such a finish, and the start
- * behind it, are kept back, so that both are one turn. */
+ * decisions finishes as "suspended" and continues in the same stream: this finish and the following
+ * start are held back, so that both parts form one turn. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,20 +16,20 @@
 #define ID_MAX 128
 #define WAITING_MAX 64
 
-/* A suspended tool call: the request that people see, and the call that decisions name. */
+/* A suspended tool call: id of the request for people, and id of the call for decisions. */
 struct sse_awaken_request {
     char *id, *call;
 };
 
 struct sse_awaken {
-    char thread[ID_MAX + 1], run[ID_MAX + 1]; /* run "": not yet known */
+    char thread[ID_MAX + 1], run[ID_MAX + 1]; /* run "": unknown yet */
     struct sse_awaken_request waiting[WAITING_MAX];
     size_t n;
-    struct buf finish; /* the finish that is kept back; empty: the run is not suspended */
+    struct buf finish; /* the held finish; empty: the run is not suspended */
     bool is_cancel_sent;
 };
 
-/* IDs are part of paths. */
+/* Excludes other characters, because IDs are part of paths. */
 static bool sse_awaken_is_id(const char *id)
 {
     const size_t len = id ? strlen(id) : 0;
@@ -149,7 +149,7 @@ static bool sse_awaken_take_start(struct sse_run *r, struct arena *a, struct str
     return !resumes;
 }
 
-/* False: the line is kept back. */
+/* False: the line is held back. */
 static bool sse_awaken_take_finish(struct sse_run *r, struct str line, bool *ends)
 {
     struct sse_awaken *const s = sse_run_state(r);
@@ -201,7 +201,7 @@ static void sse_awaken_closed(void *ctx, const struct event_source_closed *close
     sse_run_fail_closed(ctx, closed);
 }
 
-/* ---- what is decided ---- */
+/* ---- decisions ---- */
 
 static const char *sse_awaken_find_call(const struct sse_awaken *s, const char *id)
 {
@@ -235,7 +235,7 @@ static void sse_awaken_answer(struct sse_run *r, const struct remote_answer *ans
         sse_awaken_send_cancel(r);
 }
 
-/* Before the run has an ID it cannot be cancelled: see sse_awaken_take_start. */
+/* A run without a known ID cannot be cancelled yet: see sse_awaken_take_start. */
 static void sse_awaken_cancel(struct sse_run *r)
 {
     sse_awaken_send_cancel(r);

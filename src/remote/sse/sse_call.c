@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the repetitions of a request, and the texts of its errors. */
+ * Repeats requests, and formats their errors. */
 #include "remote/sse/sse_call.h"
 
 #include <stdlib.h>
@@ -19,10 +19,10 @@
 
 struct sse_call {
     LIST_ENTRY(sse_call) next;
-    struct sse_call_spec spec; /* its strings are those that follow */
+    struct sse_call_spec spec; /* its strings point to the members below */
     char *method, *url, *body, *key;
     struct httpc *http;
-    struct httpc_transfer *transfer; /* or NULL: it waits */
+    struct httpc_transfer *transfer; /* or NULL: waiting for the next attempt */
     struct loop_timer *again;
     int64_t until_ms, delay_ms;
     void (*done)(void *ctx, void (*then)(struct sse_run *, const struct sse_reply *),
@@ -44,7 +44,7 @@ static void sse_call_free(struct sse_call *c)
     free(c);
 }
 
-/* Its first line, cut. */
+/* The first line of an error message, shortened. */
 static void sse_call_add_text(struct buf *out, struct str text)
 {
     CLEANUP_BUF struct buf valid = {0}, safe = {0};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * One request to the service, with its repetitions. */
+ * A request to the service, with repetitions. */
 #ifndef REMOTE_SSE_SSE_CALL_H
 #define REMOTE_SSE_SSE_CALL_H
 
@@ -13,7 +13,7 @@ LIST_HEAD(sse_calls, sse_call);
 
 struct sse_call_spec {
     const char *method, *url, *body, *key; /* body, key: or NULL */
-    const struct httpc_header *headers;    /* live until the call has ended */
+    const struct httpc_header *headers;    /* valid until the call has ended */
     size_t header_count;
     int64_t outage_ms;
     unsigned flags; /* SSE_REPEATABLE */
@@ -26,10 +26,11 @@ void sse_call_start(struct sse_calls *calls, struct loop *loop, struct httpc *ht
                                  void (*then)(struct sse_run *, const struct sse_reply *),
                                  const struct sse_reply *reply),
                     void *ctx, void (*then)(struct sse_run *, const struct sse_reply *));
-/* Forgets all calls; no callback follows. */
+/* Drops all calls; no callback follows. */
 void sse_call_free_all(struct sse_calls *calls);
-/* The message in the body of an error response: its "error.message", "json.message", "error" or
- * "message", or a plain text; cut, appended to `out`. Nothing if there is none. */
+/* Appends the message in the body of an error response to `out`: its "error.message",
+ * "json.message", "error" or "message", or plain text; shortened. Appends nothing if there is
+ * none. */
 void sse_call_add_message(struct buf *out, struct str body);
 
 #endif

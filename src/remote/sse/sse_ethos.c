@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Service ethos: the web API of Ethos, procedures of oRPC below /rpc/ and the event stream of a
  * session. A new session gets its message first, and its stream is read from the beginning. The
- * stream of one that is continued begins with events of earlier turns, as far as they are kept: it
- * is opened first, and what has been received when the message is sent is skipped. */
+ * stream of an existing session begins with stored events of earlier turns: the stream is opened
+ * first, and events received before the message is sent are skipped. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,14 +16,14 @@
 #define ID_MAX 128
 
 struct sse_ethos {
-    char *text; /* of the message */
+    char *text; /* the prompt of the turn */
     char session[ID_MAX + 1];
     char client[37];
-    bool has_begun; /* the stream was opened before */
-    bool is_sent;   /* what is read belongs to the turn */
+    bool has_begun; /* the stream was opened before the message was sent */
+    bool is_sent;   /* events now belong to the turn */
 };
 
-/* IDs are part of paths. */
+/* Excludes other characters, because IDs are part of paths. */
 static bool sse_ethos_is_id(const char *id)
 {
     const size_t len = id ? strlen(id) : 0;
@@ -31,7 +31,7 @@ static bool sse_ethos_is_id(const char *id)
            strspn(id, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-") == len;
 }
 
-/* Begins the input of a procedure; sse_ethos_call ends it. */
+/* Begins the input of a procedure; sse_ethos_call completes it. */
 static void sse_ethos_begin(struct buf *body)
 {
     buf_add_str(body, "{\"json\":{");
@@ -65,7 +65,7 @@ static void sse_ethos_abort(struct sse_run *r,
     sse_ethos_call(r, "/rpc/chat/abort", &body, SSE_REPEATABLE, done);
 }
 
-/* The stream tells nothing of it. */
+/* The stream does not report the failure. */
 static void sse_ethos_on_aborted(struct sse_run *r, const struct sse_reply *reply)
 {
     (void)reply;
@@ -123,7 +123,7 @@ static void sse_ethos_prompt(struct sse_run *r, const char *text, const char *se
     sse_ethos_open_events(r);
 }
 
-/* While this request is answered, the old events arrive. */
+/* Stored events of earlier turns arrive while this request is answered. */
 static void sse_ethos_on_session(struct sse_run *r, const struct sse_reply *reply)
 {
     struct sse_ethos *const s = sse_run_state(r);
@@ -137,7 +137,7 @@ static void sse_ethos_on_session(struct sse_run *r, const struct sse_reply *repl
     }
     if (reply->ok) {
         sse_run_write_open(r, "ethos-web", s->session);
-    } else { /* it was deleted: another one, whose stream is opened then */
+    } else { /* the session was deleted: creates another one and opens its stream */
         s->session[0] = '\0';
         s->has_begun = false;
     }
@@ -181,7 +181,7 @@ static void sse_ethos_frame(void *ctx, const struct sse_event *frame)
     struct str type = {0};
     const struct value_row rows[] = {{"type", &type}};
     if (!s->is_sent)
-        return; /* of an earlier turn */
+        return; /* event of an earlier turn */
     const bool valid = value_parse_line(event.p, event.len, VALUE_ROWS(rows)) == 0;
     if (valid && !value_equals(type, "stream_meta"))
         sse_ethos_take_request(r, type, event);
@@ -202,9 +202,9 @@ static void sse_ethos_closed(void *ctx, const struct event_source_closed *closed
     sse_run_fail_closed(ctx, closed);
 }
 
-/* ---- what is decided ---- */
+/* ---- decisions ---- */
 
-/* Of the answers to the only question: a text, or the selected ones with commas. */
+/* The answer to a single question: a text, or the selected options with commas. */
 static void sse_ethos_add_answer(struct buf *body, const char *answers)
 {
     struct arena a = {0};
@@ -245,7 +245,7 @@ static void sse_ethos_answer(struct sse_run *r, const struct remote_answer *answ
         sse_ethos_abort(r, sse_ethos_on_aborted);
 }
 
-/* Before the session is known: see sse_ethos_on_sent. */
+/* The session is not known yet: see sse_ethos_on_sent. */
 static void sse_ethos_cancel(struct sse_run *r)
 {
     const struct sse_ethos *const s = sse_run_state(r);

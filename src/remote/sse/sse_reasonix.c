@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Service reasonix: `reasonix serve`, and its fork ok. The server has one session and one stream
- * for all clients, without IDs: what is sent while nobody reads is lost. So the stream is opened
- * first, and an interruption ends the turn. A turn without a session begins a new one on the
- * server. */
+ * for all clients, without IDs: events sent while nobody reads are lost. So the stream is opened
+ * before the message is sent, and an interruption ends the turn. A turn without a session begins a
+ * new one on the server. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,11 +17,11 @@
 
 struct sse_reasonix {
     char *input;       /* JSON of POST /submit */
-    char session[37];  /* only names the conversation */
-    bool continues;    /* an earlier turn has begun the session */
-    bool has_begun;    /* the stream was opened before */
-    bool is_submitted; /* what is read belongs to the turn */
-    bool is_refused;   /* a turn_done that another one follows was read */
+    char session[37];  /* session name: only identifies the conversation */
+    bool continues;    /* an earlier turn has started the session */
+    bool has_begun;    /* the stream was opened before the message was sent */
+    bool is_submitted; /* events now belong to the turn */
+    bool is_refused;   /* a turn_done that precedes another one was read */
 };
 
 static void sse_reasonix_post(struct sse_run *r, const char *path, const char *body, unsigned flags,
@@ -65,7 +65,7 @@ static void sse_reasonix_submit(struct sse_run *r)
         return;
     }
     sse_run_write_open(r, "reasonix", s->session);
-    s->is_submitted = true; /* events may come before the response does */
+    s->is_submitted = true; /* events may arrive before the response */
     sse_reasonix_post(r, "/submit", s->input, 0, sse_reasonix_on_submitted);
 }
 
@@ -77,7 +77,7 @@ static void sse_reasonix_on_new(struct sse_run *r, const struct sse_reply *reply
         sse_run_fail_call(r, "cannot begin a session", reply);
 }
 
-/* Servers without this path have no way to tell whether they are busy. */
+/* Servers without this path cannot report whether they are busy. */
 static void sse_reasonix_on_status(struct sse_run *r, const struct sse_reply *reply)
 {
     const struct sse_reasonix *const s = sse_run_state(r);
@@ -115,7 +115,7 @@ static void sse_reasonix_tell_request(struct sse_run *r, struct str object, bool
     arena_fini(&a);
 }
 
-/* ok writes a refusal as a turn_done, and another one behind it. */
+/* ok writes a refusal as two events turn_done. */
 static bool sse_reasonix_is_end(struct sse_reasonix *s, struct str err)
 {
     const struct str text = value_string(err);
@@ -133,14 +133,14 @@ static void sse_reasonix_frame(void *ctx, const struct sse_event *frame)
     const struct value_row rows[] = {
         {"kind", &kind}, {"approval", &approval}, {"ask", &ask}, {"err", &err}};
     if (!s->is_submitted)
-        return; /* of an earlier turn */
+        return; /* event of an earlier turn */
     const bool valid = value_parse_line(frame->data, frame->len, VALUE_ROWS(rows)) == 0;
     const bool ends = valid && value_equals(kind, "turn_done") && sse_reasonix_is_end(s, err);
     if (valid && value_equals(kind, "approval_request"))
         sse_reasonix_tell_request(r, approval, false);
     else if (valid && value_equals(kind, "ask_request"))
         sse_reasonix_tell_request(r, ask, true);
-    /* The end of a cancelled turn looks like that of any other: the host knows better. */
+    /* A cancelled turn ends like any other; the host knows that it was cancelled. */
     if (!ends || err.p || !sse_run_is_cancelled(r))
         sse_run_write_data(r, frame->data, frame->len);
     if (ends)
@@ -155,7 +155,7 @@ static void sse_reasonix_closed(void *ctx, const struct event_source_closed *clo
     sse_run_fail_closed(ctx, closed);
 }
 
-/* ---- what is decided ---- */
+/* ---- decisions ---- */
 
 static void sse_reasonix_cancel(struct sse_run *r)
 {
@@ -177,7 +177,7 @@ static void sse_reasonix_approve(struct sse_run *r, const struct remote_answer *
     sse_reasonix_post(r, "/approve", body.p, SSE_REPEATABLE, NULL);
 }
 
-/* {"Q":"label","P":["a","b"]} as [{"questionId":"Q","selected":["label"]},…]. */
+/* Converts {"Q":"label","P":["a","b"]} to [{"questionId":"Q","selected":["label"]},…]. */
 static void sse_reasonix_add_answers(struct buf *out, const char *answers)
 {
     struct json j;
@@ -194,7 +194,7 @@ static void sse_reasonix_add_answers(struct buf *out, const char *answers)
     }
 }
 
-/* Without answers nothing was selected. */
+/* Without answers, sends an empty selection. */
 static void sse_reasonix_answer_question(struct sse_run *r, const struct remote_answer *answer)
 {
     CLEANUP_BUF struct buf body = {0};

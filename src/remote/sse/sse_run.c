@@ -15,8 +15,8 @@
 #include "remote/sse/sse_call.h"
 
 #define OUTAGE_MS "30000"
-#define LINGER_MS 2000 /* for calls that are under way at the end */
-#define STALL_S 90     /* services send something every 15 or 30 s */
+#define LINGER_MS 2000 /* time for unfinished calls at the end */
+#define STALL_S 90     /* services send an event or a comment every 15 or 30 s */
 #define HEADERS_MAX 32
 
 static const struct sse_service *const services[] = {&sse_awaken, &sse_ethos, &sse_reasonix,
@@ -32,7 +32,7 @@ struct sse_run {
     struct sse_calls calls;
     struct remote_commands *commands; /* NULL: a probe */
     struct loop_timer *linger;
-    char *url; /* without a slash at its end */
+    char *url; /* without a trailing slash */
     char *header_lines;
     struct httpc_header headers[HEADERS_MAX]; /* in header_lines */
     size_t header_count;
@@ -132,7 +132,7 @@ void sse_run_fail_closed(struct sse_run *r, const struct event_source_closed *cl
 
 /* ---- the output ---- */
 
-/* Nobody reads any more: the turn is of no use. */
+/* The host no longer reads, so the turn is stopped. */
 static void sse_run_lose_reader(struct sse_run *r)
 {
     sse_run_cancel(r);
@@ -312,8 +312,7 @@ static void sse_run_on_long_command(void *ctx, uint64_t bytes)
                  (unsigned long long)bytes);
 }
 
-/* Whoever started this program has gone, or wants it to end soon: the service gets a moment to stop
- * the turn. */
+/* The host has exited, or stops the program: gives the service a moment to stop the turn. */
 static void sse_run_on_leave(void *ctx)
 {
     struct sse_run *const r = ctx;
@@ -345,9 +344,9 @@ static void sse_run_probe(struct sse_run *r)
                  r->service->probe_body, NULL, 0, sse_run_on_probed);
 }
 
-/* ---- its life ---- */
+/* ---- create and free ---- */
 
-/* "Name: value" lines. Values are secrets. */
+/* Parses "Name: value" lines. Values are secrets. */
 static void sse_run_take_headers(struct sse_run *r, const char *lines)
 {
     r->header_lines = xstrdup(lines);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Service turncast: the HTTP API of another host, see turncast-http(7). The session is the name of
  * the conversation there. The event stream is resumed behind the last event, so nothing is lost or
- * repeated while that host keeps the turn; what it does not keep is read from the turn itself. */
+ * repeated while that host keeps the events; afterwards the outcome is read from the turn
+ * itself. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,14 +13,14 @@
 #include "event/json/json_writer.h"
 #include "remote/sse/sse_run.h"
 
-#define TURN_MAX 64 /* bytes of the ID of a turn */
+#define TURN_MAX 64 /* length of a turn's ID */
 
 struct sse_turncast {
     char conversation[129];  /* the session */
     char turn[TURN_MAX + 1]; /* "": not accepted yet */
 };
 
-/* IDs are part of paths. */
+/* Excludes other characters, because IDs are part of paths. */
 static bool sse_turncast_is_id(const char *id)
 {
     const size_t len = id ? strlen(id) : 0;
@@ -102,7 +103,7 @@ static void sse_turncast_take_request(struct sse_run *r, struct str payload)
     const char *const name = value_text(&a, id, NULL);
     if (name && !value_equals(state, "open"))
         sse_run_write_settled(r, name);
-    else if (name && choices.p) /* absent: the key may not answer */
+    else if (name && choices.p) /* absent: the API key may not answer */
         sse_run_write_request(r, name, !value_equals(kind, "approval"), true);
     arena_fini(&a);
 }
@@ -128,7 +129,7 @@ static void sse_turncast_frame(void *ctx, const struct sse_event *frame)
         return;
     }
     if (frame->event && strcmp(frame->event, "message") != 0)
-        return; /* the host shuts down; a later one may have the turn */
+        return; /* the host shuts down; after its restart it may still have the turn */
     if (valid && value_equals(type, "request"))
         sse_turncast_take_request(r, payload);
     sse_run_write_data(r, data.p, data.len);
@@ -149,7 +150,7 @@ static void sse_turncast_add_event(struct buf *out, const char *type, const char
     buf_add(out, line.p, line.len);
 }
 
-/* The turn as it is listed: its outcome is told, unless it runs. */
+/* Reads the turn itself: writes its outcome if it has ended. */
 static bool sse_turncast_tell_outcome(struct sse_run *r, struct arena *a, struct str turn)
 {
     CLEANUP_BUF struct buf lines = {0};
@@ -205,7 +206,7 @@ static void sse_turncast_closed(void *ctx, const struct event_source_closed *clo
         sse_run_fail_closed(ctx, closed);
 }
 
-/* ---- what is decided ---- */
+/* ---- decisions ---- */
 
 static const char *sse_turncast_choice(const struct remote_answer *answer)
 {
@@ -216,7 +217,7 @@ static const char *sse_turncast_choice(const struct remote_answer *answer)
     return answer->remember ? "allow_session" : "allow";
 }
 
-/* IDs of requests are what agents choose: they may contain anything. */
+/* Percent-encodes the request's ID, which an agent chose: it may contain any characters. */
 static void sse_turncast_add_escaped(struct buf *out, const char *text)
 {
     for (; *text; text++)
@@ -244,7 +245,7 @@ static void sse_turncast_answer(struct sse_run *r, const struct remote_answer *a
 static void sse_turncast_cancel(struct sse_run *r)
 {
     const struct sse_turncast *const t = sse_run_state(r);
-    if (*t->turn) /* else as soon as it is known */
+    if (*t->turn) /* otherwise cancels when the ID is known */
         sse_turncast_call(r, "POST", "/cancel", sse_run_ignore);
 }
 
