@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * How many columns of a terminal a text takes: wide characters two, marks none. A terminal may
- * show sequences of emoji in fewer columns, never in more. Pure. */
+ * Display width of text in terminal columns: wide characters take two, combining marks none. A
+ * terminal may show emoji sequences in fewer columns, never in more. Pure. */
 #ifndef TEXT_DISPLAY_WIDTH_H
 #define TEXT_DISPLAY_WIDTH_H
 

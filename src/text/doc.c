@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the walk over a range of a formatted text. */
+ * Walks over a range of a formatted text. */
 #include "text/doc.h"
 
 struct doc_walk_state {
@@ -11,7 +11,7 @@ struct doc_walk_state {
     size_t at;
 };
 
-/* How many spans start before `at`. */
+/* Number of spans that start before `at`. */
 static size_t started_before(const struct doc *d, size_t at)
 {
     size_t low = 0, high = d->count;
@@ -30,7 +30,7 @@ const struct doc_span *doc_get_parent(const struct doc *d, const struct doc_span
     return s->parent == DOC_NONE ? NULL : &d->spans[s->parent];
 }
 
-/* Spans nest, so whatever is open holds the one that started last, or is it. */
+/* Spans nest, so every open span contains the span that started last, or is that span. */
 const struct doc_span *doc_find_innermost(const struct doc *d, size_t at)
 {
     const size_t started = started_before(d, at);
@@ -69,7 +69,7 @@ static void text_until(struct doc_walk_state *w, size_t end)
     w->at = end;
 }
 
-/* Text and ends up to `limit`, the ends at `limit` included. */
+/* Visits text and span ends up to and including `limit`. */
 static void run_until(struct doc_walk_state *w, size_t limit)
 {
     while (w->depth > 0 && w->open[w->depth - 1]->end <= limit) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A formatted text without any syntax: plain UTF-8, and spans over it that say what it is. What is
- * seen of a list or a table (bullets, columns) is in the text. Pure. */
+ * Formatted text without syntax: plain UTF-8, and spans over it with their meaning. The visible
+ * form of a list or a table (bullets, columns) is part of the text. Pure. */
 #ifndef TEXT_DOC_H
 #define TEXT_DOC_H
 
@@ -16,14 +16,14 @@ enum doc_mark {
     DOC_STRIKE,
     DOC_CODE,
     DOC_LINK,    /* attr: the address, without blanks and quotes */
-    DOC_PRE,     /* attr: the language, "" when none */
+    DOC_PRE,     /* attr: the language, "" if none */
     DOC_TABLE,   /* aligned lines; holds rows and a ruler */
     DOC_ROW,     /* level 1: of the header */
     DOC_CELL,    /* without its padding; never empty */
     DOC_HEADING, /* level 1 to 6 */
     DOC_QUOTE,
-    DOC_FOLD,   /* the whole text, to be shown folded */
-    DOC_ITEM,   /* of a list, its marker included */
+    DOC_FOLD,   /* the whole text, to be shown collapsed */
+    DOC_ITEM,   /* item of a list, including its marker */
     DOC_MARKER, /* attr: the marker as Markdown writes it, such as "- [x] " */
     DOC_RULE,
 };
@@ -40,30 +40,31 @@ struct doc_span {
     const char *attr; /* NUL-terminated, or NULL */
 };
 
-/* Belongs to the arena it was made in. */
+/* Owned by its arena. */
 struct doc {
     struct str text;
     const struct doc_span *spans;
     size_t count;
-    bool unformatted; /* over a cap: the source as it is, without spans */
+    bool unformatted; /* a limit was exceeded: the text is the source, without spans */
 };
 
 struct doc_range {
     size_t from, to;
 };
 
-/* Visitor of a range: spans that reach over its ends are opened and closed there. */
+/* Visitor of a range: spans that extend beyond it are opened and closed at its ends. */
 struct doc_visitor {
     void (*open)(void *arg, const struct doc_span *s);
     void (*close)(void *arg, const struct doc_span *s);
-    void (*text)(void *arg, struct str run); /* never empty; between two changes of spans */
+    void (*text)(void *arg, struct str run); /* never empty; a part of the text in which no span
+                                              * begins or ends */
 };
 
 void doc_walk(const struct doc *d, struct doc_range r, const struct doc_visitor *v, void *arg);
 /* The innermost span with start < at < end, or NULL; d->spans[s->parent] leads outward. */
 const struct doc_span *doc_find_innermost(const struct doc *d, size_t at);
 const struct doc_span *doc_get_parent(const struct doc *d, const struct doc_span *s);
-/* The text of the span, as far as it is in the range. */
+/* The text of the span within the range. */
 struct str doc_span_text(const struct doc *d, const struct doc_span *s, struct doc_range r);
 
 #endif

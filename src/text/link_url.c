@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns what is an address. */
+ * Checks addresses. */
 #include "text/link_url.h"
 
 #include <ctype.h>
@@ -22,7 +22,7 @@ void link_url_append_clean(struct buf *out, struct str raw)
     }
 }
 
-/* What follows the prefix, or NULL. */
+/* The text behind the prefix, or NULL. */
 static const char *link_url_after(const char *url, const char *prefix)
 {
     const size_t n = strlen(prefix);
@@ -59,7 +59,7 @@ static bool is_bracketed(const char *p, size_t n)
            link_url_is_port(p + inner + 2, n - inner - 2);
 }
 
-/* Labels with characters in them, two at least; a last one of two characters at least. */
+/* Accepts at least two non-empty labels, the last one with at least two characters. */
 static bool is_dotted(const char *p, size_t n)
 {
     size_t at = 0, label = 0, dots = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns which characters are let through. */
+ * Filters characters and terminal sequences. */
 #include "text/text_clean.h"
 
 #include <string.h>
@@ -29,7 +29,7 @@ void text_clean_append_char(struct buf *out, uint32_t cp)
     buf_add(out, bytes, utf8_encode(bytes, cp ? cp : 0xfffd));
 }
 
-/* ESC [ … final byte. */
+/* A CSI sequence: ESC [ … final byte. */
 static size_t csi_length(const char *p, size_t n)
 {
     size_t at = 2;
@@ -38,7 +38,7 @@ static size_t csi_length(const char *p, size_t n)
     return at < n && p[at] >= 0x40 && p[at] < 0x7f ? at + 1 : at;
 }
 
-/* ESC ] … BEL or ESC \; one that does not end in its line is two characters. */
+/* An OSC sequence: ESC ] … BEL or ESC \; two characters if it does not end in its line. */
 static size_t osc_length(const char *p, size_t n)
 {
     for (size_t at = 2; at < n && p[at] != '\n'; at++) {
@@ -50,7 +50,7 @@ static size_t osc_length(const char *p, size_t n)
     return 2;
 }
 
-/* Length of the terminal sequence at p, which is an ESC. */
+/* Length of the terminal sequence at p, which points to an ESC. */
 static size_t sequence_length(const char *p, size_t n)
 {
     if (n < 2)

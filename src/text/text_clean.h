@@ -8,10 +8,11 @@
 
 #include "base/bytes/buf.h"
 
-/* Appends p: what is ill-formed as U+FFFD, terminal sequences left out, CR LF and CR as LF, control
- * characters but tab and LF as blanks, line separators and direction overrides left out. */
+/* Appends p sanitised: ill-formed bytes become U+FFFD; terminal sequences, line separators and
+ * direction overrides are removed; CR LF and CR become LF; control characters except tab and LF
+ * become blanks. */
 void text_clean_append(struct buf *out, const char *p, size_t n);
-/* The same for one character, wherever it came from; LF becomes a blank too. */
+/* The same for one code point; LF becomes a blank, too. */
 void text_clean_append_char(struct buf *out, uint32_t cp);
 
 #endif

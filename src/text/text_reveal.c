@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the table of characters that cannot be seen, and how runs of blanks are counted. */
+ * Owns the table of invisible characters, and counts runs of blanks. */
 #include "text/text_reveal.h"
 
 #include <string.h>
@@ -37,7 +37,7 @@ bool text_reveal_is_hidden(uint32_t cp)
     return listed || (cp & 0xfffe) == 0xfffe; /* noncharacters */
 }
 
-/* Symbols that are drawn as pictures: behind them U+FE0F and U+200D change nothing but the look. */
+/* Symbols with an emoji form: U+FE0F and U+200D after them change only their appearance. */
 static bool is_picture(uint32_t cp)
 {
     return cp == 0x203c || cp == 0x2049 || (cp >= 0x2100 && cp <= 0x27bf) ||
@@ -45,12 +45,12 @@ static bool is_picture(uint32_t cp)
            cp == 0x3299 || (cp >= 0x1f000 && cp <= 0x1faff);
 }
 
-/* Where the text is read, and what was read last. */
+/* Read position and context. */
 struct reading {
     struct buf *out;
     const char *p, *end;
-    uint32_t last, before_last; /* characters of this line; 0: none */
-    bool line;                  /* all on one line */
+    uint32_t last, before_last; /* characters of the current line; 0: none */
+    bool line;                  /* one-line mode */
 };
 
 static uint32_t peek(const char *p, const char *end)
@@ -65,8 +65,8 @@ static bool is_shaped(uint32_t cp)
     return cp >= 0x600 && cp <= 0xfff && !text_reveal_is_hidden(cp);
 }
 
-/* It belongs to its neighbours, which are visible: "heart, U+FE0F", "man, U+200D, laptop", Persian
- * with U+200C, Chinese with U+3000. */
+/* Whether the character is harmless beside its visible neighbours: "heart, U+FE0F", "man, U+200D,
+ * laptop", Persian with U+200C, Chinese with U+3000. */
 static bool is_ordinary(const struct reading *r, uint32_t cp, size_t len)
 {
     const uint32_t next = peek(r->p + len, r->end);
@@ -122,7 +122,7 @@ static void add_blanks(struct reading *r, size_t n)
     r->before_last = r->last = ' ';
 }
 
-/* Length of the end of line at p, or 0. */
+/* Length of the line end at p, or 0. */
 static size_t end_of_line(const char *p, const char *end)
 {
     if (p < end && *p == '\n')
@@ -130,8 +130,8 @@ static size_t end_of_line(const char *p, const char *end)
     return p + 1 < end && p[0] == '\r' && p[1] == '\n' ? 2 : 0;
 }
 
-/* Blank lines at p, where a line begins; *next: behind the last. The rest of a text that is blank
- * without an end of line is no line. */
+/* Number of blank lines at p, a line start; *next: behind the last one. Trailing blanks without a
+ * line end are no line. */
 static size_t count_blank_lines(const char *p, const char *end, const char **next)
 {
     size_t n = 0;
@@ -147,7 +147,7 @@ static size_t count_blank_lines(const char *p, const char *end, const char **nex
     return n;
 }
 
-/* A line begins. */
+/* Begins a line. */
 static void text_reveal_begin_line(struct reading *r)
 {
     const char *next;

@@ -12,20 +12,20 @@
 
 #include "base/bytes/buf.h"
 
-#define REVEAL_BLANK_LINES 3 /* so many in a row, or more, are counted */
-#define REVEAL_SPACES 33     /* the same of spaces and tabs within a line */
+#define REVEAL_BLANK_LINES 3 /* minimum length of a run that is replaced by its number */
+#define REVEAL_SPACES 33     /* the same for spaces and tabs within a line */
 
-/* Appends p. CR LF becomes LF; LF and tab stay; bytes that are not UTF-8 become U+FFFD. Applied to
- * its own output it changes nothing. */
+/* Appends p. CR LF becomes LF; LF and tab stay; bytes that are not UTF-8 become U+FFFD.
+ * Idempotent. */
 void text_reveal_text(struct buf *out, const char *p, size_t n);
 /* The same on one line: LF and tab are spelled out, too. For names and labels. */
 void text_reveal_line(struct buf *out, const char *p, size_t n);
 /* Like text_reveal_text; a text of more than one line begins with "[62 lines]" on a line of its
  * own. */
 void text_reveal_counted(struct buf *out, const char *p, size_t n);
-/* Lines of the text; an LF at the end begins none. */
+/* Number of lines; an LF at the end begins no further line. */
 size_t text_reveal_lines(const char *p, size_t n);
-/* Whether the character is spelled out wherever it stands. */
+/* Whether the character is always spelled out. */
 bool text_reveal_is_hidden(uint32_t cp);
 
 #endif

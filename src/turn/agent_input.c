@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the state of an input half, and what stands for one that is missing. */
+ * Owns the state of the input side, with defaults for functions that a dialect lacks. */
 #include "turn/agent_input.h"
 
 #include <stdlib.h>

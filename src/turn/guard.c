@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Owns the life of a turn: its start, its one outcome, what may follow it, and its end. */
+ * State machine of a turn: its start, its one outcome, the events permitted after it, and its
+ * end. */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -68,7 +69,7 @@ void guard_emit(struct guard *g, struct event *ev)
     meta->seq = ++g->seq;
     if (!(meta->ts >= 0))
         meta->ts = g->read_at >= 0 ? g->read_at : g->now();
-    if (!meta->src || !*meta->src) /* a log of another host keeps its own */
+    if (!meta->src || !*meta->src) /* a log of another host keeps its error counts */
         meta->src = g->src;
     meta->correlation_id = g->correlation_id;
     if (!meta->session_id || !*meta->session_id)
@@ -77,7 +78,7 @@ void guard_emit(struct guard *g, struct event *ev)
     g->emit(g->ctx, ev);
 }
 
-/* Told by a sub-agent, not by the agent of the turn. */
+/* Whether the event is from a sub-agent and not from the agent of the turn. */
 static bool guard_is_child(const struct event *ev)
 {
     return ev->meta.agent || ev->meta.parent_id;
@@ -88,8 +89,8 @@ static bool is_turn_usage(const struct event *ev)
     return strcmp(ev->u.usage.scope, "turn") == 0;
 }
 
-/* What says of no session that it is its own is of the one that is known now, also if it is held.
- */
+/* An event without a session belongs to the session that is known now, even if the event is
+ * held. */
 static void learn_session(struct guard *g, struct event *ev)
 {
     const char *const id = ev->meta.session_id;
@@ -111,7 +112,7 @@ static void invent_start(struct guard *g)
     guard_emit(g, &ev);
 }
 
-/* Tells a notice in place of ev. */
+/* Emits a notice in place of ev. */
 static void tell_as_notice(struct guard *g, const struct event *ev, const char *level,
                            const char *code, const char *text)
 {
@@ -251,7 +252,7 @@ static void guard_feed_usage(struct guard *g, struct event *ev)
     guard_emit(g, ev);
 }
 
-/* What passes while the turn has no outcome. */
+/* Events that pass while the turn has no outcome. */
 static void feed_open(struct guard *g, struct event *ev)
 {
     static void (*const feed[TC_KINDS])(struct guard *, struct event *) = {
@@ -279,7 +280,8 @@ static void feed_open(struct guard *g, struct event *ev)
         feed[ev->kind](g, ev);
 }
 
-/* A call's usage right behind the final of the same message is no news: not even counted. */
+/* The usage of a call right behind the final of the same message adds nothing: it is dropped
+ * without being counted. */
 static void feed_late_usage(struct guard *g, struct event *ev)
 {
     if (!is_turn_usage(ev) || guard_is_child(ev))
@@ -342,7 +344,7 @@ void guard_feed(struct guard *g, struct event *ev)
         feed_late(g, ev);
 }
 
-/* How a turn ends when nobody says so: done.reason, and the error (code NULL: a final). */
+/* Outcome for a stream without one: done.reason, and the error (code NULL: a final). */
 struct guard_default_end {
     const char *reason, *code, *message;
 };
@@ -389,7 +391,7 @@ static void tell_invented_final(struct guard *g, struct event *final)
     guard_tell_outcome(g, final, GUARD_FINAL);
 }
 
-/* The text is for people, where the agent wrote nothing; or NULL. */
+/* The text shown to people if the agent wrote none; or NULL. */
 static void tell_missing_final(struct guard *g, const char *text)
 {
     struct event ev;
@@ -401,7 +403,7 @@ static void tell_missing_final(struct guard *g, const char *text)
     tell_invented_final(g, &ev);
 }
 
-/* The final says that somebody stopped the turn, because done comes only when the agent is gone. */
+/* The final says that the turn was stopped, because done follows only after the agent's exit. */
 static void tell_cancelled_final(struct guard *g)
 {
     struct event ev;
@@ -426,7 +428,7 @@ static bool is_known_reason(const struct event *done)
     return false;
 }
 
-/* The outcome that the stream's own done stands for. */
+/* The outcome that the stream's own done implies. */
 static void tell_outcome_of_done(struct guard *g, const struct event *done)
 {
     const char *const detail = done->u.done.detail, *const code = done->u.done.code;
@@ -443,8 +445,8 @@ static void tell_outcome_of_done(struct guard *g, const struct event *done)
                                   : NULL);
 }
 
-/* Gives the outcome that is missing; `done` is what the stream said of its end, or a blank one
- * that is filled in. */
+/* Emits the missing outcome; `done` has the stream's information about its end, or is blank and
+ * filled in. */
 static void give_outcome(struct guard *g, struct event *done, const struct stream_end_info *end)
 {
     const bool cancelled = end->how == STREAM_CANCELLED;
@@ -452,7 +454,7 @@ static void give_outcome(struct guard *g, struct event *done, const struct strea
         tell_outcome_of_done(g, done);
         return;
     }
-    /* A failure that follows our own cancelling is the cancelling. */
+    /* A failure after turncast cancelled the turn counts as the cancellation. */
     const struct guard_default_end e = ending_of(end);
     if (e.code)
         tell_missing_error(g, e.code, e.message);
@@ -462,7 +464,7 @@ static void give_outcome(struct guard *g, struct event *done, const struct strea
     done->u.done.code = e.code;
 }
 
-/* done never contradicts the outcome that was told. */
+/* Makes done consistent with the emitted outcome. */
 static const char *guard_reason_of(const struct guard *g, const struct event *done)
 {
     if (g->outcome == GUARD_ERROR)

@@ -5,12 +5,12 @@
 
 #include "turn/guard.h"
 
-/* Fills in what the host knows, numbers the draft and hands it on. */
+/* Fills in the host's part of meta, numbers the draft and emits it. */
 void guard_emit(struct guard *g, struct event *ev);
 
-/* Calls, progress, results, requests and steps: what pairs comes in pairs (guard_pairing.c). */
+/* Calls, progress, results, requests and steps: events that form pairs (guard_pairing.c). */
 void guard_feed_paired(struct guard *g, struct event *ev);
-/* Ends every call and step that is open and, with `requests`, takes back open requests. */
+/* Ends every open call and step and, with `requests`, withdraws open requests. */
 void guard_close_items(struct guard *g, bool requests);
 
 #endif

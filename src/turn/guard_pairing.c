@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT
- * Pairing of calls with results, requests with answers, and starts with ends of steps: supplies
- * the missing half, drops the duplicate. */
+ * Pairs calls with results, requests with answers, and starts with ends of steps: supplies the
+ * missing half, drops duplicates. */
 #include <inttypes.h>
 #include <stdio.h>
 
 #include "turn/guard_internal.h"
 
-/* An id for what came without one. */
+/* Makes an id for an event without one. */
 struct made_id {
     char text[32];
 };
 
-/* One that the agent has not used for an entry of the book itself. */
+/* Makes an id that the agent has not used for an open item. */
 static const char *guard_pairing_make_id(struct guard *g, const struct open_items *book,
                                          struct made_id *id)
 {
@@ -26,7 +26,7 @@ static bool said(const char *s)
     return s && *s;
 }
 
-/* The one that waits longest among those whose source gives no ids. */
+/* The oldest open item among those whose source gives no ids. */
 static struct open_items_entry *oldest_nameless(const struct open_items *b)
 {
     struct open_items_entry *e = b->open.oldest;
@@ -35,7 +35,7 @@ static struct open_items_entry *oldest_nameless(const struct open_items *b)
     return e;
 }
 
-/* A draft about what the entry stands for. */
+/* A draft that refers to the item. */
 static void init_about(struct event *ev, enum tc_kind kind, const struct open_items_entry *e)
 {
     event_init(ev, kind);
@@ -91,7 +91,7 @@ void guard_close_items(struct guard *g, bool requests)
 {
     while (g->tools.open.oldest)
         cancel_call(g, g->tools.open.oldest);
-    while (g->steps.open.newest) /* the innermost first */
+    while (g->steps.open.newest) /* innermost first */
         guard_pairing_end_step(g, g->steps.open.newest);
     while (requests && g->requests.open.oldest)
         cancel_request(g, g->requests.open.oldest);
@@ -106,7 +106,7 @@ static struct open_items_entry *open_call(struct guard *g, const struct event *e
     return open_items_open(&g->tools, ev->u.tool_call.tool_use_id, &note);
 }
 
-/* A call that is known already: its arguments were refreshed, or the source repeats itself. */
+/* A repeated call: its arguments were completed, or the source repeats itself. */
 static void tell_repeated_call(struct guard *g, const struct event *call)
 {
     CLEANUP_BUF struct buf x = {0};
@@ -228,7 +228,7 @@ static void feed_resolved_request(struct guard *g, struct event *ev)
         g->stats.duplicates++;
         return;
     }
-    if (!e) /* it was opened in an earlier turn: told, and remembered as resolved */
+    if (!e) /* opened in an earlier turn: emitted, and recorded as resolved */
         e = open_request(g, ev, false);
     request->request_id = e->id;
     if (!said(request->kind) && e->kind)
@@ -255,7 +255,7 @@ static const char *guard_pairing_or_empty(const char *s)
     return s ? s : "";
 }
 
-/* A step has no id of its own: it is who it says it is. Sub-agents have one. */
+/* Identifies a step, which has no id, by its fields. Sub-agents have an id. */
 static void add_step_id(struct buf *id, const struct event *ev)
 {
     const struct tc_step *const step = &ev->u.step;
@@ -293,7 +293,7 @@ static bool agrees(const char *a, const char *b)
     return !a || !b || strcmp(a, b) == 0;
 }
 
-/* Nothing the end says of itself contradicts what the start said. */
+/* Whether the fields of the end match those of the start. */
 static bool may_end(const struct event *ev, const struct open_items_entry *e)
 {
     const struct tc_step *const step = &ev->u.step;
@@ -315,7 +315,7 @@ static void feed_step_end(struct guard *g, struct event *ev)
         g->stats.unmatched++;
         return;
     }
-    /* The end names what it ends exactly as the start did, so that a reader can pair them. */
+    /* The end gets the same identifying fields as the start, so that a reader can pair them. */
     struct tc_step *const step = &ev->u.step;
     step->kind = e->kind;
     step->name = e->name;

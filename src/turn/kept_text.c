@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the text of one message. */
+ * Collects the text of one message. */
 #include "turn/kept_text.h"
 
 #include <string.h>
@@ -37,7 +37,8 @@ static void see_narration(struct kept *k, const struct tc_narration *narration)
             utf8_truncated_len(narration->text, narration->text_len, room));
 }
 
-/* The agent's own messages have been told as narration. A person's ends what was before it. */
+/* Messages of the agent were counted as narration already. A message of a person ends the collected
+ * text. */
 static void see_message(struct kept *k, const struct tc_message *message)
 {
     if (strcmp(message->role, "assistant") != 0)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The text that an agent has written since its last tool call: the answer of a turn that somebody
- * stops before the agent has given one. Keeps the first KEPT_MAX bytes. No I/O; any thread. */
+ * The agent's text since its last tool call: the answer of a turn that is stopped before the agent
+ * has given one. Keeps the first KEPT_MAX bytes. No I/O; any thread. */
 #ifndef TURN_KEPT_TEXT_H
 #define TURN_KEPT_TEXT_H
 
@@ -11,13 +11,13 @@
 
 struct kept {
     struct buf text;
-    struct buf message_id; /* of that text; empty: the stream names none */
+    struct buf message_id; /* message of that text; empty: unknown */
 };
 
 void kept_text_fini(struct kept *k);
-/* Takes an event that is not a sub-agent's. */
+/* Takes an event that is not from a sub-agent. */
 void kept_text_see(struct kept *k, const struct event *ev);
-/* Fills in a final; borrows from k. Leaves the event alone when there is no text. */
+/* Fills in a final; borrows from k. No effect without text. */
 void kept_text_fill(const struct kept *k, struct tc_final *final);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Owns the entries of a book: a hash table over two lists, open and closed. A tree (tsearch(3)) is
- * shorter, but translation takes 2 % more instructions with it. */
+ * Open-item table: a hash table over two lists, open and closed. tsearch(3) would be shorter, but
+ * translation would take 2 % more instructions. */
 #include "turn/open_items.h"
 
 #include <stdlib.h>

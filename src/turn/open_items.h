@@ -10,18 +10,19 @@
 
 #include "event/event.h"
 
-#define BOOK_MAX 4096                    /* entries of each list */
-#define BOOK_MAX_BYTES ((size_t)1 << 20) /* of all entries, unless one alone is larger */
+#define BOOK_MAX 4096 /* limit of items in each list */
+/* Limit of bytes of all items, unless a single one is larger. */
+#define BOOK_MAX_BYTES ((size_t)1 << 20)
 
 struct open_items_entry {
     struct open_items_entry *chain;       /* next in the bucket */
     struct open_items_entry *prev, *next; /* in its list, oldest first */
     uint64_t hash;
     bool open;
-    bool nameless; /* its id was made by the guard */
+    bool nameless; /* the guard made the id */
     size_t bytes;
-    int64_t index;                           /* of a step, else -1 */
-    const char *id;                          /* what it is found by */
+    int64_t index;                           /* index of a step, otherwise -1 */
+    const char *id;                          /* lookup key */
     const char *name, *kind;                 /* each or NULL */
     const char *step_id, *agent, *parent_id; /* each or NULL */
 };
@@ -31,15 +32,15 @@ struct open_item_list {
     size_t count;
 };
 
-/* All zero is empty; `forgets` is set by the owner. */
+/* A struct of zeros is empty; the owner sets `forgets`. */
 struct open_items {
     struct open_items_entry **buckets; /* owned; a power of two */
     size_t bucket_count, bytes;
     struct open_item_list open, closed;
-    bool forgets; /* closing removes: the id may open again */
+    bool forgets; /* closing removes the item: its id may open again */
 };
 
-/* What to store of an item besides its id; the strings are copied. */
+/* Data to store of an item besides its id; strings are copied. */
 struct open_item_info {
     const char *name, *kind, *step_id;
     int64_t index;
@@ -48,13 +49,13 @@ struct open_item_info {
 };
 
 void open_items_fini(struct open_items *b);
-/* NULL: never seen, or forgotten. */
+/* NULL: unknown, or forgotten. */
 struct open_items_entry *open_items_find(const struct open_items *b, const char *id);
-/* Adds an open entry; the id must not be in the table. Closed entries may be forgotten to make
- * room, open ones never: see open_items_is_full. */
+/* Adds an open item; the id must not be in the table. May forget closed items to make room, but
+ * never open ones: see open_items_is_full. */
 struct open_items_entry *open_items_open(struct open_items *b, const char *id,
                                          const struct open_item_info *note);
-/* The entry may be forgotten at any later call. */
+/* Closes the item, which any later call may forget. */
 void open_items_close(struct open_items *b, struct open_items_entry *e);
 /* Whether open items fill the table: close the oldest one before opening another. */
 bool open_items_is_full(const struct open_items *b);

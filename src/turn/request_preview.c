@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Owns the form of a preview: the subject, then each argument that the subject and the message do
- * not repeat, as "key: value". */
+ * Formats a preview: the subject, then each argument that the subject and the message do not
+ * contain, as "key: value". */
 #include "turn/request_preview.h"
 
 #include <string.h>
@@ -62,7 +62,7 @@ static void add_arguments(struct arena *a, struct buf *out, const struct tc_requ
     }
 }
 
-/* Nobody reads so much; whoever decides is told that it is not all. */
+/* Shortens a text that nobody would read completely, and says so. */
 static void limit(struct buf *out)
 {
     if (out->len <= SHOW_BYTES)
@@ -87,7 +87,7 @@ static const char *make_preview(struct arena *a, const struct tc_request *r)
 
 /* ---- questions ---- */
 
-/* A string that is a value, and no id. */
+/* Whether a string is a value and not an id. */
 static void add_string(struct arena *a, struct buf *out, struct str raw)
 {
     size_t len;
@@ -97,7 +97,8 @@ static void add_string(struct arena *a, struct buf *out, struct str raw)
     jsonw_string(out, shown.p ? shown.p : "", shown.len);
 }
 
-/* Copies the JSON with its strings revealed. Compact and valid: the host wrote it. */
+/* Copies JSON with its strings revealed. The JSON is compact and valid, because the host wrote
+ * it. */
 static void reveal_json(struct arena *a, struct buf *out, const char *p, const char *end)
 {
     bool id = false;

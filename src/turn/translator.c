@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the reading of one stream line by line: mending what can be mended, telling what cannot. */
+ * Reads one stream line by line: repairs what it can, and reports the rest. */
 #include "turn/translator.h"
 
 #include <inttypes.h>
@@ -12,9 +12,11 @@
 #include "dialect/reader/value.h"
 #include "event/json/json_reader.h"
 
-#define IPC_MAX ((size_t)64 << 20) /* lines have a cap of their own; so has what they make up */
-#define NOISY_MAX 8     /* notices about single lines; the rest is summed up at the end */
-#define NOISE_SHOWN 200 /* bytes of such a line that are shown */
+/* Lines have a limit; the same limit applies to frames joined from them. */
+#define IPC_MAX ((size_t)64 << 20)
+/* Limit of notices about single lines; the end of the stream gets a summary. */
+#define NOISY_MAX 8
+#define NOISE_SHOWN 200 /* bytes of an invalid line that are shown */
 
 static void translator_tell(struct translator *t, struct event *ev)
 {
@@ -29,7 +31,7 @@ static void tell_noise(struct translator *t, const char *code, const char *text,
     translator_tell(t, &ev);
 }
 
-/* Details of the lines before the first event, each with a NUL behind it. */
+/* Details of lines before the first event, NUL-terminated. */
 static void translator_release_early(struct translator *t)
 {
     t->spoken = true;
@@ -39,7 +41,7 @@ static void translator_release_early(struct translator *t)
     buf_fini(&t->early);
 }
 
-/* The first event of a stream is the dialect's, as it may be the start of the turn. */
+/* The first event of a stream must be the dialect's, as it may be the start of the turn. */
 static void forward(void *ctx, struct event *ev)
 {
     struct translator *const t = ctx;
@@ -84,7 +86,7 @@ void translator_fini(struct translator *t)
     sse_fini(&t->sse);
 }
 
-/* A dialect that knows nothing of a whole stream reads the next turn in a fresh state. */
+/* A dialect without support for whole streams reads the next turn in a fresh state. */
 static void renew(struct translator *t, bool by_agent)
 {
     ASSERT(t->dialect);
@@ -114,7 +116,7 @@ bool translator_between(struct translator *t, const char *line, size_t len)
     return t->dialect->between && t->dialect->between(t->state, &t->out, line, len);
 }
 
-/* What a person may see of a line that is no JSON: printable, on one line. */
+/* The visible part of a line that is not JSON: printable, on one line. */
 static const char *translator_show(struct translator *t, const char *line, size_t len)
 {
     CLEANUP_BUF struct buf text = {0}, shown = {0};
@@ -141,7 +143,7 @@ static void note_unparsable(struct translator *t, const char *line, size_t len)
         buf_add(&t->early, detail, strlen(detail) + 1);
 }
 
-/* Emits what is pending of the turn that ends. */
+/* Emits pending events of the ending turn. */
 static void translator_end_turn(struct translator *t, const struct stream_end_info *end)
 {
     ASSERT(t->dialect);
@@ -196,7 +198,7 @@ static int read_mended(struct translator *t, const char *line, size_t len)
     return 0;
 }
 
-/* One message: a line, or the data of a frame. */
+/* Processes one message: a line, or the data of a frame. */
 static void translator_read_message(struct translator *t, const char *p, size_t len, bool complete)
 {
     arena_reset(&t->scratch);
@@ -214,7 +216,7 @@ static void read_held(void *ctx, const char *line, size_t len, const char *event
     translator_read_message(t, line, len, true);
 }
 
-/* The dialect is known now: it reads what was kept for it. */
+/* The dialect is now known: processes the lines that were kept for it. */
 static void translator_settle_dialect(struct translator *t, const struct dialect *dialect)
 {
     ASSERT(!t->dialect);
@@ -241,7 +243,7 @@ static void translator_take_message(struct translator *t, const char *p, size_t 
     translator_read_message(t, p, len, complete);
 }
 
-/* Chat-completion streams end with a frame that is no JSON. */
+/* Chat-completion streams end with a frame that is not JSON. */
 static void take_frame(void *ctx, const struct sse_event *frame)
 {
     struct translator *const t = ctx;
@@ -276,8 +278,8 @@ void translator_end(struct translator *t, struct stream_end_info *end)
         sse_flush(&t->sse);
     if (!t->dialect)
         translator_settle_dialect(t, dialect_sniff_guess(&t->sniff));
-    end->truncated |=
-        t->cut_off && !translator_is_unmatched(t); /* what is no stream is not cut off */
+    end->truncated |= t->cut_off && !translator_is_unmatched(t); /* a stream without frames cannot
+                                                                  * be cut off within one */
     translator_end_turn(t, end);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns how a doc grows. */
+ * Implements doc_builder.h. */
 #include "text/markdown/doc_builder.h"
 
 #include <stdlib.h>
@@ -37,7 +37,7 @@ void doc_builder_open(struct doc_builder *b, enum doc_mark mark, unsigned level,
                                                  .attr = attr};
 }
 
-/* A span without text is the last one: whatever is in it had none either. */
+/* A span without text is the last one, because spans in it have no text either. */
 void doc_builder_close(struct doc_builder *b)
 {
     if (b->too_deep > 0) {
@@ -51,7 +51,7 @@ void doc_builder_close(struct doc_builder *b)
         s->end = (uint32_t)b->text.len;
 }
 
-/* Newlines are outside of what begins behind them. */
+/* Newlines precede the spans that open behind them. */
 static void doc_builder_settle(struct doc_builder *b)
 {
     for (; b->newlines > 0; b->newlines--)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Makes a doc: text is appended, spans are opened and closed around it, blocks are set apart. A
- * span begins with its first character and is forgotten when it gets none. Pure. */
+ * Builds a doc: appends text, opens and closes spans around it, separates blocks. A span begins at
+ * its first character; a span without text is dropped. Pure. */
 #ifndef TEXT_MARKDOWN_DOC_BUILDER_H
 #define TEXT_MARKDOWN_DOC_BUILDER_H
 
@@ -8,7 +8,7 @@
 #include "base/bytes/buf.h"
 #include "text/doc.h"
 
-#define BUILDER_TEXT_MAX (1u << 20) /* bytes of text and addresses of one doc */
+#define BUILDER_TEXT_MAX (1u << 20) /* limit of text and addresses of one doc in bytes */
 
 struct doc_builder {
     struct arena *arena;
@@ -16,22 +16,22 @@ struct doc_builder {
     struct doc_span *spans;
     size_t count, cap;
     uint32_t open[DOC_DEPTH];
-    unsigned depth;    /* of `open` */
-    unsigned too_deep; /* opened beyond it */
-    unsigned newlines; /* owed before the next text */
+    unsigned depth;    /* depth of `open` */
+    unsigned too_deep; /* spans opened beyond the limit */
+    unsigned newlines; /* newlines due before the next text */
     size_t attr_bytes;
 };
 
-/* All-zero but for the arena, which is the caller's, is valid and empty. */
+/* A struct of zeros with an arena (the caller's) is valid and empty. */
 void doc_builder_fini(struct doc_builder *b);
 void doc_builder_open(struct doc_builder *b, enum doc_mark mark, unsigned level, const char *attr);
 void doc_builder_close(struct doc_builder *b);
 void doc_builder_text(struct doc_builder *b, const char *p, size_t n);
 void doc_builder_repeat(struct doc_builder *b, char c, size_t n);
-/* At least n newlines before the next text, unless it is the first. */
+/* Requires at least n newlines before the next text, except at the beginning. */
 void doc_builder_break(struct doc_builder *b, unsigned n);
 bool doc_builder_is_full(const struct doc_builder *b);
-/* A copy in the arena; all spans are closed. */
+/* A copy in the arena; all spans must be closed. */
 struct doc doc_builder_finish(const struct doc_builder *b);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the names of characters: those of HTML 4, and those that Markdown escapes with. */
+ * Names of characters: those of HTML 4, and those that Markdown uses for escaping. */
 #include "text/markdown/html_entity.h"
 
 #include <stdint.h>
@@ -88,7 +88,7 @@ static int compare_name(const void *key, const void *row)
     return strcmp(key, *(const char *const *)row);
 }
 
-/* 0: not a name of the table. */
+/* 0: unknown name. */
 static uint32_t named(const char *p, size_t n)
 {
     char name[NAME_MAX_LEN];
@@ -101,7 +101,7 @@ static uint32_t named(const char *p, size_t n)
     return row ? names[(size_t)((const char *)row - (const char *)names) / sizeof names[0]].cp : 0;
 }
 
-/* CommonMark has at most seven digits, so nothing overflows; U+FFFD for what is no character. */
+/* Cannot overflow, because CommonMark permits seven digits; U+FFFD for an invalid code point. */
 static uint32_t numeric(const char *p, size_t n)
 {
     char digits[10] = "";

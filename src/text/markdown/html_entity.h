@@ -6,7 +6,7 @@
 #include "base/bytes/buf.h"
 #include "base/str.h"
 
-/* Appends what `ref` (with & and ;) stands for, cleaned; an unknown name stays as it is. */
+/* Appends the character of `ref` (with & and ;), sanitised; an unknown name is unchanged. */
 void html_entity_append_decoded(struct buf *out, struct str ref);
 
 #endif

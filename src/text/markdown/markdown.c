@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns what is in a block, and the caps on a whole text. */
+ * Span-level callbacks of the parser, and the limits of a whole text. */
 #include "text/markdown/markdown.h"
 
 #include "base/bytes/utf8.h"
@@ -8,7 +8,7 @@
 #include "text/markdown/markdown_internal.h"
 #include "text/text_clean.h"
 
-/* A value with its character references decoded. */
+/* An attribute with its character references decoded. */
 static void attribute_text(struct buf *out, const MD_ATTRIBUTE *a)
 {
     for (size_t i = 0; a->size > 0 && a->substr_offsets[i] < a->size; i++) {
@@ -21,7 +21,7 @@ static void attribute_text(struct buf *out, const MD_ATTRIBUTE *a)
     }
 }
 
-/* NULL when there is none or it is too long. */
+/* NULL: none, or too long. */
 static const char *link_address(struct markdown_parser *p, const MD_ATTRIBUTE *a)
 {
     CLEANUP_BUF struct buf raw = {0};
@@ -34,7 +34,7 @@ static const char *link_address(struct markdown_parser *p, const MD_ATTRIBUTE *a
     return clean.len && clean.len <= URL_MAX ? arena_strdup(p->out.arena, clean.p) : NULL;
 }
 
-/* Where a link of a table leads, unless its label says so. */
+/* Appends the target of a link in a table, unless its label shows it. */
 static void tell_address(struct markdown_parser *p)
 {
     struct buf *cells = &p->table.text;
@@ -63,7 +63,7 @@ void markdown_close_inlines(struct markdown_parser *p, unsigned depth)
     }
 }
 
-/* Whether it is one: a link in a link (an image) is part of its label. */
+/* False for a link in a link (an image), which is part of the label. */
 static bool begin_link(struct markdown_parser *p, const MD_ATTRIBUTE *address)
 {
     if (p->link)
@@ -91,7 +91,7 @@ static enum doc_mark mark_of(MD_SPANTYPE type)
                                     : DOC_LINK;
 }
 
-/* Styles of a cell are not kept. */
+/* Styles in a cell are dropped. */
 static int enter_span(MD_SPANTYPE type, void *detail, void *arg)
 {
     struct markdown_parser *p = arg;
@@ -126,7 +126,8 @@ static void put_charref(struct markdown_parser *p, struct str ref)
     markdown_append(p, decoded.p, decoded.len);
 }
 
-/* Newlines at the end of a code block are not part of it, so they wait for what follows. */
+/* Newlines at the end of a code block are not part of it, so they are written only before further
+ * text. */
 static void put_code_block(struct markdown_parser *p, const char *text, size_t n)
 {
     for (size_t i = 0; i < n; i++) {

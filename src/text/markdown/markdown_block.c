@@ -5,7 +5,7 @@
 #include "text/markdown/markdown.h"
 #include "text/markdown/markdown_internal.h"
 
-#define INDENT_MAX 8 /* levels of it */
+#define INDENT_MAX 8 /* indentation limit in levels */
 #define LANGUAGE_MAX 20
 
 static struct markdown_list *innermost_list(struct markdown_parser *p)
@@ -30,7 +30,7 @@ void parse_put_str(struct markdown_parser *p, const char *text)
     markdown_append(p, text, strlen(text));
 }
 
-/* A block begins: apart from what is before it, or on the line of its marker. */
+/* Begins a block: separated from the previous one, or on the line of its list marker. */
 static void markdown_block_part(struct markdown_parser *p, bool may_follow_marker)
 {
     const struct markdown_list *list = innermost_list(p);
@@ -41,7 +41,8 @@ static void markdown_block_part(struct markdown_parser *p, bool may_follow_marke
     p->behind_marker = false;
 }
 
-/* What services and fences take: a short word; else none. */
+/* The language of a code block if it is a short word, as services and fences require; otherwise
+ * none. */
 static const char *language(struct markdown_parser *p, const MD_ATTRIBUTE *a)
 {
     static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
@@ -77,7 +78,7 @@ static void leave_list(struct markdown_parser *p)
     p->list_depth--;
 }
 
-/* "- ", "3. ", "- [x] ": how Markdown writes the marker. */
+/* Formats the marker as Markdown writes it: "- ", "3. ", "- [x] ". */
 static const char *source_marker(struct markdown_parser *p, const MD_BLOCK_LI_DETAIL *li,
                                  struct markdown_list *list)
 {
@@ -167,7 +168,7 @@ static void enter_cell(struct markdown_parser *p, const void *detail)
                                                                     : TABLE_LEFT);
 }
 
-/* The caps: any event may be the last. */
+/* Checks the limits; any event may be the last. */
 int markdown_count_event(struct markdown_parser *p)
 {
     return ++p->events > MARKDOWN_EVENTS_MAX || doc_builder_is_full(&p->out) ||
@@ -180,7 +181,7 @@ static void enter_heading(struct markdown_parser *p, const void *detail)
     doc_builder_open(&p->out, DOC_HEADING, ((const MD_BLOCK_H_DETAIL *)detail)->level, NULL);
 }
 
-/* What comes first in a quote is where the quote begins. */
+/* The quote begins with its first block. */
 static void enter_quote(struct markdown_parser *p, const void *detail)
 {
     (void)detail;
@@ -228,7 +229,7 @@ static bool markdown_block_is_known(MD_BLOCKTYPE type)
     return (size_t)type < sizeof blocks / sizeof blocks[0];
 }
 
-/* A tight item's text is no block, so what it left open ends here, too. */
+/* The text of a tight item is no block, so its open spans end here, too. */
 int markdown_enter_block(MD_BLOCKTYPE type, void *detail, void *arg)
 {
     struct markdown_parser *p = arg;

@@ -3,11 +3,11 @@
 #include "text/markdown/markdown.h"
 
 struct fence {
-    char mark; /* 0: none is open */
+    char mark; /* length of the open fence; 0: none */
     size_t length;
 };
 
-/* The run of ` or ~ that could be a fence, of three at least; 0 when it is none. */
+/* Length of the run of ` or ~ at a line start that may be a fence, at least three; 0: none. */
 static size_t markdown_stable_fence_length(struct str line, size_t *at)
 {
     size_t start = 0, end;
@@ -43,7 +43,8 @@ static void read_fence(struct fence *f, struct str line)
     }
 }
 
-/* A line that goes on with what was before the blank line: deeper in a list, or a fence in it. */
+/* Whether a line continues the block before the blank line: an indented line of a list, or a fence
+ * in it. */
 static bool is_indented(const char *p, const char *end)
 {
     return p == end || *p == ' ' || *p == '\t';

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the columns of tables. */
+ * Computes the column widths of tables. */
 #include "text/markdown/text_table.h"
 
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "base/cleanup.h"
 #include "text/display_width.h"
 
-#define WIDTH_MAX 40 /* a cell wider than this does not widen the others */
+#define WIDTH_MAX 40 /* a wider cell does not widen the other rows */
 
 void text_table_fini(struct text_table *t)
 {
@@ -55,7 +55,7 @@ static size_t *column_widths(const struct text_table *t)
     return widths;
 }
 
-/* The last column is not filled on its right. */
+/* The last column gets no padding on its right. */
 static void build_cell(const struct text_table *t, struct doc_builder *b, size_t i, size_t width)
 {
     const struct str text = cell_text(t, i);

@@ -8,22 +8,22 @@
 enum table_align { TABLE_LEFT, TABLE_CENTER, TABLE_RIGHT };
 
 struct table_cell {
-    size_t at, len; /* in the table's text */
+    size_t at, len; /* offsets in the table's text */
     enum table_align align;
 };
 
 struct text_table {
     struct buf text;
-    struct table_cell *cells; /* row by row, each of `columns` cells, the header first */
+    struct table_cell *cells; /* in rows of `columns` cells, the header first */
     size_t count, cap;
     size_t columns;
 };
 
-/* All-zero is empty. */
+/* A struct of zeros is empty. */
 void text_table_fini(struct text_table *t);
-/* Forgets the cells and begins with this many columns. */
+/* Removes all cells, and starts with this number of columns. */
 void text_table_begin(struct text_table *t, size_t columns);
-/* Begins a cell; text is then appended to t->text. */
+/* Begins a cell; the caller then appends text to t->text. */
 void text_table_add_cell(struct text_table *t, enum table_align align);
 /* Writes DOC_TABLE with its rows and cells. */
 void text_table_build(struct text_table *t, struct doc_builder *b);

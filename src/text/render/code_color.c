@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the table of languages. */
+ * Table of languages, and their lexer. */
 #include "text/render/code_color.h"
 
 #include <ctype.h>
@@ -8,13 +8,13 @@
 #include <strings.h>
 
 struct code_language {
-    const char *names;    /* each between blanks */
-    const char *keywords; /* the same; NULL: lines of a diff */
-    const char *line;     /* begins a comment up to the end of the line; "" none */
-    bool block;           /* comments of C */
-    bool triple;          /* strings of three quotes */
-    const char *quotes;   /* characters around strings */
-    bool any_case;        /* of keywords */
+    const char *names;    /* names, separated by blanks */
+    const char *keywords; /* keywords, separated by blanks; NULL: lines of a diff */
+    const char *line;     /* starts a comment up to the end of the line; "": none */
+    bool block;           /* has comments of C */
+    bool triple;          /* has triple-quoted strings */
+    const char *quotes;   /* quote characters of strings */
+    bool any_case;        /* keywords ignore case */
 };
 
 static const struct code_language languages[] = {
@@ -103,7 +103,7 @@ static size_t diff_line(struct str rest, enum code_token *token)
     return n < rest.len ? n + 1 : n;
 }
 
-/* Up to `end`, which counts; to the end of the text where it does not come. */
+/* Length up to and including `end`; up to the end of the text if `end` is missing. */
 static size_t length_until(struct str s, size_t from, const char *end)
 {
     const char *const at = s.len > from ? memmem(s.p + from, s.len - from, end, strlen(end)) : NULL;
@@ -132,7 +132,7 @@ static size_t word_length(struct str s)
     return n;
 }
 
-/* "#" and "--" begin a comment only behind a blank or at the beginning of a line. */
+/* "#" and "--" begin a comment only after a blank or at the beginning of a line. */
 static bool is_comment(const struct code_language *lang, struct str code, struct str rest)
 {
     if (!code_color_begins_with(rest, lang->line))

@@ -19,7 +19,7 @@ enum code_token {
 
 struct code_language;
 
-/* The language of that name ("py", "c++", "diff", …); NULL: nothing is known of it. */
+/* The language of that name ("py", "c++", "diff", …); NULL: unknown. */
 const struct code_language *code_color_find_language(const char *name);
 /* The length (above 0) of the token at the beginning of `rest`, which is not empty. `code` is the
  * whole text, of which `rest` is the end. */

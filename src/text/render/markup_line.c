@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns escaping in markup. */
+ * Escapes text in markup. */
 #include "text/render/markup_line.h"
 
 #include <ctype.h>
@@ -15,7 +15,8 @@ void markup_line_set_prefix(struct markup_line *l, const char *prefix, size_t n)
     l->prefix_len += n;
 }
 
-/* An empty line of a quote is marked too, else it would be two quotes; Discord wants the blank. */
+/* An empty line of a quote is marked, too; otherwise the quote would be split in two. Discord
+ * requires the blank. */
 static void markup_line_end_line(struct markup_line *l)
 {
     size_t n = l->line_begun ? 0 : l->prefix_len;
@@ -44,7 +45,7 @@ static void markup_line_put(struct markup_line *l, const char *p, size_t n)
     l->unjoined = false;
 }
 
-/* Our own markup, as it is. */
+/* Appends markup that turncast generates, unescaped. */
 static void markup_raw(struct markup_line *l, struct str s)
 {
     for (size_t i = 0; i < s.len; i++) {
@@ -65,7 +66,7 @@ static const char *reference(char c)
     return c == '&' ? "&amp;" : c == '<' ? "&lt;" : c == '>' ? "&gt;" : NULL;
 }
 
-/* What follows begins with the name, or might when text follows that is not seen here. */
+/* Whether the text begins with the name, or may begin with it when more text follows. */
 static bool may_begin_with(struct str s, const char *name)
 {
     const size_t n = strlen(name);
@@ -80,7 +81,7 @@ static bool may_be_id(struct str s)
     return s.len == 0 || isdigit((unsigned char)*s.p);
 }
 
-/* "@here" and its like ring everywhere; behind a joint they are words. */
+/* "@here" and similar words notify everybody; a joint after the @ disarms them. */
 static bool is_mention(const struct markup_line *l, struct str s, size_t at)
 {
     static const char *const names[] = {"here", "channel", "everyone", "group"};
@@ -98,7 +99,7 @@ bool markup_is_word(char c)
     return isalnum((unsigned char)c) || (unsigned char)c >= 0x80;
 }
 
-/* A joint is no word, for all that its bytes look like. */
+/* A joint is no word character, although its bytes look like one. */
 bool markup_ends_in_word(const struct markup_line *l)
 {
     const size_t n = l->out->len, joint = strlen(MARKUP_JOINT);
@@ -107,7 +108,8 @@ bool markup_ends_in_word(const struct markup_line *l)
     return markup_is_word(l->out->p[n - 1]);
 }
 
-/* Not in a word. Discord takes other letters than those of ASCII for edges of words. */
+/* Whether the position is not within a word. Discord treats non-ASCII letters as word
+ * boundaries. */
 static bool is_underscore_markup(const struct markup_line *l, struct str s, size_t at)
 {
     if (at == 0 || at + 1 == s.len)
@@ -118,7 +120,7 @@ static bool is_underscore_markup(const struct markup_line *l, struct str s, size
     return !markup_is_word(before) || !markup_is_word(after);
 }
 
-/* Would Markdown read the character as anything but itself? */
+/* Whether Markdown gives the character a special meaning here. */
 static bool is_markup(const struct markup_line *l, struct str s, size_t at)
 {
     const char c = s.p[at];
@@ -133,7 +135,7 @@ static bool is_markup(const struct markup_line *l, struct str s, size_t at)
     return strchr("\\`*[]~|", c) || (l->commonmark && (c == '<' || is_mention(l, s, at)));
 }
 
-/* Blanks that begin a line would make it code. */
+/* Blanks at the start of a line would make it code. */
 static bool is_indent(const struct markup_line *l, char c)
 {
     const size_t n = l->out->len, width = strlen(NO_BREAK);
@@ -175,7 +177,8 @@ void markup_text(struct markup_line *l, struct str s)
     }
 }
 
-/* mrkdwn and Discord have one fence only, so three backticks in a row are parted. */
+/* mrkdwn and Discord support only one fence, so three backticks in a row are separated by
+ * joints. */
 void markup_code(struct markup_line *l, struct str s)
 {
     for (size_t i = 0; i < s.len; i++) {
@@ -208,7 +211,7 @@ void markup_backticks(struct markup_line *l, size_t n)
         markup_line_put(l, "`", 1);
 }
 
-/* mrkdwn cannot write a backtick here; one that looks like it can be. */
+/* mrkdwn cannot contain a backtick in inline code; a similar character is used. */
 static void put_lookalike(struct markup_line *l, struct str code)
 {
     for (size_t i = 0; i < code.len; i++) {
@@ -234,8 +237,8 @@ void markup_inline_code(struct markup_line *l, struct str code)
     markup_backticks(l, fence);
 }
 
-/* How a character of an address is written instead; NULL: as it is. A semicolon of CommonMark may
- * end a character reference. */
+/* Replacement of a character in an address; NULL: unchanged. In CommonMark, a semicolon may end a
+ * character reference. */
 static const char *url_escape(const struct markup_line *l, const char *url, bool bare)
 {
     const struct str rest = {url, strlen(url)};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the choice of the renderer, and how sizes are counted. */
+ * Selects the renderer, and measures sizes. */
 #include <stdlib.h>
 
 #include "text/link_url.h"
@@ -61,7 +61,7 @@ bool render_fits_budget(const struct render_output *r, const struct render_budge
             render_count_units(r->text.p, r->text.len, budget->unit) <= budget->units);
 }
 
-/* Bytes that fit at least. */
+/* Lower bound of the bytes that fit. */
 static size_t render_room(const struct render_budget *b)
 {
     const size_t units = b->units ? b->units : SIZE_MAX;
@@ -115,7 +115,7 @@ bool render_shows_url(const struct render_job *job, const struct doc_span *link,
 
 bool render_has_cells(const struct render_job *job, const struct doc_span *table)
 {
-    unsigned depth = 3; /* table, row, cell */
+    unsigned depth = 3; /* spans of a table: table, row, cell */
     for (const struct doc_span *s = table; (s = doc_get_parent(job->doc, s)); depth++)
         ;
     return depth <= DOC_DEPTH;

@@ -10,7 +10,7 @@ enum render_form {
     RENDER_PLAIN,      /* text only; a link as "label (address)" */
     RENDER_TELEGRAM,   /* text and entities; never with a parse_mode */
     RENDER_MRKDWN,     /* Slack's own markup; & < > escaped, mentions disarmed */
-    RENDER_MARKDOWN,   /* Slack's markdown block; the same there */
+    RENDER_MARKDOWN,   /* Slack's markdown block; same escaping */
     RENDER_COMMONMARK, /* CommonMark that Discord and Teams read alike; mentions disarmed */
     RENDER_HTML,       /* the subset of Matrix's org.matrix.custom.html; well-formed as XML, too */
     RENDER_TERMINAL,   /* lines of a terminal */
@@ -20,8 +20,8 @@ enum render_unit { RENDER_UTF16, RENDER_CODEPOINTS, RENDER_BYTES };
 
 /* Capacity of one message; 0: no limit. */
 struct render_budget {
-    size_t units;    /* as `unit` says */
-    size_t bytes;    /* UTF-8 */
+    size_t units;    /* in units of `unit` */
+    size_t bytes;    /* bytes of UTF-8 */
     size_t entities; /* RENDER_TELEGRAM */
     enum render_unit unit;
 };
@@ -49,30 +49,30 @@ enum render_kind {
     RENDER_KINDS
 };
 
-/* Entities in the order of Telegram: sorted by offset, the longer one first; they nest; nothing is
- * in code. */
+/* Entities in the order that Telegram requires: sorted by offset, the longer one first; nested;
+ * none within code. */
 struct render_entity {
     enum render_kind kind;
     size_t offset, length; /* UTF-16 units */
-    const char *value;     /* address or language, of the doc; NULL: none */
+    const char *value;     /* address or language, borrowed from the doc; NULL: none */
 };
 
 struct render_output {
-    struct buf text; /* p may be NULL when empty */
+    struct buf text; /* p may be NULL if empty */
     struct render_entity *entities;
     size_t count, cap;
 };
 
-/* All-zero is empty. */
+/* A struct of zeros is empty. */
 void rendered_fini(struct render_output *r);
-/* Replaces what is in `out`, whose memory it uses again. */
+/* Replaces the contents of `out` and reuses its memory. */
 void render_doc(struct render_output *out, const struct doc *d, struct doc_range r,
                 const struct render_target *target);
 bool render_fits_budget(const struct render_output *r, const struct render_budget *budget);
 /* Length of valid UTF-8. */
 size_t render_count_units(const char *p, size_t n, enum render_unit unit);
 size_t render_count_utf16(const char *p, size_t n);
-/* "bold", "text_link", …: the type of an entity. */
+/* Name of the type of an entity: "bold", "text_link", … */
 const char *render_kind_name(enum render_kind kind);
 
 #endif

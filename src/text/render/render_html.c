@@ -1,30 +1,29 @@
 /* SPDX-License-Identifier: MIT
  * Owns HTML: the elements that Matrix permits (org.matrix.custom.html), and no others. Every piece
- * is well-formed. Blocks of the doc become elements as they begin; paragraphs are made of its
- * newlines; styles are opened with the first text in them, and again behind the end of a block. */
+ * is well-formed. Blocks of the doc become elements; newlines separate paragraphs; styles are
+ * opened before their first text, and reopened after the end of a block. */
 #include <stdlib.h>
 
 #include "text/link_url.h"
 #include "text/render/render_internal.h"
 
-#define BLOCKS_MAX                                                                                 \
-    32 /* quotes and items nested deeper are not shown as such: Matrix has a limit                 \
-        */
-/* What a block takes at most, and all that can be around one character in it. */
+/* Quotes and items nested deeper are not shown as such: Matrix has a limit. */
+#define BLOCKS_MAX 32
+/* Upper bounds: for a block, and for everything around one character. */
 #define BLOCK_BYTES 40
 #define FIXED_BYTES 84
 
 #define NO_BREAK "\xc2\xa0"
-#define JOINT "\xe2\x80\x8b" /* shows nothing; parts "@" from "room" */
+#define JOINT "\xe2\x80\x8b" /* an invisible character that separates "@" from "room" */
 
 enum html_list { LIST_NONE, LIST_BULLETS, LIST_NUMBERS };
 enum html_paragraph { PARAGRAPH_NONE, PARAGRAPH_BARE, PARAGRAPH_P, PARAGRAPH_HEADING };
 enum html_table { TABLE_NONE, TABLE_BEGUN, TABLE_HEAD, TABLE_BODY };
 
-/* Of the message, a quote or an item. */
+/* A container: the message, a quote or an item. */
 struct html_block {
     const struct doc_span *span; /* NULL: the message */
-    enum html_list list;         /* the one that is open in it */
+    enum html_list list;         /* the child that is open */
     unsigned next;               /* number of its next item */
     bool begun;                  /* it has content */
 };
@@ -33,14 +32,14 @@ struct html {
     struct buf *out;
     const struct render_job *job;
     struct html_block blocks[BLOCKS_MAX + 1];
-    unsigned depth, depth_max; /* of blocks */
+    unsigned depth, depth_max; /* newlines between blocks */
     enum html_paragraph paragraph;
-    unsigned newlines; /* since the last text */
-    char last;         /* character written; '\n' at the beginning of a line */
-    const struct doc_span *styles[DOC_DEPTH]; /* around the text */
-    unsigned style_count, styles_open;        /* the outer ones are written */
+    unsigned newlines;                        /* since the last text */
+    char last;                                /* last character; '\n' at the beginning of a line */
+    const struct doc_span *styles[DOC_DEPTH]; /* styles around the text */
+    unsigned style_count, styles_open;        /* number of outer styles that are written */
     const struct doc_span *code, *heading;
-    const struct doc_span *hidden; /* written in another way */
+    const struct doc_span *hidden; /* the span is rendered by its own function */
     const struct doc_span *grid, *row;
     enum html_table table;
     bool in_cell, row_open;
@@ -127,7 +126,7 @@ static void html_end_list(struct html *h)
     block->list = LIST_NONE;
 }
 
-/* A block begins in the one that is open. */
+/* Begins a block within the open one. */
 static void html_begin_block(struct html *h)
 {
     html_end_paragraph(h);
@@ -135,7 +134,7 @@ static void html_begin_block(struct html *h)
     h->blocks[h->depth].begun = true;
 }
 
-/* The first text of an item is no paragraph of its own. */
+/* The first text of an item needs no paragraph. */
 static void html_begin_paragraph(struct html *h)
 {
     const struct html_block *const block = &h->blocks[h->depth];
@@ -146,7 +145,7 @@ static void html_begin_paragraph(struct html *h)
     h->paragraph = bare ? PARAGRAPH_BARE : PARAGRAPH_P;
 }
 
-/* One newline is a new line; more are a new paragraph, but in a heading. */
+/* One newline becomes a line break, several a new paragraph; but not in a heading. */
 static void html_before_text(struct html *h)
 {
     if (h->newlines > 1 && h->paragraph != PARAGRAPH_HEADING)
@@ -160,7 +159,7 @@ static void html_before_text(struct html *h)
         html_open_style(h, h->styles[h->styles_open]);
 }
 
-/* Clients of Matrix that do not know intentional mentions look for "@room". */
+/* Matrix clients that do not support intentional mentions search for "@room". */
 static bool html_mentions_room(struct str s, size_t at)
 {
     static const char room[] = "room";
@@ -168,7 +167,8 @@ static bool html_mentions_room(struct str s, size_t at)
     return s.p[at] == '@' && memcmp(s.p + at + 1, room, rest < n ? rest : n) == 0;
 }
 
-/* HTML shows one blank of several, and none that begins a line. */
+/* HTML collapses blanks, and drops those at the start of a line, so they are preserved
+ * explicitly. */
 static void html_put_char(struct html *h, struct str s, size_t at)
 {
     const char c = s.p[at];
@@ -196,7 +196,7 @@ static void html_put(struct html *h, struct str s)
 
 /* ---- links ---- */
 
-/* Clients of Matrix show an address of matrix.to as a mention. */
+/* Matrix clients show an address of matrix.to as a mention. */
 static bool html_mentions(const char *url)
 {
     return strcasestr(url, "matrix.to/") != NULL;
@@ -281,7 +281,7 @@ static void html_close_code(struct html *h, const struct doc_span *s)
     h->code = NULL;
 }
 
-/* ---- tables: elements are written with the first cell in them ---- */
+/* ---- tables: elements are written with their first cell ---- */
 
 static void html_open_table(struct html *h, const struct doc_span *s)
 {
@@ -358,7 +358,7 @@ static void html_close_cell(struct html *h, const struct doc_span *s)
 
 /* ---- quotes and lists ---- */
 
-/* Whether it is shown: it is not nested too deeply. */
+/* Whether it is shown as an element: not nested too deeply. */
 static bool html_push_block(struct html *h, const struct doc_span *s)
 {
     if (h->depth >= h->depth_max)
@@ -390,7 +390,7 @@ static void html_close_quote(struct html *h, const struct doc_span *s)
         html_raw(h, "</blockquote>");
 }
 
-/* Of an item that begins in the range; NULL: it goes on, or is nested too deeply. */
+/* The span of an item that begins in the range; NULL: it continues, or is nested too deeply. */
 static const struct doc_span *html_marker(const struct html *h, const struct doc_span *s)
 {
     const struct doc *const d = h->job->doc;
@@ -399,7 +399,7 @@ static const struct doc_span *html_marker(const struct html *h, const struct doc
     return has && s->start >= h->job->range.from ? &s[1] : NULL;
 }
 
-/* An item goes on with the list that is open when it is the next one there. */
+/* An item continues the open list if its number is the next. */
 static void html_begin_item(struct html *h, const char *marker)
 {
     struct html_block *const block = &h->blocks[h->depth];
@@ -419,7 +419,7 @@ static void html_begin_item(struct html *h, const char *marker)
     block->next = number + 1;
 }
 
-/* The rest of one that began in the piece before is shown without a marker. */
+/* The rest of an item that began in the previous piece is shown without a marker. */
 static void html_open_item(struct html *h, const struct doc_span *s)
 {
     const struct doc_span *const marker = html_marker(h, s);
@@ -440,7 +440,7 @@ static void html_close_item(struct html *h, const struct doc_span *s)
         html_end_list(h);
 }
 
-/* What the list shows by itself is left out, but not the box of a task. */
+/* Skips the marker that HTML lists draw themselves, but keeps the box of a task. */
 static void html_open_marker(struct html *h, const struct doc_span *s)
 {
     if (h->blocks[h->depth].span != doc_get_parent(h->job->doc, s))
@@ -504,7 +504,7 @@ static void html_run(void *arg, struct str run)
 
 static const struct doc_visitor visitor = {html_open, html_close, html_run};
 
-/* So that a character fits, whatever is around it. */
+/* Chosen so that any character fits, whatever elements surround it. */
 static unsigned html_depth_max(size_t room)
 {
     const size_t left = room - room / 4;

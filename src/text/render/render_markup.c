@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Owns markups of text: Slack's mrkdwn, standard Markdown for Slack's markdown block, and
- * CommonMark. Each run of text has its own marks, closed at the end of each line: not every service
- * carries them further. */
+ * Renders Slack's mrkdwn, standard Markdown for Slack's markdown block, and CommonMark. Each run of
+ * text gets separate marks, which are closed at the end of each line, because not every service
+ * continues them on the next line. */
 #include <ctype.h>
 
 #include "text/link_url.h"
@@ -13,15 +13,15 @@
 struct markup {
     struct markup_line lines;
     const struct render_job *job;
-    bool block; /* Markdown, else mrkdwn */
+    bool block; /* Markdown, otherwise mrkdwn */
     unsigned styles[STYLES];
-    const struct doc_span *link;   /* the open one that is shown as a link */
-    const struct doc_span *hidden; /* written in another way; its text is not */
+    const struct doc_span *link;   /* the open link span */
+    const struct doc_span *hidden; /* the span is rendered separately; its text is skipped */
     const struct doc_span *fence;
-    const struct doc_span *grid; /* a table as a table */
+    const struct doc_span *grid; /* render a table as a table */
     bool in_cell, in_heading;
     unsigned row_cells;
-    size_t kept_prefix[DOC_DEPTH]; /* of the items and quotes around */
+    size_t kept_prefix[DOC_DEPTH]; /* prefixes of the surrounding items and quotes */
     unsigned depth;
 };
 
@@ -35,7 +35,8 @@ static bool is_styled(const struct markup *s)
     return s->styles[DOC_BOLD] || s->styles[DOC_ITALIC] || s->styles[DOC_STRIKE];
 }
 
-/* Marks need an edge of a word in mrkdwn, and must not run into other marks in either form. */
+/* mrkdwn recognises marks only at word boundaries, and in both forms adjacent marks must not
+ * merge. */
 static void part_marks(struct markup *s)
 {
     if (s->lines.unjoined || (!s->block && s->lines.line_begun && markup_ends_in_word(&s->lines)))
@@ -67,8 +68,8 @@ static bool is_blank_or_end(char c)
     return c == ' ' || c == '\n' || c == '\0';
 }
 
-/* CommonMark reads marks beside a punctuation character only when the other side of them is no
- * word, and a joint is one. Text lies in the doc, so what comes behind it can be seen. */
+/* CommonMark recognises marks beside punctuation only if the other side is not a word; a joint
+ * counts as one. The text is in the doc, so the following character can be examined. */
 static bool opens_apart(const struct markup *s)
 {
     const struct buf *const out = s->lines.out;
@@ -107,7 +108,7 @@ static void put_marked(struct markup *s, struct str core)
     close_marks(s);
 }
 
-/* Punctuation that would keep marks from being read stays outside of them. */
+/* Moves punctuation outside of the marks that would prevent them from being recognised. */
 static void put_core(struct markup *s, struct str core)
 {
     size_t before = 0, behind = 0;
@@ -121,7 +122,7 @@ static void put_core(struct markup *s, struct str core)
     markup_text(&s->lines, (struct str){core.p + core.len - behind, behind});
 }
 
-/* Blanks at either end stay outside of the marks. */
+/* Moves blanks at either end outside of the marks. */
 static void put_line(struct markup *s, struct str line)
 {
     size_t from = 0, to = line.len;
@@ -199,7 +200,7 @@ static void close_fence(struct markup *s, const struct doc_span *span)
     s->fence = NULL;
 }
 
-/* Nothing of the span is cut off but blanks. */
+/* Whether the range contains the whole span, except for blanks. */
 static bool is_whole(const struct markup *s, const struct doc_span *span)
 {
     const struct doc_range r = s->job->range;
@@ -209,7 +210,7 @@ static bool is_whole(const struct markup *s, const struct doc_span *span)
     return span->start >= r.from && end <= r.to;
 }
 
-/* A table that is cut is shown as lines: its parts would not be tables. */
+/* A table that is cut is shown as lines, because its parts would not be valid tables. */
 static void open_table(struct markup *s, const struct doc_span *span)
 {
     if (s->block && !s->job->no_tables && is_whole(s, span) && render_has_cells(s->job, span))
@@ -268,7 +269,7 @@ static bool render_markup_is_linked(const struct markup *s, const struct doc_spa
            (s->lines.commonmark ? link_url_is_web : link_url_is_web_or_mail)(span->attr);
 }
 
-/* The whole label is the address. */
+/* The label is exactly the address. */
 static bool render_markup_is_bare(const struct markup *s, const struct doc_span *span)
 {
     const struct str label = doc_span_text(s->job->doc, span, s->job->range);
@@ -326,7 +327,7 @@ static void render_markup_close_link(struct markup *s, const struct doc_span *sp
     }
 }
 
-/* mrkdwn knows no quote in a quote. */
+/* mrkdwn has no nested quotes. */
 static void render_markup_open_quote(struct markup *s, const struct doc_span *span)
 {
     (void)span;
@@ -342,7 +343,7 @@ static bool has_headings(const struct markup *s)
     return s->block && !s->job->no_headings;
 }
 
-/* Discord knows three levels. */
+/* Discord has three heading levels. */
 static void open_heading(struct markup *s, const struct doc_span *span)
 {
     const unsigned level = s->lines.commonmark && span->level > 3 ? 3 : span->level;
@@ -365,7 +366,7 @@ static void close_heading(struct markup *s, const struct doc_span *span)
         s->styles[DOC_BOLD]--;
 }
 
-/* What follows in the item is indented as far as its marker is wide. */
+/* Further lines of the item are indented by the width of its marker. */
 static void open_marker(struct markup *s, const struct doc_span *span)
 {
     if (!s->block)
@@ -399,7 +400,7 @@ static void render_markup_close_style(struct markup *s, const struct doc_span *s
 static const struct {
     void (*open)(struct markup *s, const struct doc_span *span);
     void (*close)(struct markup *s, const struct doc_span *span);
-    bool prefixes; /* what it puts in front of lines ends with it */
+    bool prefixes; /* the line prefix ends with the span */
 } spans[] = {
     [DOC_BOLD] = {render_markup_open_style, render_markup_close_style, false},
     [DOC_ITALIC] = {render_markup_open_style, render_markup_close_style, false},

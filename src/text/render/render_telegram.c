@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Owns text with entities. One entity that the server refuses costs the whole message, so rules of
- * the server are kept here: nothing in or around code, quotes not in quotes, addresses it takes. */
+ * Renders text with entities. One invalid entity makes the server refuse the whole message, so the
+ * server's rules are enforced here: no entities in or around code, no nested quotes, valid
+ * addresses only. */
 #include <stdlib.h>
 
 #include "base/alloc.h"
@@ -13,9 +14,9 @@ struct render_telegram_state {
     struct render_output *out;
     const struct render_job *job;
     size_t units;
-    unsigned styles[STYLES]; /* how many spans of it are open */
+    unsigned styles[STYLES]; /* number of open spans per style */
     size_t styled_at[STYLES];
-    const struct doc_span *code, *link, *quote; /* the outermost open one */
+    const struct doc_span *code, *link, *quote; /* the outermost open span */
     size_t code_at, link_at, quote_at;
 };
 
@@ -50,7 +51,7 @@ static void render_telegram_close_style(struct render_telegram_state *t, const s
         add_entity(t, style, t->styled_at[style], NULL);
 }
 
-/* Styles end where code begins and go on behind it. */
+/* Styles end before code and continue after it. */
 static void open_code(struct render_telegram_state *t, const struct doc_span *s)
 {
     if (t->code || t->link)
@@ -137,7 +138,7 @@ static const struct {
     [DOC_LINK] = {render_telegram_open_link, render_telegram_close_link},
     [DOC_QUOTE] = {render_telegram_open_quote, close_quote},
     [DOC_FOLD] = {render_telegram_open_quote, close_quote},
-    [DOC_RULE] = {NULL, NULL}, /* the last mark; what is not named here looks as its text does */
+    [DOC_RULE] = {NULL, NULL}, /* the last mark; others have no visible effect */
 };
 
 static void telegram_open(void *arg, const struct doc_span *s)
@@ -159,7 +160,7 @@ static void telegram_text(void *arg, struct str run)
 
 static const struct doc_visitor visitor = {telegram_open, telegram_close, telegram_text};
 
-/* Of entities over the same text those of quotes are the outer ones. */
+/* If entities cover the same text, quotes come first. */
 static int compare_entities(const void *a, const void *b)
 {
     const struct render_entity *x = a, *y = b;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Renders for a terminal: lines of a width, with SGR styles and OSC 8 links where they are wanted.
- * Guarantees that no other control characters come out than those, and line feeds. */
+ * Renders for a terminal: lines of a width, optionally with SGR styles and OSC 8 links. Guarantees
+ * that the output contains no other control characters except line feeds. */
 #include "text/link_url.h"
 #include "text/render/code_color.h"
 #include "text/render/render_internal.h"
@@ -15,10 +15,10 @@ struct terminal {
     struct terminal_line lines;
     const struct render_job *job;
     unsigned bold, italic, strike, code, heading;
-    const struct doc_span *link;   /* the open one that is written as a link */
-    const struct doc_span *hidden; /* written in another way; its text is not */
+    const struct doc_span *link;   /* the open span that is written as a link */
+    const struct doc_span *hidden; /* the span is rendered separately; its text is skipped */
     const struct doc_span *pre;
-    struct terminal_mark kept[DOC_DEPTH]; /* of the items and quotes around */
+    struct terminal_mark kept[DOC_DEPTH]; /* prefixes of the surrounding items and quotes */
     unsigned depth;
 };
 
@@ -82,7 +82,7 @@ static void terminal_close_pre(struct terminal *t, const struct doc_span *span)
     t->lines.verbatim = false;
 }
 
-/* Without styles, the backticks of the source show what is code. */
+/* Without styles, backticks mark code. */
 static void put_backtick(struct terminal *t)
 {
     if (!t->lines.styled)
@@ -105,7 +105,7 @@ static void terminal_close_code(struct terminal *t, const struct doc_span *span)
 
 /* ---- links ---- */
 
-/* A label that looks like an address, but is not this one, must not hide where the link leads. */
+/* A label that looks like another address must not hide the target of the link. */
 static bool misleads(const struct terminal *t, const struct doc_span *span)
 {
     const struct str label = doc_span_text(t->job->doc, span, t->job->range);
@@ -158,8 +158,8 @@ static void terminal_open_quote(struct terminal *t, const struct doc_span *span)
     }
 }
 
-/* The marker without the blanks of its depth: the prefix has those. What follows in the item is
- * indented as far as its marker is wide. */
+/* The marker without its indentation, which the prefix contains. Further lines of the item are
+ * indented by the width of the marker. */
 static void terminal_open_marker(struct terminal *t, const struct doc_span *span)
 {
     const struct terminal_style style = {.color = TERMINAL_CYAN};
@@ -218,7 +218,7 @@ static void terminal_close_style(struct terminal *t, const struct doc_span *span
 static const struct {
     void (*open)(struct terminal *t, const struct doc_span *span);
     void (*close)(struct terminal *t, const struct doc_span *span);
-    bool prefixes; /* what it puts in front of lines ends with it */
+    bool prefixes; /* the line prefix ends with the span */
 } spans[] = {
     [DOC_BOLD] = {terminal_open_style, terminal_close_style, false},
     [DOC_ITALIC] = {terminal_open_style, terminal_close_style, false},
@@ -270,7 +270,7 @@ static void terminal_run(void *arg, struct str run)
 
 static const struct doc_visitor visitor = {terminal_open, terminal_close, terminal_run};
 
-/* The last line has no line feed, like every other form. */
+/* The last line has no line feed, as in the other forms. */
 void render_terminal(struct render_output *out, const struct render_job *job)
 {
     struct terminal t = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns where texts are cut. */
+ * Finds the places where texts are cut. */
 #include "text/render/split.h"
 
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #include "base/alloc.h"
 #include "base/bytes/utf8.h"
 
-/* Better places first. */
+/* Kinds of places, the best first. */
 enum split_boundary { AT_BLOCK, AT_BLANK_LINE, AT_LINE, AT_SENTENCE, AT_BLANK, NOWHERE };
 
 struct cutter {
@@ -37,8 +37,8 @@ static bool split_fits(struct cutter *c, size_t from, size_t to)
     return render_fits_budget(&c->scratch, &c->target.budget);
 }
 
-/* No message of the budget shows more bytes of text: markup adds to it, but for the padding of
- * tables, which some forms leave out. */
+/* Upper bound of text bytes in a message: markup makes it longer; only padding of tables, which
+ * some forms omit, makes it shorter. */
 static size_t reach(const struct cutter *c)
 {
     const struct render_budget *b = &c->target.budget;
@@ -48,8 +48,8 @@ static size_t reach(const struct cutter *c)
     return by_units < by_bytes ? by_units : by_bytes;
 }
 
-/* Greatest end within `bound` bytes up to which the text fits, not in a grapheme; the first
- * character always does. */
+/* Greatest end within `bound` bytes up to which the text fits, at a grapheme boundary; at least the
+ * first character. */
 static size_t furthest(struct cutter *c, size_t from, size_t bound)
 {
     const char *p = c->doc->text.p + from;
@@ -74,13 +74,13 @@ static bool is_code(const struct doc_span *s)
     return s->mark == DOC_PRE || s->mark == DOC_TABLE;
 }
 
-/* Kept whole where possible. */
+/* Spans that are not cut if possible. */
 static bool is_atom(const struct doc_span *s)
 {
     return s->mark == DOC_LINK || s->mark == DOC_CODE || s->mark == DOC_MARKER;
 }
 
-/* The outermost span around the place that `is` true of. */
+/* The outermost span around the place for which `is` returns true. */
 static const struct doc_span *around(const struct cutter *c, size_t at,
                                      bool (*is)(const struct doc_span *))
 {
@@ -130,13 +130,13 @@ static enum split_boundary line_end(const struct cutter *c, size_t at)
 {
     const struct str text = c->doc->text;
     if (ends_here(c, at, DOC_HEADING, 0))
-        return AT_BLANK; /* what it is the heading of should follow */
+        return AT_BLANK; /* the text below a heading should follow it */
     if (at + 1 >= text.len || text.p[at + 1] != '\n')
         return AT_LINE;
     return is_outermost(c, at) ? AT_BLOCK : AT_BLANK_LINE;
 }
 
-/* A mark behind it belongs to the last character. */
+/* A combining mark belongs to the previous character. */
 static bool cuts_mark(const struct cutter *c, size_t from, size_t at)
 {
     return utf8_truncated_len(c->doc->text.p + from, c->doc->text.len - from, at - from) !=
@@ -159,7 +159,7 @@ static enum split_boundary place_at(const struct cutter *c, size_t from, size_t 
     return ends_sentence(before) ? AT_SENTENCE : AT_BLANK;
 }
 
-/* The last of the best places in (floor, far]; 0: there is none. */
+/* The last of the best places in (floor, far]; 0: none. */
 static size_t best_place(const struct cutter *c, size_t from, size_t floor, size_t far)
 {
     size_t found = 0;
@@ -174,7 +174,7 @@ static size_t best_place(const struct cutter *c, size_t from, size_t floor, size
     return found;
 }
 
-/* No white space to cut at: before a link or code, else where the message is full. */
+/* Without white space: cuts before a link or code, otherwise where the message is full. */
 static size_t hard_place(const struct cutter *c, size_t from, size_t far)
 {
     const struct doc_span *atom = around(c, far, is_atom);
@@ -183,7 +183,7 @@ static size_t hard_place(const struct cutter *c, size_t from, size_t far)
     return movable ? atom->start : far;
 }
 
-/* A good place that leaves most of the message empty is worse than another one. */
+/* A better kind of place that leaves most of the message empty is not used. */
 static size_t cut_place(const struct cutter *c, size_t from, size_t far)
 {
     size_t at = best_place(c, from, from + (far - from) / 3, far);
@@ -192,7 +192,7 @@ static size_t cut_place(const struct cutter *c, size_t from, size_t far)
     return at ? at : hard_place(c, from, far);
 }
 
-/* A part of a table may take more than the whole, so the place found is tried. */
+/* A part of a table may be larger than the whole, so the result is measured. */
 static size_t next_cut(struct cutter *c, size_t from)
 {
     for (size_t bound = SIZE_MAX;;) {
@@ -206,7 +206,7 @@ static size_t next_cut(struct cutter *c, size_t from)
     }
 }
 
-/* Where the text goes on behind a cut. */
+/* Start of the next piece behind a cut. */
 static size_t split_resume(const struct cutter *c, size_t at)
 {
     const struct str text = c->doc->text;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the line that is written, and the word that may still go to the next one. */
+ * Writes lines, and holds back the last word until it is known whether it fits. */
 #include "text/render/terminal_line.h"
 
 #include <string.h>
@@ -33,7 +33,8 @@ static bool terminal_style_equal(const struct terminal_style *a, const struct te
     return same_look(a, b) && same_link(a->link, b->link);
 }
 
-/* OSC 8. What is not printable ASCII could end the sequence: it is percent-encoded. */
+/* Writes an OSC 8 sequence. Characters other than printable ASCII are percent-encoded, because they
+ * could end the sequence. */
 static void write_link(struct buf *out, const char *url)
 {
     buf_add_str(out, "\033]8;;");
@@ -101,14 +102,13 @@ static bool terminal_line_fits(const struct terminal_line *l, size_t width)
     return l->columns == 0 || l->column + width <= l->columns;
 }
 
-/* Nothing but the prefix stands in the line. */
+/* Whether the line has only its prefix. */
 static bool terminal_line_is_fresh(const struct terminal_line *l)
 {
     return !l->begun || l->column <= l->prefix_width;
 }
 
-/* Blanks belong to the style that begins before and goes on behind them: then links and
- * underlines have no gaps. */
+/* Blanks get the style that spans them, so that links and underlines have no gaps. */
 static void write_spaces(struct terminal_line *l, const struct terminal_style *next)
 {
     static const struct terminal_style plain = {0};
@@ -185,7 +185,7 @@ static void add_to_word(struct terminal_line *l, const char *p, size_t len,
     buf_add(&l->word, p, len);
 }
 
-/* A line may be broken before and behind a wide character. */
+/* A line may be broken before and after a wide character. */
 static bool may_break(const struct terminal_line *l, unsigned width)
 {
     return width > 0 && !l->joined && (width == 2 || l->last_width == 2);

@@ -11,8 +11,9 @@
 #include "base/bytes/buf.h"
 #include "base/str.h"
 
-#define TERMINAL_PREFIX_MAX 64 /* bytes; quotes and lists nested deeper are shown less deep */
-#define TERMINAL_WORD_RUNS 16  /* changes of style in one word; further ones are not shown */
+/* Limit in bytes; quotes and lists nested deeper are shown at this depth. */
+#define TERMINAL_PREFIX_MAX 64
+#define TERMINAL_WORD_RUNS 16 /* limit of style changes in one word; further ones are ignored */
 
 enum terminal_color {
     TERMINAL_DEFAULT,
@@ -30,20 +31,20 @@ struct terminal_style {
 };
 
 struct terminal_run {
-    size_t len; /* bytes */
+    size_t len; /* length in bytes */
     struct terminal_style style;
 };
 
 struct terminal_line {
     struct buf *out;
     size_t columns; /* 0: lines are not wrapped */
-    bool styled;    /* SGR sequences are written */
-    bool verbatim;  /* white space is kept, and lines are wrapped between any characters */
+    bool styled;    /* write SGR sequences */
+    bool verbatim;  /* keep white space, and wrap between any characters */
     bool begun;     /* the prefix of this line is written */
-    bool joined;    /* the next character belongs to the last one */
+    bool joined;    /* the next character is a combining one */
     size_t column;
-    size_t spaces;               /* before the word */
-    struct terminal_style shown; /* as the terminal has it */
+    size_t spaces;               /* columns before the word */
+    struct terminal_style shown; /* style that the terminal has now */
     struct buf word;
     size_t word_width;
     unsigned last_width;
@@ -54,16 +55,16 @@ struct terminal_line {
 };
 
 void terminal_line_fini(struct terminal_line *l);
-/* Text without control characters but LF and tab. */
+/* Appends text without control characters other than LF and tab. */
 void terminal_line_put(struct terminal_line *l, struct str text,
                        const struct terminal_style *style);
-/* Writes the word that is collected. */
+/* Writes the pending word. */
 void terminal_line_flush(struct terminal_line *l);
 /* Ends the line. */
 void terminal_line_end(struct terminal_line *l);
-/* Appends to the prefix of later lines. False: there is no room, and nothing is changed. */
+/* Appends to the prefix of later lines. False: no room; the prefix is unchanged. */
 bool terminal_line_add_prefix(struct terminal_line *l, const char *text, size_t width);
-/* Back to an earlier prefix. */
+/* Restores an earlier prefix. */
 void terminal_line_cut_prefix(struct terminal_line *l, size_t len, size_t width);
 
 #endif

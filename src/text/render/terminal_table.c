@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the layout of tables on a terminal. */
+ * Lays out tables on a terminal. */
 #include "text/render/terminal_table.h"
 
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "base/bytes/utf8.h"
 #include "text/display_width.h"
 
-#define COLUMN_MIN 5 /* a narrower column is not readable */
+#define COLUMN_MIN 5 /* minimum width of a readable column */
 #define GAP 3        /* " │ " */
 
 struct terminal_table {
@@ -17,8 +17,8 @@ struct terminal_table {
     bool begun; /* a line of it is written */
     size_t n_columns;
     size_t widths[TERMINAL_TABLE_COLUMNS];
-    bool left_blank[TERMINAL_TABLE_COLUMNS];  /* a cell has padding on its left… */
-    bool right_blank[TERMINAL_TABLE_COLUMNS]; /* …and such a cell on its right, too */
+    bool left_blank[TERMINAL_TABLE_COLUMNS];  /* padding of a cell on its left… */
+    bool right_blank[TERMINAL_TABLE_COLUMNS]; /* …or on both sides */
 };
 
 struct table_row {
@@ -29,7 +29,7 @@ struct table_row {
 
 static const struct terminal_style plain = {0}, dim = {.dim = true}, bold = {.bold = true};
 
-/* The span behind `at` (the table itself: the first) of that mark within `outer`, or NULL. */
+/* The next span of that mark behind `at` (at the start: the table) within `outer`, or NULL. */
 static const struct doc_span *next_span(const struct doc *d, const struct doc_span *at,
                                         const struct doc_span *outer, enum doc_mark mark)
 {
@@ -61,7 +61,7 @@ static struct str terminal_table_cell_text(const struct terminal_table *t,
     return cell ? (struct str){t->doc->text.p + cell->start, cell->end - cell->start} : STR("");
 }
 
-/* Whether the doc pads the cell: between cells stands " | ". */
+/* Whether the doc pads the cell; " | " separates cells. */
 static void note_padding(struct terminal_table *t, const struct table_row *row, size_t i)
 {
     const char *const text = t->doc->text.p;
@@ -108,7 +108,7 @@ static size_t widest(const struct terminal_table *t)
     return at;
 }
 
-/* Takes from the widest columns. False: there is no room for readable ones. */
+/* Narrows the widest columns. False: the columns would become unreadable. */
 static bool shrink(struct terminal_table *t, size_t room)
 {
     if (t->n_columns == 0 || t->n_columns * (COLUMN_MIN + GAP) > room + GAP)
@@ -126,7 +126,7 @@ static bool shrink(struct terminal_table *t, size_t room)
     return true;
 }
 
-/* The beginning of a cell that fits a line of its column, cut at a blank where there is one. */
+/* The part of a cell that fits a line of its column, cut at a blank if there is one. */
 static size_t cell_piece(struct str cell, size_t width)
 {
     size_t at = 0, used = 0, blank = 0, len;
@@ -178,7 +178,7 @@ static void put_ruler(struct terminal_table *t)
     }
 }
 
-/* The next line of the table. */
+/* Writes the next line of the table. */
 static void begin_table_line(struct terminal_table *t)
 {
     if (t->begun)
@@ -216,7 +216,7 @@ static void put_rows(struct terminal_table *t)
     t->line->verbatim = false;
 }
 
-/* Without columns: a blank line between rows. */
+/* Without columns, separates rows by blank lines. */
 static void put_records(struct terminal_table *t)
 {
     struct table_row header = {0}, row = {0};

@@ -77,7 +77,7 @@ static struct render_target text_pieces_target(const struct tc_text *text)
     };
 }
 
-/* False: nothing is seen of it. */
+/* False: nothing in it is visible. */
 static bool render_piece(struct arena *arena, const struct doc *doc, struct doc_range range,
                          const struct render_target *target, bool wants_plain,
                          struct text_piece *piece)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Owns the tables of sentences, the language in use of each thread, and how placeholders are
- * replaced. */
+ * Owns the tables of sentences, the current language of each thread, and the replacement of
+ * placeholders. */
 #include "text/sentence/texts.h"
 
 #include <inttypes.h>
@@ -24,8 +24,8 @@ static const struct text_forms tables[LANGUAGE_COUNT][TEXT_COUNT] = {
 #undef TEXT
 #undef TEXT_PLURAL
 
-/* A sentence that is missing in German, stands twice, or in another place, does not compile; nor
- * does an id that English lacks. */
+/* A German sentence that is missing, duplicated or misplaced does not compile; nor does an id that
+ * English lacks. */
 #define TEXT(id, text) GERMAN_##id,
 #define TEXT_PLURAL(id, count, one, other) GERMAN_##id,
 enum {

@@ -2,10 +2,10 @@
  * Tables of the sentences that the host says to people in chats, one per language (texts.def,
  * texts_de.def): one id per sentence, named placeholders, plural forms.
  *
- * Each thread has a language in use, which is English outside of every TEXTS_IN. Whoever begins to
- * work for an instance, or for the turn of an instance, uses TEXTS_IN in the function that begins
- * it: when the function returns, the language is again the one of before. So no language reaches
- * the work for another instance on the same thread. */
+ * Each thread has a current language, which is English outside of every TEXTS_IN. A function that
+ * starts work for an instance, or for a turn of an instance, uses TEXTS_IN: when the function
+ * returns, the previous language is restored. So the language of one instance never affects work
+ * for another on the same thread. */
 #ifndef TEXT_SENTENCE_TEXTS_H
 #define TEXT_SENTENCE_TEXTS_H
 
@@ -26,7 +26,7 @@ enum text_id {
 /* Value of a placeholder. */
 struct text_value {
     const char *name; /* NULL ends a list */
-    const char *text; /* NULL: the number */
+    const char *text; /* NULL: the number is the value */
     int64_t number;
 };
 
@@ -40,33 +40,33 @@ struct text_value {
     }
 #define TEXT_VALUES(...) ((const struct text_value[]){__VA_ARGS__, {.name = NULL}})
 
-/* The language in use of this thread. */
+/* The current language of this thread. */
 enum language texts_language(void);
-/* For TEXTS_IN alone: changes it; the language of before. */
+/* For TEXTS_IN only: sets the language; returns the previous one. */
 enum language texts_enter(enum language language);
 void texts_leave(const enum language *before);
-/* A statement: the language in use until the end of the block; once in nested blocks. */
+/* A statement: sets the language until the end of the block; once per block. */
 #define TEXTS_IN(language_)                                                                        \
     __attribute__((__cleanup__(texts_leave), __unused__)) const enum language texts_before =       \
         texts_enter(language_)
 
-/* Appends the sentence in the language in use. `values` has a value for each of its placeholders
- * (TEXT_VALUES); NULL: it has none. */
+/* Appends the sentence in the current language. `values` has a value for each placeholder
+ * (TEXT_VALUES); NULL: the sentence has none. */
 void texts_append(struct buf *out, enum text_id id, const struct text_value *values);
-/* Appends a number with `digits` digits behind the decimal sign of the language in use. */
+/* Appends a number with `digits` digits behind the decimal sign of the current language. */
 void texts_append_decimal(struct buf *out, double value, int digits);
-/* A sentence without placeholders, in the language in use. */
+/* A sentence without placeholders, in the current language. */
 const char *texts_get(enum text_id id);
 /* The same in that language. */
 const char *texts_get_in(enum language language, enum text_id id);
-/* Appends the sentence that has this text in English, in the language in use, or the text itself if
- * no sentence has it. value: of its placeholder; or NULL: it has none. */
+/* Appends, in the current language, the sentence that has this text in English, or the text itself
+ * if no sentence has it. value: of its placeholder; NULL: it has none. */
 void texts_append_english(struct buf *out, const char *english, const char *value);
 
-/* For tests: the forms of a sentence. */
+/* The forms of a sentence, for tests. */
 struct text_forms {
     const char *id;
-    const char *count; /* placeholder that chooses the form; NULL: there is one form, `other` */
+    const char *count; /* placeholder that selects the form; NULL: there is one form, `other` */
     const char *one, *other;
 };
 const struct text_forms *texts_find_forms(enum language language, enum text_id id);

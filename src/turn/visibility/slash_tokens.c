@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Finds the tokens: words of the message that are "/" or "!" and exactly one of the table's names.
- * White space is what Python's \s matches, because the tokens were first defined there. */
+ * Finds the tokens: words of the message that are "/" or "!" followed by a name of the table. White
+ * space is what Python's \s matches, because the tokens were first defined there. */
 #include "turn/visibility/slash_tokens.h"
 
 #include "base/bytes/utf8.h"
@@ -9,7 +9,7 @@ enum { NARRATION = 1, FINAL = 2, TOOLS = 4, THINKING = 8, TEXT = 16, STATUS = 32
 
 static const struct token {
     struct str word;
-    unsigned on, off; /* switches it sets; STATUS asks for the answer */
+    unsigned on, off; /* settings it changes; STATUS asks for the settings */
 } tokens[] = {
     {STR("show-thinking"), THINKING, 0},
     {STR("hide-thinking"), 0, THINKING},
@@ -36,7 +36,7 @@ const char *slash_tokens_name(size_t i)
     return i < sizeof tokens / sizeof *tokens ? tokens[i].word.p : NULL;
 }
 
-/* Length of the white space character at p, or 0. Bytes that are no UTF-8 are text. */
+/* Length of the white space character at p, or 0. Ill-formed bytes count as text. */
 static size_t space_len(const char *p, size_t n)
 {
     if (n == 0 || (*p > ' ' && *p < 0x7f) || utf8_valid_prefix(p, n < 4 ? n : 4) == 0)
@@ -82,7 +82,7 @@ static void token_apply(const struct token *t, struct visibility *v)
             *slots[i].slot = t->on & slots[i].bit ? SHOW_ON : SHOW_OFF;
 }
 
-/* Copies the message without its tokens; false when there was none. */
+/* Copies the message without its tokens; false if it has none. */
 static bool tokens_take(const char *p, size_t n, struct visibility *v,
                         struct slash_tokens_result *res, struct buf *rest)
 {
@@ -101,7 +101,7 @@ static bool tokens_take(const char *p, size_t n, struct visibility *v,
     return res->status || res->toggled;
 }
 
-/* White space at both ends goes, as Python's strip. */
+/* Strips white space at both ends, like Python's strip. */
 static struct str stripped(const char *p, size_t n)
 {
     for (size_t len; (len = space_len(p, n)) > 0;) {

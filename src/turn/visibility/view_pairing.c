@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the decisions that depend on what was shown before. */
+ * Decisions that depend on earlier visible events. */
 #include "turn/visibility/view_pairing.h"
 
 #include <inttypes.h>
@@ -33,7 +33,7 @@ static bool view_pairing_forget(struct open_items *b, const char *id)
     return e;
 }
 
-/* The first event of a pair. */
+/* Records the first event of a pair. */
 static enum visibility_decision begin_pair(struct showing_books *books, const char *id,
                                            enum visibility_decision view, const struct event *ev)
 {
@@ -41,7 +41,8 @@ static enum visibility_decision begin_pair(struct showing_books *books, const ch
     return view;
 }
 
-/* The second one: it is shown if the first was. `alone`: there was no first one. */
+/* Decides the second event: it is shown if the first was. `alone`: decision without a first
+ * event. */
 static enum visibility_decision end_pair(struct showing_books *books, const char *id,
                                          enum visibility_decision alone)
 {
@@ -65,7 +66,7 @@ static enum visibility_decision view_result(struct showing *s, const struct visi
     return failed && visibility_decide(v, ev) == VIEW_SHOW ? VIEW_FAILURE : VIEW_HIDE;
 }
 
-/* Progress of a call that is hidden has no place, unless it is meant for this audience. */
+/* Progress of a hidden call is hidden, unless it is meant for this audience. */
 static enum visibility_decision
 view_progress(const struct showing *s, enum visibility_decision alone, const struct event *ev)
 {
@@ -85,7 +86,7 @@ static enum visibility_decision view_request(struct showing *s, enum visibility_
     return begin_pair(books, r->request_id, alone, ev);
 }
 
-/* The guard makes the end of a step name it as its start did. */
+/* The guard gives the end of a step the identifying fields of its start. */
 static enum visibility_decision view_step(struct showing *s, enum visibility_decision alone,
                                           const struct event *ev)
 {
@@ -102,7 +103,7 @@ static enum visibility_decision view_step(struct showing *s, enum visibility_dec
     return begin_pair(&s->of[SHOWING_STEP], id.p, alone, ev);
 }
 
-/* Remembers whether a piece of that text was shown; one text may have shown and hidden parts. */
+/* Records whether a piece of that text was shown; a text may have shown and hidden parts. */
 static enum visibility_decision view_text(struct showing *s, enum visibility_decision view,
                                           const char *id, const struct event *ev)
 {
@@ -116,7 +117,7 @@ static enum visibility_decision view_text(struct showing *s, enum visibility_dec
     return view;
 }
 
-/* A retraction follows the text, whoever it is for itself. */
+/* A retraction is shown if the text was, whatever its own audience. */
 static enum visibility_decision view_notice(const struct showing *s, enum visibility_decision alone,
                                             const struct event *ev)
 {

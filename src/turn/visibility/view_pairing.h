@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * What one class of consumers (same audience, same visibility) is shown of a turn, so that what
- * comes in pairs stays paired for them: a result follows its call, an answer its request, an end
- * its start, and a retraction the text that it takes back. The first event of a pair is decided by
- * audience and switches alone; the second one follows the first. Pure; memory is bounded
- * like that of an open-item table. */
+ * View of a turn for one class of consumers (same audience, same visibility). Keeps pairs complete:
+ * a result follows its call, an answer its request, an end its start, and a retraction the text
+ * that it withdraws. Audience and visibility decide the first event of a pair; the second one
+ * follows the first. Pure; memory is bounded like that of an open-item table. */
 #ifndef TURN_VISIBILITY_VIEW_PAIRING_H
 #define TURN_VISIBILITY_VIEW_PAIRING_H
 
@@ -12,25 +11,25 @@
 
 #define SHOWING_ID_MAX 80
 
-/* Kinds of pairs. Each has tables of its own, with the same bounds as those of the guard. */
+/* Kinds of pairs. Each has separate tables, with the bounds of the guard's. */
 enum showing_kind { SHOWING_CALL, SHOWING_REQUEST, SHOWING_STEP, SHOWING_TEXT, SHOWING_KINDS };
 
-/* State of one class in one turn. All zero is a valid initial state. */
+/* State of one class in one turn. A struct of zeros is a valid initial state. */
 struct showing {
     struct showing_books {
-        struct open_items shown, hidden; /* pairs that have begun and are not over */
+        struct open_items shown, hidden; /* open pairs */
     } of[SHOWING_KINDS];
-    /* The newest text of either: most events are pieces of it. */
+    /* The newest text of either kind: most events are pieces of it. */
     char last_shown[SHOWING_ID_MAX], last_hidden[SHOWING_ID_MAX];
 };
 
 void view_pairing_fini(struct showing *s);
-/* Decides what the class is shown of the next event of the turn. Outcome and done may be passed
- * more than once.
+/* Decides whether and how the class is shown the next event of the turn. Outcome and done may be
+ * passed more than once.
  *
- * Results: of a call that was shown, always, without their content (VIEW_STRIP) if they are for
- * another audience; of a call that was hidden, never, but a failure is told as a notice
- * (VIEW_FAILURE) where the call was hidden from the audience and not by the switches. */
+ * The result of a shown call is always shown, without its content (VIEW_STRIP) if it is for another
+ * audience. The result of a hidden call is never shown, but a failure becomes a notice
+ * (VIEW_FAILURE) if the call was hidden because of its audience and not by visibility. */
 enum visibility_decision view_pairing_view(struct showing *s, const struct visibility *v,
                                            const char *audience, const struct event *ev);
 

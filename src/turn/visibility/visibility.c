@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The switches, and which of them shows what: read from the one table of kinds. */
+ * The visibility settings, and the setting that controls each kind of event: from the table of
+ * kinds. */
 #include "turn/visibility/visibility.h"
 
 #include <string.h>
@@ -80,7 +81,7 @@ static enum visibility_decision view_if(enum visibility_switch value)
     return value == SHOW_ON ? VIEW_SHOW : VIEW_HIDE;
 }
 
-/* A message that has nothing to hide is a mark and always shown. */
+/* A message without hidden parts is only a mark and always shown. */
 static enum visibility_decision view_message(const struct visibility *v, const struct tc_message *m)
 {
     const bool hides_text = m->text && v->narration != SHOW_ON;
@@ -113,7 +114,7 @@ enum visibility_decision visibility_decide(const struct visibility *v, const str
     return VIEW_HIDE;
 }
 
-/* What a person must learn whoever it was meant for. */
+/* Events that people must see, whatever their audience. */
 static bool passes_any_audience(const struct event *ev)
 {
     return ev->kind == TC_START || ev->kind == TC_FINAL || ev->kind == TC_ERROR ||
@@ -123,13 +124,13 @@ static bool passes_any_audience(const struct event *ev)
 bool visibility_matches_audience(const char *consumer, const struct event *ev)
 {
     const char *const of_event = ev->meta.audience;
-    if (of_event == consumer) /* neither is said, nearly always */
+    if (of_event == consumer) /* usually, neither is set */
         return true;
     return strcmp(of_event ? of_event : "user", consumer ? consumer : "user") == 0 ||
            passes_any_audience(ev);
 }
 
-/* What is left says that the call is over, and how. */
+/* Keeps only the fields that say that the call has ended, and how. */
 static void strip_result(struct event *ev)
 {
     struct tc_tool_result *const r = &ev->u.tool_result;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
- * What people may see of a turn: the show_* set of an agent and its audience filter. Decided
- * once, between guard and dispatch. Pure. */
+ * Decides which events of a turn people may see: the show_* settings of an agent, and the audience
+ * filter. Applied once, between guard and dispatch. Pure. */
 #ifndef TURN_VISIBILITY_VISIBILITY_H
 #define TURN_VISIBILITY_VISIBILITY_H
 
 #include "base/bytes/buf.h"
 #include "event/event.h"
 
-/* One switch; unset ones fall back. */
+/* One setting; unset ones use a fallback. */
 enum visibility_switch { SHOW_UNSET = -1, SHOW_OFF = 0, SHOW_ON = 1 };
 
 struct visibility {
@@ -21,7 +21,7 @@ enum visibility_switch *visibility_switch_at(struct visibility *v, size_t i);
 
 /* The documented defaults: narration, final and text on; tools and thinking off. */
 struct visibility visibility_default(void);
-/* Fills unset switches: narration and final from text, text on, tools and thinking off. */
+/* Fills unset settings: narration and final from text, text on, tools and thinking off. */
 struct visibility visibility_resolve(struct visibility v);
 bool visibility_equal(const struct visibility *a, const struct visibility *b);
 /* Truth of a stored value: "1", "true", "yes", "on" in any case; everything else is off. */
@@ -33,21 +33,21 @@ void visibility_append_json(struct buf *out, struct visibility v);
 enum visibility_decision {
     VIEW_HIDE,
     VIEW_SHOW,
-    VIEW_STRIP,   /* without what is hidden of it: text, reasoning, or the content of a result */
-    VIEW_FAILURE, /* of a tool: as a notice, for its call was not shown (see view_pairing.h) */
+    VIEW_STRIP,   /* without the hidden parts: text, reasoning, or the content of a result */
+    VIEW_FAILURE, /* a failed tool result as a notice, because its call was not shown (see
+                   * view_pairing.h) */
 };
 
-/* The agent's switches alone; v is resolved. state and raw are shown: that a consumer must have
- * asked for them is dispatch's business. A message of which nothing would be left is hidden. */
+/* Decides by the agent's settings alone; v is resolved. Shows state and raw: dispatch checks
+ * whether a consumer asked for them. Hides a message of which nothing would remain. */
 enum visibility_decision visibility_decide(const struct visibility *v, const struct event *ev);
-/* Whether a consumer of this audience (NULL: user) gets the event: its own audience's, and
- * start, final, error, done and failed tool results of any. */
+/* Whether a consumer of this audience (NULL: user) gets the event: those of its own audience, and
+ * start, final, error, done and failed tool results of any audience. */
 bool visibility_matches_audience(const char *consumer, const struct event *ev);
-/* Makes VIEW_STRIP real: removes from the draft what the switches hide, and what a tool returned.
- */
+/* Applies VIEW_STRIP: removes hidden parts and the content of a tool's result from the draft. */
 void visibility_strip(const struct visibility *v, struct event *ev);
-/* Makes VIEW_FAILURE real: turns the draft of a failed result into a notice, code "tool_failed",
- * whose text is put into the buffer. */
+/* Applies VIEW_FAILURE: turns the draft of a failed result into a notice, code "tool_failed"; its
+ * text is written to the buffer. */
 void visibility_tell_failure(struct event *ev, struct buf *text);
 
 #endif
