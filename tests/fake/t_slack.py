@@ -575,36 +575,26 @@ def test_events():
 
 
 def test_in_flight():
+    def beside(method, one, thread, **more):
+        """What is objected to in a call while another one in the thread `one` is under way."""
+        last = fake.record()[-1]["seq"]
+        fake.control("fault", {"match": {"text": "slow"}, "do": "hold"})
+        slow = {"channel": C, "thread_ts": one, "text": "slow", **more}
+        (held := threading.Thread(target=Client(fake), args=(method,), kwargs=slow)).start()
+        fake.wait(method=method, stage="arrived", since=last)
+        Client(fake)(method, channel=C, thread_ts=thread, text="x", **more)
+        fake.control("release")
+        held.join()
+        return rules_of(fake)
+
     with unpaced() as fake:
-        api = Client(fake)
         one, two = asked(fake), asked(fake)
-        fake.control("fault", {"match": {"text": "slow"}, "do": "hold"})
-        held = threading.Thread(
-            target=lambda: Client(fake)("chat.postMessage", channel=C, thread_ts=one, text="slow")
-        )
-        held.start()
-        fake.wait(method="chat.postMessage", stage="arrived")
-        api("chat.postMessage", channel=C, thread_ts=two, text="x")
-        equal(rules_of(fake), [], "two threads at once")
-        api("chat.postMessage", channel=C, thread_ts=one, text="x")
-        fake.control("release")
-        held.join()
-        equal(rules_of(fake), ["in-flight"], "one thread, twice at once")
-    with unpaced() as fake:
-        one = asked(fake)
-        fake.control("fault", {"match": {"text": "slow"}, "do": "hold"})
-        whisper = {"channel": C, "thread_ts": one, "user": "U0ALICE"}
-        held = threading.Thread(target=lambda: Client(fake)("chat.postEphemeral", **whisper, text="slow"))
-        held.start()
-        fake.wait(method="chat.postEphemeral", stage="arrived")
-        Client(fake)("chat.postEphemeral", **whisper, text="x")
-        fake.control("release")
-        held.join()
-        equal(rules_of(fake), [], "what one person alone sees changes no thread")
+        equal(beside("chat.postMessage", one, two), [], "two threads at once")
+        equal(beside("chat.postEphemeral", one, one, user="U0ALICE"), [], "what one person alone sees")
+        equal(beside("chat.postMessage", one, one), ["in-flight"], "one thread, twice at once")
 
 
-for test in (test_refusals, test_tokens, test_forms, test_messages, test_choices, test_uploads,
-             test_streams, test_status, test_pace, test_sockets, test_again, test_events,
-             test_in_flight):  # fmt: skip
+for test in (test_refusals, test_tokens, test_forms, test_messages, test_choices, test_uploads, test_streams,
+             test_status, test_pace, test_sockets, test_again, test_events, test_in_flight):  # fmt: skip
     test()
 done()
