@@ -85,6 +85,8 @@ static void test_shuffled(void)
     const char *lines[256];
     size_t n = 0, broken = 0;
     uint32_t seed = 7;
+    const char *const wants_long = getenv("TURNCAST_LONG");
+    const int rounds = wants_long && strcmp(wants_long, "1") == 0 ? 5000 : 300;
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         char relative[64];
         size_t len;
@@ -96,7 +98,7 @@ static void test_shuffled(void)
     for (const char *p = all.p; *p && n < 256; p += strcspn(p, "\n") + 1)
         if (strncmp(p, "{\"type\":\"RUN_", 13) != 0)
             lines[n++] = p;
-    for (int round = 0; round < 2000; round++) {
+    for (int round = 0; round < rounds; round++) {
         struct buf mixed = {0};
         for (uint32_t count = 5 + draw(&seed) % 60; count > 0; count--) {
             const char *const line = lines[draw(&seed) % n];
