@@ -161,3 +161,7 @@ check_PROGRAMS += tests/io/nats/t_nats_client
 tests_io_nats_t_nats_client_SOURCES = tests/io/nats/t_nats_client.c tests/io/nats_server.c \
 	tests/io/nats_server.h
 tests_io_nats_t_nats_client_LDADD = $(TEST_IO)
+check_PROGRAMS += tests/io/nats/t_nats_connection
+tests_io_nats_t_nats_connection_SOURCES = tests/io/nats/t_nats_connection.c tests/io/nats_server.c \
+	tests/io/nats_server.h
+tests_io_nats_t_nats_connection_LDADD = $(TEST_IO)

@@ -326,17 +326,14 @@ static void nats_client_on_closed(struct nats_client *c, const char *text)
     loop_timer_set(c->reopen, REOPEN_MS);
 }
 
-static void nats_client_handle(struct nats_client *c, struct nats_incoming *in)
+static void nats_client_handle(struct nats_client *c, const struct nats_incoming *in)
 {
-    struct nats_client_message m;
     const struct nats_client_subscription *s;
     switch (in->kind) {
     case NATS_INCOMING_MESSAGE:
         s = nats_client_find(c, in->subscription);
-        if (!s)
-            return;
-        nats_connection_read(c->connection, in, &m);
-        s->on_message(s->ctx, &m);
+        if (s)
+            s->on_message(s->ctx, &in->message);
         return;
     case NATS_INCOMING_UP:
         c->max_payload = (size_t)in->max_payload;
@@ -360,7 +357,7 @@ static void nats_client_on_arrived(void *arg)
     struct nats_incoming *in = NULL;
     for (int i = 0; i < BATCH_MAX && (in = nats_connection_take(c->connection)); i++) {
         nats_client_handle(c, in);
-        nats_connection_drop(c->connection, in);
+        free(in);
     }
     if (in)
         loop_post(c->spec.loop, nats_client_on_arrived, c);

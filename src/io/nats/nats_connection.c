@@ -44,6 +44,7 @@ struct nats_connection {
     natsOptions *options;
     natsConnection *connection;
     LIST_HEAD(, nats_interest) interests;
+    bool is_in_use; /* threads of the library did not end in time, and may call back at any time */
     /* lock: mu */
     pthread_mutex_t mu;
     pthread_cond_t completed;
@@ -52,6 +53,7 @@ struct nats_connection {
     size_t incomplete; /* interests of which the library may call something */
     uint64_t lost;
     bool posted;
+    bool is_over; /* the loop takes nothing more */
 };
 
 /* ---- from the library's threads to the loop ---- */
@@ -65,36 +67,36 @@ static void nats_connection_on_posted(void *arg)
     n->arrived(n->ctx);
 }
 
-static size_t nats_connection_size(const struct nats_connection *n, const struct nats_incoming *in)
+/* False: there is no room for a message. What tells of the connection is always taken. */
+static bool nats_connection_has_room(struct nats_connection *n, const struct nats_incoming *in)
 {
-    return in->message ? (size_t)n->nats.natsMsg_GetDataLength(in->message) : 0;
+    if (in->kind != NATS_INCOMING_MESSAGE ||
+        (n->n < QUEUE_MAX && n->bytes + in->message.data.len <= QUEUE_BYTES))
+        return true;
+    n->lost++;
+    return false;
 }
 
-/* False: there is no room for a message. What tells of the connection is always taken. */
-static bool nats_connection_append(struct nats_connection *n, struct nats_incoming *in, size_t size)
+static void nats_connection_append(struct nats_connection *n, struct nats_incoming *in)
 {
-    if (in->message && (n->n >= QUEUE_MAX || n->bytes + size > QUEUE_BYTES)) {
-        n->lost++;
-        return false;
-    }
     STAILQ_INSERT_TAIL(&n->queue, in, next);
     n->n++;
-    n->bytes += size;
-    return true;
+    n->bytes += in->message.data.len;
+    if (!n->posted)
+        loop_post(n->spec.loop, nats_connection_on_posted, n);
+    n->posted = true;
 }
 
+/* The loop is used under the lock: nats_connection_free says under it that the loop ends. */
 static void nats_connection_queue(struct nats_connection *n, struct nats_incoming *in)
 {
-    const size_t size = nats_connection_size(n, in);
     pthread_mutex_lock(&n->mu);
-    const bool taken = nats_connection_append(n, in, size);
-    const bool wakes = taken && !n->posted;
-    n->posted |= taken;
+    const bool is_taken = !n->is_over && nats_connection_has_room(n, in);
+    if (is_taken)
+        nats_connection_append(n, in);
     pthread_mutex_unlock(&n->mu);
-    if (!taken)
-        nats_connection_drop(n, in);
-    if (wakes)
-        loop_post(n->spec.loop, nats_connection_on_posted, n);
+    if (!is_taken)
+        free(in);
 }
 
 static void nats_connection_report(struct nats_connection *n, enum nats_incoming_kind kind,
@@ -111,21 +113,13 @@ struct nats_incoming *nats_connection_take(struct nats_connection *n)
     pthread_mutex_lock(&n->mu);
     struct nats_incoming *const in = STAILQ_FIRST(&n->queue);
     if (in) {
-        const size_t size = nats_connection_size(n, in);
-        ASSERT(n->n > 0 && n->bytes >= size);
+        ASSERT(n->n > 0 && n->bytes >= in->message.data.len);
         STAILQ_REMOVE_HEAD(&n->queue, next);
         n->n--;
-        n->bytes -= size;
+        n->bytes -= in->message.data.len;
     }
     pthread_mutex_unlock(&n->mu);
     return in;
-}
-
-void nats_connection_drop(struct nats_connection *n, struct nats_incoming *in)
-{
-    if (in->message)
-        n->nats.natsMsg_Destroy(in->message);
-    free(in);
 }
 
 uint64_t nats_connection_count_lost(struct nats_connection *n)
@@ -137,6 +131,8 @@ uint64_t nats_connection_count_lost(struct nats_connection *n)
     return lost;
 }
 
+/* ---- callbacks of the library; any thread ---- */
+
 static const char *nats_connection_header(const struct nats_connection *n, natsMsg *m,
                                           const char *name)
 {
@@ -144,37 +140,59 @@ static const char *nats_connection_header(const struct nats_connection *n, natsM
     return n->nats.natsMsgHeader_Get(m, name, &value) == NATS_OK ? value : NULL;
 }
 
-void nats_connection_read(const struct nats_connection *n, struct nats_incoming *in,
-                          struct nats_client_message *out)
+static size_t nats_connection_measure(const char *text)
 {
-    natsMsg *const m = in->message;
-    const char *const status = nats_connection_header(n, m, "Status");
-    const char *const sequence = nats_connection_header(n, m, "Nats-Sequence");
-    *out = (struct nats_client_message){
-        .subject = n->nats.natsMsg_GetSubject(m),
-        .reply = n->nats.natsMsg_GetReply(m),
-        .data = {n->nats.natsMsg_GetData(m), (size_t)n->nats.natsMsg_GetDataLength(m)},
-        .status = status ? atoi(status) : 0,
-        .sequence = sequence ? strtoull(sequence, NULL, 10) : 0,
-        .stored = nats_connection_header(n, m, "Nats-Subject"),
-    };
-    if (!out->data.p)
-        out->data = STR("");
+    return text ? strlen(text) + 1 : 0;
 }
 
-/* ---- callbacks of the library; any thread ---- */
+/* Advances *at. */
+static const char *nats_connection_copy_text(char **at, const char *text)
+{
+    const size_t size = nats_connection_measure(text);
+    char *const copy = *at;
+    if (!text)
+        return NULL;
+    *at = (char *)memcpy(copy, text, size) + size;
+    return copy;
+}
 
+static struct nats_incoming *nats_connection_copy(const struct nats_connection *n, natsMsg *m)
+{
+    const struct libnats *const l = &n->nats;
+    const char *const subject = l->natsMsg_GetSubject(m), *const reply = l->natsMsg_GetReply(m),
+                      *const status = nats_connection_header(n, m, "Status"),
+                      *const sequence = nats_connection_header(n, m, "Nats-Sequence"),
+                      *const stored = nats_connection_header(n, m, "Nats-Subject");
+    const size_t len = (size_t)l->natsMsg_GetDataLength(m);
+    struct nats_incoming *const in =
+        xcalloc(1, sizeof *in + nats_connection_measure(subject) + nats_connection_measure(reply) +
+                       nats_connection_measure(stored) + len);
+    char *at = (char *)(in + 1);
+    in->kind = NATS_INCOMING_MESSAGE;
+    in->message.subject = nats_connection_copy_text(&at, subject);
+    in->message.reply = nats_connection_copy_text(&at, reply);
+    in->message.stored = nats_connection_copy_text(&at, stored);
+    in->message.data = (struct str){at, len};
+    in->message.status = status ? atoi(status) : 0;
+    in->message.sequence = sequence ? strtoull(sequence, NULL, 10) : 0;
+    if (len)
+        memcpy(at, l->natsMsg_GetData(m), len);
+    return in;
+}
+
+/* The message ends here, not when the loop has handled it: the library must not be asked to free
+ * one when it is closed. */
 static void nats_connection_on_message(natsConnection *nc, natsSubscription *s, natsMsg *m,
                                        void *arg)
 {
     const struct nats_interest *const interest = arg;
-    struct nats_incoming *const in = xcalloc(1, sizeof *in);
+    struct nats_connection *const n = interest->connection;
+    struct nats_incoming *const in = nats_connection_copy(n, m);
     (void)nc;
     (void)s;
-    in->kind = NATS_INCOMING_MESSAGE;
     in->subscription = interest->id;
-    in->message = m;
-    nats_connection_queue(interest->connection, in);
+    n->nats.natsMsg_Destroy(m);
+    nats_connection_queue(n, in);
 }
 
 /* libnats adds the user to the URL that it was given, so only what stands behind it is told. */
@@ -430,8 +448,8 @@ bool nats_connection_publish(struct nats_connection *n, const struct nats_outgoi
 /* ---- begin and end ---- */
 
 /* The library drops messages that it has not delivered before it completes a subscription. Were it
- * closed sooner, they would leak. */
-static void nats_connection_await_completion(struct nats_connection *n)
+ * closed sooner, they would leak. False: it has not completed all of them in time. */
+static bool nats_connection_await_completion(struct nats_connection *n)
 {
     struct timespec until;
     int rc = 0;
@@ -440,7 +458,16 @@ static void nats_connection_await_completion(struct nats_connection *n)
     pthread_mutex_lock(&n->mu);
     while (n->incomplete && rc == 0)
         rc = pthread_cond_timedwait(&n->completed, &n->mu, &until);
+    const bool is_complete = !n->incomplete;
     pthread_mutex_unlock(&n->mu);
+    return is_complete;
+}
+
+/* False: its threads have not ended in time. */
+static bool nats_connection_end_library(const struct nats_connection *n)
+{
+    const natsStatus s = n->nats.nats_CloseAndWait(CLOSE_MS);
+    return s == NATS_OK || s == NATS_NOT_INITIALIZED;
 }
 
 void nats_connection_close(struct nats_connection *n)
@@ -448,14 +475,14 @@ void nats_connection_close(struct nats_connection *n)
     struct nats_interest *interest;
     while ((interest = LIST_FIRST(&n->interests)))
         nats_connection_end_interest(n, interest);
-    nats_connection_await_completion(n);
+    const bool is_complete = nats_connection_await_completion(n);
     if (n->connection)
         n->nats.natsConnection_Destroy(n->connection);
     n->connection = NULL;
     if (n->options)
         n->nats.natsOptions_Destroy(n->options);
     n->options = NULL;
-    n->nats.nats_CloseAndWait(CLOSE_MS);
+    n->is_in_use = !nats_connection_end_library(n) || !is_complete;
 }
 
 struct nats_connection *nats_connection_new(const struct nats_client_spec *spec,
@@ -482,9 +509,14 @@ void nats_connection_free(struct nats_connection *n)
     if (!n)
         return;
     ASSERT(!n->connection);
+    pthread_mutex_lock(&n->mu);
+    n->is_over = true;
+    pthread_mutex_unlock(&n->mu);
     loop_cancel_posted(n->spec.loop, nats_connection_on_posted, n);
     while ((in = nats_connection_take(n)))
-        nats_connection_drop(n, in);
+        free(in);
+    if (n->is_in_use)
+        return;
     pthread_cond_destroy(&n->completed);
     pthread_mutex_destroy(&n->mu);
     free(n);

@@ -24,10 +24,10 @@ struct nats_incoming {
         NATS_INCOMING_CLOSED, /* disconnected; nobody connects again */
         NATS_INCOMING_FAULT,  /* text: what the server or the library complains of */
     } kind;
-    uint64_t subscription; /* of a message */
-    void *message;         /* the library's */
-    int64_t max_payload;   /* of UP: bytes of the largest message that the server takes */
-    char text[200];        /* of UP: the server; else the reason */
+    uint64_t subscription;              /* of a message */
+    struct nats_client_message message; /* a copy, whose texts are in this block */
+    int64_t max_payload;                /* of UP: bytes of the largest message the server takes */
+    char text[200];                     /* of UP: the server; else the reason */
 };
 
 /* A message to publish. Texts may be NULL where said. */
@@ -44,7 +44,9 @@ struct nats_outgoing {
 struct nats_connection *nats_connection_new(const struct nats_client_spec *spec,
                                             void (*arrived)(void *ctx), void *ctx,
                                             struct tc_err *err);
-/* After nats_connection_close. Loop thread; no worker thread uses it any more. NULL is fine. */
+/* After nats_connection_close. If threads of the library did not end then, the memory that they use
+ * stays allocated, and what they still report is dropped. Loop thread; no worker thread uses the
+ * connection any more. NULL is fine. */
 void nats_connection_free(struct nats_connection *n);
 
 /* ---- worker thread; each may wait for seconds */
@@ -64,12 +66,8 @@ bool nats_connection_publish(struct nats_connection *n, const struct nats_outgoi
 
 /* ---- loop thread */
 
-/* The next that arrived, or NULL. Freed by nats_connection_drop. */
+/* The next that arrived, or NULL. Freed by free(3). */
 struct nats_incoming *nats_connection_take(struct nats_connection *n);
-void nats_connection_drop(struct nats_connection *n, struct nats_incoming *in);
-/* Fills what a message says; borrowed until it is dropped. */
-void nats_connection_read(const struct nats_connection *n, struct nats_incoming *in,
-                          struct nats_client_message *out);
 /* Messages that were dropped because the loop did not keep up, since the last call. */
 uint64_t nats_connection_count_lost(struct nats_connection *n);
 

@@ -305,6 +305,21 @@ static void test_absent(void)
     nats_client_free(c);
 }
 
+/* The server sends faster than the loop reads: messages wait for it when the client ends. */
+static void test_ended_under_load(void)
+{
+    struct state state;
+    struct heard h = {0};
+    struct nats_client *const c = connect_as(&state, "ann:right");
+    ok(await(&state.up, true), "connected: %s", state.text);
+    nats_client_subscribe(c, "load", on_message, &h);
+    for (int i = 0; i < 20000; i++)
+        nats_client_publish(c,
+                            &(struct nats_client_publication){.subject = "load", .data = STR("x")});
+    nats_client_free(c);
+    ok(h.n == 0, "a client ends while messages wait for the loop");
+}
+
 int main(void)
 {
     struct state state;
@@ -326,6 +341,7 @@ int main(void)
     nats_client_free(c);
     test_refused();
     test_absent();
+    test_ended_under_load();
     nats_server_kill(&server);
     loop_free(loop);
     return 0;
