@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Owns the connection of a host to the bus: what happens from connecting until it is active, and
- * the parts that work then. */
+ * Owns the connection of a host to the bus: the steps from connecting to active, and the parts that
+ * work while it is active. */
 #include "core/bus/bus.h"
 
 #include <fcntl.h>
@@ -22,13 +22,13 @@
 #include "event/json/json_writer.h"
 
 #define RETRY_MS 5000
-#define LOST_MS 1000 /* how often it is looked whether messages were dropped */
+#define LOST_MS 1000 /* interval of checks for dropped messages */
 #define DRAIN_MS 3000
 #define DRAIN_LOOK_MS 20
 #define STREAM_NOT_FOUND 10059
-#define STREAM_EXISTS 10058 /* with another configuration */
+#define STREAM_EXISTS 10058 /* after a change of the configuration */
 
-/* Of histograms, in seconds. */
+/* Bucket bounds of histograms, in seconds. */
 static const double time_bounds[HISTOGRAM_BOUNDS] = {0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025,
                                                      0.05,   0.1,   0.5,    1,     5};
 
@@ -39,7 +39,7 @@ const char *bus_state_name(enum bus_state state)
     return names[state];
 }
 
-/* ---- who is told that it is active ---- */
+/* ---- callbacks on activation ---- */
 
 struct bus_watcher {
     LIST_ENTRY(bus_watcher) next;
@@ -100,7 +100,7 @@ static void bus_enter(struct bus *b, enum bus_state state, const char *why)
     bus_tell_watchers(b);
 }
 
-/* The same reason is logged once. */
+/* Logs the same reason only once. */
 static void bus_fail(struct bus *b, const char *why)
 {
     if (strcmp(b->why, why) != 0)
@@ -135,7 +135,8 @@ static void bus_ask_api(struct bus *b, const char *what, struct str body,
                         BUS_STORE_MS, on_reply, b);
 }
 
-/* False: the connection has been another since; or there is no answer, and it is tried again. */
+/* False: the connection was replaced meanwhile; or there was no reply, and the request is
+ * repeated. */
 static bool bus_takes_reply(struct bus *b, enum nats_client_result result)
 {
     if (b->asks != b->generation || b->state != BUS_SETTING_UP)
@@ -149,7 +150,7 @@ static bool bus_takes_reply(struct bus *b, enum nats_client_result result)
     return result == NATS_CLIENT_REPLIED;
 }
 
-/* All hosts go by what the bucket says, whatever their configurations say. */
+/* All hosts use the lease time of the bucket, whatever their configurations say. */
 static void bus_note_lease(struct bus *b, struct str info)
 {
     b->link.lease_ms[b->stream] = bus_stream_read_max_age(info);
@@ -195,7 +196,7 @@ static void bus_on_created(void *ctx, enum nats_client_result result,
     if (!ack.error) {
         bus_note_lease(b, m->data);
         bus_next_stream(b);
-    } else if (ack.error == STREAM_EXISTS) { /* another host was faster */
+    } else if (ack.error == STREAM_EXISTS) { /* another host created it first */
         bus_set_up_stream(b);
     } else {
         bus_fail_stream(b, "create", &ack);
@@ -221,8 +222,8 @@ static void bus_on_info(void *ctx, enum nats_client_result result,
     }
 }
 
-/* Not created at once: where the limits of all streams leave no room for it, a server refuses that
- * also if the stream is there. */
+/* Looks for the stream before creating it: a server whose limits leave no room refuses to create a
+ * stream even if it exists. */
 static void bus_set_up_stream(struct bus *b)
 {
     bus_ask_api(b, "INFO", STR(""), bus_on_info);
@@ -287,7 +288,7 @@ void bus_watch_connection(struct bus *b, void (*changed)(void *ctx, bool connect
     b->changed_ctx = ctx;
 }
 
-/* What the loop was too slow for is fetched. */
+/* Fetches messages that were dropped because the loop was too slow. */
 static void bus_on_watch(void *arg)
 {
     struct bus *const b = arg;
@@ -305,7 +306,7 @@ static void bus_on_watch(void *arg)
     loop_timer_set(b->watch, LOST_MS);
 }
 
-/* ---- the lease ---- */
+/* ---- the lease of the host's name ---- */
 
 static void bus_on_held(void *ctx)
 {
@@ -348,8 +349,8 @@ static void bus_on_refused(void *ctx, const char *host, const char *boot)
         b->spec.name_taken(b->spec.name_ctx, why.p);
 }
 
-/* A state directory is used by one host at a time, so the same one on the same machine is the same
- * host, whose earlier life has ended. */
+/* A state directory belongs to one host at a time, so the same directory on the same machine means
+ * the same host after a restart. */
 static void bus_make_identity(char *out, size_t size, const char *state_dir)
 {
     char machine[64] = "";
@@ -385,7 +386,7 @@ struct bus_status bus_get_status(const struct bus *b)
     };
 }
 
-/* ---- begin and end ---- */
+/* ---- create and free ---- */
 
 static void bus_make_boot(char *boot)
 {
@@ -480,7 +481,7 @@ struct bus *bus_new(const struct bus_spec *spec, struct tc_err *err)
     return NULL;
 }
 
-/* ---- turns that it runs for others ---- */
+/* ---- turns run for other hosts ---- */
 
 static void bus_on_run_fenced(void *ctx, const char *run)
 {
@@ -523,8 +524,8 @@ void bus_drain(struct bus *b, void (*done)(void *ctx), void *ctx)
     loop_timer_set(b->drain, 0);
 }
 
-/* What holds subscriptions ends before the client; what only asks ends behind it, because the
- * client answers all that is open. */
+/* Parts with subscriptions are freed before the client; parts that only send requests after it,
+ * because the client answers all open requests. */
 static void bus_free_parts(struct bus *b)
 {
     ASSERT(LIST_EMPTY(&b->leads));

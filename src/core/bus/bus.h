@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * This host among several, through NATS with JetStream: shares the turns that it runs, shows those
- * of the others in the turn log, and carries requests between hosts. A consumer of the turn log
- * like any other: no turn waits for it, and without servers the host works on alone. Loop thread
- * only. */
+ * Bus: connects this host with others through NATS with JetStream. Publishes the turns of this
+ * host, shows turns of other hosts in the turn log, and carries requests between hosts. A consumer
+ * of the turn log like any other: no turn waits for it, and without servers the host works alone.
+ * Loop thread only. */
 #ifndef CORE_BUS_BUS_H
 #define CORE_BUS_BUS_H
 
@@ -21,99 +21,98 @@ struct bus_spec {
     const struct conf *conf; /* with a bus; borrowed until bus_new returns */
     struct turnlog *turnlog;
     bus_append_requests *requests;
-    /* Appends members to what is told of this host among the hosts, beside its name, version and
-     * instances. May be NULL. */
+    /* Appends members to this host's lease entry, beside name, version and instances. May be
+     * NULL. */
     void (*describe)(void *ctx, struct buf *out);
-    void *ctx; /* of both */
-    /* Another host has this one's name, which is found out at the start: this host must end. */
+    void *ctx; /* ctx of both callbacks */
+    /* Another host has this host's name, which was detected at the start: this host must exit. */
     void (*name_taken)(void *ctx, const char *why);
     void *name_ctx;
 };
 
 /* Connects while the loop runs. NULL with err: libnats is missing. */
 struct bus *bus_new(const struct bus_spec *spec, struct tc_err *err) MUST_CHECK;
-void bus_free(struct bus *b); /* NULL is fine */
-/* Calls `done` when all that turns have told is published, or after at most a few seconds. */
+void bus_free(struct bus *b); /* NULL is allowed */
+/* Calls `done` when all events so far are published, or after at most a few seconds. */
 void bus_drain(struct bus *b, void (*done)(void *ctx), void *ctx);
 
 enum bus_state {
     BUS_DISCONNECTED,
-    BUS_SETTING_UP, /* streams are created and checked */
-    BUS_JOINING,    /* the host's name is asked for */
+    BUS_SETTING_UP, /* creating and checking streams */
+    BUS_JOINING,    /* acquiring the lease of the host's name */
     BUS_ACTIVE,
-    BUS_UNUSABLE, /* an operator has to change something; `why` says what. It is tried again */
+    BUS_UNUSABLE, /* an operator must act; `why` has the reason. Setup is retried */
 };
-/* What `describe` appends has changed. */
+/* The members that `describe` appends have changed. */
 void bus_renew(struct bus *b);
 /* "disconnected", "setting up", … */
 const char *bus_state_name(enum bus_state state);
 
 struct bus_status {
     enum bus_state state;
-    int64_t since_ms;   /* in this state, monotonic */
-    const char *host;   /* of this one */
-    const char *server; /* that it is connected to; "" */
-    const char *why;    /* it is not active; "" */
-    size_t waiting;     /* turns of which something is not published yet */
-    int64_t oldest_ms;  /* the longest time that something waits to be stored; 0: nothing does */
+    int64_t since_ms;   /* time in this state, monotonic */
+    const char *host;   /* name of this host */
+    const char *server; /* URL of the connected server; "" */
+    const char *why;    /* why the bus is not active; "" */
+    size_t waiting;     /* turns with unpublished events or state */
+    int64_t oldest_ms;  /* longest time that a message has waited to be stored; 0: none waits */
     size_t followed;    /* turns of other hosts whose events are followed here */
     struct bus_counters counters;
 };
-/* Its texts are borrowed until the loop goes on. */
+/* Its texts are borrowed until control returns to the loop. */
 struct bus_status bus_get_status(const struct bus *b);
 
-/* ---- what else uses the connection */
+/* ---- other uses of the connection */
 
-/* For as long as the bus. */
+/* Valid as long as the bus. */
 struct nats_client *bus_get_client(struct bus *b);
-/* `changed` is called when there is a connection, and when there is none any more; NULL: nobody is.
- * One at a time. */
+/* `changed` is called when the connection is made or lost; NULL: no callback. Only one callback. */
 void bus_watch_connection(struct bus *b, void (*changed)(void *ctx, bool connected), void *ctx);
 
-/* ---- for the parts that give work to other hosts and take theirs. What subscribes or asks through
- * the link ends before the bus. */
+/* ---- for parts that exchange work with other hosts. Free subscribers of the link before the
+ * bus. */
 
 struct bus_link *bus_get_link(struct bus *b);
 struct bus_watcher;
-/* Calls `active` now and whenever the bus has become active, when something may have been missed or
- * lost; if it is not active now, not before it is. */
+/* Calls `active` whenever the bus becomes active (now, if it is active): messages may have been
+ * missed or lost. */
 struct bus_watcher *bus_watch(struct bus *b, void (*active)(void *ctx), void *ctx);
-void bus_watcher_free(struct bus_watcher *w); /* NULL is fine */
-/* Publishes the events of the turns of that log, which this host runs for others; `fenced`: another
- * publisher has taken one over. Once. The log is freed behind the bus. */
+void bus_watcher_free(struct bus_watcher *w); /* NULL is allowed */
+/* Publishes the events of turns of that log, which this host runs for others; `fenced`: another
+ * publisher has taken over a turn. Call it once. Free the log after the bus. */
 void bus_share_runs(struct bus *b, struct turnlog *runs, void (*fenced)(void *ctx, const char *run),
                     void *ctx);
 
 /* ---- requests between hosts */
 
-struct bus_call; /* a request of another host that waits for its answer */
+struct bus_call; /* a request of another host that waits for its reply */
 typedef void bus_handler(void *ctx, struct bus_call *call, struct str body);
-/* Requests of that kind are given to `handler` from now on, which answers by bus_call_answer, now
- * or later. The verb is borrowed. */
+/* Passes requests of that kind to `handler`, which replies with bus_call_answer, now or later. The
+ * verb is borrowed. */
 void bus_serve(struct bus *b, const char *verb, bus_handler *handler, void *ctx);
-/* Frees the call. */
+/* Sends the reply and frees the call. */
 void bus_call_answer(struct bus_call *call, struct str body);
 
-/* result: NATS_CLIENT_NOBODY: that host is not there. NATS_CLIENT_UNKNOWN: it did not answer.
+/* result: NATS_CLIENT_NOBODY: the host is absent. NATS_CLIENT_UNKNOWN: no reply.
  * NATS_CLIENT_UNSENT: this host is not connected. */
 typedef void bus_on_answer(void *ctx, enum nats_client_result result, struct str body);
-/* on_answer is called once, never before this returns; when the bus is freed, too. */
+/* on_answer is called once, never before this returns; also when the bus is freed. */
 void bus_ask(struct bus *b, const char *host, const char *verb, struct str body,
              bus_on_answer *on_answer, void *ctx);
-/* Appends, as a sentence for a person, why a host did not answer. */
+/* Appends a sentence for people on why a host did not reply. */
 void bus_describe_failure(struct buf *out, enum nats_client_result result, const char *host);
 
-/* One host that is there. */
+/* A host that is present. */
 struct bus_host {
     const char *name, *version;
-    const char *leads;  /* JSON array with the names of the instances that it leads */
-    const char *roles;  /* JSON array; "[]": it is an older host, which does not say */
+    const char *leads;  /* JSON array: names of the instances that it leads */
+    const char *roles;  /* JSON array; "[]" from an older host, which does not report them */
     const char *agents; /* JSON object: agents that it runs for others, with "free" and "max" */
     bool is_own;
     bool is_draining;
-    int64_t since_ms; /* Unix: its start */
+    int64_t since_ms; /* Unix time of its start */
 };
-/* Calls `each` for every host that is there, then `done`; failed: the servers did not answer. */
+/* Calls `each` for every present host, then `done`; failed: the servers did not reply. */
 void bus_list_hosts(struct bus *b, void (*each)(void *ctx, const struct bus_host *host),
                     void (*done)(void *ctx, bool failed), void *ctx);
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns requests between hosts: those that are asked here, those that are asked of others, and the
- * list of hosts. */
+ * Requests between hosts: incoming ones, outgoing ones, and the list of hosts. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,11 +21,11 @@ struct bus_service {
 
 struct bus_call {
     LIST_ENTRY(bus_call) next;
-    struct bus *bus; /* NULL: the bus was freed; an answer is dropped */
+    struct bus *bus; /* NULL: the bus was freed, and the reply is dropped */
     char reply[];
 };
 
-/* ---- asked here ---- */
+/* ---- incoming requests ---- */
 
 void bus_serve(struct bus *b, const char *verb, bus_handler *handler, void *ctx)
 {
@@ -67,7 +66,7 @@ static void bus_call_on_request(void *ctx, const struct nats_client_message *m)
     s->handler(s->ctx, call, m->data);
 }
 
-/* ---- events for who missed some ---- */
+/* ---- request "feed": events for hosts that missed some ---- */
 
 static void bus_call_on_feed(void *ctx, struct bus_call *call, struct str body)
 {
@@ -108,11 +107,11 @@ void bus_calls_end(struct bus *b)
     }
     while ((call = LIST_FIRST(&b->calls))) {
         LIST_REMOVE(call, next);
-        call->bus = NULL; /* its handler still answers */
+        call->bus = NULL; /* its handler may still reply */
     }
 }
 
-/* ---- asked of others ---- */
+/* ---- outgoing requests ---- */
 
 struct bus_question {
     bus_on_answer *on_answer;
@@ -168,7 +167,7 @@ struct bus_listing {
 
 static void bus_call_next_host(struct bus_listing *l, uint64_t sequence);
 
-/* A list or an object as it stands in the entry; none: an empty one. */
+/* A JSON array or object of the entry, verbatim; an empty one if absent. */
 static const char *bus_call_get_member(struct arena *a, struct str entry, const char *pointer,
                                        const char *none)
 {

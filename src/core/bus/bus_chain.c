@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the decisions about one chain of messages. */
+ * State machine of one chain of messages. */
 #include "core/bus/bus_chain.h"
 
 #include <string.h>
@@ -39,7 +39,8 @@ void bus_chain_read(struct bus_chain *c)
     c->state = BUS_CHAIN_READING;
 }
 
-/* The servers have lost what was there, or nothing ever was: the chain begins anew. */
+/* The subject is empty, because the servers lost their data or nothing was stored: the chain starts
+ * anew. */
 static enum bus_chain_step bus_chain_begin(struct bus_chain *c)
 {
     c->last = 0;
@@ -60,7 +61,7 @@ enum bus_chain_step bus_chain_on_read(struct bus_chain *c, const struct bus_orig
     }
     if (sequence == c->last)
         return BUS_CHAIN_AGAIN;
-    if (sequence < c->last) { /* from a replica that is behind */
+    if (sequence < c->last) { /* the reply is from a replica that lags behind */
         c->state = BUS_CHAIN_UNSURE;
         return BUS_CHAIN_READ;
     }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
- * Messages of one subject, published one behind the other so that no other publisher comes between
- * them: each publish names the sequence of the message before (a compare-and-set), and one is on
- * its way at a time. Decides what an answer means, also when there was none. Pure.
+ * Chain of messages of one subject, published so that no other publisher can store a message in
+ * between: each publish names the sequence of the previous message (compare-and-set), and one is in
+ * flight at a time. Interprets replies and missing replies. Pure.
  *
- * A publish whose answer is lost may have been stored. Its repetition is then refused although
- * nobody else has published. So whenever a publish is refused or its answer is lost, the subject's
- * last message is read: is it the one that was sent, it is stored; is it the one before, nothing is
- * stored; else another publisher has taken the subject over, and this one is fenced: it may publish
- * nothing more, and what was refused must be shown to nobody. */
+ * A message whose reply is lost may have been stored. Its repetition is then refused although
+ * nobody else has published. So after a refusal or a lost reply, the last message of the subject is
+ * read: if it is the sent message, that is stored; if it is the previous message, nothing was
+ * stored; otherwise another publisher has taken over the subject, and this one is fenced: it may
+ * publish nothing more, and its refused messages must be shown to nobody. */
 #ifndef CORE_BUS_BUS_CHAIN_H
 #define CORE_BUS_BUS_CHAIN_H
 
@@ -19,46 +19,46 @@
 struct bus_chain {
     enum bus_chain_state {
         BUS_CHAIN_READY,   /* the next message can be sent */
-        BUS_CHAIN_SENDING, /* one is on its way */
-        BUS_CHAIN_UNSURE,  /* the subject's last message has to be read */
-        BUS_CHAIN_READING, /* it is being read */
-        BUS_CHAIN_FENCED,  /* for good */
+        BUS_CHAIN_SENDING, /* a message is in flight */
+        BUS_CHAIN_UNSURE,  /* the last message of the subject must be read */
+        BUS_CHAIN_READING, /* the last message is being read */
+        BUS_CHAIN_FENCED,  /* final */
     } state;
-    uint64_t last; /* sequence of the subject's last message; 0: there is none, or not known */
-    struct bus_origin sent; /* of the message that was sent last */
+    uint64_t last;          /* sequence of the subject's last message; 0: none, or unknown */
+    struct bus_origin sent; /* origin of the last sent message */
 };
 
-/* What follows from an answer. */
+/* What to do after a reply. */
 enum bus_chain_step {
-    BUS_CHAIN_STORED,  /* the message that was sent is stored; the next one may be sent */
-    BUS_CHAIN_AGAIN,   /* it is not: send it again, at once */
-    BUS_CHAIN_LATER,   /* it is not: send it again after a while */
-    BUS_CHAIN_READ,    /* read the subject's last message, after a while if it was read just now */
-    BUS_CHAIN_ADOPTED, /* it is not stored: an earlier life of this host has published here. Send it
-                          again behind that message */
+    BUS_CHAIN_STORED,  /* the sent message is stored; the next one may be sent */
+    BUS_CHAIN_AGAIN,   /* not stored: send again at once */
+    BUS_CHAIN_LATER,   /* not stored: send again after a pause */
+    BUS_CHAIN_READ,    /* read the subject's last message, after a pause if it was read just now */
+    BUS_CHAIN_ADOPTED, /* not stored: this host has published here before its restart. Send again
+                        * behind that message */
     BUS_CHAIN_STOP,    /* fenced */
 };
 
-/* How a publish was answered. */
+/* Result of a publish. */
 enum bus_chain_answer {
     BUS_CHAIN_ACK,
-    BUS_CHAIN_WRONG,   /* refused: the sequence was another */
-    BUS_CHAIN_REFUSED, /* for another reason, which may pass: no space, no leader */
-    BUS_CHAIN_LOST,    /* no answer */
+    BUS_CHAIN_WRONG,   /* refused: wrong expected sequence */
+    BUS_CHAIN_REFUSED, /* refused for a possibly temporary reason: no space, no leader */
+    BUS_CHAIN_LOST,    /* no reply */
     BUS_CHAIN_UNSENT,
 };
 
-/* The state is READY; the message goes out. */
+/* Requires READY; the message is sent. */
 void bus_chain_send(struct bus_chain *c, const struct bus_origin *from);
-/* sequence: of BUS_CHAIN_ACK. */
+/* sequence: with BUS_CHAIN_ACK. */
 enum bus_chain_step bus_chain_on_answer(struct bus_chain *c, enum bus_chain_answer answer,
                                         uint64_t sequence);
-/* The state is UNSURE; the subject's last message is asked for. */
+/* Requires UNSURE; the subject's last message is requested. */
 void bus_chain_read(struct bus_chain *c);
-/* It was read. last: NULL when the subject has no message. */
+/* The last message was read. last: NULL if the subject has none. */
 enum bus_chain_step bus_chain_on_read(struct bus_chain *c, const struct bus_origin *last,
                                       uint64_t sequence);
-/* It could not be read; BUS_CHAIN_READ after a while. */
+/* The last message could not be read: BUS_CHAIN_READ after a pause. */
 void bus_chain_on_read_failed(struct bus_chain *c);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns how the events of another host's turn become events of the turn log. */
+ * Enters events of another host's turn in the turn log. */
 #include "core/bus/bus_follow.h"
 
 #include <stdio.h>
@@ -19,7 +19,7 @@ struct bus_follow {
     bool is_complete;
 };
 
-/* How those see it who see what the agent's switches show: hidden from them, or stripped. */
+/* How viewers see an event under the agent's visibility: hidden, or stripped. */
 static struct shared_event *bus_follow_strip(const struct bus_follow *f, const struct event *ev,
                                              enum visibility_decision view)
 {
@@ -61,7 +61,7 @@ static enum bus_reader_turn bus_follow_look(void *ctx)
     const struct turnlog_turn *const t = turnlog_find_turn(f->log, f->id);
     if (!t || !turnlog_turn_is_finished(t))
         return BUS_READER_RUNS;
-    /* without: cancelled before it began, or merged into another turn */
+    /* no outcome: cancelled before it started, or merged into another turn */
     return t->started_ms ? BUS_READER_OVER : BUS_READER_EMPTY;
 }
 

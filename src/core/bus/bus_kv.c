@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Owns how a bucket is kept in a stream: a key is the end of a subject, a revision is a sequence
- * number of the stream, and an empty message marks a deletion. */
+ * Implements buckets as streams: a key is the end of a subject, a revision is a sequence number of
+ * the stream, and an empty message marks a deletion. */
 #include "core/bus/bus_kv.h"
 
 #include <stdio.h>
@@ -27,7 +27,7 @@ void bus_kv_next(struct bus_link *l, enum bus_stream bucket, const char *keys, u
     bus_link_read_next(l, bucket, subject.p, revision + 1, on_reply, ctx);
 }
 
-/* The end of the subject by which it is stored. */
+/* The end of the subject under which the key is stored. */
 static const char *bus_kv_find_key(const struct bus_link *l, enum bus_stream bucket,
                                    const struct nats_client_message *m)
 {

@@ -14,9 +14,9 @@
 struct bus_lead {
     LIST_ENTRY(bus_lead) next;
     struct bus *bus;
-    struct bus_lead_spec spec; /* the name is owned */
+    struct bus_lead_spec spec; /* name is owned */
     struct bus_lease *lease;
-    bool leads; /* what was told last */
+    bool leads; /* last reported state */
 };
 
 static void bus_lead_on_held(void *ctx)

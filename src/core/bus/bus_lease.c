@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns when a lease is asked for, renewed, given up, and when it has expired for its holder. */
+ * Acquires, renews and releases a lease, and detects when it has expired for its holder. */
 #include "core/bus/bus_lease.h"
 
 #include <stdio.h>
@@ -14,23 +14,24 @@
 #include "event/json/json_writer.h"
 
 #define RETRY_MS 1000
-#define LOOK_MS 2000 /* how often a patient lease looks whether the entry is gone */
+#define LOOK_MS 2000 /* interval at which a patient lease checks whether the entry is gone */
 #define MARGIN_MS 5000
 
 struct bus_lease {
     struct bus_lease_spec spec;
-    struct loop_timer *timer;  /* the next reading or writing */
-    struct loop_timer *expiry; /* while it is held */
-    uint64_t revision;         /* of the entry that was written last */
-    uint64_t foreign;          /* revision of another host's entry that is waited for; 0: none */
+    struct loop_timer *timer;  /* next read or write */
+    struct loop_timer *expiry; /* expiry while it is held */
+    uint64_t revision;         /* revision of the last written entry */
+    uint64_t foreign;          /* revision of another host's entry that is observed; 0: none */
     char holder[BUS_HOST_MAX + 1];
     int64_t since_ms;   /* Unix */
-    int64_t sent_ms;    /* when the write was sent that is under way */
-    int64_t renewed_ms; /* the same of the last one that was stored */
-    int64_t answers_ms; /* since then the servers have answered all; negative: not connected */
+    int64_t sent_ms;    /* send time of the pending write */
+    int64_t renewed_ms; /* send time of the last stored write */
+    int64_t answers_ms; /* since then the servers have answered every request; negative: not
+                         * connected */
     bool is_held, has_held, is_asked;
-    bool is_aside;    /* it is not asked for */
-    bool is_resuming; /* the owner waits to be told that it is held */
+    bool is_aside;    /* not applied for */
+    bool is_resuming; /* the owner waits for `held` */
 };
 
 static void bus_lease_read(struct bus_lease *l);
@@ -58,7 +59,7 @@ bool bus_lease_is_held(const struct bus_lease *l)
     return l->is_held && bus_lease_left(l) > 0;
 }
 
-/* The timer may be early, because it is not that clock's. */
+/* The timer uses another clock and may fire early. */
 static void bus_lease_on_expiry(void *arg)
 {
     struct bus_lease *const l = arg;
@@ -78,14 +79,14 @@ static void bus_lease_on_expiry(void *arg)
 
 static void bus_lease_enter(struct bus_lease *l, uint64_t revision)
 {
-    bus_lease_on_expiry(l); /* which its timer may not have noticed yet */
+    bus_lease_on_expiry(l); /* expired, although its timer has not fired yet */
     const bool is_awaited = !l->is_held || l->is_resuming;
     l->revision = revision;
     l->renewed_ms = l->sent_ms;
     l->foreign = 0;
     loop_timer_set(l->timer, bus_lease_ttl(l) / 3);
     if (bus_lease_left(l) <= 0)
-        return; /* its answer came too late; the next one may come in time */
+        return; /* the reply came too late; the next one may be in time */
     l->is_resuming = false;
     l->is_held = l->has_held = true;
     snprintf(l->holder, sizeof l->holder, "%s", l->spec.link->names.host);
@@ -112,7 +113,7 @@ static void bus_lease_delete(const struct bus_lease *l)
                                                           .expected = l->revision});
 }
 
-/* What was written had been under way when the lease was given up. */
+/* Deletes an entry whose write was pending when the lease was released. */
 static void bus_lease_undo(struct bus_lease *l, const struct bus_kv_entry *entry)
 {
     if (entry->result == BUS_KV_DONE) {
@@ -165,8 +166,9 @@ static void bus_lease_write(struct bus_lease *l, uint64_t expected)
 
 /* ---- reading ---- */
 
-/* Of this life, or of an earlier one that has died. A host that has held its lease has no earlier
- * life that could write: the same identity is then that of a copy of the machine. */
+/* Whether the entry is from this process, or from this host before a restart. Once this process has
+ * held the lease, no earlier process can write; the same identity then means a copy of the
+ * machine. */
 static bool bus_lease_is_own(const struct bus_lease *l, struct str entry)
 {
     const struct bus_link *const link = l->spec.link;
@@ -178,7 +180,7 @@ static bool bus_lease_is_own(const struct bus_lease *l, struct str entry)
     return str_is(bus_message_text(entry, "/identity"), link->identity);
 }
 
-/* An entry that is renewed while it is waited for is that of a host that lives. */
+/* An observed entry whose revision changes belongs to a living host. */
 static void bus_lease_meet_other(struct bus_lease *l, const struct bus_kv_entry *entry)
 {
     struct bus_origin from = {0};
@@ -198,7 +200,7 @@ static void bus_lease_meet_other(struct bus_lease *l, const struct bus_kv_entry 
     }
 }
 
-/* There is no entry, and no mark of one that was given up. */
+/* Neither an entry nor a mark of a released one exists. */
 static void bus_lease_meet_none(struct bus_lease *l)
 {
     const int64_t wait = l->answers_ms + bus_lease_ttl(l) - clock_boot_ms();
@@ -211,7 +213,7 @@ static void bus_lease_meet_none(struct bus_lease *l)
         bus_lease_write(l, 0);
 }
 
-/* Nobody has it, and it is not asked for. */
+/* The lease is free, but not applied for. */
 static void bus_lease_look_again(struct bus_lease *l)
 {
     *l->holder = '\0';
@@ -252,14 +254,14 @@ static void bus_lease_on_timer(void *arg)
 {
     struct bus_lease *const l = arg;
     if (l->answers_ms < 0)
-        return; /* bus_lease_resume comes */
+        return; /* bus_lease_resume follows */
     if (l->is_held)
         bus_lease_write(l, l->revision);
     else
         bus_lease_read(l);
 }
 
-/* ---- its life ---- */
+/* ---- create and free ---- */
 
 struct bus_lease *bus_lease_new(const struct bus_lease_spec *spec)
 {

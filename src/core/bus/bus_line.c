@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns how an event is made to fit into a message. */
+ * Shortens an event so that it fits into a message. */
 #include "core/bus/bus_line.h"
 
 #include "base/arena.h"
@@ -7,7 +7,8 @@
 #include "event/codec.h"
 #include "plugin/queue/event_truncate.h"
 
-#define LINE_BYTES ((size_t)900 << 10) /* NATS servers take 1 MiB by default, with the headers */
+/* NATS servers accept 1 MiB by default, including headers. */
+#define LINE_BYTES ((size_t)900 << 10)
 #define FINAL_BYTES ((size_t)128 << 10)
 
 static void bus_line_append_event(struct buf *out, const struct event *ev, uint64_t shift)
@@ -18,7 +19,7 @@ static void bus_line_append_event(struct buf *out, const struct event *ev, uint6
     codec_encode(out, &draft);
 }
 
-/* What is told instead of an event that cannot be shortened. */
+/* Replaces an event that cannot be shortened by a notice. */
 static void bus_line_append_notice(struct buf *out, const struct event *ev, uint64_t shift)
 {
     struct event notice;
@@ -41,7 +42,7 @@ static struct shared_event *bus_line_shorten_final(const struct event *ev)
     return shared_event_new(&draft);
 }
 
-/* NULL: it has no text that could be cut. Owned. */
+/* NULL: no text that could be cut. Owned. */
 static struct shared_event *bus_line_shorten(const struct event *ev)
 {
     if (ev->kind == TC_FINAL)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the forms of requests to JetStream. */
+ * Encodes requests to JetStream. */
 #include "core/bus/bus_link.h"
 
 #include <inttypes.h>

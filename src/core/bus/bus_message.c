@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the members of the messages. */
+ * Encodes and decodes the messages. */
 #include "core/bus/bus_message.h"
 
 #include <stdio.h>
@@ -11,7 +11,7 @@
 
 /* ---- reading ---- */
 
-/* A text without escapes, of which only that is taken which fits. */
+/* Copies a text without escapes, truncated to the buffer. */
 static void bus_message_read_word(struct json *j, char *to, size_t size)
 {
     struct str raw = {0};
@@ -92,7 +92,7 @@ static void bus_origin_read_members(struct json *j, struct bus_origin *from)
             json_reader_skip(j, NULL);
 }
 
-/* Members that every message has. False: it is another one, which has not been read. */
+/* Reads members common to all messages. False: another member, which was not consumed. */
 static bool bus_message_read_common(struct json *j, struct str key, struct bus_origin *from,
                                     int64_t *version)
 {
@@ -105,7 +105,7 @@ static bool bus_message_read_common(struct json *j, struct str key, struct bus_o
     return true;
 }
 
-/* The host's name becomes a part of subjects. */
+/* Restricted, because the host's name becomes part of subjects. */
 static bool bus_message_is_valid(struct json *j, const struct bus_origin *from, int64_t version)
 {
     return json_reader_finish(j) == 0 && version == BUS_VERSION && bus_stream_is_token(from->host);
@@ -176,7 +176,7 @@ bool bus_batch_next_line(struct str *lines, struct str *line)
     return true;
 }
 
-/* ---- what is known of a turn ---- */
+/* ---- state of a turn ---- */
 
 static const char *const token_keys[TURNLOG_TOKENS] = {
     [TURNLOG_INPUT] = "input_tokens",           [TURNLOG_OUTPUT] = "output_tokens",
@@ -184,7 +184,7 @@ static const char *const token_keys[TURNLOG_TOKENS] = {
     [TURNLOG_REASONING] = "reasoning_tokens",
 };
 
-/* The member of a turn that is a text, by its key. */
+/* The text member of a turn for a key. */
 static const struct bus_state_text {
     const char *key;
     size_t offset;
@@ -338,7 +338,7 @@ static void bus_state_read_rest(struct json *j, struct str key, struct arena *a,
         t->requests = arena_strndup(a, slice.p, slice.len);
 }
 
-/* False: what it must have is missing. */
+/* False: a required member is missing. */
 static bool bus_state_read_turn(struct json *j, struct arena *a, struct turnlog_turn *t)
 {
     struct str key, name = {0};
@@ -375,7 +375,7 @@ int bus_state_read(struct str message, struct arena *a, struct turnlog_turn *t)
     return 0;
 }
 
-/* ---- answers of the servers ---- */
+/* ---- replies of the servers ---- */
 
 static void bus_ack_read_error(struct json *j, struct bus_ack *ack)
 {

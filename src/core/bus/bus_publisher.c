@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the list of turns that are published. */
+ * Owns the list of published turns. */
 #include "core/bus/bus_publisher.h"
 
 #include <stdlib.h>
@@ -13,8 +13,8 @@
 #include "core/bus/bus_line.h"
 #include "core/bus/bus_turn.h"
 
-/* More than these are forgotten, the oldest first: those that are settled, of which others may
- * still ask for events, and, while there is no bus, those that are over and wait for it. */
+/* Above this number, the oldest turns are dropped: first settled ones, whose events others may
+ * still request; without a bus, ended turns that wait for it. */
 #define TURNS_MAX 500
 
 static struct bus_turn *bus_publisher_find(const struct bus_publisher *p, const char *id)
@@ -34,7 +34,7 @@ static void bus_publisher_remove(struct bus_publisher *p, struct bus_turn *t)
     bus_turn_free(t);
 }
 
-/* A turn that runs stays: the log's limits hold for it. One that is asked for is answered first. */
+/* Running turns are kept, bounded by the log's limits, and so are turns with a pending request. */
 static bool bus_publisher_can_forget(const struct bus_turn *t)
 {
     const struct turnlog_turn *const now = turnlog_find_turn(t->publisher->log, t->id);
@@ -119,7 +119,7 @@ void bus_publisher_free(struct bus_publisher *p)
     free(p);
 }
 
-/* The servers may have lost what they had: what turns are is said again. */
+/* Publishes the states of turns again, because the servers may have lost them. */
 void bus_publisher_resume(struct bus_publisher *p)
 {
     struct bus_turn *t;
@@ -165,9 +165,9 @@ bool bus_publisher_is_idle(const struct bus_publisher *p)
     return true;
 }
 
-/* ---- events for who missed some ---- */
+/* ---- request "feed": events for hosts that missed some ---- */
 
-/* False: what follows is not stored yet, or too much for one reply. */
+/* False: the next event is not stored yet, or the reply is full. */
 static bool bus_publisher_add_item(const struct bus_turn *t, const struct turnlog_item *item,
                                    size_t max, struct bus_batch *batch, struct buf *lines)
 {

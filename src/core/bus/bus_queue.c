@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Owns when a message is asked for. One request is open at a time; it ends by a message, or by the
- * servers after PULL_S, or, when that answer is lost, by a timer. */
+ * Requests messages from the queue. One request is open at a time; it ends with a message, by the
+ * servers after PULL_S, or by a timer if that reply is lost. */
 #include "core/bus/bus_queue.h"
 
 #include <inttypes.h>
@@ -12,7 +12,7 @@
 #include "base/sys/log.h"
 #include "event/json/json_writer.h"
 
-#define SECOND INT64_C(1000000000) /* JetStream counts nanoseconds */
+#define SECOND INT64_C(1000000000) /* JetStream uses nanoseconds */
 #define PULL_S 5
 #define GUARD_MS ((PULL_S + 3) * 1000)
 #define RETRY_MS 1000
@@ -22,8 +22,8 @@ struct bus_queue {
     char *name, *subject, *inbox;
     struct nats_client_subscription *subscription;
     struct loop_timer *timer;
-    bool is_ready;   /* the consumer is there */
-    bool is_asked;   /* it is being created */
+    bool is_ready;   /* the consumer exists */
+    bool is_asked;   /* the consumer is being created */
     bool is_pulling; /* a request for a message is open */
 };
 
@@ -51,7 +51,7 @@ static void bus_queue_on_created(void *ctx, enum nats_client_result result,
     loop_timer_set(q->timer, RETRY_MS);
 }
 
-/* Creating one that is there with the same configuration succeeds. */
+/* Creating an existing consumer with the same configuration succeeds. */
 static void bus_queue_create(struct bus_queue *q)
 {
     struct bus_link *const link = q->spec.link;
@@ -79,7 +79,7 @@ static void bus_queue_create(struct bus_queue *q)
         BUS_STORE_MS, bus_queue_on_created, q);
 }
 
-/* ---- asking for messages ---- */
+/* ---- requesting messages ---- */
 
 void bus_queue_pull(struct bus_queue *q)
 {
@@ -97,8 +97,8 @@ void bus_queue_pull(struct bus_queue *q)
                             .subject = subject.p, .reply = q->inbox, .data = {body.p, body.len}});
 }
 
-/* A ticket is "$JS.ACK.STREAM.CONSUMER.DELIVERIES.…", in later versions with two parts more in
- * front of the stream. */
+/* A ticket is "$JS.ACK.STREAM.CONSUMER.DELIVERIES.…"; later versions have two more tokens before
+ * the stream. */
 static unsigned bus_queue_count_deliveries(const char *ticket)
 {
     unsigned dots = 0;
@@ -111,7 +111,7 @@ static unsigned bus_queue_count_deliveries(const char *ticket)
     return n > 0 && n < 1000000 ? (unsigned)n : 1;
 }
 
-/* Without a message: the request has ended, or the consumer is not there any more. */
+/* The reply has no message: the request has expired, or the consumer no longer exists. */
 static void bus_queue_on_status(struct bus_queue *q, int status)
 {
     if (status == 404 || status == 408) {
@@ -148,7 +148,7 @@ static void bus_queue_on_timer(void *arg)
         bus_queue_create(q);
 }
 
-/* ---- its life ---- */
+/* ---- create and free ---- */
 
 struct bus_queue *bus_queue_new(const struct bus_queue_spec *spec)
 {
@@ -162,7 +162,7 @@ struct bus_queue *bus_queue_new(const struct bus_queue_spec *spec)
     return q;
 }
 
-/* What was open has ended with the connection before. */
+/* Open requests ended with the previous connection. */
 void bus_queue_resume(struct bus_queue *q)
 {
     q->is_pulling = q->is_ready = false;
@@ -182,7 +182,7 @@ void bus_queue_free(struct bus_queue *q)
     free(q);
 }
 
-/* ---- of a message that was taken ---- */
+/* ---- received messages ---- */
 
 static void bus_queue_say(struct bus_link *l, const char *ticket, struct str word)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * Owns in which order batches are read, and how gaps are repaired.
+ * Orders batches and repairs gaps.
  *
- * A batch names the event behind which it comes. If that is not the last event that is here, the
- * batch is kept aside, and what is missing is asked for: from the turn's host, which answers with
- * all that the servers have stored; if it does not answer, from the stream, message by message.
- * What neither has is skipped, and told as a gap. */
+ * A batch names its preceding event. If that is not the last received event, the batch is set
+ * aside, and the missing events are requested: from the turn's host, which sends everything that
+ * the servers have stored; if it does not reply, from the stream, message by message. Events that
+ * neither has are skipped and reported as a gap. */
 #include "core/bus/bus_reader.h"
 
 #include <stdio.h>
@@ -18,13 +18,13 @@
 #include "event/codec.h"
 #include "event/json/json_writer.h"
 
-#define KEPT_BYTES ((size_t)1 << 20) /* of batches that came too early */
+#define KEPT_BYTES ((size_t)1 << 20) /* limit of batches set aside */
 #define FEED_BYTES (256 << 10)
 #define RETRY_MS 1000
 #define TRIES 3
-#define CHECK_MS 3000 /* of a turn that is over: what may have been missed is asked for */
+#define CHECK_MS 3000 /* interval of requests for missing events of an ended turn */
 
-/* A batch that came too early. */
+/* A batch that was set aside. */
 struct bus_reader_batch {
     STAILQ_ENTRY(bus_reader_batch) next;
     size_t len;
@@ -37,14 +37,14 @@ struct bus_reader {
     struct nats_client_subscription *subscription;
     const struct bus_reader_sink *sink;
     void *ctx;
-    uint64_t have; /* seq of the last event that is here */
+    uint64_t have; /* seq of the last received event */
     STAILQ_HEAD(, bus_reader_batch) early;
     size_t early_bytes;
-    uint64_t position;           /* in the stream: the next message to read */
-    unsigned tries;              /* repairs since the turn is over */
-    bool reads_stream;           /* the turn's host has not answered */
-    bool is_repairing, is_again; /* is_again: another repair is wanted behind this one */
-    bool is_asked;               /* an answer is awaited */
+    uint64_t position;           /* next sequence to read in the stream */
+    unsigned tries;              /* repairs since the turn has ended */
+    bool reads_stream;           /* the turn's host did not reply */
+    bool is_repairing, is_again; /* is_again: another repair is needed after this one */
+    bool is_asked;               /* a reply is pending */
     bool is_complete;
     struct loop_timer *timer;
 };
@@ -60,7 +60,7 @@ static void bus_reader_add_event(struct bus_reader *f, struct event *ev, struct 
     f->sink->event(f->ctx, ev, line);
 }
 
-/* Clocks of two machines differ. */
+/* Clocks of two machines differ, so a delay may be negative. */
 static void bus_reader_note_lag(const struct bus_reader *f, const struct event *ev)
 {
     const double lag = clock_wall_s() - ev->meta.ts;
@@ -79,7 +79,7 @@ static void bus_reader_add_line(struct bus_reader *f, struct str line, bool is_l
     arena_fini(&arena);
 }
 
-/* is_live: they come as they are made, not by a repair. */
+/* is_live: received when published, not through a repair. */
 static void bus_reader_add_lines(struct bus_reader *f, struct str lines, uint64_t last,
                                  bool is_live)
 {
@@ -90,14 +90,14 @@ static void bus_reader_add_lines(struct bus_reader *f, struct str lines, uint64_
         f->have = last;
 }
 
-/* Nobody has what is missing. */
+/* No host or stream has the missing events. */
 static void bus_reader_skip(struct bus_reader *f, uint64_t up_to)
 {
     f->sink->skip(f->ctx, up_to);
     f->have = up_to;
 }
 
-/* ---- batches that came too early ---- */
+/* ---- batches set aside ---- */
 
 static void bus_reader_drop_early(struct bus_reader *f)
 {
@@ -109,7 +109,7 @@ static void bus_reader_drop_early(struct bus_reader *f)
     f->early_bytes = 0;
 }
 
-/* With too many of them, a further repair brings what is dropped here. */
+/* If there are too many, batches are dropped; a further repair fetches their events. */
 static void bus_reader_keep(struct bus_reader *f, struct str message)
 {
     if (f->early_bytes + message.len > KEPT_BYTES) {
@@ -123,7 +123,8 @@ static void bus_reader_keep(struct bus_reader *f, struct str message)
     STAILQ_INSERT_TAIL(&f->early, b, next);
 }
 
-/* skips: a repair has brought all that there is. False: something is missing before a batch. */
+/* skips: a repair has fetched everything available, so gaps are skipped. False: events before a
+ * batch are missing. */
 static bool bus_reader_apply_early(struct bus_reader *f, bool skips)
 {
     struct bus_reader_batch *kept;
@@ -155,8 +156,7 @@ static void bus_reader_finish(struct bus_reader *f)
     f->sink->complete(f->ctx);
 }
 
-/* Its host says that it is over, and it has no events, or more of them cannot be had, however often
- * it is tried. */
+/* The turn has ended, and it has no events, or repeated repairs bring no more. */
 static bool bus_reader_is_lost(struct bus_reader *f)
 {
     const enum bus_reader_turn turn = f->sink->look(f->ctx);
@@ -189,7 +189,7 @@ static void bus_reader_retry(struct bus_reader *f)
     loop_timer_set(f->timer, RETRY_MS);
 }
 
-/* What the turn's host has answered. False: it has not, or nothing of the turn. */
+/* Processes the reply of the turn's host. False: no reply, or no events of the turn. */
 static bool bus_reader_take_feed(struct bus_reader *f, const struct nats_client_message *m)
 {
     struct bus_batch b;
@@ -204,7 +204,8 @@ static bool bus_reader_take_feed(struct bus_reader *f, const struct nats_client_
     else if (bus_reader_apply_early(f, false))
         bus_reader_end_repair(f);
     else
-        return false; /* it has not heard yet that the newest are stored: the stream has them */
+        return false; /* the host does not know yet that the newest events are stored; the stream
+                       * has them */
     return true;
 }
 
@@ -289,8 +290,7 @@ void bus_reader_repair(struct bus_reader *f)
     bus_reader_ask(f);
 }
 
-/* What a repair brought may not have been all: its last event can be lost without a later one that
- * shows it. */
+/* The repair may be incomplete: if its last event was lost, no later event reveals that. */
 static void bus_reader_on_timer(void *arg)
 {
     struct bus_reader *const f = arg;
@@ -300,7 +300,7 @@ static void bus_reader_on_timer(void *arg)
         loop_timer_set(f->timer, CHECK_MS);
 }
 
-/* ---- live ---- */
+/* ---- live messages ---- */
 
 static void bus_reader_on_batch(void *ctx, const struct nats_client_message *m)
 {
@@ -324,7 +324,7 @@ static void bus_reader_on_batch(void *ctx, const struct nats_client_message *m)
         bus_reader_finish(f);
 }
 
-/* ---- its life ---- */
+/* ---- create and free ---- */
 
 struct bus_reader *bus_reader_new(struct bus_link *link, const char *turn, const char *host,
                                   const struct bus_reader_sink *sink, void *ctx)

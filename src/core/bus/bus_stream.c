@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the table of streams. */
+ * Table of streams and buckets. */
 #include "core/bus/bus_stream.h"
 
 #include <ctype.h>
@@ -12,24 +12,25 @@
 #include "event/json/json_reader.h"
 #include "event/json/json_writer.h"
 
-#define SECOND INT64_C(1000000000) /* JetStream counts nanoseconds */
+#define SECOND INT64_C(1000000000) /* JetStream uses nanoseconds */
 #define DAY (24 * 60 * 60 * SECOND)
 #define MIB (INT64_C(1) << 20)
 #define LEASE_LEAST (3 * SECOND)
-#define TOKEN_MAX 100 /* as names in the configuration */
+#define TOKEN_MAX 100 /* names of storage types as in the configuration */
 
 static const struct bus_stream_row {
-    const char *name;      /* behind the prefix in upper case, or of a bucket */
-    const char *subject;   /* behind the prefix */
-    const char *stored_as; /* behind the prefix: where stored messages are republished; or NULL */
+    const char *name;      /* part behind the prefix in upper case, or name of the bucket */
+    const char *subject;   /* part of the subject behind the prefix */
+    const char *stored_as; /* part behind the prefix of the subject for republished messages; or
+                            * NULL */
     enum bus_stream_kind {
         KIND_STREAM,
         KIND_BUCKET,
-        KIND_LEASES, /* a bucket whose entries expire when they are not renewed */
+        KIND_LEASES, /* a bucket whose entries expire unless renewed */
     } kind;
     int64_t max_age, max_bytes, max_per_subject, max_messages; /* 0, -1: none */
-    bool keeps;    /* what is stored: a message that does not fit is refused */
-    bool is_queue; /* each message is removed when a consumer has acknowledged it */
+    bool keeps;    /* keep stored messages: a message that does not fit is refused */
+    bool is_queue; /* remove each message after its acknowledgement */
 } rows[BUS_STREAMS] = {
     [BUS_EVENTS] = {"_EV", ".ev", ".live", KIND_STREAM, DAY, 8192 * MIB, 20000, -1, false, false},
     [BUS_STATES] = {"_STATE", ".state", ".known", KIND_STREAM, DAY, 64 * MIB, 1, 5000, false,
@@ -99,7 +100,7 @@ void bus_stream_add_token(struct buf *out, const char *text)
 
 /* ---- configuration ---- */
 
-/* All subjects of the stream. */
+/* The subjects of the stream. */
 static void bus_stream_add_filter(struct buf *out, const struct bus_names *names,
                                   const struct bus_stream_row *row)
 {
@@ -149,7 +150,7 @@ void bus_stream_config(struct buf *out, const struct bus_names *names, enum bus_
     buf_add_char(out, '}');
 }
 
-/* ---- what is found ---- */
+/* ---- check of existing streams ---- */
 
 static void bus_stream_explain(struct buf *why, const char *what)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Names of subjects and streams on the NATS servers, and the configuration of the streams: what a
- * host creates, and whether what it finds can be used. Pure. */
+ * Names of subjects and streams on the NATS servers, and the configuration of the streams: how a
+ * host creates them, and whether existing ones are usable. Pure. */
 #ifndef CORE_BUS_BUS_STREAM_H
 #define CORE_BUS_BUS_STREAM_H
 
@@ -9,11 +9,10 @@
 #include "base/bytes/buf.h"
 #include "base/str.h"
 
-/* Streams: events of turns; what is known of turns; turns that another host is to run, and their
- * outcomes; the work queue, whose messages only wake up the hosts that take them. Buckets: leases
- * of hosts by their names; leases of instances by theirs, whose holder alone runs the instance;
- * what hosts share and keep; which host runs a turn, by turn; the host of each conversation; which
- * host runs a turn of a conversation. */
+/* Streams: events of turns; states of turns; turns for other hosts, and their outcomes; the work
+ * queue, whose messages only wake hosts. Buckets: leases of host names; leases of instances, whose
+ * holder runs the instance; shared settings; the host of each run, by turn; the home host of each
+ * conversation; locks of conversations. */
 enum bus_stream {
     BUS_EVENTS,
     BUS_STATES,
@@ -31,30 +30,32 @@ enum bus_stream {
 /* Both are borrowed. */
 struct bus_names {
     const char *prefix;
-    const char *host; /* of this one */
+    const char *host; /* name of this host */
 };
 
-#define BUS_MESSAGE_LEAST ((size_t)1 << 20)              /* that servers must take */
-#define BUS_LEASE_S(replicas) ((replicas) > 1 ? 45 : 15) /* longer than an election of servers */
+/* Smallest message size that servers must accept. */
+#define BUS_MESSAGE_LEAST ((size_t)1 << 20)
+/* Longer than an election of the servers takes. */
+#define BUS_LEASE_S(replicas) ((replicas) > 1 ? 45 : 15)
 
-/* Appends its name: TC_EV, TC_STATE, KV_tc_host. */
+/* Appends the stream's name: TC_EV, TC_STATE, KV_tc_host. */
 void bus_stream_name(struct buf *out, const struct bus_names *names, enum bus_stream stream);
-/* Appends the subject by which a message is published: tc.ev.HOST.TURN, tc.state.HOST.TURN; of
- * BUS_TURNS and BUS_WORK, `host` is the kind: tc.turn.new.INSTANCE.TURN, tc.work.host.HOST; for a
- * bucket, `host` is the key, and `turn` is ignored: $KV.tc_host.KEY. "*" means any. */
+/* Appends the subject of a message: tc.ev.HOST.TURN, tc.state.HOST.TURN; for BUS_TURNS and
+ * BUS_WORK, `host` is the kind: tc.turn.new.INSTANCE.TURN, tc.work.host.HOST; for a bucket, `host`
+ * is the key, and `turn` is ignored: $KV.tc_host.KEY. "*" matches any token. */
 void bus_stream_subject(struct buf *out, const struct bus_names *names, enum bus_stream stream,
                         const char *host, const char *turn);
-/* Appends the subject by which JetStream republishes what it has stored: tc.live.HOST.TURN,
- * tc.known.HOST.TURN, tc.conf.KEY. Only that may be listened to: the other one also carries
+/* Appends the subject on which JetStream republishes stored messages: tc.live.HOST.TURN,
+ * tc.known.HOST.TURN, tc.conf.KEY. Subscribe only to this one: the other subject also carries
  * messages that JetStream refuses. */
 void bus_stream_stored_subject(struct buf *out, const struct bus_names *names,
                                enum bus_stream stream, const char *host, const char *turn);
 /* Appends the subject of a request to a host: tc.h.HOST.VERB. */
 void bus_stream_request_subject(struct buf *out, const struct bus_names *names, const char *host,
                                 const char *verb);
-/* An id that can be part of a subject as it is. */
+/* Whether an id can be used unchanged as a token of a subject. */
 bool bus_stream_is_token(const char *id);
-/* Appends a token that is another one for each text. */
+/* Appends a token that is unique for each text. */
 void bus_stream_add_token(struct buf *out, const char *text);
 
 /* Appends the configuration as JSON. */
@@ -63,14 +64,14 @@ void bus_stream_config(struct buf *out, const struct bus_names *names, enum bus_
 
 enum bus_stream_fit {
     BUS_STREAM_SAME,
-    BUS_STREAM_OTHER_LIMITS, /* it works */
-    BUS_STREAM_USELESS,      /* with it, events would be lost or shown though refused */
+    BUS_STREAM_OTHER_LIMITS, /* usable */
+    BUS_STREAM_USELESS,      /* unusable: events would be lost, or shown although refused */
 };
-/* Compares with what STREAM.INFO answers. why: appended, what differs. */
+/* Compares with the reply to STREAM.INFO; appends differences to `why`. */
 enum bus_stream_fit bus_stream_compare(struct str info, const struct bus_names *names,
                                        enum bus_stream stream, int64_t replicas, struct buf *why);
-/* For how many milliseconds the stream keeps a message, by what STREAM.INFO or STREAM.CREATE
- * answers. Of a bucket of leases: how long one lasts, for all hosts. */
+/* Milliseconds for which the stream keeps a message, from the reply to STREAM.INFO or
+ * STREAM.CREATE. For a bucket of leases: the lease time of all hosts. */
 int64_t bus_stream_read_max_age(struct str info);
 
 #endif

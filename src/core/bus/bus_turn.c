@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns when a batch is complete, and what is sent next of a turn. */
+ * Decides when a batch is complete, and which message of a turn is sent next. */
 #include "core/bus/bus_turn.h"
 
 #include <stdio.h>
@@ -14,14 +14,14 @@
 #include "core/bus/bus_line.h"
 
 #define BATCH_BYTES ((size_t)64 << 10)
-#define GAP_MIN_MS 2 /* from one batch to the next, unless an event is urgent */
+#define GAP_MIN_MS 2 /* interval between batches without urgent events */
 #define GAP_MAX_MS 20
-#define GAP_STEP 500 /* batches by which it grows by 1 ms */
+#define GAP_STEP 500 /* number of batches after which the interval grows by 1 ms */
 #define RETRY_MS 1000
 
 static void bus_turn_chain_go_on(struct bus_turn_chain *c);
 
-/* ---- the batch that gathers ---- */
+/* ---- collecting a batch ---- */
 
 static bool bus_turn_ends_batch(const struct event *ev)
 {
@@ -37,7 +37,7 @@ static void bus_turn_take_event(struct bus_turn *t, const struct turnlog_item *i
     t->is_urgent |= bus_turn_ends_batch(shared_event_get(item->shared));
 }
 
-/* A batch never reaches over events that are lost: its `after` tells who reads it of them. */
+/* A batch never spans lost events, because its `after` shows readers the gap. */
 static void bus_turn_take_gap(struct bus_turn *t, const struct turnlog_item *item)
 {
     t->taken = item->to;
@@ -73,7 +73,7 @@ static void bus_turn_gather(struct bus_turn *t)
     t->is_over |= step == TURNLOG_OVER;
 }
 
-/* The body of a message follows. */
+/* The body of the message follows. */
 static void bus_turn_chain_begin(struct bus_turn_chain *c)
 {
     c->from = bus_link_next_origin(c->turn->publisher->link);
@@ -101,7 +101,7 @@ int64_t bus_turn_compute_gap_ms(uint64_t batches)
     return gap_ms < GAP_MAX_MS ? (int64_t)gap_ms : GAP_MAX_MS;
 }
 
-/* What comes after a pause is not kept waiting; what comes fast gathers. */
+/* After a pause, events are sent at once; in fast streams they are collected. */
 static int64_t bus_turn_get_wait_ms(const struct bus_turn *t)
 {
     const int64_t gap_ms = bus_turn_compute_gap_ms(t->batches);
@@ -109,7 +109,7 @@ static int64_t bus_turn_get_wait_ms(const struct bus_turn *t)
     return !t->flushed_ms || due_ms <= now_ms ? 0 : due_ms - now_ms;
 }
 
-/* Sends the batch when it is complete, or has waited for as long as one may. */
+/* Sends the batch if it is complete, or has reached its maximum age. */
 static void bus_turn_collect(struct bus_turn *t)
 {
     if (t->events.is_pending)
@@ -147,7 +147,7 @@ static void bus_turn_follow(struct bus_turn *t)
 
 /* ---- the state ---- */
 
-/* What is told of the turn must not be ahead of its events, which may yet be refused. */
+/* The published state must not run ahead of the events, which the servers may still refuse. */
 static void bus_turn_write_state(struct bus_turn *t, const struct turnlog_turn *now)
 {
     struct bus_publisher *const p = t->publisher;
@@ -166,7 +166,7 @@ static void bus_turn_collect_state(struct bus_turn *t)
 {
     if (!t->is_dirty || t->state.is_pending)
         return;
-    if (t->publisher->runs) { /* its state is told by the host that it runs for */
+    if (t->publisher->runs) { /* the gateway publishes the state of the turn */
         t->is_dirty = false;
         return;
     }
@@ -184,7 +184,7 @@ void bus_turn_note_state(struct bus_turn *t, const struct turnlog_turn *now)
     bus_turn_go_on(t);
 }
 
-/* ---- sending one message of a chain ---- */
+/* ---- sending a message of a chain ---- */
 
 static void bus_turn_fence(struct bus_turn *t)
 {
@@ -217,7 +217,7 @@ static void bus_turn_on_stored(struct bus_turn_chain *c)
     bus_turn_go_on(t);
 }
 
-/* An earlier life of this host has stored events up to `last`: these come behind them. */
+/* This host has stored events up to `last` before its restart: continues behind them. */
 static void bus_turn_adopt(struct bus_turn *t, uint64_t last)
 {
     t->shift = last;
@@ -285,14 +285,15 @@ static void bus_turn_chain_on_published(void *ctx, enum nats_client_result resul
     bus_turn_chain_take_step(c, bus_chain_on_answer(&c->chain, answer, ack.sequence));
 }
 
-/* The message that the subject ends with. */
+/* The last message of the subject. */
 static void bus_turn_chain_compare(struct bus_turn_chain *c, const struct nats_client_message *m)
 {
     struct bus_origin from;
     struct bus_batch batch = {0};
     struct str lines;
     const bool is_message = bus_origin_read(m->data, &from) == 0;
-    if (m->status == 404 || !is_message) { /* turncast has not written what it cannot read */
+    if (m->status == 404 || !is_message) { /* not written by turncast, because it cannot be
+                                            * parsed */
         const enum bus_chain_step step = m->status == 404
                                              ? bus_chain_on_read(&c->chain, NULL, 0)
                                              : bus_chain_on_read(&c->chain, &from, m->sequence);
@@ -349,7 +350,7 @@ static void bus_turn_chain_on_retry(void *arg)
     bus_turn_go_on(c->turn);
 }
 
-/* ---- its life ---- */
+/* ---- create and free ---- */
 
 void bus_turn_go_on(struct bus_turn *t)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * One turn that is published: the batch that gathers, the one on its way, and the state. Loop
- * thread only. */
+ * A published turn: the batch being collected, the batch in flight, and the state. Loop thread
+ * only. */
 #ifndef CORE_BUS_BUS_TURN_H
 #define CORE_BUS_BUS_TURN_H
 
@@ -14,12 +14,12 @@ struct bus_turn_chain {
     struct bus_turn *turn;
     enum bus_stream stream;
     struct bus_chain chain;
-    struct buf body;        /* of the message that is to be stored; its origin is the chain's */
-    struct bus_origin from; /* of that message */
-    bool is_pending;        /* there is one */
-    int64_t since_ms;       /* for so long; monotonic */
-    int64_t asked_us;       /* when it was sent last; monotonic */
-    bool is_asked;          /* an answer of the servers is awaited */
+    struct buf body;        /* message to be stored; the chain holds its origin */
+    struct bus_origin from; /* length of that message */
+    bool is_pending;        /* there is a message */
+    int64_t since_ms;       /* waiting since; monotonic */
+    int64_t asked_us;       /* time of the last attempt; monotonic */
+    bool is_asked;          /* a reply of the servers is pending */
     struct loop_timer *retry;
 };
 
@@ -27,24 +27,27 @@ struct bus_turn {
     TAILQ_ENTRY(bus_turn) next;
     struct bus_publisher *publisher;
     char id[65];
-    struct turnlog_follower *follower; /* NULL: none has begun, or all is stored */
+    struct turnlog_follower *follower; /* NULL: not started, or everything is stored */
     struct bus_turn_chain events, state;
-    /* The batch that gathers. */
+    /* The batch being collected. */
     struct buf lines;
-    uint64_t after, last; /* seq as published: of the batch before, of its own last event */
-    uint64_t skipped;     /* behind it, events up to this one are not in the log any more; or 0 */
+    uint64_t after, last; /* published seq: of the last event of the previous batch; of its own last
+                           * event */
+    uint64_t skipped;     /* events after the batch, up to this one, were dropped from the log;
+                           * or 0 */
     struct loop_timer *flush;
-    int64_t flushed_ms; /* when the batch before was complete; monotonic */
-    uint64_t batches;   /* that were complete */
-    bool is_urgent;     /* it has an event that is not kept waiting */
-    bool is_timed;      /* flush is set */
-    bool is_late;       /* it has waited for as long as a batch may */
-    /* Events by the seq that they have in the turn log. */
+    int64_t flushed_ms; /* when the previous batch was complete; monotonic */
+    uint64_t batches;   /* number of completed batches */
+    bool is_urgent;     /* it contains an urgent event */
+    bool is_timed;      /* bus_flush was called */
+    bool is_late;       /* it has reached the maximum age */
+    /* Events by their seq in the turn log. */
     uint64_t taken, sent, stored;
-    uint64_t shift; /* published minus logged: what an earlier life of this host has stored */
+    uint64_t shift; /* published minus logged seq: events that this host stored before its
+                     * restart */
     uint64_t gate;  /* the pending state is published when this event is stored */
-    bool is_dirty;  /* the state has changed since it was written */
-    bool is_over;   /* no more events come */
+    bool is_dirty;  /* the state has changed since it was encoded */
+    bool is_over;   /* the turn log has no further events */
     bool is_fenced;
 };
 
@@ -53,24 +56,24 @@ TAILQ_HEAD(bus_turn_list, bus_turn);
 struct bus_publisher {
     struct bus_link *link;
     struct turnlog *log;
-    const struct bus_publisher_runs *runs; /* NULL: the turns are the host's own */
+    const struct bus_publisher_runs *runs; /* NULL: turns of this host */
     bus_append_requests *requests;
     void *ctx;
-    struct bus_turn_list turns; /* the oldest first */
+    struct bus_turn_list turns; /* oldest first */
     size_t n;
     struct turnlog_watcher *watcher;
 };
 
 struct bus_turn *bus_turn_new(struct bus_publisher *p, const char *id);
 void bus_turn_free(struct bus_turn *t);
-/* The turn has changed in the log. From its start on, its events are followed. */
+/* The turn has changed in the log. Follows its events once it has started. */
 void bus_turn_note_state(struct bus_turn *t, const struct turnlog_turn *now);
-/* Publishes what can be. */
+/* Publishes as much as possible. */
 void bus_turn_go_on(struct bus_turn *t);
-/* The time from one batch to the next when events come fast. It grows with the batches of the turn,
- * of which the servers keep a limited number. */
+/* Interval between batches during fast output. It grows with the number of batches, of which the
+ * servers keep a limited number per turn. */
 int64_t bus_turn_compute_gap_ms(uint64_t batches);
-/* All there is to publish of it is stored, or it is fenced. */
+/* Whether everything is stored, or the turn is fenced. */
 bool bus_turn_is_settled(const struct bus_turn *t);
 
 #endif

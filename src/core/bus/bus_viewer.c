@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns what is known of other hosts' turns, and the turns that are followed. */
+ * Owns the states of other hosts' turns, and the list of followed turns. */
 #include "core/bus/bus_viewer.h"
 
 #include <stdlib.h>
@@ -21,12 +21,12 @@ struct bus_viewer {
     struct bus_link *link;
     struct nats_client_subscription *states;
     LIST_HEAD(, bus_viewer_turn) turns;
-    uint64_t position; /* of the states that are read one after the other; 0: they have been */
+    uint64_t position; /* sequence while stored states are read one by one; 0: all are read */
     bool is_asked;
     struct loop_timer *retry;
 };
 
-/* ---- what turns are ---- */
+/* ---- states of turns ---- */
 
 static struct bus_viewer_turn *bus_viewer_find(const struct bus_viewer *v, const char *id)
 {
@@ -37,7 +37,7 @@ static struct bus_viewer_turn *bus_viewer_find(const struct bus_viewer *v, const
     return NULL;
 }
 
-/* What is over may lack its last events here, or has none. */
+/* An ended turn may lack its last events here, or have none. */
 static void bus_viewer_put(struct bus_viewer *v, const struct turnlog_turn *t, uint64_t sequence)
 {
     turnlog_put_remote(v->link->turnlog, t, sequence);
@@ -78,7 +78,7 @@ static void bus_viewer_on_read(void *ctx, enum nats_client_result result,
     }
 }
 
-/* What was published before this host listened. */
+/* Reads states that were published before this host subscribed. */
 static void bus_viewer_read_on(struct bus_viewer *v)
 {
     CLEANUP_BUF struct buf subject = {0};
@@ -94,7 +94,7 @@ static void bus_viewer_on_retry(void *arg)
     bus_viewer_read_on(arg);
 }
 
-/* ---- turns that are followed ---- */
+/* ---- followed turns ---- */
 
 static void bus_viewer_remove(struct bus_viewer_turn *t)
 {
@@ -123,7 +123,7 @@ static void bus_viewer_on_unwanted(void *ctx, const char *id)
         bus_viewer_remove(t);
 }
 
-/* ---- its life ---- */
+/* ---- create and free ---- */
 
 struct bus_viewer *bus_viewer_new(struct bus_link *link)
 {
@@ -157,8 +157,7 @@ void bus_viewer_resume(struct bus_viewer *v, bool has_missed)
 {
     struct bus_viewer_turn *t;
     if (has_missed) {
-        turnlog_restart_remote_order(
-            v->link->turnlog); /* the servers may have lost what they had */
+        turnlog_restart_remote_order(v->link->turnlog); /* the servers may have lost their data */
         v->position = 1;
     }
     bus_viewer_read_on(v);
