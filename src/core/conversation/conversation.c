@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the messages that wait, and how they become one prompt. */
+ * Owns queued messages, and joins them to one prompt. */
 #include "core/conversation/conversation.h"
 
 #include <stdlib.h>
@@ -12,8 +12,8 @@
 #include "core/conversation/prompt.h"
 #include "core/conversation/turn_scheduler.h"
 
-#define BURST_MAX 10                 /* times the silence that would end it */
-#define PROMPT_MAX ((size_t)4 << 20) /* of messages that are joined */
+#define BURST_MAX 10                 /* a burst lasts at most this multiple of its pause */
+#define PROMPT_MAX ((size_t)4 << 20) /* limit of joined messages */
 
 static void conversation_on_calm(void *arg)
 {
@@ -38,11 +38,11 @@ struct conversation *conversation_new(struct loop *loop, const char *source, con
     return c;
 }
 
-/* Several messages, until it is known of each what has become of it. */
+/* Withdrawal of several messages, until the fate of each is known. */
 struct taking_back {
     size_t awaited;
     struct taken_back counts;
-    conversation_taken_back *done; /* NULL: nobody is to be told any more */
+    conversation_taken_back *done; /* NULL: the caller no longer waits for the result */
     void *ctx;
 };
 
@@ -194,7 +194,7 @@ struct conversation_message *conversation_find(const struct conversation *c, con
     return m;
 }
 
-/* Out of those that wait, of which it is one. */
+/* Removes the message from the queue. */
 static struct conversation_message *conversation_take(struct conversation *c,
                                                       struct conversation_message *m)
 {
@@ -233,7 +233,7 @@ bool conversation_take_back(struct conversation *c, const char *id, conversation
     return held;
 }
 
-/* It is part of the turn that runs, and has no outcome of its own. */
+/* Completes a message that is part of the running turn and has no outcome. */
 static void conversation_merge(struct conversation *c, struct conversation_message *m)
 {
     ASSERT(c->job);
@@ -245,7 +245,7 @@ static void conversation_merge(struct conversation *c, struct conversation_messa
     free_message(m);
 }
 
-/* What the agent has refused or dropped waits, unless somebody has taken it back. */
+/* A message that the agent has refused or dropped is queued, unless it was withdrawn. */
 static bool conversation_on_settled(void *ctx, const char *id, enum dialect_settled how)
 {
     struct conversation *const c = ctx;
@@ -261,7 +261,7 @@ static bool conversation_on_settled(void *ctx, const char *id, enum dialect_sett
     return how == DIALECT_TAKEN;
 }
 
-/* What was to be taken back and cannot be asked for any more. False: nothing was. */
+/* Withdraws messages that the agent can no longer be asked about. False: there were none. */
 static bool drop_unsettled(struct conversation *c)
 {
     bool dropped = false;
@@ -275,7 +275,7 @@ static bool drop_unsettled(struct conversation *c)
     return dropped;
 }
 
-/* The process that begins has none of the messages. */
+/* The new process has none of the messages. */
 static void conversation_on_lost(void *ctx)
 {
     struct conversation *const c = ctx;
@@ -284,7 +284,7 @@ static void conversation_on_lost(void *ctx)
         m->given = false;
 }
 
-/* It has to be transcribed, which is done for a turn of its own. */
+/* A message with a sound file needs a separate turn, in which it is transcribed. */
 static bool conversation_has_sounds(const struct conversation *c,
                                     const struct conversation_message *m)
 {
@@ -294,8 +294,8 @@ static bool conversation_has_sounds(const struct conversation *c,
     return dir;
 }
 
-/* Messages that were given to the agent stay in their order: none goes ahead of one that waits. One
- * that names an instance which is not told of the turn has to have a turn that it is told of. */
+/* Messages given to the agent keep their order: none overtakes a queued one. A message that names
+ * an instance outside of the turn needs a separate turn that this instance receives. */
 bool conversation_steer(struct conversation *c, struct conversation_message *newest)
 {
     if (!c->job || newest->alone || (c->first != newest && !c->first->given) ||
@@ -308,8 +308,8 @@ bool conversation_steer(struct conversation *c, struct conversation_message *new
     return how != DIALECT_REFUSED;
 }
 
-/* Joins what waits to the head's prompt, as far as it goes, and the instances that it names to the
- * head's; the others' ids go to `merged`, whose they are to `askers`. */
+/* Joins the prompts and named instances of queued messages to those of the first one, as far as
+ * limits permit; appends the ids of the others to `merged`, and their users to `askers`. */
 static size_t conversation_join(struct conversation *c, bool given, struct buf *prompt,
                                 struct buf *instances, char **merged, char **askers)
 {

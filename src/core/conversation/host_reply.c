@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * Owns which sentences make a reply. */
+ * Composes the sentences of replies. */
 #include "core/conversation/host_reply.h"
 
 #include "base/bytes/utf8.h"
 #include "text/sentence/texts.h"
 
-#define LINE_MAX ((size_t)80) /* bytes of a waiting message that /queue shows */
-#define LINES_MAX 10          /* messages that it shows */
+#define LINE_MAX ((size_t)80) /* bytes of a queued message that /queue shows */
+#define LINES_MAX 10          /* messages that /queue shows */
 
 void host_reply_queued(struct buf *out, const struct conversation *c, bool restarts)
 {
@@ -23,14 +23,14 @@ void host_reply_unlocked(struct buf *out, const struct conversation *c, bool awa
                  TEXT_VALUES(TEXT_INT("n", c->n_waiting)));
 }
 
-/* The commands are named as they can be written everywhere: some services keep a message that
- * begins with a slash to themselves. */
+/* Names commands in a form that works everywhere: some services intercept messages that begin with
+ * a slash. */
 void host_reply_full(struct buf *out, int64_t limit)
 {
     texts_append(out, TEXT_QUEUE_FULL, TEXT_VALUES(TEXT_INT("limit", limit)));
 }
 
-/* A blank in front of a sentence that is not the first. */
+/* Adds a blank before a sentence unless it is the first. */
 static void host_reply_separate(struct buf *out)
 {
     if (out->len && out->p[out->len - 1] != '\n')

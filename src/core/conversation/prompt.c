@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the form in which quote and files stand beside a message. */
+ * Formats quotes and files of a message. */
 #include "core/conversation/prompt.h"
 
 static void separate(struct buf *out)
@@ -19,7 +19,7 @@ static void add_quote(struct buf *out, const char *quote)
     }
 }
 
-/* A name is of the person: it stays within its line. */
+/* A file name comes from a person, so it is kept on one line. */
 static void prompt_add_name(struct buf *out, const char *name)
 {
     for (; *name; name++)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
- * What an agent gets of a person's message, in plain text:
+ * Formats a person's message as a prompt, in plain text:
  *
- *     > what it answers to, line by line
+ *     > the quoted message, line by line
  *
  *     the message
  *
- *     [file: /path/where/it/lies (as it was called)]
+ *     [file: /path/of/the/file (original name)]
  *
- * The parts, and messages that are joined, have an empty line between them. Pure. */
+ * An empty line separates the parts, and joined messages. Pure. */
 #ifndef CORE_CONVERSATION_PROMPT_H
 #define CORE_CONVERSATION_PROMPT_H
 
@@ -15,9 +15,9 @@
 
 #include "base/bytes/buf.h"
 
-/* Appends a message whose text is `text` (what is left of the inbound's own). */
+/* Appends a message whose text is `text` (the rest of the inbound's own text). */
 void prompt_append_message(struct buf *out, const struct tc_inbound *in, struct str text);
-/* Appends a prompt behind those that are there. */
+/* Appends another prompt. */
 void prompt_append_prompt(struct buf *out, struct str prompt);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the order in which disk, agent and instances learn of a turn. */
+ * Orders the steps of a turn: disk, agent and instances. */
 #include "core/conversation/turn_job.h"
 
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 
 /* --- the end ---------------------------------------------------------------------------------- */
 
-/* What came behind the outcome, as the usage of some agents does, was not kept with it. */
+/* Stores usage that arrived after the outcome, as some agents report it. */
 static void keep_result(const struct turn_job *j)
 {
     const struct turn_result *const r = j->turn ? turn_get_result(j->turn) : NULL;
@@ -24,7 +24,7 @@ static void keep_result(const struct turn_job *j)
         turn_record_result_again(j->spec.journal, j->spec.id, r, j->spec.prompt.p, j->cancelled);
 }
 
-/* What the agent reported behind the outcome. */
+/* Usage reported after the outcome. */
 static void count_late_usage(struct turn_job *j)
 {
     const struct turn_result *const r = j->turn ? turn_get_result(j->turn) : NULL;
@@ -33,7 +33,7 @@ static void count_late_usage(struct turn_job *j)
         journal_async_add_spent(j->spec.journal, j->spec.id, &more);
 }
 
-/* What chats can ask for later. */
+/* Stores data for later commands in chats. */
 static void keep_history(const struct turn_job *j)
 {
     const struct turn_job_spec *const s = &j->spec;
@@ -62,7 +62,7 @@ static void turn_job_keep_session(struct turn_job *j)
     const char *const id = turn_session_id(j->turn);
     const char *const session = conf_agent_session_name(j->spec.agent);
     if (j->fenced)
-        return; /* whoever has the conversation now goes on with a session of its own */
+        return; /* the new holder of the conversation continues with its own session */
     if (!j->forget && turn_spent(j->turn))
         session_store_keep_spent(j->spec.sessions, session, j->spec.conversation,
                                  turn_spent(j->turn));
@@ -73,7 +73,7 @@ static void turn_job_keep_session(struct turn_job *j)
 static void turn_job_on_ended(void *ctx, bool spawn_failed)
 {
     struct turn_job *const j = ctx;
-    (void)spawn_failed; /* it has been told as the turn's error */
+    (void)spawn_failed; /* the turn's error reports it */
     ASSERT(j->executor && !j->gone);
     executor_free(j->executor);
     j->executor = NULL;
@@ -168,7 +168,7 @@ enum language turn_job_language(const struct turn_job_spec *s)
     return i ? i->chat.language : LANGUAGE_EN;
 }
 
-/* Whoever is no instance has come over HTTP. */
+/* Sources that are not instances are HTTP clients. */
 static const char *turn_job_source_of(const struct turn_job_spec *s)
 {
     return conf_instance_find(s->conf, s->submitter) ? s->submitter : CONF_PLACE_HTTP;
@@ -188,7 +188,7 @@ static void turn_job_on_settled(void *ctx, const char *id, enum dialect_settled 
         turn_emit_notice(j->turn, "info", "steered", texts_get(TEXT_STEERED));
 }
 
-/* Behind an answer that may have work open behind it. */
+/* Whether background work may be open after the answer. */
 static bool may_stay(void *ctx)
 {
     const struct turn_job *const j = ctx;
@@ -303,8 +303,8 @@ static void on_clear(void *ctx)
         turn_job_run(j);
 }
 
-/* With the process that waits for the conversation, or else, when none of it and of its session is
- * left, with a new one. */
+/* Uses the waiting process of the conversation; otherwise starts a new one when no old process of
+ * conversation or session is left. */
 static void turn_job_run_here(struct turn_job *j)
 {
     const struct turn_job_spec *const s = &j->spec;
@@ -378,7 +378,7 @@ void turn_job_on_visibility(void *ctx, struct visibility v)
     turn_job_on_answer(j);
 }
 
-/* What could not be noted as begun is run all the same: its message was accepted. */
+/* A turn whose start cannot be journaled runs all the same, because its message was accepted. */
 static void on_begun(void *ctx, enum journal_status status, const char *text)
 {
     struct turn_job *const j = ctx;
@@ -411,7 +411,7 @@ static struct turn_job_spec copy_spec(struct arena *a, const struct turn_job_spe
     return copy;
 }
 
-/* The agent is at work already, in the session that its process has. */
+/* The agent is working already, in the session of its process. */
 static void begin_of_agent(struct turn_job *j)
 {
     const struct turn_job_spec *const s = &j->spec;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * One turn of a conversation from the journaled message to the journaled outcome: looks up
- * session and visibility, starts the executor, records the outcome before anybody is told, saves
- * the session. Loop thread only. */
+ * One turn of a conversation, from the journaled message to the journaled outcome: looks up session
+ * and visibility, starts the executor, journals the outcome before delivering it, saves the
+ * session. Loop thread only. */
 #ifndef CORE_CONVERSATION_TURN_JOB_H
 #define CORE_CONVERSATION_TURN_JOB_H
 
@@ -17,45 +17,45 @@
 
 struct turn_job;
 
-/* The lock of its conversation. */
+/* Lock of the conversation. */
 struct turn_job_lock {
-    int64_t fence;    /* of session_store_save */
-    int64_t until_ms; /* as of executor_set_lease */
-    bool refused;     /* it could not be had: the turn ends as the error store_unavailable */
+    int64_t fence;    /* see session_store_save */
+    int64_t until_ms; /* see executor_set_lease */
+    bool refused;     /* not acquired: the turn ends with the error store_unavailable */
 };
 
-/* What becomes of messages of turn_job_steer; with the ctx of `over`. */
+/* Fate of messages of turn_job_steer; with the ctx of `over`. */
 struct turn_job_steering {
-    /* True: it is part of the turn, and had waited for that. */
+    /* True: it is part of the turn, and had been waiting for that. */
     bool (*settled)(void *ctx, const char *id, enum dialect_settled how);
-    /* No process has the messages any more that were given to one. */
+    /* The process that had been given messages is gone; the new one has none of them. */
     void (*lost)(void *ctx);
 };
 
-/* Other hosts, which may run it. */
+/* Other hosts that may run the turn. */
 struct turn_job_away {
-    struct work *work; /* what they run for this one; or NULL */
-    bool has_slot;     /* the agent may run here, as far as agents.*.slots says */
-    bool again;        /* an earlier life of this host has chosen another one for it … */
-    bool is_stored;    /* … and has stored it, so it may have been begun */
+    struct work *work; /* the host for the turn; or NULL */
+    bool has_slot;     /* agents.*.slots permits running the agent here */
+    bool again;        /* this host has chosen another host before its restart … */
+    bool is_stored;    /* … and stored the turn, so it may have been started */
 };
 
-/* Ids of waiting turns that go into this one. */
+/* Ids of queued turns that are merged into this one. */
 struct turn_job_merged {
     const char *const *ids;
     size_t n;
 };
 
-/* All borrowed for turn_job_start, but for what it runs in. */
+/* All borrowed for turn_job_start, except the objects in which it runs. */
 struct turn_job_spec {
     struct loop *loop;
     struct journal_async *journal;
     struct dispatch *dispatch;
-    const struct conf *conf; /* of the agent: it is kept */
+    const struct conf *conf; /* configuration of the agent; holds a reference */
     const struct conf_agent *agent;
     struct visibility_cache *switches;
     struct session_store *sessions;
-    struct session_history *history; /* with usage: of conversations of people; else NULL */
+    struct session_history *history; /* with `usage`: for conversations of people; otherwise NULL */
     struct usage_log *usage;
     struct budgets *budgets; /* or NULL */
     struct request_registry *requests;
@@ -63,57 +63,58 @@ struct turn_job_spec {
     const char *id, *conversation;
     const char *submitter;
     const char *route, *owner; /* or NULL; owner: the API client */
-    const char *instances;     /* that its message named (conf_scope_turn), or NULL */
-    const char *user;          /* who began it in the chats of the submitter; or NULL */
-    const char *const *askers; /* whose messages it answers; NULL: one is not known */
+    const char *instances;     /* named instances (conf_scope_turn), or NULL */
+    const char *user;          /* who started it in the chats of the submitter; or NULL */
+    const char *const *askers; /* authors of the answered messages; NULL: one is unknown */
     size_t n_askers;
     struct str prompt;
     struct turn_job_lock lock;
-    bool follows;      /* what the agent does behind its answer may be turns of their own */
-    bool by_agent;     /* the agent has begun it by itself: no message, no session to find */
-    bool keeps_result; /* an API client may ask for it later */
-    bool has_message;  /* the process that waits has been given the prompt already */
+    bool follows;      /* results of background work may be separate turns */
+    bool by_agent;     /* the agent has started it by itself: no message, no session lookup */
+    bool keeps_result; /* an API client may ask for the outcome later */
+    bool has_message;  /* the waiting process has received the prompt already */
     struct turn_job_steering steering;
     struct turn_job_away away;
     struct turn_job_merged merged;
 };
 
-/* `over` is called once, from the loop, never from within this call: nothing of it runs any more,
- * and all has been told. Then turn_job_free. */
+/* `over` is called once, from the loop, never from within this call: no part of the turn runs any
+ * more, and everything is delivered. Then call turn_job_free. */
 struct turn_job *turn_job_start(const struct turn_job_spec *spec, void (*over)(void *ctx),
                                 void *ctx);
-/* The directory of the submitter's files, owned, when the prompt has sounds that its instance has
- * transcribed by *command, before the agent is given them; else NULL. */
+/* Directory of the submitter's files, owned, if the prompt has sound files that the instance's
+ * *command transcribes before the agent gets them; otherwise NULL. */
 char *turn_job_find_transcriber(const struct conf *conf, const char *submitter, struct str prompt,
                                 char *const **command);
-/* Offers the agent a message for the turn that runs: its id, and who wrote it (or NULL). */
+/* Offers the agent a message for the running turn: its id, and its author (or NULL). */
 enum dialect_steer turn_job_steer(struct turn_job *j, const char *id, const char *user,
                                   struct str text);
-/* Asks the agent to drop such a message; `settled` tells whether it did. False: it cannot be asked,
- * which is so of j NULL. */
+/* Asks the agent to drop such a message; `settled` reports the result. False: it cannot be asked,
+ * or j is NULL. */
 bool turn_job_withdraw(struct turn_job *j, const char *id);
-/* Asks for its end: the first call interrupts the agent, the second kills it. */
+/* Cancels: the first call interrupts the agent, the second kills it. */
 void turn_job_cancel(struct turn_job *j);
-/* The host goes down: the same, told as host_shutdown. Nothing if another host runs it. */
+/* The host shuts down: the same with the error host_shutdown. No effect if another host runs the
+ * turn. */
 void turn_job_cancel_for_exit(struct turn_job *j);
-/* Another host runs it, and the next life of this one can go on with it. */
+/* Whether another host runs the turn, and this host can continue with it after a restart. */
 bool turn_job_is_away(const struct turn_job *j);
-/* The lock of its conversation was lost: the agent is killed, and its session is not kept. */
+/* The lock of the conversation was lost: kills the agent, and does not store its session. */
 void turn_job_fence(struct turn_job *j);
-/* As executor_set_lease. */
+/* See executor_set_lease. */
 void turn_job_set_lease(struct turn_job *j, int64_t until_ms);
-/* Its session is not kept. */
+/* Does not store its session. */
 void turn_job_discard_session(struct turn_job *j);
 const char *turn_job_id(const struct turn_job *j);
-/* Since it began. */
+/* Milliseconds since its start. */
 int64_t turn_job_elapsed_ms(const struct turn_job *j);
-/* Calls of tools so far; *last: the name of the newest, or NULL. Borrowed. */
+/* Number of tool calls so far; *last: name of the newest, or NULL. Borrowed. */
 unsigned turn_job_tool_count(const struct turn_job *j, const char **last);
-/* It has answered, or failed; only its end is awaited. */
+/* Whether it has an outcome, and only its end is missing. */
 bool turn_job_has_outcome(const struct turn_job *j);
-/* Of the agent; "" while it is not known. Borrowed. */
+/* Session of the agent; "" while unknown. Borrowed. */
 const char *turn_job_session(const struct turn_job *j);
-/* Not before `over`, unless the journal has been closed. */
+/* Call it after `over`, or after the journal was closed. */
 void turn_job_free(struct turn_job *j);
 
 #endif

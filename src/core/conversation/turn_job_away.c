@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * A turn that another host runs: what that host gets, and how the executor drives it. */
+ * A turn that another host runs: the data for that host, and the executor's settings. */
 #include "base/sys/clock.h"
 #include "core/conversation/turn_job_internal.h"
 #include "core/turn/turn_record.h"
@@ -47,8 +47,8 @@ static void *turn_job_start_away(void *ctx, const char *session_id,
                           events, events_ctx);
 }
 
-/* That host keeps the times and tries again; this one waits for it for longer than it takes to end
- * the agent. */
+/* The other host enforces timeouts and retries; this host waits longer, by the time that ending an
+ * agent takes. */
 void turn_job_go_away(struct turn_job *j)
 {
     const struct conf_agent *const agent = j->spec.agent;
@@ -72,7 +72,7 @@ bool turn_job_is_away(const struct turn_job *j)
     return j->is_away && j->executor && !turn_job_has_outcome(j);
 }
 
-/* The journal has it as running. */
+/* The journal has the turn as running. */
 void turn_job_begin_again(struct turn_job *j)
 {
     const struct turn_job_spec *const s = &j->spec;

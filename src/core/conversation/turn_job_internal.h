@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * One turn between its files: turn_job.c (disk, agent, outcome), turn_job_refuse.c (turns that end
- * without an agent), turn_job_transcribe.c (files of sounds), turn_job_away.c (other hosts). */
+ * Internal interface of the files of a turn: turn_job.c (disk, agent, outcome), turn_job_refuse.c
+ * (turns that end without an agent), turn_job_transcribe.c (sound files), turn_job_away.c (other
+ * hosts). */
 #ifndef CORE_CONVERSATION_TURN_JOB_INTERNAL_H
 #define CORE_CONVERSATION_TURN_JOB_INTERNAL_H
 
@@ -10,39 +11,39 @@
 #include "core/conversation/turn_job.h"
 
 struct turn_job {
-    struct turn_job_spec spec; /* its strings are the arena's */
+    struct turn_job_spec spec; /* its strings are in the arena */
     struct arena arena;
     void (*over)(void *ctx);
     void *ctx;
-    unsigned awaited;             /* answers that it needs before it can run */
-    struct visibility visibility; /* until its end: what changes meanwhile is for the next */
-    struct buf session;           /* that it resumes */
-    struct buf spent;             /* what that had spent before; or empty */
-    struct turn *turn;            /* NULL: it has not begun */
+    unsigned awaited;             /* pending lookups before it can run */
+    struct visibility visibility; /* fixed until its end; changes apply to the next turn */
+    struct buf session;           /* session that it resumes */
+    struct buf spent;             /* totals of that session; or empty */
+    struct turn *turn;            /* NULL: not started */
     struct executor *executor;
-    struct transcription *transcription; /* NULL: no file of the prompt is being transcribed */
+    struct transcription *transcription; /* NULL: no transcription is running */
     struct request_turn *requests;
-    unsigned cancels, shutdowns;   /* asked for before it ran */
-    struct agent_process *process; /* that has waited for it, until it runs; or NULL */
-    struct buf unread;             /* what that has printed */
-    const char *seen;              /* to whom it is told, a name a line; or NULL */
+    unsigned cancels, shutdowns;   /* cancelled before it ran */
+    struct agent_process *process; /* a waiting process for it, until it runs; or NULL */
+    struct buf unread;             /* unread output of that process */
+    const char *seen;              /* instances that receive the turn, one name per line; or NULL */
     bool is_away;                  /* another host runs it */
-    struct conf_agent away;        /* then: the agent, as it is for the executor */
+    struct conf_agent away;        /* then: how the executor runs the agent */
     struct agent_place place;
     bool forget;
-    bool cancelled;    /* somebody asked for its end */
-    bool fenced;       /* its conversation is another host's now */
-    size_t usage_kept; /* bytes of the usage that was kept with the outcome */
-    bool gone;         /* nothing of the agent runs any more */
+    bool cancelled;    /* a cancellation was requested */
+    bool fenced;       /* another host has the conversation now */
+    size_t usage_kept; /* length of the usage stored with the outcome */
+    bool gone;         /* no process of the agent is left */
     struct turn_spending spending;
 };
 
 /* turn_job.c */
 enum language turn_job_language(const struct turn_job_spec *s);
 void turn_job_open_turn(struct turn_job *j);
-/* Calls `over` when nothing of it is left. */
+/* Calls `over` when everything is complete. */
 void turn_job_look_for_end(struct turn_job *j);
-/* One of the answers is there that it needs before it can run. */
+/* One of the pending lookups is complete. */
 void turn_job_on_answer(struct turn_job *j);
 
 void turn_job_on_visibility(void *job, struct visibility v);
@@ -50,17 +51,17 @@ void turn_job_on_session(void *job, const char *id);
 
 /* turn_job_away.c */
 bool turn_job_may_go_away(const struct turn_job_spec *s);
-/* Before it runs: another host is to run it. */
+/* Before it runs: whether another host is to run it. */
 void turn_job_go_away(struct turn_job *j);
-/* Another host is to run it since an earlier life of this one. */
+/* Whether another host was chosen before a restart. */
 void turn_job_begin_again(struct turn_job *j);
 const struct dialect *turn_job_away_dialect(void);
 
 /* turn_job_refuse.c; true: the turn ends without an agent */
 bool turn_job_refuse(struct turn_job *j);          /* a budget is used up */
-bool turn_job_refuse_unlocked(struct turn_job *j); /* its conversation is not this host's */
+bool turn_job_refuse_unlocked(struct turn_job *j); /* another host has the conversation */
 
-/* turn_job_transcribe.c: if it has to be done, its end is one of those answers */
+/* turn_job_transcribe.c: a necessary transcription counts as a pending lookup */
 void turn_job_transcribe(struct turn_job *j);
 
 #endif

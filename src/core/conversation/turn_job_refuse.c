@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns why a turn ends before its agent has begun. */
+ * Ends a turn before its agent has started. */
 #include "core/budget/budget_text.h"
 #include "core/conversation/turn_job_internal.h"
 #include "text/sentence/texts.h"
@@ -14,8 +14,8 @@ static void turn_job_end_unstarted(struct turn_job *j, const char *code, const c
     turn_job_look_for_end(j);
 }
 
-/* A budget was used up while the message waited: its turn ends without an agent. What an agent has
- * begun or been given already goes on. */
+/* A budget was used up while the message was queued: the turn ends without an agent. Turns that the
+ * agent has started, or whose message it has, continue. */
 bool turn_job_refuse(struct turn_job *j)
 {
     const struct turn_job_spec *const s = &j->spec;

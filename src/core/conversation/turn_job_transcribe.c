@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the way of a prompt with files of sounds to its text. */
+ * Transcribes sound files of a prompt. */
 #include <stdlib.h>
 
 #include "base/alloc.h"
@@ -27,7 +27,7 @@ static void turn_job_on_transcribed(void *ctx, struct str prompt)
     turn_job_on_answer(j);
 }
 
-/* The prompt on the disk keeps the files: another host begins again. */
+/* The journaled prompt keeps the files, so another attempt transcribes them again. */
 void turn_job_transcribe(struct turn_job *j)
 {
     const struct turn_job_spec *const s = &j->spec;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the way of a message to its turn: the disk, the order, the limits. */
+ * Admits messages: writes them to disk, orders them, and enforces limits. */
 #include "core/conversation/turn_scheduler.h"
 
 #include <search.h>
@@ -17,7 +17,7 @@
 #include "core/conversation/user_limits.h"
 #include "text/sentence/texts.h"
 
-/* ---- finding ---- */
+/* ---- lookup ---- */
 
 static int turn_scheduler_compare_keys(const void *a, const void *b)
 {
@@ -77,7 +77,7 @@ struct conversation *conversations_find_or_make(struct turn_scheduler *cs,
     return c;
 }
 
-/* Out of those that were ready, if it is among them. */
+/* Removes it from the list of ready conversations, if it is there. */
 static void forget_ready(struct turn_scheduler *cs, struct conversation *c)
 {
     if (c->listed)
@@ -110,7 +110,7 @@ static bool turn_scheduler_has_room(const struct turn_scheduler *cs, const char 
            user_limits_count(cs->user_limits, source, user) < (size_t)cs->limits->per_user;
 }
 
-/* Takes whichever has waited longest of those that may begin. */
+/* Starts the conversation that has waited longest among those that may start. */
 static struct conversation *take_next(struct turn_scheduler *cs)
 {
     struct conversation *next;
@@ -148,7 +148,7 @@ void conversations_turn_over(void *ctx)
         warm_pool_end(cs->warm, c->key, "it did not report whether it used a message");
     ASSERT(cs->running > 0);
     cs->running--;
-    warm_pool_tell_again(cs->warm, c->key); /* what began while the turn ended */
+    warm_pool_tell_again(cs->warm, c->key); /* a turn that started while the previous one ended */
     c->unlocked = false;
     conversations_unlock(cs, c->key);
     if (c->n_waiting && !c->bursts)
@@ -216,7 +216,7 @@ void conversations_begin_now(struct turn_scheduler *cs, struct conversation *c)
 {
     conversations_make_ready(cs, c);
     conversations_pump(cs);
-    conversations_unlock(cs, c->key); /* there was no room for it */
+    conversations_unlock(cs, c->key); /* the agent's limit was reached */
 }
 
 static void turn_scheduler_on_calm(void *ctx, struct conversation *c)
@@ -226,9 +226,9 @@ static void turn_scheduler_on_calm(void *ctx, struct conversation *c)
 
 /* ---- messages ---- */
 
-/* A message on its way to the disk. Its strings are the arena's. */
+/* A message that is being written to disk. Its strings are in the arena. */
 struct turn_scheduler_admission {
-    TAILQ_ENTRY(turn_scheduler_admission) next; /* of those that wait for a lock's answer */
+    TAILQ_ENTRY(turn_scheduler_admission) next; /* in the list of those that wait for a lock */
     struct arena arena;
     struct turn_scheduler *all;
     struct turn_scheduler_message message;
@@ -244,7 +244,7 @@ void conversations_note_waiting(const struct turn_scheduler *cs, const struct tu
         turnlog_add_waiting(cs->spec.turnlog, spec);
 }
 
-/* For the moment between an answer and the end of its turn nobody has to be told to wait. */
+/* Between an answer and the end of its turn, no reply about waiting is needed. */
 static bool turn_scheduler_is_busy(const struct conversation *c)
 {
     return c->job && (!turn_job_has_outcome(c->job) || c->n_waiting > 1);
@@ -261,7 +261,7 @@ static enum tc_accepted turn_scheduler_find_place(struct turn_scheduler *cs, str
     }
     if (turn_scheduler_is_busy(c) && how == CONF_INTERRUPT && c->n_waiting == 1 && !m->alone) {
         texts_append(text, TEXT_INTERRUPTING, NULL);
-        turn_job_cancel(c->job); /* what waits already has done that, too */
+        turn_job_cancel(c->job); /* queued messages have already caused that */
         return TC_INTERRUPT;
     }
     const bool begins = !turn_scheduler_is_busy(c) && !conversations_is_held(cs, c) &&
@@ -307,9 +307,9 @@ static const struct conversations_result ending = {.accepted = TC_NOT_KEPT,
 
 _Static_assert(JOURNAL_MAX_PROMPT == (size_t)1 << 20, "the limit in TEXT_TOO_LONG");
 
-/* Answers for a message that is not on disk. `turn`: of a message that is known already. If the
- * disk is full or the message too long, the person gets a reply, and the service does not deliver
- * the message again. */
+/* Completes a message that is not on disk. `turn`: of a message that is known already. If the disk
+ * is full or the message too long, the person gets a reply, and the service shall not deliver the
+ * message again. */
 static void answer_unkept(const struct turn_scheduler_admission *a, enum journal_status status,
                           const char *turn)
 {
@@ -362,7 +362,7 @@ void conversations_admit_deferred(struct turn_scheduler *cs, const char *key)
     }
 }
 
-/* Its sender is told whether it begins or waits, which the lock decides. */
+/* The reply depends on the lock: the message starts a turn, or waits. */
 static bool turn_scheduler_defers(struct turn_scheduler *cs,
                                   const struct turn_scheduler_admission *a)
 {
@@ -438,7 +438,7 @@ static void turn_scheduler_on_session(void *ctx, const char *session)
     turn_scheduler_admit(a);
 }
 
-/* Behind another message there will be a session. */
+/* The first queued message will create the session. */
 static void choose_prompt(struct turn_scheduler_admission *a, bool follows)
 {
     const struct turn_scheduler_message *const m = &a->message;
@@ -489,7 +489,7 @@ void turn_scheduler_submit(struct turn_scheduler *cs, const struct turn_schedule
     choose_prompt(a, c->job || ahead);
 }
 
-/* ---- begin and end ---- */
+/* ---- create and free ---- */
 
 struct turn_scheduler *turn_scheduler_new(const struct turn_scheduler_spec *spec)
 {

@@ -30,123 +30,127 @@ struct turn_scheduler_spec {
     struct dispatch *dispatch;
     struct turnlog *turnlog; /* or NULL */
     struct request_registry *requests;
-    struct turn_locks *locks; /* or NULL: the conversations are this host's alone */
+    struct turn_locks *locks; /* or NULL: only this host has conversations */
     struct work *work;        /* or NULL; see turn_scheduler_set_work */
 };
 
-/* Other hosts run turns from now on; before the first turn. */
+/* Enables running turns on other hosts; call it before the first turn. */
 void turn_scheduler_set_work(struct turn_scheduler *cs, struct work *work);
-/* After the drain: turns that other hosts run are left until the next start of this one; their
- * recipients are told nothing more before that. */
+/* After the drain: leaves turns that other hosts run until the next start of this host; their
+ * recipients receive nothing more before that. */
 void turn_scheduler_leave_away(struct turn_scheduler *cs);
 struct turn_scheduler *turn_scheduler_new(const struct turn_scheduler_spec *spec);
-/* When they are drained, or the settings worker is freed and the journal closed. NULL is fine. */
+/* Call it when drained, or when the settings worker is freed and the journal closed. NULL is
+ * allowed. */
 void turn_scheduler_free(struct turn_scheduler *cs);
 
-/* A message of somebody who may. Borrowed for the call; what may be NULL is said. */
+/* A message of a permitted person. Borrowed for the call; members that may be NULL say so. */
 struct turn_scheduler_message {
-    const char *key;    /* of its conversation */
-    const char *source; /* where it comes from: an instance, or CONVERSATIONS_HTTP… */
+    const char *key;    /* key of its conversation */
+    const char *source; /* its source: an instance, or CONVERSATIONS_HTTP… */
     const struct conf_agent *agent;
     const char *chat, *user, *route; /* or NULL */
-    const char *owner; /* the API client, or NULL; of DETACHED the route, which outlives the host */
-    const char *instances; /* that are told of its turn, too (conf_scope_turn), or NULL */
-    const char *id, *also; /* its own in that source: what is known is not taken; or NULL */
-    const char *turn;      /* the id its turn shall have (36 characters), or NULL */
+    const char *owner;     /* the API client, or NULL; for DETACHED the route, which survives a
+                            * restart */
+    const char *instances; /* further instances that receive its turn (conf_scope_turn), or NULL */
+    const char *id, *also; /* its id in that source, by which duplicates are refused; or NULL */
+    const char *turn;      /* id for its turn (36 characters), or NULL */
     struct str prompt;
-    struct str
-        first; /* instead of it while the agent has no session of the conversation; or none */
-    enum language language; /* of the replies to its sender */
-    bool alone;             /* a turn of its own: neither joined with others nor waiting for them */
-    bool throwaway;         /* the conversation ends with it: the session is not kept */
-    bool follows;           /* its sender is told of turns that the agent begins by itself */
+    struct str first; /* prompt to use if the agent has no session of the conversation; or none */
+    enum language language; /* of replies to its sender */
+    bool alone;             /* needs a separate turn: neither joined with others nor delayed by a
+                             * burst */
+    bool throwaway;         /* the conversation ends with the turn: the session is not stored */
+    bool follows;           /* its sender receives turns that the agent starts by itself */
 };
-/* Sources that are no instance. What waits of DETACHED is run by the next host. The clients of the
- * others stay connected for the answer and are gone with the host: what waits of them is removed
- * when the host begins to end, and may be sent again to the next one. */
+/* Sources other than instances. Queued messages of DETACHED are run after a restart. Clients of the
+ * others stay connected and are lost with the host: their queued messages are removed when the host
+ * begins to shut down, and may be sent again after the restart. */
 #define TURN_SCHEDULER_DETACHED "http"
 #define CONVERSATIONS_CHAT "openai"
 #define CONVERSATIONS_AG_UI "ag-ui"
 bool turn_scheduler_is_attached(const char *source);
-bool turn_scheduler_is_api(const char *source); /* one of these */
+bool turn_scheduler_is_api(const char *source); /* one of these sources */
 
-/* Why a message was not taken. */
+/* Why a message was not accepted. */
 enum conversations_refusal {
-    CONVERSATIONS_NOT_REFUSED, /* it was, or it is known already */
+    CONVERSATIONS_NOT_REFUSED, /* accepted, or known already */
     CONVERSATIONS_QUEUE_FULL,
     CONVERSATIONS_TOO_LONG,
     CONVERSATIONS_DISK_FULL,
-    CONVERSATIONS_NOT_KEPT, /* the journal cannot be written; it is logged why */
-    CONVERSATIONS_NO_AGENT, /* gone since it was looked up */
+    CONVERSATIONS_NOT_KEPT, /* the journal cannot be written; the reason was logged */
+    CONVERSATIONS_NO_AGENT, /* the agent or instance was removed since it was looked up */
     CONVERSATIONS_BUDGET,   /* a budget of today is used up */
-    CONVERSATIONS_ENDING,   /* the host ends, and the source is attached */
+    CONVERSATIONS_ENDING,   /* the host shuts down, and the source is attached */
 };
 /* Valid for the call. */
 struct conversations_result {
     enum tc_accepted accepted;
     enum conversations_refusal refusal;
-    const char
-        *turn; /* the one the message is part of: TC_ACCEPTED, TC_QUEUED, TC_KNOWN; else NULL */
+    const char *turn; /* turn of which the message is part: TC_ACCEPTED, TC_QUEUED, TC_KNOWN;
+                       * otherwise NULL */
     const char *text; /* for people, or NULL */
-    int64_t retry_s;  /* of CONVERSATIONS_BUDGET: until the next day */
+    int64_t retry_s;  /* with CONVERSATIONS_BUDGET: seconds until the next day */
 };
-/* Once, at once or later. */
+/* Called once, at once or later. */
 typedef void conversations_done(void *ctx, const struct conversations_result *answer);
 void turn_scheduler_submit(struct turn_scheduler *cs, const struct turn_scheduler_message *m,
                            conversations_done *done, void *ctx);
 
-/* NULL: nothing waits or runs in it. */
+/* NULL: it has no queued message and no turn. */
 struct conversation *turn_scheduler_find(const struct turn_scheduler *cs, const char *key);
-/* The one in which this turn runs, or waits first. */
+/* The conversation in which this turn runs, or is queued first. */
 struct conversation *turn_scheduler_find_turn(const struct turn_scheduler *cs, const char *turn);
-/* Takes back what waits, for a turn that ends; returns how many messages. The conversation may be
- * gone then. */
+/* Withdraws queued messages of a turn that ends; returns their number. May free the
+ * conversation. */
 size_t turn_scheduler_drop_waiting(struct turn_scheduler *cs, struct conversation *c);
-/* Takes back what waits while the turn goes on; the agent may have taken some of it already. `done`
- * is called once, at once or later. The conversation may be gone then. */
+/* Withdraws queued messages while the turn continues; the agent may have taken some of them. `done`
+ * is called once, at once or later. May free the conversation. */
 void turn_scheduler_take_back(struct turn_scheduler *cs, struct conversation *c,
                               conversation_taken_back *done, void *ctx);
-/* The turn of this id, and no other, is ended if it runs, and taken back if it waits; false:
- * neither. One that the agent was given is cancelled when the agent has dropped it; if that has
- * taken it, it is merged into the turn that runs. */
+/* Cancels exactly the turn of this id if it runs, and withdraws it if it is queued; false: neither.
+ * A message that the agent was given is cancelled when the agent has dropped it; if the agent has
+ * taken it, it is merged into the running turn. */
 bool turn_scheduler_cancel_turn(struct turn_scheduler *cs, const char *turn);
 
-/* A message that waited when an earlier host ended. False: who sent it is not there any more. */
+/* Restores a message that was queued before a restart. False: its sender no longer exists. */
 bool turn_scheduler_restore(struct turn_scheduler *cs, const struct journal_turn *t);
-/* A turn that another host runs, or is about to, as the journal has it (turn_record_is_elsewhere):
- * goes on with it where it is, before what waits in its conversation. False: nobody here can. */
+/* Continues a turn that another host runs, or is about to run, according to the journal
+ * (turn_record_is_elsewhere), before the queued messages of its conversation. False: it cannot be
+ * continued here. */
 bool turn_scheduler_resume(struct turn_scheduler *cs, const struct journal_turn *t);
-/* The API client that a turn of an earlier host belongs to, or NULL. */
+/* The API client that owns a turn from before a restart, or NULL. */
 const char *turn_scheduler_owner(const struct journal_turn *t);
-/* The configuration of what begins from now on, which lives as long as it is the one. Messages that
- * wait for an instance or an agent that is gone are dropped. Before the old one is given back. */
+/* Sets the configuration for turns that start from now on, which must live until it is replaced.
+ * Drops queued messages for removed instances or agents. Call it before the old configuration is
+ * released. */
 void turn_scheduler_set_conf(struct turn_scheduler *cs, const struct conf *conf);
-/* What begins in that conversation from now on is of this agent, which is the configuration's; a
- * process that waits for its next message ends. */
+/* Sets the agent of the conversation for turns that start from now on; ends a process that waits
+ * for the next message. The agent is borrowed from the configuration. */
 void turn_scheduler_rebind(struct turn_scheduler *cs, const char *key,
                            const struct conf_agent *agent);
-/* Until turn_scheduler_start_restored, no turn begins; messages are admitted and wait. */
+/* Until turn_scheduler_start_restored, messages are admitted and queued, but no turn starts. */
 void turn_scheduler_hold(struct turn_scheduler *cs);
-/* Begins what was restored, and what has waited. */
+/* Starts restored turns and queued messages. */
 void turn_scheduler_start_restored(struct turn_scheduler *cs);
 
-/* No turn begins that this host would run, until the contrary is said; what comes waits. */
+/* Pauses or resumes turns on this host; messages are queued. */
 void turn_scheduler_set_aside(struct turn_scheduler *cs, bool is_aside);
-/* No turn begins any more: what comes or waits stays on disk for the next host, unless its source
- * is attached; then it is removed, and what comes is refused (CONVERSATIONS_ENDING). `drained` is
- * called, from the loop, when no turn runs; those that still do after the configured time are
- * ended. Again: they are ended now, and once more: killed. */
+/* Starts no more turns: queued and new messages stay on disk for the next start, but those of
+ * attached sources are removed or refused (CONVERSATIONS_ENDING). `drained` is called, from the
+ * loop, when no turn runs; turns still running after the configured time are cancelled. Second
+ * call: cancels them now; third call: kills them. */
 void turn_scheduler_drain(struct turn_scheduler *cs, void (*drained)(void *ctx), void *ctx);
 
-/* Ends what works in the background of a conversation; false: nothing did. */
+/* Ends background work of a conversation; false: there was none. */
 bool turn_scheduler_stop_background(struct turn_scheduler *cs, const char *key);
-/* The next message begins another session: the process that waits for one ends. */
+/* The next message starts a new session: ends the waiting process. */
 void turn_scheduler_forget_process(struct turn_scheduler *cs, const char *key);
-/* Agents that wait for a message, or work in the background. */
+/* Number of agents that wait for a message, or work in the background. */
 size_t turn_scheduler_warm(const struct turn_scheduler *cs);
-/* Turns of that agent that run on this host. */
+/* Number of turns of that agent on this host. */
 size_t turn_scheduler_count_agent(const struct turn_scheduler *cs, const char *agent);
-/* Turns that run, and those of them that no other host runs. */
+/* Number of running turns; and of those that no other host runs. */
 size_t turn_scheduler_count_running(const struct turn_scheduler *cs);
 size_t turn_scheduler_count_here(const struct turn_scheduler *cs);
 

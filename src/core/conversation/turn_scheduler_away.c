@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Turns that other hosts run, among those of the scheduler. */
+ * Scheduling of turns that other hosts run. */
 #include <string.h>
 
 #include "core/conversation/turn_scheduler_internal.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * Messages that come while a budget of today is used up. */
+ * Refuses messages while a budget of today is used up. */
 #include "core/budget/budget_text.h"
 #include "core/conversation/turn_scheduler_internal.h"
 
-/* A name that a client of an API gives is nobody's. */
+/* A name given by a client of an API does not identify a person. */
 const char *conversations_person(struct arena *arena, const struct turn_scheduler_message *m)
 {
     return m->user && !turn_scheduler_is_api(m->source)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * Owns what another configuration changes for messages that wait. */
+ * Applies a new configuration to queued messages. */
 #include "base/plural.h"
 #include "base/sys/log.h"
 #include "core/conversation/turn_scheduler_internal.h"
 
-/* NULL: what waits in it is of an instance or an agent that is not there any more. */
+/* NULL: the instance or the agent of its messages no longer exists. */
 static const struct conf_agent *agent_now(const struct turn_scheduler *cs,
                                           const struct conversation *c, const struct conf *before)
 {

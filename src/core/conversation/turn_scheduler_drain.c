@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the end of a host: what still runs, and what waits for the next one. */
+ * Shutdown of the scheduler: running turns, and messages for the next start. */
 #include "core/conversation/turn_scheduler_internal.h"
 
 static void end_all(void *arg)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * All conversations between their files: turn_scheduler.c (messages and their turns),
+ * Internal interface of the scheduler's files: turn_scheduler.c (messages and their turns),
  * turn_scheduler_lock.c (locks shared with other hosts), turn_scheduler_warm.c (agents without a
- * turn), turn_scheduler_withdraw.c (messages that are taken back), turn_scheduler_drain.c (the end
- * of the host), turn_scheduler_conf.c (another configuration),
- * turn_scheduler_restore.c (what an earlier life has left), turn_scheduler_away.c (other hosts). */
+ * turn), turn_scheduler_withdraw.c (withdrawn messages), turn_scheduler_drain.c (shutdown),
+ * turn_scheduler_conf.c (a new configuration), turn_scheduler_restore.c (recovery after a restart),
+ * turn_scheduler_away.c (other hosts). */
 #ifndef CORE_CONVERSATION_TURN_SCHEDULER_INTERNAL_H
 #define CORE_CONVERSATION_TURN_SCHEDULER_INTERNAL_H
 
@@ -14,65 +14,68 @@ struct turn_scheduler {
     struct turn_scheduler_spec spec;
     const struct conf_conversations *limits;
     LIST_HEAD(, conversation) list;
-    void *by_key;                          /* a tree of search.h: all of them */
-    TAILQ_HEAD(, conversation) ready_list; /* who became ready first; some are not any more */
-    TAILQ_HEAD(, turn_scheduler_admission) deferred; /* on disk; wait for the answer of a lock */
-    struct user_limits *user_limits;                 /* whose turns run */
+    void *by_key; /* tree of search.h with all conversations */
+    TAILQ_HEAD(, conversation)
+    ready_list; /* in the order of readiness; some may no longer be
+                 * ready */
+    TAILQ_HEAD(, turn_scheduler_admission) deferred; /* messages on disk that wait for a lock */
+    struct user_limits *user_limits;                 /* users with running turns */
     struct warm *warm;                               /* agents without a turn */
     size_t running;
-    uint64_t ready; /* numbers given so far */
+    uint64_t ready; /* last assigned number */
     size_t admitting;
-    bool holds; /* no turn begins yet */
+    bool holds; /* no turn may start yet */
     bool draining;
     bool is_aside;
     struct loop_timer *drain;
-    void (*drained)(void *ctx); /* NULL: it has been called, or nobody asked */
+    void (*drained)(void *ctx); /* NULL: already called, or not set */
     void *ctx;
 };
 
 /* turn_scheduler.c */
 struct conversation *conversations_find_or_make(struct turn_scheduler *cs,
                                                 const struct turn_scheduler_message *m);
-/* Where a turn runs: the parts of the host. */
+/* The parts of the host with which a turn runs. */
 struct turn_job_spec conversations_place(const struct turn_scheduler *cs);
-/* For clients, a turn is there although it does not run yet. */
+/* Shows the queued turn to clients. */
 void conversations_note_waiting(const struct turn_scheduler *cs, const struct turnlog_spec *spec);
-/* The `over` of a conversation's job. */
+/* `over` of a conversation's job. */
 void conversations_turn_over(void *conversation);
-/* Begins what may begin. */
+/* Starts turns that may start. */
 void conversations_pump(struct turn_scheduler *cs);
-/* What waits in the conversation begins as soon as there is room. */
+/* The conversation's queued messages may start as soon as limits permit. */
 void conversations_begin_now(struct turn_scheduler *cs, struct conversation *c);
 void conversations_look_for_drained(struct turn_scheduler *cs);
-/* Frees it when nothing waits or runs in it. */
+/* Frees the conversation if it has no queued message and no turn. */
 void conversations_drop_if_idle(struct turn_scheduler *cs, struct conversation *c);
 
-/* Answers what waits for the lock of that conversation. */
+/* Replies to messages that wait for the lock of that conversation. */
 void conversations_admit_deferred(struct turn_scheduler *cs, const char *key);
 
 /* turn_scheduler_lock.c */
 void conversations_open_locks(struct turn_scheduler *cs);
-/* Asks for the lock, unless this host has it: then the turn may begin. */
+/* Requests the lock, unless this host has it; the turn may start when it is held. */
 bool conversations_lock(struct turn_scheduler *cs, const struct conversation *c);
-/* It has been asked for. */
+/* Whether the lock was requested. */
 bool conversations_waits_for_lock(const struct turn_scheduler *cs, const struct conversation *c);
 void conversations_add_lock(const struct turn_scheduler *cs, const struct conversation *c,
                             struct turn_job_spec *spec);
-/* Drops the lock if it is held and no agent of the conversation is at work. */
+/* Releases the lock if it is held and no agent of the conversation works. */
 void conversations_unlock(struct turn_scheduler *cs, const char *key);
-/* The same, also if it is asked for: nothing waits in the conversation any more. */
+/* The same, and also withdraws a request: the conversation has no queued messages. */
 void conversations_give_up_lock(struct turn_scheduler *cs, const char *key);
 
-/* It may begin, behind those that may already. */
+/* The conversation is ready, behind those that are ready already. */
 void conversations_make_ready(struct turn_scheduler *cs, struct conversation *c);
 
-/* turn_scheduler_away.c: turns that other hosts run and that go on without this one. */
+/* turn_scheduler_away.c: number of turns that other hosts run and that continue without this
+ * host. */
 size_t conversations_count_away(const struct turn_scheduler *cs);
-/* This host runs no turns now, and no other one can run that conversation's. */
+/* Whether this host runs no turns now, and no other host can run that conversation's. */
 bool conversations_is_held(const struct turn_scheduler *cs, const struct conversation *c);
 
 /* turn_scheduler_budget.c */
-/* journal_turn.person of whoever wrote it, in the arena; or NULL. */
+/* journal_turn.person of the message's author, in the arena; or NULL. */
 const char *conversations_person(struct arena *arena, const struct turn_scheduler_message *m);
 /* True: a budget of today is used up, and `done` was called. */
 bool conversations_refuse_over_budget(const struct turn_scheduler *cs,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Owns when this host wants the lock of a conversation (core/lock/turn_lock.h): from the message
- * that can begin a turn on, until no agent of the conversation is at work. */
+ * Requests and releases the lock of a conversation (core/lock/turn_lock.h): held from the message
+ * that can start a turn until no agent of the conversation works. */
 #include "core/conversation/turn_scheduler_internal.h"
 
 bool conversations_lock(struct turn_scheduler *cs, const struct conversation *c)
@@ -26,7 +26,7 @@ void conversations_add_lock(const struct turn_scheduler *cs, const struct conver
     };
 }
 
-/* An agent of it is at work here. */
+/* Whether an agent of the conversation works here. */
 static bool conversations_is_at_work(const struct turn_scheduler *cs, const char *key)
 {
     const struct conversation *const c = turn_scheduler_find(cs, key);
@@ -48,7 +48,7 @@ void conversations_unlock(struct turn_scheduler *cs, const char *key)
         conversations_give_up_lock(cs, key);
 }
 
-/* What the process knows of the session may be old. */
+/* The process may have an outdated state of the session. */
 static void conversations_on_held(struct turn_scheduler *cs, const char *key)
 {
     if (turn_lock_has_moved(cs->spec.locks, key))

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * Owns what becomes of messages and turns that an earlier life of the host has left. */
+ * Recovers messages and turns after a restart. */
 #include <string.h>
 
 #include "core/conversation/turn_scheduler_internal.h"
 #include "core/turn/turn_record.h"
 #include "core/turnlog/turnlog.h"
 
-/* The agent of the conversation may be another by now. NULL: nobody answers there any more. */
+/* The agent of the conversation may have changed. NULL: no agent answers there any more. */
 static const struct conf_agent *turn_scheduler_find_agent(const struct turn_scheduler *cs,
                                                           const struct journal_turn *t)
 {
@@ -17,7 +17,7 @@ static const struct conf_agent *turn_scheduler_find_agent(const struct turn_sche
     return inst ? bindings_find_agent(cs->spec.bindings, conf, inst, t->conv) : NULL;
 }
 
-/* A journal of schema 4 has the owner of a detached turn as its route only. */
+/* A journal of schema 4 has the owner of a detached turn only as its route. */
 const char *turn_scheduler_owner(const struct journal_turn *t)
 {
     const bool detached = strcmp(t->source, TURN_SCHEDULER_DETACHED) == 0;
@@ -40,7 +40,8 @@ static bool turn_scheduler_put_back(struct turn_scheduler *cs, const struct jour
     m->alone = detached || again;
     m->again = again;
     m->is_stored = again && turn_record_is_stored_elsewhere(t);
-    m->follows = !detached; /* what its client wanted is not on disk: one answer is safe */
+    m->follows = !detached; /* the client's preference is not on disk; a single answer is the safe
+                             * choice */
     conversations_note_waiting(cs, &(struct turnlog_spec){.id = t->id,
                                                           .agent = agent->name,
                                                           .conversation = t->conv,

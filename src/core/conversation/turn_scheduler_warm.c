@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * Owns what becomes of agents that wait or work without a turn: the turns that they begin by
- * themselves, and their end. */
+ * Agents that wait or work without a turn: turns that they start by themselves, and their end. */
 #include "base/sys/uuid.h"
 #include "core/conversation/turn_scheduler_internal.h"
 
-/* In its conversation, on the route of the last message. While a turn runs or begins there, that
- * one takes the process, and with it what the agent has to say; so does the turn of a message that
- * the agent was given while it worked. */
+/* Starts the turn in the agent's conversation, on the route of the last message. If another turn
+ * runs or starts there, that turn takes the process and its output; so does the turn of a message
+ * that the agent was given while it worked. */
 static void on_begins(void *ctx, const struct warm_place *place, const struct conf_agent *agent)
 {
     struct turn_scheduler *const cs = ctx;
@@ -14,7 +13,7 @@ static void on_begins(void *ctx, const struct warm_place *place, const struct co
     if (lock == TURN_LOCK_ELSEWHERE || lock == TURN_LOCK_AWAY)
         warm_pool_end(cs->warm, place->conversation, "another host has the conversation");
     if (lock != TURN_LOCK_HELD)
-        return; /* it is told again when the lock has been taken */
+        return; /* reported again when the lock is held */
     struct conversation *const c =
         conversations_find_or_make(cs, &(struct turn_scheduler_message){.key = place->conversation,
                                                                         .source = place->source,

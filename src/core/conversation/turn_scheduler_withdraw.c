@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * Owns how messages that wait are taken back: at once, or, where the agent has been given them,
- * when it has dropped them. */
+ * Withdraws queued messages: at once, or, if the agent was given them, when it has dropped them. */
 #include "core/conversation/turn_scheduler_internal.h"
 
-/* A process that waits or is about to would answer what it was given all the same. */
+/* A waiting process would answer a message that it was given, so the process must end. */
 static void end_holder(struct turn_scheduler *cs, const char *key, bool held)
 {
     if (held)
@@ -28,7 +27,7 @@ void turn_scheduler_take_back(struct turn_scheduler *cs, struct conversation *c,
 
 static void turn_scheduler_withdraw_ignore(void *ctx, const struct taken_back *t)
 {
-    (void)ctx, (void)t; /* the turn itself tells what has become of it */
+    (void)ctx, (void)t; /* the turn itself reports the result */
 }
 
 bool turn_scheduler_cancel_turn(struct turn_scheduler *cs, const char *turn)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the persons whose turns run, each for as long as it has one. */
+ * Owns the users with running turns. */
 #include "core/conversation/user_limits.h"
 
 #include <search.h>
@@ -39,7 +39,7 @@ static void free_person(void *person)
     free(person);
 }
 
-/* With its strings behind it. */
+/* Allocates it with its strings behind it. */
 static struct user_limits_entry *user_limits_make(const char *source, const char *name)
 {
     const size_t of_source = strlen(source) + 1, of_name = strlen(name) + 1;

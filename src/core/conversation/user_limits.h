@@ -8,8 +8,8 @@
 struct user_limits;
 
 struct user_limits *user_limits_new(void);
-void user_limits_free(struct user_limits *p); /* NULL is fine */
-/* A person is known to a source by a name; of NULL nothing is counted. */
+void user_limits_free(struct user_limits *p); /* NULL is allowed */
+/* Persons are identified by source and name; a NULL name is not counted. */
 void user_limits_acquire(struct user_limits *p, const char *source, const char *name);
 void user_limits_release(struct user_limits *p, const char *source, const char *name);
 size_t user_limits_count(const struct user_limits *p, const char *source, const char *name);
