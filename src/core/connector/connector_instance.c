@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns an instance's life in the host, and its post. */
+ * Life cycle of an instance in the host, and its outbox. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,13 +22,13 @@ static const char *connector_instance_text_of(struct connector_instance *r,
                                               const struct conf_option *pairs)
 {
     const struct conf_option *const pair = conf_option_find(pairs, row->key);
-    /* An error is reported by the caller that starts the instance. */
+    /* The caller that starts the instance reports the error. */
     if (pair)
         return pair->value ? plugin_options_resolve_secrets(row, pair, &r->arena, NULL) : NULL;
     return row->dflt;
 }
 
-/* Elements NAME=VALUE of a list, as options LIST.NAME, behind the others. */
+/* Adds elements NAME=VALUE of a list as options LIST.NAME, after the others. */
 static struct conf_option *connector_instance_add_elements(struct arena *a,
                                                            const struct conf_option *all, size_t *n,
                                                            const char *key, const char *text)
@@ -78,7 +78,7 @@ static const char *connector_instance_find_text(const struct connector_instance 
     return NULL;
 }
 
-/* A list is no text for a request: its elements are. */
+/* A list cannot be put into a request as a whole, only its elements. */
 const char *connector_find_option(void *instance, const char *name)
 {
     const struct connector_instance *const r = instance;
@@ -104,7 +104,7 @@ bool connector_options_equal(struct connector_instance *r, const struct tc_optio
     return same;
 }
 
-/* ---- several hosts ---- */
+/* ---- leadership ---- */
 
 bool connector_instance_is_led(const struct connector_services *services,
                                const struct conf_instance *spec, const struct loaded_plugin *loaded)
@@ -116,7 +116,7 @@ bool connector_instance_is_led(const struct connector_services *services,
     return loaded->plugin.rates || (spec->grants && !shipped_plugin_is_local_plugin(loaded));
 }
 
-/* Its lease may have expired without a timer having noticed. */
+/* The lease may have expired before a timer has noticed. */
 bool connector_may_act(void *instance)
 {
     const struct connector_instance *const r = instance;
@@ -141,7 +141,8 @@ bool connector_instance_is_silent(const struct connector_instance *r)
 
 /* ---- the outbox ---- */
 
-/* Who does not deliver has dealt with the outcome when it has seen the turn to its end. */
+/* Completes the outcome for an instance without TC_DELIVERS when it has processed the turn to its
+ * end. */
 static void settle_outcome(struct connector_instance *r, const char *turn)
 {
     if (!r->delivers && r->services.journal)
@@ -182,7 +183,7 @@ static void connector_instance_on_secret(void *ctx, const char *name, const char
         outbox_set_secret(r->outbox, name, value);
 }
 
-#define STORED_KEY "stored:" /* NAME:KEY */
+#define STORED_KEY "stored:" /* Key of a stored text: NAME:KEY */
 
 static void connector_instance_on_stored(void *ctx, enum journal_status status, const char *text)
 {
@@ -192,7 +193,8 @@ static void connector_instance_on_stored(void *ctx, enum journal_status status, 
         log_write(LOG_ERR, "host", "instance %s: cannot write what it stored to the journal", name);
 }
 
-/* Without a journal it lives as long as the channel, which keeps a copy for its next life. */
+/* Without a journal, stored texts live as long as the channel, which keeps a copy across restarts
+ * of the process. */
 static void connector_instance_on_store(void *ctx, const char *key, const char *text)
 {
     const struct connector_instance *const r = ctx;
@@ -220,7 +222,7 @@ static void on_change(void *ctx)
         r->changed(r->changed_ctx);
 }
 
-/* NULL: there is no place for it. */
+/* NULL: the file has no valid place. */
 static char *make_dir(const struct connector_instance *r)
 {
     struct tc_err err = {0};
@@ -254,7 +256,7 @@ static struct outbox *make_outbox(struct connector_instance *r, const struct tc_
                                : NULL;
 }
 
-/* ---- its life ---- */
+/* ---- create and free ---- */
 
 static bool has_process(const struct conf_instance *spec, const struct loaded_plugin *loaded)
 {
@@ -371,7 +373,7 @@ static void connector_instance_load_stored(struct connector_instance *r)
                   r->name);
 }
 
-/* Only now has an earlier one of that name said the last it remembers and stored. */
+/* Waits until an earlier instance of that name has stored its last texts. */
 void connector_instance_launch(struct connector_instance *r)
 {
     ASSERT(!r->resumed);
@@ -446,7 +448,7 @@ void connector_resume_deliveries(struct connector_instance *r)
     if (r->is_silent)
         return;
     if (r->services.journal) {
-        /* A restart or reload may have ended its previous process during a request. */
+        /* After a restart or reload, a request of the previous process may have been in flight. */
         journal_async_take_over(r->services.journal, r->name, NULL, NULL);
         redelivery_load(r, 0, NULL);
     }
@@ -460,7 +462,7 @@ void connector_resume_deliveries(struct connector_instance *r)
 void connector_deliver_row(struct connector_instance *r, int64_t seq)
 {
     if (!r->resumed || r->is_silent)
-        return; /* it is found when it runs */
+        return; /* added later, while it runs */
     redelivery_load(r, seq, NULL);
     if (r->outbox)
         outbox_adopt_row(r->outbox, seq);
@@ -470,7 +472,7 @@ void connector_deliver_row(struct connector_instance *r, int64_t seq)
 void connector_deliver_outcome(struct connector_instance *r, const char *turn)
 {
     if (!r->resumed || r->is_silent)
-        return; /* it is found when it runs */
+        return; /* added later, while it runs */
     redelivery_load(r, 0, turn);
     redelivery_start(r);
 }

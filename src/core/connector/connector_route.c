@@ -10,12 +10,12 @@
 
 struct connector_route {
     struct connector_route *next;
-    char *path; /* whole */
+    char *path; /* limit of a whole request */
 };
 
-/* What the service gets when the instance does not answer: it is asked to come again. */
+/* Response of the host if the instance does not answer: the service shall retry. */
 #define UNAVAILABLE 503
-#define LATER_MS 25000 /* for an answer that the instance has promised */
+#define LATER_MS 25000 /* deadline of a response that the instance has promised */
 
 static void connector_route_on_answered(void *arg, const struct tc_answer *answer)
 {
@@ -80,7 +80,7 @@ static bool has_route(const struct connector_instance *r, const char *whole)
     return route;
 }
 
-/* An instance that begins again asks for it again. */
+/* A restarted instance registers its routes again. */
 void connector_route_add(void *instance, const char *path)
 {
     struct connector_instance *const r = instance;

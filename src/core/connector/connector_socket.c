@@ -13,7 +13,7 @@
 
 struct connector_socket {
     struct connector_socket *next;
-    struct connector_instance *instance; /* NULL: it has ended */
+    struct connector_instance *instance; /* NULL: the instance has ended */
     int64_t number;
     struct websocket_conn *conn;
 };
@@ -60,7 +60,7 @@ static void on_event(void *arg, enum websocket_event event, struct str text)
         forget_socket(s);
 }
 
-/* URL and headers with options and secrets in place, in the arena. -1 with err. */
+/* URL and headers with options and secrets inserted, in the arena. -1 with err. */
 static int fill_socket_spec(struct connector_instance *r, struct arena *arena,
                             const struct tc_socket *spec, struct websocket_spec *to,
                             struct tc_err *err)
@@ -136,7 +136,7 @@ void connector_sockets_fini(struct connector_instance *r)
 {
     for (struct connector_socket *s = r->sockets, *next; s; s = next) {
         next = s->next;
-        s->instance = NULL; /* it is freed with its last event */
+        s->instance = NULL; /* freed with its last event */
         websocket_close(s->conn);
     }
     r->sockets = NULL;

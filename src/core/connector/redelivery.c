@@ -14,20 +14,20 @@
 
 struct redelivery {
     struct redelivery *next;
-    struct connector_instance *instance; /* NULL: it has ended */
+    struct connector_instance *instance; /* NULL: the instance has ended */
     int64_t seq;
     char *turn;
-    struct buf line; /* the outcome */
-    void *handle;    /* NULL: it is not open */
-    bool begun;      /* the journal has been asked */
+    struct buf line; /* outcome of the turn */
+    void *handle;    /* NULL: not open */
+    bool begun;      /* the journal was queried */
 };
 
-/* ---- what there is ---- */
+/* ---- query of the journal ---- */
 
 struct redelivery_scan {
     struct connector_instance *instance;
-    int64_t only;     /* this row; 0: all */
-    const char *turn; /* of this turn; NULL: of all */
+    int64_t only;     /* only this row; 0: all */
+    const char *turn; /* only this turn; NULL: all */
 };
 
 static void redelivery_add_row(void *ctx, const struct journal_row *row)
@@ -73,11 +73,11 @@ static void redelivery_free(struct redelivery *o)
 void redelivery_fini(struct connector_instance *r)
 {
     for (struct redelivery *o = r->redeliveries; o; o = o->next)
-        o->instance = NULL; /* it is freed when the journal has answered */
+        o->instance = NULL; /* freed when the journal has answered */
     r->redeliveries = NULL;
 }
 
-/* ---- turns of an earlier host ---- */
+/* ---- turns from before a restart ---- */
 
 struct redelivery_turn {
     struct arena arena;
@@ -133,7 +133,7 @@ static void *open_known(struct connector_instance *r, const struct channel_turn 
     return handle;
 }
 
-/* One that has an outcome, too, is opened once. */
+/* A turn with a request and an outcome is opened once. */
 void *redelivery_open_turn(void *instance, const struct channel_turn *turn)
 {
     struct connector_instance *const r = instance;
@@ -146,7 +146,7 @@ void *redelivery_open_turn(void *instance, const struct channel_turn *turn)
     return handle;
 }
 
-/* ---- casting ---- */
+/* ---- delivery ---- */
 
 static void redelivery_send(const struct connector_instance *r, void *handle,
                             const struct event *ev)
@@ -154,7 +154,7 @@ static void redelivery_send(const struct connector_instance *r, void *handle,
     r->channel->ops->send(r->channel, handle, shared_event_new(ev));
 }
 
-/* What is told around an outcome comes from where that does. */
+/* The events around an outcome have its source. */
 static void take_origin(struct event *ev, const struct event *outcome)
 {
     ev->meta.src = outcome ? outcome->meta.src : "turncast";
@@ -178,7 +178,7 @@ void *connector_reopen_turn(struct connector_instance *r, const struct channel_t
     return handle;
 }
 
-/* outcome NULL: the journal has given it up. */
+/* outcome NULL: the journal has given up on it. */
 static void redelivery_cast(const struct redelivery *o, struct event *outcome)
 {
     ASSERT(o->instance && o->handle);

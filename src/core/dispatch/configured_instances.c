@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns what an instance is that only lies in a directory. */
+ * Chooses the instances for plugins that only lie in a directory. */
 #include "core/dispatch/configured_instances.h"
 
 #include <stdlib.h>
@@ -26,7 +26,7 @@ static bool has_name(const struct configured_instances *r, const char *name)
     return false;
 }
 
-/* A module that some instance names, enabled or not, is not loaded a second time. */
+/* A module named by an instance, enabled or not, is not loaded a second time. */
 static bool is_configured(const struct conf *conf, const char *name)
 {
     for (size_t i = 0; i < conf->n_instances; i++) {
@@ -40,8 +40,8 @@ static bool is_configured(const struct conf *conf, const char *name)
     return false;
 }
 
-/* What writes to a file or to the terminal has to be asked for by an instance: it shows everything,
- * and has no use without a place to write to. */
+/* A plugin that writes to a file or the terminal needs an explicit instance: it shows everything,
+ * and needs a place to write to. */
 static bool is_log(const char *name)
 {
     static const char *const logs[] = {"audit", "cli", "jsonl", "null"};

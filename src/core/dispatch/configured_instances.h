@@ -9,14 +9,13 @@
 
 struct configured_instances {
     const struct conf *conf;
-    const struct conf_instance *
-        *wanted; /* those of the configuration in its order, then the others */
+    const struct conf_instance **wanted; /* configured ones in their order, then the others */
     size_t n;
-    size_t n_explicit; /* of the configuration */
+    size_t n_explicit; /* number of configured ones */
 };
 
-/* Keeps the configuration. */
+/* Holds a reference to the configuration. */
 struct configured_instances *configured_instances_new(const struct conf *conf);
-void configured_instances_free(struct configured_instances *r); /* NULL is fine */
+void configured_instances_free(struct configured_instances *r); /* NULL is allowed */
 
 #endif

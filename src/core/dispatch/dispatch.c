@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the turns that are cast, and the shared events an event is cast in. */
+ * Owns the open turns, and creates the shared events. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,12 +10,12 @@
 #include "core/dispatch/dispatch_internal.h"
 #include "core/turnlog/turnlog.h"
 
-/* Of each queue, that may be cast between two looks whether it is half full. */
+/* Fraction of each queue that may be filled between two checks of its level. */
 #define ROOM_PART 16
 
 /* ---- turns ---- */
 
-/* The route is for whoever submitted the message. */
+/* Only the instance that submitted the message gets the route. */
 struct channel_turn dispatch_describe_turn(const struct dispatch_turn *t, const char *instance)
 {
     const struct dispatch_turn_spec *const spec = &t->spec;
@@ -98,7 +98,8 @@ static enum dispatch_form form_for(const struct dispatch_view *c, struct showing
     return forms[view];
 }
 
-/* The shared events of a burst are made in a row, and live for about as long. */
+/* Allocates the shared events of a burst from one pool, because they are released at about the same
+ * time. */
 static struct shared_event *share_draft(struct dispatch *d, const struct event *draft)
 {
     return d->gathers ? shared_event_new_in_pool(&d->burst, draft) : shared_event_new(draft);
@@ -124,7 +125,7 @@ static struct shared_event *make_shared_event(const struct dispatch_turn *t, con
     return share_draft(t->dispatch, &draft);
 }
 
-/* Choices are offered only to instances that are granted to answer. */
+/* Only instances with the grant to answer get choices. */
 static enum dispatch_form form_unless_granted(enum dispatch_form form,
                                               const struct dispatch_slot *s, const struct event *ev)
 {
@@ -133,7 +134,7 @@ static enum dispatch_form form_unless_granted(enum dispatch_form form,
     return form == FORM_PLAIN ? FORM_MUTE : form == FORM_HIDDEN ? FORM_MUTE_HIDDEN : form;
 }
 
-/* The form in which slot i < t->n gets the event that is being cast. */
+/* The form of the current event for slot i < t->n. */
 static enum dispatch_form form_of(const struct dispatch_turn *t, size_t i, const struct event *ev)
 {
     ASSERT(i < t->n && t->n <= t->dispatch->n);
@@ -144,15 +145,14 @@ static enum dispatch_form form_of(const struct dispatch_turn *t, size_t i, const
     return (s->kinds >> told & 1) && dispatch_scope_tells(t, i, ev) ? form : FORM_NONE;
 }
 
-/* What the turn log gets beside the whole event: the form in which it is shown, when that is less.
- */
+/* Additional form for the turn log: the visible form, if it differs from the complete one. */
 static enum dispatch_form log_shown(const struct dispatch *d)
 {
     const enum dispatch_form form = d->groups[d->log_shown].form;
     return form == FORM_STRIPPED || form == FORM_FAILURE ? form : FORM_NONE;
 }
 
-/* Shares the event in every form that somebody gets, with one reference for each who does. */
+/* Creates the needed forms of the event, with one reference for each receiver. */
 static void make_shared_events(struct dispatch_turn *t, const struct event *ev,
                                struct shared_event *shared_events[FORMS])
 {
@@ -170,7 +170,7 @@ static void make_shared_events(struct dispatch_turn *t, const struct event *ev,
                 shared_event_ref_many(make_shared_event(t, ev, form), wanted[form] - 1);
 }
 
-/* Groups are added, when the configuration is read again, and never removed. */
+/* A reload may add groups, but never removes them. */
 static void add_showings(struct dispatch_turn *t)
 {
     ASSERT(t->n_showings <= t->dispatch->n_groups);
@@ -233,7 +233,7 @@ static void use_room(struct dispatch_budget *room, struct shared_event *const sh
             room->bytes -= (int64_t)shared_event_size(shared_events[form]);
 }
 
-/* Until every instance has room, see dispatch_set_backpressure. */
+/* Waits until every instance has room, see dispatch_set_backpressure. */
 static void dispatch_wait_capacity(struct dispatch *d);
 
 void dispatch_event(struct dispatch_turn *t, struct event *ev)
@@ -283,7 +283,7 @@ void dispatch_set_batching(struct dispatch_turn *t, bool on)
         chunk_pool_finish(&d->burst);
 }
 
-/* ---- sources that can wait ---- */
+/* ---- sources that can be delayed ---- */
 
 void dispatch_set_backpressure(struct dispatch *d, int backpressure_ms)
 {
@@ -297,7 +297,7 @@ static bool dispatch_has_room(const struct dispatch_slot *s)
     return c->ops->wait_room(c, 0);
 }
 
-/* While one is waited for, the others have all that is theirs. */
+/* While waiting for one instance, the others have already received their events. */
 static bool dispatch_wait_for(const struct dispatch *d, const struct dispatch_slot *s)
 {
     struct channel *const c = connector_instance_channel(s->instance);
@@ -314,7 +314,7 @@ static int64_t dispatch_at_most(int64_t n, int64_t most)
     return n < most ? n : most;
 }
 
-/* First all are looked at, so that all work while the first is waited for. */
+/* Flushes all instances first, so that all work while the first is awaited. */
 static void dispatch_find_room(struct dispatch *d)
 {
     d->room = (struct dispatch_budget){INT64_MAX, INT64_MAX};

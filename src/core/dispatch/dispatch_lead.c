@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns how an instance that one of several hosts runs falls silent, stands by, and is started. */
+ * Silences, stands by and starts an instance that only one of several hosts runs. */
 #include "base/invariant.h"
 #include "core/dispatch/dispatch_reconfig.h"
 
@@ -32,7 +32,7 @@ void dispatch_silence(struct dispatch *d, const char *name)
     connector_instance_silence(d->slots[slot].instance);
 }
 
-/* It cannot start here: c->err says why. */
+/* The instance cannot start here: c->err has the reason. */
 static void dispatch_lead_leave_out(struct dispatch_reconfig *c, size_t slot)
 {
     struct dispatch *const d = c->dispatch;
@@ -58,7 +58,7 @@ struct dispatch_reconfig *dispatch_change_stand_by(struct dispatch *d, const cha
         dispatch_reconfig_enter(c, PHASE_DONE);
         return c;
     }
-    next.stands_by = true; /* even if this host leads it again: dispatch_change_lead comes */
+    next.stands_by = true; /* even if this host leads again: dispatch_change_lead follows */
     dispatch_reconfig_exchange(c, slot, &next);
     dispatch_reconfig_enter(c, PHASE_STOP);
     return c;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns instances that were told to end while the host goes on. */
+ * Owns instances that end while the host continues to run. */
 #include <stdlib.h>
 
 #include "base/alloc.h"
@@ -7,7 +7,7 @@
 #include "base/sys/clock.h"
 #include "core/dispatch/dispatch_internal.h"
 
-/* connector_instance_free does not wait for it. */
+/* connector_instance_free does not block then. */
 static bool dispatch_leave_has_ended(struct connector_instance *r)
 {
     const enum channel_state state = connector_instance_state(r, NULL);

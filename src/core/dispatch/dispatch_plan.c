@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Owns what a change of the instances comes down to: which stay, which are started, from which
- * files. What can be known beforehand is found out here, before anything is touched: every file is
- * loaded, in a process of its own, every option is read. */
+ * Plans a change of the instances: which stay, which are started, from which files. Checks
+ * everything that can be checked before anything is changed: loads every file in a separate
+ * process, and parses every option. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,7 @@ bool plan_stays(const struct dispatch_slot *s, const struct conf_instance *spec)
            loader_is_current(s->loaded);
 }
 
-/* The linker knows a file by its inode: it would take the new text for the old module. */
+/* The linker identifies a file by its inode, and would take the new contents for the old module. */
 static int check_overwritten(const struct dispatch *d, const char *path, struct tc_err *err)
 {
     for (size_t i = 0; i < d->n; i++) {
@@ -68,9 +68,9 @@ void plan_begin(struct plan *p, const struct conf_instance *only, void (*tried)(
     loader_trial_watch(p->trial, p->dispatch->services.loop, tried, ctx);
 }
 
-/* ---- what was found out ---- */
+/* ---- results ---- */
 
-/* What the probe says, then whether the options fit. */
+/* The result of the probe, then the check of the options. */
 static int judge_file(const struct plan *p, struct plan_step *s, struct tc_err *err)
 {
     const struct conf *const conf = p->next->conf;
@@ -82,7 +82,7 @@ static int judge_file(const struct plan *p, struct plan_step *s, struct tc_err *
         snprintf(place, sizeof place, "%.200s:%d", s->spec->file ? s->spec->file : conf->file,
                  s->spec->line);
     if (!s->loaded && p->lenient) {
-        *err = s->err; /* dispatch_note_disabled says of which instance it is */
+        *err = s->err; /* dispatch_note_disabled adds the name of the instance */
         return -1;
     }
     if (!s->loaded)
@@ -110,7 +110,7 @@ static int make_next(const struct plan *p, struct plan_step *s, struct tc_err *e
     return 0;
 }
 
-/* What only lies in a directory and is no plugin does not count, as at the start. */
+/* A file in a plugin directory that is not a plugin is ignored, as at the start. */
 static bool may_fail(const struct plan *p, const struct plan_step *s)
 {
     for (size_t i = p->next->n_explicit; i < p->next->n && !p->is_one; i++)

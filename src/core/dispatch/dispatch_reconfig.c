@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * Owns the phases of a change of the instances (dispatch.h): all of it is made, or nothing.
+ * Executes a change of the instances (dispatch.h) completely or not at all.
  *
- * Instances that do not stay end before the next ones start, because two of a kind would get in
- * each other's way: one poller of an account, one writer of a file. */
+ * Replaced instances end before the next ones start, because two instances with the same account or
+ * file would conflict. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +12,7 @@
 #include "base/sys/log.h"
 #include "core/dispatch/dispatch_reconfig.h"
 
-#define TICK_MS 50 /* between two looks at deadlines: what ends by itself is heard of at once */
+#define TICK_MS 50 /* interval of deadline checks; the end of an instance is reported at once */
 
 /* ---- slots ---- */
 
@@ -33,7 +33,7 @@ void dispatch_reconfig_let_leave(struct dispatch_reconfig *c, struct connector_i
     dispatch_leave(c->dispatch, r);
 }
 
-/* The instance in the slot is stopped; what takes its place is not launched yet. */
+/* Stops the instance in the slot; its replacement is not launched yet. */
 void dispatch_reconfig_exchange(struct dispatch_reconfig *c, size_t slot,
                                 const struct dispatch_slot *next)
 {
@@ -64,8 +64,8 @@ static void note_formers(struct dispatch_reconfig *c)
     }
 }
 
-/* An instance like the one that was in the slot before, so that turns that begin meanwhile are kept
- * for it, in case the change is undone. -1: there is none, which is logged. */
+/* Creates an instance like the previous one of the slot, which queues turns that start meanwhile,
+ * in case the change is undone. -1: failed, which is logged. */
 static int make_former(struct dispatch_reconfig *c, size_t slot, struct dispatch_slot *out)
 {
     ASSERT(c->formers[slot].spec);
@@ -92,14 +92,14 @@ static void stop_formers(struct dispatch_reconfig *c)
             dispatch_reconfig_exchange(c, i, &next);
             continue;
         }
-        loader_ref_plugin(f->loaded); /* the slot gives it back */
+        loader_ref_plugin(f->loaded); /* the slot releases it */
         dispatch_reconfig_let_leave(c, d->slots[i].instance);
         dispatch_leave_slot(d, i);
     }
 }
 
-/* Of a host that starts all have a slot from the beginning. Else new ones have one when the change
- * counts: no turn is to know them before. */
+/* At the start of the host, all instances have a slot from the beginning. Later, new ones get one
+ * when the change is complete, because no turn may know them before. */
 static void fill_slots(struct dispatch_reconfig *c)
 {
     struct dispatch *const d = c->dispatch;
@@ -198,7 +198,7 @@ static bool has_settled(struct connector_instance *r, bool *runs, struct tc_err 
     return state != CHANNEL_NEW && state != CHANNEL_STARTING && state != CHANNEL_STOPPING;
 }
 
-/* Of a host that starts. */
+/* For the start of the host. */
 static void dispatch_reconfig_leave_out(struct dispatch_reconfig *c, struct plan_step *s)
 {
     struct connector_instance *const r = c->dispatch->slots[s->slot].instance;
@@ -207,7 +207,7 @@ static void dispatch_reconfig_leave_out(struct dispatch_reconfig *c, struct plan
     dispatch_reconfig_let_leave(c, r);
 }
 
-/* False: it is still to be waited for. */
+/* False: still pending. */
 static bool look_at_step(struct dispatch_reconfig *c, struct plan_step *s)
 {
     const struct dispatch_slot *const slot = slot_of_step(c, s);
@@ -221,7 +221,7 @@ static bool look_at_step(struct dispatch_reconfig *c, struct plan_step *s)
         return false;
     s->failed = !runs;
     if (!c->plan.lenient) {
-        s->up = runs; /* which may change until the others run, too */
+        s->up = runs; /* may change until the others run, too */
         return true;
     }
     s->up = true;
@@ -244,7 +244,7 @@ static void take_configured(struct dispatch_reconfig *c)
     }
     struct configured_instances *const before = d->configured;
     d->configured = c->next;
-    c->next = before; /* names of it are still told */
+    c->next = before; /* its names are still reported */
 }
 
 static void drop_formers(struct dispatch_reconfig *c)
@@ -257,7 +257,7 @@ static void drop_formers(struct dispatch_reconfig *c)
             continue;
         if (!f->is_replaced && r) {
             dispatch_leave_slot(d, i);
-            dispatch_reconfig_let_leave(c, r); /* which has not been launched */
+            dispatch_reconfig_let_leave(c, r); /* was not launched */
         }
         loader_unref_plugin(f->loaded);
         f->loaded = NULL;
@@ -277,7 +277,7 @@ static void count_it(struct dispatch_reconfig *c)
             d->slots[s->slot] = s->filled;
             s->filled = (struct dispatch_slot){0};
         }
-        /* With a lenient plan it was when it started. */
+        /* With a lenient plan, it was released when it started. */
         if (!c->plan.lenient && !d->slots[s->slot].stands_by)
             connector_resume_deliveries(d->slots[s->slot].instance);
     }
@@ -287,7 +287,7 @@ static void count_it(struct dispatch_reconfig *c)
     dispatch_reconfig_enter(c, PHASE_DONE);
 }
 
-/* Each next one gives way to one like the former. */
+/* Replaces each next instance by one like its predecessor. */
 static void dispatch_reconfig_undo(struct dispatch_reconfig *c)
 {
     struct dispatch *const d = c->dispatch;
@@ -377,7 +377,7 @@ static void restore_phase(struct dispatch_reconfig *c)
         dispatch_reconfig_enter(c, PHASE_DONE);
 }
 
-/* ---- one alone: it is down, or stood by ---- */
+/* ---- a single instance: down, or standing by ---- */
 
 static void revive_phase(struct dispatch_reconfig *c)
 {
@@ -393,9 +393,9 @@ static void revive_phase(struct dispatch_reconfig *c)
     dispatch_reconfig_enter(c, PHASE_DONE);
 }
 
-/* ---- its life ---- */
+/* ---- create and free ---- */
 
-/* Instances without a slot. */
+/* Frees instances without a slot. */
 static void drop_filled(struct dispatch_reconfig *c)
 {
     for (size_t i = 0; i < c->plan.n; i++) {
@@ -418,7 +418,7 @@ static void unwatch_all(struct dispatch_reconfig *c)
         connector_instance_on_change(l->instance, NULL, NULL);
 }
 
-/* The next change may begin in `done`. */
+/* The next change may start in `done`. */
 static void finish_change(struct dispatch_reconfig *c)
 {
     ASSERT(!c->is_finished);
@@ -504,7 +504,7 @@ struct dispatch_reconfig *dispatch_change_restart(struct dispatch *d, const char
     return c;
 }
 
-/* The loaded files of a change that is broken off. */
+/* Releases the loaded files of an aborted change. */
 static void free_formers(struct dispatch_reconfig *c)
 {
     for (size_t i = 0; i < c->n_formers; i++)

@@ -15,11 +15,11 @@ enum dispatch_reconfig_phase {
     PHASE_DONE
 };
 
-/* What a slot held before the change. */
+/* State of a slot before the change. */
 struct former {
-    const struct conf_instance *spec; /* NULL: nothing that does not stay */
+    const struct conf_instance *spec; /* NULL: it was empty, or its instance stays */
     struct loaded_plugin *loaded;
-    bool is_replaced; /* else there is no next one in its slot */
+    bool is_replaced; /* otherwise the slot has no next instance */
     bool restoring;   /* it was launched again, and has neither started nor failed yet */
 };
 
@@ -28,25 +28,25 @@ struct dispatch_reconfig {
     struct dispatch_change_spec spec;
     enum dispatch_reconfig_phase phase;
     struct plan plan;
-    struct configured_instances *next; /* NULL: the same */
+    struct configured_instances *next; /* NULL: unchanged */
     struct former *formers;
-    size_t n_formers;                   /* slots there were */
-    struct connector_instance *revived; /* only its next life is waited for; or NULL */
-    bool takes_lead;                    /* it is the first one, of an instance that stood by */
-    struct tc_err err;                  /* of the failure */
+    size_t n_formers;                   /* number of slots before */
+    struct connector_instance *revived; /* only the restart of this instance is awaited; or NULL */
+    bool takes_lead;                    /* it is the first start of an instance that stood by */
+    struct tc_err err;                  /* reason of the failure */
     bool is_finished;                   /* `done` is being called */
     struct loop_timer *timer;
 };
 
-/* A change that has not begun. */
+/* Allocates a change without starting it. */
 struct dispatch_reconfig *dispatch_reconfig_new(struct dispatch *d,
                                                 const struct dispatch_change_spec *spec);
 void dispatch_reconfig_enter(struct dispatch_reconfig *c, enum dispatch_reconfig_phase phase);
-/* The change looks again when the state of the instance has changed. */
+/* Checks the change again when the state of the instance has changed. */
 void dispatch_reconfig_watch(struct dispatch_reconfig *c, struct connector_instance *r);
-/* Ends it (dispatch_leave), watched. */
+/* Ends the instance (dispatch_leave), and observes it. */
 void dispatch_reconfig_let_leave(struct dispatch_reconfig *c, struct connector_instance *r);
-/* The instance in the slot is stopped; what takes its place is not launched yet. */
+/* Stops the instance in the slot; its replacement is not launched yet. */
 void dispatch_reconfig_exchange(struct dispatch_reconfig *c, size_t slot,
                                 const struct dispatch_slot *next);
 /* dispatch_lead.c: an instance that stood by runs, or has failed: c->err. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns which instances are told of a turn, and of what: all of it, or what is asked at them. */
+ * Decides which instances receive a turn completely, and which only its requests to them. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,9 +29,9 @@ void dispatch_scope_open(struct dispatch_turn *t)
     }
 }
 
-/* ---- requests that are asked elsewhere ---- */
+/* ---- requests sent to other instances ---- */
 
-/* `to`, JSON: ["INSTANCE", "INSTANCE:CHAT"…]. Names have no character that JSON escapes. */
+/* `to`, JSON: ["INSTANCE", "INSTANCE:CHAT"…]. Names contain no characters that JSON escapes. */
 static bool dispatch_scope_is_asked(const char *to, const char *name)
 {
     const size_t n = strlen(name);
@@ -60,7 +60,7 @@ static void dispatch_scope_note(struct dispatch_turn *t, size_t slot, const char
     SLIST_INSERT_HEAD(&t->asked, g, next);
 }
 
-/* It is told that the turn goes on; and when the host dies, how it ended. */
+/* The instance is told that the turn continues; after a crash of the host, how it ended. */
 static bool dispatch_scope_join(struct dispatch_turn *t, size_t slot)
 {
     const struct dispatch *const d = t->dispatch;

@@ -12,16 +12,16 @@
 #include "base/sys/log.h"
 #include "core/dispatch/dispatch_internal.h"
 
-#define DRAIN_STEP_MS 20 /* how soon it is looked again whether all is done */
+#define DRAIN_STEP_MS 20 /* interval of checks whether all work is done */
 
-/* ---- groups ---- */
+/* ---- views ---- */
 
 static bool same_audience(const char *a, const char *b)
 {
     return strcmp(a ? a : "user", b ? b : "user") == 0;
 }
 
-/* The group that sees the same; a new one when there is none. `audience` is copied. */
+/* The view with these properties; creates it if necessary. Copies `audience`. */
 static size_t dispatch_find_view(struct dispatch *d, const struct dispatch_view *wanted,
                                  const char *audience)
 {
@@ -58,12 +58,12 @@ static void make_log_groups(struct dispatch *d)
 /* ---- slots ---- */
 
 #define KIND(kind) (UINT32_C(1) << (kind))
-/* What begins and ends a turn, and what brings along all that is held back before it. */
+/* Kinds that begin or end a turn, or flush delayed events before them. */
 #define KINDS_ALWAYS                                                                               \
     (KIND(TC_START) | KIND(TC_TOOL_CALL) | KIND(TC_REQUEST) | KIND(TC_FINAL) | KIND(TC_ERROR) |    \
      KIND(TC_DONE))
 
-/* An instance that has no function for a kind is not woken for it. */
+/* An instance without a function for a kind is not woken for it. */
 static uint32_t kinds_of(const struct loaded_plugin *loaded)
 {
     uint32_t kinds = KINDS_ALWAYS;
@@ -149,8 +149,8 @@ void dispatch_leave_slot(struct dispatch *d, size_t slot)
     d->slots[slot] = (struct dispatch_slot){0};
 }
 
-/* Without the loop: waits until it runs. -1 with err: the slot has no instance; its plugin is still
- * there. */
+/* For callers without a loop: waits until it runs. -1 with err: the slot is empty; its plugin is
+ * still loaded. */
 static int dispatch_await_slot(struct dispatch_slot *s, struct tc_err *err)
 {
     ASSERT(s->instance);
@@ -160,7 +160,7 @@ static int dispatch_await_slot(struct dispatch_slot *s, struct tc_err *err)
     return -1;
 }
 
-/* Begins to look at its plugin. NULL with err: there is none. */
+/* Starts probing its plugin. NULL with err: none. */
 static struct probe_candidate *dispatch_probe_plugin(struct probe_run *trial,
                                                      const struct conf *conf,
                                                      const struct conf_instance *spec,
@@ -171,9 +171,9 @@ static struct probe_candidate *dispatch_probe_plugin(struct probe_run *trial,
     return path ? probe_run_add_file(trial, path) : NULL;
 }
 
-/* ---- those that did not start ---- */
+/* ---- instances that did not start ---- */
 
-/* Some errors name the instance in front of the reason. */
+/* Some errors begin with the name of the instance. */
 static const char *skip_name(const char *text, const char *name)
 {
     CLEANUP_FREE char *front = xasprintf("instance %s", name);
@@ -191,8 +191,8 @@ static bool is_in(const char *place, const char *file)
     return strncmp(place, file, n) == 0 && (!place[n] || place[n] == ':');
 }
 
-/* "my.conf:10: instance tg is disabled: option …": the line is that of the option if the error has
- * one, else that of the instance. */
+/* "my.conf:10: instance tg is disabled: option …": the line of the option if the error has one,
+ * otherwise of the instance. */
 static struct tc_err place_reason(const struct conf *conf, const struct conf_instance *spec,
                                   const struct tc_err *err)
 {
@@ -249,11 +249,11 @@ static void free_disabled(struct dispatch *d)
     }
 }
 
-/* ---- all at the start ---- */
+/* ---- start of all instances ---- */
 
-/* An instance on its way. */
+/* An instance during its start. */
 struct start {
-    struct probe_candidate *probe; /* NULL: there is no file */
+    struct probe_candidate *probe; /* NULL: no file */
     struct loaded_plugin *loaded;
     struct dispatch_slot slot;
     struct tc_err err;
@@ -283,11 +283,11 @@ static void begin_start(struct dispatch *d, struct start *starts, size_t i)
     loader_unref_plugin(s->loaded);
 }
 
-/* False: it is told why. */
+/* False: failed, and logged. */
 static bool finish_start(struct dispatch *d, const struct conf_instance *spec, struct start *s)
 {
     if (s->slot.instance && dispatch_await_slot(&s->slot, &s->err) == 0) {
-        const size_t at = dispatch_add_slot(d); /* which may move the slots */
+        const size_t at = dispatch_add_slot(d); /* may reallocate the slots */
         d->slots[at] = s->slot;
         return true;
     }
@@ -296,8 +296,8 @@ static bool finish_start(struct dispatch *d, const struct conf_instance *spec, s
     return false;
 }
 
-/* Every step is begun for all of them before it is awaited of one: many start in the time of the
- * slowest. How many do not. */
+/* Starts each step for all instances before waiting for it, so that the start takes as long as the
+ * slowest instance. Returns the number of failures. */
 static unsigned start_all(struct dispatch *d)
 {
     const struct configured_instances *const r = d->configured;
@@ -314,7 +314,7 @@ static unsigned start_all(struct dispatch *d)
     probe_run_free(trial);
     for (size_t i = 0; i < r->n; i++)
         begin_start(d, starts, i);
-    for (size_t i = 0; i < r->n; i++) /* whose threads link files that several may share */
+    for (size_t i = 0; i < r->n; i++) /* its threads link files that several instances may share */
         if (starts[i].slot.instance)
             connector_instance_launch(starts[i].slot.instance);
     for (size_t i = 0; i < r->n; i++)
@@ -360,7 +360,7 @@ void dispatch_resume_deliveries(struct dispatch *d)
         connector_resume_deliveries(d->slots[i].instance);
 }
 
-/* ---- looking ---- */
+/* ---- status ---- */
 
 void dispatch_each_name(const struct dispatch *d, void (*each)(void *ctx, const char *name),
                         void *ctx)
@@ -441,7 +441,7 @@ bool dispatch_deliver_row(struct dispatch *d, const char *instance, int64_t seq)
     return true;
 }
 
-/* ---- end ---- */
+/* ---- shutdown ---- */
 
 static bool dispatch_slot_is_busy(const struct dispatch *d)
 {

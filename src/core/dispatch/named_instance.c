@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the check of a named instance. */
+ * Checks a named instance. */
 #include "core/dispatch/named_instance.h"
 
 enum named_instance named_instance_check(const struct dispatch *d, const char *name,
