@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The backend of children: passes each call on. */
+ * Backend for child processes: passes each call to process.h. */
 #include "core/agent/agent_backend.h"
 
 static void agent_backend_write(void *run, const char *bytes, size_t n)

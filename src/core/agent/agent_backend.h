@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What runs behind an agent process (agent_process.h): a child of this host, or something that
- * behaves like one, such as a run on another host. Loop thread only. */
+ * Interface between an agent process (agent_process.h) and its implementation: a child of this
+ * host, or an equivalent such as a run on another host. Loop thread only. */
 #ifndef CORE_AGENT_AGENT_BACKEND_H
 #define CORE_AGENT_AGENT_BACKEND_H
 
@@ -10,27 +10,28 @@
 #include "base/sys/err.h"
 #include "io/process/process.h"
 
-/* Each as the function of process.h of that name. */
+/* Each function corresponds to the function of process.h with that name. */
 struct agent_backend {
     void (*write)(void *run, const char *bytes, size_t n);
     void (*close_stdin)(void *run);
     void (*signal)(void *run, int signo);
     unsigned (*kill_tree)(void *run);
     unsigned (*count_killed)(void *run);
-    pid_t (*pid)(void *run); /* 0: it has none */
+    pid_t (*pid)(void *run); /* 0: no process id */
     void (*free)(void *run);
 };
 
-/* Place of agents that are not child processes of this host. */
+/* Starts agents that are not child processes of this host. */
 struct agent_place {
     const struct agent_backend *backend;
-    /* Begins; `events` are those of a process. NULL with err. Borrows events and their ctx. */
+    /* Starts the agent; `events` are those of process.h. NULL with err. Borrows events and their
+     * ctx. */
     void *(*start)(void *ctx, const char *session_id, const struct process_events *events,
                    void *events_ctx, struct tc_err *err);
     void *ctx;
 };
 
-/* A child of this host. */
+/* Starts a child of this host. */
 extern const struct agent_backend agent_backend_child;
 
 #endif

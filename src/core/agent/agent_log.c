@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the words of those messages. Secrets are masked by the log. */
+ * Formats the messages. The log masks secrets. */
 #include "core/agent/agent_log.h"
 
 #include <inttypes.h>
@@ -10,7 +10,7 @@
 #include "base/sys/clock.h"
 #include "base/sys/log.h"
 
-#define COMMAND_BYTES 4000 /* of a command that is logged */
+#define COMMAND_BYTES 4000 /* longest logged command */
 
 void agent_log_start(struct agent_log *l, const char *name, const char *const *argv,
                      const char *cwd)

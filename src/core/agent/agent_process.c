@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the rungs of the ladder, and what is written to an agent. */
+ * Implements the stop sequence, and writes to the agent's stdin. */
 #include "core/agent/agent_process.h"
 
 #include <signal.h>
@@ -16,15 +16,16 @@
 #include "io/process/process.h"
 
 #define KILL_EVERY_MS 100
-#define KILL_ROUNDS 100 /* then what cannot be killed is reported and left */
+/* After this many rounds, processes that cannot be killed are reported and abandoned. */
+#define KILL_ROUNDS 100
 
-/* How far down the ladder it is. */
+/* State of the stop sequence. */
 enum agent_process_phase {
-    RUNG_RUN,   /* it works, or waits for a message */
-    RUNG_LEAVE, /* it may leave by itself */
+    RUNG_RUN,   /* working, or waiting for a message */
+    RUNG_LEAVE, /* stdin was closed, so that it may exit */
     RUNG_ASK,   /* it was interrupted */
     RUNG_TERM,  /* it got SIGTERM */
-    RUNG_KILL,  /* its tree gets SIGKILL until nobody is left */
+    RUNG_KILL,  /* its process tree gets SIGKILL until no process is left */
 };
 
 struct agent_process {
@@ -34,7 +35,7 @@ struct agent_process {
     void *ctx;
     char *log_name, *turn;
     const struct agent_backend *backend;
-    void *process; /* the backend's; NULL: it could not be started, or is gone */
+    void *process; /* of the backend; NULL: not started, or exited */
     struct agent_input dialog;
     struct agent_stream *stream; /* or NULL */
     struct stderr_tail tail;
@@ -46,7 +47,7 @@ struct agent_process {
     int status;
 };
 
-/* ---- the rungs ---- */
+/* ---- stop sequence ---- */
 
 static void stand(struct agent_process *p, enum agent_process_phase rung, int64_t for_ms)
 {
@@ -115,7 +116,7 @@ static void write_bytes(struct agent_process *p, const struct buf *bytes)
         p->backend->write(p->process, bytes->p, bytes->len);
 }
 
-/* Lets `say` append what goes to stdin. False: there was nothing. */
+/* Lets `say` append bytes for stdin, and writes them. False: nothing was appended. */
 static bool speak(struct agent_process *p, void (*say)(struct agent_input *d, struct buf *out))
 {
     CLEANUP_BUF struct buf bytes = {0};
@@ -134,8 +135,8 @@ void agent_process_leave(struct agent_process *p)
         stand(p, RUNG_LEAVE, p->agent->grace.exit_ms);
 }
 
-/* Where the dialog allows it, stdin ends behind the interrupt: the agent has nothing to wait for
- * once it has obeyed. */
+/* Closes stdin after the interrupt if the dialect permits that: the agent expects no further
+ * input. */
 void agent_process_interrupt(struct agent_process *p)
 {
     if (!p->process || p->rung != RUNG_RUN)
@@ -161,7 +162,7 @@ void agent_process_kill(struct agent_process *p)
         stand(p, RUNG_KILL, 0);
 }
 
-/* ---- what comes from it ---- */
+/* ---- output of the agent ---- */
 
 static void agent_process_on_failed(void *ctx, const struct tc_err *err)
 {
@@ -203,7 +204,7 @@ static void agent_process_on_gone(void *ctx, int status)
     kill_tree(p);
 }
 
-/* ---- what goes to it ---- */
+/* ---- input of the agent ---- */
 
 void agent_process_begin(struct agent_process *p, const struct dialect *dialect,
                          const struct dialect_prompt *prompt)
@@ -257,7 +258,7 @@ int agent_process_answer(struct agent_process *p, const struct dialect_answer *a
     return 0;
 }
 
-/* ---- its life ---- */
+/* ---- create and free ---- */
 
 static const struct process_events process_events = {agent_process_on_failed, agent_process_on_out,
                                                      agent_process_on_err, on_out_end,

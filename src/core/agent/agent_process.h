@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT
- * The process of an agent, with the dialog that is held with it: written to, listened to, and
- * ended. It may outlive a turn and serve the next one (core/agent/warm_pool.h). Loop thread only.
+ * The process of an agent, and the dialog with it: writes to it, reads from it, ends it. The
+ * process may outlive a turn and serve the next one (core/agent/warm_pool.h). Loop thread only.
  *
- * Whatever the reason, a process ends in the same steps, each after the grace period of the one
- * before, and `over` is called once nothing of it is left.
+ * A process is always ended by the same steps, each after the grace period of the previous one.
+ * `over` is called when no process of its tree is left.
  *
  * - leave: its stdin is closed; interrupt: the dialect's control message, or SIGINT.
  * - After exit_grace: SIGTERM.
- * - After term_grace: SIGKILL to its tree, that is, to all that it has started, in whatever
- * session.
+ * - After term_grace: SIGKILL to its process tree, i.e. all processes that it has started,
+ *   including those in other sessions.
  *
- * A process that exits by itself takes its tree along, too. One that closes stdout and runs on for
- * twice exit_grace is reported as `mute`. */
+ * The process tree is also ended if the process exits by itself. A process that closes stdout and
+ * keeps running for twice exit_grace is reported as `mute`. */
 #ifndef CORE_AGENT_AGENT_PROCESS_H
 #define CORE_AGENT_AGENT_PROCESS_H
 
@@ -28,9 +28,9 @@
 
 struct agent_process_spec {
     const struct conf_agent *agent;
-    const char *session_id;          /* to resume, or NULL */
+    const char *session_id;          /* session to resume, or NULL */
     const char *conversation;        /* or NULL */
-    const char *turn;                /* id of the turn it is started for */
+    const char *turn;                /* id of the turn for which it is started */
     const struct agent_place *place; /* where it runs; NULL: as a child of this host */
 };
 
@@ -43,55 +43,58 @@ struct agent_process_events {
     /* The process has exited and all its output was passed on; descendants may still run. See
      * agent_process_status. */
     void (*exited)(void *ctx);
-    /* `left` of its processes cannot be killed and are abandoned. `over` follows. */
+    /* `left` processes cannot be killed and are abandoned. `over` follows. */
     void (*stuck)(void *ctx, unsigned left);
-    void (*over)(void *ctx); /* may free it */
+    void (*over)(void *ctx); /* the callback may free the process */
 };
 
 struct agent_process;
 
-/* NULL with err. Borrows the agent and the events; `spec` for the call. What is printed to stderr
- * is kept in a tail. */
+/* NULL with err. Borrows the agent and the events; `spec` for the call only. Keeps the end of
+ * stderr. */
 struct agent_process *agent_process_spawn(struct loop *l, const struct agent_process_spec *spec,
                                           const struct agent_process_events *events, void *ctx,
                                           struct tc_err *err);
 /* Sets the receiver of further events. */
 void agent_process_hand_over(struct agent_process *p, const struct agent_process_events *events,
                              void *ctx);
-/* Kills what is left. NULL is fine. */
+/* Kills remaining processes. NULL is allowed. */
 void agent_process_free(struct agent_process *p);
 
-/* The first message of the process. Closes stdin behind it where the dialect wants that. */
+/* Sends the first message. Closes stdin after it if the dialect requires that. */
 void agent_process_begin(struct agent_process *p, const struct dialect *dialect,
                          const struct dialect_prompt *prompt);
-/* The next one, where agent_input_goes_on. */
+/* Sends the next message, if agent_input_goes_on. */
 void agent_process_next(struct agent_process *p, const struct dialect_prompt *prompt);
-/* A message for the turn that runs. */
+/* Sends a message for the running turn. */
 enum dialect_steer agent_process_steer(struct agent_process *p, const char *id, struct str text);
-/* Asks it to drop one that it has not taken. False: it cannot be asked, or does not have it. */
+/* Asks the agent to drop a message that it has not taken. False: it cannot be asked, or does not
+ * have the message. */
 bool agent_process_withdraw(struct agent_process *p, const char *id);
-/* A line that it printed: the dialog may answer. */
+/* Passes a line of its output to the dialog, which may reply. */
 void agent_process_line(struct agent_process *p, const char *line, size_t len);
-/* -1: it does not wait for an answer to that. */
+/* -1: the agent does not wait for that answer. */
 int agent_process_answer(struct agent_process *p, const struct dialect_answer *answer);
 struct agent_input *agent_process_dialog(struct agent_process *p);
 
-/* Steps of the stop sequence. Each does nothing if a later step was taken already. */
+/* Steps of the stop sequence. Each has no effect if a later step was taken already. */
 void agent_process_leave(struct agent_process *p);
 void agent_process_interrupt(struct agent_process *p);
 void agent_process_terminate(struct agent_process *p);
 void agent_process_kill(struct agent_process *p);
-/* As process_set_lease. */
+/* See process_set_lease. */
 void agent_process_set_lease(struct agent_process *p, int64_t until_ms);
 
-pid_t agent_process_pid(const struct agent_process *p); /* of its shim; 0: it runs elsewhere */
-const char *agent_process_turn(const struct agent_process *p); /* for which it was started */
-bool agent_process_runs(const struct agent_process *p);        /* nobody has begun to end it */
-int agent_process_status(const struct agent_process *p);       /* of waitid, once it has exited */
+pid_t agent_process_pid(const struct agent_process *p);        /* process id of its shim; 0: it runs
+                                                                * elsewhere */
+const char *agent_process_turn(const struct agent_process *p); /* agent for which it was started */
+bool agent_process_runs(const struct agent_process *p);        /* the stop sequence has not begun */
+int agent_process_status(const struct agent_process *p);       /* status of waitid, once it has
+                                                                * exited */
 struct stderr_tail *agent_process_tail(struct agent_process *p);
 const struct conf_agent *agent_process_agent(const struct agent_process *p);
 
-/* Its output, while no turn reads it; or NULL. Owned by the process, unless it is taken. */
+/* Buffer of its output while no turn reads it; or NULL. Owned by the process until taken. */
 struct agent_stream *agent_process_stream(const struct agent_process *p);
 struct agent_stream *agent_process_take_stream(struct agent_process *p);
 void agent_process_give_stream(struct agent_process *p, struct agent_stream *s);

@@ -21,7 +21,7 @@ struct retry_rule {
     enum retry_class class;
 };
 
-/* Compared with the whole code, in any case. */
+/* Compared with the whole code; ignores case. */
 static const struct retry_rule code_rules[] = {
     /* Anthropic API, Claude Code */
     {"rate_limit", RETRY_RATE_LIMIT},
@@ -61,7 +61,7 @@ static const struct retry_rule code_rules[] = {
     {"tooManyDenials", RETRY_NEVER},
     {"unauthorized", RETRY_NEVER},
     {"usageLimitExceeded", RETRY_NEVER},
-    /* turncast-remote, which has tried again itself */
+    /* turncast-remote has already retried */
     {"remote_invalid", RETRY_NEVER},
     {"remote_lost", RETRY_NEVER},
     {"remote_refused", RETRY_NEVER},
@@ -72,9 +72,9 @@ static const struct retry_rule code_rules[] = {
     {"insufficient_quota", RETRY_NEVER},
 };
 
-/* Found anywhere in the text, between characters that are neither letters nor digits, in any case;
- * a blank stands for one blank, '-' or '_', or for none. In each class the first match counts;
- * RETRY_NEVER is searched for first. */
+/* Searched anywhere in the text at word boundaries (neighbours are neither letters nor digits);
+ * ignores case; a blank matches one blank, '-' or '_', or nothing. In each class the first match
+ * counts; RETRY_NEVER is searched first. */
 static const struct retry_rule text_rules[] = {
     {"token limit", RETRY_NEVER},
     {"context limit", RETRY_NEVER},
@@ -124,7 +124,7 @@ static const struct retry_rule text_rules[] = {
     {"epipe", RETRY_NETWORK},
 };
 
-/* Words after which a number is a status. A word that begins with "http" counts, too. */
+/* Words before a number that mean it is a status; so do words that begin with "http". */
 static const char *const status_words[] = {
     "status", "code", "error", "rejected", "statuscode", "status_code", "api_error_status",
 };
@@ -149,7 +149,7 @@ static bool is_word_char(char c)
     return isalnum((unsigned char)c);
 }
 
-/* A number of three digits from 400 to 599 at p, or 0. */
+/* A number from 400 to 599 at p, or 0. */
 static int status_at(const char *p)
 {
     if ((p[0] != '4' && p[0] != '5') || !isdigit((unsigned char)p[1]) ||
@@ -194,7 +194,7 @@ static bool has_phrase(const char *text, const char *phrase)
     return false;
 }
 
-/* With `never` the class RETRY_NEVER alone is searched for, else all others. */
+/* With `never`, searches the class RETRY_NEVER only, otherwise all other classes. */
 static enum retry_class class_of_phrases(const char *text, bool never)
 {
     for (size_t i = 0; i < sizeof text_rules / sizeof *text_rules; i++)
@@ -216,7 +216,7 @@ static bool is_status_word(const char *word, size_t len)
     return false;
 }
 
-/* The word before p, over blanks and punctuation, says that a status follows. */
+/* Whether the word before p, across blanks and punctuation, announces a status. */
 static bool follows_status_word(const char *text, const char *p)
 {
     while (p > text && p[-1] != '\n' && strchr(" \t:=\"'([", p[-1]))
@@ -227,7 +227,7 @@ static bool follows_status_word(const char *text, const char *p)
     return is_status_word(p, (size_t)(end - p));
 }
 
-/* Nothing else stands in the line of the number at p. */
+/* Whether the number at p is alone in its line. */
 static bool is_alone_in_line(const char *text, const char *p)
 {
     return (p == text || p[-1] == '\n') && (!p[3] || p[3] == '\n');
@@ -246,7 +246,7 @@ static enum retry_class class_of_statuses(const char *text)
     return RETRY_UNKNOWN;
 }
 
-/* --- all of it -------------------------------------------------------------------------------- */
+/* --- classification --------------------------------------------------------------------------- */
 
 static enum retry_class classify_error(const char *code, const char *text)
 {

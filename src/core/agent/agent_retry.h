@@ -16,10 +16,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Name of the temporary cause ("rate limit", "server error", "network"), or NULL: another attempt
- * is of no use, or nothing is known. Both may be NULL. */
+/* The temporary cause ("rate limit", "server error", "network"), or NULL: a retry is useless, or
+ * the cause is unknown. Both arguments may be NULL. */
 const char *agent_retry_find_cause(const char *code, const char *text);
-/* The agent reports that it does not know the session it was to resume. */
+/* Whether the agent reports that the session to resume is unknown. */
 bool agent_retry_is_session_lost(const char *text);
 /* Pause after failed attempt n = 1, 2…: 1 s, 2 s, 4 s… at most 10 s. */
 int64_t agent_retry_delay_ms(unsigned attempt);

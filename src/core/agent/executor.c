@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Owns the attempts of a turn: what is spawned, what it is told, what follows it. */
+ * Owns the attempts of a turn: starts processes, passes messages and output, and decides the next
+ * step. */
 #include "core/agent/executor.h"
 
 #include <stdlib.h>
@@ -14,16 +15,16 @@
 #include "core/agent/launch.h"
 #include "text/sentence/texts.h"
 
-/* What an agent is told that resumes a session in which it has already acted. */
+/* Prompt of an agent that resumes a session in which it has already acted. */
 #define CONTINUE_MESSAGE                                                                           \
     "The previous attempt was interrupted by a temporary error. Continue the task from where it "  \
     "stopped. Do not repeat actions that are already done; check their results first."
 
 static void executor_on_over(void *ctx);
 
-/* --- what comes from the agent -------------------------------------------------------------- */
+/* --- output of the agent ---------------------------------------------------------------------- */
 
-/* Behind its answer the agent would take another message. */
+/* Whether the agent accepts another message after its answer. */
 static bool can_stay(const struct executor *x)
 {
     return x->why == WHY_NONE && turn_get_result(x->turn)->has_final && x->owner.may_stay &&
@@ -31,7 +32,7 @@ static bool can_stay(const struct executor *x)
            agent_input_goes_on(agent_process_dialog(x->process)) && x->owner.may_stay(x->owner.ctx);
 }
 
-/* The turn is over, the process is not: it goes to whoever keeps it. */
+/* The turn has ended, but the process stays alive: passes it to its keeper. */
 static void executor_part(struct executor *x, const char *bytes, size_t n)
 {
     ASSERT(x->process && !x->parted);
@@ -41,10 +42,10 @@ static void executor_part(struct executor *x, const char *bytes, size_t n)
     turn_set_line_cb(x->turn, NULL, NULL);
     agent_process_give_stream(p, turn_leave_stream(x->turn));
     x->owner.stay(x->owner.ctx, p, bytes, n);
-    executor_schedule_retry(x, 0); /* not from within a call of the process */
+    executor_schedule_retry(x, 0); /* deferred: not allowed within a callback of the process */
 }
 
-/* An error is told at once when nothing is tried after it. */
+/* An error is reported at once if no retry follows. */
 static void on_outcome(struct executor *x)
 {
     ASSERT(!x->outcome);
@@ -101,12 +102,12 @@ static void executor_on_process_exit(void *ctx)
 {
     struct executor *const x = ctx;
     if (x->lease_ms && clock_mono_ms() >= x->lease_ms)
-        executor_fence(x); /* the shim has killed it */
+        executor_fence(x); /* the shim has killed the agent */
     turn_feed_eof(x->turn);
     executor_on_exited(x);
 }
 
-/* Whoever watches is not told that it is over while it is not. */
+/* Followers are told only when the turn has really ended. */
 static void executor_on_stuck(void *ctx, unsigned left)
 {
     struct executor *const x = ctx;
@@ -151,7 +152,7 @@ int executor_answer(struct executor *x, const struct dialect_answer *answer)
     named.request_id = id;
     if (!id || !x->process || x->outcome || agent_process_answer(x->process, &named) < 0)
         return -1;
-    executor_on_output(x); /* its silence counts from here */
+    executor_on_output(x); /* the time of silence starts here */
     return 0;
 }
 
@@ -215,7 +216,7 @@ static void start_process(struct executor *x)
     executor_send_message(x);
 }
 
-/* Goes on with a process that served an earlier turn. */
+/* Continues with a process that served an earlier turn. */
 static void continue_process(struct executor *x, const struct executor_spec *spec)
 {
     x->process = spec->process;
@@ -230,7 +231,7 @@ static void continue_process(struct executor *x, const struct executor_spec *spe
         executor_on_out(x, spec->unread.p, spec->unread.len);
 }
 
-/* The process that has begun the turn is gone before anything of it could be told. */
+/* The process that has started the turn by itself exited before any of its output was passed on. */
 static void fail_ended(struct executor *x)
 {
     err_set(&x->spawn_error, x->agent->name, "the waiting process of the agent has exited");
@@ -254,7 +255,7 @@ static void executor_set_session(struct executor *x, const char *id)
     free(old);
 }
 
-/* The session that the stream named is resumed, unless its loss is what is being repaired. */
+/* Resumes the session named in the stream, unless the retry repairs the loss of a session. */
 static void prepare_retry(struct executor *x, const struct executor_retry *retry)
 {
     const char *const id = turn_session_id(x->turn);
@@ -317,7 +318,7 @@ void executor_finish(struct executor *x, const struct executor_retry *retry)
     x->owner.ended(x->owner.ctx, x->spawn_failed);
 }
 
-/* --- its life --------------------------------------------------------------------------------- */
+/* --- create and free -------------------------------------------------------------------------- */
 
 struct executor *executor_start(struct loop *l, struct turn *t, const struct executor_spec *spec,
                                 void (*ended)(void *ctx, bool spawn_failed), void *ctx)
@@ -362,13 +363,13 @@ void executor_cancel(struct executor *x)
 void executor_cancel_for_exit(struct executor *x)
 {
     x->cancels++;
-    ladder_settle(x); /* the answer is not lost with what went on behind it */
+    ladder_settle(x); /* ends background work, but keeps the answer */
     executor_stop(x, WHY_SHUTDOWN);
 }
 
 void executor_fence(struct executor *x)
 {
-    x->cancels = 2; /* at once */
+    x->cancels = 2; /* kills at once */
     executor_stop(x, WHY_FENCED);
 }
 

@@ -21,7 +21,7 @@
 
 /* --- another attempt -------------------------------------------------------------------------- */
 
-/* What the rules look at: the error's text and the end of stderr. */
+/* The text for the rules: the error message and the end of stderr. */
 static void error_text(const struct executor *x, struct buf *out)
 {
     const struct tc_error *const error = turn_held_error(x->turn);
@@ -50,7 +50,7 @@ static const char *find_cause(const struct executor *x)
     return agent_retry_find_cause(held ? held->code : NULL, error.p);
 }
 
-/* The agent has named a session that the next attempt can resume. */
+/* Whether the agent has named a session that the next attempt can resume. */
 static bool can_continue(const struct executor *x)
 {
     const struct dialect *const dialect = turn_dialect(x->turn);
@@ -65,12 +65,12 @@ struct executor_retry executor_decide_retry(const struct executor *x)
     if (x->why != WHY_NONE || x->spawn_failed)
         return no;
     if (turn_has_outcome(x->turn) && !turn_held_error(x->turn))
-        return no; /* a final, or an error that was told */
+        return no; /* a final, or an emitted error */
     if (x->warm && !x->heard && x->message.len)
         return (struct executor_retry){
             .again = true, .anew = true, .reason = "the waiting process of the agent has exited"};
     if (is_session_lost(x) && x->continues)
-        return no; /* a new session knows nothing of what was done */
+        return no; /* a new session does not know the earlier actions */
     if (is_session_lost(x) && x->session_id)
         return (struct executor_retry){
             .again = true, .without_session = true, .reason = "session lost"};
@@ -87,7 +87,7 @@ struct executor_retry executor_decide_retry(const struct executor *x)
 
 /* --- the end of the turn ---------------------------------------------------------------------- */
 
-/* The short form for people: one line of stderr, secrets masked. */
+/* Short form for people: one line of stderr, secrets masked. */
 static void add_stderr_line(const struct executor *x, struct buf *text)
 {
     CLEANUP_BUF struct buf line = {0}, safe = {0};
@@ -105,7 +105,7 @@ static void explain_spawn(struct executor *x, struct stream_end_info *end, struc
                              TEXT_STR("why", err_format(&x->spawn_error))));
 }
 
-/* Why it took so long, if the agent said so: it kept asking its model again. */
+/* The reason for a timeout, if the agent reported it: repeated requests to its model. */
 static void add_retries(const struct executor *x, struct buf *text)
 {
     const struct turn_result *const r = turn_get_result(x->turn);
@@ -199,7 +199,7 @@ static void explain(struct executor *x, struct stream_end_info *end, struct buf 
         *end = (struct stream_end_info){.how = STREAM_EOF};
 }
 
-/* Appends how many attempts there were, and after `retry` (or NULL) why there is no further one. */
+/* Appends the number of attempts, and from `retry` (or NULL) why there is no further one. */
 static void explain_attempts(const struct executor *x, const struct executor_retry *retry,
                              struct buf *text)
 {
@@ -242,7 +242,7 @@ void executor_describe_for_log(struct executor *x, const struct executor_retry *
     if (x->why == WHY_NONE && x->spawn_failed)
         log_write(LOG_ERR, x->log_name, "%s", text->p);
     if (x->reason_len)
-        text->len = x->reason_len; /* stderr follows in the log, as a whole */
+        text->len = x->reason_len; /* the complete stderr follows in the log */
     else if (unused.code)
         explain_attempts(x, retry, text);
 }

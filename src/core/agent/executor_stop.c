@@ -5,7 +5,7 @@
 #include "base/sys/clock.h"
 #include "core/agent/executor_internal.h"
 
-/* From the last output of an agent that says it has nothing left to do: a turn that reports the end
+/* Time from the last output of an agent that reports no remaining work. A turn that reports the end
  * of a task follows within 0.13 s (Claude Code 2.1.330, 22 cases). */
 #define SETTLE_MS 2000
 
@@ -52,8 +52,8 @@ static void stop_clocks(struct executor *x)
     loop_timer_set(x->background, -1);
 }
 
-/* Of two reasons the first counts, and none changes an outcome that has been told. A second
- * request by a person goes straight to the end. */
+/* The first reason counts; later ones do not change it, nor an outcome that was emitted. The second
+ * cancellation by a person kills at once. */
 void executor_stop(struct executor *x, enum executor_stop_reason why)
 {
     if (x->phase == PHASE_OVER)
@@ -62,7 +62,7 @@ void executor_stop(struct executor *x, enum executor_stop_reason why)
     const bool settled = x->outcome && !turn_held_error(x->turn);
     if (x->why == WHY_NONE && !settled) {
         x->why = why;
-        if (why != WHY_CANCEL) /* a person who cancels may keep what there is */
+        if (why != WHY_CANCEL) /* after a cancellation, the text so far is kept */
             turn_ignore_outcome(x->turn);
     }
     if (x->phase == PHASE_PAUSE)
@@ -90,7 +90,7 @@ void executor_schedule_retry(struct executor *x, int64_t ms)
     loop_timer_set(x->pause, ms);
 }
 
-/* --- what the agent does -------------------------------------------------------------------- */
+/* --- activity of the agent -------------------------------------------------------------------- */
 
 void executor_on_spawned(struct executor *x)
 {
@@ -128,7 +128,7 @@ void executor_on_exited(struct executor *x)
 
 /* --- background work -------------------------------------------------------------------------- */
 
-/* How long it is waited for from now; negative: for as long as it takes. */
+/* Remaining time for background work; negative: unlimited. */
 static int64_t background_left_ms(struct executor *x)
 {
     const int64_t limit = x->agent->background_timeout_ms, now = clock_mono_ms();
@@ -169,7 +169,7 @@ static void on_background(void *arg)
     ladder_settle(arg);
 }
 
-/* --- the clocks ------------------------------------------------------------------------------- */
+/* --- timeouts --------------------------------------------------------------------------------- */
 
 static void on_total(void *arg)
 {
@@ -188,8 +188,8 @@ static void tell_still_working(struct executor *x, int64_t silent_ms)
     x->notice_sent = true;
 }
 
-/* The timer is not moved at every output: when it fires it looks how long the silence is. While the
- * agent waits for a person, or for what it does in the background, the silence is not its own. */
+/* The timer is not reset at every output: when it fires, it computes the length of the silence.
+ * Time in which the agent waits for a person or for background work does not count as silence. */
 static void on_idle(void *arg)
 {
     struct executor *const x = arg;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the rules for arguments and environment. */
+ * Builds the arguments and the environment of an agent. */
 #include "core/agent/launch.h"
 
 #include <ctype.h>
@@ -60,7 +60,7 @@ struct values {
     const char *conversation;
 };
 
-/* Without a model its argument is left out, and so is an option in front of a value. */
+/* Without a model, its argument is left out, together with an option in front of it. */
 static void drop_model(struct words *w, const char *arg)
 {
     if (*arg == '-' || !w->n || *w->v[w->n - 1] != '-')
@@ -163,7 +163,7 @@ static void launch_add_nats(struct words *w, const struct conf_nats *nats)
     launch_add_setting(w, "tls", servers->tls ? "yes" : NULL);
 }
 
-/* What turncast-remote finds in its environment; NULL: nothing. */
+/* Secret for the environment of turncast-remote; NULL: none. */
 static const char *launch_transport_secret(const struct conf_transport *t)
 {
     switch (t->kind) {
@@ -178,7 +178,7 @@ static const char *launch_transport_secret(const struct conf_transport *t)
     return t->redis.password;
 }
 
-/* The program that reads the events of the agent from somewhere else than its standard output. */
+/* Arguments of turncast-remote, if the agent's events do not come from its standard output. */
 static int add_transport(struct words *w, const struct conf_agent *agent, struct tc_err *err)
 {
     if (!agent->transport.kind)
@@ -239,7 +239,7 @@ static bool launch_is_name(const char *name, const char *var)
     return strlen(name) == launch_name_len(var) && strncmp(name, var, launch_name_len(var)) == 0;
 }
 
-/* A name, or a prefix and '*'. */
+/* Matches a name, or a prefix and '*'. */
 static bool is_match(const char *pattern, const char *var)
 {
     const size_t len = strlen(pattern);
@@ -280,7 +280,7 @@ static void launch_set(struct words *w, const char *var)
     launch_add(w, xstrdup(var));
 }
 
-/* Who it is says where its home is, not who started the host. */
+/* HOME follows the agent's user, not the user of the host. */
 static void launch_set_user(struct words *w, const struct conf_user *u)
 {
     const char *const names[] = {"HOME", "USER", "LOGNAME", "SHELL"};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the ring. */
+ * Implements the ring buffer. */
 #include "core/agent/stderr_tail.h"
 
 #include <stdlib.h>
@@ -42,7 +42,7 @@ void stderr_tail_copy(struct buf *out, const struct stderr_tail *t, size_t n)
         return;
     }
     CLEANUP_BUF struct buf text = {0};
-    copy_last(&text, t, n + 1); /* one more: it says whether a line begins behind it */
+    copy_last(&text, t, n + 1); /* one byte more, to see whether a line begins after it */
     const char *const nl = memchr(text.p, '\n', text.len);
     const char *const from = nl && nl + 1 < text.p + text.len ? nl + 1 : text.p + 1;
     buf_add(out, from, (size_t)(text.p + text.len - from));

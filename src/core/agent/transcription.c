@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the way through the lines of a prompt, and the program that runs for one of them. */
+ * Processes the lines of a prompt, and runs the transcription program for sound files. */
 #include "core/agent/transcription.h"
 
 #include <stdlib.h>
@@ -17,7 +17,7 @@
 #include "core/agent/stderr_tail.h"
 #include "io/process/process.h"
 
-#define FILE_HEAD "[file: " /* core/conversation/prompt.c */
+#define FILE_HEAD "[file: " /* the format is from core/conversation/prompt.c */
 #define REASON_MAX ((size_t)200)
 
 struct transcription {
@@ -25,9 +25,9 @@ struct transcription {
     char *const *command;
     const struct conf_agent *agent;
     char *dir, *turn, *prompt;
-    const char *at; /* the next line of the prompt */
+    const char *at; /* position of the next line of the prompt */
     size_t n_files;
-    struct buf text; /* what has come of the lines before */
+    struct buf text; /* the processed lines so far */
     struct process *process;
     struct loop_timer *timer;
     struct buf out;
@@ -39,8 +39,8 @@ struct transcription {
 
 /* ---- lines ---- */
 
-/* The path in a line "[file: PATH (NAME)]" of a sound below the directory; owned. NULL: the line is
- * another. */
+/* The path in a line "[file: PATH (NAME)]" of a sound file below the directory; owned. NULL:
+ * another line. */
 static char *transcription_path_of(const char *dir, const char *line, size_t len)
 {
     static const char *const sounds[] = {"ogg", "oga",  "opus", "mp3", "m4a",
@@ -78,7 +78,7 @@ static size_t transcription_line_len(const struct transcription *t)
     return strcspn(t->at, "\n");
 }
 
-/* Behind the line at hand, of which `text` has been made. */
+/* Skips the current line, which `text` replaces. */
 static void transcription_take(struct transcription *t, struct str text)
 {
     const size_t len = transcription_line_len(t);
@@ -101,7 +101,7 @@ static void transcription_end_process(struct transcription *t)
     t->err = (struct stderr_tail){0};
 }
 
-/* The line stays, with a note for the agent. */
+/* Keeps the line, with a note for the agent. */
 static void transcription_fail(struct transcription *t, const char *reason)
 {
     const size_t len = transcription_line_len(t);
@@ -123,7 +123,7 @@ static struct str transcription_trimmed(const struct buf *text)
     return (struct str){p, (size_t)(end - p)};
 }
 
-/* NULL: its output is a text. */
+/* NULL: the output is valid text. */
 static const char *transcription_find_fault(const struct transcription *t, int status,
                                             struct buf *reason)
 {
@@ -185,7 +185,7 @@ static void transcription_on_err(void *ctx, const char *p, size_t n)
 
 static void transcription_on_out_end(void *ctx)
 {
-    (void)ctx; /* its exit counts */
+    (void)ctx; /* its exit status counts */
 }
 
 static void transcription_on_timer(void *arg)
@@ -257,7 +257,7 @@ static void transcription_go_on(struct transcription *t)
     t->done(t->ctx, (struct str){t->text.p ? t->text.p : "", t->text.len});
 }
 
-/* ---- its life ---- */
+/* ---- create and free ---- */
 
 struct transcription *transcription_start(struct loop *l, const struct transcription_spec *spec,
                                           void (*done)(void *ctx, struct str prompt), void *ctx)

@@ -12,28 +12,30 @@
 
 #define TRANSCRIPTION_MS 120000                /* of one file */
 #define TRANSCRIPTION_BYTES ((size_t)64 << 10) /* of one text */
-#define TRANSCRIPTION_FILES 10                 /* of one prompt; others stay files */
+/* Sound files of one prompt; further ones stay files. */
+#define TRANSCRIPTION_FILES 10
 
 struct transcription;
 
-/* Borrowed for the call, but the agent. */
+/* Borrowed for the call, except the agent. */
 struct transcription_spec {
-    char *const *command;           /* of the instance; the path of the file is added */
-    const struct conf_agent *agent; /* lives until transcription_free */
-    const char *dir;                /* only files below it: a person can write any path */
-    const char *turn;               /* id */
+    char *const *command;           /* command of the instance; the path of the file is appended */
+    const struct conf_agent *agent; /* must live until transcription_free */
+    const char *dir;                /* only files below this directory, because a person can write
+                                     * any path */
+    const char *turn;               /* id of the turn */
     struct str prompt;
 };
 
-/* Whether the prompt has such a file. */
+/* Whether the prompt has a sound file. */
 bool transcription_is_wanted(const char *dir, struct str prompt);
 /* `done` is called once, from the loop and not from within this call; the text is borrowed. Then
- * transcription_free. */
+ * call transcription_free. */
 struct transcription *transcription_start(struct loop *l, const struct transcription_spec *spec,
                                           void (*done)(void *ctx, struct str prompt), void *ctx);
-/* The files that are left stay files; `done` comes soon. */
+/* Stops: remaining files stay files; `done` follows soon. */
 void transcription_cancel(struct transcription *t);
-/* Ends what runs; `done` is not called any more. NULL is fine. */
+/* Ends the running program; `done` is not called any more. NULL is allowed. */
 void transcription_free(struct transcription *t);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns how long an agent waits, and what it says meanwhile. */
+ * Owns waiting agent processes: their deadlines, and their output while they wait. */
 #include "core/agent/warm_pool.h"
 
 #include <stdlib.h>
@@ -14,8 +14,9 @@
 #include "core/turn/turn_record.h"
 #include "io/process/process_tree.h"
 
-#define MEASURE_MS 1000               /* between two measurements of memory, of one process each */
-#define UNREAD_MAX ((size_t)16 << 20) /* bytes of a turn that waits for its beginning on disk */
+#define MEASURE_MS 1000 /* interval of memory measurements, one process each */
+/* Limit of buffered output of a turn that waits to be journaled. */
+#define UNREAD_MAX ((size_t)16 << 20)
 
 struct waiter {
     struct waiter *next;
@@ -31,11 +32,11 @@ struct warm_pool_entry {
     struct loop_timer *keep;
     const struct conf *conf; /* of the agent */
     char *turn, *conversation, *session_id, *source, *route, *instances, *owner, *log_name;
-    struct buf unread; /* lines of the turn that it has begun by itself */
-    bool begins;       /* it has begun one */
+    struct buf unread; /* output lines of the turn that it has started by itself */
+    bool begins;       /* it has started a turn by itself */
     bool leaves;       /* it is being ended */
-    bool told_works;   /* what events->works was last called with */
-    uint64_t resident; /* bytes, of it and of all that it has started, when it was measured last */
+    bool told_works;   /* last value passed to events->works */
+    uint64_t resident; /* bytes of its process tree at the last measurement */
     int64_t measured_ms;
 };
 
@@ -45,13 +46,13 @@ struct warm {
     const struct conf *conf;
     const struct warm_events *events;
     void *ctx;
-    struct warm_pool_entry *list; /* the one that came last is first */
+    struct warm_pool_entry *list; /* the newest first */
     struct loop_timer *measure;
     struct waiter *waiters;
     bool closing;
 };
 
-/* ---- who is there ---- */
+/* ---- lookup ---- */
 
 static bool warm_pool_is_of(const struct warm_pool_entry *e, const char *conversation,
                             const char *session_id)
@@ -111,7 +112,7 @@ size_t warm_pool_count(const struct warm *w)
     return n;
 }
 
-/* ---- the end of one ---- */
+/* ---- ending a process ---- */
 
 static void free_waiter(struct waiter *waiter)
 {
@@ -143,7 +144,7 @@ static void warm_pool_unlink_entry(struct warm_pool_entry *e)
     *at = e->next;
 }
 
-/* Not the process. */
+/* Frees the entry, but not the process. */
 static void warm_pool_free_entry(struct warm_pool_entry *e)
 {
     loop_timer_free(e->keep);
@@ -182,7 +183,7 @@ static void warm_pool_leave(struct warm_pool_entry *e, const char *why)
     agent_process_leave(e->process);
 }
 
-/* ---- what it says while it waits ---- */
+/* ---- output of a waiting process ---- */
 
 static void set_clock(struct warm_pool_entry *e)
 {
@@ -253,7 +254,7 @@ static void warm_pool_on_dropped(void *ctx, uint64_t bytes)
               (unsigned long long)bytes);
 }
 
-/* What it works at may have changed. */
+/* Reports a change of its background work. */
 static void warm_pool_listen_to(struct warm_pool_entry *e, const char *bytes, size_t n)
 {
     const bool worked = works(e);
@@ -272,7 +273,7 @@ static void warm_pool_on_out(void *ctx, const char *bytes, size_t n)
 
 static void warm_pool_on_failed(void *ctx, const struct tc_err *err)
 {
-    (void)ctx, (void)err; /* it has been started */
+    (void)ctx, (void)err; /* the turn was started */
 }
 
 static void warm_pool_on_mute(void *ctx)
@@ -296,7 +297,7 @@ static void warm_pool_on_exited(void *ctx)
 
 static void warm_pool_on_stuck(void *ctx, unsigned left)
 {
-    (void)ctx, (void)left; /* it has been logged */
+    (void)ctx, (void)left; /* it was logged */
 }
 
 static void warm_pool_on_over(void *ctx)
@@ -314,9 +315,9 @@ static void warm_pool_on_over(void *ctx)
         w->events->emptied(w->ctx);
 }
 
-/* ---- keeping and taking ---- */
+/* ---- limits ---- */
 
-/* The one that has waited longest; one that works only if all do. */
+/* The entry that has waited longest; a working one only if all work. */
 static struct warm_pool_entry *warm_pool_find_oldest(struct warm *w)
 {
     struct warm_pool_entry *idle = NULL, *busy = NULL;
@@ -334,7 +335,7 @@ static uint64_t resident_of_all(const struct warm *w)
     return sum;
 }
 
-/* The last one may use what it needs: limits.memory_mb is for that. */
+/* A single process may always stay: limits.memory_mb limits it. */
 static bool uses_too_much(const struct warm *w)
 {
     const uint64_t limit = (uint64_t)w->conf->conversations.max_warm_mb << 20;
@@ -351,7 +352,7 @@ static void warm_pool_make_room(struct warm *w)
                         "memory of the waiting processes exceeds conversations.max_warm_mb");
 }
 
-/* Measuring reads all of /proc, so it is done only if max_warm_mb is set. */
+/* Measures only if max_warm_mb is set, because that reads all of /proc. */
 static void warm_pool_measure(struct warm_pool_entry *e)
 {
     if (!e->all->conf->conversations.max_warm_mb)
@@ -360,7 +361,7 @@ static void warm_pool_measure(struct warm_pool_entry *e)
     e->resident = process_tree_resident(agent_process_pid(e->process));
 }
 
-/* One at a time: a host may have a thousand, and the loop waits for /proc. */
+/* Measures one process at a time: a host may have a thousand, and the loop waits for /proc. */
 static void on_measure(void *arg)
 {
     struct warm *const w = arg;
@@ -489,7 +490,7 @@ void warm_pool_forget_waiter(struct warm *w, const void *ctx)
         }
 }
 
-/* ---- its life ---- */
+/* ---- create and free ---- */
 
 struct warm *warm_pool_new(struct loop *l, struct journal_async *journal, const struct conf *conf,
                            const struct warm_events *events, void *ctx)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
- * Agents that have answered and wait, alive, for the next message of their conversation: it begins
- * without a start-up. Each conversation and each session has one process at most, always: two would
- * write to the same session without knowing of each other. Loop thread only.
+ * Pool of agent processes that have answered and wait for the next message of their conversation,
+ * which then needs no start-up. Each conversation and each session has at most one process, because
+ * two would write to the same session independently. Loop thread only.
  *
- * A process that has waited for keep_alive_s ends; so does the one that has waited longest when
- * there are more than max_warm, or when they use more memory than max_warm_mb together. One that
- * works in the background is not idle: it may take background_timeout_s, and others go first. One
- * that dies is logged, and the next message of its conversation resumes the session with a new
- * process. */
+ * A process that has waited for keep_alive_s is ended; so is the longest waiting one if there are
+ * more than max_warm, or if they use more memory than max_warm_mb together. A process that works in
+ * the background is not idle: it may run for background_timeout_s, and idle ones are ended first.
+ * An unexpected exit is logged, and the next message of the conversation resumes the session with a
+ * new process. */
 #ifndef CORE_AGENT_WARM_POOL_H
 #define CORE_AGENT_WARM_POOL_H
 
@@ -17,67 +17,66 @@
 
 struct warm;
 
-/* What an agent process belongs to. Strings are borrowed. */
+/* The owner of an agent process. Strings are borrowed. */
 struct warm_place {
-    const struct conf *conf; /* of its agent: it is kept */
+    const struct conf *conf; /* configuration of its agent; holds a reference */
     const char *turn;        /* id of the last turn */
     const char *conversation, *session_id;
-    const char *source;    /* where the conversation's messages come from */
-    const char *route;     /* of the last message, or NULL */
-    const char *instances; /* that it named (conf_scope_turn), or NULL */
+    const char *source;    /* source of the conversation's messages */
+    const char *route;     /* route of the last message, or NULL */
+    const char *instances; /* instances named by it (conf_scope_turn), or NULL */
     const char *owner;     /* the API client, or NULL */
 };
 
 struct warm_events {
-    /* The agent has begun a turn by itself. Its output is kept for warm_pool_take until then. */
+    /* The agent has started a turn by itself. Its output is buffered until warm_pool_take. */
     void (*begins)(void *ctx, const struct warm_place *place, const struct conf_agent *agent);
-    /* Whether the agent works in the background behind that turn has changed. At first it does not.
-     */
+    /* Whether the agent works in the background after that turn has changed; initially it does
+     * not. */
     void (*works)(void *ctx, const char *turn, bool works);
-    /* A process of that conversation waits without work, or is gone. */
+    /* A process of that conversation has become idle, or has exited. */
     void (*rests)(void *ctx, const char *conversation);
-    void (*emptied)(void *ctx); /* there is none left; may be NULL */
+    void (*emptied)(void *ctx); /* no process is left; may be NULL */
 };
 
-/* The journal notes which processes wait. */
+/* Receives the waiting processes, so that the journal can record them. */
 struct warm *warm_pool_new(struct loop *l, struct journal_async *journal, const struct conf *conf,
                            const struct warm_events *events, void *ctx);
-/* Kills what there is. NULL is fine. */
+/* Kills all processes. NULL is allowed. */
 void warm_pool_free(struct warm *w);
 
-/* Takes the process, which has a stream, and `n` bytes that were not read of it. */
+/* Adds the process, which has a stream, and `n` bytes of its unread output. */
 void warm_pool_keep(struct warm *w, const struct warm_place *place, struct agent_process *p,
                     const char *bytes, size_t n);
-/* The one of that conversation, agent and session; NULL: there is none. What it has printed since
- * is appended to `unread`. session_id NULL: the one that has begun a turn by itself. */
+/* The process of that conversation, agent and session; NULL: none. Appends its buffered output to
+ * `unread`. session_id NULL: the process that has started a turn by itself. */
 struct agent_process *warm_pool_take(struct warm *w, const struct conf_agent *agent,
                                      const char *conversation, const char *session_id,
                                      struct buf *unread);
-/* Ends what is there of that conversation; `why`, for the log. */
+/* Ends the process of that conversation; `why`, for the log. */
 void warm_pool_end(struct warm *w, const char *conversation, const char *why);
-/* Ends what is there of that conversation and of that session (or NULL), for another process. True:
- * `gone` is called, once, when none of it runs any more; false: none does. */
+/* Ends processes of that conversation and of that session (or NULL), before another process is
+ * started. True: `gone` is called, once, when all have exited; false: there are none. */
 bool warm_pool_clear(struct warm *w, const char *conversation, const char *session_id,
                      void (*gone)(void *ctx), void *ctx);
-/* `gone` is not called any more for that ctx. */
+/* Cancels the call of `gone` with that ctx. */
 void warm_pool_forget_waiter(struct warm *w, const void *ctx);
 
-/* Tells again that the agent of that conversation has begun a turn by itself, if it has. */
+/* Reports again a turn that the agent of that conversation has started by itself, if any. */
 void warm_pool_tell_again(struct warm *w, const char *conversation);
-/* Something of that conversation runs in the background. */
+/* Whether background work of that conversation runs. */
 bool warm_pool_works(const struct warm *w, const char *conversation);
-/* The same, or a process of it is being ended. */
+/* The same, or a process of the conversation is being ended. */
 bool warm_pool_is_busy(const struct warm *w, const char *conversation);
-/* As executor_set_lease, for the processes of that conversation. */
+/* See executor_set_lease, for the processes of that conversation. */
 void warm_pool_set_lease(struct warm *w, const char *conversation, int64_t until_ms);
-/* Nothing is left, nor is anything being ended. */
+/* Whether the pool is empty and no process is being ended. */
 bool warm_pool_is_empty(const struct warm *w);
 /* Number of processes that wait for a message or work in the background. */
 size_t warm_pool_count(const struct warm *w);
-/* Ends all waiting processes, and at the end of their turn those that run with an earlier
- * configuration. */
+/* Ends all waiting processes; running ones with an earlier configuration end with their turn. */
 void warm_pool_reconfigure(struct warm *w, const struct conf *conf);
-/* The host ends: all end, and nothing is kept any more. Again: they are ended by force. */
+/* The host shuts down: ends all processes, and keeps none any more. The second call kills them. */
 void warm_pool_close(struct warm *w);
 
 #endif

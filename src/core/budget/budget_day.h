@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The day on which something counts, in the time zone of the process (TZ) or in UTC. */
+ * Day boundaries of budgets, in the time zone of the process (TZ) or in UTC. */
 #ifndef CORE_BUDGET_BUDGET_DAY_H
 #define CORE_BUDGET_BUDGET_DAY_H
 
@@ -8,7 +8,7 @@
 
 /* Today as a number: 20261127. */
 int64_t budget_day_today(bool utc);
-/* Until the next day begins; at least 1. A day of a change to summer time is shorter. */
+/* Seconds until the next day; at least 1. A day with a change to summer time is shorter. */
 int64_t budget_day_seconds_left(bool utc);
 
 #endif

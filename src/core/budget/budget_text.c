@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns how amounts are written. */
+ * Formats amounts. */
 #include "core/budget/budget_text.h"
 
 #include <inttypes.h>

@@ -5,7 +5,7 @@
 
 #include "core/budget/budgets.h"
 
-/* For operators: whose budget it is, how much of it is used, and the key of the configuration. */
+/* For operators: whose budget, the used part, and the configuration key. */
 void budget_text_append_state(struct buf *out, const struct budget_state *s, bool tokens);
 /* For the person whose message is refused. */
 void budget_text_append_refusal(struct buf *out, const struct budget_refusal *why);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the sums of today in memory, one for each name that has used something. */
+ * Owns today's sums in memory, one for each name with usage. */
 #include "core/budget/budgets.h"
 
 #include <search.h>
@@ -11,11 +11,11 @@
 #include "core/budget/budget_day.h"
 #include "core/budget/budget_text.h"
 
-#define WARN_TENTHS 8 /* of a budget, when its operator is warned */
+#define WARN_TENTHS 8 /* percentage of a budget at which operators are warned */
 
 struct budget_entry {
     enum conf_budget_scope scope;
-    const char *name; /* behind the struct */
+    const char *name; /* its name follows the struct */
     struct journal_spent spent;
 };
 
@@ -23,7 +23,7 @@ struct budgets {
     struct journal_async *journal;
     const struct conf_budgets *conf;
     int64_t day;
-    bool set_back; /* the clock has been */
+    bool set_back; /* latest day that the clock has shown */
     uint64_t refusals;
     void *tree; /* of search.h */
 };
@@ -72,15 +72,16 @@ static void budgets_clear(struct budgets *b, int64_t day)
     b->day = day;
 }
 
-/* Waits for the disk. What the journal cannot read is logged by it; those sums begin at zero. */
+/* Waits for the disk. Sums that the journal cannot read begin at zero; the journal logs the
+ * error. */
 static void budgets_load(struct budgets *b, int64_t day)
 {
     budgets_clear(b, day);
     (void)journal_async_list_spent(b->journal, b->day, budgets_load_row, b);
 }
 
-/* Nothing has been used on a new day, unless the clock was set back before: then it need not be
- * new. */
+/* Starts a new day with empty sums, unless the clock was set back before and the day is already
+ * known. */
 static void budgets_begin_day(struct budgets *b)
 {
     const int64_t today = budget_day_today(b->conf->utc);
@@ -122,7 +123,7 @@ static void budgets_tell(const struct budget_state *s, bool tokens, struct buf *
         buf_printf(warning, "%s%s", warning->len ? "; " : "", text.p);
 }
 
-/* Once when 80 % are reached, and once when all is used up. */
+/* Warns once at 80 %, and once when the budget is used up. */
 static void budgets_warn(const struct budget_state *before, const struct budget_state *now,
                          struct buf *warning)
 {
@@ -217,7 +218,7 @@ struct budget_walk {
     const struct budgets *budgets;
     void (*each)(void *ctx, const struct budget_state *s);
     void *ctx;
-    enum conf_budget_scope scope; /* of used */
+    enum conf_budget_scope scope; /* used tokens and cost */
     double used;
 };
 
@@ -270,9 +271,10 @@ double budgets_used(struct budgets *b, enum conf_budget_scope scope)
     return w.used;
 }
 
-/* ---- its life ---- */
+/* ---- create and free ---- */
 
-/* Of those that are near their limit at the start; the others are told when they come near. */
+/* Loads the sums that are near their limit at the start; others are reported when they come
+ * near. */
 static void budgets_tell_near(void *ctx, const struct budget_state *s)
 {
     (void)ctx;

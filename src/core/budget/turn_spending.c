@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The difference between two reports of a turn. */
+ * Computes the difference between two usage reports of a turn. */
 #include "core/budget/turn_spending.h"
 
 #include <string.h>

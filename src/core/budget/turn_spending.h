@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What one turn uses, counted in the budgets of its payer as often as its agent reports more. */
+ * Usage of one turn, added to its payer's budgets whenever the agent reports more. */
 #ifndef CORE_BUDGET_TURN_SPENDING_H
 #define CORE_BUDGET_TURN_SPENDING_H
 
@@ -7,13 +7,13 @@
 #include "core/settings/usage_log.h"
 
 struct turn_spending {
-    struct budgets *budgets; /* NULL: nothing is counted */
+    struct budgets *budgets; /* NULL: usage is not counted */
     struct budget_payer payer;
-    struct usage_sum counted; /* so far */
+    struct usage_sum counted; /* counted so far */
 };
 
-/* Counts what `usage` (turn_result.usage, or empty) has more than the call before, which goes to
- * *more, for the journal; the first call counts the turn. False: there is no more. `warning` as of
+/* Adds the increase of `usage` (turn_result.usage, or empty) since the last call; writes it to
+ * *more, for the journal. The first call counts the turn. False: no increase. `warning` as for
  * budgets_add. */
 bool turn_spending_count(struct turn_spending *s, struct str usage, struct journal_spent *more,
                          struct buf *warning);

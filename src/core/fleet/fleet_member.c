@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns what this host tells of itself, and when its entry is renewed. */
+ * Publishes the state of this host, and renews its entry when that changes. */
 #include "core/fleet/fleet_member.h"
 
 #include <stdlib.h>
@@ -11,7 +11,8 @@
 #include "core/work/work.h"
 #include "event/json/json_writer.h"
 
-#define LOOK_MS 1000 /* so slots that change often are told of once a second */
+/* Minimum interval, so frequently changing slots are published once a second. */
+#define LOOK_MS 1000
 
 struct fleet_member {
     struct bus *bus;
@@ -22,12 +23,12 @@ struct fleet_member {
     void (*set_aside)(void *ctx, bool is_aside);
     void *ctx;
     bool is_draining;
-    bool is_idle; /* it drains, and that no turn runs was logged */
+    bool is_idle; /* it drains, and "no turn runs" was logged */
     struct loop_timer *look;
     struct buf told;
 };
 
-/* ---- what it tells ---- */
+/* ---- published state ---- */
 
 static void fleet_member_add_roles(const struct conf_bus *conf, struct buf *out)
 {
@@ -122,7 +123,7 @@ static void fleet_member_on_asked(void *ctx, struct bus_call *call, struct str b
     bus_call_answer(call, (struct str){out.p, out.len});
 }
 
-/* ---- its life ---- */
+/* ---- create and free ---- */
 
 static void fleet_member_on_look(void *arg)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the list of users whose denial was logged lately. */
+ * Owns the list of users whose denial was logged recently. */
 #include "core/inbound/access_control.h"
 
 #include <inttypes.h>
@@ -32,7 +32,7 @@ static const char *find_reason(const struct access_control *p, const struct conf
     return NULL;
 }
 
-/* One who is not known takes the place of the one whose time is the oldest; that of nobody is. */
+/* A new user replaces the entry with the oldest time; empty entries are the oldest. */
 static bool was_seen(struct access_control *p, uint64_t who, int64_t now)
 {
     struct access_control_denied *place = p->seen;
@@ -54,7 +54,7 @@ static bool has_line(struct access_control *p, int64_t now)
     return p->lines < PERMIT_LINES && ++p->lines;
 }
 
-/* Counts a denial, and logs it unless one of that user was logged lately. */
+/* Counts a denial, and logs it unless one of that user was logged recently. */
 static void access_control_turn_away(struct access_control *p, const struct conf_instance *inst,
                                      const char *user, const char *chat, const char *reason)
 {

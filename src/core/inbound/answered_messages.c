@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns a ring of hashes per instance, and its text in the journal. */
+ * A ring of hashes per instance, and its encoding in the journal. */
 #include "core/inbound/answered_messages.h"
 
 #include <inttypes.h>
@@ -12,21 +12,21 @@
 #include "base/cleanup.h"
 #include "base/hash.h"
 
-#define IDS_MAX 512       /* of one instance; a message has up to two */
-#define INSTANCES_MAX 100 /* above: the ring of one that was not used is given to another */
+#define IDS_MAX 512       /* hashes of one instance; a message has up to two */
+#define INSTANCES_MAX 100 /* above this number, the least recently used ring is reused */
 #define KEY "answered:"
-#define DIGITS 16 /* of a hash */
+#define DIGITS 16 /* hexadecimal digits of a hash */
 
 struct answered_ring {
     struct answered_ring *next;
     char *instance;
-    uint64_t ids[IDS_MAX]; /* 0: none */
-    size_t n;              /* ids so far */
+    uint64_t ids[IDS_MAX]; /* 0: empty */
+    size_t n;              /* number of added ids */
 };
 
 struct answered_messages {
     struct journal_async *journal;
-    struct answered_ring *first; /* the one used last comes first */
+    struct answered_ring *first; /* most recently used first */
 };
 
 static struct answered_ring **answered_messages_find(struct answered_messages *m,
@@ -44,7 +44,7 @@ static void answered_ring_free(struct answered_ring *r)
     free(r);
 }
 
-/* Moves it to the front; the last of too many goes. */
+/* Moves it to the front; drops the last if there are too many. */
 static struct answered_ring *answered_messages_use(struct answered_messages *m,
                                                    const char *instance)
 {
@@ -67,7 +67,7 @@ static struct answered_ring *answered_messages_use(struct answered_messages *m,
     return r;
 }
 
-/* The two kinds of ids are apart: an id of one is none of the other. 0: there is none. */
+/* Hash of an id; the two kinds of ids never match each other. 0: no id. */
 static uint64_t answered_messages_hash(const char *kind, const char *id)
 {
     if (!id)
@@ -90,7 +90,7 @@ static void answered_ring_add(struct answered_ring *r, uint64_t id)
         r->ids[r->n++ % IDS_MAX] = id;
 }
 
-/* The oldest first. */
+/* Encodes the oldest first. */
 static void answered_ring_format(const struct answered_ring *r, struct buf *out)
 {
     for (size_t i = r->n > IDS_MAX ? r->n - IDS_MAX : 0; i < r->n; i++)
@@ -105,7 +105,7 @@ static void answered_messages_read(void *ctx, const char *key, const char *value
     for (; *value; value++) {
         const char *const hex = "0123456789abcdef", *const digit = strchr(hex, *value);
         if (!digit)
-            return; /* not ours */
+            return; /* not written by turncast */
         id = id << 4 | (uint64_t)(digit - hex);
         if (++digits % DIGITS == 0)
             answered_ring_add(r, id);
@@ -116,7 +116,7 @@ struct answered_messages *answered_messages_new(struct journal_async *journal)
 {
     struct answered_messages *const m = xcalloc(1, sizeof *m);
     m->journal = journal;
-    /* What cannot be read is logged by the journal; the host does without. */
+    /* A read error is logged by the journal; the host continues without the entries. */
     (void)journal_async_kv_each(journal, KEY, answered_messages_read, m);
     return m;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns how choices are listed, named and taken. */
+ * Lists choices, finds them by name, and applies them. */
 #include "core/inbound/chat_choice.h"
 
 #include <stdlib.h>
@@ -11,9 +11,9 @@
 #include "core/inbound/user_command.h"
 #include "text/sentence/texts.h"
 
-#define NAME_SHOWN ((size_t)80) /* bytes of a name that is not in the list */
+#define NAME_SHOWN ((size_t)80) /* bytes of an unknown name in the reply */
 
-/* Values in the order of the list; the first is the default, which is kept as NULL. */
+/* Values in the order of the list; the first is the default, stored as NULL. */
 struct choice_list {
     const char *names[CONF_CHOICES_MAX + 1];
     size_t n, current;
@@ -43,7 +43,7 @@ static void choice_list_add_all(struct choice_list *l, char *const *names, const
         choice_list_add(l, *names, current);
 }
 
-/* `own`: what the conversation has without a choice; `now`: with its choice. */
+/* `own`: the default of the conversation; `now`: its current choice. */
 static struct choice_list choice_list_make(const struct conf_instance *inst,
                                            const struct conf_agent *own,
                                            const struct conf_agent *now, enum bindings_kind kind)
@@ -74,7 +74,7 @@ static const char *last_part(const char *path)
     return slash && slash[1] ? slash + 1 : path;
 }
 
-/* By name, by the last part of a path, or by its number; l->n: there is none. */
+/* Finds by name, by the last part of a path, or by number; l->n: none. */
 static size_t choice_list_find(const struct choice_list *l, const char *name)
 {
     for (size_t i = 0; i < l->n; i++)
@@ -151,7 +151,7 @@ void chat_choice_run(struct inbound *r, struct host_call *a, const struct conf_i
     const struct conf *const conf = r->spec.conf;
     const struct conf_agent *own = bindings_find_agent(NULL, conf, inst, key);
     const struct conf_agent *const now = bindings_find_agent(r->spec.bindings, conf, inst, key);
-    if (!own || !now) { /* gone in the meantime */
+    if (!own || !now) { /* removed in the meantime */
         host_call_complete(a, TC_DENIED, NULL, NULL);
         return;
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns what each command does, and in which order it is noted and done. */
+ * Executes commands after recording them. */
 #include "core/inbound/chat_command.h"
 
 #include <stdlib.h>
@@ -14,10 +14,10 @@
 #include "core/request/approvals.h"
 #include "text/sentence/texts.h"
 
-/* A command on its way to the disk and then to its effect. */
+/* A command that is being recorded on disk before its execution. */
 struct chat_command {
     struct inbound *inbound;
-    const struct conf *conf; /* of the instance: it is kept */
+    const struct conf *conf; /* configuration of the instance; holds a reference */
     const struct conf_instance *instance;
     struct host_call *ask;
     enum user_command command;
@@ -164,7 +164,7 @@ static void chat_command_execute(const struct chat_command *m)
     CLEANUP_FREE char *key =
         inbound_make_key(m->instance->name, a->inbound->chat, a->inbound->thread);
     struct conversation *const c = turn_scheduler_find(r->spec.conversations, key);
-    if (!agent) { /* gone in the meantime */
+    if (!agent) { /* removed in the meantime */
         host_call_complete(a, TC_DENIED, NULL, NULL);
         return;
     }
@@ -213,7 +213,7 @@ static void chat_command_execute(const struct chat_command *m)
     }
 }
 
-/* A command that cannot be noted is executed all the same: the worst is a repetition. */
+/* A command that cannot be recorded is executed all the same: the worst case is a repetition. */
 static void chat_command_on_noted(void *ctx, enum journal_status status, const char *text)
 {
     struct chat_command *const m = ctx;
@@ -235,7 +235,7 @@ void chat_command_run(struct inbound *r, struct host_call *a, const struct conf_
     if (answered_messages_has(r->answered, inst->name, in)) {
         host_call_complete(a, TC_KNOWN, NULL, NULL);
         buf_fini(&now.argument);
-    } else if (command == COMMAND_STOP || (!in->id && !in->also)) { /* does not wait for the disk */
+    } else if (command == COMMAND_STOP || (!in->id && !in->also)) { /* needs no record on disk */
         if (in->id || in->also)
             answered_messages_add(r->answered, inst->name, in, NULL, NULL);
         chat_command_execute(&now);

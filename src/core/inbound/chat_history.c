@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns how sessions, the last prompt and usage are told and used. */
+ * Lists and resumes sessions, repeats the last prompt, and reports usage. */
 #include "core/inbound/chat_history.h"
 
 #include <stdlib.h>
@@ -15,16 +15,16 @@
 #include "core/request/approvals.h"
 #include "text/sentence/texts.h"
 
-#define NAME_SHOWN ((size_t)80) /* bytes of a name that is not in the list */
+#define NAME_SHOWN ((size_t)80) /* bytes of an unknown name in the reply */
 
 /* A command that waits for the journal. */
 struct chat_history_ask {
     struct inbound *inbound;
-    const struct conf *conf; /* of the instance: it is kept */
+    const struct conf *conf; /* configuration of the instance; holds a reference */
     const struct conf_instance *instance;
     struct host_call *ask;
     char *key;
-    char *name; /* of /resume; "": none */
+    char *name; /* argument of /resume; "": none */
 };
 
 static struct chat_history_ask *chat_history_ask_new(struct inbound *r, struct host_call *a,
@@ -90,7 +90,7 @@ static void append_sessions(struct buf *out, const struct chat_history_ask *q,
     texts_append(out, TEXT_SESSIONS_HINT, TEXT_VALUES(TEXT_STR("prefix", sign)));
 }
 
-/* n: there is none of that name. */
+/* n: unknown name. */
 static size_t chat_history_find_session(const struct session_history_entry *entries, size_t n,
                                         const char *name)
 {
@@ -102,7 +102,7 @@ static size_t chat_history_find_session(const struct session_history_entry *entr
     return !*end && number >= 1 && number <= n ? number - 1 : n;
 }
 
-/* Its next turn resumes that session. */
+/* The next turn resumes that session. */
 static bool chat_history_bind(const struct chat_history_ask *q, const char *session)
 {
     const struct inbound *const r = q->inbound;
@@ -158,7 +158,7 @@ void chat_history_sessions(struct inbound *r, struct host_call *a, const struct 
 {
     const struct conf_agent *const agent =
         inbound_agent_of(r, inst, a->inbound->chat, a->inbound->thread);
-    if (!agent) { /* gone in the meantime */
+    if (!agent) { /* removed in the meantime */
         host_call_complete(a, TC_DENIED, NULL, NULL);
         return;
     }
@@ -171,8 +171,7 @@ void chat_history_sessions(struct inbound *r, struct host_call *a, const struct 
 
 #define FILE_HEAD "[file: "
 
-/* A line "[file: PATH (NAME)]" of core/conversation/prompt.c whose file is not there any more says
- * so. */
+/* Marks a line "[file: PATH (NAME)]" of core/conversation/prompt.c whose file no longer exists. */
 static void append_prompt_line(struct buf *out, const char *line, size_t len)
 {
     const size_t head = strlen(FILE_HEAD);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns permission, commands, and the words that change what is shown. */
+ * Checks permissions, executes commands, and applies visibility words. */
 #include "core/inbound/inbound.h"
 
 #include <stdlib.h>
@@ -44,10 +44,10 @@ static void inbound_on_submitted(void *ctx, const struct conversations_result *a
 
 struct submission {
     struct inbound *reception;
-    const struct conf *conf; /* of the instance: it is kept */
+    const struct conf *conf; /* configuration of the instance; holds a reference */
     const struct conf_instance *instance;
     struct host_call *ask;
-    struct buf text; /* without the mention of the bot */
+    struct buf text; /* text without the mention of the bot */
 };
 
 static void tell_visibility(struct host_call *a, const struct visibility_command_result *t)
@@ -65,7 +65,7 @@ void inbound_submit_prompt(struct inbound *r, struct host_call *a, const struct 
     const struct conf_agent *const agent = inbound_agent_of(r, inst, in->chat, in->thread);
     CLEANUP_FREE char *key = inbound_make_key(inst->name, in->chat, in->thread);
     CLEANUP_BUF struct buf instances = {0};
-    if (!agent) { /* gone in the meantime */
+    if (!agent) { /* removed in the meantime */
         host_call_complete(a, TC_DENIED, NULL, NULL);
         return;
     }
@@ -115,8 +115,8 @@ static void inbound_on_toggled(void *ctx, const struct visibility_command_result
     free_submission(s);
 }
 
-/* The tokens were applied when the message came first, and may have been changed since. The rest of
- * the text goes to the journal, which recognises it. */
+/* The tokens were applied at the first delivery, and settings may have changed since. The rest of
+ * the text goes to the journal, which recognises the repetition. */
 static void submit_known_tokens(struct submission *s)
 {
     CLEANUP_BUF struct buf rest = {0};
@@ -138,7 +138,7 @@ static void inbound_on_tokens_noted(void *ctx, enum journal_status status, const
     const struct conf_agent *const agent =
         inbound_agent_of(s->reception, s->instance, in->chat, in->thread);
     (void)status, (void)text;
-    if (!agent) { /* gone in the meantime */
+    if (!agent) { /* removed in the meantime */
         host_call_complete(s->ask, TC_DENIED, NULL, NULL);
         free_submission(s);
         return;
@@ -159,7 +159,7 @@ static void submit_tokens(struct submission *s)
         inbound_on_tokens_noted(s, JOURNAL_DONE, NULL);
 }
 
-/* Nothing of the message can be given to the agent. */
+/* The message has no part that the agent can process. */
 static bool inbound_is_unprocessed(const struct tc_inbound *in, const struct conf_instance *inst)
 {
     if (!in->kind || *in->text)
@@ -167,7 +167,7 @@ static bool inbound_is_unprocessed(const struct tc_inbound *in, const struct con
     return !in->file_count || (strcmp(in->kind, "voice") == 0 && !inst->chat.transcribe);
 }
 
-/* Whether the chat has not been told for an hour; noted. */
+/* Whether the chat got no such reply within an hour; records this one. */
 static bool inbound_may_tell(struct inbound *r, const char *key)
 {
     const int64_t now = clock_mono_ms();
@@ -228,11 +228,11 @@ static void inbound_retry(struct inbound *r, struct host_call *a, const struct c
 {
     if (inbound_agent_of(r, inst, a->inbound->chat, a->inbound->thread))
         chat_history_retry(r, a, inst);
-    else /* gone in the meantime */
+    else /* removed in the meantime */
         host_call_complete(a, TC_DENIED, NULL, NULL);
 }
 
-/* ---- the end of a turn ---- */
+/* ---- cancelling a turn ---- */
 
 static void inbound_cancel(struct inbound *r, struct host_call *a, const struct conf_instance *inst)
 {
@@ -257,14 +257,14 @@ static void inbound_cancel(struct inbound *r, struct host_call *a, const struct 
     turn_job_cancel(c->job);
 }
 
-/* ---- */
+/* ---- queries ---- */
 
 static void inbound_on_known(void *ctx, const char *session)
 {
     host_call_complete(ctx, session ? TC_ACCEPTED : TC_DENIED, NULL, NULL);
 }
 
-/* Whether the conversation is active. No permission is needed: it is checked for each message. */
+/* Whether the conversation is active. Needs no permission, which is checked for each message. */
 static void inbound_look_up(struct inbound *r, struct host_call *a,
                             const struct conf_instance *inst)
 {
@@ -284,7 +284,7 @@ static bool may_submit(struct inbound *r, const struct conf_instance *inst, cons
            access_control_allows(&r->access, inst, CONF_SUBMIT, user, chat);
 }
 
-/* A stranger gets a code, or nothing. */
+/* An unknown person gets a code, or no reply. */
 static void inbound_deny(struct inbound *r, struct host_call *a, const struct conf_instance *inst)
 {
     const struct tc_inbound *const in = a->inbound;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What instances ask of the host on behalf of people: whether they may, a message, the end of a
- * turn. Commands are done at once, whatever waits or runs, and never get to the agent. Loop thread
- * only. */
+ * Calls of instances on behalf of people: permission queries, messages, cancellations. Commands are
+ * executed at once, whatever is queued or running, and never reach the agent. Loop thread only. */
 #ifndef CORE_INBOUND_INBOUND_H
 #define CORE_INBOUND_INBOUND_H
 
@@ -27,10 +26,10 @@ struct inbound_spec {
     struct pairing *pairing;
 };
 struct inbound *inbound_new(const struct inbound_spec *spec);
-/* The configuration from now on. */
+/* Sets the configuration from now on. */
 void inbound_set_conf(struct inbound *r, const struct conf *conf);
-void inbound_free(struct inbound *r); /* NULL is fine */
-/* Answers it, at once or when the message is on disk. */
+void inbound_free(struct inbound *r); /* NULL is allowed */
+/* Answers the call, at once or when the message is on disk. */
 void inbound_handle(struct inbound *r, struct host_call *a);
 
 #endif

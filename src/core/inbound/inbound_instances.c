@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns what is logged of a name that is refused. */
+ * Checks the names, and logs refused ones. */
 #include "core/inbound/inbound_instances.h"
 
 #include "base/sys/log.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The instances that a message names, to be told of its turn beside those that are told anyway.
- * Loop thread only. */
+ * Instances that a message names as additional receivers of its turn. Loop thread only. */
 #ifndef CORE_INBOUND_INBOUND_INSTANCES_H
 #define CORE_INBOUND_INBOUND_INSTANCES_H
 
@@ -8,11 +7,11 @@
 #include "core/dispatch/dispatch.h"
 #include "plugin/host_call.h"
 
-/* Whether each is configured and admits a turn of that agent in that conversation. If not, it is
- * logged, as a fault of the plugin. */
+/* Whether each instance is configured and admits a turn of that agent in that conversation.
+ * Otherwise logs it as an error of the plugin. */
 bool inbound_instances_check(const struct dispatch *d, const struct host_call *a, const char *agent,
                              const char *conversation);
-/* Appends the names as conf_scope_turn.instances has them. */
+/* Appends the names in the form of conf_scope_turn.instances. */
 void inbound_instances_join(const struct tc_inbound *in, struct buf *names);
 
 #endif

@@ -12,7 +12,7 @@
 
 /* A chat that was told that a message cannot be processed. */
 struct unprocessed {
-    uint64_t where; /* a hash; 0: none */
+    uint64_t where; /* hash of the chat; 0: empty */
     int64_t at_ms;
 };
 
@@ -24,17 +24,17 @@ struct inbound {
 };
 
 /* inbound.c */
-/* Of the conversation: "INSTANCE:CHAT[:THREAD]". Owned. */
+/* Key of the conversation: "INSTANCE:CHAT[:THREAD]". Owned. */
 char *inbound_make_key(const char *instance, const char *chat, const char *thread);
-/* What runs in that conversation; thread may be NULL. NULL: it is not configured any more. */
+/* Agent of that conversation; thread may be NULL. NULL: no longer configured. */
 const struct conf_agent *inbound_agent_of(const struct inbound *r, const struct conf_instance *inst,
                                           const char *chat, const char *thread);
-/* A prompt as it goes to the agent, for the message of the call, which is completed. */
+/* Submits a prompt for the message of the call, which is completed then. */
 void inbound_submit_prompt(struct inbound *r, struct host_call *a, const struct conf_instance *inst,
                            struct str prompt);
 
 /* inbound_resend.c */
-/* HOST_CALL_RESEND, answered when the messages are queued. */
+/* HOST_CALL_RESEND, completed when the messages are queued. */
 void inbound_resend(struct inbound *r, struct host_call *a, const struct conf_instance *inst);
 
 #endif

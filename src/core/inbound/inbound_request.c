@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the check of who may answer a request, and the name under which the answer is shown. */
+ * Checks who may answer a request, and formats the name under which the answer is shown. */
 #include "core/inbound/inbound_request.h"
 #include "text/sentence/texts.h"
 
@@ -9,7 +9,7 @@
 #include "base/sys/log.h"
 #include "text/text_reveal.h"
 
-#define NAME_SIZE 65 /* of a person, in what everybody is told */
+#define NAME_SIZE 65 /* limit of a person's name in shown texts */
 
 static void give_ticket(struct request_registry *r, const struct conf_instance *inst,
                         struct host_call *a)
@@ -20,7 +20,7 @@ static void give_ticket(struct request_registry *r, const struct conf_instance *
     host_call_complete(a, ticket ? TC_ACCEPTED : TC_KNOWN, NULL, ticket);
 }
 
-/* A person without permission gets the same reply whether or not the request exists. */
+/* A person without permission gets the same reply whether the request exists or not. */
 static void take_decision(struct request_registry *r, const struct conf_instance *inst,
                           struct host_call *a)
 {

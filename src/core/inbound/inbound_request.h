@@ -8,7 +8,7 @@
 #include "core/request/request_registry.h"
 #include "plugin/host_call.h"
 
-/* HOST_CALL_TICKET and HOST_CALL_ANSWER, of a running instance; answers it at once. */
+/* HOST_CALL_TICKET and HOST_CALL_ANSWER of a running instance; completes the call at once. */
 void inbound_request_handle(struct request_registry *r, struct access_control *p,
                             const struct conf_instance *inst, struct host_call *a);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Dead letters that a person has sent again from the chat where they are missing. The person has to
- * be allowed to write in that chat, and the letter has to be one for that chat. Loop thread only.
- */
+ * Resends dead letters at the request of a person in the chat where they are missing. The person
+ * must be permitted to write in that chat, and the letter must be for that chat. Loop thread only.
+ * ⏎ */
 #include <stdlib.h>
 
 #include "base/alloc.h"

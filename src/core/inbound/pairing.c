@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns codes, people, and the number of wrong attempts. */
+ * Owns codes, paired people, and the number of wrong attempts. */
 #include "core/inbound/pairing.h"
 
 #include <ctype.h>
@@ -22,7 +22,7 @@
 #define CODE_KEY "pairing-code:"
 #define SHARED_KEY "pair."
 
-/* Without the letters and digits that are taken for one another. */
+/* Excludes letters and digits that are easily confused. */
 static const char letters[] = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789";
 _Static_assert(sizeof letters == 33, "five random bits are a letter");
 
@@ -31,10 +31,10 @@ struct pairing_entry {
     char *instance, *user;
     char name[NAME_SIZE];
     int64_t time_ms;                 /* of a person: since; of a code: until */
-    char code[PAIRING_CODE_LEN + 1]; /* "": a person */
+    char code[PAIRING_CODE_LEN + 1]; /* code; "": a paired person */
 };
 
-/* Wrong codes for an instance. */
+/* Number of wrong codes for an instance. */
 struct pairing_tries {
     struct pairing_tries *next;
     char *instance;
@@ -44,7 +44,7 @@ struct pairing_tries {
 
 struct pairing {
     struct journal_async *journal;
-    struct shared_user *shared; /* NULL: this host alone */
+    struct shared_user *shared; /* NULL: no other hosts */
     struct pairing_entry *people, *codes;
     size_t n_people;
     struct pairing_tries *tries;
@@ -79,7 +79,7 @@ static void pairing_take_out(struct pairing_entry **at)
     pairing_free_entry(e);
 }
 
-/* A name is what its person wants it to be: it stays within its line. */
+/* A person chooses the name, so it is kept on one line. */
 static struct pairing_entry *pairing_entry_new(const char *instance, const char *user,
                                                const char *name)
 {
@@ -103,7 +103,7 @@ static void pairing_write(const struct pairing *p, const struct pairing_entry *e
     journal_async_kv_put(p->journal, key, keep ? text.p : NULL, done, ctx);
 }
 
-/* The entry of a key "INSTANCE:USER" and a text that begins with a time; NULL: it is not ours. */
+/* Parses an entry: key "INSTANCE:USER", and a text that begins with a time; NULL: invalid. */
 static struct pairing_entry *pairing_read_entry(const char *key, const char *text,
                                                 const char **rest)
 {
@@ -154,7 +154,7 @@ struct pairing *pairing_new(struct journal_async *journal)
 {
     struct pairing *const p = xcalloc(1, sizeof *p);
     p->journal = journal;
-    /* What cannot be read is logged by the journal; then these people are strangers. */
+    /* A read error is logged by the journal; these people are not paired then. */
     (void)journal_async_kv_each(journal, PERSON_KEY, pairing_read_person, p);
     (void)journal_async_kv_each(journal, CODE_KEY, pairing_read_code, p);
     return p;
@@ -190,7 +190,7 @@ static void pairing_drop_expired(struct pairing *p)
 {
     const int64_t now = pairing_now_ms();
     for (struct pairing_entry **at = &p->codes; *at;) {
-        /* a clock that was set back must not make a code last longer */
+        /* a clock that was set back must not extend a code */
         if ((*at)->time_ms > now && (*at)->time_ms <= now + PAIRING_CODE_MS) {
             at = &(*at)->next;
             continue;
@@ -221,7 +221,7 @@ static void make_code(char code[PAIRING_CODE_LEN + 1])
 {
     unsigned char random[PAIRING_CODE_LEN];
     if (getrandom(random, sizeof random, 0) != sizeof random)
-        abort(); /* eight bytes are never refused once the kernel is up */
+        abort(); /* the kernel never refuses eight bytes once it is initialised */
     for (size_t i = 0; i < sizeof random; i++)
         code[i] = letters[random[i] % 32];
     code[PAIRING_CODE_LEN] = 0;
@@ -251,7 +251,7 @@ const char *pairing_offer(struct pairing *p, const char *instance, const char *u
 
 /* ---- other hosts ---- */
 
-/* What all hosts know of a person. */
+/* The shared value of a person. */
 static void pairing_tell_hosts(const struct pairing *p, const struct pairing_entry *e,
                                bool is_paired)
 {
@@ -320,7 +320,7 @@ static void pairing_on_shared(void *ctx, const char *key, const char *host, cons
     p->n_people--;
 }
 
-/* Revoked here while there was no bus. */
+/* Revoked here while the bus was unavailable. */
 static void pairing_compare_shared(void *ctx, const char *key, const char *value)
 {
     const struct pairing *const p = ctx;

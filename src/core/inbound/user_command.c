@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the table of commands. */
+ * Table of commands. */
 #include "core/inbound/user_command.h"
 
 #include <string.h>
@@ -17,7 +17,7 @@
 #define CHAT_WORD(word, en, de) {word, "", HELP(en, de), COMMAND_NONE},
 static const struct user_command_row {
     const char *words, *arguments, *help[LANGUAGE_COUNT];
-    enum user_command command; /* COMMAND_NONE: a word that changes what is shown */
+    enum user_command command; /* COMMAND_NONE: a visibility word */
 } rows[] = {
 #include "text/sentence/commands.def"
 };
@@ -32,7 +32,7 @@ static struct str user_command_trimmed(const char *text)
     return (struct str){text, len};
 }
 
-/* Whether the text begins with the words, whatever stands between them; *rest is what follows. */
+/* Whether the text begins with the words, across any white space; *rest is the remaining text. */
 static bool user_command_has_words(struct str text, const char *words, struct str *rest)
 {
     while (text.len && *words) {

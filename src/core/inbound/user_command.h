@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Parses the commands that a user gives the host instead of the agent (commands.def), and lists
- * them. Pure. */
+ * Parses commands that users send to the host (commands.def), and lists them. Pure. */
 #ifndef CORE_INBOUND_USER_COMMAND_H
 #define CORE_INBOUND_USER_COMMAND_H
 
@@ -9,20 +8,20 @@
 #define CHAT_COMMAND(id, words, arguments, en, de) COMMAND_##id,
 #define CHAT_WORD(word, en, de)
 enum user_command {
-    COMMAND_NONE, /* it is for the agent */
+    COMMAND_NONE, /* the message is for the agent */
 #include "text/sentence/commands.def"
 };
 #undef CHAT_COMMAND
 #undef CHAT_WORD
 
-/* What a whole message means: white space around it and the case of the words do not matter, and
- * stop may be said without a slash, or with a ! where the service keeps what begins with a slash to
- * itself. A sentence that begins like a command is none; only a command with arguments has other
- * words behind it, which are appended to `argument`. */
+/* Interprets a whole message: ignores surrounding white space and case; `stop` may be written
+ * without a slash, and any command with a ! where the service intercepts messages that begin with a
+ * slash. A sentence that begins like a command is none; only commands with arguments permit further
+ * words, which are appended to `argument`. */
 enum user_command user_command_parse(const char *text, struct buf *argument);
-/* What the person writes in front of commands: '!' if this message begins with it, else '/'. */
+/* The person's command prefix: '!' if this message begins with it, otherwise '/'. */
 char user_command_prefix(const char *text);
-/* Appends the text; when it is a slash word alone, without the "@bot" that groups add to it. */
+/* Appends the text; if it is a single slash word, without the "@bot" that groups add to it. */
 void user_command_strip_mention(struct buf *out, const char *text);
 /* Appends the list of commands. */
 void user_command_append_help(struct buf *out, char prefix);

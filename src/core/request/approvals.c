@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the list of what was allowed, in memory and in the journal. */
+ * Owns the list of approvals, in memory and in the journal. */
 #include "core/request/approvals.h"
 
 #include <inttypes.h>
@@ -15,12 +15,12 @@
 #include "event/json/json_redact.h"
 #include "event/json/json_writer.h"
 
-#define KEY "allow." /* and the digest, of what hosts share */
+#define KEY "allow." /* prefix and digest, of shared entries */
 
-#define LOOKED_AT_MAX 65536 /* bytes of an argument that is shown */
+#define LOOKED_AT_MAX 65536 /* bytes of an argument that are shown */
 #define SHOWN_MAX 300
 
-/* A digest as text. */
+/* A digest as hexadecimal text. */
 struct approvals_digest {
     char text[2 * SHA256_DIGEST_SIZE + 1];
 };
@@ -30,21 +30,21 @@ struct approval {
     enum approvals_scope scope;
     char *agent;
     char *where;     /* a turn, a conversation, or "" */
-    char *tool, *by; /* for people */
+    char *tool, *by; /* beginning of the argument, for people */
     struct approvals_digest key;
 };
 
 struct approvals {
     struct journal_async *journal; /* or NULL */
-    struct shared_user *shared;    /* NULL: this host alone */
+    struct shared_user *shared;    /* NULL: no other hosts */
     struct approval *items;        /* oldest first */
     size_t n, cap;
     int64_t last_id;
 };
 
-/* ---- what is compared, and what is shown ---- */
+/* ---- comparison and display ---- */
 
-/* Each with its NUL, so that no two triples are one text. */
+/* Adds each text with its NUL, so that different triples have different input. */
 static struct approvals_digest approvals_make_key(const char *agent, const char *tool,
                                                   const char *argument)
 {
@@ -61,8 +61,8 @@ static struct approvals_digest approvals_make_key(const char *agent, const char 
     return key;
 }
 
-/* Cut behind the secrets, not before. Whatever begins with a brace is arguments as JSON, which are
- * masked whole or not shown at all. */
+/* Masks secrets before cutting. An argument that begins with a brace is JSON, which is masked as a
+ * whole or not shown at all. */
 void approvals_append_summary(struct buf *out, const char *text)
 {
     const size_t len = strlen(text);
@@ -94,7 +94,7 @@ static void approvals_forget_kept(struct approvals *a, const struct journal_appr
         journal_async_delete_approvals(a->journal, which, NULL, NULL);
 }
 
-/* What all hosts know of it; value NULL: that it is revoked. */
+/* The shared value; value NULL: revoked. */
 static void approvals_tell_hosts(const struct approvals *a, const struct approval *item,
                                  const char *value)
 {
@@ -171,7 +171,7 @@ bool approvals_match(struct approvals *a, const char *agent, const char *convers
     return approvals_find(a, &key, conversation, turn) != NULL;
 }
 
-/* ---- keeping ---- */
+/* ---- adding ---- */
 
 static void write_down(struct approvals *a, const struct approval *item, const char *argument)
 {
@@ -228,7 +228,7 @@ void approvals_remember(struct approvals *a, enum approvals_scope scope, const c
               tool ? tool : "?", agent, scopes[scope]);
 }
 
-/* ---- forgetting ---- */
+/* ---- revoking ---- */
 
 void approvals_end_turn(struct approvals *a, const char *turn)
 {
@@ -311,7 +311,7 @@ static void approvals_on_shared(void *ctx, const char *key, const char *host, co
     approvals_remove_at(a, (size_t)(known - a->items));
 }
 
-/* Revoked here while there was no bus. */
+/* Revoked here while the bus was unavailable. */
 static void approvals_compare_shared(void *ctx, const char *key, const char *value)
 {
     const struct approvals *const a = ctx;
@@ -333,7 +333,7 @@ void approvals_join(struct approvals *a, struct shared_settings *shared)
     }
 }
 
-/* ---- its life ---- */
+/* ---- create and free ---- */
 
 static void approvals_take(void *ctx, const struct journal_approval *r)
 {

@@ -1,44 +1,45 @@
 /* SPDX-License-Identifier: MIT
- * What people allowed for longer than once: for the turn, for the session of a conversation, or for
- * good. It is looked at where the policy would ask, so what that denies stays denied. Calls are
- * compared by a digest of agent, tool and argument; nothing else of an argument is kept but its
- * beginning, without secrets, for people. Loop thread only. */
+ * Remembered approvals: for a turn, for the session of a conversation, or permanent. Checked only
+ * where the policy would ask, so calls that the policy denies stay denied. Calls are compared by a
+ * digest of agent, tool and argument; of an argument, only its beginning is stored, without
+ * secrets, for people. Loop thread only. */
 #ifndef CORE_REQUEST_APPROVALS_H
 #define CORE_REQUEST_APPROVALS_H
 
 #include "core/shared/shared_settings.h"
 #include "io/journal/journal_async.h"
 
-#define APPROVALS_MAX 10000 /* in all; above, the oldest are forgotten */
+#define APPROVALS_MAX 10000 /* limit; above it, the oldest are forgotten */
 
 struct approvals;
 
 enum approvals_scope { APPROVALS_TURN, APPROVALS_SESSION, APPROVALS_ALWAYS };
 
-/* Reads what is kept: waits for the disk. Borrows the journal; NULL: none outlives the process. */
+/* Reads stored approvals: waits for the disk. Borrows the journal; NULL: none outlives the
+ * process. */
 struct approvals *approvals_new(struct journal_async *journal);
-void approvals_free(struct approvals *a); /* NULL is fine */
+void approvals_free(struct approvals *a); /* NULL is allowed */
 
-/* Those for good hold on all hosts from now on: a digest, agent, tool and who allowed it are
- * shared, nothing of an argument. While the host starts. */
+/* Shares permanent approvals with all hosts: digest, agent, tool and author, but no part of the
+ * argument. Call it while the host starts. */
 void approvals_join(struct approvals *a, struct shared_settings *shared);
 
-/* Whether the call was allowed before. `argument` is what policy_approval_key says; NULL: the call
- * cannot be remembered. `conversation` may be NULL or empty: there is none. */
+/* Whether the call was allowed before. `argument` is from policy_approval_key; NULL: the call
+ * cannot be remembered. `conversation` may be NULL or empty: none. */
 bool approvals_match(struct approvals *a, const char *agent, const char *conversation,
                      const char *turn, const char *tool, const char *argument);
-/* Remembers it; `by` is who allowed it, for people. Without a conversation that for the session is
- * for the turn. */
+/* Remembers the approval; `by` is its author, for people. Without a conversation, an approval for
+ * the session is for the turn. */
 void approvals_remember(struct approvals *a, enum approvals_scope scope, const char *agent,
                         const char *conversation, const char *turn, const char *tool,
                         const char *argument, const char *by);
-/* The turn is over; the conversation begins a new session. */
+/* The turn has ended; the conversation starts a new session. */
 void approvals_end_turn(struct approvals *a, const char *turn);
 void approvals_end_session(struct approvals *a, const char *agent, const char *conversation);
-/* Appends what a call is about as people may read it: no secrets, and not all of what is long. */
+/* Appends a description of the call for people: without secrets, shortened. */
 void approvals_append_summary(struct buf *out, const char *argument);
-/* Forgets those of that id and agent, whatever they are for, and returns how many there were.
- * `done` (or NULL) when it is so on disk, too; at once without a journal. */
+/* Revokes approvals of that id and agent, whatever their scope, and returns their number. `done`
+ * (or NULL) is called when the change is on disk; at once without a journal. */
 size_t approvals_revoke(struct approvals *a, const struct journal_approval_filter *which,
                         journal_done_fn *done, void *ctx);
 

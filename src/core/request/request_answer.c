@@ -42,7 +42,7 @@ static const char *request_answer_word_for(int decision)
     return decision == DIALECT_ALLOW ? "allow" : decision == DIALECT_DENY ? "deny" : "answered";
 }
 
-/* ---- where it may come from ---- */
+/* ---- permitted places ---- */
 
 static bool is_place(const char *place, const struct request_decision *d)
 {
@@ -71,7 +71,8 @@ static bool is_asked_there(const struct request *q, const struct request_decisio
     return found;
 }
 
-/* Somebody whose message it was. An end user of an HTTP client ("KEY:USER") counts as its key. */
+/* Whether the person is an author of the turn's messages. An end user of an HTTP client
+ * ("KEY:USER") counts as its key. */
 static bool is_asker(const struct request_turn_spec *spec, const struct request_decision *d)
 {
     const size_t len = d->user ? strlen(d->user) : 0;
@@ -130,14 +131,14 @@ static bool request_answer_is_answered(struct str question, struct str answer)
 
 struct request_answer_builder {
     struct arena *arena;
-    struct str answers; /* the object; p NULL: there is only `text` */
+    struct str answers; /* the object; p NULL: only `text` */
     const char *text;
     struct buf made;
     size_t n;
     bool all;
 };
 
-/* The text alone, as the answer to that question. */
+/* Uses the text as the answer to that question. */
 static void make_answer(struct request_answer_builder *qs, const char *id)
 {
     buf_add_char(&qs->made, '{');
@@ -160,7 +161,7 @@ static void request_answer_look_at(struct request_answer_builder *qs, struct str
     }
 }
 
-/* Each question has its answer; a text alone answers a single one. NULL: it is none. */
+/* Checks that each question has an answer; a text alone answers a single one. NULL: invalid. */
 static const char *answers_for(struct arena *a, const struct request *q,
                                const struct request_decision *d)
 {
@@ -258,7 +259,7 @@ static enum tc_accepted request_answer_decide(struct request *q, const struct re
 struct meaning {
     struct request *request;
     const struct request_choice *choice;
-    const char *answers; /* scratch's */
+    const char *answers; /* in scratch */
 };
 
 static bool request_answer_takes_args(const struct request *q)

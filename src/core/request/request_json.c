@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Open requests as JSON, for clients of the API and for other hosts. */
+ * Encodes open requests as JSON, for clients of the API and for other hosts. */
 #include <string.h>
 
 #include "core/request/request_registry.h"

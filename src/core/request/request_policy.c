@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Resolves a request without asking anybody: by the approval rules of the agent, or by a
- * remembered approval. */
+ * Decides a request without a person: by the approval rules of the agent, or by a remembered
+ * approval. */
 #include <string.h>
 
 #include "core/request/approvals.h"
@@ -27,7 +27,7 @@ static bool is_remembered(const struct request *q)
            approvals_match(a, t->spec.agent->name, t->conversation, t->id, q->tool, q->argument);
 }
 
-/* Only approvals of tool calls can be decided by rules; questions need a person. */
+/* Rules decide only approvals of tool calls; questions need a person. */
 static void judge_approval(struct request *q)
 {
     const size_t len = q->args ? strlen(q->args) : 0;

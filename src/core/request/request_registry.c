@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns what is open, and until when. */
+ * Owns the open requests and their deadlines. */
 #include "core/request/request_internal.h"
 
 #include <stdlib.h>
@@ -35,9 +35,9 @@ static void request_free(struct request *q)
     free(q);
 }
 
-/* ---- the end of one ---- */
+/* ---- resolution ---- */
 
-/* On record: what people were asked, and what they said. */
+/* Logs the request as shown to people, and their answer. */
 static void request_registry_note(const struct request *q)
 {
     struct journal_async *const journal = q->turn->registry->spec.journal;
@@ -79,7 +79,7 @@ static void request_registry_settle(struct request *q, enum request_state_event 
         request_registry_note(q);
 }
 
-/* That a credential was given is shown to everybody, its text to nobody. */
+/* The answer to a credential request is not shown, only that it was given. */
 static void request_registry_tell(const struct request *q, const char *answers, const char *reason)
 {
     const struct tc_request resolved = {
@@ -116,7 +116,7 @@ static void on_expired(void *arg)
     request_resolve(q, REQUEST_ON_EXPIRE, &no, "timeout", "host");
 }
 
-/* The agent has been answered; the event tells the connectors. */
+/* The agent has been answered; the event informs the connectors. */
 static void tell_refused(struct request *q)
 {
     TEXTS_IN(q->turn->spec.language);
@@ -136,7 +136,7 @@ static void tell_soon(struct request *q)
     request_resolve(q, REQUEST_ON_TELL, &q->soon, decision, q->by);
 }
 
-/* The events that open them have been told. What is told here may open others. */
+/* The opening events have been delivered. Resolving events may cause further requests. */
 static void on_soon(void *arg)
 {
     struct request_turn *const t = arg;
@@ -145,9 +145,9 @@ static void on_soon(void *arg)
             tell_soon(q);
 }
 
-/* ---- a new one ---- */
+/* ---- a new request ---- */
 
-/* False: none is over yet. How many those can be is the guard's to bound. */
+/* False: no request has ended yet. The guard limits the number of open ones. */
 static bool forget_oldest(struct request_turn *t)
 {
     struct request **at = &t->first;
@@ -166,7 +166,7 @@ static bool forget_oldest(struct request_turn *t)
     return true;
 }
 
-/* Most turns never ask anything: who looks for requests need not pass them. */
+/* Only turns with requests are in the list, because most turns never ask. */
 static void request_registry_link_turn(struct request_turn *t)
 {
     if (t->is_linked)
@@ -290,7 +290,7 @@ static void see_open(struct request_turn *t, struct tc_request *r)
     loop_timer_set(t->soon, 0);
 }
 
-/* The agent says so itself, unless it was decided here. */
+/* Reported by the agent itself, unless it was decided here. */
 static void see_resolved(struct request_turn *t, const struct tc_request *r)
 {
     struct request *const q = request_find(t->registry, t->id, r->request_id);
@@ -388,7 +388,7 @@ void request_turn_end(struct request_turn *t)
     free(t);
 }
 
-/* ---- all of them ---- */
+/* ---- iteration ---- */
 
 struct request_registry *request_registry_new(const struct request_registry_spec *spec)
 {

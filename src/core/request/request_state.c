@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Transition table of a request of an agent, from the lists of its header. */
+ * Transition table of a request of an agent, made from the lists of its header. */
 #include "core/request/request_state.h"
 
 static const char *const request_state_names[] = {REQUEST_STATES(STATE_TABLE_NAME)};

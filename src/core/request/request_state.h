@@ -8,21 +8,21 @@
 
 /* clang-format off */
 #define REQUEST_STATES(STATE) \
-    STATE(NEW)      /* being judged by the rules */ \
+    STATE(NEW)      /* the rules are being evaluated */ \
     STATE(OPEN)     /* people are asked */ \
-    STATE(DECIDED)  /* by a rule or an earlier answer; told behind the event that opens it */ \
-    STATE(REFUSED)  /* the dialog has refused it to the agent; told like DECIDED */ \
+    STATE(DECIDED)  /* by a rule or an earlier answer; emitted after the opening event */ \
+    STATE(REFUSED)  /* the dialog has refused it to the agent; emitted like DECIDED */ \
     STATE(RESOLVED)
 
 #define REQUEST_EVENTS(EVENT) \
-    EVENT(ASK)    /* nothing decides it: people are asked */ \
+    EVENT(ASK)    /* no rule decides: people are asked */ \
     EVENT(DECIDE) /* a rule or an earlier answer decides */ \
-    EVENT(REFUSE) /* it cannot be presented */ \
-    EVENT(ANSWER) /* by a person who may */ \
-    EVENT(EXPIRE) /* nobody has answered in time */ \
-    EVENT(TELL)   /* the event that opens it has been told: its decision follows */ \
-    EVENT(SETTLE) /* the agent says itself that it is settled */ \
-    EVENT(CANCEL) /* the agent waits for nothing any more */
+    EVENT(REFUSE) /* it cannot be presented to people */ \
+    EVENT(ANSWER) /* by a permitted person */ \
+    EVENT(EXPIRE) /* no answer before the deadline */ \
+    EVENT(TELL)   /* the opening event was delivered: its decision follows */ \
+    EVENT(SETTLE) /* the agent reports that it is settled */ \
+    EVENT(CANCEL) /* the agent no longer waits */
 
 #define REQUEST_TRANSITIONS(ROW) \
     /*  state    event   next */ \

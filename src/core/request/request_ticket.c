@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Owns what stands for a request in a button: random, of one instance, known as long as there is
- * room. It outlives its request, so that a late press can be told why it is one. */
+ * Owns the tickets that identify requests in buttons: random, for one instance, kept as long as
+ * there is room. A ticket outlives its request, so that a late press gets an explanation. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,7 +22,7 @@ void request_free_tickets(struct request_registry *r)
         request_ticket_forget(&r->tickets[i]);
 }
 
-/* The random part of a UUID, and nothing else of it: 32 characters at most fit a button. */
+/* Uses the random part of a UUID: at most 32 characters fit into a button. */
 static void make_text(char text[33])
 {
     char uuid[37];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Owns the queues that a host takes turns from, the slots, and the parts in which they run. */
+ * Owns the queues from which the host takes turns, the slots, and the parts in which these turns
+ * run. */
 #include "core/runner/runner.h"
 
 #include <stdlib.h>
@@ -82,7 +83,7 @@ static void runner_on_item(void *ctx, const struct bus_queue_item *item)
     runner_job_begin(q->runner, item);
 }
 
-/* agent NULL: the messages for this host. */
+/* agent NULL: messages for this host. */
 static void runner_add_queue(struct runner *r, const char *agent)
 {
     struct runner_queue *const q = xcalloc(1, sizeof *q);
@@ -168,7 +169,7 @@ static void runner_on_said(void *ctx, struct bus_call *call, struct str body)
     arena_fini(&arena);
 }
 
-/* ---- its life ---- */
+/* ---- create and free ---- */
 
 static void runner_make_parts(struct runner *r)
 {

@@ -15,7 +15,7 @@ struct runner_queue {
     LIST_ENTRY(runner_queue) next;
     struct runner *runner;
     struct bus_queue *queue;
-    char *agent; /* whose messages these are; NULL: those for this host, of any agent */
+    char *agent; /* agent of the messages; NULL: messages for this host, of any agent */
 };
 
 struct runner {
@@ -36,19 +36,19 @@ struct runner {
     void *drained_ctx;
 };
 
-/* runner_job.c: one message of the queue that was taken. */
+/* runner_job.c: one received message of the queue. */
 struct runner_job;
 void runner_job_begin(struct runner *r, const struct bus_queue_item *item);
 void runner_job_resume(struct runner_job *job);                   /* the bus has become active */
-void runner_job_stop(struct runner_job *job);                     /* frees it */
+void runner_job_stop(struct runner_job *job);                     /* frees the job */
 struct runner_job *runner_job_next(const struct runner_job *job); /* or NULL */
 bool runner_job_is_of_agent(const struct runner_job *job, const char *agent);
 struct runner_job *runner_job_find(const struct runner *r, const char *run);
-/* Its turn has its last state. */
+/* The turn has reached its final state. */
 void runner_job_finish(struct runner_job *job, const struct turnlog_turn *t);
-/* Another publisher has its events, or another outcome counts: its agent is to end. */
+/* Another publisher has taken over its events, or another outcome counts: ends its agent. */
 void runner_job_abort(struct runner_job *job, const char *why);
-/* What its gateway says to the agent: a line of turncast_run.h. */
+/* A message of the gateway for the agent: a line of turncast_run.h. */
 void runner_job_say(struct runner_job *job, struct str line);
 /* runner.c: a slot may be free. */
 void runner_look(struct runner *r);

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT
- * Owns what becomes of one message of the queue: whether its turn is still to be begun, the turn,
- * its outcome, and the message's end.
+ * Processes one message of the queue: checks whether its turn is still to be started, runs it,
+ * stores its outcome, and removes the message.
  *
  *   state    | what happens                                           | next
- *   ---------+--------------------------------------------------------+------------------------------
+ * ---------+--------------------------------------------------------+------------------------------
  *   ORDER    | the turn is read                                       | CLAIM; or done: there is
- * none CLAIM    | it is written that this host begins it                 | OUTCOME, or OTHER
+ *   none CLAIM    | it is written that this host begins it                 | OUTCOME, or OTHER
  *   OUTCOME  | it is looked whether there is an outcome already       | RUN; or done
  *   OTHER    | another host has written that: the same                | given back; or done
  *   RUN      | the turn runs                                          | STORE
- *   STORE    | its outcome is stored                                  | done
- */
+ *   STORE    | its outcome is stored                                  | done ⏎ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,11 +21,10 @@
 #include "dialect/turncast/turncast_run.h"
 #include "event/codec.h"
 
-#define EXTEND_MS 10000 /* how often it is said that the turn still runs */
+#define EXTEND_MS 10000 /* interval at which the message is extended while the turn runs */
 #define RETRY_MS 1000
-#define BACK_MS                                                                                    \
-    5000 /* a message of a turn that another host runs: given back for so long, and …            \
-          */
+/* A message of a turn that another host runs: given back for so long, and …. */
+#define BACK_MS 5000
 #define BACK_MAX_MS 60000 /* … longer each time, up to this */
 
 struct runner_job {
@@ -41,7 +39,7 @@ struct runner_job {
         JOB_STORE
     } state;
     struct arena arena;
-    struct work_signal signal; /* its texts are the arena's, as the order's */
+    struct work_signal signal; /* its texts are in the arena, like those of the order */
     struct work_order order;
     char run[WORK_ID];
     char ticket[BUS_QUEUE_ACK_MAX];
@@ -69,7 +67,8 @@ void runner_job_stop(struct runner_job *job)
     runner_job_free(job);
 }
 
-/* The message is removed. Should that get lost, it comes again, and the outcome is found. */
+/* Removes the message. If the acknowledgement is lost, the message arrives again, and the outcome
+ * is found. */
 static void runner_job_end(struct runner_job *job)
 {
     struct runner *const r = job->runner;
@@ -130,7 +129,7 @@ static void runner_job_read(struct runner_job *job, const char *kind,
     bus_link_read_last(job->runner->link, BUS_TURNS, subject.p, on_reply, job);
 }
 
-/* ---- who begins it ---- */
+/* ---- the claim ---- */
 
 static void runner_job_on_claim_read(void *ctx, enum nats_client_result result,
                                      const struct nats_client_message *m)
@@ -141,7 +140,7 @@ static void runner_job_on_claim_read(void *ctx, enum nats_client_result result,
     job->is_asked = false;
     bus_kv_read_entry(job->runner->link, BUS_RUNS, result, m, &entry);
     if (entry.result != BUS_KV_DONE || bus_origin_read(entry.value, &from) < 0)
-        runner_job_retry(job); /* and again the claim */
+        runner_job_retry(job); /* reads the claim again */
     else if (bus_origin_equal(&from, &job->claim))
         runner_job_enter(job, JOB_OUTCOME);
     else
@@ -220,7 +219,7 @@ static void runner_job_settle(struct runner_job *job, const struct conf_agent *a
 
 static void runner_job_store(struct runner_job *job, struct str lines);
 
-/* It cannot be begun here, which is its outcome: it was claimed. */
+/* The turn cannot be started here, which becomes its outcome, because it was claimed. */
 static void runner_job_fail(struct runner_job *job, const char *why)
 {
     CLEANUP_BUF struct buf body = {0};
@@ -240,7 +239,7 @@ static void runner_job_on_submitted(void *ctx, const struct conversations_result
     free(ctx);
 }
 
-/* The session is the gateway's to choose: it may have been forgotten or chosen anew there. */
+/* The gateway chooses the session, which may have been deleted or replaced there. */
 static void runner_job_choose_session(const struct runner_job *job, const struct conf_agent *agent)
 {
     struct session_store *const sessions = job->runner->spec.parts.sessions;
@@ -278,7 +277,7 @@ static void runner_job_run(struct runner_job *job)
                           runner_job_on_submitted, ctx);
 }
 
-/* ---- an outcome that is there already ---- */
+/* ---- an existing outcome ---- */
 
 static void runner_job_on_outcome_read(void *ctx, enum nats_client_result result,
                                        const struct nats_client_message *m)
@@ -288,7 +287,7 @@ static void runner_job_on_outcome_read(void *ctx, enum nats_client_result result
     const bool is_there = result == NATS_CLIENT_REPLIED && m->sequence;
     const bool is_none = result == NATS_CLIENT_REPLIED && m->status == 404;
     if (job->state == JOB_STORE)
-        return; /* the question was sent while the turn ran; its own outcome is being stored now */
+        return; /* the request was sent while the turn ran; its own outcome is being stored */
     if (job->state == JOB_RUN) {
         if (is_there)
             runner_job_abort(job, "it has an outcome by another host");
@@ -353,7 +352,7 @@ void runner_job_finish(struct runner_job *job, const struct turnlog_turn *t)
         runner_job_store(job, (struct str){lines.p, lines.len});
 }
 
-/* ---- what its gateway says ---- */
+/* ---- messages of the gateway ---- */
 
 static const char *runner_job_choice(const struct dialect_answer *a)
 {
@@ -381,7 +380,8 @@ static void runner_job_answer(const struct runner_job *job, const struct dialect
                                         .by = by.p};
     if (request_answer(job->runner->requests, &decision, &text) != TC_DENIED)
         return;
-    /* The agent cannot do what was allowed, and over there the request is decided. */
+    /* The agent cannot execute the decision, although the gateway regards the request as
+     * decided. */
     decision.choice = "deny";
     decision.text = text.p;
     decision.answers = decision.args = NULL;
@@ -405,11 +405,11 @@ void runner_job_abort(struct runner_job *job, const char *why)
               job->signal.gateway, why);
     if (job->state == JOB_RUN) {
         turn_scheduler_cancel_turn(job->runner->turns, job->run);
-        turn_scheduler_cancel_turn(job->runner->turns, job->run); /* at once */
+        turn_scheduler_cancel_turn(job->runner->turns, job->run); /* kills at once */
     }
 }
 
-/* ---- the steps ---- */
+/* ---- steps ---- */
 
 static void runner_job_go_on(struct runner_job *job)
 {
@@ -454,7 +454,7 @@ static void runner_job_on_timer(void *arg)
     }
 }
 
-/* The servers may have lost that this host has begun it. */
+/* The servers may have lost the claim. */
 void runner_job_resume(struct runner_job *job)
 {
     if (job->state >= JOB_OUTCOME && job->state != JOB_OTHER)
@@ -467,7 +467,7 @@ void runner_job_resume(struct runner_job *job)
         runner_job_go_on(job);
 }
 
-/* ---- begin ---- */
+/* ---- start ---- */
 
 struct runner_job *runner_job_next(const struct runner_job *job)
 {
@@ -488,15 +488,15 @@ struct runner_job *runner_job_find(const struct runner *r, const char *run)
     return NULL;
 }
 
-/* A message was asked for while there was a slot, of its agent or of another one. */
+/* The message was requested while a slot was free, for this agent or for another one. */
 static bool runner_job_has_slot(const struct runner *r, const struct work_signal *signal)
 {
     const struct conf_agent *const agent = conf_agent_find(r->conf, signal->agent);
     return !agent || runner_free_slots(r, agent);
 }
 
-/* A turn that runs here already comes again when the queue has it twice, or has not heard in time
- * that it runs. */
+/* A message of a turn that runs here was delivered again, because the queue has it twice, or an
+ * extension was late. */
 void runner_job_begin(struct runner *r, const struct bus_queue_item *item)
 {
     struct runner_job *const job = xcalloc(1, sizeof *job);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the choices of all conversations, and their text in the journal: a line each for agent,
+ * Owns the choices of all conversations, and their text in the journal: one line each for agent,
  * model and working directory. */
 #include "core/settings/bindings.h"
 
@@ -24,7 +24,7 @@ struct bindings_entry {
 
 struct bindings {
     struct journal_async *journal;
-    struct shared_user *shared; /* NULL: this host alone */
+    struct shared_user *shared; /* NULL: no other hosts */
     void *tree;                 /* of search.h */
     size_t n;
 };
@@ -51,7 +51,7 @@ static void bindings_free_entry(void *entry)
     free(e);
 }
 
-/* NULL: there are too many. */
+/* NULL: too many. */
 static struct bindings_entry *bindings_make(struct bindings *b, const char *key)
 {
     struct bindings_entry *e = bindings_find(b, key);
@@ -79,7 +79,7 @@ struct bindings *bindings_new(struct journal_async *journal)
 {
     struct bindings *const b = xcalloc(1, sizeof *b);
     b->journal = journal;
-    /* What cannot be read is logged by the journal; conversations have their defaults. */
+    /* A read error is logged by the journal; conversations use their defaults. */
     (void)journal_async_kv_each(journal, KEY, bindings_read, b);
     return b;
 }
@@ -91,9 +91,9 @@ void bindings_free(struct bindings *b)
     free(b);
 }
 
-/* ---- what runs ---- */
+/* ---- current values ---- */
 
-/* NULL: the name is none that the conversation may choose. */
+/* NULL: the conversation may not choose that name. */
 static const struct conf_agent *
 find_allowed_agent(const struct conf *conf, const struct conf_instance *inst, const char *name)
 {
@@ -101,7 +101,7 @@ find_allowed_agent(const struct conf *conf, const struct conf_instance *inst, co
     return agent && conf_chat_allows_agent(conf, inst, agent) ? agent : NULL;
 }
 
-/* The first of both that the agent has in its list. */
+/* The first of both that is in the agent's list. */
 static const char *find_listed(char *const *list, const char *first, const char *second)
 {
     const char *const wanted[] = {first, second};
@@ -153,7 +153,7 @@ static void bindings_write(const struct bindings *b, const struct bindings_entry
     journal_async_kv_put(b->journal, key, bindings_is_empty(e) ? NULL : text.p, NULL, NULL);
 }
 
-/* Behind a change of its values. */
+/* Call it after a change of its values. */
 static void bindings_store(struct bindings *b, struct bindings_entry *e)
 {
     bindings_write(b, e);
@@ -175,7 +175,7 @@ static void bindings_add_shared_key(struct buf *out, const char *key)
     bus_stream_add_token(out, key);
 }
 
-/* What all hosts know of a conversation. */
+/* The shared value of a conversation. */
 static void bindings_tell_hosts(const struct bindings *b, const struct bindings_entry *e)
 {
     CLEANUP_BUF struct buf key = {0}, value = {0};
@@ -231,7 +231,7 @@ static void bindings_on_shared(void *ctx, const char *key, const char *host, con
     bindings_store(b, e);
 }
 
-/* Given up here while there was no bus. */
+/* Reset here while the bus was unavailable. */
 static void bindings_compare_shared(void *ctx, const char *key, const char *value)
 {
     CLEANUP_FREE char *conversation = shared_read_text(value, "/conversation");

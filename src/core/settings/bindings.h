@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Agent, model and working directory of each conversation: what people chose there, kept in the
- * journal; else what the configuration binds to it; else the instance's own. A choice that the
- * configuration does not list any more does not count. Loop thread only. */
+ * Agent, model and working directory of each conversation: the choice of people, stored in the
+ * journal; otherwise the binding of the configuration; otherwise the instance's setting. A choice
+ * that is no longer in the configured list is ignored. Loop thread only. */
 #ifndef CORE_SETTINGS_BINDINGS_H
 #define CORE_SETTINGS_BINDINGS_H
 
@@ -14,18 +14,18 @@ struct bindings;
 enum bindings_kind { BINDING_AGENT, BINDING_MODEL, BINDING_CWD };
 #define BINDINGS_KINDS 3
 
-/* Reads what was chosen, so at the start. Borrows the journal. */
+/* Reads stored choices; call it at the start. Borrows the journal. */
 struct bindings *bindings_new(struct journal_async *journal);
-void bindings_free(struct bindings *b); /* NULL is fine */
+void bindings_free(struct bindings *b); /* NULL is allowed */
 
-/* What is chosen holds on all hosts from now on. While the host starts. */
+/* Shares choices with all hosts. Call it while the host starts. */
 void bindings_join(struct bindings *b, struct shared_settings *shared);
 
 /* The agent of the conversation with that key. NULL: the instance has no agent (any more). `b`
- * NULL: nobody can choose. Borrowed from the configuration. */
+ * NULL: no choices. Borrowed from the configuration. */
 const struct conf_agent *bindings_find_agent(const struct bindings *b, const struct conf *conf,
                                              const struct conf_instance *inst, const char *key);
-/* A choice of a person, from now on; value NULL: none. -1: there are too many of them. */
+/* Sets a person's choice; value NULL: resets it. -1: too many choices. */
 int bindings_set(struct bindings *b, const char *key, enum bindings_kind kind, const char *value);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Days, hours and MiB as the journal counts: milliseconds and bytes. */
+ * Converts days, hours and MiB to the journal's units: milliseconds and bytes. */
 #include "core/settings/retention.h"
 
 #define HOUR_MS ((int64_t)3600 * 1000)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the text of a list of sessions: a line "ID MILLISECONDS WORDS" each. */
+ * Encodes a list of sessions as text: one line "ID MILLISECONDS WORDS" each. */
 #include "core/settings/session_history.h"
 
 #include <inttypes.h>
@@ -37,7 +37,7 @@ static char *sessions_key(const char *name, const char *conversation)
     return xasprintf("sessions:%s:%s", name, conversation);
 }
 
-/* Cuts the next line of *rest in place; false: there is none, or it is not ours. */
+/* Cuts off the next line of *rest in place; false: none, or invalid. */
 static bool session_history_take_line(char **rest, struct session_history_entry *e)
 {
     char *const line = strsep(rest, "\n"), *words = line;
@@ -93,7 +93,7 @@ static void session_history_write_line(struct buf *out, const struct session_his
     buf_printf(out, "%s %" PRId64 " %s\n", e->id, e->used_ms, e->words);
 }
 
-/* In front of the others; what is known of it stays. */
+/* Moves it to the front; keeps its known values. */
 static void session_history_write(const struct session_history_addition *a,
                                   const struct session_history_entry *entries, size_t n)
 {
@@ -125,7 +125,7 @@ static void session_history_on_read(void *ctx, enum journal_status status, const
     free(a);
 }
 
-/* The first line of the prompt, or its beginning. */
+/* The first line of the prompt, shortened. */
 static char *make_words(const char *prompt)
 {
     prompt += strspn(prompt, " \t\r\n");
@@ -158,10 +158,11 @@ static char *prompt_key(const char *conversation)
     return xasprintf("prompt:%s", conversation);
 }
 
-/* Begins a value: the turn, a line feed and its prompt follow. Earlier hosts stored the prompt. */
+/* Starts a value: the turn, a line feed, then its prompt. Earlier versions stored the prompt
+ * only. */
 #define TURN_MARK '\x1e'
 
-/* An older one must not pass for it. */
+/* Deletes an older prompt, which must not be mistaken for this one. */
 void session_history_set_prompt(struct session_history *h, const char *conversation,
                                 const char *turn, struct str prompt)
 {

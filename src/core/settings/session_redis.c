@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the hash of a session. */
+ * Encodes a session as a Redis hash. */
 #include "core/settings/session_redis.h"
 
 #include <inttypes.h>
@@ -9,7 +9,7 @@
 #include "base/sys/clock.h"
 #include "base/sys/log.h"
 
-/* As Python's isoformat() of a time in UTC. */
+/* Format of Python's isoformat() for a UTC time. */
 static const char *now(struct arena *a)
 {
     const double wall = clock_wall_s();
@@ -36,7 +36,7 @@ static const char *session_redis_key_of(struct arena *a, const struct conf_store
     return arena_sprintf(a, "%s:session:%s", store->prefix, external);
 }
 
-/* The value of that field; "" without one. */
+/* The value of that field; "" if absent. */
 static const char *field(const struct redis_reply *hash, const char *name)
 {
     for (size_t i = 0; i + 1 < hash->n; i += 2)
@@ -46,7 +46,7 @@ static const char *field(const struct redis_reply *hash, const char *name)
     return "";
 }
 
-/* Without a status agenticore takes it for active. */
+/* agenticore treats a session without a status as active. */
 static bool is_active(const struct redis_reply *hash)
 {
     const char *const status = field(hash, "status");
@@ -82,8 +82,9 @@ enum session_redis_result session_redis_read(struct redis_client *r, const struc
     return found;
 }
 
-/* Of a hash and the record of locks of its conversation: fence, host, external, id, status, time,
- * seconds. A fence of 0 is a person's choice: it counts behind all turns that have begun. */
+/* Arguments: a hash and the lock record of its conversation: fence, host, external, id, status,
+ * time, seconds. A fence of 0 means a person's choice, which has precedence over all turns started
+ * before it. */
 static const char write_session[] =
     "local kind, n = redis.call('TYPE', KEYS[1]).ok, redis.call('HGET', KEYS[2], 'n') "
     "if kind ~= 'hash' and kind ~= 'none' then return 1 end "

@@ -9,15 +9,15 @@
 #include "conf/conf.h"
 #include "io/redis/redis.h"
 
-/* Begins the key of a conversation that is shared with agenticore: behind it are USER ("-" for
- * none) and, after a colon, CONVERSATION, both as the client gave them. In the Redis key of any
- * other conversation USER is "-". */
+/* Prefix of the key of a conversation shared with agenticore: USER ("-" for none), a colon and
+ * CONVERSATION follow, both as given by the client. In the Redis key of any other conversation,
+ * USER is "-". */
 #define SESSION_REDIS_SHARED "openai::"
 
 enum session_redis_result {
     SESSION_ACTIVE,
-    SESSION_OVER,    /* the next one is new */
-    SESSION_NOTHING, /* nothing is known of it, or what is there is not ours */
+    SESSION_OVER,    /* the next session is a new one */
+    SESSION_NOTHING, /* unknown, or the value is not a session hash */
     SESSION_AWAY,
 };
 
@@ -26,27 +26,28 @@ enum session_redis_result session_redis_read(struct redis_client *r, const struc
                                              const char *agent, const char *conversation,
                                              struct buf *id);
 
-/* In the place of the number of a lock (core/lock/turn_lock.h): the choice of a person, which the
- * turns that have begun before do not replace; and a turn without a lock, which is written unless
- * another host has had the lock meanwhile. */
+/* Special values in place of a lock number (core/lock/turn_lock.h): the choice of a person, which
+ * earlier turns do not replace; and a turn without a lock, which is written unless another host has
+ * had the lock meanwhile. */
 #define SESSION_FENCE_CHOSEN 0
 #define SESSION_FENCE_NONE (-1)
 struct session_redis_value {
     const char *agent, *conversation;
-    const char *id; /* NULL: it is over */
+    const char *id; /* NULL: deleted */
     int64_t fence;
-    const char *host; /* this one, as in the record of locks */
+    const char *host; /* this host, as in the lock record */
 };
 enum session_redis_written {
-    SESSION_WRITTEN, /* or what is there is not ours, and stays as it is */
-    SESSION_REFUSED, /* the conversation has gone on elsewhere, or a person has chosen another */
-    SESSION_NOT_WRITTEN, /* Redis is away */
+    SESSION_WRITTEN,     /* or the value is not a session hash, and stays unchanged */
+    SESSION_REFUSED,     /* the conversation has continued elsewhere, or a person has chosen another
+                          * session */
+    SESSION_NOT_WRITTEN, /* Redis is unavailable */
 };
 enum session_redis_written session_redis_write(struct redis_client *r,
                                                const struct conf_store *store,
                                                const struct session_redis_value *v) MUST_CHECK;
-/* The key of the record of locks of a conversation: a hash with the number of the last lock (n),
- * the host that took it (host), and the number behind which a person has chosen (chosen). */
+/* Key of the lock record of a conversation: a hash with the number of the last lock (n), its host
+ * (host), and the number after which a person has chosen (chosen). */
 const char *session_redis_fence_key(struct arena *a, const struct conf_store *store,
                                     const char *conversation);
 

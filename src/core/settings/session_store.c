@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns which of the two answers counts, and what Redis has still to be told. */
+ * Chooses between the answers of journal and Redis, and tracks writes that Redis has missed. */
 #include "core/settings/session_store.h"
 
 #include <stdlib.h>
@@ -11,12 +11,12 @@
 
 #define UNSAVED_MAX 1000
 
-/* Of a conversation; also what Redis could not be told. */
+/* A session of a conversation, or a write that Redis has missed. */
 struct session_store_pending {
     struct session_store_pending *next;
     struct session_store *sessions;
     char *agent, *conversation;
-    char *id; /* NULL: it is over */
+    char *id; /* NULL: deleted */
     int64_t fence;
     const char *host;
     enum session_redis_written written;
@@ -26,9 +26,9 @@ struct session_store {
     struct journal_async *journal;
     struct settings_worker *settings;
     const struct conf_store *store;
-    bool shared;                           /* Redis has them too */
-    const char *host;                      /* in the record of locks; or "" */
-    struct session_store_pending *unsaved; /* at most one of a conversation; the newest first */
+    bool shared;                           /* stored in Redis, too */
+    const char *host;                      /* name of this host in lock records; or "" */
+    struct session_store_pending *unsaved; /* at most one per conversation; the newest first */
     size_t n_unsaved;
     void (*changed)(void *ctx, const char *agent, const char *conversation, const char *id);
     void *ctx;
@@ -57,19 +57,19 @@ static void free_note(struct session_store_pending *n)
     free(n);
 }
 
-/* ---- finding ---- */
+/* ---- lookup ---- */
 
 struct session_store_lookup {
     struct session_store *sessions;
     char *agent, *conversation;
     void (*done)(void *ctx, const char *id);
     void *ctx;
-    char *kept;                   /* what the journal says */
-    bool ledger_said, redis_said; /* redis_said: or it is too late */
+    char *kept;                   /* answer of the journal */
+    bool ledger_said, redis_said; /* redis_said: or timed out */
     bool told;
-    bool works;                       /* the settings worker has not given it back */
-    enum session_redis_result answer; /* of Redis, when it came in time */
-    /* the settings worker's thread, until it is done */
+    bool works;                       /* the settings worker has not finished */
+    enum session_redis_result answer; /* answer of Redis, if in time */
+    /* owned by the settings worker's thread until it is done */
     enum session_redis_result found;
     struct buf there;
 };
@@ -83,7 +83,7 @@ static void free_search(struct session_store_lookup *q)
     free(q);
 }
 
-/* When both have said what they know. */
+/* Call it when both have answered. */
 static void conclude(struct session_store_lookup *q)
 {
     if (!q->told && q->ledger_said && q->redis_said) {
@@ -148,7 +148,7 @@ void session_store_find(struct session_store *s, const char *agent, const char *
     journal_async_kv_get(s->journal, key, on_ledger, q);
 }
 
-/* ---- keeping ---- */
+/* ---- storing ---- */
 
 static void work_keep(void *arg)
 {
@@ -175,7 +175,7 @@ static void session_store_drop(struct session_store *s, struct session_store_pen
     free_note(n);
 }
 
-/* A note of the same conversation is older: what is to be done is done in order. */
+/* An older write of the same conversation is pending; writes are executed in order. */
 static void keep_for_later(struct session_store *s, struct session_store_pending *n)
 {
     struct session_store_pending **const older = find_unsaved(s, n->agent, n->conversation);
@@ -190,7 +190,7 @@ static void keep_for_later(struct session_store *s, struct session_store_pending
         session_store_drop(s, last);
 }
 
-/* What this host remembers is not to be resumed while Redis is away either. */
+/* A stored session must not be resumed even while Redis is unavailable. */
 static void session_store_on_refused(struct session_store *s, const struct session_store_pending *n)
 {
     CLEANUP_FREE char *key = session_store_key_of(n->agent, n->conversation);
@@ -292,7 +292,7 @@ void session_store_set_watch(struct session_store *s,
     s->ctx = ctx;
 }
 
-/* ---- its life ---- */
+/* ---- create and free ---- */
 
 struct session_store *session_store_new(struct journal_async *journal,
                                         struct settings_worker *settings)

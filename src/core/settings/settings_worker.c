@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the thread, the deadline of what is done there, and the way back to a Redis that was away.
- */
+ * Owns the worker thread, the deadlines of its jobs, and the reconnection to Redis. ⏎ */
 #include "core/settings/settings_worker.h"
 
 #include <stdlib.h>
@@ -12,13 +11,13 @@
 struct settings_worker {
     struct loop *loop;
     struct worker *worker;
-    /* the worker's thread */
+    /* used by the worker's thread only */
     struct visibility_store *store;
-    struct redis_client *redis; /* the same one's; or NULL */
-    /* loop thread */
+    struct redis_client *redis; /* likewise; or NULL */
+    /* used by the loop thread */
     struct loop_timer *retry; /* NULL: without Redis */
-    bool retries;             /* the timer runs, or what it began */
-    bool away;                /* as seen at the end of the last work */
+    bool retries;             /* the timer is set, or its job is running */
+    bool away;                /* state of Redis after the last job */
     void (*back)(void *ctx);
     void *ctx;
 };
@@ -29,8 +28,8 @@ struct errand {
     void (*late)(void *arg);
     void (*done)(void *arg);
     void *arg;
-    struct loop_timer *deadline; /* NULL: it may take its time */
-    /* written by the worker's thread, read when it is done */
+    struct loop_timer *deadline; /* NULL: no deadline */
+    /* written by the worker's thread, read after the job */
     bool away;
     int64_t retry_ms;
 };
@@ -49,7 +48,7 @@ static void settings_worker_on_late(void *arg)
     e->late(e->arg);
 }
 
-/* A Redis that came back is told what it missed, even if nobody asks it anything. */
+/* When Redis is available again, missed writes are sent even if there is no other job. */
 static void look_after(struct settings_worker *s, const struct errand *e)
 {
     if (e->away && !s->retries) {
@@ -97,7 +96,7 @@ void settings_worker_submit(struct settings_worker *s, void (*work_there)(void *
     loop_timer_set(e->deadline, REDIS_CALL_MS);
 }
 
-/* ---- a Redis that is away ---- */
+/* ---- unavailable Redis ---- */
 
 static void knock(void *arg)
 {
@@ -123,7 +122,7 @@ static void settings_worker_on_retry(void *arg)
     settings_worker_send(s, knock, on_knocked, s);
 }
 
-/* ---- its life ---- */
+/* ---- create and free ---- */
 
 struct settings_worker *settings_worker_new(struct loop *loop, const struct conf *conf)
 {
@@ -135,7 +134,7 @@ struct settings_worker *settings_worker_new(struct loop *loop, const struct conf
     if (!s->redis)
         return s;
     s->retry = loop_timer_new(loop, settings_worker_on_retry, s);
-    s->away = true; /* until the first attempt to connect has succeeded */
+    s->away = true; /* until the first connection attempt has succeeded */
     s->retries = true;
     settings_worker_on_retry(s);
     return s;

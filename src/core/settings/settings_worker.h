@@ -10,25 +10,25 @@
 struct settings_worker;
 
 struct settings_worker *settings_worker_new(struct loop *loop, const struct conf *conf);
-/* Does all that was asked for. NULL is fine. */
+/* Completes all submitted jobs. NULL is allowed. */
 void settings_worker_free(struct settings_worker *s);
 
-/* work(arg) on the thread, then done(arg) from the loop; in the order of the calls. When Redis
- * makes it last longer than REDIS_CALL_MS, late(arg) comes from the loop meanwhile, once, and may
- * not look at what `work` writes. */
+/* Runs work(arg) on the thread, then done(arg) from the loop; in the order of submission. If Redis
+ * delays it for more than REDIS_CALL_MS, late(arg) is called from the loop meanwhile, once; it must
+ * not read data that `work` writes. */
 void settings_worker_submit(struct settings_worker *s, void (*work)(void *arg),
                             void (*late)(void *arg), void (*done)(void *arg), void *arg);
-/* fn(ctx) from the loop whenever Redis answers again, and at first. Once. */
+/* Calls fn(ctx) from the loop whenever Redis is available again, and at the start. Call it once. */
 void settings_worker_set_reconnect_cb(struct settings_worker *s, void (*fn)(void *ctx), void *ctx);
 
-/* Other configured switches, from the next question on; the store stays what it was. */
+/* Sets other default visibility for later jobs; the store is unchanged. */
 void settings_worker_set_defaults(struct settings_worker *s, const struct conf *conf);
 /* The store as configured at the start. */
 const struct conf_store *settings_worker_store_conf(const struct settings_worker *s);
 
 /* For `work`. */
 struct redis_client *
-settings_worker_redis(const struct settings_worker *s); /* NULL: it is not configured */
+settings_worker_redis(const struct settings_worker *s); /* NULL: not configured */
 struct visibility_store *settings_worker_visibility(const struct settings_worker *s);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the sums of instances in memory, and the text of sums in the journal: six numbers each. */
+ * Owns the sums of instances in memory, and their encoding in the journal: six numbers each. */
 #include "core/settings/usage_log.h"
 
 #include <inttypes.h>
@@ -15,13 +15,13 @@
 
 #define DAY_KEY "usage-day:"
 #define INSTANCES_MAX 1000
-#define COST_MAX 1e9 /* dollars: more is no cost */
+#define COST_MAX 1e9 /* dollars: a larger value is invalid */
 
-/* Several turns of an instance end at once, so its sum is not read again to be changed. */
+/* Sums of instances are kept in memory, because several turns of an instance may end at once. */
 struct usage_day {
     struct usage_day *next;
     char *instance;
-    int64_t day; /* 20261127 */
+    int64_t day; /* as 20261127 */
     struct usage_sum sum;
 };
 
@@ -31,7 +31,7 @@ struct usage_log {
     size_t n;
 };
 
-/* ---- numbers ---- */
+/* ---- encoding ---- */
 
 static void usage_sum_add(struct usage_sum *to, const struct usage_sum *s)
 {
@@ -49,7 +49,7 @@ static void usage_sum_write(struct buf *out, const struct usage_sum *s)
                s->turns, s->counted, s->input, s->output, s->priced, s->micros);
 }
 
-/* Returns what follows. */
+/* Returns the remaining text. */
 static char *usage_sum_parse(const char *text, struct usage_sum *s)
 {
     int64_t *const numbers[] = {&s->turns,  &s->counted, &s->input,
@@ -115,7 +115,7 @@ static int64_t local_day(void)
     return (t.tm_year + 1900) * INT64_C(10000) + (t.tm_mon + 1) * 100 + t.tm_mday;
 }
 
-/* NULL: there are too many. */
+/* NULL: too many. */
 static struct usage_day *usage_log_find_day(struct usage_log *u, const char *instance)
 {
     struct usage_day *d = u->days;
@@ -176,7 +176,7 @@ struct usage_addition {
     struct usage_sum turn;
 };
 
-/* The last turn, and the sum with it. */
+/* The last turn, followed by the sum. */
 static void usage_log_on_read(void *ctx, enum journal_status status, const char *text)
 {
     struct usage_addition *const a = ctx;
@@ -236,7 +236,7 @@ struct usage_log *usage_log_new(struct journal_async *journal)
 {
     struct usage_log *const u = xcalloc(1, sizeof *u);
     u->journal = journal;
-    /* What cannot be read is logged by the journal; the sums begin at zero. */
+    /* A read error is logged by the journal; the sums begin at zero. */
     (void)journal_async_kv_each(journal, DAY_KEY, usage_log_read_day, u);
     return u;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the last known switches of each agent, and the questions that are under way. */
+ * Owns the last known visibility of each agent, and pending lookups. */
 #include "core/settings/visibility_cache.h"
 
 #include <stdlib.h>
@@ -12,8 +12,8 @@ struct visibility_cache_entry {
     struct visibility_cache_entry *next;
     char *agent;
     struct visibility v;
-    size_t changing;     /* until these are done, what is read may be older */
-    unsigned generation; /* of the configuration when it was read last */
+    size_t changing;     /* until these complete, a lookup may return an older value */
+    unsigned generation; /* configured value at the last lookup */
 };
 
 struct visibility_cache {
@@ -21,19 +21,19 @@ struct visibility_cache {
     struct visibility_cache_entry *all;
     void (*changed)(void *ctx, const char *agent, struct visibility v); /* or NULL */
     void *changed_ctx;
-    unsigned generation; /* of the configuration */
+    unsigned generation; /* configured value */
 };
 
 struct visibility_cache_lookup {
     struct visibility_cache *switches;
     struct visibility_cache_entry *known;
-    bool told;   /* it took too long */
+    bool told;   /* timed out */
     bool shared; /* another host has changed it */
     void (*got)(void *ctx, struct visibility v);
     void (*set)(void *ctx, enum visibility_store_result saved, const char *why);
     struct visibility before;
     void *ctx;
-    /* the settings worker's thread, until it is done */
+    /* owned by the settings worker's thread until it is done */
     struct visibility v;
     bool failed;
     enum visibility_store_result saved;
@@ -56,7 +56,7 @@ static struct visibility_cache_entry *visibility_cache_add(struct visibility_cac
     return k;
 }
 
-/* An agent that the configuration does not have is looked up on the loop, once. */
+/* An agent that is not in the configuration is read on the loop, once. */
 static struct visibility_cache_entry *visibility_cache_find(struct visibility_cache *s,
                                                             const char *agent)
 {
@@ -66,7 +66,7 @@ static struct visibility_cache_entry *visibility_cache_find(struct visibility_ca
     return visibility_cache_add(s, agent);
 }
 
-/* ---- asking ---- */
+/* ---- lookup ---- */
 
 static void work_get(void *arg)
 {
@@ -89,8 +89,8 @@ static void visibility_cache_tell(const struct visibility_cache *s, const char *
         s->changed(s->changed_ctx, agent, v);
 }
 
-/* A command, or an agenticore, may have changed what is stored. What another configuration has
- * changed is no such change. */
+/* Whether a command, or agenticore, has changed the stored value. A change of the configured
+ * default does not count. */
 static void visibility_cache_learn(struct visibility_cache_lookup *q)
 {
     const bool is_new =
@@ -134,7 +134,7 @@ static void work_set(void *arg)
     q->saved = visibility_store_save(store, q->known->agent, q->v, &q->err);
 }
 
-/* It is not known to be stored. */
+/* It may not be stored. */
 static void late_set(void *arg)
 {
     struct visibility_cache_lookup *const q = arg;
@@ -186,7 +186,7 @@ void visibility_cache_set(struct visibility_cache *s, const char *agent, struct 
 
 static void visibility_cache_ignore(void *ctx, enum visibility_store_result saved, const char *why)
 {
-    (void)ctx, (void)saved, (void)why; /* it has been logged */
+    (void)ctx, (void)saved, (void)why; /* it was logged */
 }
 
 void visibility_cache_set_shared(struct visibility_cache *s, const char *agent, struct visibility v)
@@ -212,7 +212,7 @@ void visibility_cache_set_watch(struct visibility_cache *s,
     s->changed_ctx = ctx;
 }
 
-/* ---- its life ---- */
+/* ---- create and free ---- */
 
 struct visibility_cache *visibility_cache_new(struct settings_worker *settings,
                                               const struct conf *conf)

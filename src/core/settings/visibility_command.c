@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the way from a word in a message to the stored switches. */
+ * Executes visibility words of a message. */
 #include "core/settings/visibility_command.h"
 #include "text/sentence/texts.h"
 
@@ -14,13 +14,13 @@ struct change {
     struct buf text, rest;
     struct visibility_command_result result;
     struct visibility before;
-    enum language language; /* of the person who sent the message */
+    enum language language; /* sender of the message */
     void (*done)(void *ctx, const struct visibility_command_result *t);
     void *ctx;
 };
 
-/* A message whose setting was refused is refused as a whole: the agent's answer would show, or
- * hide, what its sender did not want. */
+/* If a setting is refused, the whole message is refused: otherwise the agent's answer would show or
+ * hide more than its sender wants. */
 static void explain_refusal(struct change *c, struct buf *text, const char *why)
 {
     texts_append(text, TEXT_VISIBILITY_REFUSED,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the two keys of an agent's switches, and what of them is believed. */
+ * Encodes an agent's visibility in two Redis keys, and validates existing values. */
 #include "core/settings/visibility_redis.h"
 
 #include <inttypes.h>
@@ -23,7 +23,7 @@ static struct keys keys_of(struct arena *a, const char *prefix, const char *agen
 
 /* ---- reading ---- */
 
-/* What agenticore takes for true, and what is as plainly meant for false. */
+/* Values that agenticore takes for true, and values that clearly mean false. */
 static bool is_switch(const char *value)
 {
     static const char *const off[] = {"0", "false", "no", "off"};
@@ -40,10 +40,10 @@ static bool take_field(struct visibility *v, const char *name, const char *value
             *visibility_switch_at(v, i) = visibility_parse_value(value);
             return is_switch(value);
         }
-    return true; /* a field of a later agenticore, perhaps */
+    return true; /* possibly a field of a later agenticore */
 }
 
-/* Switches that are not there fall back as agenticore's do: thinking and tools to off. */
+/* Missing settings get agenticore's defaults: thinking and tools are off. */
 static enum visibility_redis_result take_hash(const struct redis_reply *hash, struct visibility *v)
 {
     struct visibility read = {SHOW_UNSET, SHOW_UNSET, SHOW_UNSET, SHOW_UNSET, SHOW_UNSET};
@@ -64,7 +64,7 @@ static void write_bits(char bits[VISIBILITY_KEYS + 1], struct visibility v)
     bits[VISIBILITY_KEYS] = 0;
 }
 
-/* "MILLISECONDS BITS". It counts as long as the hash is what was written then. */
+/* Value "MILLISECONDS BITS"; valid as long as the hash has the settings written then. */
 static int64_t take_saved(const struct redis_reply *saved, struct visibility v)
 {
     char bits[VISIBILITY_KEYS + 1];
@@ -98,7 +98,7 @@ enum visibility_redis_result visibility_redis_read(struct redis_client *r, const
 
 /* ---- writing ---- */
 
-/* All or nothing, also for who reads meanwhile. */
+/* Writes in a transaction, so that a reader sees all or nothing. */
 static int write_keys(struct redis_client *r, struct arena *a, struct keys keys,
                       struct visibility v, const char *saved, struct tc_err *err)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The switches of agents in Redis, as agenticore keeps them: the hash PREFIX:stream_config:AGENT
- * with five fields of "1" or "0", without an end. Beside it, in PREFIX:stream_config_saved:AGENT,
- * when a turncast wrote it and what. */
+ * Visibility of agents in Redis, in the format of agenticore: the hash PREFIX:stream_config:AGENT
+ * with five fields of "1" or "0", without expiry. A second key, PREFIX:stream_config_saved:AGENT,
+ * stores time and value of the last write by turncast. */
 #ifndef CORE_SETTINGS_VISIBILITY_REDIS_H
 #define CORE_SETTINGS_VISIBILITY_REDIS_H
 
@@ -12,15 +12,16 @@
 enum visibility_redis_result {
     STICKY_FOUND,
     STICKY_NOTHING,
-    STICKY_FOREIGN,        /* something else is there: not ours to read or to write */
-    VISIBILITY_REDIS_DOWN, /* no answer, with err */
+    STICKY_FOREIGN,        /* the key has another type or content, which is neither read nor
+                            * replaced */
+    VISIBILITY_REDIS_DOWN, /* no reply, with err */
 };
 
-/* row->saved_ms is 0 when it is not known, because an agenticore wrote it. */
+/* row->saved_ms is 0 if unknown, because agenticore wrote the hash. */
 enum visibility_redis_result visibility_redis_read(struct redis_client *r, const char *prefix,
                                                    const char *agent, struct visibility_row *row,
                                                    struct tc_err *err);
-/* -1: it is not there, or that is not known. */
+/* -1: absent, or unknown. */
 int visibility_redis_write(struct redis_client *r, const char *prefix, const char *agent,
                            const struct visibility_row *row, struct tc_err *err) MUST_CHECK;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the form of an agent's switches in the bucket of shared settings: the key vis.AGENT. */
+ * Encodes an agent's visibility for the bucket of shared settings: the key vis.AGENT. */
 #include "core/settings/visibility_share.h"
 
 #include <stdlib.h>
@@ -32,7 +32,7 @@ static void visibility_share_put(void *ctx, const char *agent, struct visibility
     shared_put(s->shared, key, json.p);
 }
 
-/* A member that is missing is one that an older host does not know: it stays unset. */
+/* An older host omits members that it does not know; they stay unset. */
 static bool visibility_share_read(struct str value, struct visibility *v)
 {
     *v = (struct visibility){SHOW_UNSET, SHOW_UNSET, SHOW_UNSET, SHOW_UNSET, SHOW_UNSET};
@@ -68,7 +68,7 @@ static void visibility_share_on_changed(void *ctx, const char *key, const char *
     visibility_cache_set_shared(s->cache, agent, v);
 }
 
-/* What is shared counts; what is not shared yet is. */
+/* A shared value has precedence; a local value without a shared one becomes shared. */
 static void visibility_share_compare(struct visibility_share *s)
 {
     struct visibility configured;

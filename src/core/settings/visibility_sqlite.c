@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Owns visibility.db. It is opened for each call: that takes less than a millisecond, and leaves
- * nothing behind that a thread or a process would have to own. */
+ * Reads and writes visibility.db. Opens it for each call, which takes less than a millisecond, so
+ * that no thread or process has to own a connection. */
 #include "core/settings/visibility_sqlite.h"
 
 #include <errno.h>
@@ -28,7 +28,7 @@ static int visibility_sqlite_fail(const struct sql *db, const char *path, const 
                    sql_error_text(db));
 }
 
-/* Its version; -1 with err. */
+/* Schema version; -1 with err. */
 static int64_t look_at_version(struct sql *db, const char *path, struct tc_err *err)
 {
     int64_t version = 0;
@@ -125,14 +125,14 @@ static int write_row(struct sql *db, const char *path, const char *agent,
     return 0;
 }
 
-/* SQLite would make it for others to read. */
+/* SQLite would create it readable for others. */
 static int make_file(const char *path, struct tc_err *err)
 {
     CLEANUP_FD int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
     return fd < 0 ? err_set_errno(err, errno, path, "cannot open") : 0;
 }
 
-/* Closing ends a transaction that was not committed. */
+/* Closing rolls back an uncommitted transaction. */
 static int try_write(const char *path, const char *agent, const struct visibility_row *row,
                      enum sql_failure *failure, struct tc_err *err)
 {

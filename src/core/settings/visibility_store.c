@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns which of the stores is believed, and what becomes of a change while one is away. */
+ * Chooses between the stores, and keeps changes while one is unavailable. */
 #include "core/settings/visibility_store.h"
 
 #include <pthread.h>
@@ -14,7 +14,7 @@
 #include "core/settings/visibility_redis.h"
 #include "core/settings/visibility_sqlite.h"
 
-#define AGENT_MAX 100 /* bytes of a name */
+#define AGENT_MAX 100 /* longest name of an agent */
 
 struct visibility_store_warned {
     struct visibility_store_warned *next;
@@ -24,12 +24,12 @@ struct visibility_store_warned {
 struct visibility_store {
     struct arena arena;
     const char *state_dir;
-    struct conf_store store; /* a copy: the configuration may go before it */
+    struct conf_store store; /* a copy, because a reload may replace the configuration first */
     pthread_mutex_t mu;
     struct visibility configured; /* lock: mu */
-    struct redis_client *redis;   /* NULL: all is in the state directory */
+    struct redis_client *redis;   /* NULL: the store is in the state directory */
     struct visibility_store_warned
-        *foreign; /* agents whose key holds something else: that was logged */
+        *foreign; /* agents whose key has other contents, which was logged */
 };
 
 static int visibility_store_check_agent(const char *agent, struct tc_err *err)
@@ -71,8 +71,8 @@ static void keep_copy(const struct visibility_store *s, const char *agent,
                   err_format(&err));
 }
 
-/* Redis may know of a later change; whose time is not known was there before we lost sight of it.
- */
+/* Redis may have a later change; a change of unknown time was made before the connection was
+ * lost. */
 static bool is_newer(const struct visibility_row *copy, int has_copy,
                      enum visibility_redis_result found, const struct visibility_row *there)
 {
@@ -89,7 +89,7 @@ static void catch_up(struct visibility_store *s, const char *agent, struct visib
     keep_copy(s, agent, copy);
 }
 
-/* What is shown, by all that is known: 1; 0: nothing is stored; -1: the copy cannot be read. */
+/* The visibility from all sources: 1; 0: nothing is stored; -1: the copy is unreadable. */
 static int read_both(struct visibility_store *s, const char *agent, struct visibility_row *row,
                      struct tc_err *err)
 {
@@ -113,7 +113,7 @@ static int read_both(struct visibility_store *s, const char *agent, struct visib
     return 1;
 }
 
-/* On disk before it is tried. */
+/* Writes to disk before trying Redis. */
 static enum visibility_store_result save_both(struct visibility_store *s, const char *agent,
                                               struct visibility_row row, struct tc_err *err)
 {
@@ -144,7 +144,7 @@ static void visibility_store_merge_one(void *ctx, const char *agent)
         log_write(LOG_WARN, "host", "%s", err_format(&err));
 }
 
-/* While the rows are read none can be written. */
+/* Rows cannot be written while they are read, so they are collected first. */
 struct names {
     struct arena arena;
     const char **all;
@@ -172,8 +172,8 @@ void visibility_store_sync(struct visibility_store *s)
 
 /* ---- with the files of agenticore ---- */
 
-/* The file counts if nothing else is stored, or if it was written later; Redis, which has no such
- * time, counts before it, as for agenticore. */
+/* The file counts if nothing else is stored, or if it is newer. Redis has no such time, and has
+ * precedence, as in agenticore. */
 static int overlay_file(const struct visibility_store *s, const char *agent, int found,
                         struct visibility_row *row)
 {
@@ -190,7 +190,7 @@ static int overlay_file(const struct visibility_store *s, const char *agent, int
     return 1;
 }
 
-/* So that an agenticore without Redis sees the change. */
+/* For an agenticore without Redis. */
 static void copy_to_file(const struct visibility_store *s, const char *agent,
                          const struct visibility_row *row)
 {
@@ -200,7 +200,7 @@ static void copy_to_file(const struct visibility_store *s, const char *agent,
         log_write(LOG_WARN, "host", "%s", err_format(&err));
 }
 
-/* ---- for all ---- */
+/* ---- all stores ---- */
 
 static int visibility_store_take(struct visibility_store *s, int found,
                                  const struct visibility_row *row, struct visibility *v)
@@ -253,7 +253,7 @@ enum visibility_store_result visibility_store_save(struct visibility_store *s, c
     return saved;
 }
 
-/* ---- its life ---- */
+/* ---- create and free ---- */
 
 static char *visibility_store_copy(struct visibility_store *s, const char *text)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the members of both forms, and the rule. */
+ * Encodes both forms of an entry, and compares versions. */
 #include "core/shared/shared_entry.h"
 
 #include <string.h>
@@ -16,7 +16,7 @@ static bool shared_entry_is_same(const struct shared_copy *own, const struct sha
                                         : !own->value && !other->value.p;
 }
 
-/* Neither side knew of the other's change. */
+/* Concurrent changes: neither side knew of the other's. */
 static enum shared_choice shared_entry_choose_at_once(const struct shared_copy *own,
                                                       const struct shared_entry *other)
 {
@@ -76,7 +76,7 @@ int shared_copy_read(struct str text, struct shared_copy *own)
     if (!json_reader_is_valid(text))
         return -1;
     if (bus_origin_read(text, &own->base) < 0)
-        own->base = (struct bus_origin){0}; /* the servers have had none */
+        own->base = (struct bus_origin){0}; /* the servers never had a version */
     const struct str value = json_reader_pointer(text, "/value");
     own->n = bus_message_number(text, "/changes");
     own->value = value.p ? xstrndup(value.p, value.len) : NULL;

@@ -1,49 +1,49 @@
 /* SPDX-License-Identifier: MIT
- * One shared setting: its form on the bus and in the journal, and which of two versions counts.
- * Pure.
+ * A shared setting: its encoding on the bus and in the journal, and the rule that decides between
+ * two versions. Pure.
  *
- * Each change counts the setting's number up. A deletion is a version without a value; it stays, so
- * that a host that missed it does not bring the value back. */
+ * Each change increments the setting's number. A deletion is a version without a value; it is kept,
+ * so that a host that missed it does not restore the value. */
 #ifndef CORE_SHARED_SHARED_ENTRY_H
 #define CORE_SHARED_SHARED_ENTRY_H
 
 #include "core/bus/bus_message.h"
 
-/* What the servers have. */
+/* The version on the servers. */
 struct shared_entry {
     struct bus_origin from;
-    int64_t n;        /* changes so far */
+    int64_t n;        /* number of changes */
     struct str value; /* JSON; p NULL: deleted */
 };
 
-/* What this host has. */
+/* The version of this host. */
 struct shared_copy {
-    int64_t n;   /* 0: it knows nothing of the setting */
+    int64_t n;   /* 0: unknown setting */
     char *value; /* JSON, owned; NULL: deleted */
-    /* The version of the servers that was seen last. */
+    /* The last seen version of the servers. */
     struct bus_origin base;
-    bool is_changed; /* here, and not known to be stored by the servers */
+    bool is_changed; /* changed here, and not known to be stored by the servers */
 };
 
 enum shared_choice {
     SHARED_SAME, /* both have the same value */
-    SHARED_TAKE, /* that of the servers counts */
-    SHARED_KEEP, /* that of this host counts, and is stored in the place of the other */
+    SHARED_TAKE, /* the servers' version counts */
+    SHARED_KEEP, /* this host's version counts, and replaces the other */
 };
 
-/* Of changes that were made at once, the one that is stored last counts, but a deletion does before
- * a value: what is revoked on one host is not allowed again by another that did not know it. Of
- * versions that nobody has changed, the one with more changes behind it counts. */
+/* Of concurrent changes, the one stored last counts; but a deletion has precedence over a value, so
+ * that a revoked permission is not restored by a host that did not know of the revocation. Of
+ * unchanged versions, the one with more changes counts. */
 enum shared_choice shared_entry_choose(const struct shared_copy *own,
                                        const struct shared_entry *other);
 
 void shared_entry_write(struct buf *out, const struct bus_origin *from,
                         const struct shared_copy *own);
-/* Borrows from the message. -1: it is none. */
+/* Borrows from the message. -1: invalid. */
 int shared_entry_read(struct str message, struct shared_entry *e) MUST_CHECK;
 
 void shared_copy_write(struct buf *out, const struct shared_copy *own);
-/* own is filled, to be freed. -1: it is none. */
+/* Fills own, to be freed. -1: invalid. */
 int shared_copy_read(struct str text, struct shared_copy *own) MUST_CHECK;
 
 #endif

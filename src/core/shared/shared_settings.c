@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the copies of shared settings, and what has still to be stored. */
+ * Owns the copies of shared settings, and pending writes. */
 #include "core/shared/shared_settings.h"
 
 #include <search.h>
@@ -16,7 +16,7 @@
 #include "event/json/json_reader.h"
 
 #define RETRY_MS 2000
-#define ROW "shared:" /* and the key, in the journal */
+#define ROW "shared:" /* the key follows, in the journal */
 
 struct shared_user {
     LIST_ENTRY(shared_user) next;
@@ -29,14 +29,14 @@ struct shared_key {
     struct shared_settings *all;
     char *key;
     struct shared_copy own;
-    /* A version of the servers that is not compared yet: all are read first, or a write is under
-     * way. */
+    /* A version of the servers that is not compared yet, because not all are read, or a write is
+     * pending. */
     struct buf met;
-    uint64_t met_revision; /* the newest that has been seen */
-    /* The write that is under way, or whose answer was lost. */
+    uint64_t met_revision; /* the newest seen version */
+    /* The pending write, or one whose reply was lost. */
     struct bus_origin sent;
-    uint64_t revision;     /* of the version that a write replaces */
-    bool is_changed_again; /* since that write */
+    uint64_t revision;     /* revision that a write replaces */
+    bool is_changed_again; /* seen since that write */
     bool is_unsure;        /* whether it was stored; another version may have replaced it since */
     bool is_asked, is_to_look, is_to_store;
 };
@@ -49,11 +49,11 @@ struct shared_settings {
     void *ctx;
     LIST_HEAD(, shared_user) users;
     LIST_HEAD(, shared_key) keys;
-    void *by_key; /* a tree of search.h */
+    void *by_key; /* tree of search.h */
     size_t n;
     struct nats_client_subscription *stored;
     struct loop_timer *retry;
-    uint64_t position; /* of the versions that are read one after the other */
+    uint64_t position; /* revision while versions are read one by one */
     bool is_reading, is_asked, is_known, is_full;
 };
 
@@ -73,7 +73,7 @@ static struct shared_key *shared_find(const struct shared_settings *s, const cha
     return found ? *found : NULL;
 }
 
-/* NULL: there are too many. */
+/* NULL: too many. */
 static struct shared_key *shared_find_or_add(struct shared_settings *s, const char *key)
 {
     struct shared_key *k = shared_find(s, key);
@@ -104,7 +104,7 @@ static const struct shared_user *shared_user_of(const struct shared_key *k)
     return NULL;
 }
 
-/* ---- the copy ---- */
+/* ---- the copy in the journal ---- */
 
 static void shared_save(const struct shared_key *k)
 {
@@ -155,7 +155,7 @@ static void shared_take(struct shared_key *k, const struct shared_entry *other)
     k->own.is_changed = k->is_to_store = false;
     if (u && (had || k->own.value))
         u->spec.changed(u->spec.ctx, k->key, other->from.host, k->own.value);
-    shared_save(k); /* behind what the user has written: see shared_user_spec */
+    shared_save(k); /* call it when the user has written its value: see shared_user_spec */
 }
 
 static void shared_keep(struct shared_key *k, const struct shared_entry *other)
@@ -172,7 +172,7 @@ static void shared_keep(struct shared_key *k, const struct shared_entry *other)
     shared_go_on(k);
 }
 
-/* Of which the answer was lost. */
+/* A write whose reply was lost. */
 static bool shared_is_own_write(const struct shared_key *k, const struct shared_entry *other)
 {
     return *k->sent.host && bus_origin_equal(&k->sent, &other->from);
@@ -198,7 +198,8 @@ static void shared_compare(struct shared_key *k)
         shared_settle_write(k);
         return;
     }
-    const bool was_read = k->is_unsure && other.n > k->own.n; /* by whoever wrote the other one */
+    const bool was_read = k->is_unsure && other.n > k->own.n; /* reported by the host that wrote the
+                                                               * other version */
     k->is_unsure = false;
     switch (was_read ? SHARED_TAKE : shared_entry_choose(&k->own, &other)) {
     case SHARED_SAME:
@@ -213,7 +214,7 @@ static void shared_compare(struct shared_key *k)
     }
 }
 
-/* False: it is older than what has been seen. */
+/* False: older than the newest seen version. */
 static bool shared_meet(struct shared_key *k, uint64_t revision, struct str value)
 {
     if (revision <= k->met_revision)
@@ -286,7 +287,7 @@ static void shared_read_on(struct shared_settings *s)
     bus_kv_next(s->link, BUS_CONF, ">", s->position, shared_on_read, s);
 }
 
-/* Servers that have lost their data count from the beginning again. */
+/* Servers that have lost their data start counting from 1 again. */
 static void shared_on_active(void *ctx)
 {
     struct shared_settings *const s = ctx;
@@ -365,7 +366,7 @@ static void shared_store(struct shared_key *k)
                k);
 }
 
-/* The next step: what is on the servers is read, compared, replaced. */
+/* Next step: read the version on the servers, compare, replace. */
 static void shared_go_on(struct shared_key *k)
 {
     if (k->is_asked || !k->all->link->is_active || !k->all->is_known)
@@ -441,7 +442,7 @@ char *shared_read_text(const char *value, const char *pointer)
     return text;
 }
 
-/* ---- its life ---- */
+/* ---- create and free ---- */
 
 struct shared_settings *shared_settings_new(struct bus *b, struct journal_async *journal,
                                             void (*known)(void *ctx), void *ctx)
@@ -454,7 +455,7 @@ struct shared_settings *shared_settings_new(struct bus *b, struct journal_async 
     s->ctx = ctx;
     LIST_INIT(&s->users);
     LIST_INIT(&s->keys);
-    /* What cannot be read is logged by the journal, and comes from the servers. */
+    /* A read error is logged by the journal; the values come from the servers. */
     (void)journal_async_kv_each(journal, ROW, shared_on_row, s);
     s->retry = loop_timer_new(s->link->loop, shared_on_retry, s);
     bus_stream_stored_subject(&subject, &s->link->names, BUS_CONF, ">", NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the turns that are known, their events, and when these are forgotten. */
+ * Owns the known turns and their events, and evicts them. */
 #include "core/turnlog/turnlog.h"
 
 #include <search.h>
@@ -13,7 +13,7 @@
 #include "base/sys/clock.h"
 #include "core/turnlog/turnlog_internal.h"
 
-#define TASK_BYTES 1000 /* of the message, for people */
+#define TASK_BYTES 1000 /* bytes of the message for people */
 
 static const struct turnlog_limits turnlog_default_limits = {
     .turn_bytes = 8 << 20, .bytes = 64 << 20, .turns = 500};
@@ -94,7 +94,7 @@ void turnlog_watcher_free(struct turnlog_watcher *w)
         free_unwatched(log);
 }
 
-/* ---- events that are kept ---- */
+/* ---- stored events ---- */
 
 static size_t event_bytes(const struct turnlog_event *ev)
 {
@@ -136,7 +136,7 @@ void turnlog_clear_events(struct turnlog *log, struct turnlog_entry *e)
         forget_event(log, e);
 }
 
-/* ---- turns that are known ---- */
+/* ---- known turns ---- */
 
 static int turnlog_compare(const void *a, const void *b)
 {
@@ -187,7 +187,7 @@ static void turnlog_free_entry(struct turnlog *log, struct turnlog_entry *e)
     free(e);
 }
 
-/* Who follows one that is over has still to be told the rest. */
+/* Followers of an ended turn must still receive its remaining events. */
 static struct turnlog_entry *find_forgettable(const struct turnlog *log)
 {
     struct turnlog_entry *e = log->oldest;
@@ -196,7 +196,7 @@ static struct turnlog_entry *find_forgettable(const struct turnlog *log)
     return e;
 }
 
-/* The next one that runs, has more than its share, and would not lose its newest event. */
+/* The next running turn that exceeds its share, and would not lose its newest event. */
 static struct turnlog_entry *find_greedy(struct turnlog *log)
 {
     ASSERT(log->n > log->n_sealed);
@@ -211,7 +211,7 @@ static struct turnlog_entry *find_greedy(struct turnlog *log)
     return NULL;
 }
 
-/* Turns that run may not take all: who asked for one wants to see its end, too. */
+/* Running turns may not take all memory, because clients also want the end of their ended turns. */
 static void apply_limits(struct turnlog *log)
 {
     const struct turnlog_limits *const max = &log->limits;
@@ -263,7 +263,7 @@ struct turnlog_entry *turnlog_find_or_make(struct turnlog *log, const struct tur
     return e;
 }
 
-/* ---- what becomes of a turn ---- */
+/* ---- state of a turn ---- */
 
 static void turnlog_enter(struct turnlog *log, struct turnlog_entry *e, enum turnlog_state state)
 {
@@ -286,7 +286,7 @@ struct turnlog_entry *turnlog_start_turn(struct turnlog *log, const struct turnl
     return e;
 }
 
-/* No more comes of it. */
+/* Seals the turn: no further events. */
 void turnlog_seal(struct turnlog *log, struct turnlog_entry *e, enum turnlog_state state)
 {
     const bool ends = !e->sealed;
@@ -338,7 +338,7 @@ static bool turnlog_is_text(enum tc_kind kind)
     return kind == TC_NARRATION || kind == TC_THINKING || kind == TC_MESSAGE || kind == TC_FINAL;
 }
 
-/* What people want to know of a turn beside its events. A sub-agent's outcome is not the turn's. */
+/* Collects the facts about a turn besides its events. A sub-agent's outcome is not the turn's. */
 static void turnlog_note(struct turnlog *log, struct turnlog_entry *e, const struct event *ev)
 {
     const bool own = !ev->meta.agent && !ev->meta.parent_id;
@@ -378,7 +378,7 @@ void turnlog_append_event(struct turnlog *log, struct turnlog_entry *e, struct s
     turnlog_notify_followers(e);
     if (e->turn.last_seq < ev->meta.seq)
         e->turn.last_seq = ev->meta.seq;
-    if (!e->is_remote) { /* the host of a remote turn says what becomes of it */
+    if (!e->is_remote) { /* the host of a remote turn reports its state */
         log->added[ev->kind]++;
         turnlog_note(log, e, ev);
     }
@@ -408,7 +408,7 @@ void turnlog_finish_turn(struct turnlog *log, struct turnlog_entry *e)
     turnlog_seal(log, e, turnlog_turn_is_finished(&e->turn) ? e->turn.state : TURNLOG_ERROR);
 }
 
-/* ---- looking ---- */
+/* ---- lookup ---- */
 
 const struct turnlog_turn *turnlog_find_turn(const struct turnlog *log, const char *id)
 {
@@ -437,7 +437,7 @@ void turnlog_each_turn(const struct turnlog *log,
         e = e->older;
 }
 
-/* ---- begin and end ---- */
+/* ---- create and free ---- */
 
 struct turnlog *turnlog_new(struct loop *loop, const struct turnlog_limits *limits)
 {

@@ -10,9 +10,9 @@
 struct turnlog_follower {
     struct turnlog *log;
     struct loop *loop;
-    struct turnlog_entry *entry; /* NULL: it has been forgotten */
+    struct turnlog_entry *entry; /* NULL: the turn was dropped */
     struct turnlog_follower *next;
-    uint64_t after; /* told up to here */
+    uint64_t after; /* delivered up to here */
     bool sees_all;
     bool posted; /* `ready` will be called */
     void (*ready)(void *ctx);
@@ -54,7 +54,7 @@ void turnlog_move_followers(struct turnlog_entry *from, struct turnlog_entry *to
     while (from->followers) {
         struct turnlog_follower *const f = from->followers;
         from->followers = f->next;
-        f->after = 0; /* nothing was said by a turn that waited */
+        f->after = 0; /* a queued turn has no events */
         turnlog_follower_join(f, to);
         turnlog_follower_post(f);
         turnlog_remote_want(f->log, to);
@@ -87,7 +87,7 @@ struct turnlog_follower *turnlog_follower_new(struct turnlog *log, const char *i
                                    .ctx = ctx};
     turnlog_follower_join(f, e);
     if (e->sealed && after > e->turn.last_seq)
-        f->after = 0; /* known of an earlier host, which has not said how it ended */
+        f->after = 0; /* known from before a restart, without an outcome */
     if (ready && (e->n > e->first || e->sealed))
         turnlog_follower_post(f);
     if (ready)
@@ -95,7 +95,7 @@ struct turnlog_follower *turnlog_follower_new(struct turnlog *log, const char *i
     return f;
 }
 
-/* The first event kept behind `after`: seqs rise. */
+/* The first stored event after `after`; seqs are increasing. */
 static size_t find_behind(const struct turnlog_entry *e, uint64_t after)
 {
     size_t low = e->first, high = e->n;

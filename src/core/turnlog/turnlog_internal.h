@@ -13,24 +13,24 @@ struct turnlog_event {
 };
 
 struct turnlog_entry {
-    struct turnlog_turn turn; /* its strings are the arena's */
+    struct turnlog_turn turn; /* its strings are in the arena */
     struct arena arena;
     struct turnlog_entry *newer, *older;
     struct turnlog_event *events; /* the oldest first */
-    size_t n, first, cap;         /* events[first … n) are kept */
+    size_t n, first, cap;         /* events[first … n) are stored */
     size_t bytes;
-    uint64_t forgotten; /* the highest seq of those that are not kept any more */
-    bool sealed;        /* no more events come, or it is another host's and over */
-    bool is_remote;     /* of another host */
-    bool is_complete;   /* so is it, and no more events come: all are here that can be had */
-    bool is_wanted;     /* so is it, and the source has been told that somebody follows it */
-    uint64_t order;     /* of what that host said last */
-    struct arena said;  /* what it said */
+    uint64_t forgotten; /* the highest seq of dropped events */
+    bool sealed;        /* no more events will come, or another host's turn has ended */
+    bool is_remote;     /* of another host's turn */
+    bool is_complete;   /* likewise: no more events will come, and all available ones are here */
+    bool is_wanted;     /* likewise: the source knows that it has followers */
+    uint64_t order;     /* order of that host's last report */
+    struct arena said;  /* that report */
     struct turnlog_follower *followers;
 };
 
 struct turnlog_watcher {
-    struct turnlog *log; /* NULL: unwatched while it was told */
+    struct turnlog *log; /* NULL: removed during a callback */
     struct turnlog_watcher *next;
     bool wants_ends;
     void (*changed)(void *ctx, const struct turnlog_turn *t);
@@ -41,33 +41,33 @@ struct turnlog {
     struct loop *loop;
     struct turnlog_limits limits;
     struct turnlog_entry *newest, *oldest;
-    void *by_id; /* a tree of search.h: all of them */
+    void *by_id; /* tree of search.h with all turns */
     size_t n, n_sealed;
-    size_t bytes, sealed_bytes;   /* of all; of those that are sealed */
-    struct turnlog_entry *greedy; /* that forgot last, or NULL */
-    uint64_t added[TC_KINDS];     /* events, of each kind */
+    size_t bytes, sealed_bytes;   /* bytes of all turns; of sealed ones */
+    struct turnlog_entry *greedy; /* the turn that dropped events last, or NULL */
+    uint64_t added[TC_KINDS];     /* number of events of each kind */
     struct turnlog_watcher *watchers;
     bool telling;
     struct turnlog_source source;
 };
 
 struct turnlog_entry *turnlog_entry_find(const struct turnlog *log, const char *id);
-/* The turn of that id, made when there is none. */
+/* Finds the turn of that id, or creates it. */
 struct turnlog_entry *turnlog_find_or_make(struct turnlog *log, const struct turnlog_spec *spec);
 /* Drops all events of the turn. */
 void turnlog_clear_events(struct turnlog *log, struct turnlog_entry *e);
-/* No more comes of it. */
+/* Seals the turn: no further events. */
 void turnlog_seal(struct turnlog *log, struct turnlog_entry *e, enum turnlog_state state);
-/* Tells those who watch. */
+/* Informs the watchers. */
 void turnlog_tell(struct turnlog *log, const struct turnlog_turn *t, bool is_end);
-/* turnlog_remote.c: somebody follows it, or nobody does any more. */
+/* turnlog_remote.c: the turn has got its first follower, or lost its last one. */
 void turnlog_remote_want(struct turnlog *log, struct turnlog_entry *e);
 void turnlog_remote_unwant(struct turnlog *log, struct turnlog_entry *e);
 /* Schedules the callbacks of the followers. */
 void turnlog_notify_followers(struct turnlog_entry *e);
 /* Moves all followers to another turn. */
 void turnlog_move_followers(struct turnlog_entry *from, struct turnlog_entry *to);
-/* Ends the turn for its followers, because it is forgotten. */
+/* Ends the turn for its followers, because it is dropped. */
 void turnlog_detach_followers(struct turnlog_entry *e);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns what the turn log knows of turns that other hosts run, and when their events are wanted. */
+ * State of other hosts' turns in the turn log, and when their events are needed. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -34,7 +34,7 @@ static struct turnlog_entry *turnlog_remote_find(const struct turnlog *log, cons
     return e && e->is_remote ? e : NULL;
 }
 
-/* What is said later takes the place of all of it. */
+/* A later report replaces the whole state. */
 static void turnlog_remote_copy(struct turnlog_entry *e, const struct turnlog_turn *t)
 {
     struct arena *const a = &e->said;
@@ -43,7 +43,7 @@ static void turnlog_remote_copy(struct turnlog_entry *e, const struct turnlog_tu
     const uint64_t last_seq = e->turn.last_seq;
     arena_reset(a);
     e->turn = *t;
-    if (e->turn.last_seq < last_seq) /* events come sooner than what is said of the turn */
+    if (e->turn.last_seq < last_seq) /* events arrive before the report of the state */
         e->turn.last_seq = last_seq;
     e->turn.spec = (struct turnlog_spec){
         .id = id,
@@ -61,7 +61,7 @@ static void turnlog_remote_copy(struct turnlog_entry *e, const struct turnlog_tu
     e->turn.requests = arena_strdup(a, t->requests);
 }
 
-/* Its followers go on with the turn that it was merged into. */
+/* Its followers continue with the turn into which it was merged. */
 static void turnlog_remote_merge(struct turnlog *log, struct turnlog_entry *e)
 {
     struct turnlog_entry *const head = e->turn.into ? turnlog_entry_find(log, e->turn.into) : NULL;
