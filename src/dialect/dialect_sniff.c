@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * Owns the guess of a dialect. */
+ * Guesses the dialect. */
 #include "dialect/dialect_sniff.h"
 
-/* A stream that has not given itself away by then is what it most looks like. */
+/* After this many lines, the most likely dialect is chosen. */
 #define LINES_MAX 16
 #define BYTES_MAX ((size_t)256 << 10)
 

@@ -6,7 +6,7 @@
 
 #include "dialect/dialect.h"
 
-/* All zero is ready. */
+/* A struct of zeros is ready. */
 struct dialect_sniff {
     struct buf held; /* per line: frame event, NUL, length, bytes */
     size_t lines;
@@ -14,14 +14,15 @@ struct dialect_sniff {
     int score;
 };
 
-/* Keeps the line. The dialect once it is sure, or when enough was seen; NULL: go on. */
+/* Stores the line. Returns the dialect when it is certain, or enough lines were seen; NULL:
+ * continue. */
 const struct dialect *dialect_sniff_feed(struct dialect_sniff *s, const char *line, size_t len,
                                          const char *event);
-/* Looks at a line without keeping it: the last one, which may be cut off. */
+/* Examines a line without storing it: the last one, which may be truncated. */
 void dialect_sniff_score(struct dialect_sniff *s, const char *line, size_t len, const char *event);
-/* The stream ended: the likeliest one so far, the table's first when there is none. */
+/* The stream has ended: the most likely dialect so far, otherwise the first of the table. */
 const struct dialect *dialect_sniff_guess(const struct dialect_sniff *s);
-/* Gives every line that was kept, in order. */
+/* Passes on every stored line, in order. */
 void dialect_sniff_replay(const struct dialect_sniff *s,
                           void (*line)(void *ctx, const char *line, size_t len, const char *event),
                           void *ctx);

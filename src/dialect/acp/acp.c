@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the life of an acp stream: who speaks, which session, and the way to what handles a line. */
+ * Life of an ACP stream: agent, session, and dispatch of each line. */
 #include "dialect/acp/acp.h"
 
 #include "dialect/protocol/jsonrpc.h"
@@ -36,7 +36,7 @@ static void acp_take_update(const struct acp_line *call)
         {"tool_call_update", acp_take_tool_update}, {"plan", acp_take_plan},
         {"usage_update", acp_take_usage},
     };
-    /* What comes before the session is there is its history, told anew. */
+    /* Updates before the session is ready are its history, replayed by the agent. */
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
         if ((call->a->ready || !call->a->greeted) && value_equals(call->kind, kinds[i].kind)) {
             kinds[i].take(call);
@@ -91,7 +91,7 @@ bool acp_supports_version(struct str result)
     return value_int(value_get_last(result, "protocolVersion"), -1) == 1;
 }
 
-/* The answer to initialize says who speaks. Returns whether it was one. */
+/* The response to initialize names the agent. Returns whether the line was one. */
 static bool greet(const struct acp_line *call)
 {
     if (!value_get_last(call->result, "protocolVersion").p)
@@ -104,7 +104,7 @@ static bool greet(const struct acp_line *call)
     return true;
 }
 
-/* Why our own next step cannot follow an answer; NULL: it can. */
+/* Why our next request cannot follow the response; NULL: it can. */
 static const char *find_break(const struct acp_line *call)
 {
     if (jsonrpc_is_own_id(call->id, ACP_INITIALIZE) && !acp_supports_version(call->result))
@@ -114,8 +114,8 @@ static const char *find_break(const struct acp_line *call)
     return NULL;
 }
 
-/* Behind the answer to our loading a session the past may be told until the answer to what is
- * asked next: there is more to ask, as the session has a mode. */
+/* After the response to session/load, the agent may still replay history until it answers the next
+ * request; there is one, because the session has a mode. */
 static bool tells_past(const struct acp_line *call)
 {
     return jsonrpc_is_own_id(call->id, ACP_LOAD) && acp_mode_parse(call->result).current.p;
@@ -126,7 +126,7 @@ static bool acp_is_stop(const struct acp_line *call)
     return value_get_last(call->result, "stopReason").p;
 }
 
-/* What was said so far is no part of the answer. */
+/* Text so far is not part of the answer. */
 static void acp_begin_turn(const struct acp_line *call)
 {
     acp_complete_message(call->a, call->out);
@@ -184,7 +184,7 @@ static int acp_read_line(void *state, const struct dialect_sink *out, const char
     return 0;
 }
 
-/* The answer to the prompt did not come: what was said and begun has no end of its own. */
+/* There was no response to the prompt: ends open messages and calls. */
 static void acp_end_stream(void *state, const struct dialect_sink *out,
                            const struct stream_end_info *end)
 {
@@ -208,7 +208,7 @@ static void acp_close_state(void *state)
     prestart_fini(&a->early);
 }
 
-/* The session stays, and what it has cost so far. */
+/* Keeps the session and its cost so far. */
 static void acp_next_turn(void *state, bool by_agent)
 {
     struct acp *const a = state;
@@ -225,8 +225,8 @@ static void acp_next_turn(void *state, bool by_agent)
     acp_close_state(&old);
 }
 
-/* Only the client's side says when a prompt begins: what the agent says or does behind the answer
- * to one is of the next. */
+/* Only the client's side knows when a prompt begins: output after the response to a prompt belongs
+ * to the next one. */
 static enum dialect_begin acp_begins_turn(const void *state, struct str line)
 {
     static const char *const kinds[] = {"user_message_chunk", "agent_message_chunk",

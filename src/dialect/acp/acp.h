@@ -9,7 +9,7 @@
 #include "dialect/reader/prestart.h"
 #include "dialect/reader/value.h"
 
-/* Our requests, by the ends of their ids. */
+/* Our requests, by the suffixes of their ids. */
 #define ACP_INITIALIZE "initialize"
 #define ACP_NEW "new"
 #define ACP_LOAD "load"
@@ -21,35 +21,35 @@
 #define ACP_OUTPUT_MAX ((size_t)1 << 20)
 #define ACP_INPUT_MAX ((size_t)256 << 10)
 
-/* A tool call that is open. */
+/* An open tool call. */
 struct acp_tool {
     char *id, *name;  /* owned; no id: an empty slot */
-    bool titled;      /* its name is its title: the model may have chosen it */
-    char *request_id; /* owned, of the permission that is asked for, or NULL */
-    char *input;      /* owned, its arguments as JSON, or NULL: not said, or too long to keep */
+    bool titled;      /* its name is its title, which the model may have chosen */
+    char *request_id; /* owned, of the requested permission, or NULL */
+    char *input;      /* owned, arguments as JSON, or NULL: absent, or too long to keep */
     struct buf output;
-    uint64_t number; /* the order in which they began */
-    bool told;       /* as tool_call; else its arguments are still to come */
-    bool asked;      /* for permission, and nothing said since that it was given */
+    uint64_t number; /* order of their start */
+    bool told;       /* emitted as tool_call; otherwise its arguments are still missing */
+    bool asked;      /* permission was requested, and no update followed the decision */
 };
 
 struct acp {
-    struct buf agent; /* as it calls itself */
+    struct buf agent; /* name given by the agent */
     struct buf session;
-    struct prestart early;    /* lines from before the session */
-    struct buf text, text_id; /* of the message being told */
-    struct buf answer;        /* what was said since the last tool */
-    struct buf trouble;       /* the newest failure that came as text */
+    struct prestart early;    /* lines before the session */
+    struct buf text, text_id; /* the current message */
+    struct buf answer;        /* text since the last tool call */
+    struct buf trouble;       /* the newest failure that was reported as text */
     struct acp_tool tools[ACP_CALLS];
     uint64_t calls;
-    double cost;        /* of the session, negative: not said */
-    double cost_before; /* of its turns before this one in the stream */
+    double cost;        /* of the session; negative: unknown */
+    double cost_before; /* of earlier turns in the stream */
     char currency[16];
-    bool denied; /* the newest result of a tool is that it was not allowed */
+    bool denied; /* the newest tool result says that the tool was denied */
     bool started, greeted, ready, over;
 };
 
-/* A line as values. */
+/* Members of a line. */
 struct acp_line {
     struct acp *a;
     const struct dialect_sink *out;
@@ -58,16 +58,16 @@ struct acp_line {
 };
 
 /* acp.c */
-/* Whether the answer to initialize is of the version this dialect is written for. */
+/* Whether the response to initialize has the supported protocol version. */
 bool acp_supports_version(struct str result);
 char *acp_text(const struct acp_line *call, struct str value);
 void acp_emit(const struct acp_line *call, struct event *ev);
 void acp_emit_raw(const struct acp_line *call);
 
-/* acp_mode.c: what an answer that opens a session says. */
+/* acp_mode.c: mode of a response that opens a session. */
 struct acp_mode {
-    struct str option;  /* the id of the option that it is, or p NULL: it is none */
-    struct str current; /* p NULL: it is not said */
+    struct str option;  /* id of the option for the mode, or p NULL: none */
+    struct str current; /* p NULL: absent */
 };
 struct acp_mode acp_mode_parse(struct str result);
 
@@ -79,7 +79,7 @@ void acp_take_message(const struct acp_line *call);
 void acp_take_thought(const struct acp_line *call);
 void acp_take_user(const struct acp_line *call);
 void acp_take_plan(const struct acp_line *call);
-/* The message so far is complete. */
+/* Ends the current message. */
 void acp_complete_message(struct acp *a, const struct dialect_sink *out);
 
 /* acp_tool.c */
@@ -87,7 +87,7 @@ void acp_take_tool_call(const struct acp_line *call);
 void acp_take_tool_update(const struct acp_line *call);
 void acp_take_permission(const struct acp_line *call);
 void acp_take_cancel(const struct acp_line *call);
-/* Tells the calls whose arguments never came. */
+/* Emits calls whose arguments never arrived. */
 void acp_settle_tools(const struct acp_line *call);
 void acp_tool_fini(struct acp_tool *tool);
 
@@ -95,7 +95,7 @@ void acp_tool_fini(struct acp_tool *tool);
 void acp_take_usage(const struct acp_line *call);
 void acp_take_result(const struct acp_line *call);
 void acp_take_error(const struct acp_line *call);
-/* With an error, whatever is still open. */
+/* Ends everything that is open, with an error. */
 void acp_end_turn(const struct acp_line *call, const char *text, const char *code);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Owns what is written to an acp agent: the steps that lead to the prompt, answers to its requests
- * for permission, the cancelling of the turn. Files and terminals are the agent's own business. */
+ * Input side of ACP: the requests before the prompt, replies to permission requests, cancellation.
+ * Files and terminals are left to the agent. */
 #include "base/alloc.h"
 #include "base/bytes/utf8.h"
 #include "dialect/acp/acp.h"
@@ -8,25 +8,25 @@
 #include "event/json/json_reader.h"
 #include "event/json/json_writer.h"
 
-/* Texts of a request: the option for each answer, as JSON. */
+/* Data of a permission request: the option for each decision, as JSON. */
 enum { ALLOW, ALLOW_ALWAYS, DENY, DENY_ALWAYS };
 
 struct acp_input {
-    struct jsonrpc rpc; /* first: see jsonrpc_waits */
+    struct jsonrpc rpc; /* first member: see jsonrpc_waits */
     struct buf text, cwd, mode;
-    struct buf session;  /* its id as JSON; first the one that is to be resumed, if any */
-    const char *waiting; /* for the answer to this request of ours; NULL: for none */
+    struct buf session;  /* id as JSON; initially that of the session to resume, if any */
+    const char *waiting; /* our request whose response is expected; NULL: none */
     bool stopped;        /* the turn was cancelled */
 };
 
-/* What the agent named goes back as it was written. */
+/* Values from the agent are sent back unchanged. */
 static void acp_input_set_raw(struct buf *to, struct str value)
 {
     buf_reset(to);
     buf_add(to, value.p, value.len);
 }
 
-/* ---- the steps ---- */
+/* ---- requests before the prompt ---- */
 
 static void acp_input_call(struct acp_input *a, struct buf *out, const char *name,
                            const char *method)
@@ -52,7 +52,7 @@ static void acp_input_begin(void *state, struct buf *out, const struct dialect_p
     jsonrpc_end(out);
 }
 
-/* Resuming is preferred to loading, which tells all that was said before. */
+/* Prefers session/resume, because session/load replays the history. */
 static void open_session(struct acp_input *a, struct buf *out, struct str result)
 {
     const struct str can = value_get_last(result, "agentCapabilities");
@@ -114,9 +114,8 @@ static void write_mode(struct acp_input *a, struct buf *out, struct str option)
     jsonrpc_end(out);
 }
 
-/* An agent that loads a session may go on telling what was said before behind its answer, with no
- * sign of where that ends. It is asked one thing more, so that it is through with it before the
- * prompt comes: to set the mode it has. */
+/* An agent may replay history after the response to session/load, without marking its end. One more
+ * request, which sets the current mode, ensures that the replay is complete before the prompt. */
 static void session_opened(struct acp_input *a, struct buf *out, struct str result)
 {
     const struct str id = value_get_last(result, "sessionId");
@@ -135,7 +134,7 @@ static void session_opened(struct acp_input *a, struct buf *out, struct str resu
         write_prompt(a, out);
 }
 
-/* What ends the turn is told by the translator, from the same line. */
+/* The translator detects the end of the turn from the same line. */
 static void acp_input_take_step(struct acp_input *a, struct buf *out,
                                 const struct jsonrpc_message *l)
 {
@@ -167,7 +166,7 @@ static void write_cancelled(const struct acp_input *a, struct buf *out,
     jsonrpc_pending_fini(asked);
 }
 
-/* Of several options of a kind the first counts: others do more than was decided. */
+/* Of several options of a kind the first is used, because others do more than was decided. */
 static void keep_options(struct jsonrpc_pending *asked, struct str options)
 {
     static const struct {
@@ -215,7 +214,7 @@ static void acp_input_take_line(void *state, struct buf *out, const char *line, 
         acp_input_take_step(a, out, &l);
 }
 
-/* ---- what is decided ---- */
+/* ---- decisions ---- */
 
 struct acp_input_stop {
     struct acp_input *a;
@@ -228,7 +227,7 @@ static void cancel_asked(void *ctx, struct jsonrpc_pending *asked)
     write_cancelled(stop->a, stop->out, asked);
 }
 
-/* Some agents hang until what they asked is answered, cancelled or not. */
+/* Some agents hang until their request is answered, even after cancellation. */
 static void acp_input_interrupt(void *state, struct buf *out)
 {
     struct acp_input *const a = state;
@@ -241,7 +240,7 @@ static void acp_input_interrupt(void *state, struct buf *out)
     jsonrpc_each_pending(&a->rpc, cancel_asked, &(struct acp_input_stop){a, out});
 }
 
-/* The option that does what was decided and no more; NULL: there is none. */
+/* The option that does exactly what was decided; NULL: none. */
 static const char *option_for(const struct jsonrpc_pending *asked,
                               const struct dialect_answer *answer)
 {
@@ -250,7 +249,7 @@ static const char *option_for(const struct jsonrpc_pending *asked,
     return asked->text[answer->remember && asked->text[ALLOW_ALWAYS] ? ALLOW_ALWAYS : ALLOW];
 }
 
-/* Arguments cannot be changed on the way: it would do what it asked for, not what was allowed. */
+/* Arguments cannot be changed: the agent would execute the original call. */
 static int acp_input_answer_request(void *state, struct buf *out,
                                     const struct dialect_answer *answer)
 {

@@ -4,7 +4,7 @@
 #include "dialect/acp/acp.h"
 #include "dialect/reader/dialect_emit.h"
 
-/* How full the context is; what it cost so far is kept for the end. */
+/* Context usage; the cost so far is kept for the end. */
 void acp_take_usage(const struct acp_line *call)
 {
     static const char *const told[] = {"sessionUpdate", NULL};
@@ -21,7 +21,7 @@ void acp_take_usage(const struct acp_line *call)
     acp_emit(call, &ev);
 }
 
-/* Agents differ in whether input tokens hold those from a cache; their total tells. */
+/* Agents differ in whether input tokens include cached ones; their total shows it. */
 static int cache_counted(const struct tc_usage *u)
 {
     const int64_t read = u->cache_read_tokens > 0 ? u->cache_read_tokens : 0;
@@ -101,7 +101,7 @@ static void begin_end(const struct acp_line *call)
     acp_complete_message(call->a, call->out);
 }
 
-/* OpenCode and Copilot end a turn without a word when a tool is not allowed, and say "end_turn". */
+/* OpenCode and Copilot end a turn silently with "end_turn" when a tool is denied. */
 static bool ends_by_denial(const struct acp *a, const struct acp_stop_reason *stop)
 {
     return a->denied && !a->answer.len && strcmp(stop->reason, "completed") == 0;
@@ -117,7 +117,7 @@ static void tell_denied(const struct dialect_sink *out)
     dialect_emit_draft(out, &ev);
 }
 
-/* The turn ended well, or so it says: a failure that came as text has no usage. */
+/* The turn ended successfully, or claims so: a failure reported as text has no usage. */
 static void acp_result_take_stop(const struct acp_line *call, struct str said)
 {
     struct acp *const a = call->a;

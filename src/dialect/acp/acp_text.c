@@ -3,7 +3,7 @@
 #include "dialect/acp/acp.h"
 #include "dialect/reader/dialect_emit.h"
 
-/* Words of the program itself that come as words of the model, each in a piece of its own. */
+/* Messages of the program that arrive as model text, each in a separate chunk. */
 static const struct aside {
     const char *agent, *prefix, *level, *code;
 } asides[] = {
@@ -39,7 +39,7 @@ void acp_complete_message(struct acp *a, const struct dialect_sink *out)
     buf_reset(&a->text_id);
 }
 
-/* Several messages behind the last tool are the answer together. */
+/* All messages after the last tool call together are the answer. */
 static void acp_text_add_text(const struct acp_line *call, const char *text, size_t len,
                               const char *id)
 {
@@ -55,7 +55,7 @@ static void acp_text_add_text(const struct acp_line *call, const char *text, siz
     buf_add(&a->answer, text, len);
 }
 
-/* A piece's text; NULL: it is something else, which is told as it is. */
+/* Text of a chunk; NULL: other content, which is emitted unchanged. */
 static char *piece_text(const struct acp_line *call, size_t *len)
 {
     const struct str content = value_get_last(call->update, "content");

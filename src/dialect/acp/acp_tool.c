@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Owns the tools of an acp stream. Agents differ in what they say first: a call, a call without
- * arguments, a request for permission, or nothing but updates; the call is told once it is known
- * whole. */
+ * Tool calls of an ACP stream. Agents start a call in different ways: complete, without arguments,
+ * with a permission request, or only with updates; the call is emitted when it is complete. */
 #include <stdlib.h>
 
 #include "base/alloc.h"
@@ -10,7 +9,7 @@
 #include "event/json/json_reader.h"
 #include "event/json/json_writer.h"
 
-/* The members of a call, of an update or of the toolCall of a request. */
+/* Members of a call, of an update or of the toolCall of a request. */
 struct facts {
     struct str self, id, name, title, kind, status, input, output, content, meta;
 };
@@ -56,8 +55,8 @@ static struct acp_tool *oldest_slot(struct acp *a)
     return oldest;
 }
 
-/* Its kind names a tool where nothing else does: the title may be the model's words, and is trusted
- * only where there is no kind and it is one word. */
+/* The kind names the tool if nothing else does. The title may be written by the model, and is used
+ * only without a kind, and if it is one word. */
 static char *acp_tool_name_of(const struct acp_line *call, const struct facts *f, bool *titled)
 {
     char *const title = acp_text(call, f->title);
@@ -68,7 +67,7 @@ static char *acp_tool_name_of(const struct acp_line *call, const struct facts *f
     return *titled ? title : acp_text(call, f->kind);
 }
 
-/* Whether the model's arguments are still to come: nothing but what the agent itself adds. */
+/* Whether the model's arguments are still missing: there are only members added by the agent. */
 static bool acp_tool_is_bare(struct str input)
 {
     struct json j;
@@ -83,7 +82,7 @@ static bool acp_tool_is_bare(struct str input)
     return true;
 }
 
-/* The tool that is meant, new if it was not open. */
+/* Finds the tool call, or adds it. */
 static struct acp_tool *enter_tool(const struct acp_line *call, const struct facts *f)
 {
     const char *const id = acp_text(call, f->id);
@@ -131,7 +130,7 @@ static void tell_preparing(const struct acp_line *call, const struct acp_tool *t
     acp_emit(call, &ev);
 }
 
-/* Words before a tool are narration. */
+/* Text before a tool call is narration. */
 static void acp_tool_end_text(const struct acp_line *call)
 {
     acp_complete_message(call->a, call->out);
@@ -151,7 +150,7 @@ void acp_take_tool_call(const struct acp_line *call)
         acp_take_tool_update(call);
 }
 
-/* Texts of the content parts, joined; *other: there were parts that are none. */
+/* Joins the text parts of the content; *other: there were other parts. */
 static char *content_text(const struct acp_line *call, struct str content, size_t *len, bool *other)
 {
     CLEANUP_BUF struct buf joined = {0};
@@ -171,7 +170,7 @@ static char *content_text(const struct acp_line *call, struct str content, size_
     return arena_strndup(call->out->scratch, joined.p ? joined.p : "", joined.len);
 }
 
-/* What this update adds to the output: content comes whole each time, a terminal's in pieces. */
+/* New output in this update: content is complete each time, terminal output is incremental. */
 static const char *new_output(const struct acp_line *call, struct acp_tool *tool,
                               const struct facts *f, size_t *len)
 {
@@ -227,7 +226,8 @@ static void acp_tool_tell_resolved(const struct acp_line *call, struct acp_tool 
     tool->request_id = NULL;
 }
 
-/* A call that failed right behind the question was refused, unless it says what else it was. */
+/* A call that failed directly after the permission request was denied, unless it reports another
+ * failure. */
 static bool acp_tool_was_denied(const struct acp_tool *tool, const struct facts *f)
 {
     const struct str code = value_get_last(f->output, "code");
@@ -303,9 +303,9 @@ void acp_take_tool_update(const struct acp_line *call)
     }
 }
 
-/* --- what is asked about --------------------------------------------------------------------- */
+/* --- permission requests ---------------------------------------------------------------------- */
 
-/* The parts of the content that are changes of files, as a list; the path of the first. */
+/* The parts of the content that are file changes, as a list; the path of the first. */
 static size_t find_changes(const struct acp_line *call, struct str content, struct buf *list,
                            struct str *path)
 {
@@ -326,7 +326,7 @@ static size_t find_changes(const struct acp_line *call, struct str content, stru
     return n;
 }
 
-/* Its title is the command itself, where others have the model's words for it. */
+/* The title of this agent is the command itself; titles of others are written by the model. */
 static bool has_command_as_title(const struct acp_line *call, const struct facts *f)
 {
     const struct buf *const agent = &call->a->agent;
@@ -346,7 +346,8 @@ static const char *subject_in(const struct acp_line *call, struct str input)
     return NULL;
 }
 
-/* The command or the change itself, never the model's words for it: those are the message. */
+/* The subject is the command or the change itself, never the model's description, which is the
+ * message. */
 static void set_subject(const struct acp_line *call, const struct acp_tool *tool,
                         const struct facts *f, struct tc_request *r)
 {
@@ -392,7 +393,7 @@ void acp_take_permission(const struct acp_line *call)
     r->kind = "approval";
     r->state = "open";
     r->tool_use_id = tool->id;
-    r->tool = tool->titled ? "other" : tool->name; /* rules go by it */
+    r->tool = tool->titled ? "other" : tool->name; /* approval rules use it */
     set_subject(call, tool, &f, r);
     r->message = acp_text(call, f.title);
     r->blocking = true;

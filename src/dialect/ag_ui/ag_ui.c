@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Reads AG-UI, 0.x and 1.0: owns its lines, the start of a run, its steps and its sub-agents. */
+ * Reads AG-UI, 0.x and 1.0: lines, start of a run, steps and sub-agents. */
 #include "dialect/ag_ui/ag_ui.h"
 
 #include <stdlib.h>
@@ -44,7 +44,7 @@ static void ag_ui_tell_resolved(const struct ag_ui_event *e, const char *id, boo
     open_calls_remove(&e->a->asked, id);
 }
 
-/* One entry of what resumes a run: the answer to an interrupt. */
+/* An entry of `resume`: the answer to an interrupt. */
 static void take_resume(const struct ag_ui_event *e, struct str entry)
 {
     const char *const id = value_text(e->out->scratch, value_get_last(entry, "interruptId"), NULL);
@@ -53,8 +53,8 @@ static void take_resume(const struct ag_ui_event *e, struct str entry)
                             value_json(e->out->scratch, value_get_last(entry, "payload"), NULL));
 }
 
-/* A run goes on when all that it waited for was answered, whether the stream repeats that or not.
- */
+/* A run continues when all its interrupts were answered, even if the stream does not repeat
+ * them. */
 static void take_answers(const struct ag_ui_event *e)
 {
     struct open_calls *const asked = &e->a->asked;
@@ -81,7 +81,7 @@ static void take_run_started(const struct ag_ui_event *e)
         take_answers(e);
 }
 
-/* Steps; a sub-agent's run is one too. */
+/* Steps; the run of a sub-agent is one, too. */
 
 static void ag_ui_tell_step(const struct ag_ui_event *e, const char *state)
 {
@@ -149,7 +149,7 @@ static void take_subagent_error(const struct ag_ui_event *e)
 #define KNOWN(...) ((const char *const[]){"type", "subagentRunId", __VA_ARGS__, NULL})
 #define ALL ((const char *const[]){NULL})
 
-/* Types of events, and the members that have a place; the others go to x. */
+/* Types of events, and the members that they use; other members go to x. */
 static const struct ag_ui_event_type {
     const char *type;
     void (*take)(const struct ag_ui_event *e);
@@ -235,7 +235,7 @@ static int ag_ui_read_line(void *state, const struct dialect_sink *out, const ch
     return 0;
 }
 
-/* A run that follows an interrupt answers it: the thread takes no other before that. */
+/* A run after an interrupt answers it, because the thread accepts no other run before. */
 static enum dialect_begin ag_ui_begins_turn(const void *state, struct str line)
 {
     const struct ag_ui *const a = state;
@@ -258,7 +258,7 @@ static void ag_ui_close_state(void *state)
     open_calls_fini(&a->called);
 }
 
-/* The names of its events are nobody else's. */
+/* No other dialect uses these event names. */
 static int ag_ui_sniff_line(struct str line, const char *event)
 {
     (void)event;

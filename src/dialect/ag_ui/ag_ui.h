@@ -8,39 +8,39 @@
 #include "dialect/reader/tool_args.h"
 #include "dialect/reader/value.h"
 
-#define AG_UI_TEXT_MAX ((size_t)8 << 20) /* of a message or of arguments, kept until its end */
-#define AG_UI_OPEN_MAX 256               /* parts open at once; the oldest is forgotten */
+#define AG_UI_TEXT_MAX ((size_t)8 << 20) /* limit for a message or arguments until their end */
+#define AG_UI_OPEN_MAX 256               /* limit of open parts; the oldest is forgotten */
 
 enum ag_ui_part_kind { AG_UI_NONE, AG_UI_TEXT, AG_UI_REASONING, AG_UI_CALL };
 
-/* A message, a reasoning message or a call that has begun and not ended. */
+/* An open message, reasoning message or call. */
 struct ag_ui_part {
     enum ag_ui_part_kind sort;
     char *id;        /* NULL: the old form of reasoning has none */
-    char *name;      /* of the tool; of a message its role; or NULL */
-    char *parent;    /* of a call: its message; or NULL */
+    char *name;      /* name of the tool, or role of the message; or NULL */
+    char *parent;    /* of a call: id of its message; or NULL */
     char *agent;     /* or NULL */
-    char *start;     /* JSON: what its start said; NULL: nothing, or it has been told */
-    struct buf text; /* so far; arguments of a call */
+    char *start;     /* JSON: members of its start; NULL: none, or emitted already */
+    struct buf text; /* text so far, or arguments */
     uint64_t age;
 };
 
 struct ag_ui {
-    bool over, suspended; /* the newest run ended, and how */
+    bool over, suspended; /* state of the newest run */
     bool has_spent;
-    struct tc_usage spent; /* by the run so far, when it was suspended; no strings */
+    struct tc_usage spent; /* usage of a suspended run so far; no strings */
     struct ag_ui_part parts[AG_UI_OPEN_MAX];
-    uint64_t clock;               /* counts parts, for the oldest */
-    enum ag_ui_part_kind chunked; /* what the chunks make, and its id */
+    uint64_t clock;               /* counter, to find the oldest part */
+    enum ag_ui_part_kind chunked; /* part assembled from chunks, and its id */
     struct buf chunk_id;
-    struct buf span; /* the reasoning span's id, when spanning */
+    struct buf span; /* id of the reasoning span, while one is open */
     char *span_start;
     bool spanning, span_used;
-    struct open_calls asked;      /* what a suspended run waits for */
+    struct open_calls asked;      /* open requests of a suspended run */
     struct open_calls called;     /* calls that wait for their results */
-    struct buf answer, answer_id; /* what the agent said last */
-    uint64_t answer_age;          /* of its part */
-    bool answered_by_tool;        /* a call came behind it */
+    struct buf answer, answer_id; /* last message of the agent */
+    uint64_t answer_age;          /* id of its part */
+    bool answered_by_tool;        /* a call followed it */
 };
 
 /* One event. */
@@ -50,24 +50,24 @@ struct ag_ui_event {
     struct str self; /* the line */
     struct str type;
     struct str message_id, call_id, delta, role, name, agent; /* values */
-    const char *x;                                            /* what has no place, or NULL */
+    const char *x;                                            /* other members, or NULL */
 };
 
 /* A member of the event, and its text. */
 struct str ag_ui_value(const struct ag_ui_event *e, const char *key);
 char *ag_ui_text(const struct ag_ui_event *e, const char *key);
-/* Tells a draft as what the event's own agent did. */
+/* Emits a draft for the agent of the event. */
 void ag_ui_tell(const struct ag_ui_event *e, struct event *ev);
-/* x with a member of its own before the others: {"key":value,…}. value NULL: x as it is. */
+/* Adds a member in front of the others: {"key":value,…}. value NULL: x unchanged. */
 const char *ag_ui_prepend_member(const struct ag_ui_event *e, const char *key, const char *value,
                                  const char *x);
 
-/* ag_ui_text.c: parts too, which calls have in common with messages */
+/* ag_ui_text.c: also parts, which messages and calls share */
 struct ag_ui_part *ag_ui_find(struct ag_ui *a, enum ag_ui_part_kind sort, const char *id);
 struct ag_ui_part *ag_ui_open(struct ag_ui *a, enum ag_ui_part_kind sort, const char *id);
 void ag_ui_close_part(struct ag_ui_part *part);
 void ag_ui_append(struct ag_ui_part *part, const char *text, size_t len);
-/* Ends what the chunks made so far. */
+/* Ends the part assembled from chunks. */
 void ag_ui_end_chunks(const struct ag_ui_event *e);
 void ag_ui_take_text_start(const struct ag_ui_event *e);
 void ag_ui_take_text_content(const struct ag_ui_event *e);
@@ -99,7 +99,7 @@ void ag_ui_take_activity_delta(const struct ag_ui_event *e);
 /* ag_ui_end.c */
 void ag_ui_each(const struct ag_ui_event *e, struct str array,
                 void (*tell)(const struct ag_ui_event *, struct str));
-/* Whether an interrupt, a JSON object, asks that a call be approved. */
+/* Whether an interrupt, a JSON object, requests the approval of a call. */
 bool ag_ui_asks_approval(struct arena *scratch, struct str interrupt);
 void ag_ui_take_run_finished(const struct ag_ui_event *e);
 void ag_ui_take_run_error(const struct ag_ui_event *e);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the shapes of AG-UI's values. */
+ * Checks the types of AG-UI values. */
 #include "dialect/ag_ui/ag_ui_check.h"
 
 #include "dialect/reader/value.h"
@@ -38,7 +38,7 @@ static bool has_string(struct str object, const char *key)
     return is_string(ag_ui_get_raw(object, key));
 }
 
-/* Absent, or a string. */
+/* Accepts an absent value, or a string. */
 static bool may_have_string(struct str object, const char *key)
 {
     const struct str value = ag_ui_get_raw(object, key);
@@ -76,7 +76,7 @@ static bool is_free_array(struct str object, const char *key, bool (*passes)(str
     return !value.p || ag_ui_is_array_of(value, passes);
 }
 
-/* RFC 6901: empty, or parts that begin with a slash; a tilde only as ~0 or ~1. */
+/* RFC 6901: empty, or segments that begin with a slash; a tilde only as ~0 or ~1. */
 static bool is_pointer(struct str value)
 {
     const struct str raw = value_string(value);
@@ -144,7 +144,7 @@ static bool is_tool_call(struct str call)
            may_have_object(call, "metadata");
 }
 
-/* The content that goes with a role. */
+/* Checks the content for the role. */
 static bool is_said(struct str message, struct str role)
 {
     static const char *const plain[] = {"developer", "system", "reasoning", NULL};
@@ -186,7 +186,7 @@ static bool is_context(struct str context)
     return has_string(context, "description") && has_string(context, "value");
 }
 
-/* With all that 0.x asks for. */
+/* Requires all members that 0.x requires. */
 bool ag_ui_is_input(struct str value)
 {
     return ag_ui_is_object(value) && has_string(value, "threadId") && has_string(value, "runId") &&

@@ -8,14 +8,14 @@
 
 #include "base/str.h"
 
-/* A member as it stands there, null included; p NULL when absent. */
+/* A member as written, null included; p NULL if absent. */
 struct str ag_ui_get_raw(struct str object, const char *key);
 bool ag_ui_is_object(struct str value);
-/* An array whose elements all pass. */
+/* An array whose elements all pass the check. */
 bool ag_ui_is_array_of(struct str value, bool (*passes)(struct str));
 /* A whole number that a double holds exactly. */
 bool ag_ui_is_integer(struct str value);
-/* A JSON patch, of known operations and with sound pointers. */
+/* A JSON patch with known operations and valid pointers. */
 bool ag_ui_is_patch(struct str value);
 /* Messages of a conversation. */
 bool ag_ui_is_messages(struct str value);

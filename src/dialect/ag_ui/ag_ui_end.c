@@ -5,7 +5,7 @@
 #include "dialect/ag_ui/ag_ui.h"
 #include "event/json/json_reader.h"
 
-/* Usage: one entry per model, all of them the run's. */
+/* Usage: one entry per model; all belong to the run. */
 
 static const char *const usage_keys[] = {
     "provider",    "model",           "inputTokens",       "outputTokens",
@@ -19,7 +19,7 @@ static void ag_ui_end_add_count(int64_t *sum, struct str entry, const char *key)
         *sum = (*sum < 0 ? 0 : *sum) + (n < INT64_MAX / 4 ? n : 0);
 }
 
-/* A name that all entries agree on. */
+/* The name, if all entries have the same. */
 static void agree(const struct ag_ui_event *e, const char **name, struct str value, bool first)
 {
     const char *const said = value_text(e->out->scratch, value, NULL);
@@ -61,7 +61,7 @@ static void ag_ui_end_tell_usage(const struct ag_ui_event *e, bool is_error)
         totals += value_get_last(entry, "totalTokens").p != NULL;
         odd |= value_extra_except(e->out->scratch, entry, usage_keys) != NULL;
     }
-    if (totals < count) /* the sum of some would be no total */
+    if (totals < count) /* a sum of some entries would not be the total */
         ev.u.usage.total_tokens = -1;
     if (count > 1 || odd)
         ev.meta.x =
@@ -117,7 +117,7 @@ static void tell_interrupt(const struct ag_ui_event *e, struct str interrupt)
     dialect_emit_draft(e->out, &ev);
 }
 
-/* A call the front end is to make. */
+/* A call that the front end must execute. */
 static void tell_pending(const struct ag_ui_event *e, struct str id)
 {
     struct event ev;
@@ -140,7 +140,7 @@ void ag_ui_each(const struct ag_ui_event *e, struct str array,
         tell(e, element);
 }
 
-/* The answer: what the run gives as such, or what the agent said last. */
+/* The answer: result of the run, otherwise the agent's last message. */
 static void ag_ui_end_tell_answer(const struct ag_ui_event *e)
 {
     struct ag_ui *const a = e->a;
@@ -163,7 +163,7 @@ static void ag_ui_end_tell_answer(const struct ag_ui_event *e)
     buf_reset(&a->answer);
 }
 
-/* What the outcome says beyond its type; null where there was none. */
+/* Members of the outcome besides its type; null if there are none. */
 static const char *rest_of(const struct ag_ui_event *e, struct str outcome)
 {
     static const char *const known[] = {"type", "interrupts", NULL};
@@ -192,7 +192,7 @@ void ag_ui_take_run_finished(const struct ag_ui_event *e)
     ev.u.done.result = value_json(e->out->scratch, ag_ui_value(e, "result"), NULL);
     ev.meta.x = rest_of(e, outcome);
     dialect_emit_draft(e->out,
-                       &ev); /* before a final: requests stay open when the run is suspended */
+                       &ev); /* before a final, so that requests of a suspended run stay open */
     ag_ui_end_tell_answer(e);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Owns how the states and activities of an AG-UI run are told. An activity that reports a tool's
- * progress is told as that too. */
+ * Emits states and activities of an AG-UI run. An activity that reports progress of a tool is also
+ * emitted as progress. */
 #include "dialect/ag_ui/ag_ui.h"
 #include "event/json/json_reader.h"
 
@@ -43,7 +43,7 @@ void ag_ui_take_messages(const struct ag_ui_event *e)
     ag_ui_state_tell_state(e, "messages", "messages", false);
 }
 
-/* What an activity says of a tool's progress. */
+/* Progress of a tool in an activity. */
 struct ag_ui_activity_report {
     struct str call_id, tool_name, status, progress, loaded, total, message, node, parent;
 };
@@ -57,7 +57,7 @@ static const char *ag_ui_state_phase_of(struct str status)
     return "running";
 }
 
-/* The call is named, or it is what the activity is about. */
+/* The call: named in the activity, or its subject. */
 static const char *ag_ui_state_call_of(const struct ag_ui_event *e,
                                        const struct ag_ui_activity_report *r)
 {
@@ -108,7 +108,7 @@ void ag_ui_take_activity_snapshot(const struct ag_ui_event *e)
     ag_ui_state_tell_progress(e, &r);
 }
 
-/* Of a patch, what sets a member of the report. */
+/* Extracts patch operations that set a member of the report. */
 void ag_ui_take_activity_delta(const struct ag_ui_event *e)
 {
     struct ag_ui_activity_report r = {0};

@@ -22,7 +22,7 @@ struct ag_ui_part *ag_ui_find(struct ag_ui *a, enum ag_ui_part_kind sort, const 
     return NULL;
 }
 
-/* A free place, or that of the oldest. */
+/* A free slot, or that of the oldest part. */
 static struct ag_ui_part *ag_ui_text_find_place(struct ag_ui *a)
 {
     struct ag_ui_part *oldest = &a->parts[0];
@@ -36,7 +36,7 @@ static struct ag_ui_part *ag_ui_text_find_place(struct ag_ui *a)
     return oldest;
 }
 
-/* Opened anew, the old one is over. */
+/* A second start ends the first part. */
 struct ag_ui_part *ag_ui_open(struct ag_ui *a, enum ag_ui_part_kind sort, const char *id)
 {
     struct ag_ui_part *part = ag_ui_find(a, sort, id);
@@ -76,7 +76,7 @@ static const char *ag_ui_text_agent_of(const struct ag_ui_event *e)
     return value_text(e->out->scratch, e->agent, NULL);
 }
 
-/* What the start of a part said is told with the first event about it. */
+/* Members of a part's start are emitted with its first event. */
 static const char *ag_ui_text_take_start(const struct ag_ui_event *e, struct ag_ui_part *part)
 {
     char *const start = arena_strdup(e->out->scratch, part->start);
@@ -85,7 +85,7 @@ static const char *ag_ui_text_take_start(const struct ag_ui_event *e, struct ag_
     return start;
 }
 
-/* An event about a part whose start is not known; its agent is its opener's. */
+/* An event about a part without a known start; its agent is that of the part. */
 static struct ag_ui_part *find_or_open(const struct ag_ui_event *e, enum ag_ui_part_kind sort)
 {
     const char *const id = ag_ui_text_id_of(e);
@@ -128,7 +128,7 @@ void ag_ui_take_text_start(const struct ag_ui_event *e)
     part->start = xstrdup(e->x ? e->x : "{}");
 }
 
-/* The usual start is not worth telling. */
+/* The default start has no information. */
 static const char *unusual(const char *start)
 {
     return start && strcmp(start, "{\"role\":\"assistant\"}") == 0 ? NULL : start;
@@ -144,7 +144,7 @@ static void ag_ui_text_tell_text(const struct ag_ui_event *e, struct ag_ui_part 
         return;
     ag_ui_append(part, text, len);
     if (!is_assistant(part))
-        return; /* nobody but the agent narrates: it is told at its end */
+        return; /* only the agent's messages are narration; others are emitted at their end */
     event_init_text(&ev, TC_NARRATION, text, len, part->id);
     ev.meta.agent = part->agent;
     ev.meta.x =
@@ -179,7 +179,7 @@ void ag_ui_take_text_end(const struct ag_ui_event *e)
         ag_ui_text_end_text(e, part, e->x);
 }
 
-/* Reasoning. The old form has no ids; a span groups messages and says nothing itself. */
+/* Reasoning. The old form has no ids; a span groups messages and has no text. */
 
 void ag_ui_take_span_start(const struct ag_ui_event *e)
 {
@@ -198,7 +198,7 @@ void ag_ui_take_span_end(const struct ag_ui_event *e)
     e->a->spanning = false;
 }
 
-/* Which span a message is in, where that is not its own: x.span, "" for none. */
+/* The span of a message, if it is not its own: x.span, "" for none. */
 static const char *ag_ui_text_add_span(const struct ag_ui_event *e, const char *id, const char *x)
 {
     struct ag_ui *const a = e->a;
@@ -279,7 +279,7 @@ void ag_ui_take_encrypted(const struct ag_ui_event *e)
         ag_ui_tell(e, &ev);
 }
 
-/* Chunks: the same without start and end. */
+/* Chunks: messages without start and end. */
 
 void ag_ui_end_chunks(const struct ag_ui_event *e)
 {
@@ -299,7 +299,7 @@ void ag_ui_end_chunks(const struct ag_ui_event *e)
         ag_ui_end_call(&ending, part, NULL);
 }
 
-/* The part a chunk is of; one with a new id ends the one before. */
+/* The part of a chunk; a new id ends the previous part. */
 static struct ag_ui_part *find_chunk(const struct ag_ui_event *e, enum ag_ui_part_kind sort)
 {
     struct ag_ui *const a = e->a;

@@ -33,7 +33,7 @@ static void ag_ui_tool_tell_progress(const struct ag_ui_event *e, const struct a
     ag_ui_tell(e, &ev);
 }
 
-/* A start of a call that is open already says nothing new. */
+/* A repeated start of an open call is ignored. */
 void ag_ui_take_call_start(const struct ag_ui_event *e)
 {
     struct arena *const scratch = e->out->scratch;
@@ -108,7 +108,7 @@ void ag_ui_take_call_chunk(const struct ag_ui_event *e)
         ag_ui_tool_take_piece(e, part, goes_on ? e->x : NULL);
 }
 
-/* Text of a result's parts, one under the other; parts without text are in `structured`. */
+/* Joins the text parts of a result with newlines; other parts go to `structured`. */
 static char *ag_ui_tool_join_parts(const struct ag_ui_event *e, struct str parts, size_t *len)
 {
     CLEANUP_BUF struct buf text = {0};
@@ -137,7 +137,7 @@ static void ag_ui_tool_set_content(const struct ag_ui_event *e, struct tc_tool_r
     }
 }
 
-/* AG-UI has no flag for it: whoever has one puts it into the metadata. */
+/* AG-UI has no error flag; producers put it into the metadata. */
 static void set_outcome(const struct ag_ui_event *e, struct tc_tool_result *result)
 {
     static const char *const flags[] = {"isError", "is_error"};
@@ -150,7 +150,7 @@ static void set_outcome(const struct ag_ui_event *e, struct tc_tool_result *resu
             result->outcome = outcomes[i];
 }
 
-/* The call was made in an earlier run of the thread: told anew, for whoever sees this one only. */
+/* The call is from an earlier run of the thread: emitted again, for readers of this run only. */
 static void ag_ui_tool_tell_earlier_call(const struct ag_ui_event *e, const char *id)
 {
     struct event ev;
@@ -161,7 +161,7 @@ static void ag_ui_tool_tell_earlier_call(const struct ag_ui_event *e, const char
     ag_ui_tell(e, &ev);
 }
 
-/* A result of a call whose arguments never ended ends them. */
+/* A result ends the arguments of a call without an end. */
 void ag_ui_take_result(const struct ag_ui_event *e)
 {
     struct ag_ui_part *const open = ag_ui_tool_find_call(e);

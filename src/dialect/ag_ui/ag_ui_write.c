@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Writes AG-UI: what 0.x and 1.0 have in common, or with protocol 1.0 what that has more. What an
- * AG-UI stream said comes back byte for byte, but for chunk forms and the old form of reasoning,
- * which are written out. */
+ * Writes AG-UI: the common subset of 0.x and 1.0, or, with protocol 1.0, all of 1.0. Events from an
+ * AG-UI stream are reproduced byte for byte, except chunks and the old form of reasoning, which are
+ * expanded. */
 #include "dialect/ag_ui/ag_ui_check.h"
 #include "dialect/ag_ui/ag_ui_write.h"
 
@@ -10,7 +10,7 @@ static struct str ag_ui_write_text_of(const char *json)
     return (struct str){json, json ? strlen(json) : 0};
 }
 
-/* What a reader would not take is not lost. */
+/* Values that a reader would not accept are preserved in another form. */
 static void write_as_raw(const struct ag_ui_write_ctx *e, struct str value, const char *source)
 {
     struct buf *const b = ag_ui_begin(e, "RAW", NULL);
@@ -39,7 +39,7 @@ static void ag_ui_write_write_activity(const struct ag_ui_write_ctx *e)
     e->w->activity = true;
 }
 
-/* Where the run's own state goes, and what it has to be. */
+/* Member for the run's state, and its required type. */
 static const struct ag_ui_state_target {
     const char *scope, *op, *type, *key;
     bool (*takes)(struct str value);
@@ -74,8 +74,8 @@ static void ag_ui_write_write_state(const struct ag_ui_write_ctx *e)
     ag_ui_end_plain(e, b);
 }
 
-/* The messages that a retraction takes back, by the ids under which the reader got them: text and
- * reasoning of one message are two there, and so are the parts before and after a call. */
+/* Ids of the messages that a retraction withdraws, as the reader knows them: text and reasoning of
+ * one message are separate messages there, and so are the parts before and after a call. */
 static void add_retracted(const struct ag_ui_write_ctx *e, struct buf *b, const char *message_id)
 {
     const struct open_calls *const used = &e->w->used;
@@ -125,7 +125,7 @@ static void ag_ui_write_write_raw(const struct ag_ui_write_ctx *e)
     writer_begin_end_message(e->out);
 }
 
-/* Reasoning is over when something else is told; only what belongs to it may stand between. */
+/* Reasoning ends before any other event, except those that belong to it. */
 static void ag_ui_write_end_reasoning(const struct ag_ui_write_ctx *e)
 {
     static const bool closes[TC_KINDS] = {[TC_STATE] = true, [TC_RAW] = true, [TC_NOTICE] = true};

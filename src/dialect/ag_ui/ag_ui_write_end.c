@@ -21,7 +21,7 @@ static int64_t plus(int64_t a, int64_t b)
     return b < 0 ? a : a < 0 ? b : a > INTEGER_MAX - b ? INTEGER_MAX : a + b;
 }
 
-/* Input includes what was cached; who counts it apart has it added. */
+/* Input includes cached tokens; adds them for sources that count them separately. */
 static void ag_ui_write_end_add_entry(const struct ag_ui_write_ctx *e, struct buf *b,
                                       const struct tc_usage *u)
 {
@@ -47,7 +47,7 @@ static void ag_ui_write_end_add_entry(const struct ag_ui_write_ctx *e, struct bu
     buf_add_char(b, '}');
 }
 
-/* An entry of the source's own list: again what a reader takes. */
+/* An entry of the source's list, checked again. */
 static void add_own_entry(const struct ag_ui_write_ctx *e, struct buf *b, struct str entry)
 {
     struct event ev;
@@ -77,7 +77,7 @@ static void add_own_entries(const struct ag_ui_write_ctx *e, struct buf *b, stru
     }
 }
 
-/* A turn's usage is written with its end; without one, the sum of its calls. */
+/* The usage of a turn is written at its end; without one, the sum of its calls. */
 void ag_ui_write_usage(const struct ag_ui_write_ctx *e)
 {
     const struct tc_usage *const u = &e->ev->u.usage;
@@ -97,7 +97,8 @@ void ag_ui_write_usage(const struct ag_ui_write_ctx *e)
     buf_add_char(b, ']');
 }
 
-/* A run that asks is not the turn's last: what its calls took is told once, with the end. */
+/* A run that ends with an interrupt is not the last of its turn: the usage of its calls is written
+ * once, at the end of the turn. */
 static void ag_ui_write_end_add_usage(const struct ag_ui_write_ctx *e, struct buf *b)
 {
     const bool goes_on =
@@ -147,7 +148,7 @@ static void ag_ui_write_end_add_outcome(const struct ag_ui_write_ctx *e, struct 
     const struct str own = ag_ui_x_member(e, "outcome");
     const struct str pending = ag_ui_get_raw(own, "pendingToolCallIds");
     if (str_is(own, "null"))
-        return; /* the source had none */
+        return; /* the source has none */
     json_style_append_key(b, S, "outcome");
     buf_add_char(b, '{');
     if (strcmp(reason, "suspended") == 0) {
@@ -162,7 +163,7 @@ static void ag_ui_write_end_add_outcome(const struct ag_ui_write_ctx *e, struct 
     buf_add_char(b, '}');
 }
 
-/* That a run was stopped or refused has no place of its own. */
+/* A stopped or refused run has no representation of its own. */
 static void add_reason(const struct ag_ui_write_ctx *e, struct buf *b)
 {
     const struct tc_done *const done = &e->ev->u.done;
@@ -215,5 +216,5 @@ void ag_ui_write_done(const struct ag_ui_write_ctx *e)
                         coded ? done->code : codes[0], ag_ui_x(e));
     else
         write_run_finished(e);
-    w->started = !suspended; /* what goes on is another run */
+    w->started = !suspended; /* the next run continues */
 }

@@ -10,7 +10,7 @@ static const char *ag_ui_write_message_first_of(const char *a, const char *b, co
     return a ? a : b ? b : c;
 }
 
-/* Whoever reads knows what it asked for: then the source's input is that of another. */
+/* The input of the run is not repeated: the reader knows its own request. */
 void ag_ui_start(const struct ag_ui_write_ctx *e)
 {
     const struct event *const ev = e->ev;
@@ -61,7 +61,7 @@ struct buf *ag_ui_begin(const struct ag_ui_write_ctx *e, const char *type, const
     return b;
 }
 
-/* Members of x that are ours, or that only their own place writes. */
+/* Members of x that the writer sets itself, or that only one place may write. */
 static bool is_kept_back(struct str key)
 {
     static const char *const ours[] = {"TEXT_MESSAGE_START",
@@ -96,7 +96,7 @@ static bool is_role(struct str value)
     return false;
 }
 
-/* Members that a reader looks at must be what it expects. */
+/* Members that a reader validates must have the expected type. */
 static bool is_sound(struct str key, struct str value)
 {
     static const char *const strings[] = {"name",        "parentMessageId",  "parentRunId",
@@ -170,7 +170,7 @@ bool ag_ui_is_child(const struct ag_ui_write_ctx *e)
     return e->ev->meta.agent || e->ev->meta.parent_id;
 }
 
-/* A sub-agent without an id is known by the call that spawned it. */
+/* A sub-agent without an id is identified by the call that spawned it. */
 const char *ag_ui_tag(const struct ag_ui_write_ctx *e)
 {
     const struct tc_meta *const meta = &e->ev->meta;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Owns how what an agent asks of people is written for AG-UI: as the interrupts that a run ends
- * with. To a client that can answer here it is said in the protocol's own words. */
+ * Writes requests of an agent as AG-UI interrupts, with which a run ends. A client that can answer
+ * here gets them in the standard form. */
 #include <time.h>
 
 #include "dialect/ag_ui/ag_ui_check.h"
@@ -17,14 +17,14 @@ static const char *time_text(struct arena *a, int64_t ms)
     return arena_strdup(a, text);
 }
 
-/* ---- to a client that can answer ---- */
+/* ---- for a client that can answer ---- */
 
 static bool ag_ui_write_request_is_approval(const struct tc_request *r)
 {
     return strcmp(r->kind, "approval") == 0;
 }
 
-/* The call it is about, if the reader has seen it: what is hidden from it has no name there. */
+/* Id of the related call, if the reader has seen it; a hidden call has no id there. */
 static const char *seen_call(const struct ag_ui_write_ctx *e)
 {
     const char *const id = e->ev->u.request.tool_use_id;
@@ -47,7 +47,7 @@ static struct str list_of(const char *json)
     return (struct str){list, strlen(list)};
 }
 
-/* What will be done comes before what the agent says of it. */
+/* The command precedes the agent's description of it. */
 static const char *approval_message(const struct ag_ui_write_ctx *e)
 {
     const struct tc_request *const r = &e->ev->u.request;
@@ -141,7 +141,7 @@ static void add_approval(const struct ag_ui_write_ctx *e, struct buf *b)
                    "\"required\":[\"approved\"]}");
 }
 
-/* What the payload of an answer has to be. */
+/* JSON schema of the answer's payload. */
 static void add_core_schema(const struct ag_ui_write_ctx *e, struct buf *b)
 {
     const struct tc_request *const r = &e->ev->u.request;
@@ -157,7 +157,7 @@ static void add_core_schema(const struct ag_ui_write_ctx *e, struct buf *b)
 
 /* ---- one interrupt ---- */
 
-/* What it has no place for. */
+/* Members without a standard place. */
 static void add_metadata(struct buf *b, const struct tc_request *r)
 {
     json_style_append_key(b, S, "metadata");
@@ -177,7 +177,7 @@ static void add_metadata(struct buf *b, const struct tc_request *r)
     buf_add_char(b, '}');
 }
 
-/* Members of the source's own interrupt that have no place. */
+/* Members of the source's interrupt without a standard place. */
 static void add_rest(const struct ag_ui_write_ctx *e, struct buf *b)
 {
     static const char *const written[] = {"expiresAt", "metadata", NULL};
@@ -219,8 +219,8 @@ static void add_interrupt(const struct ag_ui_write_ctx *e, struct buf *b)
     buf_add_char(b, '}');
 }
 
-/* A call the front end makes is no interrupt: a run may end well without it. Neither is what is
- * decided already, to who could be made to answer it. */
+/* A call of the front end is not an interrupt, because a run may end successfully without it.
+ * Decided requests are excluded, too, because a client could try to answer them. */
 void ag_ui_write_request(const struct ag_ui_write_ctx *e)
 {
     const struct tc_request *const r = &e->ev->u.request;
@@ -252,7 +252,7 @@ void ag_ui_add_interrupts(const struct ag_ui_write_ctx *e, struct buf *b)
             buf_add_char(b, ',');
         buf_add_str(b, asked->names[i]);
     }
-    if (!asked->n) { /* a reader asks for one at least */
+    if (!asked->n) { /* a reader requires at least one */
         buf_add_char(b, '{');
         json_style_member_str(b, S, "id", "interrupt_1");
         json_style_member_str(b, S, "reason", done->code ? done->code : "suspended");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Owns how steps are written for AG-UI. A sub-agent's is a life of its own in 1.0 and a step in
- * 0.x; names are unique among those that are open. */
+ * Writes steps as AG-UI. The step of a sub-agent has a separate lifecycle in 1.0 and is a step in
+ * 0.x; names of open steps are unique. */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -18,7 +18,7 @@ static const char *ag_ui_write_step_or_empty(const char *s)
     return s ? s : "";
 }
 
-/* Who a step is: what the guard pairs it by. */
+/* Identity of a step, by which the guard pairs it. */
 static const char *ag_ui_write_step_key_of(const struct ag_ui_write_ctx *e)
 {
     const struct tc_step *const step = &e->ev->u.step;
@@ -44,7 +44,7 @@ static bool ag_ui_write_step_is_taken(const struct ag_ui_writer *w, const char *
     return false;
 }
 
-/* Its name, with a number where that is taken. */
+/* Name of the step, with a number if it is used already. */
 static const char *ag_ui_write_step_name_of(const struct ag_ui_write_ctx *e)
 {
     const struct tc_step *const step = &e->ev->u.step;
@@ -158,7 +158,7 @@ static void ag_ui_write_step_end_step(const struct ag_ui_write_ctx *e)
     drop_step(e->w, step);
 }
 
-/* A mark is a step that is over at once. */
+/* A mark is a step that ends at once. */
 void ag_ui_write_step(const struct ag_ui_write_ctx *e)
 {
     const char *const state = e->ev->u.step.state;
@@ -191,7 +191,7 @@ static void write_closed(const struct ag_ui_write_ctx *e, const struct ag_ui_ste
     ag_ui_end_plain(e, b);
 }
 
-/* The innermost first. */
+/* Innermost first. */
 void ag_ui_close_steps(const struct ag_ui_write_ctx *e)
 {
     while (e->w->n_steps) {
@@ -201,7 +201,7 @@ void ag_ui_close_steps(const struct ag_ui_write_ctx *e)
     }
 }
 
-/* They go on in the run that goes on with this one. */
+/* Open steps continue in the next run. */
 void ag_ui_pause_steps(const struct ag_ui_write_ctx *e)
 {
     for (size_t i = e->w->n_steps; i-- > 0;)

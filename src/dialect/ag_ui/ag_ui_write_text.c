@@ -76,7 +76,7 @@ static void ag_ui_write_text_remember(struct ag_ui_writer *w, const char *text, 
         buf_add(&w->said, text, len);
 }
 
-/* A 0.x reader would take a sub-agent's words for the agent's: it does not get them. */
+/* A 0.x reader would take a sub-agent's text for the agent's, so it does not get that text. */
 void ag_ui_write_narration(const struct ag_ui_write_ctx *e)
 {
     const struct tc_narration *const n = &e->ev->u.narration;
@@ -100,7 +100,7 @@ static struct str ag_ui_write_text_trim(const char *p, size_t len)
     return (struct str){p, len};
 }
 
-/* Only what has not been written as it was said. */
+/* Writes only the part of the text that was not streamed. */
 void ag_ui_write_final(const struct ag_ui_write_ctx *e)
 {
     const struct tc_final *const final = &e->ev->u.final;
@@ -117,7 +117,7 @@ void ag_ui_write_final(const struct ag_ui_write_ctx *e)
     ag_ui_close_text(e, (struct str){0});
 }
 
-/* Reasoning: a span around each message, unless the source says otherwise. */
+/* Reasoning: a span around each message, unless the source defines spans. */
 
 static void close_reasoning_message(const struct ag_ui_write_ctx *e, struct str x)
 {
@@ -138,7 +138,7 @@ void ag_ui_close_reasoning(const struct ag_ui_write_ctx *e)
     ag_ui_end(e, ag_ui_write_text_begin_of(e, "REASONING_END", span), (struct str){0});
 }
 
-/* The span a new message goes into: its own, the source's, or (source "") none. */
+/* The span of a new message: its own, the source's, or (source "") none. */
 static void open_span(const struct ag_ui_write_ctx *e, const char *id, const char *tag)
 {
     struct ag_ui_open_message *const span = &e->w->span;
@@ -161,7 +161,7 @@ static void open_reasoning(const struct ag_ui_write_ctx *e, const char *source)
         return;
     ag_ui_close_text(e, (struct str){0});
     close_reasoning_message(e, (struct str){0});
-    /* Elsewhere a message's text may have the same id. */
+    /* In other sources, a message's text may have the same id. */
     const char *const base =
         source && !e->own ? arena_sprintf(e->a, "%s-reasoning", source) : source;
     const char *const id = ag_ui_new_id(e, base, source);
@@ -183,7 +183,7 @@ static void write_encrypted(const struct ag_ui_write_ctx *e)
                                : known                             ? last->id.p
                                                                    : ag_ui_scoped(e, t->message_id);
     if (!entity)
-        return; /* nothing it could belong to */
+        return; /* it cannot be assigned to a message */
     struct buf *const b = ag_ui_begin(e, "REASONING_ENCRYPTED_VALUE", NULL);
     json_style_member_str(b, S, "subtype", of_call ? "tool-call" : "message");
     json_style_member_str(b, S, "entityId", entity);
@@ -204,7 +204,7 @@ void ag_ui_write_thinking(const struct ag_ui_write_ctx *e)
         write_encrypted(e);
 }
 
-/* The end of a message, or a whole one of somebody else. */
+/* Writes the end of a message, or a complete message of another author. */
 
 static bool is_other(const struct tc_message *m)
 {

@@ -32,7 +32,7 @@ static struct buf *ag_ui_write_tool_begin_of(const struct ag_ui_write_ctx *e, co
     return b;
 }
 
-/* The message a call belongs to, as it was written: none that a reader has not seen. */
+/* Id of the call's message, as written; NULL if the reader has not seen it. */
 static const char *ag_ui_write_tool_parent_of(const struct ag_ui_write_ctx *e,
                                               const char *message_id)
 {
@@ -43,7 +43,7 @@ static const char *ag_ui_write_tool_parent_of(const struct ag_ui_write_ctx *e,
     return known ? text->id.p : NULL;
 }
 
-/* Of a source of our own the parent is in x, unless its owner was another one. */
+/* In events from AG-UI, the parent is in x, unless another agent made the call. */
 static struct ag_ui_call *start_call(const struct ag_ui_write_ctx *e, const char *id,
                                      const char *name, const char *message_id)
 {
@@ -90,7 +90,7 @@ static void end_call(const struct ag_ui_write_ctx *e, struct ag_ui_call *call, s
     drop_call(e->w, call);
 }
 
-/* What of the arguments has not been sent piece by piece. */
+/* Writes the part of the arguments that was not streamed. */
 static void complete_args(const struct ag_ui_write_ctx *e, struct ag_ui_call *call)
 {
     const struct tc_tool_call *const t = &e->ev->u.tool_call;
@@ -107,7 +107,7 @@ void ag_ui_write_call(const struct ag_ui_write_ctx *e)
 {
     const struct tc_tool_call *const t = &e->ev->u.tool_call;
     const struct str x = {e->ev->meta.x, e->ev->meta.x ? strlen(e->ev->meta.x) : 0};
-    if (value_is_true(ag_ui_get_raw(x, "synthesized"))) /* of an earlier run: that one wrote it */
+    if (value_is_true(ag_ui_get_raw(x, "synthesized"))) /* made and written in an earlier run */
         return;
     struct ag_ui_call *const call = start_call(e, t->tool_use_id, t->name, t->message_id);
     if (!call)
@@ -179,10 +179,10 @@ void ag_ui_write_progress(const struct ag_ui_write_ctx *e)
         return;
     }
     if (composing || (e->w->activity && ag_ui_get_raw(x, "activity_type").p))
-        return; /* nothing to say, or the activity itself was written */
+        return; /* no information, or the activity was written */
     const bool cancelled = p->phase && strcmp(p->phase, "cancelled") == 0;
     if (cancelled && !p->message && p->percent < 0)
-        return; /* the result says it */
+        return; /* the result contains it */
     ag_ui_write_tool_write_report(e);
 }
 
@@ -200,7 +200,7 @@ static void ag_ui_write_tool_add_content(const struct ag_ui_write_ctx *e, struct
     json_style_append_string(b, S, r->content, r->content_len);
 }
 
-/* There is no flag for a failure. */
+/* AG-UI has no error flag. */
 static void add_failure(const struct ag_ui_write_ctx *e, struct buf *b)
 {
     const struct tc_tool_result *const r = &e->ev->u.tool_result;
@@ -224,7 +224,7 @@ void ag_ui_write_result(const struct ag_ui_write_ctx *e)
     if (open)
         end_call(e, open, (struct str){0});
     if (invented)
-        return; /* the run ended without it, and so it may here */
+        return; /* the run ended without the result, and may do so here */
     ag_ui_close_text(e, (struct str){0});
     ag_ui_close_reasoning(e);
     const bool known = open_calls_contains(&w->ended, r->tool_use_id);

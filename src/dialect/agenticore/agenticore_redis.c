@@ -7,7 +7,7 @@
 #include "dialect/reader/value.h"
 
 struct agenticore_reader {
-    struct buf text; /* of the last block, when it was text */
+    struct buf text; /* text of the last block */
     bool started, ended, settled, failed;
     double ended_ts;
 };
@@ -20,7 +20,7 @@ struct redis_entry {
     size_t len;
 };
 
-/* What every event gets from its entry. */
+/* Fields common to all events of an entry. */
 struct agenticore_sink {
     const struct dialect_sink *to;
     const char *id, *session_id;
@@ -57,7 +57,7 @@ static void agenticore_redis_take_text(const struct redis_entry *e)
     buf_add(&e->r->text, e->content, e->len);
 }
 
-/* A call that cannot be read is a call all the same. */
+/* An invalid call is still emitted as a call. */
 static void agenticore_redis_take_tool_use(const struct redis_entry *e)
 {
     struct str id = {0}, name = {0}, input = {0};
@@ -81,7 +81,7 @@ static void agenticore_redis_take_tool_use(const struct redis_entry *e)
     dialect_emit_draft(e->out, &ev);
 }
 
-/* Text of the output: what is no string is shown as the producer would show it. */
+/* Text of the output; other JSON types in the form in which the producer displays them. */
 static void set_output(struct arena *scratch, struct tc_tool_result *result, struct str output)
 {
     if (value_string(output).p) {
@@ -116,7 +116,7 @@ static void agenticore_redis_take_tool_result(const struct redis_entry *e)
     dialect_emit_draft(e->out, &ev);
 }
 
-/* turncast writes such entries (turncast-redis(7)); agenticore has none. */
+/* turncast writes such entries (turncast-redis(7)); agenticore does not. */
 static void agenticore_redis_take_error(const struct redis_entry *e)
 {
     struct str message = {0}, code = {0};
@@ -137,8 +137,8 @@ static void agenticore_redis_take_done(const struct redis_entry *e)
         dialect_emit_message(e->out, e->r->text.p, e->r->text.len, NULL);
 }
 
-/* The stream said that it is over; that the agent did well is known when it is gone, or when the
- * stream goes on with another turn. */
+/* The stream has reported its end; the success is certain when the agent has exited, or when the
+ * stream continues with another turn. */
 static void agenticore_redis_settle(struct agenticore_reader *r, const struct dialect_sink *out)
 {
     if (!r->ended || r->settled)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * Writer of agenticore's OpenAI-compatible stream: chat-completion chunks with a tag that says what
- * happened, tools as text for people in the reasoning. Bytes are those of Python's json.dumps.
+ * Writer of agenticore's OpenAI-compatible stream: chat-completion chunks with a tag for the kind
+ * of event; tools are readable text in the reasoning. Bytes are those of Python's json.dumps.
  *
- * One thing is not agenticore's: it ends a failed run with finish_reason "stop", as if all was
- * well. Here an error object stands beside the choices, for which all OpenAI clients look; the
- * finish_reason stays "stop", because they accept no other word. */
+ * One difference: agenticore ends a failed run with finish_reason "stop" only. This writer adds an
+ * error object beside the choices, which all OpenAI clients check; finish_reason remains "stop",
+ * because they accept no other value. */
 #include <inttypes.h>
 
 #include "dialect/agenticore/json_pretty.h"
@@ -14,19 +14,19 @@
 #define PYTHON STYLE_PYTHON
 #define CALL_LABEL "\n\n\xe2\x96\xb6 tool_use: "
 #define RESULT_LABEL "\n\xe2\x97\x89 tool_result"
-#define TOLD_MAX ((size_t)2 << 20) /* of the text that is remembered, its end */
+#define TOLD_MAX ((size_t)2 << 20) /* bytes of the end of the text that are kept */
 
 struct agenticore_writer {
-    struct buf id;     /* of the completion */
-    const char *model; /* one of models, or its stand-in */
+    struct buf id;     /* id of the completion */
+    const char *model; /* name of the model, or its replacement */
     int64_t created;
     int64_t input, output;
     bool failed;
-    struct buf message, code; /* of the error */
-    /* An answer's: */
-    struct buf told; /* what the agent said so far */
-    struct buf said; /* id of the message that spoke last */
-    bool parted;     /* something came in between */
+    struct buf message, code; /* code of the error */
+    /* State of an answer: */
+    struct buf told; /* text of the agent so far */
+    struct buf said; /* id of the newest message */
+    bool parted;     /* another event followed it */
 };
 
 struct agenticore_write_ctx {
@@ -35,7 +35,7 @@ struct agenticore_write_ctx {
     const struct event *ev;
 };
 
-/* What it lets through of the model that was asked for. */
+/* Name of the requested model, restricted to the permitted characters. */
 static const char *agenticore_write_model_of(const char *asked)
 {
     static const char *const models[] = {
@@ -56,7 +56,7 @@ static const char *agenticore_write_model_of(const char *asked)
     return "agenticore-agent";
 }
 
-/* Up to the bracket of its choices. */
+/* Writes up to the bracket of choices. */
 static struct buf *agenticore_write_begin_chunk(const struct agenticore_write_ctx *c)
 {
     struct buf *const b = writer_begin_message(c->out);
@@ -70,7 +70,7 @@ static struct buf *agenticore_write_begin_chunk(const struct agenticore_write_ct
     return b;
 }
 
-/* Up to the delta's brace. */
+/* Writes up to the brace of delta. */
 static struct buf *begin_choice(const struct agenticore_write_ctx *c)
 {
     struct buf *const b = agenticore_write_begin_chunk(c);
@@ -78,7 +78,7 @@ static struct buf *begin_choice(const struct agenticore_write_ctx *c)
     return b;
 }
 
-/* Behind the delta; finish may be NULL. */
+/* Writes the end; finish may be NULL. */
 static void add_finish(struct buf *b, const char *finish)
 {
     buf_add_char(b, '}');
@@ -123,13 +123,13 @@ static void agenticore_write_write_start(const struct agenticore_write_ctx *c)
     end_chunk(c, b);
 }
 
-/* What a sub-agent says is not the answer. */
+/* Text of a sub-agent is not part of the answer. */
 static bool agenticore_write_is_child(const struct event *ev)
 {
     return ev->meta.agent || ev->meta.parent_id;
 }
 
-/* ---- an answer tells nothing twice ---- */
+/* ---- text: never repeated ---- */
 
 static bool agenticore_write_is_answer(const struct agenticore_write_ctx *c)
 {
@@ -142,7 +142,7 @@ static void agenticore_write_part(const struct agenticore_write_ctx *c)
         c->w->parted = true;
 }
 
-/* Two messages are two paragraphs. */
+/* Separates two messages as paragraphs. */
 static bool is_apart(struct agenticore_writer *w, const char *message)
 {
     const char *const id = message ? message : "";
@@ -175,7 +175,7 @@ static void agenticore_write_remember(struct agenticore_writer *w, const char *t
     buf_add(&w->told, text, len);
 }
 
-/* A text of the agent, which is to be a paragraph of its own where it is. */
+/* Text of the agent that must be a separate paragraph. */
 static void agenticore_write_write_content(const struct agenticore_write_ctx *c, const char *text,
                                            size_t len, const char *message, const char *tag)
 {
@@ -188,7 +188,7 @@ static void agenticore_write_write_content(const struct agenticore_write_ctx *c,
     end_chunk(c, begin_text(c, "content", paragraph.p, paragraph.len, tag));
 }
 
-/* ---- what is said ---- */
+/* ---- events ---- */
 
 static void agenticore_write_write_narration(const struct agenticore_write_ctx *c)
 {
@@ -224,7 +224,7 @@ static void agenticore_write_write_final(const struct agenticore_write_ctx *c)
     end_chunk(c, b);
 }
 
-/* The answer of the host to who asked for the switches. */
+/* The host's answer to a query of the visibility. */
 static void agenticore_write_write_notice(const struct agenticore_write_ctx *c)
 {
     const struct tc_notice *const n = &c->ev->u.notice;
@@ -295,7 +295,7 @@ static void agenticore_write_add_usage(const struct agenticore_write_ctx *c, str
                c->w->input, c->w->output, total);
 }
 
-/* As in a body with a status of its own. */
+/* The same members as in an HTTP error body. */
 static void agenticore_write_add_error(const struct agenticore_write_ctx *c, struct buf *b)
 {
     json_style_append_key(b, PYTHON, "error");

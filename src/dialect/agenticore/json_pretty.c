@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the layout: one member a line, two blanks a level, empty containers on one line. */
+ * Layout: one member per line, two blanks per level, empty containers on one line. */
 #include "dialect/agenticore/json_pretty.h"
 
 #include "dialect/writer/json_style.h"
@@ -9,7 +9,7 @@ struct pretty {
     struct buf *out;
     struct arena text;
     unsigned level;
-    bool flat; /* all on one line */
+    bool flat; /* everything on one line */
 };
 
 static void write_value(struct pretty *p, struct json *j);
@@ -21,7 +21,7 @@ static void new_line(struct pretty *p)
         buf_add_str(p->out, "  ");
 }
 
-/* Like Python's, text keeps its characters and only what JSON forbids is escaped. */
+/* As in Python, only characters that JSON forbids are escaped. */
 static void write_string(struct pretty *p, struct str raw)
 {
     size_t len;

@@ -5,7 +5,7 @@
 
 #include "base/bytes/buf.h"
 
-/* Append any valid JSON value; the second one without indent, on one line. */
+/* Appends any valid JSON value; the second function without indentation, on one line. */
 void json_pretty_append(struct buf *b, const char *json, size_t len);
 void json_pretty_append_line(struct buf *b, const char *json, size_t len);
 

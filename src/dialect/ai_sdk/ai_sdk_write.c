@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Writes the UI message stream of Vercel's AI SDK (version 1 of the stream, as its releases 5 and 6
- * read it): one assistant message per turn. Every text, reasoning and step that is begun is ended;
- * an output is written only for a call that was written. Words of sub-agents are left out, their
- * calls are not. */
+ * read it): one assistant message per turn. Every started text, reasoning and step is ended; an
+ * output is written only for a call that was written. Text of sub-agents is left out; their calls
+ * are written. */
 #include <string.h>
 
 #include "dialect/reader/tool_args.h"
@@ -13,11 +13,11 @@
 #define STYLE STYLE_JS
 
 struct ai_sdk_writer {
-    enum ai_sdk_part { AI_SDK_NONE, AI_SDK_TEXT, AI_SDK_REASONING } part; /* that is open */
+    enum ai_sdk_part { AI_SDK_NONE, AI_SDK_TEXT, AI_SDK_REASONING } part; /* the open one */
     bool started, in_step, failed;
-    int64_t parts; /* that were begun */
+    int64_t parts; /* started ones */
     struct open_calls calls;
-    struct buf said; /* the end of the text */
+    struct buf said; /* end of the text so far */
 };
 
 struct ai_sdk_ctx {
@@ -119,7 +119,7 @@ static void ai_sdk_write_thinking(const struct ai_sdk_ctx *e)
         ai_sdk_write_delta(e, AI_SDK_REASONING, t->text, t->text_len);
 }
 
-/* The answer, unless it was told as narration. */
+/* The answer, unless it was written as narration. */
 static void ai_sdk_write_final(const struct ai_sdk_ctx *e)
 {
     const struct tc_final *const f = &e->ev->u.final;
@@ -154,7 +154,7 @@ static void ai_sdk_write_step(const struct ai_sdk_ctx *e)
 
 /* ---- tools ---- */
 
-/* The agent has run it, and its name is none that the client has declared. */
+/* The agent has executed the call itself; its name is not one that the client declares. */
 static struct buf *ai_sdk_begin_call(const struct ai_sdk_ctx *e, const char *type, const char *id)
 {
     struct buf *const b = ai_sdk_begin(e, type);
@@ -188,7 +188,7 @@ static void ai_sdk_write_result(const struct ai_sdk_ctx *e)
     ai_sdk_end(e, b);
 }
 
-/* A data part of its own: what is asked is answered elsewhere. The same id replaces it. */
+/* A data part: the request is answered elsewhere. A part with the same id replaces it. */
 static void ai_sdk_write_request(const struct ai_sdk_ctx *e)
 {
     const struct tc_request *const r = &e->ev->u.request;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Reads the events of tirea 0.5 and of awaken: owns their lines, the run, its steps and its end. */
+ * Reads the events of tirea 0.5 and of awaken: lines, the run, its steps and its end. */
 #include "dialect/awaken/awaken.h"
 
 #include <inttypes.h>
@@ -17,7 +17,7 @@ char *awaken_text(const struct awaken_event *e, const char *key)
     return value_text(e->out->scratch, awaken_value(e, key), NULL);
 }
 
-/* Of the event, or of its envelope. */
+/* Member of the event, or of its envelope. */
 static char *awaken_id_of(const struct awaken_event *e, struct str envelope, const char *key)
 {
     return value_text(e->out->scratch, envelope.p ? envelope : awaken_value(e, key), NULL);
@@ -42,7 +42,7 @@ static void awaken_replace(struct buf *to, const char *text)
 
 /* The run. */
 
-/* A run inside the run is a sub-agent's. */
+/* A nested run belongs to a sub-agent. */
 static void tell_child(const struct awaken_event *e, const char *state, const char *outcome)
 {
     struct event ev;
@@ -74,7 +74,7 @@ static void take_run_start(const struct awaken_event *e)
     dialect_emit_draft(e->out, &ev);
 }
 
-/* How a run ended, as the runtime says it or as it stores it. */
+/* Outcome of a run, as the runtime emits or stores it. */
 static const struct awaken_end_kind {
     const char *type, *reason, *code;
 } endings[] = {
@@ -101,14 +101,14 @@ static const struct awaken_end_kind *awaken_find_ending(const char *type, size_t
     return NULL;
 }
 
-/* An end of a sort that is not known is no success. */
+/* An unknown outcome is not a success. */
 static struct termination make_termination(const struct awaken_end_kind *known, const char *type)
 {
     return known ? (struct termination){.reason = known->reason, .code = known->code}
                  : (struct termination){.reason = "stopped", .code = type};
 }
 
-/* "stopped:max_rounds", as in the run's record. */
+/* "stopped:max_rounds", as in the record of the run. */
 static struct termination read_status(struct arena *a, struct str value)
 {
     char *const text = value_text(a, value, NULL);
@@ -145,7 +145,7 @@ static struct termination read_termination(struct arena *a, struct str value)
     return t;
 }
 
-/* The run's own answer; where it gives none, what the model said last is it. */
+/* The run's answer; without one, the model's last message. */
 static void awaken_tell_answer(const struct awaken_event *e)
 {
     const struct awaken *const a = e->a;
@@ -190,11 +190,11 @@ static void take_run_finish(const struct awaken_event *e)
     a->resumable = strcmp(t.reason, "suspended") == 0;
     const struct usage_totals spent = a->tally;
     usage_totals_emit(&a->tally, e->out, failed);
-    if (a->resumable) /* the run that resumes it tells the sum */
+    if (a->resumable) /* the run that resumes it reports the sum */
         a->tally = spent;
     if (failed)
         dialect_emit_error(e->out, t.detail ? t.detail : "The run failed.", NULL);
-    awaken_tell_end(e, &t); /* before a final: requests stay open when the run is suspended */
+    awaken_tell_end(e, &t); /* before a final, so that requests of a suspended run stay open */
     if (!failed)
         awaken_tell_answer(e);
     a->running = a->stepping = false;
@@ -223,7 +223,7 @@ static void take_step_end(const struct awaken_event *e)
     awaken_tell_step(e, "end", -1, awaken_message_id(e));
 }
 
-/* A step that never ended is over when the next one begins. */
+/* The next step ends a step without an end. */
 static void awaken_take_step_start(const struct awaken_event *e)
 {
     struct awaken *const a = e->a;
@@ -243,7 +243,7 @@ static void awaken_take_step_start(const struct awaken_event *e)
     awaken_tell_step(e, "start", a->steps++, message_id);
 }
 
-/* What the model says. */
+/* Output of the model. */
 
 static void awaken_take_text(const struct awaken_event *e)
 {
@@ -340,8 +340,8 @@ static void take_messages(const struct awaken_event *e)
     awaken_tell_state(e, "messages", "messages", false);
 }
 
-/* An error is an event of the run, not its end; but when the stream breaks off behind it, it is
- * the reason, above all the relay's. */
+/* An error event is not the end of the run; but if the stream breaks off after it, it is the
+ * reason, especially an error of the relay. */
 static void awaken_take_error(const struct awaken_event *e)
 {
     const char *const message = awaken_text(e, "message"), *const code = awaken_text(e, "code");
@@ -357,8 +357,8 @@ static void awaken_take_error(const struct awaken_event *e)
 
 #define KNOWN(...) ((const char *const[]){"event_type", __VA_ARGS__, NULL})
 
-/* Types of events, and the members that have a place; the others go to x. `known` is NULL where
- * the taker sees to that. */
+/* Types of events, and the members that they use; other members go to x. `known` is NULL if the
+ * handler does this. */
 static const struct awaken_event_type {
     const char *type;
     void (*take)(const struct awaken_event *e);
@@ -394,7 +394,7 @@ static const struct awaken_event_type *awaken_find_type(struct str value)
     return NULL;
 }
 
-/* What every event gets from its line: the id, whose run it is of, and what has no place. */
+/* Fields common to all events of a line: id, owning run, other members. */
 struct awaken_sink {
     const struct dialect_sink *to;
     const char *id, *agent, *x;
@@ -412,7 +412,7 @@ static void awaken_emit_marked(void *ctx, struct event *ev)
     mark->to->emit(mark->to->ctx, ev);
 }
 
-/* A run inside the run that is told. */
+/* A nested run of the emitted one. */
 static const char *awaken_child_of(const struct awaken_event *e, struct arena *arena)
 {
     const char *const run = value_text(arena, e->run_id, NULL);
@@ -460,7 +460,7 @@ static int read_tirea(void *state, const struct dialect_sink *out, const char *l
     if (data.p)
         e.members = data;
     else if (value_equals(e.type, "error"))
-        e.members = e.self; /* the flat frame of a relay that failed */
+        e.members = e.self; /* error frame of a relay, without an envelope */
     take_marked(&e, out, value_time(timestamp));
     return 0;
 }
@@ -474,7 +474,7 @@ static int read_awaken(void *state, const struct dialect_sink *out, const char *
     if (value_parse_line(line, len, VALUE_ROWS(rows)) < 0)
         return -1;
     if (!e.type.p)
-        e.type = type; /* a relay's own frame */
+        e.type = type; /* a frame of the relay itself */
     take_marked(&e, out, 0);
     return 0;
 }
@@ -491,8 +491,8 @@ static void awaken_end_stream(void *state, const struct dialect_sink *out,
     dialect_emit_done(out, "lost", awaken_or_null(&a->relay_code));
 }
 
-/* A run that follows a suspended one resumes it, with the same id or another: the thread takes no
- * other before that. */
+/* A run after a suspended one resumes it, whatever its id, because the thread accepts no other run
+ * before. */
 static enum dialect_begin awaken_begins_turn(const void *state, struct str line)
 {
     const struct awaken *const a = state;

@@ -6,7 +6,7 @@
 
 #define CALL_NODE "tool_call:"
 
-/* A report's members as values. */
+/* Members of a report. */
 struct awaken_report {
     struct str call_id, tool_name, status, progress, loaded, total, message;
     struct str node_id, parent_node_id;
@@ -70,7 +70,7 @@ static const char *awaken_activity_phase_of(struct str status)
     return NULL;
 }
 
-/* The call that is meant: as the report says it, else as the stream's id does. */
+/* The call: named in the report, otherwise by the id of the stream. */
 static const char *awaken_activity_call_of(const struct activity *act,
                                            const struct awaken_report *r)
 {
@@ -129,7 +129,8 @@ static void tell_snapshot(const struct activity *act)
                                   value_extra_except(act->out->scratch, act->content, known));
 }
 
-/* Of a patch, what sets a member of the report; all of it is in the state that was told. */
+/* Extracts patch operations that set a member of the report; the complete patch is in the emitted
+ * state. */
 static void tell_delta(const struct activity *act)
 {
     struct awaken_report r = {0};
@@ -157,7 +158,7 @@ static void tell_delta(const struct activity *act)
         awaken_activity_tell_progress(act, &r, NULL);
 }
 
-/* The slot of that key; a new one takes the place of the least used. */
+/* The slot of that key; a new key replaces the least recently used. */
 static struct awaken_activity *find_slot(const struct activity *act)
 {
     struct awaken *const a = act->a;
@@ -190,7 +191,8 @@ static bool awaken_activity_is_complete(struct str content)
     return true;
 }
 
-/* One of the sixteen: the stamp is set last, and a new one makes the report complete. */
+/* Handles one of sixteen fields: the time stamp is sent last, and a new one completes the
+ * report. */
 static void awaken_activity_take_piece(const struct activity *act)
 {
     struct awaken_activity *const slot = find_slot(act);
@@ -240,7 +242,7 @@ static void awaken_activity_settle(struct awaken *a, const struct dialect_sink *
     buf_reset(&slot->pending);
 }
 
-/* The key is a call's id here, and may be the id of its node. */
+/* Here the key is the id of a call, and possibly that of its node. */
 void awaken_settle_activity(struct awaken *a, const struct dialect_sink *out, const char *key)
 {
     for (size_t i = 0; i < AWAKEN_ACTIVITIES; i++) {

@@ -42,7 +42,7 @@ void awaken_take_call_ready(const struct awaken_event *e)
     ev.u.tool_call.name = name ? name : "tool";
     ev.u.tool_call.message_id = awaken_message_id(e);
     tool_args_parse(e->out->scratch, &ev.u.tool_call, args);
-    /* Arguments that are no object stay what they were. */
+    /* Arguments that are not an object are kept as text. */
     ev.meta.x =
         value_extra_except(e->out->scratch, e->members, args.p && *args.p == '{' ? known : odd);
     if (!args.p)
@@ -55,13 +55,13 @@ void awaken_take_call_ready(const struct awaken_event *e)
 /* A tool_call_done. */
 struct outcome {
     const struct awaken_event *e;
-    const char *id, *name; /* of the call */
+    const char *id, *name; /* id of the call */
     struct str result, data;
     const char *outcome; /* succeeded failed suspended */
     const char *message; /* or NULL */
 };
 
-/* The call was made in an earlier run of the thread: told anew, for whoever sees this one only. */
+/* The call is from an earlier run of the thread: emitted again, for readers of this run only. */
 static void awaken_tool_tell_earlier_call(const struct outcome *o)
 {
     struct event ev;
@@ -76,8 +76,8 @@ static void awaken_tool_tell_earlier_call(const struct outcome *o)
     dialect_emit_draft(o->e->out, &ev);
 }
 
-/* Content for people is the data, a string as it is; of a failure without data, its message.
- * `structured` is given whenever content alone does not say what the data was. */
+/* The content is the data (a string unquoted); for a failure without data, its message.
+ * `structured` is set if the content does not fully represent the data. */
 static void awaken_tool_set_content(const struct outcome *o, struct tc_tool_result *result)
 {
     struct arena *const scratch = o->e->out->scratch;
@@ -93,7 +93,7 @@ static void awaken_tool_set_content(const struct outcome *o, struct tc_tool_resu
         result->structured = value_json(scratch, o->data, NULL);
 }
 
-/* What a result says beside its data: {"result":{…}}. */
+/* Other members of a result: {"result":{…}}. */
 static char *result_rest(const struct outcome *o)
 {
     static const char *const told[] = {"tool_name", "data", NULL};
@@ -159,7 +159,7 @@ static void tell_request(const struct outcome *o)
     dialect_emit_draft(o->e->out, &ev);
 }
 
-/* Absent: what the status of the result stands for. */
+/* Absent: derived from the status of the result. */
 static const char *read_outcome(const struct awaken_event *e, struct str result)
 {
     static const char *const known[] = {"succeeded", "failed", "suspended"};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Writes awaken's flat events as its serialiser would: members in the order of their declaration,
- * values with sorted keys. What an awaken stream said comes back byte for byte. */
+ * Writes awaken's flat events like its serialiser: members in the order of their declaration,
+ * values with sorted keys. Events from an awaken stream are reproduced byte for byte. */
 #include <math.h>
 
 #include "dialect/awaken/awaken_write.h"
@@ -103,7 +103,7 @@ static void awaken_write_write_delta(const struct awaken_write_ctx *e, const cha
     awaken_end(e, b);
 }
 
-/* A sub-agent's words are not the run's. */
+/* Text of a sub-agent is not part of the run. */
 static void awaken_write_write_narration(const struct awaken_write_ctx *e)
 {
     if (!awaken_write_is_child(e->ev))
@@ -150,7 +150,7 @@ static void awaken_write_add_usage(struct buf *b, const struct event *ev)
     buf_add_char(b, '}');
 }
 
-/* A turn's sum is written only where no call of it was. */
+/* The sum of a turn is written only if no call was. */
 static void awaken_write_write_usage(const struct awaken_write_ctx *e)
 {
     const struct tc_usage *const u = &e->ev->u.usage;
@@ -212,7 +212,7 @@ static void awaken_write_write_state(const struct awaken_write_ctx *e)
 static void awaken_write_write_notice(const struct awaken_write_ctx *e)
 {
     const struct tc_notice *const notice = &e->ev->u.notice;
-    if (!awaken_rest(e->ev, "/event_type").p) /* not the run's own error */
+    if (!awaken_rest(e->ev, "/event_type").p) /* not an error of the run itself */
         return;
     struct buf *const b = awaken_begin(e, "error");
     json_style_member_str(b, SERDE, "message", notice->text);

@@ -20,7 +20,7 @@ void awaken_write_call(const struct awaken_write_ctx *e)
 {
     const struct tc_tool_call *const call = &e->ev->u.tool_call;
     const struct str args = awaken_rest(e->ev, "/arguments");
-    if (awaken_rest(e->ev, "/synthesized").p) /* of an earlier run: that one wrote it */
+    if (awaken_rest(e->ev, "/synthesized").p) /* made and written in an earlier run */
         return;
     write_call_start(e, call->tool_use_id, call->name);
     struct buf *const b = awaken_begin(e, "tool_call_ready");
@@ -95,7 +95,7 @@ void awaken_write_progress(const struct awaken_write_ctx *e)
     const bool composing =
         p->phase && (strcmp(p->phase, "preparing") == 0 || strcmp(p->phase, "args") == 0);
     if (e->w->activity && awaken_rest(e->ev, "/activity_type").p)
-        return; /* the activity itself was written */
+        return; /* the activity was written */
     if (p->tool_use_id && open_calls_contains(&e->w->suspended, p->tool_use_id))
         return;
     if (p->tool_use_id && composing)
@@ -108,7 +108,7 @@ void awaken_write_progress(const struct awaken_write_ctx *e)
         awaken_write_tool_write_report(e);
 }
 
-/* A typed structure: its members in order. */
+/* A structure with ordered members. */
 struct shape {
     const char *key;
     const struct shape *inner; /* or NULL: any value */
@@ -124,7 +124,7 @@ static const struct shape suspension_shape[] = {{"suspension", ticket_shape, fal
                                                 {"pending", pending_shape, false},
                                                 {"resume_mode", NULL, false},
                                                 {NULL, NULL, false}};
-/* What follows the data. */
+/* Members behind the data. */
 static const struct shape result_shape[] = {{"message", NULL, true},
                                             {"suspension", suspension_shape, false},
                                             {"metadata", NULL, false},
@@ -145,7 +145,7 @@ static void write_shape(struct buf *b, const struct shape *shape, struct str obj
     }
 }
 
-/* Everything of a tool_call_done but its data, which has been told otherwise. */
+/* Writes all members of a tool_call_done except its data. */
 struct call_done {
     const char *id, *message_id, *name, *status, *outcome;
     struct str rest; /* message, suspension, metadata */
@@ -177,7 +177,7 @@ static void end_call_done(const struct awaken_write_ctx *e, struct buf *b,
     awaken_end(e, b);
 }
 
-/* The inverse of what the reader makes of the data. */
+/* Inverse of the reader's conversion of the data. */
 static void write_data(struct buf *b, const struct tc_tool_result *result, struct str said)
 {
     CLEANUP_BUF struct buf quoted = {0};
@@ -219,7 +219,7 @@ void awaken_write_result(const struct awaken_write_ctx *e)
     arena_fini(&scratch);
 }
 
-/* Requests: a call that is suspended. */
+/* Requests: a suspended call. */
 
 static void add_ticket(struct buf *b, const struct tc_request *request, const char *call)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the life of a claude stream: start, whose line it is, and the way to what handles it. */
+ * Life of a claude stream: start, owner of each line, and dispatch. */
 #include "dialect/claude/claude.h"
 
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 void claude_emit(struct claude *c, const struct claude_lane *lane, struct event *ev)
 {
-    /* Where the guard has yet to make the final, it cannot know that this is another turn's. */
+    /* If the guard has to create the final, it cannot know that this is another turn's. */
     if (c->closed && !c->answered && ev->kind != TC_NOTICE)
         return;
     c->answered |= ev->kind == TC_FINAL || ev->kind == TC_ERROR;
@@ -72,7 +72,7 @@ void claude_set_unescaped(struct claude *c, struct buf *to, struct str raw)
         buf_add(to, text, len);
 }
 
-/* Codes are short ASCII words: a longer one is cut, any other byte becomes an underscore. */
+/* Codes are short ASCII words: cuts a longer one, and replaces other bytes by underscores. */
 void claude_copy_code(char *to, size_t size, struct str raw)
 {
     const size_t len = raw.len < size ? raw.len : size - 1;
@@ -135,7 +135,7 @@ static bool is_session(const struct claude *c, struct str raw)
     return str_equal(raw, (struct str){c->ident.session_raw.p, c->ident.session_raw.len});
 }
 
-/* What a start tells beyond its own fields: the tools are counted, as their list is long. */
+/* Further members of a start; of tools only the number, because the list is long. */
 static char *start_extra(struct claude *c, struct str line, struct str tools)
 {
     int64_t count = 0;
@@ -165,7 +165,7 @@ static void claude_tell_start(struct claude *c, const struct claude_line *l)
     claude_emit(c, NULL, &ev);
 }
 
-/* Every turn of a process begins with an init: only the first one is a start. */
+/* Every turn of a process begins with an init; only the first one is a start. */
 static void init_again(struct claude *c, const struct claude_line *l)
 {
     claude_work_init(c);
@@ -187,7 +187,7 @@ static void lane_free(struct claude_lane *lane)
     free(lane);
 }
 
-/* A slot for one more sub-agent: a free one, or that of the one that was silent longest. */
+/* A slot for another sub-agent: a free one, or the least recently used. */
 static struct claude_lane **lane_slot(struct claude *c)
 {
     struct claude_lane **oldest = &c->subs[0];
@@ -223,7 +223,7 @@ static struct claude_lane *lane_of(struct claude *c, const struct claude_line *l
     return lane;
 }
 
-/* The sub-agent that this call spawned has reported: nothing of it follows. */
+/* The sub-agent of this call has reported: nothing of it follows. */
 static void close_lane(struct claude *c, struct str tool_use_id)
 {
     for (size_t i = 0; i < CLAUDE_LANES; i++) {
@@ -247,13 +247,13 @@ static void user_block(struct claude *c, struct claude_lane *lane,
     } else if (str_is(content->type, "text") && lane == &c->main && !l->replay) {
         if (str_has_prefix(content->text, STR("[Request interrupted by user")))
             c->interrupted = true;
-        /* Without partial messages nothing else says that the limit was hit. */
+        /* Without partial messages, only this shows that the limit was reached. */
         if (l->synthetic && str_has_prefix(content->text, STR("Output token limit hit")))
             c->main.message.cut = true;
     }
 }
 
-/* What the agent's side says to the model: results of tools, and words of the host. */
+/* User lines: results of tools, and messages of the host to the model. */
 static void handle_user(struct claude *c, const struct claude_line *l)
 {
     struct claude_lane *const lane = lane_of(c, l);
@@ -309,7 +309,7 @@ static void handle_lifecycle(struct claude *c, const struct claude_line *l)
 struct handler {
     const char *type;
     void (*handle)(struct claude *c, const struct claude_line *l);
-    bool starts; /* it belongs to a turn: waiting for an init is over */
+    bool starts; /* the line belongs to a turn: stop waiting for an init */
 };
 
 static const struct handler handlers[] = {
@@ -336,7 +336,7 @@ static const struct handler *find_handler(const struct claude_line *l)
     return &other;
 }
 
-/* Tells what came before the start, now that it was told, or that there is none. */
+/* Emits lines from before the start, after the start was emitted, or when there is none. */
 static void claude_release_early(struct claude *c)
 {
     struct buf early = c->early.lines;
@@ -368,7 +368,7 @@ static void claude_keep_early(struct claude *c, const struct claude_line *l)
     buf_add_char(&c->early.lines, '\n');
 }
 
-/* Returns true when the line has been dealt with. */
+/* Returns true if the line was handled. */
 static bool claude_before_start(struct claude *c, const struct claude_line *l,
                                 const struct handler *handler)
 {

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT
- * State of the claude dialect (stream-json of `claude -p`), shared by its files:
- * claude.c the life of a stream, claude_stream.c and claude_handle_assistant.c what the model says,
- * claude_message.c and claude_block.c what is known of it, claude_answer.c what was committed,
- * claude_tool.c tools, claude_request.c questions, claude_notice.c everything around them,
- * claude_result.c what a result says, claude_background.c when the turn is over, claude_turns.c
- * where the next one begins. qwen.c reads its own flavour of the same lines.
+ * State of the claude dialect (stream-json of `claude -p`), shared by its files: claude.c the life
+ * of a stream, claude_stream.c and claude_handle_assistant.c output of the model, claude_message.c
+ * and claude_block.c its messages and blocks, claude_answer.c committed text, claude_tool.c tools,
+ * claude_request.c questions, claude_notice.c other events, claude_result.c results,
+ * claude_background.c the end of a turn, claude_turns.c the start of the next one. qwen.c reads a
+ * variant of these lines.
  *
  * Ids. Each text or thinking block of a message has an id of its own, "<message id>#<index>":
- * narration and thinking carry it, and a notice{retracted} names it, so that a connector takes
- * back just that piece. A piece that is told anew after that has "~1" behind its id. message,
- * tool_call and final carry the message's id alone. Messages without an id of their own are
- * called message-1, message-2…
+ * narration and thinking carry it, and a notice{retracted} names it, so that a connector withdraws
+ * just that piece. A piece that is emitted again after that has "~1" behind its id. message,
+ * tool_call and final carry the message's id only. Messages without an id get the ids message-1,
+ * message-2…
  *
- * A streamed block is provisional. It is committed by the assistant line that repeats it; in a
- * stream without such lines, when its message ends well. Whatever is not is taken back. */
+ * A streamed block is provisional. The assistant line that repeats it commits it; in a stream
+ * without such lines, the successful end of its message does. Other blocks are retracted. */
 #ifndef DIALECT_CLAUDE_CLAUDE_H
 #define DIALECT_CLAUDE_CLAUDE_H
 
@@ -23,11 +23,11 @@
 #include "dialect/reader/step_counter.h"
 #include "dialect/reader/value.h"
 
-#define CLAUDE_TEXT_MAX ((size_t)32 << 20)        /* text or arguments of one block */
+#define CLAUDE_TEXT_MAX ((size_t)32 << 20)        /* limit for text or arguments of one block */
 #define CLAUDE_STRUCTURED_MAX ((size_t)256 << 10) /* a tool's structured result */
 #define CLAUDE_BLOCKS_MAX 1024                    /* blocks of one message */
-#define CLAUDE_LANES 16                           /* sub-agents at work at once */
-#define CLAUDE_IDS 16                             /* ids remembered of each sort */
+#define CLAUDE_LANES 16                           /* limit of sub-agents at the same time */
+#define CLAUDE_IDS 16                             /* limit of remembered ids of each kind */
 #define CLAUDE_TOLD 64                            /* committed pieces that can still be retracted */
 #define CLAUDE_SEGMENTS 256                       /* pieces of one answer */
 #define CLAUDE_EARLY_MAX ((size_t)256 << 10)      /* bytes of lines kept until the start */
@@ -44,7 +44,7 @@ enum claude_block_kind {
 
 enum claude_block_state {
     CLAUDE_BLOCK_OPEN,
-    CLAUDE_BLOCK_STOPPED, /* it ended, and nothing said yet whether it counts */
+    CLAUDE_BLOCK_STOPPED, /* ended, and neither committed nor retracted */
     CLAUDE_BLOCK_COMMITTED,
     CLAUDE_BLOCK_DROPPED,
 };
@@ -53,21 +53,21 @@ struct claude_block {
     int64_t index;
     enum claude_block_kind kind;
     enum claude_block_state state;
-    uint16_t pending;       /* high surrogate that waits for its other half */
-    bool sealed;            /* its signature or encrypted data was told */
-    size_t told;            /* bytes of text that were told */
+    uint16_t pending;       /* high surrogate that waits for the low one */
+    bool sealed;            /* signature or encrypted data was emitted */
+    size_t told;            /* bytes of text that were emitted */
     struct buf text;        /* text, thinking or argument JSON so far */
-    struct buf id;          /* id of what is told; of a tool: its tool_use_id */
-    struct buf name, input; /* of a tool: name, and the arguments its start gave (JSON) */
+    struct buf id;          /* id for events; of a tool: its tool_use_id */
+    struct buf name, input; /* of a tool: name, and the arguments of its start (JSON) */
     char uuid[CLAUDE_UUID]; /* line that committed it */
 };
 
-/* The message a lane is at. Buffers are reused from message to message. */
+/* The current message of a lane. Buffers are reused. */
 struct claude_message {
-    struct buf id, source, model; /* source: its id in the stream, if it has one */
+    struct buf id, source, model; /* source: its id in the stream, if any */
     bool started;                 /* message_start was seen */
-    bool ended;                   /* it gave a stop reason */
-    bool cut; /* it ran into the output limit: the next one goes on with its text */
+    bool ended;                   /* it has a stop reason */
+    bool cut; /* the output limit was reached: the next message continues its text */
     struct claude_usage usage;
     int64_t next_index;
     struct claude_block *blocks;
@@ -78,10 +78,10 @@ struct claude_message {
 struct claude_lane {
     struct buf parent_raw, parent, agent; /* empty: main */
     struct claude_message message;
-    uint64_t used; /* when, in lines: the least used lane is given up first */
+    uint64_t used; /* time in lines: the least recently used lane is given up first */
 };
 
-/* The newest committed text of the main agent: what the final is made of. */
+/* The newest committed text of the main agent, from which the final is made. */
 struct claude_answer {
     struct claude_segment {
         char *text; /* owned */
@@ -89,97 +89,98 @@ struct claude_answer {
         char uuid[CLAUDE_UUID];
     } * segments;
     size_t count, cap;
-    bool stale;   /* a tool call or an empty message came after it */
+    bool stale;   /* a tool call or an empty message followed it */
     bool goes_on; /* the next message continues it */
     struct buf message_id;
 };
 
-/* Committed pieces of finished messages: a ring. */
+/* Committed pieces of finished messages: a ring buffer. */
 struct claude_committed {
     struct claude_piece {
         char uuid[CLAUDE_UUID];
         char *id; /* owned */
         size_t chars;
-    } * pieces; /* as many as it had; most turns have few */
+    } * pieces; /* capacity; most turns have few */
     size_t cap;
     uint64_t next;
 };
 
-/* A few ids, the newest ones. */
+/* The newest ids of a kind. */
 struct claude_ids {
     char *ids[CLAUDE_IDS]; /* owned, or NULL */
     unsigned next;
 };
 
-/* What the CLI asked its host and has no answer to, as far as the stream tells. */
+/* A request of the CLI to its host that is unanswered according to the stream. */
 struct claude_open_requests {
     struct claude_question {
         char *id, *tool_use_id; /* owned; no id: an empty slot */
-        bool ask;               /* of the user, not for permission */
+        bool ask;               /* a question to the user, not a permission request */
     } slots[CLAUDE_IDS];
     unsigned next;
 };
 
-/* What a result comes to. */
+/* Interpretation of a result. */
 struct claude_ending {
-    struct event outcome, usage, done; /* usage: its numbers are those of the turn */
-    bool has_outcome;                  /* else the guard makes it of done */
+    struct event outcome, usage, done; /* usage: its numbers belong to the turn */
+    bool has_outcome;                  /* otherwise the guard makes it from done */
     bool own;                          /* it answers the user, not the end of a task */
-    bool is_answer;                    /* it has a text or an error: one without takes no place */
+    bool is_answer;                    /* it has a text or an error; a result without one replaces
+                                        * nothing */
 };
 
-/* What runs on behind an answer, and the newest answer, which is held meanwhile. */
+/* Background work after an answer, and the newest answer, which is held meanwhile. */
 struct claude_work {
-    struct buf tasks;   /* what runs in the background, for people: "Count files, npm test" */
-    struct buf waiting; /* what was told last of them */
-    size_t count;       /* of these */
-    bool seen;          /* something ran in the background */
-    bool busy;          /* the model works: init was seen, and no result after it */
-    bool idle;          /* the session was, after the newest result and change of tasks */
-    bool wakes;         /* the agent will wake up by itself */
+    struct buf tasks;   /* descriptions of background work, for people: "Count files, npm test" */
+    struct buf waiting; /* last emitted description */
+    size_t count;       /* number of open tasks */
+    bool seen;          /* background work was seen */
+    bool busy;          /* the model works: an init was seen, and no result after it */
+    bool idle;          /* the session was idle after the newest result and change of tasks */
+    bool wakes;         /* a wake-up is scheduled */
     bool reported;      /* a task has ended since the newest result */
     bool own;           /* a result answered the user */
-    bool is_answer;     /* what is held is one */
-    struct shared_event *outcome, *usage, *done; /* held; no done: nothing is */
+    bool is_answer;     /* a result is held */
+    struct shared_event *outcome, *usage, *done; /* held result; no done: none */
 };
 
 struct claude_spent {
     struct claude_usage tokens;
-    double cost_usd, duration_ms; /* duration: negative: not told */
+    double cost_usd, duration_ms; /* duration; negative: unknown */
 };
 
 #define CLAUDE_NOTHING_SPENT ((struct claude_spent){.tokens = {0, 0, -1, -1}, .duration_ms = -1})
 
-/* What tells the agents apart that write these lines. */
+/* Differences between the agents that write these lines. */
 struct claude_profile {
     const char *dialect, *provider, *source; /* provider: or NULL */
-    const char *const *start_keys;           /* of the init line, kept in the start's x */
-    int cache_counted;                       /* its input tokens include those from a cache */
-    /* The result text (escaped, without quotes) ends with an error of the API, although the result
-     * claims success. NULL: results say themselves whether they failed. */
+    const char *const *start_keys;           /* members of the init line, kept in the start's x */
+    int cache_counted;                       /* input tokens include cached ones */
+    /* Whether the result text (escaped, without quotes) ends with an API error although the result
+     * claims success. NULL: results report failures correctly. */
     bool (*is_failure)(struct str text);
-    bool counts_session; /* the tokens of a result are those of the whole session */
-    bool splits_calls;   /* the lines of one model call have message ids of their own */
+    bool counts_session; /* the tokens of a result cover the whole session */
+    bool splits_calls;   /* lines of one model call have separate message ids */
 };
 
 /* Session and model, as the stream names them. */
 struct claude_identity {
     struct buf session_raw, session, model;
-    bool told; /* the session, by an event of the main agent: the guard knows it */
+    bool told; /* the session was emitted in an event of the main agent, so the guard knows it */
 };
 
-/* The newest plan that was handed in. */
+/* The newest plan submitted for approval. */
 struct claude_plan {
-    struct buf id, text; /* of its call; its text */
+    struct buf id, text; /* id of its call; its text */
 };
 
-/* What came before the start. */
+/* State before the start. */
 struct claude_early {
     struct buf lines; /* newline after each */
-    size_t left_out;  /* lines that did not fit */
+    size_t left_out;  /* number of dropped lines */
 };
 
-/* An error line, until something goes on after it. */
+/* An error line, kept until further output follows. */
 struct claude_api_error {
     struct buf text;
     char code[CLAUDE_CODE];
@@ -187,24 +188,24 @@ struct claude_api_error {
 
 /* Running totals of the session. */
 struct claude_totals {
-    struct claude_usage tokens_before; /* where they count: of the turns before this one */
+    struct claude_usage tokens_before; /* start of this turn's totals: sums of earlier turns */
     double cost_seen;                  /* before this turn */
-    int64_t results, costs;            /* how many said where they stand, what they cost */
-    char counted_id[2][96];            /* message whose usage was told last: main, sub */
+    int64_t results, costs;            /* number of results with totals, and with costs */
+    char counted_id[2][96];            /* message whose usage was emitted last: main, sub */
 };
 
 struct claude {
     const struct claude_profile *profile;
-    const struct dialect_sink *out; /* of the call that runs */
-    const char *begun_by; /* why a turn began that no user asked for, as far as it is known */
-    bool has_uuids;       /* messages of the user have them in this stream */
-    bool asks_between;    /* the newest line between turns was a question */
+    const struct dialect_sink *out; /* id of the running call */
+    const char *begun_by;           /* why the agent started a turn by itself, if known */
+    bool has_uuids;                 /* messages of the user have uuids in this stream */
+    bool asks_between;              /* the newest line between turns was a question */
     struct claude_shape shape;
-    bool started;     /* start was told, or will not be */
-    bool closed;      /* a result gave the outcome: done was told */
+    bool started;     /* start was emitted, or will not be */
+    bool closed;      /* a result gave the outcome, and done was emitted */
     bool answered;    /* with a final or an error */
     bool echoes;      /* the stream has assistant lines that repeat blocks */
-    bool interrupted; /* the agent noted an interrupt */
+    bool interrupted; /* the agent reported an interrupt */
     struct claude_identity ident;
     struct claude_lane main;
     struct claude_lane *subs[CLAUDE_LANES]; /* owned, or NULL */
@@ -224,15 +225,15 @@ struct claude {
 };
 
 /* claude.c: what all of them use. */
-/* The whole reading of a line that is one. */
+/* Parses a valid line. */
 void claude_handle_line(struct claude *c, const struct dialect_sink *out,
                         const struct claude_line *l);
 void claude_end(void *state, const struct dialect_sink *out, const struct stream_end_info *end);
 void claude_close(void *state);
-/* What sub-agents have said is told: before the end of the turn. */
+/* Emits pending output of sub-agents, before the end of the turn. */
 void claude_finish_subs(struct claude *c);
 void claude_emit(struct claude *c, const struct claude_lane *lane, struct event *ev);
-/* A notice with the rest of the line in x; code and text borrowed. */
+/* A notice with the other members of the line in x; code and text borrowed. */
 void claude_notice(struct claude *c, const char *level, const char *code, const char *text,
                    struct str line);
 void claude_raw(struct claude *c, const struct claude_lane *lane, const char *name,
@@ -240,11 +241,11 @@ void claude_raw(struct claude *c, const struct claude_lane *lane, const char *na
 /* Copies a slice, unescaped. */
 void claude_set_unescaped(struct claude *c, struct buf *to, struct str raw);
 void claude_copy_code(char *to, size_t size, struct str raw);
-/* Its text, as long as the line is handled; *len, or NULL, its length. Absent gives NULL. */
+/* The text, valid while the line is handled; *len, or NULL, its length. NULL if absent. */
 const char *claude_unescape(struct claude *c, struct str raw, size_t *len);
-char *claude_text(struct claude *c, struct str value); /* of a value that is a string, or NULL */
+char *claude_text(struct claude *c, struct str value); /* text of a string value, or NULL */
 void claude_ids_add(struct claude_ids *ids, const char *id);
-bool claude_ids_take(struct claude_ids *ids, const char *id); /* forgets it, too */
+bool claude_ids_take(struct claude_ids *ids, const char *id); /* removes it, too */
 bool claude_ids_has(const struct claude_ids *ids, const char *id);
 
 /* claude_stream.c, claude_handle_assistant.c */
@@ -254,53 +255,53 @@ void claude_handle_assistant(struct claude *c, struct claude_lane *lane,
 
 /* claude_message.c */
 void claude_message_begin(struct claude *c, struct claude_lane *lane, const struct claude_line *l);
-/* It has ended by itself, for that reason. */
+/* The message has ended normally, with that reason. */
 void claude_message_stopped(struct claude *c, struct claude_lane *lane, struct str reason);
-/* Tells its usage, once, however many lines repeat it. */
+/* Emits its usage, once, however many lines repeat it. */
 void claude_message_count(struct claude *c, struct claude_lane *lane,
                           const struct claude_usage *usage);
-/* Takes back what it has not committed. */
+/* Retracts its uncommitted blocks. */
 void claude_message_drop_open(struct claude *c, struct claude_lane *lane);
-/* What people have read of its text stays. */
+/* Keeps the text that people have read. */
 void claude_message_keep_open(struct claude *c, struct claude_lane *lane);
-/* Tells it, if anything of it counts, and clears it. */
+/* Emits the message if it has committed content, and clears it. */
 void claude_message_finish(struct claude *c, struct claude_lane *lane);
-/* The step that is open, if there is one, has ended. */
+/* Ends the open step, if any. */
 void claude_step_end(struct claude *c);
 void claude_lane_fini(struct claude_lane *lane);
 
 /* claude_block.c */
 enum claude_block_kind claude_block_kind_of(struct str type);
-/* A fresh block behind the others; NULL: the message has too many. */
+/* Appends a block; NULL: the message has too many. */
 struct claude_block *claude_block_add(struct claude_message *m, enum claude_block_kind kind,
                                       int64_t index);
 struct claude_block *claude_block_at(struct claude_message *m, int64_t index);
-/* Nothing has said yet whether it counts. */
+/* Whether it is neither committed nor retracted. */
 bool claude_block_is_waiting(const struct claude_block *b);
-/* The first waiting block of that kind; of tools, the one with that id. */
+/* The first uncommitted block of that kind; for tools, the one with that id. */
 struct claude_block *claude_block_find(struct claude *c, struct claude_message *m,
                                        enum claude_block_kind kind, struct str id);
-/* Adds to a text or thinking block and tells it. */
+/* Adds to a text or thinking block and emits the addition. */
 void claude_block_append(struct claude *c, const struct claude_lane *lane, struct claude_block *b,
                          const char *text, size_t len);
 /* Adds raw text to any block, joining surrogates that were split between two pieces. */
 void claude_block_append_raw(struct claude *c, const struct claude_lane *lane,
                              struct claude_block *b, struct str raw);
-/* Tells signature or encrypted data of thinking, once. */
+/* Emits signature or encrypted data of thinking, once. */
 void claude_block_set_signature(struct claude *c, const struct claude_lane *lane,
                                 struct claude_block *b, struct str data);
-/* What streamed counts as it is. */
+/* Commits the streamed text unchanged. */
 void claude_block_commit(struct claude *c, struct claude_lane *lane, struct claude_block *b);
-/* Tells the call of a tool_use_id whose arguments streamed, if it was not told yet. */
+/* Emits the streamed call of a tool_use_id, if it was not emitted yet. */
 void claude_settle_tool(struct claude *c, struct claude_lane *lane, struct str id);
 
 /* claude_answer.c */
-/* Takes what the message committed; texts move to the answer. */
+/* Takes over committed blocks of the message; texts move to the answer. */
 void claude_answer_take(struct claude *c, struct claude_message *m);
-/* The answer's text in scratch memory; NULL: there is none. */
+/* The answer's text in scratch memory; NULL: none. */
 const char *claude_answer_text(struct claude *c, size_t *len);
 void claude_retract(struct claude *c, const struct claude_lane *lane, struct claude_block *b);
-/* Takes back every piece that lines with these uuids committed (a JSON array of strings). */
+/* Retracts every piece that lines with these uuids committed (a JSON array of strings). */
 void claude_retract_lines(struct claude *c, struct str uuids);
 void claude_answer_fini(struct claude_answer *a);
 void claude_told_fini(struct claude_committed *t);
@@ -312,67 +313,66 @@ void claude_tool_args(struct claude *c, const struct claude_lane *lane,
                       const struct claude_block *b, const char *piece, size_t len);
 void claude_tool_cancelled(struct claude *c, const struct claude_lane *lane,
                            const struct claude_block *b);
-/* The call as the assistant line has it. */
+/* Emits the call of the assistant line. */
 void claude_tool_call(struct claude *c, const struct claude_lane *lane,
                       const struct claude_content *content, const char *uuid);
-/* The call as it streamed. */
+/* Emits the streamed call. */
 void claude_tool_call_streamed(struct claude *c, const struct claude_lane *lane,
                                const struct claude_block *b);
-/* A result: of a user line, or a server tool's in an assistant line. */
+/* A result: in a user line, or of a server tool in an assistant line. */
 void claude_tool_result(struct claude *c, const struct claude_lane *lane,
                         const struct claude_content *content, const struct claude_line *l);
 
 /* claude_request.c */
 void claude_control_request(struct claude *c, const struct claude_line *l);
 void claude_control_cancel(struct claude *c, const struct claude_line *l);
-/* The tool has a result: whoever was asked about it has answered. */
+/* The tool has a result, so its request was answered. */
 void claude_request_settled(struct claude *c, const char *tool_use_id, const char *outcome,
                             bool is_error);
 void claude_questions_fini(struct claude_open_requests *q);
-/* A call was told: the plan that ExitPlanMode hands in is kept until it is asked about. */
+/* A call was emitted: keeps the plan of ExitPlanMode until approval is requested. */
 void claude_plan_remember(struct claude *c, const struct tc_tool_call *call);
-/* What the CLI thinks of a request of the host. */
+/* A reply of the CLI to a request of the host. */
 void claude_control_response(struct claude *c, const struct claude_line *l);
 
 /* claude_notice.c */
 void claude_handle_system(struct claude *c, const struct claude_line *l);
 void claude_tool_progress(struct claude *c, const struct claude_line *l);
 void claude_rate_limit(struct claude *c, const struct claude_line *l);
-/* An error line that something came after: it was not the end. */
+/* An error line followed by further output was not the end. */
 void claude_api_error_passed(struct claude *c);
 
 /* claude_result.c */
 void claude_result(struct claude *c, const struct claude_line *l);
-/* The result was cut off: the newest text is the answer. */
+/* The result is missing: the newest text is the answer. */
 void claude_result_handle_truncated(struct claude *c);
-/* Somebody stopped the agent before it gave a result: its newest text is the answer, if it has one.
- */
+/* The agent was stopped before a result: its newest text, if any, is the answer. */
 void claude_result_cancelled(struct claude *c);
-/* Tokens that the results of the next turn count, too. */
+/* Tokens that the results of the next turn include. */
 struct claude_usage claude_result_tokens(const struct claude *c);
-/* Tells it as the end of the turn. */
+/* Emits it as the end of the turn. */
 void claude_ending_tell(struct claude *c, struct claude_ending *e);
 
-/* claude_turns.c: as struct dialect says. */
+/* claude_turns.c: see struct dialect. */
 enum dialect_begin claude_begins(const void *state, struct str line);
 void claude_next(void *state, bool by_agent);
 bool claude_between(void *state, const struct dialect_sink *out, const char *line, size_t len);
 
-/* The init lists messages of the user. */
+/* Whether the init lists messages of the user. */
 bool claude_answers_user(struct str init);
 
 /* claude_background.c */
-/* Tells the ending, or holds it while work is open. */
+/* Emits the ending, or holds it while work is open. */
 void claude_work_result(struct claude *c, const struct claude_ending *e);
 void claude_work_init(struct claude *c);
 void claude_work_tasks(struct claude *c, const struct claude_line *l);
 void claude_work_reported(struct claude *c);
 void claude_work_state(struct claude *c, const struct claude_line *l);
 void claude_work_lifecycle(struct claude *c, const struct claude_line *l);
-/* The structured result of a tool: it may have scheduled a wake-up. */
+/* The structured result of a tool, which may have scheduled a wake-up. */
 void claude_work_scheduled(struct claude *c, struct str tool_use_result);
 enum dialect_work claude_work_now(void *state);
-/* Tells what is held, and what was not waited for. */
+/* Emits the held result, and reports the work that was not waited for. */
 void claude_work_settle(void *state, const struct dialect_sink *out);
 void claude_work_fini(struct claude_work *w);
 

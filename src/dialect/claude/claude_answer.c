@@ -81,7 +81,7 @@ static bool has_text(const struct claude_message *m, size_t from, size_t to)
 void claude_answer_take(struct claude *c, struct claude_message *m)
 {
     struct claude_answer *const a = &c->answer;
-    size_t tail = 0; /* behind the last tool call */
+    size_t tail = 0; /* after the last tool call */
     for (size_t i = 0; i < m->count; i++) {
         if (is_committed(&m->blocks[i], CLAUDE_BLOCK_TOOL))
             tail = i + 1;

@@ -2,7 +2,7 @@
  * Assistant lines: commit streamed blocks or stand for themselves. */
 #include "dialect/claude/claude.h"
 
-/* The line is authoritative: what it has more is told, what it has differently is told anew. */
+/* The line is authoritative: missing text is emitted, different text is emitted again. */
 static void reconcile(struct claude *c, const struct claude_lane *lane, struct claude_block *b,
                       const char *text, size_t len)
 {
@@ -21,7 +21,7 @@ static void reconcile(struct claude *c, const struct claude_lane *lane, struct c
     claude_block_append(c, lane, b, text, len);
 }
 
-/* Stands where the CLI has no text; the model's own words would have streamed. */
+/* Placeholder of the CLI for an empty text; text of the model would have been streamed. */
 static bool is_placeholder(const struct claude_block *b, const char *text)
 {
     return b->kind == CLAUDE_BLOCK_TEXT && !b->told && strcmp(text, "(no content)") == 0;
@@ -32,7 +32,7 @@ static void commit_text(struct claude *c, const struct claude_lane *lane, struct
 {
     size_t len = 0;
     const char *const text = claude_unescape(c, raw, &len);
-    /* Thinking that was shown while it streamed may be withheld from the line. */
+    /* The line may lack thinking that was shown while it was streamed. */
     const bool withheld = !text || (!len && b->kind == CLAUDE_BLOCK_THINKING);
     if (!withheld && !is_placeholder(b, text) && b->text.len < CLAUDE_TEXT_MAX)
         reconcile(c, lane, b, text, len);
@@ -77,8 +77,8 @@ static void whole_block(struct claude *c, struct claude_lane *lane,
                                content->signature.len ? content->signature : content->data);
 }
 
-/* A line made by the CLI itself: an error, or the output of a local command, which the result
- * repeats. Never the words of the model. */
+/* A line of the CLI itself: an error, or the output of a local command, which the result repeats;
+ * never text of the model. */
 static void synthetic_line(struct claude *c, const struct claude_line *l)
 {
     if (!l->api_error_message && !l->error.len)
@@ -91,8 +91,8 @@ static void synthetic_line(struct claude *c, const struct claude_line *l)
     claude_copy_code(c->api_error.code, sizeof(c->api_error.code), code);
 }
 
-/* In a stream whose messages have no start of their own, blocks count when they stop: a line that
- * comes only then tells nothing new. */
+/* In a stream whose messages have no start, blocks are committed when they stop, so a later line
+ * adds nothing. */
 static bool was_told(struct claude *c, struct claude_message *m,
                      const struct claude_content *content)
 {
@@ -111,8 +111,8 @@ static bool was_told(struct claude *c, struct claude_message *m,
     return false;
 }
 
-/* Makes the lane's message the one the line belongs to. Returns false when the line repeats
- * what is known already. */
+/* Makes the line's message the current one of the lane. Returns false if the line only repeats
+ * known content. */
 static bool enter_message(struct claude *c, struct claude_lane *lane, const struct claude_line *l)
 {
     struct claude_message *const m = &lane->message;
@@ -127,7 +127,7 @@ static bool enter_message(struct claude *c, struct claude_lane *lane, const stru
             return true;
         }
     }
-    /* Not what streams here: the attempt that did is given up. */
+    /* A message that was not streamed: the streamed attempt has been given up. */
     claude_message_drop_open(c, lane);
     claude_message_begin(c, lane, l);
     return true;

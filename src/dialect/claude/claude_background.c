@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT
- * Owns when a turn is over. A sub-agent or a command that runs in the background, or a wake-up,
- * makes Claude Code go on behind a result, and the answer may be in a later one. While something is
- * open the newest answer is held; the last one with a text, or the last error, is the outcome.
+ * Detects the end of a turn. A sub-agent or a command that runs in the background, or a wake-up,
+ * makes Claude Code continue after a result, and a later result may contain the answer. While work
+ * is open, the newest answer is held; the last one with a text, or the last error, is the outcome.
  *
- * Over is: a result has answered the user, the model does not work, no task is open, no wake-up is
- * due, and the session was idle after all that. Releases that do not tell the state of the session
- * (CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS=1 is not set) leave the last part to the host: some time
- * of silence. Neither an empty list of tasks nor "idle" is enough: a turn that reports the task
- * follows the one, and a command may run behind the other (measured with 2.1.330). */
+ * A turn has ended when a result has answered the user, the model does not work, no task is open,
+ * no wake-up is due, and the session was idle after all that. If the session's state is not
+ * reported (CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS=1 is not set), the host uses a time of silence
+ * instead of the last condition. Neither an empty list of tasks nor "idle" is sufficient: a turn
+ * that reports the task follows an empty list, and a command may still run after "idle" (measured
+ * with 2.1.330). */
 #include "base/bytes/utf8.h"
 #include "dialect/claude/claude.h"
 
@@ -53,7 +54,7 @@ static void claude_background_tell_held(struct claude *c)
     w->done = claude_background_replace(w->done, NULL);
 }
 
-/* Once for what it is. */
+/* Counts each task once. */
 static void tell_waiting(struct claude *c)
 {
     struct claude_work *const w = &c->work;
@@ -86,7 +87,7 @@ static void end_if_over(struct claude *c)
         claude_background_tell_held(c);
 }
 
-/* A turn begins. One that nothing else explains is what a wake-up was for. */
+/* A turn begins. A turn without another reason is the scheduled wake-up. */
 void claude_work_init(struct claude *c)
 {
     struct claude_work *const w = &c->work;
@@ -108,7 +109,7 @@ static void add_task(struct claude *c, struct buf *out, struct str task)
                (int)utf8_truncated_len(known, strlen(known), CLAUDE_TASK_SHOWN), known);
 }
 
-/* The line has all that run. */
+/* The line lists all running tasks. */
 void claude_work_tasks(struct claude *c, const struct claude_line *l)
 {
     struct claude_work *const w = &c->work;

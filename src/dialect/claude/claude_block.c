@@ -24,7 +24,7 @@ static void name_block(struct buf *id, const struct claude_message *m, int64_t i
     jsonw_int(id, index);
 }
 
-/* A fresh block behind the others; NULL: the message has too many. */
+/* Appends a block; NULL: the message has too many. */
 struct claude_block *claude_block_add(struct claude_message *m, enum claude_block_kind kind,
                                       int64_t index)
 {
@@ -49,7 +49,7 @@ struct claude_block *claude_block_add(struct claude_message *m, enum claude_bloc
     return b;
 }
 
-/* The newest block of that index; streams are at the last one, nearly always. */
+/* The newest block of that index; usually the last one. */
 struct claude_block *claude_block_at(struct claude_message *m, int64_t index)
 {
     for (size_t i = m->count; i-- > 0;)
@@ -72,8 +72,8 @@ static void claude_block_tell_text(struct claude *c, const struct claude_lane *l
     claude_emit(c, lane, &ev);
 }
 
-/* Adds to a text or thinking block and tells it. White space at the front waits for something
- * visible: blank blocks are never told, so nothing of them must be taken back. */
+/* Adds to a text or thinking block and emits the addition. Leading white space is delayed until
+ * visible text follows: blank blocks are never emitted, so they need no retraction. */
 void claude_block_append(struct claude *c, const struct claude_lane *lane, struct claude_block *b,
                          const char *text, size_t len)
 {
@@ -139,7 +139,7 @@ void claude_block_append_raw(struct claude *c, const struct claude_lane *lane,
         claude_block_add_text(c, lane, b, text, len);
 }
 
-/* What streamed counts as it is. */
+/* Commits the streamed text unchanged. */
 void claude_block_commit(struct claude *c, struct claude_lane *lane, struct claude_block *b)
 {
     b->state = CLAUDE_BLOCK_COMMITTED;
@@ -147,7 +147,7 @@ void claude_block_commit(struct claude *c, struct claude_lane *lane, struct clau
         claude_tool_call_streamed(c, lane, b);
 }
 
-/* The streamed block that an assistant line repeats: the first one of its kind that waits. */
+/* The streamed block that an assistant line repeats: the first uncommitted one of its kind. */
 struct claude_block *claude_block_find(struct claude *c, struct claude_message *m,
                                        enum claude_block_kind kind, struct str id)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the reading of a line: which members of Claude Code's stream-json mean something. */
+ * Parses a line: the relevant members of Claude Code's stream-json. */
 #include "dialect/claude/claude_line.h"
 
 #include "base/alloc.h"
@@ -25,7 +25,7 @@ static void claude_line_read_usage(struct json *j, struct claude_usage *u)
     }
 }
 
-/* Where a member of a content block that is a string goes; NULL: it is none. */
+/* Target of a string member of a content block; NULL: ignored. */
 static struct str *content_string(struct claude_content *b, struct str key)
 {
     if (str_is(key, "type"))
@@ -68,7 +68,7 @@ void claude_content_read(struct json *j, struct claude_content *b)
     b->self = (struct str){begin, (size_t)(j->p - begin)};
 }
 
-/* The first block is read in passing: nearly every message of a line has exactly one. */
+/* Parses the first block directly, because nearly every message has exactly one. */
 static void read_message_content(struct json *j, struct claude_body *b)
 {
     if (json_reader_peek(j) == JSON_AT_STRING) {
@@ -179,7 +179,7 @@ static void read_abandoned(struct json *j, struct claude_line *l)
     }
 }
 
-/* Where a member of the line that is a string goes; NULL: it is none. */
+/* Target of a string member of the line; NULL: ignored. */
 static struct str *line_string(struct claude_line *l, struct str key)
 {
     if (str_is(key, "type"))

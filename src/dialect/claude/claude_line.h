@@ -11,7 +11,7 @@
 #include "base/str.h"
 #include "event/json/json_reader.h"
 
-/* Tokens; negative: not said. */
+/* Tokens; negative: absent. */
 struct claude_usage {
     int64_t input, output, cache_read, cache_write;
 };
@@ -26,19 +26,19 @@ struct claude_content {
     bool is_error;
 };
 
-/* What a line is about: the value of its "event" or of its "message". */
+/* Body of a line: the value of its "event" or of its "message". */
 struct claude_body {
-    struct str self; /* the value; absent: the line has none */
+    struct str self; /* the value; absent: no body */
     bool is_event;
     struct str event;       /* type of the event */
-    int64_t index;          /* of its block; negative: not said */
+    int64_t index;          /* index of its block; negative: absent */
     struct str delta;       /* type of its delta */
-    struct str piece;       /* the text of its delta, whatever its key */
+    struct str piece;       /* text of its delta, whatever its key */
     struct str stop_reason; /* of its message_delta, or of the message */
     struct str message_id, model;
     struct claude_usage usage;
-    struct claude_content block; /* the event's, or the first one of the message */
-    struct str blocks;           /* value: the whole array, when there are more than one */
+    struct claude_content block; /* block of the event, or the first one of the message */
+    struct str blocks;           /* value: the whole array, if there are several */
     struct str text;             /* a message content that is a plain string */
 };
 
@@ -54,16 +54,15 @@ struct claude_line {
     bool aborted, api_error_message, synthetic, replay;
 };
 
-/* 0, or -1: not a JSON object, and nothing in *l may be used. The memo, or NULL, is for a string
- * of the body. */
+/* 0, or -1: not a JSON object, and *l must not be used. The memo, or NULL, is for a string of the
+ * body. */
 int claude_line_parse(struct claude_line *l, const char *line, size_t len,
                       struct json_memo *memo) MUST_CHECK;
-/* Reads the body that comes next: an event, or else a message. Of several in a line the last one
- * counts. */
+/* Parses the next body: an event, otherwise a message. The last one in a line counts. */
 void claude_body_parse(struct json *j, bool is_event, struct claude_body *b);
-/* How surely a line is Claude Code's, see struct dialect. */
+/* Detection score for Claude Code, see struct dialect. */
 int claude_sniff(struct str line, const char *event);
-/* Reads one content block with a cursor that stands before it. */
+/* Parses one content block with a cursor that points before it. */
 void claude_content_read(struct json *j, struct claude_content *block);
 
 /* Tokens of a usage object. */

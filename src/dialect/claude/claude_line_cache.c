@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the comparing of a line with those before it. What is not the same is read as ever. */
+ * Compares a line with earlier ones. Different lines are parsed normally. */
 #include "dialect/claude/claude_line_cache.h"
 
 #include <stdlib.h>
@@ -7,22 +7,22 @@
 #include "base/alloc.h"
 #include "event/json/json_scan.h"
 
-/* What is longer is not worth the copy. */
+/* longer lines are not copied */
 #define SHAPE_MAX ((size_t)1 << 10)
 
-/* At p the bytes of the copy from `from` to `to`. */
+/* Whether p has the bytes `from` to `to` of the copy. */
 static bool is_copy(const char *p, const struct buf *copy, size_t from, size_t to)
 {
     return memcmp(p, copy->p + from, to - from) == 0;
 }
 
-/* Where in a line lies what is at an offset of the copy, both counted from their ends. */
+/* Converts an offset of the copy to one of the line, both counted from their ends. */
 static const char *from_end(const char *line, size_t len, const struct buf *copy, size_t at)
 {
     return line + (len + at - copy->len);
 }
 
-/* From that offset to its end the line is the copy, but for the uuid. */
+/* Whether the line equals the copy from that offset to the end, except for the uuid. */
 static bool is_same_tail(const char *line, size_t len, const struct buf *copy, size_t from,
                          struct claude_line_gap uuid)
 {
@@ -39,7 +39,7 @@ static struct claude_line_gap hole_of(struct str string, const struct buf *copy)
 
 /* ---- deltas ---- */
 
-/* NULL: it is another one not only by two strings. */
+/* NULL: the line differs in more than the two strings. */
 static const struct claude_line *read_as(struct claude_delta *d, const char *line, size_t len,
                                          struct json_memo *memo)
 {
@@ -62,7 +62,7 @@ static const struct claude_line *read_as(struct claude_delta *d, const char *lin
     return l;
 }
 
-/* NULL: it is like none of them. */
+/* NULL: similar to none of them. */
 static const struct claude_line *claude_line_cache_read_delta(struct claude_shape *s,
                                                               const char *line, size_t len)
 {
@@ -77,7 +77,7 @@ static const struct claude_line *claude_line_cache_read_delta(struct claude_shap
     return NULL;
 }
 
-/* False: there is nothing in the line that may differ. */
+/* False: the line has no variable parts. */
 static bool claude_line_cache_keep_line(struct claude_delta *d, struct str line)
 {
     buf_reset(&d->text);
@@ -103,9 +103,9 @@ static void keep_delta(struct claude_shape *s, const struct claude_line *read)
         buf_reset(&d->text);
 }
 
-/* ---- what stands around a body ---- */
+/* ---- the parts around a body ---- */
 
-/* The body, where all around it is the same; absent: it is not. */
+/* The body, if the parts around it are the same; absent: they differ. */
 static struct str body_within(const struct claude_line_frame *a, const char *line, size_t len)
 {
     if (!a->text.len || len < a->text.len || !is_copy(line, &a->text, 0, a->body_at) ||
@@ -114,7 +114,7 @@ static struct str body_within(const struct claude_line_frame *a, const char *lin
     return (struct str){line + a->body_at, len - a->text.len + 1};
 }
 
-/* False: it is not one valid value. What is behind it in its line may be looked at with it. */
+/* False: not one valid value. Reads the rest of the line, too. */
 static bool read_body(struct claude_body *to, struct str body, const char *line_end,
                       struct json_memo *memo)
 {
@@ -125,7 +125,7 @@ static bool read_body(struct claude_body *to, struct str body, const char *line_
     return !j.error && json_reader_offset(&j) == body.len;
 }
 
-/* NULL: around no body of those before stood the same. */
+/* NULL: no earlier line has the same parts around its body. */
 static const struct claude_line *read_around(struct claude_shape *s, const char *line, size_t len)
 {
     struct str body = {0};
@@ -161,7 +161,7 @@ static void keep_around(struct claude_shape *s, const struct claude_line *l)
 
 /* ---- lines ---- */
 
-/* NULL: it is not valid. */
+/* NULL: invalid. */
 static const struct claude_line *read_whole(struct claude_shape *s, const char *line, size_t len)
 {
     if (claude_line_parse(&s->line, line, len, &s->memo) < 0)

@@ -4,7 +4,7 @@
 
 #include "dialect/claude/claude.h"
 
-#define KEEP_MAX ((size_t)64 << 10) /* a buffer larger than this is not kept for reuse */
+#define KEEP_MAX ((size_t)64 << 10) /* a larger buffer is not reused */
 
 static void buf_recycle(struct buf *b)
 {
@@ -36,7 +36,7 @@ void claude_lane_fini(struct claude_lane *lane)
     buf_fini(&lane->agent);
 }
 
-/* Forgets the blocks; the message keeps its id, for lines that come late. */
+/* Removes the blocks; keeps the message's id, for late lines. */
 static void message_clear(struct claude_message *m)
 {
     for (size_t i = 0; i < m->count; i++) {
@@ -58,7 +58,7 @@ void claude_step_end(struct claude *c)
         claude_emit(c, &c->main, &ev);
 }
 
-/* One call of the model is one message, on however many lines. */
+/* A model call is one message, on however many lines. */
 static bool begins_step(const struct claude *c, const struct claude_lane *lane)
 {
     return lane == &c->main && (!c->profile->splits_calls || step_counter_is_due(&c->steps));
@@ -120,7 +120,7 @@ void claude_message_count(struct claude *c, struct claude_lane *lane,
     claude_emit(c, lane, &ev);
 }
 
-/* The message has ended by itself, for that reason. */
+/* The message has ended normally, with that reason. */
 void claude_message_stopped(struct claude *c, struct claude_lane *lane, struct str reason)
 {
     lane->message.ended = true;

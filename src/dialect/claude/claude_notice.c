@@ -148,7 +148,7 @@ static void on_thinking_tokens(struct claude *c, const struct claude_line *l)
     tell_running(c, NULL, NULL, "thinking", value_extra_except(c->out->scratch, l->self, skip));
 }
 
-/* The facts of a task line. A task is a sub-agent or a command that runs on by itself. */
+/* Members of a task line. A task is a sub-agent or a command that runs in the background. */
 struct claude_task_line {
     const char *id, *tool_use_id, *x;
     struct str text, kind, agent, status;
@@ -222,7 +222,7 @@ static void on_task_notification(struct claude *c, const struct claude_line *l)
 
 static void on_session_state(struct claude *c, const struct claude_line *l)
 {
-    if (!c->closed) /* idle comes right behind the result: that is no event left out */
+    if (!c->closed) /* idle follows the result directly and needs no event */
         tell_raw(c, l);
     claude_work_state(c, l);
 }
@@ -278,7 +278,7 @@ void claude_handle_system(struct claude *c, const struct claude_line *l)
     tell_raw(c, l);
 }
 
-/* The line's parent is the tool itself: a heartbeat is no word of a sub-agent. */
+/* The parent of the line is the tool itself: a heartbeat is no text of a sub-agent. */
 void claude_tool_progress(struct claude *c, const struct claude_line *l)
 {
     static const char *const skip[] = {"type",        "session_id", "uuid", "parent_tool_use_id",

@@ -46,7 +46,8 @@ static void claude_request_add_question(struct claude *c, struct buf *out, struc
     buf_add_char(out, '}');
 }
 
-/* The questions of AskUserQuestion in the canonical form; ids are their places, from 0. */
+/* Converts the questions of AskUserQuestion to the canonical form; ids are their positions, from
+ * 0. */
 static const char *read_questions(struct claude *c, struct str input)
 {
     const struct str list = value_get_last(input, "questions");
@@ -64,7 +65,7 @@ static const char *read_questions(struct claude *c, struct str input)
     return arena_strndup(c->out->scratch, out.p, out.len);
 }
 
-/* What the request is about, for people: the argument that names it. */
+/* The subject of the request for people: the main argument. */
 static const char *claude_request_subject_of(struct claude *c, struct str input, struct str blocked)
 {
     struct str command = {0}, path = {0}, url = {0}, query = {0};
@@ -101,7 +102,7 @@ static void claude_request_remember(struct claude_open_requests *questions,
                                   .ask = ask};
 }
 
-/* ---- a plan that waits for leave ---- */
+/* ---- a plan that waits for approval ---- */
 
 static const char plan_tool[] = "ExitPlanMode";
 
@@ -119,7 +120,7 @@ void claude_plan_remember(struct claude *c, const struct tc_tool_call *call)
     buf_add(&c->plan.text, text.p, text.len);
 }
 
-/* The plan is what is asked about. From 2.1 it is not in the request, only in the call before. */
+/* The plan is the subject of the request. From 2.1 on, only the previous call contains it. */
 static void add_plan(struct claude *c, struct tc_request *r, struct str input)
 {
     struct arena *const a = c->out->scratch;
@@ -204,7 +205,8 @@ void claude_control_cancel(struct claude *c, const struct claude_line *l)
     }
 }
 
-/* A refused call says so; one that failed may have been allowed or not, so nothing is told. */
+/* A denied call is marked as such; a failed one may have been allowed or not, so no decision is
+ * emitted. */
 void claude_request_settled(struct claude *c, const char *tool_use_id, const char *outcome,
                             bool is_error)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Owns what a result line means: the final or the error, usage and done. When they are told is the
- * matter of claude_background.c. */
+ * Interprets a result line: the final or the error, usage and done. claude_background.c decides
+ * when they are emitted. */
 #include "dialect/claude/claude.h"
 
 struct result {
@@ -55,7 +55,7 @@ static bool claude_result_ends_with(const char *text, size_t len, const char *ta
     return len >= tail_len && memcmp(text + len - tail_len, tail, tail_len) == 0;
 }
 
-/* The CLI's own words where the model said nothing. */
+/* The CLI's own text, if the model wrote none. */
 static bool is_no_answer(const char *text)
 {
     return claude_result_is_blank(text) || strcmp(text, "(no content)") == 0;
@@ -72,8 +72,8 @@ static void set_final(struct claude *c, struct claude_ending *e, const char *tex
     e->has_outcome = true;
 }
 
-/* The answer is what the last message committed. The result's own text is but its last block; it
- * is taken where it says something else: structured output, local commands. */
+/* The answer is the committed text of the last message. The result's text is only its last block;
+ * it is used if it differs: structured output, local commands. */
 static void final_of_success(struct claude *c, struct claude_ending *e, const struct result *r)
 {
     size_t len = 0, result_len = 0;
@@ -87,7 +87,7 @@ static void final_of_success(struct claude *c, struct claude_ending *e, const st
         set_final(c, e, text, result_len, false, false);
 }
 
-/* The turn was stopped from outside: the newest text is the best there is. */
+/* The turn was stopped from outside: the newest text is the best available answer. */
 static void final_of_stop(struct claude *c, struct claude_ending *e)
 {
     size_t len = 0;
@@ -96,7 +96,7 @@ static void final_of_stop(struct claude *c, struct claude_ending *e)
         set_final(c, e, answer, len, true, c->answer.stale);
 }
 
-/* That somebody stopped it is said with it: done comes when the agent is gone. */
+/* The final says that the turn was stopped, because done follows only after the agent's exit. */
 static void final_of_cancel(struct claude *c, struct claude_ending *e)
 {
     if (!c->answer.stale)
@@ -104,7 +104,7 @@ static void final_of_cancel(struct claude *c, struct claude_ending *e)
     e->outcome.meta.x = "{\"reason\":\"cancelled\"}";
 }
 
-/* A refused answer is not shown as one: the reason stands for it. */
+/* A refused answer is replaced by the reason. */
 static void final_of_refusal(struct claude *c, struct claude_ending *e, const struct result *r)
 {
     size_t len = 0;
@@ -113,7 +113,7 @@ static void final_of_refusal(struct claude *c, struct claude_ending *e, const st
         set_final(c, e, text, len, false, true);
 }
 
-/* The reasons the CLI lists, one a line; what it says only to itself is left out. */
+/* The reasons that the CLI lists, one per line; leaves out those meant for itself. */
 static const char *join_errors(struct claude *c, struct str errors)
 {
     struct json j;
@@ -132,7 +132,7 @@ static const char *join_errors(struct claude *c, struct str errors)
 static const char *error_message(struct claude *c, const struct result *r)
 {
     if (r->failed_by_text && c->api_error.text.len)
-        return c->api_error.text.p; /* without the answer that the error broke off */
+        return c->api_error.text.p; /* without the answer that the error interrupted */
     const char *const text = claude_text(c, r->text);
     if (!claude_result_is_blank(text))
         return text;
@@ -179,7 +179,7 @@ static double total_cost(const struct result *r)
     return value_real(r->cost, value_real(r->cost_old, -1));
 }
 
-/* The running total with which the process began: not 0 in a session that was resumed. */
+/* The running total at the start of the process; not 0 for a resumed session. */
 static double cost_before(const struct result *r, double total)
 {
     struct json j;
@@ -195,7 +195,7 @@ static double cost_before(const struct result *r, double total)
     return total > spent ? total - spent : 0;
 }
 
-/* Of two counts, negative: not told. */
+/* The greater of two counts; negative: unknown. */
 static int64_t claude_result_add_count(int64_t a, int64_t b)
 {
     int64_t sum = 0;
@@ -204,7 +204,7 @@ static int64_t claude_result_add_count(int64_t a, int64_t b)
     return __builtin_add_overflow(a < 0 ? 0 : a, b, &sum) ? INT64_MAX : sum;
 }
 
-/* A count that is less than it was before has begun anew. */
+/* A count lower than before has been reset. */
 static int64_t count_from(int64_t n, int64_t before)
 {
     return n >= before ? n - before : n;
@@ -222,8 +222,8 @@ struct claude_usage claude_result_tokens(const struct claude *c)
     return u;
 }
 
-/* What this result adds to what the turn has used. Costs are running totals: of a session that was
- * resumed the first one has more than this process spent. */
+/* Adds the increase of this result to the turn's usage. Costs are running totals: in a resumed
+ * session, the first one includes costs of earlier processes. */
 static void claude_result_add_usage(struct claude *c, const struct result *r)
 {
     const struct claude_usage u = claude_usage_read(r->usage), *const before =
@@ -241,13 +241,13 @@ static void claude_result_add_usage(struct claude *c, const struct result *r)
         s->duration_ms = (s->duration_ms < 0 ? 0 : s->duration_ms) + ms;
     if (total < 0)
         return;
-    if (!c->totals.costs++ || total < c->totals.cost_seen) /* less: /clear began to count anew */
+    if (!c->totals.costs++ || total < c->totals.cost_seen) /* lower: /clear has reset the count */
         c->totals.cost_seen = cost_before(r, total);
     s->cost_usd = total > c->totals.cost_seen ? total - c->totals.cost_seen : 0;
 }
 
-/* A result before the first that answers the user is what an earlier turn of the session left
- * behind: it counts only if no other comes. */
+/* A result before the first one that answers the user is left over from an earlier turn of the
+ * session: it counts only if no other follows. */
 static void forget_usage(struct claude *c)
 {
     if (c->totals.costs)
@@ -359,7 +359,7 @@ static void check_index(struct claude *c, const struct result *r)
     c->totals.results = index < INT64_MAX ? index + 1 : index;
 }
 
-/* Ends what the turn left open; then the next one starts clean. */
+/* Ends all open parts; the next turn starts clean. */
 static void claude_result_close_turn(struct claude *c)
 {
     claude_message_drop_open(c, &c->main);
@@ -374,7 +374,7 @@ static void after_result(struct claude *c)
     buf_reset(&c->api_error.text);
 }
 
-/* A turn that was superseded claims success: its text is cut, or none. */
+/* A superseded turn claims success, with a truncated text or none. */
 static bool claude_result_is_answer(const struct claude_ending *e, const struct result *r)
 {
     return r->failed ||

@@ -23,7 +23,7 @@ static void on_block_start(struct claude *c, struct claude_lane *lane, const str
 {
     struct claude_message *const m = &lane->message;
     struct claude_block *const same = claude_block_at(m, l->body.index);
-    /* Where messages have no start of their own, an index that comes again is the next one. */
+    /* If messages have no start, a repeated index means the next message. */
     const bool named = m->started || (m->source.len && m->count);
     if (!m->id.len || (!named && (same || !m->count)))
         claude_message_begin(c, lane, l);
@@ -35,7 +35,7 @@ static void on_block_start(struct claude *c, struct claude_lane *lane, const str
         start_content(c, lane, b, &l->body.block);
 }
 
-/* A delta whose block's start is not in the stream. */
+/* A delta of a block without a start in the stream. */
 static struct claude_block *block_of_delta(struct claude *c, struct claude_lane *lane,
                                            const struct claude_line *l)
 {
@@ -98,7 +98,7 @@ static void on_message_start(struct claude *c, struct claude_lane *lane,
     m->usage = l->body.usage;
 }
 
-/* A delta without a reason is made up by the CLI after an abort: nothing in it is measured. */
+/* A delta without a reason is made by the CLI after an abort: its numbers are not measured. */
 static void on_message_delta(struct claude *c, struct claude_lane *lane,
                              const struct claude_line *l)
 {

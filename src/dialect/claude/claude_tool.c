@@ -40,7 +40,7 @@ void claude_tool_args(struct claude *c, const struct claude_lane *lane,
     claude_emit(c, lane, &ev);
 }
 
-/* Arguments that are not an object: {"_raw": text}, and the text beside it. */
+/* Arguments that are not an object: {"_raw": text}, and the text in args_raw. */
 static void set_raw_args(struct claude *c, struct tc_tool_call *call, const char *raw, size_t len)
 {
     CLEANUP_BUF struct buf args = {0};
@@ -53,18 +53,18 @@ static void set_raw_args(struct claude *c, struct tc_tool_call *call, const char
     call->args_raw_len = len;
 }
 
-/* The text that Claude Code puts into the place of arguments which were no JSON. */
+/* Claude Code's replacement text for arguments that were not valid JSON. */
 static struct str unparsed_input(struct str input)
 {
     const struct str wrapper = value_get_last(input, "__unparsedToolInput");
     return value_string(value_get_last(wrapper, "raw"));
 }
 
-/* From a value that is valid. */
+/* Converts a valid value. */
 static void set_args(struct claude *c, struct tc_tool_call *call, struct str input)
 {
     if (!input.p || str_is(input, "null"))
-        return; /* as event_init left it: {} */
+        return; /* as set by event_init: {} */
     if (*input.p != '{') {
         size_t len = 0;
         const struct str text = value_string(input);
@@ -114,14 +114,14 @@ void claude_tool_call_streamed(struct claude *c, const struct claude_lane *lane,
     const struct str streamed = {b->text.p, b->text.len};
     if (!b->text.len)
         set_args(c, &ev.u.tool_call, (struct str){b->input.p, b->input.len});
-    else if (value_parse_line(streamed.p, streamed.len, NULL, 0) == 0) /* it may be anything */
+    else if (value_parse_line(streamed.p, streamed.len, NULL, 0) == 0) /* may be any text */
         set_args(c, &ev.u.tool_call, streamed);
     else
         set_raw_args(c, &ev.u.tool_call, b->text.p, b->text.len);
     claude_tool_tell_call(c, lane, &ev, b->id.p, b->name.p);
 }
 
-/* A part of a result that is not text, in a few words. */
+/* A short description of a part of a result that is not text. */
 static void add_placeholder(struct claude *c, struct buf *out, const struct claude_content *part,
                             struct str value)
 {
@@ -140,7 +140,7 @@ static void add_placeholder(struct claude *c, struct buf *out, const struct clau
     buf_add_char(out, ']');
 }
 
-/* Returns whether anything in the list is not text. */
+/* Returns whether the list has parts other than text. */
 static bool claude_tool_join_parts(struct claude *c, struct buf *out, struct str list)
 {
     bool other = false, first = true;
@@ -185,7 +185,7 @@ static void claude_tool_set_content(struct claude *c, struct tc_tool_result *res
         result->structured = json_reader_compact_dup(a, content, NULL);
 }
 
-/* How results of tools that did not run begin, in releases that do not say it otherwise. */
+/* Prefixes of results of tools that were not executed, in releases without an explicit mark. */
 static const char *const denials[] = {
     "The user doesn't want to proceed with this tool use",
     "Claude requested permissions to ",

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
- * Owns where a turn of a process begins, what goes on from one to the next, and what the process
- * says between two: how its background work goes, and when that makes it begin a turn by itself.
+ * Detects where a turn of a process begins, keeps state across turns, and reads lines between two
+ * turns: progress of background work, and turns that the agent starts by itself.
  *
  * Every turn begins with an init, which lists the uuids of the user messages that it answers, if
  * they had any. Results that report background work belong to the turn that waits for it, so in a
  * recording an init begins another turn only when the one before it is over, or when it answers a
  * user message while an answer is held. Messages without a uuid that are sent while background work
- * is open are told as part of the turn that waits. Results are never counted: several messages may
- * share one, and a message that joins a running turn has none. */
+ * is open become part of the waiting turn. Results are never counted: several messages may share
+ * one, and a message that joins a running turn has none. */
 #include "dialect/claude/claude.h"
 
 static bool is_init(struct str line)
@@ -37,7 +37,7 @@ enum dialect_begin claude_begins(const void *state, struct str line)
     return by_agent ? DIALECT_AGENTS_TURN : DIALECT_USERS_TURN;
 }
 
-/* Costs are running totals of the process, and so is the number of results. */
+/* Costs and the number of results are running totals of the process. */
 void claude_next(void *state, bool by_agent)
 {
     struct claude *const c = state;
@@ -61,7 +61,7 @@ void claude_next(void *state, bool by_agent)
                  .wakes = old.work.wakes,
                  .own = by_agent},
         .spent = CLAUDE_NOTHING_SPENT,
-        .started = by_agent && old.asks_between, /* no init comes before the question */
+        .started = by_agent && old.asks_between, /* the question is not followed by an init */
     };
     old.shape = (struct claude_shape){0};
     old.work.tasks = (struct buf){0};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the lines of a claude session file, where its turns begin, and how they end. */
+ * Reads a Claude Code session file: lines, and start and end of its turns. */
 #include "dialect/claude_session/claude_session.h"
 
 #include <stdlib.h>
@@ -48,7 +48,7 @@ static void tell_as_raw(const struct claude_session_line *l)
                              : type);
 }
 
-/* Behind the start, if that was not told yet. */
+/* Emits events after the start, or keeps them until then. */
 static void claude_session_raw(const struct claude_session_line *l)
 {
     if (l->c->started)
@@ -66,17 +66,17 @@ static void claude_session_take_early(void *ctx, struct str line)
     tell_as_raw(&early);
 }
 
-/* What begins a turn. */
+/* Kinds of lines that may begin a turn. */
 
 enum said {
     SAID_BLOCKS,  /* results of tools, notes */
     SAID_PROMPT,  /* a message of the user */
     SAID_WAKE,    /* of a timer */
     SAID_REPORT,  /* the end of a task, which the model is told at once */
-    SAID_NOTE,    /* the end of a task, which it is told later */
+    SAID_NOTE,    /* the end of a task, passed to the model later */
     SAID_COMMAND, /* a slash command */
-    SAID_OUTPUT,  /* what one printed */
-    SAID_ASIDE,   /* what only the model is told */
+    SAID_OUTPUT,  /* output of a slash command */
+    SAID_ASIDE,   /* text for the model only */
 };
 
 static bool begins_with(struct str text, const char *prefix)
@@ -84,7 +84,7 @@ static bool begins_with(struct str text, const char *prefix)
     return str_has_prefix(text, (struct str){prefix, strlen(prefix)});
 }
 
-/* The text, or the first one of blocks without results. */
+/* The text, or the first block that is not a result. */
 static struct str prompt_of(struct str content)
 {
     if (value_string(content).p)
@@ -155,7 +155,7 @@ static enum dialect_begin claude_session_begins_turn(const void *state, struct s
     return said == SAID_WAKE || said == SAID_REPORT ? DIALECT_AGENTS_TURN : DIALECT_GOES_ON;
 }
 
-/* 0: not known. */
+/* 0: unknown. */
 static uint64_t parent_turn(const struct claude_session_line *l)
 {
     return l->self.p ? claude_session_turn_of(&l->c->chain,
@@ -200,7 +200,7 @@ static void claude_session_tell_asked(const struct claude_session_line *l, const
     claude_session_emit(l, &ev);
 }
 
-/* "<summary>Agent "Count" finished</summary>" of what tells that a task has ended. */
+/* Extracts from "<summary>Agent "Count" finished</summary>" which task has ended. */
 static const char *summary_of(const struct claude_session_line *l, const char *text)
 {
     const char *const open = strstr(text, "<summary>");
@@ -284,7 +284,7 @@ static void claude_session_take_system(const struct claude_session_line *l)
     }
 }
 
-/* A message that joined the turn, or the end of a task that did. */
+/* A message, or the end of a task, that joined the running turn. */
 static void take_attachment(const struct claude_session_line *l)
 {
     const struct str attachment = claude_session_value(l, "attachment");
@@ -299,8 +299,8 @@ static void take_attachment(const struct claude_session_line *l)
             l, text, claude_session_text(l, value_get_last(attachment, "source_uuid")));
 }
 
-/* A running total, written when the process ends: what this turn has cost, if no other one has
- * ended since the total before. */
+/* A running total, written when the process ends: the cost of this turn, if no other turn has ended
+ * since the previous total. */
 static void take_cost(const struct claude_session_line *l)
 {
     struct claude_session *const c = l->c;
@@ -335,7 +335,7 @@ static void claude_session_dispatch(const struct claude_session_line *l)
     claude_session_raw(l);
 }
 
-/* Another process goes on with an older turn. */
+/* Another process continues an older turn. */
 static bool is_foreign(const struct claude_session_line *l)
 {
     const struct claude_session *const c = l->c;
@@ -406,7 +406,7 @@ static void claude_session_tell_usage(struct claude_session *c, const struct dia
     dialect_emit_draft(out, &ev);
 }
 
-/* How a message stopped says how the turn ended. */
+/* The stop reason of a message gives the outcome of the turn. */
 static const char *claude_session_reason_of(const struct claude_session *c)
 {
     if (c->interrupted)
@@ -487,7 +487,7 @@ static void claude_session_next_turn(void *state, bool by_agent)
     claude_session_close_state(&old);
 }
 
-/* Keys that no stream of the same agent has. */
+/* Keys that only session files have, and no stream of the same agent. */
 static int claude_session_sniff_line(struct str line, const char *event)
 {
     const struct str type = value_get_last(line, "type");

@@ -18,11 +18,12 @@
 #include "dialect/reader/usage_totals.h"
 #include "dialect/reader/value.h"
 
-#define CLAUDE_SESSION_LINES 1024                         /* lines that are known by their uuid */
+/* Number of lines whose uuids are remembered. */
+#define CLAUDE_SESSION_LINES 1024
 #define CLAUDE_SESSION_TEXT_MAX ((size_t)32 << 20)        /* text of one message */
 #define CLAUDE_SESSION_STRUCTURED_MAX ((size_t)256 << 10) /* structured result of a tool */
 
-/* The newest lines: hashes of their uuids, and the turns they are of. */
+/* The newest lines: hashes of their uuids, and their turns. */
 struct claude_session_chain {
     struct claude_session_link {
         uint64_t uuid, turn;
@@ -32,33 +33,35 @@ struct claude_session_chain {
 
 struct claude_session {
     /* Of the session. */
-    struct buf session, model, command; /* command: a slash command that nothing has answered yet */
+    struct buf session, model, command; /* command: an unanswered slash command */
     struct claude_session_chain chain;
-    uint64_t turn;     /* counts turns */
-    bool begun, side;  /* a line with a uuid was read; it was a sub-agent's: the file is its own */
+    uint64_t turn;     /* counter of turns */
+    bool begun, side;  /* a line with a uuid was read; it belonged to a sub-agent, which owns the
+                        * file */
     double cost_seen;  /* running total at the newest cost-state */
-    uint64_t uncosted; /* turns before this one that no cost-state has counted */
+    uint64_t uncosted; /* earlier turns not included in a cost-state */
     /* Of the turn. */
-    struct prestart early;       /* lines from before the start */
-    struct buf message_id, said; /* of the message that is told, and its text */
-    struct buf answer;           /* text of the newest message, unless a tool came behind it */
+    struct prestart early;       /* lines before the start */
+    struct buf message_id, said; /* id and text of the current message */
+    struct buf answer;           /* text of the newest message, unless a tool followed it */
     struct buf answer_id;        /* its id */
-    struct buf error, code;      /* of the newest API error, until the model says something */
-    struct buf stop;             /* why the newest message stopped, or empty: it did not */
+    struct buf error, code;      /* code of the newest API error, until the model writes
+                                  * something */
+    struct buf stop;             /* stop reason of the newest message, or empty: none */
     struct tc_usage usage;       /* of the message */
-    bool counted;                /* usage is there */
+    bool counted;                /* usage is set */
     int64_t texts;               /* of the message */
     struct usage_totals tally;
-    double cost; /* of the turn; negative: not told */
+    double cost; /* of the turn; negative: unknown */
     bool started, interrupted, ended;
 };
 
-/* A line as values. */
+/* Members of a line. */
 struct claude_session_line {
     struct claude_session *c;
     const struct dialect_sink *out;
     struct str self, type, subtype, message, content;
-    const char *agent; /* a sub-agent in the file of another one, or NULL */
+    const char *agent; /* a sub-agent in the file of another agent, or NULL */
 };
 
 /* claude_session.c */
@@ -70,13 +73,13 @@ void claude_session_notice(const struct claude_session_line *l, const char *leve
 
 /* claude_session_item.c */
 void claude_session_assistant(const struct claude_session_line *l);
-/* What the host said to the model in blocks: results of tools, notes. */
+/* Text of the host for the model: results of tools, notes. */
 void claude_session_blocks(const struct claude_session_line *l);
-/* The message that is told is complete. */
+/* Ends the current message. */
 void claude_session_flush(struct claude_session *c, const struct dialect_sink *out);
 
 /* claude_session_chain.c */
-/* The turn of the line with that uuid; 0: not known. */
+/* The turn of the line with that uuid; 0: unknown. */
 uint64_t claude_session_turn_of(const struct claude_session_chain *chain, struct str uuid);
 void claude_session_link(struct claude_session_chain *chain, struct str uuid, uint64_t turn);
 

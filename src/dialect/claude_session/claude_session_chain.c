@@ -6,7 +6,7 @@
 #include "base/hash.h"
 #include "dialect/claude_session/claude_session.h"
 
-/* Of the raw uuid; never 0. */
+/* Hash of the raw uuid; never 0. */
 static uint64_t claude_session_hash(struct str uuid)
 {
     const uint64_t hash = hash_bytes(HASH_START, uuid.p, uuid.len);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Owns what a claude session file says of messages, thinking and tools: a line for each block,
- * whose stop reason and usage are those of the whole message. */
+ * Messages, thinking and tools of a Claude Code session file: each block has a line, whose stop
+ * reason and usage are those of the whole message. */
 #include "dialect/claude_session/claude_session.h"
 #include "dialect/reader/dialect_emit.h"
 #include "event/json/json_reader.h"
@@ -48,7 +48,7 @@ static void claude_session_item_read_usage(struct claude_session *c, struct str 
     c->counted = true;
 }
 
-/* The line goes on with the message, or begins another one. */
+/* The line continues the message, or begins another one. */
 static void claude_session_item_take_message(const struct claude_session_line *l)
 {
     struct claude_session *const c = l->c;
@@ -75,7 +75,7 @@ static void claude_session_item_take_text(const struct claude_session_line *l, s
     const char *const text = value_text(l->out->scratch, value_get_last(block, "text"), &len);
     if (!len)
         return;
-    if (l->agent) { /* whole already */
+    if (l->agent) { /* complete already */
         event_init(&ev, TC_MESSAGE);
         ev.u.message.text = text;
         ev.u.message.text_len = len;
@@ -141,7 +141,7 @@ static void take_said(const struct claude_session_line *l, struct str block)
         take_call(l, block);
 }
 
-/* The CLI's own message about an API that failed. */
+/* A message of the CLI about a failed API request. */
 static void take_api_error(const struct claude_session_line *l)
 {
     size_t len = 0;
@@ -173,7 +173,7 @@ void claude_session_assistant(const struct claude_session_line *l)
 
 /* Results. */
 
-/* Texts of the parts; of others only what they are. */
+/* Texts of the parts; for other parts, only their types. */
 static const char *parts_text(const struct claude_session_line *l, struct str content, size_t *len)
 {
     CLEANUP_BUF struct buf joined = {0};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Reads `codex exec --json`: threads of items, whole when they are complete, no deltas. A message
- * is narration when something follows it and the answer when the turn ends behind it. */
+ * is the answer if the turn ends after it, otherwise narration. */
 #include "base/bytes/buf.h"
 #include "dialect/reader/dialect_emit.h"
 #include "dialect/reader/tool_args.h"
@@ -13,7 +13,7 @@ struct codex {
     struct open_calls open;
 };
 
-/* A line as values. */
+/* Members of a line. */
 struct codex_line {
     struct str type, thread_id, item, usage, message, error;
     struct str kind, text, status, output, exit_code, tool, server, arguments, result;
@@ -26,7 +26,7 @@ struct codex_call {
     const char *id; /* of the item */
 };
 
-/* Items that are tools: what they are called, and which members are their arguments. */
+/* Items that are tools: their names, and the members that are their arguments. */
 static const struct codex_tool_item {
     const char *type, *name;
     const char *const *args;
@@ -105,7 +105,7 @@ static const char *codex_tool_name(const struct codex_call *call,
     return tool ? tool : kind->type;
 }
 
-/* A web search has two ids: the first one is the item's, the other one the provider's. */
+/* A web search has two ids: that of the item, and that of the provider. */
 static const char *second_id(const struct codex_call *call)
 {
     const char *const last =
@@ -130,7 +130,7 @@ static void codex_tell_call(const struct codex_call *call, const struct codex_to
     dialect_emit_draft(call->out, &ev);
 }
 
-/* Texts of an MCP result's content parts, joined. */
+/* Joins the text parts of an MCP result. */
 static char *result_text(struct arena *a, struct str result, size_t *len)
 {
     const struct str content = value_get_last(result, "content");
@@ -163,7 +163,7 @@ static void codex_set_content(const struct codex_call *call, struct tc_tool_resu
         result->content = value_text_or_json(a, l->error, &result->content_len);
 }
 
-/* Of a result that came as text only the text is left; what is structured stays as it was. */
+/* For a result that is text, only the text is kept; structured results are kept unchanged. */
 static void set_structured(const struct codex_call *call, struct tc_tool_result *result)
 {
     const struct str structured = value_get_last(call->line->result, "structured_content");
@@ -209,8 +209,8 @@ static void codex_tell_progress(const struct codex_call *call, const struct code
     dialect_emit_draft(call->out, &ev);
 }
 
-/* What was said before a tool began was narration; one that ends in the background behind the
- * answer changes nothing. */
+/* Text before a tool call is narration; the end of a background tool after the answer changes
+ * nothing. */
 static void codex_take_tool(const struct codex_call *call, const struct codex_tool_item *kind)
 {
     struct codex *const c = call->codex;
@@ -293,7 +293,7 @@ static void take_failed(const struct codex_call *call)
     dialect_emit_done(call->out, "error", NULL);
 }
 
-/* A lone error announces another try; the failure itself is turn.failed. */
+/* A single error precedes a retry; the failure itself is turn.failed. */
 static void codex_take_error(const struct codex_call *call)
 {
     const char *const text = message_of(call);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the life of a codex-app stream: the thread, its turn and how it ends. */
+ * Life of a codex-app stream: the thread, its turn and its end. */
 #include "dialect/codex/codex_app.h"
 
 #include "dialect/protocol/jsonrpc.h"
@@ -62,7 +62,7 @@ static void codex_app_tell_start(const struct codex_app_line *call, struct str t
     prestart_replay(&c->early, codex_app_take_early, &early);
 }
 
-/* The name of a codexErrorInfo: a word, or the key of an object. */
+/* The name in a codexErrorInfo: a string, or the key of an object. */
 static const char *codex_app_error_code(const struct codex_app_line *call, struct str error)
 {
     const struct str info = value_get_last(error, "codexErrorInfo");
@@ -186,7 +186,7 @@ static void take_turn_completed(const struct codex_app_line *call)
     c->ended = true;
 }
 
-/* A request of the client was refused: the client may try another way. */
+/* A request of the client was refused: the client may try another one. */
 static void set_refusal(const struct codex_app_line *call)
 {
     const char *const text = codex_app_text(call, value_get_last(call->error, "message"));
@@ -200,7 +200,7 @@ static void take_refusal(const struct codex_app_line *call)
     set_refusal(call);
     dialect_emit_notice(call->out, "error", "request_refused", call->c->refusal.p, NULL);
     if (jsonrpc_is_own_id(call->id, CODEX_APP_INTERRUPT) ||
-        jsonrpc_is_own_id(call->id, CODEX_APP_STEER)) /* the turn goes on */
+        jsonrpc_is_own_id(call->id, CODEX_APP_STEER)) /* the turn continues */
         buf_reset(&call->c->refusal);
 }
 
@@ -244,14 +244,14 @@ static void codex_app_dispatch(const struct codex_app_line *call)
         codex_app_raw(call);
 }
 
-/* The thread the line speaks of, as far as it opens one. */
+/* The thread that the line opens, if any. */
 static struct str thread_of(const struct codex_app_line *call)
 {
     const struct str thread = value_get_last(call->result, "thread");
     return thread.p ? thread : value_get_last(call->params, "thread");
 }
 
-/* A step of our own that failed: nothing will follow it. */
+/* A failed request of the handshake: nothing will follow. */
 static bool is_broken(const struct codex_app_line *call)
 {
     static const char *const steps[] = {CODEX_APP_INITIALIZE, CODEX_APP_THREAD, CODEX_APP_TURN};
@@ -277,7 +277,7 @@ static void take_break(const struct codex_app_line *call)
     c->ended = true;
 }
 
-/* Returns true when the line has been dealt with. */
+/* Returns true if the line was handled. */
 static bool codex_app_before_start(const struct codex_app_line *call)
 {
     const struct str thread = thread_of(call);
@@ -300,7 +300,7 @@ static const char *foreign_thread(const struct codex_app_line *call)
     return id && own->len && strcmp(id, own->p) != 0 ? id : NULL;
 }
 
-/* A command may run on after its turn has ended: its later output belongs to no turn. */
+/* A command may continue after its turn has ended: its later output belongs to no turn. */
 static bool is_past(const struct codex_app_line *call)
 {
     const struct codex_app *const c = call->c;
@@ -371,7 +371,7 @@ static enum dialect_begin codex_app_begins_turn(const void *state, struct str li
                                                                        : DIALECT_GOES_ON;
 }
 
-/* The thread stays, and with it which turns are a sub-agent's. */
+/* Keeps the thread, and the turns of sub-agents. */
 static void codex_app_next_turn(void *state, bool by_agent)
 {
     struct codex_app *const c = state;

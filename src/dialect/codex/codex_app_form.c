@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Converts the server's questions and MCP elicitation forms to ours, and answers back. */
+ * Converts the server's questions and MCP elicitation forms to canonical questions, and answers
+ * back. */
 #include "dialect/codex/codex_app.h"
 #include "event/json/json_reader.h"
 #include "event/json/json_writer.h"
@@ -14,7 +15,7 @@ static void codex_app_form_add_text(const struct codex_app_line *call, struct bu
     jsonw_member_str(out, key, codex_app_text(call, value));
 }
 
-/* Labels of choices, from strings or from objects that have one. */
+/* Labels of choices: strings, or members of objects. */
 static void codex_app_form_add_options(const struct codex_app_line *call, struct buf *out,
                                        struct str list)
 {
@@ -76,7 +77,7 @@ bool codex_app_is_secret(const struct codex_app_line *call)
     return secret;
 }
 
-/* The choices of a property: of its own, or of the elements of its list. */
+/* The choices of a property: its own, or those of its list elements. */
 static struct str choices_of(struct str property)
 {
     static const char *const members[] = {"enum", "oneOf", "anyOf"};
@@ -155,7 +156,7 @@ void codex_app_add_answers(struct buf *out, const char *answers)
     buf_add_char(out, '}');
 }
 
-/* A text as a value of that type, when it is one; else as it is. */
+/* Converts a text to a value of that type if possible. */
 static void add_typed(struct buf *out, struct str type, struct str answer)
 {
     const struct str text = value_string(answer);
@@ -174,7 +175,7 @@ static void add_typed(struct buf *out, struct str type, struct str answer)
         json_reader_compact(out, answer);
 }
 
-/* The answer to the property of that (still escaped) name; p NULL: there is none. */
+/* The answer to the property of that (still escaped) name; p NULL: none. */
 static struct str find_answer(struct arena *a, const char *answers, struct str name)
 {
     struct str found = {0}, key;

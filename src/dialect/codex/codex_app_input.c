@@ -7,20 +7,20 @@
 #include "dialect/protocol/steered_messages.h"
 #include "event/json/json_writer.h"
 
-/* Texts of a request, as JSON: what an answer has to fit. */
+/* Data of a request, as JSON: what an answer needs. */
 enum { SCHEMA, PERMISSIONS };
 
 struct codex_app_input {
-    struct jsonrpc rpc; /* first: see jsonrpc_waits */
+    struct jsonrpc rpc; /* first member: see jsonrpc_waits */
     struct buf text;
     struct buf cwd, policy;  /* as JSON, and so are these: */
-    struct buf thread, turn; /* thread: first the one that is to be resumed, if any */
-    const char *waiting;     /* for the answer to this request of ours; NULL: for none */
-    struct steered steered;  /* whose answers are to come, in this order */
+    struct buf thread, turn; /* thread: initially the one to resume, if any */
+    const char *waiting;     /* our request whose response is expected; NULL: none */
+    struct steered steered;  /* requests whose responses are expected, in this order */
     bool over;
 };
 
-/* What the server named goes back as it was written. */
+/* Values from the server are sent back unchanged. */
 static void codex_app_input_set_raw(struct buf *to, struct str value)
 {
     if (!value_string(value).p)
@@ -29,7 +29,7 @@ static void codex_app_input_set_raw(struct buf *to, struct str value)
     buf_add(to, value.p, value.len);
 }
 
-/* ---- the steps ---- */
+/* ---- handshake ---- */
 
 static void codex_app_input_call(struct codex_app_input *c, struct buf *out, const char *name,
                                  const char *method)
@@ -75,7 +75,7 @@ static void codex_app_input_begin_turn(struct codex_app_input *c, struct buf *ou
     jsonrpc_end(out);
 }
 
-/* For this turn and no later one: a bare turn/start would begin the answer anew. */
+/* Applies to this turn only: a plain turn/start would start the answer anew. */
 static enum dialect_steer codex_app_input_steer(void *state, struct buf *out, const char *id,
                                                 struct str text)
 {
@@ -113,7 +113,7 @@ static void codex_app_input_next(void *state, struct buf *out, const struct dial
     codex_app_input_begin_turn(c, out);
 }
 
-/* What ends the turn is told by the translator, from the same line. */
+/* The translator detects the end of the turn from the same line. */
 static void codex_app_input_take_step(struct codex_app_input *c, struct buf *out,
                                       const struct jsonrpc_message *l)
 {
@@ -132,7 +132,7 @@ static void codex_app_input_take_step(struct codex_app_input *c, struct buf *out
     }
 }
 
-/* ---- what it asks ---- */
+/* ---- requests of the server ---- */
 
 static char *codex_app_input_keep(struct str value)
 {
@@ -188,7 +188,7 @@ static void codex_app_input_take_line(void *state, struct buf *out, const char *
         codex_app_input_take_step(c, out, &l);
 }
 
-/* ---- what is decided ---- */
+/* ---- decisions ---- */
 
 static void codex_app_input_interrupt(void *state, struct buf *out)
 {
@@ -208,7 +208,7 @@ static void write_decision(struct buf *out, const struct dialect_answer *answer)
     jsonw_member_str(out, "decision", answer->decision == DIALECT_ALLOW ? allowed : denied);
 }
 
-/* What was asked for is granted as a whole, or nothing is. */
+/* Permissions are granted completely or not at all. */
 static void write_permissions(struct buf *out, const struct jsonrpc_pending *asked,
                               const struct dialect_answer *answer)
 {
@@ -242,7 +242,7 @@ static bool codex_app_input_fits(const struct jsonrpc_pending *asked,
 {
     const bool question =
         asked->kind == CODEX_APP_ASKS_FORM || asked->kind == CODEX_APP_ASKS_QUESTIONS;
-    if (answer->args) /* it would do what it asked for, not what was allowed */
+    if (answer->args) /* the agent would execute the original arguments */
         return false;
     return answer->decision == DIALECT_DENY || (answer->decision == DIALECT_ANSWERED) == question;
 }

@@ -2,7 +2,7 @@
  * Items of a thread: messages, reasoning, tools. */
 #include "dialect/codex/codex_app.h"
 
-/* Items that are tools: what they are called, and which members are their arguments. */
+/* Items that are tools: their names, and the members that are their arguments. */
 static const struct codex_app_tool_item {
     const char *type, *name;
     const char *const *args;
@@ -78,8 +78,8 @@ void codex_app_take_output_delta(const struct codex_app_line *call)
     codex_app_emit(call, &ev);
 }
 
-/* What the deltas have not told; deltas that say something else than the whole stay as they are:
- * the message has the truth. */
+/* Emits the part of the text that the deltas lack; if the deltas differ from the complete text,
+ * they are kept: the message event has the correct text. */
 static void codex_app_item_settle(const struct codex_app_line *call, enum tc_kind kind,
                                   const char *text, size_t len, const char *id)
 {
@@ -109,7 +109,7 @@ static void codex_app_item_take_message(const struct codex_app_line *call)
     codex_app_emit(call, &ev);
     if (call->agent)
         return;
-    /* Commentary is never the answer; what says no phase is, when nothing follows it. */
+    /* Commentary is never the answer; a message without a phase is, unless something follows it. */
     const bool commentary = value_equals(value_get_last(call->item, "phase"), "commentary");
     codex_app_item_set(&c->answer, text, commentary ? 0 : len);
     codex_app_item_set(&c->answer_id, id ? id : "", id ? strlen(id) : 0);
@@ -153,7 +153,7 @@ static const char *codex_app_item_tool_name(const struct codex_app_line *call,
     return tool ? tool : kind->type;
 }
 
-/* For the request that may follow, which does not repeat it. */
+/* Kept for a request that may follow, which does not repeat it. */
 static void keep_change(struct open_calls *changes, const char *id, const struct tc_tool_call *tc)
 {
     if (tc->args_len > CODEX_APP_CHANGE_MAX)
@@ -239,7 +239,7 @@ static void codex_app_item_take_tool(const struct codex_app_line *call,
     }
     if (!open_calls_contains(&c->open, id)) {
         if (!call->agent)
-            buf_reset(&c->answer); /* what was said before a tool was narration */
+            buf_reset(&c->answer); /* text before a tool call is narration */
         codex_app_item_tell_call(call, kind, id);
     }
     if (is_completed(call)) {

@@ -40,7 +40,7 @@ static void set_command(const struct codex_app_line *call, struct tc_request *r)
         r->args = select_params(call, (const char *const[]){"command", "cwd", NULL});
 }
 
-/* The file it is about, or the first of several. */
+/* The file, or the first of several. */
 static const char *codex_app_request_subject_of(const struct codex_app_line *call,
                                                 struct str changes)
 {
@@ -59,7 +59,7 @@ static const char *codex_app_request_subject_of(const struct codex_app_line *cal
     return text && more ? arena_sprintf(call->out->scratch, "%s and %zu more", text, more) : text;
 }
 
-/* The change itself was told when it began. */
+/* The change itself was emitted at its start. */
 static void set_change(const struct codex_app_line *call, struct tc_request *r)
 {
     struct arena *const a = call->out->scratch;
@@ -79,7 +79,7 @@ static void set_permissions(const struct codex_app_line *call, struct tc_request
     r->args = select_params(call, (const char *const[]){"permissions", "cwd", NULL});
 }
 
-/* An elicitation that asks for leave to call a tool. */
+/* An elicitation that asks for permission to call a tool. */
 static void set_tool(const struct codex_app_line *call, struct tc_request *r)
 {
     struct arena *const a = call->out->scratch;
@@ -145,7 +145,7 @@ bool codex_app_take_request(const struct codex_app_line *call)
     return true;
 }
 
-/* That it was answered, not how: the item says what came of it. */
+/* The event says only that the request was answered; the item has the result. */
 void codex_app_take_resolved(const struct codex_app_line *call)
 {
     struct event ev;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the lines of a codex session file, where its turns begin, and how they end. */
+ * Reads a codex session file: lines, and start and end of its turns. */
 #include "dialect/codex_rollout/codex_rollout.h"
 
 #include "dialect/reader/dialect_emit.h"
@@ -64,7 +64,7 @@ void codex_rollout_start(const struct codex_rollout_line *l, const char *task)
     prestart_replay(&c->early, codex_rollout_take_early, &early);
 }
 
-/* Lines that say whose turn it is. */
+/* Lines that contain the id of their turn. */
 
 static void codex_rollout_keep(const struct codex_rollout_line *l)
 {
@@ -140,7 +140,7 @@ static void codex_rollout_take_record(const struct codex_rollout_line *l)
     codex_rollout_tell_usage(l, value_get_last(l->payload, "usage"));
 }
 
-/* The older form, which is also written when nothing was used. */
+/* The older form, which is also written without usage. */
 static void take_count(const struct codex_rollout_line *l)
 {
     struct codex_rollout *const c = l->c;
@@ -273,7 +273,7 @@ static const struct row *codex_rollout_find_row(const struct codex_rollout_line 
     return NULL;
 }
 
-/* A command that ran on behind its turn is told of in the next one, with the id of its own. */
+/* The end of a background command is in the next turn, with the id of its own turn. */
 static bool is_of_another_turn(const struct codex_rollout_line *l)
 {
     const char *const id = payload_text(l, "turn_id");
@@ -314,8 +314,8 @@ static int codex_rollout_read_line(void *state, const struct dialect_sink *out, 
     return 0;
 }
 
-/* Sessions of old releases tell no begin of a turn: a message of the user behind an answer is one.
- */
+/* Sessions of old releases do not mark the start of a turn: a message of the user after an answer
+ * is one. */
 static enum dialect_begin codex_rollout_begins_turn(const void *state, struct str line)
 {
     const struct codex_rollout *const c = state;
@@ -340,7 +340,7 @@ static void codex_rollout_end_stream(void *state, const struct dialect_sink *out
         codex_rollout_start(&l, NULL);
     if (c->ended)
         return;
-    if (!c->has_turns && c->answer.len) { /* what old releases say of an end */
+    if (!c->has_turns && c->answer.len) { /* end of a turn in old releases */
         codex_rollout_tell_answer(&l);
         tell_turn_usage(&l, false);
         dialect_emit_done(out, "completed", NULL);

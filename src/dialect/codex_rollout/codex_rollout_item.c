@@ -55,14 +55,14 @@ static void codex_rollout_item_tell_call(const struct codex_rollout_line *l, con
                                          const char *name, struct event *ev)
 {
     codex_rollout_start(l, NULL);
-    buf_reset(&l->c->answer); /* what was said before a tool was narration */
+    buf_reset(&l->c->answer); /* text before a tool call is narration */
     ev->u.tool_call.tool_use_id = id;
     ev->u.tool_call.name = name ? name : "tool";
     open_calls_add(&l->c->open, id, ev->u.tool_call.name);
     dialect_emit_draft(l->out, ev);
 }
 
-/* The result of an open call: the first that says one counts. */
+/* The result of an open call; the first record counts. */
 static void codex_rollout_item_tell_result(const struct codex_rollout_line *l, const char *id,
                                            struct event *ev)
 {
@@ -74,7 +74,7 @@ static void codex_rollout_item_tell_result(const struct codex_rollout_line *l, c
     dialect_emit_draft(l->out, ev);
 }
 
-/* Items that are tools: what they are called, and which members are their arguments. */
+/* Items that are tools: their names, and the members that are their arguments. */
 static const struct tool_kind {
     const char *type, *name;
     const char *const *args; /* NULL: they are in "arguments" */
@@ -112,7 +112,7 @@ static void call_of_item(const struct codex_rollout_line *l, const struct tool_k
     codex_rollout_item_tell_call(l, id, codex_rollout_item_name_of(l, kind), &ev);
 }
 
-/* {"secs":2,"nanos":5} in milliseconds; negative: not told. */
+/* {"secs":2,"nanos":5} in milliseconds; negative: unknown. */
 static double duration_of(struct str value)
 {
     const double secs = value_real(value_get_last(value, "secs"), -1);
@@ -214,7 +214,7 @@ bool codex_rollout_take_event(const struct codex_rollout_line *l)
     return true;
 }
 
-/* What was sent to the model. */
+/* Input of the model. */
 
 static bool take_model_call(const struct codex_rollout_line *l)
 {
@@ -236,7 +236,7 @@ static bool take_model_call(const struct codex_rollout_line *l)
     return true;
 }
 
-/* A text, or an object with it. It does not say whether the tool failed. */
+/* A text, or an object with it; without information whether the tool failed. */
 static bool take_model_output(const struct codex_rollout_line *l)
 {
     const char *const id = codex_rollout_text(l, value_get_last(l->payload, "call_id"));

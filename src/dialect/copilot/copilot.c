@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Reads GitHub Copilot's `copilot --output-format json`: an envelope around some thirty types, most
- * of them bookkeeping. A message that asks for no tool is the answer; a run has several. */
+ * Reads GitHub Copilot's `copilot --output-format json`: an envelope around about thirty types,
+ * most of them for bookkeeping. A message without tool calls is an answer; a run has several. */
 #include "base/bytes/buf.h"
 #include "dialect/reader/dialect_emit.h"
 #include "dialect/reader/tool_args.h"
@@ -8,9 +8,9 @@
 #include "event/json/json_reader.h"
 
 struct copilot {
-    struct buf streamed, streamed_id; /* text of the message being told, and its id */
-    struct buf thought;               /* reasoning that was told and not yet repeated whole */
-    struct buf answer, answer_id;     /* of the newest message that asks for no tool */
+    struct buf streamed, streamed_id; /* text of the current message, and its id */
+    struct buf thought;               /* emitted reasoning that was not repeated completely yet */
+    struct buf answer, answer_id;     /* of the newest message without tool calls */
     struct buf error, error_code;
     struct buf session;
     bool started, aborted, failed, ended;
@@ -77,7 +77,7 @@ static void copilot_send_text(const struct copilot_call *call, enum tc_kind kind
     copilot_send(call, &ev);
 }
 
-/* What streamed and was never told whole is of an attempt that came to nothing. */
+/* Streamed text that was never completed belongs to a failed attempt. */
 static void retract_streamed(const struct copilot_call *call)
 {
     struct copilot *const c = call->c;
@@ -126,7 +126,7 @@ static void copilot_take_reasoning(const struct copilot_call *call)
     buf_reset(&call->c->thought);
 }
 
-/* Text that streamed is not told again; where the whole differs from it, it is told anew. */
+/* Streamed text is not emitted again; if the complete text differs, that is emitted. */
 static void settle_text(const struct copilot_call *call, const char *text, size_t len,
                         const char *id)
 {
@@ -171,7 +171,8 @@ static void copilot_tell_call(const struct copilot_call *call, struct str id, st
     copilot_send(call, &ev);
 }
 
-/* Returns how many. A call is told here: the start of its execution may never come. */
+/* Returns the number of calls. Emits calls here, because the start of an execution may be
+ * missing. */
 static size_t take_requests(const struct copilot_call *call, const char *message_id)
 {
     const struct str list = value_get_last(call->data, "toolRequests");
@@ -256,7 +257,7 @@ static void take_call_delta(const struct copilot_call *call)
     send_progress(call, "args", value_get_last(call->data, "inputDelta"), (struct str){0});
 }
 
-/* The pieces of the output; tool.execution_partial_result repeats them from the beginning. */
+/* The incremental output; tool.execution_partial_result repeats it from the beginning. */
 static void take_shell_output(const struct copilot_call *call)
 {
     send_progress(call, "running", (struct str){0}, value_get_last(call->data, "text"));
@@ -335,7 +336,7 @@ static void copilot_tell_usage(const struct copilot_call *call, bool failed)
     copilot_send(call, &ev);
 }
 
-/* How the run ended, from what it said on the way: the exit code alone is 0 for an abort, too. */
+/* The outcome from earlier events, because the exit code is 0 after an abort, too. */
 static void copilot_tell_end(struct copilot *c, const struct dialect_sink *out,
                              const struct copilot_call *result)
 {
@@ -415,7 +416,7 @@ static int copilot_read_line(void *state, const struct dialect_sink *out, const 
     return 0;
 }
 
-/* An interrupted run may end without its result: what it said before decides. */
+/* An interrupted run may end without a result: earlier events decide the outcome. */
 static void copilot_end_stream(void *state, const struct dialect_sink *out,
                                const struct stream_end_info *end)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Owns the three transports of Ethos: events as lines, as frames of the web API, and inside
- * JSON-RPC notifications. */
+ * The three transports of Ethos: events as JSON lines, as frames of the web API, and in JSON-RPC
+ * notifications. */
 #include <stdio.h>
 
 #include "dialect/ethos/ethos.h"
@@ -37,7 +37,7 @@ static void remember_request(const struct ethos_ctx *call, struct str id)
         snprintf(call->e->request, sizeof(call->e->request), "%.*s", (int)id.len, id.p);
 }
 
-/* Whether the response is to the run, as far as one was seen. */
+/* Whether the response belongs to the run's request, if one was seen. */
 static bool ethos_is_ours(const struct ethos_ctx *call, const struct ethos_rpc_line *rpc)
 {
     return !*call->e->request || !rpc->id.p || str_is(rpc->id, call->e->request);
@@ -51,7 +51,7 @@ static void ethos_take_result(const struct ethos_ctx *call, const struct ethos_r
     if (ethos_is_ours(call, rpc) && (text.p || turns.p))
         ethos_end_done(call, text, turns, trace);
     else
-        ethos_handle_event(call, rpc->self); /* of no type: raw */
+        ethos_handle_event(call, rpc->self); /* without a type: raw */
 }
 
 static void ethos_take_error(const struct ethos_ctx *call, const struct ethos_rpc_line *rpc)
@@ -93,7 +93,7 @@ static int read_rpc(void *state, const struct dialect_sink *out, const char *lin
     return 0;
 }
 
-/* Members that only Ethos' events of that type have. */
+/* Members that only events of that type in Ethos have. */
 static const struct {
     const char *type, *member;
 } marks[] = {
@@ -119,7 +119,7 @@ static int sniff_event(struct str line, const char *event)
     return 0;
 }
 
-/* The web stream begins by saying whose it is; what follows looks like the events. */
+/* The web stream begins with its session; the rest has the form of events. */
 static int sniff_web(struct str line, const char *event)
 {
     const struct str type = value_get_last(line, "type");

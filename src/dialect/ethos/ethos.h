@@ -10,21 +10,21 @@
 
 #define ETHOS_CODE 64
 #define ETHOS_EARLY_MAX ((size_t)64 << 10)
-#define ETHOS_TEXT_MAX ((size_t)32 << 20) /* text a run streams */
+#define ETHOS_TEXT_MAX ((size_t)32 << 20) /* limit of streamed text */
 
 struct ethos {
-    bool started;           /* something of the run was told */
-    bool failed, ended;     /* an error was told; done was */
-    struct buf text;        /* all that was streamed */
-    struct buf early;       /* lines that only inform, until the run starts */
+    bool started;           /* an event of the run was emitted */
+    bool failed, ended;     /* an error was emitted; done was */
+    struct buf text;        /* all streamed text */
+    struct buf early;       /* informational lines before the run's start */
     struct open_calls open; /* calls: id, name */
     struct usage_totals tally;
-    char rule[ETHOS_CODE];    /* of the halt, or "" */
-    char code[ETHOS_CODE];    /* of the error, or "" */
+    char rule[ETHOS_CODE];    /* reason of the halt, or "" */
+    char code[ETHOS_CODE];    /* code of the error, or "" */
     char request[ETHOS_CODE]; /* JSON-RPC: id of the run's request as JSON, or "" */
 };
 
-/* An event as values. */
+/* Members of an event. */
 struct ethos_line {
     struct str self, type;
     struct str text, thinking, id, name, args, audience, message, percent, ok, duration, result,
@@ -35,16 +35,16 @@ struct ethos_ctx {
     struct ethos *e;
     const struct dialect_sink *out;
     const char *dialect;
-    bool web; /* the bridge calls all progress the user's */
+    bool web; /* the web bridge marks all progress as the user's */
     const struct ethos_line *l;
 };
 
 /* ethos_handle_event.c */
 void ethos_handle_event(const struct ethos_ctx *call, struct str event);
-/* Tells what waited for the start. */
+/* Emits the events that waited for the start. */
 void ethos_tell_early(const struct ethos_ctx *call);
 char *ethos_copy(const struct ethos_ctx *call, struct str value); /* or NULL */
-/* Members of the event but those that are known. */
+/* Unknown members of the event. */
 char *ethos_rest(const struct ethos_ctx *call, const char *const *known);
 
 /* ethos_tool.c */
@@ -59,17 +59,17 @@ void ethos_clarify(const struct ethos_ctx *call);
 void ethos_clarify_resolved(const struct ethos_ctx *call);
 void ethos_credential(const struct ethos_ctx *call);
 
-/* ethos_notice.c: whether the event is one of those that only inform; then it is told. */
+/* ethos_notice.c: emits an informational event; false: not one. */
 bool ethos_note(const struct ethos_ctx *call);
 bool ethos_is_note(const char *type);
 void ethos_halt(const struct ethos_ctx *call);
 
 /* ethos_end.c */
-/* The first end counts; what an end says behind it is folded into the done. */
+/* The first end counts; further members of a later end go to done. */
 void ethos_end_done(const struct ethos_ctx *call, struct str text, struct str turns,
                     struct str trace);
 void ethos_end_error(const struct ethos_ctx *call, const char *message, const char *code);
-/* The run is over, and an error has said why. */
+/* The run has ended, with an error emitted. */
 void ethos_close_failed(const struct ethos_ctx *call);
 void ethos_end(void *state, const struct dialect_sink *out, const struct stream_end_info *end);
 void ethos_close(void *state);

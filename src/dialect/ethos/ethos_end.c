@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns how an Ethos run ends. It may say so twice: an error and then done, done and then more. */
+ * End of an Ethos run, which may be reported twice: an error and then done, or two times done. */
 #include <string.h>
 
 #include "base/bytes/utf8.h"
@@ -7,7 +7,7 @@
 #include "dialect/reader/dialect_emit.h"
 #include "dialect/reader/value.h"
 
-/* The seed's spelling of a code, and the code's. */
+/* The seed's spelling of a code, and the canonical one. */
 static const char *real_code(const char *code)
 {
     static const char *const spellings[][2] = {{"abort", "aborted"},
@@ -90,7 +90,7 @@ void ethos_close_failed(const struct ethos_ctx *call)
     ethos_end_tell_end(call, &done);
 }
 
-/* Its text is the answer, also where it is not what was streamed. */
+/* The text of done is the answer, even if it differs from the streamed text. */
 static void ethos_end_end_well(const struct ethos_ctx *call, struct event *done, const char *text,
                                size_t len)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Dispatch of run events by type, and whose agent they belong to. */
+ * Dispatches run events by type, and determines their agent. */
 #include <string.h>
 
 #include "dialect/ethos/ethos.h"
@@ -126,7 +126,7 @@ static const struct ethos_event_type {
     {"tool_approval_required", ethos_approval},
     {"tool_approval_response", ethos_approval_response},
     {"credential_required", ethos_credential},
-    /* what the web API adds */
+    /* member added by the web API */
     {"message_persisted", take_persisted},
     {"tool.approval_required", ethos_push_approval},
     {"approval.resolved", ethos_push_approval_resolved},
@@ -134,8 +134,8 @@ static const struct ethos_event_type {
     {"clarify.resolved", ethos_clarify_resolved},
 };
 
-/* What others of the session do may come before the run's start, which says more than one that
- * is made up for them. */
+/* Events of others in the session may precede the run's start, which has more information than a
+ * generated one. */
 static bool is_early(const struct ethos_ctx *call, const struct ethos_event_type *type)
 {
     const struct ethos *const e = call->e;
@@ -157,7 +157,7 @@ static const struct ethos_event_type *ethos_event_type_of(const struct ethos_ctx
     return NULL;
 }
 
-/* What is of no type is a JSON-RPC message beside the run. */
+/* A message without a type is a JSON-RPC message outside of the run. */
 static const char *ethos_event_name_of(const struct ethos_ctx *call)
 {
     const struct str type = call->l->type;

@@ -7,7 +7,7 @@
 #include "dialect/reader/dialect_emit.h"
 #include "dialect/reader/value.h"
 
-/* member: where a text for people may be. */
+/* member: with a text for people. */
 static const struct ethos_notice_kind {
     const char *type, *member, *text;
 } notes[] = {

@@ -13,7 +13,7 @@ static const char *text_or_empty(const struct ethos_ctx *call, struct str value)
     return text ? text : "";
 }
 
-/* Calls from inside a script are named PARENT#N. */
+/* Calls made by a script have ids PARENT#N. */
 static const char *ethos_tool_parent_of(const struct ethos_ctx *call, const char *id)
 {
     const char *const hash = strrchr(id, '#');
@@ -53,8 +53,8 @@ void ethos_tool_start(const struct ethos_ctx *call)
     dialect_emit_draft(call->out, &ev);
 }
 
-/* The wire has only the tool's name; of several calls the oldest waits longest. Internal is what
- * nobody has said otherwise, and the web bridge says "user" of everything. */
+/* The event has only the tool's name: the oldest call of that name is meant. Without an explicit
+ * audience it is internal; the web bridge marks everything as "user". */
 void ethos_tool_progress(const struct ethos_ctx *call)
 {
     static const char *const known[] = {"type", "toolName", "message", "percent", "audience", NULL};
@@ -81,7 +81,7 @@ static void ethos_tool_set_content(const struct ethos_ctx *call, struct tc_tool_
         result->content = value_text_or_json(call->out->scratch, value, &result->content_len);
 }
 
-/* A call that a hook rejected never started: the guard invents it. */
+/* A call rejected by a hook has no start: the guard creates it. */
 void ethos_tool_end(const struct ethos_ctx *call)
 {
     static const char *const known[] = {"type",     "toolCallId", "toolName",   "ok", "durationMs",
@@ -112,7 +112,7 @@ static struct tc_request *init_request(struct event *ev, const char *kind, bool 
     return &ev->u.request;
 }
 
-/* An announcement: the call runs anyway. */
+/* An announcement only: the call runs anyway. */
 void ethos_approval(const struct ethos_ctx *call)
 {
     static const char *const known[] = {"type", "toolCallId", "toolName", "args", NULL};
@@ -139,7 +139,7 @@ void ethos_approval_response(const struct ethos_ctx *call)
     dialect_emit_draft(call->out, &ev);
 }
 
-/* The real gate: the run waits. */
+/* The actual approval request: the run waits. */
 void ethos_push_approval(const struct ethos_ctx *call)
 {
     static const char *const known[] = {"approvalId", "toolCallId", "toolName",
@@ -174,7 +174,7 @@ void ethos_push_approval_resolved(const struct ethos_ctx *call)
     dialect_emit_draft(call->out, &ev);
 }
 
-/* Options are plain texts here. */
+/* Options are plain strings here. */
 static void ethos_tool_add_options(struct buf *b, const struct ethos_ctx *call, struct str options)
 {
     struct json j;
@@ -231,7 +231,7 @@ void ethos_clarify_resolved(const struct ethos_ctx *call)
     dialect_emit_draft(call->out, &ev);
 }
 
-/* The run ends behind it: nothing waits. */
+/* The run ends after it, so nothing waits. */
 void ethos_credential(const struct ethos_ctx *call)
 {
     static const char *const known[] = {"type", "label", "description", NULL};

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * Writer of Ethos' AgentEvent stream, with the bytes of JSON.stringify. What came from Ethos' web
- * API is written with the events that only the web API has; x holds members that only Ethos has.
+ * Writer of Ethos' AgentEvent stream, with the bytes of JSON.stringify. Streams from Ethos' web API
+ * are written with the events that only the web API has; x holds members that only Ethos has.
  *
  * Guarantees of the format, whatever the source was: exactly one `done` or `error`, which is the
- * last line; `done.text` is all text_delta joined; the estimatedCostUsd of all `usage` lines add
- * up to the cost of the turn. */
+ * last line; `done.text` is all text_delta joined; the estimatedCostUsd of all `usage` lines add up
+ * to the cost of the turn. */
 #include <string.h>
 
 #include "dialect/ethos/ethos.h"
@@ -16,14 +16,14 @@
 
 #define JS STYLE_JS
 
-#define COST_MIN 1e-9 /* US dollars; less is a rounding error */
+#define COST_MIN 1e-9 /* US dollars; a smaller difference is a rounding error */
 
 struct ethos_writing {
     struct open_calls calls; /* open: id, name */
     struct buf said;         /* all text_delta joined */
-    struct buf error, code;  /* written when the turn is done: usage comes after the error */
-    int64_t counted;         /* calls of the model whose usage was written */
-    double cost;             /* what the usage lines add up to */
+    struct buf error, code;  /* written when the turn is done, because usage follows the error */
+    int64_t counted;         /* model calls whose usage was written */
+    double cost;             /* sum of the usage lines */
     bool failed, halted;
 };
 
@@ -68,7 +68,7 @@ static void ethos_write_add_text(struct buf *b, const char *key, const char *s, 
     json_style_append_string(b, JS, s ? s : "", len);
 }
 
-/* The union of the format is closed; "global" is the model that no rule selected. */
+/* The format has a fixed set of values; "global" is the model used without a rule. */
 static const char *ethos_write_source_of(const char *source)
 {
     static const char *const known[] = {"team-coordinator", "team-personality", "personality"};
@@ -93,7 +93,7 @@ static void ethos_write_write_start(const struct ethos_write_ctx *wire)
     ethos_write_end(wire);
 }
 
-/* Only the tools of sub-agents are on this wire, not their text. */
+/* This stream has only the tools of sub-agents, not their text. */
 static bool ethos_write_is_child(const struct ethos_write_ctx *wire)
 {
     return wire->ev->meta.agent || wire->ev->meta.parent_id;
@@ -124,7 +124,7 @@ static void ethos_write_write_thinking(const struct ethos_write_ctx *wire)
     ethos_write_end(wire);
 }
 
-/* The answer is streamed like all text, unless the text that was streamed ends with it. */
+/* The answer is streamed like all text, unless the streamed text ends with it. */
 static void ethos_write_write_final(const struct ethos_write_ctx *wire)
 {
     const struct tc_final *const f = &wire->ev->u.final;
@@ -148,7 +148,7 @@ static void ethos_write_write_message(const struct ethos_write_ctx *wire)
     ethos_write_end(wire);
 }
 
-/* "dashboard" is one of Ethos' own; of the other canonical audiences it has two. */
+/* "dashboard" is also a value of Ethos, which has two for the other canonical audiences. */
 static const char *audience_of(const struct ethos_write_ctx *wire)
 {
     const char *const audience = wire->ev->meta.audience;
@@ -188,7 +188,7 @@ static void ethos_write_write_progress(const struct ethos_write_ctx *wire)
     if (!running || !(p->message || p->output || p->percent >= 0))
         return;
     struct buf *const b = ethos_write_begin(wire, "tool_progress");
-    add_str(b, "toolName", name ? name : "_turn"); /* names of the framework begin so */
+    add_str(b, "toolName", name ? name : "_turn"); /* prefix of names of the framework */
     if (p->message)
         add_str(b, "message", p->message);
     else
@@ -285,7 +285,7 @@ static void write_push_resolved(const struct ethos_write_ctx *wire, const struct
     ethos_write_end(wire);
 }
 
-/* The options of the first question, as plain texts; left out when there are none. */
+/* The options of the first question, as plain strings; left out if there are none. */
 static void ethos_write_add_options(struct buf *b, struct str questions)
 {
     const struct str options = json_reader_pointer(questions, "/0/options");
@@ -348,13 +348,14 @@ static void write_credential(const struct ethos_write_ctx *wire, const struct tc
     ethos_write_end(wire);
 }
 
-/* Who may write which request: only Ethos knows how credentials and questions are meant. */
+/* Requests that only Ethos can write, because the meaning of credentials and questions is specific
+ * to it. */
 static void ethos_write_write_request(const struct ethos_write_ctx *wire)
 {
     const struct tc_request *const r = &wire->ev->u.request;
     const bool open = strcmp(r->state, "open") == 0;
     const bool by_us = !open && r->decision && strcmp(r->decision, "cancelled") == 0 && r->by;
-    if (by_us) /* the guard's tidying */
+    if (by_us) /* closed by the guard */
         return;
     if (strcmp(r->kind, "approval") == 0 && wire->web)
         (open ? write_push_approval : write_push_resolved)(wire, r);
@@ -366,8 +367,8 @@ static void ethos_write_write_request(const struct ethos_write_ctx *wire)
         write_credential(wire, r);
 }
 
-/* What the turn cost beyond its calls, of which many sources give tokens only. Ethos itself says
- * what tools cost in the same way. */
+/* The cost of the turn beyond its calls, for which many sources report tokens only. Ethos reports
+ * costs of tools in the same way. */
 static void ethos_write_write_rest_of_cost(const struct ethos_write_ctx *wire)
 {
     const double rest = wire->ev->u.usage.cost_usd - wire->w->cost;
@@ -393,7 +394,7 @@ static void ethos_write_write_usage(const struct ethos_write_ctx *wire)
     const int64_t input = u->input_tokens < 0 ? 0 : u->input_tokens;
     const int64_t inside = u->cache_counted == 1 && u->cache_read_tokens > 0
                                ? u->cache_read_tokens
-                               : 0; /* here cached tokens stand beside the input */
+                               : 0; /* here cached tokens are not part of the input */
     struct buf *const b = ethos_write_begin(wire, "usage");
     json_style_member_int(b, JS, "inputTokens", input > inside ? input - inside : 0);
     json_style_member_int(b, JS, "outputTokens", u->output_tokens < 0 ? 0 : u->output_tokens);
@@ -431,7 +432,7 @@ static void write_error_line(const struct ethos_write_ctx *wire, const char *mes
     ethos_write_end(wire);
 }
 
-/* The code as the source spelled it, when that is another spelling of the canonical one. */
+/* The spelling of the code in the source, if it differs from the canonical one. */
 static const char *code_of(const struct ethos_write_ctx *wire, struct arena *a, const char *code)
 {
     const char *const spelled = value_text(a, x_member(wire, "code"), NULL);
@@ -444,7 +445,7 @@ static bool is_halt(const struct ethos_write_ctx *wire)
     return value_equals(kind, "budget") || value_equals(kind, "watcher");
 }
 
-/* Only notices that came from Ethos have a form here. */
+/* Only notices that came from Ethos have a representation here. */
 static void ethos_write_write_notice(const struct ethos_write_ctx *wire)
 {
     const struct tc_notice *const n = &wire->ev->u.notice;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Reads `gemini -o stream-json`: text in pieces without ids, tools, and a result without text.
- * What was said behind the last tool is the answer. The results of tools go to the model: what it
- * says or calls next is another step. */
+ * Reads `gemini -o stream-json`: text in pieces without ids, tools, and a result without text. Text
+ * after the last tool call is the answer. Results of tools go to the model, so its next output is
+ * another step. */
 #include "base/bytes/buf.h"
 #include "dialect/reader/dialect_emit.h"
 #include "dialect/reader/step_counter.h"
@@ -9,9 +9,9 @@
 #include "dialect/reader/value.h"
 
 struct gemini {
-    struct buf text;    /* of the message being told */
-    struct buf trouble; /* the last error message: the result may say none */
-    bool looped;        /* it stopped because it went round in circles */
+    struct buf text;    /* text of the current message */
+    struct buf trouble; /* the last error message, because the result may lack one */
+    bool looped;        /* stopped because of a detected loop */
     struct steps steps;
 };
 
@@ -41,7 +41,7 @@ static void take_init(const struct gemini_call *call)
     dialect_emit_draft(call->out, &ev);
 }
 
-/* The assistant's text so far is a complete message; what follows is another one. */
+/* The assistant's text so far is a complete message; later text is another one. */
 static void seal_message(struct gemini *g, const struct dialect_sink *out)
 {
     if (g->text.len)
@@ -49,7 +49,7 @@ static void seal_message(struct gemini *g, const struct dialect_sink *out)
     buf_reset(&g->text);
 }
 
-/* The message being told is complete, and the step that it is of. */
+/* Ends the current message and its step. */
 static void gemini_end_step(struct gemini *g, const struct dialect_sink *out)
 {
     struct event ev;
@@ -58,7 +58,7 @@ static void gemini_end_step(struct gemini *g, const struct dialect_sink *out)
         dialect_emit_draft(out, &ev);
 }
 
-/* The model says or calls something. */
+/* Output of the model: text or a call. */
 static void enter_step(const struct gemini_call *call)
 {
     struct gemini *const g = call->g;
@@ -166,7 +166,7 @@ static void gemini_tell_usage(const struct gemini_call *call, bool failed)
     dialect_emit_draft(call->out, &ev);
 }
 
-/* A limit that somebody set is no failure: the run stops there. */
+/* A configured limit is not a failure: the run stops. */
 static bool hit_limit(const struct gemini_call *call)
 {
     return value_equals(value_get_last(call->line->error, "type"), "FatalTurnLimitedError");
@@ -253,7 +253,7 @@ static int gemini_read_line(void *state, const struct dialect_sink *out, const c
     return 0;
 }
 
-/* A run that was interrupted has no result: its last words have no mark behind them. */
+/* An interrupted run has no result, and its last text has no end mark. */
 static void gemini_end_stream(void *state, const struct dialect_sink *out,
                               const struct stream_end_info *end)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the lines of missy's three dialects and the life of a stream. */
+ * Reads the lines of missy's three dialects. */
 #include "dialect/missy/missy.h"
 
 #include <stdlib.h>
@@ -16,7 +16,7 @@ void missy_emit_duplicate(const struct missy_event *e)
     dialect_emit_raw(&plain, e->dialect, e->self, e->name);
 }
 
-/* What every event gets from its record. */
+/* Fields common to all events of a record. */
 struct missy_sink {
     const struct dialect_sink *to;
     const char *session_id, *agent, *x;
@@ -35,7 +35,7 @@ static void missy_emit_marked(void *ctx, struct event *ev)
     mark->to->emit(mark->to->ctx, ev);
 }
 
-/* One object of two; either may be NULL. */
+/* Merges two objects; either may be NULL. */
 static const char *missy_join(struct arena *a, const char *x, const char *more)
 {
     if (!x || !more)
@@ -58,7 +58,7 @@ static const struct missy_row *missy_find_row(const struct missy_row *rows, cons
     return NULL;
 }
 
-/* An agent that another one called says so. */
+/* The name of an agent that another agent called. */
 static const char *missy_child_of(const struct missy_event *e, struct arena *a)
 {
     const bool child = value_get_last(e->detail, "parent_agent_id").p ||
@@ -146,7 +146,7 @@ static int read_run(void *state, const struct dialect_sink *out, const char *lin
     return 0;
 }
 
-/* The limit of iterations ends a run without a word: that is the guard's. */
+/* A run that reaches the iteration limit has no end event: the guard supplies it. */
 static void missy_end_stream(void *state, const struct dialect_sink *out,
                              const struct stream_end_info *end)
 {
@@ -158,8 +158,8 @@ static void missy_end_stream(void *state, const struct dialect_sink *out,
     dialect_emit_done(out, "error", NULL);
 }
 
-/* Both families may tell the start of one run. A family that tells it again speaks of another: the
- * limit of iterations ends a run without a word. */
+/* Both families may report the start of a run. A second start of the same family begins another
+ * run, because a run that reaches the iteration limit has no end event. */
 static enum dialect_begin begins(const struct missy *m, const struct missy_row *rows,
                                  const char *key, struct str line)
 {

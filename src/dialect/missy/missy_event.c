@@ -20,7 +20,7 @@ static void missy_event_take_start(const struct missy_event *e)
     dialect_emit_draft(e->out, &ev);
 }
 
-/* An agent that another one called begins, goes on or ends. */
+/* A called agent starts, progresses or ends. */
 static void tell_agent_step(const struct missy_event *e, const char *state, const char *outcome)
 {
     struct event ev;
@@ -65,7 +65,7 @@ static void missy_event_tell_step(const struct missy_event *e, const char *state
     dialect_emit_draft(e->out, &ev);
 }
 
-/* Ends are not told: an iteration is over when the next one begins. */
+/* Ends are not reported: the next iteration ends the previous one. */
 static void take_iteration(const struct missy_event *e)
 {
     struct missy *const m = e->m;
@@ -93,7 +93,7 @@ static void end_run(const struct missy_event *e, const char *reason, const char 
     dialect_emit_draft(e->out, &ev);
 }
 
-/* Which of the two records comes first decides; the other one says nothing new. */
+/* The first of the two records is emitted; the second one has no new data. */
 static bool missy_event_is_over(const struct missy_event *e)
 {
     if (e->m->ended && !e->agent)
@@ -143,7 +143,7 @@ static void missy_event_tell_usage(const struct missy_event *e)
     dialect_emit_draft(e->out, &ev);
 }
 
-/* The runtime's own record of the end: with what it cost, and in a run's stream the answer. */
+/* The runtime's record of the end: with its cost and, in the stream of a run, the answer. */
 static void take_run_complete(const struct missy_event *e)
 {
     size_t len = 0;
@@ -160,7 +160,7 @@ static void take_run_complete(const struct missy_event *e)
     }
 }
 
-/* The run says behind it how it ends; if it does not, this is how. */
+/* The run reports its end after this; if it does not, this is the end. */
 static void take_agent_error(const struct missy_event *e)
 {
     const char *const said = missy_text(e, "error");
@@ -180,7 +180,7 @@ static const char *missy_event_level_of(struct str result)
     return "info";
 }
 
-/* What a person may read for an event that has no text. */
+/* Text for people for an event without one. */
 static const char *missy_event_text_of(const char *name)
 {
     static const char *const texts[][2] = {
@@ -236,8 +236,8 @@ const struct missy_row missy_json_rows[] = {
     {NULL, NULL, 0, NULL},
 };
 
-/* The producer once called its events one thing and its consumer waited for another: both are
- * read. A ping says nothing. */
+/* Producer and consumer once used different names for these events: both are read. A ping has no
+ * data. */
 const struct missy_row missy_run_rows[] = {
     {"run.start", missy_event_take_start, MISSY_TOOL, KNOWN("run_id")},
     {"run.started", missy_event_take_start, MISSY_TOOL, KNOWN("run_id")},

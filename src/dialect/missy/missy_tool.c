@@ -26,7 +26,7 @@ static struct missy_call *missy_tool_add_call(struct missy *m, const char *name)
     return call;
 }
 
-/* The oldest call of that name that these families told (or did not tell) of. */
+/* The oldest call of that name that these families reported (or did not report). */
 static struct missy_call *missy_tool_find_call(struct missy *m, const char *name, unsigned started,
                                                unsigned not_started, unsigned not_ended)
 {
@@ -57,7 +57,7 @@ static struct missy_call *missy_tool_tell_call(const struct missy_event *e, cons
     return call;
 }
 
-/* What the other family adds to a call that is known already. */
+/* Adds data of the other family to a known call. */
 static void tell_addition(const struct missy_event *e, const struct missy_call *call)
 {
     static const char *const known[] = {"event", "tool", "session_id", "task_id", NULL};
@@ -103,7 +103,7 @@ static void init_result(struct event *ev, const struct missy_event *e,
     result->duration_ms = value_real(value_get_last(e->detail, "duration_ms"), -1);
 }
 
-/* The record that follows has the duration; the result waits for it, one event long. */
+/* The next record has the duration, so the result is held for one event. */
 static void missy_tool_tell_result(const struct missy_event *e, const struct missy_call *call)
 {
     struct event ev;

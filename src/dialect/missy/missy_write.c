@@ -18,10 +18,11 @@ struct missy_writer {
     bool chained;                          /* a record was written */
     char hash[2 * SHA256_DIGEST_SIZE + 1]; /* of the last one */
     bool failed;                           /* the error was written: no end follows */
-    int64_t steps;                         /* iterations that were reported */
-    bool has_steps;                        /* the source tells them itself */
+    int64_t steps;                         /* number of reported iterations */
+    bool has_steps;                        /* the source reports iterations itself */
     size_t open_calls;                     /* of the agent's own tools */
-    bool has_results; /* of calls of this iteration: what the agent does next is another one */
+    bool has_results; /* with results of calls of this iteration: the agent's next output belongs to
+                       * another one */
 };
 
 /* One of the seven reports: its name in both forms, and its members. */
@@ -32,7 +33,7 @@ struct missy_report_kind {
     bool is_update;
     double percent; /* of an update */
     bool is_iteration;
-    int64_t index, max; /* of an iteration; max negative: not known */
+    int64_t index, max; /* of an iteration; max negative: unknown */
 };
 
 #define REPORT(...) ((struct missy_report_kind){__VA_ARGS__})
@@ -72,7 +73,7 @@ static void missy_write_write_json(const struct missy_writing *e, const struct m
     writer_begin_end_message(e->out);
 }
 
-/* datetime.isoformat() of a time in UTC: no fraction when it is zero. */
+/* Python's datetime.isoformat() of a UTC time: no fraction if it is zero. */
 static void missy_write_add_time(struct buf *b, double ts)
 {
     const int64_t micros = (int64_t)llround(fmin(fmax(ts, 0), 9e9) * 1e6);
@@ -122,7 +123,7 @@ static void write_audit(const struct missy_writing *e, const struct missy_report
     json_style_append_key(b, PYTHON, "event_type");
     buf_printf(b, "\"agent.progress.%s\"", r->audit);
     json_style_member_str(b, PYTHON, "category", "agent");
-    json_style_member_str(b, PYTHON, "result", "allow"); /* of an error, too */
+    json_style_member_str(b, PYTHON, "result", "allow"); /* also for an error */
     add_detail(b, r);
     json_style_member_null(b, PYTHON, "policy_rule");
     if (e->w->chained)
@@ -161,14 +162,15 @@ static void report_step(const struct missy_writing *e)
     if (e->ev->meta.agent || strcmp(step->state, "start") != 0 ||
         (step->kind && strcmp(step->kind, "step") != 0))
         return;
-    const bool follows = step->index < w->steps && !w->has_steps; /* what was counted without */
+    const bool follows = step->index < w->steps && !w->has_steps; /* iterations counted without
+                                                                   * reports of the source */
     w->has_steps = true;
     write_iteration(e, step->index < 0 || follows ? w->steps : step->index, step->max);
 }
 
-/* Most agents do not say when an iteration of their loop begins. It is one call of the model and
- * the tools it asks for: so it begins with what the agent says or does first, and with what it says
- * or does first after it had the results of all its tools. */
+/* Most agents do not report iterations. An iteration is one model call and the tools that it
+ * requests: it begins with the first output of the agent, and with the first output after the
+ * results of all its tools. */
 static void count_iteration(const struct missy_writing *e)
 {
     const struct missy_writer *const w = e->w;
@@ -220,7 +222,7 @@ static void report_error(const struct missy_writing *e)
                         .text = e->ev->u.error.message));
 }
 
-/* Complete is said of success alone; every other end is an error that says which one. */
+/* "Complete" means success only; every other end is an error with its kind. */
 static void report_done(const struct missy_writing *e)
 {
     const struct tc_done *const done = &e->ev->u.done;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Reads chat-completion chunks: owns text, reasoning, how a completion ends, and what it cost. */
+ * Reads chat-completion chunks: text, reasoning, end and usage of a completion. */
 #include "dialect/openai/openai.h"
 
 #include "event/json/json_reader.h"
@@ -46,7 +46,7 @@ static void openai_take_reasoning(const struct openai_choice *c)
             value_text(c->out->scratch, value_get_last(c->delta, keys[i]), &len);
         dialect_emit_thinking(c->out, text, len, openai_message_id(c->o));
         if (len)
-            return; /* some servers say it under both names */
+            return; /* some servers use both names */
     }
 }
 
@@ -58,7 +58,7 @@ static const struct openai_finish_kind {
     {"stop", "completed", NULL},
     {"length", "stopped", "length"},
     {"content_filter", "refused", "content_filter"},
-    {"tool_calls", "stopped", "tool_calls"}, /* who asked would have to run them */
+    {"tool_calls", "stopped", "tool_calls"}, /* the client would have to execute them */
     {"function_call", "stopped", "tool_calls"},
     {"error", "error", "error"},
 };
@@ -114,7 +114,7 @@ static int64_t usage_count(struct str usage, const char *key, const char *inner)
     return value_int(inner ? value_get_last(value, inner) : value, -1);
 }
 
-/* Servers that count as they go repeat it: only the last one is the sum. */
+/* Servers with running counts repeat usage: only the last one is the sum. */
 static void openai_tell_usage(const struct openai *o, const struct dialect_sink *out)
 {
     static const char *const known[] = {"prompt_tokens", "completion_tokens", "total_tokens",
@@ -165,7 +165,7 @@ static void openai_tell_start(struct openai *o, const struct dialect_sink *out,
     dialect_emit_draft(out, &ev);
 }
 
-/* What no event has a place for. */
+/* Members without a place in an event. */
 static bool has_strangers(const struct openai_choice *c)
 {
     static const char *const known[] = {"index", "delta", "message", "finish_reason", NULL};
@@ -191,7 +191,7 @@ static void take_choice(const struct openai_choice *c)
     take_finish(c);
 }
 
-/* Of several answers the first is the turn's. */
+/* Of several choices, the first is the turn's answer. */
 static void take_choices(struct openai *o, const struct dialect_sink *out, struct str choices)
 {
     struct json j;
@@ -232,7 +232,7 @@ static int read_chunk(void *state, const struct dialect_sink *out, const char *l
     return 0;
 }
 
-/* A stream that breaks off before its finish_reason has no outcome: the guard says so. */
+/* A stream without a finish_reason has no outcome: the guard supplies it. */
 static void openai_end_stream(void *state, const struct dialect_sink *out,
                               const struct stream_end_info *end)
 {

@@ -19,7 +19,7 @@ struct openai_call {
 
 struct openai {
     bool started, finished, failed, answered, refused;
-    struct buf text; /* behind the last tool */
+    struct buf text; /* text after the last tool call */
     struct buf id;   /* of the completion */
     struct buf model;
     struct buf usage; /* the newest one, JSON */
@@ -30,22 +30,22 @@ struct openai {
 struct openai_choice {
     struct openai *o;
     const struct dialect_sink *out;
-    struct str self, delta; /* the choice; what it adds, or the whole message */
+    struct str self, delta; /* the choice, and its delta or complete message */
 };
 
 /* Text of the assistant. */
 void openai_tell_text(const struct openai_choice *c, const char *text, size_t len);
-/* The text so far is a complete message. */
+/* Completes the current message. */
 void openai_complete_text(const struct openai_choice *c);
 const char *openai_message_id(const struct openai *o);
 
 /* openai_tool.c */
 void openai_take_calls(const struct openai_choice *c);
-/* Tells the calls, now complete; false: there was none. */
+/* Emits the complete calls; false: there was none. */
 bool openai_settle_calls(const struct openai_choice *c);
 void openai_calls_fini(struct openai *o);
 
-/* openai_agenticore.c: whether the choice is tagged, and was told. */
+/* openai_agenticore.c: whether the choice has a tag and was emitted. */
 bool openai_agenticore_handle(const struct openai_choice *c);
 
 #endif

@@ -8,7 +8,7 @@ static char *tag_text(const struct openai_choice *c, const char *key)
     return value_text(c->out->scratch, value_get_last(c->self, key), NULL);
 }
 
-/* What stands between the first line that opens a fence and the last one that closes it. */
+/* The text between the first line that opens a fence and the last one that closes it. */
 static struct str inside_fence(const char *text)
 {
     const char *const open = text ? strstr(text, "\n```") : NULL;
@@ -62,7 +62,7 @@ static void openai_agenticore_take_tool_use(const struct openai_choice *c)
     ev.u.tool_call.tool_use_id = id ? id : "";
     ev.u.tool_call.name = name ? name : "tool";
     tool_args_parse_text(c->out->scratch, &ev.u.tool_call, args.p, args.len);
-    ev.u.tool_call.args_raw = NULL; /* laid out for people, not as the agent wrote it */
+    ev.u.tool_call.args_raw = NULL; /* formatted for people, not the agent's original JSON */
     ev.u.tool_call.args_raw_len = 0;
     buf_reset(&c->o->text);
     dialect_emit_draft(c->out, &ev);

@@ -15,7 +15,7 @@ static bool says(struct str value)
     return value_string(value).len > 0;
 }
 
-/* Servers leave out the index, or the id, or repeat both. */
+/* Servers leave out the index or the id, or repeat both. */
 static struct openai_call *openai_tool_find_call(struct openai *o,
                                                  const struct openai_call_piece *p, const char *id)
 {

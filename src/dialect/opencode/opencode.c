@@ -14,7 +14,7 @@
 struct opencode {
     struct buf text;       /* of the step being told */
     struct buf message_id; /* and its message */
-    struct buf answer;     /* text of a step that ended the turn */
+    struct buf answer;     /* text of the step that ended the turn */
     struct buf answer_id;
     struct buf error, error_code;
     struct usage_totals tally; /* of the steps */
@@ -51,7 +51,7 @@ static void opencode_tell_start(const struct opencode_call *call, const char *se
     dialect_emit_draft(call->out, &ev);
 }
 
-/* outcome: as its finish says; NULL: it has none. */
+/* outcome: of its finish; NULL: none. */
 static void opencode_end_step(const struct opencode_call *call, const char *outcome)
 {
     struct event ev;
@@ -69,7 +69,7 @@ static void opencode_take_step_start(const struct opencode_call *call)
     struct event ev;
     buf_reset(&o->text);
     o->ended = false;
-    opencode_end_step(call, NULL); /* of one without a finish */
+    opencode_end_step(call, NULL); /* outcome of a step without a finish */
     step_counter_start(&o->steps, &ev,
                        opencode_text_of(call, value_get_last(call->part, "messageID")));
     dialect_emit_draft(call->out, &ev);
@@ -81,7 +81,7 @@ static void opencode_take_text(const struct opencode_call *call)
     const char *const text =
         value_text(call->out->scratch, value_get_last(call->part, "text"), &len);
     const char *const id = opencode_text_of(call, value_get_last(call->part, "id"));
-    /* What the host of the model wrote after a compaction is not the model's. */
+    /* Text inserted by OpenCode after a compaction is not the model's. */
     if (!len || value_is_true(value_get_last(call->part, "synthetic")))
         return;
     dialect_emit_narration(call->out, text, len, id);
@@ -181,18 +181,17 @@ static void take_step_finish(const struct opencode_call *call)
     if (strcmp(o->reason, "unknown") == 0)
         dialect_emit_notice(call->out, "warn", "retry",
                             "The model's response was interrupted; retrying.", NULL);
-    /* A step that called tools is followed by another; any other one may be the last. */
+    /* Another step follows a step with tool calls; any other step may be the last. */
     o->ended = strcmp(o->reason, "tool-calls") != 0 && strcmp(o->reason, "unknown") != 0;
     if (o->ended) {
-        o->failed = false; /* what went wrong before has been overcome */
+        o->failed = false; /* earlier errors were overcome */
         opencode_replace(&o->answer, o->text.p);
         opencode_replace(&o->answer_id, o->message_id.p);
     }
     buf_reset(&o->text);
 }
 
-/* The message is that of the model's API: the HTTP status, which says whether another attempt may
- * help, stands beside it. */
+/* The message is from the model's API; the HTTP status beside it shows whether a retry may help. */
 static void opencode_take_error(const struct opencode_call *call)
 {
     static const char *const told[] = {"message", NULL};
@@ -260,8 +259,8 @@ static void opencode_tell_outcome(struct opencode *o, const struct dialect_sink 
         dialect_emit_done(out, "stopped", "tool_calls");
 }
 
-/* The agent has exited: its last step decides. It is told now, before the host decides on another
- * attempt. */
+/* The agent has exited: its last step decides the outcome, which is emitted now, before the host
+ * decides about a retry. */
 static void opencode_settle(void *state, const struct dialect_sink *out)
 {
     struct opencode *const o = state;
@@ -275,8 +274,8 @@ static enum dialect_work opencode_work(void *state)
     return DIALECT_NO_WORK;
 }
 
-/* A permission that nobody could give ends the turn behind the tool, with exit status 0. In any
- * other case without an outcome the guard says how it was lost. */
+/* A denied permission ends the turn after the tool, with exit status 0. In other cases without an
+ * outcome, the guard supplies it. */
 static void opencode_end_stream(void *state, const struct dialect_sink *out,
                                 const struct stream_end_info *end)
 {

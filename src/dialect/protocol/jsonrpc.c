@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the shape of JSON-RPC lines and the requests of an agent that are open. */
+ * Parses and writes JSON-RPC messages, and owns the agent's open requests. */
 #include "dialect/protocol/jsonrpc.h"
 
 #include <stdlib.h>
@@ -30,7 +30,7 @@ void jsonrpc_fini(struct jsonrpc *rpc)
         jsonrpc_pending_fini(&rpc->asked[i]);
 }
 
-/* ---- what the agent writes ---- */
+/* ---- messages of the agent ---- */
 
 static int jsonrpc_read_values(struct jsonrpc_message *l, const char *line, size_t len)
 {
@@ -76,7 +76,7 @@ bool jsonrpc_is_response_to(const struct jsonrpc_message *l, const char *name)
     return !l->method.p && jsonrpc_is_own_id(l->id, name);
 }
 
-/* ---- what we write ---- */
+/* ---- our messages ---- */
 
 void jsonrpc_begin_request(const struct jsonrpc *rpc, struct buf *out, const char *name,
                            const char *method)
@@ -128,7 +128,7 @@ void jsonrpc_reject(const struct jsonrpc *rpc, struct buf *out, const struct jso
     jsonrpc_write_error(rpc, out, l->id, UNKNOWN_METHOD, "Method not found");
 }
 
-/* ---- what is open ---- */
+/* ---- open requests ---- */
 
 struct jsonrpc_pending *jsonrpc_find_pending(struct jsonrpc *rpc, const char *name)
 {
@@ -151,7 +151,7 @@ static struct jsonrpc_pending *jsonrpc_find_room(struct jsonrpc *rpc)
     return NULL;
 }
 
-/* Of two with one name the first counts: it is the one that people see. */
+/* Of two requests with the same name, the first counts, because people see it. */
 struct jsonrpc_pending *jsonrpc_add_pending(struct jsonrpc *rpc, struct buf *out,
                                             const struct jsonrpc_message *l)
 {

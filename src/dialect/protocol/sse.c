@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the framing of server-sent events. */
+ * Parses the framing of server-sent events. */
 #include "dialect/protocol/sse.h"
 
 #include "base/bytes/utf8.h"
@@ -51,7 +51,7 @@ static void sse_replace(struct buf *b, struct str value)
     buf_add(b, value.p, value.len);
 }
 
-/* Dialects tell the name on: unlike the data, nobody else checks it. */
+/* Repairs the name, because dialects pass it on and nothing else checks it. */
 static void name_take(struct sse_parser *s, struct str value)
 {
     buf_reset(&s->event);
@@ -76,7 +76,7 @@ static void line_take(struct sse_parser *s, struct str line)
     }
     const char *const colon = memchr(line.p, ':', line.len);
     if (colon == line.p)
-        return; /* a comment keeps the connection alive */
+        return; /* a comment only keeps the connection alive */
     const size_t name_len = colon ? (size_t)(colon - line.p) : line.len;
     struct str value = {line.p + line.len, 0};
     if (colon)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the order of these ids. */
+ * Ordered list of message ids. */
 #include "dialect/protocol/steered_messages.h"
 
 #include <string.h>

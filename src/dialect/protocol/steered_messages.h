@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * Messages that were written to an agent at work, and whether it has taken them: a few ids, the
- * oldest first. */
+ * Messages written to a working agent, and their fate: a few ids, the oldest first. */
 #ifndef DIALECT_PROTOCOL_STEERED_MESSAGES_H
 #define DIALECT_PROTOCOL_STEERED_MESSAGES_H
 
 #include "dialect/dialect.h"
 
-/* All zero is empty. */
+/* A struct of zeros is empty. */
 struct steered {
     struct {
         char id[DIALECT_STEER_ID];
@@ -15,13 +14,13 @@ struct steered {
     size_t n;
 };
 
-/* False: there are too many. */
+/* False: too many. */
 bool steered_messages_add(struct steered *s, const char *id);
-/* Whether that message is there and not settled. */
+/* Whether that message is known and its fate is not. */
 bool steered_messages_waits(const struct steered *s, const char *id);
-/* The message is settled. `id` empty: the oldest one that is not. */
+/* Sets the fate of a message. `id` empty: the oldest pending one. */
 void steered_messages_settle(struct steered *s, struct str id, enum dialect_settled how);
-/* Removes the next one that is settled, and returns how; DIALECT_UNSETTLED: there is none. */
+/* Removes the next message with a known fate, and returns that; DIALECT_UNSETTLED: none. */
 enum dialect_settled steered_messages_next(struct steered *s, char id[DIALECT_STEER_ID]);
 
 #endif

@@ -5,11 +5,11 @@
 
 struct qwen {
     struct claude claude;
-    char last_text[CLAUDE_UUID]; /* line whose text a retry takes back */
-    int64_t index, shown;        /* of the block that streams: as the line says, as it is told */
+    char last_text[CLAUDE_UUID]; /* line whose text a retry retracts */
+    int64_t index, shown;        /* id of the streaming block: in the line, and as emitted */
 };
 
-/* Where the words of the CLI begin in a text that ends with them; its length: nowhere. */
+/* Start of an error text of the CLI at the end of a text; its length: none. */
 static size_t find_failure(struct str text)
 {
     static const char mark[] = "[API Error: ";
@@ -28,7 +28,7 @@ static bool qwen_is_failure(struct str text)
     return find_failure(text) < text.len;
 }
 
-/* Cuts them off; they are told as what they are when no result repeats them. */
+/* Cuts the error text off; it is emitted as an error if no result repeats it. */
 static void cut_failure(struct claude *c, struct str *text)
 {
     const size_t at = find_failure(*text);
@@ -38,7 +38,7 @@ static void cut_failure(struct claude *c, struct str *text)
     text->len = at;
 }
 
-/* The words of the API go, and what an interrupt says is made known. */
+/* Removes the API's error text, and converts the mark of an interrupt. */
 static void adjust(struct claude *c, struct claude_line *l)
 {
     if (l->parent.len)
@@ -53,8 +53,8 @@ static void adjust(struct claude *c, struct claude_line *l)
         c->interrupted = true;
 }
 
-/* Text begins anew at the index of the thinking before it, and the lines that repeat the blocks of
- * one message have ids of their own: neither may look like another message. */
+/* A text restarts at the index of the preceding thinking, and the lines that repeat blocks of one
+ * message have separate ids: neither must look like another message. */
 static void join_message(struct qwen *q, struct claude_line *l)
 {
     struct claude_message *const m = &q->claude.main.message;
@@ -85,7 +85,7 @@ static void qwen_take_retry(struct qwen *q, const struct claude_line *l)
     claude_notice(c, "warn", "retry", "The model's response was interrupted; retrying.", l->self);
 }
 
-/* A text is of the attempt at hand until a tool is called. */
+/* Text belongs to the current attempt until a tool is called. */
 static void note_text(struct qwen *q, const struct claude_line *l)
 {
     if (str_is(l->type, "assistant") && str_is(l->body.block.type, "text"))
@@ -114,14 +114,15 @@ static int qwen_read_line(void *state, const struct dialect_sink *out, const cha
         return 0;
     }
     claude_handle_line(c, out, &l);
-    /* Its messages say no reason to stop where Claude's do; the last line of one has its usage. */
+    /* Messages have no stop reason, unlike Claude's; the last line of a message has its usage. */
     if (str_is(l.type, "assistant") && !l.parent.len && l.body.usage.output > 0)
         claude_message_count(c, &c->main, &l.body.usage);
     note_text(q, &l);
     return 0;
 }
 
-/* It may leave before its output is drained: then its last line, the result, is cut off. */
+/* The process may exit before its output is drained: the last line, the result, is truncated
+ * then. */
 static void qwen_end_stream(void *state, const struct dialect_sink *out,
                             const struct stream_end_info *end)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the plain forms of the common events. */
+ * Emits common events with default values. */
 #include "dialect/reader/dialect_emit.h"
 
 #include "event/json/json_reader.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the lines that are kept until the start. */
+ * Stores lines until the start. */
 #include "dialect/reader/prestart.h"
 
 #include "event/json/json_reader.h"

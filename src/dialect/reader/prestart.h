@@ -8,13 +8,13 @@
 #include "base/bytes/buf.h"
 #include "base/str.h"
 
-/* All zero is empty; bounded: what does not fit is left out. */
+/* A struct of zeros is empty; excess lines are dropped. */
 struct prestart {
     struct buf lines; /* compact JSON, newline after each */
 };
 
 void prestart_append(struct prestart *e, struct arena *scratch, struct str line);
-/* Gives every line in order and empties it. */
+/* Passes on every line in order, and empties the buffer. */
 void prestart_replay(struct prestart *e, void (*take)(void *ctx, struct str line), void *ctx);
 void prestart_fini(struct prestart *e);
 

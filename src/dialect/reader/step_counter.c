@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the number of the step that is open. */
+ * Tracks the number of the open step. */
 #include "dialect/reader/step_counter.h"
 
 bool step_counter_is_due(const struct steps *s)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns how arguments are told and which calls a dialect holds open. */
+ * Normalises arguments, and tracks a dialect's open calls. */
 #include "dialect/reader/tool_args.h"
 
 #include <stdlib.h>
@@ -32,7 +32,7 @@ void tool_args_parse_text(struct arena *a, struct tc_tool_call *call, const char
 {
     const struct str value = {text, len};
     if (len == 0)
-        return; /* as event_init left it: {} */
+        return; /* as set by event_init: {} */
     call->args_raw = text;
     call->args_raw_len = len;
     if (tool_args_is_object(value))

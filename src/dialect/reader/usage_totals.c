@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the sums. */
+ * Adds usage of calls. */
 #include "dialect/reader/usage_totals.h"
 
 #include <string.h>

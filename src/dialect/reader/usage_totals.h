@@ -5,17 +5,17 @@
 
 #include "dialect/dialect.h"
 
-/* All zero is empty. */
+/* A struct of zeros is empty. */
 struct usage_totals {
     bool counted;
-    bool mixed; /* calls in different currencies: their costs are not added */
+    bool mixed; /* calls in different currencies: costs are not added */
     struct tc_usage sum;
     char currency[16];
 };
 
-/* What a call did not say adds nothing; what none said stays unsaid. */
+/* A missing value of a call adds nothing; values missing in all calls stay unset. */
 void usage_totals_add(struct usage_totals *t, const struct tc_usage *call);
-/* Tells usage{turn} and empties the tally; nothing when no call was counted. */
+/* Emits usage{turn} and resets the totals; nothing if no call was counted. */
 void usage_totals_emit(struct usage_totals *t, const struct dialect_sink *out, bool is_error);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns how members are picked and what their values mean. */
+ * Extracts and converts members. */
 #include "dialect/reader/value.h"
 
 #include <math.h>
@@ -110,7 +110,7 @@ char *value_text_or_json(struct arena *a, struct str value, size_t *len)
     return value_string(value).p ? value_text(a, value, len) : value_json(a, value, len);
 }
 
-/* Days are counted by timegm, the fraction by hand. */
+/* timegm converts the date; the fraction is added. */
 static double read_rfc3339(const char *text)
 {
     struct tm tm = {0};
@@ -159,7 +159,7 @@ static bool value_is_listed(struct str key, const char *const *list)
     return false;
 }
 
-/* Members of `object` that are (or are not) listed, at most so large, as an object. */
+/* Members of `object` that are (or are not) listed, up to a size limit, as an object. */
 static void value_add_members(struct buf *out, struct str object, const char *const *list,
                               bool listed, size_t value_max, size_t max)
 {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Picking members out of a line's objects: the reading every dialect shares but for its hot
- * lines. A value is a slice of the line (quotes included); p NULL says absent, which null is
- * too. Pure. */
+ * Extracts members of JSON objects in a line: shared by all dialects, except for their hot paths. A
+ * value is a slice of the line (quotes included); p NULL means absent or null. Pure. */
 #ifndef DIALECT_READER_VALUE_H
 #define DIALECT_READER_VALUE_H
 
@@ -12,21 +11,21 @@
 #include "base/attr.h"
 #include "base/str.h"
 
-/* A member that is wanted, and where its value goes. */
+/* A member to extract, and its target. */
 struct value_row {
     const char *key;
-    struct str *value; /* untouched when absent or null; of several the last */
+    struct str *value; /* unchanged if absent or null; the last of several counts */
 };
 
-/* Reads a whole line, validating every byte: 0, or -1: not one JSON object, and what was picked
- * must not be used. */
+/* Reads and validates a whole line: 0, or -1: not one JSON object, and the extracted values must
+ * not be used. */
 int value_parse_line(const char *line, size_t len, const struct value_row *rows,
                      size_t n) MUST_CHECK;
-/* The same for an object that has been validated; nothing when it is none. */
+/* The same for a validated object; no effect on other values. */
 void value_get_members(struct str object, const struct value_row *rows, size_t n);
 #define VALUE_ROWS(rows) (rows), sizeof(rows) / sizeof((rows)[0])
 
-/* One member; absent or null: p NULL. Of several with that key the last, or the first. */
+/* One member; absent or null: p NULL. Of several with that key, the last, or the first. */
 struct str value_get_last(struct str object, const char *key);
 struct str value_get_first(struct str object, const char *key);
 
@@ -41,21 +40,21 @@ double value_real(struct str value, double dflt);
 bool value_is_true(struct str value);
 /* Compact JSON text in the arena; NULL: absent. */
 char *value_json(struct arena *a, struct str value, size_t *len);
-/* Text of a string, compact JSON of anything else: what a person can read; NULL: absent. */
+/* Text of a string, compact JSON of other values, for people; NULL: absent. */
 char *value_text_or_json(struct arena *a, struct str value, size_t *len);
-/* The texts of a list in the arena, joined: its strings, the "text" of its objects, compact JSON of
- * what else there is. No list: "". */
+/* Joins the texts of a list in the arena: its strings, the "text" of its objects, compact JSON of
+ * other elements. Not a list: "". */
 char *value_join_texts(struct arena *a, struct str list, const char *between, size_t *len);
 /* Unix seconds of an RFC 3339 string or of a number of milliseconds; negative: neither. */
 double value_time(struct str value);
 
-/* The members of an object that are in `keys` (ends with NULL) and not null, as a JSON object;
- * "{}" when there is none. */
+/* The members of an object that are in `keys` (ends with NULL) and not null, as a JSON object; "{}"
+ * if there are none. */
 char *value_copy_members(struct arena *a, struct str object, const char *const *keys, size_t *len);
-/* The members of an object that are not in `known` (ends with NULL) and not null, as a JSON
- * object: what goes to meta.x. Bounded: large values are left out. NULL when nothing is left. */
+/* The members of an object that are not in `known` (ends with NULL) and not null, as a JSON object
+ * for meta.x. Bounded: large values are left out. NULL if nothing is left. */
 char *value_extra_except(struct arena *a, struct str object, const char *const *known);
-/* The same of the members that are in `kept`. */
+/* The same for the members that are in `kept`. */
 char *value_extra_only(struct arena *a, struct str object, const char *const *kept);
 
 #endif

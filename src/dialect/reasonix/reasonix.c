@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Reads the wire of Reasonix and of its fork ok: one object with a kind per line or frame. The
- * kinds of newer servers are read, too; unknown ones are raw. */
+ * Reads the event stream of Reasonix and of its fork ok: one object with a kind per line or frame.
+ * Supports the kinds of newer servers; unknown ones become raw. */
 #include "dialect/reader/dialect_emit.h"
 #include "dialect/reader/value.h"
 #include "dialect/reasonix/reasonix.h"
@@ -74,7 +74,7 @@ static void reasonix_take_message(const struct reasonix_ctx *call, const struct 
         reasonix_take_usage(call, l);
 }
 
-/* Only what belongs to the attempt that is open counts. */
+/* Only output of the current attempt counts. */
 static bool is_stray(const struct reasonix_ctx *call, struct str tool)
 {
     const char *const attempt = reasonix_copy(call, value_get_last(tool, "attemptId"));
@@ -180,7 +180,7 @@ static void reasonix_take_aborted(const struct reasonix_ctx *call, const struct 
                     reasonix_rest(call, l->self, known));
 }
 
-/* ok writes a refusal as a turn_done in the middle of the turn: the second one ends it. */
+/* ok writes a refusal as a turn_done within the turn: the second one ends it. */
 static void reasonix_take_done(const struct reasonix_ctx *call, const struct line *l)
 {
     static const char *const known[] = {"kind", "err", "outcome", NULL};
@@ -199,7 +199,7 @@ static void reasonix_take_error(const struct reasonix_ctx *call, const struct li
     reasonix_fail(call, reasonix_copy(call, text), reasonix_copy(call, l->code));
 }
 
-/* Beginning and end of an attempt that counts tell nothing new, but who relays them needs them. */
+/* Start and end of a successful attempt have no new data, but relays need them. */
 static void take_attempt(const struct reasonix_ctx *call, const struct line *l)
 {
     struct reasonix *const r = call->r;
@@ -221,7 +221,7 @@ static void take_attempt(const struct reasonix_ctx *call, const struct line *l)
         reasonix_discard(call);
 }
 
-/* Which lines begin a turn: all but the start itself, which may say more. */
+/* Lines that begin a turn: all except the start itself, which may have more data. */
 static const struct kind {
     const char *kind;
     void (*take)(const struct reasonix_ctx *call, const struct line *l);
@@ -285,7 +285,7 @@ static int reasonix_read_line(void *state, const struct dialect_sink *out, const
     return 0;
 }
 
-/* A turn that was refused may end without a word of its own. */
+/* A refused turn may end without an event of its own. */
 static enum dialect_begin reasonix_begins_turn(const void *state, struct str line)
 {
     const struct reasonix *const r = state;
@@ -294,7 +294,8 @@ static enum dialect_begin reasonix_begins_turn(const void *state, struct str lin
     return begins ? DIALECT_USERS_TURN : DIALECT_GOES_ON;
 }
 
-/* Every event has a kind and nothing that others have; an id makes a notice of another system. */
+/* Every event has a kind and no members of other formats; an object with an id is a notice of
+ * another system. */
 static int reasonix_sniff_line(struct str line, const char *event)
 {
     (void)event;

@@ -53,7 +53,7 @@ void reasonix_stop(const struct reasonix_ctx *call, const char *code, const char
     reasonix_end_keep(call->r, REASONIX_STOPPED, code, text);
 }
 
-/* An error that was not the end was a warning; refusals and limits have been told. */
+/* An error that was not the end becomes a warning; refusals and limits were emitted. */
 void reasonix_clear_pending_end(const struct reasonix_ctx *call)
 {
     struct reasonix *const r = call->r;
@@ -112,7 +112,7 @@ static void reasonix_end_end_well(const struct reasonix_ctx *call, const char *r
     reasonix_end_tell_end(call, &done);
 }
 
-/* The turn_done behind a refusal may repeat it in other words: they stay in x. */
+/* The turn_done after a refusal may repeat it in other words, which are kept in x. */
 static const char *with_err(const struct reasonix_ctx *call, const char *x, const char *err)
 {
     CLEANUP_BUF struct buf json = {0};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Reads the typed log of Reasonix and ok (<session>.events.jsonl): each line a type, its meta
- * and its body. What it means is what the wire means. */
+ * Reads the typed log of Reasonix and ok (<session>.events.jsonl): each line has a type, meta and a
+ * body, with the same meaning as in the stream. */
 #include "dialect/reader/dialect_emit.h"
 #include "dialect/reader/value.h"
 #include "dialect/reasonix/reasonix.h"
@@ -22,7 +22,7 @@ static char *reasonix_log_text_of(const struct reasonix_ctx *call, const struct 
     return reasonix_copy(call, value_get_last(l->body, key));
 }
 
-/* The message comes before the line that names the model: the start waits for it. */
+/* The message precedes the line that names the model, so the start waits for it. */
 static void reasonix_log_take_user(const struct reasonix_ctx *call, const struct log_line *l)
 {
     call->r->turn = value_int(value_get_last(l->meta, "turn"), 0);
@@ -110,7 +110,7 @@ static void take_intent(const struct reasonix_ctx *call, const struct log_line *
     reasonix_dispatch(call, &t);
 }
 
-/* ok writes every failure as a denial: only the reason tells them apart. */
+/* ok writes every failure as a denial; the reason distinguishes them. */
 static void take_denied(const struct reasonix_ctx *call, const struct log_line *l)
 {
     static const char *const known[] = {"callId", "name", "reason", NULL};
@@ -224,7 +224,7 @@ static void reasonix_log_take_plan(const struct reasonix_ctx *call, const struct
                             value_json(call->out->scratch, l->body, NULL));
 }
 
-/* The session is opened before the start, which comes first: its model is not known yet. */
+/* The session is opened before the start, which must be first: the model is not known yet. */
 static void take_opened(const struct reasonix_ctx *call, const struct log_line *l)
 {
     buf_reset(&call->r->opened);
@@ -249,7 +249,7 @@ static void take_blocked(const struct reasonix_ctx *call, const struct log_line 
     reasonix_stop(call, "budget.blocked", text);
 }
 
-/* Those that may come before the start wait for it: it has more to say. */
+/* Lines that may precede the start wait for it, because it has more data. */
 static const struct reasonix_log_type {
     const char *type;
     void (*take)(const struct reasonix_ctx *call, const struct log_line *l);
@@ -293,7 +293,7 @@ static void reasonix_log_dispatch(const struct reasonix_ctx *call, const struct 
         dialect_emit_raw(call->out, call->name, l->self, type);
 }
 
-/* Puts the entry's id on all that is told of it. */
+/* Adds the entry's id to all its events. */
 struct stamp {
     const struct dialect_sink *out;
     const char *id;
@@ -325,8 +325,8 @@ static int reasonix_log_read_line(void *state, const struct dialect_sink *out, c
     return 0;
 }
 
-/* A message of the user begins a turn, unless it joins the one that runs: then it has its number.
- */
+/* A message of the user begins a turn, unless it joins the running one: then it has the number of
+ * that turn. */
 static enum dialect_begin reasonix_log_begins_turn(const void *state, struct str line)
 {
     const struct reasonix *const r = state;

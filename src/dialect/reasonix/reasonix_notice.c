@@ -4,7 +4,7 @@
 #include "dialect/reader/value.h"
 #include "dialect/reasonix/reasonix.h"
 
-/* object, member: where a text for people may be when the line has none. */
+/* object, member: location of a text for people if the line has none. */
 static const struct reasonix_notice_kind {
     const char *kind, *level, *object, *member, *text;
 } notes[] = {

@@ -50,7 +50,7 @@ void reasonix_thinking(const struct reasonix_ctx *call, struct str text)
     dialect_emit_thinking(call->out, told, len, reasonix_text_message_id(call->r));
 }
 
-/* Servers that stream nothing say it all in the message. */
+/* Servers without streaming send the whole text in the message. */
 static void tell_unstreamed(const struct reasonix_ctx *call, const struct tc_message *m)
 {
     if (!call->r->thought)
@@ -131,8 +131,8 @@ static bool is_dollar(const char *currency)
                         strcmp(currency, "US$") == 0);
 }
 
-/* costUsd is in the currency shown to the user, whatever its name says: it counts as US dollars
- * only when the currency says so. */
+/* costUsd is in the currency shown to the user, despite its name: it counts as US dollars only if
+ * the currency says so. */
 static void reasonix_text_set_cost(const struct reasonix_ctx *call, struct tc_usage *u,
                                    const struct reasonix_usage *usage)
 {

@@ -4,7 +4,7 @@
 #include "dialect/reasonix/reasonix.h"
 #include "event/json/json_writer.h"
 
-#define LOG_ROWS 9 /* the rows that a log has, too */
+#define LOG_ROWS 9 /* rows that the log has, too */
 
 struct reasonix_tool reasonix_tool_read(struct str object, bool wire)
 {
@@ -40,7 +40,7 @@ static const char *reasonix_tool_id_of(const struct reasonix_ctx *call,
     return id ? id : "";
 }
 
-/* What a result leaves out, its dispatch has said. */
+/* Members missing in a result are in its dispatch. */
 static const char *reasonix_tool_parent_of(const struct reasonix_ctx *call,
                                            const struct reasonix_tool *tool, const char *id)
 {
@@ -100,7 +100,7 @@ static void reasonix_tool_remember(struct reasonix *r, const struct event *call)
         open_calls_add(&r->readers, tc->tool_use_id, NULL);
 }
 
-/* A dispatch of a call that is open is its refreshed form: the guard makes it progress. */
+/* A dispatch of an open call updates it: the guard turns it into progress. */
 void reasonix_dispatch(const struct reasonix_ctx *call, const struct reasonix_tool *tool)
 {
     struct reasonix *const r = call->r;
@@ -115,7 +115,7 @@ void reasonix_dispatch(const struct reasonix_ctx *call, const struct reasonix_to
     ev.meta.parent_id = reasonix_tool_parent_of(call, tool, tc->tool_use_id);
     ev.meta.x = tool->x;
     open_calls_remove(&r->partial, tc->tool_use_id);
-    if (!ev.meta.parent_id) { /* what was said before a call was narration */
+    if (!ev.meta.parent_id) { /* text before a call is narration */
         buf_reset(&r->answer);
         buf_reset(&r->streamed);
         buf_reset(&r->message_id);
@@ -139,7 +139,7 @@ static void reasonix_tool_set_content(const struct reasonix_ctx *call,
                                                                    : "failed";
 }
 
-/* What the result leaves out of its dispatch, and what has no canonical home. */
+/* Members of the dispatch missing in the result, and members without a canonical place. */
 static const char *result_x(const struct reasonix_ctx *call, const struct reasonix_tool *tool,
                             const char *id, const char *err, size_t err_len)
 {
@@ -155,7 +155,7 @@ static const char *result_x(const struct reasonix_ctx *call, const struct reason
     return x;
 }
 
-/* A tool that ran was allowed to, and one that answered had its answer. */
+/* A tool that ran was allowed, and one that answered got its answer. */
 static void resolve_request(const struct reasonix_ctx *call, const struct event *result)
 {
     struct reasonix *const r = call->r;
@@ -203,7 +203,7 @@ void reasonix_result(const struct reasonix_ctx *call, const struct reasonix_tool
     open_calls_remove(&r->readers, result->tool_use_id);
 }
 
-/* A request names its tool, not its call: the oldest open one of that name waits longest. */
+/* A request names its tool, not its call: the oldest open call of that name is meant. */
 void reasonix_ask(const struct reasonix_ctx *call, const char *kind,
                   const struct reasonix_request *request)
 {

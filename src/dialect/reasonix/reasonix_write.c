@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Writer of the event stream of Reasonix' server, with the bytes of its Go encoder. What came from
- * that server goes back unchanged; x holds members that only Reasonix has.
+ * Writer of the event stream of Reasonix' server, with the bytes of its Go encoder. Events from
+ * that server are reproduced unchanged; x holds members that only Reasonix has.
  *
  * Guarantees of the format, whatever the source was: the text of a message was streamed before it;
  * turn_done is last; the costs of all `usage` lines add up to the cost of the turn. */
@@ -47,7 +47,7 @@ static void reasonix_write_write_start(const struct reasonix_wire *wire)
 static void write_text(const struct reasonix_wire *wire, const char *kind, const char *text,
                        size_t len)
 {
-    if (!len || reasonix_write_is_child(wire)) /* only the tools of sub-agents are on this wire */
+    if (!len || reasonix_write_is_child(wire)) /* this stream has only the tools of sub-agents */
         return;
     json_member_text(reasonix_begin(wire, kind), GO, "text", text, len);
     reasonix_end_line(wire);
@@ -95,7 +95,7 @@ static void reasonix_write_write_message(const struct reasonix_wire *wire)
     wire->w->folded = wire->own && value_get_last(wire->x, "usage").p;
 }
 
-/* The message has been sent, unless the answer is another text. */
+/* The message was sent already, unless the answer is another text. */
 static void reasonix_write_write_final(const struct reasonix_wire *wire)
 {
     const struct tc_final *const f = &wire->ev->u.final;
@@ -171,7 +171,7 @@ static void reasonix_write_write_call(const struct reasonix_wire *wire)
     write_tool(wire, "tool_dispatch", &t);
 }
 
-/* A dispatch that was repeated: its arguments stand in x. */
+/* A repeated dispatch: its arguments are in x. */
 static void write_refreshed(const struct reasonix_wire *wire, struct str args)
 {
     const struct tc_progress *const p = &wire->ev->u.progress;
@@ -324,7 +324,7 @@ static void reasonix_write_add_question(struct buf *b, struct str question)
     buf_add_char(b, '}');
 }
 
-/* A credential or an input is a question without options. */
+/* A credential or an input request is a question without options. */
 static void add_plain_question(struct buf *b, const struct tc_request *r)
 {
     const char *const prompt = r->message ? r->message : r->subject ? r->subject : r->reason;
@@ -387,7 +387,7 @@ static void write_plain_notice(const struct reasonix_wire *wire)
     reasonix_end_line(wire);
 }
 
-/* A line of that kind whose members are those of an object. */
+/* A line of that kind with the members of an object. */
 static void write_members(const struct reasonix_wire *wire, const char *kind, struct str members)
 {
     json_member_rest(reasonix_begin(wire, kind), GO, members, nothing);
@@ -401,7 +401,7 @@ static void write_attempt(const struct reasonix_wire *wire)
     reasonix_end_line(wire);
 }
 
-/* Notices that stand for other kinds of this wire. */
+/* Notices that represent other kinds of this stream. */
 static void write_own_notice(const struct reasonix_wire *wire)
 {
     const char *const code = wire->ev->u.notice.code;
@@ -414,7 +414,7 @@ static void write_own_notice(const struct reasonix_wire *wire)
         write_members(wire, "turn_started", value_get_last(wire->x, "x"));
     else if (reasonix_is_note(code))
         write_members(wire, code, wire->x);
-    else if (strcmp(code, "retracted") != 0) /* the discarded attempt said it */
+    else if (strcmp(code, "retracted") != 0) /* the discarded attempt contained it */
         write_plain_notice(wire);
 }
 

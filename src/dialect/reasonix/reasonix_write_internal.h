@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What the files of the Reasonix writer share; nobody else includes it. */
+ * Shared by the files of the Reasonix writer; private to them. */
 #ifndef DIALECT_REASONIX_REASONIX_WRITE_INTERNAL_H
 #define DIALECT_REASONIX_REASONIX_WRITE_INTERNAL_H
 
@@ -16,9 +16,9 @@ struct reasonix_writing {
     struct buf message;        /* text of the newest message */
     struct buf said;           /* text that was streamed */
     struct buf error;          /* kept until done */
-    bool failed, counted;      /* an error was told; usage of a call was written */
-    bool folded;               /* the usage that comes next stands in the message before it */
-    double cost, cost_usd;     /* what the usage lines add up to */
+    bool failed, counted;      /* an error was emitted; usage of a call was written */
+    bool folded;               /* the next usage is in the message before it */
+    double cost, cost_usd;     /* sum of the usage lines */
 };
 
 /* One event being written. */
@@ -26,11 +26,11 @@ struct reasonix_wire {
     struct reasonix_writing *w;
     const struct writer_out *out;
     const struct event *ev;
-    bool own; /* read from this very wire */
+    bool own; /* read from this format */
     struct str x;
 };
 
-/* A line of that kind, up to its first member behind `kind`; its end. */
+/* Begins a line of that kind, up to its first member behind `kind`; ends it. */
 struct buf *reasonix_begin(const struct reasonix_wire *wire, const char *kind);
 void reasonix_end_line(const struct reasonix_wire *wire);
 

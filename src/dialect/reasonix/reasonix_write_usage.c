@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT
- * Owns the usage lines of the Reasonix writer: tokens as Reasonix counts them, and costs that add
- * up to the cost of the turn. */
+ * Usage lines of the Reasonix writer: tokens as Reasonix counts them, and costs that add up to the
+ * cost of the turn. */
 #include "dialect/reader/value.h"
 #include "dialect/reasonix/reasonix_write_internal.h"
 
-#define COST_MIN 1e-9 /* of any currency; less is a rounding error */
+#define COST_MIN 1e-9 /* of any currency; a smaller difference is a rounding error */
 
 static int64_t at_least_0(int64_t n)
 {
     return n < 0 ? 0 : n;
 }
 
-/* Here the prompt is its cached and its uncached part; others count the cached part beside it. */
+/* Here the prompt is the sum of its cached and uncached parts; other sources count the cached part
+ * separately. */
 static void add_tokens(struct buf *b, const struct tc_usage *u)
 {
     const int64_t input = at_least_0(u->input_tokens), output = at_least_0(u->output_tokens);
@@ -66,7 +67,7 @@ static void write_usage_line(const struct reasonix_wire *wire, const struct tc_u
     reasonix_end_line(wire);
 }
 
-/* What the turn cost beyond its calls, of which many sources give tokens only: a line without
+/* The cost of the turn beyond its calls, for which many sources report tokens only: a line without
  * tokens. */
 static void reasonix_write_usage_write_rest_of_cost(const struct reasonix_wire *wire)
 {

@@ -16,7 +16,7 @@
 #include "dialect/remote/remote_line.h"
 #include "event/json/json_writer.h"
 
-#define REQUESTS_MAX 64 /* open at once; later ones cannot be answered */
+#define REQUESTS_MAX 64 /* limit of open requests; later ones cannot be answered */
 
 struct remote_request {
     char *id;
@@ -97,7 +97,7 @@ static bool remote_input_fits(const struct remote_request *q, const struct diale
     return (answer->decision == DIALECT_ANSWERED) == q->question && (!answer->args || q->edits);
 }
 
-/* JSON of people may have line breaks between its values. */
+/* Removes line breaks, which JSON from people may have between its values. */
 static void remote_input_add_json(struct buf *out, const char *key, const char *json)
 {
     const size_t begin = out->len;

@@ -32,14 +32,15 @@ struct remote_line {
 /* False: not a control line. */
 bool remote_line_parse(struct remote_line *l, const char *line, size_t len);
 
-/* Each appends one line with its newline. Texts are repaired to valid UTF-8. */
+/* Each appends one line with its newline. Repairs texts to valid UTF-8. */
 void remote_line_add_open(struct buf *out, const char *dialect, const char *session); /* or NULL */
 void remote_line_add_request(struct buf *out, const char *id, bool question, bool edits);
 void remote_line_add_settled(struct buf *out, const char *id);
 void remote_line_add_suspended(struct buf *out);
 void remote_line_add_notice(struct buf *out, const char *level, const char *code, const char *text);
 void remote_line_add_error(struct buf *out, const char *code, const char *message);
-/* A line of the service: line breaks become spaces, and it cannot be taken for a control line. */
+/* A line of the service: replaces line breaks by spaces, and ensures that it cannot be mistaken for
+ * a control line. */
 void remote_line_add_data(struct buf *out, const char *data, size_t len);
 
 /* remote_input.c */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Reader of what turncast-remote writes for a service: control lines (remote_line.h), and between
- * them the lines of the service, which are left to the reader of its dialect. Every event gets the
+ * Reader of the output of turncast-remote for a service: control lines (remote_line.h), and between
+ * them lines of the service, which are passed to the reader of its dialect. Every event gets the
  * session ID that the control line named. */
 #include <stdlib.h>
 
@@ -15,20 +15,20 @@
 
 struct remote_reader {
     const struct dialect *service; /* NULL before the line "open" */
-    void *state;                   /* its */
-    char session[SESSION_MAX + 1]; /* "": the service's own, if it has one */
-    bool ended;                    /* the end of the stream was told to it */
+    void *state;                   /* state of that dialect */
+    char session[SESSION_MAX + 1]; /* "": the service's own, if any */
+    bool ended;                    /* the dialect was told of the end of the stream */
     bool suspends;                 /* the next line of the service suspends the turn */
-    bool resumes;                  /* the next start goes on with it */
+    bool resumes;                  /* the next start continues it */
 };
 
-/* Where events of the service's dialect go first. */
+/* Receives events of the service's dialect first. */
 struct remote_reader_sink {
     struct remote_reader *reader;
     const struct dialect_sink *out;
 };
 
-/* Runs that are one turn have one start and one end. */
+/* Runs that form one turn have one start and one end. */
 static bool remote_read_is_inner(struct remote_reader *r, const struct event *ev)
 {
     const bool ends = ev->kind == TC_DONE || ev->kind == TC_FINAL || ev->kind == TC_USAGE;

@@ -16,7 +16,7 @@ static int turncast_read_sniff_line(struct str line, const char *event)
 }
 
 struct log {
-    bool done; /* of the turn was read */
+    bool done; /* the turn's done was read */
 };
 
 static int turncast_read_read_line(void *state, const struct dialect_sink *out, const char *line,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the lines that are sent to the host that runs a turn. */
+ * Lines for the host that runs a turn. */
 #include "dialect/turncast/turncast_run.h"
 
 #include "dialect/reader/value.h"

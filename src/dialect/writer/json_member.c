@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns which members are written. */
+ * Writes members unless they are empty. */
 #include "dialect/writer/json_member.h"
 
 #include <string.h>

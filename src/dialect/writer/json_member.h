@@ -7,16 +7,16 @@
 #include "base/str.h"
 #include "dialect/writer/json_style.h"
 
-/* Nothing is written when there is no text or an empty one. */
+/* Writes nothing if the text is NULL or empty. */
 void json_member_text(struct buf *b, enum json_style style, const char *key, const char *s,
                       size_t len);
 void json_member_str(struct buf *b, enum json_style style, const char *key, const char *s);
-/* Only when true; only when positive. */
+/* Only if true; only if positive. */
 void json_member_true(struct buf *b, enum json_style style, const char *key, bool v);
 void json_member_count(struct buf *b, enum json_style style, const char *key, int64_t n);
-/* A valid JSON value; nothing when absent. */
+/* A valid JSON value; nothing if absent. */
 void json_member_value(struct buf *b, enum json_style style, const char *key, struct str value);
-/* Members of an object that are not in `written` (ends with NULL), in their order. */
+/* Copies members of an object that are not in `written` (ends with NULL), in their order. */
 void json_member_rest(struct buf *b, enum json_style style, struct str object,
                       const char *const *written);
 

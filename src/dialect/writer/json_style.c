@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns how scalars and members look in each style. */
+ * Formats scalars and members in each style. */
 #include "dialect/writer/json_style.h"
 
 #include <math.h>
@@ -9,7 +9,7 @@
 #include "dialect/writer/json_style_traits.h"
 #include "event/json/json_writer.h"
 
-/* Exponents begin below low and from high on, as powers of ten of the first digit. */
+/* Exponents are used below `low` and from `high` on: powers of ten of the first digit. */
 static const struct json_style_traits traits[] = {
     [STYLE_PYTHON] = {.comma = ", ",
                       .colon = ": ",

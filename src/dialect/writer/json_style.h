@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * How the serialisers of other systems write JSON, byte for byte: separators, escapes, numbers
- * and key order. For writers that must not be told from the original. Pure. */
+ * Reproduces the JSON serialisers of other systems byte for byte: separators, escapes, numbers and
+ * key order. For writers whose output must equal the original's. Pure. */
 #ifndef DIALECT_WRITER_JSON_STYLE_H
 #define DIALECT_WRITER_JSON_STYLE_H
 
@@ -13,18 +13,18 @@ enum json_style {
     STYLE_PYTHON, /* json.dumps: ", " and ": ", ASCII only */
     STYLE_JS,     /* JSON.stringify */
     STYLE_GO,     /* encoding/json, HTML escapes; raw messages keep their order and numbers */
-    STYLE_SERDE,  /* serde_json: values of maps sorted by key */
+    STYLE_SERDE,  /* serde_json: keys of maps are sorted */
 };
 
 /* A quoted string; text is valid UTF-8. */
 void json_style_append_string(struct buf *b, enum json_style style, const char *s, size_t len);
-/* A double. Not finite: null. */
+/* A double; null if it is not finite. */
 void json_style_append_real(struct buf *b, enum json_style style, double v);
-/* Any valid JSON value, read and written again. */
+/* Any valid JSON value, parsed and written again. */
 void json_style_append_value(struct buf *b, enum json_style style, const char *json, size_t len);
 
-/* Members of an object being written: the separator where one is needed, the key, the value.
- * Keys are ASCII and need no escape. */
+/* Writes a member of an object: the separator if needed, the key, the value. Keys are ASCII and
+ * need no escape. */
 void json_style_append_key(struct buf *b, enum json_style style, const char *key);
 /* The same for a key that may need escapes. */
 void json_style_append_escaped_key(struct buf *b, enum json_style style, const char *key,

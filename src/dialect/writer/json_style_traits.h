@@ -8,15 +8,15 @@
 
 struct json_style_traits {
     const char *comma, *colon;
-    bool ascii;            /* everything but printable ASCII is escaped */
-    bool html;             /* < > & and U+2028/9 are escaped */
-    bool point_zero;       /* integral doubles end in .0 */
+    bool ascii;            /* escape everything except printable ASCII */
+    bool html;             /* escape < > & and U+2028/9 */
+    bool point_zero;       /* write integral doubles with .0 */
     int low, high;         /* fixed notation from 10^low to below 10^high */
-    const char *plus;      /* before a positive exponent */
-    int width;             /* digits of an exponent at least */
-    bool verbatim;         /* values keep their order, numbers and escapes */
-    bool sorted;           /* keys of values are sorted by bytes */
-    bool index_keys_first; /* array-index keys come first, ascending */
+    const char *plus;      /* text before a positive exponent */
+    int width;             /* minimum number of exponent digits */
+    bool verbatim;         /* values keep order, numbers and escapes */
+    bool sorted;           /* sort keys of values by bytes */
+    bool index_keys_first; /* array-index keys first, ascending */
 };
 
 const struct json_style_traits *style_traits(enum json_style style);

@@ -15,12 +15,12 @@ struct restyle {
     struct arena text; /* unescaped strings and keys */
 };
 
-/* One member of an object that is put in order before it is written. */
+/* A member of an object to be sorted. */
 struct member {
     const char *key;
     size_t len;
-    uint64_t index; /* of an array-index key; UINT64_MAX: none */
-    size_t place;   /* where the key stood first */
+    uint64_t index; /* value of an array-index key; UINT64_MAX: none */
+    size_t place;   /* first position of the key */
     struct str value;
 };
 
@@ -98,7 +98,7 @@ static int compare_places(const void *pa, const void *pb)
     return a->place < b->place ? -1 : 1;
 }
 
-/* The last of several members with the same key wins, in the place of the first. */
+/* Of several members with the same key, the last value is used, at the position of the first. */
 static size_t drop_duplicates(struct member *m, size_t n)
 {
     size_t kept = 0;

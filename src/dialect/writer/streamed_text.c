@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the comparison of told text with an answer. */
+ * Compares streamed text with an answer. */
 #include "dialect/writer/streamed_text.h"
 
 void streamed_text_add(struct buf *said, const char *text, size_t len)

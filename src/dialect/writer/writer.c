@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the framing of what writers write, and a writer's state. */
+ * Writes the framing, and owns a writer's state. */
 #include "dialect/writer/writer.h"
 
 #include <stdlib.h>

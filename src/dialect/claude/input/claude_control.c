@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns what the CLI has asked and waits for. */
+ * Owns the CLI's open requests. */
 #include "dialect/claude/input/claude_control.h"
 
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 
 #define SUBTYPE_MAX ((size_t)64)
 
-/* ---- what is open ---- */
+/* ---- open requests ---- */
 
 static void ask_free(const struct claude_control_pending *ask)
 {
@@ -51,9 +51,9 @@ void claude_control_end(struct claude_control *c)
     c->over = true;
 }
 
-/* ---- what the CLI says ---- */
+/* ---- lines of the CLI ---- */
 
-/* The raw text of an id; p NULL: not one that counts. */
+/* The raw text of an id; p NULL: invalid. */
 static struct str read_id(struct str value)
 {
     const struct str raw = value_string(value);
@@ -144,7 +144,7 @@ static void claude_control_withdraw(struct claude_control *c, struct str id)
     arena_fini(&scratch);
 }
 
-/* -1: not a JSON object, nothing was done. */
+/* -1: not a JSON object; no effect. */
 static int claude_control_take(struct claude_control *c, struct buf *out, const char *line,
                                size_t len)
 {
@@ -164,12 +164,12 @@ void claude_control_handle_line(struct claude_control *c, struct buf *out, const
 {
     if (!memmem(line, len, "\"control_", 9) || claude_control_take(c, out, line, len) == 0)
         return;
-    CLEANUP_BUF struct buf mended = {0}; /* as it is mended to be translated */
+    CLEANUP_BUF struct buf mended = {0}; /* as repaired for the translator */
     if (json_reader_repair(&mended, line, len))
         claude_control_take(c, out, mended.p, mended.len);
 }
 
-/* ---- what it is answered ---- */
+/* ---- replies ---- */
 
 int claude_control_answer(struct claude_control *c, struct buf *out,
                           const struct dialect_answer *answer)

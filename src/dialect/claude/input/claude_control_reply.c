@@ -21,7 +21,7 @@ static struct str claude_control_reply_read_object(const char *text)
     return json_reader_finish(&j) == 0 ? object : (struct str){0};
 }
 
-/* What is told to the agent may come from anywhere. */
+/* Texts for the agent may come from any source. */
 static void claude_control_reply_add_text(struct buf *out, const char *text)
 {
     CLEANUP_BUF struct buf good = {0};
@@ -31,8 +31,8 @@ static void claude_control_reply_add_text(struct buf *out, const char *text)
 
 /* ---- the answers of AskUserQuestion ---- */
 
-/* One text, or several joined as the CLI's own dialog does: that form of an answer to a question
- * with multiSelect is not measured. Raw slices stay what they are between quotes. */
+/* One text, or several joined like in the CLI's dialog; this form of an answer to a multiSelect
+ * question was not tested. Raw slices are copied between quotes. */
 static void add_chosen(struct buf *out, struct str chosen)
 {
     struct json j;
@@ -49,7 +49,7 @@ static void add_chosen(struct buf *out, struct str chosen)
     }
 }
 
-/* Questions are told by their places, from 0; the CLI goes by their texts. */
+/* Ids of questions are their positions, from 0; the CLI identifies them by their texts. */
 static void claude_control_reply_add_answers(struct buf *out, struct str questions,
                                              struct str answers)
 {
@@ -72,7 +72,7 @@ static void claude_control_reply_add_answers(struct buf *out, struct str questio
     }
 }
 
-/* The input with the answers in it. */
+/* The input, with the answers added. */
 static int add_answered(struct buf *out, const struct claude_control_pending *ask, const char *text)
 {
     const struct str input = {ask->input, strlen(ask->input)};
@@ -99,7 +99,7 @@ static int add_answered(struct buf *out, const struct claude_control_pending *as
     return 0;
 }
 
-/* ---- the answer ---- */
+/* ---- the reply ---- */
 
 static int claude_control_reply_add_input(struct buf *out, const struct claude_control_pending *ask,
                                           const struct dialect_answer *answer)

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * Owns what is written to Claude Code's stdin (--input-format stream-json): the mode, the message,
- * the interrupt. What it asks is in claude_control.c, which it does with --permission-prompt-tool
- * stdio.
+ * Input side of Claude Code (--input-format stream-json): the mode, the message, the interrupt.
+ * claude_control.c handles its requests, which need --permission-prompt-tool stdio.
  *
- * It takes leave by the end of its input: end_session would kill at once what it left at work in
- * the background, which may take the grace the agent is given, and was not tried before 2.1. */
+ * The end of input ends the process: end_session would kill background work at once, which may use
+ * the grace period of the agent, and was not tested before 2.1. */
 #include "dialect/claude/input/claude_input.h"
 
 #include <string.h>
@@ -29,7 +28,8 @@ static void ask_mode(struct buf *out, const char *mode)
     buf_add_str(out, "}}\n");
 }
 
-/* client_composed: the text goes to the model as it is, without commands and file mentions. */
+/* client_composed: the text goes to the model unchanged, without interpretation of commands and
+ * file mentions. */
 static void write_line(struct buf *out, const char *id, struct str text)
 {
     buf_add_str(out, "{\"type\":\"user\",\"message\":{\"role\":\"user\",\"content\":");
@@ -64,7 +64,7 @@ static enum dialect_settled claude_input_settled(void *state, char id[DIALECT_ST
     return steered_messages_next(&((struct claude_control *)state)->steered, id);
 }
 
-/* The CLI drops a message that it has not taken, and says so by a lifecycle "cancelled". */
+/* The CLI drops a message that it has not taken, and confirms with a lifecycle "cancelled". */
 static bool claude_input_withdraw(void *state, struct buf *out, const char *id)
 {
     struct claude_control *const c = state;
@@ -77,7 +77,8 @@ static bool claude_input_withdraw(void *state, struct buf *out, const char *id)
     return true;
 }
 
-/* Without this, the CLI answers these messages in a turn of its own, which the host has ended. */
+/* Otherwise the CLI would answer these messages in a separate turn, although the host has ended
+ * it. */
 static void withdraw_all(void *state, struct buf *out)
 {
     const struct claude_control *const c = state;
@@ -128,7 +129,7 @@ static bool claude_input_waits(void *state, const char *request_id)
     return claude_control_waits(state, request_id);
 }
 
-/* The CLI withdraws what it has asked. */
+/* The CLI withdraws a request. */
 static void claude_input_interrupt(void *state, struct buf *out)
 {
     withdraw_all(state, out);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What Claude Code is told over its standard input. */
+ * Input side of Claude Code over its standard input. */
 #ifndef DIALECT_CLAUDE_INPUT_CLAUDE_INPUT_H
 #define DIALECT_CLAUDE_INPUT_CLAUDE_INPUT_H
 
