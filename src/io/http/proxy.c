@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * Owns which hosts are reached without the proxy. */
+ * Matches hosts against the list of exceptions. */
 #include "io/http/proxy.h"
 
 #include <string.h>
 #include <strings.h>
 
-/* `entry` is a name or an address; a leading dot does not matter. */
+/* `entry` is a name or an address; a leading dot is ignored. */
 static bool proxy_is_of(const char *entry, size_t len, const char *host)
 {
     const size_t n = strlen(host);

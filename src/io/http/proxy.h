@@ -6,15 +6,16 @@
 
 #include <stdbool.h>
 
-/* Strings live as long as who was given it. All NULL: no proxy. What the environment says about
- * proxies is never used. */
+/* Strings are owned by the caller. All NULL: no proxy. Proxies of the environment are never
+ * used. */
 struct proxy {
-    const char *url;         /* "http://HOST:PORT"; https:, socks5: and socks5h: too */
+    const char *url;         /* "http://HOST:PORT"; also https:, socks5: and socks5h: */
     const char *credentials; /* "USER:PASSWORD" for the proxy, a secret; or NULL */
-    const char *no_proxy;    /* hosts reached without it, with commas; "*": all; NULL: none */
+    const char *no_proxy;    /* hosts reached without the proxy, separated by commas; "*": all;
+                              * NULL: none */
 };
 
-/* Whether the host (no brackets, no port) is one of the list, or below one of its domains. */
+/* Whether the host (without brackets and port) is in the list, or below one of its domains. */
 bool proxy_is_exempt(const char *no_proxy, const char *host);
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * Owns the loading of libwebsockets. */
+ * Loads libwebsockets. */
 #include "io/websocket/libwebsockets_dl.h"
 
 #include <dlfcn.h>
 #include <stdbool.h>
 #include <string.h>
 
-/* Its structures differ from minor to minor, and so does its name. */
+/* The library's structures differ between minor versions, and so does its name. */
 #if LWS_LIBRARY_VERSION_MAJOR == 4 && LWS_LIBRARY_VERSION_MINOR == 1
 #define SONAME "libwebsockets.so.17"
 #elif LWS_LIBRARY_VERSION_MAJOR == 4 && LWS_LIBRARY_VERSION_MINOR == 2
@@ -17,7 +17,7 @@
 #error "which libwebsockets.so is it?"
 #endif
 
-/* dlsym gives an object pointer; POSIX says that it holds a function's address. */
+/* dlsym returns an object pointer; POSIX guarantees that it can hold a function's address. */
 static bool libwebsockets_dl_find(void *library, const char *name, void *function)
 {
     void *const address = dlsym(library, name);
@@ -33,7 +33,7 @@ static bool is_of_the_header(const char *version)
 
 int libwebsockets_load(struct libwebsockets *lib, struct tc_err *err)
 {
-    /* The TLS library behind it registers exit handlers: it cannot leave again. */
+    /* The TLS library registers exit handlers, so it cannot be unloaded. */
     void *const library = dlopen(SONAME, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     if (!library)
         return err_set(err, SONAME, "cannot load: %s", dlerror());
@@ -45,6 +45,7 @@ int libwebsockets_load(struct libwebsockets *lib, struct tc_err *err)
     if (!is_of_the_header(lib->get_library_version()))
         return err_set(err, SONAME, "has version %s; expected %s", lib->get_library_version(),
                        LWS_LIBRARY_VERSION);
-    lib->set_log_level(0, NULL); /* errors come to the callback; its log may have URLs in it */
+    lib->set_log_level(0, NULL); /* errors are passed to the callback; the library's log may contain
+                                  * URLs */
     return 0;
 }

@@ -7,7 +7,7 @@
 
 #include "base/sys/err.h"
 
-/* Without their prefix: lib->service. */
+/* Names without the prefix: lib->service. */
 #define LIBWEBSOCKETS_FUNCTIONS(F)                                                                 \
     F(callback_on_writable)                                                                        \
     F(cancel_service)                                                                              \
@@ -36,8 +36,8 @@ struct libwebsockets {
 };
 #undef LIBWEBSOCKETS_MEMBER
 
-/* Fills the table; the library stays for the life of the process. -1 with err (which may be NULL)
- * when it is not there, or another one than the header says. */
+/* Fills the table; the library stays loaded. -1 with err (which may be NULL) if it is missing, or
+ * its version differs from the header's. */
 int libwebsockets_load(struct libwebsockets *lib, struct tc_err *err);
 
 #endif

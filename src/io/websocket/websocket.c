@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the loop's side of the websockets: who is told what, and how long anything may take. */
+ * Loop side of the websockets: callbacks and timeouts. */
 #include "io/websocket/websocket.h"
 
 #include <ctype.h>
@@ -18,7 +18,7 @@ enum {
     CONNECT_MS = 10 * 1000,
     PING_MS = 10 * 1000,
     SILENT_MS = 30 * 1000,
-    CLOSE_MS = 1000, /* for the goodbye of the other side */
+    CLOSE_MS = 1000, /* for the close frame of the peer */
     CLOSE_STATUS = 1000,
     UNREAD_RESUME = 2 << 20,
 };
@@ -32,10 +32,10 @@ struct websocket_client {
     struct websocket_thread *thread;
     struct websocket_msg_queue reports;
     int wake_fd;
-    struct loop_fd *wake; /* waits as long as there are sockets */
+    struct loop_fd *wake; /* active as long as there are sockets */
 };
 
-/* ---- notes ---- */
+/* ---- notes between the threads ---- */
 
 void websocket_queue_init(struct websocket_msg_queue *q)
 {
@@ -78,7 +78,7 @@ void websocket_msg_queue_take_all(struct websocket_msg_queue *q, struct websocke
     pthread_mutex_unlock(&q->mu);
 }
 
-/* ---- what the handler is told ---- */
+/* ---- callbacks of the owner ---- */
 
 static void tell_closed(struct websocket_conn *c, struct str why)
 {
@@ -167,7 +167,7 @@ static void websocket_on_timeout(void *arg)
     tell_closed(c, was_open ? STR("closed") : STR("no connection within the time limit"));
 }
 
-/* ---- the handler's side ---- */
+/* ---- calls of the owner ---- */
 
 struct websocket_client *websocket_new(struct loop *l, const struct websocket_options *options)
 {
@@ -191,7 +191,7 @@ static bool has_http_proxy(const struct websocket_client *w)
     return w->proxy_url && strncmp(w->proxy_url, "http://", strlen("http://")) == 0;
 }
 
-/* The library connects through http: proxies only. */
+/* The library supports http: proxies only. */
 static int check_proxy(const struct websocket_client *w, const struct websocket_url *url,
                        struct tc_err *err)
 {
@@ -241,7 +241,7 @@ static bool is_header_value(const char *value)
     return true;
 }
 
-/* NULL with err. Names of headers that the handshake itself has are refused. */
+/* NULL with err. Refuses names of headers that the handshake uses itself. */
 static char *make_headers(const struct websocket_spec *spec, struct tc_err *err)
 {
     struct buf lines = {0};

@@ -11,43 +11,43 @@
 #include "io/websocket/websocket.h"
 #include "io/websocket/websocket_url.h"
 
-enum { WEBSOCKET_ROOM = 32 }; /* that libwebsockets wants in front of what it sends */
+enum { WEBSOCKET_ROOM = 32 }; /* space that libwebsockets needs before the data */
 
 enum websocket_state { WEBSOCKET_CONNECTING, WEBSOCKET_IS_OPEN, WEBSOCKET_CLOSING, WEBSOCKET_TOLD };
 
-/* Made and freed by the loop; the thread's from its order OPEN to its report GONE. */
+/* Created and freed by the loop; the thread uses it from the order OPEN to the report GONE. */
 struct websocket_conn {
     /* constant */
     struct websocket_client *owner;
     struct websocket_url url;
     int64_t ping_ms, silent_ms;
-    char *headers; /* lines of the handshake; owned */
+    char *headers; /* header lines of the handshake; owned */
     bool wants_binary;
     int close_status; /* of the close frame */
-    /* loop thread */
+    /* used by the loop thread */
     LIST_ENTRY(websocket_conn) next;
-    enum websocket_state state; /* TOLD: CLOSED was said, the thread still has it */
+    enum websocket_state state; /* TOLD: CLOSED was reported, but the thread still has it */
     websocket_event_fn *on_event;
     void *arg;
-    struct loop_timer *timer; /* of connecting, of closing */
-    /* bytes: written, and not yet on the wire; received, and not yet with the handler */
+    struct loop_timer *timer; /* timeouts of connecting, of closing */
+    /* bytes: written, but not yet sent; received, but not yet passed to the handler */
     atomic_size_t queued, unread;
 };
 
 enum websocket_note_kind {
-    /* orders */
+    /* orders to the thread */
     WEBSOCKET_CMD_OPEN,
     WEBSOCKET_CMD_SEND,
     WEBSOCKET_CMD_SEND_BINARY,
     WEBSOCKET_CMD_CLOSE,
-    WEBSOCKET_CMD_DROP,   /* at once */
-    WEBSOCKET_CMD_RESUME, /* reading */
-    WEBSOCKET_CMD_STOP,   /* the thread */
-    /* reports */
+    WEBSOCKET_CMD_DROP,   /* closes at once */
+    WEBSOCKET_CMD_RESUME, /* resumes reading */
+    WEBSOCKET_CMD_STOP,   /* ends the thread */
+    /* reports of the thread */
     WEBSOCKET_EVENT_OPEN,
     WEBSOCKET_EVENT_TEXT,
     WEBSOCKET_EVENT_BINARY,
-    WEBSOCKET_EVENT_GONE, /* the last word on a socket, with the reason */
+    WEBSOCKET_EVENT_GONE, /* last report about a socket, with the reason */
 };
 
 struct websocket_msg {
@@ -71,20 +71,20 @@ void websocket_queue_fini(struct websocket_msg_queue *q);
 /* Copies the text. Any thread. */
 void websocket_msg_queue_push(struct websocket_msg_queue *q, struct websocket_conn *c,
                               enum websocket_note_kind kind, struct str text);
-/* All of them, in order, for who takes them to free. `taken` is set. */
+/* Takes all notes, in order; the caller frees them. Sets `taken`. */
 void websocket_msg_queue_take_all(struct websocket_msg_queue *q, struct websocket_msg_list *taken);
 /* Leaves the list empty. */
 void websocket_note_free_all(struct websocket_msg_list *list);
 
 struct websocket_thread;
 
-/* Reports go to `reports`, and wake_fd is told. NULL with err: no library, no thread. */
+/* Sends reports to `reports`, and writes to wake_fd. NULL with err: no library, or no thread. */
 struct websocket_thread *websocket_thread_new(const char *ca_file, const struct proxy *proxy,
                                               struct websocket_msg_queue *reports, int wake_fd,
                                               struct tc_err *err);
-/* Ends the thread; all its sockets are gone, without report. */
+/* Ends the thread and its sockets, without reports. */
 void websocket_thread_free(struct websocket_thread *t);
-/* Loop thread. */
+/* Loop thread only. */
 void websocket_thread_post(struct websocket_thread *t, struct websocket_conn *c,
                            enum websocket_note_kind kind, struct str text);
 

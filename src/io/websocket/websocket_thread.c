@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Owns the thread of libwebsockets, its context, and a link for each socket. It looks up names
- * itself, and waits for them: its sockets are late then, not the loop. */
+ * Thread of libwebsockets: its context, and a link for each socket. The library resolves names
+ * itself and blocks meanwhile, which delays its sockets, but not the loop. */
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <signal.h>
@@ -19,7 +19,7 @@
 enum {
     SOCKETS_MAX = 256,
     READ_BYTES = 16 << 10,
-    UNREAD_MAX = 4 << 20, /* then the service has to wait for the loop */
+    UNREAD_MAX = 4 << 20, /* more unread bytes stop reading until the loop has caught up */
     CLOSE_MS = 1000,
 };
 
@@ -27,16 +27,16 @@ enum {
 
 _Static_assert(LWS_PRE <= WEBSOCKET_ROOM, "the room before a text");
 
-/* A socket as the thread has it. */
+/* A socket in the thread. */
 struct websocket_link {
-    lws_sorted_usec_list_t tick; /* first: its callback gets its address */
+    lws_sorted_usec_list_t tick; /* first member: the library's callback gets its address */
     LIST_ENTRY(websocket_link) next;
     struct websocket_thread *owner;
     struct websocket_conn *conn;
     struct lws *wsi; /* NULL before and after */
-    struct buf in;   /* of a message that is not whole */
+    struct buf in;   /* of an incomplete message */
     struct websocket_msg_list out;
-    enum lws_close_status status; /* of the goodbye */
+    enum lws_close_status status; /* deadline of the closing handshake */
     bool is_open, is_ping_due, is_closing, is_paused, has_ended;
     char why[256];
 };
@@ -44,13 +44,13 @@ struct websocket_link {
 struct websocket_thread {
     struct libwebsockets lib;
     struct lws_context *context;
-    struct lws_vhost *proxied; /* whose connections go through the proxy; NULL: there is none */
-    char *no_proxy;            /* but not to these hosts; or NULL */
+    struct lws_vhost *proxied; /* context for connections through the proxy; NULL: no proxy */
+    char *no_proxy;            /* hosts without the proxy; or NULL */
     pthread_t id;
     struct websocket_msg_queue orders;
     struct websocket_msg_queue *reports;
     int wake_fd;
-    /* the thread's */
+    /* used by the thread */
     LIST_HEAD(, websocket_link) links;
     bool stops;
 };
@@ -62,12 +62,12 @@ static void report(const struct websocket_link *k, enum websocket_note_kind kind
     const struct websocket_thread *const t = k->owner;
     const uint64_t one = 1;
     websocket_msg_queue_push(t->reports, k->conn, kind, text);
-    /* A full counter means that the loop has been woken already. */
+    /* EAGAIN: the counter is full, so the loop has been woken already. */
     if (write(t->wake_fd, &one, sizeof one) < 0)
         return;
 }
 
-/* The first reason stays; controls of the other side's words are blanked. */
+/* The first reason is kept; control characters in the peer's text are replaced by blanks. */
 static void set_why(struct websocket_link *k, const char *before, const char *text, size_t len)
 {
     if (k->why[0])
@@ -87,15 +87,15 @@ static void because(struct websocket_link *k, const char *why)
     set_why(k, why, "", 0);
 }
 
-/* ---- the end of a link ---- */
+/* ---- end of a link ---- */
 
 static void schedule(struct websocket_link *k, int64_t ms)
 {
     k->owner->lib.sul_schedule(k->owner->context, 0, &k->tick, k->tick.cb, ms * LWS_US_PER_MS);
 }
 
-/* Both ways are shut: the library would wait for the other side's end, which a silent one does not
- * send, for as long as it waits for anything. */
+/* Shuts down both directions: otherwise the library would wait for the end of a silent peer for any
+ * time. */
 static void websocket_thread_drop(struct websocket_link *k)
 {
     if (!k->wsi)
@@ -104,7 +104,7 @@ static void websocket_thread_drop(struct websocket_link *k)
     k->owner->lib.set_timeout(k->wsi, PENDING_TIMEOUT_CLOSE_ACK, LWS_TO_KILL_ASYNC);
 }
 
-/* The goodbye is said when the line is free, and there is some time for the other side's. */
+/* Sends the close frame when the line is free, with some time for the peer's. */
 static void begin_close(struct websocket_link *k, enum lws_close_status status)
 {
     k->is_closing = true;
@@ -113,8 +113,8 @@ static void begin_close(struct websocket_link *k, enum lws_close_status status)
     schedule(k, CLOSE_MS);
 }
 
-/* For the result of on_bytes, which is always 0: when a callback of received bytes refuses them,
- * version 4.1 goes on to read behind the end of its buffer for as long as the goodbye takes. */
+/* Used instead of the result of on_bytes, which is always 0: if a callback refuses received bytes,
+ * version 4.1 reads beyond the end of its buffer during the closing handshake. */
 static int websocket_thread_close_with(struct websocket_link *k, enum lws_close_status status,
                                        const char *why)
 {
@@ -133,7 +133,7 @@ static void free_link(struct websocket_link *k)
     free(k);
 }
 
-/* Not in a callback of the library, which may still look at a link that has ended. */
+/* Must not be called in a callback of the library, which may still access an ended link. */
 static void websocket_thread_free_closed(struct websocket_thread *t)
 {
     for (struct websocket_link *k = LIST_FIRST(&t->links), *next; k; k = next) {
@@ -146,9 +146,9 @@ static void websocket_thread_free_closed(struct websocket_thread *t)
     }
 }
 
-/* ---- is it alive? ---- */
+/* ---- keep-alive ---- */
 
-/* Since the last byte of any kind came; the kernel has counted. */
+/* Time since the last byte; uses the kernel's counter. */
 static int64_t silence_of(const struct websocket_link *k)
 {
     struct tcp_info info;
@@ -158,7 +158,7 @@ static int64_t silence_of(const struct websocket_link *k)
     return info.tcpi_last_data_recv;
 }
 
-/* Until the next ping is due, or silence would be too long. */
+/* Time until the next ping is due, or silence would be too long. */
 static void schedule_tick(struct websocket_link *k, int64_t silence_ms)
 {
     const int64_t left = k->conn->silent_ms - silence_ms, ping = k->conn->ping_ms;
@@ -198,10 +198,11 @@ static int on_established(struct websocket_link *k, const void *in, size_t len)
     return 0;
 }
 
-/* The library gives the room for headers that it has left. */
+/* The library passes the remaining space for headers. */
 static int on_handshake(struct websocket_link *k, const void *in, size_t len)
 {
-    unsigned char **const at = (unsigned char **)(uintptr_t)in; /* drops const: the room is ours */
+    unsigned char **const at = (unsigned char **)(uintptr_t)in; /* drops const: it is our own
+                                                                 * buffer */
     const size_t n = strlen(k->conn->headers);
     if (n > len) {
         because(k, "the headers of the request are too long");
@@ -220,7 +221,7 @@ static int on_refused(struct websocket_link *k, const void *in, size_t len)
         snprintf(why, sizeof why, "the server replied with HTTP status %u", status);
         because(k, why);
     }
-    /* Numbers are all that the library says then. */
+    /* The library reports only numbers then. */
     if (in && memmem(in, len, "SSL", 3))
         because(k, "TLS handshake failed (check the certificate of the server)");
     set_why(k, "cannot connect: ", in ? in : "", in ? len : 0);
@@ -256,7 +257,7 @@ static int on_bytes(struct websocket_link *k, const void *bytes, size_t len)
     return 0;
 }
 
-/* Pings first: they are what a full line still needs. */
+/* Pings have precedence, because a congested connection needs them most. */
 static int on_writable(struct websocket_link *k, const void *in, size_t len)
 {
     (void)in;
@@ -286,7 +287,7 @@ static int on_writable(struct websocket_link *k, const void *in, size_t len)
     return 0;
 }
 
-/* Two bytes of status, then words. */
+/* Two bytes of status, then a reason. */
 static int on_peer_close(struct websocket_link *k, const void *in, size_t len)
 {
     const unsigned char *const status = in;
@@ -320,7 +321,7 @@ static const struct {
     {LWS_CALLBACK_WSI_DESTROY, on_destroyed},
 };
 
-/* `user` is the link, also for the library's last word on it. */
+/* `user` is the link, also in the library's last callback about it. */
 static int on_callback(struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in,
                        size_t len)
 {
@@ -334,9 +335,8 @@ static int on_callback(struct lws *wsi, enum lws_callback_reasons reason, void *
 
 /* ---- orders ---- */
 
-/* The address that a connection goes to. "localhost" is the loopback address without a resolver
- * (RFC 6761, 6.3), as in libcurl: a container may have no /etc/hosts. A proxy resolves names
- * itself. */
+/* The address to connect to. "localhost" is the loopback address without a resolver (RFC 6761,
+ * 6.3), as in libcurl: a container may have no /etc/hosts. A proxy resolves names itself. */
 static const char *websocket_thread_address(const char *host, bool is_proxied)
 {
     return !is_proxied && strcasecmp(host, "localhost") == 0 ? "127.0.0.1" : host;
@@ -398,7 +398,7 @@ static struct websocket_link *link_of(const struct websocket_thread *t,
     return NULL;
 }
 
-/* An order for a socket that is gone finds none. Takes the note over. */
+/* Ignores an order for a socket that no longer exists. Takes over the note. */
 static void obey(struct websocket_thread *t, struct websocket_msg *n)
 {
     struct websocket_link *const k = n->conn ? link_of(t, n->conn) : NULL;
@@ -446,7 +446,7 @@ void websocket_thread_post(struct websocket_thread *t, struct websocket_conn *c,
     t->lib.cancel_service(t->context);
 }
 
-/* Nothing of the environment decides where it connects to or whom it trusts. */
+/* Ignores the environment for addresses and trust. */
 static struct lws_context_creation_info websocket_thread_describe(struct websocket_thread *t,
                                                                   const char *ca_file)
 {
@@ -464,7 +464,8 @@ static struct lws_context_creation_info websocket_thread_describe(struct websock
     };
 }
 
-/* Makes what goes through an http: proxy. The library reads "USER:PASSWORD@HOST:PORT". */
+/* Creates the context for connections through an http: proxy. The library expects
+ * "USER:PASSWORD@HOST:PORT". */
 static int add_proxy(struct websocket_thread *t, const char *ca_file, const struct proxy *p)
 {
     struct lws_context_creation_info info = websocket_thread_describe(t, ca_file);
@@ -498,7 +499,7 @@ int websocket_check_available(struct tc_err *err)
     return libwebsockets_load(&lib, err);
 }
 
-/* Signals are the loop's. */
+/* Blocks signals, which the loop handles. */
 static int websocket_thread_start_thread(struct websocket_thread *t)
 {
     sigset_t all, before;

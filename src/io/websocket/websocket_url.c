@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the reading of a websocket's URL. */
+ * Parses the URL of a websocket. */
 #include "io/websocket/websocket_url.h"
 
 #include <stdio.h>
@@ -27,7 +27,7 @@ static bool websocket_url_is_loopback(const char *host)
            b < 256 && c < 256 && d < 256;
 }
 
-/* "" or ":" and a number. */
+/* Accepts "" or ":" and a number. */
 static bool read_port(struct websocket_url *u, const char *text, size_t len)
 {
     u->port = u->is_tls ? 443 : 80;

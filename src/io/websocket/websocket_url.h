@@ -11,12 +11,12 @@
 struct websocket_url {
     bool is_tls;
     char host[256];      /* without brackets */
-    char authority[264]; /* as the Host header has it */
+    char authority[264]; /* in the form of the Host header */
     int port;
-    char path[2048]; /* and query */
+    char path[2048]; /* path and query */
 };
 
-/* wss:, or ws: to a loopback address. -1 with err, which has nothing of the URL in it. */
+/* wss:, or ws: to a loopback address. -1 with err, which contains no part of the URL. */
 int websocket_url_parse(struct websocket_url *u, const char *text, struct tc_err *err);
 
 #endif

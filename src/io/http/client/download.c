@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the names and the life of downloaded files. */
+ * Names, creates and deletes downloaded files. */
 #include "io/http/client/download.h"
 
 #include <dirent.h>
@@ -15,7 +15,7 @@
 #include "base/alloc.h"
 #include "base/sys/clock.h"
 
-/* What tells our files from others' in the folder. */
+/* Prefix that distinguishes our files from others in the directory. */
 #define PREFIX "file-"
 #define NAME_LEN (sizeof PREFIX - 1 + 32)
 

@@ -11,19 +11,19 @@
 enum { DOWNLOAD_MAX_BYTES = 20 << 20 };
 
 struct download {
-    char *path; /* owned; NULL: no file was made */
+    char *path; /* owned; NULL: no file was created */
     int fd;
     size_t len;
 };
 
-/* The folder has to be there. -1: errno says why. */
+/* The directory must exist. -1: errno has the reason. */
 int download_open(struct download *d, const char *dir);
-/* -1: it cannot be written or is too big. */
+/* -1: write error, or too large. */
 int download_write(struct download *d, const void *p, size_t n);
-/* Closes the file, and removes it unless it is to be kept. An all-zero download is fine. */
+/* Closes the file, and removes it unless it is to be kept. A struct of zeros is allowed. */
 void download_finish(struct download *d, bool keep);
 
-/* Removes downloads of the folder that are older, by the wall clock; returns how many. */
+/* Removes downloads in the directory that are older, by the wall clock; returns their number. */
 size_t download_remove_old(const char *dir, int64_t older_than_s);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns libcurl's multi handle, its descriptors and its timer on the loop. */
+ * Connects libcurl's multi handle to the loop: its descriptors and its timer. */
 #include "io/http/client/httpc.h"
 
 #include <stdbool.h>
@@ -13,22 +13,22 @@
 #include "io/http/client/httpc_mailer.h"
 #include "io/http/client/libcurl_dl.h"
 
-#define CONNECTIONS_MAX 256L /* open at a time; more requests wait */
-#define IDLE_MAX 32L         /* connections kept for reuse */
+#define CONNECTIONS_MAX 256L /* limit of concurrent requests; further ones wait */
+#define IDLE_MAX 32L         /* limit of idle connections */
 
 struct httpc {
     struct loop *loop;
-    struct httpc_options options; /* its strings are those that follow */
+    struct httpc_options options; /* its strings point to the members below */
     char *ca_file, *proxy_url, *proxy_credentials, *no_proxy;
     struct libcurl curl;
     CURLM *multi; /* NULL before the first request */
     struct loop_timer *timer, *late_timer;
-    LIST_HEAD(, httpc_transfer) calls; /* under way in libcurl */
-    LIST_HEAD(, httpc_transfer) late;  /* refused: answered from the loop */
-    struct httpc_mailers mailers;      /* send e-mails */
+    LIST_HEAD(, httpc_transfer) calls; /* active in libcurl */
+    LIST_HEAD(, httpc_transfer) late;  /* refused: completed from the loop */
+    struct httpc_mailers mailers;      /* worker threads for e-mails */
 };
 
-/* The call is over: answers and frees it. */
+/* The call has ended: calls `done` and frees it. */
 static void httpc_complete_transfer(struct httpc_transfer *c, CURLcode code)
 {
     struct httpc *const h = c->owner;
@@ -51,11 +51,11 @@ static void httpc_on_mailed(void *arg)
         httpc_complete_transfer(c, c->mail_code);
         return;
     }
-    httpc_transfer_fini(c, &c->owner->curl); /* cancelled before, and answered then */
+    httpc_transfer_fini(c, &c->owner->curl); /* cancelled earlier, and `done` was called then */
     free(c);
 }
 
-/* The worker ends it; the answer does not wait for that. */
+/* The worker ends the transfer later; the reply does not wait for that. */
 static void httpc_cancel_mail(struct httpc_transfer *c)
 {
     const bool stopped = httpc_mail_stop(c);
@@ -70,7 +70,7 @@ static void httpc_cancel_mail(struct httpc_transfer *c)
     c->done = NULL;
 }
 
-/* ---- libcurl's events ---- */
+/* ---- events of libcurl ---- */
 
 static void finish_done(struct httpc *h)
 {
@@ -106,7 +106,7 @@ static int on_timer_wanted(CURLM *multi, long ms, void *arg)
     return 0;
 }
 
-/* One descriptor of libcurl. */
+/* A descriptor of libcurl. */
 struct httpc_socket_watch {
     struct httpc *owner;
     curl_socket_t fd;

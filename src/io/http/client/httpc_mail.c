@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What an e-mail may be, how libcurl is to send it, and what the replies of the server mean. */
+ * Validates e-mails, sends them with libcurl, and interprets the replies of the server. */
 #include "io/http/client/httpc_mail.h"
 
 #include <ctype.h>
@@ -8,9 +8,9 @@
 
 #define ADDRESS_MAX ((size_t)254)
 #define RECIPIENTS_MAX 50
-#define REPLY_MAX ((size_t)4 << 10) /* bytes of one reply that are kept */
+#define REPLY_MAX ((size_t)4 << 10) /* limit of a stored reply */
 #define METHOD_LOGIN "NOOP"
-#define QUIT_S 1L /* how long the reply to QUIT is waited for */
+#define QUIT_S 1L /* timeout of the reply to QUIT */
 #define STATUS_BYE 221
 
 enum mail_header { MAIL_FROM, MAIL_TO, MAIL_USER, MAIL_PASSWORD, MAIL_UNKNOWN };
@@ -18,10 +18,10 @@ static const char *const mail_headers[] = {"X-SMTP-From", "X-SMTP-To", "X-SMTP-U
                                            "X-SMTP-Password"};
 
 enum mail_phase {
-    MAIL_OPEN,      /* the server lacks the end of the message */
-    MAIL_SENT,      /* libcurl has all of it */
-    MAIL_CANCELLED, /* libcurl will not get the rest */
-    MAIL_ABANDONED, /* the worker owns the job; the result is not wanted any more */
+    MAIL_OPEN,      /* the server has not received the end of the message */
+    MAIL_SENT,      /* libcurl has received all of it */
+    MAIL_CANCELLED, /* libcurl will not receive the rest */
+    MAIL_ABANDONED, /* the worker owns the job; the result is ignored */
 };
 
 bool httpc_mail_is_url(const char *url)
@@ -39,7 +39,7 @@ static enum mail_header kind_of(const char *name)
     return (enum mail_header)i;
 }
 
-/* Nothing that ends an argument of MAIL or RCPT. */
+/* Excludes characters that would end an argument of MAIL or RCPT. */
 static bool is_mailbox(const char *text)
 {
     const size_t len = strnlen(text, ADDRESS_MAX + 1);
@@ -51,7 +51,7 @@ static bool is_mailbox(const char *text)
     return true;
 }
 
-/* Nothing is sent: it only logs in. */
+/* Only logs in; sends no message. */
 static bool is_login(const struct httpc_request *r)
 {
     return strcmp(r->method, METHOD_LOGIN) == 0;
@@ -84,7 +84,7 @@ const char *httpc_mail_validate(const struct httpc_request *r)
     const char *const host = strstr(r->url, "://") + 3;
     const size_t len = strcspn(host, "/?#");
     if (host[len] && strcmp(host + len, "/") != 0)
-        return "the URL of a mail server has no path"; /* libcurl would say it in EHLO */
+        return "the URL of a mail server has no path"; /* libcurl would use it in EHLO */
     if (is_login(r) ? r->body.len > 0 : !r->body.len || memchr(r->body.p, '\0', r->body.len))
         return is_login(r) ? "a login to a mail server has no body"
                            : "the body of an e-mail is empty or has a NUL byte";
@@ -95,8 +95,8 @@ const char *httpc_mail_validate(const struct httpc_request *r)
 
 /* ---- the transfer ---- */
 
-/* Every line ends with CRLF: servers disagree about others, so that a part of the message could
- * pass for a command. */
+/* Ends every line with CRLF: servers disagree about other line ends, so a part of the message could
+ * be taken for a command. */
 static void add_lines(struct buf *out, struct str text)
 {
     for (size_t i = 0; i < text.len; i++) {
@@ -124,7 +124,7 @@ static size_t httpc_mail_on_upload(char *to, size_t size, size_t n, void *arg)
     return len;
 }
 
-/* The status that a line of a reply begins with; 0: none. */
+/* The status at the start of a reply line; 0: none. */
 static int status_of(struct str line)
 {
     int status = 0;
@@ -136,7 +136,7 @@ static int status_of(struct str line)
     return status;
 }
 
-/* A line of a reply: a status, then "-" if more lines follow. The reply to QUIT says nothing. */
+/* A line of a reply: a status, then "-" if more lines follow. The reply to QUIT is ignored. */
 static size_t httpc_mail_on_reply(char *p, size_t size, size_t n, void *arg)
 {
     struct httpc_transfer *const c = arg;
@@ -183,7 +183,7 @@ static void set_envelope(struct httpc_transfer *c, const struct libcurl *curl,
         curl->easy_setopt(c->easy, CURLOPT_MAIL_RCPT, c->headers);
 }
 
-/* The operator may name a server of this machine, which needs no TLS. */
+/* A mail server on this machine may be used without TLS. */
 static bool is_plain(const struct httpc_request *r)
 {
     char host[64] = "";
@@ -209,7 +209,8 @@ void httpc_mail_setup(struct httpc_transfer *c, const struct libcurl *curl,
     curl->easy_setopt(c->easy, CURLOPT_PROTOCOLS_STR, "smtp,smtps");
     curl->easy_setopt(c->easy, CURLOPT_USE_SSL,
                       (long)(is_plain(r) ? CURLUSESSL_NONE : CURLUSESSL_ALL));
-    curl->easy_setopt(c->easy, CURLOPT_FORBID_REUSE, 1L); /* QUIT is for the worker to wait for */
+    curl->easy_setopt(c->easy, CURLOPT_FORBID_REUSE, 1L); /* the worker waits for the reply to
+                                                           * QUIT */
     if (is_login(r))
         curl->easy_setopt(c->easy, CURLOPT_CUSTOMREQUEST, METHOD_LOGIN);
     else

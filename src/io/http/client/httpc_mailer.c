@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Chooses the worker of a mail server, and owns the workers. */
+ * Assigns mail servers to workers, and owns the workers. */
 #include "io/http/client/httpc_mailer.h"
 
 #include <stdlib.h>
@@ -24,7 +24,7 @@ static struct httpc_mailer *httpc_mailers_find(struct httpc_mailers *m, const ch
     return NULL;
 }
 
-/* The worker of that server; a new one while there is room for it. */
+/* The worker of that server; creates one while the limit permits. */
 static struct worker *httpc_mailers_get(struct httpc_mailers *m, struct loop *loop, const char *url)
 {
     const size_t len = httpc_mailer_measure_server(url);

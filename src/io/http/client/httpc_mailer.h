@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Threads that send e-mails: a worker per mail server, so that a slow server delays only its own
- * e-mails. libcurl waits for the replies of a server. Loop thread only. */
+ * e-mails. libcurl blocks while it waits for a server. Loop thread only. */
 #ifndef IO_HTTP_CLIENT_HTTPC_MAILER_H
 #define IO_HTTP_CLIENT_HTTPC_MAILER_H
 
@@ -17,8 +17,8 @@ struct httpc_mailers {
     size_t n;
 };
 
-/* httpc_mail_perform(c) on the worker of the URL's server, after earlier e-mails to that server;
- * then done(c) on the loop's thread. */
+/* Runs httpc_mail_perform(c) on the worker of the URL's server, after earlier e-mails to that
+ * server; then done(c) on the loop's thread. */
 void httpc_mailers_submit(struct httpc_mailers *m, struct loop *loop, const char *url,
                           void (*done)(void *arg), struct httpc_transfer *c);
 /* Waits until all workers have ended. */

@@ -23,7 +23,7 @@ static bool fails_before_sending(CURLcode code)
     return false;
 }
 
-/* The status with which the proxy refused to connect; 0: it did not. */
+/* The status with which the proxy refused the connection; 0: it did not. */
 static int proxy_refusal(const struct httpc_transfer *c, const struct libcurl *curl)
 {
     long status = 0;
@@ -32,8 +32,9 @@ static int proxy_refusal(const struct httpc_transfer *c, const struct libcurl *c
     return status >= 200 && status < 300 ? 0 : (int)status;
 }
 
-/* The service may have all of the request. With a body only what was handed out tells: when
- * libcurl tries once more by itself, its own counters and codes are about that second try. */
+/* Whether the service may have received the whole request. With a body, only the bytes handed to
+ * libcurl show this, because after an internal retry libcurl's counters and codes describe the
+ * retry. */
 static bool is_sent(const struct httpc_transfer *c, const struct libcurl *curl, CURLcode code)
 {
     curl_off_t before_us = 0;
@@ -55,13 +56,13 @@ static enum httpc_outcome outcome_of(const struct httpc_transfer *c, const struc
     if (c->is_mail)
         return httpc_mail_outcome(c, code);
     if (status >= 300 && status < 500)
-        return HTTPC_REJECTED; /* said before the answer broke, if it did */
+        return HTTPC_REJECTED; /* received before the response broke off, if at all */
     if (code == CURLE_OK)
         return status >= 200 && status < 300 ? HTTPC_OK : HTTPC_AMBIGUOUS;
     return is_sent(c, curl, code) ? HTTPC_AMBIGUOUS : HTTPC_NOT_SENT;
 }
 
-/* The words of a mail server, in one line. */
+/* The error text of a mail server, in one line. */
 static void describe_refusal(const struct httpc_transfer *c, struct buf *text)
 {
     buf_add_str(text, "SMTP ");
@@ -94,7 +95,8 @@ static void httpc_outcome_describe(const struct httpc_transfer *c, const struct 
         buf_printf(text, "HTTP %d", status);
 }
 
-/* Milliseconds that a Retry-After value asks for, rounded up, at `now` (Unix seconds); -1: none. */
+/* The delay of a Retry-After value in milliseconds, rounded up, at `now` (Unix seconds); -1:
+ * none. */
 static int64_t httpc_transfer_parse_retry_after(const struct libcurl *curl, const char *value,
                                                 double now)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns what a request may be and how libcurl is to send it. */
+ * Validates requests, and sets the options of their libcurl handles. */
 #include "io/http/client/httpc_transfer.h"
 
 #include <ctype.h>
@@ -16,7 +16,7 @@
 #define CONNECT_MS 10000
 #define TOTAL_MS 30000
 #define STALL_S 20
-#define IDLE_S 60L /* an older connection is not used again */
+#define IDLE_S 60L /* older idle connections are not reused */
 #define MAX_HEADER_BYTES (256u << 10)
 
 static bool httpc_transfer_is_token(const char *s)
@@ -50,7 +50,7 @@ static const char *httpc_transfer_check_headers(const struct httpc_request *r)
     return NULL;
 }
 
-/* libcurl itself resolves localhost to nothing but the loopback addresses. */
+/* libcurl itself resolves localhost only to loopback addresses. */
 bool httpc_transfer_is_loopback(const char *host)
 {
     unsigned a, b, c, d;
@@ -100,7 +100,7 @@ const char *httpc_transfer_validate(const struct libcurl *curl, const struct htt
     return why || !httpc_mail_is_url(request->url) ? why : httpc_mail_validate(request);
 }
 
-/* Descriptors of this process stay in it. */
+/* Sets FD_CLOEXEC on descriptors. */
 static curl_socket_t on_open(void *arg, curlsocktype purpose, struct curl_sockaddr *a)
 {
     (void)arg;
@@ -120,9 +120,8 @@ static size_t on_upload(char *to, size_t size, size_t n, void *arg)
     return len;
 }
 
-/* libcurl asks for this when a reused connection broke without an answer and it would send the
- * request once more by itself. Whether that is right is not its business: the body may have
- * arrived. */
+/* libcurl calls this when a reused connection broke without a response and it would repeat the
+ * request. Only the caller may decide that, because the body may have arrived. */
 static int on_rewind(void *arg, curl_off_t offset, int origin)
 {
     struct httpc_transfer *const c = arg;
@@ -188,7 +187,7 @@ static size_t on_body(char *p, size_t size, size_t n, void *arg)
     return len;
 }
 
-/* Keeps the value of the header, if the line is one of that name and it fits. */
+/* Stores the header's value if the line has that name and the value fits. */
 static void keep_header(struct str line, struct str name, char *to, size_t room)
 {
     if (line.len <= name.len || strncasecmp(line.p, name.p, name.len) != 0 ||
@@ -215,7 +214,7 @@ static size_t on_header(char *p, size_t size, size_t n, void *arg)
         return 0;
     }
     if (str_has_prefix(line, STR("HTTP/"))) {
-        c->retry_after[0] = c->date[0] = '\0'; /* the one before was 1xx */
+        c->retry_after[0] = c->date[0] = '\0'; /* the previous response was 1xx */
         response_headers_clear(&c->answered);
         return line.len;
     }
@@ -229,7 +228,7 @@ static void add_header(struct httpc_transfer *c, const struct libcurl *curl, con
                        const char *value)
 {
     CLEANUP_BUF struct buf line = {0};
-    /* "Name;" is how libcurl is told of a header without a value. */
+    /* libcurl's form of a header without a value is "Name;". */
     buf_printf(&line, *value ? "%s: %s" : "%s;", name, value);
     c->headers = curl->slist_append(c->headers, line.p);
 }
@@ -265,8 +264,8 @@ static void set_body(struct httpc_transfer *c, const struct libcurl *curl,
     }
     if (!is_get && !is_head)
         curl->easy_setopt(c->easy, CURLOPT_CUSTOMREQUEST, r->method);
-    /* Without a body there is nothing to rewind, so on_rewind would not be asked; and on a new
-     * connection libcurl does not try again. */
+    /* Without a body, libcurl would not call on_rewind; and on a new connection it does not
+     * retry. */
     if (!c->is_safe && !c->upload.len)
         curl->easy_setopt(c->easy, CURLOPT_FRESH_CONNECT, 1L);
 }
@@ -294,20 +293,20 @@ static void httpc_transfer_set_limits(const struct httpc_transfer *c, const stru
     curl->easy_setopt(c->easy, CURLOPT_LOW_SPEED_TIME, (long)(o->stall_s ? o->stall_s : STALL_S));
 }
 
-/* libcurl decodes the credentials of a proxy as it does those in a URL. */
+/* libcurl percent-decodes the credentials of a proxy, as in a URL. */
 static void httpc_transfer_add_escaped(struct buf *out, const char *text, size_t len)
 {
     for (size_t i = 0; i < len; i++)
         buf_printf(out, "%%%02X", (unsigned)(unsigned char)text[i]);
 }
 
-/* libcurl copies what it is given. The proxy gets host and port in a CONNECT, never a URL: that may
- * have a token in it. */
+/* libcurl copies these strings. The proxy gets host and port with CONNECT, but never a URL, which
+ * may contain a token. */
 static void set_proxy(const struct httpc_transfer *c, const struct libcurl *curl,
                       const struct httpc_options *o)
 {
     const struct proxy *const p = &o->proxy;
-    curl->easy_setopt(c->easy, CURLOPT_PROXY, p->url ? p->url : ""); /* not the environment's */
+    curl->easy_setopt(c->easy, CURLOPT_PROXY, p->url ? p->url : ""); /* ignores the environment's */
     if (!p->url)
         return;
     curl->easy_setopt(c->easy, CURLOPT_NOPROXY, p->no_proxy ? p->no_proxy : "");
@@ -338,8 +337,8 @@ static void set_safety(const struct httpc_transfer *c, const struct libcurl *cur
     curl->easy_setopt(c->easy, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
     if (o->ca_file)
         curl->easy_setopt(c->easy, CURLOPT_CAINFO, o->ca_file);
-    /* One request, one connection: then what happened to the connection tells what happened to
-     * the request. */
+    /* Uses one connection per request, so that the state of the connection shows the fate of the
+     * request. */
     curl->easy_setopt(c->easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
     curl->easy_setopt(c->easy, CURLOPT_NOSIGNAL, 1L);
     curl->easy_setopt(c->easy, CURLOPT_OPENSOCKETFUNCTION, on_open);

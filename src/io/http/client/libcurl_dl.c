@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the loading of libcurl. */
+ * Loads libcurl. */
 #include "io/http/client/libcurl_dl.h"
 
 #include <dlfcn.h>
@@ -8,7 +8,7 @@
 
 #define SONAME "libcurl.so.4"
 
-/* dlsym gives an object pointer; POSIX says that it holds a function's address. */
+/* dlsym returns an object pointer; POSIX guarantees that it can hold a function's address. */
 static bool libcurl_dl_find(void *library, const char *name, void *function)
 {
     void *const address = dlsym(library, name);
@@ -18,7 +18,7 @@ static bool libcurl_dl_find(void *library, const char *name, void *function)
 
 int libcurl_load(struct libcurl *curl, struct tc_err *err)
 {
-    /* It starts threads and registers exit handlers: it cannot leave again. */
+    /* libcurl starts threads and registers exit handlers, so it cannot be unloaded. */
     void *const library = dlopen(SONAME, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     if (!library)
         return err_set(err, SONAME, "cannot load: %s", dlerror());

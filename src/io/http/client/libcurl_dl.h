@@ -9,7 +9,7 @@
 
 #include "base/sys/err.h"
 
-/* Without their prefix: curl->easy_init. */
+/* Names without the prefix: curl->easy_init. */
 #define LIBCURL_FUNCTIONS(F)                                                                       \
     F(global_init)                                                                                 \
     F(easy_init)                                                                                   \
@@ -41,8 +41,8 @@ struct libcurl {
 };
 #undef LIBCURL_MEMBER
 
-/* Fills the table and initialises the library, which then stays for the life of the process.
- * -1 with err (which may be NULL) when it is not there. */
+/* Fills the table and initialises the library, which then stays loaded. -1 with err (which may be
+ * NULL) if it is missing. */
 int libcurl_load(struct libcurl *curl, struct tc_err *err);
 
 #endif

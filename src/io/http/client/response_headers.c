@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the headers of one response. */
+ * Parses the header lines of one response. */
 #include "io/http/client/response_headers.h"
 
 #include <ctype.h>
@@ -16,7 +16,7 @@ static struct str strip_spaces(const char *from, const char *end)
     return (struct str){from, (size_t)(end - from)};
 }
 
-/* A line that begins with a space continues the one before; nobody sends that any more. */
+/* A line that begins with a space continues the previous one (obsolete), and is ignored. */
 static bool is_kept(const struct response_headers *h, struct str name, struct str value)
 {
     if (!name.len || isspace((unsigned char)*name.p) || memchr(value.p, '\0', value.len))

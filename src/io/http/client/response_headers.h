@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Headers of a response, as they come in: names in lower case, values without surrounding space.
- * Beyond the limits, and where a line is no header in UTF-8, headers are left out. */
+ * Headers of a response: names in lower case, values without surrounding space. Headers beyond the
+ * limits, and lines that are not valid UTF-8 headers, are dropped. */
 #ifndef IO_HTTP_CLIENT_RESPONSE_HEADERS_H
 #define IO_HTTP_CLIENT_RESPONSE_HEADERS_H
 
@@ -17,7 +17,7 @@ struct response_headers {
 };
 
 void response_headers_add(struct response_headers *h, struct str line);
-/* Another response begins. */
+/* Starts another response. */
 void response_headers_clear(struct response_headers *h);
 void response_headers_fini(struct response_headers *h);
 

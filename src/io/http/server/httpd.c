@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the server: its options, its names, its routes. */
+ * The server: options, host names, routes. */
 #include "io/http/server/httpd.h"
 
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "base/sys/log.h"
 #include "io/http/server/httpd_internal.h"
 
-enum { DESCRIPTORS_KEPT = 256 }; /* for agents, stores and what else the host has open */
+enum { DESCRIPTORS_KEPT = 256 }; /* descriptors reserved for agents, stores and other uses */
 
 /* ---- the server ---- */
 
@@ -41,8 +41,8 @@ static void or_else(int64_t *value, int64_t other)
         *value = other;
 }
 
-/* As many as wanted, as far as the system lets the process have them beside its other descriptors:
- * a crowd of clients shall not keep agents from being started. */
+/* Limits the number of connections to the descriptors that the process can spare, so that many
+ * clients cannot keep agents from being started. */
 static unsigned connections_of(unsigned wanted)
 {
     struct rlimit limit;

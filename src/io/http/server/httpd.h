@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The host's HTTP server: routes, who may ask, and one answer for each request, at once, later, or
- * as a stream. Requests are read by httpd_parse alone, which refuses what is not plain. Loop thread
- * only. */
+ * The host's HTTP server: routes, access checks, and one response for each request, at once, later,
+ * or as a stream. Only httpd_parse reads requests; it refuses ambiguous ones. Loop thread only. */
 #ifndef IO_HTTP_SERVER_HTTPD_H
 #define IO_HTTP_SERVER_HTTPD_H
 
@@ -13,49 +12,51 @@
 #include "base/sys/err.h"
 #include "io/loop/loop.h"
 
-enum { /* of a request */
+enum { /* limit of a request head */
        HTTPD_MAX_HEAD = 32 << 10,
        HTTPD_MAX_TARGET = 8 << 10,
-       HTTPD_MAX_BODY = 1 << 20, /* unless httpd_options.body_bytes says otherwise */
+       HTTPD_MAX_BODY = 1 << 20, /* default of httpd_options.body_bytes */
 };
 
-/* All borrowed for httpd_new. Durations in milliseconds; 0: the value said here. */
+/* All borrowed for httpd_new. Durations in milliseconds; 0: the default stated here. */
 struct httpd_options {
-    const char *address; /* a numeric one; NULL: 127.0.0.1 */
-    uint16_t port;       /* 0: the system picks one */
-    /* Listens there instead: only its user can connect, hosts and origins do not matter. A socket
-     * that nobody answers is replaced. */
+    const char *address; /* a numeric address; NULL: 127.0.0.1 */
+    uint16_t port;       /* 0: chosen by the system */
+    /* Path of a Unix socket to listen at instead: only its user can connect, and hosts and origins
+     * are not checked. A socket without a listener is replaced. */
     const char *unix_path;
-    bool allow_remote; /* else an address that is not loopback is refused */
-    /* Names the server answers to, beside its address and the loopback names; "*": any. Without
+    bool allow_remote; /* otherwise an address that is not loopback is refused */
+    /* Names of the server, in addition to its address and the loopback names; "*": any. Without
      * port. */
     const char *const *hosts;
     size_t host_count;
-    /* Web pages that may ask: "https://example.org". A request without Origin is not theirs. */
+    /* Origins of web pages that may send requests: "https://example.org". A request without Origin
+     * is not from a page. */
     const char *const *origins;
     size_t origin_count;
-    int64_t deadline_ms;      /* of an answer, then it is 503; 10 s */
+    int64_t deadline_ms;      /* of a response, after which it is 503; 10 s */
     int64_t arrival_ms;       /* of a whole request, from its first byte; 20 s */
     int64_t idle_ms;          /* between requests, and of a client that does not read; 60 s */
-    size_t body_bytes;        /* of a request's body; HTTPD_MAX_BODY */
-    size_t stream_bytes;      /* of a stream that are not read yet, before the last write; 1 MiB */
-    unsigned max_connections; /* 8192, and what the limit of open files has room for */
-    unsigned max_per_address; /* 64, and any number from loopback: a proxy's clients come so */
+    size_t body_bytes;        /* limit of a request body; HTTPD_MAX_BODY */
+    size_t stream_bytes;      /* limit of unread bytes of a stream before the last write; 1 MiB */
+    unsigned max_connections; /* 8192, limited by the number of open files */
+    unsigned max_per_address; /* 64; unlimited from loopback, because clients of a proxy come from
+                               * there */
 };
 
-enum { HTTPD_STATUS_BEGIN = 200, HTTPD_STATUS_END = 600 }; /* of an answer */
+enum { HTTPD_STATUS_BEGIN = 200, HTTPD_STATUS_END = 600 }; /* limit of a response head */
 
 enum httpd_methods {
-    HTTPD_GET = 1, /* HEAD goes with it */
+    HTTPD_GET = 1, /* includes HEAD */
     HTTPD_POST = 2,
     HTTPD_PUT = 4,
     HTTPD_DELETE = 8,
     HTTPD_PATCH = 16,
     HTTPD_OPTIONS = 32,
     HTTPD_ANY = 63,
-    /* Not a method: answers of this route may take any time, deadline_ms is not theirs. */
+    /* Not a method: responses of this route have no deadline. */
     HTTPD_NO_DEADLINE = 64,
-    /* Nor this: the route is the path alone, although it ends with a slash. */
+    /* Not a method: the route is only this path, although it ends with a slash. */
     HTTPD_EXACT = 128,
 };
 
@@ -63,103 +64,103 @@ struct httpd_header {
     const char *name, *value;
 };
 
-/* The handler's until it answers or begins a stream, whatever becomes of the client or of the
- * server. */
+/* Owned by the handler until it answers or begins a stream, even if the client or the server is
+ * gone. */
 struct httpd_request {
     const char *method; /* "GET"… */
-    const char *path;   /* not decoded: what a route is compared with */
-    const char *query;  /* not decoded; "" when there is none */
+    const char *path;   /* not decoded; compared with routes */
+    const char *query;  /* not decoded; "" if there is none */
     const struct httpd_header *headers;
     size_t header_count;
     struct str body;  /* NUL-terminated */
-    const char *peer; /* numeric address, "local" from a unix socket */
-    const char *key;  /* name of the API key on whose behalf it is (httpd_local.h); NULL: its
-                       * headers say that */
-    bool gone;        /* nobody waits for the answer: the client left, or it had its 503 */
+    const char *peer; /* numeric address, "local" for a Unix socket */
+    const char *key;  /* name of the API key that it acts for (httpd_local.h); NULL: its headers
+                       * identify the client */
+    bool gone;        /* the client has disconnected, or got a 503 */
 };
 
 struct httpd;
 
-/* Listens. NULL with err: the address is no address, not loopback without allow_remote, taken.
- * Raises the soft limit of open files when max_connections needs it. */
+/* Listens. NULL with err: the address is invalid, in use, or not loopback without allow_remote.
+ * Raises the soft limit of open files if max_connections requires it. */
 struct httpd *httpd_new(struct loop *l, const struct httpd_options *options, struct tc_err *err);
-/* Closes every connection; requests that are with handlers still have to be answered. NULL is
- * fine. Not from a handler. */
+/* Closes every connection; handlers must still answer their requests. NULL is allowed. Must not be
+ * called from a handler. */
 void httpd_free(struct httpd *h);
-/* The end begins: nobody connects any more, what is asked for is 503, answers go out, and streams
- * end when their owners have nothing to say. `done` is called, from the loop, when all clients have
- * left, or after that time. Once; httpd_free is next. */
+/* Begins the shutdown: accepts no connections, answers new requests with 503, completes responses,
+ * and ends idle streams. `done` is called, from the loop, when all clients have disconnected, or
+ * after that time. Call it once; httpd_free follows. */
 void httpd_drain_begin(struct httpd *h, int64_t ms, void (*done)(void *arg), void *arg);
-uint16_t httpd_bound_port(const struct httpd *h); /* 0 with a unix socket */
+uint16_t httpd_bound_port(const struct httpd *h); /* 0 for a Unix socket */
 
-/* Answers with that status so far, streams among them. */
+/* Number of responses with that status so far, streams included. */
 uint64_t httpd_count_answers(const struct httpd *h, int status);
 unsigned httpd_count_connections(const struct httpd *h);
 
-/* Another limit of bodies, for connections that come from now on. */
+/* Sets another limit of bodies, for new connections. */
 void httpd_set_body_bytes(struct httpd *h, size_t bytes);
-/* Other names, from the next request on. */
+/* Sets other host names, from the next request on. */
 void httpd_set_allowed_names(struct httpd *h, const char *const *hosts, size_t host_count,
                              const char *const *origins, size_t origin_count);
 
-/* Requests for `path` go to fn; a path that ends with a slash stands for all below it, too. The
- * longest one that fits has it; the same path again replaces. Other methods get 405, other paths
- * 404. */
+/* Passes requests for `path` to fn; a path that ends with a slash includes all paths below it. The
+ * longest matching path is used; the same path again replaces the route. Other methods get 405,
+ * other paths 404. */
 void httpd_route(struct httpd *h, const char *path, unsigned methods,
                  void (*fn)(void *arg, struct httpd_request *request), void *arg);
-/* No more requests go there. */
+/* Removes the route. */
 void httpd_unroute(struct httpd *h, const char *path);
 
-/* The value of the first header of that name, any case; or NULL. */
+/* The value of the first header of that name, ignoring case; or NULL. */
 const char *httpd_find_header(const struct httpd_request *r, const char *name);
 
-/* Instead of deadline_ms, from now on: then it is 504. */
+/* Replaces deadline_ms for this request, from now on; the response after it is 504. */
 void httpd_extend(struct httpd_request *r, int64_t ms);
-/* fn(arg) is called once when nobody waits for the answer any longer, so that what it waits for
- * can be cancelled: soon, from the loop; of a request that is gone already, too; not by httpd_free.
- * The request still has to be answered, which fn may do. fn NULL: no longer. */
+/* Calls fn(arg) once when no client waits for the response any longer, so that the work can be
+ * cancelled: soon, from the loop; also if that is the case already; but not because of httpd_free.
+ * The request must still be answered, possibly by fn. fn NULL: no callback. */
 void httpd_set_on_gone(struct httpd_request *r, void (*fn)(void *arg), void *arg);
 
 /* All borrowed for the call. */
 struct httpd_answer {
-    int status;               /* 200…599, else it is 500 */
+    int status;               /* 200 to 599, otherwise it becomes 500 */
     const char *content_type; /* NULL: plain text */
-    /* More of them. Left out, and logged: what is no header (a line break in it), and those that
-     * are the server's own. Cache-Control is "no-store" unless it is here. */
+    /* Further headers. Invalid ones (with a line break), and those that the server sets, are left
+     * out and logged. Default Cache-Control: "no-store". */
     const struct httpd_header *headers;
     size_t header_count;
-    struct str body; /* not of a stream; none goes out with 204 and 304 */
+    struct str body; /* not for a stream; not sent with 204 and 304 */
 };
 
-/* Answers and frees the request: exactly once, in the handler or at any time after. Nothing is
- * sent when it is gone. */
+/* Answers and frees the request: call it exactly once, in the handler or later. Sends nothing if
+ * the client is gone. */
 void httpd_answer_full(struct httpd_request *r, const struct httpd_answer *a);
-/* The same without more headers. */
+/* The same without further headers. */
 void httpd_answer(struct httpd_request *r, int status, const char *content_type, struct str body);
 
-/* An answer of unknown length. It has no deadline; what is written in one round of the loop goes
- * out together. A client that does not read is dropped, never waited for: the stream is gone then,
- * as when the client leaves. */
+/* A response of unknown length, without a deadline; writes within one round of the loop are sent
+ * together. A client that does not read is disconnected: the stream is then gone, as if the client
+ * had disconnected. */
 struct httpd_stream;
 
-/* Frees the request and begins its answer; never NULL. If the request is gone, or its answer has no
- * body (HEAD), the stream is gone from the start. */
+/* Frees the request and begins its response; never NULL. If the client is gone, or the response has
+ * no body (HEAD), the stream is gone from the start. */
 struct httpd_stream *httpd_stream_begin(struct httpd_request *r, int status,
                                         const char *content_type, const struct httpd_header *more,
                                         size_t n);
-/* Never blocks and never calls back. Does nothing when the stream is gone. */
+/* Never blocks and never calls back. No effect if the stream is gone. */
 void httpd_stream_write(struct httpd_stream *s, struct str bytes);
-/* Writes bytes that only show that the server is alive; skipped while other bytes are pending. */
+/* Writes keep-alive bytes; skipped while other bytes are pending. */
 void httpd_stream_keep_alive(struct httpd_stream *s, struct str bytes);
 bool httpd_stream_is_gone(const struct httpd_stream *s);
-/* As httpd_set_on_gone: called once when the stream goes before its end. fn may end it. */
+/* Like httpd_set_on_gone: called once if the stream is gone before its end. fn may end it. */
 void httpd_stream_set_on_gone(struct httpd_stream *s, void (*fn)(void *arg), void *arg);
-/* Bytes that the client has not taken. */
+/* Bytes that the client has not read. */
 size_t httpd_stream_pending_bytes(const struct httpd_stream *s);
-/* Calls fn(arg) once from the loop when the client has taken all bytes; never if the stream goes.
- */
+/* Calls fn(arg) once from the loop when the client has read all bytes; never if the stream is
+ * gone. */
 void httpd_set_on_room(struct httpd_stream *s, void (*fn)(void *arg), void *arg);
-/* Ends the answer and frees the stream, also one that is gone. */
+/* Ends the response and frees the stream, whether it is gone or not. */
 void httpd_stream_end(struct httpd_stream *s);
 
 #endif

@@ -20,11 +20,11 @@ enum {
     PAUSE_MS = 1000,
     ACCEPTS_PER_ROUND = 64,
     PER_ADDRESS = 64,
-    UNREAD_MAX = 64, /* reads of what a client sends that is turned away */
+    UNREAD_MAX = 64, /* reads of data from a client that is rejected */
     TELL_EVERY_MS = 60 * 1000,
 };
 
-/* ---- of whom ---- */
+/* ---- client addresses ---- */
 
 static int httpd_accept_compare(const void *a, const void *b)
 {
@@ -69,7 +69,7 @@ static bool is_too_many(const struct httpd *h, const struct httpd_peer *peer)
     return peer->connections > (max ? max : PER_ADDRESS);
 }
 
-/* ---- no room ---- */
+/* ---- rejected connections ---- */
 
 static void httpd_accept_log_refusal(struct httpd *h, const char *why)
 {
@@ -80,7 +80,8 @@ static void httpd_accept_log_refusal(struct httpd *h, const char *why)
     log_write(LOG_WARN, "host", "HTTP: rejecting connections: %s", why);
 }
 
-/* What has come is read, else closing would take back what was said. */
+/* Reads the received data; otherwise closing would reset the connection and discard the
+ * response. */
 static void httpd_accept_turn_away(int fd)
 {
     CLEANUP_BUF struct buf busy = {0};
@@ -98,7 +99,7 @@ static int open_spare(void)
     return open("/dev/null", O_RDONLY | O_CLOEXEC);
 }
 
-/* The descriptor that was kept serves to say that there is none. */
+/* Uses the reserved descriptor to reject connections when no others are left. */
 static bool spend_spare(struct httpd *h)
 {
     if (h->spare < 0)
@@ -125,7 +126,7 @@ static void pause_accept(struct httpd *h)
     loop_timer_set(h->pause, PAUSE_MS);
 }
 
-/* ---- connections come ---- */
+/* ---- accepting ---- */
 
 static void httpd_accept_take(struct httpd *h, int fd, const struct sockaddr_storage *from,
                               socklen_t len)

@@ -13,7 +13,7 @@
 
 enum {
     READ_BYTES = 16 << 10,
-    AHEAD_MAX = 64 << 10, /* unread requests that are kept while one is answered */
+    AHEAD_MAX = 64 << 10, /* limit of unread requests while one is answered */
     LINGER_MS = 1000,
 };
 
@@ -22,7 +22,7 @@ static bool has_to_wait(const struct httpd_conn *c)
     return c->stream ? c->stream->state == HTTPD_STREAM_BLOCKED : c->sent < c->out.len;
 }
 
-/* While a request is with its handler it reads on, to see the client leave. */
+/* Keeps reading while a request is being handled, to notice that the client disconnects. */
 void httpd_conn_update_events(struct httpd_conn *c)
 {
     const unsigned in = c->in.len < AHEAD_MAX ? LOOP_READ : 0u;
@@ -79,7 +79,7 @@ void httpd_conn_drop(struct httpd_conn *c)
     httpd_conn_free(c);
 }
 
-/* ---- what goes out ---- */
+/* ---- output ---- */
 
 void httpd_conn_send_answer(struct httpd_conn *c, const struct httpd_answer *a)
 {
@@ -103,7 +103,7 @@ void httpd_conn_linger(struct httpd_conn *c)
     httpd_conn_set_phase(c, HTTPD_LINGERING, LINGER_MS);
 }
 
-/* What has been sent makes room, at a cost that does not grow with what has not. */
+/* Removes sent bytes, at a cost independent of the unsent bytes. */
 static void forget_sent(struct httpd_conn *c)
 {
     ASSERT(c->sent <= c->out.len);
@@ -129,9 +129,9 @@ int httpd_conn_flush(struct httpd_conn *c)
     return 0;
 }
 
-/* ---- what comes in ---- */
+/* ---- input ---- */
 
-/* -1: the client has closed, or the connection is broken. */
+/* -1: the client has closed the connection, or it is broken. */
 static int read_some(struct httpd_conn *c)
 {
     const ssize_t n = read(c->fd, buf_reserve(&c->in, READ_BYTES), READ_BYTES);
@@ -156,8 +156,8 @@ static void parse_some(struct httpd_conn *c)
     }
 }
 
-/* As far as the bytes reach. A handler never runs inside another one: an answer goes out by the
- * loop, and only then the next request is looked at. */
+/* Processes the received bytes. Handlers never nest: a response is sent from the loop, and only
+ * then is the next request processed. */
 static void advance(struct httpd_conn *c)
 {
     if (c->phase == HTTPD_LINGERING)
@@ -185,7 +185,7 @@ static void on_written(struct httpd_conn *c)
         httpd_conn_set_phase(c, HTTPD_READING, c->owner->options.idle_ms);
 }
 
-/* -1: the client has left, or cannot be told apart from one that has. */
+/* -1: the client has disconnected, or may have. */
 static int httpd_conn_exchange(struct httpd_conn *c, unsigned ready)
 {
     if (ready & LOOP_WRITE) {
@@ -198,7 +198,7 @@ static int httpd_conn_exchange(struct httpd_conn *c, unsigned ready)
     }
     if (ready & LOOP_READ && read_some(c) < 0)
         return -1;
-    /* One that asks on and on below a stream would not be seen to leave. */
+    /* The limit of unread requests was reached, so that a disconnect could not be noticed. */
     return c->stream && c->in.len >= AHEAD_MAX ? -1 : 0;
 }
 

@@ -6,9 +6,9 @@
 #include "base/alloc.h"
 #include "io/http/server/httpd_internal.h"
 
-/* ---- names and pages that may ask ---- */
+/* ---- permitted hosts and origins ---- */
 
-/* Without its port: "[::1]:8080" is "[::1]". */
+/* Removes the port: "[::1]:8080" becomes "[::1]". */
 static struct str host_name(const char *host)
 {
     const size_t len = *host == '[' ? strcspn(host, "]") + 1 : strcspn(host, ":");
@@ -27,7 +27,8 @@ static bool is_address(struct str name, const char *address)
     return httpd_dispatch_is_name(name, address);
 }
 
-/* Against DNS rebinding: a page's own name, pointed at this host, is not one of these. */
+/* Protects against DNS rebinding: the name of a web page that resolves to this host is not
+ * permitted. */
 static bool is_host_named(const struct httpd *h, const char *host)
 {
     static const char *const always[] = {"localhost", "127.0.0.1", "[::1]"};
@@ -49,7 +50,7 @@ static bool is_host_allowed(const struct httpd *h, const char *host)
     return is_host_named(h, host);
 }
 
-/* As it is configured; NULL: it is none of those. */
+/* The configured spelling; NULL: not configured. */
 static const char *find_origin(const struct httpd *h, const char *origin)
 {
     char **other = h->origins;
@@ -58,7 +59,8 @@ static const char *find_origin(const struct httpd *h, const char *origin)
     return *other;
 }
 
-/* The server's own page, too, by a name that is the server's for certain. */
+/* Whether the origin is the server's own page, under a name that certainly belongs to the
+ * server. */
 static bool is_origin_allowed(const struct httpd *h, const char *origin, const char *host)
 {
     if (find_origin(h, origin))
@@ -67,7 +69,7 @@ static bool is_origin_allowed(const struct httpd *h, const char *origin, const c
     return name && strcasecmp(name + 3, host) == 0 && is_host_named(h, host);
 }
 
-/* "" when it has none: the parser has refused what must have one. */
+/* "" if it has none: the parser has refused requests that need one. */
 static const char *value_of(const struct httpd_parse *p, const char *name)
 {
     for (size_t i = 0; i < p->header_count; i++)
@@ -76,7 +78,7 @@ static const char *value_of(const struct httpd_parse *p, const char *name)
     return "";
 }
 
-/* The Origin that may not ask, or NULL. */
+/* The forbidden Origin, or NULL. */
 static const char *find_foreign_origin(const struct httpd *h, const struct httpd_parse *p)
 {
     for (size_t i = 0; i < p->header_count; i++)
@@ -86,11 +88,11 @@ static const char *find_foreign_origin(const struct httpd *h, const struct httpd
     return NULL;
 }
 
-/* True: the request may not be asked here, and that is answered. */
+/* True: the request is forbidden, and an error was sent. */
 static bool refuse_caller(struct httpd_conn *c)
 {
     const struct httpd *const h = c->owner;
-    /* Who may open the socket of a path is its user, or the superuser: no web page. */
+    /* Only the user of the socket, or the superuser, can open the path: no web page can. */
     if (h->path)
         return false;
     const char *const host = value_of(&c->parse, "Host");
@@ -146,7 +148,7 @@ const struct httpd_route *httpd_dispatch_find_route(const struct httpd *h, struc
     return r;
 }
 
-/* The parser and what it has read go over to the request. */
+/* Moves the parser and its data to the request. */
 static struct httpd_pending_request *new_pending(struct httpd_conn *c, size_t path_len)
 {
     const size_t n = c->parse.header_count;
@@ -159,7 +161,7 @@ static struct httpd_pending_request *new_pending(struct httpd_conn *c, size_t pa
     for (size_t i = 0; i < n; i++)
         p->headers[i] =
             (struct httpd_header){httpd_parse_name(&p->parse, i), httpd_parse_value(&p->parse, i)};
-    buf_reserve(&p->parse.body, 0); /* so that an empty one is text, too */
+    buf_reserve(&p->parse.body, 0); /* so that an empty body is a string, too */
     p->path = xstrndup(target, path_len);
     p->request = (struct httpd_request){
         .method = httpd_parse_method(&p->parse),
@@ -180,8 +182,8 @@ static void set_origin(struct httpd_conn *c)
     c->origin = xstrdup(origin);
 }
 
-/* A browser asks first whether a page of another origin may ask: without a key, which it does not
- * send then. True: it was that. */
+/* CORS preflight: a browser asks whether a page of another origin may send a request, without an
+ * API key. True: the request was a preflight, and was answered. */
 static bool answer_preflight(struct httpd_conn *c, const struct httpd_route *route)
 {
     const struct httpd_parse *const parse = &c->parse;
@@ -237,7 +239,7 @@ void httpd_dispatch_request(struct httpd_conn *c)
     route->fn(route->arg, &c->pending->request);
 }
 
-/* ---- answers ---- */
+/* ---- responses ---- */
 
 const char *httpd_find_header(const struct httpd_request *r, const char *name)
 {

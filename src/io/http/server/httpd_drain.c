@@ -6,7 +6,7 @@
 
 enum { LOOK_MS = 5 };
 
-/* One whose owner waits to write more, or has just done so, goes on. */
+/* A stream continues if its owner waits to write more, or has just written. */
 static bool has_nothing_to_say(const struct httpd_stream *s)
 {
     return s->state == HTTPD_STREAM_STILL && !s->room.fn;
@@ -45,7 +45,7 @@ void httpd_drain_begin(struct httpd *h, int64_t ms, void (*done)(void *arg), voi
     struct httpd_conn *c;
     LIST_FOREACH (c, &h->conns, next) {
         c->closes = true;
-        if (c->phase == HTTPD_HANDLING) /* there is time for its 503 */
+        if (c->phase == HTTPD_HANDLING) /* leaves time for its 503 */
             httpd_conn_set_phase(c, HTTPD_HANDLING, ms / 2);
     }
     loop_timer_set(h->drain, LOOK_MS);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Error answers: the JSON object with its headers, and the errors that the server itself detects,
- * each with the limit that was exceeded and the configuration key that changes it. */
+ * Error responses: the JSON object with its headers, and the errors that the server itself detects,
+ * each with the exceeded limit and its configuration key. */
 #include "io/http/server/httpd_error.h"
 
 #include <inttypes.h>
@@ -13,12 +13,12 @@
 #include "io/http/server/httpd_internal.h"
 
 #define JSON "application/json; charset=utf-8"
-#define NAME_SHOWN 100 /* bytes of a client's text that a message repeats */
+#define NAME_SHOWN 100 /* bytes of a client's text quoted in a message */
 #define LOG_PER_MINUTE 10
 
 enum { HEADERS_MAX = 3 };
 
-/* ---- the object ---- */
+/* ---- the JSON object ---- */
 
 static const char *error_type(int status)
 {
@@ -36,7 +36,7 @@ static const char *error_type(int status)
     }
 }
 
-/* Appends the member "error"; its `type` follows from the status. */
+/* Appends the member "error"; its `type` is derived from the status. */
 static void httpd_error_add(struct buf *out, int status, const char *code, const char *message)
 {
     buf_add_str(out, "\"error\":{");
@@ -47,7 +47,7 @@ static void httpd_error_add(struct buf *out, int status, const char *code, const
     buf_add_char(out, '}');
 }
 
-/* The same request may succeed soon: nothing was begun by it (408, 429, 503). */
+/* Whether the same request may succeed soon, because nothing was started (408, 429, 503). */
 static bool httpd_error_is_temporary(int status)
 {
     return status == 408 || status == 429 || status == 503;
@@ -98,7 +98,7 @@ void httpd_answer_error(struct httpd_request *r, const struct httpd_error *e)
     buf_fini(&a.body);
 }
 
-/* ---- of the server itself ---- */
+/* ---- errors of the server ---- */
 
 const struct httpd_error httpd_error_path = {
     .status = 404, .code = "not_found", .message = "There is nothing at this path."};
@@ -107,7 +107,7 @@ const struct httpd_error httpd_error_drain = {
     .code = "shutting_down",
     .message = "turncast is shutting down; send the request again after the restart."};
 
-/* The server's own answers; none of them closes the connection by itself. */
+/* The server's errors; none of them closes the connection. */
 static void httpd_send_error(struct httpd_conn *c, const struct httpd_error *e)
 {
     struct httpd_error_answer a;
@@ -136,7 +136,7 @@ static const char *parse_code(int status)
     }
 }
 
-/* The parser says which rule was broken; of a limit, the number and its key are told as well. */
+/* The parser names the violated rule; for a limit, adds the number and its key. */
 static void explain_parse(struct buf *out, const struct httpd_conn *c)
 {
     const struct httpd_options *const o = &c->owner->options;
@@ -187,7 +187,7 @@ void httpd_refuse_late(struct httpd_conn *c, int status)
                                               .message = message.p});
 }
 
-/* A name that a client gave, as it may stand in JSON and in a log. */
+/* Makes a name from a client safe for JSON and for the log. */
 static void httpd_error_copy_name(char shown[NAME_SHOWN + 1], const char *name)
 {
     snprintf(shown, NAME_SHOWN + 1, "%s", name);
@@ -196,7 +196,7 @@ static void httpd_error_copy_name(char shown[NAME_SHOWN + 1], const char *name)
             *p = '?';
 }
 
-/* Anybody who reaches the port can cause these lines. */
+/* Rate-limits log lines, because any client can cause them. */
 static bool may_log(struct httpd *h)
 {
     const int64_t now = clock_mono_ms();

@@ -15,7 +15,7 @@
 
 enum { BACKLOG = 1024 };
 
-/* Closes what did not become a listener. */
+/* Closes a socket that did not become a listener. */
 static int httpd_listen_abort(int fd, struct tc_err *err, const char *place)
 {
     const int no = errno;
@@ -23,7 +23,7 @@ static int httpd_listen_abort(int fd, struct tc_err *err, const char *place)
     return err_set_errno(err, no, place, "cannot listen");
 }
 
-/* ---- an address ---- */
+/* ---- TCP address ---- */
 
 static bool httpd_listen_is_loopback(const struct sockaddr *a)
 {
@@ -79,9 +79,9 @@ static uint16_t port_of(int fd)
                      : ((const struct sockaddr_in *)(const void *)&a)->sin_port);
 }
 
-/* ---- a path ---- */
+/* ---- Unix socket ---- */
 
-/* Makes way where a socket was left behind: nobody answers there. */
+/* Removes a leftover socket without a listener. */
 static int remove_stale(const struct sockaddr_un *at, struct tc_err *err)
 {
     const char *const path = at->sun_path;
@@ -102,7 +102,7 @@ static int remove_stale(const struct sockaddr_un *at, struct tc_err *err)
 
 static int bind_path(int fd, const struct sockaddr_un *at)
 {
-    /* Before it is bound, so that there is no moment at which others can connect. */
+    /* Sets the mode before binding, so that others can never connect. */
     return fchmod(fd, 0600) < 0 ? -1 : bind(fd, (const void *)at, sizeof *at);
 }
 
@@ -126,7 +126,7 @@ static int listen_local(const char *path, struct tc_err *err)
     return bound < 0 || listen(fd, BACKLOG) < 0 ? httpd_listen_abort(fd, err, path) : fd;
 }
 
-/* Not one that another process has put there since. */
+/* Removes the socket unless another process has replaced it. */
 static void remove_own(const struct httpd *h)
 {
     struct stat st;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the way from such a request to its route, and from the route's answer to its client. */
+ * Passes such requests to routes, and responses to their clients. */
 #include "io/http/server/httpd_local.h"
 
 #include <stdlib.h>
@@ -11,8 +11,8 @@
 
 struct httpd_local {
     struct httpd_local_client client;
-    struct httpd_pending_request *pending; /* it is with its handler; or NULL */
-    struct httpd_stream *stream;           /* it is being answered by a stream; or NULL */
+    struct httpd_pending_request *pending; /* a handler has it; or NULL */
+    struct httpd_stream *stream;           /* streaming response; or NULL */
     size_t pending_bytes;
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the states of a request that is being read, one function for each. */
+ * States of the parser, one function for each. */
 #include "io/http/server/httpd_parse.h"
 
 #include <string.h>
@@ -26,7 +26,7 @@ static const char *text_at(const struct httpd_parse *p, size_t at)
     return p->text.p + at;
 }
 
-/* Ends what is being read, and begins the next. */
+/* Completes an element, and begins the next. */
 static const char *end_piece(struct httpd_parse *p)
 {
     buf_add_char(&p->text, '\0');
@@ -138,7 +138,7 @@ static void in_line_lf(struct httpd_parse *p, unsigned char c)
     expect_lf(p, c, HTTPD_PARSE_FIELD);
 }
 
-/* ---- headers that decide where the request ends, and whom it is for ---- */
+/* ---- headers that determine the end of the request, and its host ---- */
 
 static void on_host(struct httpd_parse *p, const char *value)
 {
@@ -295,7 +295,7 @@ static void in_head_lf(struct httpd_parse *p, unsigned char c)
         end_head(p);
 }
 
-/* ---- chunks: no extensions, no trailers ---- */
+/* ---- chunks: without extensions and trailers ---- */
 
 static void in_size(struct httpd_parse *p, unsigned char c)
 {
@@ -348,7 +348,7 @@ static void in_last_lf(struct httpd_parse *p, unsigned char c)
 
 /* ---- feeding ---- */
 
-/* BODY and CHUNK take many bytes at once and are not here. */
+/* BODY and CHUNK process many bytes at once, and are not in this table. */
 static void (*const steps[])(struct httpd_parse *p, unsigned char c) = {
     [HTTPD_PARSE_METHOD] = in_method,     [HTTPD_PARSE_TARGET] = in_target,
     [HTTPD_PARSE_VERSION] = in_version,   [HTTPD_PARSE_LINE_LF] = in_line_lf,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Owns the head of an answer. What comes from a handler, and may come from a plugin or a client,
- * neither ends the head nor says where the body ends. */
+ * Writes the head of a response. Values from a handler, which may come from a plugin or a client,
+ * can neither end the head nor set the length of the body. */
 #include <strings.h>
 #include <time.h>
 
@@ -50,7 +50,7 @@ const char *httpd_reason_phrase(int status)
     return "Status";
 }
 
-/* As RFC 9110 has it, whatever the locale. */
+/* Date in the form of RFC 9110, independent of the locale. */
 static void add_date(struct buf *out)
 {
     static const char days[] = "SunMonTueWedThuFriSat";
@@ -70,7 +70,7 @@ static bool httpd_response_head_is_value(const char *value)
     return true;
 }
 
-/* A token, and not a header of the server's own. */
+/* Whether a name is a token, and not a header that the server sets. */
 static bool httpd_response_head_is_name(const char *name)
 {
     static const char *const own[] = {"Connection",        "Content-Length", "Content-Type", "Date",
@@ -100,7 +100,7 @@ static void add_headers(struct buf *out, const struct httpd_answer *a)
         buf_add_str(out, "Cache-Control: no-store\r\n");
 }
 
-/* A browser gives the answer to a page of another origin only if it says so. */
+/* CORS: lets a browser pass the response to a page of another origin. */
 static void add_origin(struct httpd_conn *c)
 {
     if (!c->origin)

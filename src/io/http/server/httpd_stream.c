@@ -7,7 +7,7 @@
 #include "base/invariant.h"
 #include "io/http/server/httpd_internal.h"
 
-/* ---- who is told ---- */
+/* ---- callbacks ---- */
 
 static void httpd_stream_on_told(void *arg)
 {
@@ -41,7 +41,7 @@ void httpd_once_fini(struct httpd_once *n)
         loop_cancel_posted(n->loop, httpd_stream_on_told, n);
 }
 
-/* ---- what goes out ---- */
+/* ---- output ---- */
 
 static void httpd_stream_become(struct httpd_stream *s, enum httpd_stream_state state, int64_t ms)
 {
@@ -58,7 +58,7 @@ static void httpd_stream_cut(struct httpd_stream *s)
     httpd_stream_become(s, HTTPD_STREAM_CUT, 0);
 }
 
-/* The client has taken what it would. */
+/* The client has read everything. */
 void httpd_stream_flushed(struct httpd_stream *s)
 {
     if (s->conn->out.len) {
@@ -95,8 +95,8 @@ static void add_chunk(struct httpd_conn *c, struct str bytes)
         buf_add_str(&c->out, "\r\n");
 }
 
-/* The client's own buffer takes more before too much is too much. One write may be any size: who
- * waits until there is room is never cut. */
+/* Unread bytes may exceed the limit by the client's socket buffer. A single write may have any
+ * size: a writer that waits for room is never disconnected. */
 void httpd_stream_write(struct httpd_stream *s, struct str bytes)
 {
     struct httpd_conn *const c = s->conn;
@@ -119,7 +119,7 @@ void httpd_stream_keep_alive(struct httpd_stream *s, struct str bytes)
         httpd_stream_write(s, bytes);
 }
 
-/* ---- beginning and end ---- */
+/* ---- begin and end ---- */
 
 static void httpd_stream_attach(struct httpd_stream *s, struct httpd_conn *c,
                                 const struct httpd_answer *a)
@@ -182,7 +182,7 @@ void httpd_set_on_room(struct httpd_stream *s, void (*fn)(void *arg), void *arg)
     httpd_once_set(&s->room, has_room, fn, arg);
 }
 
-/* Returns the callback that is to be told of the end, or NULL. */
+/* Returns the callback to be called about the end, or NULL. */
 static struct httpd_once *httpd_stream_finish(struct httpd_conn *c)
 {
     ASSERT(c->stream);
