@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the schema, and opening and closing: what the last host left in flight. */
+ * The schema, opening and closing of the journal, and recovery of rows that were in flight. */
 #include "io/journal/journal_internal.h"
 
 #include <stdlib.h>
@@ -25,7 +25,7 @@ const struct journal_limits journal_default_limits = {
 };
 
 const char *const journal_schema[] = {
-    /* `code`: of an error, or the turn into which this one was merged. */
+    /* `code`: of an error, or the id of the turn into which this one was merged. */
     "create table turn("
     "  id text primary key, agent text not null, conv text not null, source text not null,"
     "  state text not null"
@@ -38,9 +38,9 @@ const char *const journal_schema[] = {
     "  source text, msg_id text, turn_id text not null, seen_at integer not null,"
     "  primary key(source, msg_id)) strict, without rowid;"
     "create index inbox_seen on inbox(seen_at);"
-    /* pos and sub give the order: pos is the seq of the row that stood there first, sub tells
-     * those apart that have come into its place. body is last: what counts rows or adds up their
-     * sizes does not read it. */
+    /* pos and sub define the order: pos is the seq of the original row at this position, sub orders
+     * the rows that have replaced it. body is last, because counting rows or adding their sizes
+     * does not read it then. */
     "create table outbox("
     "  seq integer primary key autoincrement, pos integer not null, sub integer not null,"
     "  conn text not null, lane text not null, turn text not null,"
@@ -62,31 +62,32 @@ const char *const journal_schema[] = {
     " strict, without rowid;"
     "create table kv(key text primary key, value any not null) strict, without rowid;"
     "pragma user_version=1;",
-    /* `seen`: who has to be told when the host dies; null: not known. */
+    /* `seen`: instances to be told of a crash of the host; null: unknown. */
     "alter table turn add column seen text;"
     "pragma user_version=2;",
-    /* What people allowed for longer than once; conv '': in every conversation. */
+    /* Remembered approvals; conv '': in every conversation. */
     "create table approval("
     "  id integer primary key, agent text not null, conv text not null, key text not null,"
     "  tool text not null, shown text not null, by text not null, at integer not null,"
     "  unique(conv, key)) strict;"
     "pragma user_version=3;",
-    /* What agents asked people; it goes with its turn. */
+    /* Requests of agents to people; deleted with their turn. */
     "create table question("
     "  turn text, id text, agent text not null, tool text not null, shown text not null,"
     "  asked_at integer not null, decision text, by text, decided_at integer,"
     "  primary key(turn, id)) strict, without rowid;"
     "pragma user_version=4;",
-    /* `owner`: the API client; `result`: what it may ask for later, JSON. It is a blob and last, so
-     * that its size can be told without reading it. */
+    /* `owner`: the API client; `result`: JSON for later queries of the client. It is a blob and
+     * last, so that its size can be determined without reading it. */
     "alter table turn add column owner text;"
     "alter table turn add column began_at integer;"
     "alter table turn add column result blob;"
     "pragma user_version=5;",
-    /* `instances`: those that its client wants to be told of it, beside those that are anyway. */
+    /* `instances`: additional instances named by the client. */
     "alter table turn add column instances text;"
     "pragma user_version=6;",
-    /* `person`: who asked. `spent`: sums of a day; day 20261127. kv.at: when it was written. */
+    /* `person`: who asked for the turn. `spent`: sums of a day; day 20261127. kv.at: time of the
+     * write. */
     "alter table turn add column person text;"
     "create table spent("
     "  day integer, scope text, name text,"
@@ -135,7 +136,7 @@ bool journal_is_key_valid(const char *key)
     return !key || strlen(key) <= JOURNAL_MAX_KEY;
 }
 
-/* Rows that were in flight at JOURNAL_MAX_CRASHES deaths are poison. */
+/* Rows that were in flight at JOURNAL_MAX_CRASHES crashes are poison. */
 static int bury_poison(struct sql *db, int64_t now)
 {
     for (;;) {
@@ -150,7 +151,7 @@ static int bury_poison(struct sql *db, int64_t now)
     }
 }
 
-/* A row of the future was laid under another clock: its life begins again. */
+/* A row with a future time was added under another clock: its lifetime restarts. */
 static int mend_times(struct sql *db, int64_t now)
 {
     return sql_run(db, "update outbox set expires=expires-at+?1, at=?1 where at>?1", sql_int(now));
@@ -198,8 +199,8 @@ static struct journal *try_open(const struct journal_spec *spec, bool *doubtful,
     return j;
 }
 
-/* After a clean stop nothing is checked. What then cannot be resumed is opened as after an unclean
- * one, which sets aside what is damaged. */
+/* Nothing is checked after a clean stop. If resuming fails then, the journal is opened as after an
+ * unclean stop, which sets a damaged file aside. */
 struct journal *journal_open(const struct journal_spec *spec, struct tc_err *err)
 {
     bool doubtful = false;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Table approval: standing approvals. */
+ * Table approval: remembered approvals. */
 #include "io/journal/journal_internal.h"
 
 static int journal_approval_keep(struct sql *db, void *ctx)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Owns the journal's thread and the way there and back: each call is an order with copies of all
- * that it says. */
+ * Owns the journal's thread, and passes operations to it and results back: each call becomes an
+ * order with copies of its arguments. */
 #include "io/journal/journal_async_internal.h"
 
 #include <stdlib.h>
@@ -11,8 +11,8 @@
 
 #define PRUNE_MS (60 * 1000)
 
-/* What is asked for: filled on the loop's thread, carried out on the worker's, told on the loop's.
- * Each operation uses what it needs. */
+/* An order: filled by the loop's thread, executed by the worker's, completed on the loop's. Each
+ * operation uses the members that it needs. */
 struct journal_op {
     struct journal_async *journal;
     enum journal_status (*run)(struct journal *j, struct journal_op *o);
@@ -20,27 +20,27 @@ struct journal_op {
     void (*told)(void *ctx, enum journal_status status, const struct journal_stats *stats);
     void *ctx;
     enum journal_status status;
-    struct buf text;     /* the answer, if there is one */
-    struct arena memory; /* of all that is below */
+    struct buf text;     /* the result, if there is one */
+    struct arena memory; /* owns the texts below */
     const char *key, *turn, *value, *seen;
     const char *const *merged;
     const char *into;
-    size_t n; /* of merged, of requests */
+    size_t n; /* number of merged turns, or of requests */
     const struct journal_request *requests;
     struct str line;
     int64_t attempts;
-    int64_t seq, first; /* the row that is meant; the number of the first that is laid */
+    int64_t seq, first; /* the row concerned; the number of the first new row */
     struct journal_turn record;
     struct journal_outcome outcome;
     struct journal_settlement settlement;
-    struct journal_spent spent; /* of outcome */
+    struct journal_spent spent; /* of the outcome */
     struct journal_stats stats;
     struct journal_approval approval;
     struct journal_approval_filter approvals;
     struct journal_question question;
 };
 
-/* ---- there and back */
+/* ---- submission and completion */
 
 static struct journal_op *new_order(struct journal_async *l,
                                     enum journal_status (*run)(struct journal *j,
@@ -74,7 +74,7 @@ static void journal_async_complete(void *arg)
     free(o);
 }
 
-/* Only what is used grows: so there is no timer. */
+/* Pruning runs after other operations, because only writes need it: so no timer is required. */
 static void journal_async_post(struct journal_op *o)
 {
     struct journal_async *const l = o->journal;
@@ -99,7 +99,7 @@ static struct str copy_bytes(struct journal_op *o, struct str s)
     return (struct str){bytes, s.len};
 }
 
-/* Also gives them their numbers; returns the first. */
+/* Also assigns their numbers; returns the first. */
 static int64_t copy_requests(struct journal_op *o, const struct journal_request *requests, size_t n)
 {
     struct journal_request *const copies = arena_alloc(&o->memory, n * sizeof *copies);
@@ -265,7 +265,7 @@ void journal_async_end_turn(struct journal_async *l, const struct journal_outcom
     journal_async_post(o);
 }
 
-/* ---- what has to be told */
+/* ---- outbox */
 
 static enum journal_status run_add(struct journal *j, struct journal_op *o)
 {
@@ -373,7 +373,7 @@ void journal_async_memory_put(struct journal_async *l, const char *conn, const c
     journal_async_post(o);
 }
 
-/* ---- what was allowed for longer */
+/* ---- approvals */
 
 static enum journal_status run_keep_approval(struct journal *j, struct journal_op *o)
 {
@@ -538,7 +538,7 @@ struct journal_async *journal_async_open(struct loop *loop, const char *dir,
     *l = (struct journal_async){
         .worker = worker_new(loop),
         .next_seq = last + 1,
-        .pruned_ms = clock_mono_ms() - PRUNE_MS, /* the first order has it done */
+        .pruned_ms = clock_mono_ms() - PRUNE_MS, /* the first pending order does it */
         .journal = j,
     };
     return l;

@@ -8,12 +8,12 @@
 #include "io/loop/worker.h"
 
 struct journal_async {
-    /* loop thread */
+    /* used by the loop thread */
     struct worker *worker;
     int64_t next_seq;
     bool closing;
-    int64_t pruned_ms; /* clock_mono_ms of the last upkeep */
-    /* the worker's thread */
+    int64_t pruned_ms; /* clock_mono_ms of the last maintenance */
+    /* used by the worker's thread */
     struct journal *journal;
     struct unrecorded_end *unended;
 };
@@ -23,7 +23,7 @@ static inline bool journal_async_is_done(enum journal_status status)
     return status == JOURNAL_DONE || status == JOURNAL_NO_CHANGE;
 }
 
-/* journal_async_upkeep.c: limits NULL: as they are. */
+/* journal_async_upkeep.c: limits NULL: unchanged. */
 void journal_async_keep_up(struct journal_async *l, const struct journal_limits *limits);
 
 /* journal_async_unended.c, on the worker's thread */

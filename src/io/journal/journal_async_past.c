@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT
- * The journal's operations on one turn that has begun: who else is told of it, what is kept of its
- * outcome when it is over, and looking it up. */
+ * Operations on one turn that has started: its receivers, the stored outcome, and lookup. */
 #include <stdlib.h>
 
 #include "base/alloc.h"
 #include "base/arena.h"
 #include "io/journal/journal_async_internal.h"
 
-/* Filled on the loop's thread, carried out on the worker's, told on the loop's. */
+/* Filled by the loop's thread, executed by the worker's, completed on the loop's. */
 struct past_order {
     struct journal_async *journal;
-    struct arena memory; /* of all texts */
+    struct arena memory; /* owns all texts */
     const char *turn, *instance;
     struct str result;
     struct journal_spent spent;
@@ -44,7 +43,7 @@ static void tell_noted(void *arg)
     past_order_free(o);
 }
 
-/* ---- who is told */
+/* ---- receivers */
 
 static void journal_async_past_add_seen(void *arg)
 {
@@ -61,7 +60,7 @@ void journal_async_add_seen(struct journal_async *l, const char *turn, const cha
     worker_submit(l->worker, journal_async_past_add_seen, tell_noted, o);
 }
 
-/* ---- what is kept */
+/* ---- stored outcome */
 
 static void journal_async_past_note_result(void *arg)
 {
@@ -92,7 +91,7 @@ void journal_async_add_spent(struct journal_async *l, const char *turn,
     worker_submit(l->worker, journal_async_past_add_spent, tell_noted, o);
 }
 
-/* ---- looking it up */
+/* ---- lookup */
 
 static void copy_record(void *ctx, const struct journal_turn *t)
 {

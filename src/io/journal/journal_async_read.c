@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns what is read at the start. The loop's thread stands still, so what `each` touches is safe.
- */
+ * Reads at the start. The loop's thread waits meanwhile, so `each` may access its data. */
 #include "io/journal/journal_async_internal.h"
 
 struct journal_read_op {

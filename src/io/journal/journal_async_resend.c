@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The dead letters of a turn as rows again: an order to the journal's thread, and back. */
+ * Moves the dead letters of a turn to the outbox: an order to the journal's thread. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

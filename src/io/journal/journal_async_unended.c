@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Turns whose outcome could not be written, and was told all the same: they are over, and what is
- * known of them has to say so when there is room again, or the next host would tell another. */
+ * Turns whose outcome could not be written, but was delivered: their end is written when the disk
+ * has room again; otherwise the host would deliver a different outcome after a restart. */
 #include <stdlib.h>
 
 #include "base/alloc.h"
@@ -9,7 +9,7 @@
 struct unrecorded_end {
     struct unrecorded_end *next;
     char *turn, *error;         /* error: or NULL */
-    struct journal_spent spent; /* all zero: nothing */
+    struct journal_spent spent; /* a struct of zeros is empty */
 };
 
 void journal_async_note_unended(struct journal_async *l, const struct journal_outcome *what)
@@ -30,7 +30,7 @@ static void free_unended(struct journal_async *l)
     free(u);
 }
 
-/* Everybody has been told. */
+/* Writes the ends of all such turns. */
 void journal_async_end_again(void *journal)
 {
     struct journal_async *const l = journal;

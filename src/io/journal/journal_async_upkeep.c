@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * Pruning of the journal beside its other work. */
+ * Prunes the journal between other operations. */
 #include <stdlib.h>
 
 #include "base/alloc.h"
 #include "io/journal/journal_async_internal.h"
 
-/* Upkeep in steps, each behind what was asked for meanwhile. */
+/* Prunes in steps; operations submitted meanwhile run between them. */
 struct journal_upkeep {
     struct journal_async *journal;
     struct journal_limits limits;

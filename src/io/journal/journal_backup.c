@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Backups of a state directory whose state.db is a journal. */
+ * Backup and restoration of a state directory whose state.db is a journal. */
 #include "io/journal/journal_internal.h"
 #include "io/store/backup.h"
 

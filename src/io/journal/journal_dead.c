@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Table dead: dead letters, until an operator retries or drops them. */
+ * Table dead: dead letters, until an operator retries or deletes them. */
 #include <inttypes.h>
 
 #include "base/sys/log.h"
@@ -109,7 +109,7 @@ static int journal_dead_delete_tx(struct sql *db, void *ctx)
     return 0;
 }
 
-/* In doubt: nobody knows any more what an attempt before it did. */
+/* In doubt, because the fate of earlier attempts is unknown. */
 static int retry(struct sql *db, void *ctx)
 {
     struct dead_retry *const e = ctx;
@@ -143,7 +143,7 @@ struct dead_retry_turn {
     "from dead where conn=?1 and turn=?2 and kind='request'"                                       \
     " and (lane=?3 or substr(lane, 1, length(?3) + 1)=?3||':')"
 
-/* In the order in which they were laid down. */
+/* In the order of their insertion. */
 static int retry_turn(struct sql *db, void *ctx)
 {
     struct dead_retry_turn *const e = ctx;

@@ -15,29 +15,29 @@ struct journal {
 
 extern const char *const journal_schema[]; /* store_spec.schema */
 
-/* Unix milliseconds that no step of the wall clock moves while the host runs: for ages. */
+/* Unix milliseconds for ages: not affected by steps of the wall clock while the host runs. */
 int64_t journal_now_ms(const struct journal *j);
 
-/* store_transact, as a status: `changed` says what DONE or UNCHANGED is, after it. */
+/* store_transact, with a status: `changed` chooses between DONE and UNCHANGED. */
 enum journal_status journal_transact(struct journal *j, enum store_commit how,
                                      int (*body)(struct sql *db, void *ctx), void *ctx,
                                      const bool *changed);
-/* Ends a reading outside of a transaction: `status`, or FAILED (logged). */
+/* Ends a read outside of a transaction: `status`, or FAILED (logged). */
 enum journal_status journal_finish_read(struct journal *j, struct sql_rows *rows,
                                         enum journal_status status);
 bool journal_is_key_valid(const char *key);
 
-/* When a row that is laid now becomes too old; max_age_ms 0: as the limits say. */
+/* Expiry time of a new row; max_age_ms 0: default of the limits. */
 int64_t journal_expiry_ms(const struct journal *j, int64_t max_age_ms);
-/* Moves a row into the dead letters and logs it. */
+/* Moves a row to the dead letters and logs it. */
 int journal_move_to_dead(struct sql *db, int64_t seq, const char *reason, int64_t now);
 /* Applies the limits to some rows, in a transaction. */
 int journal_apply_limits(struct journal *j, struct sql *db);
 
-/* journal_spent.c: adds to the sums of those the turn is of, in the transaction that ends it. */
+/* journal_spent.c: adds to the sums of the turn's payers, in the transaction that ends it. */
 int journal_spent_add(struct sql *db, const char *turn, const struct journal_spent *spent);
 
-/* journal_question.c: those who asked are gone. */
+/* journal_question.c: cancels open requests, because their agents have ended. */
 int journal_cancel_questions(struct sql *db, int64_t now);
 
 #endif

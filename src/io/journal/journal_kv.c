@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * Tables kv and memory: key-value pairs of the host, notes of connectors. */
+ * Tables kv and memory: key-value pairs of the host, memories of connectors. */
 #include "base/sys/clock.h"
 #include "io/journal/journal_internal.h"
 
 struct journal_kv_pair {
-    const char *conn; /* of memory */
-    const char *key;  /* or the turn */
-    struct str value; /* p NULL removes */
+    const char *conn; /* for the table memory */
+    const char *key;  /* key or turn */
+    struct str value; /* p NULL deletes */
     bool changed;
 };
 

@@ -8,20 +8,20 @@
 int64_t journal_last_seq(struct journal *j)
 {
     int64_t seq = 0;
-    /* Without the table's own count a number could be given again: better none at all. */
+    /* Without the table's counter, a number could be used twice, so this is an error. */
     if (sql_select_int(store_get_sql(j->store),
                        "select seq from sqlite_sequence where name='outbox'", &seq) < 0)
         return -1;
     return seq;
 }
 
-/* Rows that are laid together: one behind the other from a place on. */
+/* New rows, inserted consecutively from a position. */
 struct journal_row_insert {
     struct journal *j;
     const char *conn;
     const struct journal_request *requests;
     size_t n;
-    int64_t seq; /* of the first */
+    int64_t seq; /* of the first row */
     bool done;
 };
 
@@ -120,8 +120,8 @@ struct journal_row_settling {
     bool known, buried;
 };
 
-/* Requests become rows in the order in which the connector makes them, so those of an outcome stand
- * behind the ones that it made before, although the outcome's own row may be older. */
+/* Requests become rows in the order in which the connector sends them, so those of an outcome
+ * follow earlier requests, even if the outcome's row is older. */
 static int journal_outbox_lay_behind(struct sql *db, const struct journal_row_settling *s)
 {
     struct journal_row_insert rows = s->rows;
@@ -134,7 +134,7 @@ static int journal_outbox_lay_behind(struct sql *db, const struct journal_row_se
 static int lay_in_place(struct sql *db, const struct journal_row_settling *s)
 {
     const bool stays = s->s->verdict == JOURNAL_RETRY;
-    /* Those that stand behind it in the same place make room. */
+    /* Moves later rows at the same position back. */
     if (sql_run(db, "update outbox set sub=sub+?4 where conn=?1 and pos=?2 and sub>?3",
                 sql_text(s->conn), sql_int(s->at.pos), sql_int(s->at.sub),
                 sql_int((int64_t)s->rows.n)) < 0)

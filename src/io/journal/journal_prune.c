@@ -7,7 +7,8 @@
 #include "base/sys/log.h"
 #include "io/journal/journal_internal.h"
 
-/* Rows that one transaction deletes of each kind: others wait for it. */
+/* Number of rows of each kind deleted in one transaction, so that other operations do not wait
+ * long. */
 #define PRUNE_BATCH 500
 
 struct prune_state {
@@ -16,13 +17,13 @@ struct prune_state {
     int64_t wall; /* of turns and messages */
 };
 
-/* What is older than `age` has a time below this; 0 keeps for ever. */
+/* Records older than `age` have a time below this; 0 keeps records for ever. */
 static int64_t horizon(int64_t now, int64_t age)
 {
     return age ? now - age : INT64_MIN;
 }
 
-/* Runs a deletion (or update) of rows beyond ?1, at most ?2 of them, and adds how many. */
+/* Runs a deletion (or update) of rows beyond ?1, at most ?2 of them, and adds their number. */
 static int prune_some(struct sql *db, const struct prune_state *p, const char *text, int64_t bound,
                       int64_t *count)
 {
@@ -67,7 +68,7 @@ static int drop_ended(struct sql *db, const struct prune_state *p)
     if (sql_run(db, "delete from question where not exists"
                     " (select 1 from turn t where t.id=question.turn)") < 0)
         return -1;
-    /* As soon as nothing can give the turn to the connector again. */
+    /* Deletes when the turn can no longer be delivered to the connector again. */
     return sql_run(db, "delete from memory where turn<>'' and not exists"
                        " (select 1 from turn t where t.id=memory.turn and t.ended_at is null)"
                        " and not exists (select 1 from outbox o"
@@ -94,7 +95,7 @@ static int drop_spent(struct sql *db, const struct prune_state *p)
                              day_of(p->wall - age), &count);
 }
 
-/* What the settings of the core keep of each conversation. */
+/* Keys with settings of conversations. */
 static int drop_conversations(struct sql *db, const struct prune_state *p)
 {
     int64_t count = 0;
@@ -106,7 +107,7 @@ static int drop_conversations(struct sql *db, const struct prune_state *p)
         horizon(p->wall, p->j->limits.conversation_age), &count);
 }
 
-/* The oldest that is not in flight; seq 0: none. */
+/* The oldest row that is not in flight; seq 0: none. */
 static int journal_prune_find_oldest(struct sql *db, int64_t *seq, int64_t *size)
 {
     struct sql_rows r = sql_select(db, "select seq, length(body) from outbox where state='queued'"
@@ -227,7 +228,7 @@ struct prune_counters {
     bool changed;
 };
 
-/* In a transaction, so that the numbers are of one moment. */
+/* In a transaction, so that the numbers are consistent. */
 static int journal_prune_count(struct sql *db, void *ctx)
 {
     const struct prune_counters *const c = ctx;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * Table spent: sums of tokens and cost by day, of the host, agents, conversations, people and keys.
- */
+ * Table spent: sums of tokens and cost by day, of the host, agents, conversations, people and API
+ * keys. ⏎ */
 #include "io/journal/journal_internal.h"
 
-/* "where true": else SQLite takes "on conflict" for the end of a join. */
+/* "where true", because SQLite would parse "on conflict" as part of a join. */
 int journal_spent_add(struct sql *db, const char *turn, const struct journal_spent *spent)
 {
     return sql_run(db,

@@ -14,7 +14,7 @@ struct turn_admission {
     bool admitted;
 };
 
-/* Whether one of the ids is known; its turn goes to first. */
+/* Whether one of the ids is known; `first` gets its turn. */
 static int find_first(struct sql *db, const struct turn_admission *a, bool *found)
 {
     if (a->first)
@@ -109,7 +109,7 @@ struct turn_beginning {
     bool began;
 };
 
-/* What a turn has needed to run is not kept beyond its end; its route is still asked for. */
+/* Deletes data that a turn needs only to run; keeps its route, which is still used. */
 #define ENDED "ended_at=?3, files=null, prompt=null, seen=null, instances=null"
 
 static int journal_turn_merge(struct sql *db, const char *turn, const char *into)
@@ -119,7 +119,8 @@ static int journal_turn_merge(struct sql *db, const char *turn, const char *into
         sql_text(turn), sql_text(into), sql_int(wall_ms()));
 }
 
-/* As prompt_append_prompt: a turn that no host has begun yet is begun again from the journal. */
+/* Joins the prompts like prompt_append_prompt, because a turn that has not started yet is restored
+ * from the journal. */
 static int journal_turn_join_prompt(struct sql *db, const char *turn, const char *into)
 {
     return sql_run(db,
@@ -277,7 +278,7 @@ static int lay_outcome(struct sql *db, const struct turn_ending *e, size_t i)
                    sql_int(journal_expiry_ms(e->j, 0)), sql_blob(t->body));
 }
 
-/* The guard of the whole design: whoever finds the turn running ends it, and nobody after. */
+/* Ensures a single outcome: only the operation that finds the turn running can end it. */
 static int journal_turn_end_tx(struct sql *db, void *ctx)
 {
     struct turn_ending *const e = ctx;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Owns the format of a backup, and writing one. The copy of state.db is made first: files that its
- * waiting turns need are kept for days, so they are still there when the files are copied. */
+ * Defines the format of a backup, and writes backups. state.db is copied first: files that its
+ * waiting turns need are kept for days, so they still exist when the files are copied. */
 #include "io/store/backup.h"
 
 #include <dirent.h>
@@ -59,7 +59,7 @@ int backup_check_pages(struct sql *db, const char *file, struct tc_err *err)
 
 int backup_copy_database(struct sql *db, const char *to, struct tc_err *err)
 {
-    /* SQLite would make it readable for others. */
+    /* SQLite would create it readable for others. */
     CLEANUP_FD const int fd = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0)
         return err_set_errno(err, errno, to, "cannot create");
@@ -88,7 +88,7 @@ static int backup_add_row(const struct backup_writing *w, const char *path, mode
     return 0;
 }
 
-/* A file that grows while it is read ends where it ended at first. */
+/* A file that grows during the copy is copied up to its initial size. */
 static int backup_read_file(int fd, int64_t size, struct buf *out)
 {
     char chunk[16384];
@@ -107,7 +107,7 @@ static int backup_read_file(int fd, int64_t size, struct buf *out)
     return 0;
 }
 
-/* Takes the open descriptor. */
+/* Takes ownership of the open descriptor. */
 static int backup_add_file(const struct backup_writing *w, int file, const struct stat *st,
                            const char *path)
 {
@@ -124,7 +124,7 @@ static int backup_add_file(const struct backup_writing *w, int file, const struc
 static int backup_add_folder(const struct backup_writing *w, int folder, const char *path,
                              unsigned depth);
 
-/* What is neither a folder nor a regular file is left out, and so is what has just been removed. */
+/* Skips entries that are neither directories nor regular files, and those removed meanwhile. */
 static int backup_add_entry(const struct backup_writing *w, int parent, const char *name,
                             const char *path, unsigned depth)
 {
@@ -147,7 +147,7 @@ static int backup_add_entry(const struct backup_writing *w, int parent, const ch
     return -1;
 }
 
-/* Takes the open descriptor. */
+/* Takes ownership of the open descriptor. */
 static int backup_add_folder(const struct backup_writing *w, int folder, const char *path,
                              unsigned depth)
 {
@@ -195,9 +195,10 @@ static int backup_add_files(const struct backup_writing *w)
                : 0;
 }
 
-/* ---- the whole ---- */
+/* ---- the whole backup ---- */
 
-/* Nobody else has the file, and what is cut off is written again: no journal is needed. */
+/* No other process uses the file, and an incomplete file is written again: no SQLite journal is
+ * needed. */
 static int backup_fill(const struct backup_writing *w)
 {
     static const char begin[] =
@@ -227,7 +228,7 @@ static int backup_complete(struct backup_writing *w)
     return rc;
 }
 
-/* Beside a host, which may be writing. */
+/* A host may be writing at the same time. */
 static int backup_snapshot(const struct backup_writing *w, const char *const *schema)
 {
     CLEANUP_FREE char *file = xasprintf("%s/state.db", w->dir);
@@ -270,7 +271,7 @@ static char *backup_folder_of(const char *file, struct tc_err *err)
     return real;
 }
 
-/* A state would be overwritten by its own backup. */
+/* A backup must not overwrite the state itself. */
 static int backup_check_place(const char *dir, const char *folder, const char *file,
                               struct tc_err *err)
 {

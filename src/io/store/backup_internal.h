@@ -6,14 +6,14 @@
 #include "io/store/backup.h"
 #include "io/store/sql.h"
 
-#define BACKUP_INSTANCES "instances"      /* the folder of the instances' files */
-#define BACKUP_VISIBILITY "visibility.db" /* the switches of agents */
+#define BACKUP_INSTANCES "instances"      /* the directory of the instances' files */
+#define BACKUP_VISIBILITY "visibility.db" /* the visibility of agents */
 
-/* Opens a file that is a backup. NULL with err: it is none, or cannot be read. */
+/* Opens a backup. NULL with err: not a backup, or unreadable. */
 struct sql *backup_open(const char *file, struct tc_err *err);
-/* SQLite's own check of the whole file. */
+/* SQLite's integrity check of the whole file. */
 int backup_check_pages(struct sql *db, const char *file, struct tc_err *err) MUST_CHECK;
-/* Copies a database into a file that does not exist yet, mode 0600. */
+/* Copies a database to a new file, mode 0600. */
 int backup_copy_database(struct sql *db, const char *to, struct tc_err *err) MUST_CHECK;
 /* err_set with the reason of the last failure. -1. */
 int backup_fail_sql(const struct sql *db, const char *file, const char *what, struct tc_err *err);

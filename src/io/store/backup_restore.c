@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Owns the restoration of a backup: everything is written and checked beside the present state
- * before the first file of that is moved. */
+ * Restores a backup: writes and checks all files beside the current state before it moves the first
+ * file of that. */
 #include "io/store/backup.h"
 
 #include <errno.h>
@@ -20,11 +20,12 @@
 #include "io/store/store.h"
 #include "io/store/store_dir.h"
 
-#define NEW "restore.tmp"       /* the files of the backup while they are written */
-#define MARK "restore.mark"     /* is there while files are moved */
-#define ASIDE "before-restore." /* the previous state; behind it a time */
+#define NEW "restore.tmp"   /* directory for the backup's files while they are written */
+#define MARK "restore.mark" /* exists while files are moved */
+/* Prefix of the directory with the previous state; a time follows. */
+#define ASIDE "before-restore."
 
-/* What a state consists of. */
+/* The files of a state. */
 static const char *const parts[] = {
     "state.db",          "state.db-wal",      "state.db-shm",          BACKUP_VISIBILITY,
     "visibility.db-wal", "visibility.db-shm", "visibility.db-journal", BACKUP_INSTANCES};
@@ -48,7 +49,7 @@ bool backup_is_complete(const char *dir, struct tc_err *err)
 
 /* ---- the files of the backup ---- */
 
-/* A backup may have been changed by others: nothing is written outside of the new folder. */
+/* A backup may have been modified by others: writes only inside of the new directory. */
 static bool restore_is_path_safe(const char *path)
 {
     const size_t prefix = strlen(BACKUP_INSTANCES);
@@ -106,7 +107,7 @@ static int restore_write_files(const struct restoring *r)
     return rc;
 }
 
-/* The copy becomes a state.db as a host has it. */
+/* Prepares the copied state.db for use by a host. */
 static int restore_strip(const struct restoring *r, const char *file)
 {
     enum sql_failure failure;
@@ -130,7 +131,7 @@ static int restore_write_database(const struct restoring *r, const char *const *
                : store_check_file_whole(file, schema, r->err);
 }
 
-/* ---- the exchange ---- */
+/* ---- replacement ---- */
 
 static int restore_sync(const struct restoring *r)
 {
@@ -153,7 +154,7 @@ static int restore_make_aside(const struct restoring *r)
     }
 }
 
-/* What is not there need not be moved. */
+/* Skips missing files. */
 static int restore_move_all(const struct restoring *r, const char *from, const char *to)
 {
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
@@ -165,7 +166,7 @@ static int restore_move_all(const struct restoring *r, const char *from, const c
     return 0;
 }
 
-/* That of an interrupted restore stays until this one is complete. */
+/* The mark of an interrupted restore stays until this one is complete. */
 static int restore_mark(const struct restoring *r)
 {
     CLEANUP_FD const int fd = open(r->mark, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
@@ -183,7 +184,7 @@ static int restore_exchange(const struct restoring *r)
     return restore_sync(r);
 }
 
-/* ---- the whole ---- */
+/* ---- the whole restoration ---- */
 
 static int restore_check(struct restoring *r)
 {
@@ -200,7 +201,7 @@ static int restore_check(struct restoring *r)
     return 0;
 }
 
-/* An interrupted restore leaves new files, which are written again. */
+/* Removes new files of an interrupted restore, which are written again. */
 static int restore_into(const struct restoring *r, const char *const *schema)
 {
     dir_remove_all(r->fresh);
@@ -228,6 +229,6 @@ int backup_restore(const char *file, const char *dir, const char *const *schema,
     sql_close(r.db);
     free(r.fresh);
     free(r.mark);
-    store_dir_fini(&lock, false); /* the next host checks what it finds */
+    store_dir_fini(&lock, false); /* the next start checks the file */
     return rc;
 }

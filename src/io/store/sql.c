@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the connection, the statements prepared on it, and the reading of SQLite's errors. */
+ * SQLite connection, prepared statements and error classes. */
 #include "io/store/sql.h"
 
 #include <sqlite3.h>
@@ -24,7 +24,7 @@ struct sql {
     char message[256];
 };
 
-/* A write beyond RLIMIT_FSIZE or a quota is no SQLITE_FULL, and its errno is lost on the way. */
+/* SQLite reports a write beyond RLIMIT_FSIZE or a quota as an I/O error without its errno. */
 enum sql_failure sql_classify(int code)
 {
     if (code == SQLITE_IOERR_WRITE || code == SQLITE_IOERR_SHMSIZE)
@@ -40,7 +40,7 @@ enum sql_failure sql_classify(int code)
     }
 }
 
-/* Remembers why, and returns -1. */
+/* Stores the reason, and returns -1. */
 static int sql_set_failure(struct sql *db)
 {
     const int code = sqlite3_extended_errcode(db->handle);
@@ -101,7 +101,7 @@ int sql_script(struct sql *db, const char *text)
     return rc == SQLITE_OK ? 0 : sql_set_failure(db);
 }
 
-/* The statement of this text, prepared once. */
+/* The prepared statement of this text; prepares it once. */
 static sqlite3_stmt *prepared(struct sql *db, const char *text)
 {
     for (size_t i = 0; i < db->count; i++)

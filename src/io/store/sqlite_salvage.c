@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * Row-wise recovery. A table is read in the order of its key. Where a page cannot be read, a table
- * with rowids is searched for the next rowid behind the gap by doubling steps and bisection, so
- * that a damaged leaf page costs its own rows only. Every damaged table is read backwards, too,
- * which reaches what lies behind a gap that the search could not cross. */
+ * Row-wise recovery. A table is read in the order of its key. If a page is unreadable, the next
+ * rowid behind the gap is searched by doubling steps and bisection, so that a damaged leaf page
+ * loses only its own rows. Every damaged table is also read backwards, which reaches rows behind a
+ * gap that the search could not cross. */
 #include "io/store/sqlite_salvage.h"
 
 #include <inttypes.h>
@@ -22,18 +22,18 @@ struct salvage {
 struct salvage_table {
     struct salvage *all;
     const char *name;
-    struct buf columns; /* `"id", "agent"`: those that both databases have */
+    struct buf columns; /* `"id", "agent"`: the columns of both databases */
     int n_columns;
     uint64_t keys; /* bit i: column i is part of the primary key */
     bool has_rowid;
     struct buf ascending, descending; /* "order by" of its key */
     sqlite3_stmt *insert;
-    bool has_gaps; /* some of it cannot be read */
+    bool has_gaps; /* some of it is unreadable */
     int64_t kept;
-    int64_t refused; /* rows that break a constraint of the table */
+    int64_t refused; /* rows that violate a constraint of the table */
 };
 
-/* ---- statements whose text is made here ---- */
+/* ---- generated statements ---- */
 
 static sqlite3_stmt *prepare_text(sqlite3 *db, const struct buf *text)
 {
@@ -61,7 +61,7 @@ static int run_script(sqlite3 *db, const char *text)
     return sqlite3_exec(db, text, NULL, NULL, NULL) == SQLITE_OK ? 0 : -1;
 }
 
-/* The first column of the first row; -1 without one. */
+/* The first column of the first row; -1 without a row. */
 static int64_t sqlite_salvage_read_number(sqlite3_stmt *statement)
 {
     int64_t n = -1;
@@ -135,8 +135,8 @@ static int64_t choose_version(sqlite3 *db, const char *const *schema)
 
 /* ---- one row ---- */
 
-/* No key of ours is null or has a NUL byte; no statement would find such a row again. Column 0 of
- * the row is the rowid. */
+/* No valid key is null or has a NUL byte; no statement would find such a row again. Column 0 of the
+ * row is the rowid. */
 static bool has_bad_key(const struct salvage_table *t, sqlite3_stmt *row)
 {
     for (int i = 0; i < t->n_columns; i++) {
@@ -150,7 +150,7 @@ static bool has_bad_key(const struct salvage_table *t, sqlite3_stmt *row)
     return false;
 }
 
-/* SQLITE_OK also when the row breaks a constraint. */
+/* SQLITE_OK also if the row violates a constraint. */
 static int copy_row(struct salvage_table *t, sqlite3_stmt *row)
 {
     if (has_bad_key(t, row)) {
@@ -168,14 +168,14 @@ static int copy_row(struct salvage_table *t, sqlite3_stmt *row)
     return stepped == SQLITE_DONE || refused ? SQLITE_OK : stepped;
 }
 
-/* How a scan of the damaged table ended. */
+/* Result of a scan of the damaged table. */
 enum salvage_scan {
     SCAN_COMPLETE,
-    SCAN_UNREADABLE, /* at a page that cannot be read */
+    SCAN_UNREADABLE, /* at an unreadable page */
     SCAN_FAILED,     /* the new database cannot be written */
 };
 
-/* Copies the rows of a bound statement. *next becomes the rowid behind the last row read. */
+/* Copies the rows of a bound statement. *next becomes the rowid behind the last read row. */
 static enum salvage_scan copy_rows(struct salvage_table *t, sqlite3_stmt *rows, int64_t *next)
 {
     int stepped;
@@ -200,7 +200,7 @@ static bool is_readable_from(sqlite3_stmt *rows, int64_t rowid)
     return stepped == SQLITE_ROW || stepped == SQLITE_DONE;
 }
 
-/* The least rowid above `from` from which on it can be read; false: there is none. */
+/* The least rowid above `from` from which rows can be read; false: none. */
 static bool cross_gap(sqlite3_stmt *rows, int64_t from, int64_t *rowid)
 {
     int64_t low = from, high = from;
@@ -242,7 +242,7 @@ static enum salvage_scan copy_by_rowid(struct salvage_table *t)
     return end;
 }
 
-/* ---- any table ---- */
+/* ---- all tables ---- */
 
 static enum salvage_scan copy_in_order(struct salvage_table *t, const struct buf *order)
 {
@@ -265,8 +265,8 @@ static int copy_all_rows(struct salvage_table *t)
     return t->has_gaps && copy_in_order(t, &t->descending) == SCAN_FAILED ? -1 : 0;
 }
 
-/* What an index of the damaged table counts; -1: no index can be read. A partial index does not
- * have all rows. */
+/* Row count of an index of the damaged table; -1: no readable index. A partial index does not have
+ * all rows. */
 static int64_t count_by_index(const struct salvage_table *t)
 {
     int64_t most = -1;
@@ -297,7 +297,7 @@ static void report_table(const struct salvage_table *t)
         buf_printf(out, ", %" PRId64 " lost", lost);
 }
 
-/* ---- what a table looks like ---- */
+/* ---- description of a table ---- */
 
 static void sqlite_salvage_add_name(struct buf *list, const char *name, const char *more)
 {
@@ -333,7 +333,7 @@ static void list_key(struct salvage_table *t)
     }
 }
 
-/* A table without rowid does not know the column. */
+/* A table without rowid does not have this column. */
 static bool finds_rowid(const struct salvage_table *t)
 {
     sqlite3_stmt *const statement =
@@ -352,7 +352,7 @@ static bool has_rowid_column(const struct salvage_table *t)
                               t->name)) == 1;
 }
 
-/* A row keeps its rowid, which is its place in the order. Parameter 1 is the rowid. */
+/* A row keeps its rowid, which defines the order. Parameter 1 is the rowid. */
 static sqlite3_stmt *prepare_insert(const struct salvage_table *t)
 {
     const bool names_rowid = t->has_rowid && !has_rowid_column(t);
@@ -385,9 +385,9 @@ static int copy_table(struct salvage *s, const char *name)
     return rc;
 }
 
-/* ---- all of it ---- */
+/* ---- the whole database ---- */
 
-/* A number that was once given must not be given again, even when its row is gone. */
+/* Keeps the counter, because a number must not be reused, even if its row is lost. */
 static int copy_sequences(struct salvage *s)
 {
     sqlite3_stmt *const old =
@@ -418,7 +418,7 @@ static int copy_tables(struct salvage *s)
     return rc;
 }
 
-/* A declaration that cannot be read takes its own table only. */
+/* An unreadable declaration loses only its own table. */
 static int open_damaged(struct salvage *s, const char *path)
 {
     const int flags =

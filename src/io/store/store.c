@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns state.db: its opening, migration and mending, and the transactions on it. */
+ * Opens, migrates and repairs state.db, and runs transactions on it. */
 #include "io/store/store.h"
 
 #include <errno.h>
@@ -24,7 +24,7 @@
 #include "io/store/sqlite_salvage.h"
 #include "io/store/store_dir.h"
 
-/* Of the copy of a damaged state.db while it is made. */
+/* Suffix of the copy of a damaged state.db while it is being written. */
 #define SALVAGE_SUFFIX ".salvaged"
 
 struct store {
@@ -32,10 +32,10 @@ struct store {
     struct store_dir dir;
     char *file; /* state.db */
     struct sql *db;
-    bool full_sync; /* what `pragma synchronous` is at */
-    bool damaged;   /* found while it ran: the next start checks */
+    bool full_sync; /* current value of `pragma synchronous` */
+    bool damaged;   /* damage was found at run time: the next start checks the file */
     bool was_unclean;
-    enum sql_failure failure; /* of the last transaction; what was logged already */
+    enum sql_failure failure; /* error of the last transaction; last logged error */
 };
 
 void store_pass_test_point(struct store *s, const char *name)
@@ -49,8 +49,8 @@ void store_pass_test_point(struct store *s, const char *name)
     CRASH_POINT(name);
 }
 
-/* Ours, private, no link, before SQLite gets the name. 1: it was there and is empty, which a
- * database never is: SQLite would throw its log away without a word. */
+/* Creates or checks the file (owner, private, no link) before SQLite opens it. 1: it exists and is
+ * empty, which a database never is: SQLite would silently discard its log. */
 static int store_check_file(const char *file, struct tc_err *err)
 {
     const bool made = access(file, F_OK) < 0;
@@ -83,7 +83,7 @@ static int check_database(const struct store *s, enum sql_failure *failure, stru
     return err_set(err, s->file, "cannot check the database: %s", sql_error_text(s->db));
 }
 
-/* Spaces are nobody's business, nor is where things are in the file. */
+/* Compares schemas without white space and positions. */
 static int read_schema(struct sql *db, struct buf *out)
 {
     struct sql_rows rows =
@@ -97,7 +97,7 @@ static int read_schema(struct sql *db, struct buf *out)
     return sql_finish(&rows);
 }
 
-/* What the steps up to a version make. */
+/* The schema made by the steps up to a version. */
 static int make_schema(const struct store *s, int64_t version, struct buf *out)
 {
     enum sql_failure failure;
@@ -111,7 +111,7 @@ static int make_schema(const struct store *s, int64_t version, struct buf *out)
     return rc;
 }
 
-/* To SQLite a damaged declaration is another one, in which nothing can be written. */
+/* SQLite interprets a damaged declaration as another table, which cannot be written. */
 static int check_schema(const struct store *s, int64_t version, enum sql_failure *failure,
                         struct tc_err *err)
 {
@@ -135,7 +135,7 @@ static int backup(struct store *s, int64_t version, struct tc_err *err)
     CLEANUP_FREE char *copy = xasprintf("%s.v%" PRId64, s->file, version);
     if (unlink(copy) < 0 && errno != ENOENT)
         return err_set_errno(err, errno, copy, "cannot delete the old backup");
-    /* SQLite would make it readable for others. */
+    /* SQLite would create it readable for others. */
     CLEANUP_FD const int fd = open(copy, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0)
         return err_set_errno(err, errno, copy, "cannot create");
@@ -182,7 +182,7 @@ static int64_t newest_version(const struct store *s)
     return n;
 }
 
-/* Of what is there. The version comes with the tables, in one transaction. */
+/* Migrates an existing database. Version and tables change in one transaction. */
 static int read_version(const struct store *s, int64_t *version, enum sql_failure *failure,
                         struct tc_err *err)
 {
@@ -210,7 +210,7 @@ static int read_version(const struct store *s, int64_t *version, enum sql_failur
     return 0;
 }
 
-/* The version is read before anything is written: what is newer stays untouched. */
+/* Reads the version before writing, so that a newer file stays unchanged. */
 static int open_database(struct store *s, bool check, enum sql_failure *failure, struct tc_err *err)
 {
     s->db = sql_open(s->file, failure, err);
@@ -219,7 +219,8 @@ static int open_database(struct store *s, bool check, enum sql_failure *failure,
     int64_t version = 0;
     if (read_version(s, &version, failure, err) < 0)
         return -1;
-    /* Of an older version also after a clean stop: a migration must not work on damage. */
+    /* Checks an older version even after a clean stop: a migration must not work on a damaged
+     * file. */
     check |= version > 0 && s->spec.schema[version];
     if (check &&
         (check_database(s, failure, err) < 0 || check_schema(s, version, failure, err) < 0))
@@ -233,7 +234,7 @@ static int open_database(struct store *s, bool check, enum sql_failure *failure,
     return migrate(s, version, failure, err);
 }
 
-/* The damaged file keeps its log, under the names by which sqlite3 opens both together. */
+/* Moves the damaged file together with its log, under names with which sqlite3 opens both. */
 static int set_aside(const struct store *s, char **bad, struct tc_err *err)
 {
     *bad = xasprintf("%s.bad.%" PRId64, s->file, (int64_t)clock_wall_s());
@@ -253,7 +254,7 @@ static int remove_file(const char *file, struct tc_err *err)
                                                 : err_set_errno(err, errno, file, "cannot remove");
 }
 
-/* A copy that was not finished is begun anew. */
+/* Restarts an unfinished copy. */
 static int make_salvage_file(const char *file, struct tc_err *err)
 {
     CLEANUP_FREE char *journal = xasprintf("%s-journal", file);
@@ -263,8 +264,8 @@ static int make_salvage_file(const char *file, struct tc_err *err)
     return fd < 0 ? err_set_errno(err, errno, file, "cannot create") : 0;
 }
 
-/* The copy is complete before the damaged file is moved, and whoever dies between the two renames
- * leaves the copy under its own name (finish_salvage). */
+/* The copy is complete before the damaged file is moved; a crash between the two renames leaves the
+ * copy under its own name (finish_salvage). */
 static int store_exchange(struct store *s, const char *copy, const char *why, int64_t kept,
                           const char *report, struct tc_err *err)
 {
@@ -285,7 +286,7 @@ static int store_exchange(struct store *s, const char *copy, const char *why, in
     return 0;
 }
 
-/* SQLite throws the log of an empty file away: that is not opened, but moved with its log. */
+/* SQLite discards the log of an empty file: moves both without opening them. */
 static int replace_damaged(struct store *s, bool is_empty, struct tc_err *err)
 {
     const struct tc_err why = *err;
@@ -304,7 +305,7 @@ static int replace_damaged(struct store *s, bool is_empty, struct tc_err *err)
     return open_database(s, false, &failure, err);
 }
 
-/* A process that replaced a damaged file died between the two renames. */
+/* A process that replaced a damaged file crashed between the two renames. */
 static int finish_salvage(const struct store *s, struct tc_err *err)
 {
     CLEANUP_FREE char *copy = xasprintf("%s" SALVAGE_SUFFIX, s->file);
@@ -415,7 +416,7 @@ bool store_was_unclean(const struct store *s)
     return s->was_unclean;
 }
 
-/* SQLite obeys this pragma when it is prepared, and only between transactions. */
+/* SQLite evaluates this pragma when it is prepared, and only between transactions. */
 static int set_sync(struct store *s, bool full)
 {
     if (s->full_sync == full)
@@ -452,7 +453,7 @@ static void store_tell_failure(struct store *s, enum sql_failure before)
               s->failure == SQL_DISK_FULL ? "disk full: " : "", sql_error_text(s->db));
 }
 
-/* A write that fails once need not mean a full disk: another process may have freed space since. */
+/* A failed write need not mean a full disk: another process may have freed space since. */
 static bool repeat_once(struct store *s, enum store_commit how,
                         int (*body)(struct sql *db, void *ctx), void *ctx)
 {
@@ -504,10 +505,10 @@ void store_mark_suspect(struct store *s)
 
 void store_checkpoint(struct store *s)
 {
-    /* In two steps, so that there is a moment in between. */
+    /* In two steps, so that a crash can be tested in between. */
     bool ok = sql_script(s->db, "pragma wal_checkpoint(passive)") == 0;
     store_pass_test_point(s, "mid-checkpoint");
-    /* Who reads the file just now (a backup) is not waited for: the next time will do. */
+    /* Does not wait for readers (a backup): the next call completes the checkpoint. */
     ok = ok && sql_script(s->db, "pragma busy_timeout=0; pragma wal_checkpoint(truncate)") == 0;
     ok = sql_script(s->db, "pragma busy_timeout=" SQL_BUSY_MS) == 0 && ok;
     if (!ok)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the lock and the reserve file. The lock file holds the process id of the owner, and is
+ * The lock file and the reserve file. The lock file contains the process id of the owner, and is
  * empty after a clean stop. */
 #include "io/store/store_dir.h"
 
@@ -46,7 +46,7 @@ static int check_owner(const char *path, struct tc_err *err)
     if (st.st_uid != geteuid())
         return err_set(err, path, "is owned by UID %u, but turncast runs as UID %u",
                        (unsigned)st.st_uid, (unsigned)geteuid());
-    /* Not even a sticky one: others could put their files where ours go. */
+    /* Not even with the sticky bit: others could create files with our names. */
     if (st.st_mode & (S_IWGRP | S_IWOTH))
         return err_set(err, path, "is writable by other users; run: chmod 700 %s", path);
     return 0;
@@ -135,7 +135,8 @@ int store_dir_init(struct store_dir *d, const char *path, struct tc_err *err)
     if (!d->path)
         return err_set_errno(err, errno, path, "cannot open");
     if (check_place(d, err) < 0 || take_lock(d, err) < 0 || sign_lock(d, err) < 0) {
-        /* What the last owner left in the lock stays: this one proved nothing. */
+        /* Keeps the contents of the last owner's lock, because this process has not used the
+         * store. */
         store_dir_fini(d, false);
         return -1;
     }
