@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Owns the cut of a byte stream into lines: every byte is looked at once, and copied only when
- * its line came in more than one chunk. */
+ * Splits a byte stream: examines every byte once, and copies a line only if it arrived in several
+ * chunks. */
 #include "io/loop/line_splitter.h"
 
 #include <string.h>
@@ -8,13 +8,12 @@
 #include "base/align.h"
 #include "base/invariant.h"
 
-/* What is kept for the next line that comes in pieces: while bytes come, and when a turn may be
- * idle for long. A stream of small lines must not keep the sixteen megabytes of its one large line.
- */
+/* Buffer size kept for lines in several chunks: during input, and when a turn may be idle for long.
+ * A stream of small lines must not keep sixteen megabytes because of one large line. */
 #define KEEP_BUSY ((size_t)1 << 20)
 #define KEEP_IDLE ((size_t)4 << 10)
 
-#define AHEAD ((size_t)512) /* bytes; nearer ones come by themselves */
+#define AHEAD ((size_t)512) /* prefetch distance in bytes; the hardware prefetches nearer bytes */
 #define AHEAD_SPAN (8 * ALIGN_CACHE_LINE)
 
 static size_t line_cap(const struct line_splitter *s)
@@ -45,7 +44,7 @@ static void line_splitter_drop(struct line_splitter *s)
     s->dropped(s->ctx, bytes);
 }
 
-/* Bytes of a line whose end is not there yet. */
+/* Stores the start of an incomplete line. */
 static void line_splitter_keep(struct line_splitter *s, const char *p, size_t n)
 {
     ASSERT(s->part.len <= line_cap(s));
@@ -57,7 +56,7 @@ static void line_splitter_keep(struct line_splitter *s, const char *p, size_t n)
     buf_fini(&s->part);
 }
 
-/* Bytes up to the end of a line. */
+/* Number of bytes up to the end of a line. */
 static void line_splitter_end_line(struct line_splitter *s, const char *p, size_t n)
 {
     if (!s->skipping && !s->part.len && n <= line_cap(s)) {
@@ -73,7 +72,7 @@ static void line_splitter_end_line(struct line_splitter *s, const char *p, size_
     forget_part(s, KEEP_BUSY);
 }
 
-/* While this line is read, what comes next is on its way from memory. */
+/* Prefetches the following bytes while this line is processed. */
 static void fetch_ahead(const char *p, const char *end)
 {
     if ((size_t)(end - p) < AHEAD + AHEAD_SPAN)

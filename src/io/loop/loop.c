@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the one place that knows libevent. */
+ * Implements the loop with libevent; no other file uses libevent. */
 #include "io/loop/loop.h"
 
 #include <event2/event.h>
@@ -31,18 +31,18 @@ STAILQ_HEAD(loop_posted_calls, loop_posted_call);
 #define PLACE_MIN 4
 
 struct loop {
-    pthread_t thread; /* that made it */
+    pthread_t thread; /* thread that created it */
     uint64_t files_before;
     struct loop_reserved_fds places;
-    /* loop thread */
+    /* used by the loop thread */
     struct event_base *base;
     struct event *wake;
     int wake_fd;
-    unsigned waits; /* descriptors waited for and timers armed: what keeps loop_run going */
+    unsigned waits; /* watched descriptors and armed timers, which keep loop_run running */
     struct wakeup_coalescer coalescer;
-    bool any_ready; /* descriptor, in this round */
+    bool any_ready; /* descriptors ready in this round */
     bool stopped;
-    struct loop_posted_calls running; /* taken out to be called, in order */
+    struct loop_posted_calls running; /* posted calls taken from the queue, in order */
     /* lock: mu */
     pthread_mutex_t mu;
     struct loop_posted_calls posts;
@@ -53,7 +53,7 @@ struct loop_fd {
     struct event *ev; /* NULL while paused */
     int fd;
     unsigned events;
-    uint32_t seen; /* by the lull */
+    uint32_t seen; /* timer of the coalescer's pause */
     void (*fn)(void *arg, unsigned ready);
     void *arg;
 };
@@ -72,7 +72,7 @@ struct loop_signal {
     void *arg;
 };
 
-/* libevent fails here only without memory or descriptors: the host cannot go on either way. */
+/* libevent fails here only without memory or descriptors: the host cannot continue. */
 static void *need(void *p, const char *what)
 {
     if (p)
@@ -80,7 +80,7 @@ static void *need(void *p, const char *what)
     alloc_exit_exhausted(what);
 }
 
-/* Puts what has been posted behind what is still to be called. */
+/* Moves posted calls from other threads behind those that are pending. */
 static void take_posts(struct loop *l)
 {
     pthread_mutex_lock(&l->mu);
@@ -116,8 +116,8 @@ static void loop_on_wake(evutil_socket_t fd, short what, void *arg)
     }
 }
 
-/* A turn takes four descriptors, a connection one; the usual limit is for programs that call
- * select. Returns what it was. */
+/* Raises the limit of open files: a turn takes four descriptors, a connection one; the default is
+ * for programs that call select. Returns the previous limit. */
 static uint64_t raise_files(void)
 {
     struct rlimit files;
@@ -155,13 +155,13 @@ static void close_places(const struct loop_reserved_fds *places)
 struct loop *loop_new(void)
 {
     signal(SIGPIPE, SIG_IGN);
-    /* What it does not check itself ends like all else that needs memory. */
+    /* libevent's unchecked allocations also end the process on failure. */
     event_set_mem_functions(xmalloc, xrealloc, free);
     struct loop *const l = xcalloc(1, sizeof *l);
     l->thread = pthread_self();
     l->files_before = raise_files();
     struct event_config *const config = need(event_config_new(), "event_config_new");
-    /* Timers count from now, not from when this round of callbacks began. */
+    /* Timers start now, not at the start of this round of callbacks. */
     event_config_set_flag(config, EVENT_BASE_FLAG_NO_CACHE_TIME);
     l->base = need(event_base_new_with_config(config), "event_base_new");
     event_config_free(config);
@@ -205,7 +205,7 @@ void loop_free(struct loop *l)
     free(l);
 }
 
-/* Whether a descriptor was ready. */
+/* Marks that a descriptor was ready. */
 static bool run_round(struct loop *l, bool waits)
 {
     l->any_ready = false;
@@ -213,7 +213,7 @@ static bool run_round(struct loop *l, bool waits)
     return l->any_ready;
 }
 
-/* In a crowd the loop goes on while there is work, then lets more come before it looks again. */
+/* With many ready descriptors, the loop processes all work, then pauses before it polls again. */
 void loop_run(struct loop *l)
 {
     static const struct timespec moment = {.tv_nsec = LULL_US * 1000};
@@ -397,7 +397,7 @@ void loop_post(struct loop *l, void (*fn)(void *arg), void *arg)
     STAILQ_INSERT_TAIL(&l->posts, p, next);
     pthread_mutex_unlock(&l->mu);
     const uint64_t one = 1;
-    /* A full counter means that the loop has been woken already. */
+    /* EAGAIN: the counter is full, so the loop has been woken already. */
     if (write(l->wake_fd, &one, sizeof one) < 0)
         return;
 }

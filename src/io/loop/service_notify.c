@@ -16,15 +16,15 @@
 #include "base/bytes/buf.h"
 #include "base/sys/log.h"
 
-#define PETS 3 /* in the time after which the manager takes the host for dead */
+#define PETS 3 /* fraction of the watchdog interval for pings */
 
 struct service_notify {
     struct sockaddr_un at;
     socklen_t len;
-    int fd; /* -1: nobody listens */
+    int fd; /* -1: no service manager */
     int64_t pet_ms;
-    struct loop_timer *watchdog; /* NULL: there is none */
-    bool failed;                 /* and that was logged */
+    struct loop_timer *watchdog; /* NULL: no watchdog */
+    bool failed;                 /* an error was logged */
 };
 
 static void service_notify_send_text(struct service_notify *n, const struct buf *text)
@@ -45,7 +45,7 @@ static void on_watchdog(void *arg)
     loop_timer_set(n->watchdog, n->pet_ms);
 }
 
-/* A path, or with @ in front a name that no file has. */
+/* A path, or, with @ in front, an abstract socket. */
 static void service_notify_open_socket(struct service_notify *n, const char *name)
 {
     const size_t len = name ? strlen(name) : 0;
@@ -60,7 +60,7 @@ static void service_notify_open_socket(struct service_notify *n, const char *nam
     n->fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 }
 
-/* How often this process has to say that it lives; 0: nobody wants to know. */
+/* Watchdog interval of this process; 0: none. */
 static int64_t find_pet_ms(void)
 {
     const char *const usec = getenv("WATCHDOG_USEC"), *const pid = getenv("WATCHDOG_PID");
@@ -100,7 +100,8 @@ void service_notify_ready(struct service_notify *n, const char *status)
     service_notify_send_text(n, &text);
 }
 
-/* With the time, by which the manager knows that what it asked for has begun. */
+/* Includes the time, by which the service manager recognises that the requested reload has
+ * begun. */
 void service_notify_reloading(struct service_notify *n)
 {
     CLEANUP_BUF struct buf text = {0};

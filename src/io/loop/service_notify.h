@@ -12,12 +12,12 @@
 struct service_notify;
 
 struct service_notify *service_notify_new(struct loop *l);
-void service_notify_free(struct service_notify *n); /* NULL is fine; before the loop */
-/* Reports that the host serves; `status` is a text for people. */
+void service_notify_free(struct service_notify *n); /* NULL is allowed; free it before the loop */
+/* Reports that the host is ready; `status` is a text for people. */
 void service_notify_ready(struct service_notify *n, const char *status);
-/* Until service_notify_ready. */
+/* Reports a reload, until service_notify_ready. */
 void service_notify_reloading(struct service_notify *n);
-/* Reports that the host ends, which may take `ms` milliseconds. */
+/* Reports the shutdown, which may take `ms` milliseconds. */
 void service_notify_stopping(struct service_notify *n, int64_t ms);
 
 #endif

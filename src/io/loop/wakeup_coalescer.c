@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * Owns the count of descriptors that were ready lately. */
+ * Counts recently ready descriptors. */
 #include "io/loop/wakeup_coalescer.h"
 
 #define WINDOW_US 1000
-#define SHARE_US 250 /* one ready descriptor in that time is no crowd yet */
+#define SHARE_US 250 /* fewer ready descriptors in that time need no pause */
 
 void wakeup_coalescer_note_ready(struct wakeup_coalescer *l, uint32_t *seen)
 {

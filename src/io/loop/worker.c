@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the worker's thread and the two queues around it: what is to be done, what is done. */
+ * Owns the worker's thread, the queue of jobs, and the queue of finished jobs. */
 #include "io/loop/worker.h"
 
 #include <pthread.h>
@@ -24,11 +24,11 @@ struct worker_job {
 STAILQ_HEAD(worker_job_list, worker_job);
 
 struct worker {
-    /* loop thread */
+    /* used by the loop thread */
     pthread_t thread;
-    int wake_fd; /* counts what is done */
+    int wake_fd; /* eventfd that counts finished jobs */
     struct loop_fd *wake;
-    size_t under_way; /* asked for, and `done` not called yet */
+    size_t under_way; /* submitted jobs whose `done` was not called yet */
     /* lock: mu */
     pthread_mutex_t mu;
     pthread_cond_t asked, finished;
@@ -44,7 +44,7 @@ static struct worker_job *take_job(struct worker_job_list *q)
     return job;
 }
 
-/* The next one, or NULL when the worker has to stop. */
+/* The next job, or NULL if the worker has to stop. */
 static struct worker_job *wait_for_job(struct worker *w)
 {
     pthread_mutex_lock(&w->mu);
@@ -62,7 +62,7 @@ static void hand_over(struct worker *w, struct worker_job *job)
     pthread_cond_signal(&w->finished);
     pthread_mutex_unlock(&w->mu);
     const uint64_t one = 1;
-    /* A full counter means that the loop has been woken already. */
+    /* EAGAIN: the counter is full, so the loop has been woken already. */
     if (write(w->wake_fd, &one, sizeof one) < 0)
         return;
 }
@@ -77,7 +77,7 @@ static void *worker_thread_main(void *arg)
     return NULL;
 }
 
-/* Calls what is done by now. Takes one at a time: a `done` may add jobs, or wait for one. */
+/* Calls `done` of finished jobs, one at a time, because a `done` may add jobs, or wait for one. */
 static void worker_run_completions(struct worker *w)
 {
     for (;;) {
@@ -104,7 +104,7 @@ static void worker_on_wake(void *arg, unsigned ready)
         worker_run_completions(w);
 }
 
-/* Signals are the loop's. */
+/* Blocks signals, which the loop handles. */
 static int worker_start_thread(struct worker *w)
 {
     sigset_t all, before;
@@ -154,7 +154,7 @@ struct worker_sync_job {
     struct worker *worker;
     void (*work)(void *arg);
     void *arg;
-    bool over; /* lock: the worker's */
+    bool over; /* protected by the worker's lock */
 };
 
 static void pay_visit(void *arg)

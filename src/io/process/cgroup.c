@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns where cgroups are, and the files in them. */
+ * Finds and manages cgroup directories. */
 #include "io/process/cgroup.h"
 
 #include <fcntl.h>
@@ -22,7 +22,7 @@ static bool cgroup_write_file(const char *path, const char *name, const char *te
     return fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
 }
 
-/* Gives each line of a file until one is taken; what was made of that, or NULL. */
+/* Passes each line of a file to `take` until it returns a result, which is returned; or NULL. */
 static char *find_line(const char *path, char *(*take)(char *line))
 {
     FILE *const f = fopen(path, "re");
@@ -38,13 +38,13 @@ static char *find_line(const char *path, char *(*take)(char *line))
     return found;
 }
 
-/* "0::/system.slice/turncast.service" */
+/* Parses "0::/system.slice/turncast.service" */
 static char *take_own(char *line)
 {
     return strncmp(line, "0::/", 4) == 0 ? xstrdup(line + 3) : NULL;
 }
 
-/* "36 25 0:31 / /sys/fs/cgroup rw,nosuid shared:9 - cgroup2 cgroup2 rw" */
+/* Parses "36 25 0:31 / /sys/fs/cgroup rw,nosuid shared:9 - cgroup2 cgroup2 rw" */
 static char *take_mount(char *line)
 {
     char root[2], where[1024];
@@ -54,21 +54,21 @@ static char *take_mount(char *line)
     return xstrdup(where);
 }
 
-/* Where this process is in the hierarchy. */
+/* Position of this process in the hierarchy. */
 static char *own(void)
 {
     return find_line("/proc/self/cgroup", take_own);
 }
 
-/* The directory of that; NULL: there is none that this process can see. */
+/* Directory of that cgroup; NULL: not visible to this process. */
 static char *find_directory(const char *path)
 {
     CLEANUP_FREE char *mount = path ? find_line("/proc/self/mountinfo", take_mount) : NULL;
     return mount ? xasprintf("%s%s", mount, path) : NULL;
 }
 
-/* As service managers say it (Delegate=yes). That a directory can be written to says nothing: root
- * can write to all of them, and those of others are none of its business. */
+/* Service managers mark delegation (Delegate=yes). Write permission is not sufficient: root can
+ * write to all cgroups, and must not use those of others. */
 static bool is_delegated(const char *path)
 {
     char value[2] = "";
@@ -87,7 +87,7 @@ bool cgroup_enter_leaf(void)
     mkdir(leaf, 0755);
     if (!cgroup_write_file(leaf, "cgroup.procs", "0"))
         return false;
-    cgroup_write_file(base, "cgroup.subtree_control", "+pids"); /* where there is that controller */
+    cgroup_write_file(base, "cgroup.subtree_control", "+pids"); /* if that controller exists */
     return true;
 }
 
@@ -95,7 +95,8 @@ char *cgroup_create(const char *name, int64_t max_processes)
 {
     CLEANUP_FREE char *leaf = own();
     char *const slash = leaf ? strrchr(leaf, '/') : NULL;
-    if (!slash || strcmp(slash, "/" LEAF) != 0) /* to find mounts is dear; most have not settled */
+    if (!slash || strcmp(slash, "/" LEAF) != 0) /* finding mounts is expensive, and most processes
+                                                 * have no leaf */
         return NULL;
     *slash = '\0';
     CLEANUP_FREE char *base = find_directory(leaf);

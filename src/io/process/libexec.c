@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns where programs of this package are looked for. */
+ * Finds helper programs of this package. */
 #include "io/process/libexec.h"
 
 #include <signal.h>
@@ -18,7 +18,7 @@ static char *if_runs(char *path)
     return NULL;
 }
 
-/* The folder of this program; false: not told. */
+/* Directory of this program; false: unknown. */
 static bool find_self(char *self, size_t size)
 {
     const ssize_t n = readlink("/proc/self/exe", self, size - 1);
@@ -29,7 +29,7 @@ static bool find_self(char *self, size_t size)
     return slash;
 }
 
-/* An installation may have been moved: what this program was configured with comes last. */
+/* The installation may have been moved: the configured path is tried last. */
 static char *libexec_search_dirs(const char *name)
 {
     char self[4096], *path = NULL;

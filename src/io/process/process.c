@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns a running child: its pipes, its shim, and when it counts as ended. */
+ * A child process: its pipes, its shim, and the detection of its end. */
 #include "io/process/process.h"
 
 #include <errno.h>
@@ -22,7 +22,7 @@
 #include "io/process/process_tree.h"
 #include "io/process/shim_launch.h"
 
-/* Several agents lose what they have not written when they exit: a pipe this large takes it. */
+/* Large, because several agents lose unwritten output when they exit. */
 #define OUT_PIPE_SIZE (1 << 20)
 #define BURST_MS 100
 #define LAST_BURSTS 10
@@ -37,20 +37,20 @@ struct process_pipe_end {
 };
 
 struct process {
-    struct orphaned_shim shim; /* a child of this process: until it is reaped its pid is its own */
-    char *mark, *command, *cwd, *cgroup; /* but for command: or NULL */
+    struct orphaned_shim shim; /* a child of this process: its pid stays valid until it is reaped */
+    char *mark, *command, *cwd, *cgroup; /* all set, except command: or NULL */
     struct process_events events;        /* borrowed ctx */
     void *ctx;
     struct process_pipe_end in, out, err;
-    struct buf pending; /* for stdin; written up to `written` */
+    struct buf pending; /* pending bytes for stdin; written up to `written` */
     size_t written;
-    bool closing; /* stdin ends when nothing is pending */
+    bool closing; /* close stdin when no bytes are pending */
     /* the shim */
     struct process_pipe_end control;
-    bool hung_up; /* it says nothing any more */
+    bool hung_up; /* its control connection has ended */
     bool reaped;
-    bool clean; /* it said by its status that nobody is left */
-    /* what it said of the child */
+    bool clean; /* its exit status says that no process is left */
+    /* reported status of the child */
     bool ready, failed, exited, told;
     struct shim_report failure;
     int status;
@@ -73,7 +73,7 @@ static void lose_stdin(struct process *p)
     buf_fini(&p->pending);
 }
 
-/* Writes what the pipe takes now; the rest waits for the loop. */
+/* Writes as much as the pipe accepts; the loop writes the rest. */
 static void push_stdin(struct process *p)
 {
     ASSERT(p->in.fd >= 0);
@@ -120,7 +120,7 @@ void process_close_stdin(struct process *p)
         push_stdin(p);
 }
 
-/* --- what the shim says ------------------------------------------------------------------- */
+/* --- messages of the shim ----------------------------------------------------------------- */
 
 static void process_take(struct process *p, const struct shim_report *r)
 {
@@ -142,8 +142,8 @@ static void process_take(struct process *p, const struct shim_report *r)
     }
 }
 
-/* A shim that somebody killed takes the child with it (PR_SET_PDEATHSIG). What was not ready was
- * no shim. */
+/* A killed shim takes the child with it (PR_SET_PDEATHSIG). Without SHIM_READY, the program was not
+ * a shim. */
 static void take_end(struct process *p)
 {
     ASSERT(!p->hung_up);
@@ -155,7 +155,7 @@ static void take_end(struct process *p)
                      &(struct shim_report){.kind = SHIM_EXITED, .value = W_EXITCODE(0, SIGKILL)});
 }
 
-/* A socket whose other end left something unread says so once, in front of what it brought. */
+/* ECONNRESET is reported once before the remaining data if the peer left data unread. */
 static ssize_t hear(const struct process *p, struct shim_report *r)
 {
     ssize_t n;
@@ -177,7 +177,7 @@ static void hear_all(struct process *p)
 
 /* --- stdout and stderr -------------------------------------------------------------------- */
 
-/* Reads once; false when nothing was there or the pipe has ended (and is closed then). */
+/* Reads once; false if there was no data or the pipe has ended (and is closed then). */
 static bool pull(struct process *p, struct process_pipe_end *e, size_t max)
 {
     char chunk[CHUNK_SIZE];
@@ -194,7 +194,7 @@ static bool pull(struct process *p, struct process_pipe_end *e, size_t max)
         return false;
     end_close(e);
     if (is_out)
-        hear_all(p); /* of what was never started there is no output to end */
+        hear_all(p); /* a child that was not started has no output to end */
     if (is_out && !p->failed)
         p->events.out_end(p->ctx);
     return false;
@@ -214,8 +214,8 @@ static void process_on_err(void *arg, unsigned ready)
     pull(p, &p->err, CHUNK_SIZE);
 }
 
-/* What was in the pipe when the child ended, and no more: a grandchild that goes on writing
- * must not hold the end back. */
+/* Reads only the data in the pipe when the child ended: a grandchild that keeps writing must not
+ * delay the end. */
 static void process_drain_pipe(struct process *p, struct process_pipe_end *e)
 {
     int left = 0;
@@ -225,7 +225,7 @@ static void process_drain_pipe(struct process *p, struct process_pipe_end *e)
         left -= (int)CHUNK_SIZE;
 }
 
-/* --- what it means ------------------------------------------------------------------------- */
+/* --- interpretation --------------------------------------------------------------------------- */
 
 static void close_pipes(struct process *p)
 {
@@ -270,7 +270,7 @@ static void on_control(void *arg, unsigned ready)
 
 static void process_ask(const struct process *p, unsigned char what)
 {
-    /* Who is gone obeys nobody. */
+    /* The child has exited and gets no signals. */
     (void)!send(p->control.fd, &what, 1, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
@@ -293,8 +293,8 @@ pid_t process_pid(const struct process *p)
     return p->shim.pid;
 }
 
-/* Waits for the shim's end, and looks how it was. Where there is no descriptor to spare for that,
- * it has closed its end of the control a moment before. */
+/* Waits for the shim's exit and reads its status. Without a free descriptor for that, relies on the
+ * control connection, which was closed a moment before. */
 static void process_wait_for_shim(struct process *p, int ms)
 {
     ASSERT(!p->reaped);
@@ -308,7 +308,8 @@ static void process_wait_for_shim(struct process *p, int ms)
     p->clean = info.si_code == CLD_EXITED && info.si_status == 0;
 }
 
-/* What the shim was to do. Who was found by the cgroup alone takes a moment to be gone. */
+/* Does the shim's work after its death. Processes found only through the cgroup need a moment to
+ * end. */
 static void kill_lost(struct process *p)
 {
     ASSERT(p->reaped);
@@ -358,7 +359,7 @@ void process_free(struct process *p)
     free(p);
 }
 
-/* --- the beginning ------------------------------------------------------------------------ */
+/* --- the start ---------------------------------------------------------------------------- */
 
 struct process_pipes {
     int host[3], child[3];
@@ -371,8 +372,8 @@ static void pipes_close(const int fds[3])
             close(fds[i]);
 }
 
-/* Pipe i: the child reads the first and writes the others. A host without descriptors 0-2 would
- * get them as pipes, and dup2 in the child would then step on them. */
+/* Pipe i: the child reads the first and writes the others. If the host has no descriptors 0-2,
+ * pipes would get these numbers, and dup2 in the child would overwrite them. */
 static int pipe_open(struct process_pipes *ps, int i)
 {
     int fds[2];
@@ -393,7 +394,7 @@ static int pipes_open(struct process_pipes *ps)
     for (int i = 0; i < 3; i++)
         if (pipe_open(ps, i) < 0)
             return -1;
-    /* Refused beyond the user's pipe budget: then it is an ordinary pipe. */
+    /* Refused if the user's pipe limit is reached: the pipe keeps its default size. */
     fcntl(ps->host[1], F_SETPIPE_SZ, OUT_PIPE_SIZE);
     return 0;
 }

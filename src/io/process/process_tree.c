@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the walk through /proc. */
+ * Walks through /proc. */
 #include "io/process/process_tree.h"
 
 #include <dirent.h>
@@ -17,13 +17,13 @@
 #include "base/sys/clock.h"
 
 #define BURST_MS 100
-#define ROUND_MS 10            /* longest wait for one of those killed */
-#define CHILDREN_MAX (1 << 20) /* bytes of one children file */
+#define ROUND_MS 10            /* longest wait for a killed process */
+#define CHILDREN_MAX (1 << 20) /* limit of one children file */
 #define SET_MAX 65536
-#define ENVIRON_MAX ((size_t)4 << 20) /* bytes of one environment */
+#define ENVIRON_MAX ((size_t)4 << 20) /* limit of one environment */
 
 struct pid_set {
-    struct buf pids; /* pid_t after pid_t */
+    struct buf pids; /* array of pid_t */
 };
 
 static size_t set_count(const struct pid_set *s)
@@ -44,14 +44,14 @@ static void set_add(struct pid_set *s, pid_t pid)
         buf_add(&s->pids, &pid, sizeof pid);
 }
 
-/* The members of /proc/PID/stat that matter here. */
+/* The needed members of /proc/PID/stat. */
 struct proc_stat {
     char state;
     pid_t session;
     uint64_t began;
 };
 
-/* false: there is no such process any more. */
+/* false: the process does not exist any more. */
 static bool read_stat(pid_t pid, struct proc_stat *out)
 {
     char path[64], text[1024];
@@ -63,8 +63,8 @@ static bool read_stat(pid_t pid, struct proc_stat *out)
     if (n <= 0)
         return false;
     text[n] = '\0';
-    /* The name in parentheses may hold anything, so the fields begin behind the last one:
-     * state ppid pgrp session, and as the 20th of them the start time. */
+    /* The name in parentheses may contain anything, so fields are counted from the last
+     * parenthesis: state ppid pgrp session, and as the 20th the start time. */
     const char *const name_end = strrchr(text, ')');
     int session;
     unsigned long long began;
@@ -101,7 +101,7 @@ static void add_children_of_task(struct pid_set *set, const char *path)
             set_add(set, (pid_t)strtol(word, NULL, 10));
 }
 
-/* Every thread has children of its own. */
+/* Every thread has separate children. */
 static void add_children(struct pid_set *set, pid_t pid)
 {
     char path[320];
@@ -118,14 +118,14 @@ static void add_children(struct pid_set *set, pid_t pid)
     closedir(dir);
 }
 
-/* As the set grows, those behind are looked at, too. */
+/* The set grows during the loop, which includes new members. */
 static void add_below(struct pid_set *set)
 {
     for (size_t i = 0; i < set_count(set); i++)
         add_children(set, set_at(set, i));
 }
 
-/* Returns how many of them lived. */
+/* Returns the number of living ones. */
 static unsigned kill_set(const struct pid_set *set)
 {
     unsigned killed = 0;
@@ -138,8 +138,8 @@ static unsigned kill_set(const struct pid_set *set)
     return killed;
 }
 
-/* Each is killed as soon as its children are known: what forks and exits again and again is
- * gone before a list of all would be complete. */
+/* Kills each process as soon as its children are known: a process that forks and exits repeatedly
+ * would be gone before a complete list exists. */
 void process_tree_kill_descendants(pid_t pid)
 {
     struct pid_set set = {0};
@@ -255,7 +255,7 @@ bool process_tree_is_shim_alive(const struct orphaned_shim *l)
     return l->pid > 1 && l->began && process_tree_start_time(l->pid) == l->began;
 }
 
-/* As long as one of a session is left its number is given to nobody else. */
+/* The number of a session is not reused while one of its processes exists. */
 static bool is_reused(const struct orphaned_shim *l)
 {
     const uint64_t now = process_tree_start_time(l->pid);

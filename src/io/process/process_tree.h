@@ -8,33 +8,33 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Names this boot of the machine, "" when that is not known: a pid means nothing in another. */
+/* Id of this boot of the machine, "" if unknown: a pid is meaningless after a reboot. */
 void process_tree_boot_id(char out[64]);
-/* When the process began, in clock ticks since boot; 0: it is gone. */
+/* Start time of the process, in clock ticks since boot; 0: it does not exist. */
 uint64_t process_tree_start_time(pid_t pid);
-/* Bytes of memory in RAM (RSS) of the process alone; -1: it is gone, or /proc cannot be read. */
+/* Resident memory (RSS) of the process alone in bytes; -1: it does not exist, or /proc cannot be
+ * read. */
 int64_t process_tree_read_rss(pid_t pid);
-/* The sum for the process and all its descendants. Pages that several of them share count for each.
- */
+/* The sum for the process and all its descendants. Shared pages count for each process. */
 uint64_t process_tree_resident(pid_t pid);
-/* SIGKILL to everything below the process that can be found now, itself not included. Whoever forks
- * meanwhile is found the next time. */
+/* Sends SIGKILL to all descendants of the process that are found, but not to the process. A process
+ * that forks meanwhile is found by the next call. */
 void process_tree_kill_descendants(pid_t pid);
 
-/* A shim that nobody watches, or that is gone without having said that nobody is left. */
+/* A shim that no host watches, or that has exited without reporting that no process is left. */
 struct orphaned_shim {
     pid_t pid;      /* of the shim */
-    uint64_t began; /* by which it is told from another process of that pid */
-    /* "NAME=value" in the environment of all that was below it; or NULL. */
+    uint64_t began; /* start time, to distinguish it from a later process with that pid */
+    /* "NAME=value" in the environment of all its descendants; or NULL. */
     const char *mark;
 };
 
-/* The shim still runs. */
+/* Whether the shim still runs. */
 bool process_tree_is_shim_alive(const struct orphaned_shim *l);
-/* For about 100 ms kills what is in the session that it led, what has the mark, what is below
- * those, and itself. Returns whether at last nobody was found; adds to *killed how many were. A
- * process that left the session and cleared its environment is found as long as it is below one
- * that did not: that nobody else remains is certain only while the shim lives. */
+/* For about 100 ms, kills processes of the session that it led, processes with the mark,
+ * descendants of both, and the shim. Returns whether the last search found no process; adds the
+ * number of killed ones to *killed. A process that left the session and cleared its environment is
+ * found only below one that did not: only a living shim guarantees that no process remains. */
 bool process_tree_kill_orphans(const struct orphaned_shim *l, unsigned *killed);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns how the use of a process and of a folder is read. */
+ * Measures a process and a directory. */
 #include "io/process/resource_usage.h"
 
 #include <errno.h>
@@ -14,8 +14,8 @@
 #include "base/alloc.h"
 #include "io/loop/worker.h"
 
-#define NAME_COST 4096 /* of each file or folder, at least */
-#define STAT_UNIT 512  /* of st_blocks */
+#define NAME_COST 4096 /* minimum for each file or directory */
+#define STAT_UNIT 512  /* unit of st_blocks */
 
 /* ---- a process ---- */
 
@@ -27,7 +27,7 @@ int resource_usage_of_process(pid_t pid, struct usage_process *to)
     const char *const got = f ? fgets(line, sizeof line, f) : NULL;
     if (f)
         fclose(f);
-    const char *const name_end = got ? strrchr(line, ')') : NULL; /* a name may have any bytes */
+    const char *const name_end = got ? strrchr(line, ')') : NULL; /* a name may contain any bytes */
     unsigned long long user, system;
     long threads;
     if (!name_end || sscanf(name_end + 1,
@@ -44,11 +44,11 @@ int resource_usage_of_process(pid_t pid, struct usage_process *to)
 
 struct usage_folder {
     char *path;
-    struct worker *worker; /* NULL: nothing was measured yet */
+    struct worker *worker; /* NULL: no measurement was made yet */
     struct loop *loop;
     bool measures, measured;
     atomic_bool ends;
-    int64_t enough, counted; /* the worker's while it measures */
+    int64_t enough, counted; /* used by the worker during a measurement */
     int64_t bytes;
 };
 
@@ -75,7 +75,7 @@ const char *resource_usage_folder_path(const struct usage_folder *f)
     return f->path;
 }
 
-/* What cannot be looked into is too much: it could hide anything. */
+/* An unreadable directory counts as too large, because its contents are unknown. */
 static int64_t cost_of(const struct usage_folder *f, const FTSENT *e)
 {
     const bool failed = e->fts_info == FTS_ERR || e->fts_info == FTS_NS || e->fts_info == FTS_DNR;
@@ -87,7 +87,7 @@ static int64_t cost_of(const struct usage_folder *f, const FTSENT *e)
     return blocks > NAME_COST ? blocks : NAME_COST;
 }
 
-/* The worker's thread. What is removed meanwhile is left out. */
+/* Runs on the worker's thread. Ignores files that are removed meanwhile. */
 static void resource_usage_measure(void *arg)
 {
     struct usage_folder *const f = arg;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Owns the child between fork and exec. What fails is told through a pipe that a successful exec
- * closes, with the errno and the step, not by an exit status. */
+ * The child between fork and exec. Reports a failing step with its errno through a pipe that a
+ * successful exec closes, not by an exit status. */
 #include "io/process/shim_exec.h"
 
 #include <errno.h>
@@ -24,7 +24,7 @@
 #include "io/process/cgroup.h"
 
 #define DEFAULT_PATH "/usr/local/bin:/usr/bin:/bin"
-/* The kernel's out-of-memory killer takes the agent before its host. */
+/* Makes the kernel's out-of-memory killer prefer the agent to the host. */
 #define OOM_SCORE "200"
 #define CPU_GRACE_S 5
 
@@ -36,12 +36,13 @@ __attribute__((__noreturn__)) static void fail(int report_fd, enum shim_step ste
     _exit(127);
 }
 
-/* By system call: the C library keeps 32 and 33 for itself and would leave them as they are. */
+/* Uses the system call, because the C library reserves signals 32 and 33 and would leave them
+ * unchanged. */
 static void set_default_signals(void)
 {
     const struct {
         uint64_t handler, flags, restorer, mask;
-    } dfl = {0}; /* SIG_DFL, as the kernel lays it out */
+    } dfl = {0}; /* SIG_DFL, in the kernel's layout */
     for (int signo = 1; signo <= 64; signo++)
         syscall(SYS_rt_sigaction, signo, &dfl, NULL, sizeof dfl.mask);
     sigset_t none;
@@ -49,7 +50,7 @@ static void set_default_signals(void)
     sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* Kernels before 5.11, or a filter: one by one. */
+/* For kernels before 5.11, or a filter: one by one. */
 static void mark_each(void)
 {
     long max = sysconf(_SC_OPEN_MAX);
@@ -59,7 +60,7 @@ static void mark_each(void)
         fcntl(fd, F_SETFD, FD_CLOEXEC);
 }
 
-/* What the shim is not, the agent is, and the other way round: its files in /proc are its own. */
+/* The agent is dumpable although the shim is not, because its files in /proc must belong to it. */
 static void set_oom_score(void)
 {
     prctl(PR_SET_DUMPABLE, 1);
@@ -67,7 +68,7 @@ static void set_oom_score(void)
     if (fd < 0)
         return;
     if (write(fd, OOM_SCORE, sizeof OOM_SCORE - 1) < 0)
-        errno = 0; /* a filter may forbid it: nothing is lost */
+        errno = 0; /* a filter may forbid it, which is harmless */
     close(fd);
 }
 
@@ -76,11 +77,11 @@ static const char *next_candidate(char out[PATH_MAX], const char *path, const ch
     const size_t len = strcspn(path, ":");
     const int n = snprintf(out, PATH_MAX, "%.*s/%s", len ? (int)len : 1, len ? path : ".", program);
     if (n >= PATH_MAX)
-        out[0] = '\0'; /* is not there */
+        out[0] = '\0'; /* does not exist */
     return path[len] ? path + len + 1 : NULL;
 }
 
-/* exec says "No such file" of a script that is there, too. */
+/* exec also reports "No such file" for a script with a missing interpreter. */
 static enum shim_step step_of(const char *path)
 {
     return errno == ENOENT && faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) == 0 ? SHIM_INTERPRETER
@@ -96,8 +97,8 @@ static enum shim_step run_file(const char *file, char **argv)
     return step;
 }
 
-/* As execvp does: a candidate that is not there is passed over, one that may not be run is
- * remembered, everything else ends the search. ENOEXEC is an error: no shell guesses here. */
+/* Searches like execvp: skips missing candidates, remembers one without permission, stops at any
+ * other error. ENOEXEC is an error: no shell is tried. */
 static enum shim_step shim_exec_search_path(char **argv)
 {
     if (strchr(argv[0], '/') || !*argv[0])
@@ -117,7 +118,7 @@ static enum shim_step shim_exec_search_path(char **argv)
     return SHIM_EXEC;
 }
 
-/* The numbers of "A:B:C"; -1: they are something else, or too many. */
+/* The numbers of "A:B:C"; -1: invalid, or too many. */
 static int read_numbers(const char *text, unsigned long *out, size_t max)
 {
     size_t n = 0;
@@ -132,7 +133,7 @@ static int read_numbers(const char *text, unsigned long *out, size_t max)
     return -1;
 }
 
-/* Never more than there was: only root could, and has no reason to. */
+/* Never above the current limit, which only root could raise. */
 static int set_limit(int resource, rlim_t limit)
 {
     struct rlimit old;
@@ -140,13 +141,13 @@ static int set_limit(int resource, rlim_t limit)
         return -1;
     rlim_t hard = limit;
     if (resource == RLIMIT_CPU)
-        hard += CPU_GRACE_S; /* at the soft one it gets SIGXCPU, and may say so */
+        hard += CPU_GRACE_S; /* the soft limit causes SIGXCPU, which the agent may report */
     const struct rlimit new = {.rlim_cur = limit < old.rlim_max ? limit : old.rlim_max,
                                .rlim_max = hard < old.rlim_max ? hard : old.rlim_max};
     return setrlimit(resource, &new);
 }
 
-/* The host has raised its own. */
+/* The host has raised its own limit. */
 static int set_files(const char *text)
 {
     unsigned long files;
@@ -192,14 +193,14 @@ __attribute__((__noreturn__)) static void become(const struct shim_exec_spec *a,
     if (close_range(3, ~0U, CLOSE_RANGE_CLOEXEC) < 0)
         mark_each();
     if (a->cgroup)
-        cgroup_attach_self(a->cgroup); /* without it goes, too */
+        cgroup_attach_self(a->cgroup); /* works without it, too */
     if ((a->files && set_files(a->files) < 0) || (a->limits && shim_exec_set_limits(a->limits) < 0))
         fail(report_fd, SHIM_LIMITS);
     if (a->user && shim_exec_set_user(a->user) < 0)
         fail(report_fd, SHIM_USER);
-    prctl(PR_SET_PDEATHSIG, SIGKILL); /* which another user's id would have undone */
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* reset by the change of the user id */
     if (getppid() != shim)
-        _exit(126); /* it died before the line above */
+        _exit(126); /* the parent died before the previous line */
     if (a->cwd && chdir(a->cwd) < 0)
         fail(report_fd, SHIM_CWD);
     set_default_signals();

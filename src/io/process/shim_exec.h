@@ -12,14 +12,14 @@
 struct shim_exec_spec {
     char **argv;        /* argv[0] is looked up in the PATH of the environment */
     const char *cwd;    /* or NULL: the shim's */
-    const char *user;   /* as shim_protocol.h has it; or NULL */
-    const char *files;  /* its soft limit of open ones, as the host found it; or NULL */
-    const char *limits; /* as user */
+    const char *user;   /* in the form of shim_protocol.h; or NULL */
+    const char *files;  /* soft limit of open files before the host raised it; or NULL */
+    const char *limits; /* as that user */
     const char *cgroup; /* or NULL */
 };
 
-/* Returns when exec has succeeded or something before it has failed. -1: it failed as
- * *failure says, and no child is left of it. */
+/* Returns when exec has succeeded or an earlier step has failed. -1: failed, as *failure says; no
+ * child is left. */
 pid_t shim_exec_agent(const struct shim_exec_spec *a, struct shim_report *failure) MUST_CHECK;
 
 #endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Owns the start of a shim. A child that is a copy of the host would cost what the host is large:
- * 15 ms for a gigabyte, in which no turn moves, and 3 ms for 20,000 descriptors. So it shares both
- * until it is another program, as with posix_spawn, which copies the descriptors, though; what else
- * there is to set, the shim sets. */
+ * Starts a shim. fork() would block the host in proportion to its size: 15 ms per gigabyte, and 3
+ * ms for 20,000 descriptors. So the child shares memory and descriptors until exec, similar to
+ * posix_spawn, which copies descriptors; the shim makes all other settings. */
 #include "io/process/shim_launch.h"
 
 #include <errno.h>
@@ -30,7 +29,7 @@
 #include "io/process/libexec.h"
 
 #define NAME "turncast-shim"
-#define WORDS_MAX 16 /* in front of the program */
+#define WORDS_MAX 16 /* arguments before the program */
 #define STACK_SIZE 32768
 
 _Static_assert(SHIM_CONTROL_FD == LOOP_PLACES - 1, "a place for each, and its number");
@@ -64,7 +63,7 @@ static void add_limits(struct buf *out, const struct conf_limits *l)
     add_limit(out, RLIMIT_CPU, l->cpu_s);
 }
 
-/* Who is that user already keeps what he has. */
+/* Without privileges, supplementary groups are kept if the user is unchanged. */
 static void add_user(struct buf *out, const struct conf_user *u)
 {
     if (geteuid() == u->uid)
@@ -118,7 +117,7 @@ int shim_launch_dup_above_stdio(int fd)
     return high;
 }
 
-/* What the child needs to know; the host's memory is its own until it is another program. */
+/* Data for the child, which shares the host's memory until exec. */
 struct shim_launch_state {
     const char *path;
     const char *const *argv, *const *env;
@@ -126,16 +125,15 @@ struct shim_launch_state {
     int error;
 };
 
-/* In the child. It has the host's descriptors in common with it, too, until it asks for a table of
- * its own, with no more in it than it needs. Nothing but system calls: what a library or a
- * sanitizer keeps is the host's. */
+/* Runs in the child. It also shares the host's descriptors until it gets a separate table with only
+ * the needed ones. Uses system calls only, because state of libraries and sanitizers belongs to the
+ * host. */
 UNSANITIZED static int be_born(void *arg)
 {
     struct shim_launch_state *const b = arg;
     long rc = syscall(SYS_close_range, (unsigned)b->places[LOOP_PLACES - 1] + 1, UINT_MAX,
                       CLOSE_RANGE_UNSHARE);
-    if (rc <
-        0) /* a kernel before 5.9, or a filter: all are copied, and end with the host's program */
+    if (rc < 0) /* a kernel before 5.9, or a filter: all are copied, and close at exec */
         rc = syscall(SYS_unshare, CLONE_FILES);
     for (int i = 0; i < LOOP_PLACES && rc >= 0; i++)
         rc = syscall(SYS_dup3, b->places[i], i, 0);
@@ -148,17 +146,17 @@ UNSANITIZED static int be_born(void *arg)
     return 127;
 }
 
-/* By the name that sanitizers leave alone: they take each clone for a fork, with memory of its own.
- */
+/* Declared under a name that sanitizers do not intercept: they treat each clone as a fork with
+ * separate memory. */
 extern __typeof__(clone) __clone;
 
-/* This thread goes on when the child is another program or gone, like with vfork. */
+/* This thread continues when the child has executed or exited, like with vfork. */
 static int give_birth(struct shim_launch_state *b, pid_t *pid)
 {
     _Alignas(64) char stack[STACK_SIZE];
     sigset_t all, before;
     sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before); /* also the child's, which keeps it */
+    pthread_sigmask(SIG_SETMASK, &all, &before); /* also seen by the child, which keeps it */
     *pid =
         __clone(be_born, stack + sizeof stack, CLONE_VM | CLONE_VFORK | CLONE_FILES | SIGCHLD, b);
     const int error = *pid < 0 ? errno : b->error;
@@ -168,7 +166,8 @@ static int give_birth(struct shim_launch_state *b, pid_t *pid)
     return error;
 }
 
-/* Puts these into the places; without them, what fills a place. */
+/* Duplicates these descriptors to the target numbers; otherwise fills the numbers with
+ * placeholders. */
 static void fill_places(const struct loop_reserved_fds *places, const int *fds)
 {
     for (int i = 0; i < LOOP_PLACES; i++)

@@ -15,14 +15,14 @@ struct shim_handle {
 };
 
 /* Starts a shim for the program, with these as its descriptors 0-2; all are close-on-exec and stay
- * the caller's. Waits for no more than the shim's own exec: what came of the program is its first
- * report. -1 with err: there is no shim. What is in *out is the caller's. */
+ * the caller's. Waits only for the shim's exec: its first message reports the start of the program.
+ * -1 with err: no shim. The caller owns the contents of *out. */
 int shim_launch_start(const struct process_spec *spec, const struct loop *l, const int stdio[3],
                       struct shim_handle *out, struct tc_err *err) MUST_CHECK;
 /* Fills err with the meaning of SHIM_FAILED. Returns -1. */
 int shim_launch_explain(const char *command, const char *cwd, const struct shim_report *r,
                         struct tc_err *err);
-/* A descriptor above 2 for the same; closes the other. -1: there is none. */
+/* Duplicates to a descriptor above 2; closes the original. -1: none available. */
 int shim_launch_dup_above_stdio(int fd);
 
 #endif

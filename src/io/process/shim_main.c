@@ -19,17 +19,17 @@
 #include "io/process/shim_exec.h"
 #include "io/process/shim_protocol.h"
 
-#define ORPHANED_MS 300 /* from SIGTERM to SIGKILL, when the host is gone */
+#define ORPHANED_MS 300 /* from SIGTERM to SIGKILL, after the host's exit */
 #define ROUND_MS 10
 #define SLOW_ROUND_MS 500
-#define ROUNDS_MAX 200 /* then what cannot be killed is tried slowly */
+#define ROUNDS_MAX 200 /* afterwards, processes that cannot be killed are retried slowly */
 
 struct shim_state {
     int signals;      /* a signalfd for SIGCHLD */
-    bool host;        /* is there */
-    pid_t agent;      /* 0: gone */
-    int64_t kill_ms;  /* when all is to be killed; -1: not yet */
-    int64_t lease_ms; /* when that begins unless the host puts it off; 0: at no time */
+    bool host;        /* the host is connected */
+    pid_t agent;      /* process id of the agent; 0: exited */
+    int64_t kill_ms;  /* when to kill all processes; -1: not set */
+    int64_t lease_ms; /* deadline of the host's lease; 0: none */
     unsigned rounds, killed;
     const char *cgroup; /* or NULL */
 };
@@ -37,11 +37,11 @@ struct shim_state {
 static void shim_main_send_report(enum shim_kind kind, int value)
 {
     const struct shim_report r = {.kind = kind, .value = value};
-    /* Who is gone needs no telling. */
+    /* Ignores errors, because the host may have exited. */
     (void)!send(SHIM_CONTROL_FD, &r, sizeof r, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-/* Reaps whoever has died; false: there is no child, so nobody below is left. */
+/* Reaps exited children; false: no child is left, so no descendant is. */
 static bool shim_main_reap_children(struct shim_state *s)
 {
     for (;;) {
@@ -91,7 +91,7 @@ static void hear_host(struct shim_state *s)
         lose_host(s);
 }
 
-/* Kills when it is time to; returns for how long to wait then. */
+/* Kills when due; returns the time until the next action. */
 static int kill_round(struct shim_state *s)
 {
     const int64_t now = clock_mono_ms();
@@ -122,8 +122,8 @@ static void wait_for_something(struct shim_state *s, int ms)
         hear_host(s);
 }
 
-/* What concerns the agent is for its group only: nothing but SIGKILL and SIGSTOP touches a shim,
- * and no agent of the same user may look into it. */
+/* Signals for the agent go to its group only: the shim ignores all except SIGKILL and SIGSTOP, and
+ * is not dumpable, so that an agent of the same user cannot inspect it. */
 static int shim_main_prepare(void)
 {
     sigset_t all, child;
@@ -178,8 +178,7 @@ int main(int argc, char **argv)
     struct shim_report failure;
     if (s.signals < 0)
         return 1;
-    shim_main_send_report(SHIM_READY,
-                          0); /* before there is an agent that could end this shim first */
+    shim_main_send_report(SHIM_READY, 0); /* before an agent exists that could kill this shim */
     s.agent = shim_exec_agent(&agent, &failure);
     if (s.agent < 0) {
         (void)!send(SHIM_CONTROL_FD, &failure, sizeof failure, MSG_NOSIGNAL);
@@ -188,12 +187,12 @@ int main(int argc, char **argv)
         _exit(0);
     }
     for (int fd = 0; fd < 3; fd++)
-        close(fd); /* they are the agent's alone: who waits for their end must see it */
+        close(fd); /* they belong to the agent alone: readers must see their end */
     while (shim_main_reap_children(&s))
         wait_for_something(&s, kill_round(&s));
     if (s.cgroup)
         cgroup_remove(s.cgroup);
     shim_main_send_report(SHIM_KILLED, (int)s.killed);
-    /* Without what a C library does at its end: a leak checker could not look into this one. */
+    /* Skips exit handlers: a leak checker could not inspect this process. */
     _exit(0);
 }

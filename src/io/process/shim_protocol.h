@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * What the host and a turncast-shim say to each other.
+ * Protocol between the host and turncast-shim.
  *
- * The shim is a program of its own, a small one, between the host and one agent. It is the
- * subreaper of all that the agent starts: whatever calls setsid or forks twice becomes its child,
- * and of no other turn's. So "nobody is left" is not looked for but known: the kernel says that
- * the shim has no child. It leads the session that the agent's group is in.
+ * The shim is a small separate program between the host and one agent. It is the subreaper of all
+ * processes that the agent starts: a process that calls setsid or forks twice becomes a child of
+ * this shim, and not of another turn's. So the kernel reports reliably when no process is left: the
+ * shim has no child. It leads the session of the agent's process group.
  *
  *   turncast-shim PROTOCOL [-d DIRECTORY] [-u UID:GID[:GROUP…]] [-n FILES] [-l RESOURCE:LIMIT…]
  *                 [-g CGROUP] -- PROGRAM [ARGUMENT…]
@@ -23,20 +23,22 @@ enum { SHIM_CONTROL_FD = 3 };
 #define SHIM_PROTOCOL "3"
 enum { SHIM_MAX_GROUPS = 1024 };
 
-/* To the shim, one byte: a signal for the agent's process group, or this: kill everything. */
+/* To the shim, one byte: a signal for the agent's process group, or this value: kill all
+ * processes. */
 enum { SHIM_KILL = 0xff };
-/* Or a struct: when all is to be killed, in milliseconds of CLOCK_MONOTONIC; 0: at no time. */
+/* Or a struct: the time at which to kill all processes, in milliseconds of CLOCK_MONOTONIC; 0:
+ * none. */
 struct shim_lease {
     int64_t until_ms;
 };
 
-/* From the shim, SHIM_READY first: whoever falls silent after it was killed. */
+/* From the shim; SHIM_READY is first: without it, the program was not a shim, or was killed. */
 struct shim_report {
     enum shim_kind {
         SHIM_READY,  /* the shim runs; the agent does not yet */
-        SHIM_FAILED, /* there is no agent; value: errno of that step */
-        SHIM_EXITED, /* the agent is gone; value: its status as of waitpid */
-        SHIM_KILLED, /* value: how many others had to be killed; nobody is left */
+        SHIM_FAILED, /* the agent could not be started; value: errno of the failing step */
+        SHIM_EXITED, /* the agent has exited; value: its waitpid status */
+        SHIM_KILLED, /* value: number of other processes that had to be killed; none is left */
     } kind;
     enum shim_step {
         SHIM_FORK,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Owns the connection, its deadline and its back-off, and the reading of replies. hiredis makes
- * and reads the protocol; it is used without blocking, so that all waiting is done in one place. */
+ * Owns the connection, its deadlines and back-off, and converts replies. hiredis encodes and
+ * decodes the protocol in non-blocking mode, so that all waiting is done here. */
 #include "io/redis/redis.h"
 
 #include <errno.h>
@@ -14,12 +14,12 @@
 #include "base/sys/clock.h"
 #include "base/sys/log.h"
 
-#define MAX_ITEMS 1024 /* of a list */
-#define MAX_WORDS 32   /* of a command */
+#define MAX_ITEMS 1024 /* limit of a list's elements */
+#define MAX_WORDS 32   /* limit of a command's words */
 #define RETRY_FIRST_MS 250
 #define RETRY_MAX_MS 10000
 
-/* The number of items in what the reader makes lists with. */
+/* Number of elements for which hiredis allocates a list. */
 #if HIREDIS_MAJOR >= 1
 typedef size_t items_t;
 #else
@@ -30,8 +30,8 @@ struct redis_client {
     struct redis_spec spec;
     redisContext *link; /* NULL: not connected */
     redisReplyObjectFunctions makers;
-    void *(*make_list)(const redisReadTask *task, items_t n); /* the library's own */
-    int64_t deadline;                                         /* of the call that runs */
+    void *(*make_list)(const redisReadTask *task, items_t n); /* owned by hiredis */
+    int64_t deadline;                                         /* deadline of the current call */
     bool away;
     int64_t retry_at, backoff_ms;
 };
@@ -76,7 +76,7 @@ static int redis_send_all(const struct redis_client *r, struct tc_err *err)
     return 0;
 }
 
-/* The next reply, freed by freeReplyObject. */
+/* The next reply, to be freed with freeReplyObject. */
 static int next_reply(const struct redis_client *r, redisReply **reply, size_t *bytes,
                       struct tc_err *err)
 {
@@ -101,7 +101,7 @@ static int next_reply(const struct redis_client *r, redisReply **reply, size_t *
 
 /* ---- replies ---- */
 
-/* A server that announces two thousand million items gets no memory for them. */
+/* Refuses to allocate memory for a server that announces two thousand million elements. */
 static void *make_list(const redisReadTask *task, items_t n)
 {
     const struct redis_client *const r = task->privdata;
@@ -144,7 +144,7 @@ static int redis_take(const redisReply *from, struct arena *a, struct redis_repl
         to->type = REDIS_LIST;
         to->items = items;
         to->n = from->elements;
-        for (size_t i = 0; i < to->n; i++) /* the library allows only a few levels */
+        for (size_t i = 0; i < to->n; i++) /* hiredis limits the depth */
             if (redis_take(from->element[i], a, &items[i], err) < 0)
                 return -1;
     }
@@ -160,7 +160,7 @@ static void hang_up(struct redis_client *r)
     r->link = NULL;
 }
 
-/* hiredis connects in its own time; this is when it has. */
+/* hiredis connects asynchronously; this waits for the connection. */
 static int await_connected(const struct redis_client *r, struct tc_err *err)
 {
     int no = 0;
@@ -263,7 +263,7 @@ static void redis_log_outage(const struct redis_client *r, enum log_level level,
         log_write(level, "redis", "%s:%u: %s", r->spec.host, r->spec.port, what);
 }
 
-/* An outage is told once. */
+/* Logs an outage once. */
 static void back_off(struct redis_client *r, const char *why)
 {
     hang_up(r);
@@ -276,7 +276,7 @@ static void back_off(struct redis_client *r, const char *why)
     r->away = true;
 }
 
-/* A connection that was idle may have been closed by the server: that is no failure. */
+/* The server may have closed an idle connection, which is not a failure. */
 static bool is_stale(const struct redis_client *r)
 {
     struct pollfd p = {.fd = r->link->fd, .events = POLLIN};

@@ -11,13 +11,14 @@
 #include "base/attr.h"
 #include "base/sys/err.h"
 
-#define REDIS_CALL_MS 200                 /* of a call, connecting and all replies included */
-#define REDIS_REPLY_MAX ((size_t)1 << 20) /* bytes of the replies of a call */
+/* Deadline of a call, including connection and all replies. */
+#define REDIS_CALL_MS 200
+#define REDIS_REPLY_MAX ((size_t)1 << 20) /* limit of the replies of a call */
 
 struct redis_client;
 
 struct redis_spec {
-    const char *host, *path; /* one of them is NULL; the path is that of a socket */
+    const char *host, *path; /* one of them is NULL; path is that of a Unix socket */
     uint16_t port;
     const char *password; /* or NULL */
     int64_t database;
@@ -38,22 +39,21 @@ struct redis_reply {
     size_t n;
 };
 
-/* Connects when it is first asked. Borrows the texts. Ignores SIGPIPE for the whole process. */
+/* Connects at the first call. Borrows the texts. Ignores SIGPIPE for the whole process. */
 struct redis_client *redis_new(const struct redis_spec *spec);
-void redis_free(struct redis_client *r); /* NULL is fine */
+void redis_free(struct redis_client *r); /* NULL is allowed */
 
-/* Sends the commands at once, reads one reply for each into replies (all of it in the arena).
- * -1 with err: the server cannot be reached, is too slow, speaks something else, or refuses a
- * command for a reason that lies with the server (READONLY, LOADING, NOAUTH…); then the connection
- * is closed, and what was sent may have been done or not. That a key holds something else is a
- * reply. After a failure, calls fail at once until redis_reconnect_delay_ms has passed. An outage
- * is logged as it begins and ends. */
+/* Sends the commands at once, reads one reply for each into replies (all of it in the arena). -1
+ * with err: the server is unreachable, too slow, sends invalid data, or refuses a command because
+ * of its state (READONLY, LOADING, NOAUTH…); the connection is closed then, and the commands may
+ * have been executed or not. WRONGTYPE is a normal reply. After a failure, calls fail at once until
+ * redis_reconnect_delay_ms has passed. Start and end of an outage are logged. */
 int redis_call_pipeline(struct redis_client *r, const struct redis_command *commands, size_t n,
                         struct arena *a, struct redis_reply *replies,
                         struct tc_err *err) MUST_CHECK;
-/* How long until the next call would try to connect; 0: now, or it is connected. */
+/* Time until the next call would try to connect; 0: now, or connected. */
 int64_t redis_reconnect_delay_ms(const struct redis_client *r);
-/* The last call failed. */
+/* Whether the last call failed. */
 bool redis_is_down(const struct redis_client *r);
 
 #endif

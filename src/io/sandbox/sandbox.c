@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the order in which a connector's process gives things up, and what it says of those that
- * the kernel does not take. */
+ * Orders the steps of the sandbox, and reports features that the kernel lacks. */
 #include "io/sandbox/sandbox.h"
 
 #include <dirent.h>
@@ -23,11 +22,11 @@
 #include "io/sandbox/sandbox_internal.h"
 
 #define DESCRIPTORS 256
-/* The kernel counts the threads of the user, not of the process: this is from where on this process
- * gets no more, while the host, whose limit is the full one, still does. */
+/* The kernel counts threads per user, not per process: above this number, this process gets no more
+ * threads, while the host, with the full limit, still does. */
 #define USER_THREADS 4096
 
-/* --- before the plugin is loaded ---------------------------------------------------------- */
+/* --- first stage: before the plugin is loaded ---------------------------------------------- */
 
 static int lower(int what, rlim_t to)
 {
@@ -69,7 +68,7 @@ static int close_others(const int *keep, size_t n)
     return close_range(from, ~0U, 0);
 }
 
-/* What is opened next must not become standard output. */
+/* A later open must not return descriptor 1, which is standard output. */
 static int fill_stdio(void)
 {
     int fd;
@@ -79,7 +78,7 @@ static int fill_stdio(void)
     return fd < 0 ? -1 : close(fd);
 }
 
-/* Of what the terminal sends to its foreground it gets nothing. */
+/* Leaves the foreground process group, so that the terminal sends it no signals. */
 static int lead_session(void)
 {
     return getsid(0) == getpid() || setsid() >= 0 ? 0 : -1;
@@ -112,7 +111,7 @@ int sandbox_detach_process(const struct sandbox_detach_spec *start, struct tc_er
     return 0;
 }
 
-/* --- before its init ---------------------------------------------------------------------- */
+/* --- second stage: before the plugin's init ---------------------------------------------- */
 
 struct sandbox_features sandbox_probe_kernel(void)
 {
@@ -122,7 +121,7 @@ struct sandbox_features sandbox_probe_kernel(void)
     };
 }
 
-/* Landlock holds for the thread that enters it, and for those that it makes. */
+/* Landlock applies to the calling thread and to threads that it creates. */
 static void look_for_threads(sandbox_warn_fn *warn, void *ctx)
 {
     unsigned n = 0;
@@ -136,11 +135,11 @@ static void look_for_threads(sandbox_warn_fn *warn, void *ctx)
                   "can open every file of this user");
 }
 
-/* What a connector can do with versions of Landlock before `until`. */
+/* Capabilities that a connector has with versions of Landlock before `until`. */
 static const struct gap {
     int from, until;
-    bool filtered; /* not where system calls are */
-    bool connects; /* only with ports, or where nothing keeps it from sockets */
+    bool filtered; /* not if seccomp is available */
+    bool connects; /* only with ports, or if sockets are not refused otherwise */
     const char *what;
 } gaps[] = {
     {0, 1, false, false, "open every file of this user"},
@@ -182,7 +181,7 @@ static void warn_of_lack(const struct sandbox_features *kernel, const struct san
         warn(ctx, seccomp);
 }
 
-/* Of root's rights only those are left that come from owning a file. */
+/* Drops root's capabilities, except those that come from owning a file. */
 static int drop_capabilities(void)
 {
     struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What the process of a connector gives up before it runs: files, connections, programs, other
- * processes. For the process itself, while it has one thread; there is no way back. */
+ * Sandbox of a connector process: gives up access to files, connections, programs and other
+ * processes. Called by the process itself, while it has one thread; irreversible. */
 #ifndef IO_SANDBOX_SANDBOX_H
 #define IO_SANDBOX_SANDBOX_H
 
@@ -12,59 +12,61 @@
 #include "base/attr.h"
 #include "base/sys/err.h"
 
-/* First stage, before any foreign code is in the process. */
+/* First stage, before any plugin code is loaded. */
 struct sandbox_detach_spec {
-    pid_t parent;    /* the process dies with it */
+    pid_t parent;    /* the process dies with this parent */
     const int *keep; /* descriptors that stay open, in any order */
     size_t n_keep;
-    const char *dir; /* to work in; NULL: "/" */
+    const char *dir; /* working directory; NULL: "/" */
 };
 
-/* A session and a group of its own, SIGKILL when the parent dies, no core dump, no tracer, limits
- * on descriptors and threads, no new privileges, umask 077. Of the descriptors those of `keep`
- * stay; 0 to 2 are /dev/null when they are not among them. -1: the parent is gone, or a limit
- * cannot be set. */
+/* Creates a session and a process group; sets SIGKILL on the parent's death; no core dump, no
+ * tracer, limits of descriptors and threads, no new privileges, umask 077. Closes all descriptors
+ * except `keep`; 0 to 2 become /dev/null if they are not in `keep`. -1: the parent is gone, or a
+ * limit cannot be set. */
 int sandbox_detach_process(const struct sandbox_detach_spec *start, struct tc_err *err) MUST_CHECK;
 
-/* Lists end with NULL and may be NULL. Paths are files or folders, with all below them. */
+/* Lists end with NULL and may be NULL. Paths are files or directories, including their contents. */
 struct sandbox_spec {
     const char *label; /* the place of errors */
     const char *const *write_paths;
-    const char *const *shrink_paths; /* below these it may read and remove */
-    const char *const *read_paths;   /* beside libraries, names, certificates and time zones */
-    const char *const *read_files; /* regular files; what is missing or no such file is left out */
-    bool starts_programs;          /* it may start programs: those of the system and run_paths */
-    const char *const *run_paths;  /* to read and execute; what is missing is left out */
-    int read_fd;                   /* of one more file that it may open to read; 0: none */
-    const uint16_t *ports;         /* TCP ports it may connect to, and 53 */
-    size_t n_ports;                /* 0: no socket at all */
-    size_t memory;                 /* bytes of address space; 0: no limit */
-    size_t data;                   /* bytes of private writable memory; 0: no limit */
-    size_t file_size;              /* bytes of each file that it writes; 0: no limit */
+    const char *const *shrink_paths; /* directories in which it may read and delete */
+    const char *const *read_paths;   /* readable, in addition to libraries, names, certificates and
+                                      * time zones */
+    const char *const *read_files;   /* regular files; other or missing ones are ignored */
+    bool starts_programs;            /* it may start programs: those of the system and run_paths */
+    const char *const *run_paths;    /* readable and executable; missing ones are ignored */
+    int read_fd;                     /* descriptor of one more readable file; 0: none */
+    const uint16_t *ports;           /* TCP ports to which it may connect, in addition to 53 */
+    size_t n_ports;                  /* 0: no sockets at all */
+    size_t memory;                   /* bytes of address space; 0: no limit */
+    size_t data;                     /* bytes of private writable memory; 0: no limit */
+    size_t file_size;                /* bytes of each file that it writes; 0: no limit */
 };
 
-/* The version of Landlock that knows ports. */
+/* The version of Landlock that supports ports. */
 #define SANDBOX_PORTS 4
 
 /* Features of the running kernel. */
 struct sandbox_features {
-    int landlock; /* its version (ABI); 0: none */
+    int landlock; /* version of Landlock (ABI); 0: none */
     bool seccomp;
 };
 struct sandbox_features sandbox_probe_kernel(void);
-/* What connectors can do because this kernel does not enforce it, as one sentence without a full
- * stop; NULL: nothing. The first is owned; has_ports: of a connector that may connect to some. */
+/* The capabilities of connectors that this kernel cannot restrict, as one sentence without a full
+ * stop; NULL: none. The first function's result is owned; has_ports: for a connector that may
+ * connect to some ports. */
 char *sandbox_tell_landlock_gaps(const struct sandbox_features *kernel, bool has_ports);
 const char *sandbox_tell_seccomp_gaps(const struct sandbox_features *kernel);
 
 typedef void sandbox_warn_fn(void *ctx, const char *text);
 
-/* From here on the process does what is left to it (turncast.conf(5), ISOLATION). What the kernel
- * cannot do is said to `warn`, a line for each facility, and is no error. -1: a path of the spec
- * cannot be opened, or the kernel refused what it said it can. */
+/* Second stage: restricts the process (turncast.conf(5), ISOLATION). Missing kernel features are
+ * reported to `warn`, one line each, and are no error. -1: a path of the spec cannot be opened, or
+ * the kernel refused a supported feature. */
 int sandbox_enter(const struct sandbox_spec *spec, sandbox_warn_fn *warn, void *ctx,
                   struct tc_err *err) MUST_CHECK;
-/* The same on a kernel that can do no more than that. */
+/* The same for a kernel with these features only. */
 int sandbox_enter_with(const struct sandbox_features *kernel, const struct sandbox_spec *spec,
                        sandbox_warn_fn *warn, void *ctx, struct tc_err *err) MUST_CHECK;
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * Owns what Landlock is told: which files are left, and which ports.
+ * Defines the files and ports that Landlock permits.
  *
- * A rule holds for the file that is there now: one that is replaced later is another. So what
- * others replace is named by its folder where that can be. The system calls have no wrapper in
- * glibc, and the headers of Debian 12 know two of the versions: the rest is named here. */
+ * A rule applies to the file that exists now, and not to a file that replaces it later. So files
+ * that are replaced are covered by a rule for their directory where possible. glibc has no wrappers
+ * for the system calls, and the headers of Debian 12 know only two versions: the rest is defined
+ * here. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/landlock.h>
@@ -16,13 +17,13 @@
 #include "base/cleanup.h"
 #include "io/sandbox/sandbox_internal.h"
 
-/* As the kernel defines them; each with the version that brought it. */
-#define FS_TRUNCATE (1ULL << 14)  /* 3 */
-#define FS_IOCTL_DEV (1ULL << 15) /* 5 */
-#define NET_BIND_TCP (1ULL << 0)  /* 4 */
+/* Kernel definitions, each with the version that introduced it. */
+#define FS_TRUNCATE (1ULL << 14)  /* version 3 */
+#define FS_IOCTL_DEV (1ULL << 15) /* version 5 */
+#define NET_BIND_TCP (1ULL << 0)  /* version 4 */
 #define NET_CONNECT_TCP (1ULL << 1)
 #define RULE_NET_PORT 2
-#define SCOPE_ABSTRACT_UNIX (1ULL << 0) /* 6 */
+#define SCOPE_ABSTRACT_UNIX (1ULL << 0) /* version 6 */
 #define SCOPE_SIGNAL (1ULL << 1)
 
 #define NAME_SERVER_PORT 53
@@ -38,20 +39,20 @@ struct landlock_ruleset_attr_v4 {
 #define FS_OF_VERSION_1 ((1ULL << 13) - 1)
 #define FS_RUN (FS_READ | LANDLOCK_ACCESS_FS_EXECUTE)
 #define FS_READ ((uint64_t)(LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR))
-/* Files and folders; no links, sockets, pipes, devices. */
+/* Regular files and directories; no links, sockets, pipes, devices. */
 #define FS_WRITE                                                                                   \
     (FS_READ | FS_TRUNCATE | LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_REMOVE_DIR |       \
      LANDLOCK_ACCESS_FS_REMOVE_FILE | LANDLOCK_ACCESS_FS_MAKE_DIR | LANDLOCK_ACCESS_FS_MAKE_REG |  \
      LANDLOCK_ACCESS_FS_REFER)
 #define FS_SHRINK                                                                                  \
     (FS_READ | FS_TRUNCATE | LANDLOCK_ACCESS_FS_REMOVE_DIR | LANDLOCK_ACCESS_FS_REMOVE_FILE)
-/* What a right can mean for a file. */
+/* Rights that apply to files. */
 #define FS_OF_FILES                                                                                \
     (LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE |   \
      FS_TRUNCATE | FS_IOCTL_DEV)
 
-/* Libraries and their data; names, certificates, time. Not /usr/local/etc or /etc: they have
- * configurations and secrets. */
+/* Libraries and their data; name resolution, certificates, time zones. Not /usr/local/etc or /etc
+ * as a whole, because they contain configurations and secrets. */
 static const char *const always_read[] = {
     "/lib",
     "/lib32",
@@ -85,7 +86,7 @@ static const char *const always_read[] = {
     NULL,
 };
 
-/* Programs and what they load, for a connector that may start programs. */
+/* Programs and their libraries, for a connector that may start programs. */
 static const char *const always_run[] = {
     "/bin",         "/sbin",          "/lib",           "/lib32",     "/lib64",
     "/usr/bin",     "/usr/sbin",      "/usr/lib",       "/usr/lib32", "/usr/lib64",
@@ -125,7 +126,7 @@ static int allow_path(int ruleset, const char *path, uint64_t rights)
     return fd < 0 ? -1 : allow_fd(ruleset, fd, rights);
 }
 
-/* What this system does not have is not missed. */
+/* Missing paths are ignored. */
 static void allow_system(int ruleset, const char *const *paths, uint64_t rights)
 {
     for (; *paths; paths++)
@@ -141,7 +142,7 @@ static int allow_own(int ruleset, const char *const *paths, uint64_t rights, con
     return 0;
 }
 
-/* Links are not followed: they could lead to anything. */
+/* Does not follow symbolic links, which could lead anywhere. */
 static void allow_files(int ruleset, const char *const *paths)
 {
     for (; paths && *paths; paths++) {
@@ -159,7 +160,7 @@ static int allow_own_fd(int ruleset, int fd, const char *label, struct tc_err *e
     return err_set_errno(err, errno, label, "cannot allow access to the plugin's file");
 }
 
-/* Who keeps the name servers in a folder of /run replaces the file there. */
+/* Services that keep the list of name servers in a directory of /run replace the file there. */
 static void allow_resolver(int ruleset, uint64_t rights)
 {
     CLEANUP_FREE char *real = realpath("/etc/resolv.conf", NULL);
@@ -170,8 +171,8 @@ static void allow_resolver(int ruleset, uint64_t rights)
         allow_path(ruleset, real, rights);
 }
 
-/* The kernel may forget /proc/self and make another when nobody has it open, to which the rule
- * would not apply: so the descriptor stays. It names what the process is, and opens nothing. */
+/* The kernel may drop the inode of /proc/self and create another, to which the rule would not
+ * apply: the open descriptor prevents this. Opened with O_PATH, it gives no access. */
 static void allow_self(int ruleset, uint64_t rights)
 {
     const int fd = open("/proc/self", O_PATH | O_CLOEXEC);
@@ -187,7 +188,7 @@ static int allow_port(int ruleset, uint16_t number, const char *label, struct tc
     return 0;
 }
 
-/* Who may connect has to find addresses: what is too long for a datagram comes over TCP. */
+/* Connectors with network access need name resolution, which uses TCP for long replies. */
 static int allow_ports(int ruleset, const struct sandbox_spec *spec, struct tc_err *err)
 {
     for (size_t i = 0; i < spec->n_ports; i++)

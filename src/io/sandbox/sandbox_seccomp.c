@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * Owns which system calls a connector's process is refused.
+ * Defines the system calls that a connector's process is refused.
  *
- * A list of what is refused, not of what is let through: the latter would break with each version
- * of the libraries that connectors bring. So the list has what reaches other processes, the
- * machine, or ways around Landlock. The kernel reads most arguments as 32 bits: they are compared
- * through a mask, or the upper half would make a refused one another. Where a comparison is "not
- * equal" or "greater", the upper half can only get a call refused. */
+ * The list contains refused calls, not permitted ones, which would change with each version of the
+ * libraries that connectors use. It has calls that affect other processes or the machine, or bypass
+ * Landlock. The kernel uses only 32 bits of most arguments: they are compared with a mask;
+ * otherwise set upper bits would hide a refused value. Where a comparison is "not equal" or
+ * "greater", the upper half can only get a call refused. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fs.h>
@@ -35,8 +35,8 @@
 #define CLONE_FLAGS_AT 0
 #endif
 
-/* System calls that are newer than the headers: from number 424 on they have the same number on all
- * architectures, apart from an offset that some of those add to every number. */
+/* System calls newer than the headers: from number 424 on, they have the same number on all
+ * architectures, apart from an offset of some. */
 #define NEW_CALL(number) (SYS_landlock_create_ruleset + (number)-444)
 
 /* Refused unless the connector may start programs. */
@@ -47,12 +47,12 @@ static const int starting[] = {
     SCMP_SYS(vfork),
 };
 
-/* Refused whatever the arguments are. */
+/* Refused with any arguments. */
 static const int refused[] = {
-    /* what it starts stays in its process group, which the host ends */
+    /* child processes stay in its process group, which the host ends */
     SCMP_SYS(setsid),
     SCMP_SYS(setpgid),
-    /* other processes */
+    /* access to other processes */
     SCMP_SYS(tkill),
     SCMP_SYS(pidfd_send_signal),
     SCMP_SYS(pidfd_getfd),
@@ -72,7 +72,7 @@ static const int refused[] = {
 #if !SANDBOX_SANITIZER_BUILD
     SCMP_SYS(ptrace),
 #endif
-    /* connections to it, and the one call for all of 32-bit machines */
+    /* incoming connections, and the multiplexed socket call of 32-bit machines */
     SCMP_SYS(listen),
     SCMP_SYS(socketcall),
     SCMP_SYS(ipc),
@@ -91,11 +91,11 @@ static const int refused[] = {
     SCMP_SYS(fspick),
     SCMP_SYS(unshare),
     SCMP_SYS(setns),
-    /* keys that are the user's */
+    /* keyrings of the user */
     SCMP_SYS(add_key),
     SCMP_SYS(request_key),
     SCMP_SYS(keyctl),
-    /* much of the kernel behind one call, out of reach of this filter */
+    /* large kernel interfaces that bypass this filter */
     SCMP_SYS(bpf),
     SCMP_SYS(io_uring_setup),
     SCMP_SYS(io_uring_enter),
@@ -107,9 +107,9 @@ static const int refused[] = {
     SCMP_SYS(lookup_dcookie),
     SCMP_SYS(personality),
     SCMP_SYS(modify_ldt),
-    /* Attributes of files, which Landlock does not know of. A descriptor is no permission here: the
-     * kernel lets the owner change them through one that is open for reading only, and the user of
-     * the connector owns the plugin's file, and as root all libraries. */
+    /* Attributes of files, which Landlock does not cover. A read-only descriptor is sufficient for
+     * the owner to change them, and the user of the connector owns the plugin's file, and as root
+     * all libraries. */
     SCMP_SYS(chmod),
     SCMP_SYS(fchmod),
     SCMP_SYS(fchmodat),
@@ -143,12 +143,12 @@ static const int refused[] = {
     SCMP_SYS(inotify_add_watch),
     SCMP_SYS(inotify_init),
     SCMP_SYS(inotify_init1),
-    /* what the machine has a fixed number of */
+    /* resources of which the machine has a fixed number */
     SCMP_SYS(io_setup),
-    /* memory that the limit of the address space does not count */
+    /* memory that the address space limit does not count */
     SCMP_SYS(memfd_create),
     SCMP_SYS(memfd_secret),
-    /* the machine */
+    /* the machine as a whole */
     SCMP_SYS(acct),
     SCMP_SYS(adjtimex),
     SCMP_SYS(clock_adjtime),
@@ -178,7 +178,7 @@ static const int refused[] = {
 #define INT UINT32_MAX
 #define IOCTL_TYPE (UINT64_C(0xff) << 8)
 #define IOCTL_OF(type) ((uint64_t)(type) << 8)
-/* Refused when a bit field of one argument has a value. */
+/* Refused if a bit field of one argument has a value. */
 struct seccomp_arg_rule {
     int call;
     unsigned arg;
@@ -193,55 +193,55 @@ static const struct seccomp_arg_rule refused_with[] = {
     {SCMP_SYS(clone), CLONE_FLAGS_AT, CLONE_NEWUSER, CLONE_NEWUSER},
     {SCMP_SYS(clone), CLONE_FLAGS_AT, CLONE_NEWPID, CLONE_NEWPID},
     {SCMP_SYS(clone), CLONE_FLAGS_AT, CLONE_NEWNET, CLONE_NEWNET},
-    /* input put into the terminal that standard error may be */
+    /* injects input into the terminal that standard error may be */
     {SCMP_SYS(ioctl), 1, INT, TIOCSTI},
     {SCMP_SYS(ioctl), 1, INT, TIOCLINUX},
-    /* signals that input sends to whom it likes */
+    /* directs signals of input to other processes */
     {SCMP_SYS(ioctl), 1, INT, FIOSETOWN},
     {SCMP_SYS(ioctl), 1, INT, SIOCSPGRP},
     {SCMP_SYS(fcntl), 1, INT, F_SETOWN},
     {SCMP_SYS(fcntl), 1, INT, F_SETOWN_EX},
     {SCMP_SYS(fcntl64), 1, INT, F_SETOWN},
     {SCMP_SYS(fcntl64), 1, INT, F_SETOWN_EX},
-    /* leases and notifications on files that others open; pipe memory, which is counted by user */
+    /* leases and notifications on files that others open; pipe memory, which is counted per user */
     {SCMP_SYS(fcntl), 1, INT, F_SETLEASE},
     {SCMP_SYS(fcntl), 1, INT, F_NOTIFY},
     {SCMP_SYS(fcntl), 1, INT, F_SETPIPE_SZ},
     {SCMP_SYS(fcntl64), 1, INT, F_SETLEASE},
     {SCMP_SYS(fcntl64), 1, INT, F_NOTIFY},
     {SCMP_SYS(fcntl64), 1, INT, F_SETPIPE_SZ},
-    /* requests to file systems, by their type: flags of files, encryption, snapshots */
+    /* ioctls of file systems, by their type: file flags, encryption, snapshots */
     {SCMP_SYS(ioctl), 1, IOCTL_TYPE, IOCTL_OF('f')},
     {SCMP_SYS(ioctl), 1, IOCTL_TYPE, IOCTL_OF('v')},
     {SCMP_SYS(ioctl), 1, IOCTL_TYPE, IOCTL_OF('X')},
-    {SCMP_SYS(ioctl), 1, IOCTL_TYPE, IOCTL_OF(0x94)}, /* Btrfs, and FICLONE of all */
+    {SCMP_SYS(ioctl), 1, IOCTL_TYPE, IOCTL_OF(0x94)}, /* Btrfs, and FICLONE of all file systems */
     {SCMP_SYS(ioctl), 1, IOCTL_TYPE, IOCTL_OF(0xbc)}, /* bcachefs */
     {SCMP_SYS(ioctl), 1, IOCTL_TYPE, IOCTL_OF(0xf5)}, /* F2FS */
-    /* a new file that others could run as this user or its group */
+    /* would create a setuid or setgid file */
     {SCMP_SYS(creat), 1, S_ISUID, S_ISUID},
     {SCMP_SYS(creat), 1, S_ISGID, S_ISGID},
 #if !SANDBOX_SANITIZER_BUILD
-    /* what sandbox_detach_process has set */
+    /* would undo sandbox_detach_process */
     {SCMP_SYS(prctl), 0, INT, PR_SET_DUMPABLE},
     {SCMP_SYS(prctl), 0, INT, PR_SET_PTRACER},
 #endif
-    /* a pair can send to any socket by its name when it is one of datagrams */
+    /* a datagram socket pair can send to any Unix socket by its name */
     {SCMP_SYS(socketpair), 1, SOCKET_TYPE_MASK, SOCK_DGRAM},
     {SCMP_SYS(socketpair), 1, SOCKET_TYPE_MASK, SOCK_RAW},
-    /* a connection that Landlock does not see */
+    /* creates a connection that Landlock does not check (TCP Fast Open) */
     {SCMP_SYS(sendto), 3, MSG_FASTOPEN, MSG_FASTOPEN},
     {SCMP_SYS(sendmsg), 2, MSG_FASTOPEN, MSG_FASTOPEN},
     {SCMP_SYS(sendmmsg), 3, MSG_FASTOPEN, MSG_FASTOPEN},
 };
 
-/* Calls whose first argument is a process, and which are for this one only. */
+/* Calls whose first argument is a process: permitted only for the calling process. */
 static const int only_itself[] = {
     SCMP_SYS(kill),
     SCMP_SYS(tgkill),
     SCMP_SYS(rt_sigqueueinfo),
     SCMP_SYS(rt_tgsigqueueinfo),
 };
-/* The same, where 0 means this thread. */
+/* The same; 0 means the calling thread. */
 static const int only_this_thread[] = {
     SCMP_SYS(prlimit64),      SCMP_SYS(sched_setaffinity),  SCMP_SYS(sched_setattr),
     SCMP_SYS(sched_setparam), SCMP_SYS(sched_setscheduler),
@@ -279,7 +279,7 @@ static int refuse_if_both(scmp_filter_ctx filter, int call, struct scmp_arg_cmp 
     return seccomp_rule_add_array(filter, SCMP_ACT_ERRNO(EPERM), call, 2, both);
 }
 
-/* A process is what clone makes without CLONE_THREAD. */
+/* Refuses clone without CLONE_THREAD, which creates a process. */
 static int refuse_programs(scmp_filter_ctx filter)
 {
     const uint64_t flag = SANDBOX_SANITIZER_BUILD ? CLONE_VM : CLONE_THREAD;
@@ -289,8 +289,8 @@ static int refuse_programs(scmp_filter_ctx filter)
     return rc;
 }
 
-/* A process is killed when its parent ends, and cannot change that; a program that it starts can be
- * given the same. */
+/* Requires that a process is killed when its parent ends, and prevents changes of that; started
+ * programs inherit the filter. */
 static int refuse_outliving(scmp_filter_ctx filter)
 {
 #if SANDBOX_SANITIZER_BUILD
@@ -311,7 +311,7 @@ static int refuse_calls(scmp_filter_ctx filter)
         const struct seccomp_arg_rule *const r = &refused_with[i];
         rc = refuse_if(filter, r->call, sandbox_seccomp_has(r->arg, r->mask, r->value));
     }
-    /* Its flags are behind a pointer: without it glibc makes threads by clone. */
+    /* The flags of clone3 are behind a pointer: glibc falls back to clone. */
     return rc ? rc : seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0);
 }
 
@@ -328,8 +328,8 @@ static int refuse_others(scmp_filter_ctx filter)
     return rc ? rc : refuse_if(filter, SCMP_SYS(setpriority), has_not(1, 0));
 }
 
-/* Of the internet's sockets TCP and UDP are left: of others, some connect and are unknown to
- * Landlock (MPTCP, SCTP). */
+/* Permits TCP and UDP only: other protocols, such as MPTCP and SCTP, can connect and are unknown to
+ * Landlock. */
 static int refuse_protocols(scmp_filter_ctx filter, uint64_t family)
 {
     const int call = SCMP_SYS(socket);
@@ -345,8 +345,8 @@ static int refuse_protocols(scmp_filter_ctx filter, uint64_t family)
     return rc;
 }
 
-/* Left are IPv4, IPv6 and, as the resolver asks it for addresses, the routing socket. No socket of
- * a file: behind those are other services of the user, the host's own among them. */
+/* Permits IPv4, IPv6 and the routing socket, which the resolver needs. No Unix sockets, which lead
+ * to other services of the user, including the host's own. */
 static int refuse_sockets(scmp_filter_ctx filter)
 {
     const int call = SCMP_SYS(socket);
@@ -362,8 +362,8 @@ static int refuse_sockets(scmp_filter_ctx filter)
     return rc ? rc : refuse_protocols(filter, AF_INET6);
 }
 
-/* A new file that others could run as this user or its group: the flags decide whether there is a
- * mode. openat2 has both behind a pointer, where a filter cannot look. */
+/* Refuses creation of a setuid or setgid file: the flags show whether there is a mode. openat2 has
+ * both behind a pointer, where a filter cannot look. */
 static int refuse_set_id(scmp_filter_ctx filter)
 {
     static const uint64_t creates[] = {O_CREAT, O_TMPFILE & ~(uint64_t)O_DIRECTORY};
@@ -380,8 +380,8 @@ static int refuse_set_id(scmp_filter_ctx filter)
     return rc;
 }
 
-/* Landlock knows of emptying a file from version 3 on. In its place: not by name, and not by
- * opening it to read. */
+/* Landlock covers truncation from version 3 on. For older versions, refuses truncate by name, and
+ * O_TRUNC with read-only access. */
 static int refuse_truncation(scmp_filter_ctx filter)
 {
     const uint64_t mask = O_ACCMODE | O_TRUNC, value = O_RDONLY | O_TRUNC;
@@ -424,7 +424,7 @@ int sandbox_seccomp_enter(int landlock, const struct sandbox_spec *spec, struct 
     const scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
     if (!filter)
         return err_set(err, spec->label, "cannot allocate the system call filter");
-    /* Threads that there are already (of the plugin, as it was loaded) get the filter, too. */
+    /* Applies the filter to existing threads (started while the plugin was loaded), too. */
     int rc = seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
     if (rc == 0)
         rc = seccomp_attr_set(filter, SCMP_FLTATR_CTL_TSYNC, 1);

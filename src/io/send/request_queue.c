@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the order of a conversation. */
+ * Orders the requests of a conversation. */
 #include "io/send/request_queue.h"
 
 #include <stddef.h>
@@ -14,7 +14,7 @@ void request_queue_init(struct request_queue *l)
         l->end[i] = &l->first[i];
 }
 
-/* Takes the item that `at` points to out of its list. */
+/* Removes the item that `at` points to from its list. */
 static struct queued_request *unlink_item(struct request_queue *l, struct queued_request **at)
 {
     struct queued_request *const item = *at;
@@ -55,7 +55,7 @@ static struct queued_request *request_queue_take_all(struct request_queue *l,
     return chain;
 }
 
-/* Its pause is the message's, not the text's: the newer text waits it out. */
+/* A delay applies to the message, not to a version of its text: the newer version inherits it. */
 static struct queued_request *request_queue_replace(struct request_queue *l,
                                                     struct queued_request **at,
                                                     struct queued_request *item)

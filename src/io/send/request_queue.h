@@ -15,33 +15,34 @@ enum send_priority { PRIORITY_FINAL, PRIORITY_REQUEST, PRIORITY_NOTICE, PRIORITY
 enum { PRIORITY_COUNT = PRIORITY_LIVE + 1 };
 
 /* Embedded in the struct of a request. The caller fills the first part before request_queue_push,
- * and keeps all of it until the item has left the conversation. */
+ * and keeps the struct until the item has left the queue. */
 struct queued_request {
     enum send_priority priority;
-    uint32_t rates;        /* bit i: counts on rate i of the instance */
-    const char *key;       /* live edits: the message that is edited; NULL: replaces nothing */
-    int64_t deadline_ms;   /* not started after it; 0: no deadline */
-    int64_t not_before_ms; /* not started before it; later requests of the queue wait as well */
-    bool is_ahead;         /* goes in front of those of its priority */
-    bool spares_live;      /* a final that is no turn's outcome: live edits go on behind it */
+    uint32_t rates;        /* bit i: counts towards rate i of the instance */
+    const char *key;       /* live edits: the edited message; NULL: replaces no other */
+    int64_t deadline_ms;   /* latest start; 0: no deadline */
+    int64_t not_before_ms; /* earliest start; later requests of the queue wait, too */
+    bool is_ahead;         /* placed before others of its priority */
+    bool spares_live;      /* a final that is not a turn's outcome: live edits continue after it */
     /* set by the queue */
     struct request_queue *queue;
     struct queued_request *next;
     unsigned attempts; /* failed attempts */
-    bool is_unsent;    /* the last one did not reach the service */
+    bool is_unsent;    /* the last attempt did not reach the service */
     int64_t taken_ms;
 };
 
 struct request_queue {
     struct queued_request *first[PRIORITY_COUNT], **end[PRIORITY_COUNT];
     struct queued_request *in_flight;
-    int64_t next_deadline_ms; /* no waiting request has an earlier deadline; 0: none has one */
+    int64_t next_deadline_ms; /* lower bound of the deadlines of waiting requests; 0: none has
+                               * one */
 };
 
 void request_queue_init(struct request_queue *l);
 /* Adds a request after those of its priority, or before them (is_ahead). Returns the chain of
- * waiting live edits that it makes obsolete: the one of the same key, whose place it takes, or all
- * of them if it is a final that does not spare them. */
+ * waiting live edits that become obsolete: the one of the same key, whose place it takes, or all of
+ * them if it is a final that ends live edits. */
 struct queued_request *request_queue_push(struct request_queue *l, struct queued_request *item);
 /* The next request; NULL if none waits or one is in flight. */
 struct queued_request *request_queue_peek(const struct request_queue *l);
@@ -49,16 +50,16 @@ struct queued_request *request_queue_peek(const struct request_queue *l);
 struct queued_request *request_queue_start(struct request_queue *l);
 /* The item in flight has ended. */
 void request_queue_finish(struct request_queue *l);
-/* Puts the request in flight back, as the first of its priority. False: it is a live edit that is
- * obsolete by now; then it has left the queue. */
+/* Puts the request in flight back, as the first of its priority. False: it is an obsolete live
+ * edit, which has left the queue. */
 bool request_queue_requeue(struct request_queue *l);
-/* Requests that did not reach the service wait until `until_ms` at most. */
+/* Limits the delay of requests that did not reach the service to `until_ms`. */
 void request_queue_cap_delay(struct request_queue *l, int64_t until_ms);
-/* Takes the chain of those that wait and have passed their deadline. */
+/* Removes the chain of waiting requests whose deadline has passed. */
 struct queued_request *request_queue_expire(struct request_queue *l, int64_t now_ms);
-/* Takes the chain of all that wait. */
+/* Removes the chain of all waiting requests. */
 struct queued_request *request_queue_clear(struct request_queue *l);
-/* Nothing waits, nothing is in flight. */
+/* Whether no request waits or is in flight. */
 bool request_queue_is_idle(const struct request_queue *l);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the rules of trying again. */
+ * Rules for retries. */
 #include "io/send/retry_policy.h"
 
 #include "io/http/client/httpc.h"
@@ -7,7 +7,7 @@
 #define BACKOFF_FIRST_MS 1000
 #define BACKOFF_LAST_MS (5 * 60 * 1000)
 
-/* Refusals that say nothing about the request itself. */
+/* Statuses that are independent of the request itself. */
 static bool is_passing(int status)
 {
     return status == 408 || status == 425 || status == 429;

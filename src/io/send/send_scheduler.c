@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the conversations of an instance, its buckets, and the choice of what goes next. */
+ * Owns the conversations of an instance and its token buckets, and chooses the next request. */
 #include "io/send/send_scheduler.h"
 
 #include <stdlib.h>
@@ -8,20 +8,21 @@
 #include "base/alloc.h"
 #include "base/invariant.h"
 
-#define HOLD_JITTER_MS 100 /* behind a hold: not all conversations at the same moment */
-#define HIT_JITTER_MS 1000 /* nor when the service is back */
+/* Spread after a hold, so that conversations do not all resume at once. */
+#define HOLD_JITTER_MS 100
+#define HIT_JITTER_MS 1000 /* the same after an outage of the service */
 
-/* A conversation and its pace. `queue` is first, because items point at it. */
+/* A conversation and its rate limits. `queue` is first, because items point to it. */
 struct send_conversation {
     struct request_queue queue;
     struct send_conversation *next;
-    char *name; /* owned; NULL: of one item */
+    char *name; /* owned; NULL: for a single item */
     struct token_bucket hold, buckets[SEND_MAX_RATES];
-    uint64_t served; /* the turn at which it was served last, or made */
-    /* One back-off for all items of the conversation: live items expire sooner than it ends, and
-     * each that follows would begin it anew. */
-    unsigned misses;  /* attempts since the service was reached last */
-    int64_t retry_ms; /* no attempt before */
+    uint64_t served; /* number of the round in which it was last served, or created */
+    /* One back-off for all items of the conversation: live items expire before it ends, and each
+     * following one would start it anew. */
+    unsigned misses;  /* attempts since the service was last reached */
+    int64_t retry_ms; /* earliest next attempt */
 };
 
 struct send_scheduler {
@@ -33,7 +34,7 @@ struct send_scheduler {
     size_t count, sweep_at;
     struct token_bucket hold, buckets[SEND_MAX_RATES];
     uint64_t random, turn;
-    bool is_away; /* something has not reached the service since it answered last */
+    bool is_away; /* requests have not reached the service since its last response */
 };
 
 static void init_buckets(const struct send_scheduler *s, struct token_bucket *hold,
@@ -109,7 +110,8 @@ static bool is_forgettable(const struct send_scheduler *s, const struct send_con
     return full;
 }
 
-/* Runs when the conversations have doubled since the last time, so it costs nothing on average. */
+/* Runs when the number of conversations has doubled since the last time: constant cost on
+ * average. */
 static void sweep(struct send_scheduler *s, int64_t now_ms)
 {
     if (s->count < s->sweep_at)
@@ -157,7 +159,7 @@ static struct send_conversation *send_scheduler_conversation_of(const struct que
     return (struct send_conversation *)item->queue;
 }
 
-/* The bucket of rate i that the item counts on, or NULL. */
+/* The bucket of rate i towards which the item counts, or NULL. */
 static struct token_bucket *bucket_for(struct send_scheduler *s, const struct queued_request *item,
                                        size_t i)
 {
@@ -172,7 +174,7 @@ static int64_t later(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-/* How long until the head of a conversation may go. */
+/* Delay until the head of a conversation may be sent. */
 static int64_t item_wait_ms(struct send_scheduler *s, const struct queued_request *item,
                             int64_t now_ms)
 {
@@ -188,7 +190,7 @@ static int64_t item_wait_ms(struct send_scheduler *s, const struct queued_reques
     return wait;
 }
 
-/* The better priority goes first; among equals the conversation that has waited longest. */
+/* The higher priority is first; among equals, the conversation that has waited longest. */
 static bool is_before(const struct send_conversation *a, const struct send_conversation *b)
 {
     ASSERT(request_queue_peek(&a->queue));
@@ -240,8 +242,8 @@ struct queued_request *send_scheduler_next(struct send_scheduler *s, int64_t now
     return item;
 }
 
-/* Of the conversation's own pace only: there is one request of it at a time, so what was taken
- * early can be made good. */
+/* Only for the conversation's own rates: it has one request at a time, so an early token can be
+ * corrected. */
 void send_scheduler_note_sent(struct send_scheduler *s, struct queued_request *item, int64_t now_ms)
 {
     for (size_t i = 0; i < s->rate_count; i++)
@@ -297,7 +299,7 @@ static void back_off_conversation(struct send_scheduler *s, struct queued_reques
     item->not_before_ms = t->retry_ms;
 }
 
-/* Those in the scope of the hold wait. */
+/* Conversations in the scope of the hold wait. */
 static void hold_scope(struct send_scheduler *s, const struct queued_request *item,
                        const struct retry_decision *v, int64_t now_ms)
 {
@@ -306,7 +308,7 @@ static void hold_scope(struct send_scheduler *s, const struct queued_request *it
         send_scheduler_hold(s, item, v->scope, now_ms + v->hold_ms + jitter);
 }
 
-/* When the next attempt may start. */
+/* Earliest time of the next attempt. */
 static void postpone(struct send_scheduler *s, struct queued_request *item,
                      const struct retry_decision *v, int64_t now_ms)
 {

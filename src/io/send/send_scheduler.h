@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * All conversations of one instance: which request goes now, and when to ask again. Applies the
- * rates that the connector declares, holds what a service asks to hold, shares fairly between
- * conversations. Pure: time and random seed are the caller's; owns no item. */
+ * Scheduler for all conversations of one instance: chooses the next request, and the time of the
+ * next check. Applies the rates that the connector declares and holds requested by the service;
+ * shares fairly between conversations. Pure: time and random seed are the caller's; owns no
+ * item. */
 #ifndef IO_SEND_SEND_SCHEDULER_H
 #define IO_SEND_SEND_SCHEDULER_H
 
@@ -10,7 +11,7 @@
 #include "io/send/request_queue.h"
 #include "io/send/retry_policy.h"
 
-/* A rate counts either for each conversation by itself or for the instance as a whole. */
+/* A rate applies either to each conversation separately or to the instance as a whole. */
 struct send_rate {
     struct rate_limit rate;
     bool per_lane;
@@ -18,7 +19,7 @@ struct send_rate {
 
 enum send_result {
     SEND_DECIDED,  /* by its last verdict */
-    SEND_REPLACED, /* a live edit: by a newer one of its message, or by the final */
+    SEND_REPLACED, /* a live edit: superseded by a newer one of its message, or by the final */
     SEND_EXPIRED,  /* its deadline passed while it waited */
     SEND_CLOSED,   /* by send_scheduler_close */
 };
@@ -29,44 +30,41 @@ struct send_scheduler_spec {
     const struct send_rate *rates; /* at most SEND_MAX_RATES; copied */
     size_t rate_count;
     uint64_t seed;
-    /* Called once for every item that was submitted, when it is out of its conversation; may
-     * submit. */
+    /* Called once for every submitted item, after it has left its queue; may submit. */
     void (*ended)(void *ctx, struct queued_request *item, enum send_result end);
     void *ctx;
 };
 
 struct send_scheduler *send_scheduler_new(const struct send_scheduler_spec *spec);
-/* After send_scheduler_close, with nothing in flight. NULL is fine. */
+/* Call it after send_scheduler_close, with no request in flight. NULL is allowed. */
 void send_scheduler_free(struct send_scheduler *s);
 
-/* conversation NULL: one of its own. */
+/* conversation NULL: a separate one. */
 void send_scheduler_submit(struct send_scheduler *s, const char *lane, struct queued_request *item,
                            int64_t now_ms);
-/* An item that has to be started now, or NULL. The caller answers each with send_scheduler_settle.
- */
+/* An item to be started now, or NULL. The caller must settle each with send_scheduler_settle. */
 struct queued_request *send_scheduler_next(struct send_scheduler *s, int64_t now_ms);
-/* The pace of the item's conversation counts from now. For the moment when the request goes out,
- * and for the moment when it is answered: the service may have counted it at any time in between.
- */
+/* The rates of the item's conversation count from now. Call it when the request is sent, and when
+ * it is answered, because the service may have counted it at any time in between. */
 void send_scheduler_note_sent(struct send_scheduler *s, struct queued_request *item,
                               int64_t now_ms);
-/* How long until send_scheduler_next may have something to do; -1: not before another call. */
+/* Delay until send_scheduler_next may return an item; -1: not before another call. */
 int64_t send_scheduler_wait_ms(struct send_scheduler *s, int64_t now_ms);
-/* The attempt has been answered: the item ends, or waits for its next attempt. Either way those in
- * the scope of a hold wait for it. */
+/* The attempt was answered: the item ends, or waits for its next attempt. Items in the scope of a
+ * hold wait in both cases. */
 void send_scheduler_settle(struct send_scheduler *s, struct queued_request *item,
                            const struct retry_decision *v, int64_t now_ms);
-/* There was no attempt: it counts on no rate. Before send_scheduler_settle. */
+/* There was no attempt: it does not count towards rates. Call it before send_scheduler_settle. */
 void send_scheduler_refund_attempt(struct send_scheduler *s, const struct queued_request *item);
-/* The attempt did not reach the service: it counts on no rate, and the whole conversation backs
- * off. Before send_scheduler_settle. */
+/* The attempt did not reach the service: it does not count towards rates, and the whole
+ * conversation backs off. Call it before send_scheduler_settle. */
 void send_scheduler_note_unreached(struct send_scheduler *s, struct queued_request *item);
-/* The service has answered something: what did not reach it goes again soon, not when its back-off
+/* The service has responded: items that did not reach it are retried soon, before their back-off
  * ends. */
 void send_scheduler_note_reached(struct send_scheduler *s, int64_t now_ms);
-/* Ends all that wait. */
+/* Ends all waiting items. */
 void send_scheduler_close(struct send_scheduler *s);
-/* Lanes that are remembered: those with work, and those whose pace still counts. */
+/* Number of remembered conversations: those with items, and those whose rates still apply. */
 size_t send_scheduler_count(const struct send_scheduler *s);
 
 #endif

@@ -9,14 +9,14 @@
 #include "base/invariant.h"
 #include "base/sys/clock.h"
 
-/* `item` is first: the conversations hand it back. */
+/* `item` is first: the scheduler returns its address. */
 struct send_item {
-    struct queued_request item; /* key owned */
+    struct queued_request item; /* owns key */
     struct sender *sender;
     struct httpc_transfer *call; /* while in flight */
-    LIST_ENTRY(send_item) next;  /* the sender's list, from its turn until it was decided */
+    LIST_ENTRY(send_item) next;  /* in the sender's list from its start until it is settled */
     void *arg;
-    bool has_gone; /* at this turn */
+    bool has_gone; /* start time */
 };
 
 struct sender {
@@ -25,7 +25,7 @@ struct sender {
     struct send_scheduler *scheduler;
     struct loop_timer *timer;
     struct sender_callbacks owner;
-    LIST_HEAD(, send_item) open; /* it was their turn, and they are not decided yet */
+    LIST_HEAD(, send_item) open; /* started, and not settled yet */
     bool is_closing;
 };
 
@@ -34,7 +34,7 @@ static void sender_on_ended(void *ctx, struct queued_request *item, enum send_re
     const struct sender *const c = ctx;
     struct send_item *const p = (struct send_item *)item;
     void *const arg = p->arg;
-    free((char *)(uintptr_t)p->item.key); /* drops const: a copy of our own */
+    free((char *)(uintptr_t)p->item.key); /* drops const: a copy owned by the sender */
     free(p);
     c->owner.ended(c->owner.ctx, arg, c->is_closing ? SEND_CLOSED : end);
 }
@@ -45,7 +45,7 @@ static void arm(struct sender *c)
         loop_timer_set(c->timer, send_scheduler_wait_ms(c->scheduler, clock_mono_ms()));
 }
 
-/* Whether the service is there concerns all conversations. What a gateway says for it does not
+/* Whether the service is reachable concerns all conversations. Responses of a gateway do not
  * count. */
 static void note_reach(struct sender *c, struct send_item *p, const struct httpc_reply *reply)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the arithmetic of pacing. */
+ * Arithmetic of the token bucket. */
 #include "io/send/token_bucket.h"
 
 #define US 1000

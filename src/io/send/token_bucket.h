@@ -2,14 +2,14 @@
  * Token bucket: decides when the next request may be sent. Pure; the caller passes the time.
  *
  * The state is the time at which the bucket will be full, in microseconds. So no refill step is
- * needed and rounding loses nothing. */
+ * needed, and rounding errors do not accumulate. */
 #ifndef IO_SEND_TOKEN_BUCKET_H
 #define IO_SEND_TOKEN_BUCKET_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* `count` requests per interval, at most `burst` (0 is 1) of them at once; count 0: no limit. */
+/* `count` requests per interval, at most `burst` (0 means 1) of them at once; count 0: no limit. */
 struct rate_limit {
     uint32_t count, burst;
     int64_t interval_ms;
@@ -28,11 +28,11 @@ void token_bucket_init(struct token_bucket *b, const struct rate_limit *rate);
 int64_t token_bucket_wait_ms(const struct token_bucket *b, int64_t now_ms);
 /* Takes a token. */
 void token_bucket_take(struct token_bucket *b, int64_t now_ms);
-/* Returns the last token, whose request was not sent. */
+/* Returns the last token, because its request was not sent. */
 void token_bucket_refund(struct token_bucket *b);
 /* The request of the last token was sent `ms` later than the token was taken. */
 void token_bucket_postpone(struct token_bucket *b, int64_t ms);
-/* No token before until_ms, and then one, not a burst. A shorter hold changes nothing. */
+/* No token before until_ms, then one, not a burst. A shorter hold has no effect. */
 void token_bucket_block_until(struct token_bucket *b, int64_t until_ms);
 /* Whether the bucket is in the state of a new one. */
 bool token_bucket_is_full(const struct token_bucket *b, int64_t now_ms);
