@@ -142,7 +142,7 @@ def stopped(fake, people, leader, other):
     """The leader stands still for longer than its lease, and goes on."""
     before = people.ask(2, "t3", "tools=1")
     answered(people, before)
-    since = fake.record()[-1]["seq"]
+    since = fake.last_seq()
     leader.process.send_signal(signal.SIGSTOP)
     begin = time.monotonic()
     asked = [people.ask(n, f"t4-{n}", "tools=1") for n in range(3)]

@@ -91,6 +91,8 @@ class Control:
             if request.path == "/_record":
                 lines = self.record.lines(int(query.get("since", 0)))
                 return Answer(200, lines, content_type="application/x-ndjson")
+            if request.path == "/_last":
+                return Answer(200, {"seq": self.record.last})
             if request.path == "/_state":
                 return Answer(200, self.service.state(query.get("chat"), query.get("thread")))
             if request.path == "/_violations":

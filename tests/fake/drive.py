@@ -62,6 +62,10 @@ class Fake:
     def record(self, since=0):
         return [json.loads(line) for line in self.get("record", since=since).splitlines()]
 
+    def last_seq(self):
+        """Number of the newest entry of the record: what follows is record(since=last_seq())."""
+        return json.loads(self.get("last"))["seq"]
+
     def state(self, **query):
         return json.loads(self.get("state", **query))
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The memory of a fake: what happened, in order, what was objectionable, and waiting for either."""
 
+import bisect
 import json
 import threading
 import time
@@ -15,15 +16,15 @@ class Record:
         self.entries = []
         self.listeners = []  # each is called with every new entry, the lock held
         self._start = time.monotonic()
-        self._seq = 0
+        self.last = 0  # number of the newest entry
 
     def now(self):
         return round(time.monotonic() - self._start, 6)
 
     def add(self, kind, **fields):
         with self.changed:
-            self._seq += 1
-            entry = {"seq": self._seq, "t": self.now(), "kind": kind, **fields}
+            self.last += 1
+            entry = {"seq": self.last, "t": self.now(), "kind": kind, **fields}
             self.entries.append(entry)
             for listener in self.listeners:
                 listener(entry)
@@ -60,10 +61,10 @@ class Record:
 
     def lines(self, since=0):
         with self.changed:
+            begin = bisect.bisect_right(self.entries, since, key=lambda entry: entry["seq"])
             return "".join(
                 json.dumps(entry, ensure_ascii=False, default=str) + "\n"
-                for entry in self.entries
-                if entry["seq"] > since
+                for entry in self.entries[begin:]
             )
 
     def forget(self):

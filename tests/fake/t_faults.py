@@ -74,6 +74,16 @@ def test_kinds():
         equal([(c["status"], "fault" in c) for c in calls], [(200, True), (200, False)], "recorded")
 
 
+def test_record():
+    with started() as fake:
+        ask(fake, text="old")
+        last = fake.last_seq()
+        equal(last, fake.record()[-1]["seq"], "the number of the newest entry")
+        equal(fake.record(last), [], "nothing follows it")
+        ask(fake, text="new")
+        equal([e["text"] for e in fake.record(last) if e["kind"] == "call"], ["new"], "but what happens next")
+
+
 def test_choice():
     with started() as fake:
         fake.control("fault", {"match": {"text": "^b"}, "do": "html", "skip": 1, "times": 2})
@@ -166,6 +176,6 @@ def test_end():
     fake.process.stdout.close()
 
 
-for test in (test_kinds, test_choice, test_hold, test_clear, test_outage, test_waiting, test_end):
+for test in (test_kinds, test_record, test_choice, test_hold, test_clear, test_outage, test_waiting, test_end):
     test()
 done()

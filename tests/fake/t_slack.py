@@ -510,7 +510,7 @@ def test_again():
             pass
         ok(True, "the service pings")
         fake.control("socket", {"do": "silence", "on": True})
-        since = fake.record()[-1]["seq"]
+        since = fake.last_seq()
         second.send("x", opcode=9)
         fake.wait(kind="socket", event="ping", since=since)
         fake.control("socket", {"do": "silence", "on": False})

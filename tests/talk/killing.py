@@ -27,7 +27,6 @@ FAULTS = (
 BUTTON = re.compile(r'(inline_keyboard[\\": ]*\[|"components": )\[.*Stop')
 
 
-
 def shows_a_turn(fake, since):
     """Whether people have been shown a turn as running."""
     calls = [r for r in fake.record(since) if r["kind"] == "call" and r.get("status") in (200, 201)]
@@ -51,7 +50,7 @@ def talk_until(chatter, condition, seconds):
 def live(deaths, chatter, chance, number):
     """Until the next kill: at times a turn with a progress message lives to its end."""
     if number % 4 == 3:
-        news = [(fake, fake.record()[-1]["seq"]) for fake in deaths.fakes]
+        news = [(fake, fake.last_seq()) for fake in deaths.fakes]
         talk_until(chatter, lambda: all(shows_a_turn(*new) for new in news), PATIENCE_S)
         talk_until(chatter, lambda: False, chance.uniform(1.5, 3))
     else:

@@ -153,7 +153,7 @@ def converse(tg, sl, host, folder):
     sl.control("socket", {"do": "drop"})
     for fake, methods in ((tg, "sendMessage"), (sl, ["chat.postMessage", "chat.startStream"])):
         fake.control("fault", {"match": {"method": methods, "text": "Answered"}, "do": "hold"})
-    since = {fake: fake.record()[-1]["seq"] for fake in (tg, sl)}
+    since = {fake: fake.last_seq() for fake in (tg, sl)}
     ask(tg, sl, "second")
     for fake in (tg, sl):
         fake.wait(text="Answered", stage="arrived", since=since[fake])

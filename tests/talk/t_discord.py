@@ -52,7 +52,7 @@ class Round:
     def settle(self):
         """The client sends a heartbeat, which ends its back-off: it connects again at once."""
         self.fake.wait(sockets=1)
-        last = self.fake.record()[-1]["seq"]
+        last = self.fake.last_seq()
         self.fake.control("gateway", {"do": "beat"})
         self.fake.wait(kind="socket", event="op1", since=last)
 

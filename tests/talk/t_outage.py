@@ -111,7 +111,7 @@ def run(host, crowds):
     deaths.kill()
     host.start()
     wait_until(away + OUTAGE_S)
-    since = {name: crowd.fake.record()[-1]["seq"] for name, crowd in crowds.items()}
+    since = {name: crowd.fake.last_seq() for name, crowd in crowds.items()}
     vain = {name: in_vain(host, name) for name in MOST}
     back = time.monotonic()
     lasted = back - away

@@ -135,7 +135,7 @@ def bad_token(fake, host):
 def bad_app_token(fake, host):
     """R16: a token that opens no connection is told of once, and asked with once"""
     fake.wait(sockets=1)
-    before = fake.record()[-1]["seq"]
+    before = fake.last_seq()
     fake.control("options", {"tokens_revoked": True})
     fake.control("socket", {"do": "drop"})
     await_(lambda: "Socket Mode stopped permanently" in host.log(), "the log")
