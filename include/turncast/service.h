@@ -96,7 +96,15 @@ struct tc_part {
  * used without TLS. The reply has the status and, as body, the text of the server's last reply:
  *   2yz TC_OK; 4yz and 5yz TC_REJECTED, after 4yz the host sends the e-mail again;
  *   no reply to a whole message TC_AMBIGUOUS; anything before TC_NOT_SENT.
- * E-mails of all instances are sent one after the other. */
+ * E-mails to one server are sent one after the other.
+ * Hosts of 1.6 and later compose the message, if the request has parts instead of a body. A part
+ * without a type is a header:
+ *   Date             Unix time in seconds
+ *   From             name of the sender; the address is that of X-SMTP-From
+ *   Subject          any text
+ *   Message-ID, In-Reply-To, References   any text, which becomes an id: the same of the same text
+ * A part with a type text/... is the body; several are the same text in other forms, the best one
+ * last. The host adds the recipients and Auto-Submitted: auto-generated. */
 #endif
 struct tc_http {
     size_t size;

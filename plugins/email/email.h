@@ -5,6 +5,10 @@
 
 #include <turncast/plugin.h>
 
+#define EMAIL_RECIPIENTS_MAX 50
+#define EMAIL_HELD_MAX 16 /* outcomes that wait for the store */
+#define EMAIL_MARKED "marked"
+
 struct email_conf {
     const char *server, *from, *name, *user, *password, *outcomes;
     const char *const *to;
@@ -12,26 +16,38 @@ struct email_conf {
     bool requests, html;
 };
 
-/* An e-mail as it is composed. Texts end with a newline, or are empty. */
-struct email_message {
-    const char *id;       /* what the message is about; the same text gives the same Message-ID */
-    const char *thread;   /* the conversation, or NULL */
-    const char *subject;  /* one line */
-    double date;          /* Unix seconds */
-    struct tc_turn *turn; /* for services of the host */
-    char *text, *html;    /* malloc(3); made by email_begin and email_add */
-    size_t text_len, html_len;
-    void *text_file, *html_file; /* FILE */
+struct email {
+    struct {
+        struct tc_turn *turn;
+        int64_t number;
+    } held[EMAIL_HELD_MAX]; /* by email_digest.c */
+    size_t held_count;
+    struct tc_header envelope[EMAIL_RECIPIENTS_MAX + 3];
+    size_t envelope_count;
 };
 
-/* Starts the bodies. -1: out of memory; then nothing has to be freed. */
-int email_begin(struct email_message *m);
+/* An e-mail as it is composed; strings are valid until the callback returns. */
+struct email_message {
+    const char *id;          /* what it is about; the same text gives the same Message-ID */
+    const char *thread;      /* the conversation, or NULL */
+    const char *subject;     /* one line */
+    double date;             /* Unix seconds */
+    const char *text, *html; /* made by email_message_add */
+};
+
 /* Appends a section to both bodies: a heading of plain text (or NULL), then Markdown. */
-void email_add(struct email_message *m, const char *heading, const char *markdown);
-/* Frees the bodies, and returns the message as RFC 5322 demands, malloc(3); NULL: out of memory. */
-char *email_end(struct email_message *m);
-/* A copy of a message whose subject begins with the mark, at most 23 characters of ASCII,
- * malloc(3). */
-char *email_mark(const char *message, const char *mark);
+void email_message_add(struct tc_turn *turn, struct email_message *m, const char *heading,
+                       const char *markdown);
+int email_message_send(struct tc_turn *turn, const struct email_message *m, const char *lane,
+                       uint32_t flags, enum tc_priority priority);
+/* Sends the e-mail of this reply once more, under the same id, with a mark in its subject. */
+int email_message_repeat(struct tc_turn *turn, const struct tc_reply *reply);
+
+/* Keeps an outcome for the digest of its conversation. -1: it could not be kept. */
+int email_digest_add(struct tc_turn *turn, const char *subject, const char *text, double ts);
+/* Sends what is due, and wakes up for the rest. */
+void email_digest_schedule(struct tc_instance *inst);
+/* What the digest had to keep is on disk: turns are no longer held. */
+void email_digest_release(struct tc_instance *inst);
 
 #endif

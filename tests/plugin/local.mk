@@ -81,6 +81,8 @@ check_PROGRAMS += tests/plugin/outbox/t_outbox_parking
 tests_plugin_outbox_t_outbox_parking_SOURCES = tests/plugin/outbox/t_outbox_parking.c $(POST_KIT)
 tests_plugin_outbox_t_outbox_parking_LDADD = $(TEST_PLUGIN)
 
+check_PROGRAMS += tests/plugin/outbox/t_outbox_mail
+tests_plugin_outbox_t_outbox_mail_LDADD = $(TEST_PLUGIN)
 check_PROGRAMS += tests/plugin/outbox/t_outbox_parts
 tests_plugin_outbox_t_outbox_parts_SOURCES = tests/plugin/outbox/t_outbox_parts.c $(POST_KIT)
 tests_plugin_outbox_t_outbox_parts_LDADD = $(TEST_PLUGIN)

@@ -7,6 +7,8 @@ libtcplugin_a_SOURCES += \
 	src/plugin/outbox/outbox_expand.c \
 	src/plugin/outbox/outbox_expand.h \
 	src/plugin/outbox/outbox_internal.h \
+	src/plugin/outbox/outbox_mail.c \
+	src/plugin/outbox/outbox_mail.h \
 	src/plugin/outbox/outbox_multipart.c \
 	src/plugin/outbox/outbox_multipart.h \
 	src/plugin/outbox/outbox_parking.c \

@@ -5,10 +5,12 @@
 
 #include <ctype.h>
 #include <string.h>
+#include <strings.h>
 
 #include <nettle/base64.h>
 
 #include "event/json/json_writer.h"
+#include "plugin/outbox/outbox_mail.h"
 #include "plugin/outbox/outbox_multipart.h"
 
 #define OPTION "{option:"
@@ -267,7 +269,6 @@ static struct str fill_data(struct expand_state *f, struct str data)
 static void fill_parts(struct expanded_request *f, struct expand_state *filling,
                        const struct tc_http *http)
 {
-    char boundary[MULTIPART_BOUNDARY];
     struct tc_part *const parts = arena_alloc(&f->arena, http->part_count * sizeof *parts);
     for (size_t i = 0; i < http->part_count; i++) {
         parts[i] = http->parts[i];
@@ -277,9 +278,17 @@ static void fill_parts(struct expanded_request *f, struct expand_state *filling,
         parts[i].data = data.p;
         parts[i].len = data.len;
     }
-    outbox_multipart_write(&f->body, parts, http->part_count, boundary);
+    if (strncasecmp(f->http.url, "smtp", 4) == 0) {
+        const char *const why = outbox_mail_write(&f->body, parts, http->part_count,
+                                                  f->http.headers, f->http.header_count);
+        filling->wrong = filling->wrong ? filling->wrong : why;
+    } else {
+        char boundary[MULTIPART_BOUNDARY];
+        outbox_multipart_write(&f->body, parts, http->part_count, boundary);
+        f->http.content_type =
+            arena_sprintf(&f->arena, "multipart/form-data; boundary=%s", boundary);
+    }
     f->http.body = (struct str){f->body.p, f->body.len};
-    f->http.content_type = arena_sprintf(&f->arena, "multipart/form-data; boundary=%s", boundary);
 }
 
 static void fill_body(struct expanded_request *f, struct expand_state *filling,
