@@ -159,6 +159,11 @@ struct tc_format {
     const char *name;     /* "reasonix"…; see turncast-jsonl(7) */
     const char *protocol; /* version of the format; NULL: readable by every version */
     bool frames;          /* server-sent events instead of lines */
+#if TURNCAST_API_MINOR >= 6
+    /* Since 1.6. JSON object of settings of the format, see turncast-plugin(3); or NULL. Those of the
+     * first call for a turn count. */
+    const char *settings;
+#endif
 };
 
 /* Services of the host. Call them through the macros below, on the thread of the instance; log may

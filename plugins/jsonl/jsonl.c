@@ -29,8 +29,8 @@ static const struct tc_rule rules[] = {
     /* All writers of the host (writer_table.c); t_jsonl compares them. */
     {.key = "format",
      .kind = TC_RULE_ONE_OF,
-     .text =
-         "turncast ag-ui agenticore-openai ai-sdk awaken ethos missy-audit missy-json reasonix"},
+     .text = "turncast ag-ui agenticore-openai ai-sdk awaken ethos missy-audit missy-json otlp "
+             "reasonix"},
     {.key = "protocol", .kind = TC_RULE_NEEDS, .text = "format"},
     {0},
 };

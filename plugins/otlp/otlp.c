@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The connector otlp: its options, the queue of spans, and the requests that carry them. One
- * request is under way at a time; what comes meanwhile goes with the next one. Nothing is kept on
- * disk: what cannot be sent is counted and lost. */
+ * The connector otlp: its options, the queue of spans, and the requests that carry them. The host
+ * makes the spans (its format "otlp"). One request is under way at a time; what comes meanwhile
+ * goes with the next one. Nothing is kept on disk: what cannot be sent is counted and lost. */
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -9,14 +9,32 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "otlp.h"
+#include <turncast/plugin.h>
 
-#define SCHEMA "https://opentelemetry.io/schemas/1.41.0"
+#define QUEUE ((size_t)2048)            /* spans that wait; more are dropped and counted */
+#define QUEUE_BYTES ((size_t)16 << 20)  /* of all spans that wait */
 #define BATCH ((size_t)512)             /* spans of one request */
 #define BATCH_BYTES ((size_t)4 << 20)   /* of one request */
-#define QUEUE_BYTES ((size_t)16 << 20)  /* of all spans that wait */
 #define WAIT_MS 2000                    /* of the first span of a batch */
 #define AGE_MS ((int64_t)5 * 60 * 1000) /* of a request: after that it is given up */
+#define SPANS "\"spans\":["
+
+struct otlp_conf {
+    const char *endpoint, *service;
+    const char *const *headers, *const *resource;
+    bool content, input_includes_cache;
+};
+
+struct otlp {
+    const char *resource; /* JSON array of NAME=VALUE */
+    const char *head;     /* the JSON in front of the spans of a request; NULL: no span so far */
+    char *spans[QUEUE];   /* JSON texts, malloc(3) */
+    size_t n, bytes;      /* of spans that wait */
+    size_t in_flight;     /* spans of the request that has not ended */
+    uint64_t lost;        /* spans since the last success */
+    struct tc_header *headers;
+    size_t header_count;
+};
 
 static const struct tc_option options[] = {
     TC_OPTION(struct otlp_conf, endpoint, NULL, TC_REQUIRED,
@@ -61,14 +79,14 @@ static char *mask(struct tc_instance *inst, const char *json)
     return masked;
 }
 
-void otlp_put(struct tc_instance *inst, const char *span)
+static void put_span(struct tc_instance *inst, const char *span)
 {
     struct otlp *const s = inst->state;
-    if (s->n == OTLP_QUEUE || s->bytes > QUEUE_BYTES) {
+    if (s->n == QUEUE || s->bytes > QUEUE_BYTES) {
         report_lost(inst, 1, "the queue is full");
         return;
     }
-    char *const masked = span ? mask(inst, span) : NULL;
+    char *const masked = mask(inst, span);
     if (!masked) {
         report_lost(inst, 1, "out of memory");
         return;
@@ -77,8 +95,6 @@ void otlp_put(struct tc_instance *inst, const char *span)
         tc_wake(inst->lobby, WAIT_MS);
     s->spans[s->n++] = masked;
     s->bytes += strlen(masked);
-    if (s->n >= BATCH)
-        otlp_send(inst);
 }
 
 /* Moves the first spans to the body of a request, malloc(3) or NULL; *n is their number. */
@@ -106,7 +122,8 @@ static char *take_body(struct otlp *s, size_t *n, size_t *len)
     return NULL;
 }
 
-void otlp_send(struct tc_instance *inst)
+/* Sends what waits, unless a request is under way. */
+static void send_spans(struct tc_instance *inst)
 {
     struct otlp *const s = inst->state;
     size_t n, len;
@@ -149,7 +166,7 @@ static bool is_temporary(int status)
     return status == 429 || (status >= 502 && status <= 504);
 }
 
-int otlp_take_reply(struct tc_turn *lobby, const struct tc_reply *reply, struct tc_verdict *v)
+static int on_reply(struct tc_turn *lobby, const struct tc_reply *reply, struct tc_verdict *v)
 {
     struct otlp *const s = lobby->inst->state;
     if (reply->outcome != TC_OK && reply->status > 0)
@@ -161,7 +178,60 @@ int otlp_take_reply(struct tc_turn *lobby, const struct tc_reply *reply, struct 
     else
         report_lost(lobby->inst, s->in_flight, reply->error);
     s->in_flight = 0;
-    otlp_send(lobby->inst);
+    send_spans(lobby->inst);
+    return 0;
+}
+
+/* ---- events ---- */
+
+/* For the first event of a turn. A turn that an earlier process began has its start in memory. */
+static const char *make_settings(struct tc_turn *turn)
+{
+    const struct otlp_conf *const conf = turn->inst->conf;
+    const struct otlp *const s = turn->inst->state;
+    return tc_json(turn, "{s:j, s:b, s:b, s:j}", "resource", s->resource, "content", conf->content,
+                   "input_excludes_cache", !conf->input_includes_cache, "started",
+                   turn->memory ? turn->memory : "null");
+}
+
+/* The spans of a message of the host, each alone. */
+static void take_spans(struct tc_turn *turn, const char *message)
+{
+    struct otlp *const s = turn->inst->state;
+    const char *span;
+    if (!s->head) {
+        const size_t len = (size_t)(strstr(message, SPANS) - message) + strlen(SPANS);
+        s->head = tc_keep(turn->inst->lobby, tc_sprint(turn, "%.*s", (int)len, message));
+    }
+    for (unsigned i = 0;
+         (span = tc_json_get(turn, message,
+                             tc_sprint(turn, "/resourceSpans/0/scopeSpans/0/spans/%u", i)));
+         i++)
+        put_span(turn->inst, span);
+    if (s->n >= BATCH)
+        send_spans(turn->inst);
+}
+
+static int on_event(struct tc_turn *turn, const struct tc_event *ev)
+{
+    size_t len;
+    const char *const settings = ev->kind == TC_START ? make_settings(turn) : NULL;
+    const char *const message =
+        tc_encode(turn, TC_FORMAT(.name = "otlp", .settings = settings), &len);
+    if (ev->kind == TC_START && !turn->memory)
+        tc_remember(turn, tc_sprint(turn, "%.17g", ev->meta->ts));
+    if (!message)
+        return -1;
+    if (len > 0)
+        take_spans(turn, message);
+    if (ev->kind == TC_DONE)
+        send_spans(turn->inst);
+    return 0;
+}
+
+static int on_wake(struct tc_turn *lobby)
+{
+    send_spans(lobby->inst);
     return 0;
 }
 
@@ -193,23 +263,18 @@ static void add_header(struct tc_instance *inst, const char *pair)
         tc_keep(inst->lobby, tc_sprint(inst->lobby, "{option:headers.%s}", name))};
 }
 
-static const char *make_head(struct tc_instance *inst)
+/* Attributes of the resource, NAME=VALUE. */
+static const char *make_resource(struct tc_instance *inst)
 {
     const struct otlp_conf *const conf = inst->conf;
-    const char *list = NULL;
+    struct tc_turn *const lobby = inst->lobby;
     char host[256] = "";
     gethostname(host, sizeof host - 1);
-    otlp_add_text(inst->lobby, &list, "service.name", conf->service);
-    otlp_add_text(inst->lobby, &list, "service.instance.id", host);
-    for (const char *const *r = conf->resource; r && *r; r++) {
-        const int len = (int)strcspn(*r, "=");
-        otlp_add_text(inst->lobby, &list, tc_sprint(inst->lobby, "%.*s", len, *r), *r + len + 1);
-    }
-    return tc_sprint(inst->lobby,
-                     "{\"resourceSpans\":[{\"resource\":{\"attributes\":[%s]},\"schemaUrl\":"
-                     "\"" SCHEMA "\",\"scopeSpans\":[{\"scope\":{\"name\":\"turncast\","
-                     "\"version\":\"" OTLP_VERSION "\"},\"spans\":[",
-                     list ? list : "");
+    const char *list = tc_json(lobby, "[s, s]", tc_sprint(lobby, "service.name=%s", conf->service),
+                               tc_sprint(lobby, "service.instance.id=%s", host));
+    for (const char *const *r = conf->resource; r && *r; r++)
+        list = tc_json(lobby, "[j*, s]", list, *r);
+    return list;
 }
 
 static int init(struct tc_instance *inst)
@@ -225,8 +290,8 @@ static int init(struct tc_instance *inst)
     s->headers = tc_alloc(inst->lobby, (n + 1) * sizeof *s->headers);
     for (size_t i = 0; s->headers && i < n; i++)
         add_header(inst, conf->headers[i]);
-    s->head = tc_keep(inst->lobby, make_head(inst));
-    return s->head && s->headers ? 0 : -1;
+    s->resource = tc_keep(inst->lobby, make_resource(inst));
+    return s->resource && s->headers ? 0 : -1;
 }
 
 static void teardown(struct tc_instance *inst)
@@ -239,12 +304,12 @@ static void teardown(struct tc_instance *inst)
         free(s->spans[i]);
 }
 
-TURNCAST_PLUGIN(.name = "otlp", .version = OTLP_VERSION,
+TURNCAST_PLUGIN(.name = "otlp", .version = "1.0",
                 .summary = "traces of turns for OpenTelemetry, by OTLP over HTTP",
                 .flags = TC_SEES_ALL, .conf_size = sizeof(struct otlp_conf),
-                .state_size = sizeof(struct otlp), .turn_size = OTLP_TURN_SIZE, .options = options,
-                .rules = rules,
+                .state_size = sizeof(struct otlp), .options = options, .rules = rules,
                 .probe = TC_PROBE(.method = "POST", .url = "{option:endpoint}/v1/traces",
                                   .body = "{\"resourceSpans\":[]}", .header_list = "headers",
                                   .reason = "/message"),
-                .init = init, .teardown = teardown, .sink = &otlp_sink);
+                .init = init, .teardown = teardown,
+                .sink = TC_SINK(.on_event = on_event, .on_wake = on_wake, .on_reply = on_reply));

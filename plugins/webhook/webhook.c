@@ -48,9 +48,9 @@ static const struct tc_rule rules[] = {
              "narration thinking progress raw"},
     {.key = "format",
      .kind = TC_RULE_ONE_OF,
-     .text =
-         "cloudevents turncast ag-ui agenticore-openai ai-sdk awaken ethos missy-audit missy-json "
-         "reasonix"},
+     .text = "cloudevents turncast ag-ui agenticore-openai ai-sdk awaken ethos missy-audit "
+             "missy-json otlp "
+             "reasonix"},
     {.key = "retry_s", .kind = TC_RULE_DURATION, .text = "s"},
     {.key = "retry_s", .kind = TC_RULE_RANGE, .min = 60, .max = 7 * 86400},
     {.key = "receive", .kind = TC_RULE_SERVER},

@@ -24,6 +24,7 @@ include $(srcdir)/src/dialect/gemini/local.mk
 include $(srcdir)/src/dialect/missy/local.mk
 include $(srcdir)/src/dialect/openai/local.mk
 include $(srcdir)/src/dialect/opencode/local.mk
+include $(srcdir)/src/dialect/otlp/local.mk
 include $(srcdir)/src/dialect/protocol/local.mk
 include $(srcdir)/src/dialect/qwen/local.mk
 include $(srcdir)/src/dialect/reader/local.mk

@@ -10,13 +10,14 @@
 
 /* What the turn was, by its canonical events. */
 struct conform_turn {
-    char *final;     /* or NULL: it ended with an error */
-    bool by_host;    /* the host has put the final into words; formats of others leave it out */
-    double cost_usd; /* of the turn; negative: not known */
-    bool failed;     /* it ended with an error */
-    bool retracts;   /* it takes back text of the agent */
-    bool resumes;    /* it has the result of a call of an earlier turn */
-    char reason[16]; /* of done */
+    char *final;      /* or NULL: it ended with an error */
+    bool by_host;     /* the host has put the final into words; formats of others leave it out */
+    double cost_usd;  /* of the turn; negative: not known */
+    bool failed;      /* it ended with an error */
+    bool retracts;    /* it takes back text of the agent */
+    bool resumes;     /* it has the result of a call of an earlier turn */
+    bool has_orphans; /* a sub-agent belongs to no call of the turn */
+    char reason[16];  /* of done */
 };
 
 struct conform {
@@ -56,5 +57,6 @@ void conform_ethos(struct conform *c);
 void conform_awaken(struct conform *c);
 void conform_missy_json(struct conform *c);
 void conform_missy_audit(struct conform *c);
+void conform_otlp(struct conform *c);
 
 #endif

@@ -72,6 +72,7 @@ tests_dialect_t_conform_SOURCES = tests/dialect/t_conform.c tests/dialect/confor
 	tests/dialect/conform.h tests/dialect/conform_ag_ui.c \
 	tests/dialect/conform_agenticore.c tests/dialect/conform_awaken.c \
 	tests/dialect/conform_ethos.c tests/dialect/conform_missy.c \
+	tests/dialect/conform_otlp.c \
 	tests/dialect/conform_reasonix.c $(REWRITE)
 tests_dialect_t_conform_LDADD = libpromise.a $(TEST_TURN)
 check_PROGRAMS += tests/dialect/ag_ui/t_ag_ui

@@ -18,6 +18,7 @@ static const struct conform_format formats[] = {
     {"ethos", false, conform_ethos},
     {"missy-audit", false, conform_missy_audit},
     {"missy-json", false, conform_missy_json},
+    {"otlp", false, conform_otlp},
     {"reasonix", false, conform_reasonix},
 };
 
@@ -60,7 +61,17 @@ static bool is_retraction(const json_t *notice)
            !json_object_get(notice, "agent") && !json_object_get(notice, "parent_id");
 }
 
-static void note_event(struct conform_turn *turn, const json_t *line)
+/* `calls`: the tool_use_ids so far. */
+static void note_calls(struct conform_turn *turn, json_t *calls, const json_t *payload)
+{
+    const char *const parent = json_string_value(json_object_get(payload, "parent_id"));
+    const char *const call = json_string_value(json_object_get(payload, "tool_use_id"));
+    turn->has_orphans |= parent && !json_object_get(calls, parent);
+    if (call)
+        json_object_set_new(calls, call, json_true());
+}
+
+static void note_event(struct conform_turn *turn, json_t *calls, const json_t *line)
 {
     const char *const kind = json_string_value(json_object_get(line, "type"));
     const json_t *const payload = json_object_get(line, "payload");
@@ -68,6 +79,7 @@ static void note_event(struct conform_turn *turn, const json_t *line)
     const json_t *const cost = json_object_get(payload, "cost_usd");
     if (!kind)
         return;
+    note_calls(turn, calls, payload);
     if (strcmp(kind, "final") == 0) {
         turn->final = copy_text(payload, "text");
         turn->by_host = json_is_true(json_object_get(payload, "synthesized"));
@@ -89,13 +101,14 @@ static struct conform_turn turn_of(const char *dialect, const char *stream, size
 {
     struct conform_turn turn = {.cost_usd = -1};
     const struct rewrite r = {.dialect = dialect, .writer = "turncast"};
-    json_t *const lines = read_lines(rewrite(&r, stream, len));
+    json_t *const lines = read_lines(rewrite(&r, stream, len)), *const calls = json_object();
     size_t i;
     json_t *line;
     json_array_foreach(lines, i, line)
     {
-        note_event(&turn, line);
+        note_event(&turn, calls, line);
     }
+    json_decref(calls);
     json_decref(lines);
     return turn;
 }

@@ -55,8 +55,8 @@ def check_value(value, place):
     members(value, ["stringValue", "intValue", "doubleValue", "boolValue"], place)
     demand(len(value) == 1, f"{place} has {len(value)} values")
     (kind, inner), = value.items()
-    types = {"stringValue": str, "intValue": str, "doubleValue": float, "boolValue": bool}
-    demand(isinstance(inner, types[kind]), f"{place}: {kind} is {inner!r}")
+    types = {"stringValue": str, "intValue": str, "doubleValue": (int, float), "boolValue": bool}
+    demand(isinstance(inner, types[kind]) and isinstance(inner, bool) == (kind == "boolValue"), f"{place}: {kind} is {inner!r}")
     demand(kind != "intValue" or re.fullmatch(r"-?[0-9]+", inner), f"{place}: {inner!r}")
 
 

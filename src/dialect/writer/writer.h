@@ -21,6 +21,8 @@ struct writer_conf {
     const char *model;    /* or NULL: from the turn */
     /* Ids of conversation, turn and parent turn for the reader; each or NULL: from the turn. */
     const char *thread, *run, *parent_run;
+    const char *agent, *conversation; /* otlp: names of them; each or NULL: not known */
+    const char *settings;             /* JSON object, see struct tc_format; or NULL */
     const char *scope;  /* ag-ui: the first run of this turn that the reader saw; NULL: `run` */
     bool is_answer;     /* agenticore-openai: for a client of the API, which must get no text
                          * twice */

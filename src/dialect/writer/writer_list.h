@@ -12,6 +12,7 @@ extern const struct writer writer_awaken;
 extern const struct writer writer_missy_audit;
 extern const struct writer writer_missy_json;
 extern const struct writer writer_ethos;
+extern const struct writer writer_otlp;
 extern const struct writer writer_reasonix;
 extern const struct writer writer_turncast;
 

@@ -13,6 +13,7 @@ static const struct writer *const table[] = {
     &writer_ethos,
     &writer_missy_audit,
     &writer_missy_json,
+    &writer_otlp,
     &writer_reasonix,
     &writer_turncast,
 };

@@ -14,11 +14,15 @@ static bool open_writing(struct instance_turn *t, const struct tc_format *format
     const struct writer *const writer = writer_find(format->name);
     if (!writer)
         return false;
-    const char *const protocol = arena_strdup(&t->arena, format->protocol);
+    const bool has_settings = format->size > offsetof(struct tc_format, settings);
     writer_stream_init(
         &t->writing, writer,
         &(struct writer_conf){.framing = format->frames ? FRAMING_SSE : FRAMING_LINES,
-                              .protocol = protocol});
+                              .protocol = arena_strdup(&t->arena, format->protocol),
+                              .agent = t->handle.agent,
+                              .conversation = t->handle.conversation,
+                              .settings =
+                                  arena_strdup(&t->arena, has_settings ? format->settings : NULL)});
     return true;
 }
 

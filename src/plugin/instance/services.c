@@ -136,6 +136,8 @@ static size_t service_redact(struct tc_instance *inst, const char *json, size_t 
     return masked.len;
 }
 
+#define FORMAT_MIN offsetof(struct tc_format, settings) /* of a plugin for 1.0 to 1.5 */
+
 static bool service_has_format(struct tc_instance *inst, const char *name)
 {
     (void)inst;
@@ -144,7 +146,7 @@ static bool service_has_format(struct tc_instance *inst, const char *name)
 
 static const char *service_encode(struct tc_turn *turn, const struct tc_format *format, size_t *len)
 {
-    const bool sane = format && format->size >= sizeof *format && format->name && len;
+    const bool sane = format && format->size >= FORMAT_MIN && format->name && len;
     struct instance_turn *const t = sane ? instance_check_turn(turn, "tc_encode") : NULL;
     return t ? instance_encode_event(t, format, len) : NULL;
 }
