@@ -119,7 +119,17 @@ export class TurnView {
     this.#showCancel();
     this.element.dataset.state = isOver(turn) ? "over" : "on";
     document.title = `${title(turn, 60)} · turncast`;
+    this.#showLate(text(turn.late_result));
     this.showNext();
+  }
+
+  // What a host made of the turn that had counted as lost: no second outcome.
+  #showLate(result) {
+    if (!result || this.late) return;
+    this.late = make("details.note", {},
+      make("summary", {}, "The host that was lost has ended this turn later. Its result is not used."), result);
+    this.content.append(this.late);
+    this.app.say("The host that was lost has ended this turn later");
   }
 
   // What it stops: the turn, or the work behind one that is over.

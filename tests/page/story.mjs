@@ -321,6 +321,9 @@ export async function background(page, turn, mock) {
   await button.waitFor();
   turn.change({ background: undefined });
   await button.waitFor({ state: "hidden" });
+  turn.change({ late_result: "<b>Too late.</b>" });
+  await page.getByText("Its result is not used.").click();
+  ok(await page.getByText("<b>Too late.</b>").isVisible(), "what came of a lost turn later can be read, as text");
   mock.cancel = cancel;
 }
 

@@ -47,6 +47,7 @@ void turn_api_append_json(struct buf *out, const struct turnlog_turn *t,
     jsonw_member_str(out, "state", turnlog_state_name(t->state));
     jsonw_member_str(out, "code", t->code);
     jsonw_member_str(out, "into", t->into);
+    jsonw_member_str(out, "late_result", t->late_result);
     jsonw_key(out, "task");
     jsonw_string(out, task, utf8_truncated_len(task, strlen(task), TASK_BYTES));
     turn_instances_append_json(out, s->instances);

@@ -199,6 +199,7 @@ static const struct bus_state_text {
     {"retry", offsetof(struct turnlog_turn, spec.retry)},
     {"code", offsetof(struct turnlog_turn, code)},
     {"into", offsetof(struct turnlog_turn, into)},
+    {"late_result", offsetof(struct turnlog_turn, late_result)},
 };
 
 static const struct bus_state_number {

@@ -403,6 +403,15 @@ void turnlog_set_works(struct turnlog *log, const char *id, bool works)
     turnlog_tell(log, &e->turn, false);
 }
 
+void turnlog_set_late_result(struct turnlog *log, const char *id, const char *text)
+{
+    struct turnlog_entry *const e = turnlog_entry_find(log, id);
+    if (!e || e->is_remote || e->turn.late_result)
+        return;
+    e->turn.late_result = arena_strdup(&e->arena, text);
+    turnlog_tell(log, &e->turn, false);
+}
+
 void turnlog_finish_turn(struct turnlog *log, struct turnlog_entry *e)
 {
     turnlog_seal(log, e, turnlog_turn_is_finished(&e->turn) ? e->turn.state : TURNLOG_ERROR);

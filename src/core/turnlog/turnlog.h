@@ -58,8 +58,9 @@ enum turnlog_tokens {
 struct turnlog_turn {
     struct turnlog_spec spec;
     enum turnlog_state state;
-    const char *code;                         /* code of an error, or NULL */
-    const char *into;                         /* turn into which it was merged, or NULL */
+    const char *code;        /* code of an error, or NULL */
+    const char *into;        /* turn into which it was merged, or NULL */
+    const char *late_result; /* result of a runner after its turn had ended as host_lost; or NULL */
     int64_t created_ms, started_ms, ended_ms; /* Unix time; 0: not yet */
     uint64_t last_seq;                        /* seq of its newest event; 0: none */
     unsigned tools;                           /* tool calls so far */
@@ -97,6 +98,9 @@ void turnlog_append_event(struct turnlog *log, struct turnlog_entry *e, struct s
 void turnlog_set_retry(struct turnlog *log, const char *id, const char *retry);
 /* Sets whether the agent works in the background after that turn. No effect for an unknown id. */
 void turnlog_set_works(struct turnlog *log, const char *id, bool works);
+/* Sets the result of a runner after its turn had ended as host_lost. No effect for an unknown id.
+ */
+void turnlog_set_late_result(struct turnlog *log, const char *id, const char *text);
 /* No more events: a turn without an outcome has ended with an error. */
 void turnlog_finish_turn(struct turnlog *log, struct turnlog_entry *e);
 

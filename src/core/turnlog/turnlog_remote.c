@@ -58,6 +58,7 @@ static void turnlog_remote_copy(struct turnlog_entry *e, const struct turnlog_tu
     };
     e->turn.code = arena_strdup(a, t->code);
     e->turn.into = arena_strdup(a, t->into);
+    e->turn.late_result = arena_strdup(a, t->late_result);
     e->turn.requests = arena_strdup(a, t->requests);
 }
 

@@ -87,6 +87,7 @@ static struct turnlog_turn sample(void)
         .state = TURNLOG_FINAL,
         .code = "none",
         .into = "t2",
+        .late_result = "Done \"at last\".",
         .created_ms = 1,
         .started_ms = 2,
         .ended_ms = 3,
@@ -118,6 +119,7 @@ static void test_state(void)
     is_str(r.spec.retry, "ab12", "retry");
     is_str(r.code, "none", "code");
     is_str(r.into, "t2", "into");
+    is_str(r.late_result, "Done \"at last\".", "late_result");
     is_str(r.requests, "[{\"id\":\"r\"}]", "requests");
     ok(r.state == TURNLOG_FINAL && r.last_seq == 9 && r.tools == 5 && r.works, "state and counts");
     ok(r.created_ms == 1 && r.started_ms == 2 && r.ended_ms == 3 && r.first_ms == 4, "times");

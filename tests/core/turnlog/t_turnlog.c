@@ -395,6 +395,11 @@ static void test_watch(void)
     turnlog_set_works(turns, "a", false);
     turnlog_set_works(turns, "unknown", true);
     is_str(stays.text, "a:final+ a:final ", "when work in the background begins and ends");
+    turnlog_set_late_result(turns, "b", "first");
+    turnlog_set_late_result(turns, "b", "second");
+    turnlog_set_late_result(turns, "unknown", "x");
+    is_str(stays.text, "a:final+ a:final b:error ", "when a host has a result too late");
+    is_str(turnlog_find_turn(turns, "b")->late_result, "first", "the first one stays");
     is_str(last.text, "a:final b:error c:error ", "each end, once, with the state that stays");
     is_str(leaves.text, "a:waiting ", "one that leaves when it is told");
     is_str(ends.text, stays.text, "the others go on");
