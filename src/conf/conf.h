@@ -368,6 +368,10 @@ struct conf_bus {
     bool is_runner;          /* runs agents, also for other hosts */
     int64_t lost_after_ms;   /* a host that is not there for so long has lost its turns */
     int64_t move_after_ms;   /* … its conversations go on at another one */
+    enum conf_bus_loss {
+        CONF_LOSS_FINISH,
+        CONF_LOSS_KILL
+    } on_loss; /* of turns of other hosts, when this one is without the bus for lost_after_ms */
     struct conf_bus_runs runs;
     const char *file;
     int line;

@@ -229,6 +229,9 @@ const struct conf_row conf_bus_tls_rows[] = {
     {NULL, NULL, 0, 0, 0, NULL},
 };
 
+static const struct conf_choice losses[] = {
+    {"finish", CONF_LOSS_FINISH}, {"kill", CONF_LOSS_KILL}, {NULL, 0}};
+
 static const struct conf_row rows[] = {
     {"url", conf_bus_read_urls, BUS(urls), 1, 16, NULL},
     {"prefix", conf_bus_read_prefix, BUS(prefix), 0, 0, NULL},
@@ -240,6 +243,7 @@ static const struct conf_row rows[] = {
     {"roles", conf_bus_read_roles, 0, 1, 2, NULL},
     {"lost_after_s", conf_row_ms, BUS(lost_after_ms), 1, 86400, NULL},
     {"move_after_s", conf_row_ms, BUS(move_after_ms), 1, 86400, NULL},
+    {"on_loss", conf_row_choice, BUS(on_loss), 0, 0, losses},
     {"runs", conf_bus_runs_parse, BUS(runs), 0, 0, NULL},
     {NULL, NULL, 0, 0, 0, NULL},
 };

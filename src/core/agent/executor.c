@@ -373,6 +373,12 @@ void executor_fence(struct executor *x)
     executor_stop(x, WHY_FENCED);
 }
 
+void executor_cut_off(struct executor *x)
+{
+    x->cancels = 2; /* at once */
+    executor_stop(x, WHY_CUT_OFF);
+}
+
 void executor_set_lease(struct executor *x, int64_t until_ms)
 {
     x->lease_ms = until_ms;

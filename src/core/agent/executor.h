@@ -77,6 +77,8 @@ void executor_cancel_for_exit(struct executor *x);
 /* Another host has the lock of the conversation: kills the agent; the turn ends with the error
  * lock_lost. */
 void executor_fence(struct executor *x);
+/* The host that gave this one the turn has not been heard of for too long: the same. */
+void executor_cut_off(struct executor *x);
 /* End of the lease of the conversation (clock_mono_ms); the agent is killed then, even if the host
  * is stopped; 0: no limit. */
 void executor_set_lease(struct executor *x, int64_t until_ms);

@@ -21,7 +21,8 @@ enum executor_stop_reason {
     WHY_MUTE,
     WHY_CANCEL,
     WHY_SHUTDOWN,
-    WHY_FENCED
+    WHY_FENCED,
+    WHY_CUT_OFF
 };
 
 /* Callbacks of the owner. */

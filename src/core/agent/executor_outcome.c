@@ -148,6 +148,10 @@ static void explain_why(struct executor *x, struct stream_end_info *end, struct 
         *end = (struct stream_end_info){.how = STREAM_SHUTDOWN, .code = "lock_lost"};
         texts_append(text, TEXT_LOCK_LOST, NULL);
         return;
+    case WHY_CUT_OFF:
+        *end = (struct stream_end_info){.how = STREAM_SHUTDOWN, .code = "host_lost"};
+        texts_append(text, TEXT_CUT_OFF, NULL);
+        return;
     case WHY_CANCEL:
     case WHY_NONE:
         *end = (struct stream_end_info){.how = STREAM_CANCELLED};

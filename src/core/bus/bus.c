@@ -88,6 +88,8 @@ static void bus_enter(struct bus *b, enum bus_state state, const char *why)
     if (b->state != state)
         b->since_ms = clock_mono_ms();
     b->state = state;
+    if (b->link.is_active && !is_active)
+        b->link.inactive_ms = clock_mono_ms();
     b->link.is_active = is_active;
     if (!is_active)
         return;

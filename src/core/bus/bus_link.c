@@ -6,6 +6,12 @@
 #include <stdio.h>
 
 #include "base/cleanup.h"
+#include "base/sys/clock.h"
+
+bool bus_link_is_lost(const struct bus_link *l, int64_t after_ms)
+{
+    return !l->is_active && (!l->inactive_ms || clock_mono_ms() - l->inactive_ms >= after_ms);
+}
 
 struct bus_origin bus_link_next_origin(struct bus_link *l)
 {

@@ -35,9 +35,13 @@ struct bus_link {
     int64_t n;                     /* number of published messages */
     bool is_active;                /* connected, streams exist, the lease of the host's name is
                                     * held */
+    int64_t inactive_ms;           /* since when it is not, monotonic; 0: it has never been */
     struct turnlog *turnlog;
     struct bus_counters counters;
 };
+
+/* It has not been active for so long, or never. */
+bool bus_link_is_lost(const struct bus_link *l, int64_t after_ms);
 
 /* The origin for the next message. */
 struct bus_origin bus_link_next_origin(struct bus_link *l);

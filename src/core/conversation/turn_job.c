@@ -527,6 +527,14 @@ void turn_job_fence(struct turn_job *j)
 
 void turn_job_set_lease(struct turn_job *j, int64_t until_ms)
 {
+void turn_job_cut_off(struct turn_job *j)
+{
+    if (j->executor)
+        executor_cut_off(j->executor);
+    else
+        turn_job_cancel(j);
+}
+
     j->spec.lock.until_ms = until_ms;
     if (j->executor)
         executor_set_lease(j->executor, until_ms);

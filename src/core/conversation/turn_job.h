@@ -99,6 +99,8 @@ void turn_job_cancel(struct turn_job *j);
 void turn_job_cancel_for_exit(struct turn_job *j);
 /* Whether another host runs the turn, and this host can continue with it after a restart. */
 bool turn_job_is_away(const struct turn_job *j);
+/* This host has lost the others, one of which has given it the turn: the agent is killed. */
+void turn_job_cut_off(struct turn_job *j);
 /* The lock of the conversation was lost: kills the agent, and does not store its session. */
 void turn_job_fence(struct turn_job *j);
 /* See executor_set_lease. */

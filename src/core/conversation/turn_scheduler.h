@@ -112,6 +112,8 @@ void turn_scheduler_take_back(struct turn_scheduler *cs, struct conversation *c,
  * A message that the agent was given is cancelled when the agent has dropped it; if the agent has
  * taken it, it is merged into the running turn. */
 bool turn_scheduler_cancel_turn(struct turn_scheduler *cs, const char *turn);
+/* The turn was given to this host by another one, which it has lost (bus.on_loss). */
+void turn_scheduler_cut_off_turn(struct turn_scheduler *cs, const char *turn);
 
 /* Restores a message that was queued before a restart. False: its sender no longer exists. */
 bool turn_scheduler_restore(struct turn_scheduler *cs, const struct journal_turn *t);

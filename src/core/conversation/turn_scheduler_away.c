@@ -38,6 +38,14 @@ void turn_scheduler_set_aside(struct turn_scheduler *cs, bool is_aside)
     conversations_pump(cs);
 }
 
+
+void turn_scheduler_cut_off_turn(struct turn_scheduler *cs, const char *turn)
+{
+    struct conversation *c;
+    LIST_FOREACH (c, &cs->list, next)
+        if (c->job && strcmp(turn_job_id(c->job), turn) == 0)
+            turn_job_cut_off(c->job);
+}
 void turn_scheduler_set_work(struct turn_scheduler *cs, struct work *work)
 {
     cs->spec.work = work;

@@ -11,6 +11,8 @@
 #include "base/invariant.h"
 #include "core/runner/runner_internal.h"
 
+#define TICK_MS 250
+
 /* ---- slots ---- */
 
 size_t runner_free_slots(const struct runner *r, const struct conf_agent *agent)
@@ -169,6 +171,19 @@ static void runner_on_said(void *ctx, struct bus_call *call, struct str body)
     arena_fini(&arena);
 }
 
+/* ---- the bus is away ---- */
+
+static void runner_on_tick(void *ctx)
+{
+    struct runner *const r = ctx;
+    loop_timer_set(r->tick, r->conf->bus.on_loss == CONF_LOSS_KILL ? TICK_MS : -1);
+    if (r->conf->bus.on_loss != CONF_LOSS_KILL ||
+        !bus_link_is_lost(r->link, r->conf->bus.lost_after_ms))
+        return;
+    for (struct runner_job *job = LIST_FIRST(&r->jobs); job; job = runner_job_next(job))
+        runner_job_cut_off(job);
+}
+
 /* ---- create and free ---- */
 
 static void runner_make_parts(struct runner *r)
@@ -199,6 +214,8 @@ struct runner *runner_new(const struct runner_spec *spec)
     LIST_INIT(&r->queues);
     LIST_INIT(&r->jobs);
     runner_make_parts(r);
+    r->tick = loop_timer_new(r->link->loop, runner_on_tick, r);
+    loop_timer_set(r->tick, 0);
     bus_share_runs(spec->bus, r->turnlog, runner_on_fenced, r);
     bus_serve(spec->bus, "run", runner_on_said, r);
     runner_open_queues(r);
@@ -211,6 +228,7 @@ void runner_set_conf(struct runner *r, const struct conf *conf)
     struct runner_queue *q;
     const struct conf *const before = r->conf;
     r->conf = conf_ref(conf);
+    loop_timer_set(r->tick, 0);
     turn_scheduler_set_conf(r->turns, conf);
     runner_close_queues(r);
     if (!r->is_draining)
@@ -252,6 +270,7 @@ void runner_stop(struct runner *r)
     while ((job = LIST_FIRST(&r->jobs)))
         runner_job_stop(job);
     bus_watcher_free(r->watcher);
+    loop_timer_free(r->tick);
 }
 
 void runner_free(struct runner *r)

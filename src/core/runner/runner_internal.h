@@ -28,6 +28,7 @@ struct runner {
     struct request_registry *requests;
     struct turn_scheduler *turns;
     struct turnlog_watcher *finished;
+    struct loop_timer *tick; /* with bus.on_loss = "kill": looks whether the bus is away */
     LIST_HEAD(, runner_queue) queues;
     LIST_HEAD(, runner_job) jobs;
     struct runner_counters counters;
@@ -48,6 +49,8 @@ struct runner_job *runner_job_find(const struct runner *r, const char *run);
 void runner_job_finish(struct runner_job *job, const struct turnlog_turn *t);
 /* Another publisher has taken over its events, or another outcome counts: ends its agent. */
 void runner_job_abort(struct runner_job *job, const char *why);
+/* The bus has been away for too long (bus.on_loss): so is its agent. */
+void runner_job_cut_off(struct runner_job *job);
 /* A message of the gateway for the agent: a line of turncast_run.h. */
 void runner_job_say(struct runner_job *job, struct str line);
 /* runner.c: a slot may be free. */

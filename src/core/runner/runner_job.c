@@ -48,6 +48,7 @@ struct runner_job {
     bool is_asked;
     struct loop_timer *timer;
     struct work_outcome *outcome;
+    bool is_cut_off;
 };
 
 static void runner_job_go_on(struct runner_job *job);
@@ -464,6 +465,18 @@ void runner_job_resume(struct runner_job *job)
     if (job->state >= JOB_RUN)
         loop_timer_set(job->timer, 0);
     else
+void runner_job_cut_off(struct runner_job *job)
+{
+    if (job->state != JOB_RUN || job->is_cut_off)
+        return;
+    job->is_cut_off = true;
+    log_write(LOG_WARN, "bus",
+              "turn %s of host %s: the bus has been away for bus.lost_after_s; ending its agent "
+              "(bus.on_loss)",
+              job->signal.turn, job->signal.gateway);
+    turn_scheduler_cut_off_turn(job->runner->turns, job->run);
+}
+
         runner_job_go_on(job);
 }
 
