@@ -10,10 +10,13 @@ import sys
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 from bus import Member, done, equal, natsd, ok, skip_without_server, until  # noqa: E402
-from people import TelegramPeople, messages, outcomes  # noqa: E402
+from people import TelegramPeople, outcomes  # noqa: E402
 from talk import Fake, telegram  # noqa: E402
-from work import agents, events, kinds, runs, session  # noqa: E402
+from work import agents, events, kinds, runs, session, told  # noqa: E402
 
+RUN = ["r1", "r2"]
+LIMITS = "lost_after_s = 1; move_after_s = 1;"
+GATEWAY = f'roles = ["gateway"]; {LIMITS}'
 ACK_WAIT_S = 5
 
 
@@ -34,9 +37,20 @@ def starts(host, turn):
     return [e["payload"].get("resumed", False) for e in events(host, turn) if e["type"] == "start"]
 
 
+def notices(host, turn):
+    return [e["payload"]["code"] for e in events(host, turn) if e["type"] == "notice"]
+
+
 def ends(host, turn):
     """Its outcomes: the code of an error, or None for an answer."""
     return [e["payload"].get("code") for e in events(host, turn) if e["type"] in ("final", "error")]
+
+
+def begun(server, g, runners, words, **more):
+    """A turn that runs, and the host on which."""
+    turn = g.begin(words, **more)["id"]
+    until(lambda: runs(server, turn) and "start" in kinds(g, turn), f"a turn runs: {words}")
+    return turn, runners[runs(server, turn)]
 
 
 def dies_before_it_is_stored(server, g):
@@ -61,45 +75,54 @@ def dies_before_it_is_stored(server, g):
     equal((session(g, first), session(g, second)), (session(g, first),) * 2, "both are of one session")
 
 
+def cancelled_before_it_is_stored(server, g):
+    """Without the servers, a turn that no other host has can be cancelled at once."""
+    had = g.begin("id=c0", conversation="cancel")["id"]
+    g.await_state(had, "final")
+    server.kill()
+    g.await_bus("disconnected")
+    turn = g.begin("id=c1", conversation="cancel")["id"]
+    g.await_state(turn, "running")
+    equal(g.status("POST", f"/turns/{turn}/cancel", key="ann"), 202, "a turn is cancelled while the servers are away")
+    g.await_state(turn, "cancelled")
+    until(lambda: kinds(g, turn)[-1:] == ["done"], "and ends without them")
+    server.start()
+    g.await_bus()
+    equal(runs(server, turn), None, "no host gets it afterwards")
+
+
 def dies_while_it_runs(server, g, runners):
-    turn = g.begin("id=p1 tools=2 gated", conversation="again")["id"]
-    until(lambda: "start" in kinds(g, turn), "a turn runs and is told")
+    turn, where = begun(server, g, runners, "id=p1 tools=2 gated", conversation="again")
     g.kill()
     g.start()
     g.await_bus()
     until(lambda: len(starts(g, turn)) == 2, "a gateway that is back tells it from its beginning")
-    runners[runs(server, turn)].let_go("p1", 3)
+    where.let_go("p1", 3)
     g.await_state(turn, "final")
     equal(starts(g, turn), [False, True], "and says that a part of it was told before")
 
 
-def begun(server, g, runners, words, **more):
-    """A turn that runs, and the host on which."""
-    turn = g.begin(words, **more)["id"]
-    until(lambda: runs(server, turn) and "start" in kinds(g, turn), f"a turn runs: {words}")
-    return turn, runners[runs(server, turn)]
-
-
-def dies_before_its_claim(server, g, runners):
-    """A runner takes a message of the queue and dies before it has written that it begins the turn."""
-    thief = server.client()
-    for r in runners.values():
-        r.stop()
-    turn = g.begin("id=q1")["id"]
-    until(lambda: json.loads(thief.request("$JS.API.STREAM.INFO.TC_WORK", "").data)["state"]["messages"] == 1,
-          "a turn waits in the queue")
-    thief.publish("$JS.API.CONSUMER.MSG.NEXT.TC_WORK.any-main", json.dumps({"batch": 1}), f"{thief.inbox}.taken")
-    taken = thief.next(30, "tc.work.any.main")
-    ok(taken and turn.encode() in taken.data, "a host takes it")
-    thief.close()
-    for r in runners.values():
-        r.start()
-        r.await_bus()
-    short_redelivery(server)
-    g.await_state(turn, "final")
-    ok(runs(server, turn) in runners, "another host runs it when the first one is not heard of any more")
-    until(lambda: kinds(g, turn)[-1:] == ["done"], "to its end")
-    equal(ends(g, turn), [None], "it has one outcome")
+def stopped(server, g, runners):
+    """A runner stands still for so long that it counts as lost, and goes on then."""
+    turn, where = begun(server, g, runners, "id=z1 tools=1 gated", conversation="still")
+    where.process.send_signal(signal.SIGSTOP)
+    where.let_go("z1", 2)
+    g.await_state(turn, "error")
+    until(lambda: kinds(g, turn)[-1:] == ["done"], "a turn ends whose host stands still")
+    equal(ends(g, turn), ["host_lost"], "its host counts as lost")
+    where.process.send_signal(signal.SIGCONT)
+    late = until(lambda: g.turn(turn).get("late_result"), "the host says what it has made of it when it goes on")
+    ok(late.startswith("Answer z1"), "the turn has that as its late result", late)
+    equal((g.turn(turn)["state"], ends(g, turn)), ("error", ["host_lost"]), "and no second outcome")
+    ok(kinds(g, turn)[-1] == "done", "nothing is told behind its end")
+    until(lambda: where.knows(turn).get("late_result") == late, "the page of the other host has it, too")
+    until(lambda: not agents(where), "no agent is left")
+    after = g.begin("id=z2", conversation="still")["id"]
+    g.await_state(after, "final")
+    until(lambda: kinds(g, after)[-1:] == ["done"], "the next turn of the conversation ends")
+    equal((kinds(g, after)[0], notices(g, after).count("late_result")), ("start", 1), "and has the notice, once")
+    equal(where.metric("turncast_turns_late_total"), 1, "it is counted where it ran")
+    where.await_bus()
 
 
 def fenced(server, g, runners):
@@ -127,41 +150,160 @@ def fenced(server, g, runners):
     equal(kinds(g, turn).count("done"), 1, "once")
 
 
-def stopped(server, g, runners):
-    """A runner stands still for so long that it counts as lost, and goes on then."""
-    turn, where = begun(server, g, runners, "id=z1 tools=1 gated", conversation="still")
-    where.process.send_signal(signal.SIGSTOP)
-    where.let_go("z1", 2)
-    g.await_state(turn, "error")
-    until(lambda: kinds(g, turn)[-1:] == ["done"], "a turn ends whose host stands still")
-    equal(ends(g, turn), ["host_lost"], "its host counts as lost")
-    where.process.send_signal(signal.SIGCONT)
-    until(lambda: where.metric("turncast_turns_late_total") == 1, "its result comes too late when the host goes on")
-    until(lambda: not agents(where), "no agent is left")
-    equal((g.turn(turn)["state"], ends(g, turn)), ("error", ["host_lost"]), "and it has no second outcome")
-    after = g.begin("id=z2", conversation="still")["id"]
-    g.await_state(after, "final")
-    where.await_bus()
+def dies_before_its_claim(server, g, runners):
+    """A runner takes a message of the queue and dies before it has written that it begins the turn."""
+    thief = server.client()
 
+    def queued():
+        return json.loads(thief.request("$JS.API.STREAM.INFO.TC_WORK", "").data)["state"]["messages"]
+
+    until(lambda: queued() == 0, "nothing is left of the turns before")
+    for r in runners.values():
+        r.stop()
+    turn = g.begin("id=q1")["id"]
+    until(lambda: queued() == 1, "a turn waits in the queue")
+    thief.publish("$JS.API.CONSUMER.MSG.NEXT.TC_WORK.any-main", json.dumps({"batch": 1}), f"{thief.inbox}.taken")
+    taken = thief.next(30, "tc.work.any.main")
+    ok(taken and turn.encode() in taken.data, "a host takes it")
+    thief.close()
+    for r in runners.values():
+        r.start()
+        r.await_bus()
+    short_redelivery(server)
+    g.await_state(turn, "final")
+    ok(runs(server, turn) in runners, "another host runs it when the first one is not heard of any more")
+    until(lambda: kinds(g, turn)[-1:] == ["done"], "to its end")
+    equal(ends(g, turn), [None], "it has one outcome")
+
+
+def chat_is_told(server, g, runners, people):
+    """What becomes of a conversation is told in its chat, in the events that its connector gets."""
+    first = people.ask(0, "m1", "tools=1")
+    until(lambda: outcomes(people, first), "a person is answered")
+
+    def turn_of(word):
+        return next((e["correlation_id"] for e in told(g) if e["type"] == "start" and word in e["payload"]["task"]), None)
+
+    where = runners[runs(server, turn_of("id=m1"))]
+    where.stop()
+    second = people.ask(0, "m2", "tools=1")
+    until(lambda: outcomes(people, second), "and answered when the host of the conversation is gone")
+    turn = turn_of("id=m2")
+    until(lambda: kinds(g, turn)[-1:] == ["done"], "by another host")
+    equal((notices(g, turn), kinds(g, turn).count("start")), (["session_moved"], 1), "which is told, behind the start")
+    other = next(r for r in runners.values() if r is not where)
+    other.stop()
+    third = people.ask(1, "m3", "tools=1")
+    until(lambda: turn_of("id=m3"), "a turn for which there is no host is told after 30 seconds")
+    turn = turn_of("id=m3")
+    equal(notices(g, turn), ["bus_wait"], "with the reason")
+    for r in (where, other):
+        r.start()
+        r.await_bus()
+    until(lambda: outcomes(people, third), "and answered when there is one")
+    until(lambda: kinds(g, turn)[-1:] == ["done"], "to its end")
+    equal((kinds(g, turn).count("start"), notices(g, turn)), (1, ["bus_wait"]), "it has started once")
+    equal([len(outcomes(people, q)) for q in (first, second, third)], [1, 1, 1], "each message has one answer")
+
+
+def cut_off(server, loss):
+    """A host that runs turns of others loses the servers, and no one else does."""
+    cable = natsd.Cable(server.port)
+    with Member("g3", server.url(), hosts=["r3"], bus=GATEWAY) as g, \
+            Member("r3", cable.url(), hosts=["r3"], bus=f'{LIMITS} on_loss = "{loss}";') as r:
+        for host in (g, r):
+            host.await_bus()
+        turn, _ = begun(server, g, {"r3": r}, f"id={loss}1 tools=2 gated")
+        cable.cut()
+        r.await_bus("disconnected")
+        if loss == "kill":
+            until(lambda: not agents(r), "bus.on_loss = kill: the agent ends")
+        g.await_state(turn, "error")
+        until(lambda: kinds(g, turn)[-1:] == ["done"], "a turn ends whose host is cut off")
+        equal(ends(g, turn), ["host_lost"], "which counts as lost")
+        if loss == "finish":
+            ok(agents(r), "bus.on_loss = finish: the agent works on")
+            r.let_go(f"{loss}1", 3)
+            until(lambda: not agents(r), "to its end")
+        cable.mend()
+        r.await_bus()
+        late = until(lambda: g.turn(turn).get("late_result"), "its result is told when the host is back")
+        wanted = "Answer finish1" if loss == "finish" else "The turn was stopped because the host that ran it lost"
+        ok(late.startswith(wanted), f"bus.on_loss = {loss}: {late}")
+        equal(ends(g, turn), ["host_lost"], "the turn has one outcome")
+        equal((g.stop(), r.stop()), (0, 0), "both hosts end as they should")
+
+
+def alone(server, loss):
+    """A gateway that runs agents itself, too, loses the servers."""
+    hosts = ["b1", "b2"]
+    strict = f'{LIMITS} on_loss = "{loss}";'
+    with Member("b1", server.url(), hosts=hosts, bus=strict, agent="slots = 1;") as b, \
+            Member("b2", server.url(), hosts=hosts) as other:
+        b.await_bus()
+        other.await_bus()
+        first = b.begin("id=b1 tools=1 gated", conversation="own")["id"]
+        until(lambda: "start" in kinds(b, first), "a turn runs on its own host")
+        moved = b.begin("id=b2", conversation="other")["id"]
+        b.await_state(moved, "final")
+        equal((runs(server, first), runs(server, moved)), (None, "b2"), "and one on another, for which there was no slot")
+        b.let_go("b1", 2)
+        b.await_state(first, "final")
+        server.kill()
+        b.await_bus("disconnected")
+        if loss == "finish":
+            here = b.begin("id=b3", conversation="own")["id"]
+            b.await_state(here, "final")
+            equal(session(b, here), session(b, first), "without the servers a conversation goes on at its host")
+            b.kill()
+            b.start()
+            here = b.begin("id=b4", conversation="own")["id"]
+            b.await_state(here, "final")
+            equal(session(b, here), session(b, first), "also when that was started again")
+            waits = b.begin("id=b5", conversation="other")["id"]
+        else:
+            until(lambda: b.bus().get("for_ms", 0) >= 1100, "the servers are away for bus.lost_after_s")
+            waits = b.begin("id=b5", conversation="own")["id"]
+        b.await_state(waits, "running")
+        until(lambda: "bus_wait" in notices(b, waits), f"bus.on_loss = {loss}: a turn waits, and says so")
+        equal((kinds(b, waits)[0], agents(b)), ("start", []), "behind its start; no agent has begun it")
+        server.start()
+        b.await_bus()
+        b.await_state(waits, "final")
+        equal(session(b, waits), session(b, moved if loss == "finish" else first),
+              "it goes on in its session when the servers are back")
+        equal(kinds(b, waits).count("start"), 1, "it starts once")
+        equal((b.stop(), other.stop()), (0, 0), "both hosts end as they should")
+
+
+def three_hosts(server, fake):
+    people = TelegramPeople(fake, 4)
+    with Member("g1", server.url(), hosts=RUN, bus=GATEWAY, instances=telegram(fake, allow=people.ids)) as g, \
+            Member("r1", server.url(), hosts=RUN) as r1, Member("r2", server.url(), hosts=RUN) as r2:
+        both = {"r1": r1, "r2": r2}
+        try:
+            for host in (g, r1, r2):
+                host.await_bus()
+            dies_before_it_is_stored(server, g)
+            cancelled_before_it_is_stored(server, g)
+            dies_while_it_runs(server, g, both)
+            dies_before_its_claim(server, g, both)
+            fenced(server, g, both)
+            stopped(server, g, both)
+            chat_is_told(server, g, both, people)
+        except BaseException:
+            print(g.log(), r1.log(), r2.log())
+            raise
+        equal((g.stop(), r1.stop(), r2.stop()), (0, 0, 0), "all hosts end as they should")
+
+
+PARTS = {"hosts": lambda server, fake: three_hosts(server, fake),
+         "finish": lambda server, _: cut_off(server, "finish"), "kill": lambda server, _: cut_off(server, "kill"),
+         "alone": lambda server, _: alone(server, "finish"), "strict": lambda server, _: alone(server, "kill")}
 
 if not skip_without_server():
-    with natsd.NatsServer() as nats, Fake("telegram") as fake:
-        RUN = ["r1", "r2"]
-        CHATS = TelegramPeople(fake, 4)
-        BUS = 'roles = ["gateway"]; lost_after_s = 1; move_after_s = 1;'
-        with Member("g1", nats.url(), hosts=RUN, bus=BUS, instances=telegram(fake, debounce_ms=0)) as gate, \
-                Member("r1", nats.url(), hosts=RUN) as r1, Member("r2", nats.url(), hosts=RUN) as r2:
-            for host in (gate, r1, r2):
-                host.await_bus()
-            both = {"r1": r1, "r2": r2}
-            try:
-                dies_before_it_is_stored(nats, gate)
-                dies_while_it_runs(nats, gate, both)
-                dies_before_its_claim(nats, gate, both)
-                fenced(nats, gate, both)
-                stopped(nats, gate, both)
-            except BaseException:
-                print(gate.log(), r1.log(), r2.log())
-                raise
-            equal((gate.stop(), r1.stop(), r2.stop()), (0, 0, 0), "all hosts end as they should")
+    with natsd.NatsServer() as nats, Fake("telegram") as bot:
+        for name, run in PARTS.items():
+            if name in (sys.argv[1:] or PARTS):
+                run(nats, bot)
     done()

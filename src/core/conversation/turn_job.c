@@ -259,6 +259,7 @@ void turn_job_open_turn(struct turn_job *j)
                                         .language = turn_job_language(s),
                                         .commit = turn_job_commit,
                                         .request = turn_job_on_request,
+                                        .started = turn_job_on_started,
                                         .ctx = j,
                                     });
     turn_set_spent(j->turn, j->spent.len && !j->is_away ? j->spent.p : NULL);
@@ -402,6 +403,7 @@ static struct turn_job_spec copy_spec(struct arena *a, const struct turn_job_spe
     copy.owner = arena_strdup(a, s->owner);
     copy.user = arena_strdup(a, s->user);
     copy.instances = arena_strdup(a, s->instances);
+    copy.away.late_host = arena_strdup(a, s->away.late_host);
     copy.prompt.p = arena_memdup(a, s->prompt.p, s->prompt.len);
     const char **const askers = arena_alloc(a, (s->n_askers + 1) * sizeof *askers);
     for (size_t i = 0; i < s->n_askers; i++)
@@ -525,8 +527,6 @@ void turn_job_fence(struct turn_job *j)
         transcription_cancel(j->transcription);
 }
 
-void turn_job_set_lease(struct turn_job *j, int64_t until_ms)
-{
 void turn_job_cut_off(struct turn_job *j)
 {
     if (j->executor)
@@ -535,6 +535,8 @@ void turn_job_cut_off(struct turn_job *j)
         turn_job_cancel(j);
 }
 
+void turn_job_set_lease(struct turn_job *j, int64_t until_ms)
+{
     j->spec.lock.until_ms = until_ms;
     if (j->executor)
         executor_set_lease(j->executor, until_ms);

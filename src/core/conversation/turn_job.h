@@ -34,10 +34,11 @@ struct turn_job_steering {
 
 /* Other hosts that may run the turn. */
 struct turn_job_away {
-    struct work *work; /* the host for the turn; or NULL */
-    bool has_slot;     /* agents.*.slots permits running the agent here */
-    bool again;        /* this host has chosen another host before its restart … */
-    bool is_stored;    /* … and stored the turn, so it may have been started */
+    struct work *work;     /* the host for the turn; or NULL */
+    bool has_slot;         /* agents.*.slots permits running the agent here */
+    bool again;            /* this host has chosen another host before its restart … */
+    bool is_stored;        /* … and stored the turn, so it may have been started */
+    const char *late_host; /* host of a late result of an earlier turn; or NULL */
 };
 
 /* Ids of queued turns that are merged into this one. */
@@ -99,7 +100,10 @@ void turn_job_cancel(struct turn_job *j);
 void turn_job_cancel_for_exit(struct turn_job *j);
 /* Whether another host runs the turn, and this host can continue with it after a restart. */
 bool turn_job_is_away(const struct turn_job *j);
-/* This host has lost the others, one of which has given it the turn: the agent is killed. */
+/* Emits the notice late_result about an earlier turn of the conversation, with the name of its
+ * host. False: the turn has not started, or has an outcome. */
+bool turn_job_tell_late(struct turn_job *j, const char *host);
+/* This host has lost the gateway of the turn (bus.on_loss): kills the agent. */
 void turn_job_cut_off(struct turn_job *j);
 /* The lock of the conversation was lost: kills the agent, and does not store its session. */
 void turn_job_fence(struct turn_job *j);

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT
  * A turn that another host runs: the data for that host, and the executor's settings. */
+#include "base/cleanup.h"
 #include "base/sys/clock.h"
 #include "core/conversation/turn_job_internal.h"
 #include "core/turn/turn_record.h"
 #include "dialect/turncast/turncast_run.h"
+#include "text/sentence/texts.h"
 
 #define AWAY_GRACE_MS 10000
 
@@ -42,6 +44,7 @@ static void *turn_job_start_away(void *ctx, const char *session_id,
                                                   .agent = s->agent,
                                                   .again = s->away.again,
                                                   .is_stored = s->away.is_stored,
+                                                  .language = turn_job_language(s),
                                                   .stored = turn_job_on_stored,
                                                   .ctx = ctx},
                           events, events_ctx);
@@ -65,6 +68,25 @@ bool turn_job_may_go_away(const struct turn_job_spec *s)
 {
     return s->away.work && !s->by_agent && !s->has_message &&
            conf_agent_is_shared(s->conf, s->agent) && work_can_run(s->id, s->submitter, s->agent);
+}
+
+bool turn_job_tell_late(struct turn_job *j, const char *host)
+{
+    CLEANUP_BUF struct buf text = {0};
+    if (!j->is_started || turn_job_has_outcome(j))
+        return false;
+    TEXTS_IN(turn_job_language(&j->spec));
+    texts_append(&text, TEXT_LATE_RESULT, TEXT_VALUES(TEXT_STR("host", host)));
+    turn_emit_notice(j->turn, "warn", "late_result", text.p);
+    return true;
+}
+
+void turn_job_on_started(void *ctx)
+{
+    struct turn_job *const j = ctx;
+    j->is_started = true;
+    if (j->spec.away.late_host)
+        turn_job_tell_late(j, j->spec.away.late_host);
 }
 
 bool turn_job_is_away(const struct turn_job *j)

@@ -30,6 +30,7 @@ struct turn_job {
     bool is_away;                  /* another host runs it */
     struct conf_agent away;        /* then: how the executor runs the agent */
     struct agent_place place;
+    bool is_started; /* its start has been told */
     bool forget;
     bool cancelled;    /* a cancellation was requested */
     bool fenced;       /* another host has the conversation now */
@@ -56,6 +57,8 @@ void turn_job_go_away(struct turn_job *j);
 /* Whether another host was chosen before a restart. */
 void turn_job_begin_again(struct turn_job *j);
 const struct dialect *turn_job_away_dialect(void);
+/* Its start has been told. */
+void turn_job_on_started(void *job);
 
 /* turn_job_refuse.c; true: the turn ends without an agent */
 bool turn_job_refuse(struct turn_job *j);          /* a budget is used up */

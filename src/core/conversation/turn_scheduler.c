@@ -183,6 +183,8 @@ static void turn_scheduler_begin(struct turn_scheduler *cs, struct conversation 
     where.away.has_slot =
         turn_scheduler_count_agent(cs, c->agent->name) < (size_t)c->agent->runners.slots;
     cs->running++;
+    CLEANUP_FREE char *late_host = conversations_take_late_host(cs, c->key);
+    where.away.late_host = late_host;
     conversation_start_turn(c, &where, conversations_turn_over);
     user_limits_acquire(cs->user_limits, c->source, c->user);
 }
@@ -501,6 +503,7 @@ struct turn_scheduler *turn_scheduler_new(const struct turn_scheduler_spec *spec
     conversations_open_locks(cs);
     TAILQ_INIT(&cs->ready_list);
     TAILQ_INIT(&cs->deferred);
+    TAILQ_INIT(&cs->late);
     return cs;
 }
 
@@ -531,6 +534,7 @@ void turn_scheduler_free(struct turn_scheduler *cs)
     }
     if (cs->drain)
         loop_timer_free(cs->drain);
+    conversations_free_late(cs);
     user_limits_free(cs->user_limits);
     warm_pool_free(cs->warm);
     free(cs);

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT
  * Scheduling of turns that other hosts run. */
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "core/conversation/turn_scheduler_internal.h"
+#include "core/turnlog/turnlog.h"
 
 size_t conversations_count_away(const struct turn_scheduler *cs)
 {
@@ -38,7 +41,6 @@ void turn_scheduler_set_aside(struct turn_scheduler *cs, bool is_aside)
     conversations_pump(cs);
 }
 
-
 void turn_scheduler_cut_off_turn(struct turn_scheduler *cs, const char *turn)
 {
     struct conversation *c;
@@ -46,9 +48,74 @@ void turn_scheduler_cut_off_turn(struct turn_scheduler *cs, const char *turn)
         if (c->job && strcmp(turn_job_id(c->job), turn) == 0)
             turn_job_cut_off(c->job);
 }
+
+/* ---- results that came too late ---- */
+
+#define LATE_MAX 100
+
+struct late_notice {
+    TAILQ_ENTRY(late_notice) next;
+    char *conversation, *host;
+};
+
+static void late_notice_free(struct turn_scheduler *cs, struct late_notice *l)
+{
+    TAILQ_REMOVE(&cs->late, l, next);
+    cs->n_late--;
+    free(l->conversation);
+    free(l->host);
+    free(l);
+}
+
+static void late_notice_keep(struct turn_scheduler *cs, const struct work_late *late)
+{
+    struct late_notice *const l = xcalloc(1, sizeof *l);
+    l->conversation = xstrdup(late->conversation);
+    l->host = xstrdup(late->host);
+    TAILQ_INSERT_TAIL(&cs->late, l, next);
+    if (++cs->n_late > LATE_MAX)
+        late_notice_free(cs, TAILQ_FIRST(&cs->late));
+}
+
+/* The turn is over, and nothing follows its end: people are told in the turn of the conversation
+ * that runs, or in the next one. */
+static void turn_scheduler_on_late(void *ctx, const struct work_late *late)
+{
+    struct turn_scheduler *const cs = ctx;
+    struct conversation *c;
+    turnlog_set_late_result(cs->spec.turnlog, late->turn, late->text);
+    LIST_FOREACH (c, &cs->list, next)
+        if (c->job && strcmp(c->key, late->conversation) == 0 &&
+            turn_job_tell_late(c->job, late->host))
+            return;
+    late_notice_keep(cs, late);
+}
+
+char *conversations_take_late_host(struct turn_scheduler *cs, const char *key)
+{
+    struct late_notice *l;
+    TAILQ_FOREACH(l, &cs->late, next)
+    if (strcmp(l->conversation, key) == 0) {
+        char *const host = l->host;
+        l->host = NULL;
+        late_notice_free(cs, l);
+        return host;
+    }
+    return NULL;
+}
+
+void conversations_free_late(struct turn_scheduler *cs)
+{
+    struct late_notice *l;
+    while ((l = TAILQ_FIRST(&cs->late)))
+        late_notice_free(cs, l);
+}
+
 void turn_scheduler_set_work(struct turn_scheduler *cs, struct work *work)
 {
     cs->spec.work = work;
+    if (work)
+        work_watch_late(work, turn_scheduler_on_late, cs);
 }
 
 void turn_scheduler_leave_away(struct turn_scheduler *cs)

@@ -21,7 +21,8 @@ struct turn_scheduler {
     TAILQ_HEAD(, turn_scheduler_admission) deferred; /* messages on disk that wait for a lock */
     struct user_limits *user_limits;                 /* users with running turns */
     struct warm *warm;                               /* agents without a turn */
-    size_t running;
+    TAILQ_HEAD(, late_notice) late; /* notices that are still to be emitted, the oldest first */
+    size_t n_late, running;
     uint64_t ready; /* last assigned number */
     size_t admitting;
     bool holds; /* no turn may start yet */
@@ -73,6 +74,10 @@ void conversations_make_ready(struct turn_scheduler *cs, struct conversation *c)
 size_t conversations_count_away(const struct turn_scheduler *cs);
 /* Whether this host runs no turns now, and no other host can run that conversation's. */
 bool conversations_is_held(const struct turn_scheduler *cs, const struct conversation *c);
+/* A turn begins in the conversation: takes what is to be told there of an earlier one. NULL:
+ * nothing is. Owned. */
+char *conversations_take_late_host(struct turn_scheduler *cs, const char *key);
+void conversations_free_late(struct turn_scheduler *cs);
 
 /* turn_scheduler_budget.c */
 /* journal_turn.person of the message's author, in the arena; or NULL. */

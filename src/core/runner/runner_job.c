@@ -3,29 +3,35 @@
  * stores its outcome, and removes the message.
  *
  *   state    | what happens                                           | next
- * ---------+--------------------------------------------------------+------------------------------
- *   ORDER    | the turn is read                                       | CLAIM; or done: there is
- *   none CLAIM    | it is written that this host begins it                 | OUTCOME, or OTHER
+ *   ---------+--------------------------------------------------------+------------------------------
+ *   ORDER    | the turn is read                                       | CLAIM; or done: none
+ *   CLAIM    | it is written that this host begins it                 | OUTCOME, or OTHER
  *   OUTCOME  | it is looked whether there is an outcome already       | RUN; or done
  *   OTHER    | another host has written that: the same                | given back; or done
  *   RUN      | the turn runs                                          | STORE
- *   STORE    | its outcome is stored                                  | done ⏎ */
+ *   STORE    | its outcome is stored                                  | LATE; or done
+ *   LATE     | this host had counted as lost: its gateway is told     | done
+ */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/bytes/utf8.h"
 #include "base/cleanup.h"
 #include "base/sys/log.h"
 #include "core/request/request_registry.h"
 #include "core/runner/runner_internal.h"
 #include "dialect/turncast/turncast_run.h"
 #include "event/codec.h"
+#include "event/json/json_writer.h"
 
 #define EXTEND_MS 10000 /* interval at which the message is extended while the turn runs */
 #define RETRY_MS 1000
-/* A message of a turn that another host runs: given back for so long, and …. */
+/* A message of a turn that another host runs is given back for so long, … */
 #define BACK_MS 5000
 #define BACK_MAX_MS 60000 /* … longer each time, up to this */
+#define LATE_TRIES 30     /* to tell the gateway of a late result */
+#define RESULT_BYTES ((size_t)4 << 10)
 
 struct runner_job {
     LIST_ENTRY(runner_job) next;
@@ -36,7 +42,8 @@ struct runner_job {
         JOB_OUTCOME,
         JOB_OTHER,
         JOB_RUN,
-        JOB_STORE
+        JOB_STORE,
+        JOB_LATE
     } state;
     struct arena arena;
     struct work_signal signal; /* its texts are in the arena, like those of the order */
@@ -49,6 +56,8 @@ struct runner_job {
     struct loop_timer *timer;
     struct work_outcome *outcome;
     bool is_cut_off;
+    struct buf result; /* text of its answer or error */
+    unsigned late_tries;
 };
 
 static void runner_job_go_on(struct runner_job *job);
@@ -59,6 +68,7 @@ static void runner_job_free(struct runner_job *job)
     nats_client_forget(job->runner->link->client, job);
     work_outcome_free(job->outcome);
     loop_timer_free(job->timer);
+    buf_fini(&job->result);
     arena_fini(&job->arena);
     free(job);
 }
@@ -287,7 +297,7 @@ static void runner_job_on_outcome_read(void *ctx, enum nats_client_result result
     job->is_asked = false;
     const bool is_there = result == NATS_CLIENT_REPLIED && m->sequence;
     const bool is_none = result == NATS_CLIENT_REPLIED && m->status == 404;
-    if (job->state == JOB_STORE)
+    if (job->state > JOB_RUN)
         return; /* the request was sent while the turn ran; its own outcome is being stored */
     if (job->state == JOB_RUN) {
         if (is_there)
@@ -305,18 +315,53 @@ static void runner_job_on_outcome_read(void *ctx, enum nats_client_result result
 
 /* ---- the end ---- */
 
+static void runner_job_on_late_told(void *ctx, enum nats_client_result result, struct str body)
+{
+    struct runner *const r = ((void **)ctx)[0];
+    struct runner_job *const job = r->is_stopped ? NULL : runner_job_find(r, ((void **)ctx)[1]);
+    (void)body;
+    if (job && (result == NATS_CLIENT_REPLIED || job->late_tries >= LATE_TRIES))
+        runner_job_end(job);
+    else if (job)
+        loop_timer_set(job->timer, RETRY_MS);
+    free(((void **)ctx)[1]);
+    free(ctx);
+}
+
+static void runner_job_tell_late(struct runner_job *job)
+{
+    CLEANUP_BUF struct buf body = {0};
+    struct runner *const r = job->runner;
+    void **const ctx = xcalloc(2, sizeof *ctx);
+    ctx[0] = r;
+    ctx[1] = xstrdup(job->run);
+    job->late_tries++;
+    buf_add_char(&body, '{');
+    jsonw_member_str(&body, "turn", job->signal.turn);
+    jsonw_member_str(&body, "conversation", job->order.conversation);
+    jsonw_member_str(&body, "host", r->link->names.host);
+    jsonw_key(&body, "text");
+    jsonw_string(&body, job->result.p ? job->result.p : "", job->result.len);
+    buf_add_char(&body, '}');
+    bus_ask(r->spec.bus, job->signal.gateway, "late", (struct str){body.p, body.len},
+            runner_job_on_late_told, ctx);
+}
+
 static void runner_job_on_stored(void *ctx, bool is_own, struct str body)
 {
     struct runner_job *const job = ctx;
-    (void)body;
-    if (!is_own) {
-        job->runner->counters.late++;
-        log_write(LOG_WARN, "bus",
-                  "turn %s of host %s: it had an outcome by another host before it was over here; "
-                  "that one counts",
-                  job->signal.turn, job->signal.gateway);
+    if (is_own || !work_outcome_is_lost(body)) {
+        runner_job_end(job);
+        return;
     }
-    runner_job_end(job);
+    job->runner->counters.late++;
+    log_write(LOG_WARN, "bus",
+              "turn %s of host %s: it had ended as host_lost before it was over here; that counts",
+              job->signal.turn, job->signal.gateway);
+    work_outcome_free(job->outcome);
+    job->outcome = NULL;
+    job->state = JOB_LATE;
+    runner_job_tell_late(job);
 }
 
 static void runner_job_store(struct runner_job *job, struct str lines)
@@ -336,6 +381,17 @@ static bool runner_job_is_outcome(const struct event *ev)
            ev->kind == TC_DONE;
 }
 
+static void runner_job_note_result(struct runner_job *job, const struct event *ev)
+{
+    struct str text = STR("");
+    if (ev->kind == TC_FINAL)
+        text = (struct str){ev->u.final.text, ev->u.final.text_len};
+    else if (ev->kind == TC_ERROR && ev->u.error.message)
+        text = (struct str){ev->u.error.message, strlen(ev->u.error.message)};
+    if (text.len && !job->result.len)
+        buf_add(&job->result, text.p, utf8_truncated_len(text.p, text.len, RESULT_BYTES));
+}
+
 void runner_job_finish(struct runner_job *job, const struct turnlog_turn *t)
 {
     CLEANUP_BUF struct buf lines = {0};
@@ -345,6 +401,7 @@ void runner_job_finish(struct runner_job *job, const struct turnlog_turn *t)
         turnlog_follower_new(job->runner->turnlog, t->spec.id, 0, true, NULL, NULL);
     while (f && (step = turnlog_follower_next(f, &item)) <= TURNLOG_GAP)
         if (step == TURNLOG_EVENT && runner_job_is_outcome(shared_event_get(item.shared))) {
+            runner_job_note_result(job, shared_event_get(item.shared));
             codec_encode(&lines, shared_event_get(item.shared));
             buf_add_char(&lines, '\n');
         }
@@ -410,6 +467,18 @@ void runner_job_abort(struct runner_job *job, const char *why)
     }
 }
 
+void runner_job_cut_off(struct runner_job *job)
+{
+    if (job->state != JOB_RUN || job->is_cut_off)
+        return;
+    job->is_cut_off = true;
+    log_write(LOG_WARN, "bus",
+              "turn %s of host %s: the bus has been away for bus.lost_after_s; ending its agent "
+              "(bus.on_loss)",
+              job->signal.turn, job->signal.gateway);
+    turn_scheduler_cut_off_turn(job->runner->turns, job->run);
+}
+
 /* ---- steps ---- */
 
 static void runner_job_go_on(struct runner_job *job)
@@ -436,6 +505,7 @@ static void runner_job_go_on(struct runner_job *job)
         break;
     case JOB_RUN:
     case JOB_STORE:
+    case JOB_LATE:
         break;
     }
 }
@@ -449,6 +519,8 @@ static void runner_job_on_timer(void *arg)
     }
     loop_timer_set(job->timer, EXTEND_MS);
     bus_queue_extend(job->runner->link, job->ticket);
+    if (job->state == JOB_LATE)
+        runner_job_tell_late(job);
     if (job->state == JOB_RUN && !job->is_asked && job->runner->link->is_active) {
         job->is_asked = true;
         runner_job_read(job, "out", runner_job_on_outcome_read);
@@ -465,18 +537,6 @@ void runner_job_resume(struct runner_job *job)
     if (job->state >= JOB_RUN)
         loop_timer_set(job->timer, 0);
     else
-void runner_job_cut_off(struct runner_job *job)
-{
-    if (job->state != JOB_RUN || job->is_cut_off)
-        return;
-    job->is_cut_off = true;
-    log_write(LOG_WARN, "bus",
-              "turn %s of host %s: the bus has been away for bus.lost_after_s; ending its agent "
-              "(bus.on_loss)",
-              job->signal.turn, job->signal.gateway);
-    turn_scheduler_cut_off_turn(job->runner->turns, job->run);
-}
-
         runner_job_go_on(job);
 }
 

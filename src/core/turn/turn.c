@@ -75,6 +75,14 @@ static void fill_final(struct tc_final *final)
     final->synthesized = true;
 }
 
+static void turn_tell_started(struct turn *t)
+{
+    void (*const started)(void *ctx) = t->owner.started;
+    t->owner.started = NULL;
+    if (started)
+        started(t->owner.ctx);
+}
+
 static void turn_cast(void *ctx, struct event *ev)
 {
     struct turn *const t = ctx;
@@ -100,6 +108,8 @@ static void turn_cast(void *ctx, struct event *ev)
         turn_keep(t, ev);
     else if (t->cast)
         dispatch_event(t->cast, ev);
+    if (ev->kind == TC_START)
+        turn_tell_started(t);
 }
 
 static void cast_shared_event(struct turn *t, struct shared_event *shared)
@@ -424,6 +434,7 @@ struct turn *turn_new(struct dispatch *d, const struct turn_spec *spec)
     t->owner.commit = spec->commit;
     t->owner.request = spec->request;
     t->owner.several = spec->several;
+    t->owner.started = spec->started;
     t->owner.ctx = spec->ctx;
     t->follows = spec->follows;
     t->dispatch = d;

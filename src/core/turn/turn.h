@@ -40,7 +40,8 @@ struct turn_spec {
      * `number` counts from 1. What the turn functions say is then of the newest one: of the turn
      * before it, while this is called. It must not feed the turn. */
     bool (*several)(void *ctx, uint64_t number);
-    void *ctx; /* of all of them */
+    void (*started)(void *ctx); /* or NULL: called once, when the start has been told */
+    void *ctx;                  /* of all of them */
 };
 
 /* Copies what it keeps of the spec, but for the dialect; borrows d. */

@@ -16,6 +16,7 @@ struct turn_owner {
     void (*commit)(void *ctx, const struct event *outcome); /* or NULL */
     void (*request)(void *ctx, struct tc_request *request); /* or NULL */
     bool (*several)(void *ctx, uint64_t number);            /* or NULL */
+    void (*started)(void *ctx);                             /* NULL: it has been called */
     void *ctx;
     enum language language; /* of what the host says in its events */
     bool resumed;           /* they have seen a part of the turn before */

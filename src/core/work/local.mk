@@ -11,5 +11,6 @@ libtccore_a_SOURCES += \
 	src/core/work/work_message.h \
 	src/core/work/work_outcome.c \
 	src/core/work/work_outcome.h \
+	src/core/work/work_place.c \
 	src/core/work/work_process.c \
 	src/core/work/work_run.c

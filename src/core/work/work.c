@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Owns the runs of this host's turns elsewhere, and where conversations are at home. */
+ * Owns the runs of this host's turns elsewhere, and takes what hosts have to say of them too late.
+ */
 #include "core/work/work.h"
 
 #include <stdlib.h>
@@ -10,6 +11,7 @@
 #include "base/sys/clock.h"
 #include "core/work/work_homes.h"
 #include "core/work/work_internal.h"
+#include "event/json/json_reader.h"
 
 /* ---- outcomes of runs that were freed ---- */
 
@@ -44,94 +46,32 @@ void work_store_farewell(struct work *w, const struct work_order *o, const char 
                                     (struct str){body.p, body.len}, work_farewell_on_done, f);
 }
 
-/* ---- where a conversation is at home ---- */
+/* ---- results that come too late ---- */
 
-struct work_place {
-    LIST_ENTRY(work_place) next;
-    struct work *work;
-    bool has_slot;
-    struct buf key;
-    void (*done)(void *ctx, bool here);
-    void *ctx;
-    bool here;
-    struct loop_timer *answer;
-};
-
-static void work_place_free(struct work_place *p)
+void work_watch_late(struct work *w, void (*late)(void *ctx, const struct work_late *late),
+                     void *ctx)
 {
-    LIST_REMOVE(p, next);
-    nats_client_forget(p->work->link->client, p);
-    loop_timer_free(p->answer);
-    buf_fini(&p->key);
-    free(p);
+    w->late.told = late;
+    w->late.ctx = ctx;
 }
 
-static void work_place_on_answer(void *arg)
+static const char *work_late_text(struct str body, struct arena *a, const char *pointer)
 {
-    struct work_place *const p = arg;
-    void (*const done)(void *ctx, bool here) = p->done;
-    void *const ctx = p->ctx;
-    const bool here = p->here;
-    work_place_free(p);
-    done(ctx, here);
+    return json_reader_unescape(a, bus_message_text(body, pointer), NULL);
 }
 
-static void work_place_answer(struct work_place *p, bool here)
+static void work_on_late(void *ctx, struct bus_call *call, struct str body)
 {
-    p->here = here;
-    loop_timer_set(p->answer, 0);
-}
-
-/* It is at home here from now on; should another host have become its home meanwhile, that stays.
- */
-static void work_place_settle(struct work_place *p, uint64_t revision)
-{
-    CLEANUP_BUF struct buf value = {0};
-    const struct bus_origin from = bus_link_next_origin(p->work->link);
-    buf_add_char(&value, '{');
-    bus_origin_write(&value, &from);
-    buf_add_char(&value, '}');
-    bus_kv_put(p->work->link, BUS_HOMES, p->key.p, (struct str){value.p, value.len}, revision, NULL,
-               NULL);
-}
-
-static void work_place_on_home(void *ctx, enum nats_client_result result,
-                               const struct nats_client_message *m)
-{
-    struct work_place *const p = ctx;
-    struct bus_kv_entry entry;
-    struct bus_origin home;
-    bus_kv_read_entry(p->work->link, BUS_HOMES, result, m, &entry);
-    const bool is_own = entry.result == BUS_KV_DONE && bus_origin_read(entry.value, &home) == 0 &&
-                        strcmp(home.host, p->work->link->names.host) == 0;
-    const bool takes = entry.result == BUS_KV_NONE && p->has_slot;
-    if (takes && !p->work->is_aside)
-        work_place_settle(p, entry.revision);
-    work_place_answer(p, (is_own || takes) && !p->work->is_aside);
-}
-
-void work_find_place(struct work *w, const struct conf_agent *agent, const char *conversation,
-                     bool has_slot, void (*done)(void *ctx, bool here), void *ctx)
-{
-    struct work_place *const p = xcalloc(1, sizeof *p);
-    *p = (struct work_place){.work = w, .has_slot = has_slot, .done = done, .ctx = ctx};
-    p->answer = loop_timer_new(w->link->loop, work_place_on_answer, p);
-    work_home_key(&p->key, conf_agent_session_name(agent), conversation);
-    LIST_INSERT_HEAD(&w->places, p, next);
-    if (w->is_aside || !w->link->is_active)
-        work_place_answer(p, !w->is_aside);
-    else
-        bus_kv_get(w->link, BUS_HOMES, p->key.p, work_place_on_home, p);
-}
-
-void work_forget_place(struct work *w, const void *ctx)
-{
-    struct work_place *p = LIST_FIRST(&w->places), *next;
-    for (; p; p = next) {
-        next = LIST_NEXT(p, next);
-        if (p->ctx == ctx)
-            work_place_free(p);
-    }
+    const struct work *const w = ctx;
+    struct arena arena = {0};
+    const struct work_late late = {.turn = work_late_text(body, &arena, "/turn"),
+                                   .conversation = work_late_text(body, &arena, "/conversation"),
+                                   .host = work_late_text(body, &arena, "/host"),
+                                   .text = work_late_text(body, &arena, "/text")};
+    if (w->bus && w->late.told && late.turn && late.conversation && late.host && late.text)
+        w->late.told(w->late.ctx, &late);
+    bus_call_answer(call, STR("{}"));
+    arena_fini(&arena);
 }
 
 void work_set_aside(struct work *w, bool is_aside)
@@ -164,13 +104,16 @@ static void work_on_looked(void *ctx)
         work_run_look(r);
 }
 
-struct work *work_new(struct bus *b, const struct conf *conf)
+struct work *work_new(struct bus *b, const struct conf *conf, struct journal_async *journal)
 {
     struct work *const w = xcalloc(1, sizeof *w);
     w->bus = b;
     w->link = bus_get_link(b);
     w->lost_after_ms = conf->bus.lost_after_ms;
     w->move_after_ms = conf->bus.move_after_ms;
+    w->is_strict = conf->bus.on_loss == CONF_LOSS_KILL;
+    w->journal = journal;
+    bus_serve(b, "late", work_on_late, w);
     LIST_INIT(&w->runs);
     LIST_INIT(&w->places);
     LIST_INIT(&w->farewells);
@@ -182,14 +125,12 @@ struct work *work_new(struct bus *b, const struct conf *conf)
 void work_stop(struct work *w)
 {
     struct work_run *r;
-    struct work_place *p;
     struct work_farewell *f;
     if (!w || !w->bus)
         return;
     while ((r = LIST_FIRST(&w->runs)))
         work_run_stop(r);
-    while ((p = LIST_FIRST(&w->places)))
-        work_place_free(p);
+    work_place_stop(w);
     while ((f = LIST_FIRST(&w->farewells)))
         work_farewell_free(f);
     bus_watcher_free(w->watcher);

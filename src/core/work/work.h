@@ -25,8 +25,10 @@
 
 #include "conf/conf.h"
 #include "core/agent/agent_backend.h"
+#include "base/language.h"
 #include "core/bus/bus.h"
 #include "core/work/work_message.h"
+#include "io/journal/journal_async.h"
 
 struct work;
 
@@ -38,11 +40,19 @@ struct work_counters {
 };
 
 /* Copies what it needs of the configuration. */
-struct work *work_new(struct bus *b, const struct conf *conf);
+struct work *work_new(struct bus *b, const struct conf *conf, struct journal_async *journal);
 /* Before the bus is freed: runs that are left stay silent, and go on without this host. */
 void work_stop(struct work *w);
 void work_free(struct work *w); /* behind the runs. NULL is fine */
 struct work_counters work_get_counters(const struct work *w);
+
+/* What a host has made of a turn that had ended as host_lost before. */
+struct work_late {
+    const char *turn, *conversation, *host;
+    const char *text; /* of its answer or error, perhaps cut */
+};
+void work_watch_late(struct work *w, void (*late)(void *ctx, const struct work_late *late),
+                     void *ctx);
 
 /* Whether the next turn of the conversation is to run on this host, which can: `done` comes from
  * the loop. has_slot: there is room for a conversation that has no host yet. */
@@ -66,6 +76,7 @@ struct work_run_spec {
     const struct conf_agent *agent;
     bool again;                /* an earlier life of this host has begun to give it away … */
     bool is_stored;            /* … and has called `stored` */
+    enum language language;    /* of its notices */
     void (*stored)(void *ctx); /* other hosts can read the turn, so one may begin it */
     void *ctx;
 };

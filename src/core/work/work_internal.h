@@ -22,6 +22,18 @@ enum work_run_state {
     RUN_OVER,
 };
 
+/* What people are told of the run beside its events. */
+struct work_notices {
+    enum language language;
+    bool is_first;   /* one stands before the events */
+    bool is_waiting; /* they know that no host has begun it */
+    enum work_run_session {
+        SESSION_KEPT,
+        SESSION_DROPPED, /* which is to be told; the order that is stored may still name it */
+        SESSION_TOLD,    /* it was */
+    } session;
+};
+
 struct work_run {
     LIST_ENTRY(work_run) next;
     struct work *work; /* NULL: it was stopped */
@@ -47,13 +59,8 @@ struct work_run {
     uint64_t queued;               /* sequence of that message; 0: none */
     int64_t waits_ms;              /* since when it waits, monotonic */
     int64_t hold_ms;               /* it is not queued before; 0: at once */
-    bool is_waiting_told;
-    bool is_told; /* the turn was stored */
-    enum work_run_session {
-        SESSION_KEPT,
-        SESSION_DROPPED, /* which is to be told; the order that is stored may still name it */
-        SESSION_TOLD,    /* it was */
-    } session;
+    bool is_told;                  /* the turn was stored */
+    struct work_notices notices;
     unsigned cancels, looks;
     struct work_outcome *outcome; /* that is being stored; or NULL */
     struct buf out;               /* the outcome as it is stored, once it is known */
@@ -63,10 +70,16 @@ struct work_run {
 
 struct work {
     struct bus *bus;
+    struct journal_async *journal;
     struct bus_link *link;
     struct bus_watcher *watcher;
     struct work_hosts *hosts;
     int64_t lost_after_ms, move_after_ms;
+    bool is_strict; /* bus.on_loss = "kill" */
+    struct {
+        void (*told)(void *ctx, const struct work_late *late);
+        void *ctx;
+    } late;
     struct work_counters counters;
     struct work_homes *homes; /* that are being given up; or NULL */
     bool is_aside;
@@ -84,6 +97,8 @@ void work_run_resume(struct work_run *r);          /* the bus has become active 
 void work_run_look(struct work_run *r);            /* the hosts were looked at */
 /* Ends it by this error, unless it has an outcome already. */
 void work_run_end(struct work_run *r, const char *code, const char *text);
+/* work_place.c */
+void work_place_stop(struct work *w);
 /* work_process.c: the bus ends. */
 void work_run_stop(struct work_run *r);
 /* work.c: stores the outcome of a run that is being freed. */

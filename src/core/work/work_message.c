@@ -160,6 +160,15 @@ struct str work_outcome_lines(struct str message)
     return (struct str){message.p + head, message.len - head};
 }
 
+bool work_outcome_is_lost(struct str message)
+{
+    struct str lines = work_outcome_lines(message), line;
+    while (bus_batch_next_line(&lines, &line))
+        if (str_is(bus_message_text(line, "/payload/code"), "host_lost"))
+            return true;
+    return false;
+}
+
 /* ---- ids ---- */
 
 bool work_run_id(const char *turn, char run[WORK_ID])

@@ -44,6 +44,8 @@ void work_outcome_write(struct buf *out, const struct bus_origin *from, struct s
 /* The same for a turn that ends without an agent. */
 void work_outcome_write_error(struct buf *out, const struct bus_origin *from, const char *turn,
                               double ts, const char *code, const char *text);
+/* It says that the host of the turn counts as lost. */
+bool work_outcome_is_lost(struct str message);
 /* The lines of an outcome; borrowed. */
 struct str work_outcome_lines(struct str message);
 

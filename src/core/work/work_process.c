@@ -9,6 +9,7 @@
 #include "base/sys/log.h"
 #include "core/work/work_internal.h"
 #include "event/json/json_writer.h"
+#include "text/sentence/texts.h"
 
 static void work_process_on_said(void *ctx, enum nats_client_result result, struct str body)
 {
@@ -31,6 +32,12 @@ static void work_process_say(struct work_run *r, struct str line)
             work_process_on_said, NULL);
 }
 
+static void work_process_cancel_early(struct work_run *r)
+{
+    TEXTS_IN(r->notices.language);
+    work_run_end(r, "cancelled", texts_get(TEXT_CANCELLED_EARLY));
+}
+
 static void work_process_write(void *run, const char *bytes, size_t n)
 {
     struct work_run *const r = run;
@@ -39,7 +46,7 @@ static void work_process_write(void *run, const char *bytes, size_t n)
         if (r->state == RUN_RUNNING)
             work_process_say(r, line);
         else if (r->state < RUN_RUNNING)
-            work_run_end(r, "cancelled", "The turn was cancelled before a host had begun it.");
+            work_process_cancel_early(r);
 }
 
 static void work_process_close_stdin(void *run)
@@ -96,8 +103,9 @@ void work_run_stop(struct work_run *r)
 static void work_process_free(void *run)
 {
     struct work_run *const r = run;
+    TEXTS_IN(r->notices.language);
     if (r->work && r->state != RUN_OVER)
-        work_store_farewell(r->work, &r->order, "cancelled", "The turn was cancelled.");
+        work_store_farewell(r->work, &r->order, "cancelled", texts_get(TEXT_CANCELLED));
     if (r->work)
         work_run_stop(r);
     buf_fini(&r->home_key);
@@ -154,6 +162,7 @@ void *work_run_start(struct work *w, const struct work_run_spec *spec,
     r->work = w;
     r->events = events;
     r->ctx = events_ctx;
+    r->notices.language = spec->language;
     r->stored.done = spec->stored;
     r->stored.ctx = spec->ctx;
     r->stored.is_done = spec->is_stored;

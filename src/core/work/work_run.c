@@ -11,6 +11,7 @@
 #include "base/sys/log.h"
 #include "core/work/work_internal.h"
 #include "event/codec.h"
+#include "text/sentence/texts.h"
 
 #define RETRY_MS 1000
 #define WAIT_TOLD_MS 30000 /* then people are told that no host has taken the turn yet */
@@ -41,6 +42,7 @@ static void work_run_print_notice(struct work_run *r, const char *level, const c
 {
     CLEANUP_BUF struct buf line = {0};
     struct event ev;
+    r->notices.is_first |= !r->has_event;
     event_init_notice(&ev, level, code, text);
     ev.meta.ts = clock_wall_s();
     ev.meta.src = "turncast";
@@ -96,18 +98,27 @@ void work_run_end(struct work_run *r, const char *code, const char *text)
 {
     CLEANUP_BUF struct buf body = {0};
     const struct bus_origin from = bus_link_next_origin(r->work->link);
+    const bool is_given =
+        r->is_told || r->state == RUN_RECALL || (r->state == RUN_TELLING && r->is_asked);
     ASSERT(r->state < RUN_ENDING);
     r->state = RUN_ENDING;
     work_outcome_write_error(&body, &from, r->order.turn, clock_wall_s(), code, text);
+    if (!is_given) { /* no other host knows of it */
+        buf_add(&r->out, body.p, body.len);
+        loop_timer_set(r->timer, 0);
+        return;
+    }
     r->outcome = work_outcome_store(r->work->link, r->order.source, r->order.turn, &from,
                                     (struct str){body.p, body.len}, work_run_on_outcome, r);
 }
 
-static void work_run_lose(struct work_run *r, const char *what)
+static void work_run_lose(struct work_run *r, enum text_id id)
 {
     CLEANUP_BUF struct buf text = {0};
-    buf_printf(&text, "The turn ran on host \"%s\", which %s.", r->runner.host, what);
-    log_write(LOG_WARN, "bus", "turn %s: %s", r->order.turn, text.p);
+    TEXTS_IN(r->notices.language);
+    texts_append(&text, id, TEXT_VALUES(TEXT_STR("host", r->runner.host)));
+    log_write(LOG_WARN, "bus", "turn %s: lost with host \"%s\": %s", r->order.turn, r->runner.host,
+              id == TEXT_HOST_RESTARTED ? "it was restarted" : "it is not there any more");
     r->is_last = true;
     r->work->counters.lost++;
     work_run_end(r, "host_lost", text.p);
@@ -149,11 +160,11 @@ static void work_run_note_runner(struct work_run *r, const struct bus_origin *fr
 /* Behind the first event: in front of it, that would count as a second start of the agent. */
 static void work_run_tell_moved(struct work_run *r)
 {
-    if (r->session != SESSION_DROPPED)
+    TEXTS_IN(r->notices.language);
+    if (r->notices.session != SESSION_DROPPED)
         return;
-    r->session = SESSION_TOLD;
-    work_run_print_notice(r, "warning", "session_moved",
-                          "The conversation goes on at another host, in a new session.");
+    r->notices.session = SESSION_TOLD;
+    work_run_print_notice(r, "warn", "session_moved", texts_get(TEXT_SESSION_MOVED));
 }
 
 static void work_run_on_event(void *ctx, struct event *ev, struct str line)
@@ -164,6 +175,8 @@ static void work_run_on_event(void *ctx, struct event *ev, struct str line)
         return;
     r->has_event = true;
     r->has_done |= ev->kind == TC_DONE && !ev->meta.agent && !ev->meta.parent_id;
+    if (ev->kind == TC_START && r->notices.is_first)
+        return; /* the turn has started with the notice */
     buf_add(&text, line.p, line.len);
     buf_add_char(&text, '\n');
     work_run_print(r, (struct str){text.p, text.len});
@@ -174,8 +187,8 @@ static void work_run_on_skip(void *ctx, uint64_t up_to)
 {
     struct work_run *const r = ctx;
     (void)up_to;
-    work_run_print_notice(r, "warning", "events_lost",
-                          "Events of this turn were lost between the hosts.");
+    TEXTS_IN(r->notices.language);
+    work_run_print_notice(r, "warn", "events_lost", texts_get(TEXT_EVENTS_LOST));
 }
 
 static void work_run_on_heard(void *ctx, const struct bus_origin *from)
@@ -251,7 +264,7 @@ static void work_run_move(struct work_run *r, const struct bus_kv_entry *home)
     if (!r->order.session)
         return;
     r->order.session = NULL;
-    r->session = SESSION_DROPPED;
+    r->notices.session = SESSION_DROPPED;
     r->work->counters.moved++;
 }
 
@@ -347,12 +360,13 @@ static void work_run_queue(struct work_run *r)
     const struct bus_origin from = bus_link_next_origin(link);
     bus_stream_subject(&subject, &link->names, BUS_WORK, *r->target ? "host" : "any",
                        *r->target ? r->target : r->order.agent);
-    work_signal_write(&body, &from,
-                      &(struct work_signal){.turn = r->order.turn,
-                                            .agent = r->order.agent,
-                                            .source = r->order.source,
-                                            .gateway = link->names.host,
-                                            .fresh = r->session != SESSION_KEPT ? "true" : NULL});
+    work_signal_write(
+        &body, &from,
+        &(struct work_signal){.turn = r->order.turn,
+                              .agent = r->order.agent,
+                              .source = r->order.source,
+                              .gateway = link->names.host,
+                              .fresh = r->notices.session != SESSION_KEPT ? "true" : NULL});
     r->is_asked = true;
     nats_client_request(
         link->client,
@@ -423,11 +437,29 @@ static void work_run_recall(struct work_run *r)
 
 /* ---- the steps ---- */
 
+static void work_run_tell_waiting(struct work_run *r)
+{
+    CLEANUP_BUF struct buf text = {0};
+    if (r->notices.is_waiting || clock_mono_ms() - r->waits_ms < WAIT_TOLD_MS)
+        return;
+    r->notices.is_waiting = true;
+    TEXTS_IN(r->notices.language);
+    if (r->work->link->is_active)
+        texts_append(&text, TEXT_WAITS_FOR_HOST, TEXT_VALUES(TEXT_STR("agent", r->order.agent)));
+    else
+        texts_append(&text, TEXT_WAITS_FOR_BUS, NULL);
+    work_run_print_notice(r, "info", "bus_wait", text.p);
+}
+
 void work_run_go_on(struct work_run *r)
 {
+    if (r->work && r->state == RUN_ENDING && !r->outcome && r->out.len && !r->is_told)
+        work_run_finish(r);
     if (!r->work || r->is_asked)
         return;
     if (!r->work->link->is_active) {
+        if (r->state < RUN_RUNNING)
+            work_run_tell_waiting(r);
         work_run_retry(r);
         return;
     }
@@ -457,16 +489,6 @@ void work_run_on_timer(void *arg)
     work_run_go_on(arg);
 }
 
-static void work_run_tell_waiting(struct work_run *r)
-{
-    CLEANUP_BUF struct buf text = {0};
-    if (r->is_waiting_told || clock_mono_ms() - r->waits_ms < WAIT_TOLD_MS)
-        return;
-    r->is_waiting_told = true;
-    buf_printf(&text, "Waiting for a host that can run the agent %s.", r->order.agent);
-    work_run_print_notice(r, "info", "bus_wait", text.p);
-}
-
 static void work_run_look_waiting(struct work_run *r)
 {
     const struct work *const w = r->work;
@@ -485,9 +507,9 @@ static void work_run_look_running(struct work_run *r)
 {
     const struct work *const w = r->work;
     if (work_hosts_has_restarted(w->hosts, r->runner.host, r->runner.boot, r->runner_ms))
-        work_run_lose(r, "was restarted");
+        work_run_lose(r, TEXT_HOST_RESTARTED);
     else if (work_hosts_absent_ms(w->hosts, r->runner.host) >= w->lost_after_ms)
-        work_run_lose(r, "is not there any more");
+        work_run_lose(r, TEXT_HOST_LOST);
     else if (++r->looks % LOOKS == 0)
         work_run_read_outcome(r);
 }

@@ -99,12 +99,12 @@ static int drop_spent(struct sql *db, const struct prune_state *p)
 static int drop_conversations(struct sql *db, const struct prune_state *p)
 {
     int64_t count = 0;
-    return prune_some(
-        db, p,
-        "delete from kv where key in (select key from kv where at<?1 and"
-        " (key glob 'session:*' or key glob 'sessions:*' or key glob 'spent:*'"
-        "  or key glob 'prompt:*' or key glob 'usage:*' or key glob 'here:*') limit ?2)",
-        horizon(p->wall, p->j->limits.conversation_age), &count);
+    return prune_some(db, p,
+                      "delete from kv where key in (select key from kv where at<?1 and"
+                      " (key glob 'session:*' or key glob 'sessions:*' or key glob 'spent:*'"
+                      "  or key glob 'prompt:*' or key glob 'usage:*' or key glob 'here:*'"
+                      "  or key glob 'away:*') limit ?2)",
+                      horizon(p->wall, p->j->limits.conversation_age), &count);
 }
 
 /* The oldest row that is not in flight; seq 0: none. */

@@ -79,6 +79,10 @@ static void test_outcome(void)
     ok(bus_batch_next_line(&lines, &line) && memmem(line.p, line.len, "\"done\"", 6), "then done");
     ok(!bus_batch_next_line(&lines, &line), "and no more");
     is_int((long)work_outcome_lines(STR("{}")).len, 0, "a first line alone has no events");
+    ok(work_outcome_is_lost(all(&b)), "its host counts as lost");
+    buf_reset(&b);
+    work_outcome_write_error(&b, &from, "t1", 1.5, "cancelled", "host_lost");
+    ok(!work_outcome_is_lost(all(&b)), "with another error it does not");
 }
 
 static void test_names(void)
