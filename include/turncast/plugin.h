@@ -242,6 +242,10 @@ struct tc_host {
                           size_t);
     const char *(*webhook_check)(struct tc_turn *, const char *, const struct tc_hit *);
     int (*route_signed)(struct tc_instance *, const char *, const struct tc_issuer *);
+    int (*link_keep)(struct tc_instance *, const struct tc_link *);
+    int (*link_open)(struct tc_turn *, const struct tc_socket *);
+    int (*link_send)(struct tc_turn *, const char *);
+    int (*link_step)(struct tc_turn *, enum tc_link_step, int64_t, const char *);
 #endif
 };
 
@@ -441,6 +445,7 @@ struct tc_host {
 #endif
 #if TURNCAST_API_MINOR >= 6 /* since 1.6 */
 #define TC_ISSUER(...) (&(const struct tc_issuer){.size = sizeof(struct tc_issuer), __VA_ARGS__})
+#define TC_LINK(...) (&(const struct tc_link){.size = sizeof(struct tc_link), __VA_ARGS__})
 #endif
 #if TURNCAST_API_MINOR >= 5 /* since 1.5 */
 #define TC_COMPLETION(...)                                                                         \

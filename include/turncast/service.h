@@ -418,6 +418,75 @@ struct tc_frame {
     size_t len;
 };
 
+#if TURNCAST_API_MINOR >= 6
+/* ---- a websocket that is kept open ---- */
+
+/* Since 1.6. A status with which the service closes a websocket for good. */
+struct tc_link_fault {
+    int status;
+    const char *remedy; /* for the log: why, and what an operator has to do */
+};
+
+/* Since 1.6. How the host keeps a websocket to a service open: it opens another one whenever one
+ * ends. The connector says where to connect, and what the frames mean, by the macros below;
+ * on_frame is called for text frames only. All that is here must last as long as the instance. */
+struct tc_link {
+    size_t size;
+    const char *service; /* its name, for the log: "Discord" */
+    /* Calls tc_link_open, or sends with tc_http, for the lobby, a request that asks where to
+     * connect, and calls tc_link_open in on_reply. Else, and with -1, it is called again after the
+     * back-off. status: with which the service closed the last connection, or 0; unopened: the
+     * number of connections in a row that brought no greeting. */
+    int (*connect)(struct tc_turn *lobby, int status, unsigned unopened);
+    const char *tag;                                 /* of that request; or NULL: there is none */
+    const char *(*heartbeat)(struct tc_turn *lobby); /* returns the frame; NULL: no heartbeats */
+    const struct tc_link_fault *faults; /* ends with a row whose status is 0; or NULL */
+    int64_t hello_ms;   /* a connection is given up without a greeting within this time; 0: 20 s.
+                           Negative: the service has none; the connection is ready when it is open */
+    int64_t backoff_ms; /* before the second attempt at most; doubled with each one; 0: 1 s */
+    int64_t backoff_max_ms; /* 0: 64 s */
+};
+
+/* Since 1.6. What a connector tells of its link; see the macros below. */
+enum tc_link_step {
+    TC_LINK_HELLO,
+    TC_LINK_READY,
+    TC_LINK_ALIVE,
+    TC_LINK_RENEW,
+    TC_LINK_REPLACE,
+    TC_LINK_STOP,
+};
+
+/* Since 1.6. From now on the host keeps this link open; one per instance. Does nothing if it is
+ * kept already. -1 if the table is invalid; logged. */
+#define tc_link_keep(inst, table) ((inst)->host->link_keep((inst), (table)))
+/* Since 1.6. Opens the websocket: in connect, or in on_reply of the request that it sent. -1, and
+ * tried again later, if that is not possible. */
+#define tc_link_open(lobby, socket) ((lobby)->inst->host->link_open((lobby), (socket)))
+/* Since 1.6. Sends a text: in on_frame to the connection that the frame came from. */
+#define tc_link_send(lobby, text) ((lobby)->inst->host->link_send((lobby), (text)))
+/* Since 1.6. The frame is the greeting of the service; heartbeats begin, one every beat_ms (0:
+ * none). -1: that was not to be expected; ignore the frame. */
+#define tc_link_hello(lobby, beat_ms)                                                              \
+    ((lobby)->inst->host->link_step((lobby), TC_LINK_HELLO, (beat_ms), NULL))
+/* Since 1.6. The frame says that the connection is in use. how: for the log; or NULL. A connection
+ * that this one replaces is closed. */
+#define tc_link_ready(lobby, how) ((lobby)->inst->host->link_step((lobby), TC_LINK_READY, 0, (how)))
+/* Since 1.6. The frame answers a heartbeat. A connection on which the last one was not answered is
+ * given up, and so is one that is not ready after three of them. */
+#define tc_link_alive(lobby) ((lobby)->inst->host->link_step((lobby), TC_LINK_ALIVE, 0, NULL))
+/* Since 1.6. Closes the connection, of which on_frame is not called any more, and opens another one
+ * after delay_ms. 0: at once, unless the connections before did not last either; negative: after
+ * the back-off. In on_reply of the request of connect: asks again then. */
+#define tc_link_renew(lobby, delay_ms)                                                             \
+    ((lobby)->inst->host->link_step((lobby), TC_LINK_RENEW, (delay_ms), NULL))
+/* Since 1.6. The same, but the connection is in use until the other one is ready. */
+#define tc_link_replace(lobby, delay_ms)                                                           \
+    ((lobby)->inst->host->link_step((lobby), TC_LINK_REPLACE, (delay_ms), NULL))
+/* Since 1.6. Closes the connection for good and logs why. */
+#define tc_link_stop(lobby, why) ((lobby)->inst->host->link_step((lobby), TC_LINK_STOP, 0, (why)))
+#endif
+
 #if TURNCAST_API_MINOR >= 5
 /* ---- secrets that come while it runs ---- */
 

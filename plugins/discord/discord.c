@@ -104,11 +104,6 @@ static int on_reply(struct tc_turn *lobby, const struct tc_reply *reply, struct 
     return 0;
 }
 
-static int on_wake(struct tc_turn *turn)
-{
-    return turn == turn->inst->lobby ? discord_gateway_wake(turn) : 0;
-}
-
 /* public_key is 32 bytes in hexadecimal digits. */
 static int open_route(struct tc_instance *inst, const char *public_key)
 {
@@ -150,6 +145,5 @@ TURNCAST_PLUGIN(.name = "discord", .version = "0.1.0",
                 .probe = TC_PROBE(.url = DISCORD_API "/users/@me", .headers = discord_headers,
                                   .header_count = 2, .account = "/username", .reason = "/message"),
                 .init = init, .teardown = teardown, .pace_ms = 1000, .rates = rates,
-                .sink = TC_SINK(.on_reply = on_reply, .on_wake = on_wake,
-                                .on_frame = discord_gateway_take_frame,
+                .sink = TC_SINK(.on_reply = on_reply, .on_frame = discord_gateway_take_frame,
                                 .on_hit = discord_interaction_hit));

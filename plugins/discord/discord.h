@@ -14,40 +14,17 @@ struct discord_conf {
     int64_t refusals_max;
 };
 
-enum discord_phase {
-    DISCORD_IDLE,    /* not started */
-    DISCORD_WAITING, /* the timer starts the next connection */
-    DISCORD_ASKING,  /* GET /gateway/bot is on its way */
-    DISCORD_OPENING, /* a websocket is being opened, no hello yet */
-    DISCORD_JOINING, /* identify or resume was sent */
-    DISCORD_READY,   /* events arrive */
-    DISCORD_STOPPED, /* for good: an operator has to act */
-};
-
-struct discord_gateway {
-    enum discord_phase phase;
-    int64_t socket;      /* 0: none */
-    int64_t interval_ms; /* of heartbeats */
-    int64_t seq;         /* of the last event received; negative: none */
-    int64_t delay_ms;    /* before the next connection, when Discord asked for one; else negative */
-    bool acked;          /* the last heartbeat was answered */
-    bool resuming;       /* op 6 was sent on this connection */
-    unsigned resumes;    /* sent in a row without success */
-    unsigned failures;   /* connections in a row that did not last */
-    unsigned unopened;   /* connections in a row without a hello */
-    unsigned beats;      /* heartbeats sent on this connection before it was joined */
-};
-
 struct discord {
     char user[24], app[24]; /* own ids; "" until known */
-    struct discord_gateway gateway;
-    json_t *session;  /* see discord_session.c */
-    bool is_changed;  /* the session is not on disk like this */
-    json_t *queue;    /* events that are not admitted yet, in order */
-    json_t *channels; /* id: id of the parent of a thread, or "" */
-    json_t *tokens;   /* ids of interactions whose token the host keeps, oldest first */
-    unsigned pages;   /* of history that were asked for */
-    int64_t refusals; /* replies 401, 403 and 429 since refusals_ms */
+    json_t *session;        /* see discord_session.c */
+    int64_t seq;            /* of the last event received; negative: none */
+    unsigned resumes;       /* sent in a row without success */
+    bool is_changed;        /* the session is not on disk like this */
+    json_t *queue;          /* events that are not admitted yet, in order */
+    json_t *channels;       /* id: id of the parent of a thread, or "" */
+    json_t *tokens;         /* ids of interactions whose token the host keeps, oldest first */
+    unsigned pages;         /* of history that were asked for */
+    int64_t refusals;       /* replies 401, 403 and 429 since refusals_ms */
     int64_t refusals_ms;
 };
 
@@ -90,7 +67,6 @@ int64_t discord_refusal_count(struct tc_turn *turn, const struct tc_reply *reply
 /* IDENTIFY has succeeded: connect, unless that has been done. */
 int discord_gateway_start(struct tc_turn *lobby, const struct tc_result *identity);
 int discord_gateway_take_frame(struct tc_turn *lobby, const struct tc_frame *frame);
-int discord_gateway_wake(struct tc_turn *lobby);
 void discord_gateway_take_url(struct tc_turn *lobby, const struct tc_reply *reply);
 /* Closes the connection and resumes later, so that Discord sends the events again that are not
  * admitted. */

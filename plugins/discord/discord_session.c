@@ -22,7 +22,7 @@ int discord_session_load(struct tc_instance *inst)
         s->session = json_object();
     }
     const json_t *const seq = json_object_get(s->session, "seq");
-    s->gateway.seq = json_is_integer(seq) ? json_integer_value(seq) : -1;
+    s->seq = json_is_integer(seq) ? json_integer_value(seq) : -1;
     return s->session ? 0 : -1;
 }
 
@@ -54,10 +54,10 @@ void discord_session_begin(struct tc_turn *lobby, const json_t *ready)
 void discord_session_admit(struct tc_turn *lobby)
 {
     struct discord *const s = discord_state(lobby);
-    if (s->gateway.seq < 0 || json_array_size(s->queue) ||
-        json_integer_value(json_object_get(s->session, "seq")) == s->gateway.seq)
+    if (s->seq < 0 || json_array_size(s->queue) ||
+        json_integer_value(json_object_get(s->session, "seq")) == s->seq)
         return;
-    json_object_set_new(s->session, "seq", json_integer(s->gateway.seq));
+    json_object_set_new(s->session, "seq", json_integer(s->seq));
     s->is_changed = true;
 }
 
@@ -101,7 +101,8 @@ void discord_session_drop(struct tc_turn *lobby)
     json_object_del(s->session, "id");
     json_object_del(s->session, "url");
     json_object_del(s->session, "seq");
-    s->gateway.seq = -1;
+    s->seq = -1;
+    s->resumes = 0;
     s->is_changed = true;
     discord_session_store(lobby);
 }

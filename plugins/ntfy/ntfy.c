@@ -305,5 +305,4 @@ TURNCAST_PLUGIN(.name = "ntfy", .version = "0.1.0",
                 .init = ntfy_answer_init, .rates = rates,
                 .sink = TC_SINK(.on_final = on_final, .on_error = on_error,
                                 .on_request = on_request, .on_reply = on_reply,
-                                .on_hit = ntfy_answer_on_hit, .on_frame = ntfy_answer_on_frame,
-                                .on_wake = ntfy_answer_on_wake));
+                                .on_hit = ntfy_answer_on_hit, .on_frame = ntfy_answer_on_frame));

@@ -16,9 +16,7 @@ struct ntfy_conf {
 };
 
 struct ntfy {
-    int64_t socket;    /* of the topic with answers; 0: none */
-    unsigned failures; /* since that was open last */
-    int64_t told_s;    /* when somebody was last told that a press came too late */
+    int64_t told_s; /* when somebody was last told that a press came too late */
 };
 
 /* A string member, or NULL. */
@@ -35,6 +33,5 @@ int ntfy_publish_notice(struct tc_turn *lobby, const char *text);
 int ntfy_answer_init(struct tc_instance *inst);
 int ntfy_answer_on_hit(struct tc_turn *lobby, const struct tc_hit *hit, struct tc_answer *answer);
 int ntfy_answer_on_frame(struct tc_turn *lobby, const struct tc_frame *frame);
-int ntfy_answer_on_wake(struct tc_turn *lobby);
 
 #endif

@@ -8,8 +8,6 @@
 #include "ntfy.h"
 
 #define CURSOR "cursor"
-#define BACKOFF_MS 2000
-#define BACKOFF_DOUBLINGS 5
 #define TOLD_S 5 /* between two notices about late presses, which anybody could cause */
 
 /* ---- decisions ---- */
@@ -60,35 +58,24 @@ int ntfy_answer_on_hit(struct tc_turn *lobby, const struct tc_hit *hit, struct t
 
 /* ---- the topic with answers ---- */
 
-static void socket_open(struct tc_turn *lobby)
+static int topic_connect(struct tc_turn *lobby, int status, unsigned unopened)
 {
     const struct ntfy_conf *const conf = lobby->inst->conf;
-    struct ntfy *const s = lobby->inst->state;
     const bool tls = strncmp(conf->server, "https:", 6) == 0;
     const char *const host = strstr(conf->server, "://") + 3;
     const char *const cursor = tc_load(lobby->inst, CURSOR);
-    const char *const url =
-        tc_sprint(lobby, "%s://%.*s/{option:answers}/ws?since=%s", tls ? "wss" : "ws",
-                  (int)strcspn(host, "/?#"), host, cursor ? tc_quote(lobby, cursor) : "all");
-    const int64_t id =
-        url ? tc_socket_open(lobby->inst, TC_SOCKET(.url = url, .headers = ntfy_headers,
-                                                    .header_count = NTFY_HEADERS))
-            : -1;
-    s->socket = id > 0 ? id : 0;
-}
-
-static void socket_open_later(struct tc_turn *lobby)
-{
-    struct ntfy *const s = lobby->inst->state;
-    const unsigned doubled = s->failures < BACKOFF_DOUBLINGS ? s->failures : BACKOFF_DOUBLINGS;
-    const int64_t ms = (int64_t)BACKOFF_MS << doubled;
-    s->failures++;
-    tc_wake(lobby, tc_random(lobby, ms, ms + ms / 2));
+    (void)status;
+    (void)unopened;
+    return tc_link_open(lobby,
+                        TC_SOCKET(.url = tc_sprint(lobby, "%s://%.*s/{option:answers}/ws?since=%s",
+                                                   tls ? "wss" : "ws", (int)strcspn(host, "/?#"),
+                                                   host, cursor ? tc_quote(lobby, cursor) : "all"),
+                                  .headers = ntfy_headers, .header_count = NTFY_HEADERS));
 }
 
 /* The cursor moves when the decision is on disk. If it could not be saved, it comes again with the
  * next connection. */
-static void message_take(struct tc_turn *lobby, int64_t socket, const json_t *message)
+static void message_take(struct tc_turn *lobby, const json_t *message)
 {
     struct tc_receipt receipt = {0};
     const char *const id = ntfy_text(message, "id"), *const text = ntfy_text(message, "message");
@@ -96,41 +83,16 @@ static void message_take(struct tc_turn *lobby, int64_t socket, const json_t *me
     if (!id || !event || strcmp(event, "message") != 0)
         return;
     if (text && press_take(lobby, text, strlen(text), &receipt) == TC_NOT_KEPT)
-        tc_socket_close(lobby->inst, socket);
+        tc_link_renew(lobby, -1);
     else
         tc_store(lobby->inst, CURSOR, id);
 }
 
 int ntfy_answer_on_frame(struct tc_turn *lobby, const struct tc_frame *frame)
 {
-    struct ntfy *const s = lobby->inst->state;
-    if (frame->socket != s->socket)
-        return 0;
-    if (frame->event == TC_SOCKET_OPEN) {
-        if (s->failures > 0)
-            tc_log(lobby->inst, TC_INFO, "reading answers again");
-        s->failures = 0;
-    } else if (frame->event == TC_SOCKET_TEXT) {
-        json_t *const message = json_loadb(frame->text, frame->len, 0, NULL);
-        message_take(lobby, frame->socket, message);
-        json_decref(message);
-    } else if (frame->event == TC_SOCKET_CLOSED) {
-        s->socket = 0;
-        if (s->failures == 0)
-            tc_log(lobby->inst, TC_WARN, "cannot read the topic with answers: %s; retrying",
-                   frame->text);
-        socket_open_later(lobby);
-    }
-    return 0;
-}
-
-int ntfy_answer_on_wake(struct tc_turn *lobby)
-{
-    const struct ntfy *const s = lobby->inst->state;
-    if (s->socket == 0)
-        socket_open(lobby);
-    if (s->socket == 0)
-        socket_open_later(lobby);
+    json_t *const message = json_loadb(frame->text, frame->len, 0, NULL);
+    message_take(lobby, message);
+    json_decref(message);
     return 0;
 }
 
@@ -144,6 +106,7 @@ int ntfy_answer_init(struct tc_instance *inst)
     snprintf(now, sizeof now, "%lld", (long long)time(NULL));
     if (!tc_load(inst, CURSOR) && tc_store(inst, CURSOR, now) < 0)
         return -1;
-    tc_wake(inst->lobby, 0);
-    return 0;
+    return tc_link_keep(inst, TC_LINK(.service = "the topic with answers", .hello_ms = -1,
+                                      .connect = topic_connect, .backoff_ms = 3000,
+                                      .backoff_max_ms = 96000));
 }

@@ -90,11 +90,6 @@ static int on_reply(struct tc_turn *turn, const struct tc_reply *r, struct tc_ve
     return strcmp(r->tag, "open") == 0 ? slack_socket_take_reply(turn, r, v) : 0;
 }
 
-static int on_wake(struct tc_turn *turn)
-{
-    return turn == turn->inst->lobby ? slack_socket_wake(turn) : 0;
-}
-
 static int init(struct tc_instance *inst)
 {
     const struct slack_conf *const conf = inst->conf;
@@ -114,6 +109,6 @@ TURNCAST_PLUGIN(.name = "slack", .version = "1.0", .summary = "conversations in 
                                   .headers = probe_headers, .header_count = 1, .ok = "/ok",
                                   .account = "/user", .reason = "/error"),
                 .init = init, .pace_ms = 200, .rates = slack_rates,
-                .sink = TC_SINK(.on_reply = on_reply, .on_wake = on_wake, .on_hit = slack_hook_take,
+                .sink = TC_SINK(.on_reply = on_reply, .on_hit = slack_hook_take,
                                 .on_frame = slack_socket_take_frame),
                 .chat = &chat);

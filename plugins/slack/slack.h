@@ -15,22 +15,11 @@ struct slack_conf {
 /* How Slack shows that a turn runs; the first that Slack permits to this app is used. */
 enum slack_status_way { SLACK_STATUS_SESSION, SLACK_STATUS_THREAD, SLACK_STATUS_REACTION };
 
-struct slack_socket {
-    int64_t current; /* it has said hello; 0: none */
-    int64_t next;    /* opened, no hello yet; 0: none */
-    int64_t left;    /* given up, still to close; 0: none */
-    bool asking;     /* for a URL: one request at a time */
-    bool waiting;    /* on_wake opens the next one */
-    bool stopped;    /* for good */
-    unsigned failures;
-};
-
 struct slack {
     char user[32];       /* the bot's own id; "" until known */
     char challenge[512]; /* of the last url_verification */
     enum slack_status_way status_way;
     bool status_proven; /* that way has worked once */
-    struct slack_socket socket;
 };
 
 static inline struct slack *state_of(const struct tc_turn *turn)

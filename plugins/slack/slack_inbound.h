@@ -29,9 +29,10 @@ int slack_hook_take(struct tc_turn *lobby, const struct tc_hit *hit, struct tc_a
 
 /* ---- slack_socket.c ---- */
 
+/* Connects, unless that has been done. */
 void slack_socket_start(struct tc_turn *lobby);
+/* The reply that says where to connect. */
 int slack_socket_take_reply(struct tc_turn *lobby, const struct tc_reply *r, struct tc_verdict *v);
 int slack_socket_take_frame(struct tc_turn *lobby, const struct tc_frame *frame);
-int slack_socket_wake(struct tc_turn *lobby);
 
 #endif

@@ -138,12 +138,12 @@ def bad_app_token(fake, host):
     before = fake.last_seq()
     fake.control("options", {"tokens_revoked": True})
     fake.control("socket", {"do": "drop"})
-    await_(lambda: "Socket Mode stopped permanently" in host.log(), "the log")
+    await_(lambda: "disconnected from Slack for good" in host.log(), "the log")
     mend(fake, host)
     calls = [r for r in fake.record(before) if r["kind"] == "call"]
     refused_ = [r for r in calls if (r.get("answer") or {}).get("error") == "token_revoked"]
     same([r["method"] for r in refused_], ["apps.connections.open"])
-    same(host.log().count("Socket Mode stopped permanently"), 1, "how often it is told")
+    same(host.log().count("disconnected from Slack for good"), 1, "how often it is told")
     fake.wait(sockets=1)
     person = Person(fake)
     person.answer(person.ask())

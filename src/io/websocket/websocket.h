@@ -19,6 +19,10 @@ enum {
     WEBSOCKET_MAX_QUEUED = 4 << 20, /* limit of bytes that wait to be sent */
 };
 
+/* The reason of a CLOSED event begins so when the service has closed the connection with a status,
+ * which follows. */
+#define WEBSOCKET_CLOSED_BY_SERVICE "closed by the service: "
+
 enum websocket_event {
     WEBSOCKET_OPEN,
     WEBSOCKET_TEXT,

@@ -293,7 +293,8 @@ static int on_peer_close(struct websocket_link *k, const void *in, size_t len)
     const unsigned char *const status = in;
     char before[64] = "closed by the service";
     if (len >= 2)
-        snprintf(before, sizeof before, "closed by the service: %d ", status[0] << 8 | status[1]);
+        snprintf(before, sizeof before, WEBSOCKET_CLOSED_BY_SERVICE "%d ",
+                 status[0] << 8 | status[1]);
     set_why(k, before, len > 2 ? (const char *)in + 2 : "", len > 2 ? len - 2 : 0);
     return 0;
 }

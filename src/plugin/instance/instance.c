@@ -70,6 +70,7 @@ void instance_free(struct instance *in)
     wake_heap_fini(&in->wakes.chat);
     free(in->holds.held);
     instance_issuers_free(in);
+    instance_link_free(in);
     runtime_secrets_fini(&in->secrets);
     stored_texts_fini(&in->memory.stored);
     stored_texts_fini(&in->memory.changed);

@@ -214,6 +214,8 @@ int instance_call_on_reply(struct instance *in, struct instance_turn *t, struct 
         rc = account(in, rc, STATUS_REPLY, turn->handle.id);
     }
     v = rc ? r->verdict : final_verdict(r, v);
+    if (in->sockets.link && !t)
+        instance_link_take_reply(in, &r->reply, &v);
     limit_hold(in, &v);
     const bool goes_on = v.next == TC_NEXT_AGAIN || v.next == TC_NEXT_LATER;
     if ((r->last || !goes_on) && turn->requests)
@@ -284,16 +286,19 @@ int instance_call_on_frame(struct instance *in, const struct tc_frame *frame)
     struct instance_socket *const s = instance_socket_find(in, frame->socket);
     if (!s)
         return 0;
+    const bool is_link = s->is_link;
     s->open = frame->event != TC_SOCKET_CLOSED && !s->closing;
     if (frame->event == TC_SOCKET_CLOSED)
         *s = (struct instance_socket){0};
-    if (!in->loaded->sink.on_frame)
+    if ((is_link && !instance_link_begin_frame(in, frame)) || !in->loaded->sink.on_frame)
         return 0;
     int rc = instance_call_begin(in, STATUS_FRAME, "")
                  ? in->loaded->sink.on_frame(&in->context.handle, frame)
                  : -1;
     status_page_leave_callback(in->status);
     rc = account(in, rc, STATUS_FRAME, "");
+    if (is_link)
+        instance_link_end_frame(in);
     instance_call_complete(&in->context, &(struct callback_outcome){.failed = rc < 0});
     return rc;
 }
@@ -318,8 +323,9 @@ int instance_call_on_ready(struct instance *in, int fd)
 int64_t instance_next_wake_ms(const struct instance *in)
 {
     const int64_t plugin = wake_heap_next_ms(&in->wakes.plugin),
-                  chat = wake_heap_next_ms(&in->wakes.chat);
-    return plugin < chat ? plugin : chat;
+                  chat = wake_heap_next_ms(&in->wakes.chat), link = instance_link_next_ms(in);
+    const int64_t first = plugin < chat ? plugin : chat;
+    return first < link ? first : link;
 }
 
 static void call_wake(struct instance *in, struct instance_turn *t)
@@ -346,6 +352,14 @@ static void wake_chat(struct instance *in, struct instance_turn *t)
     instance_call_complete(t, &(struct callback_outcome){0});
 }
 
+static void wake_link(struct instance *in)
+{
+    status_page_enter_callback(in->status, STATUS_WAKE, "");
+    instance_link_wake(in);
+    status_page_leave_callback(in->status);
+    instance_call_complete(&in->context, &(struct callback_outcome){0});
+}
+
 /* A time that is set by one of them is at least a moment away, so that the round ends. */
 bool instance_call_on_wake(struct instance *in)
 {
@@ -358,6 +372,10 @@ bool instance_call_on_wake(struct instance *in)
         call_wake(in, CONTAINER(w, struct instance_turn, wake));
     for (struct wake_node *w; (w = wake_heap_pop_due(&in->wakes.chat, now)); any = true)
         wake_chat(in, CONTAINER(w, struct instance_turn, chat_wake));
+    if (instance_link_next_ms(in) <= now) {
+        wake_link(in);
+        any = true;
+    }
     return any;
 }
 

@@ -61,12 +61,14 @@ struct instance_holds {
 struct instance_socket {
     int64_t number; /* 0: free */
     bool open, closing;
+    bool is_link; /* of tc_link_keep */
 };
 
 struct instance_sockets {
     struct instance_socket all[INSTANCE_SOCKETS];
     int64_t last_number;
-    size_t framed; /* bytes that the callback sent */
+    size_t framed;              /* bytes that the callback sent */
+    struct instance_link *link; /* the websocket that is kept open; or NULL */
 };
 
 struct instance {
@@ -143,6 +145,22 @@ bool instance_issuer_admits(struct instance *in, struct tc_hit *hit, struct tc_a
 bool instance_issuer_take_reply(struct instance *in, const struct tc_reply *reply,
                                 const struct tc_verdict *verdict);
 void instance_issuers_free(struct instance *in);
+
+/* instance_link.c: the websocket that is kept open. */
+/* The time at which the link's timer expires, clock_mono_ms; INT64_MAX: no timer is set. */
+int64_t instance_link_next_ms(const struct instance *in);
+/* Does what is due when the timer has expired. */
+void instance_link_wake(struct instance *in);
+/* Takes a frame of one of the link's connections. True: the plugin is to be told of the frame, and
+ * instance_link_end_frame follows. */
+bool instance_link_begin_frame(struct instance *in, const struct tc_frame *frame);
+void instance_link_end_frame(struct instance *in);
+/* To be called when the plugin has dealt with a reply. If the reply was to say where to connect,
+ * and the plugin has opened nothing, the link asks again later. */
+void instance_link_take_reply(struct instance *in, const struct tc_reply *reply,
+                              const struct tc_verdict *verdict);
+void instance_link_free(struct instance *in);
+
 /* instance_call.c: tells the plugin of a request that has waited, and answers it. */
 void instance_call_on_waiting_hit(struct instance *in, const struct tc_hit *hit);
 

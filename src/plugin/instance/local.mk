@@ -8,6 +8,7 @@ libtcplugin_a_SOURCES += \
 	src/plugin/instance/instance_encode.c \
 	src/plugin/instance/instance_internal.h \
 	src/plugin/instance/instance_issuer.c \
+	src/plugin/instance/instance_link.c \
 	src/plugin/instance/instance_turn.c \
 	src/plugin/instance/services.c \
 	src/plugin/instance/services.h \

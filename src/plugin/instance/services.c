@@ -212,6 +212,10 @@ const struct tc_host *services_table(void)
         .webhook_sign = service_webhook_sign,
         .webhook_check = service_webhook_check,
         .route_signed = service_route_signed,
+        .link_keep = service_link_keep,
+        .link_open = service_link_open,
+        .link_send = service_link_send,
+        .link_step = service_link_step,
     };
     return &table;
 }

@@ -102,6 +102,12 @@ const char *service_ticket(struct tc_turn *turn, const char *request);
 enum tc_accepted service_answer(struct tc_turn *turn, const struct tc_decision *decision,
                                 struct tc_receipt *receipt);
 
+/* instance_link.c */
+int service_link_keep(struct tc_instance *inst, const struct tc_link *table);
+int service_link_open(struct tc_turn *lobby, const struct tc_socket *socket);
+int service_link_send(struct tc_turn *lobby, const char *text);
+int service_link_step(struct tc_turn *lobby, enum tc_link_step step, int64_t ms, const char *text);
+
 /* services_net.c */
 int service_route(struct tc_instance *inst, const char *path);
 int service_route_signed(struct tc_instance *inst, const char *path,

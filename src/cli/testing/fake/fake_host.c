@@ -371,11 +371,15 @@ void fake_host_frame(struct fake_host *s, int64_t socket, enum tc_socket_event e
                      const char *text)
 {
     if (socket < 1 || socket > s->socket_count ||
-        (s->sockets[socket] == 0 && event != TC_SOCKET_CLOSED) || !s->loaded->sink.on_frame) {
+        (s->sockets[socket] == FAKE_SOCKET_ENDED && event != TC_SOCKET_CLOSED) ||
+        !s->loaded->sink.on_frame) {
         fake_host_fault(s, "unknown socket %lld", (long long)socket);
         return;
     }
-    s->sockets[socket] = event == TC_SOCKET_CLOSED ? 0 : 2;
+    if (event == TC_SOCKET_CLOSED)
+        s->sockets[socket] = FAKE_SOCKET_ENDED;
+    else if (s->sockets[socket] == FAKE_SOCKET_OPENING)
+        s->sockets[socket] = FAKE_SOCKET_OPEN;
     CLEANUP_FREE char *copy = xstrdup(text);
     const struct tc_frame frame = {
         .socket = socket - s->socket_base, .event = event, .text = copy, .len = strlen(copy)};
@@ -488,7 +492,7 @@ int fake_host_restart(struct fake_host *s)
     s->routes.count = 0;
     s->socket_base = s->socket_count;
     for (int64_t i = 1; i <= s->socket_count; i++)
-        s->sockets[i] = 0;
+        s->sockets[i] = FAKE_SOCKET_ENDED;
     fake_host_drop_requests(s, false);
     fake_host_mark_in_doubt(s);
     runtime_secrets_fini(&s->kept.secrets);

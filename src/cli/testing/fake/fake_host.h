@@ -88,6 +88,13 @@ struct fake_auto {
     int status;
 };
 
+enum fake_socket {
+    FAKE_SOCKET_ENDED,
+    FAKE_SOCKET_OPENING,
+    FAKE_SOCKET_OPEN,
+    FAKE_SOCKET_CLOSING, /* the connector has closed it; frames under way still arrive */
+};
+
 struct fake_host {
     struct loaded_plugin *loaded;
     struct instance *instance;
@@ -109,7 +116,7 @@ struct fake_host {
         char *name;
         int64_t until;
     } * held;
-    int64_t *sockets; /* status by number from 1: 1: open requested; 2: open; 0: closed */
+    enum fake_socket *sockets; /* status by number from 1 */
     int64_t socket_count;
     int64_t socket_base; /* socket number 1 of the current instance is behind this index */
     struct fake_kept {

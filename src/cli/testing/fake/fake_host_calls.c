@@ -162,7 +162,7 @@ static void fake_host_on_socket_open(void *ctx, int64_t number, const struct tc_
     struct fake_host *const s = ctx;
     s->socket_count = s->socket_base + number;
     s->sockets = xrealloc(s->sockets, ((size_t)s->socket_count + 1) * sizeof *s->sockets);
-    s->sockets[s->socket_count] = 1;
+    s->sockets[s->socket_count] = FAKE_SOCKET_OPENING;
     CLEANUP_BUF struct buf what = {0};
     buf_add_str(&what, spec->url);
     for (size_t i = 0; i < spec->header_count; i++)
@@ -185,9 +185,9 @@ static void fake_host_on_socket_close(void *ctx, int64_t number)
 {
     struct fake_host *const s = ctx;
     const int64_t socket = s->socket_base + number;
-    if (s->sockets[socket] == 0)
+    if (s->sockets[socket] == FAKE_SOCKET_ENDED || s->sockets[socket] == FAKE_SOCKET_CLOSING)
         return;
-    s->sockets[socket] = 0;
+    s->sockets[socket] = FAKE_SOCKET_CLOSING;
     fake_host_note(s, FAKE_WS_CLOSE, (int)socket, "");
 }
 
