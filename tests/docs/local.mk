@@ -5,4 +5,5 @@ dist_check_SCRIPTS += \
 	tests/docs/commands.t \
 	tests/docs/readme.t \
 	tests/docs/release.t \
-	tests/docs/t_examples.py
+	tests/docs/t_examples.py \
+	tests/docs/t_trace.py

@@ -5,6 +5,7 @@ is down, digests, and kills of the host. The e-mails are read by Python's parser
 import atexit
 import email.policy
 import json
+import re
 import shlex
 import subprocess
 import sys
@@ -12,7 +13,7 @@ import tempfile
 from pathlib import Path
 
 from cases import await_, run, same
-from deciders import agents
+from deciders import ASKER, agents
 from talk import BUILD, SOURCE, Host, done, note, ok, until
 
 PASSWORD = "canary-password-of-this-test"
@@ -68,7 +69,7 @@ class Mailing(Host):
 
     def has_ended(self, turn):
         def ended():
-            return any(line.split()[:2] == [turn[:8], "final"] for line in self.run("turns")[1].splitlines())
+            return any(line.split()[:2] in ([turn[:8], "final"], [turn[:8], "error"]) for line in self.run("turns")[1].splitlines())
 
         await_(ended, f"the end of {turn}")
 
@@ -77,6 +78,12 @@ def instance(name, server, to, conversations, more=""):
     return f"""{name} : {{ plugin = "email"; server = "smtp://127.0.0.1:{server.port}"; from = "bot@example.org";
         to = ["{to}"]; conversations = ["http:local:main:{conversations}", "http:local:asker:{conversations}"];
         {more} }};"""
+
+
+def page_instance(name, server, more):
+    """As the manual page sets one up."""
+    return f"""{name} : {{ plugin = "email"; server = "smtp://127.0.0.1:{server.port}"; from = "agents@example.org";
+        to = ["team@example.org"]; conversations = ["http:local:ops:*", "http:local:build:*"]; {more} }};"""
 
 
 # ---- beside each other
@@ -140,7 +147,49 @@ def refused(server, host):
     same(server.mails("Answer refused "), [], "e-mails")
 
 
-CASES = [many, thread, failed, asked, lost, refused]
+# ---- the manual page
+
+OPS = """ops : {{ command = ["cat", "{file}"]; dialect = "turncast"; attempts = 1; }};
+build : {{ command = ["{asker}"]; attempts = 1; }};"""
+FULL = "/var fills the disk, with 31 of 50 GB:\n\n- /var/log: 24 GB\n- /var/lib: 7 GB"
+ANSWERS = (("final", {"text": FULL}, "completed"),
+           ("error", {"message": "The turn took too long.", "code": "agent_timeout"}, "error"))  # fmt: skip
+VARYING = re.compile(r"[0-9a-f]{8}-[0-9a-f-]{27}|\d{4}-\d\d-\d\d \d\d:\d\d UTC")
+
+
+def page_blocks():
+    page = (SOURCE / "plugins" / "email" / "turncast-email.7").read_text()
+    section = page.split(".Ss E-mails of a conversation")[1].split("\n.Ss ")[0]
+    for mark, character in ((r"\[u2022]", "•"), (r"\[em]", "—"), ("\\&", "")):
+        section = section.replace(mark, character)
+    return [VARYING.sub("-", block.split("\n.Ed")[0]) for block in section.split(".Bd -literal -offset indent\n")[1:]]
+
+
+def as_read(mails):
+    """Sender, subject and text of each."""
+    told = []
+    for mail in mails:
+        text = "".join(f"    {line}".rstrip() + "\n" for line in body(mail).rstrip().splitlines())
+        told.append(f"From:    {mail['From']}\nSubject: {mail['Subject']}\n\n{text}")
+    return VARYING.sub("-", "\n".join(told)).rstrip()
+
+
+def manual(server, host):
+    """the manual page shows the e-mails of a conversation as they are read"""
+    for kind, payload, reason in ANSWERS:
+        lines = [("start", {}), (kind, payload), ("done", {"reason": reason})]
+        text = "".join(json.dumps({"type": type_, "payload": given}) + "\n" for type_, given in lines)
+        (FOLDER / "ops.jsonl").write_text(text)
+        host.has_ended(host.send("How full is the disk?", "disk", "-a", "ops"))
+    asking = host.send("run=make all", "tools", "-a", "build")
+    outcomes, requests = server.hear("Turn ", 3)[:2], server.hear("build asks")
+    digests = server.hear("turns: 2")
+    for nth, (mails, block) in enumerate(zip((outcomes, requests, digests), page_blocks(), strict=True)):
+        same(as_read(mails), block, f"block {nth}, wanted\n{as_read(mails)}")
+    same(host.run("cancel", asking)[0], 0, "cancel")
+
+
+CASES = [manual, many, thread, failed, asked, lost, refused]
 
 
 # ---- one after the other
@@ -187,16 +236,20 @@ def doctor(server, host):
 
 def main():
     fine, other = Server("fine", "--auth", f"bot:{PASSWORD}"), Server("other")
+    shown = Server("shown")
     instances = (
         instance("fine", fine, "ann@example.org", "fine*", 'user = "bot"; password = "env:SMTP_PASSWORD";')
         + instance("lost", other, "lost@example.org", "lost")
         + instance("refused", other, "refused@example.org", "refused")
         + instance("digest", other, "ann@example.org", "digest*", "digest_s = 5;")
+        + page_instance("each", shown, "")
+        + page_instance("together", shown, "digest_s = 20; requests = false;")
     )
-    with Mailing(instances, agents=agents(), extra=EXTRA) as host:
+    told = agents() + OPS.format(file=FOLDER / "ops.jsonl", asker=ASKER)
+    with Mailing(instances, agents=told, extra=EXTRA) as host:
         until(host.has_started, "the host serves")
         for case in CASES:
-            case.server = fine if case in (many, thread, failed, asked) else other
+            case.server = shown if case is manual else fine if case in (many, thread, failed, asked) else other
         run([bound(c) for c in CASES], host)
         run([bound(digest, other), bound(down, fine), bound(doctor, fine)], host, at_once=1)
         same(host.stop(), 0, "the host ends")
