@@ -91,6 +91,7 @@ def manual(fake, sender, host):
     press(fake, card, "Allow")
     end = await_(lambda: [m for m in shown(fake, "→") if m["sequence"] == card["sequence"]], "the decision")[0]
     lines += ["", "A tap on Allow; the notification is replaced, without a sound:", ""] + on_phone(end)
+    lines = [line.replace("(nt)", "(ntfy)") for line in lines]  # the instance of the page's example
     same(lines, block.split("\n"), "wanted\n" + "\n".join(lines))
 
 

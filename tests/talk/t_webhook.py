@@ -106,8 +106,9 @@ def two_instances(fake, sender, host):
 
 
 def masked(value):
-    """As the manual page shows it: without ids."""
-    return re.sub(r'"(ticket|turn)": "[^"]+"', r'"\1": "..."', json.dumps(value, ensure_ascii=False))
+    """As the manual page shows it: without ids, and with the instance of its example."""
+    text = json.dumps(value, ensure_ascii=False).replace("(wa)", "(webhook)")
+    return re.sub(r'"(ticket|turn)": "[^"]+"', r'"\1": "..."', text)
 
 
 def told(event):
@@ -123,17 +124,17 @@ def told(event):
 
 
 def round_lines(fake, sender):
-    """A message, a request and a decision, as the endpoint and the sender see them."""
+    """A message, a request and a decision, as the endpoint and the senders see them."""
     lines = []
 
-    def send(body):
-        status, answer = sender.send({"user": "ci", "conversation": "disk", **body})
-        lines.extend([f"ci         {masked(body)}", f"  response {status} {masked(answer)}"])
+    def send(body, user="ci"):
+        status, answer = sender.send({"user": user, "conversation": "disk", **body})
+        lines.extend([f"{user:11}{masked(body)}", f"  response {status} {masked(answer)}"])
 
     send({"text": "How full is the disk? run=df"})
     asked = hear(fake, "disk", "turn.request")
     lines.extend(told(e) for e in events(fake, "disk"))
-    send({"answer": {"ticket": asked["ticket"], "choice": "allow"}})
+    send({"answer": {"ticket": asked["ticket"], "choice": "allow"}}, user="ann")
     hear(fake, "disk", "turn.final")
     lines.extend(told(e) for e in events(fake, "disk")[2:])
     return lines
@@ -142,7 +143,7 @@ def round_lines(fake, sender):
 def manual(fake, sender, host):
     """the manual page shows a round as it is"""
     page = (SOURCE / "plugins" / "webhook" / "turncast-webhook.7").read_text()
-    block = page.split('as the endpoint and the program see it:\n.Bd -literal\n')[1].split("\n.Ed")[0]
+    block = page.split('as the endpoint and the senders see it:\n.Bd -literal\n')[1].split("\n.Ed")[0]
     found = "\n".join(round_lines(fake, sender.asker))
     same(found.split("\n"), block.split("\n"), f"wanted\n{found}")
 
@@ -197,7 +198,7 @@ def main():
         instances = webhook(fake, allow=["ci"])
         instances += f'''second : {{ plugin = "webhook"; url = "http://127.0.0.1:{fake.port}/hook"; secret = "{OUT}";
                          types = ["final"]; conversations = ["wh:twice"]; }};'''
-        instances += webhook(fake, "wa", agent="asker", allow=["ci", "listed"], approvers=["ci"])
+        instances += webhook(fake, "wa", agent="asker", allow=["ci", "ann", "listed"], approvers=["ci", "ann"])
         extra = f"""http : {{ listen = "127.0.0.1:{port}"; }};
 conversations : {{ max_turns = 64; debounce_ms = 0; }};"""
         with Host(instances, agents=agents(), extra=extra) as host:
