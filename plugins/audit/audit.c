@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The audit connector: every event of every turn, hidden ones included, as one line of a hash-
- * chained log. */
+ * The audit connector: writes every event of every turn, including hidden ones, as one line of a
+ * hash-chained log. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -46,9 +46,9 @@ static const struct tc_rule rules[] = {
 struct audit_state {
     struct chain chain;
     struct out record, masked;
-    bool failing;      /* the failure that lasts has been told */
-    uint64_t told;     /* repairs that have been told */
-    uint64_t lost_all; /* since the start */
+    bool failing;      /* the current failure was logged */
+    uint64_t told;     /* number of logged repairs */
+    uint64_t lost_all; /* records lost since the start */
 };
 
 static double now(void)
@@ -58,7 +58,8 @@ static double now(void)
     return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
 }
 
-/* The chain's own records: `detail` is why the file begins, or how many records are missing. */
+/* Records of the log about itself: `detail` is why the file begins, or the number of lost
+ * records. */
 static void describe(void *ctx, struct out *rec, const char *event_type, const char *detail)
 {
     const struct tc_instance *inst = ctx;
@@ -82,7 +83,7 @@ static void describe(void *ctx, struct out *rec, const char *event_type, const c
     out_fini(&text);
 }
 
-/* `to` becomes JSON text with its secrets masked. */
+/* `to` becomes JSON text with masked secrets. */
 static void mask(struct tc_instance *inst, struct out *to, const char *json, size_t len)
 {
     out_reset(to);

@@ -7,15 +7,15 @@
 #include <stddef.h>
 
 struct out {
-    char *p; /* owned, NUL-terminated when not NULL */
+    char *p; /* owned, NUL-terminated if not NULL */
     size_t len, cap;
-    bool failed; /* memory ran out: what is here is not complete */
+    bool failed; /* an allocation failed: the contents are incomplete */
 };
 
 void out_fini(struct out *o);
-/* Empties it, keeps the memory, forgets a failure. */
+/* Empties it, keeps the memory, resets a failure. */
 void out_reset(struct out *o);
-/* Room for n more bytes and a NUL. false: there is none. */
+/* Makes room for n more bytes and a NUL. false: out of memory. */
 bool out_reserve(struct out *o, size_t n);
 void out_add(struct out *o, const char *p, size_t n);
 void out_printf(struct out *o, const char *fmt, ...) __attribute__((__format__(__printf__, 2, 3)));

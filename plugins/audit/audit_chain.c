@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Appends under a lock that all writers of the file share, so that every record follows the last
- * one in the file, whoever wrote it. */
+ * Appends under a lock shared by all writers of the file, so that every record follows the last one
+ * in the file, whichever process wrote that. */
 #include "audit_chain.h"
 
 #include <errno.h>
@@ -34,7 +34,7 @@ static int fail_errno(struct chain *c, const char *what)
     return fail(c, "%s %s: %s", what, c->path, strerror(errno));
 }
 
-/* Where the last whole line begins and ends (its newline not counted); begin == end: none. */
+/* Position of the last complete line (without its newline); begin == end: none. */
 static int last_line(struct chain *c, off_t size, off_t *begin, off_t *end)
 {
     char block[4096];
@@ -55,7 +55,7 @@ static int last_line(struct chain *c, off_t size, off_t *begin, off_t *end)
     return 0;
 }
 
-/* A line that was begun and not finished is of a writer that died or of a full disk. */
+/* An incomplete last line was left by a crashed writer or a full disk. */
 static int cut_torn(struct chain *c, off_t size, off_t end)
 {
     if (size == end)
@@ -81,7 +81,8 @@ static int take_head(struct chain *c, off_t begin, off_t end)
         rc =
             fail(c, "%s: the last line is not an intact audit record; move the file away", c->path);
     free(line);
-    /* Where records are gone from the end, going on from what we know shows it. */
+    /* If records were removed from the end, continuing with the remembered hash makes the gap
+     * visible. */
     if (!rc && seq > c->seq) {
         c->seq = seq;
         memcpy(c->head, head, sizeof head);
@@ -89,7 +90,7 @@ static int take_head(struct chain *c, off_t begin, off_t end)
     return rc;
 }
 
-/* Reads where the chain stands from the end of the file; an empty one changes nothing. */
+/* Reads the state of the chain from the end of the file; an empty file changes nothing. */
 static int recover(struct chain *c, off_t size)
 {
     off_t begin, end;
@@ -120,7 +121,7 @@ static int open_file(struct chain *c, const char *why)
     return recover(c, st.st_size);
 }
 
-/* Has another writer appended, or has the file been replaced, since our last look? */
+/* Whether another writer has appended, or the file was replaced, since the last check. */
 static int look(struct chain *c)
 {
     struct stat open_st, path_st;
@@ -162,7 +163,7 @@ static void sync_folder(const struct chain *c)
     close(fd);
 }
 
-/* PATH.1 is the newest of the old ones; what would be PATH.keep+1 is removed. */
+/* PATH.1 is the newest rotated file; PATH.keep+1 is removed. */
 static int rotate(struct chain *c)
 {
     char from[4096], to[4096];
@@ -197,7 +198,8 @@ static int write_once(struct chain *c, const char *p, size_t n)
     if (done >= 0)
         errno = ENOSPC;
     const int rc = fail_errno(c, "cannot write to");
-    /* Where this fails too, the size no longer is what we know, and the next look repairs it. */
+    /* If this fails, too, the size differs from the remembered one, and the next check repairs the
+     * file. */
     if (done > 0 && ftruncate(c->fd, c->size) == 0)
         c->repaired++;
     return rc;
@@ -223,7 +225,7 @@ static int write_own(struct chain *c, const char *event_type, const char *detail
     return write_record(c, &c->own);
 }
 
-/* The records of the log about itself that are due: it begins here, or something is missing. */
+/* Writes due records of the log about itself: it begins here, or records were lost. */
 static int write_due(struct chain *c)
 {
     char detail[600];

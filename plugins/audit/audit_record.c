@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The keys of the AuditReporter's events, made from the canonical ones: what a progress
- * reporter tells is agent.progress.*, everything else turncast.<kind>. */
+ * Converts events to the keys of AuditReporter: events of a progress reporter become
+ * agent.progress.*, others turncast.<kind>. */
 #include "audit_record.h"
 
 #include <inttypes.h>
@@ -28,8 +28,8 @@ static void add_member(struct out *o, const char *key, const char *value)
     out_string(o, value);
 }
 
-/* A text of a detail in short: the whole of it stands in the event. It is cut between words, so
- * that no half of a secret is left that the masking would not know. */
+/* Shortens a text of a detail; the event has the complete text. Cuts between words, so that no part
+ * of a secret remains that the masking would not recognise. */
 static void add_brief(struct out *o, const char *text)
 {
     enum { MAX = 8192 };

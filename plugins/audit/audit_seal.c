@@ -48,7 +48,8 @@ int seal_read(const char *line, size_t len, uint64_t *seq, char head[65])
     hash_hex(line, covered, own);
     if (memcmp(own, line + covered + sizeof hash_key - 1, 64) != 0)
         return -1;
-    /* The last one is the record's: the event's own stands inside its braces, further left. */
+    /* The last one belongs to the record: one of the event is inside of its braces, further
+     * left. */
     const char *at = line + covered;
     do {
         at = memrchr(line, ',', (size_t)(at - line));

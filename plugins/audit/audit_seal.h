@@ -7,12 +7,13 @@
 
 #include "audit_buf.h"
 
-#define SEAL_MAX 200                     /* bytes a seal adds at most, newline included */
-#define SEAL_MAX_LINE ((size_t)16 << 20) /* longest record that is read back */
+#define SEAL_MAX 200                     /* maximum bytes of a seal, including the newline */
+#define SEAL_MAX_LINE ((size_t)16 << 20) /* limit of a record that is read */
 
-/* Completes a record with newline; head[65] becomes what the next one's prev is. prev "": none. */
+/* Completes a record with a newline; head[65] receives the hash for the next record's prev. prev
+ * "": none. */
 void seal_add(struct out *rec, uint64_t seq, const char *prev, char head[65]);
-/* Reads the seal of a line without its newline. -1: there is none, or the line was changed. */
+/* Reads the seal of a line without its newline. -1: none, or the line was modified. */
 int seal_read(const char *line, size_t len, uint64_t *seq, char head[65]);
 
 #endif

@@ -33,10 +33,10 @@ struct cli_state {
     struct term term;
     struct ask ask;
     struct status_line status;
-    struct view *turns; /* that run, the newest first */
-    int64_t timer_ms;   /* that was set; 0: none */
+    struct view *turns; /* running turns, the newest first */
+    int64_t timer_ms;   /* time of the armed timer; 0: none */
     bool rich;
-    bool failing; /* a write failed and that has been told */
+    bool failing; /* a write failed, which was logged */
 };
 
 static int flush(struct tc_instance *inst)
@@ -49,7 +49,7 @@ static int flush(struct tc_instance *inst)
     return rc;
 }
 
-/* The keyboard is looked at, and the live region drawn, while there is a reason to. */
+/* Arms the timer while the keyboard is read or the live region is drawn. */
 static void set_timer(struct tc_instance *inst)
 {
     struct cli_state *s = inst->state;
@@ -62,7 +62,7 @@ static void set_timer(struct tc_instance *inst)
     tc_wake(inst->lobby, ms ? ms : -1);
 }
 
-/* The prompt of an open request stays the last line, else the live region. */
+/* The last line is the prompt of an open request, otherwise the live region. */
 static int show_last_lines(struct tc_instance *inst)
 {
     struct cli_state *s = inst->state;
@@ -86,7 +86,7 @@ static int on_wake(struct tc_turn *lobby)
     return show_last_lines(lobby->inst);
 }
 
-/* The state, for a callback that may write. The first one begins the turn. */
+/* The turn's state, for a callback that may write. The first call begins the turn. */
 static struct cli_state *cli_connector_begin(struct tc_turn *turn)
 {
     struct cli_state *s = turn->inst->state;
@@ -212,7 +212,7 @@ static void show_request(struct cli_state *s, struct tc_turn *turn, const struct
         lines_request(&s->term, ev);
 }
 
-/* A request that a rule has decided is not shown; one that a person has to answer always is. */
+/* Hides a request that a rule has decided; shows every request that a person has to answer. */
 static int on_request(struct tc_turn *turn, const struct tc_request *ev)
 {
     show_request(cli_connector_begin(turn), turn, ev);
@@ -223,7 +223,7 @@ static int on_request(struct tc_turn *turn, const struct tc_request *ev)
 static int on_step(struct tc_turn *turn, const struct tc_step *ev)
 {
     struct cli_state *s = cli_connector_begin(turn);
-    /* Beside the text, an iteration is worth a line where the agent says of how many. */
+    /* With text, an iteration is shown only if the agent reports its maximum. */
     if (!s->rich || ev->max >= 0)
         lines_step(&s->term, ev);
     if (s->rich)
@@ -296,7 +296,7 @@ static int init(struct tc_instance *inst)
     term_init(&s->term, STDERR_FILENO, tty && s->rich, color_of(conf));
     if (!s->rich)
         s->term.ascii = false;
-    if (s->rich) /* programs read the lines */
+    if (s->rich) /* the lines are for programs */
         s->term.language = cli_words_language(&s->term, inst->language);
     ask_init(&s->ask, tty);
     return 0;

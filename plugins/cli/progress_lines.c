@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Progress as plain lines, for logs and pipes; nothing of them depends on a terminal. */
+ * Plain progress lines for logs and pipes, independent of a terminal. */
 #include "progress_lines.h"
 
 #include <inttypes.h>
@@ -63,7 +63,7 @@ void lines_step(struct term *t, const struct tc_step *ev)
     put_line(t, LOOK_DIM, text, NULL, "");
 }
 
-/* A reader of the log cannot answer there, but may know where to answer. */
+/* A reader of the log cannot answer here, but may learn where to answer. */
 void lines_request(struct term *t, const struct tc_request *ev)
 {
     char text[64];
@@ -80,7 +80,7 @@ void lines_request(struct term *t, const struct tc_request *ev)
     put_line(t, LOOK_YELLOW, text, request_person(ev), "");
 }
 
-/* Warnings and errors that do not end the turn; retries, whatever their level. */
+/* Warnings and errors that do not end the turn; retries of any level. */
 void lines_notice(struct term *t, const struct tc_notice *ev)
 {
     const bool info = strcmp(ev->level, "info") == 0;
@@ -101,8 +101,7 @@ void lines_error(struct term *t, const struct tc_error *ev, unsigned retries, co
         put_line(t, LOOK_RED, cli_word(t, CLI_WORD_LAST_RETRY), last, "");
 }
 
-/* The CLIReporter knows success only; the other ends are named as they are. An error has had its
- * line. */
+/* CLIReporter has a line for success only; other ends are named. An error had its line already. */
 void lines_done(struct term *t, const struct tc_done *ev)
 {
     char text[64];

@@ -7,7 +7,7 @@
 
 #include "terminal/terminal.h"
 
-/* Each writes its line, or nothing where the event has nothing of the kind. */
+/* Each writes the line of its event, or nothing if there is no information. */
 void lines_start(struct term *t, const struct tc_start *ev);
 void lines_progress(struct term *t, const struct tc_progress *ev);
 void lines_tool_call(struct term *t, const char *name);
@@ -15,7 +15,7 @@ void lines_tool_result(struct term *t, const char *name, bool is_error);
 void lines_step(struct term *t, const struct tc_step *ev);
 void lines_request(struct term *t, const struct tc_request *ev);
 void lines_notice(struct term *t, const struct tc_notice *ev);
-/* retries: how many were reported, the last one in words. */
+/* retries: number of retries, and the reason of the last one. */
 void lines_error(struct term *t, const struct tc_error *ev, unsigned retries, const char *last);
 void lines_done(struct term *t, const struct tc_done *ev);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the order of the questions, and the meaning of the keys. */
+ * Queue of requests, and the meaning of keys. */
 #include "question_dialog.h"
 
 #include <stdio.h>
@@ -45,7 +45,7 @@ void ask_fini(struct ask *a, struct term *t)
     drop_questions(a);
 }
 
-/* The next request starts when it is shown, and grabs the keyboard again. */
+/* The next request starts when it is shown, and takes the keyboard again. */
 static void leave_first(struct ask *a)
 {
     keyboard_release(&a->keyboard);
@@ -54,7 +54,7 @@ static void leave_first(struct ask *a)
     a->step = ASK_NEW;
 }
 
-/* ---- what is asked ---- */
+/* ---- display ---- */
 
 static void set_keys(struct ask *a, const struct term *t)
 {
@@ -116,7 +116,7 @@ void ask_hide(struct ask *a, struct term *t)
     prompt_hide(&a->prompt, t);
 }
 
-/* In the background the terminal belongs to another process: no prompt. */
+/* In the background the terminal belongs to another process: shows no prompt. */
 void ask_show(struct ask *a, struct term *t)
 {
     if (!a->first || a->step == ASK_SENT || a->prompt.drawn)
@@ -130,7 +130,7 @@ void ask_show(struct ask *a, struct term *t)
     prompt_draw(&a->prompt, t);
 }
 
-/* ---- what is decided ---- */
+/* ---- decisions ---- */
 
 static void say(struct term *t, const char *text)
 {
@@ -182,14 +182,14 @@ static void press(struct ask *a, struct term *t, char key)
     set_reason(a, t, keys[i].choice);
 }
 
-/* ---- what is typed ---- */
+/* ---- input ---- */
 
 static bool is_numbers(const char *typed)
 {
     return strspn(typed, "0123456789, ") == strlen(typed) && strpbrk(typed, "0123456789");
 }
 
-/* "1, 3": the texts of these options; NULL: one of the numbers is no option. */
+/* "1, 3": the texts of these options; NULL: a number is invalid. */
 static json_t *pick_options(const json_t *q, const char *typed)
 {
     json_t *const picked = json_array();
@@ -206,7 +206,7 @@ static json_t *pick_options(const json_t *q, const char *typed)
     return picked;
 }
 
-/* Numbers stand for options, anything else for itself. NULL: no answer to this question. */
+/* Numbers select options; other text is the answer. NULL: not an answer to this question. */
 static json_t *read_answer(const json_t *q, const char *typed)
 {
     const bool multi = json_is_true(json_object_get(q, "multi"));
@@ -297,7 +297,7 @@ static void type_text(struct ask *a, struct term *t, char key)
     }
 }
 
-/* The length of what an arrow or another such key sends, 0: it is none. */
+/* Length of the sequence of an arrow or another special key; 0: none. */
 static size_t sequence_length(const char *keys_typed, size_t n)
 {
     if (n < 2 || keys_typed[0] != '\033')
@@ -311,7 +311,7 @@ static size_t sequence_length(const char *keys_typed, size_t n)
     return len;
 }
 
-/* False: what follows was not meant for what is asked now. */
+/* False: the rest of the input was not meant for the current request. */
 static bool take_key(struct ask *a, struct term *t, char key)
 {
     const int signo = keyboard_signal(&a->keyboard, key);
@@ -345,7 +345,7 @@ static void take_keys(struct ask *a, struct term *t)
         prompt_draw(&a->prompt, t);
 }
 
-/* ---- what the host tells ---- */
+/* ---- events of the host ---- */
 
 int64_t ask_next_look_ms(const struct ask *a)
 {
@@ -360,7 +360,7 @@ bool ask_is_shown(const struct ask *a)
 void ask_wake(struct ask *a, struct term *t)
 {
     if (!keyboard_is_ours(&a->keyboard)) {
-        a->keyboard.grabbed = a->prompt.drawn = false; /* the modes are the shell's */
+        a->keyboard.grabbed = a->prompt.drawn = false; /* the shell sets the terminal modes */
     } else if (a->first) {
         ask_show(a, t);
         if (a->keyboard.grabbed)

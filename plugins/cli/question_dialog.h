@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * What is asked at the terminal: the open requests of all turns, one after the other, what is typed
- * about the first of them, and what was decided on its way to the host. Nothing waits: the keyboard
- * is looked at when ask_wake is called. */
+ * Requests on the terminal: shows the open requests of all turns, one after the other, reads the
+ * answer to the first, and passes decisions to the host. Never blocks: reads the keyboard when
+ * ask_wake is called. */
 #ifndef CLI_ASK_H
 #define CLI_ASK_H
 
@@ -11,12 +11,12 @@
 
 /* Step of the first waiting request. */
 enum ask_step {
-    ASK_NEW,      /* it has not been written yet */
-    ASK_KEY,      /* one key decides */
-    ASK_REASON,   /* why not is typed */
-    ASK_QUESTION, /* an answer is typed to one of its questions */
-    ASK_TEXT,     /* an answer is typed */
-    ASK_SENT,     /* it is decided; the host tells what came of it */
+    ASK_NEW,      /* not shown yet */
+    ASK_KEY,      /* waiting for a single key */
+    ASK_REASON,   /* typing the reason of a denial */
+    ASK_QUESTION, /* typing the answer to a question */
+    ASK_TEXT,     /* typing an answer */
+    ASK_SENT,     /* decided; waiting for the host */
 };
 
 struct ask {
@@ -24,26 +24,26 @@ struct ask {
     struct prompt prompt;
     struct terminal_request *first;
     enum ask_step step;
-    json_t *questions, *answers; /* of the first; or NULL */
-    size_t question;             /* the one that is asked */
-    const char *choice;          /* ASK_REASON: what the reason is for */
+    json_t *questions, *answers; /* owned by the first request; or NULL */
+    size_t question;             /* index of the current question */
+    const char *choice;          /* ASK_REASON: kind of denial */
 };
 
-/* With a keyboard only where a person sees what is written. */
+/* Has a keyboard only if a person sees the output. */
 void ask_init(struct ask *a, bool seen);
 void ask_fini(struct ask *a, struct term *t);
-/* False: it cannot be asked here, or only when the host is in the foreground again. */
+/* False: cannot be asked here, or only when the host is in the foreground again. */
 bool ask_open(struct ask *a, struct tc_turn *turn, const struct tc_request *ev);
-/* Removes a request that was decided, or whose turn is over (id NULL: all of the turn). */
+/* Removes a decided request, or all requests of an ended turn (id NULL). */
 void ask_forget(struct ask *a, struct term *t, const struct tc_turn *turn, const char *id);
-/* Before and after anything else is written. */
+/* Call these before and after other output. */
 void ask_hide(struct ask *a, struct term *t);
 void ask_show(struct ask *a, struct term *t);
-/* Sees to what was typed. */
+/* Processes typed input. */
 void ask_wake(struct ask *a, struct term *t);
-/* When ask_wake is to be called, in milliseconds; -1: nothing is asked. */
+/* Milliseconds until ask_wake must be called; -1: no request. */
 int64_t ask_next_look_ms(const struct ask *a);
-/* The last line is its prompt. */
+/* Whether the last line is its prompt. */
 bool ask_is_shown(const struct ask *a);
 
 #endif

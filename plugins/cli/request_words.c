@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the choice of words. */
+ * Chooses the words. */
 #include "request_words.h"
 
 #include <string.h>

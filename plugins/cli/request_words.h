@@ -10,9 +10,9 @@
 
 /* "Approval needed" */
 const char *request_title(const struct term *t, const char *kind);
-/* "allowed by "; of the person behind it see request_person(). */
+/* "allowed by "; followed by the person: request_person(). */
 const char *request_outcome(const struct term *t, const struct tc_request *ev);
-/* The person who closed the request; NULL: nobody, or not known. */
+/* The person who closed the request; NULL: none, or unknown. */
 const char *request_person(const struct tc_request *ev);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the layout of a request on the terminal: each line of the agent's text begins with a bar. */
+ * Layout of a request on the terminal: each line of the agent's text begins with a bar. */
 #include "terminal_request.h"
 
 #include <inttypes.h>
@@ -10,7 +10,7 @@
 #include "request_words.h"
 #include "view/edit_diff.h"
 
-#define DIFF_LINES_MAX 200 /* of an edit that is asked for */
+#define DIFF_LINES_MAX 200 /* lines of a requested edit */
 
 static const char *keep(struct tc_turn *turn, const char *text)
 {
@@ -75,7 +75,7 @@ bool asked_offers(const struct terminal_request *r, const char *choice)
     return found;
 }
 
-/* ---- writing it ---- */
+/* ---- output ---- */
 
 static void put_theirs(struct term *t, const char *look, const char *text)
 {

@@ -2,13 +2,12 @@
  * Internal interface of the connector exec, which runs a program that speaks turncast-exec/1: one
  * JSON object per line in both directions (turncast-exec(7)).
  *
- * Data flow: exec_connector.c receives events and hands them to exec_window.c, which keeps them
+ * Data flow: exec_connector.c receives events and passes them to exec_window.c, which keeps them
  * until the program acknowledges them; exec_message.c writes the lines for the program,
- * exec_program.c transports them, exec_command.c carries out the lines that the program writes,
- * exec_http.c those that are requests for the host to send, exec_chat*.c those about a chat. All
- * code runs on the thread of the instance. The program is not trusted: what it writes is checked,
- * and a program that breaks the protocol is the end of this process, which the host starts again.
- */
+ * exec_program.c transports them, exec_command.c executes the lines of the program, exec_http.c
+ * those with requests for the host to send, exec_chat*.c those about a chat. All code runs on the
+ * thread of the instance. The program is not trusted: its output is checked, and a protocol
+ * violation ends this process, which the host restarts. ⏎ */
 #ifndef EXEC_H
 #define EXEC_H
 
@@ -19,8 +18,8 @@
 #include <turncast/plugin.h>
 
 #define EXEC_PROTOCOL 1
-#define EXEC_LINE_MAX ((size_t)1 << 20) /* bytes of a line of the program */
-#define EXEC_WINDOW 64 /* unacknowledged events, unless the program says otherwise */
+#define EXEC_LINE_MAX ((size_t)1 << 20) /* limit of a line of the program */
+#define EXEC_WINDOW 64 /* limit of unacknowledged events, unless the program sets another one */
 #define EXEC_WINDOW_MAX 512
 #define EXEC_COMPLAINT_MAX ((size_t)200)
 #define EXEC_WINDOW_BYTES ((size_t)256 << 10)
@@ -35,7 +34,7 @@ struct exec_options {
     bool draft, stream, source;
 };
 
-/* A growing text. `at`: bytes of it that are done with. */
+/* A growing text. `at`: number of processed bytes. */
 struct exec_text {
     char *p;
     size_t len, at, cap;
@@ -45,20 +44,21 @@ struct exec_text {
 struct exec_program {
     pid_t pid;
     int in, out, err;                   /* our ends of its standard files; -1: closed */
-    struct exec_text to, from;          /* lines to it, and bytes from it */
+    struct exec_text to, from;          /* lines for it, and bytes from it */
     struct exec_text from_stderr;       /* an unfinished line */
-    char complaint[EXEC_COMPLAINT_MAX]; /* its last line there that may say why it exits; or "" */
+    char complaint[EXEC_COMPLAINT_MAX]; /* last line of standard error, which may explain its exit;
+                                         * or "" */
     bool has_ended;                     /* its standard output is closed */
     int64_t began_ms;                   /* monotonic */
-    int64_t restart_ms;                 /* it has exited, and is started again then; 0: no */
-    bool has_progressed;                /* acknowledged an event, or ended an operation */
-    unsigned futile;                    /* runs in a row without progress, before this one */
+    int64_t restart_ms;                 /* time of its restart after an exit; 0: running */
+    bool has_progressed;                /* an event was acknowledged, or an operation completed */
+    unsigned futile;                    /* consecutive runs without progress, before this one */
 };
 
-/* Permissions that the program may ask for. */
+/* Permissions that the program may request. */
 enum { EXEC_MAY_SUBMIT = 1, EXEC_MAY_CANCEL = 2, EXEC_MAY_ANSWER = 4 };
 
-/* The description that the program gave of itself. */
+/* The program's description of itself. */
 struct exec_hello {
     bool is_known;
     bool delivers;
@@ -67,12 +67,13 @@ struct exec_hello {
     size_t window;
 };
 
-/* A turn, in tc_turn.state. Listed from its first event until nothing of it is open any more. */
+/* A turn, in tc_turn.state. In the list from its first event until all its events are
+ * acknowledged. */
 struct exec_turn {
     struct tc_turn *turn;
     LIST_ENTRY(exec_turn) next;
     bool is_listed, is_resumed, is_done;
-    size_t n_open; /* of its events, unacknowledged */
+    size_t n_open; /* number of its unacknowledged events */
 };
 
 /* An event that the program has not acknowledged. */
@@ -81,13 +82,13 @@ struct exec_entry {
     uint64_t n;
     struct tc_turn *turn;
     int64_t hold;
-    char *line; /* sent again after nack; owned */
+    char *line; /* to be sent again after nack; owned */
     size_t len;
     bool is_resumed;  /* the line says that it may have been delivered before */
-    int64_t again_ms; /* monotonic; 0: not to be sent again */
+    int64_t again_ms; /* monotonic; 0: no resend is due */
 };
 
-/* An operation that the program has not ended. */
+/* An operation that the program has not completed. */
 struct exec_op {
     LIST_ENTRY(exec_op) next;
     uint64_t number;
@@ -104,15 +105,15 @@ struct exec {
     size_t n_entries, entry_bytes;
     uint64_t last_event, last_ping;
     bool is_starting;   /* init has not returned: the host does not answer calls yet */
-    uint32_t reactions; /* bit n: the program shows reaction n */
+    uint32_t reactions; /* bit n: the program supports reaction n */
     bool is_paused, is_stopping, has_routes, has_explained;
-    unsigned bad_lines; /* in a row */
-    int64_t acked_ms;   /* since when it is waited for (exec_window_waits), or the last progress */
+    unsigned bad_lines; /* consecutive invalid lines */
+    int64_t acked_ms;   /* start of the time limit (exec_window_waits), or the last progress */
     int64_t heard_ms;   /* last line of the program */
-    int64_t pinged_ms;  /* of a ping without its pong; 0: none */
-    uint64_t hit;       /* number of the HTTP request that on_hit answers; 0: none */
+    int64_t pinged_ms;  /* time of a ping without its pong; 0: none */
+    uint64_t hit;       /* number of the HTTP request being handled by on_hit; 0: none */
     uint64_t last_hit;
-    struct tc_answer *answer; /* its response; filled in by exec_command.c */
+    struct tc_answer *answer; /* its response, filled in by exec_command.c */
     bool is_answered;
 };
 
@@ -125,42 +126,41 @@ void exec_text_free(struct exec_text *t);
 
 /* exec_program.c. -1: logged. */
 int exec_program_start(struct exec *e);
-/* Starts the program again if it has exited and its time has come. */
+/* Restarts the program if it has exited and the restart is due. */
 void exec_program_restart_due(struct exec *e, int64_t now_ms);
-/* Writes what the pipe takes. */
+/* Writes as much as the pipe accepts. */
 void exec_program_flush(struct exec *e);
-/* Hands the lines that were read to exec_command_run; while starting, only the hello. */
+/* Passes the received lines to exec_command_run; during start-up, only the hello. */
 void exec_program_take_lines(struct exec *e);
-/* Reads what is there and hands each line to exec_command_run, of standard error to the log. */
+/* Reads available output and passes each line to exec_command_run; lines of standard error go to
+ * the log. */
 void exec_program_read(struct exec *e, int fd);
-/* Waits up to ms for output of the program. False: nothing came. */
+/* Waits up to ms for output of the program. False: none. */
 bool exec_program_wait(struct exec *e, int64_t ms);
-/* The program broke the protocol, and this process may not kill another one: logs why and ends
- * both. The host starts this process again. */
+/* The program violated the protocol, and this process may not kill another one: logs the reason and
+ * ends both. The host restarts this process. */
 __attribute__((__noreturn__, __format__(__printf__, 2, 3))) void
 exec_program_give_up(struct exec *e, const char *fmt, ...);
-/* Asks it to end, and waits. */
+/* Asks the program to exit, and waits. */
 void exec_program_stop(struct exec *e);
 
-/* exec_message.c: members of a line of the program: a string, or NULL; a number, or 0. */
+/* exec_message.c: members of a line: a string, or NULL; a number, or 0. */
 const char *exec_member_text(const json_t *object, const char *key);
 int64_t exec_member_number(const json_t *object, const char *key);
-/* The index of the text in a list of words; entries of the list may be NULL. -1: it is none of
- * them.
- */
+/* Index of the text in a list of words; entries may be NULL. -1: not in the list. */
 int exec_word_find(const char *text, const char *const *words, size_t count);
-/* The same of a member; missing: what a missing member means. */
+/* The same for a member; missing: result for an absent member. */
 int exec_member_word(const json_t *object, const char *key, const char *const *words, size_t count,
                      int missing);
 /* Lines for the program. */
-/* Queues a line. The time limit of acknowledgements begins if nothing was waited for. */
+/* Queues a line. The time limit of acknowledgements starts if none was pending. */
 void exec_message_queue(struct exec *e, const char *line, size_t len);
-/* Queues an object as a line; takes it over. Members that are null are left out. */
+/* Queues an object as a line; takes ownership. Leaves out members that are null. */
 void exec_message_json(struct exec *e, json_t *object);
 void exec_message_init(struct exec *e);
 /* Sets the line of an entry; the turn and the number are set. */
 void exec_message_make_event(struct exec_entry *entry, const struct tc_event *ev);
-/* The line says from now on that the event may have been delivered before. */
+/* Marks the line: the event may have been delivered before. */
 void exec_message_mark_resumed(struct exec_entry *entry);
 void exec_message_reply(struct exec *e, const char *id, enum tc_accepted status,
                         const struct tc_receipt *receipt);
@@ -171,34 +171,34 @@ void exec_message_wake(struct exec *e, const struct tc_turn *turn);
 void exec_message_ping(struct exec *e);
 void exec_message_stop(struct exec *e, int64_t grace_ms);
 
-/* exec_hello.c: the first line. -1: logged. */
+/* exec_hello.c: reads the first line. -1: logged. */
 int exec_hello_read(struct exec *e, const json_t *message);
 
 /* exec_window.c */
-/* Whether the program has to do something within the time limit: to read, or to acknowledge. */
+/* Whether a time limit applies to the program: it has to read, or to acknowledge. */
 bool exec_window_waits(const struct exec *e);
 /* 0, or -1: the event cannot be held. */
 int exec_window_add(struct exec *e, struct tc_turn *turn, const struct tc_event *ev);
-/* Acknowledges event n and all before it (only: no earlier one). False: there is no such event. */
+/* Acknowledges event n and all earlier ones (only: no earlier one). False: unknown event. */
 bool exec_window_ack(struct exec *e, uint64_t n, bool only);
 bool exec_window_nack(struct exec *e, uint64_t n, int64_t retry_ms);
 bool exec_window_reject(struct exec *e, uint64_t n, const char *why);
 /* Pauses the host while the window is full, or the program does not read. */
 void exec_window_update(struct exec *e);
-/* The program has been started again: sends it everything that is unacknowledged. */
+/* The program was restarted: sends all unacknowledged events again. */
 void exec_window_resume(struct exec *e);
-/* Sends again what is due. */
+/* Sends events whose resend is due. */
 void exec_window_resend(struct exec *e, int64_t now_ms);
-/* When something is due, monotonic; INT64_MAX: nothing. */
+/* Monotonic time of the next action; INT64_MAX: none. */
 int64_t exec_window_due_ms(const struct exec *e);
 struct tc_turn *exec_window_find_turn(const struct exec *e, const char *id);
-/* The turn of the unacknowledged event n; NULL: there is none. */
+/* The turn of the unacknowledged event n; NULL: none. */
 struct tc_turn *exec_window_turn_of(const struct exec *e, uint64_t n);
-/* At the end: what is not acknowledged stays held, and is the host's. */
+/* At the end: unacknowledged events stay held; the host keeps them. */
 void exec_window_discard(struct exec *e);
 void exec_window_note_turn(struct exec *e, struct tc_turn *turn, const struct tc_event *ev);
 
-/* exec_command.c: one line of the program, without the newline. */
+/* exec_command.c: executes one line of the program, without the newline. */
 void exec_command_run(struct exec *e, const char *line, size_t len);
 
 /* exec_http.c: requests of the program. */
@@ -207,18 +207,18 @@ int exec_http_check_options(const struct exec *e); /* -1: logged */
 const char *exec_http_send(struct exec *e, const json_t *message);
 void exec_http_on_reply(struct exec *e, const struct tc_reply *reply, struct tc_verdict *verdict);
 
-/* exec_chat*.c: a chat service that the program describes and operates. Each returns NULL, or why
- * the message of the program is refused. */
+/* exec_chat*.c: a chat service described and operated by the program. Each returns NULL, or why the
+ * message of the program is refused. */
 const char *exec_chat_describe(struct exec *e, const json_t *chat);
 const char *exec_chat_take_result(struct exec *e, const json_t *message);
 const char *exec_chat_take_message(struct exec *e, const json_t *message);
 const char *exec_chat_take_action(struct exec *e, const json_t *message);
-/* Gives an operation that is to be performed now to the program. */
+/* Passes a due operation to the program. */
 void exec_chat_perform(struct exec *e, struct tc_turn *turn, const struct tc_reply *reply);
-/* The program has ended: the operations that it had are in doubt. */
+/* The program has exited: its pending operations are in doubt. */
 void exec_chat_abandon(struct exec *e);
 
-/* exec_connector.c: sets the timer to what is due next. */
+/* exec_connector.c: sets the timer to the next due action. */
 void exec_connector_set_timer(struct exec *e);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Chat operations for the program: its hello describes a chat service, the host shows the turns
- * there (turncast/chat.h), and the program carries out each operation and says what came of it. */
+ * Chat operations for the program: its hello describes a chat service, in which the host shows
+ * turns (turncast/chat.h); the program performs each operation and reports the result. */
 #include <stdlib.h>
 
 #include "exec_chat.h"
@@ -27,11 +27,11 @@ static const char *const results[TC_RESULTS] = {
 };
 static const char *const scopes[] = {"lane", "rates", "instance"};
 
-/* ---- to the program ---- */
+/* ---- operations ---- */
 
 void exec_chat_perform(struct exec *e, struct tc_turn *turn, const struct tc_reply *reply)
 {
-    if (!e->hello.is_known) { /* the program is being started again */
+    if (!e->hello.is_known) { /* the program is being restarted */
         tc_complete(turn, reply->number,
                     TC_COMPLETION(.outcome = TC_NOT_SENT, .error = "the program does not run"));
         return;
@@ -68,7 +68,7 @@ static void end_op(struct exec_op *op, const struct tc_completion *completion)
     free(op);
 }
 
-/* The program that had them has ended: each may have been carried out. */
+/* The program has exited: each of its operations may have been performed. */
 void exec_chat_abandon(struct exec *e)
 {
     while (!LIST_EMPTY(&e->ops))
@@ -76,7 +76,7 @@ void exec_chat_abandon(struct exec *e)
                TC_COMPLETION(.outcome = TC_AMBIGUOUS, .error = "the program has ended"));
 }
 
-/* NULL, or what is wrong. */
+/* NULL, or the error. */
 static const char *check_result(const struct exec *e, const json_t *m)
 {
     const char *const path = exec_member_text(m, "path");

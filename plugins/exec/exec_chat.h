@@ -21,8 +21,8 @@ int exec_chat_read(struct tc_turn *turn, const struct tc_op *op, const struct tc
                    struct tc_result *result);
 int exec_chat_ready(struct tc_turn *lobby, const struct tc_result *identity);
 
-/* The absolute path of a file that the program names, valid until the callback ends. NULL: it does
- * not exist, or is not in the directory of the instance. */
+/* The absolute path of a file named by the program, valid until the callback ends. NULL: it does
+ * not exist, or is outside of the directory of the instance. */
 const char *exec_chat_find_file(const struct exec *e, const char *path);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Operations of the chat engine as JSON for the program. The JSON is the body of a request with the
- * URL "self:", so the host keeps it as any other request and gives it back when it is its turn. */
+ * URL "self:", so the host stores it like any other request and returns it when it is due. */
 #include <stdlib.h>
 
 #include "exec_chat.h"
@@ -9,7 +9,7 @@
 
 /* ---- parts ---- */
 
-/* JSON text as a value; null if there is none. */
+/* JSON text as a value; null if NULL. */
 static json_t *chat_op_json(const char *text)
 {
     json_t *const value = text ? json_loads(text, 0, NULL) : NULL;
@@ -135,7 +135,7 @@ static json_t *chat_op_items(const struct tc_op *op)
 
 /* ---- the operation ---- */
 
-/* What every operation has. */
+/* Members of every operation. */
 static json_t *chat_op_head(const struct tc_op *op)
 {
     return json_pack("{s:s, s:s, s:o, s:s?, s:s, s:s, s:i, s:s%, s:s, s:o, s:b, s:b, s:o}", "op",
@@ -146,7 +146,7 @@ static json_t *chat_op_head(const struct tc_op *op)
                      op->off, "omit", chat_op_omit(op->omit));
 }
 
-/* What only some have. Null stands for nothing: exec_message_json leaves it out. */
+/* Members of some operations. exec_message_json leaves out null. */
 static int chat_op_add_special(json_t *m, const struct tc_op *op)
 {
     json_t *const special =
@@ -164,7 +164,7 @@ static int chat_op_add_special(json_t *m, const struct tc_op *op)
     return rc;
 }
 
-/* -1 for a reaction that the program does not show: the host takes another one. */
+/* -1 for a reaction that the program does not support: the host uses another one. */
 int exec_chat_request(struct tc_turn *turn, const struct tc_op *op, struct tc_http *http)
 {
     const struct exec *const e = turn->inst->state;

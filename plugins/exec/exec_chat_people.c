@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What people do in the chat service of the program: messages, presses and reactions, passed on to
- * the host, which decides what becomes of them. */
+ * Messages, presses and reactions of people in the chat service of the program: passes them to the
+ * host, which processes them. */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 
 /* ---- files ---- */
 
-/* Also a link may not lead out of the directory. */
+/* Resolves links, which must not lead out of the directory. */
 const char *exec_chat_find_file(const struct exec *e, const char *path)
 {
     char directory[PATH_MAX], real[PATH_MAX];
@@ -24,7 +24,7 @@ const char *exec_chat_find_file(const struct exec *e, const char *path)
                : NULL;
 }
 
-/* False: a file has a path that is not valid, or there are too many. */
+/* False: invalid path, or too many files. */
 static bool people_read_files(const struct exec *e, const json_t *m,
                               struct tc_chat_file files[FILES_MAX], size_t *count)
 {

@@ -34,7 +34,7 @@ static const char *const command_marks[] = {"/", "!"};
 /* Bit n of tc_text.flags; NULL: not for chats. */
 static const char *const text_flags[] = {"folded", NULL, "no_tables", "no_headings", "fold_quotes"};
 
-/* A list of words as bits; a member that is missing leaves *bits as it is. */
+/* A list of words as bits; if the member is missing, *bits is unchanged. */
 static bool table_read_bits(const json_t *m, const char *key, const char *const *words,
                             size_t count, uint32_t *bits)
 {
@@ -104,7 +104,7 @@ static void table_set_number(void *at, enum table_type type, int64_t number)
         *(size_t *)at = (size_t)number;
 }
 
-/* The key whose value is not valid, or NULL. A member that is missing changes nothing. */
+/* The key with an invalid value, or NULL. A missing member changes nothing. */
 static const char *table_read_numbers(const json_t *m, const struct table_number *rows, void *into)
 {
     for (; rows->key; rows++) {
@@ -121,7 +121,7 @@ static const char *table_read_numbers(const json_t *m, const struct table_number
 
 /* ---- parts ---- */
 
-/* The key whose value is not valid, or NULL. */
+/* The key with an invalid value, or NULL. */
 static const char *table_read_text(const json_t *m, struct tc_chat_text *text)
 {
     const int form = exec_member_word(m, "text", forms, EXEC_COUNT(forms), (int)text->form);
@@ -133,7 +133,7 @@ static const char *table_read_text(const json_t *m, struct tc_chat_text *text)
     return table_read_numbers(m, text_numbers, text);
 }
 
-/* What a role leaves out is as it is for all texts. */
+/* Values that a role leaves out are those for all texts. */
 static const char *table_read_roles(const json_t *chat, struct tc_chat *table)
 {
     const json_t *const roles = json_object_get(chat, "roles");
@@ -171,7 +171,7 @@ static const char *table_read_words(const json_t *chat, struct tc_chat *table)
                              : NULL;
 }
 
-/* The key whose value is not valid, or NULL. */
+/* The key with an invalid value, or NULL. */
 static const char *table_read(const json_t *chat, struct tc_chat *table, uint32_t *reactions)
 {
     const char *wrong = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Lines of the program: each is checked, carried out by a service of the host, and answered if it
+ * Lines of the program: each is checked, executed with a service of the host, and answered if it
  * has an id. Unknown members and unknown values of "tc" are ignored, for later versions. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,18 +8,18 @@
 
 #include "exec.h"
 
-#define BAD_LINES 3 /* in a row end the program */
+#define BAD_LINES 3 /* consecutive invalid lines that end the program */
 #define WHY_MAX 256
 
-/* A member that is an object or array, as text; the caller frees it. NULL: none. */
+/* A member that is an object or array, as text freed by the caller. NULL: none. */
 static char *command_json(const json_t *m, const char *key)
 {
     const json_t *const value = json_object_get(m, key);
     return json_is_object(value) || json_is_array(value) ? json_dumps(value, JSON_COMPACT) : NULL;
 }
 
-/* A member that is a list of strings, which ends with NULL, and their number; the caller frees it.
- * NULL: it is none. */
+/* A member that is a list of strings, ending with NULL, and their number; freed by the caller.
+ * NULL: invalid. */
 static const char **command_list(const json_t *m, const char *key, size_t *count)
 {
     const json_t *const list = json_object_get(m, key);
@@ -52,7 +52,8 @@ static void command_ack(struct exec *e, const json_t *m)
         exec_program_give_up(e, "acknowledged event %lld, which it was not sent", (long long)n);
 }
 
-/* An event that was acknowledged before is no error: the program may have crossed its own ack. */
+/* A second acknowledgement is no error: the program may have sent it before it received the event
+ * again. */
 static void command_nack(struct exec *e, const json_t *m)
 {
     const int64_t n = exec_member_number(m, "n");
@@ -75,8 +76,8 @@ static void command_reject(struct exec *e, const json_t *m)
 
 /* ---- people ---- */
 
-/* The host accepts each key once, also after a restart. A program numbers its requests from the
- * beginning each time, so without a key the message gets one that no other has. */
+/* The host accepts each key once, also after a restart. A program without keys restarts its
+ * numbering, so such a message gets a unique key. */
 static const char *command_key(const struct exec *e, const json_t *m)
 {
     const char *const key = exec_member_text(m, "key");
@@ -163,7 +164,7 @@ static struct tc_turn *command_turn(const struct exec *e, const json_t *m)
     return id ? exec_window_find_turn(e, id) : NULL;
 }
 
-/* A turn that has ended meanwhile needs neither a memory nor a timer. */
+/* A turn that has ended meanwhile needs neither memory nor timer. */
 static void command_remember(struct exec *e, const json_t *m)
 {
     struct tc_turn *const turn = command_turn(e, m);
@@ -225,7 +226,7 @@ static void command_pong(struct exec *e, const json_t *m)
 static const struct command_row {
     const char *name;
     void (*run)(struct exec *e, const json_t *m);
-    unsigned needs; /* EXEC_MAY_…; 0: no permission */
+    unsigned needs; /* EXEC_MAY_…; 0: needs no permission */
 } commands[] = {
     {"ack", command_ack, 0},
     {"nack", command_nack, 0},

@@ -6,7 +6,7 @@
 #include "exec.h"
 
 #define HIT_MS 4000
-#define FLUSH_MS 5 /* until the pipe to a program that was slow is tried again */
+#define FLUSH_MS 5 /* interval of write attempts to a slow program's pipe */
 #define MILLI 1000
 
 static struct exec *connector_of(const struct tc_instance *inst)
@@ -65,7 +65,7 @@ static void connector_check_limits(struct exec *e, int64_t now)
 
 /* ---- callbacks ---- */
 
-/* The first thing after init: from now on the host answers what the program asks. */
+/* The first call after init: from now on, the host answers the program's calls. */
 static void connector_begin(struct exec *e)
 {
     e->is_starting = false;
@@ -132,7 +132,7 @@ static int on_wake(struct tc_turn *turn)
     return 0;
 }
 
-/* The host sends the response when this returns, so the program's is waited for. */
+/* The host sends the response when this returns, so waits for the program's. */
 static int on_hit(struct tc_turn *lobby, const struct tc_hit *hit, struct tc_answer *answer)
 {
     struct exec *const e = connector_of(lobby->inst);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The first line of the program: which events it wants, whether it acknowledges them, and what it
- * may ask. */
+ * The first line of the program: the events that it wants, whether it acknowledges them, and the
+ * permissions that it needs. */
 #include <string.h>
 
 #include "exec.h"
@@ -27,7 +27,7 @@ static const char *const kinds[TC_KINDS] = {
 /* In the order of EXEC_MAY_…. */
 static const char *const permissions[] = {"submit", "cancel", "answer"};
 
-/* A member that is a list of words, each of which stands for a bit. */
+/* A member that is a list of words, each for a bit. */
 struct hello_words {
     const char *member;
     const char *const *words;
@@ -49,7 +49,7 @@ static uint32_t hello_find_bit(const struct exec *e, const struct hello_words *w
     return 0;
 }
 
-/* `missing`: what a hello without the member means. */
+/* `missing`: value if the hello lacks the member. */
 static uint32_t hello_read_bits(const struct exec *e, const json_t *message,
                                 const struct hello_words *w, uint32_t missing)
 {
@@ -99,7 +99,7 @@ int exec_hello_read(struct exec *e, const json_t *message)
     if (why)
         return hello_fail(e, why);
     if (e->has_routes)
-        return 0; /* of an earlier run of the program */
+        return 0; /* left over from an earlier run of the program */
     e->has_routes = true;
     return hello_read_routes(e, json_object_get(message, "routes"));
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Requests that the program hands over to the host, which stores and sends them: what they may be,
- * and what came of them. A request goes only where the option urls permits it. */
+ * Requests that the program passes to the host, which stores and sends them: validation and
+ * results. The option urls limits the permitted URLs. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #define HEADERS_MAX 64
 #define PLACEHOLDER "{option:"
 
-/* ---- where it may go ---- */
+/* ---- permitted URLs ---- */
 
 int exec_http_check_options(const struct exec *e)
 {
@@ -26,8 +26,8 @@ int exec_http_check_options(const struct exec *e)
     return 0;
 }
 
-/* Behind the host nothing may follow that makes it another one, behind a path nothing that leaves
- * it. */
+/* The text after the host must not extend the host name, and the text after a path must not leave
+ * the path. */
 static bool http_is_below(const char *url, const char *prefix)
 {
     const size_t n = strlen(prefix);
@@ -53,7 +53,7 @@ static bool http_flag(const json_t *m, const char *key, bool missing)
     return value ? json_is_true(value) : missing;
 }
 
-/* NULL, or what is wrong. */
+/* NULL, or the error. */
 static const char *http_read_headers(const json_t *m, struct tc_http *http,
                                      struct tc_header headers[HEADERS_MAX])
 {
@@ -84,14 +84,14 @@ static const char *http_read_priority(const json_t *m, struct tc_http *http)
                : NULL;
 }
 
-/* What stays on disk until it is sent, unless the program says otherwise: all but edits. */
+/* Requests are stored on disk until sent, unless the program says otherwise: all except edits. */
 static uint32_t http_flags(const json_t *m, const struct tc_http *http)
 {
     return (http_flag(m, "durable", http->priority != TC_P_LIVE) ? TC_DURABLE : 0u) |
            (http_flag(m, "idempotent", false) ? TC_IDEMPOTENT : 0u);
 }
 
-/* The turn of the event that the request delivers (n), or of the id; else it belongs to none. */
+/* The turn of the event that the request delivers (n), or of the id; otherwise none. */
 static struct tc_turn *http_find_turn(const struct exec *e, const json_t *m)
 {
     const char *const id = exec_member_text(m, "turn");
@@ -124,8 +124,8 @@ static const char *http_submit(struct exec *e, const json_t *m, const struct tc_
     return NULL;
 }
 
-/* An object or array is sent as JSON (the host's default), a string as it is. Returns the JSON
- * text, which the caller frees, or NULL. */
+/* An object or array is sent as JSON (the default), a string unchanged. Returns the JSON text,
+ * freed by the caller, or NULL. */
 static char *http_set_body(const json_t *m, struct tc_http *http)
 {
     const json_t *const body = json_object_get(m, "body");
@@ -167,7 +167,7 @@ const char *exec_http_send(struct exec *e, const json_t *m)
     return why;
 }
 
-/* ---- what came of it ---- */
+/* ---- results ---- */
 
 void exec_http_on_reply(struct exec *e, const struct tc_reply *reply, struct tc_verdict *verdict)
 {

@@ -9,7 +9,7 @@
 
 #include "exec.h"
 
-#define TEXT_KEPT ((size_t)64 << 10) /* an empty text keeps its memory up to this size */
+#define TEXT_KEPT ((size_t)64 << 10) /* size up to which an emptied text keeps its memory */
 
 /* ---- members ---- */
 
@@ -101,7 +101,7 @@ static void text_add_member(struct exec_text *t, const char *key, const char *te
 
 /* ---- events ---- */
 
-/* Of a request that can be answered. */
+/* Members of a request that can be answered. */
 static const char *message_ticket(struct tc_turn *turn, const struct tc_event *ev)
 {
     const struct tc_request *const r = ev->kind == TC_REQUEST ? ev->payload : NULL;
@@ -164,7 +164,7 @@ void exec_message_queue(struct exec *e, const char *line, size_t len)
     exec_program_flush(e);
 }
 
-/* ---- the others ---- */
+/* ---- other lines ---- */
 
 void exec_message_json(struct exec *e, json_t *object)
 {
@@ -229,8 +229,7 @@ void exec_message_refusal(struct exec *e, const char *id, const char *why)
                                    "invalid", "error", why));
 }
 
-/* As an object. Names are in lower case, whatever the client wrote; of the same name the last one.
- */
+/* Headers as an object. Names are in lower case; of several with the same name, the last counts. */
 static json_t *message_headers(const struct tc_header *given, size_t count)
 {
     json_t *const headers = json_object();
@@ -246,7 +245,7 @@ static json_t *message_headers(const struct tc_header *given, size_t count)
     return headers;
 }
 
-/* A body that is not UTF-8 is left out. */
+/* Leaves out a body that is not UTF-8. */
 void exec_message_hit(struct exec *e, uint64_t id, const struct tc_hit *hit)
 {
     json_t *const headers = message_headers(hit->headers, hit->header_count);
@@ -260,8 +259,7 @@ void exec_message_hit(struct exec *e, uint64_t id, const struct tc_hit *hit)
     exec_message_json(e, object);
 }
 
-/* A body that is not UTF-8 is left out, and one that is longer than a line of the program may be.
- */
+/* Leaves out a body that is not UTF-8, or longer than a line may be. */
 void exec_message_response(struct exec *e, const char *id, const struct tc_reply *reply)
 {
     static const char *const outcomes[] = {

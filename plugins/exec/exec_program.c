@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The child process: its start, its standard files and its end. Writes never block; lines that the
- * pipe does not take wait in memory, bounded by the window of unacknowledged events. */
+ * The child process: its start, its standard files and its end. Writes never block; unwritten lines
+ * wait in memory, bounded by the window of unacknowledged events. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -16,15 +16,15 @@
 #include "exec.h"
 
 #define READ_SIZE ((size_t)64 << 10)
-/* In one call: the rest is read in the next, so that a program which never pauses does not keep the
- * loop of the process. */
+/* Limit per call, so that a program that writes continuously does not block the loop of the
+ * process. */
 #define READS_MAX 16
 #define LOG_LINE_MAX ((size_t)2048)
 #define STOP_MS 3000
 #define FUTILE_MAX 4              /* runs without progress until the host restarts this process */
-#define RESTART_MS ((int64_t)500) /* before the second such run; doubled each time */
-#define EXIT_STATUS 3             /* of this process, when its program has failed */
-#define PROGRAM_DIRS "/usr/local/bin:/usr/bin:/bin" /* where names are found; its PATH */
+#define RESTART_MS ((int64_t)500) /* delay before the second such run; doubled each time */
+#define EXIT_STATUS 3             /* exit status of this process when its program has failed */
+#define PROGRAM_DIRS "/usr/local/bin:/usr/bin:/bin" /* search path of programs, and their PATH */
 
 extern char **environ;
 
@@ -38,8 +38,8 @@ static size_t program_count(const char *const *list)
     return n;
 }
 
-/* The variables of the option stand first: getenv returns the first one of a name. NULL: no memory.
- */
+/* Variables of the option are first, because getenv returns the first match. NULL: out of
+ * memory. */
 static char **program_make_env(const struct exec *e, const struct exec_options *o)
 {
     const size_t own = program_count(o->env),
@@ -65,7 +65,7 @@ static void program_free_env(char **env)
     free(env);
 }
 
-/* In the child. It is killed when this process ends; its group is the host's to kill. */
+/* Runs in the child, which is killed when this process ends; the host kills its process group. */
 __attribute__((__noreturn__)) static void program_become(const struct exec_options *o, char **env,
                                                          const int files[3])
 {
@@ -77,13 +77,14 @@ __attribute__((__noreturn__)) static void program_become(const struct exec_optio
         if (dup2(files[i], i) < 0)
             _exit(127);
     close_range(3, ~0U, 0);
-    setenv("PATH", PROGRAM_DIRS, 1); /* for execvpe: the host has checked the name in these */
+    setenv("PATH", PROGRAM_DIRS, 1); /* for execvpe: the host has checked the name in these
+                                      * directories */
     execvpe(o->command[0], (char *const *)(uintptr_t)o->command, env);
     dprintf(STDERR_FILENO, "E! cannot start %s: %s\n", o->command[0], strerror(errno));
     _exit(127);
 }
 
-/* The lowest numbers are those that the child's files get. */
+/* The lowest numbers are reserved for the child's files. */
 static int program_open_pipes(int in[2], int out[2], int err[2])
 {
     int *const all[] = {in, out, err};
@@ -164,11 +165,12 @@ static void program_free(struct exec *e)
     exec_text_free(&p->from_stderr);
 }
 
-/* Exit status 78: what is configured for the program is wrong, and stays wrong (sysexits.h). */
+/* Exit status 78: the configuration of the program is wrong (sysexits.h); a restart does not
+ * help. */
 #define EXIT_CONFIGURATION 78
 #define NEVER_MS ((int64_t)365 * 86400 * 1000)
 
-/* When it is started again, in ms. What it has not acknowledged stays with the host. */
+/* Delay of the restart, in ms. The host keeps unacknowledged events. */
 static int64_t program_restart_delay(const struct exec *e, int status, const char *how)
 {
     const struct exec_program *const p = &e->program;
@@ -186,8 +188,8 @@ static int64_t program_restart_delay(const struct exec *e, int status, const cha
     return delay;
 }
 
-/* One that has done nothing is not started again at once, and in the end is left to the host, which
- * finds out whether an event is the cause. */
+/* A program without progress is restarted after a delay; finally, the host takes over, which
+ * detects whether an event is the cause. */
 static void program_plan_restart(struct exec *e, int status, const char *how)
 {
     struct exec_program *const p = &e->program;
@@ -216,7 +218,7 @@ void exec_program_restart_due(struct exec *e, int64_t now_ms)
         exec_program_give_up(e, "cannot be started");
 }
 
-/* How it ended, as text. *exited: its exit status, or -1. False: it still runs. */
+/* Text for the exit. *exited: exit status, or -1. False: it still runs. */
 static bool program_describe_end(const struct exec *e, char *text, size_t size, int *exited)
 {
     int status = 0;
@@ -224,7 +226,7 @@ static bool program_describe_end(const struct exec *e, char *text, size_t size, 
     for (int i = 0; i < 20 && pid == 0; i++) {
         pid = waitpid(e->program.pid, &status, WNOHANG);
         if (pid == 0)
-            poll(NULL, 0, 10); /* its output is closed just before its end */
+            poll(NULL, 0, 10); /* its output closes just before its exit */
     }
     const char *const why = e->program.complaint;
     if (pid <= 0)
@@ -281,18 +283,18 @@ void exec_program_flush(struct exec *e)
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0 && errno != EAGAIN)
-            program_close(&p->in); /* its end is read from its output */
+            program_close(&p->in); /* its exit is detected on its output */
         if (n < 0)
             break;
         exec_text_consume(&p->to, (size_t)n);
         if (!e->hello.delivers)
-            e->acked_ms = exec_now_ms(); /* without acknowledgements: it reads */
+            e->acked_ms = exec_now_ms(); /* without acknowledgements, reading counts as progress */
     }
 }
 
 /* ---- from the program ---- */
 
-/* Errors, and what interpreters print. */
+/* Errors in the forms of common interpreters. */
 static void program_note_complaint(struct exec *e, const char *line)
 {
     snprintf(e->program.complaint, sizeof e->program.complaint, "%.*s",
@@ -318,7 +320,7 @@ static void program_log_line(struct exec *e, const char *line)
     program_note_complaint(e, line);
 }
 
-/* What programs print when a system call failed with EACCES or EPERM. */
+/* Texts that programs print when a system call failed with EACCES or EPERM. */
 static void program_explain_refusal(struct exec *e, const char *line)
 {
     if (e->has_explained || (!strstr(line, strerror(EACCES)) && !strstr(line, strerror(EPERM))))
@@ -330,7 +332,7 @@ static void program_explain_refusal(struct exec *e, const char *line)
            line);
 }
 
-/* A line without end is logged in pieces. */
+/* Logs a line without an end in pieces. */
 static void program_take_log(struct exec *e)
 {
     struct exec_text *const t = &e->program.from_stderr;
@@ -365,7 +367,7 @@ void exec_program_take_lines(struct exec *e)
     }
 }
 
-/* False: nothing is there now. */
+/* False: nothing to read now. */
 static bool program_read_some(struct exec *e, int fd, struct exec_text *into)
 {
     char bytes[READ_SIZE];

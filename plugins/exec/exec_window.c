@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Events that the program has not acknowledged, oldest first, and the turns they belong to. While
- * the window is full the host delivers nothing, so its queue and overflow policy apply. */
+ * the window is full, the host delivers nothing, so that its queue and overflow policy apply. */
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -103,7 +103,7 @@ int exec_window_add(struct exec *e, struct tc_turn *turn, const struct tc_event 
     return 0;
 }
 
-/* After this the turn may be gone. */
+/* May free the turn. */
 static void window_finish(struct exec *e, struct exec_entry *entry, const char *failure)
 {
     struct tc_turn *const turn = entry->turn;
@@ -137,7 +137,7 @@ bool exec_window_ack(struct exec *e, uint64_t n, bool only)
 {
     if (n == 0 || n > e->last_event)
         return false;
-    /* The entries are in the order of their numbers. */
+    /* Entries are ordered by their numbers. */
     for (struct exec_entry *entry = STAILQ_FIRST(&e->entries), *next; entry && entry->n <= n;
          entry = next) {
         next = STAILQ_NEXT(entry, next);
@@ -181,7 +181,7 @@ void exec_window_resume(struct exec *e)
     exec_window_update(e);
 }
 
-/* The program has asked for the wait, so the time limit of acknowledgements begins anew. */
+/* The program has requested the delay, so the time limit of acknowledgements restarts. */
 void exec_window_resend(struct exec *e, int64_t now_ms)
 {
     struct exec_entry *entry;

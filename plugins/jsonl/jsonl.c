@@ -26,7 +26,7 @@ static const struct tc_option options[] = {
 
 static const struct tc_rule rules[] = {
     {.key = "path", .kind = TC_RULE_WRITES},
-    /* All writers of the host (writer_table.c); t_jsonl compares them. */
+    /* All writers of the host (writer_table.c); checked by t_jsonl. */
     {.key = "format",
      .kind = TC_RULE_ONE_OF,
      .text = "turncast ag-ui agenticore-openai ai-sdk awaken ethos missy-audit missy-json otlp "
@@ -37,14 +37,14 @@ static const struct tc_rule rules[] = {
 
 struct jsonl_state {
     int fd;
-    bool torn;     /* the last write stopped inside a line */
-    bool gone;     /* who read stdout has stopped: nothing is written any more */
-    uint64_t lost; /* lines, since the failure that was told */
+    bool torn;     /* the last write ended within a line */
+    bool gone;     /* the reader of stdout has closed it: nothing is written any more */
+    uint64_t lost; /* lines lost since the logged failure */
     size_t len;
     char buf[64 * 1024];
 };
 
-/* Writes all of it, waiting where the descriptor does not block. How much was written. */
+/* Writes everything, waiting if the descriptor would block. Returns the number of written bytes. */
 static size_t write_all(int fd, const char *p, size_t n)
 {
     size_t done = 0;
@@ -61,14 +61,14 @@ static size_t write_all(int fd, const char *p, size_t n)
     return done;
 }
 
-/* What cannot be written is lost and counted: told at the first line of a failure and when it is
- * over, so that a full disk gives two lines in the log and not one per event. */
+/* Lost lines are counted, and logged at the start and the end of a failure, so that a full disk
+ * causes two log lines and not one per event. */
 static int report_lost(struct tc_instance *inst, const char *p, size_t n)
 {
     struct jsonl_state *s = inst->state;
     const struct jsonl_conf *conf = inst->conf;
     if (errno == EPIPE && !conf->path) {
-        /* As with head(1): no failure, but an end. */
+        /* A closed pipe, as with head(1), is a normal end. */
         tc_log(inst, TC_INFO, "standard output was closed by the reader");
         s->gone = true;
         return 0;
@@ -108,13 +108,13 @@ static int flush(struct tc_instance *inst)
     return n > 0 ? put(inst, s->buf, n) : 0;
 }
 
-/* Holds what fits and writes the rest as it comes. */
+/* Buffers lines that fit and writes others directly. */
 static int hold(struct tc_instance *inst, const char *p, size_t n)
 {
     struct jsonl_state *s = inst->state;
     const int rc = n > sizeof s->buf - s->len ? flush(inst) : 0;
     if (n > sizeof s->buf && put(inst, p, n)) {
-        s->lost += p[n - 1] != '\n'; /* its newline comes alone, and is not missed */
+        s->lost += p[n - 1] != '\n'; /* the newline is written separately and is not buffered */
         return -1;
     }
     if (n > sizeof s->buf)
@@ -124,7 +124,7 @@ static int hold(struct tc_instance *inst, const char *p, size_t n)
     return rc;
 }
 
-/* As canonical lines, or as the host writes the event in the format that is asked for. */
+/* Canonical lines, or the host's encoding in the requested format. */
 static int hold_event(struct tc_turn *turn, const struct tc_event *ev)
 {
     const struct jsonl_conf *conf = turn->inst->conf;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The connector matrix: its options, its table for the chat service of the host, and what replies
- * of a homeserver mean. */
+ * The connector matrix: its options, its table for the chat engine of the host, and the
+ * interpretation of a homeserver's replies. */
 #include "matrix.h"
 
 #include <stdlib.h>
@@ -19,7 +19,7 @@ static const struct tc_option options[] = {
               "keep to the default message limit of Synapse: 10 at once, then one per 5 s"),
     TC_OPTION(struct matrix_conf, file_bytes, "20971520", 0,
               "largest file of a person that is downloaded, in bytes"),
-    /* The common option with another default: where a message was deleted, clients show that. */
+    /* The common option with another default, because clients show deleted messages. */
     TC_OPTION(struct matrix_conf, after, "summary", 0,
               "progress message after the answer: keep, summary or delete"),
     {0},
@@ -34,7 +34,7 @@ static const struct tc_rule rules[] = {
     {0},
 };
 
-/* A homeserver counts the events of the account, in all rooms: MATRIX_RATE_… */
+/* A homeserver's rate limit counts the events of the account in all rooms: MATRIX_RATE_… */
 static const struct tc_rate rates[] = {
     {.count = 1, .burst = 10, .interval_ms = 5000},
     {.count = 10, .burst = 10, .interval_ms = 1000},
@@ -57,7 +57,7 @@ static const struct tc_error_rule errors[] = {
 
 /* ---- replies ---- */
 
-/* A member of the body, which may be the page of a proxy: then NULL. */
+/* A member of the body, which may be the page of a proxy: NULL then. */
 static const char *read_member(struct tc_turn *turn, const struct tc_reply *reply, const char *name)
 {
     json_t *const body = json_loadb(reply->body, reply->body_len, 0, NULL);
@@ -67,7 +67,7 @@ static const char *read_member(struct tc_turn *turn, const struct tc_reply *repl
     return copy;
 }
 
-/* The words beside the code. Relations that a homeserver refuses have no code of their own. */
+/* Error texts: a homeserver has no error code for refused relations. */
 static void read_refusal(struct tc_turn *turn, const struct tc_op *op, const struct tc_reply *reply,
                          struct tc_result *result)
 {
@@ -86,7 +86,7 @@ static void next_step(struct tc_turn *turn, struct tc_result *result, const char
     result->cursor = tc_sprint(turn, "%s", cursor);
 }
 
-/* The first step of an edit or a file. */
+/* Result of the first step of an edit or a file. */
 static void read_step(struct tc_turn *turn, const struct tc_op *op, const struct tc_reply *reply,
                       struct tc_result *result)
 {
@@ -133,7 +133,7 @@ static int read_reply(struct tc_turn *turn, const struct tc_op *op, const struct
     return 0;
 }
 
-/* ---- life ---- */
+/* ---- table ---- */
 
 static int init(struct tc_instance *inst)
 {
@@ -146,7 +146,8 @@ static void teardown(struct tc_instance *inst)
     json_decref(s->rooms);
 }
 
-/* An event has 64 KiB, with the text twice, formatted and without; an edit has it once more. */
+/* An event has 64 KiB and contains the text twice, with and without formatting; an edit contains it
+ * once more. */
 static const struct tc_chat chat = {
     .size = sizeof chat,
     .can = TC_CAN(TC_OP_IDENTIFY) | TC_CAN(TC_OP_POST) | TC_CAN(TC_OP_EDIT) | TC_CAN(TC_OP_DELETE) |
@@ -168,7 +169,7 @@ static const struct tc_chat chat = {
               .retry_ms = "/retry_after_ms",
               .rules = errors},
     .colon_ids = true,
-    .command = "!", /* clients keep / for themselves */
+    .command = "!", /* clients intercept messages that begin with / */
     .chat_option = "room",
     .poll_ms = 30000,
     .request = matrix_request,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The connector matrix: what its files share. It describes the client-server API of Matrix to the
- * chat service of the host; all code of an instance runs on its thread. */
+ * Shared by the files of the connector matrix, which describes the client-server API of Matrix to
+ * the chat service of the host; all code of an instance runs on its thread. */
 #ifndef MATRIX_H
 #define MATRIX_H
 
@@ -14,8 +14,8 @@ struct matrix_conf {
 };
 
 struct matrix {
-    json_t *rooms;  /* what is known of them, as it is on disk */
-    unsigned tries; /* at the same page, in a row, that failed */
+    json_t *rooms;  /* stored set of known rooms */
+    unsigned tries; /* consecutive failures at the same page */
 };
 
 #define MATRIX_CLIENT "{option:homeserver}/_matrix/client/v3"
@@ -31,32 +31,32 @@ int matrix_request(struct tc_turn *turn, const struct tc_op *op, struct tc_http 
 
 /* ---- matrix_sync.c ---- */
 
-/* The request of a poll: /sync, or a page of what a limited timeline left out. */
+/* The request of a poll: /sync, or a page of events omitted from a limited timeline. */
 int matrix_sync_request(struct tc_turn *lobby, const struct tc_op *op, struct tc_http *http);
 void matrix_sync_read(struct tc_turn *lobby, const struct tc_op *op, const struct tc_reply *reply,
                       struct tc_result *result);
 
 /* ---- matrix_event.c ---- */
 
-/* Passes on an event of a timeline. False: it is not on disk and has to come again. */
+/* Passes on an event of a timeline. False: not on disk; it must be delivered again. */
 bool matrix_event_take(struct tc_turn *lobby, const char *room, const json_t *event);
-/* The path of an mxc: URL in the media API; NULL: it is none. */
+/* The path of an mxc: URL in the media API; NULL: invalid. */
 const char *matrix_event_media(struct tc_turn *lobby, const char *url);
 
 /* ---- matrix_room.c ---- */
 
 int matrix_room_load(struct tc_instance *inst);
-/* Remembers whether a room is one for two. `joined` is its part of /sync. */
+/* Stores whether a room is a direct chat. `joined` is its part of /sync. */
 void matrix_room_note(struct tc_turn *lobby, const char *room, const json_t *joined);
 bool matrix_room_is_group(struct tc_turn *lobby, const char *room);
-/* Joins the room if the person who invites may write to the agent, or everybody is welcome. */
+/* Joins the room if the person who invites may write to the agent, or everybody may. */
 void matrix_room_take_invite(struct tc_turn *lobby, const char *room, const json_t *invite);
-/* Says once that the bot reads no encrypted messages. */
+/* Says once that the bot cannot read encrypted messages. */
 void matrix_room_tell_encrypted(struct tc_turn *lobby, const char *room);
 int matrix_room_on_reply(struct tc_turn *turn, const struct tc_reply *reply,
                          struct tc_verdict *verdict);
 
-/* A member of a member of a JSON object: a string, or NULL. */
+/* A string in a nested JSON object, or NULL. */
 const char *matrix_json_text(const json_t *object, const char *name);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Events of timelines as messages and actions of people: text without the mention, files, threads,
- * reactions to requests. Own events and those of other bots (m.notice) are left out. */
+ * Converts timeline events to messages and actions of people: text without the mention, files,
+ * threads, reactions to requests. Ignores own events and those of other bots (m.notice). */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +30,7 @@ static bool is_mentioned(const struct tc_turn *lobby, const json_t *content)
     return body && strstr(body, conf->user);
 }
 
-/* How the bot is called in this message: the text of the first link to it. */
+/* The name of the bot in this message: the text of the first link to it. */
 static const char *called(struct tc_turn *lobby, const json_t *content)
 {
     const struct matrix_conf *const conf = lobby->inst->conf;
@@ -42,7 +42,7 @@ static const char *called(struct tc_turn *lobby, const json_t *content)
     return end ? tc_sprint(lobby, "%.*s", (int)(end - name), name) : conf->user;
 }
 
-/* Behind the words "NAME: " at the beginning. */
+/* Text after "NAME: " at the beginning. */
 static const char *after_mention(const char *text, const char *name)
 {
     const size_t len = strlen(name);
@@ -52,7 +52,7 @@ static const char *after_mention(const char *text, const char *name)
     return text + strspn(text, ":, ");
 }
 
-/* Clients of before 2024 put what is replied to in front of the text, with "> ". */
+/* Clients before 2024 put the quoted message in front of the text, with "> ". */
 static const char *after_quote(const char *text)
 {
     while (strncmp(text, "> ", 2) == 0) {
@@ -79,7 +79,7 @@ static const char *file_name(const json_t *content)
     return name ? name : matrix_json_text(content, "body");
 }
 
-/* The words that go with a file; without a name of its own, the body is that name. */
+/* The caption of a file; if the event has no file name, the body is the name. */
 static const char *caption(const json_t *content)
 {
     const char *const name = matrix_json_text(content, "filename");
@@ -140,7 +140,7 @@ static struct tc_chat_message describe(struct tc_turn *lobby, const char *room, 
     };
 }
 
-/* The host downloads it. */
+/* The host downloads the file. */
 static bool take_file(struct tc_turn *lobby, const json_t *content, struct tc_chat_message *message)
 {
     const char *const name = file_name(content);
@@ -160,7 +160,7 @@ static bool take_file(struct tc_turn *lobby, const json_t *content, struct tc_ch
     return receive(lobby, message);
 }
 
-/* Not written: the host tells the person what it cannot process. */
+/* Not a text: the host tells the person that it cannot be processed. */
 static bool take_other(struct tc_turn *lobby, const char *room, const json_t *event,
                        const char *kind)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Operations as requests: messages, edits, redactions, reactions, typing, uploads. Every send has
- * the key of its operation as transaction id, so that the homeserver recognises a repeat. */
+ * Converts operations to requests: messages, edits, redactions, reactions, typing, uploads. Every
+ * send uses the key of its operation as transaction id, so that the homeserver recognises a
+ * repeat. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,8 +23,8 @@ static bool is_reply(const struct tc_op *op)
     return op->target->message && op->part == 0 && !(op->omit & TC_OMIT_REPLY);
 }
 
-/* To the thread and the question. In a thread, the reply is for clients without threads unless it
- * is the answer itself. NULL: none. */
+/* Relation to the thread and the question. In a thread, the reply is only a fallback for clients
+ * without threads, unless it is the answer itself. NULL: none. */
 static json_t *relation(const struct tc_op *op)
 {
     const char *const thread = op->omit & TC_OMIT_THREAD ? NULL : op->target->thread;
@@ -39,8 +40,8 @@ static json_t *relation(const struct tc_op *op)
     return relates;
 }
 
-/* Nothing in a text mentions anybody; the person who asked is mentioned by the answer and by
- * requests, because in a group nothing else notifies. */
+/* Text mentions nobody; only the answer and requests mention the person who asked, because other
+ * messages do not notify in groups. */
 static json_t *mentions_of(const struct tc_op *op)
 {
     const bool notifies = (op->role == TC_ROLE_ANSWER || op->role == TC_ROLE_CARD) && !op->silent;
@@ -49,7 +50,8 @@ static json_t *mentions_of(const struct tc_op *op)
     return json_object();
 }
 
-/* Bots do not answer an m.notice, and it makes no sound. The parts of an answer are alike. */
+/* m.notice: bots do not answer it, and it makes no sound. All parts of an answer have the same
+ * type. */
 static const char *type_of(const struct tc_op *op)
 {
     return op->role == TC_ROLE_LIVE || op->role == TC_ROLE_REPLY ? "m.notice" : "m.text";
@@ -110,8 +112,8 @@ static int send_event(struct tc_turn *turn, const struct tc_op *op, struct tc_ht
     return http->body ? 0 : -1;
 }
 
-/* A homeserver takes an edit of a message that a person has deleted, and shows nothing: so it is
- * looked at first. */
+/* A homeserver accepts an edit of a deleted message without effect, so the message is checked
+ * first. */
 static int request_edit(struct tc_turn *turn, const struct tc_op *op, struct tc_http *http)
 {
     if (op->step > 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What concerns a whole room: how many are in it, invites, and the notice in encrypted ones. */
+ * State of rooms: direct chats, invites, and the notice in encrypted ones. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 
 #define KEY "rooms"
 
-/* ---- what is known of rooms ---- */
+/* ---- stored state ---- */
 
 /* A JSON object on disk: "direct" and "told" are sets of rooms. */
 int matrix_room_load(struct tc_instance *inst)
@@ -119,7 +119,7 @@ void matrix_room_tell_encrypted(struct tc_turn *lobby, const char *room)
     note(lobby, "told", room, true);
 }
 
-/* Neither is missed if the room is gone. */
+/* Neither matters if the room no longer exists. */
 int matrix_room_on_reply(struct tc_turn *turn, const struct tc_reply *reply,
                          struct tc_verdict *verdict)
 {

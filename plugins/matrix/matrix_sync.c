@@ -10,15 +10,13 @@
 #include "matrix.h"
 
 #define POLL_MS 30000
-#define FIRST_TIMEOUT_MS                                                                           \
-    120000 /* a homeserver needs long for the first sync of a large account                        \
-            */
+#define FIRST_TIMEOUT_MS 120000 /* the first sync of a large account takes a homeserver long */
 #define TRIES_MAX 3
 #define PAGE "100"
 
 #define TYPES "\"types\":[\"m.room.message\",\"m.reaction\",\"m.room.encrypted\",\"m.room.member\"]"
 
-/* Timelines of nothing that is not looked at, and no presence. */
+/* Filter: excludes unused data and presence. */
 static const char filter[] =
     "{\"presence\":{\"types\":[]},\"account_data\":{\"types\":[]},\"room\":{"
     "\"account_data\":{\"types\":[]},\"ephemeral\":{\"types\":[]},"
@@ -80,7 +78,7 @@ static void go_on(struct tc_turn *lobby, struct tc_result *result, json_t *step)
 
 /* ---- events ---- */
 
-/* Passes on the events from `from` on. False: the result says what happens instead. */
+/* Passes on events, starting at `from`. False: `result` says how to continue. */
 static bool take_events(struct tc_turn *lobby, const char *since, const char *room,
                         const json_t *events, size_t from, struct tc_result *result)
 {
@@ -110,8 +108,8 @@ static bool is_new_member(const json_t *event, const char *user)
     return is_membership(event, user, "join") && !(was && strcmp(was, "join") == 0);
 }
 
-/* The timeline of a room that has just been joined begins long before. What people wrote after
- * they invited the bot counts. *joined: it has just been joined. */
+/* The timeline of a newly joined room begins long before. Messages after the invitation count.
+ * *joined: the room was just joined. */
 static size_t first_event(const json_t *events, const char *user, bool *joined)
 {
     size_t first = 0, i;
@@ -178,8 +176,8 @@ static void read_rooms(struct tc_turn *lobby, const char *since, const char *nex
     json_decref(gaps);
 }
 
-/* A page that cannot be had must not hold up all other messages for ever. False: it is
- * tried again, or is there. */
+/* An unavailable page must not block all other messages for ever. False: it is tried again, or was
+ * read. */
 static bool is_given_up(struct tc_turn *lobby, const struct tc_result *result)
 {
     struct matrix *const s = lobby->inst->state;
@@ -191,7 +189,7 @@ static bool is_given_up(struct tc_turn *lobby, const struct tc_result *result)
     return kind != TC_RESULT_DONE;
 }
 
-/* The rest of a limited timeline, in the order in which it was written. */
+/* The rest of a limited timeline, in chronological order. */
 static void read_page(struct tc_turn *lobby, json_t *step, const json_t *body,
                       struct tc_result *result)
 {
@@ -217,7 +215,7 @@ static void read_page(struct tc_turn *lobby, json_t *step, const json_t *body,
         poll_again(lobby, result, matrix_json_text(step, "next"));
 }
 
-/* A homeserver that was set up anew does not know its old tokens. */
+/* A reinstalled homeserver does not know its old tokens. */
 static void forget_token(struct tc_turn *lobby, const struct tc_reply *reply,
                          struct tc_result *result)
 {

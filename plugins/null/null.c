@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * The connector null: takes every event and does nothing, to measure what the host costs. */
+ * The connector null: discards every event, to measure the cost of the host. */
 #include <turncast/plugin.h>
 
-/* The sixteen kinds; not on_event, for which the host would write a line of JSON. */
+/* The sixteen kinds; not on_event, for which the host would encode JSON. */
 #define KINDS(K)                                                                                   \
     K(narration)                                                                                   \
     K(thinking)                                                                                    \

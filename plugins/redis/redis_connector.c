@@ -3,8 +3,8 @@
  * can follow turns of this host (turncast-redis(7); progress.py and event_tailer.py of
  * The-Cloud-Clock-Work/agenticore 1.9.0).
  *
- * Each entry is a request that the host keeps in order, repeats, and stores on disk from the answer
- * on. Entries have IDs of our own, so that a repeat is recognised by the server. */
+ * Each entry is a request that the host sends in order and repeats; from the answer on, it is
+ * durable. The connector chooses the entries' IDs, so that the server recognises a repeat. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 
 #include "redis_connector.h"
 
-#define CONTENT_MAX ((size_t)512 * 1024) /* bytes of a tool's arguments or result */
+#define CONTENT_MAX ((size_t)512 * 1024) /* limit of a tool's arguments or result in bytes */
 
 static const struct tc_option options[] = {
     TC_OPTION(struct redis_conf, address, "127.0.0.1:6379", 0,
@@ -35,7 +35,7 @@ static const struct tc_rule rules[] = {
     {0},
 };
 
-/* A block of text that is being streamed: an entry has a whole block. */
+/* A text block being streamed: an entry contains a whole block. */
 struct redis_block {
     char *text;
     size_t len, cap;
@@ -45,7 +45,7 @@ struct redis_turn {
     struct redis_block narration, thinking;
     char *told; /* text of the last entry, if it is an assistant_text; or NULL */
     int64_t start_ms;
-    uint64_t count; /* of entries */
+    uint64_t count; /* number of entries */
 };
 
 /* ---- entries ---- */
@@ -60,7 +60,7 @@ static const char *redis_format_time(struct tc_turn *turn, double ts)
     return tc_sprint(turn, "%s.%06d+00:00", date, (int)((ts - (double)s) * 1e6));
 }
 
-/* After a restart the IDs go on behind those of before. */
+/* After a restart, IDs continue behind the earlier ones. */
 static void redis_resume_count(struct tc_turn *turn, struct redis_turn *t, const struct tc_meta *m)
 {
     if (t->start_ms)
@@ -116,7 +116,7 @@ static int redis_put_block(struct tc_turn *turn, const struct tc_meta *m, struct
     return redis_put(turn, m, type, b->text, flags);
 }
 
-/* At most one block has text. `flags`: of a block of narration. */
+/* At most one block has text. `flags`: for a block of narration. */
 static int redis_put_blocks(struct tc_turn *turn, const struct tc_meta *m, uint32_t flags)
 {
     struct redis_turn *const t = turn->state;
@@ -129,7 +129,7 @@ static int redis_put_blocks(struct tc_turn *turn, const struct tc_meta *m, uint3
 static int on_narration(struct tc_turn *turn, const struct tc_narration *n)
 {
     struct redis_turn *const t = turn->state;
-    if (n->meta->parent_id) /* a sub-agent: its text is not the answer */
+    if (n->meta->parent_id) /* text of a sub-agent is not the answer */
         return 0;
     const int rc = redis_put_block(turn, n->meta, &t->thinking, "thinking", 0);
     return rc | redis_block_add(&t->narration, n->text, n->text_len);
@@ -153,7 +153,7 @@ static int on_tool_call(struct tc_turn *turn, const struct tc_tool_call *c)
     return content ? rc | redis_put(turn, c->meta, "tool_use", content, 0) : -1;
 }
 
-/* Where UTF-8 can be cut at or before `len`. */
+/* The longest prefix of at most `len` bytes that ends at a character. */
 static size_t redis_cut_text(const char *text, size_t len)
 {
     if (len <= CONTENT_MAX)
@@ -172,14 +172,14 @@ static int on_tool_result(struct tc_turn *turn, const struct tc_tool_result *r)
     return content ? rc | redis_put(turn, r->meta, "tool_result", content, 0) : -1;
 }
 
-/* With the outcome, so that the host stores both at once: a turn whose outcome is stored is not
- * told again after a restart. */
+/* Sent with the outcome, so that the host stores both at once: a turn with a stored outcome is not
+ * delivered again after a restart. */
 static int redis_put_done(struct tc_turn *turn, const struct tc_meta *m)
 {
     return redis_put(turn, m, "done", "", TC_DURABLE);
 }
 
-/* Readers take the last text before "done" for the answer. */
+/* Readers take the last text before "done" as the answer. */
 static int on_final(struct tc_turn *turn, const struct tc_final *f)
 {
     const struct redis_turn *const t = turn->state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Connection to the Redis server, made when it is needed and closed after each error. */
+ * Connection to the Redis server: opened on demand, closed after each error. */
 #include <errno.h>
 #include <hiredis/hiredis.h>
 #include <stdarg.h>
@@ -44,7 +44,7 @@ static const char *redis_server_error(struct tc_turn *turn, const redisReply *re
     return link ? tc_sprint(turn, "%.100s", link->errstr) : "out of memory";
 }
 
-/* A command without a reply that matters. -1 with *why. */
+/* A command whose reply is not needed. -1 with *why. */
 static int redis_server_expect(struct tc_turn *turn, const char **why, const char *format, ...)
 {
     const struct redis_state *const s = turn->inst->state;
@@ -70,7 +70,7 @@ static int redis_server_introduce(struct tc_turn *turn, const char **why)
                : -1;
 }
 
-/* The sandbox of an instance forbids connections that the configuration does not allow. */
+/* The sandbox of an instance refuses connections that the configuration does not permit. */
 static const char *redis_server_explain(struct tc_turn *turn, int error)
 {
     const struct redis_conf *const conf = turn->inst->conf;
@@ -110,7 +110,7 @@ static redisReply *redis_server_xadd(const struct redis_state *s, const struct r
                         e->session_id, e->correlation_id);
 }
 
-/* A server that is loading its data, or a replica, takes the entry later or elsewhere. */
+/* Temporary: a server that is loading its data, or a replica, refuses writes. */
 static bool redis_server_is_away(const redisReply *reply)
 {
     static const char *const states[] = {"LOADING", "READONLY", "MASTERDOWN", "BUSY",

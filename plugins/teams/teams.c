@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The connector teams: its options, its table for the chat service of the host, its life. With
- * `webhook` alone it has no table, and only posts outcomes. */
+ * The connector teams: its options, its table for the chat engine of the host, initialisation. With
+ * `webhook` only, it has no table and only posts outcomes. */
 #include "teams.h"
 
 #include <string.h>
@@ -43,10 +43,10 @@ static const struct tc_rule rules[] = {
     {0},
 };
 
-/* Teams takes per conversation 7 requests in 1 s, 8 in 2 s, 60 in 30 s and 1800 in an hour, and 30
- * per second of a bot in a tenant; of a stream, 1 in 1 s. A rate permits its burst beside its count
- * in any interval. What the conversation has left over is for typing, which has a share of its own
- * of the requests of the bot: it cannot delay a text. */
+/* Rate limits of Teams per conversation: 7 requests in 1 s, 8 in 2 s, 60 in 30 s, 1800 in an hour;
+ * per bot and tenant: 30 in 1 s; per stream: 1 in 1 s. A rate permits its burst in addition to its
+ * count in any interval. The remainder is used for typing, which has a separate share of the bot's
+ * requests, so that it cannot delay a text. */
 static const struct tc_rate rates[] = {
     {.count = 3, .burst = 4, .interval_ms = 2000, .per_lane = 1},
     {.count = 1, .burst = 26, .interval_ms = 1000, .per_lane = 1},
@@ -57,7 +57,7 @@ static const struct tc_rate rates[] = {
     {0},
 };
 
-/* A message has 100 KB in UTF-16, and about 28 KB with a card. Markdown knows neither tables nor
+/* A message has 100 KB in UTF-16, or about 28 KB with a card. Its Markdown has no tables and
  * headings. */
 #define TEXT(limit)                                                                                \
     {                                                                                              \
@@ -84,7 +84,7 @@ static const struct tc_chat chat = {
     .rates_group = TEAMS_RATES,
     .reply = {.error = "/error", .message = "/id", .rules = teams_errors},
     .colon_ids = true,
-    .command = "!", /* clients keep / for themselves */
+    .command = "!", /* clients intercept messages that begin with / */
     .chat_option = "conversation",
     .stream =
         {.text = TEXT(4000), .pace_ms = 1500, .age_ms = 105000, .bytes = 20000, .option = "stream"},
@@ -93,7 +93,7 @@ static const struct tc_chat chat = {
     .stream_whole = true,
 };
 
-/* Of the connector's own requests: for a token, and of the webhook. */
+/* Replies to the connector's own requests: for a token, and of the webhook. */
 static int on_reply(struct tc_turn *turn, const struct tc_reply *reply, struct tc_verdict *verdict)
 {
     if (strcmp(reply->tag, "token") == 0 && verdict->next != TC_NEXT_AGAIN)

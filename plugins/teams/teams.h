@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The connector teams: what its files share. It describes Microsoft Teams, as the Bot Framework
- * offers it to bots, to the chat service of the host; all code of an instance runs on its thread.
- */
+ * Shared by the files of the connector teams, which describes Microsoft Teams, as the Bot Framework
+ * offers it to bots, to the chat service of the host; all code of an instance runs on its
+ * thread. ⏎ */
 #ifndef TEAMS_H
 #define TEAMS_H
 
@@ -17,10 +17,10 @@ struct teams_conf {
 
 struct teams {
     int64_t token_s;       /* when the access token was renewed, in seconds since 1970; 0: never */
-    bool token_failed;     /* the last request for one was refused */
-    bool token_asked;      /* a request for one is under way */
-    const char *press;     /* id of the press that is being carried out; or NULL */
-    char press_text[2048]; /* what it came to */
+    bool token_failed;     /* the last token request was refused */
+    bool token_asked;      /* a token request is pending */
+    const char *press;     /* id of the press being processed; or NULL */
+    char press_text[2048]; /* its result text */
 };
 
 static inline struct teams *teams_state(const struct tc_turn *turn)
@@ -33,7 +33,7 @@ static inline const struct teams_conf *teams_conf(const struct tc_turn *turn)
     return turn->inst->conf;
 }
 
-/* Bits of the rate limits of the plugin: of all requests to a conversation, and of its streams. */
+/* Bits of the plugin's rates: all requests to a conversation, and those of its streams. */
 enum { TEAMS_RATES = 15, TEAMS_STREAM_RATE = 16, TEAMS_TYPING_RATE = 32 };
 
 /* Text member of an object, or NULL. */
@@ -44,53 +44,53 @@ static inline const char *teams_text(const json_t *object, const char *key)
 
 /* ---- teams_token.c ---- */
 
-/* The Authorization header of every request to the service: of a token that the host keeps. */
+/* The Authorization header of every request to the service, with a token kept by the host. */
 extern const struct tc_header teams_bearer[1];
 #define TEAMS_TOKEN_FORM                                                                           \
     "grant_type=client_credentials&client_id={option:app_id}"                                      \
     "&client_secret={option:app_password}&scope=https%3A%2F%2Fapi.botframework.com%2F.default"
 /* The request for a token. */
 int teams_token_request(struct tc_turn *turn, struct tc_http *http);
-/* Keeps the token of a reply and renews it before it expires. False: there is none in it. */
+/* Stores the token of a reply and renews it before it expires. False: the reply has none. */
 bool teams_token_take(struct tc_turn *lobby, const struct tc_reply *reply);
-/* Asks for a new one. False: the present one is new, or is being renewed. */
+/* Requests a new token. False: the present one is new, or is being renewed. */
 bool teams_token_renew(struct tc_turn *lobby);
 void teams_token_on_reply(struct tc_turn *lobby, const struct tc_reply *reply);
 
 /* ---- teams_activity.c ---- */
 
-/* Carries out what people did, and fills in the response. */
+/* Processes an action of a person, and fills in the response. */
 int teams_activity_on_hit(struct tc_turn *lobby, const struct tc_hit *hit,
                           struct tc_answer *answer);
 
 /* ---- teams_url.c ---- */
 
-/* Whether it is one of the service, to which the token may be sent. */
+/* Whether the URL belongs to the service, to which the token may be sent. */
 bool teams_url_is_service(const struct tc_turn *turn, const char *url);
-/* The URL of a file or image as tc_http takes it; NULL: it is none that may be fetched. */
+/* The URL of a file or image in the form for tc_http; NULL: must not be fetched. */
 const char *teams_url_of_file(struct tc_turn *turn, const char *url);
-/* The URL of a conversation's activities, or of one of them (id, or NULL); NULL: of a service that
- * the token is not sent to. */
+/* The URL of a conversation's activities, or of one activity (id, or NULL); NULL: a service to
+ * which the token must not be sent. */
 const char *teams_url(struct tc_turn *turn, const struct tc_op *op, const char *id);
 
 /* ---- teams_message.c ---- */
 
-/* The bot as the sender; NULL: the service knows it. */
+/* The bot as the sender; NULL: omitted, because the service knows it. */
 json_t *teams_message_sender(struct tc_turn *turn, const struct tc_op *op);
-/* Body of a message, new or edited. */
+/* Body of a new or edited message. */
 json_t *teams_message(struct tc_turn *turn, const struct tc_op *op);
 /* Text of a card as an attachment, without buttons. */
 json_t *teams_message_card(json_t *body);
-/* The text as elements of a card: one for each line, shown exactly as it is. */
+/* The text as elements of a card: one per line, shown verbatim. */
 json_t *teams_message_lines(struct tc_turn *turn, const char *plain);
 
 /* ---- teams_form.c ---- */
 
 /* Appends the inputs for the fields of a card. */
 void teams_form_add(struct tc_turn *turn, json_t *elements, const struct tc_op *op);
-/* What a button carries beside its own data, so that any process can read the answers. */
+/* Data of a button besides its own, so that the answers can be decoded without stored state. */
 json_t *teams_form_labels(const struct tc_op *op);
-/* What was filled in: the JSON object of tc_chat_action.answers. */
+/* The answers: the JSON object of tc_chat_action.answers. */
 json_t *teams_form_read(const json_t *data);
 
 /* ---- teams_request.c ---- */

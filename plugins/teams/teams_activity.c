@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What people do in Teams, as activities: messages, and presses of buttons. A conversation id of a
+ * Processes activities of people in Teams: messages, and presses of buttons. A conversation id of a
  * channel names the thread behind ";messageid=". */
 #include <string.h>
 
@@ -7,18 +7,18 @@
 
 #define FILES_MAX 10
 #define THREAD ";messageid="
-#define BLANK "&nbsp;" /* beside a mention */
+#define BLANK "&nbsp;" /* blanks around a mention */
 #define FILE_TYPE "application/vnd.microsoft.teams.file.download.info"
 
-/* Who, and where. */
+/* Person and place of an activity. */
 struct teams_place {
     struct tc_target target; /* target.message: the activity */
-    const char *id; /* of the activity, the same when it comes again; or NULL: incomplete */
+    const char *id; /* of the activity, unchanged when it is delivered again; or NULL: incomplete */
     const char *name, *bot;
     bool channel;
 };
 
-/* The id in the directory is the same for each bot and each chat. */
+/* The directory id is the same for each bot and each chat. */
 static const char *activity_user(const json_t *activity)
 {
     const json_t *const from = json_object_get(activity, "from");
@@ -73,7 +73,7 @@ static void activity_cut(char *text, const char *part)
         memmove(at, at + n, strlen(at + n) + 1);
 }
 
-/* The text without the mentions of the bot; *mentioned: whether there are any. */
+/* The text without the mentions of the bot; *mentioned: whether there were any. */
 static const char *activity_text(struct tc_turn *lobby, const json_t *activity, const char *bot,
                                  bool *mentioned)
 {
@@ -98,7 +98,7 @@ static const char *activity_text(struct tc_turn *lobby, const json_t *activity, 
 
 /* ---- files ---- */
 
-/* An inline image is at the service; another file is where the person has it. */
+/* An inline image is stored by the service; another file in the person's storage. */
 static const char *activity_file_url(const json_t *attachment)
 {
     const char *const type = teams_text(attachment, "contentType");
@@ -127,15 +127,15 @@ static size_t activity_files(struct tc_turn *lobby, const json_t *activity,
 
 /* ---- messages ---- */
 
-/* In a channel replyToId names the root of the thread. */
+/* In a channel, replyToId names the root of the thread. */
 static const char *activity_replied_to(const json_t *activity, const struct teams_place *p)
 {
     const char *const id = teams_text(activity, "replyToId");
     return id && (!p->target.thread || strcmp(id, p->target.thread) != 0) ? id : NULL;
 }
 
-/* Where the bot is not mentioned, it hears of messages only if the app has been permitted to read
- * them all. */
+/* Without a mention, the bot receives messages only if the app has permission to read all of
+ * them. */
 static enum tc_addressed activity_addressed(const struct teams_place *p, bool mentioned)
 {
     if (mentioned || !p->target.group)
@@ -183,7 +183,7 @@ static int activity_press(struct tc_turn *lobby, const json_t *activity, const j
     return rc < 0 ? 503 : 200;
 }
 
-/* The response to a press says what it came to; the card is edited for everybody. */
+/* The response to a press has its result; the card is edited for everybody. */
 static void activity_invoke(struct tc_turn *lobby, const json_t *activity, struct tc_answer *answer)
 {
     const struct teams *const s = teams_state(lobby);

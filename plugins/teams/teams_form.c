@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The questions of a card as inputs, and what was filled in. A choice comes back as the number of
- * its option; the labels come back with the button. */
+ * The questions of a card as inputs, and the decoding of answers. A choice is returned as the
+ * number of its option; the button returns the labels. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 #define LISTED_BYTES 400
 #define WRITE_MAX 3000
 
-/* How the id of an input begins; the id of the field follows. */
+/* Prefix of an input's id; the id of the field follows. */
 #define PICK "p."
 #define PICK_MULTI "q."
 #define WRITE "w."
@@ -72,14 +72,14 @@ json_t *teams_form_labels(const struct tc_op *op)
     return labels;
 }
 
-/* ---- what was filled in ---- */
+/* ---- answers ---- */
 
 static bool form_begins(const char *text, const char *begin)
 {
     return strncmp(text, begin, strlen(begin)) == 0;
 }
 
-/* Numbers with commas between, as the labels for which they stand. */
+/* Converts numbers separated by commas to labels. */
 static json_t *form_picked(const json_t *labels, const char *numbers)
 {
     json_t *const list = json_array();
@@ -103,7 +103,7 @@ static void form_take_choice(json_t *answers, const char *input, const json_t *d
     json_decref(list);
 }
 
-/* A text goes before what was picked, or (several) beside it. */
+/* A text replaces selected options, or (several) is added to them. */
 static void form_take_text(json_t *answers, const char *input, const char *text)
 {
     const char *const id = input + strlen(WRITE);

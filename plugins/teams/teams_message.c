@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * Bodies of messages. A text is Markdown; buttons stand below it, in an Adaptive Card. A request of
- * the agent is a card as a whole, because there the text is shown exactly as it is. */
+ * Bodies of messages. A text is Markdown; its buttons are below, in an Adaptive Card. A request of
+ * the agent is a card, because that shows text verbatim. */
 #include <string.h>
 
 #include "teams.h"
 
-#define ROW 4        /* buttons beside each other; Teams shows six at most */
-#define LINES_MAX 60 /* elements of a card; what is behind is in the last one */
+#define ROW 4        /* buttons in a row; Teams shows at most six */
+#define LINES_MAX 60 /* elements of a card; further lines are in the last one */
 #define SUMMARY_BYTES 200
 
 /* ---- buttons ---- */
@@ -64,7 +64,7 @@ json_t *teams_message_card(json_t *body)
                      "version", "1.5", "body", body);
 }
 
-/* A run of text is not read as Markdown. */
+/* A TextRun is not parsed as Markdown. */
 static json_t *message_line(struct tc_turn *turn, const char *line, size_t len, bool first)
 {
     json_t *const run = json_pack("{s:s, s:s}", "type", "TextRun", "text",

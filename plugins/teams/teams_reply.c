@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT
- * What replies of the login service and the connector service mean. */
+ * Interprets replies of the login service and the connector service. */
 #include <string.h>
 
 #include "teams.h"
 
-#define RENEWED_MS 2000 /* until a new token is there */
+#define RENEWED_MS 2000 /* delay until a new token is available */
 #define DROPPED "ContentStreamSequenceOrderPreConditionFailed"
 #define COMPLETED "already completed"
 
-/* The text is the object "error", with its code and message; of the login service, the code. */
+/* The text is the object "error", with code and message; for the login service, the code. */
 const struct tc_error_rule teams_errors[] = {
     {429, NULL, TC_RESULT_RETRY},
     {412, NULL, TC_RESULT_RETRY},
     {0, "invalid_client", TC_RESULT_UNAUTHORIZED},
     {0, "unauthorized_client", TC_RESULT_UNAUTHORIZED},
-    {0, "invalid_request", TC_RESULT_UNAUTHORIZED}, /* of the login: no such tenant */
+    {0, "invalid_request", TC_RESULT_UNAUTHORIZED}, /* of the login: unknown tenant */
     {0, "canceled by user", TC_RESULT_STOPPED},
     {0, "cancelled by user", TC_RESULT_STOPPED},
     {0, "exceeded streaming time", TC_RESULT_STREAM_OVER},
@@ -23,14 +23,14 @@ const struct tc_error_rule teams_errors[] = {
     {0, "Message size too large", TC_RESULT_TOO_LONG},
     {0, "MessageSizeTooBig", TC_RESULT_TOO_LONG},
     {0, "streaming api is not enabled", TC_RESULT_UNSUPPORTED},
-    {0, "Content stream is not allowed", TC_RESULT_STREAM_OVER}, /* here and now */
+    {0, "Content stream is not allowed", TC_RESULT_STREAM_OVER}, /* with an immediate result */
     {404, "ActivityNotFound", TC_RESULT_MESSAGE_GONE},
     {404, NULL, TC_RESULT_CHAT_GONE},
     {403, NULL, TC_RESULT_CHAT_GONE},
     {0, NULL, TC_RESULT_DONE},
 };
 
-/* "code: message" in place of the object. */
+/* Replaces the object by "code: message". */
 static void reply_word(struct tc_turn *turn, const struct tc_reply *reply, struct tc_result *result)
 {
     json_t *const body = json_loadb(reply->body, reply->body_len, 0, NULL);
@@ -58,7 +58,7 @@ static void reply_identity(struct tc_turn *turn, const struct tc_reply *reply,
     result->reason = "the login service has sent no token";
 }
 
-/* The end of a stream that comes again, because its reply was lost, is refused. */
+/* A repeated end of a stream, whose first reply was lost, is refused. */
 static void reply_stream(const struct tc_op *op, const struct tc_reply *reply,
                          struct tc_result *result)
 {
@@ -69,7 +69,7 @@ static void reply_stream(const struct tc_op *op, const struct tc_reply *reply,
         result->kind = TC_RESULT_DONE;
 }
 
-/* A token that is refused may have expired while the machine slept. */
+/* A refused token may have expired while the machine was suspended. */
 static void reply_locked(struct tc_turn *turn, struct tc_result *result)
 {
     if (!teams_token_renew(turn->inst->lobby))

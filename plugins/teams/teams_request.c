@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
- * Operations of the chat engine as requests to the connector service. */
+ * Converts operations of the chat engine to requests to the connector service. */
 #include <stdio.h>
 #include <string.h>
 
 #include "teams.h"
 
-#define STATUS_BYTES 800 /* of 1,000 characters */
+#define STATUS_BYTES 800 /* units of 1,000 characters */
 
-/* body is taken over; NULL: none. */
+/* Takes ownership of body; NULL: none. */
 static int request_send(struct tc_turn *turn, const struct tc_op *op, const char *method,
                         const char *id, json_t *body, struct tc_http *http)
 {
@@ -21,7 +21,7 @@ static int request_send(struct tc_turn *turn, const struct tc_op *op, const char
 
 /* ---- streams ---- */
 
-/* What the agent does, above the text that is to come. */
+/* The agent's activity, above the text. */
 static const char *request_status(struct tc_turn *turn, const struct tc_op *op)
 {
     const struct tc_tool_line *line = NULL;
@@ -49,7 +49,7 @@ static json_t *request_stream_body(struct tc_turn *turn, const struct tc_op *op)
                      "entities", info, "from", teams_message_sender(turn, op), "id", op->message);
 }
 
-/* Only a person's own chat with the bot has streams. One without a text is nothing to keep. */
+/* Only a personal chat with the bot has streams. A stream without text is not kept. */
 static int request_stream(struct tc_turn *turn, const struct tc_op *op, struct tc_http *http)
 {
     if (op->target->group)
@@ -62,7 +62,7 @@ static int request_stream(struct tc_turn *turn, const struct tc_op *op, struct t
 
 /* ---- others ---- */
 
-/* Nothing ends the sign but a message or its time, and channels do not show it. */
+/* The typing indicator ends with a message or after a time; channels do not show it. */
 static int request_typing(struct tc_turn *turn, const struct tc_op *op, struct tc_http *http)
 {
     if (op->off || op->target->thread)
@@ -71,8 +71,8 @@ static int request_typing(struct tc_turn *turn, const struct tc_op *op, struct t
     return request_send(turn, op, "POST", NULL, json_pack("{s:s}", "type", "typing"), http);
 }
 
-/* The response to the press, which is being carried out, says it. A press that came as a message
- * has no such response. */
+/* The response to the press being processed has the text. A press that arrived as a message has no
+ * such response. */
 static int request_private(struct tc_turn *turn, const struct tc_op *op)
 {
     struct teams *const s = teams_state(turn);

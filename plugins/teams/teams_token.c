@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
- * The access token for the connector service: asked for with the client secret, given to the host
- * as a secret, and renewed before it expires. No request and no file has it in clear. */
+ * The access token for the connector service: requested with the client secret, stored by the host
+ * as a secret, and renewed before it expires. Neither requests nor files contain it in clear. */
 #include <string.h>
 #include <time.h>
 
 #include "teams.h"
 
-#define TOKEN_EARLY_S 300    /* so long before its end a token is renewed */
-#define TOKEN_LEAST_S 60     /* a token that is younger is not renewed */
-#define TOKEN_AGAIN_MS 30000 /* after a failure */
+#define TOKEN_EARLY_S 300    /* time before its expiry at which a token is renewed */
+#define TOKEN_LEAST_S 60     /* a younger token is not renewed */
+#define TOKEN_AGAIN_MS 30000 /* delay after a failure */
 #define TOKEN_TIMEOUT_MS 15000
 
 const struct tc_header teams_bearer[1] = {{"Authorization", "Bearer {secret:token}"}};
@@ -54,7 +54,7 @@ bool teams_token_renew(struct tc_turn *lobby)
     return s->token_asked && !s->token_failed;
 }
 
-/* One that was refused is asked for by the chat engine, too, which tells of it. */
+/* After a refusal, the chat engine requests a token, too, and reports the error. */
 void teams_token_on_reply(struct tc_turn *lobby, const struct tc_reply *reply)
 {
     struct teams *const s = teams_state(lobby);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Addresses: which services get the token, and the URLs of conversations there. */
+ * Decides which services get the token, and builds URLs of conversations. */
 #include <string.h>
 #include <strings.h>
 
@@ -7,7 +7,7 @@
 
 static const char https[] = "https://";
 
-/* Length without slashes at the end. */
+/* Length without trailing slashes. */
 static size_t url_trimmed(const char *url)
 {
     size_t n = strlen(url);
@@ -16,7 +16,7 @@ static size_t url_trimmed(const char *url)
     return n;
 }
 
-/* Whether the URL is that of the option service_url, or one below it. */
+/* Whether the URL is that of the option service_url, or below it. */
 static bool url_is_own(const struct tc_turn *turn, const char *url)
 {
     const char *const own = teams_conf(turn)->service_url;
@@ -42,7 +42,7 @@ bool teams_url_is_service(const struct tc_turn *turn, const char *url)
     return url_is_own(turn, url) || url_has_host_of_teams(url);
 }
 
-/* As tc_http takes it: a service on loopback may use http:. */
+/* In the form for tc_http: a service on loopback may use http:. */
 static const char *url_below_service(struct tc_turn *turn, const char *url)
 {
     const size_t n = url_trimmed(teams_conf(turn)->service_url);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Outcomes by a webhook of Workflows, which posts cards and takes nothing back. Each part of an
- * answer is one durable request; its URL is a secret, and is put in by the host. */
+ * Posts outcomes to a webhook of Workflows, which accepts cards only. Each part of an answer is one
+ * durable request; the host inserts its URL, which is a secret. */
 #include <string.h>
 
 #include "teams.h"
@@ -23,7 +23,7 @@ static json_t *webhook_block(const char *text)
     return json_pack("[{s:s, s:s, s:b}]", "type", "TextBlock", "text", text, "wrap", 1);
 }
 
-/* Cards know the Markdown of messages, but not code: it is shown as text. */
+/* Cards support the Markdown of messages, except code, which is shown as text. */
 int teams_webhook_on_final(struct tc_turn *turn, const struct tc_final *ev)
 {
     size_t count = 0;

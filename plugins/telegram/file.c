@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * The file of a message, and its download by the host: getFile names the place of the content. */
+ * The file of a message, and its download by the host: getFile returns the path of the content. */
 #include <string.h>
 
 #include "telegram.h"
 
-#define FILE_BYTES_MAX (20 << 20) /* what getFile gives */
+#define FILE_BYTES_MAX (20 << 20) /* limit of getFile */
 
-/* Kinds of attachment, and what they are called when they have no name. */
+/* Kinds of attachments, and default names. */
 static const struct {
     const char *key, *name;
 } kinds[] = {{"document", "file"},   {"audio", "audio.mp3"},      {"voice", "voice.ogg"},
@@ -67,7 +67,7 @@ int file_request(struct tc_turn *lobby, const struct tc_op *op, struct tc_http *
     return 0;
 }
 
-/* The service's own paths are plain. */
+/* Accepts only plain characters, which the service's paths consist of. */
 static bool is_plain_path(const char *path)
 {
     return path && !strstr(path, "..") &&

@@ -24,24 +24,24 @@ static const struct tc_option options[] = {
 static const struct tc_rule rules[] = {
     {.key = "token", .kind = TC_RULE_GRANTS, .text = "submit cancel answer"},
     {.key = "api_base", .kind = TC_RULE_URL, .text = "https http"},
-    /* A Bot API server of one's own takes http:, too. */
+    /* A private Bot API server may use http:, too. */
     {.key = "webhook", .kind = TC_RULE_URL, .text = "https http"},
     {.key = "webhook", .kind = TC_RULE_NEEDS, .text = "webhook_secret"},
     {.key = "webhook", .kind = TC_RULE_SERVER},
     {0},
 };
 
-/* The published limits, kept apart. Groups may have 20 in a minute: 3.1 s are fewer. The bits are
- * those of telegram_request.c. */
+/* The published limits with a margin. Groups may have 20 messages per minute; 3.1 s per message are
+ * fewer. The bits are those of telegram_request.c. */
 static const struct tc_rate rates[] = {
     {.count = 1, .burst = 1, .interval_ms = 1100, .per_lane = 1},
     {.count = 1, .burst = 1, .interval_ms = 3100, .per_lane = 1},
-    /* The service takes 30; what leaves evenly does not arrive so. */
+    /* The service permits 30 per second; evenly sent requests do not arrive evenly. */
     {.count = 25, .burst = 1, .interval_ms = 1000, .per_lane = 0},
     {0},
 };
 
-/* The service has no codes, only descriptions. */
+/* The service has no error codes, only descriptions. */
 static const struct tc_error_rule errors[] = {
     {429, NULL, TC_RESULT_RETRY},
     {413, NULL, TC_RESULT_TOO_LONG},
@@ -81,7 +81,7 @@ static const struct tc_error_rule errors[] = {
     {0, "have no rights to send", TC_RESULT_CHAT_GONE},
     {0, "group chat was deleted", TC_RESULT_CHAT_GONE},
     {403, NULL, TC_RESULT_CHAT_GONE},
-    {404, NULL, TC_RESULT_UNSUPPORTED}, /* it has no method of that name */
+    {404, NULL, TC_RESULT_UNSUPPORTED}, /* an unknown method */
     {0, NULL, TC_RESULT_DONE},
 };
 
@@ -127,7 +127,7 @@ static int init(struct tc_instance *inst)
     return conf->webhook ? tc_route(inst, "/update") : 0;
 }
 
-/* Of the connector's own requests: they are about the webhook. */
+/* Replies to the connector's own requests, which concern the webhook. */
 static int on_reply(struct tc_turn *lobby, const struct tc_reply *reply, struct tc_verdict *v)
 {
     if (v->next != TC_NEXT_AGAIN && reply->outcome == TC_REJECTED)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What the files of the Telegram connector share: options and the state of the instance. */
+ * Shared by the files of the Telegram connector: options and the state of the instance. */
 #ifndef TELEGRAM_H
 #define TELEGRAM_H
 
@@ -17,10 +17,10 @@ struct telegram_conf {
 enum { TELEGRAM_PACE_PRIVATE = 1, TELEGRAM_PACE_GROUP = 2, TELEGRAM_PACE_ALL = 4 };
 
 struct telegram {
-    char *username; /* NULL: the token has not been accepted yet */
+    char *username; /* NULL: the token was not verified yet */
     int64_t self;   /* own user id */
-    bool heard;     /* the poll before has been answered well: the next one may last */
-    bool unhooked;  /* a webhook that was in the way has been removed */
+    bool heard;     /* the previous poll succeeded: the next one may be long */
+    bool unhooked;  /* a conflicting webhook was removed */
     unsigned conflicts;
 };
 
@@ -36,12 +36,11 @@ static inline const struct telegram_conf *conf_of(const struct tc_turn *turn)
 
 /* ---- telegram_request.c ---- */
 
-/* An operation of the chat engine as a request. */
+/* Converts an operation of the chat engine to a request. */
 int telegram_request(struct tc_turn *turn, const struct tc_op *op, struct tc_http *http);
 /* URL of a method of the Bot API. */
 const char *telegram_url(struct tc_turn *turn, const char *method);
-/* A request of the connector itself, in no order with others. The body is taken over; or
- * NULL. */
+/* A request of the connector itself, without order. Takes ownership of the body; or NULL. */
 int telegram_call(struct tc_turn *lobby, const char *method, json_t *body);
 /* A number in JSON, or 0. */
 int64_t telegram_int(const json_t *o, const char *key);
@@ -58,15 +57,15 @@ int telegram_hit(struct tc_turn *lobby, const struct tc_hit *hit, struct tc_answ
 
 /* ---- update.c ---- */
 
-/* Passes an update on. False: it is not on disk and has to come again. */
+/* Passes an update on. False: not on disk; it must be delivered again. */
 bool update_take(struct tc_turn *lobby, const json_t *update);
 /* Body of setMyCommands. */
 json_t *update_menu(const struct tc_op *op);
 
 /* ---- file.c ---- */
 
-/* The file of a message, until the message is freed; *note: why it cannot be downloaded, or NULL.
- * False: the message has none. */
+/* The file of a message, valid until the message is freed; *note: why it cannot be downloaded, or
+ * NULL. False: no file. */
 bool file_read(struct tc_turn *lobby, const json_t *message, struct tc_chat_file *file,
                const char **note);
 /* TC_OP_FETCH. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Reception of updates: what a poll brings, what stands in its way, and the webhook. An update is
- * confirmed only when its message is on disk. */
+ * Receives updates: polling, conflicts, and the webhook. An update is confirmed only when its
+ * message is on disk. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,9 +13,9 @@
 #define CONFLICT_MS 5000
 #define CONFLICT_MAX_MS 60000
 
-/* ---- who the bot is ---- */
+/* ---- identification ---- */
 
-/* A token of a wrong form and a wrong api_base are both answered 404. */
+/* The service answers both a malformed token and a wrong api_base with 404. */
 static void read_identity(struct tc_turn *turn, const struct tc_reply *reply,
                           struct tc_result *result)
 {
@@ -35,7 +35,7 @@ static void read_identity(struct tc_turn *turn, const struct tc_reply *reply,
     }
 }
 
-/* All parameters are in the URL: only there the host inserts secrets. */
+/* All parameters are in the URL, because the host inserts secrets only there. */
 static void set_webhook(struct tc_turn *lobby)
 {
     const char *const url = tc_quote(lobby, conf_of(lobby)->webhook);
@@ -61,13 +61,14 @@ int telegram_ready(struct tc_turn *lobby, const struct tc_result *identity)
 
 /* ---- polling ---- */
 
-/* All updates before it are on disk. */
+/* All earlier updates are on disk. */
 static int64_t offset_of(const struct tc_op *op)
 {
     return op->cursor ? strtoll(op->cursor, NULL, 10) : 0;
 }
 
-/* After a failure the poll returns at once: its response shows that Telegram is back. */
+/* After a failure, the poll returns at once, so that its response shows that Telegram is available
+ * again. */
 json_t *telegram_poll_body(struct tc_turn *lobby, const struct tc_op *op)
 {
     struct telegram *const s = state_of(lobby);
@@ -79,7 +80,7 @@ json_t *telegram_poll_body(struct tc_turn *lobby, const struct tc_op *op)
     return body;
 }
 
-/* Takes the updates in order. If one cannot be stored, it and the following ones are delivered
+/* Processes the updates in order. If one cannot be stored, it and the following ones are delivered
  * again. Returns the next offset. */
 static int64_t take_all(struct tc_turn *lobby, const json_t *updates, int64_t offset)
 {
@@ -124,7 +125,7 @@ static void remove_webhook(struct tc_turn *lobby)
     telegram_call(lobby, "deleteWebhook", json_pack("{s:b}", "drop_pending_updates", 0));
 }
 
-/* Someone else receives the updates: a webhook, or a process with the same token. */
+/* The updates go elsewhere: to a webhook, or to a process with the same token. */
 static void take_conflict(struct tc_turn *lobby, struct tc_result *result)
 {
     struct telegram *const s = state_of(lobby);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
- * Operations of the chat engine as methods of the Bot API. Depends on the operation and the options
- * only, except for polls. */
+ * Converts operations of the chat engine to methods of the Bot API. Depends on the operation and
+ * the options only, except for polls. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "telegram.h"
 
-#define GENERAL 1 /* the topic that only sendChatAction names */
+#define GENERAL 1 /* id of the general topic, which only sendChatAction accepts */
 #define FIELDS_MAX 8
 
 int64_t telegram_int(const json_t *o, const char *key)
@@ -48,14 +48,14 @@ static void set_thread(json_t *body, const struct tc_op *op)
         json_object_set_new(body, "message_thread_id", json_integer(GENERAL));
 }
 
-/* Further parts of an answer, and what goes ahead of a card, reply to nothing. */
+/* Further parts of an answer, and text ahead of a card, reply to no message. */
 static bool is_reply(const struct tc_op *op)
 {
     const bool first = !op->silent || op->role == TC_ROLE_LIVE || op->role == TC_ROLE_REPLY;
     return first && op->target->message && !(op->omit & TC_OMIT_REPLY);
 }
 
-/* Of a new message. */
+/* Members for a new message. */
 static json_t *new_body(const struct tc_op *op)
 {
     json_t *const body = json_pack("{s:o}", "chat_id", number(op->target->chat));
@@ -69,7 +69,7 @@ static json_t *new_body(const struct tc_op *op)
     return body;
 }
 
-/* Of something that happens to a message. */
+/* Members for an existing message. */
 static json_t *message_body(const struct tc_op *op)
 {
     return json_pack("{s:o, s:o}", "chat_id", number(op->target->chat), "message_id",
@@ -85,7 +85,7 @@ static void set_text(json_t *body, const struct tc_op *op)
     json_decref(entities);
 }
 
-/* A button in each row; an edit without a keyboard takes it away. */
+/* One button per row; an edit without a keyboard removes it. */
 static void set_buttons(json_t *body, const struct tc_op *op)
 {
     json_t *const rows = json_array();
@@ -106,7 +106,7 @@ static void set_message(json_t *body, const struct tc_op *op)
 
 /* ---- messages ---- */
 
-/* Outside of code a dollar sign would begin mathematics. */
+/* Outside of code, a dollar sign would begin a formula. */
 static const char *without_math(struct tc_turn *turn, const struct tc_op *op)
 {
     char *const out = tc_alloc(turn, 2 * op->text_len + 1), *to = out;
@@ -133,7 +133,7 @@ static const char *post(struct tc_turn *turn, const struct tc_op *op, json_t **b
     return "sendMessage";
 }
 
-/* Where the text of a card is refused, at least its buttons change. */
+/* If the text of a card is refused, at least its buttons are updated. */
 static const char *edit(const struct tc_op *op, json_t **body)
 {
     *body = message_body(op);
@@ -154,7 +154,7 @@ static const char *draft(const struct tc_op *op, json_t **body)
     return "sendMessageDraft";
 }
 
-/* ---- signs ---- */
+/* ---- reactions and typing ---- */
 
 static const char *type(const struct tc_op *op, json_t **body)
 {
@@ -163,7 +163,7 @@ static const char *type(const struct tc_op *op, json_t **body)
     return "sendChatAction";
 }
 
-/* Out of those that a bot may give; an hourglass is not among them. */
+/* From the reactions permitted for bots, which do not include an hourglass. */
 static const char *react(const struct tc_op *op, json_t **body)
 {
     static const char *const emoji[] = {
@@ -224,7 +224,7 @@ static int set_document(struct tc_turn *turn, const struct tc_op *op, struct tc_
 
 /* ---- all ---- */
 
-/* The name of the method; *body: NULL, or owned by the caller. */
+/* Returns the name of the method; *body: NULL, or owned by the caller. */
 static const char *translate(struct tc_turn *turn, const struct tc_op *op, json_t **body)
 {
     switch ((int)op->kind) {
@@ -256,7 +256,7 @@ static const char *translate(struct tc_turn *turn, const struct tc_op *op, json_
     }
 }
 
-/* Groups have negative ids. Signs count among all requests only. */
+/* Groups have negative ids. Typing and reactions count only towards the total. */
 static uint32_t rates_of(const struct tc_op *op)
 {
     if (op->kind == TC_OP_TYPING || op->kind == TC_OP_REACT)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What an update means: who speaks to the agent, what is said, and where. Commands are spelled as
- * in the menu of the bot. */
+ * Interprets an update: person, text and place. Spells commands as in the menu of the bot. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,11 +11,11 @@
 #define CHAT_COMMAND(id, words, arguments, en, de) words,
 #define CHAT_WORD(word, en, de) word,
 static const char *const menu[] = {
-#include "commands.def" /* of the host: src/text/sentence */
+#include "commands.def" /* copy of names in the host: src/text/sentence */
 };
 #define N_MENU (sizeof menu / sizeof *menu)
 #define NAME_SIZE 33 /* Telegram's limit */
-#define GENERAL 1    /* the topic that belongs to the conversation of the chat */
+#define GENERAL 1    /* id of the general topic, which belongs to the conversation of the chat */
 
 static bool is_group(const json_t *message)
 {
@@ -31,7 +30,7 @@ static const char *text_of(const json_t *message)
     return text ? text : caption ? caption : "";
 }
 
-/* Byte of a UTF-16 offset. */
+/* Byte offset of a UTF-16 offset. */
 static size_t byte_at(const char *text, int64_t units)
 {
     size_t i = 0;
@@ -74,7 +73,7 @@ static bool names_us(struct tc_turn *lobby, const char *text, const json_t *enti
     return !at || strcasecmp(at + 1, s->username) == 0;
 }
 
-/* Messages of a topic name its first message as the one they reply to. */
+/* Messages of a topic name its first message as the replied one. */
 static const json_t *replied_to(const json_t *message)
 {
     const json_t *const to = json_object_get(message, "reply_to_message");
@@ -103,7 +102,7 @@ static bool is_addressed(struct tc_turn *lobby, const json_t *message)
 
 /* ---- commands ---- */
 
-/* Telegram allows no blank and no hyphen in the name of a command. */
+/* Telegram permits neither blanks nor hyphens in names of commands. */
 static void menu_make_name(char *name, const char *words)
 {
     snprintf(name, NAME_SIZE, "%s", words);
@@ -123,14 +122,14 @@ json_t *update_menu(const struct tc_op *op)
     return json_pack("{s:o}", "commands", commands);
 }
 
-/* A link to the bot begins a chat with "/start" and a word of its own. */
+/* A link to the bot starts a chat with "/start" and an argument. */
 static bool is_start(const char *text)
 {
     const size_t n = strlen("/start ");
     return strncmp(text, "/start ", n) == 0 && text[n] && !strpbrk(text + n, " \n");
 }
 
-/* The words that a command of the menu stands for; other text as it is. */
+/* The words for a command of the menu; other text is unchanged. */
 static const char *menu_spell(struct tc_turn *lobby, const char *text)
 {
     for (size_t i = 0; *text == '/' && i < N_MENU; i++) {
@@ -142,10 +141,10 @@ static const char *menu_spell(struct tc_turn *lobby, const char *text)
     return is_start(text) ? "/start" : text;
 }
 
-/* ---- what is said ---- */
+/* ---- text ---- */
 
-/* Without the mention it begins with, and without "@bot" behind a command: so "/stop@bot" and
- * "@bot stop" are what they are meant as. */
+/* Removes a leading mention, and "@bot" after a command, so that "/stop@bot" and "@bot stop" are
+ * recognised. */
 static char *spoken(struct tc_turn *lobby, const char *text)
 {
     char *const at = tc_sprint(lobby, "@%s", state_of(lobby)->username);
@@ -167,7 +166,7 @@ static const char *quote_of(const json_t *message)
     return part ? part : to && *text_of(to) ? text_of(to) : NULL;
 }
 
-/* NULL: it is written, or has files that are. */
+/* NULL: it has text, or supported files. */
 static const char *update_kind(const json_t *message)
 {
     static const char *const kinds[] = {"voice",    "sticker", "contact", "venue",
@@ -178,7 +177,7 @@ static const char *update_kind(const json_t *message)
     return NULL;
 }
 
-/* ---- where ---- */
+/* ---- place ---- */
 
 static const char *id_of(struct tc_turn *lobby, int64_t id)
 {
@@ -214,7 +213,7 @@ static struct tc_target update_target(struct tc_turn *lobby, const json_t *messa
 
 /* ---- messages ---- */
 
-/* Of the message that a message replies to, if the bot wrote it. */
+/* Data of the replied message, if the bot wrote it. */
 static void set_reply(struct tc_turn *lobby, struct tc_chat_message *m, const json_t *to)
 {
     const json_t *const rows =
@@ -230,7 +229,7 @@ static const char *words_of(struct tc_turn *lobby, const json_t *message, bool f
                             const char *note)
 {
     const char *text = spoken(lobby, text_of(message));
-    if (!text || !*text) /* a mention alone speaks too */
+    if (!text || !*text) /* a mention alone counts as text */
         text = text_of(message);
     if (!file)
         text = menu_spell(lobby, text);
@@ -265,7 +264,7 @@ static bool submit(struct tc_turn *lobby, const json_t *update)
     return (!*m.text && !m.file_count && !m.kind) || tc_chat_receive(lobby, &m) != TC_NOT_KEPT;
 }
 
-/* A group became a supergroup, which has an id of its own. */
+/* A group became a supergroup, which has another id. */
 static void note_move(struct tc_turn *lobby, int64_t from, int64_t to)
 {
     if (from && to)
@@ -281,7 +280,8 @@ static bool take_message(struct tc_turn *lobby, const json_t *update)
     note_move(lobby, chat, telegram_int(message, "migrate_to_chat_id"));
     note_move(lobby, telegram_int(message, "migrate_from_chat_id"), chat);
     if (!from || json_is_true(json_object_get(from, "is_bot")) || !chat)
-        return true; /* channels, and other bots: two that answer each other never end */
+        return true; /* ignores channels, and other bots, because two bots that answer each other
+                      * never end */
     return submit(lobby, update);
 }
 

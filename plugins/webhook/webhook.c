@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * The connector webhook: its options, and events as signed requests to an endpoint.
  *
- * Each event is a request with the URL "self:", which is on disk until the endpoint has accepted
- * it. Each attempt is a request of its own, because its timestamp and signature are new; the id
- * stays. */
+ * Each event is a durable request with the URL "self:", stored until the endpoint has accepted it.
+ * Each attempt is a separate request, because its timestamp and signature are new; the id is
+ * unchanged. */
 #include "webhook.h"
 
 #include <inttypes.h>
@@ -14,7 +14,7 @@
 
 #define SELF "self:"
 #define ATTEMPT_MS 20000
-#define CONNECT_MS 5000 /* for how long the host tries to connect with the same signature */
+#define CONNECT_MS 5000 /* how long the host tries to connect with the same signature */
 #define OFFER_MS 60000  /* longer than an attempt takes */
 #define HOST_MAX 65
 
@@ -82,7 +82,7 @@ static const char *time_text(struct tc_turn *turn, double seconds)
     return tc_sprint(turn, "%s.%03dZ", text, (int)((seconds - (double)whole) * 1000));
 }
 
-/* An open request that can be answered has a ticket for that. */
+/* An open request that can be answered has a ticket for the answer. */
 static const char *event_ticket(struct tc_turn *turn, const struct tc_event *ev)
 {
     const struct tc_request *const request = ev->payload;
@@ -91,7 +91,8 @@ static const char *event_ticket(struct tc_turn *turn, const struct tc_event *ev)
                : NULL;
 }
 
-/* As a CloudEvent or as Standard Webhooks recommends; in both, `data` is the canonical event. */
+/* A CloudEvent, or the form that Standard Webhooks recommends; in both, `data` is the canonical
+ * event. */
 static const char *body_write(struct tc_turn *turn, const struct tc_event *ev, const char *id,
                               bool cloud)
 {
@@ -109,7 +110,7 @@ static const char *body_write(struct tc_turn *turn, const struct tc_event *ev, c
 }
 
 /* In a format of another system: one message is a JSON document, several are lines. "": the format
- * has nothing for this event. */
+ * has no message for this event. */
 static const char *body_encode(struct tc_turn *turn, const char *format, const char **type)
 {
     size_t len = 0;
@@ -123,14 +124,14 @@ static const char *body_encode(struct tc_turn *turn, const char *format, const c
 
 /* ---- events ---- */
 
-/* Text that streams is not worth a write to disk: the final event has all of it. */
+/* Streamed text is not durable, because the final event contains all of it. */
 static uint32_t event_flags(enum tc_kind kind)
 {
     const bool streams = kind == TC_NARRATION || kind == TC_THINKING || kind == TC_PROGRESS;
     return TC_IDEMPOTENT | (streams ? 0u : TC_DURABLE);
 }
 
-/* Every event is encoded, because a format may depend on those before. */
+/* Encodes every event, because a format may depend on earlier ones. */
 static int on_event(struct tc_turn *turn, const struct tc_event *ev)
 {
     const struct webhook_conf *const conf = turn->inst->conf;
@@ -140,8 +141,8 @@ static int on_event(struct tc_turn *turn, const struct tc_event *ev)
     const char *body = encodes ? body_encode(turn, conf->format, &type) : NULL;
     if (!conf->url || !type_is_wanted(conf, ev->name) || (body && !*body))
         return 0;
-    /* The same at each attempt and after a restart. An endpoint of several instances is told of an
-     * event by each. */
+    /* Unchanged for each attempt and after a restart. If several instances post to one endpoint,
+     * each has its own id. */
     const char *const id =
         tc_sprint(turn, "%s_%" PRIu64 "_%s", turn->id, ev->meta->seq, turn->inst->name);
     body = encodes ? body : body_write(turn, ev, id, cloud);
@@ -156,8 +157,8 @@ static int on_event(struct tc_turn *turn, const struct tc_event *ev)
 
 /* ---- attempts ---- */
 
-/* After attempt n, in seconds; then the last one. Each up to a fifth longer, so that many events do
- * not come back at the same time. */
+/* Delay after attempt n, in seconds; the last one repeats. Each is up to a fifth longer, so that
+ * many events are not retried at the same time. */
 static int64_t retry_delay_ms(struct tc_turn *turn, uint32_t attempts)
 {
     static const int64_t seconds[] = {5, 30, 120, 300, 900, 1800, 3600, 7200, 14400};
@@ -186,7 +187,7 @@ static int attempt_send(struct tc_turn *turn, const struct tc_reply *r, const ch
                                  .tag = tc_sprint(turn, "%" PRIu64, r->number)));
 }
 
-/* It is the turn of an event. */
+/* An event is due. */
 static int attempt_begin(struct tc_turn *turn, const struct tc_reply *r, struct tc_verdict *v)
 {
     const struct webhook *const s = turn->inst->state;
@@ -201,7 +202,8 @@ static int attempt_begin(struct tc_turn *turn, const struct tc_reply *r, struct 
                        TC_COMPLETION(.outcome = TC_NOT_SENT, .error = "cannot sign the request"));
 }
 
-/* The endpoint has answered, or not: passed on to the event. v->hold_ms is what it asks for. */
+/* The attempt has ended: passes the result to the event. v->hold_ms is the delay requested by the
+ * endpoint. */
 static int attempt_end(struct tc_turn *turn, const struct tc_reply *r, struct tc_verdict *v)
 {
     const int64_t hold_ms = v->hold_ms;
@@ -211,7 +213,7 @@ static int attempt_end(struct tc_turn *turn, const struct tc_reply *r, struct tc
                                      .status = r->status, .error = r->error, .hold_ms = hold_ms));
 }
 
-/* ---- what came of an event ---- */
+/* ---- result of an event ---- */
 
 static void endpoint_disable(struct tc_instance *inst, struct tc_verdict *v)
 {
@@ -227,7 +229,7 @@ static void endpoint_disable(struct tc_instance *inst, struct tc_verdict *v)
                              .reason = "the endpoint has answered 410 Gone"};
 }
 
-/* Statuses that concern each event: the address, the key, or a pause that the endpoint wants. */
+/* Statuses that affect all events: a wrong address or key, or a requested pause. */
 static bool status_is_general(int status, int64_t asked_ms)
 {
     return asked_ms > 0 || status == 401 || status == 403 || status == 404 || status == 405 ||
@@ -268,7 +270,7 @@ static int on_reply(struct tc_turn *turn, const struct tc_reply *r, struct tc_ve
     return 0;
 }
 
-/* ---- life ---- */
+/* ---- init ---- */
 
 static int init(struct tc_instance *inst)
 {

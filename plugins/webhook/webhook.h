@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What the files of the connector webhook share: its options and its state. */
+ * Shared by the files of the connector webhook: options and state. */
 #ifndef WEBHOOK_H
 #define WEBHOOK_H
 
@@ -13,12 +13,12 @@ struct webhook_conf {
 };
 
 struct webhook {
-    const char *source; /* of CloudEvents: this host and instance */
-    bool is_gone;       /* the endpoint has answered 410: nothing is sent until the next start */
+    const char *source; /* CloudEvents source: this host and instance */
+    bool is_gone;       /* the endpoint has answered 410: sends nothing until the next start */
     bool is_failing;    /* the last attempt failed, which was logged */
 };
 
-/* on_hit: a signed message, decision or wish to stop a turn. Sets the response; returns 0. */
+/* on_hit: a signed message, decision or cancellation. Sets the response; returns 0. */
 int webhook_inbound_take(struct tc_turn *lobby, const struct tc_hit *hit, struct tc_answer *answer);
 
 #endif

@@ -16,7 +16,7 @@ static const char *member_text(const json_t *object, const char *name)
 
 /* ---- responses ---- */
 
-/* As all errors of the HTTP server. */
+/* The form of all errors of the HTTP server. */
 static void refuse(struct tc_turn *lobby, struct tc_answer *answer, int status, const char *code,
                    const char *message)
 {
@@ -31,13 +31,13 @@ static void refuse(struct tc_turn *lobby, struct tc_answer *answer, int status, 
                            type, "param", "code", code);
 }
 
-/* What the host has made of it. */
+/* The host's result. */
 static void respond(struct tc_turn *lobby, struct tc_answer *answer, enum tc_accepted how,
                     const struct tc_receipt *receipt)
 {
     static const struct {
         int status;
-        const char *state; /* of an error, its code */
+        const char *state; /* code of an error */
         const char *message;
     } rows[] = {
         [TC_ACCEPTED] = {202, "accepted", NULL},
@@ -61,7 +61,7 @@ static void respond(struct tc_turn *lobby, struct tc_answer *answer, enum tc_acc
                                receipt->turn, "text", text);
 }
 
-/* ---- what it wants ---- */
+/* ---- actions ---- */
 
 /* A conversation per user, unless the sender names one. */
 static const char *body_conversation(const json_t *body)
@@ -100,7 +100,7 @@ static enum tc_accepted take_message(struct tc_turn *lobby, const json_t *body, 
     return how;
 }
 
-/* NULL, or what is missing in the body. */
+/* NULL, or the missing member of the body. */
 static const char *body_check(const json_t *body)
 {
     const json_t *const decision = json_object_get(body, "answer");

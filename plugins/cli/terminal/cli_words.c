@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the table of words. */
+ * Table of words. */
 #include "cli_words.h"
 
 #include <stdio.h>

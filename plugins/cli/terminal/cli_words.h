@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What this connector itself says on a terminal, in the language of its instance. Pure. */
+ * Words of this connector on a terminal, in the language of its instance. Pure. */
 #ifndef CLI_WORDS_H
 #define CLI_WORDS_H
 
@@ -11,8 +11,8 @@ enum cli_word {
 };
 #undef WORD
 
-/* The column of the table for term.language, from that of the instance. A terminal that shows ASCII
- * alone gets English. */
+/* The column of the table for term.language, from the language of the instance. English for a
+ * terminal that shows only ASCII. */
 unsigned cli_words_language(const struct term *t, const char *language);
 const char *cli_word(const struct term *t, enum cli_word word);
 /* "$0.0142" */

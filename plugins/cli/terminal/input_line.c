@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * Owns the line that is typed: a few editing keys, and the end of it where it is too long. */
+ * Line editor with a few editing keys, and a visible part for long lines. */
 #include "input_line.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#define ROOM 12u /* for what is typed, in a window that is not tiny */
+#define ROOM 12u /* minimum columns for input, unless the window is tiny */
 #define KEY_BACKSPACE '\b'
 #define KEY_CLEAR 0x15 /* ctrl-U */
 #define KEY_ESCAPE 0x1b
@@ -13,7 +13,7 @@
 
 void prompt_clear(struct prompt *p)
 {
-    memset(p->text, 0, sizeof p->text); /* it may have been a secret */
+    memset(p->text, 0, sizeof p->text); /* clears a possible secret */
     p->len = 0;
 }
 
@@ -29,7 +29,7 @@ static bool is_inner(char c)
     return ((unsigned char)c & 0xc0) == 0x80;
 }
 
-/* The begin of the longest end of the text that fits. */
+/* Start of the longest suffix of the text that fits. */
 static size_t find_tail(const struct prompt *p, const struct term *t, unsigned room)
 {
     size_t at = 0;

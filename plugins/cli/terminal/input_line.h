@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The line in which a person types an answer, behind a label. */
+ * Input line behind a label. */
 #ifndef CLI_PROMPT_H
 #define CLI_PROMPT_H
 
@@ -10,23 +10,23 @@
 
 struct prompt {
     bool drawn;
-    bool secret; /* what is typed is not shown */
+    bool secret; /* do not show the typed text */
     char label[200];
-    char text[2048]; /* typed so far, len bytes */
+    char text[2048]; /* typed text of len bytes */
     size_t len;
 };
 
 /* Result of a key: the text goes on, was entered, or was cancelled. */
 enum prompt_key { PROMPT_MORE, PROMPT_ENTER, PROMPT_ESCAPE };
 
-/* Another one, with nothing typed; it is drawn by prompt_draw. */
+/* Starts an empty line; prompt_draw draws it. */
 void prompt_set(struct prompt *p, const char *label, bool secret);
-/* Nothing is typed. */
+/* Whether nothing is typed. */
 void prompt_clear(struct prompt *p);
 void prompt_draw(struct prompt *p, struct term *t);
-/* Takes it away, before anything else is written. */
+/* Removes it from the screen, before other output. */
 void prompt_hide(struct prompt *p, struct term *t);
-/* Takes it away with what stands there left as it is. */
+/* Ends it; the text stays on the screen. */
 void prompt_leave(struct prompt *p, struct term *t);
 enum prompt_key prompt_type(struct prompt *p, char key);
 

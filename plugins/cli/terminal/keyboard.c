@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the modes of /dev/tty while something is asked. */
+ * Sets the modes of /dev/tty while a request is shown. */
 #include "keyboard.h"
 
 #include <errno.h>
@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define DEAF_MS 300 /* shorter than reading takes: meant for something else */
+#define DEAF_MS 300 /* keys typed sooner than a person can read are dropped */
 
 static int64_t now_ms(void)
 {
@@ -17,7 +17,7 @@ static int64_t now_ms(void)
     return ts.tv_sec * INT64_C(1000) + ts.tv_nsec / 1000000;
 }
 
-/* A description of its own: that it does not block is nobody else's. */
+/* Opens a new file description, so that O_NONBLOCK does not affect other processes. */
 void keyboard_open(struct keyboard *k)
 {
     *k = (struct keyboard){.fd = open("/dev/tty", O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC)};
@@ -36,8 +36,8 @@ bool keyboard_is_ours(const struct keyboard *k)
     return k->fd >= 0 && tcgetpgrp(k->fd) == getpgrp();
 }
 
-/* Modes that are still ours, from before the host was put into the background, are not what it was
- * like before. */
+/* If our modes are still set, from before the host was put into the background, they must not be
+ * saved as the original ones. */
 static bool learn_modes(struct keyboard *k)
 {
     struct termios now;
@@ -49,8 +49,8 @@ static bool learn_modes(struct keyboard *k)
     return true;
 }
 
-/* ctrl-C stays the terminal's: the host hears it as ever. What would end or stop the host with the
- * modes as they are comes as a key instead. */
+/* Ctrl-C keeps its signal. Other signal keys arrive as keys, because the host must restore the
+ * modes before it ends or stops. */
 void keyboard_grab(struct keyboard *k)
 {
     if (!k->grabbed && !learn_modes(k))
@@ -66,7 +66,7 @@ void keyboard_grab(struct keyboard *k)
     k->deaf_until_ms = now_ms() + DEAF_MS;
 }
 
-/* Who was put into the background has lost the terminal to the shell, which has its own modes. */
+/* In the background, the terminal belongs to the shell, which sets its own modes. */
 void keyboard_release(struct keyboard *k)
 {
     if (k->grabbed && keyboard_is_ours(k))
@@ -78,7 +78,7 @@ size_t keyboard_read(struct keyboard *k, char *to, size_t cap)
 {
     const ssize_t n = read(k->fd, to, cap);
     if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
-        keyboard_close(k); /* the terminal has gone */
+        keyboard_close(k); /* the terminal was closed */
     return n > 0 && now_ms() >= k->deaf_until_ms ? (size_t)n : 0;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The keyboard of the terminal that the host sits at: /dev/tty, key by key while something is
- * asked, as it was before and after. Its modes are only touched while the host is in the
- * foreground; a key that ends or stops programs does so with the modes given back. */
+ * Keyboard of the host's terminal, /dev/tty: reads single keys while a request is shown, and
+ * restores the modes afterwards. Changes modes only while the host is in the foreground; for a key
+ * that ends or stops programs, the modes are restored first. */
 #ifndef CLI_KEYBOARD_H
 #define CLI_KEYBOARD_H
 
@@ -11,26 +11,26 @@
 #include <termios.h>
 
 struct keyboard {
-    int fd;       /* -1: there is none */
-    bool grabbed; /* its modes are ours */
-    bool known;   /* so is `was` */
+    int fd;       /* -1: none */
+    bool grabbed; /* our modes are set */
+    bool known;   /* `was` is valid */
     struct termios was;
-    int64_t deaf_until_ms; /* what is typed until then is dropped */
+    int64_t deaf_until_ms; /* input until this time is dropped */
 };
 
 void keyboard_open(struct keyboard *k);
 void keyboard_close(struct keyboard *k);
-/* There is one, and it types to the host. */
+/* Whether there is a keyboard whose input goes to the host. */
 bool keyboard_is_ours(const struct keyboard *k);
-/* Key by key and without an echo from now on; what was typed before is dropped, and so is what
- * comes before a person can have read what is asked. */
+/* Starts reading single keys without echo; drops earlier input, and input before a person can have
+ * read the request. */
 void keyboard_grab(struct keyboard *k);
 void keyboard_release(struct keyboard *k);
-/* Reads what was typed; returns its length, 0: nothing. Never blocks. */
+/* Reads typed input; returns its length, 0: none. Never blocks. */
 size_t keyboard_read(struct keyboard *k, char *to, size_t cap);
-/* The signal that this key stands for in the terminal's own modes, or 0. */
+/* The signal of this key in the terminal's original modes, or 0. */
 int keyboard_signal(const struct keyboard *k, char key);
-/* Sends it to all that the terminal would have sent it to. */
+/* Sends it to the processes to which the terminal would have sent it. */
 void keyboard_send(struct keyboard *k, int signo);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Decides for every character whether a terminal may see it. */
+ * Decides which characters may be sent to a terminal. */
 #include "safe_char.h"
 
 #include <stdint.h>
@@ -44,7 +44,7 @@ static bool in_ranges(const struct safe_char_range *table, size_t n, uint32_t cp
     return false;
 }
 
-/* Length of the UTF-8 character at p, 0: it is none. */
+/* Length of the UTF-8 character at p; 0: invalid. */
 static size_t decode(const char *p, size_t n, uint32_t *cp)
 {
     const unsigned char *s = (const unsigned char *)p;

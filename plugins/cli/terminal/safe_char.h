@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* A character as it is shown. */
+/* A character in its displayed form. */
 struct glyph {
     size_t used;    /* bytes of the source */
     size_t len;     /* bytes of text */
@@ -17,8 +17,8 @@ struct glyph {
 
 /* The next character of n > 0 bytes. Newline and tab come as they are (width 0 and 1; CRLF is one
  * newline); other controls in caret notation, C1 and invisible or reordering characters as
- * <U+009B>, bytes that are no UTF-8 as <9B>. Every character stands for itself, so text may be
- * cut into pieces anywhere between characters. With `ascii`, what is not ASCII is "?". */
+ * <U+009B>, bytes that are no UTF-8 as <9B>. Characters are independent, so text may be split
+ * anywhere between characters. With `ascii`, other characters become "?". */
 struct glyph glyph_next(const char *p, size_t n, bool ascii);
 
 #endif

@@ -22,7 +22,8 @@ static bool is_set(const char *name)
     return value && *value;
 }
 
-/* Only a locale that names another character set: terminals of today show UTF-8 without one. */
+/* Only a locale with another character set disables UTF-8, because today's terminals show UTF-8
+ * without a locale. */
 static bool locale_is_not_utf8(void)
 {
     const char *locale = is_set("LC_ALL")     ? getenv("LC_ALL")
@@ -32,7 +33,7 @@ static bool locale_is_not_utf8(void)
     return dot && strncasecmp(dot, ".utf-8", 6) != 0 && strncasecmp(dot, ".utf8", 5) != 0;
 }
 
-/* These print the address, or drop it together with what it is for. */
+/* These terminals print the address, or drop it together with the text. */
 static bool knows_links(const char *type)
 {
     return strcmp(type, "linux") != 0 && strncmp(type, "screen", 6) != 0 &&
@@ -143,8 +144,7 @@ static void put_glyph(struct term *t, const struct glyph *g)
     t->column += g->width;
 }
 
-/* The next line of a text that is wider than the window begins with another margin: a line that
- * the text itself begins looks different. */
+/* Continuation lines of wrapped text have another margin than lines of the text. */
 static void put_wrapped(struct term *t, const struct glyph *g)
 {
     const bool tab = g->text[0] == '\t';
@@ -167,11 +167,12 @@ bool term_is_foreground(const struct term *t)
     return group < 0 || group == getpgrp();
 }
 
-/* The first row, and from its second column all below. tmux moves the whole screen into its history
- * when it is cleared from the first row and column on, so each redraw would stay there. */
+/* Clears the first row, and everything below from its second column on. tmux would move the screen
+ * into its history if it were cleared from the first row and column, so each redraw would stay
+ * there. */
 #define ERASE "\r\033[K\033[C\033[J\r"
 
-/* What was drawn before the host was put into the background is left to the shell. */
+/* Rows drawn before the host was put into the background are left to the shell. */
 void term_live_hide(struct term *t)
 {
     if (!t->live)

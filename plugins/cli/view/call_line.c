@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * Owns how much of a line each part of it gets. */
+ * Divides a line among its parts. */
 #include "call_line.h"
 
 #include <string.h>
 
 #include "call_preview.h"
 
-#define PREVIEW_MIN 4 /* columns; with less room there is no preview */
+#define PREVIEW_MIN 4 /* columns; with less room, no preview is shown */
 
 const struct call_line call_line_running = {.symbol = "▶", .ascii = ">", .look = LOOK_CYAN};
 const struct call_line call_line_ok = {.symbol = "✓", .ascii = "+", .look = LOOK_GREEN};

@@ -40,7 +40,7 @@ static const char *string_end(const char *p, const char *end)
     return p < end ? p + 1 : end;
 }
 
-/* End of the value at p; of an object or array, behind its last bracket. */
+/* End of the value at p; for an object or array, behind its last bracket. */
 static const char *value_end(const char *p, const char *end)
 {
     unsigned depth = 0;
@@ -60,7 +60,7 @@ static const char *value_end(const char *p, const char *end)
     return end;
 }
 
-/* The next member of an object; at is moved behind it. */
+/* The next member of an object; moves `at` behind it. */
 static bool next_member(struct slice *at, struct slice *key, struct slice *value)
 {
     const char *p = skip_space(at->p, at->end);
@@ -86,7 +86,7 @@ static bool is_telling_scalar(struct slice value)
     return value.p[0] != '{' && value.p[0] != '[' && value.p[0] != 'n';
 }
 
-/* The value to show: of `key` if it is a scalar, else the first scalar, else nothing. */
+/* The value to show: of `key` if it is a scalar, otherwise the first scalar, otherwise nothing. */
 static struct slice find(struct slice object, const char *key)
 {
     struct slice name, value, first = {NULL, NULL};
@@ -121,7 +121,7 @@ static size_t encode(char *out, uint32_t cp)
     return len;
 }
 
-/* One escape at p (a backslash); appended to out. Returns where it ends. */
+/* Appends one escape at p (a backslash) to out. Returns its end. */
 static const char *unescape(const char *p, const char *end, char *out, size_t *len)
 {
     static const char from[] = "nrtbf", to[] = "\n\r\t\b\f";
@@ -152,7 +152,7 @@ static bool continues(char c)
     return ((unsigned char)c & 0xc0) == 0x80;
 }
 
-/* The text of a value as far as it may matter; valid UTF-8 is not cut within a character. */
+/* The start of a value's text; never cut within a character. */
 static size_t call_preview_decode(char out[TEXT_SIZE], struct slice value)
 {
     const bool escaped = value.p[0] == '"';
@@ -187,7 +187,7 @@ static void shorten(char out[PREVIEW_SIZE], const char *p, size_t n)
         memcpy(out + len, "…", sizeof "…");
 }
 
-/* The elements of an array of texts; of ["bash", "-lc", "COMMAND"] the command. */
+/* The elements of an array of texts; for ["bash", "-lc", "COMMAND"] the command. */
 static size_t join_words(char out[TEXT_SIZE], struct slice array)
 {
     char word[TEXT_SIZE];

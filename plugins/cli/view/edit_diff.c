@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the forms in which agents tell an edit. */
+ * Parses the forms in which agents report an edit. */
 #include "edit_diff.h"
 
 #include <jansson.h>
@@ -9,8 +9,8 @@
 
 #include "terminal/cli_words.h"
 
-#define CUT_MIN 8       /* columns of a line that are shown at least */
-#define CONTEXT_LINES 2 /* that are equal, before and after a change */
+#define CUT_MIN 8       /* minimum columns of a shown line */
+#define CONTEXT_LINES 2 /* equal lines shown before and after a change */
 
 struct text_lines {
     const char *at;
@@ -46,7 +46,7 @@ static void edit_diff_add_line(struct edit_diff *d, char kind, struct text_lines
     d->text[d->len++] = '\n';
 }
 
-/* Takes the first line. False: there is none. */
+/* Takes the first line. False: none. */
 static bool take_line(struct text_lines *rest, struct text_lines *line)
 {
     if (rest->len == 0)
@@ -132,7 +132,7 @@ static struct text_lines without_newline(const char *text)
     return (struct text_lines){text, n > 0 && text[n - 1] == '\n' ? n - 1 : n};
 }
 
-/* How many lines are equal at the end, behind the first `from` of both. */
+/* Number of equal lines at the end, after the first `from` of both. */
 static size_t equal_at_end(const char *a, const char *b, size_t from)
 {
     const size_t n_a = count_lines(a) - from, n_b = count_lines(b) - from;
@@ -203,7 +203,7 @@ static void add_name(struct edit_diff *d, const char *name)
     edit_diff_add_line(d, '@', (struct text_lines){name, strlen(name)});
 }
 
-/* A new file has its content where a changed one has a diff. */
+/* A new file has its content in the member that has a diff for a changed one. */
 static bool add_change(struct edit_diff *d, const char *path, const json_t *change)
 {
     static const char *const contents[] = {"content", "diff", NULL};
@@ -297,7 +297,7 @@ bool edit_diff_is_whole(const char *args, const char *path)
 bool edit_diff_is_edit(const char *args)
 {
     struct edit_diff d = {0};
-    /* Nearly all calls are none, and need no tree. */
+    /* Quick check without parsing, because nearly all calls are no edits. */
     static const char *const hints[] = {"\"new_",  "\"newText\"", "\"content\"", "\"file_text\"",
                                         "\"patch", "\"diff\"",    "\"changes\"", "\"edits\""};
     bool hinted = false;
@@ -350,7 +350,7 @@ bool edit_diff_from_result(struct edit_diff *d, const struct tc_tool_result *ev)
 
 /* ---- writing ---- */
 
-/* `cut`: at the width of the window; else all of it is shown. */
+/* `cut`: at the width of the window; otherwise shows complete lines. */
 static void edit_diff_put_line(struct term *t, const char *margin, struct text_lines line, bool cut)
 {
     const char kind = line.at[0];

@@ -8,7 +8,7 @@
 
 #include "terminal/terminal.h"
 
-#define EDIT_DIFF_LINES_MAX 5000 /* further lines are counted, not shown */
+#define EDIT_DIFF_LINES_MAX 5000 /* further lines are counted, but not shown */
 
 struct edit_diff {
     char *text; /* lines: ' ', '+', '-' or '@' and the line; owned; NULL: none */
@@ -17,14 +17,14 @@ struct edit_diff {
 };
 
 void edit_diff_fini(struct edit_diff *d);
-/* Whether the arguments (JSON) say what is changed. */
+/* Whether the arguments (JSON) describe a change. */
 bool edit_diff_is_edit(const char *args);
-/* False: they do not say it. */
+/* False: they do not describe a change. */
 bool edit_diff_from_args(struct edit_diff *d, const char *args);
-/* Whether the arguments are nothing but this path and the texts of the diff. */
+/* Whether the arguments consist only of this path and the texts of the diff. */
 bool edit_diff_is_whole(const char *args, const char *path);
 bool edit_diff_from_result(struct edit_diff *d, const struct tc_tool_result *ev);
-/* Each line behind `margin`; at most `most` lines, then how many more there are. */
+/* Writes each line behind `margin`; at most `most` lines, then the number of the others. */
 void edit_diff_put(const struct edit_diff *d, struct term *t, const char *margin, size_t most);
 
 #endif

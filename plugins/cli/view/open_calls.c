@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the table of open tool calls. */
+ * Table of open tool calls. */
 #include "open_calls.h"
 
 #include <stdio.h>
@@ -15,7 +15,7 @@ int64_t open_calls_now_ms(void)
     return ts.tv_sec * INT64_C(1000) + ts.tv_nsec / 1000000;
 }
 
-/* A free place, else that of the oldest call. */
+/* A free slot, otherwise that of the oldest call. */
 static struct open_call *place(struct call_table *o)
 {
     struct open_call *oldest = &o->calls[0];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the quoting that is understood; whatever else there is stays as it is. */
+ * Parses simple quoting; other syntax is left unchanged. */
 #include "shell_unwrap.h"
 
 #include <string.h>
@@ -23,8 +23,8 @@ bool is_command_option(const char *word)
            strspn(word + 1, "abcdefghijklmnopqrstuvwxyz") == n - 1;
 }
 
-/* One part of a word: 'text', "text" with escapes, or \c. Appends what it stands for, and returns
- * how long it is; 0: it is no such part. */
+/* Parses a part of a word: 'text', "text" with escapes, or \c. Appends its text, and returns its
+ * length; 0: another form. */
 static size_t read_part(const char *p, char *out, size_t *len)
 {
     const char quote = *p;
@@ -43,7 +43,7 @@ static size_t read_part(const char *p, char *out, size_t *len)
     return p[at] == quote ? at + 1 : 0;
 }
 
-/* What is written to `text` is never longer than what was read. */
+/* The result in `text` is never longer than the input. */
 size_t shell_unwrap(char *text, size_t n)
 {
     const size_t name = strcspn(text, " ");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The command inside of a shell that only runs it: bash -lc 'COMMAND'. Pure. */
+ * Extracts the command from a shell call that only runs it: bash -lc 'COMMAND'. Pure. */
 #ifndef CLI_SHELL_UNWRAP_H
 #define CLI_SHELL_UNWRAP_H
 

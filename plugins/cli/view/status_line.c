@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns when the live region is drawn, and the parts of its last line. */
+ * Decides when the live region is drawn, and formats its last line. */
 #include "status_line.h"
 
 #include <inttypes.h>
@@ -11,7 +11,7 @@
 
 #define CALLS_SHOWN 4
 #define TEXT_ROWS 12
-#define ROWS_LEFT 4 /* of the window, for what is above */
+#define ROWS_LEFT 4 /* rows of the window left for other output */
 
 static const char *const frames[] = {"⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"};
 static const char *const ascii_frames[] = {"|", "/", "-", "\\"};
@@ -22,7 +22,7 @@ static const char *spinner(struct status_line *s, const struct term *t)
     return t->ascii ? ascii_frames[s->frame % 4] : frames[s->frame % 10];
 }
 
-/* 12s, 3m05s, 1h02m: without fractions, which would only flicker. */
+/* 12s, 3m05s, 1h02m: without fractions, which would flicker. */
 static void format_elapsed(char out[32], int64_t ms)
 {
     const int64_t s = ms > 0 ? ms / 1000 : 0;
@@ -45,7 +45,7 @@ static void format_tokens(char out[32], const struct term *t, int64_t n)
     cli_words_set_decimal(t, out);
 }
 
-/* A call that runs, with its own time. */
+/* A running call, with its duration. */
 static void draw_call(struct term *t, const struct open_call *c, int64_t now_ms)
 {
     char margin[64], elapsed[32];
@@ -60,7 +60,7 @@ static void draw_call(struct term *t, const struct open_call *c, int64_t now_ms)
     call_line_put(t, &line, t->columns - 1);
 }
 
-/* In the order in which they began; the last ones, if there are many. */
+/* In the order of their start; the last ones, if there are many. */
 static void draw_calls(struct term *t, const struct call_table *o, int64_t now_ms, unsigned most)
 {
     uint64_t after = 0;
@@ -83,7 +83,7 @@ static void draw_calls(struct term *t, const struct call_table *o, int64_t now_m
     }
 }
 
-/* What goes on now. */
+/* The current activity. */
 static void describe(char out[64], const struct term *t, const struct view *v)
 {
     unsigned open = 0;

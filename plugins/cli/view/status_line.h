@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The live region of the terminal: the end of the text that is being written, the tool calls that
- * run, and one line with a spinner, what goes on, the time, tokens and cost. */
+ * The live region of the terminal: the end of the text being written, the running tool calls, and a
+ * line with a spinner, the activity, time, tokens and cost. */
 #ifndef CLI_STATUS_LINE_H
 #define CLI_STATUS_LINE_H
 
@@ -9,11 +9,11 @@
 #define STATUS_EVERY_MS 100 /* at most 10 redraws a second */
 
 struct status_line {
-    int64_t drawn_ms; /* when; 0: never */
-    unsigned frame;   /* of the spinner */
+    int64_t drawn_ms; /* time of the last drawing; 0: never */
+    unsigned frame;   /* frame of the spinner */
 };
 
-/* Draws it, if it is time to, for the turn that began last of those that run (`turns`). */
+/* Draws it, if it is due, for the newest of the running turns (`turns`). */
 void status_line_draw(struct status_line *s, struct term *t, const struct view *turns);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the text that is not written yet. */
+ * Owns the text that was not written yet. */
 #include "text_streams.h"
 
 #include <stdio.h>
@@ -24,7 +24,7 @@ void text_streams_margin(char out[64], const struct term *t, unsigned depth, boo
         snprintf(out + len, 64 - len, "%s", t->ascii ? ": " : "┊ ");
 }
 
-/* Of a line of `columns` (0: any); never so little that nothing is readable. */
+/* Minimum columns of a line of `columns` (0: any), so that text stays readable. */
 static size_t text_width(unsigned columns, unsigned depth, bool thinking)
 {
     const unsigned margin = MARGIN_WIDTH * (shown_depth(depth) + thinking);
@@ -49,7 +49,7 @@ static const struct tc_piece *render(const struct text_stream *s, const struct t
                      count);
 }
 
-/* ---- writing for good ---- */
+/* ---- final output ---- */
 
 /* The first `len` bytes. */
 static void write_part(struct text_stream *s, struct term *t, struct tc_turn *turn, size_t len)
@@ -94,7 +94,7 @@ void text_streams_drop(struct text_streams *s, const char *message)
     }
 }
 
-/* ---- taking text ---- */
+/* ---- input ---- */
 
 static bool is_same(const char *kept, const char *id)
 {
@@ -114,7 +114,7 @@ static struct text_stream *free_stream(struct text_streams *s, struct term *t, s
     return oldest;
 }
 
-/* Another message or kind of text of the same writer ends what it wrote before. */
+/* Another message, or another kind of text of the same writer, ends the previous one. */
 static struct text_stream *find_stream(struct text_streams *s, struct term *t, struct tc_turn *turn,
                                        const struct text_piece_source *from)
 {

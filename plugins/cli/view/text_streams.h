@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Text that an agent and its sub-agents write, one stream for each of them. What later text cannot
- * change is written for good, as rendered Markdown; the rest is kept and can be drawn in the live
- * region. So text of several writers is never mixed within a paragraph. */
+ * Text of an agent and its sub-agents, one stream for each. Text whose rendering is final is
+ * written as rendered Markdown; the rest is kept and can be drawn in the live region. So text of
+ * several writers is never mixed within a paragraph. */
 #ifndef CLI_TEXT_STREAMS_H
 #define CLI_TEXT_STREAMS_H
 
@@ -10,20 +10,20 @@
 #include "terminal/terminal.h"
 
 #define TEXT_STREAMS 6
-#define TEXT_STREAM_MAX (256u << 10) /* bytes that are kept; then they are written */
+#define TEXT_STREAM_MAX (256u << 10) /* bytes that are kept before they are written */
 
 struct text_stream {
     bool used, thinking;
-    bool begun;      /* some of it is written: a blank line follows */
-    char parent[96]; /* call of the sub-agent that writes it; "": the agent itself */
+    bool begun;      /* part of it is written: a blank line follows */
+    char parent[96]; /* call id of the writing sub-agent; "": the agent itself */
     char message[96];
-    unsigned depth; /* of the sub-agent */
+    unsigned depth; /* depth of the sub-agent */
     char *text;     /* memory of the turn */
     size_t len, cap;
-    uint64_t order; /* of the last text */
+    uint64_t order; /* time of the last text */
 };
 
-/* All-zero is empty. */
+/* A struct of zeros is empty. */
 struct text_streams {
     struct text_stream streams[TEXT_STREAMS];
     uint64_t order;
@@ -37,19 +37,19 @@ struct text_piece_source {
 
 void text_streams_add(struct text_streams *s, struct term *t, struct tc_turn *turn,
                       const struct text_piece_source *from, const char *text, size_t len);
-/* Writes what is kept: of that parent ("": the agent itself), or (NULL) of all. */
+/* Writes kept text: of that parent ("": the agent itself), or of all (NULL). */
 void text_streams_flush(struct text_streams *s, struct term *t, struct tc_turn *turn,
                         const char *parent);
-/* Forgets the text of a message, as far as it is not written. */
+/* Drops the unwritten text of a message. */
 void text_streams_drop(struct text_streams *s, const char *message);
-/* Draws the last lines of the text that came last: at most `rows` rows of the live region. */
+/* Draws the last lines of the newest text: at most `rows` rows of the live region. */
 void text_streams_draw(const struct text_streams *s, struct term *t, struct tc_turn *turn,
                        unsigned rows);
-/* The stream that text came to last, or NULL: nothing is kept. */
+/* The stream with the newest text, or NULL: nothing is kept. */
 const struct text_stream *text_streams_newest(const struct text_streams *s);
 /* Writes a whole Markdown text. */
 void text_streams_write(struct term *t, struct tc_turn *turn, const char *markdown, size_t len);
-/* The start of a line at that depth. */
+/* Writes the start of a line at that depth. */
 void text_streams_margin(char out[64], const struct term *t, unsigned depth, bool thinking);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the names that agents have for to-do lists and their states. */
+ * Names that agents use for to-do lists and their states. */
 #include "todo_list.h"
 
 #include <jansson.h>
@@ -9,7 +9,7 @@
 
 #include "terminal/cli_words.h"
 
-#define TEXT_MIN 8 /* columns of an item that are shown at least */
+#define TEXT_MIN 8 /* minimum columns of a shown item */
 
 enum todo_state { TODO_OPEN, TODO_ACTIVE, TODO_DONE, TODO_DROPPED };
 

@@ -10,17 +10,17 @@
 
 #include "terminal/terminal.h"
 
-#define TODO_ITEMS 50 /* further ones are counted */
+#define TODO_ITEMS 50 /* limit; further ones are counted */
 
-/* All-zero is empty. */
+/* A struct of zeros is empty. */
 struct todo_list {
     size_t done, count;
-    uint64_t digest;  /* of the list that was written last */
-    char active[160]; /* what is worked on, "" */
+    uint64_t digest;  /* hash of the last written list */
+    char active[160]; /* the current item, or "" */
 };
 
-/* False: the tool keeps no list, or what it got is none. Writes the list, unless it is the one that
- * was written last. */
+/* False: the tool has no list, or its arguments are invalid. Writes the list, unless it is
+ * unchanged. */
 bool todo_list_from_call(struct todo_list *l, struct term *t, const char *margin,
                          const struct tc_tool_call *ev);
 bool todo_list_from_state(struct todo_list *l, struct term *t, const struct tc_state *ev);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the order of what is written of a turn. */
+ * Orders the output of a turn. */
 #include "turn_view.h"
 
 #include <inttypes.h>
@@ -11,7 +11,7 @@
 #include "edit_diff.h"
 #include "terminal/cli_words.h"
 
-#define EDIT_LINES 16 /* of an edit that was made */
+#define EDIT_LINES 16 /* lines of an applied edit */
 
 static void digest_add(struct digest *d, const char *s, size_t n)
 {
@@ -42,7 +42,7 @@ void view_flush(struct view *v, struct term *t)
 
 /* ---- text ---- */
 
-/* The call that a sub-agent works for has a line above what the sub-agent does. */
+/* The call of a sub-agent has a line above the sub-agent's output. */
 static void announce(struct view *v, struct term *t, const char *parent_id)
 {
     char margin[64];
@@ -99,7 +99,7 @@ void view_message(struct view *v, struct term *t, const struct tc_message *ev)
     text_streams_flush(&v->text, t, v->turn, ev->meta->parent_id ? ev->meta->parent_id : "");
 }
 
-/* The answer, unless it is what was narrated last. */
+/* The answer, unless it equals the last narration. */
 void view_final(struct view *v, struct term *t, const struct tc_final *ev)
 {
     struct digest answer = {0};
@@ -123,7 +123,7 @@ void view_tool_call(struct view *v, struct term *t, const struct tc_tool_call *e
     text_streams_margin(margin, t, c->depth, false);
     c->quiet = todo_list_from_call(&v->todo, t, margin, ev);
     if (t->cursor || c->quiet)
-        return; /* the live region shows that it runs */
+        return; /* the live region shows the running call */
     struct call_line line = call_line_running;
     line.name = c->name;
     line.preview = c->preview;
@@ -214,7 +214,7 @@ void view_tool_result(struct view *v, struct term *t, const struct tc_tool_resul
 
 /* ---- remarks ---- */
 
-/* One line about the turn: a symbol, a word of ours, a phrase of the agent's. */
+/* A line about the turn: a symbol, a word of the connector, a phrase of the agent. */
 static void put_remark(struct view *v, struct term *t, const char *look, const char *ours,
                        const char *theirs)
 {
@@ -227,7 +227,7 @@ static void put_remark(struct view *v, struct term *t, const char *look, const c
     term_newline(t);
 }
 
-/* Only progress of the turn itself; percentages are lines in every mode. */
+/* Shows progress of the turn only; percentages are lines in every mode. */
 void view_progress(struct view *v, struct term *t, const struct tc_progress *ev)
 {
     if (ev->message && !(ev->percent >= 0) && !ev->tool_use_id)
@@ -292,7 +292,7 @@ void view_state(struct view *v, struct term *t, const struct tc_state *ev)
     todo_list_from_state(&v->todo, t, ev);
 }
 
-/* ---- what it costs ---- */
+/* ---- usage ---- */
 
 void view_count_usage(struct view *v, const struct tc_usage *ev)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * One turn on a terminal: rendered text, tool calls with their edits, to-do lists, the answer and
- * the usage; and in the live region what runs now. Whatever is written for good is whole lines. */
+ * View of one turn on a terminal: rendered text, tool calls with their edits, to-do lists, the
+ * answer and the usage; and the current activity in the live region. Permanent output consists of
+ * whole lines. */
 #ifndef CLI_VIEW_H
 #define CLI_VIEW_H
 
@@ -13,31 +14,31 @@
 #include "text_streams.h"
 #include "todo_list.h"
 
-/* Fingerprint of text that came in pieces, white space at both ends left out. */
+/* Fingerprint of text in pieces, ignoring white space at both ends. */
 struct digest {
-    uint64_t hash, len;         /* of all up to the last character that is no white space */
-    uint64_t hash_now, len_now; /* of all */
+    uint64_t hash, len;         /* hash up to the last character that is not white space */
+    uint64_t hash_now, len_now; /* hash of all */
 };
 
 /* The state of a turn, zeroed by the host. */
 struct view {
-    struct view *next;     /* of the turns that run */
-    struct tc_turn *turn;  /* NULL: it has not begun */
+    struct view *next;     /* link in the list of running turns */
+    struct tc_turn *turn;  /* NULL: not started */
     int64_t began_ms;      /* by the monotonic clock */
-    char message_id[96];   /* of the agent's own narration */
-    struct digest message; /* narration of this message */
-    struct digest segment; /* narration since the last tool call */
+    char message_id[96];   /* text of the agent's narration */
+    struct digest message; /* narration of this message was written */
+    struct digest segment; /* narration was written since the last tool call */
     struct text_streams text;
     struct call_table calls;
     struct todo_list todo;
     bool thinks;           /* the last text was thinking */
     int64_t input, output; /* tokens of the model calls so far */
     double cost_usd;
-    unsigned retries; /* that the agent or the host reported */
-    char retry[200];  /* the last one */
+    unsigned retries; /* number of reported retries */
+    char retry[200];  /* reason of the last one */
 };
 
-/* Rich rendering: each writes to the terminal what the event shows. */
+/* Rich rendering: each function writes the output of its event. */
 void view_narration(struct view *v, struct term *t, const struct tc_narration *ev);
 void view_thinking(struct view *v, struct term *t, const struct tc_thinking *ev);
 void view_message(struct view *v, struct term *t, const struct tc_message *ev);
@@ -50,10 +51,10 @@ void view_step(struct view *v, struct term *t, const struct tc_step *ev);
 void view_notice(struct view *v, struct term *t, const struct tc_notice *ev);
 void view_state(struct view *v, struct term *t, const struct tc_state *ev);
 void view_usage(struct view *v, struct term *t, const struct tc_usage *ev);
-/* Writes all text that is kept. */
+/* Writes all kept text. */
 void view_flush(struct view *v, struct term *t);
 
-/* Counts what the status line and errors tell; in every mode. */
+/* Updates the counters for the status line and errors; in every mode. */
 void view_count_usage(struct view *v, const struct tc_usage *ev);
 void view_count_retry(struct view *v, const struct tc_notice *ev);
 
