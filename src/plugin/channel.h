@@ -15,52 +15,54 @@
 #include "plugin/outbound.h"
 #include "plugin/status_page.h"
 
-/* Turn as the host names it to an instance; strings are copied. */
+/* A turn as passed to an instance; strings are copied. */
 struct channel_turn {
     const char *id, *agent, *conversation;
-    const char *route;  /* or NULL; given to the instance that submitted the message only */
+    const char *route;  /* or NULL; only for the instance that submitted the message */
     const char *memory; /* or NULL */
-    size_t requests;    /* of an earlier run, whose replies will come */
+    size_t requests;    /* of an earlier process, whose replies will come */
     bool over;          /* no events will come, only those replies */
 };
 
-/* Callbacks of an instance to the host. Called on the loop's thread, batches from within join too;
- * all may be NULL: such services are refused then. */
+/* Callbacks of an instance to the host, called on the loop's thread, batches also from within join;
+ * each may be NULL: the service is refused then. */
 struct channel_callbacks {
     struct loop *loop;
     void *ctx;
-    /* The standard output of a connector process is forwarded to that of the host, else to the
+    /* The standard output of a connector process is forwarded to that of the host, otherwise to the
      * log. */
     bool prints;
-    /* Takes over. */
+    /* Takes ownership. */
     void (*batch)(void *ctx, struct callback_batch *b);
-    /* Answers with host_call_complete, now or later. */
+    /* Completes the call with host_call_complete, now or later. */
     void (*ask)(void *ctx, struct host_call *a);
-    bool has_process; /* it is alone in its process: it can hold events and watch descriptors */
-    /* False: the server is off. Any thread. */
+    bool has_process; /* it has a separate process: it can hold events and watch descriptors */
+    /* False: the HTTP server is disabled. Any thread. */
     bool has_server;
     void (*route)(void *ctx, const char *path);
-    /* Sockets are numbered by the instance. Strings are borrowed. */
+    /* The instance chooses the socket numbers. Strings are borrowed. */
     void (*socket_open)(void *ctx, int64_t socket, const struct tc_socket *spec);
     void (*socket_send)(void *ctx, int64_t socket, struct str message, bool is_binary);
     void (*socket_close)(void *ctx, int64_t socket);
-    /* Inside of an instance only: a later answer (borrowed) to the hit of that number. The channel
-     * calls channel_hit.answered itself. */
+    /* Only inside of an instance: a late response (borrowed) to the hit of that number. The channel
+     * itself calls channel_hit.answered. */
     void (*hit_answer)(void *ctx, uint64_t hit, const struct tc_answer *answer);
-    void (*secret)(void *ctx, const char *name, const char *value); /* value NULL: forgotten */
-    void (*store)(void *ctx, const char *key, const char *text);    /* text NULL: removed */
+    void (*secret)(void *ctx, const char *name, const char *value); /* value NULL: deletes the
+                                                                     * secret */
+    void (*store)(void *ctx, const char *key, const char *text);    /* text NULL: deletes the
+                                                                     * text */
     /* The result of channel_ops.state may have changed. Never called from within a function of the
-     * channel that the owner calls, but for `stop` and `kill`. */
+     * channel that the owner calls, except `stop` and `kill`. */
     void (*changed)(void *ctx);
-    /* An event that the instance has died of so many times: it is given up. */
+    /* An event that has crashed the instance this many times is given up. */
     void (*bury)(void *ctx, const char *turn, struct shared_event *shared, unsigned deaths);
 };
 
-/* A request to a route on its way to on_hit; from xcalloc. The channel calls `answered` on the
- * loop's thread, once, with the answer (borrowed) or NULL: the instance is gone or the callback
- * failed. Before that it may be called with an answer that says `later`. */
+/* A request to a route on its way to on_hit; allocated with xcalloc. The channel calls `answered`
+ * on the loop's thread, once, with the response (borrowed) or NULL: the instance is gone or the
+ * callback failed. Before that, it may be called with a response that has `later` set. */
 struct channel_hit {
-    struct tc_hit hit; /* strings in the arena */
+    struct tc_hit hit; /* owns the strings */
     struct arena arena;
     void (*answered)(void *arg, const struct tc_answer *answer);
     void *arg;
@@ -68,24 +70,24 @@ struct channel_hit {
 
 struct channel_health {
     uint64_t delivered, failed; /* callbacks that returned 0 / -1 */
-    uint64_t dropped;           /* events: the instance did not keep up */
+    uint64_t dropped;           /* events dropped because the instance was too slow */
     struct callback_histogram times;
-    bool hung;   /* inside one callback longer than its deadline */
-    double fill; /* of its queue */
+    bool hung;   /* within one callback longer than its deadline */
+    double fill; /* fill level of its queue */
     bool own_process;
-    bool starting; /* it has not run yet: its init has not begun, or has not returned */
-    /* Only for an instance with a process. */
+    bool starting; /* not started: its init has not begun, or has not returned */
+    /* Only for an instance with a process: */
     bool down; /* its process has died and was not restarted yet */
     bool open; /* it died so often that it is restarted only at long intervals */
     uint64_t deaths;
-    int64_t down_ms;  /* for how long */
-    int64_t next_ms;  /* until it is started again; 0: it is being started */
-    int64_t pid, rss; /* 0: it has none */
+    int64_t down_ms;  /* duration of that callback */
+    int64_t next_ms;  /* time until its restart; 0: being started */
+    int64_t pid, rss; /* 0: no process */
     struct limits_use use;
 };
 
 /* clang-format off */
-/* The life of a channel. What is not in the table does not change the state.
+/* State machine of a channel. Events that are not in the table do not change the state.
  *
  *   state    | event                                  | next     | what is done
  *   ---------+----------------------------------------+----------+---------------------------------
@@ -103,8 +105,8 @@ struct channel_health {
  *   STOPPING | teardown has returned, or it died      | ENDED    | a process is reaped
  *   STOPPING | kill                                   | ENDED    | a process when it is reaped
  *
- * While the next life of a channel that was DOWN begins its state is STARTING; if that life fails
- * it is DOWN again. */
+ * During the restart of a channel that was DOWN, its state is STARTING; if the restart fails, it is
+ * DOWN again. */
 /* clang-format on */
 enum channel_state {
     CHANNEL_NEW,
@@ -120,67 +122,66 @@ struct channel {
     const struct channel_ops *ops;
 };
 
-/* Nothing but await, wait_room and join waits. */
+/* Only await, wait_room and join block. */
 struct channel_ops {
-    /* Once: begins the instance's first life. Turns may have been opened and events sent before. */
+    /* Call it once: starts the instance. Turns may have been opened and events sent before. */
     void (*launch)(struct channel *c);
-    /* FAILED, DOWN: err (or NULL) is filled with the reason of the last failure to start. */
+    /* FAILED, DOWN: err (or NULL) receives the reason of the last failed start. */
     enum channel_state (*state)(struct channel *c, struct tc_err *err);
-    /* Once it runs: what the instance hands over and asks reaches the host from now on. Before, it
-     * waits, so that an instance of a configuration that is not taken changes nothing. */
+    /* Call it when the instance runs: passes its output and calls to the host from now on. Earlier
+     * output is delayed, so that an instance of a rejected configuration has no effect. */
     void (*release)(struct channel *c);
-    /* For callers that do not run the loop meanwhile: launches it, if that was not done, and waits
-     * until init has returned; what the instance asks is released with the first round of the
-     * loop. -1 with err: it failed, and the channel is gone. */
+    /* For callers that do not run the loop meanwhile: launches the instance if necessary, and waits
+     * until init has returned; its output is released with the first round of the loop. -1 with
+     * err: it failed, and the channel is freed. */
     int (*await)(struct channel *c, struct tc_err *err);
     /* In the state DOWN: starts the next process now. -1 with err: not possible, still down. NULL:
      * this kind of channel is never down. */
     int (*revive)(struct channel *c, struct tc_err *err);
-    /* While NEW: the memory of a turn that was opened before its predecessor had ended. */
+    /* While NEW: sets the memory of a turn that was opened before the predecessor had ended. */
     void (*remind)(struct channel *c, void *turn, const char *memory);
-    /* While NEW: a text that an earlier instance of that name has stored. */
+    /* While NEW: sets a text that an earlier instance of that name has stored. */
     void (*load)(struct channel *c, const char *key, const char *text);
-    /* Opens a turn; the handle goes to send. NULL: the instance is gone. */
+    /* Opens a turn; pass the handle to send. NULL: the instance is gone. */
     void *(*open)(struct channel *c, const struct channel_turn *turn);
-    /* Casts one event; takes over one reference. Never blocks. The turn's handle ends with its
-     * done event (over: it is never sent to), or with the last reply, whichever is later. */
+    /* Sends one event; takes over one reference. Never blocks. The turn's handle is valid until its
+     * done event (over: no event is sent), or its last reply, whichever is later. */
     void (*send)(struct channel *c, void *turn, struct shared_event *shared);
-    /* While it is on, events that are sent may be told to the instance some at a time: for who
-     * sends many in a row. */
+    /* While enabled, the instance may be woken once for several events. */
     void (*gather)(struct channel *c, bool on);
-    /* The result of a request of this turn (NULL: of the instance context); takes it over. Unless
-     * the instance is gone, one batch with BATCH_REQUEST answers it. */
+    /* Passes the result of a request of this turn (NULL: of the instance context); takes ownership.
+     * Unless the instance is gone, one batch with BATCH_REQUEST answers it. */
     void (*reply)(struct channel *c, void *turn, struct outbound_reply *r);
-    /* Take over. */
+    /* Takes ownership. */
     void (*hit)(struct channel *c, struct channel_hit *h);
     void (*frame)(struct channel *c, const struct tc_frame *frame); /* copied */
     /* Waits for room, see event_queue_wait_for_room. */
     bool (*wait_room)(struct channel *c, int timeout_ms);
-    /* Also reports, once, a callback that is over its deadline. */
+    /* Also reports, once, a callback that exceeds its deadline. */
     struct channel_health (*health)(struct channel *c);
-    /* No more turns: what is queued is delivered, then teardown; begun, not awaited. What the
-     * instance asks from now on, and what it waits for, is TC_NOT_KEPT. */
+    /* Starts the shutdown: accepts no more turns, delivers queued events, then calls teardown; does
+     * not wait. Later calls of the instance, and pending ones, get TC_NOT_KEPT. */
     void (*stop)(struct channel *c);
     /* The instance has not ended in time: kills its process; a thread is abandoned by `join`.
      * Returns whether join would return at once; if not, the state becomes ENDED. */
     bool (*kill)(struct channel *c);
-    /* Waits until deadline_ms (monotonic) for the end, then abandons the instance; does not wait
-     * when the state is NEW, FAILED or ENDED, or kill returned true. 0: it ended;
-     * -1: abandoned; its thread frees it, if it ever ends. Before it returns the host gets the
-     * batches that are on their way; afterwards nothing. The channel is gone either way. */
+    /* Waits until deadline_ms (monotonic) for the end, then abandons the instance; does not wait if
+     * the state is NEW, FAILED or ENDED, or kill returned true. 0: it ended; -1: abandoned; its
+     * thread frees it if it ever ends. Before returning, passes pending batches to the host;
+     * afterwards nothing. Frees the channel in both cases. */
     int (*join)(struct channel *c, int64_t deadline_ms);
 };
 
-/* An instance in a thread of this process. Its code is loaded, and its init called, on that thread.
- * NULL with err: its options do not fit. Takes over loaded either way. `host` is copied; NULL:
- * casting only, without `changed`. */
+/* An instance in a thread of this process, which loads its code and calls its init. NULL with err:
+ * invalid options. Takes over `loaded` in both cases. Copies `host`; NULL: events only, without
+ * `changed`. */
 struct channel *channel_thread_new(const struct conf *conf, const struct conf_instance *inst,
                                    struct loaded_plugin *loaded,
                                    const struct channel_callbacks *host, struct tc_err *err);
 
-/* The same in a process of its own, for one that is described only. `dir`: where it may write,
- * absolute; or NULL. `host` has to have a loop. When it dies, it starts again, and is told again
- * what it had not done: its turns as resumed, and then what is left of them. */
+/* An instance in a separate process, for a plugin that is not linked. `dir`: where it may write,
+ * absolute; or NULL. `host` must have a loop. When the process dies, it is restarted, and receives
+ * unfinished turns again: as resumed, with the remaining events. */
 struct channel *channel_process_new(const struct conf *conf, const struct conf_instance *inst,
                                     struct loaded_plugin *loaded,
                                     const struct channel_callbacks *host, const char *dir,

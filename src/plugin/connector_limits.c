@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the limits of an instance's process that the host enforces. */
+ * Enforces limits of an instance's process. */
 #include "plugin/connector_limits.h"
 
 #include <inttypes.h>
@@ -14,22 +14,22 @@
 #include "base/sys/log.h"
 #include "io/process/resource_usage.h"
 
-#define WINDOW_MS 30000 /* of cpu_percent */
-#define MEASURE_MS 5000 /* between two looks at the folder */
+#define WINDOW_MS 30000 /* time window of cpu_percent */
+#define MEASURE_MS 5000 /* interval of disk usage checks */
 #define LOWEST_PRIORITY 19
 #define MIB (INT64_C(1) << 20)
 
 struct limits {
     const char *label;
     int64_t cpu_percent, threads, disk; /* the limits; 0: none */
-    pid_t pid;                          /* of this life */
+    pid_t pid;                          /* of this process */
     struct limits_use use;
-    int64_t window_ms, window_cpu_ms; /* when the window began, and with what */
+    int64_t window_ms, window_cpu_ms; /* start of the window, and CPU time at that time */
     bool slowed;
-    bool full;                   /* the folder, when it was last measured */
-    bool read_only;              /* this life cannot write there */
-    const char *death;           /* of this life */
-    struct usage_folder *folder; /* NULL: it has none */
+    bool full;                   /* last measured disk usage */
+    bool read_only;              /* this process may not write there */
+    const char *death;           /* of this process */
+    struct usage_folder *folder; /* NULL: no directory */
     int64_t measured_ms;
 };
 
@@ -93,7 +93,8 @@ struct limits_use connector_limits_use(const struct limits *l)
 
 /* ---- processor time ---- */
 
-/* All its threads, and those that they make. They cannot raise their priority again. */
+/* Lowers the priority of all its threads and of those that they create; they cannot raise it
+ * again. */
 static void slow_down(struct limits *l, int64_t percent)
 {
     l->slowed = true;
@@ -104,7 +105,7 @@ static void slow_down(struct limits *l, int64_t percent)
               done ? "lowest priority until the next restart" : "cannot lower the priority");
 }
 
-/* The limit is spent before the window ends when several processors are used. */
+/* With several processors, the limit may be reached before the end of the window. */
 static void judge_cpu(struct limits *l)
 {
     const int64_t now_ms = clock_mono_ms(), passed_ms = now_ms - l->window_ms;

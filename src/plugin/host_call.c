@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the meeting of the two threads over one question. */
+ * Synchronises the two threads of a call. */
 #include "plugin/host_call.h"
 
 #include <errno.h>
@@ -9,7 +9,7 @@
 #include "base/alloc.h"
 #include "base/invariant.h"
 
-#define SIDES 2 /* who waits and who answers */
+#define SIDES 2 /* the waiting thread and the answering one */
 
 static struct host_call *host_call_make(enum host_call_kind kind, const char *instance)
 {
@@ -192,7 +192,7 @@ void host_call_set_callback(struct host_call *a,
     ASSERT(told && !a->told);
     a->told = told;
     a->ctx = ctx;
-    host_call_unref(a); /* of who would wait */
+    host_call_unref(a); /* of the waiting thread */
 }
 
 void host_call_discard(struct host_call *a)
@@ -219,7 +219,7 @@ enum tc_accepted host_call_wait(struct host_call *a, int64_t ms, struct arena *i
     for (int rc = 0; !a->answered && rc != ETIMEDOUT;)
         rc = pthread_cond_timedwait(&a->changed, &a->lock, &until);
     const bool answered = a->answered;
-    a->answered = true; /* too late from now on */
+    a->answered = true; /* later answers are ignored */
     pthread_mutex_unlock(&a->lock);
     const enum tc_accepted accepted = answered ? a->accepted : TC_NOT_KEPT;
     *receipt =

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the copies that requests, replies and batches are, and what a request may be. */
+ * Copies and validates requests, replies and batches. */
 #include "plugin/outbound.h"
 
 #include <stdlib.h>
@@ -12,8 +12,8 @@
 
 #define MAX_URL ((size_t)8 << 10)
 #define MAX_BODY ((size_t)64 << 20)
-#define MAX_TAG ((size_t)256 << 10) /* a step of a chain may carry a long answer */
-#define MAX_NAME ((size_t)512)      /* of a lane, a key, a method, a content type */
+#define MAX_TAG ((size_t)256 << 10) /* a step of a chain may contain a long answer */
+#define MAX_NAME ((size_t)512)      /* limit of a lane, a key, a method, a content type */
 
 #define TEXT(member, max, wrong)                                                                   \
     {                                                                                              \

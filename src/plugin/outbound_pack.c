@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Owns the form of a request on disk: a line of JSON, then its body as it is. The line can be read
- * by people; what it holds was never substituted, so no secret is in it. */
+ * Stored form of a request: a line of JSON, then its body unchanged. The line is readable; its
+ * placeholders are not replaced, so it contains no secrets. */
 #include <string.h>
 
 #include "event/json/json_reader.h"
@@ -8,7 +8,7 @@
 #include "plugin/outbound.h"
 
 #define FORM_VERSION 1
-#define FORM_PARTS 2 /* the version of one with parts, whose data follow the body */
+#define FORM_PARTS 2 /* version of a record with parts, whose data follow the body */
 
 static void pack_headers(struct buf *out, const struct tc_http *http)
 {
@@ -109,7 +109,7 @@ static void read_headers(struct json *j, struct packed_request *p)
                 json_reader_skip(j, NULL);
         if (p->http.header_count < sizeof p->headers / sizeof *p->headers)
             p->headers[p->http.header_count] = (struct tc_header){pair[0], pair[1]};
-        p->http.header_count++; /* beyond the room: outbound_request_new refuses it */
+        p->http.header_count++; /* too large: outbound_request_new refuses it */
     }
 }
 
@@ -197,7 +197,7 @@ static int outbound_pack_read_line(struct packed_request *p, struct str line)
     return json_reader_finish(&j);
 }
 
-/* The data of the parts follow each other. False: they are not what the line says. */
+/* The data of the parts are consecutive. False: they do not match the line. */
 static bool assemble_parts(struct packed_request *p, struct str data)
 {
     for (size_t i = 0; i < p->http.part_count; i++) {
@@ -212,7 +212,7 @@ static bool assemble_parts(struct packed_request *p, struct str data)
     return data.len == 0;
 }
 
-/* Puts it together; a static text of what is wrong, or NULL. */
+/* Assembles the request; returns a static error text, or NULL. */
 static const char *assemble(struct packed_request *p, struct str body)
 {
     if (p->version != (p->http.part_count ? FORM_PARTS : FORM_VERSION))

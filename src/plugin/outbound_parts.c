@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns what the parts of a multipart/form-data body may be. */
+ * Validates the parts of a multipart/form-data body. */
 #include <string.h>
 
 #include "plugin/outbound.h"
@@ -17,7 +17,7 @@ static bool is_part_text(const char *text)
     return !text || validate_is_text(text, MAX_PART_NAME);
 }
 
-/* It becomes a line of its own in the body. */
+/* A header value becomes a separate line in the body. */
 static bool is_part_type(const char *type)
 {
     for (const char *at = type; at && *at; at++)

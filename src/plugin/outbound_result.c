@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the results of requests that a plugin performs itself. */
+ * Results of requests that a plugin performs itself. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the secrets of an instance. */
+ * Owns the run-time secrets of an instance. */
 #include "plugin/runtime_secrets.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Secrets that a connector gets while it runs (tc_secret), by name, in memory only. Each is masked
- * in logs while it is kept, and until it has been replaced twice: what comes late may still name
- * the one before. */
+ * Secrets that a connector sets at run time (tc_secret), by name, in memory only. Each is masked in
+ * logs while it is kept, and until it has been replaced twice, because late messages may still
+ * contain the previous value. */
 #ifndef PLUGIN_RUNTIME_SECRETS_H
 #define PLUGIN_RUNTIME_SECRETS_H
 
@@ -11,7 +11,7 @@
 
 struct runtime_secret {
     struct runtime_secret *next;
-    char *name, *value, *before; /* before: the value that it had; or NULL */
+    char *name, *value, *before; /* before: the previous value; or NULL */
 };
 
 struct runtime_secrets {
@@ -19,9 +19,9 @@ struct runtime_secrets {
     size_t count;
 };
 
-/* value NULL: forgets it. -1: there are too many. */
+/* value NULL: deletes it. -1: too many. */
 int runtime_secrets_set(struct runtime_secrets *s, const char *name, const char *value);
-/* NULL: it is not set. */
+/* NULL: not set. */
 const char *runtime_secrets_find(const struct runtime_secrets *s, const char *name);
 void runtime_secrets_fini(struct runtime_secrets *s);
 

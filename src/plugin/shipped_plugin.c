@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * Owns where the plugins of this package are: in the configured folder, or where this program and
- * turncast-connector were built or moved to together. Who chooses turncast-connector by its
- * variable in the environment chooses what runs all plugins, so that may also name the folder. */
+ * Finds the plugins of this package: in the configured directory, or where this program and
+ * turncast-connector were built or installed together. Whoever sets turncast-connector's path by
+ * the environment variable controls the program that runs all plugins, so that path may also
+ * determine the directory. */
 #include "plugin/shipped_plugin.h"
 
 #include <stdlib.h>

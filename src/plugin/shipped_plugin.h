@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Tells the plugins that come with this package from all others. A plugin can give itself and its
- * file any name, so only the file itself counts: it is the one that was installed with this
- * program. Reads the file system; any thread. */
+ * Distinguishes the plugins of this package from others. A plugin can choose its name and file
+ * name, so only the identity of the file counts: it must be the installed one. Reads the file
+ * system; any thread. */
 #ifndef PLUGIN_SHIPPED_PLUGIN_H
 #define PLUGIN_SHIPPED_PLUGIN_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns how an instance's doings are measured, and the page they are shown in. */
+ * Measures callbacks, and writes the status page. */
 #include "plugin/status_page.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@
 
 #include "base/sys/clock.h"
 
-/* Callbacks that took up to so many microseconds, more than those before; the last: any time. */
+/* Upper bounds in microseconds of the histogram's buckets; the last bucket is unlimited. */
 static const int64_t status_page_buckets_us[STATUS_BUCKETS] = {100,     1000,     10000,    100000,
                                                                1000000, 10000000, INT64_MAX};
 
@@ -34,7 +34,7 @@ const char *callback_name(int callback)
     return callback >= 0 && callback < STATUS_CALLBACKS ? names[callback] : "a callback";
 }
 
-/* ---- the instance's thread ---- */
+/* ---- writer: the instance's thread ---- */
 
 static size_t callback_histogram_bucket(int64_t took_us)
 {
@@ -50,7 +50,7 @@ void status_page_begin_measure(struct status_page *g)
     g->returned = 0;
 }
 
-/* As many together as take half of the first bucket at the pace of the last ones. */
+/* Number of callbacks that, at the current speed, take half of the first bucket together. */
 static unsigned next_together(int64_t took_us, unsigned returned)
 {
     const int64_t n =
@@ -105,7 +105,7 @@ void status_page_reset_timer(struct status_page *g)
     atomic_store_explicit(&g->since_ms, clock_mono_ms(), memory_order_relaxed);
 }
 
-/* ---- who looks ---- */
+/* ---- readers ---- */
 
 const char *status_page_running_callback(const struct status_page *g, int64_t *since_ms)
 {
@@ -142,7 +142,7 @@ void status_page_copy_turn(const struct status_page *g, char out[80])
     out[i] = '\0';
 }
 
-/* ---- the page ---- */
+/* ---- shared memory ---- */
 
 struct status_page *status_page_map(int fd, struct tc_err *err)
 {
@@ -157,7 +157,7 @@ struct status_page *status_page_map(int fd, struct tc_err *err)
 struct status_page *status_page_new_shared(size_t more, int *fd, struct tc_err *err)
 {
     *fd = memfd_create("turncast-gauge", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    /* Sealed: who made it smaller would end the other by a SIGBUS. */
+    /* Sealed: shrinking the file would kill the other process by SIGBUS. */
     if (*fd < 0 || ftruncate(*fd, (off_t)(STATUS_SHARED + more)) < 0 ||
         fcntl(*fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0) {
         err_set_errno(err, errno, NULL, "cannot create the shared status page");

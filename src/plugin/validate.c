@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the limits of what plugins hand over. */
+ * Limits of values from plugins. */
 #include "plugin/validate.h"
 
 #include <string.h>
@@ -13,7 +13,7 @@
 #define ROUTE_MAX ((size_t)4 << 10)
 #define PATH_MAX_LEN ((size_t)4 << 10)
 #define FILES_MAX ((size_t)32)
-#define INSTANCE_MAX ((size_t)64) /* of the name of an instance */
+#define INSTANCE_MAX ((size_t)64) /* limit of an instance's name */
 #define ROUTE_PATH_MAX ((size_t)256)
 #define SECRET_NAME "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.:-"
 #define STORED_KEY_MAX ((size_t)128)
@@ -22,7 +22,7 @@
 #define SECRET_MIN 8
 #define SECRET_MAX ((size_t)8 << 10)
 #define HEADERS_MAX 64
-#define HEADERS_BYTES ((size_t)16 << 10) /* names and values of all */
+#define HEADERS_BYTES ((size_t)16 << 10) /* limit of names and values of all headers */
 #define URL_MAX ((size_t)8 << 10)
 #define IPC_TEXT_MAX ((size_t)1 << 20)
 
@@ -62,7 +62,7 @@ const char *validate_headers(const struct tc_header *headers, size_t count)
     return NULL;
 }
 
-/* Segments of plain characters: nothing that is decoded, normalised or searched. */
+/* Accepts segments of plain characters: no percent-encoding, dot segments or query. */
 bool validate_path(const char *path)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_/";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns which files beside a plugin count as its libraries. */
+ * Finds the libraries beside a plugin. */
 #include "plugin/abi/adjacent_libraries.h"
 
 #include <dirent.h>
@@ -16,7 +16,7 @@
 
 #define LIBRARIES_MAX 1000
 
-/* The kernel's name of the file: absolute, whatever it was opened by. False: it has none. */
+/* The absolute path of the file, from the kernel. False: unknown. */
 static bool find_folder(int plugin_fd, char path[PATH_MAX])
 {
     char link[64];

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
- * The shared libraries in the folder of a plugin's file. A plugin that is linked against libraries
- * of its own keeps them there, so its process has to be able to read these files, and no others of
- * the folder: a configuration or a key may lie in the same place. Reads the disk; any thread. */
+ * The shared libraries in the directory of a plugin's file. A plugin may be linked with libraries
+ * beside it, so its process must be able to read these files, but no others in the directory, such
+ * as configurations or keys. Reads the disk; any thread. */
 #ifndef PLUGIN_ABI_ADJACENT_LIBRARIES_H
 #define PLUGIN_ABI_ADJACENT_LIBRARIES_H
 
 #include "base/arena.h"
 
 /* The absolute paths of all regular files NAME.so and NAME.so.VERSION, ELF files by their content,
- * in the folder of the file behind `plugin_fd`; ends with NULL. Links are left out, as are files
- * beyond a cap. Empty when the folder is not known or cannot be read. */
+ * in the folder of the file behind `plugin_fd`; ends with NULL. Excludes links, and files beyond a
+ * limit. Empty if the directory is unknown or unreadable. */
 const char *const *adjacent_libraries_list_libraries(int plugin_fd, struct arena *a);
 
 #endif

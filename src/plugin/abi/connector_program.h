@@ -4,8 +4,9 @@
 #define PLUGIN_ABI_CONNECTOR_PROGRAM_H
 
 #define CONNECTOR_PROGRAM "turncast-connector"
-#define CONNECTOR_VARIABLE "TURNCAST_CONNECTOR" /* of the environment: where it is (libexec.h) */
-#define CONNECTOR_PROBE "--probe"               /* the name of no instance */
-#define CONNECTOR_FIXED_ARGS 4                  /* in front of the files */
+/* Environment variable with its path (libexec.h). */
+#define CONNECTOR_VARIABLE "TURNCAST_CONNECTOR"
+#define CONNECTOR_PROBE "--probe" /* not a valid name of an instance */
+#define CONNECTOR_FIXED_ARGS 4    /* precedes the files */
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns what of a plugin's constant is believed. */
+ * Validates a plugin's descriptor. */
 #include "plugin/abi/descriptor.h"
 
 #include <stdio.h>
@@ -14,12 +14,13 @@
 #include "io/send/request_queue.h"
 #include "text/text_clean.h"
 
-#define STATE_MAX ((size_t)(64 << 20)) /* of the memory a plugin may declare */
+#define STATE_MAX ((size_t)(64 << 20)) /* limit of the memory that a plugin may declare */
 #define RATE_MAX 1000000
 #define INTERVAL_MAX ((int64_t)7 * 86400 * 1000)
 #define TEXT_MAX ((size_t)1024)
 #define HEADERS_MAX ((size_t)16)
-#define PROBE_SIZE_MIN offsetof(struct tc_probe, body) /* of a plugin built for 1.4 */
+/* Minimum size for a plugin built for 1.4. */
+#define PROBE_SIZE_MIN offsetof(struct tc_probe, body)
 
 /* ---- its functions ---- */
 
@@ -63,7 +64,7 @@ uint32_t descriptor_callback_mask(const struct tc_plugin *plugin, const struct t
         if (fn)
             has |= UINT32_C(1) << i;
     }
-    /* The chat engine takes every event, reply and wake-up of a chat connector. */
+    /* The chat engine handles every event, reply and timer of a chat connector. */
     if (plugin->chat || plugin->flags & TC_CHATS)
         has |= ((UINT32_C(1) << TC_KINDS) - 1) | UINT32_C(1) << DESCRIPTOR_ON_REPLY |
                UINT32_C(1) << DESCRIPTOR_ON_WAKE;
@@ -72,7 +73,7 @@ uint32_t descriptor_callback_mask(const struct tc_plugin *plugin, const struct t
 
 /* ---- checks ---- */
 
-/* The version comes first: another major may mean anything by the rest. */
+/* Checks the version first, because another major version may change everything else. */
 static int check_version(const struct tc_plugin *p, struct tc_err *err)
 {
     if (p->major != TURNCAST_API_MAJOR)
@@ -99,7 +100,7 @@ bool descriptor_is_name(const char *name)
            strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_-") == n;
 }
 
-/* It is printed to terminals and logs. `lines`: it may have several. */
+/* Texts are printed to terminals and logs. `lines`: several lines are permitted. */
 static int descriptor_check_text(const char *what, const char *text, bool lines, struct tc_err *err)
 {
     const size_t n = text ? strnlen(text, TEXT_MAX + 1) : 0;
@@ -140,7 +141,7 @@ static int check_sizes(const struct tc_plugin *p, struct tc_err *err)
     return 0;
 }
 
-/* The texts, then what the rows mean. */
+/* First the texts, then the contents of rows. */
 static int check_options(const struct tc_plugin *p, struct tc_err *err)
 {
     if (plugin_options_check_table(p, err) < 0)
@@ -157,7 +158,7 @@ static int check_options(const struct tc_plugin *p, struct tc_err *err)
     return 0;
 }
 
-/* Those that check_options does not look at: they are printed. */
+/* Texts that check_options does not check, because they are only printed. */
 static int check_rule_texts(const struct tc_rule *rules, struct tc_err *err)
 {
     for (; rules && rules->key; rules++)
@@ -211,7 +212,7 @@ static int check_rates(const struct tc_rate *rates, struct tc_err *err)
     return 0;
 }
 
-/* Only where the plugin is linked: a description has no chat table. */
+/* Only for a linked plugin: a serialised descriptor has no chat table. */
 static int check_chat(const struct tc_plugin *p, struct tc_err *err)
 {
     const char *const fault = p->chat ? chat_options_find_fault(p, p->chat) : NULL;
@@ -228,7 +229,7 @@ int descriptor_validate(const struct tc_plugin *p, struct tc_err *err)
     return check_rates(p->rates, err);
 }
 
-/* ---- as a record ---- */
+/* ---- serialisation ---- */
 
 static void pack_options(struct buf *out, const struct tc_option *rows)
 {
@@ -327,7 +328,7 @@ static uint32_t take_u32(struct unpacker *u)
     return (uint32_t)unpack_count(u, UINT32_MAX);
 }
 
-/* A table as it stands in the record, its end mark allocated with it. NULL: there is none. */
+/* Decodes a table, with an end mark. NULL: absent. */
 static void *take_table(struct unpacker *u, struct arena *a, size_t max, size_t row, size_t *n)
 {
     const bool there = unpack_flag(u);
@@ -354,7 +355,7 @@ static const struct tc_option *take_options(struct unpacker *u, struct arena *a)
     return rows;
 }
 
-/* A count of 0 would be the end of the table. */
+/* A row with count 0 would end the table. */
 static const struct tc_rate *take_rates(struct unpacker *u, struct arena *a)
 {
     size_t n;

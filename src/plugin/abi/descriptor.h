@@ -11,7 +11,7 @@
 #include "base/bytes/buf.h"
 #include "base/sys/err.h"
 
-/* The functions a plugin may have: those of the kinds have their kind's number. */
+/* The functions that a plugin may have; those for events have the number of their kind. */
 enum {
     DESCRIPTOR_ON_EVENT = TC_KINDS,
     DESCRIPTOR_ON_IDLE,
@@ -25,15 +25,15 @@ enum {
     DESCRIPTOR_FUNCTIONS,
 };
 
-#define DESCRIPTOR_MAX ((size_t)1 << 20) /* bytes of a record */
-#define DESCRIPTOR_NAME_MAX ((size_t)32) /* bytes of a plugin's name */
-/* Every header ever published has at least these bytes of the struct. */
+#define DESCRIPTOR_MAX ((size_t)1 << 20) /* limit of a record */
+#define DESCRIPTOR_NAME_MAX ((size_t)32) /* limit of a plugin's name */
+/* Size of the struct in the oldest published header. */
 #define DESCRIPTOR_PLUGIN_MIN offsetof(struct tc_plugin, pace_ms)
 
 struct descriptor {
     struct tc_plugin plugin; /* init, teardown and sink are NULL; version and summary are not */
     uint32_t has;            /* bit n: it has function n */
-    struct arena arena;      /* of its texts and tables */
+    struct arena arena;      /* owns the texts and tables */
 };
 
 /* Name of a callback as in the header: "on_narration". NULL: no such function. */
@@ -42,14 +42,14 @@ const char *descriptor_function_name(size_t function);
 uint32_t descriptor_callback_mask(const struct tc_plugin *plugin, const struct tc_sink *sink);
 /* [a-z][a-z0-9_-]*, at most DESCRIPTOR_NAME_MAX bytes. */
 bool descriptor_is_name(const char *name);
-/* All but the functions, which it does not look at: a version this host serves, a name, texts that
- * are some, sizes, options inside conf_size, rules, rates. -1 with err, without a place. */
+/* Checks everything except the functions: supported version, name, texts, sizes, options inside
+ * conf_size, rules, rates. -1 with err, without a place. */
 int descriptor_validate(const struct tc_plugin *plugin, struct tc_err *err) MUST_CHECK;
 
-/* Packs the descriptor of a checked plugin. */
+/* Serialises the descriptor of a checked plugin. */
 void descriptor_pack(struct buf *out, const struct tc_plugin *plugin, uint32_t has);
-/* Believes nothing: what it gives passes descriptor_validate. -1 with err, without a place; then
- * there is nothing to free. */
+/* Decodes untrusted data: a result passes descriptor_validate. -1 with err, without a place;
+ * nothing to free then. */
 int descriptor_unpack(struct descriptor *d, struct str record, struct tc_err *err) MUST_CHECK;
 void descriptor_fini(struct descriptor *d);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns what passed as a plugin: its description, its file, and its functions where it is linked. */
+ * Owns loaded plugins: descriptor, file, and functions if linked. */
 #include "plugin/abi/loader.h"
 
 #include <dirent.h>
@@ -18,9 +18,9 @@
 #include "plugin/abi/loader_internal.h"
 #include "plugin/abi/loader_module.h"
 
-#define SEARCHED_MAX ((size_t)512) /* of the text that lists directories */
+#define SEARCHED_MAX ((size_t)512) /* limit of the text that lists directories */
 
-/* ---- what passed ---- */
+/* ---- loaded plugins ---- */
 
 static struct file_identity file_of(const struct stat *st)
 {
@@ -32,7 +32,7 @@ static struct file_identity file_of(const struct stat *st)
     };
 }
 
-/* Says which file the error is of; -1. */
+/* Adds the path of the file to the error; -1. */
 static int loader_set_err_path(struct tc_err *err, const char *path)
 {
     if (err)
@@ -137,7 +137,7 @@ struct loaded_plugin *loader_load_fd(int fd, const char *path, struct tc_err *er
     return NULL;
 }
 
-/* ---- finding ---- */
+/* ---- search ---- */
 
 static bool ends_in_so(const char *name)
 {
@@ -146,7 +146,7 @@ static bool ends_in_so(const char *name)
 }
 
 struct loader_names {
-    const char *name; /* that is looked for */
+    const char *name; /* name that is searched */
     char *nearest;    /* owned; or NULL */
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the checks of a plugin's file, made on the descriptor that is loaded afterwards. */
+ * Checks a plugin's file through the descriptor that is loaded afterwards. */
 #include "plugin/abi/loader_file.h"
 
 #include <elf.h>
@@ -14,11 +14,12 @@
 #include "base/sys/file_trust.h"
 
 #define SEGMENTS_MAX 64
-#define MEMORY_MAX ((uint64_t)1 << 30) /* of a module, its zeroed part included */
+/* Limit of a module in memory, including its zeroed part. */
+#define MEMORY_MAX ((uint64_t)1 << 30)
 #define OWN_CLASS (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32)
 #define OWN_ORDER (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB : ELFDATA2MSB)
 
-/* The host's own header as the linker mapped it: says what machine a module must be of. */
+/* The ELF header of the running host, which shows the required machine. */
 extern const ElfW(Ehdr) own_header __asm__("__ehdr_start")
     __attribute__((__visibility__("hidden")));
 

@@ -7,9 +7,9 @@
 #include "base/attr.h"
 #include "base/sys/err.h"
 
-/* Opens and checks: no symbolic link, nothing others may change (base/sys/file_trust.h), an ELF
- * module of this machine with all it wants loaded inside the file. A descriptor owned by the
- * caller, or -1 with err. */
+/* Opens and checks: no symbolic link, not writable by others (base/sys/file_trust.h), an ELF module
+ * for this machine whose load segments are inside the file. A descriptor owned by the caller, or -1
+ * with err. */
 int loader_file_open(const char *path, struct tc_err *err) MUST_CHECK;
 
 #endif

@@ -6,11 +6,10 @@
 #include "base/attr.h"
 #include "plugin/abi/loader.h"
 
-/* A plugin that passed the probe, from the record of its descriptor; takes over fd. NULL with err:
- * then fd is closed. */
+/* A probed plugin, from its serialised descriptor; takes over fd. NULL with err: closes fd. */
 struct loaded_plugin *loader_new_plugin(int fd, const char *path, struct str record,
                                         struct tc_err *err);
-/* Links the file in this process, and appends the record of its descriptor. -1 with err, without a
+/* Links the file in this process, and appends its serialised descriptor. -1 with err, without a
  * place. */
 int loader_describe_in_process(int fd, struct buf *record, struct tc_err *err) MUST_CHECK;
 

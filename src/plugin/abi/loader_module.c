@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the way from an open file to the constant of a plugin. */
+ * Loads a file and finds its exported constant. */
 #include "plugin/abi/loader_module.h"
 
 #include <dlfcn.h>
@@ -13,15 +13,15 @@
 
 #define SYMBOL "turncast_plugin"
 #define FD_NAME "/proc/self/fd/"
-#define SIZE_MAX_SANE ((size_t)65536) /* of a struct of some later header */
+#define SIZE_MAX_SANE ((size_t)65536) /* limit of the struct of a later header */
 
-/* size, major, minor, flags: where they are never changes, whatever the major. */
+/* size, major, minor, flags: their offsets never change, in any major version. */
 #define HEAD offsetof(struct tc_plugin, name)
 #define SINK_MIN offsetof(struct tc_sink, on_message)
 
 /* ---- the linker ---- */
 
-/* dlerror's text without the name of the descriptor in front. */
+/* dlerror's text without the descriptor's path in front. */
 static const char *link_error(void)
 {
     const char *const text = dlerror();
@@ -34,7 +34,7 @@ static const char *link_error(void)
 
 struct module_search {
     struct stat file;
-    int fd; /* through which it was opened first, or -1 */
+    int fd; /* descriptor through which it was first opened, or -1 */
 };
 
 static int look_at_module(struct dl_phdr_info *info, size_t size, void *arg)
@@ -51,9 +51,9 @@ static int look_at_module(struct dl_phdr_info *info, size_t size, void *arg)
     return 1;
 }
 
-/* The linker knows a module by each name it was opened by, so those descriptors have to stay open:
- * another file under the same number would be taken for it. Hence one name for each file; returns
- * the descriptor that it has. */
+/* The linker identifies a module by the names by which it was opened, so those descriptors must
+ * stay open: another file with the same number would be mistaken for it. Uses one name per file;
+ * returns the descriptor with that name. */
 static int known_as(int fd)
 {
     struct module_search s = {.fd = -1};
@@ -76,7 +76,7 @@ static void *link_file(struct loader_module *m, int fd, struct tc_err *err)
 
 /* ---- the constant ---- */
 
-/* The symbol as the file describes it: the object must be as big as it says it is. */
+/* The symbol in the file: the object must have the size that it declares. */
 static const struct tc_plugin *find_plugin(void *handle, struct tc_err *err)
 {
     const struct tc_plugin *const p = dlsym(handle, SYMBOL);

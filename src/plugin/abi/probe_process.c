@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the process in which files are loaded for the first time, each in a fork of its own. */
+ * The process that loads files for the first time, each in a separate fork. */
 #include "plugin/abi/probe_process.h"
 
 #include <fcntl.h>
@@ -17,16 +17,16 @@
 #include "plugin/abi/adjacent_libraries.h"
 #include "plugin/abi/loader_internal.h"
 
-/* ---- a file is tried ---- */
+/* ---- probing a file ---- */
 
-#define TRIAL_MEMORY ((size_t)2 << 30) /* of addresses */
+#define TRIAL_MEMORY ((size_t)2 << 30) /* limit of the address space */
 
-/* What this kernel does not enforce is told when an instance starts. */
+/* Missing kernel features are reported later, when an instance starts. */
 static void ignore_warning(UNUSED void *ctx, UNUSED const char *text)
 {
 }
 
-/* A file runs code as it is loaded: it may do no more here than in the process of an instance. */
+/* Loading runs code of the file, so the fork is restricted like the process of an instance. */
 static int enter_sandbox(struct tc_err *err)
 {
     struct arena arena = {0};
@@ -40,8 +40,8 @@ static int enter_sandbox(struct tc_err *err)
     return rc;
 }
 
-/* What goes wrong there is to hurt nobody else, and to be seen as what it is: a sanitizer would
- * make an exit of it. */
+/* Restores default signal actions, so that a crash is visible as such: a sanitizer would turn it
+ * into an exit. */
 static int confine(pid_t parent, struct tc_err *err)
 {
     static const int keep[] = {PROBE_OUT, PROBE_FILE};
@@ -56,7 +56,7 @@ static int confine(pid_t parent, struct tc_err *err)
     return sandbox_detach_process(&start, err) < 0 ? -1 : enter_sandbox(err);
 }
 
-/* One message: its length, whether the file passed, and the record or what is wrong. */
+/* Writes a message: its length, whether the file passed, and the descriptor or the error. */
 static void send_verdict(bool passed, struct str told)
 {
     CLEANUP_BUF struct buf message = {0};
@@ -85,24 +85,24 @@ __attribute__((__noreturn__)) static void try_file(int i, pid_t parent)
     _exit(0);
 }
 
-/* ---- the process that forks ---- */
+/* ---- the forking process ---- */
 
 struct probe_process {
-    pid_t *pids; /* of one that is gone: 0 */
+    pid_t *pids; /* pids of forks; 0: reaped */
     int n;
 };
 
-/* With what it has started, as long as that is in its group. */
+/* Kills the fork with its process group. */
 static void end_tried(const struct probe_process *all, int i)
 {
     if (!all->pids[i])
         return;
-    kill(all->pids[i], SIGKILL); /* which has no group yet, perhaps */
+    kill(all->pids[i], SIGKILL); /* if it has no group yet */
     kill(-all->pids[i], SIGKILL);
 }
 
-/* One number in the place of a message; behind one nobody reads it, and a full pipe need not have
- * room for it. */
+/* Writes a number in place of a message. A message without a reader, or a full pipe, does not
+ * matter. */
 static void send_end(int i, int status)
 {
     CLEANUP_BUF struct buf message = {0};
@@ -121,7 +121,7 @@ static int probe_process_number_of(const struct probe_process *all, pid_t pid)
     return i;
 }
 
-/* False: nobody is left. */
+/* False: no fork is left. */
 static bool bury_tried(const struct probe_process *all)
 {
     siginfo_t gone;
@@ -133,14 +133,14 @@ static bool bury_tried(const struct probe_process *all)
             return true;
         const int i = probe_process_number_of(all, gone.si_pid);
         int status = 0;
-        end_tried(all, i); /* what it leaves */
+        end_tried(all, i); /* remaining processes */
         all->pids[i] = 0;
         waitpid(gone.si_pid, &status, 0);
         send_end(i, status);
     }
 }
 
-/* Until all have ended, or the host has heard enough. */
+/* Until all forks have ended, or the host closes its end. */
 static void await_tried(const struct probe_process *all, const sigset_t *signals)
 {
     while (bury_tried(all))
@@ -169,7 +169,7 @@ void probe_process_main(pid_t host, int n)
             try_file(i, self);
         }
         if (all.pids[i] < 0)
-            all.pids[i] = 0; /* its pipe ends with this process */
+            all.pids[i] = 0; /* its pipe closes with this process */
     }
     await_tried(&all, &signals);
     _exit(0);

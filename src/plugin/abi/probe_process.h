@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The process in which files are tried, from the inside.
+ * Main function of the probe process.
  *
  * It is a program of its own (connector_main.c), and not a fork of the host: a fork of a process
  * with threads may find any lock held (dlopen allocates, and takes the linker's), and what a file
@@ -13,11 +13,11 @@
 
 #include <sys/types.h>
 
-/* Descriptors it begins with, beside standard ones, which lead nowhere: of the first file; those of
- * file i are 2 * i on. */
+/* Initial descriptors besides the standard ones, which are /dev/null: those of the first file;
+ * those of file i are 2 * i higher. */
 enum { PROBE_OUT = 3, PROBE_FILE };
 
-/* Tries n files; ends before, when the host is gone. */
+/* Probes n files; ends early when the host has exited. */
 __attribute__((__noreturn__)) void probe_process_main(pid_t host, int n);
 
 #endif

@@ -27,35 +27,35 @@
 #include "text/text_clean.h"
 
 #define PROBE_MS 5000
-#define END_MS 1000       /* for a process that was told to end */
-#define STATUS_MAX 0xffff /* as waitpid tells it */
+#define END_MS 1000       /* time for a process to end on request */
+#define STATUS_MAX 0xffff /* as from waitpid */
 
-/* ---- its start ---- */
+/* ---- start ---- */
 
 struct probe_candidate {
-    STAILQ_ENTRY(probe_candidate) next; /* in the trial */
+    STAILQ_ENTRY(probe_candidate) next; /* in the probe */
     char *path;
-    int file, in;       /* the file that was checked; where the verdict comes from; -1: none */
-    int out;            /* the other end, until the process runs */
-    struct buf message; /* of its verdict, as far as it has come */
-    bool has_length;    /* whose length has been taken off */
+    int file, in;       /* the checked file; pipe for the result; -1: none */
+    int out;            /* other end of the pipe, until the process runs */
+    struct buf message; /* received part of the result */
+    bool has_length;    /* the length was removed */
     size_t length;
     struct probe_run *trial;
-    struct loop_fd *watch; /* on `in`; NULL: the trial is not watched, or it is judged */
+    struct loop_fd *watch; /* event of `in`; NULL: not watched, or complete */
     struct loaded_plugin *passed;
-    struct tc_err err; /* when it did not */
+    struct tc_err err; /* error, otherwise */
     bool judged;
 };
 
 struct probe_run {
     STAILQ_HEAD(, probe_candidate) candidates;
-    pid_t pid; /* 0: there is none */
+    pid_t pid; /* 0: none */
     int64_t deadline_ms;
     /* watched */
-    struct loop_timer *timer; /* for the deadline, then for the end of the process */
+    struct loop_timer *timer; /* timeout, then the wait for the process's exit */
     void (*done)(void *ctx);
     void *ctx;
-    int end_ms; /* until it is looked again whether the process has ended; 0: it is not to yet */
+    int end_ms; /* interval of checks for its exit; 0: not checked yet */
 };
 
 struct probe_run *probe_run_new(void)
@@ -65,7 +65,7 @@ struct probe_run *probe_run_new(void)
     return t;
 }
 
-/* Out of the way of the numbers that the child gets. */
+/* Above the numbers that the child uses. */
 static int probe_run_lift(int fd, int above)
 {
     if (fd < 0 || fd >= above)
@@ -99,7 +99,7 @@ static int add_files(posix_spawn_file_actions_t *files, struct probe_run *t, int
     return rc;
 }
 
-/* Nothing of the host's environment, but where its libraries are. An errno, or 0. */
+/* Passes only the library path of the host's environment. An errno, or 0. */
 static int probe_run_spawn(struct probe_run *t, const char *program, char *const *argv, int n)
 {
     const char *const libraries = getenv("LD_LIBRARY_PATH");
@@ -151,7 +151,7 @@ struct probe_candidate *probe_run_add_file(struct probe_run *t, const char *path
     return p;
 }
 
-/* Those that can be tried: argv is for so many. */
+/* Number of files that can be probed: argv is limited. */
 static void name_files(const struct probe_run *t, char **argv)
 {
     const struct probe_candidate *p;
@@ -192,9 +192,9 @@ void probe_run_execute(struct probe_run *t)
     }
 }
 
-/* ---- its verdict ---- */
+/* ---- results ---- */
 
-/* The child's text may be anything. */
+/* Sanitises the child's text. */
 static void probe_run_set_text(struct tc_err *err, const char *path, struct str text)
 {
     CLEANUP_BUF struct buf clean = {0};
@@ -238,7 +238,7 @@ static void blame_end(const struct probe_candidate *p, int status, struct tc_err
         err_set(err, p->path, "a constructor exits, or closes a file descriptor of the host");
 }
 
-/* `status` says how the process ended, when there is no message. */
+/* `status`: exit of the process, if there is no message. */
 static void judge_end(struct probe_candidate *p, int status)
 {
     p->judged = true;
@@ -258,8 +258,8 @@ static void judge_late(struct probe_candidate *p)
             PROBE_MS);
 }
 
-/* The first number is the length of a message, or how the process ended in the place of one. A
- * length that none can have: as if it were empty, which no verdict is. */
+/* The first number is the length of a message, or the exit status instead of one. An invalid length
+ * is treated as an empty message, which is no valid result. */
 static void take_length(struct probe_candidate *p)
 {
     int64_t length;
@@ -274,7 +274,7 @@ static void take_length(struct probe_candidate *p)
         p->length = (size_t)length;
 }
 
-/* Reads once, which does not wait when there is something to read. */
+/* Reads once, without blocking if there is data. */
 static void read_verdict(struct probe_candidate *p)
 {
     const size_t wanted = p->has_length ? p->length : sizeof(int64_t);
@@ -296,7 +296,7 @@ static void read_verdict(struct probe_candidate *p)
         take_length(p);
 }
 
-/* What is there when the time is over counts. */
+/* Data received before the timeout counts. */
 static void await_verdict(struct probe_candidate *p, int64_t deadline_ms)
 {
     while (!p->judged) {
@@ -321,7 +321,7 @@ struct loaded_plugin *probe_run_take_result(const struct probe_run *t, struct pr
     return NULL;
 }
 
-/* ---- without waiting ---- */
+/* ---- without blocking ---- */
 
 static bool is_judged(const struct probe_run *t)
 {
@@ -332,7 +332,7 @@ static bool is_judged(const struct probe_run *t)
     return true;
 }
 
-/* False: the process is still there. */
+/* False: the process still exists. */
 static bool reap_trial(struct probe_run *t)
 {
     pid_t pid = 0;
@@ -346,7 +346,7 @@ static bool reap_trial(struct probe_run *t)
     return pid != 0;
 }
 
-/* Its process ends by itself; if it does not, it is not waited for longer than END_MS. */
+/* The process ends by itself; waits at most END_MS. */
 static void end_watched(struct probe_run *t)
 {
     if (!t->end_ms) {
@@ -387,7 +387,7 @@ static void on_trial_timer(void *arg)
     struct probe_candidate *p;
     STAILQ_FOREACH (p, &t->candidates, next)
         if (!p->judged) {
-            await_verdict(p, 0); /* takes what is there */
+            await_verdict(p, 0); /* takes the available data */
             unwatch(p);
         }
     end_watched(t);
@@ -406,10 +406,9 @@ void loader_trial_watch(struct probe_run *t, struct loop *loop, void (*done)(voi
     loop_timer_set(t->timer, is_judged(t) || left_ms < 0 ? 0 : left_ms);
 }
 
-/* ---- its end ---- */
+/* ---- end ---- */
 
-/* Its process ends at once when it is told to; in the rare case that it does not, it is left to
- * whoever inherits it. */
+/* The process exits on request; in the rare case that it does not, init reaps it. */
 static void end_process(struct probe_run *t)
 {
     if (t->pid)

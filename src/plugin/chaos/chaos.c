@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns when something goes wrong in an instance. */
+ * Chooses the callbacks of an instance that fail. */
 #include "plugin/chaos/chaos.h"
 
 #include <stdlib.h>
@@ -10,13 +10,13 @@
 
 struct chaos_rule {
     struct conf_chaos spec;
-    uint64_t seen; /* callbacks that it is about */
+    uint64_t seen; /* callbacks to which it applies */
     uint64_t random;
 };
 
 struct chaos {
-    struct arena arena; /* strings of the rules */
-    uint64_t random;    /* of what is done */
+    struct arena arena; /* owns the strings of the rules */
+    uint64_t random;    /* for random decisions */
     size_t n;
     struct chaos_rule rules[];
 };
@@ -83,7 +83,7 @@ static bool is_due(struct chaos_rule *r)
     r->seen++;
     if (r->spec.every)
         return r->seen % (uint64_t)r->spec.every == 0;
-    /* 53 bits, as many as a double has. */
+    /* 53 bits, the precision of a double. */
     return r->spec.rate < 0 || (double)(next_random(&r->random) >> 11) * 0x1p-53 < r->spec.rate;
 }
 

@@ -34,14 +34,14 @@ __attribute__((__noreturn__)) static void hang(void)
         pause();
 }
 
-/* Whatever would catch the signal: it is to end the process as a fault does. */
+/* Resets the signal's action, so that the process ends as with a real fault. */
 static void end_by(int signal_)
 {
     signal(signal_, SIG_DFL);
     raise(signal_);
 }
 
-/* Not from the allocator, whose checks would find it. */
+/* Does not use the allocator, whose checks would detect the leak. */
 static void leak(size_t bytes)
 {
     void *const p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the process of an instance: what it was told to do, in order, and what it hands over. */
+ * The process of an instance: executes its tasks in order, and passes output to the host. */
 #include "plugin/child/child_internal.h"
 
 #include <errno.h>
@@ -19,21 +19,21 @@
 #include "plugin/child/child_load.h"
 
 #define READ_SIZE ((size_t)256 << 10)
-#define ROOM_EVERY 768 /* handled, most of a window: a host that waits is told */
-#define ROOM_MS 4      /* between two times that it is told, but for many */
+/* Number of processed tasks, most of a window, after which a waiting host is notified. */
+#define ROOM_EVERY 768
+#define ROOM_MS 4 /* interval of notifications for fewer tasks */
 #define REST_MS 60000
 
 /* ---- the stream ---- */
 
-/* Without a host there is nothing to do. Where one still runs, the plugin has closed a descriptor
- * that is not its own. */
+/* Without a host, the process ends. If the host still runs, the plugin has closed a foreign
+ * descriptor. */
 __attribute__((__noreturn__)) static void child_leave_alone(void)
 {
     _exit(CHILD_EXIT_ALONE);
 }
 
-/* The host sends nothing that makes no sense: the plugin has written to memory that is not its own.
- */
+/* The host never sends invalid data: the plugin has overwritten memory that is not its own. */
 __attribute__((__noreturn__)) void child_leave_broken(void)
 {
     _exit(CHILD_EXIT_BROKEN);
@@ -65,7 +65,7 @@ static void child_poll(struct child *c, int wait_ms)
             c->ready[c->n_ready++] = watched[i];
 }
 
-/* False: nothing came within the time. */
+/* False: no data within the time. */
 bool child_receive(struct child *c, int wait_ms)
 {
     struct pollfd fd = {.fd = CHILD_SOCKET, .events = POLLIN};
@@ -133,9 +133,9 @@ static void child_end_turn(struct child *c, struct child_turn **at)
     free(t);
 }
 
-/* ---- what it is told to do ---- */
+/* ---- tasks ---- */
 
-/* In the ring it lies where it can be raised. */
+/* In the ring buffer it is at a suitably aligned position. */
 static const char *align_event(struct child *c, const struct unpacker *u)
 {
     const size_t len = (size_t)(u->end - u->p);
@@ -223,7 +223,7 @@ static const struct {
     [IPC_STOP] = {do_stop, false},
 };
 
-/* Tasks that are done: an event that the plugin holds is not, nor is what came after it. */
+/* Number of completed tasks: an event held by the plugin is incomplete, and so are later ones. */
 static uint64_t child_count_done(const struct child *c)
 {
     const uint64_t held = instance_oldest_held_task(c->instance);
@@ -251,7 +251,7 @@ static void tell_room(struct child *c)
     child_flush(c);
 }
 
-/* Of turns whose last event or request has been released. */
+/* Frees turns whose last event or request was released. */
 static void child_end_released(struct child *c)
 {
     if (!instance_take_released(c->instance))
@@ -266,7 +266,7 @@ static void child_end_released(struct child *c)
     child_publish_done(c);
 }
 
-/* False: nothing was ready. */
+/* False: no descriptor was ready. */
 static bool child_call_ready(struct child *c)
 {
     const size_t n = c->n_ready;
@@ -279,7 +279,7 @@ static bool child_call_ready(struct child *c)
     return n;
 }
 
-/* What it handed over is with the host before it counts as handled: a death in between repeats
+/* Passes output to the host before the task counts as processed, so that a crash in between repeats
  * nothing. */
 static void child_finish_task(struct child *c)
 {
@@ -299,8 +299,8 @@ static void do_frame(struct child *c, struct ipc_frame *f)
         buf_fini(&c->held);
 }
 
-/* Of what came on the socket; a bell has woken it, and an answer that stands there nobody waits
- * for. As next_at. */
+/* Handles a frame of the socket; a wake-up frame has done its work, and no call waits for an
+ * answer. Result as next_at. */
 static int64_t next_on_socket(struct child *c, struct ipc_frame *f)
 {
     int64_t n;
@@ -310,7 +310,7 @@ static int64_t next_on_socket(struct child *c, struct ipc_frame *f)
     return n;
 }
 
-/* False: it is not there yet. */
+/* False: not complete yet. */
 static bool do_away(struct child *c, enum frame_type *type)
 {
     struct ipc_frame f;
@@ -324,7 +324,7 @@ static bool do_away(struct child *c, enum frame_type *type)
     return true;
 }
 
-/* False: nothing whole is there. */
+/* False: no complete frame. */
 static bool do_next(struct child *c)
 {
     struct ipc_frame f;
@@ -344,12 +344,12 @@ static bool do_next(struct child *c)
     return true;
 }
 
-/* All that is there whole; false: nothing is. */
+/* Handles all complete frames; false: none. */
 static bool do_all(struct child *c)
 {
     bool any = false;
     struct ipc_frame f;
-    next_on_socket(c, &f); /* drops what is of no use */
+    next_on_socket(c, &f); /* drops unneeded frames */
     status_page_begin_series(c->status);
     while (!c->stopping && !instance_is_paused(c->instance) && do_next(c))
         any = true;
@@ -364,18 +364,18 @@ static int child_rest_ms(const struct child *c)
     return left <= 0 ? 0 : left < REST_MS ? (int)left : REST_MS;
 }
 
-/* What is done soon after another is told together, and what the host gathers until then comes
- * together: else both would wake for each event. */
+/* After recent work, pauses before notifying the host, so that notifications and new events are
+ * combined instead of causing a wake-up each. */
 static int wait_ms(const struct child *c, bool busy)
 {
     const int rest = child_rest_ms(c);
     return busy ? 0 : c->unsaid && rest > ROOM_MS ? ROOM_MS : rest;
 }
 
-/* False: nothing came within the time. */
+/* False: no data within the time. */
 static bool wait_for_more(struct child *c, int ms)
 {
-    /* Nothing is to be taken from the ring, or it has been looked into already. */
+    /* Whether the ring buffer is empty, or was already checked. */
     if (instance_is_paused(c->instance) || c->away) {
         child_poll(c, ms);
         return (c->heard && child_receive(c, 0)) || c->n_ready;
@@ -388,7 +388,8 @@ static bool wait_for_more(struct child *c, int ms)
     return came || c->n_ready || shm_ring_peek(&c->ring).len;
 }
 
-/* Between two rounds of tasks: a program that is watched must not wait until there are none. */
+/* Checks watched descriptors between rounds of tasks, so that a program need not wait until there
+ * are none. */
 static void child_look_for_ready(struct child *c)
 {
     int watched[INSTANCE_WATCHED];
@@ -411,10 +412,10 @@ static void child_work(struct child *c)
         if (instance_call_on_wake(c->instance)) {
             busy = true;
             child_flush(c);
-            child_receive(c, 0); /* who wakes again and again hears all the same */
+            child_receive(c, 0); /* reads the socket even if timers fire continuously */
             continue;
         }
-        /* Either this sees that the host waits, or it sees that this has done it. */
+        /* Either this process sees that the host waits, or the host sees the updated position. */
         atomic_store(&c->status->handled, child_count_done(c));
         if (atomic_load(&c->status->awaited) || clock_mono_ms() - c->told_ms >= ROOM_MS)
             tell_room(c);
@@ -427,13 +428,13 @@ static void child_work(struct child *c)
     }
 }
 
-/* ---- its life ---- */
+/* ---- start and end ---- */
 
 static void child_set_up(const char *name)
 {
     prctl(PR_SET_NAME, name);
-    /* Who ends a whole service by signals wants the host to end; it ends its instances. What is
-     * written to a pipe that nobody reads, or beyond the limit of a file, fails. */
+    /* Ignores signals sent to the whole service, because the host ends its instances. SIGPIPE and
+     * SIGXFSZ become errors of the write. */
     static const int ignored[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGTTOU, SIGXFSZ};
     for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++)
         signal(ignored[i], SIG_IGN);
@@ -445,7 +446,7 @@ static void read_setup(struct child *c)
     int64_t n;
     while ((n = child_next_frame(c, 0, &f)) == 0)
         child_receive(c, -1);
-    /* The texts stay: what comes next has a buffer of its own. */
+    /* Keeps the texts: the next frame gets a new buffer. */
     ipc_frame_unpack_setup(&f.in, &c->arena, &c->setup);
     if (f.type != IPC_SETUP || unpack_finish(&f.in) < 0)
         child_leave_broken();
@@ -498,5 +499,5 @@ void child_main(const char *name, pid_t host)
     child_work(&c);
     instance_teardown(c.instance);
     child_flush(&c);
-    _exit(0); /* all it had ends with it */
+    _exit(0); /* exit frees everything */
 }

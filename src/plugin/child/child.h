@@ -6,17 +6,17 @@
 
 #include <sys/types.h>
 
-/* Descriptors it begins with, beside standard ones: stdin is /dev/null, the host reads what comes
- * on stdout and stderr, and has checked the file of the plugin. */
+/* Initial descriptors besides the standard ones: stdin is /dev/null; the host reads stdout and
+ * stderr, and has checked the file of the plugin. */
 enum { CHILD_SOCKET = 3, CHILD_STATUS_PAGE, CHILD_PLUGIN, CHILD_FILES };
 
-/* Exit statuses of a connector process that cannot go on; the host logs their meaning. */
+/* Exit statuses of a connector process after fatal errors; the host logs their meaning. */
 enum {
-    CHILD_EXIT_ALONE = 91, /* its connection to the host is closed */
-    CHILD_EXIT_BROKEN,     /* what it has from the host makes no sense any more */
+    CHILD_EXIT_ALONE = 91, /* the connection to the host was closed */
+    CHILD_EXIT_BROKEN,     /* data from the host is invalid */
 };
 
-/* The instance's name, borrowed, and the process that is to be its parent. */
+/* `name` of the instance is borrowed; `parent` is the expected parent process. */
 __attribute__((__noreturn__)) void child_main(const char *name, pid_t host);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The host as the instance in a connector process calls it: each call becomes a frame. A call that
- * needs a result waits for its frame; other frames wait for their turn meanwhile. */
+ * The host interface of an instance in a connector process: each call becomes a frame. A call that
+ * needs a result waits for the reply frame; other frames are processed later. */
 #include "base/alloc.h"
 #include "plugin/child/child_internal.h"
 
@@ -18,7 +18,7 @@ static void child_on_batch(void *ctx, struct callback_batch *b)
     callback_batch_free(b);
 }
 
-/* Takes the answer out of what came, if it is there; the rest waits for its turn. */
+/* Takes the reply out of the received bytes, if it is complete; the rest is processed later. */
 static bool take_asked(struct child *c, uint64_t ask, struct arena *a,
                        struct ipc_call_result *asked)
 {
@@ -41,7 +41,7 @@ static bool take_asked(struct child *c, uint64_t ask, struct arena *a,
     return false;
 }
 
-/* What the callback was called with stands in the frame: it stays where it is. */
+/* Arguments of the current callback are in the received bytes, which must not move. */
 static void hold_frame(struct child *c)
 {
     if (c->held.p || !c->in.p)
@@ -52,8 +52,7 @@ static void hold_frame(struct child *c)
     c->read = 0;
 }
 
-/* Answered before it returns, so that host_call_wait does not wait. The host sees to it that this
- * comes to an end. */
+/* Completed before it returns, so host_call_wait does not block. The host guarantees a reply. */
 static void child_on_ask(void *ctx, struct host_call *a)
 {
     struct child *const c = ctx;

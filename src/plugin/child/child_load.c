@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns what the process of an instance gives up before it loads its plugin. */
+ * Restricts the process of an instance before it loads its plugin. */
 #include "plugin/child/child_load.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@
 
 #define LISTED_PORTS 100
 #define NICENESS 5
-#define SPACE_PER_MEMORY 4 /* of addresses: much of it is never used */
+#define SPACE_PER_MEMORY 4 /* address space; much of it is never used */
 
 static void warn(void *ctx, const char *text)
 {
@@ -31,12 +31,12 @@ static int child_load_prepare(const struct ipc_setup *s, pid_t parent, struct tc
         .n_keep = sizeof keep / sizeof *keep,
         .dir = s->dir,
     };
-    /* The host and the other instances come first. */
+    /* Lowers the priority in favour of the host and the other instances. */
     errno = 0;
     if (nice(NICENESS) < 0 && errno)
         return err_set_errno(err, errno, s->name, "cannot lower the priority");
     if (s->dir)
-        setenv("TMPDIR", s->dir, 1); /* no other folder for such files is open to it */
+        setenv("TMPDIR", s->dir, 1); /* temporary files are possible only there */
     return sandbox_detach_process(&start, err);
 }
 

@@ -9,8 +9,8 @@
 #include "plugin/abi/loader.h"
 #include "plugin/ipc/ipc_frame.h"
 
-/* Loads the plugin. Loading runs code of the file, so everything that it must not have has to be
- * gone before. The process ends when `parent` ends (0: no parent). NULL with err. */
+/* Loads the plugin. Loading runs code of the file, so the process is restricted first. The process
+ * ends with `parent` (0: no parent). NULL with err. */
 struct loaded_plugin *child_load_plugin(const struct ipc_setup *s, pid_t parent,
                                         struct tc_err *err);
 

@@ -12,8 +12,8 @@
 #include "plugin/abi/probe_process.h"
 #include "plugin/child/child.h"
 
-/* What an instance says goes to the host's log (connector_log_pipe.c); the other's stderr is the
- * host's own. */
+/* Log output of an instance goes to the host's log (connector_log_pipe.c); a probe process uses the
+ * host's stderr. */
 __attribute__((__noreturn__)) static void refuse(bool probes)
 {
     log_setup(probes ? LOG_TEXT : LOG_JSON, LOG_ERR, STDERR_FILENO);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns an instance: what it is made of, and what others may ask about it. */
+ * An instance: its parts, and accessors. */
 #include "plugin/instance/instance.h"
 
 #include <stdlib.h>

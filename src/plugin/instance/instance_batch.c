@@ -10,8 +10,9 @@
 #include "plugin/validate.h"
 
 #define CALLBACK_REQUESTS ((size_t)256)
-#define TURN_REQUESTS ((size_t)1024) /* under way at once */
-/* Beside these: a connector that cannot poll hears nobody, and has no cause to poll later. */
+#define TURN_REQUESTS ((size_t)1024) /* limit of concurrent requests */
+/* In addition, for requests of the instance context: a connector that cannot poll would receive
+ * nothing, and could not retry. */
 #define TURN_POLLS ((size_t)16)
 
 static struct callback_batch *sending(struct instance *in)
@@ -113,7 +114,7 @@ static struct instance_turn *instance_batch_find_turn(struct instance *in, const
     return t ? t : &in->context;
 }
 
-/* Of a callback that failed nothing goes out. */
+/* A failed callback sends nothing. */
 static void instance_batch_forget_requests(struct instance *in)
 {
     struct callback_batch *const b = in->sending;
@@ -123,7 +124,7 @@ static void instance_batch_forget_requests(struct instance *in)
     in->sending = NULL;
 }
 
-/* A callback may remember for other turns than its own: each needs a batch. */
+/* A callback may store memory for other turns: each needs a batch. */
 static void hand_over_memories(struct instance *in)
 {
     for (struct instance_turn *t = in->turns; t && in->memory.remembering; t = t->next) {
@@ -146,13 +147,13 @@ static char *copy_reason(const char *reason)
     return xstrdup(text);
 }
 
-/* Once per turn, with the last thing it hands over. */
+/* Once per turn, with its last output. */
 static bool ends(const struct instance_turn *t)
 {
     return t != &t->in->context && instance_turn_is_over(t);
 }
 
-/* Behind the batch: what is stored says that the rest of the callback has been done. */
+/* After the batch: the stored text means that the rest of the callback was done. */
 static void hand_over_stored(struct instance *in)
 {
     for (const struct stored_text *s = in->memory.changed.first; s; s = s->next)

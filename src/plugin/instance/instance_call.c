@@ -17,7 +17,7 @@
 
 /* ---- around a call ---- */
 
-/* False: the callback has failed without being called. */
+/* False: the callback fails without being called. */
 static bool suffer(struct instance *in, int callback)
 {
     struct str line = {"", 0};
@@ -30,7 +30,7 @@ static bool suffer(struct instance *in, int callback)
     return !rule || rule->what != CHAOS_ERROR;
 }
 
-/* Whether the callback is to be called; else it has failed. */
+/* Whether to call the callback; otherwise it has failed. */
 static bool instance_call_begin(struct instance *in, int callback, const char *turn)
 {
     status_page_enter_callback(in->status, callback, turn);
@@ -38,8 +38,8 @@ static bool instance_call_begin(struct instance *in, int callback, const char *t
     return !in->chaos || suffer(in, callback);
 }
 
-/* What errno says after a callback has failed is the best sign of a call that the sandbox refused:
- * neither Landlock nor the filter of system calls reports anything. "" for other errors. */
+/* After a failed callback, errno is the best indication of a system call that the sandbox refused,
+ * because neither Landlock nor seccomp reports anything. "" for other errors. */
 static const char *refusal_hint(const struct instance *in, int error)
 {
     if (!in->host.has_process || (error != EACCES && error != EPERM))
@@ -51,7 +51,7 @@ static const char *refusal_hint(const struct instance *in, int error)
                  "instance has ports, and no programs or changes of file modes";
 }
 
-/* The first failure of a burst is told at once, the others as a number once a second. */
+/* Logs the first failure of a burst at once, and the number of the others once a second. */
 static void report_failure(struct instance *in, const char *callback, const char *turn, int error)
 {
     const int64_t now = clock_mono_ms();
@@ -77,7 +77,7 @@ static inline int account(struct instance *in, int rc, int callback, const char 
     return -1;
 }
 
-/* The callback has returned, and nothing of what the services gave it is used any more. */
+/* The callback has returned, and memory of the services is no longer used. */
 static void instance_call_complete(struct instance_turn *t, const struct callback_outcome *s)
 {
     ASSERT(pthread_equal(t->in->thread, pthread_self()));
@@ -87,7 +87,7 @@ static void instance_call_complete(struct instance_turn *t, const struct callbac
         chat_end_callback(t->in->chat);
 }
 
-/* The same of most events, which nothing is sent about. */
+/* The same for most events, about which nothing is sent. */
 static inline void finish_event(struct instance_turn *t, enum batch_settlement what, bool failed)
 {
     struct instance *const in = t->in;
@@ -154,7 +154,7 @@ static bool is_outcome(const struct instance *in, const struct event *ev)
            (ev->kind == TC_FINAL || ev->kind == TC_ERROR);
 }
 
-/* What both callbacks send about one event is one batch. */
+/* The output of both callbacks for an event is one batch. */
 int instance_deliver_event(struct instance *in, struct instance_turn *t,
                            struct shared_event *shared)
 {
@@ -175,14 +175,14 @@ int instance_deliver_event(struct instance *in, struct instance_turn *t,
     if (failed && t->held)
         instance_drop_hold(t);
     const bool is_held = t->held != 0;
-    t->held = 0; /* from now on a release settles the event */
+    t->held = 0; /* from now on, a release completes the event */
     finish_event(t, is_outcome(in, ev) && !is_held ? BATCH_OUTCOME : BATCH_NOTHING, failed);
     return failed ? -1 : 0;
 }
 
 /* ---- replies ---- */
 
-/* What the plugin made of the verdict, as far as it may. */
+/* The plugin's verdict, restricted to valid values. */
 static struct tc_verdict final_verdict(const struct outbound_reply *r, struct tc_verdict v)
 {
     const unsigned last = r->reply.outcome == TC_YOUR_TURN ? TC_NEXT_LATER : TC_NEXT_FAIL;
@@ -191,7 +191,7 @@ static struct tc_verdict final_verdict(const struct outbound_reply *r, struct tc
     return !sane || (r->last && v.next == TC_NEXT_AGAIN) ? r->verdict : v;
 }
 
-/* To a plugin of before 1.5 hold_ms is the delay of another attempt only. */
+/* For a plugin before 1.5, hold_ms only delays another attempt. */
 static void limit_hold(const struct instance *in, struct tc_verdict *v)
 {
     if (in->loaded->plugin.minor < 5 && v->next != TC_NEXT_AGAIN)
@@ -256,7 +256,7 @@ static int call_hit(struct instance *in, const struct tc_hit *hit, struct tc_ans
     return fault ? -1 : 0;
 }
 
-/* What it sent is handed over before the answer, which may say that it was. */
+/* Passes its output on before the response, which may report that the output was accepted. */
 int instance_call_on_hit(struct instance *in, const struct tc_hit *hit,
                          void (*answered)(void *arg, const struct tc_answer *answer), void *arg)
 {
@@ -318,7 +318,7 @@ int instance_call_on_ready(struct instance *in, int fd)
     return rc;
 }
 
-/* ---- times ---- */
+/* ---- timers ---- */
 
 int64_t instance_next_wake_ms(const struct instance *in)
 {
@@ -379,7 +379,7 @@ bool instance_call_on_wake(struct instance *in)
     return any;
 }
 
-/* ---- what belongs to no turn ---- */
+/* ---- calls without a turn ---- */
 
 void instance_call_on_idle(struct instance *in)
 {

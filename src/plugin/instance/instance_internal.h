@@ -17,33 +17,34 @@
 
 #define CONTAINER(ptr, type, member) ((type *)(void *)((char *)(ptr)-offsetof(type, member)))
 
-#define INSTANCE_SOCKETS 16 /* open at once */
+#define INSTANCE_SOCKETS 16 /* limit of open turns */
 #define INSTANCE_HOLDS ((size_t)1024)
 
 struct instance_turn {
     uint32_t magic;
-    struct tc_turn handle; /* what the plugin gets */
+    struct tc_turn handle; /* the struct that the plugin gets */
     struct instance *in;
-    struct instance_turn *next, *prev; /* live turns; next also links those that are over */
+    struct instance_turn *next, *prev; /* live turns; next also links ended ones */
     void *state;
-    struct arena arena; /* tc_alloc, tc_keep */
+    struct arena arena; /* memory of tc_alloc and tc_keep */
     struct wake_node wake, chat_wake;
     struct chat_turn *chat;         /* of a chat connector; or NULL */
     size_t requests;                /* requests without their last reply, and held events */
     bool done;                      /* no more events */
-    char *memory;                   /* that the callback asked to remember; NULL: nothing. Owned */
-    const struct event *delivering; /* NULL outside of its callbacks */
-    int64_t held;                   /* number of the hold that `delivering` has; 0: none */
-    struct writer_stream writing;   /* for tc_encode */
+    char *memory;                   /* text of tc_remember; NULL: none. Owned */
+    const struct event *delivering; /* the event of the current callback; NULL outside of
+                                     * callbacks */
+    int64_t held;                   /* number of the hold of `delivering`; 0: none */
+    struct writer_stream writing;   /* state for tc_encode */
     struct buf encoded;
 };
 
-/* An event that the plugin deals with after its callback has returned (tc_hold). */
+/* An event that the plugin completes after its callback has returned (tc_hold). */
 struct instance_hold {
-    int64_t number; /* that the plugin knows */
-    uint64_t task;  /* of the transport: events in the order in which they were delivered */
+    int64_t number; /* number known to the plugin */
+    uint64_t task;  /* task number of the transport */
     struct instance_turn *turn;
-    bool is_outcome; /* the row in the journal is settled when the event is released */
+    bool is_outcome; /* releasing the event settles its row in the journal */
 };
 
 /* Events that the plugin holds until a program has acknowledged them (tc_hold). */
@@ -51,8 +52,8 @@ struct instance_holds {
     struct instance_hold *held; /* oldest first */
     size_t n;
     int64_t last_number;
-    uint64_t task;                 /* that is being done */
-    bool has_released;             /* a turn may be over since instance_take_released was asked */
+    uint64_t task;                 /* current task */
+    bool has_released;             /* turns may have ended since the last instance_take_released */
     bool is_paused;                /* tc_pause */
     int watched[INSTANCE_WATCHED]; /* descriptors of tc_watch */
     size_t n_watched;
@@ -73,14 +74,14 @@ struct instance_sockets {
 
 struct instance {
     uint32_t magic;
-    struct tc_instance handle; /* what the plugin gets */
+    struct tc_instance handle; /* the struct that the plugin gets */
     const struct loaded_plugin *loaded;
     struct channel_callbacks host;
     char *name, *label;
-    enum language language; /* of what is said to people; in use while it is called */
+    enum language language; /* of texts for people; set during calls */
     void *conf, *state;
-    struct arena arena; /* strings of the options */
-    pthread_t thread;   /* that its callbacks run on: the one that called init */
+    struct arena arena; /* owns the strings of the options */
+    pthread_t thread;   /* thread of its callbacks: the one that called init */
     bool wanted[TC_KINDS];
     struct instance_turn context;
     struct instance_turn *turns;
@@ -88,11 +89,11 @@ struct instance {
         struct instance_turn *list; /* newest first */
         size_t count;
     } over;
-    struct arena scratch;           /* what services return; until the callback returns */
-    struct callback_batch *sending; /* what the callback sent so far, or NULL */
+    struct arena scratch;           /* results of services; until the callback returns */
+    struct callback_batch *sending; /* output of the current callback, or NULL */
     struct instance_memory {
-        size_t remembering;                  /* turns with a memory to hand over */
-        struct stored_texts stored, changed; /* changed: since the last batch */
+        size_t remembering;                  /* turns with a memory to pass on */
+        struct stored_texts stored, changed; /* changes since the last batch */
     } memory;
     uint64_t last_request;
     struct instance_wakes {
@@ -100,48 +101,48 @@ struct instance {
     } wakes;
     struct chat *chat; /* of a chat connector; or NULL */
     struct instance_sockets sockets;
-    struct instance_issuer *issuers; /* of routes whose requests are signed; or NULL */
+    struct instance_issuer *issuers; /* of routes with signed requests; or NULL */
     struct instance_holds holds;
     struct runtime_secrets secrets;
     struct status_page *status, own_status;
     struct instance_failures {
-        unsigned refused;    /* services that were refused, bits: told once */
-        int64_t quiet_until; /* failures before are only counted */
+        unsigned refused;    /* refused services as bits: each logged once */
+        int64_t quiet_until; /* failures before this time are only counted */
         uint64_t unsaid;
     } failures;
     struct chaos *chaos;          /* or NULL */
-    struct shared_event *casting; /* what is delivered; NULL: no event */
+    struct shared_event *casting; /* event being delivered; NULL: none */
 };
 
-/* instance.c: for which kinds its code, once it is linked, has a function. */
+/* instance.c: bit mask of the kinds for which its linked code has a function. */
 void instance_find_wanted(struct instance *in);
 
 /* instance_turn.c */
 void instance_context_init(struct instance *in);
 void instance_context_fini(struct instance *in);
-/* Handles that come back from a plugin are not believed. NULL: the handle is of a turn that is
- * over, of none, or this is not the instance's thread; it has been logged with the service and
- * the callback that runs. */
+/* Verifies handles passed by a plugin. NULL: the handle is of an ended turn, invalid, or this is
+ * not the instance's thread; logged with the service and the current callback. */
 struct instance_turn *instance_check_turn(struct tc_turn *turn, const char *service);
-/* The same of an instance's handle. */
+/* The same for an instance's handle. */
 struct instance *instance_check_thread(struct tc_instance *inst, const char *service);
 /* NULL: no instance. Any thread. */
 struct instance *instance_check(struct tc_instance *inst);
 
 /* instance_chat.c: the engine of a chat connector. */
-/* After the code of the plugin is linked, before its init. Nothing happens without a chat table. */
+/* Call it after the code of the plugin is linked, before its init. No effect without a chat
+ * table. */
 void instance_chat_init(struct instance *in);
-/* 0, or -1: what the event means for the chat could not be sent. */
+/* 0, or -1: a message about the event could not be sent to the chat. */
 int instance_chat_take_event(struct instance_turn *t, const struct event *ev);
 
-/* The value of an option of the configuration as text, NULL: it has none. ctx: the instance. */
+/* The text value of a configured option, NULL: not set. ctx: the instance. */
 const char *instance_chat_read_option(void *ctx, const char *key);
 
-/* instance_issuer.c: routes whose requests are signed. */
-/* Whether the plugin may be told of the request; then it has claims and key, if its route is such a
- * one. Else the answer is filled in; it may be one that says `later`. */
+/* instance_issuer.c: routes with signed requests. */
+/* Whether to pass the request to the plugin; for a signed route, it then has claims and key.
+ * Otherwise the response is filled in, possibly with `later` set. */
 bool instance_issuer_admits(struct instance *in, struct tc_hit *hit, struct tc_answer *answer);
-/* Whether the reply is one to a request for keys. */
+/* Whether the reply belongs to a request for keys. */
 bool instance_issuer_take_reply(struct instance *in, const struct tc_reply *reply,
                                 const struct tc_verdict *verdict);
 void instance_issuers_free(struct instance *in);
@@ -165,9 +166,9 @@ void instance_link_free(struct instance *in);
 void instance_call_on_waiting_hit(struct instance *in, const struct tc_hit *hit);
 
 /* instance_batch.c: what a callback sends. */
-/* 0, or -1 and why. */
+/* 0, or -1 with the reason. */
 int instance_add_request(struct instance_turn *t, const struct tc_http *http, const char **why);
-/* Takes the requests that the running callback has made for that turn out of its batch. Owned. */
+/* Removes the current callback's requests for that turn from its batch. Owned. */
 struct callback_batch *instance_take_requests(const struct instance_turn *t);
 int instance_add_result(struct instance *in, uint64_t number,
                         const struct tc_completion *completion, const char **why);
@@ -182,21 +183,21 @@ struct callback_outcome {
 /* The callback has returned. */
 void instance_commit_batch(struct instance_turn *t, const struct callback_outcome *s);
 
-/* Fills in what is 0; what is wrong, or NULL. */
+/* Sets defaults; returns an error, or NULL. */
 const char *instance_complete_answer(struct tc_answer *answer);
 
-/* services_hold.c: the callback of an event has failed, so its hold does not count. */
+/* services_hold.c: the callback of an event has failed, which cancels its hold. */
 void instance_drop_hold(struct instance_turn *t);
 
 /* services_hold.c */
 bool instance_is_watched(const struct instance *in, int fd);
 
-/* instance_encode_event.c: the event being delivered in another format; see tc_encode. The turn has
- * been checked. */
+/* instance_encode_event.c: encodes the current event in another format; see tc_encode. The turn
+ * must have been checked. */
 const char *instance_encode_event(struct instance_turn *t, const struct tc_format *format,
                                   size_t *len);
 
-/* Sockets by the number the plugin knows; NULL: there is none. */
+/* Finds a socket by the plugin's number; NULL: unknown. */
 struct instance_socket *instance_socket_find(struct instance *in, int64_t number);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * Routes to which only a service may send (tc_route_signed): the token of each request is checked
- * before the plugin is called. The keys of the service are named by its OpenID configuration. They
- * are fetched at the start and kept for a day; those that are older than 23 hours are fetched anew
- * with the next request, and so are they for a key that is not known, at most once an hour.
- * Requests that arrive before the keys wait for them. */
+ * before the plugin is called. The OpenID configuration of the service names its keys. They are
+ * fetched at the start and kept for a day; keys older than 23 hours are fetched again with the next
+ * request; so are they for an unknown key, at most once an hour. Requests that arrive before the
+ * keys wait for them. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/queue.h>
@@ -18,14 +18,14 @@
 #include "plugin/signature/jwt.h"
 
 #define KEYS_MAX 64
-#define KEYS_AGE_S 86400    /* then they are not used any more */
-#define KEYS_RENEW_S 82800  /* then they are fetched again, while they are still used */
-#define KEYS_UNKNOWN_S 3600 /* between two fetches for an unknown key */
+#define KEYS_AGE_S 86400    /* maximum age of keys */
+#define KEYS_RENEW_S 82800  /* age at which they are fetched again, while they are still used */
+#define KEYS_UNKNOWN_S 3600 /* interval of fetches for an unknown key */
 #define KEYS_AGAIN_S 10     /* after a fetch that has failed */
 #define FETCH_MS 8000
 #define WAITING_MAX 64
-#define BODY_MAX ((size_t)256 << 10)  /* of a request that waits */
-#define REFUSED_LOG_S 60              /* at most one line in that time: anybody can send requests */
+#define BODY_MAX ((size_t)256 << 10)  /* deadline of a waiting request */
+#define REFUSED_LOG_S 60              /* interval of log lines, because anybody can send requests */
 #define OPENID_TAG "turncast.openid " /* the path of the route follows */
 #define KEYS_TAG "turncast.keys "
 
@@ -40,10 +40,10 @@ struct instance_issuer {
     struct instance_issuer *next;
     char *path, *option, *issuer, *audience;
     struct buf keys;   /* a JSON Web Key Set; empty: none yet */
-    int64_t keys_s;    /* when they came; times are Unix seconds */
-    int64_t tried_s;   /* when they were asked for last */
-    int64_t refused_s; /* when a refused request was logged last */
-    bool asked;        /* a request for them is under way */
+    int64_t keys_s;    /* time of their arrival; times are Unix seconds */
+    int64_t tried_s;   /* time of the last fetch */
+    int64_t refused_s; /* time of the last log line about a refused request */
+    bool asked;        /* a fetch is pending */
     TAILQ_HEAD(, issuer_waiting) waiting;
     size_t waiting_count;
 };
@@ -75,7 +75,7 @@ static bool issuer_fetch(struct instance *in, const struct instance_issuer *i, c
     return instance_add_request(&in->context, &http, &why) == 0;
 }
 
-/* False: none has begun, and none is under way. */
+/* False: no fetch was started, and none is pending. */
 static bool issuer_begin_fetch(struct instance *in, struct instance_issuer *i)
 {
     if (i->asked || issuer_now_s() - i->tried_s < KEYS_AGAIN_S)
@@ -92,8 +92,8 @@ static size_t issuer_origin_length(const char *url)
     return host ? (size_t)(host - url) + 3 + strcspn(host + 3, "/?#") : 0;
 }
 
-/* The URL of the keys as tc_http takes it: that of a test server may use http:. NULL: it is none.
- */
+/* The URL of the keys in the form for tc_http: that of a test server may use http:. NULL:
+ * invalid. */
 static const char *issuer_keys_url(struct instance *in, const struct instance_issuer *i,
                                    struct str configuration)
 {
@@ -113,7 +113,7 @@ static const char *issuer_keys_url(struct instance *in, const struct instance_is
 
 /* ---- checking ---- */
 
-/* NULL, or what is wrong with the token; then *later: the keys have to be fetched first. */
+/* NULL, or the error of the token; *later: the keys must be fetched first. */
 static const char *issuer_judge(struct instance *in, struct instance_issuer *i, struct tc_hit *hit,
                                 bool *later)
 {
@@ -173,11 +173,11 @@ bool instance_issuer_admits(struct instance *in, struct tc_hit *hit, struct tc_a
         return false;
     }
     issuer_refuse(in, i, fault);
-    answer->status = issuer_keys_age_s(i) < KEYS_AGE_S ? 401 : 503; /* it may be a good one */
+    answer->status = issuer_keys_age_s(i) < KEYS_AGE_S ? 401 : 503; /* the token may be valid */
     return false;
 }
 
-/* ---- when the keys have come ---- */
+/* ---- arrival of keys ---- */
 
 static void issuer_free_waiting(struct instance_issuer *i, struct issuer_waiting *w)
 {
@@ -187,7 +187,7 @@ static void issuer_free_waiting(struct instance_issuer *i, struct issuer_waiting
     free(w);
 }
 
-/* Each is told to the plugin now, or (no keys) refused. */
+/* Passes each waiting request to the plugin, or (no keys) refuses it. */
 static void issuer_resume(struct instance *in, struct instance_issuer *i, bool have_keys)
 {
     for (size_t n = i->waiting_count; n > 0; n--) {

@@ -10,7 +10,7 @@
 
 #define TURN_MAGIC 0x74635431u
 #define TURN_OVER 0x74635430u
-#define OVER_MAX 32 /* turns that are over and still told from rubbish */
+#define OVER_MAX 32 /* number of ended turns whose handles are still recognised */
 
 /* ---- the instance context ---- */
 
@@ -75,7 +75,7 @@ bool instance_turn_is_over(const struct instance_turn *t)
     return t->done && t->requests == 0;
 }
 
-/* A handle that a plugin kept too long is still told from rubbish for a while. */
+/* For a while, the handle of an ended turn is distinguished from an invalid one. */
 static void keep_over(struct instance *in, struct instance_turn *t)
 {
     *t = (struct instance_turn){.magic = TURN_OVER, .in = in, .next = in->over.list};
@@ -105,7 +105,7 @@ void instance_turn_free(struct instance_turn *t)
     keep_over(in, t);
 }
 
-/* ---- handles that come back from the plugin ---- */
+/* ---- verification of handles ---- */
 
 static void report_handle(struct instance *in, const char *service, const char *why)
 {

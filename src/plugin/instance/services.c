@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Owns what the host does for plugins. A plugin is not believed: handles are checked, sizes are
- * capped, and what is wrong is logged and answered with NULL. */
+ * Services of the host for plugins. Plugins are not trusted: handles are verified, sizes capped;
+ * invalid calls are logged and return NULL. */
 #include "plugin/instance/services.h"
 
 #include <jansson.h>
@@ -19,7 +19,7 @@
 #include "plugin/instance/services_json.h"
 
 #define LOG_MAX 4096
-#define TURN_MEMORY_MAX ((size_t)(256 << 20)) /* what a turn, or a callback, may take */
+#define TURN_MEMORY_MAX ((size_t)(256 << 20)) /* memory limits of a turn, and of a callback */
 
 static struct arena *with_room(struct arena *arena, const struct instance *in, size_t n,
                                const char *service)
@@ -93,7 +93,7 @@ static char *service_sprint(struct tc_turn *turn, const char *fmt, ...)
     return text;
 }
 
-/* The text goes where all does that services return; the one jansson made is freed. */
+/* Copies jansson's text to the memory for results, and frees it. */
 static char *adopt_text(struct tc_turn *turn, char *text)
 {
     struct arena *const arena = text ? services_get_scratch(turn, strlen(text), "tc_json") : NULL;

@@ -56,7 +56,7 @@ static int hex_value(char c)
                                   : -1;
 }
 
-/* Whether the text is exactly that many bytes. */
+/* Whether the text has exactly that many bytes. */
 static bool read_hex(uint8_t *out, size_t n, const char *text)
 {
     if (!text || strlen(text) != 2 * n)
@@ -70,7 +70,8 @@ static bool read_hex(uint8_t *out, size_t n, const char *text)
     return true;
 }
 
-/* The key is of the configuration; the signature, which anybody may send, is not worth a line. */
+/* The key is from the configuration; an invalid signature is not logged, because anybody may send
+ * one. */
 bool service_ed25519_verify(struct tc_turn *turn, const char *public_key, const char *signature,
                             const char *data, size_t len)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Events that a plugin deals with after their callback has returned (tc_hold), and descriptors that
- * it waits for (tc_watch): for plugins that wait for a program of their own.
+ * Events that a plugin completes after their callback has returned (tc_hold), and descriptors that
+ * it watches (tc_watch): for plugins with a child program.
  *
  * A held event keeps its turn alive, and keeps its outcome in the journal until it is released. */
 #include <stdlib.h>
@@ -59,8 +59,8 @@ void instance_drop_hold(struct instance_turn *t)
         services_remove_hold(t->in, h);
 }
 
-/* Settled apart from what the running callback sends, but for requests of that turn, which take the
- * place of its outcome. */
+/* Settled separately from the current callback's output, except requests of that turn, which
+ * replace its outcome. */
 static void services_settle_hold(struct instance_turn *t, bool is_outcome, const char *failure)
 {
     struct instance *const in = t->in;

@@ -4,7 +4,7 @@
 #include "plugin/instance/services_internal.h"
 #include "text/sentence/texts.h"
 
-#define HOST_CALL_MS 30000 /* longer than any commit takes that is worth waiting for */
+#define HOST_CALL_MS 30000 /* longer than any useful disk write takes */
 
 static struct tc_inbound services_inbound_complete(const struct tc_inbound *given)
 {
@@ -14,8 +14,8 @@ static struct tc_inbound services_inbound_complete(const struct tc_inbound *give
     return in;
 }
 
-/* The receipt is filled even if the plugin does not want one. The status page does not count the
- * wait as time of the callback. */
+/* Fills the receipt even if the plugin passes NULL. The wait does not count as callback time in the
+ * status page. */
 static enum tc_accepted services_inbound_call_host(struct instance *in, struct host_call *a,
                                                    struct tc_receipt *receipt)
 {
@@ -33,7 +33,7 @@ static void clear(struct tc_receipt *receipt)
         *receipt = (struct tc_receipt){0};
 }
 
-/* What a person is told by default about an answer or a wish to stop a turn. */
+/* Default texts for people about an answer or a cancellation. */
 struct inbound_texts {
     enum text_id done, known, denied, invalid, lost;
 };
@@ -47,7 +47,7 @@ static const struct inbound_texts answer_texts = {TEXT_ANSWERED, TEXT_REQUEST_CL
                                                   TEXT_REQUEST_NOT_ALLOWED, TEXT_REQUEST_INVALID,
                                                   TEXT_REQUEST_LOST};
 
-/* Each outcome has a text for the person, so that no connector needs one of its own. */
+/* Each outcome has a text for the person, so that connectors need none. */
 static enum tc_accepted services_inbound_explain(const struct inbound_texts *texts,
                                                  enum tc_accepted how, struct tc_receipt *receipt)
 {
@@ -60,7 +60,7 @@ static enum tc_accepted services_inbound_explain(const struct inbound_texts *tex
     return how;
 }
 
-/* What a plugin built for an older version knows instead of a newer result. */
+/* Maps newer results to older ones for a plugin built for an older version. */
 static enum tc_accepted services_inbound_for(const struct instance *in, enum tc_accepted how)
 {
     const uint32_t minor = in->loaded->plugin.minor;
@@ -69,7 +69,7 @@ static enum tc_accepted services_inbound_for(const struct instance *in, enum tc_
     return minor >= 3 || (how != TC_GIVEN && how != TC_INTERRUPT) ? how : TC_QUEUED;
 }
 
-/* Invalid arguments are not TC_NOT_KEPT: they would be invalid again. */
+/* Invalid arguments do not cause TC_NOT_KEPT, because they would be invalid again. */
 static enum tc_accepted services_inbound_refuse(const struct instance *in, const char *service,
                                                 const char *fault)
 {

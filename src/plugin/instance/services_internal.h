@@ -6,14 +6,14 @@
 #include "plugin/instance/instance_internal.h"
 #include "plugin/validate.h"
 
-/* Memory that lasts until the callback returns, when n more bytes fit; NULL: the handle is wrong or
- * it is too much, which has been logged. */
+/* Memory for n bytes that lasts until the callback returns; NULL: invalid handle or limit exceeded,
+ * which was logged. */
 struct arena *services_get_scratch(struct tc_turn *turn, size_t n, const char *service);
-/* The same of the turn, until it ends. */
+/* The same until the turn ends. */
 struct arena *services_get_turn_arena(struct tc_turn *turn, size_t n, const char *service);
-/* Whether the host offers it; if not, that is logged once per instance. */
+/* Whether the host offers the service; otherwise logs that once per instance. */
 bool services_check_offered(struct instance *in, const char *service, bool offered, unsigned bit);
-/* Logs why the service did not do it; -1. */
+/* Logs why the service failed; -1. */
 int services_refuse(const struct instance *in, const char *service, const char *why);
 
 enum {

@@ -50,7 +50,7 @@ static json_t *services_json_string(struct json_packer *p)
 
 static json_t *services_json_value(struct json_packer *p, char kind);
 
-/* s* of NULL, which has just been read. */
+/* s* of NULL; the s was read already. */
 static bool services_json_is_left_out(const struct json_packer *p, char kind, const json_t *value)
 {
     return kind == 's' && p->at[-1] == '*' && json_is_null(value);

@@ -9,7 +9,7 @@
 #define SERVICES_JSON_WHY ((size_t)192)
 
 /* The value, for json_decref; NULL with `why` (SERVICES_JSON_WHY bytes). A format without the
- * letter j is jansson's own; one with it may have { } [ ] s i I b f n and j, j*. */
+ * letter j is passed to jansson; one with j may have { } [ ] s i I b f n and j, j*. */
 json_t *services_json_pack(const char *fmt, va_list ap, char *why);
 
 #endif

@@ -4,7 +4,7 @@
 #include "base/versioned.h"
 #include "plugin/instance/services_internal.h"
 
-#define CALLBACK_FRAMES ((size_t)4 << 20) /* bytes that one callback may send */
+#define CALLBACK_FRAMES ((size_t)4 << 20) /* limit of bytes sent by one callback */
 
 int service_route(struct tc_instance *inst, const char *path)
 {
@@ -69,7 +69,7 @@ int64_t service_socket_open(struct tc_instance *inst, const struct tc_socket *so
     return s->number;
 }
 
-/* Not logged: a socket that has just closed is no fault of the plugin. */
+/* Not logged, because a socket that has just closed is no error of the plugin. */
 static int services_send_frame(struct tc_instance *inst, const char *service, int64_t socket,
                                struct str message, bool is_binary)
 {

@@ -33,7 +33,7 @@ int service_complete(struct tc_turn *turn, uint64_t number, const struct tc_comp
                : 0;
 }
 
-/* The copy that is kept here masks it in what the instance logs. */
+/* The copy in this process masks the secret in the instance's log. */
 int service_secret(struct tc_instance *inst, const char *name, const char *value)
 {
     struct instance *const in = instance_check_thread(inst, "tc_secret");

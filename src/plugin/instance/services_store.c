@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Texts that outlive the instance: tc_store, tc_load. Loads are answered from a copy; changes go to
- * the host behind the batch of the callback. */
+ * Persistent texts of an instance: tc_store, tc_load. Loads use a copy; changes are passed to the
+ * host after the batch of the callback. */
 #include "plugin/instance/services_internal.h"
 
 static int instance_store(struct instance *in, const char *key, const char *text)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Text for connectors: Markdown rendering and splitting, cutting, and the sentences of the host. */
+ * Text services: Markdown rendering and splitting, cutting, and sentences of the host. */
 #include "base/bytes/buf.h"
 #include "base/bytes/utf8.h"
 #include "base/versioned.h"
@@ -8,9 +8,9 @@
 #include "text/render/text_pieces.h"
 #include "text/sentence/texts.h"
 
-#define TEXT_MIN offsetof(struct tc_text, unit) /* of a plugin for 1.0 to 1.4 */
+#define TEXT_MIN offsetof(struct tc_text, unit) /* size for a plugin built for 1.0 to 1.4 */
 
-/* NULL, or what is wrong. */
+/* NULL, or the error. */
 static const char *services_text_read(struct tc_text *text, const struct tc_text *given)
 {
     if (!given || given->size < TEXT_MIN)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Values in JSON text and in headers that a plugin has received, the encoding of texts in URLs, and
- * random delays. What is not JSON is logged; what is absent is NULL. */
+ * Access to JSON text and headers that a plugin has received, URL encoding, and random delays.
+ * Invalid JSON is logged; absent values are NULL. */
 #include <stdlib.h>
 #include <strings.h>
 #include <sys/random.h>
@@ -21,7 +21,7 @@ static char *services_value_text(struct arena *arena, struct str value)
     return json_reader_compact_dup(arena, value, NULL);
 }
 
-/* Memory for what is found in the text; NULL: there is none, or it is no JSON. */
+/* Memory for results; NULL: no memory, or invalid JSON. */
 static struct arena *services_open_json(struct tc_turn *turn, const char *json, const char *service,
                                         const char *sought)
 {
@@ -68,7 +68,7 @@ static void append_pointer_step(struct buf *out, const char *name)
             buf_add_char(out, *name);
 }
 
-/* Elements of an array are no members. */
+/* Elements of an array are not members. */
 char *service_json_member(struct tc_turn *turn, const char *json, const char *name)
 {
     struct arena *const arena = services_open_json(turn, json, "tc_json_member", name);

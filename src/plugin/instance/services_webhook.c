@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Requests that are signed as Standard Webhooks defines it: tc_webhook_keys, tc_webhook_sign,
- * tc_webhook_check. The connector webhook uses them. */
+ * Signatures of Standard Webhooks: tc_webhook_keys, tc_webhook_sign, tc_webhook_check. The
+ * connector webhook uses them. */
 #include <stdio.h>
 #include <string.h>
 
@@ -8,11 +8,11 @@
 #include "plugin/signature/webhook_keys.h"
 
 #define ID_MAX 256
-#define WINDOW_S 300 /* age of a signature that is accepted, in both directions of time */
+#define WINDOW_S 300 /* accepted age of a signature, in both directions */
 
 static const char blanks[] = " \t\r\n";
 
-/* If there are several, what is masked already is all of them together. */
+/* With several keys, the whole list is already masked as one secret. */
 static int webhook_keys_mask(struct tc_instance *inst, const char *option, const char *keys)
 {
     char name[64], one[160] = "";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the order of the heap: no wake is due before the one at half its place. */
+ * Heap order: a node is never due before its parent, which is at half its index. */
 #include "plugin/instance/wake_heap.h"
 
 #include <stdlib.h>
@@ -31,7 +31,7 @@ static size_t sooner_child(const struct wake_heap *w, size_t at)
     return left < w->count && due_at(w, left + 1) < due_at(w, left) ? left + 1 : left;
 }
 
-/* Moves the wake from `at`, which is free, to where it belongs. */
+/* Moves the node to its position, starting at the free index `at`. */
 static void wake_heap_sift(struct wake_heap *w, struct wake_node *wake, size_t at)
 {
     for (; at > 1 && wake->due < due_at(w, at / 2); at /= 2)

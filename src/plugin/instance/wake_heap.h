@@ -6,13 +6,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Part of what is to be woken; all-zero: no time is set. */
+/* Embedded node; a struct of zeros has no time. */
 struct wake_node {
     int64_t due; /* monotonic ms */
-    size_t at;   /* its place in the heap, from 1; 0: in none */
+    size_t at;   /* index in the heap, from 1; 0: not in the heap */
 };
 
-/* All-zero is empty. */
+/* A struct of zeros is empty. */
 struct wake_heap {
     struct wake_node **heap;
     size_t count, cap;
@@ -21,11 +21,11 @@ struct wake_heap {
 void wake_heap_fini(struct wake_heap *w);
 /* Sets or changes the time. */
 void wake_heap_set(struct wake_heap *w, struct wake_node *wake, int64_t due);
-/* Fine when none is set. */
+/* Allowed if no time is set. */
 void wake_heap_remove(struct wake_heap *w, struct wake_node *wake);
-/* When the next one is due; INT64_MAX: none is set. */
+/* Time of the next node; INT64_MAX: none. */
 int64_t wake_heap_next_ms(const struct wake_heap *w);
-/* The next one that is due at `now`, cleared; NULL: none. */
+/* Removes and returns the next node due at `now`; NULL: none. */
 struct wake_node *wake_heap_pop_due(struct wake_heap *w, int64_t now);
 
 #endif

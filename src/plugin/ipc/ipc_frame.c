@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns where a frame begins and ends, and what an instance is told of itself and of its turns. */
+ * Encodes and decodes frames, and the set-up data of an instance and its turns. */
 #include "plugin/ipc/ipc_frame.h"
 
 size_t ipc_frame_begin(struct buf *out, enum frame_type type)
@@ -100,7 +100,7 @@ static void pack_stored(struct buf *out, const struct stored_text *s)
     pack_string(out, NULL);
 }
 
-/* Copied, once, into the arena. */
+/* Copies it to the arena. */
 static const struct stored_text *unpack_stored(struct unpacker *u, struct arena *a)
 {
     struct stored_text *first = NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Frames between the host and a connector process. Those of the host are the calls of channel_ops,
- * those of the process the calls of channel_callbacks. Readers treat frames as untrusted input; a
- * malformed frame ends its sender. */
+ * Frames between the host and a connector process. Frames of the host correspond to calls of
+ * channel_ops, those of the process to calls of channel_callbacks. Readers treat frames as
+ * untrusted input; a malformed frame ends its sender. */
 #ifndef PLUGIN_IPC_IPC_FRAME_H
 #define PLUGIN_IPC_IPC_FRAME_H
 
@@ -11,8 +11,8 @@
 #include "plugin/stored_texts.h"
 
 enum frame_type {
-    /* To the process. It handles those from EVENT to SOCKET in order and counts them in its
-       status page. */
+    /* To the process, which handles those from EVENT to SOCKET in order and counts them in its
+     * status page. */
     IPC_SETUP = 1,
     IPC_OPEN,  /* a turn: its number, frame_turn */
     IPC_EVENT, /* number of the turn, wire */
@@ -24,8 +24,8 @@ enum frame_type {
     IPC_STOP,
     /* From the process. */
     IPC_STARTED,
-    IPC_REFUSED, /* text: why it could not start; "": init has logged the reason */
-    IPC_REQUEST, /* a part of the batch that follows */
+    IPC_REFUSED, /* text: why the start failed; "": init has logged the reason */
+    IPC_REQUEST, /* a part of the following batch */
     IPC_BATCH,
     IPC_TURN_OVER, /* number of the turn */
     IPC_CALL,
@@ -34,16 +34,17 @@ enum frame_type {
     IPC_SOCKET_SEND,
     IPC_SOCKET_CLOSE,
     IPC_ANSWER, /* number of the hit */
-    IPC_ROOM,   /* total number of handled tasks; more can be sent */
+    IPC_ROOM,   /* total number of handled tasks, so that more can be sent */
     IPC_SECRET, /* name, value */
     IPC_STORE,  /* key, text or NULL */
     /* To the process again. */
-    IPC_WAKE_UP,   /* on the socket: the ring has frames */
-    IPC_ON_SOCKET, /* in the ring: the next frame is too big for it and is on the socket */
+    IPC_WAKE_UP,   /* on the socket: there are frames in the ring buffer */
+    IPC_ON_SOCKET, /* in the ring buffer: the next frame is too large for it, and is on the
+                    * socket */
     IPC_TYPES,
 };
 
-#define IPC_MAX ((size_t)80 << 20) /* a request is the biggest there is */
+#define IPC_MAX ((size_t)80 << 20) /* a request is the largest frame */
 
 /* Start of each frame. */
 struct ipc_frame_header {
@@ -81,11 +82,11 @@ static inline int64_t ipc_frame_decode_next(struct str received, struct ipc_fram
     return (int64_t)whole;
 }
 
-/* ---- contents of frames; strings of decoded values point into the frame */
+/* ---- contents of frames; decoded strings point into the frame */
 
-/* All that a connector process needs to start. Lists end with NULL, pairs with a NULL key. */
+/* Data that a connector process needs to start. Lists end with NULL, pairs with a NULL key. */
 struct ipc_setup {
-    const char *file; /* the configuration's, for errors */
+    const char *file; /* file of the configuration, for errors */
     int64_t line;
     const char *path, *name;
     const struct conf_option *options; /* secrets resolved */
@@ -100,7 +101,7 @@ struct ipc_setup {
     const char *const *run_paths;   /* files that these programs may read and execute */
     const int64_t *ports;           /* ends with 0 */
     int64_t memory;                 /* memory limit in bytes */
-    enum language language;         /* of texts for people */
+    enum language language;         /* language of texts for people */
     int64_t file_size;              /* limit of each file that it writes, in bytes; 0: no limit */
     const struct conf_chaos *chaos; /* ends with CHAOS_NOTHING */
 };
@@ -116,19 +117,19 @@ void ipc_frame_pack_turn(struct buf *out, const struct channel_turn *t);
 void ipc_frame_unpack_turn(struct unpacker *u, struct channel_turn *t);
 
 void ipc_frame_pack_reply(struct buf *out, const struct outbound_reply *r);
-/* NULL: the frame is malformed. */
+/* NULL: malformed frame. */
 struct outbound_reply *ipc_frame_unpack_reply(struct unpacker *u);
 
 void ipc_frame_pack_request(struct buf *out, const struct outbound_request *l);
 struct outbound_request *ipc_frame_unpack_request(struct unpacker *u);
 
-/* Packs the batch without its requests, which have frames of their own. */
+/* Encodes the batch without its requests, which have separate frames. */
 void ipc_frame_pack_batch(struct buf *out, const struct callback_batch *b);
 struct callback_batch *ipc_frame_unpack_batch(struct unpacker *u);
 
 void ipc_frame_pack_hit(struct buf *out, const struct tc_hit *hit);
 void ipc_frame_unpack_hit(struct unpacker *u, struct arena *a, struct tc_hit *hit);
-/* `answer` NULL: the request has no answer. */
+/* `answer` NULL: the request gets no response. */
 void ipc_frame_pack_answer(struct buf *out, const struct tc_answer *answer);
 const struct tc_answer *ipc_frame_unpack_answer(struct unpacker *u, struct tc_answer *into);
 
@@ -138,7 +139,7 @@ void ipc_frame_pack_socket_spec(struct buf *out, const struct tc_socket *s);
 void ipc_frame_unpack_socket_spec(struct unpacker *u, struct arena *a, struct tc_socket *s);
 
 void ipc_frame_pack_ask(struct buf *out, const struct host_call *a);
-/* A call of that instance; NULL: the frame is malformed. */
+/* A call of that instance; NULL: malformed frame. */
 struct host_call *ipc_frame_unpack_ask(struct unpacker *u, const char *instance);
 struct ipc_call_result {
     enum tc_accepted accepted;

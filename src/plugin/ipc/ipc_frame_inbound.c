@@ -5,7 +5,7 @@
 
 #define FILES_MAX 64
 
-/* ---- asks ---- */
+/* ---- calls ---- */
 
 static void pack_inbound(struct buf *out, const struct tc_inbound *in)
 {
@@ -156,7 +156,7 @@ void ipc_frame_unpack_asked(struct unpacker *u, struct ipc_call_result *a)
     a->text = unpack_text(u);
 }
 
-/* ---- hits ---- */
+/* ---- HTTP requests ---- */
 
 void ipc_frame_pack_hit(struct buf *out, const struct tc_hit *hit)
 {

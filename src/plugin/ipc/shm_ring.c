@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the memory that the host and the process of an instance share, and who may be where in it.
- */
+ * Memory shared by the host and an instance's process, and the positions of both sides. */
 #include "plugin/ipc/shm_ring.h"
 
 #include <errno.h>
@@ -67,7 +66,7 @@ static bool is_published(const struct shm_ring *r)
     return r->published == r->written;
 }
 
-/* Before anything of a new batch is there. */
+/* Restarts at offset 0 before the first frame of a batch. */
 static void begin_at_front(struct shm_ring *r)
 {
     ASSERT(r->first <= r->written);
@@ -95,7 +94,8 @@ bool shm_ring_has_room(struct shm_ring *r, size_t pieces)
     return shm_ring_has(r, pieces);
 }
 
-/* Either this sees that it rests, or it sees what is there before it does. */
+/* Either the host sees that the process sleeps, or the process sees the new frames before it
+ * sleeps. */
 bool shm_ring_publish(struct shm_ring *r)
 {
     if (is_published(r))
@@ -105,7 +105,7 @@ bool shm_ring_publish(struct shm_ring *r)
     return atomic_load(&r->page->rests) && atomic_exchange(&r->page->rests, false);
 }
 
-/* ---- the instance */
+/* ---- the process */
 
 bool shm_ring_begin_sleep(struct shm_ring *r)
 {

@@ -27,7 +27,7 @@ struct shm_ring_header {
     _Atomic bool rests;                 /* the process sleeps and has to be woken */
 };
 
-/* The view of one side. */
+/* View of one side. */
 struct shm_ring {
     struct shm_ring_header *page;  /* NULL: not mapped */
     char *bytes;                   /* mapped twice in a row, so that no frame is split */
@@ -42,7 +42,7 @@ struct shm_ring {
 int shm_ring_map(struct shm_ring *r, int fd, size_t at, struct tc_err *err) MUST_CHECK;
 void shm_ring_unmap(struct shm_ring *r); /* harmless if not mapped */
 
-/* Prefetches the memory of the next frame, which is still in the cache of the other side. */
+/* Prefetches the memory of the next frame, which is still in the other side's cache. */
 static inline void shm_ring_prefetch(const char *at)
 {
     enum { LINES = 8 };

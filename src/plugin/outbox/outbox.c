@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the life of an outbox, and the turns it knows. */
+ * Creates and frees an outbox, and owns its turns. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -25,7 +25,7 @@ static size_t copy_rates(const struct tc_rate *from, struct send_rate to[SEND_MA
     return n;
 }
 
-/* The folder for files, with what is too old in it removed; NULL: there is none. */
+/* The directory for files; deletes old files in it; NULL: none. */
 static char *outbox_open_files(const struct outbox_spec *spec)
 {
     struct tc_err err;
@@ -74,7 +74,7 @@ void outbox_open_turn(struct outbox *p, const char *id, void *handle)
     p->turns = t;
 }
 
-/* One that runs before one that is only remembered: they may have the same id. */
+/* Prefers a running turn to one known only from before a restart: both may have the same id. */
 struct outbox_turn *outbox_find_turn(struct outbox *p, const char *id)
 {
     struct outbox_turn *found = NULL;
@@ -129,7 +129,7 @@ struct outbox_stats outbox_read_stats(const struct outbox *p)
     return stats;
 }
 
-/* What the journal still has comes back later, and finds the outbox gone. */
+/* Late results of the journal find that the outbox is gone. */
 static void drop_commits(struct outbox *p)
 {
     for (struct outbox_commit *c; (c = STAILQ_FIRST(&p->commits));) {

@@ -10,7 +10,7 @@
 
 #define MAX_HOLD_MS ((int64_t)7 * 24 * 3600 * 1000)
 
-/* ---- what goes to the disk */
+/* ---- journal operations ---- */
 
 struct outbox_commit_rows {
     struct journal_request *requests;
@@ -81,7 +81,7 @@ static void expand(struct outbox_commit *c, const struct outbox_commit_rows *row
                                     rows->n, outbox_commit_on_committed, c);
 }
 
-/* Of the dead letter: the plugin's words, or what came of the last attempt. */
+/* Reason of the dead letter: the plugin's text, or the result of the last attempt. */
 static void write_reason(struct buf *out, const struct outbox_commit *c)
 {
     const char *const said = c->batch->verdict.reason;
@@ -121,7 +121,8 @@ static bool is_after_memory(const struct callback_batch *b)
     return false;
 }
 
-/* Before the rest: a message that is remembered, but not settled, is asked about again. */
+/* Written first: after a crash, a message that is remembered but not settled is offered to the
+ * plugin again. */
 static void outbox_commit_remember(struct outbox_commit *c)
 {
     struct outbox *const p = c->outbox;
@@ -153,9 +154,9 @@ static void outbox_commit_commit(struct outbox_commit *c)
     rows_fini(&rows);
 }
 
-/* ---- what comes into effect */
+/* ---- application ---- */
 
-/* The row was given up meanwhile, because a limit was reached, and no other row replaced it. */
+/* The row was given up meanwhile because of a limit, and no other row replaced it. */
 static bool is_lost(const struct outbox_commit *c)
 {
     return c->status == JOURNAL_NO_CHANGE && c->answered && c->answered->seq;
@@ -168,7 +169,7 @@ static bool takes_place(const struct outbox_commit *c, const struct outbound_req
            c->batch->verdict.next != TC_NEXT_AGAIN;
 }
 
-/* The request whose reply or offer the callback was called for; NULL: none, or it has ended. */
+/* The request whose reply or offer the callback handled; NULL: none, or it has ended. */
 static const struct outbox_entry *outbox_commit_find_cause(const struct outbox_commit *c)
 {
     const struct outbox_entry *item = c->answered;
@@ -180,8 +181,8 @@ static const struct outbox_entry *outbox_commit_find_cause(const struct outbox_c
     return NULL;
 }
 
-/* A callback may send for any turn of its instance. Of several turns with this id, it is the one
- * for which the callback was called. */
+/* A callback may send for any turn of its instance. Of several turns with this id, uses the one for
+ * which the callback was called. */
 static struct outbox_turn *turn_of(const struct outbox_commit *c, const char *id)
 {
     const struct outbox_entry *const cause = outbox_commit_find_cause(c);
@@ -190,8 +191,8 @@ static struct outbox_turn *turn_of(const struct outbox_commit *c, const char *id
     return outbox_find_turn(c->outbox, id);
 }
 
-/* Those that take the place of the request answered go in front of the others, so the last of them
- * goes first into the conversation. */
+/* Requests that replace the answered one are placed before the others, so the last of them is
+ * queued first. */
 static void submit_requests(struct outbox_commit *c)
 {
     struct callback_batch *const b = c->batch;
@@ -208,7 +209,7 @@ static void submit_requests(struct outbox_commit *c)
     for (size_t i = 0; i < b->count; i++)
         if (!takes_place(c, b->requests[i]))
             outbox_entry_submit(items[i], false);
-    b->count = 0; /* they have gone over to the items */
+    b->count = 0; /* ownership has passed to the items */
     free(items);
 }
 
@@ -230,8 +231,8 @@ static bool has_durable(const struct callback_batch *b)
     return false;
 }
 
-/* Counts a failed durable request; logs the failure of a request that has no row, which nothing
- * else reports. */
+/* Counts a failed durable request; logs the failure of a request without a row, which is reported
+ * nowhere else. */
 static void note_failure(const struct outbox_commit *c)
 {
     const struct outbox_entry *const item = c->answered;
@@ -256,7 +257,7 @@ static void take_effect(struct outbox_commit *c)
     struct outbox *const p = c->outbox;
     struct outbox_turn none = {.items = 0}, *const known = turn_of(c, c->batch->turn),
                        *const turn = known ? known : &none;
-    turn->items++; /* it stays until the end of this function */
+    turn->items++; /* it is valid until the end of this function */
     turn->is_over |= c->batch->over && turn != &p->context;
     note_failure(c);
     if (is_lost(c))
@@ -294,14 +295,14 @@ static void outbox_commit_apply_ready(struct outbox *p)
     p->is_draining = false;
 }
 
-/* ---- there and back */
+/* ---- order of commits */
 
 static bool outbox_commit_is_failure(enum journal_status status)
 {
     return status != JOURNAL_DONE && status != JOURNAL_NO_CHANGE;
 }
 
-/* They are written in the order in which they were begun. */
+/* Batches are written in the order of their arrival. */
 static void outbox_commit_on_remembered(void *ctx, enum journal_status status, const char *text)
 {
     (void)text;
@@ -324,7 +325,7 @@ static bool lacks_outcome(const struct outbox_commit *c, enum journal_status sta
            has_durable(c->batch);
 }
 
-/* No outcome was noted for this instance: what it sends is durable all the same. */
+/* There is no outcome row for this instance: its requests are durable all the same. */
 static void add_instead(struct outbox_commit *c)
 {
     struct outbox_commit_rows rows = pack_rows(c->batch);
@@ -358,7 +359,7 @@ static void outbox_commit_on_committed(void *ctx, enum journal_status status, co
     outbox_commit_apply_ready(c->outbox);
 }
 
-/* A reply is out; its batch will come. */
+/* A reply was passed to the plugin; its batch will arrive. */
 static bool outbox_entry_is_asked(const struct outbox_entry *item)
 {
     return item->state == OUTBOX_ASKED || item->state == OUTBOX_DROPPED;
@@ -375,7 +376,7 @@ static struct outbox_entry *find_asked(const struct outbox *p, const struct call
     return NULL;
 }
 
-/* What a plugin may have written there. */
+/* Sanitises text of a plugin. */
 static void mend_verdict(struct tc_verdict *v, const struct outbox_entry *item)
 {
     if ((unsigned)v->next > TC_NEXT_FAIL ||

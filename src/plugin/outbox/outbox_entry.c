@@ -11,16 +11,16 @@
 #include "plugin/outbox/outbox_expand.h"
 #include "plugin/outbox/outbox_internal.h"
 
-/* Of what is not durable: that is bounded by the journal. */
+/* Limit of requests that are not durable; the journal limits durable ones. */
 #define MAX_LOOSE 4096
 #define MAX_LOOSE_BYTES ((size_t)128 << 20)
 
 #define DAY_MS ((int64_t)24 * 3600 * 1000)
 #define LIVE_MS ((int64_t)60 * 1000)
 
-/* An attempt that is being put on record. */
+/* An attempt being recorded in the journal. */
 struct outbox_recording {
-    struct outbox_entry *item; /* NULL: it is gone */
+    struct outbox_entry *item; /* NULL: the request is gone */
 };
 
 static bool outbox_entry_is_durable(const struct outbox_entry *item)
@@ -42,7 +42,7 @@ static int64_t max_age_ms(const struct tc_http *http)
     return http->priority == TC_P_LIVE ? LIVE_MS : 0;
 }
 
-/* ---- its life */
+/* ---- creation and end */
 
 struct outbox_entry *outbox_entry_add(struct outbox *p, struct outbox_turn *turn,
                                       struct outbound_request *l)
@@ -100,9 +100,9 @@ void outbox_entry_free(struct outbox_entry *item)
     free(item);
 }
 
-/* ---- what comes of it */
+/* ---- results */
 
-/* Nobody is asked: the batch that would have come. */
+/* The plugin is not asked: applies the batch that it would have sent. */
 static void answer_for_plugin(struct outbox_entry *item, const struct tc_verdict *verdict)
 {
     struct callback_batch *const b = xcalloc(1, sizeof *b);
@@ -132,7 +132,7 @@ struct outbound_reply *outbox_entry_new_reply(const struct outbox_entry *item,
     return r;
 }
 
-/* Asks the plugin. `last`: there is nothing to decide any more. */
+/* Asks the plugin. `last`: only informs it of the end. */
 static void outbox_entry_send_reply(struct outbox_entry *item, const struct tc_reply *what,
                                     enum tc_next next, bool last, int64_t hold_ms)
 {
@@ -140,7 +140,7 @@ static void outbox_entry_send_reply(struct outbox_entry *item, const struct tc_r
     const struct tc_verdict verdict = {.next = next, .hold_ms = hold_ms, .scope = TC_HOLD_LANE};
     free(item->error);
     item->error = *what->error ? xstrdup(what->error) : NULL;
-    /* It was surely not done, and goes again: there is nothing to say. */
+    /* Certainly not executed, and retried: the plugin need not be asked. */
     const bool is_silent = what->outcome == TC_NOT_SENT && next == TC_NEXT_AGAIN;
     if (is_silent)
         log_write(LOG_DEBUG, p->spec.instance, "attempt %u of an outbound request failed: %s",
@@ -163,7 +163,7 @@ void outbox_entry_drop(struct outbox_entry *item, const char *why)
     outbox_entry_send_reply(item, &reply, TC_NEXT_FAIL, true, 0);
 }
 
-/* What is lost of a durable request is asked for once more, and not a third time. */
+/* An ambiguous attempt of a durable request is repeated once, but not twice. */
 void outbox_entry_tell_answer(struct outbox_entry *item, const struct httpc_reply *got)
 {
     static const enum tc_outcome outcomes[] = {
@@ -209,7 +209,7 @@ void outbox_entry_tell_unsent(struct outbox_entry *item, enum httpc_outcome outc
     outbox_entry_tell_answer(item, &reply);
 }
 
-/* ---- its attempts */
+/* ---- attempts */
 
 static void go(struct outbox_entry *item)
 {
@@ -256,7 +256,7 @@ void outbox_entry_on_start(void *ctx, struct send_item *send_item, void *arg)
     struct outbox_entry *const item = arg;
     ASSERT(item->state == OUTBOX_QUEUED && !item->send_item);
     size_t len;
-    if (!item->asks_first && outbox_find_missing(item, &len)) { /* it was forgotten meanwhile */
+    if (!item->asks_first && outbox_find_missing(item, &len)) { /* it was freed meanwhile */
         outbox_park(item);
         sender_settle(send_item, &(struct retry_decision){.again = false});
         return;
@@ -291,7 +291,7 @@ void outbox_entry_on_reply(void *ctx, struct send_item *send_item, void *arg,
     outbox_entry_tell_answer(item, reply);
 }
 
-/* Its time limit has passed: with what the last attempt came to, if there was one. */
+/* Its time limit has passed: reports the result of the last attempt, if there was one. */
 static void drop_expired(struct outbox_entry *item)
 {
     CLEANUP_BUF struct buf why = {0};
@@ -325,9 +325,9 @@ void outbox_entry_on_end(void *ctx, void *arg, enum send_result end)
     }
 }
 
-/* ---- its way */
+/* ---- queueing */
 
-/* What is left of a time that began with the item; 0 stays 0. */
+/* Remaining part of a time limit that started with the item; 0 stays 0. */
 static int64_t rest_ms(const struct outbox_entry *item, int64_t of_ms, int64_t least)
 {
     const int64_t left = of_ms - (clock_mono_ms() - item->since_ms);
@@ -370,7 +370,7 @@ void outbox_entry_submit(struct outbox_entry *item, bool is_ahead)
     sender_submit(p->sender, &request);
 }
 
-/* One pause is told once, however many requests are told to wait. */
+/* Logs a hold once, however many requests ask for it. */
 static void note_pause(struct outbox_entry *item, int64_t hold_ms)
 {
     struct outbox *const p = item->outbox;

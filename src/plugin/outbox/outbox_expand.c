@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Owns {option:NAME}, {origin:NAME}, {base64:NAME} and {secret:NAME} in URLs, header values and,
- * with TC_FILL_BODY, in bodies. */
+ * Replaces {option:NAME}, {origin:NAME}, {base64:NAME} and {secret:NAME} in URLs, header values
+ * and, with TC_FILL_BODY, bodies. */
 #include "plugin/outbox/outbox_expand.h"
 
 #include <ctype.h>
@@ -17,7 +17,7 @@
 #define ORIGIN "{origin:"
 #define SECRET "{secret:"
 #define BASE64 "{base64:"
-#define OPEN_LEN (sizeof OPTION - 1) /* of all */
+#define OPEN_LEN (sizeof OPTION - 1) /* limit of the whole text */
 #define MAX_OPTION ((size_t)4 << 10)
 #define JSON_TYPE "application/json; charset=utf-8"
 
@@ -28,7 +28,7 @@ struct expand_state {
     const struct expand_source *source;
     enum expand_escape escape;
     bool is_header;
-    bool is_unset;     /* of a header: it names an option without a value */
+    bool is_unset;     /* of a header that names an option without a value */
     const char *wrong; /* or NULL */
 };
 
@@ -82,7 +82,7 @@ static void add_escaped(const struct expand_state *f, struct buf *out, struct st
         buf_add(out, text.p, text.len);
 }
 
-/* NULL: the option has no value that can be put in. */
+/* NULL: the option has no usable value. */
 static const char *outbox_expand_find_option(struct expand_state *f, const char *name)
 {
     const struct expand_source *const s = f->source;
@@ -107,7 +107,7 @@ static void put_option(struct expand_state *f, struct buf *out, const char *name
         add_escaped(f, out, (struct str){text, origin_only ? origin_len(text) : strlen(text)});
 }
 
-/* names: of one option, or of two with a colon between them, as in HTTP basic authentication. */
+/* names: one option, or two separated by a colon, as in HTTP basic authentication. */
 static void put_base64(struct expand_state *f, struct buf *out, const char *names)
 {
     const char *const colon = strchr(names, ':');
@@ -143,14 +143,14 @@ static void put_placeholder(struct expand_state *f, struct buf *out, const char 
         put_option(f, out, name, is_kind(open, ORIGIN));
 }
 
-/* Of the base URL at the beginning of a text that goes on with a path. */
+/* Length of the base URL at the beginning of a text that continues with a path. */
 static void drop_slashes(struct buf *out)
 {
     while (out->len > 0 && out->p[out->len - 1] == '/' && strstr(out->p, "://"))
         out->p[--out->len] = '\0';
 }
 
-/* The text itself when nothing is to be put in. */
+/* Returns the text itself if it has no placeholders. */
 static const char *outbox_expand_fill(struct expand_state *f, const char *text)
 {
     CLEANUP_BUF struct buf out = {0};
@@ -192,7 +192,7 @@ const char *outbox_expand_header(struct arena *a, const struct expand_source *so
     return f.is_unset ? NULL : filled;
 }
 
-/* ---- secrets that are not set ---- */
+/* ---- missing secrets ---- */
 
 static const char *find_missing(const char *text, const struct runtime_secrets *secrets,
                                 size_t *len)
@@ -215,7 +215,7 @@ static bool fills_part(const struct tc_http *http, const struct tc_part *p)
     return http->flags & TC_FILL_BODY && p->name && !p->file_name;
 }
 
-/* Bodies and data of parts end with a NUL, which the host has added. */
+/* Bodies and data of parts have a NUL added by the host. */
 const char *outbox_expand_find_missing(const struct tc_http *http,
                                        const struct runtime_secrets *secrets, size_t *len)
 {
@@ -232,7 +232,7 @@ const char *outbox_expand_find_missing(const struct tc_http *http,
 
 /* ---- requests ---- */
 
-/* A header that names an option without a value is left out. */
+/* Leaves out a header that names an option without a value. */
 static const struct httpc_header *fill_headers(struct expand_state *f, const struct tc_http *http,
                                                size_t *count)
 {
@@ -247,7 +247,7 @@ static const struct httpc_header *fill_headers(struct expand_state *f, const str
     return to;
 }
 
-/* The operator may name a server of this machine; a plugin or a service may not. */
+/* Only the operator may name a server on this machine, not a plugin or a service. */
 static unsigned flags_of(const struct tc_http *http)
 {
     const bool is_configured = is_kind(http->url, OPTION) || is_kind(http->url, ORIGIN);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A request as it goes out: the texts of options in their places. What is made here holds secrets
- * and is gone as soon as the request has been handed over. */
+ * Builds a request for sending by replacing placeholders with values. The result contains secrets,
+ * and is freed as soon as the request has been passed on. */
 #ifndef PLUGIN_OUTBOX_OUTBOX_EXPAND_H
 #define PLUGIN_OUTBOX_OUTBOX_EXPAND_H
 
@@ -9,31 +9,30 @@
 #include "plugin/runtime_secrets.h"
 
 struct expanded_request {
-    struct httpc_request http; /* its strings are the request's, the arena's or `body` */
+    struct httpc_request http; /* its strings belong to the request, the arena or `body` */
     struct buf body;           /* of a request with parts */
     struct arena arena;
 };
 
 /* Source of the values of options and secrets. */
 struct expand_source {
-    /* The text of an option; NULL: there is none of
-     * that name; "": it has no value. */
+    /* The text of an option; NULL: unknown option; "": no value. */
     const char *(*option)(void *ctx, const char *name);
     void *ctx;
     const struct runtime_secrets *secrets;
 };
 
-/* NULL, or why it cannot be sent: a text of the arena, without any option's text. */
+/* NULL, or why it cannot be sent: a text in the arena without values of options. */
 const char *outbox_expand_request(struct expanded_request *f, const struct outbound_request *l,
                                   const char *save_dir, const struct expand_source *source);
-/* A text with its placeholders replaced, in the arena or as it is; *wrong as above, or NULL. */
+/* A text with its placeholders replaced, in the arena, or unchanged; *wrong as above, or NULL. */
 const char *outbox_expand_text(struct arena *a, const struct expand_source *source,
                                const char *text, const char **wrong);
-/* The same of the value of a header. NULL: it names an option without a value; leave the header
+/* The same for the value of a header. NULL: it names an option without a value; leave the header
  * out. */
 const char *outbox_expand_header(struct arena *a, const struct expand_source *source,
                                  const char *value, const char **wrong);
-/* The name, *len bytes of it, of a secret that the request needs and that is not set; or NULL. */
+/* The name of a secret that the request needs and that is not set (*len bytes); or NULL. */
 const char *outbox_expand_find_missing(const struct tc_http *http,
                                        const struct runtime_secrets *secrets, size_t *len);
 void outbox_expand_fini(struct expanded_request *f);

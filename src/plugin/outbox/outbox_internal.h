@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * What the files of the outbox share.
+ * Internal interface between the files of the outbox.
  *
- * A request becomes an item when its batch is committed, waits in the sender for its turn, is put
- * on record (durable), goes out, and its reply goes to the plugin; the batch with the verdict is
- * committed, and the item goes again or ends. What comes of it without a plugin to ask (a failed
- * connection, a turn that is gone) takes the same way: the outbox answers itself. */
+ * A request becomes an item when its batch is committed; it waits in the sender, its attempt is
+ * recorded (if durable), it is sent, and the reply is passed to the plugin; the batch with the
+ * verdict is committed, and the item is retried or ends. Results that need no plugin (a failed
+ * connection, a turn that is gone) take the same path: the outbox creates the batch itself. */
 #ifndef PLUGIN_OUTBOX_OUTBOX_INTERNAL_H
 #define PLUGIN_OUTBOX_OUTBOX_INTERNAL_H
 
@@ -15,14 +15,14 @@
 #include "plugin/outbox/outbox_state.h"
 #include "plugin/runtime_secrets.h"
 
-/* A turn as far as it has been named to the instance. */
+/* A turn as named to the instance. */
 struct outbox_turn {
     struct outbox_turn *next;
     char *id;
     void *handle;
     size_t items;
-    bool is_resumed; /* opened for requests of an earlier run */
-    bool is_over;    /* gone with its last item */
+    bool is_resumed; /* opened for requests from before a restart */
+    bool is_over;    /* freed with its last item */
 };
 
 struct outbox_entry {
@@ -30,51 +30,52 @@ struct outbox_entry {
     LIST_ENTRY(outbox_entry) next; /* outbox->items */
     enum outbox_state state;
     struct outbound_request *request;
-    struct outbox_turn *turn;           /* NULL: not known, so nobody is asked */
-    struct send_item *send_item;        /* from its turn until it is decided */
-    struct outbox_recording *recording; /* its attempt is being put on record */
-    int64_t seq;                        /* of its row; 0: none */
-    int64_t since_ms;                   /* clock_mono_ms of its beginning */
-    int64_t left_ms, delay_ms;          /* from then; left_ms 0: no limit */
-    uint32_t attempts, doubts;          /* doubts: attempts whose answer is not known */
-    bool in_doubt;                      /* one of them, or of an earlier run */
-    bool asks_first;                    /* in doubt from an earlier run: the plugin decides */
-    struct loop_timer *perform_timer;   /* while the plugin performs it (self:); or NULL */
-    bool is_offered;                    /* it was told so, and has not answered yet */
-    bool is_excess;                     /* there were too many already */
-    bool is_on_record;  /* its row is still in flight: what came of it could not be written */
-    bool was_ambiguous; /* the last attempt */
-    bool was_limited;   /* the same: it was one too many */
-    bool was_good;      /* the same: a success, as far as HTTP goes */
-    char *error;        /* of the last attempt, owned; or NULL */
+    struct outbox_turn *turn;           /* NULL: unknown, so the plugin is not asked */
+    struct send_item *send_item;        /* from its start until the verdict */
+    struct outbox_recording *recording; /* its attempt is being recorded */
+    int64_t seq;                        /* number of its row; 0: none */
+    int64_t since_ms;                   /* clock_mono_ms at its creation */
+    int64_t left_ms, delay_ms;          /* from that time; left_ms 0: no limit */
+    uint32_t attempts, doubts;          /* doubts: attempts with an unknown result */
+    bool in_doubt;                      /* one of them, or one before a restart */
+    bool asks_first;                    /* in doubt from before a restart: the plugin decides */
+    struct loop_timer *perform_timer;   /* the offer while the plugin performs it (self:); or
+                                         * NULL */
+    bool is_offered;                    /* it got the offer, and has not answered yet */
+    bool is_excess;                     /* refused: too many requests */
+    bool is_on_record;  /* its row is still in flight, because the result could not be written */
+    bool was_ambiguous; /* result of the last attempt */
+    bool was_limited;   /* likewise: refused as one too many */
+    bool was_good;      /* likewise: an HTTP success */
+    char *error;        /* reason of the last attempt's failure, owned; or NULL */
 };
 
-/* A batch on its way to the disk. They take effect in the order in which they came. */
+/* A batch being written to disk. Batches take effect in the order of their arrival. */
 struct outbox_commit {
-    struct outbox *outbox; /* NULL: it is gone */
+    struct outbox *outbox; /* NULL: the outbox is gone */
     STAILQ_ENTRY(outbox_commit) next;
     struct callback_batch *batch;
     struct outbox_entry *answered; /* BATCH_REQUEST; or NULL */
-    int64_t first;                 /* number of the first row it lays */
+    int64_t first;                 /* number of its first new row */
     enum journal_status status;
-    bool is_pending;       /* the journal has it */
-    uint64_t after_memory; /* memories that have to be on disk before; 0: none */
+    bool is_pending;       /* the journal has completed it */
+    uint64_t after_memory; /* pending memories that must be on disk before; 0: none */
     bool is_kept;          /* its durable requests are on disk */
-    bool is_added;         /* there was no outcome row to take the place of */
+    bool is_added;         /* there was no outcome row to replace */
 };
 
-/* Memory of a turn that is being written to the disk. */
+/* Memory of a turn being written to disk. */
 struct outbox_memory {
-    struct outbox *outbox; /* NULL: it is gone */
+    struct outbox *outbox; /* NULL: the outbox is gone */
     LIST_ENTRY(outbox_memory) next;
 };
 
-/* Whether the service of the instance was reached. Times are those of clock_mono_ms; 0: never. */
+/* Reachability of the service. Times are from clock_mono_ms; 0: never. */
 struct outbox_reach {
     bool is_away;
     int64_t away_since_ms;
-    int64_t success_ms; /* the last request that the plugin calls done */
-    int64_t failure_ms; /* the last one without an answer, or that the service refuses for all */
+    int64_t success_ms; /* last request that the plugin regards as done */
+    int64_t failure_ms; /* last one without a response, or refused for all requests */
     char *failure;      /* its reason, without secrets; or NULL */
 };
 
@@ -86,18 +87,18 @@ struct outbox {
     struct outbox_turn context, *turns;
     LIST_HEAD(, outbox_entry) items;
     size_t item_count, poll_count;
-    size_t loose_count, loose_bytes; /* of items that are not durable */
+    size_t loose_count, loose_bytes; /* number of items that are not durable */
     STAILQ_HEAD(, outbox_commit) commits;
-    LIST_HEAD(, outbox_memory) memories; /* under way */
+    LIST_HEAD(, outbox_memory) memories; /* in progress */
     uint64_t memories_begun, memories_done;
     struct runtime_secrets secrets;
-    struct loop_timer *park_timer; /* for the time limits of what is parked; or NULL */
+    struct loop_timer *park_timer; /* for time limits of parked items; or NULL */
     bool is_draining;
     struct outbox_reach reach;
-    char *trouble;     /* what the plugin says keeps all of its requests; or NULL */
-    char *trouble_url; /* only a success of this request ends it; NULL: any does */
+    char *trouble;     /* reason of the plugin for a hold of all requests; or NULL */
+    char *trouble_url; /* only a success of this request ends it; NULL: any success does */
     int64_t trouble_since_ms;
-    int64_t pause_ends_ms; /* the one that was told last */
+    int64_t pause_ends_ms; /* last logged reason */
     size_t dead;
     uint64_t attempts[HTTPC_AMBIGUOUS + 1];
 };
@@ -105,26 +106,26 @@ struct outbox {
 /* ---- outbox.c */
 
 struct outbox_turn *outbox_find_turn(struct outbox *p, const char *id);
-/* When it is over and nothing of it is under way. */
+/* Frees the turn if it has ended and has no items. */
 void outbox_release_turn(struct outbox *p, struct outbox_turn *t);
 
 /* ---- outbox_trouble.c */
 
-/* Before outbox_entry_settle. */
+/* Call it before outbox_entry_settle. */
 void outbox_note_verdict(const struct outbox_entry *item, const struct tc_verdict *v);
 void outbox_note_reach(struct outbox *p, const struct httpc_reply *reply);
 void outbox_add_trouble(const struct outbox *p, struct outbox_stats *stats);
 void outbox_free_trouble(struct outbox *p);
 
-/* ---- outbox_entry.c: takes over the request */
+/* ---- outbox_entry.c: takes ownership of the request */
 
 struct outbox_entry *outbox_entry_add(struct outbox *p, struct outbox_turn *turn,
                                       struct outbound_request *l);
 void outbox_entry_free(struct outbox_entry *item);
 void outbox_entry_move(struct outbox_entry *item, enum outbox_state_event event);
-/* Into its conversation, or (too many) back to the plugin. */
+/* Queues it, or (too many) returns it to the plugin. */
 void outbox_entry_submit(struct outbox_entry *item, bool is_ahead);
-/* Instead of sending it. */
+/* Settles it without sending it. */
 void outbox_entry_drop(struct outbox_entry *item, const char *why);
 void outbox_entry_settle(struct outbox_entry *item, const struct tc_verdict *verdict);
 /* Callbacks of the sender (sender.h). */
@@ -133,18 +134,18 @@ void outbox_entry_on_reply(void *ctx, struct send_item *send_item, void *arg,
                            const struct httpc_reply *reply);
 void outbox_entry_on_end(void *ctx, void *arg, enum send_result end);
 
-/* Tell the plugin the result of an attempt. */
+/* Pass the result of an attempt to the plugin. */
 void outbox_entry_tell_answer(struct outbox_entry *item, const struct httpc_reply *got);
 void outbox_entry_tell_unsent(struct outbox_entry *item, enum httpc_outcome outcome,
                               const char *error);
-/* A reply as the plugin gets it. */
+/* A reply for the plugin. */
 struct outbound_reply *outbox_entry_new_reply(const struct outbox_entry *item,
                                               const struct tc_reply *what);
 
 /* ---- outbox_perform.c: requests that the plugin performs itself */
 
 bool outbox_is_performed(const struct outbox_entry *item);
-/* Offers a request to the plugin (URL "self:"): it may be sent, and its attempt is recorded. */
+/* Offers a request to the plugin (URL "self:"): it is due, and its attempt is recorded. */
 void outbox_perform_offer(struct outbox_entry *item);
 /* Handles a batch that answers an offer. True: it decides the request `*answered`. */
 bool outbox_perform_take_answer(struct outbox *p, const struct callback_batch *b,
@@ -162,7 +163,7 @@ void outbox_park(struct outbox_entry *item);
 void outbox_park_drop_pointless(const struct outbox_entry *newer);
 void outbox_park_fini(struct outbox *p);
 
-/* ---- outbox_recovery.c: what an earlier run left */
+/* ---- outbox_recovery.c: rows from before a restart */
 
 void outbox_recover(struct outbox *p);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the form of a multipart/form-data body (RFC 7578). */
+ * Encodes a multipart/form-data body (RFC 7578). */
 #include "plugin/outbox/outbox_multipart.h"
 
 #include <inttypes.h>
@@ -9,7 +9,7 @@
 
 #include "base/sys/clock.h"
 
-/* As browsers do, and with the backslash, which some servers take for an escape. */
+/* Escapes like browsers, and also the backslash, which some servers treat as an escape. */
 static void write_name(struct buf *out, const char *key, const char *name)
 {
     buf_printf(out, "; %s=\"", key);
@@ -47,7 +47,7 @@ void outbox_multipart_write(struct buf *out, const struct tc_part *parts, size_t
     choose_boundary(parts, count, boundary);
     for (size_t i = 0; i < count; i++) {
         const struct tc_part *const p = &parts[i];
-        if (!p->name) /* kept, not sent */
+        if (!p->name) /* stored, but not sent */
             continue;
         buf_printf(out, "--%s\r\nContent-Disposition: form-data", boundary);
         write_name(out, "name", p->name);

@@ -7,7 +7,7 @@
 
 #include "base/bytes/buf.h"
 
-enum { MULTIPART_BOUNDARY = 64 }; /* room for a boundary */
+enum { MULTIPART_BOUNDARY = 64 }; /* size of a boundary */
 
 /* Appends the body. `boundary` becomes one that occurs in no part. */
 void outbox_multipart_write(struct buf *out, const struct tc_part *parts, size_t count,

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Requests that wait for a secret that is not set yet. They are not in a queue, so that a secret
- * that never comes holds nothing else up; what makes a waiting request pointless in its queue does
- * so here, too. */
+ * Requests that wait for a missing secret. They are not in a queue, so that a secret that is never
+ * set delays no other request; a request that makes a queued one obsolete does so here, too. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +11,7 @@
 #include "plugin/outbox/outbox_expand.h"
 #include "plugin/outbox/outbox_internal.h"
 
-#define UNLIMITED_MS ((int64_t)24 * 3600 * 1000) /* of requests without a time limit */
+#define UNLIMITED_MS ((int64_t)24 * 3600 * 1000) /* default time limit */
 
 const char *outbox_find_missing(const struct outbox_entry *item, size_t *len)
 {
@@ -80,7 +79,7 @@ void outbox_park(struct outbox_entry *item)
     outbox_park_arm(p);
 }
 
-/* As request_queue_push. */
+/* Same rules as request_queue_push. */
 static bool makes_pointless(const struct outbox_entry *newer, const struct outbox_entry *older)
 {
     const struct tc_http *const a = &newer->request->http, *const b = &older->request->http;
@@ -107,8 +106,8 @@ void outbox_park_drop_pointless(const struct outbox_entry *newer)
         outbox_entry_drop(item, "superseded by a newer update or by the answer");
 }
 
-/* Those that wait for nothing any more, in the order in which they came: the newest is the first of
- * the list. A request that is submitted ends none that is parked. */
+/* Requests whose secrets are set, in the order of their arrival: the newest is first in the list.
+ * Submitting a request does not end parked ones. */
 static void submit_ready(struct outbox *p)
 {
     struct outbox_entry **const ready = xcalloc(p->item_count + 1, sizeof *ready);

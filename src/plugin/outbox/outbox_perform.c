@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Requests with the URL "self:": the plugin performs them, in their turn, with the pace, the record
- * and the doubts of any other request. It is told that it is their turn (the offer), answers that
- * with a batch, as it does each reply, and says later what came of it. */
+ * Requests with the URL "self:": the plugin performs them, with the order, rate limits, records and
+ * doubts of other requests. The plugin gets an offer when a request is due, answers it with a batch
+ * like a reply, and reports the result later. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -57,7 +57,7 @@ static struct outbox_entry *find_performed(const struct outbox *p, uint64_t requ
     return NULL;
 }
 
-/* It may be decided at once; not when its time has passed meanwhile: then that is asked about. */
+/* It may be decided at once, unless its time limit has passed: the plugin is asked then. */
 bool outbox_perform_take_answer(struct outbox *p, const struct callback_batch *b,
                                 struct outbox_entry **answered)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Recovery: re-creates entries from journal rows of an earlier run. */
+ * Recovery: re-creates entries from journal rows from before a restart. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,18 +7,18 @@
 #include "base/sys/log.h"
 #include "plugin/outbox/outbox_internal.h"
 
-#define MAX_LEFT_MS ((int64_t)10 * 366 * 24 * 3600 * 1000) /* as good as none */
+#define MAX_LEFT_MS ((int64_t)10 * 366 * 24 * 3600 * 1000) /* minimal remaining time */
 
-/* A row whose record cannot be read. */
+/* A row whose record is invalid. */
 struct unreadable_row {
     struct unreadable_row *next;
     int64_t seq;
-    const char *why; /* static */
+    const char *why; /* static text */
 };
 
 struct outbox_recovery {
     struct outbox *outbox;
-    struct outbox_entry **items; /* in the order in which they are to go */
+    struct outbox_entry **items; /* in sending order */
     size_t count, room;
     struct unreadable_row *broken;
     int64_t only; /* this row; 0: all */
@@ -31,7 +31,7 @@ static void add_item(struct outbox_recovery *l, struct outbound_request *request
     const int64_t delay = request->http.delay_ms - row->age_ms;
     struct outbox_entry *const item = outbox_entry_add(l->outbox, NULL, request);
     item->seq = row->seq;
-    /* 0 is no bound, so what is too old just now has a moment left. */
+    /* 0 would mean no limit, so an expired request gets a minimal remaining time. */
     item->left_ms = row->left_ms < 0 ? 1 : row->left_ms < MAX_LEFT_MS ? row->left_ms : 0;
     item->delay_ms = delay > 0 ? delay : 0;
     item->attempts = (uint32_t)row->attempts;
@@ -40,7 +40,7 @@ static void add_item(struct outbox_recovery *l, struct outbound_request *request
     l->items[l->count++] = item;
 }
 
-/* While the loop stands still. Outcomes are cast again by who cast them. */
+/* Runs while the loop waits. Outcomes are delivered again by their owner. */
 static void each_row(void *ctx, const struct journal_row *row)
 {
     struct outbox_recovery *const l = ctx;
@@ -86,7 +86,7 @@ static struct outbox_turn *find_resumed(const struct outbox *p, const char *id)
     return t;
 }
 
-/* What the journal knows of a turn, copied. */
+/* Copy of the journal's data of a turn. */
 struct recovered_turn {
     const char *instance;
     struct channel_turn turn;
@@ -119,7 +119,7 @@ static struct outbox_turn *resume_turn(struct outbox_recovery *l, const char *id
                  .over = true},
     };
     CLEANUP_BUF struct buf memory = {0};
-    /* What is not known any more is missing; the requests go all the same. */
+    /* Unknown data is missing; the requests are sent all the same. */
     journal_async_list_open_find_turn(p->spec.journal, id, each_turn, &known);
     if (journal_async_get(p->spec.journal, p->instance, id, &memory) == JOURNAL_DONE)
         known.turn.memory = memory.p;
@@ -132,12 +132,13 @@ static struct outbox_turn *resume_turn(struct outbox_recovery *l, const char *id
     return p->turns;
 }
 
-/* Its turn, opened with the first request of it; false: it stays in the journal. */
+/* Opens its turn with the first request; false: it stays in the journal. */
 static bool join_turn(struct outbox_recovery *l, struct outbox_entry *item)
 {
     struct outbox *const p = l->outbox;
     const char *const id = item->request->turn;
-    /* The connector was told how many requests a turn has: one that is added later has its own. */
+    /* The connector was told the number of requests of a turn: one that is added later gets a
+     * separate turn. */
     struct outbox_turn *t = !*id ? &p->context : l->only ? NULL : find_resumed(p, id);
     if (!t)
         t = resume_turn(l, id);

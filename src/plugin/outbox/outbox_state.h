@@ -11,25 +11,25 @@
     STATE(NEW)       /* its batch has been committed */ \
     STATE(PARKED)    /* waits for a secret (tc_secret), outside of its queue */ \
     STATE(QUEUED)    /* waits in the request queue of its conversation */ \
-    STATE(RECORDING) /* its turn has come; the attempt is being written to the journal */ \
-    STATE(SENDING)   /* an attempt is under way */ \
-    STATE(ASKED)     /* the plugin is asked what the answer means */ \
+    STATE(RECORDING) /* due; the attempt is being written to the journal */ \
+    STATE(SENDING)   /* an attempt is in progress */ \
+    STATE(ASKED)     /* the plugin interprets the response */ \
     STATE(DECIDED)   /* the plugin's verdict is being committed */ \
-    STATE(DROPPED)   /* there will be no attempt any more; the plugin is told why */ \
-    STATE(GIVEN_UP)  /* what the plugin makes of that is being committed */ \
+    STATE(DROPPED)   /* no further attempt; the plugin is informed */ \
+    STATE(GIVEN_UP)  /* the plugin's answer to that is being committed */ \
     STATE(ENDED)
 
 #define OUTBOX_EVENTS(EVENT) \
-    EVENT(PARK)   /* a secret of it is not set */ \
-    EVENT(SUBMIT) /* into its queue */ \
-    EVENT(RECORD) /* its turn has come, and it has a row in the journal */ \
-    EVENT(SEND)   /* an attempt begins */ \
-    EVENT(ASK)    /* an attempt has an answer, or cannot begin */ \
-    EVENT(DECIDE) /* the batch with the verdict has come */ \
+    EVENT(PARK)   /* one of its secrets is not set */ \
+    EVENT(SUBMIT) /* queued */ \
+    EVENT(RECORD) /* due, and it has a row in the journal */ \
+    EVENT(SEND)   /* an attempt starts */ \
+    EVENT(ASK)    /* an attempt has ended, or cannot start */ \
+    EVENT(DECIDE) /* the batch with the verdict has arrived */ \
     EVENT(AGAIN)  /* the verdict is committed: another attempt */ \
-    EVENT(DROP)   /* too many, too old, replaced, or given up by somebody else */ \
+    EVENT(DROP)   /* too many, expired, replaced, or given up by another part of the host */ \
     EVENT(END)    /* the verdict is committed: no other attempt */ \
-    EVENT(CLOSE)  /* the outbox ends, or its turn is not known any more */
+    EVENT(CLOSE)  /* the outbox is freed, or its turn is unknown */
 
 #define OUTBOX_TRANSITIONS(ROW) \
     /*  state      event   next */ \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * What keeps an instance from its service, for `turncast status` and /readyz: a reason that the
- * plugin gave for all of its requests, a service that is not reached, and when a request last
- * succeeded or failed. */
+ * Reachability of an instance's service, for `turncast status` and /readyz: a reason that the
+ * plugin gave for all of its requests, an unreachable service, and times of the last success and
+ * failure. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@
 #include "base/sys/log.h"
 #include "plugin/outbox/outbox_internal.h"
 
-/* The address without the query, which differs from request to request. */
+/* The URL without the query, which differs between requests. */
 static size_t path_length(const char *url)
 {
     return strcspn(url, "?#");
@@ -63,7 +63,7 @@ void outbox_note_verdict(const struct outbox_entry *item, const struct tc_verdic
         clear_trouble(p);
 }
 
-/* Requests that go again unasked leave no other trace of a service that is away, or back. */
+/* Automatic retries are otherwise invisible, so they are recorded here. */
 void outbox_note_reach(struct outbox *p, const struct httpc_reply *reply)
 {
     const bool is_away = reply->outcome == HTTPC_NOT_SENT;

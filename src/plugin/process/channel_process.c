@@ -14,12 +14,13 @@
 
 #define INIT_MS 10000
 #define CALLBACK_MS 5000
-#define GONE_FILL 4.0 /* one that does not run with that much waiting gets no new turns */
+/* With that many tasks waiting, an instance that does not run gets no new turns. */
+#define GONE_FILL 4.0
 #define PUMP_MS 100
-#define REAP_MS 1000 /* at the end, for a process that was killed */
+#define REAP_MS 1000 /* time at the end for a killed process */
 #define NEAR_EVENTS 1024.0
 
-/* ---- turns and what happens in them ---- */
+/* ---- turns and tasks ---- */
 
 static void *process_open(struct channel *channel, const struct channel_turn *turn)
 {
@@ -65,7 +66,7 @@ static void process_hit(struct channel *channel, struct channel_hit *h)
     connector_writer_put_control(g, IPC_HIT, NULL, control_msg_new_hit(number, h));
 }
 
-/* Of a socket of an earlier life nobody wants to know. */
+/* Ignores a message of a socket of an earlier process. */
 static void process_frame(struct channel *channel, const struct tc_frame *frame)
 {
     struct connector_process *const g = connector_process_of(channel);
@@ -78,7 +79,8 @@ static void process_frame(struct channel *channel, const struct tc_frame *frame)
     connector_writer_put_control(g, IPC_SOCKET, NULL, control_msg_new_socket_text(&own));
 }
 
-/* Who can wait does so before what waits for it is out of the caches. */
+/* Throttles a replay source early, so that queued events are still in the cache when they are
+ * consumed. */
 static bool channel_process_below(const struct connector_process *g, double part)
 {
     const double near =
@@ -87,14 +89,14 @@ static bool channel_process_below(const struct connector_process *g, double part
     return (near > fill ? near : fill) <= part;
 }
 
-/* What has been done meanwhile is no reason to wake it before there is more for it. */
+/* Reads progress first, so that the process is woken only if there are more tasks. */
 static bool channel_process_has_room(struct connector_process *g)
 {
     return channel_process_below(g, 0.5) ||
            (is_up(g) && connector_supervisor_sync_progress(g) && channel_process_below(g, 0.5));
 }
 
-/* What it waits for is the instance: an instance that waits for the host must not wait for ever. */
+/* The host waits for the instance, so a call of the instance to the host must end. */
 static bool process_wait_room(struct channel *channel, int timeout_ms)
 {
     struct connector_process *const g = connector_process_of(channel);
@@ -102,7 +104,7 @@ static bool process_wait_room(struct channel *channel, int timeout_ms)
     if (channel_process_has_room(g))
         return true;
     connector_reader_resume(g);
-    if (timeout_ms <= 0 && is_up(g)) /* then it works while others are waited for */
+    if (timeout_ms <= 0 && is_up(g)) /* so that it works while others are awaited */
         connector_supervisor_poll(g, 0);
     const int64_t deadline_ms = clock_mono_ms() + timeout_ms;
     for (int64_t left = timeout_ms;
@@ -197,8 +199,8 @@ static void channel_process_free(struct connector_process *g)
     free(g);
 }
 
-/* The process is gone but in rare cases: one that the kernel does not let end is left to whoever
- * inherits it when the host ends. */
+/* The process is gone, except in rare cases: one that the kernel cannot end is reaped by init when
+ * the host ends. */
 static void dispose(struct connector_process *g)
 {
     connector_supervisor_kill(g);
@@ -225,7 +227,7 @@ static int process_join(struct channel *channel, int64_t deadline_ms)
     return ended ? 0 : -1;
 }
 
-/* ---- a start that is under way, another life at once ---- */
+/* ---- restart ---- */
 
 static void process_launch(struct channel *channel)
 {
@@ -242,7 +244,7 @@ static void tell_disabled(const struct connector_process *g, struct tc_err *err)
                  (int)g->conf.setup.line);
 }
 
-/* A process that dies belongs to the state before its death until it is reaped. */
+/* Until a dead process is reaped, its state is the one before its death. */
 static enum channel_state channel_process_judge_stage(const struct connector_process *g)
 {
     if (g->sup.state == CONNECTOR_ENDED)
@@ -275,7 +277,7 @@ static void process_release(struct channel *channel)
 {
     struct connector_process *const g = connector_process_of(channel);
     connector_reader_resume(g);
-    connector_writer_flush_soon(g); /* which ends one that has said what it must not */
+    connector_writer_flush_soon(g); /* ends a process that violated the protocol */
 }
 
 static int process_await(struct channel *channel, struct tc_err *err)
@@ -294,7 +296,7 @@ static int process_await(struct channel *channel, struct tc_err *err)
     return -1;
 }
 
-/* What it died of is mended, says who asks for it. */
+/* A restart on request means that the cause of earlier deaths was fixed. */
 static int process_revive(struct channel *channel, struct tc_err *err)
 {
     return connector_supervisor_restart_now(connector_process_of(channel), err);
@@ -335,7 +337,7 @@ static const struct channel_ops process_ops = {
 
 /* ---- start ---- */
 
-/* The process has neither the environment nor the files that a secret may stand in. */
+/* The process gets neither the environment nor the files in which a secret may be. */
 static int channel_process_copy_options(struct connector_process *g, const struct conf *conf,
                                         const struct conf_option *from, struct tc_err *err)
 {
@@ -362,7 +364,7 @@ static int channel_process_copy_options(struct connector_process *g, const struc
     return 0;
 }
 
-/* Appends the absolute paths of a list to those that are there, which end with NULL (or NULL). */
+/* Appends the absolute paths of a list to the existing ones, which end with NULL (or NULL). */
 static const char *const *channel_process_add_programs(struct arena *a, const char *const *paths,
                                                        const char *value)
 {
@@ -382,8 +384,8 @@ static const char *const *channel_process_add_programs(struct arena *a, const ch
     return all;
 }
 
-/* The files and directories named by the options that let an instance start programs. That they are
- * not too many has been checked with the options. */
+/* The files and directories named by options that let an instance start programs. Their number was
+ * checked with the options. */
 static void channel_process_find_programs(struct connector_process *g)
 {
     struct ipc_setup *const s = &g->conf.setup;
@@ -452,7 +454,8 @@ static void make_setup(struct connector_process *g, const struct conf *conf,
     s->ports = copy_ports(&g->conf.arena, spec->ports);
     s->language = spec->chat.language;
     s->memory = spec->memory_mb << 20;
-    /* The kernel does not tell files of its own folder from those that others gave it. */
+    /* The kernel cannot distinguish files in its own directory from files that other users put
+     * there. */
     s->file_size = s->write_paths[0] ? 0 : spec->disk_mb << 20;
     g->conf.limits = connector_limits_new(g->host.loop, spec, g->conf.label, dir);
     s->chaos = copy_chaos(&g->conf.arena, spec->chaos);

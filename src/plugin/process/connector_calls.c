@@ -21,7 +21,7 @@ static void connector_calls_send_result(struct connector_process *g, uint64_t nu
     connector_writer_flush_soon(g);
 }
 
-/* It is freed when the host answers. */
+/* Freed when the host answers. */
 static void connector_calls_unlink(struct pending_call *q)
 {
     ASSERT(q->process->calls.pending == q);
@@ -122,7 +122,7 @@ void connector_calls_finish_later(struct connector_process *g)
             at = &(*at)->next;
 }
 
-/* An answer that comes late or twice is none. */
+/* Ignores an answer that is late or repeated. */
 const char *connector_calls_take_answer(struct connector_process *g, struct unpacker *u)
 {
     struct tc_answer into = {0};

@@ -17,8 +17,8 @@ static struct callback_batch *connector_dead_letter_new_batch(const struct conne
     return b;
 }
 
-/* It will not see the end, or has not got to say that it has: the host is told so, when what is
- * given up was the last of the turn. */
+/* The process will not see, or not report, the end of the turn: the host is informed if the
+ * given-up task was the last of the turn. */
 static void connector_dead_letter_close_turn(struct connector_process *g, struct connector_turn *t)
 {
     if (!t || t->closed || !t->done || t->requests || t->tasks > 1)
@@ -65,7 +65,8 @@ static void give_up_reply(struct connector_process *g, const struct connector_ta
     connector_dead_letter_close_turn(g, t->turn);
 }
 
-/* What kills each of its lives is given up: an outcome, a reply, an event become dead letters. */
+/* Gives up a task that kills each process: an outcome, a reply or an event becomes a dead
+ * letter. */
 static void connector_dead_letter_drop_task(struct connector_process *g, struct connector_task *t)
 {
     log_write(LOG_ERR, g->conf.label, "%s of turn %s crashed the process %d times; %s",
@@ -80,7 +81,7 @@ static void connector_dead_letter_drop_task(struct connector_process *g, struct 
         give_up_reply(g, t);
 }
 
-/* These are not about what it was sent, though something may wait. */
+/* These deaths are not caused by a task, even if tasks are waiting. */
 static bool is_its_own(const char *callback)
 {
     static const int own[] = {STATUS_WAKE, STATUS_IDLE, STATUS_INIT, STATUS_TEARDOWN};

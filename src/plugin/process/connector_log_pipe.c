@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Owns what an instance's process says on stderr: lines of its log go to the host's, under the
- * instance's name; what else it says does, too. A flood of it is counted, not kept. */
+ * Reads standard error of an instance's process: log lines are forwarded under the instance's name,
+ * and so is other output. Above a rate, lines are counted and dropped. */
 #include <errno.h>
 #include <unistd.h>
 
@@ -24,7 +24,7 @@ static enum log_level connector_log_pipe_level_of(struct str name)
                                      : LOG_INFO;
 }
 
-/* A line of log.c; NULL: it is none. */
+/* Parses a line of log.c; NULL: other output. */
 static const char *read_log_line(struct str line, struct arena *a, enum log_level *level)
 {
     const char *text = NULL;
@@ -43,7 +43,7 @@ static const char *read_log_line(struct str line, struct arena *a, enum log_leve
     return json_reader_finish(&j) == 0 ? text : NULL;
 }
 
-/* False: there were too many of late. */
+/* False: the rate limit is exceeded. */
 static bool may_print(struct connector_process *g)
 {
     const int64_t second = clock_mono_ms() / 1000;
@@ -103,7 +103,7 @@ void connector_log_pipe_read(struct connector_process *g)
         if (n < 0 && errno == EINTR)
             continue;
         if (n == 0 && g->sup.output)
-            loop_fd_set(g->sup.output, 0); /* it has closed it: there is nothing to wait for */
+            loop_fd_set(g->sup.output, 0); /* the process has closed it */
         if (n <= 0)
             return;
         g->log.line.len += (size_t)n;

@@ -31,7 +31,7 @@ struct connector_process {
     struct channel_callbacks host;
     struct connector_config conf;
     bool closing;               /* no more turns */
-    struct stored_texts stored; /* for its next life */
+    struct stored_texts stored; /* for the next process */
     struct connector_turns turns;
     struct connector_writer writer;
     struct connector_reader reader;

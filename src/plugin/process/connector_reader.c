@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Owns what an instance's process says. All of it is checked: a frame that is none, that speaks of
- * what there is not, or that is too much, is the end of its sender, never of the host. */
+ * Parses and checks the frames of an instance's process: a frame that is malformed, refers to
+ * unknown objects or exceeds a limit ends its sender, never the host. */
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/socket.h>
@@ -10,16 +10,16 @@
 #include "plugin/validate.h"
 
 #define READ_SIZE ((size_t)256 << 10)
-#define ROUND_BYTES ((size_t)1 << 20) /* of one instance in one round of the loop */
-/* Above what the services let a plugin do; who does more is not one that calls them. */
+#define ROUND_BYTES ((size_t)1 << 20) /* limit per instance and round of the loop */
+/* Above the limits of the services; only a compromised process exceeds these. */
 #define BATCH_REQUESTS ((size_t)512)
-#define TURN_REQUESTS ((size_t)4096)        /* under way at once */
-#define UNDER_WAY_BYTES ((size_t)512 << 20) /* of all turns */
-#define SOCKETS ((size_t)64)                /* open at once */
+#define TURN_REQUESTS ((size_t)4096)        /* limit of pending requests */
+#define UNDER_WAY_BYTES ((size_t)512 << 20) /* limit for all turns */
+#define SOCKETS ((size_t)64)                /* limit of open sockets */
 #define ROUTES ((size_t)256)
 #define SOCKETS_PER_LIFE ((uint64_t)1 << 32)
 
-/* ---- what the instance hands over ---- */
+/* ---- batches ---- */
 
 static void connector_reader_forget_requests(struct connector_process *g)
 {
@@ -30,13 +30,13 @@ static void connector_reader_forget_requests(struct connector_process *g)
     g->reader.n_requests = g->reader.request_bytes = 0;
 }
 
-/* All of it, as it lies in memory. */
+/* Size in memory. */
 static size_t outbound_request_size(const struct outbound_request *l)
 {
     return l->arena.used;
 }
 
-/* Ids of requests are this run's: odd, and each greater than those before. */
+/* Ids of requests belong to this process: odd and increasing. */
 static const char *check_request(const struct connector_process *g,
                                  const struct outbound_request *l)
 {
@@ -75,7 +75,7 @@ static bool connector_reader_is_of(const struct connector_task *t, const char *t
     return strcmp(t->turn ? t->turn->named.id : "", turn) == 0;
 }
 
-/* What it was given, and has not settled; NULL: that it was not. */
+/* The unsettled task; NULL: unknown. */
 static struct connector_task *find_settled(struct connector_process *g,
                                            const struct callback_batch *b)
 {
@@ -92,7 +92,7 @@ static struct connector_task *find_settled(struct connector_process *g,
     return t;
 }
 
-/* The last of its turn: after done, or with the last reply. */
+/* The last batch of its turn: after done, or with the last reply. */
 static struct connector_task *find_end(struct connector_process *g, const char *turn)
 {
     struct connector_task *t;
@@ -103,7 +103,7 @@ static struct connector_task *find_end(struct connector_process *g, const char *
     return t;
 }
 
-/* No reply will come for it. */
+/* The request gets no reply. */
 static void forget_request(struct connector_process *g, struct connector_turn *turn,
                            const struct outbound_reply *r)
 {
@@ -119,8 +119,7 @@ void connector_reader_abandon_reply(struct connector_process *g, const struct co
     forget_request(g, t->turn, t->control->reply);
 }
 
-/* What the batch settles is what the instance was given, and is settled once. *turn: whose it is.
- */
+/* A batch settles a task of the instance, which is settled once. *turn: turn of the task. */
 static const char *connector_reader_settle_batch(struct connector_process *g,
                                                  const struct callback_batch *b,
                                                  struct connector_turn **turn)
@@ -235,7 +234,7 @@ static const char *take_route(struct connector_process *g, struct unpacker *u)
     return NULL;
 }
 
-/* The numbers that the host knows are those of all lives, one behind the other. */
+/* The host's numbers continue across all processes. */
 static const char *take_socket_spec(struct connector_process *g, struct unpacker *u,
                                     struct arena *arena)
 {
@@ -303,7 +302,7 @@ static const char *take_stored(struct connector_process *g, struct unpacker *u)
     return NULL;
 }
 
-/* ---- its life ---- */
+/* ---- processing ---- */
 
 static const char *connector_reader_take_started(struct connector_process *g, struct unpacker *u)
 {
@@ -335,7 +334,7 @@ static const char *take_room(struct connector_process *g, struct unpacker *u)
     return NULL;
 }
 
-/* Each returns what is wrong, or NULL. */
+/* Each returns an error, or NULL. */
 static const char *(*const takers[IPC_TYPES])(struct connector_process *g, struct unpacker *u) = {
     [IPC_STARTED] = connector_reader_take_started,
     [IPC_REFUSED] = take_refused,
@@ -353,7 +352,7 @@ static const char *(*const takers[IPC_TYPES])(struct connector_process *g, struc
     [IPC_ROOM] = take_room,
 };
 
-/* Before the instance has started only its start is news, and what its init may say. */
+/* Before the instance has started, only the result of the start and output of init are accepted. */
 static bool is_expected(const struct connector_process *g, enum frame_type type)
 {
     if (!takers[type] || (!g->host.batch && (type == IPC_REQUEST || type == IPC_BATCH)))
@@ -361,7 +360,7 @@ static bool is_expected(const struct connector_process *g, enum frame_type type)
     return g->sup.state != CONNECTOR_STARTING || type != IPC_ROOM;
 }
 
-/* Looks for its verdict alone; all it has said stays, in its order. */
+/* Searches only for the result of the start; all frames are kept in their order. */
 static void look_for_start(struct connector_process *g)
 {
     struct ipc_frame f;
@@ -454,7 +453,7 @@ bool connector_reader_read(struct connector_process *g)
     return false;
 }
 
-/* ---- the end of a life ---- */
+/* ---- end of a process ---- */
 
 static void close_sockets(struct connector_process *g)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
- * Re-queues the tasks of a connector process that has died, so that the next one gets what it had
- * not done: its turns as resumed, then the rest in order. */
+ * Re-queues the tasks of a connector process that has died, so that the next one gets the
+ * unfinished ones: its turns as resumed, then the rest in order. */
 #include <stdlib.h>
 
 #include "base/alloc.h"
 #include "base/sys/clock.h"
 #include "plugin/process/connector_process.h"
 
-/* What belongs to a life ends with it: its sockets' frames; who asked over HTTP asks again. */
+/* Tasks that end with a process: frames of its sockets, and HTTP requests, whose clients retry. */
 static bool can_be_done_again(const struct connector_task *t)
 {
     return (t->type == IPC_EVENT || t->type == IPC_REPLY) && !t->settled &&
@@ -34,7 +34,7 @@ struct doubtful_request {
     uint64_t request;
 };
 
-/* They are not told again. */
+/* They are not sent again. */
 static bool take_doubtful(struct connector_process *g, const struct connector_task *t,
                           struct doubtful_request **list)
 {
@@ -48,7 +48,7 @@ static bool take_doubtful(struct connector_process *g, const struct connector_ta
     return true;
 }
 
-/* Instead of the process: it performs each later, and has ended in doubt. */
+/* Instead, the next process performs each later, and the attempt has ended in doubt. */
 static void tell_doubtful(struct connector_process *g, struct doubtful_request *list)
 {
     while (list) {
@@ -89,7 +89,7 @@ static void connector_requeue_add_resumed(struct connector_task_list *to,
     connector_task_list_queue(to, &t);
 }
 
-/* Every turn it knew of is told again, before what is left of it. */
+/* Announces every known turn again, before its remaining tasks. */
 static void resume_turns(struct connector_process *g, struct connector_task_list *starts)
 {
     for (struct connector_turn *t = g->turns.first; t; t = t->next) {
@@ -99,7 +99,7 @@ static void resume_turns(struct connector_process *g, struct connector_task_list
     }
 }
 
-/* Of one whose last batch has arrived nothing is left to do. */
+/* A turn whose last batch has arrived is complete. */
 static void end_closed(struct connector_process *g)
 {
     for (struct connector_turn *t = g->turns.first, *next; t; t = next) {

@@ -15,19 +15,20 @@
 #include "plugin/process/connector_process.h"
 
 #define PING_MS ((int64_t)15000)
-/* Deadlines of a callback without anything done: whatever the status page says, it hangs. */
+/* A process without progress for this multiple of a callback's deadline hangs, whatever the status
+ * page says. */
 #define STALL 20
 #define WATCH_MAX_MS ((int64_t)1000)
-#define REAP_MAX_MS 100 /* between two looks whether a killed process has ended */
-#define PRINT_MS 10000  /* at the end: how long the reader of the host's output is waited for */
-#define LAST_WORDS 64   /* rounds of reading what a dead process has left in its socket */
+#define REAP_MAX_MS 100 /* interval of checks whether a killed process has ended */
+#define PRINT_MS 10000  /* at the end: how long to wait for the reader of the host's output */
+#define LAST_WORDS 64   /* rounds of reading the remaining data in a dead process's socket */
 
 void connector_supervisor_move(struct connector_process *g, enum connector_state_event event)
 {
     g->sup.state = connector_state_next(g->sup.state, event);
 }
 
-/* ---- birth ---- */
+/* ---- start ---- */
 
 static int64_t watch_ms(const struct connector_process *g)
 {
@@ -122,7 +123,7 @@ static void connector_supervisor_note_peak(struct connector_process *g)
     g->sup.peak_bytes = peak > g->sup.peak_bytes ? peak : g->sup.peak_bytes;
 }
 
-/* channel_ops.state may return something else now. */
+/* The result of channel_ops.state may have changed. */
 static void connector_supervisor_tell_change(struct connector_process *g)
 {
     if (g->host.changed)
@@ -150,7 +151,7 @@ void connector_supervisor_set_running(struct connector_process *g)
     connector_supervisor_tell_change(g);
 }
 
-/* ---- does it live? ---- */
+/* ---- health checks ---- */
 
 void connector_supervisor_fail(struct connector_process *g, const char *why)
 {
@@ -169,19 +170,19 @@ static void connector_supervisor_hang(struct connector_process *g, const char *w
     g->sup.hung = true;
 }
 
-/* What the status page may say: any time of this life. */
+/* Limits a time from the status page to the lifetime of this process. */
 static int64_t clamp_time(const struct connector_process *g, int64_t ms, int64_t now)
 {
     return ms < g->sup.began_ms ? g->sup.began_ms : ms > now ? now : ms;
 }
 
-/* How much more it says it has done; it cannot be more than it was sent. */
+/* Additional progress in the status page; at most the number of sent tasks. */
 static uint64_t done_since(const struct connector_process *g)
 {
     return atomic_load(&g->sup.status->handled) - g->writer.handled;
 }
 
-/* A question of its own waits for the host: that is not its fault. */
+/* A pending call to the host is not the process's fault. */
 static void connector_supervisor_look(struct connector_process *g)
 {
     const int64_t now = g->sup.looked_ms = clock_mono_ms();
@@ -228,7 +229,7 @@ static void ping(struct connector_process *g)
         connector_writer_ping(g);
 }
 
-/* Too much memory is a fault that grows: it begins anew when it has nothing to do. */
+/* Memory usage is growing: restarts the process when it is idle. */
 static void recycle(struct connector_process *g)
 {
     if (g->sup.state != CONNECTOR_RUNNING || !g->conf.setup.memory ||
@@ -250,7 +251,7 @@ static void recycle(struct connector_process *g)
     connector_writer_stop(g);
 }
 
-/* Looks whether it hangs. */
+/* Checks whether it hangs. */
 static void connector_supervisor_check(struct connector_process *g)
 {
     if (!connector_has_process(g))
@@ -271,7 +272,7 @@ static void connector_supervisor_check(struct connector_process *g)
 
 /* ---- death ---- */
 
-/* What it had read and not yet said is still in the socket. */
+/* The last frames of the process are still in the socket. */
 static void read_last_words(struct connector_process *g)
 {
     if (g->sup.ever_started && !connector_is_held(g))
@@ -284,7 +285,7 @@ static void read_last_words(struct connector_process *g)
     }
 }
 
-/* One that claims more than it was sent is believed nothing. */
+/* If a process claims more progress than possible, all of its claims are ignored. */
 static void settle_by_status(struct connector_process *g)
 {
     const uint64_t handled = atomic_load(&g->sup.status->handled);
@@ -312,7 +313,7 @@ static void connector_supervisor_release(struct connector_process *g)
     g->sup.forwarder = NULL;
     status_page_unmap(g->sup.status);
     g->sup.status = NULL;
-    g->sup.broke = NULL; /* what is flushed until the next life is not to end this one again */
+    g->sup.broke = NULL; /* flushing tasks until the restart must not end the next process */
     loop_timer_set(g->sup.watch, -1);
     connector_writer_detach(g);
 }
@@ -322,7 +323,7 @@ static size_t left(const struct connector_process *g)
     return g->writer.backlog.stats.events + g->writer.again.count + g->writer.control.count;
 }
 
-/* At the end it lives again for what is left, as long as it gets on with that. */
+/* At the end, restarts for remaining tasks, as long as there is progress. */
 static int64_t last_life_ms(struct connector_process *g, const struct connector_exit *d)
 {
     g->sup.futile_lives = d->handled ? 0 : g->sup.futile_lives + 1;
@@ -339,7 +340,7 @@ static bool has_ended_well(const struct connector_process *g, const struct conne
     return d->stopped && !g->sup.hung && !d->end.by_signal && d->end.code == 0;
 }
 
-/* What follows: the end, another life at once, or one later. */
+/* Next step: the end, a restart at once, or one later. */
 static int64_t next_life_ms(struct connector_process *g, const struct connector_exit *d)
 {
     const bool ended_well = has_ended_well(g, d);
@@ -375,7 +376,8 @@ static void wait_for_life(struct connector_process *g, int64_t ms)
     loop_timer_set(g->sup.restart, ms);
 }
 
-/* Its process is killed: what is left is to reap it. All it did is known; how it ended is not. */
+/* The process was killed and only has to be reaped. Its progress is known; its exit status is
+ * not. */
 static void note_death(struct connector_process *g)
 {
     struct connector_exit *const d = &g->sup.exit;
@@ -413,7 +415,7 @@ static void decide_next(struct connector_process *g)
     connector_supervisor_tell_change(g);
 }
 
-/* While it is DYING: it may have ended. */
+/* While DYING: checks whether it has ended. */
 static void connector_supervisor_reap(struct connector_process *g)
 {
     if (g->sup.state != CONNECTOR_DYING)
@@ -452,7 +454,7 @@ void connector_supervisor_restart(struct connector_process *g)
 
 void connector_supervisor_kill(struct connector_process *g)
 {
-    g->sup.unwanted = true; /* nothing follows, and nothing is told */
+    g->sup.unwanted = true; /* no restart, and no report */
     if (connector_has_process(g)) {
         connector_supervisor_handle_exit(g);
     } else if (g->sup.state == CONNECTOR_NEW || g->sup.state == CONNECTOR_DOWN) {
@@ -463,7 +465,7 @@ void connector_supervisor_kill(struct connector_process *g)
 
 /* ---- without the loop ---- */
 
-/* What it has handed over is taken before what it has done counts as done. */
+/* Processes its output before its progress counts. */
 bool connector_supervisor_sync_progress(struct connector_process *g)
 {
     const uint64_t handled = atomic_load(&g->sup.status->handled),
@@ -476,7 +478,7 @@ bool connector_supervisor_sync_progress(struct connector_process *g)
     return true;
 }
 
-/* False: it has said nothing. */
+/* False: no data. */
 static bool connector_supervisor_listen_to(struct connector_process *g, int ms)
 {
     struct pollfd fds[] = {
@@ -494,7 +496,7 @@ static bool connector_supervisor_listen_to(struct connector_process *g, int ms)
     return any;
 }
 
-/* As listen_to. Either this sees what it has done, or it sees that it is to say so. */
+/* Either the host sees the progress, or the process sees that it must notify. */
 static bool await(struct connector_process *g, int ms)
 {
     atomic_store(&g->sup.status->awaited, true);
@@ -541,7 +543,7 @@ void connector_supervisor_explain(const struct connector_process *g, struct tc_e
         err_set(err, NULL, "process exited during start-up; see the log");
 }
 
-/* ---- its memory ---- */
+/* ---- memory usage ---- */
 
 static void connector_supervisor_on_watch(void *arg)
 {

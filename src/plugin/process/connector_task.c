@@ -49,7 +49,7 @@ void connector_task_list_queue(struct connector_task_list *l, const struct conne
     connector_task_list_add(l, t);
 }
 
-/* What it keeps in memory. */
+/* Size in memory. */
 static size_t connector_task_size(const struct connector_task *t)
 {
     return t->shared ? shared_event_size(t->shared) : sizeof *t;

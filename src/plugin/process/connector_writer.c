@@ -10,14 +10,14 @@
 #include "plugin/process/connector_process.h"
 
 #define WINDOW_BYTES ((size_t)1 << 20)
-#define OUT_BYTES ((size_t)256 << 10) /* that wait for its socket */
-/* Between two wake-ups for events: one event a millisecond is not delayed. */
+#define OUT_BYTES ((size_t)256 << 10) /* limit of bytes that wait for its socket */
+/* Interval of wake-ups for events: one event per millisecond is not delayed. */
 #define GATHER_US 800
-#define GATHER_MS 1 /* and then it is woken, whatever it says */
+#define GATHER_MS 1 /* after this time it is woken, whatever it announced */
 #define EVENTS_AHEAD 4
 #define TURNS_APART 16 /* events between two control messages */
 
-/* What it holds; its memory is the caller's. */
+/* Size of its tasks; the caller owns the memory. */
 static void connector_writer_release_task(struct connector_process *g,
                                           const struct connector_task *t)
 {
@@ -109,8 +109,8 @@ void connector_writer_send_setup(struct connector_process *g)
 
 #define EVENT_HEAD (IPC_HEAD + sizeof(int64_t)) /* and the number of its turn */
 
-/* What has been made goes into the ring, which there is room in (has_room); what is too big for it
- * to the socket, and the ring says so. */
+/* The encoded frame goes to the ring buffer, which has room (has_room); one that is too large goes
+ * to the socket, and the ring buffer gets a marker. */
 static void put_frame(struct connector_process *g)
 {
     struct buf *const f = &g->writer.frame;
@@ -149,7 +149,7 @@ static void connector_writer_write_event(char *to, size_t size, const struct con
     shared_event_serialize(to + EVENT_HEAD, t->shared, line);
 }
 
-/* Where the instance will find it. The line is made once for all who want it. */
+/* Encodes the event into the ring buffer. The canonical line is encoded once for all receivers. */
 static void put_event(struct connector_process *g, const struct connector_task *t)
 {
     struct str line = {0};
@@ -195,7 +195,7 @@ static void put_task(struct connector_process *g, const struct connector_task *t
 
 /* ---- sending ---- */
 
-/* The one that has been made at task_window_next_slot. */
+/* The task at task_window_next_slot. */
 static void send_made(struct connector_process *g)
 {
     const struct connector_task *const t = task_window_next_slot(&g->writer.sent);
@@ -207,7 +207,7 @@ static void send_made(struct connector_process *g)
     task_window_commit(&g->writer.sent);
 }
 
-/* A task may open its turn, and behind it may be the end. */
+/* A task may open its turn, and be followed by its end. */
 static bool connector_writer_has_room(struct connector_process *g)
 {
     return g->writer.sent.count < WINDOW_TASKS && g->writer.sent.bytes < WINDOW_BYTES &&
@@ -225,7 +225,8 @@ static void send_event(struct connector_process *g, const struct backlog_item *i
     turn->done = turn->done || shared_event_get(item->shared)->kind == TC_DONE;
 }
 
-/* While little is under way it is encoded at once, and with it all that others are sent of it. */
+/* With few pending tasks, an event is encoded at once, and the shared line for all others with
+ * it. */
 static void take_cast(struct connector_process *g, struct turn_backlog *turn_backlog,
                       struct shared_event *shared, int64_t now_ms)
 {
@@ -255,7 +256,7 @@ void connector_writer_flush_staged(struct connector_process *g)
     for (size_t i = 0; i < g->writer.n_staged; i++)
         take_cast(g, g->writer.staged[i].turn_backlog, g->writer.staged[i].shared, now_ms);
     g->writer.n_staged = 0;
-    /* While it is at something, what comes is gathered: it says when it is done. */
+    /* While the process is busy, events are collected until it reports progress. */
     if (idle || connector_writer_is_drained(g))
         connector_writer_flush_soon(g);
     else
@@ -291,7 +292,7 @@ static void send_from(struct connector_process *g, struct connector_task_list *l
     free(t);
 }
 
-/* What came of a request never waits behind a long row of events, nor they behind replies. */
+/* Results of requests and events alternate, so that neither waits for a long row of the other. */
 static void connector_writer_choose(struct connector_process *g)
 {
     if (g->sup.state == CONNECTOR_STOPPING)
@@ -328,10 +329,11 @@ void connector_writer_write(struct connector_process *g)
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
-            break; /* later; when it is gone, that is read */
+            break; /* later; a dead process is detected when reading */
         g->writer.out_at += (size_t)n;
     }
-    /* What is gone may be more than what is left: one that never catches up would gather it. */
+    /* Compacts when more was sent than remains; otherwise a slow process would let the buffer
+     * grow. */
     if (g->writer.out_at > g->writer.out.len / 2) {
         buf_consume(&g->writer.out, g->writer.out_at);
         g->writer.out_at = 0;
@@ -349,7 +351,7 @@ static void set_pace(struct connector_process *g)
     loop_timer_set(g->writer.timer, left > 0 ? left : 0);
 }
 
-/* One of both sees what the other one has written: it that there is more, or we that it is done. */
+/* Either the process sees the new frames, or the host sees that the process is done. */
 bool connector_writer_is_drained(const struct connector_process *g)
 {
     if (!g->sup.status || g->writer.flush_due)
@@ -380,7 +382,7 @@ void connector_writer_flush(struct connector_process *g)
     } while (!g->writer.out.len && g->sup.state == CONNECTOR_RUNNING &&
              connector_writer_has_room(g) &&
              (g->writer.again.first || g->writer.control.first || g->writer.backlog.n_ready));
-    /* What is left is to follow at once. */
+    /* The remaining tasks follow at once. */
     if (g->sup.status &&
         (g->writer.again.first || g->writer.control.first || g->writer.backlog.n_ready))
         atomic_store(&g->sup.status->awaited, true);
@@ -419,7 +421,7 @@ bool connector_writer_is_idle(const struct connector_process *g)
            !g->writer.backlog.stats.events;
 }
 
-/* ---- what is done ---- */
+/* ---- progress ---- */
 
 void connector_writer_finish_task(struct connector_process *g, const struct connector_task *t)
 {
@@ -428,7 +430,7 @@ void connector_writer_finish_task(struct connector_process *g, const struct conn
     connector_writer_release_task(g, t);
 }
 
-/* The count of its references, long out of the first cache, is changed soon. */
+/* Prefetches the reference count, which is no longer in the first-level cache. */
 static void prefetch_event(const struct connector_task *t)
 {
     if (t && t->shared)

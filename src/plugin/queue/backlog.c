@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the order of what waits, the pace, and the notice for what was dropped. */
+ * Orders waiting events, applies the pace, and creates the notice about dropped events. */
 #include "plugin/queue/backlog.h"
 
 #include <stdlib.h>
@@ -134,7 +134,7 @@ static void backlog_measure(struct backlog *b, struct pending_event *w)
     b->stats.bytes += w->size;
 }
 
-/* Unlinks and forgets it; what it held is released. */
+/* Unlinks and frees it, and releases its references. */
 void backlog_remove(struct backlog *b, struct pending_event *w)
 {
     ASSERT(b->stats.events > 0 && b->stats.bytes >= w->size);
@@ -169,8 +169,8 @@ void backlog_replace_event(struct backlog *b, struct pending_event *w, struct sh
     backlog_measure(b, w);
 }
 
-/* Takes over the shared event, whose text is `more`. The first join copies the text that is there;
- * later ones only append. */
+/* Takes over the shared event, whose text is `more`. The first join copies the existing text; later
+ * ones only append. */
 static void join_text_of(struct backlog *b, struct pending_event *w, struct shared_event *shared,
                          struct str more)
 {
@@ -201,14 +201,14 @@ static bool over(const struct backlog *b)
     return b->stats.events >= b->limits.events || b->stats.bytes >= b->limits.bytes;
 }
 
-/* From where on a squeeze is worth it: the limit; or, where only reserved events were left, an
- * eighth more than they are, so that looking through them goes with their number. */
+/* Size from which on the overflow policy is applied again: the limit; or, if only reserved events
+ * were left, an eighth more than they are, so that the cost of scanning is amortised. */
 static size_t next_squeeze(size_t now, size_t limit)
 {
     return now < limit ? limit : now + now / 8 + 1;
 }
 
-/* Called when what waits has reached a limit. */
+/* Called when a limit is reached. */
 static void relieve(struct backlog *b)
 {
     if (b->stats.events < b->again_events && b->stats.bytes < b->again_bytes)
@@ -218,7 +218,7 @@ static void relieve(struct backlog *b)
     b->again_bytes = next_squeeze(b->stats.bytes, b->limits.bytes);
 }
 
-/* What was taken makes the limits count again. */
+/* After events were taken, the normal limits apply again. */
 static void forget_squeeze(struct backlog *b)
 {
     if (over(b))
@@ -247,7 +247,7 @@ static bool is_paced(enum tc_kind kind)
     return kind == TC_NARRATION || kind == TC_THINKING;
 }
 
-/* What a person waits for brings along what is held back before it. */
+/* An event that a person waits for is delivered with the events held before it. */
 static bool flushes(enum tc_kind kind)
 {
     return kind == TC_FINAL || kind == TC_ERROR || kind == TC_REQUEST || kind == TC_TOOL_CALL ||
@@ -310,7 +310,7 @@ void backlog_push(struct backlog *b, struct turn_backlog *turn_backlog, struct s
         backlog_append(b, turn_backlog, shared, now_ms);
 }
 
-/* ---- what the consumer takes ---- */
+/* ---- consumer ---- */
 
 static void release_due(struct backlog *b, int64_t now_ms)
 {
@@ -332,7 +332,7 @@ static void write_counts(struct buf *x, const struct turn_backlog *turn_backlog,
     buf_add_char(x, '}');
 }
 
-/* Stands where the newest dropped event would have been: its seq is free. */
+/* Takes the position of the newest dropped event, whose seq is free. */
 static struct shared_event *make_notice(struct turn_backlog *turn_backlog,
                                         const struct tc_meta *next)
 {

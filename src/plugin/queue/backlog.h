@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * Bounded event queue of one instance: events of many turns in order, coalesced without loss, held
- * back to the pace of the plugin, and truncated and dropped by kind above its limits. Pure: no
+ * Bounded event queue of one instance: events of many turns in order, coalesced without loss,
+ * delayed to the pace of the plugin, and truncated and dropped by kind above its limits. Pure: no
  * thread, no clock, so that every rule can be tested; event_queue.h puts the lock around it.
  *
  * An instance that keeps up gets every event as it came. Only two things change that:
  *
- * - its pace: narration and thinking that came before the pace permits are held and joined;
+ * - its pace: narration and thinking that arrive before the pace permits are held and joined;
  * - its limits: above them, waiting events are coalesced, truncated or dropped, mildest measure
  *   first (overflow_policy.c). Events that were handed out never change.
  *
@@ -23,8 +23,9 @@
 #include "event/event.h"
 
 struct backlog_limits {
-    size_t events, bytes; /* soft: above them only reserved kinds enter; 4 times as much: hard */
-    uint32_t pace_ms;     /* hold narration and thinking back to join; 0: do not */
+    size_t events, bytes; /* soft limits: above them, only reserved kinds are added; hard limits: 4
+                           * times as much */
+    uint32_t pace_ms;     /* hold narration and thinking for joining; 0: disabled */
 };
 
 struct backlog_stats {
@@ -32,18 +33,18 @@ struct backlog_stats {
     size_t events, bytes; /* waiting now */
 };
 
-/* An event as it is given to the consumer. */
+/* An event passed to the consumer. */
 struct backlog_item {
     void *turn; /* the tag given to backlog_open_turn */
     struct shared_event *shared;
 };
 
-/* A waiting event, or several joined into one. */
+/* A waiting event, or several joined events. */
 struct pending_event {
     struct pending_event *next, *prev; /* in `ready`, or in `held` of its turn */
     struct turn_backlog *turn_backlog;
     struct shared_event *shared; /* the newest part */
-    struct buf text;             /* of all parts, when there is more than one */
+    struct buf text;             /* text of all parts, if there are several */
     uint64_t parts;
     size_t size; /* its share of stats.bytes */
     bool held;
@@ -56,15 +57,15 @@ struct pending_event_list {
 /* The events of one turn. */
 struct turn_backlog {
     struct turn_backlog *next, *prev;                 /* all turns */
-    struct turn_backlog *next_holding, *prev_holding; /* those with something in `held` */
+    struct turn_backlog *next_holding, *prev_holding; /* turns with events in `held` */
     void *turn;
-    struct pending_event *last; /* newest waiting event, if others may be joined to it; or NULL */
+    struct pending_event *last; /* newest waiting event to which others may be joined; or NULL */
     struct pending_event_list held; /* delivered after the ready events of this turn */
-    int64_t hold_until;             /* monotonic ms, when the pace permits the next event */
+    int64_t hold_until;             /* monotonic time at which the pace permits the next event */
     uint64_t dropped[TC_KINDS];
-    uint64_t drop_seq;          /* of the newest event dropped since the last notice; 0: none */
-    struct pending_event *seen; /* scratch of the overflow policy */
-    bool bare; /* above the hard limit: only events that complete a turn are added */
+    uint64_t drop_seq;          /* seq of the newest event dropped since the last notice; 0: none */
+    struct pending_event *seen; /* used by the overflow policy */
+    bool bare;                  /* above the hard limit: accepts only events that complete a turn */
 };
 
 struct backlog {
@@ -74,7 +75,7 @@ struct backlog {
     struct turn_backlog *turn_backlogs, *holding;
     struct pending_event *spare; /* for reuse, linked by next */
     size_t n_spare;
-    size_t again_events, again_bytes; /* sizes from which on the overflow policy is tried again */
+    size_t again_events, again_bytes; /* sizes from which on the overflow policy is applied again */
     struct backlog_stats stats;
 };
 
@@ -82,15 +83,15 @@ void backlog_init(struct backlog *b, const struct backlog_limits *limits);
 /* Drops all events and turns. */
 void backlog_fini(struct backlog *b);
 
-/* The turn ends when its done event is popped. */
+/* Opens a turn, which ends when its done event is popped. */
 struct turn_backlog *backlog_open_turn(struct backlog *b, void *turn);
 /* Takes over one reference of the shared event. */
 void backlog_push(struct backlog *b, struct turn_backlog *turn_backlog, struct shared_event *shared,
                   int64_t now_ms);
 /* Removes the turn; its last event has been taken. */
 void backlog_close_turn(struct backlog *b, struct turn_backlog *turn_backlog);
-/* Passes an event on without queueing, if no event waits and no dropped events of its turn are
- * still to be reported. False: the caller has to push it. */
+/* Whether an event can be delivered without queueing: no event waits, and no dropped events of its
+ * turn are unreported. False: the caller must push it. */
 static inline bool backlog_try_bypass(struct backlog *b, struct turn_backlog *turn_backlog,
                                       struct shared_event *shared, struct backlog_item *item)
 {
@@ -102,9 +103,9 @@ static inline bool backlog_try_bypass(struct backlog *b, struct turn_backlog *tu
         backlog_close_turn(b, turn_backlog);
     return true;
 }
-/* Takes up to max items that are due. The caller owns the shared events. */
+/* Takes up to max due items. The caller owns the shared events. */
 size_t backlog_pop(struct backlog *b, struct backlog_item *items, size_t max, int64_t now_ms);
-/* When something held back becomes due; INT64_MAX: nothing is held. */
+/* When the next held event becomes due; INT64_MAX: none is held. */
 int64_t backlog_next_due_ms(const struct backlog *b);
 /* Releases all held events and disables the pace. */
 void backlog_stop_pacing(struct backlog *b);
@@ -113,7 +114,7 @@ double backlog_fill_ratio(const struct backlog *b);
 
 /* For overflow_policy.c. */
 void backlog_remove(struct backlog *b, struct pending_event *w);
-/* Removes w and counts it for the notice of dropped events. */
+/* Removes w and counts it for the notice about dropped events. */
 void backlog_drop(struct backlog *b, struct pending_event *w);
 /* Joins `newer`, the next of its turn, to w and removes it. */
 void backlog_coalesce(struct backlog *b, struct pending_event *w, struct pending_event *newer);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the copies that cross to the instance's thread, and their order. */
+ * Copies messages for the instance's thread, and keeps their order. */
 #include "plugin/queue/control_msg.h"
 
 #include <stdlib.h>
@@ -54,7 +54,7 @@ void control_queue_fini(struct control_queue *b)
         control_msg_free(m);
 }
 
-/* In one order with the look at the consumer's state that follows (event_queue.c), as
+/* Memory order: the producer checks the consumer's state afterwards (event_queue.c), as in
  * event_ring_stage. */
 void control_queue_put(struct control_queue *b, struct control_msg *m)
 {
@@ -63,7 +63,7 @@ void control_queue_put(struct control_queue *b, struct control_msg *m)
         ;
 }
 
-/* All that has come since, turned round. */
+/* All messages since the last call, in the reversed order. */
 static struct control_msg *collect(struct control_queue *b)
 {
     struct control_msg *first = NULL, *next;

@@ -20,7 +20,7 @@ struct control_msg {
             struct outbound_reply *reply;
         };
         struct {
-            uint64_t hit_id; /* returned with the answer in the call queue */
+            uint64_t hit_id; /* returned with the response in the call queue */
             struct channel_hit *hit;
         };
         struct tc_frame frame; /* its text is stored after the message */
@@ -41,11 +41,11 @@ void channel_hit_free(struct channel_hit *hit);
 
 /* An all-zero queue is empty. */
 void control_queue_fini(struct control_queue *b);
-/* Producer. */
+/* Called by the producer. */
 void control_queue_put(struct control_queue *b, struct control_msg *m);
-/* Consumer: the oldest, the caller's own; NULL: none. */
+/* Called by the consumer: the oldest, which it then owns; NULL: none. */
 struct control_msg *control_queue_take(struct control_queue *b);
-/* Consumer. */
+/* Called by the consumer. */
 static inline bool control_queue_is_empty(const struct control_queue *b)
 {
     return !b->first && !atomic_load(&b->newest);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * Owns what "the same message" means when two events are joined. */
+ * Defines when two events belong to the same message and can be joined. */
 #include "plugin/queue/event_coalesce.h"
 
 #include <string.h>
 
-/* Where two events can be sewn together: members of the payload, by offset. */
+/* Members of the payload for joining, by offset. */
 struct coalesce_rule {
-    size_t owner; /* the message or the tool */
+    size_t owner; /* id of the message or the tool */
     size_t text, len;
 };
 
@@ -21,7 +21,7 @@ static const struct coalesce_rule args_seam =
     SEAM(tc_progress, tool_use_id, args_delta, args_delta_len);
 static const struct coalesce_rule output_seam = SEAM(tc_progress, tool_use_id, output, output_len);
 
-/* NULL: nothing can continue it. */
+/* NULL: events of this kind cannot be joined. */
 static const struct coalesce_rule *seam_of(const struct event *ev)
 {
     if (ev->kind == TC_NARRATION)

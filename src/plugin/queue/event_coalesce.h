@@ -8,12 +8,12 @@
 #include "base/bytes/buf.h"
 #include "event/event.h"
 
-/* Narration, thinking, or progress with a piece of text, of the same message or tool and the same
- * place in the tree of agents. `strict`: also what stands in x must be the same. */
+/* Whether both are narration, thinking, or progress with a piece of text, of the same message or
+ * tool and the same sub-agent. `strict`: x must be equal, too. */
 bool event_coalesce_is_allowed(const struct event *older, const struct event *newer, bool strict);
-/* The text that is joined; p NULL: this event cannot be joined with any. */
+/* The text to join; p NULL: the event cannot be joined. */
 struct str event_coalesce_text(const struct event *ev);
-/* A copy of `newest` with the joined text. The caller owns it. */
+/* A copy of `newest` with the joined text, owned by the caller. */
 struct shared_event *event_coalesce_build(const struct event *newest, const struct buf *text);
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * Owns the lock of one instance's queue, and when which side is woken.
+ * Lock of one instance's queue, and wake-ups between both sides.
  *
- * Two things cost more than the event they are about: a lock that the other side holds, and a
- * wake-up. So the producer puts into a ring, and locks only to empty it when it is full (or the
- * instance has a pace: then what is due must be known at once). And it wakes only a consumer
- * that sleeps: one that ran out of work in a burst naps for a moment first, until the ring is
- * full or the moment is over, while events that come alone are told at once. The consumer rests on
- * a futex, since a condition's lock would be one more call into the kernel on the way. */
+ * A contended lock and a wake-up cost more than an event. So the producer writes to a ring buffer,
+ * and locks only to empty it when it is full (or if the instance has a pace, because due events
+ * must be known at once). It wakes only a sleeping consumer: one that ran out of work in a burst
+ * first naps for a moment, until the ring buffer is full or the moment is over; single events wake
+ * it at once. The consumer rests on a futex, since a condition's lock would be one more call into
+ * the kernel on the way. */
 #include "plugin/queue/event_queue.h"
 
 #include <linux/futex.h>
@@ -23,17 +23,17 @@
 #include "plugin/queue/control_msg.h"
 #include "plugin/queue/event_ring.h"
 
-#define INBOX_PART ((size_t)2)     /* of the limits may be in the ring */
-#define GATHER_EVENTS ((size_t)64) /* told at the latest */
+#define INBOX_PART ((size_t)2)     /* part of the limits that may be in the ring buffer */
+#define GATHER_EVENTS ((size_t)64) /* maximum delay */
 #define GATHER_BYTES ((size_t)64 << 10)
 #define TAKE_MAX ((size_t)64)
 #define NAP_NS ((int64_t)500000)
 #define LONG_NAP_NS ((int64_t)2000000)
-#define FLOOD_EVENTS ((size_t)128) /* so many in one nap: the next one is long */
-#define BRISK_NS ((int64_t)200000) /* a sleep shorter than that: more will come */
-#define BRISK_EVENTS ((size_t)2)   /* so many in one nap: still more will come */
-/* A source that can wait does not use all of a large queue: events that wait long leave the caches.
- */
+#define FLOOD_EVENTS ((size_t)128) /* with this many events in a nap, the next nap is long */
+#define BRISK_NS ((int64_t)200000) /* a shorter sleep means that more events will come */
+#define BRISK_EVENTS ((size_t)2)   /* with this many events in a nap, more will come */
+/* A source that can be delayed does not fill a large queue, because events that wait long leave the
+ * caches. */
 #define AHEAD_EVENTS ((size_t)2048)
 #define AHEAD_BYTES ((size_t)2 << 20)
 #define NS_PER_MS ((int64_t)1000000)
@@ -42,19 +42,19 @@ enum consumer { AWAKE, NAPPING, ASLEEP };
 
 struct event_queue {
     struct event_ring inbox;
-    bool gathers; /* the producer's own */
+    bool gathers; /* used by the producer */
     struct control_queue control;
-    /* Laid down by itself under the lock, taken up by anybody. */
+    /* Set under the lock, cleared by any thread. */
     _Alignas(64) _Atomic enum consumer consumer;
     _Alignas(64) pthread_mutex_t lock;
     pthread_cond_t room;
     struct backlog backlog;
     bool brisk;           /* the consumer's next rest is a nap */
-    size_t taken;         /* by the consumer since its last rest */
-    int64_t sleeps_until; /* clock_mono_ms of what it waits for; INT64_MAX: the next event */
+    size_t taken;         /* events taken by the consumer since its last rest */
+    int64_t sleeps_until; /* clock_mono_ms for which it waits; INT64_MAX: the next event */
     bool closed, producer_waits;
     bool consumer_waits;          /* for the producer, see event_queue_release_producer */
-    _Atomic size_t events, bytes; /* of the backlog, to be read without the lock */
+    _Atomic size_t events, bytes; /* copies of the backlog's sizes, to be read without the lock */
 };
 
 _Static_assert(sizeof(_Atomic enum consumer) == sizeof(int), "a futex is an int");
@@ -68,7 +68,7 @@ static void init_cond(pthread_cond_t *cond)
     pthread_condattr_destroy(&attr);
 }
 
-/* The ring's two ends are on cache lines of their own. */
+/* The two ends of the ring buffer are on separate cache lines. */
 static struct event_queue *make_queue(void)
 {
     struct event_queue *const q =
@@ -107,7 +107,7 @@ static int64_t real_ns(void)
     return now.tv_sec * 1000 * NS_PER_MS + now.tv_nsec;
 }
 
-/* Waits on the condition for at most ns; real time, whatever the clock of the tests says. */
+/* Waits on the condition for at most ns of real time, whatever the test clock says. */
 static void wait_ns(struct event_queue *q, pthread_cond_t *cond, int64_t ns)
 {
     const int64_t end = real_ns() + ns;
@@ -123,8 +123,8 @@ static bool has_come(const struct event_queue *q)
     return event_ring_count(&q->inbox) > 0 || !control_queue_is_empty(&q->control);
 }
 
-/* Under the lock, which others may have meanwhile. What came just before it lay down it finds by
- * looking again (see event_ring_publish). */
+/* Under the lock, which may be released meanwhile. Events that arrived just before are found by a
+ * second check (see event_ring_publish). */
 static void lie_down(struct event_queue *q, enum consumer how, int64_t ns)
 {
     ASSERT(q->consumer == AWAKE);
@@ -152,7 +152,7 @@ static void push_slots(struct event_queue *q, const struct event_ring_slot *slot
         backlog_push(&q->backlog, slots[i].turn_backlog, slots[i].shared, now_ms);
 }
 
-/* Under the lock: what is in the ring now enters by the rules of the backlog. */
+/* Under the lock: moves events of the ring buffer to the backlog. */
 static void event_queue_drain_ring(struct event_queue *q, int64_t now_ms)
 {
     struct event_ring_slot slots[TAKE_MAX];
@@ -202,7 +202,7 @@ static bool must_wake(const struct event_queue *q)
            (q->backlog.n_ready > 0 || backlog_next_due_ms(&q->backlog) < q->sleeps_until);
 }
 
-/* Empties the ring, and wakes the consumer if there is something for it. */
+/* Empties the ring buffer, and wakes the consumer if there is work for it. */
 static void push_through(struct event_queue *q)
 {
     pthread_mutex_lock(&q->lock);
@@ -214,7 +214,7 @@ static void push_through(struct event_queue *q)
         wake(q);
 }
 
-/* What has been put becomes visible, and who sleeps for it awake. */
+/* Makes staged events visible, and wakes a sleeping consumer. */
 static void event_queue_publish(struct event_queue *q, bool is_full)
 {
     event_ring_publish(&q->inbox);
@@ -302,7 +302,7 @@ bool event_queue_wait_for_room(struct event_queue *q, int timeout_ms)
         return true;
     const int64_t end = clock_mono_ms() + timeout_ms;
     pthread_mutex_lock(&q->lock);
-    wake(q); /* nothing more comes before it has taken what is there */
+    wake(q); /* no more events before it has taken the available ones */
     while (!event_queue_below(q, 4) && !q->closed && !q->consumer_waits) {
         const int64_t left = end - clock_mono_ms();
         if (left <= 0)
@@ -330,7 +330,7 @@ static void sleep_for(struct event_queue *q, int64_t ms)
     q->taken = BRISK_EVENTS;
 }
 
-/* Until something is due, for at most ms. */
+/* Waits until an event is due, for at most ms. */
 static void event_queue_rest(struct event_queue *q, int64_t now_ms, int64_t until_ms)
 {
     const int64_t due = backlog_next_due_ms(&q->backlog);
@@ -341,7 +341,7 @@ static void event_queue_rest(struct event_queue *q, int64_t now_ms, int64_t unti
         sleep_for(q, (due < until_ms ? due : until_ms) - now_ms);
 }
 
-/* What is in the ring goes straight to a consumer that keeps up. */
+/* Events of the ring buffer are passed directly to a consumer without backlog. */
 static size_t event_queue_take(struct event_queue *q, struct backlog_item *items, size_t max,
                                int64_t now_ms)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the order in which the two sides of the ring see each other's writes. */
+ * Memory ordering between the two sides of the ring buffer. */
 #include "plugin/queue/event_ring.h"
 
 #include <stdlib.h>
@@ -30,9 +30,8 @@ void event_ring_fini(struct event_ring *in)
     free(in->slots);
 }
 
-/* The tail is stored, and the consumer's state is looked at behind it (event_queue.c), in one order
- * for all threads: either the producer sees that the consumer sleeps, or that one sees the event.
- */
+/* The store of the tail and the later load of the consumer's state (event_queue.c) are sequentially
+ * consistent: either the producer sees that the consumer sleeps, or the consumer sees the event. */
 void event_ring_publish(struct event_ring *in)
 {
     atomic_store_explicit(&in->bytes_in, in->next_bytes, memory_order_relaxed);
@@ -64,7 +63,7 @@ size_t event_ring_count(const struct event_ring *in)
     return atomic_load(&in->tail) - head;
 }
 
-/* The two sums are of slightly different moments; never less than nothing. */
+/* The two counters are read at slightly different times; the result is never negative. */
 size_t event_ring_bytes(const struct event_ring *in)
 {
     const size_t out = atomic_load_explicit(&in->bytes_out, memory_order_relaxed);

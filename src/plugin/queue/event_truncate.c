@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns how long text is cut. */
+ * Defines how long texts are cut. */
 #include "plugin/queue/event_truncate.h"
 
 #include "base/bytes/utf8.h"
@@ -18,7 +18,7 @@ void event_truncate_text(struct buf *out, struct str text, size_t keep)
     buf_add(out, text.p + tail, text.len - tail);
 }
 
-/* The buffers one trimmed event borrows from. */
+/* Buffers from which a truncated event borrows. */
 struct truncated_payload {
     struct event ev;
     struct buf text[2];
@@ -42,7 +42,7 @@ static void event_truncate_cut(struct truncated_payload *t, size_t slot, const c
     t->changed = true;
 }
 
-/* JSON cannot be cut; what is left out of the canonical text goes whole. */
+/* JSON cannot be cut, so it is left out completely. */
 static void event_truncate_leave_out(struct truncated_payload *t, const char **json)
 {
     if (!*json || strlen(*json) <= TRIM_TOOL)

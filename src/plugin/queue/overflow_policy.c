@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns what gives way, and in which order. */
+ * Measures against overflow, and their order. */
 #include "plugin/queue/overflow_policy.h"
 
 #include <string.h>
@@ -8,18 +8,18 @@
 #include "plugin/queue/event_coalesce.h"
 #include "plugin/queue/event_truncate.h"
 
-#define HARD ((size_t)4) /* times the soft limits */
-#define TOOLS_SEEN 512   /* progress of more tools than that is not looked through */
+#define HARD ((size_t)4) /* multiple of the soft limits */
+#define TOOLS_SEEN 512   /* limit of tools whose progress is tracked */
 #define WORTH_TRIMMING (2 * TRIM_TOOL)
 
-/* What one measure does with one waiting event; it may remove this one, and no other. */
+/* Action of a measure on a waiting event; may remove this event, but no other. */
 typedef void measure_fn(struct backlog *b, struct pending_event *w, void *ctx);
 
 struct overflow_measure {
     measure_fn *apply;
-    bool backwards; /* newest first */
-    bool for_bytes; /* helps against bytes only */
-    bool hard;      /* only beyond the hard limits */
+    bool backwards; /* processes the newest first */
+    bool for_bytes; /* reduces bytes, not the number of events */
+    bool hard;      /* only above the hard limits */
 };
 
 static bool events_fine(const struct backlog *b)
@@ -37,7 +37,7 @@ static bool beyond_hard(const struct backlog *b)
     return b->stats.events / HARD >= b->limits.events || b->stats.bytes / HARD >= b->limits.bytes;
 }
 
-/* Lossless: neighbours of the same message become one. */
+/* Lossless: joins neighbours of the same message. */
 static void join_neighbours(struct backlog *b, struct pending_event *w, void *ctx)
 {
     (void)ctx;
@@ -49,7 +49,7 @@ static void join_neighbours(struct backlog *b, struct pending_event *w, void *ct
         w->turn_backlog->seen = w;
 }
 
-/* Tools whose newest progress was met already, by turn and id. */
+/* Tools whose newest progress was seen, by turn and id. */
 struct overflow_seen_tools {
     const struct pending_event *slots[TOOLS_SEEN];
 };
@@ -64,8 +64,8 @@ static size_t hash_tool(const struct turn_backlog *turn_backlog, const char *id)
     return hash_string((uintptr_t)turn_backlog >> 4, id);
 }
 
-/* Whether newer progress of the same tool waits; else this one is remembered. A table that is full
- * around a slot remembers no more: then an event less is replaced. */
+/* Whether newer progress of the same tool waits; otherwise remembers this one. If the table is full
+ * around a slot, nothing is remembered, and one event less is replaced. */
 static bool is_outdated(struct overflow_seen_tools *seen, const struct pending_event *w)
 {
     const char *const id = tool_of(w);
@@ -82,7 +82,7 @@ static bool is_outdated(struct overflow_seen_tools *seen, const struct pending_e
     return false;
 }
 
-/* The newest news of a tool is enough; pieces of its text are never replaced. */
+/* Only the newest progress of a tool is kept, but pieces of its text are never replaced. */
 static void replace_progress(struct backlog *b, struct pending_event *w, void *ctx)
 {
     const struct event *const ev = shared_event_get(w->shared);
@@ -148,8 +148,8 @@ static void trim_long_narration(struct backlog *b, struct pending_event *w, void
     backlog_replace_event(b, w, shared);
 }
 
-/* The last resort against a consumer that stands still: of each turn only what makes it whole and
- * what it said stays, and later events of it are held to the same. */
+/* Last resort against a consumer without progress: keeps of each turn only the events that complete
+ * it, and its text; later events of the turn are treated in the same way. */
 static void strip_turn(struct backlog *b, struct pending_event *w, void *ctx)
 {
     (void)ctx;
@@ -190,7 +190,7 @@ static void walk_held(struct backlog *b, const struct overflow_measure *measure,
     }
 }
 
-/* What is held of a turn is newer than all of it that is ready. */
+/* Held events of a turn are newer than all of its ready ones. */
 static void walk(struct backlog *b, const struct overflow_measure *measure)
 {
     struct overflow_seen_tools seen = {0};

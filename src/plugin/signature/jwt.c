@@ -14,11 +14,11 @@
 #define MODULUS_MIN ((size_t)256) /* bytes: 2048 bits */
 #define MODULUS_MAX ((size_t)1024)
 #define EXPONENT_MAX ((size_t)8)
-#define LEEWAY_S 300 /* between the clocks */
+#define LEEWAY_S 300 /* permitted difference between the clocks */
 
 /* ---- decoding ---- */
 
-/* p NULL: not base64url. nettle passes over white space, which has no place in a token. */
+/* p NULL: not base64url. nettle skips white space, which is invalid in a token. */
 static struct str jwt_decode(struct arena *arena, struct str text)
 {
     struct base64_decode_ctx ctx;
@@ -57,7 +57,7 @@ static bool jwt_member_is(struct arena *arena, struct str json, const char *poin
     return text && strcmp(text, wanted) == 0;
 }
 
-/* What stands before the first dot, which is taken away; p NULL: there is none. */
+/* Cuts off the part before the first dot; p NULL: none. */
 static struct str jwt_take_part(struct str *rest)
 {
     const char *const dot = memchr(rest->p, '.', rest->len);
@@ -153,7 +153,7 @@ static bool jwt_is_signed(const struct jwt *token, struct str key, struct arena 
 
 /* ---- claims ---- */
 
-/* An integer member; false: it is absent, or something else. */
+/* An integer member; false: absent, or another type. */
 static bool jwt_read_time(struct str json, const char *pointer, int64_t *out)
 {
     const struct str value = json_reader_pointer(json, pointer);

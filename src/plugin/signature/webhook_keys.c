@@ -8,14 +8,14 @@
 #include <nettle/memops.h>
 #include <string.h>
 
-#define TEXT_MAX 128 /* of a key, without its prefix */
+#define TEXT_MAX 128 /* limit of a key, without its prefix */
 #define SHARED_MIN 24
 #define SIGNATURES_MAX 16
 #define SIGNATURE_MAX ((size_t)ED25519_SIGNATURE_SIZE)
 
 static const char blanks[] = " \t\r\n";
 
-/* Each kind of key has a prefix, and makes signatures of one version. */
+/* Each kind of key has a prefix and a signature version. */
 static const struct {
     const char *prefix, *version;
 } kinds[] = {
@@ -26,7 +26,7 @@ static const struct {
 
 /* ---- keys ---- */
 
-/* The length of what is decoded, at most cap; 0: not Base64, or too much. */
+/* The length of the decoded key, at most cap; 0: not Base64, or too long. */
 static size_t webhook_key_decode(const char *text, size_t len, uint8_t *out, size_t cap)
 {
     uint8_t raw[BASE64_DECODE_LENGTH(TEXT_MAX)];
@@ -41,7 +41,7 @@ static size_t webhook_key_decode(const char *text, size_t len, uint8_t *out, siz
     return n;
 }
 
-/* A private key is kept with its public key behind it. One that brings another is damaged. */
+/* A private key is stored with its public key. A text with a different public key is damaged. */
 static bool webhook_key_complete(struct webhook_key *key)
 {
     uint8_t own[ED25519_KEY_SIZE];
@@ -150,7 +150,7 @@ void webhook_keys_sign(const struct webhook_keys *keys, const struct webhook_mes
     }
 }
 
-/* Whether one of the signatures is by this key. Those of another version are passed over. */
+/* Whether one of the signatures is by this key. Skips those of other versions. */
 static bool webhook_key_verify(const struct webhook_key *key, const struct buf *signed_,
                                const char *signatures)
 {

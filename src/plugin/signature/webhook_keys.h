@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Keys and signatures of Standard Webhooks 1.0: version v1 is HMAC-SHA-256 with a shared key, v1a
- * is Ed25519. Serves tc_webhook_keys, tc_webhook_sign and tc_webhook_check, which the connector
+ * is Ed25519. Used by tc_webhook_keys, tc_webhook_sign and tc_webhook_check, which the connector
  * webhook uses. Pure; neither keys nor signatures are logged. */
 #ifndef PLUGIN_SIGNATURE_WEBHOOK_KEYS_H
 #define PLUGIN_SIGNATURE_WEBHOOK_KEYS_H
@@ -10,8 +10,8 @@
 
 #include "base/bytes/buf.h"
 
-#define WEBHOOK_KEYS 8       /* of one direction */
-#define WEBHOOK_KEY_BYTES 64 /* of the longest */
+#define WEBHOOK_KEYS 8       /* limit of keys in one direction */
+#define WEBHOOK_KEY_BYTES 64 /* size of the longest */
 
 enum webhook_key_kind {
     WEBHOOK_SHARED,  /* whsec_: 24 to 64 bytes */
@@ -30,24 +30,24 @@ struct webhook_keys {
     struct webhook_key key[WEBHOOK_KEYS];
 };
 
-/* What is signed: id.timestamp.body */
+/* Signed content: id.timestamp.body */
 struct webhook_message {
     const char *id, *timestamp, *body;
-    size_t len; /* of body */
+    size_t len; /* length of body */
 };
 
-/* Adds the key in Base64, with its prefix. False: it is not valid, or there are too many. */
+/* Adds a Base64 key with its prefix. False: invalid, or too many. */
 bool webhook_keys_add(struct webhook_keys *keys, struct str text);
-/* Adds those in a text, which are separated by white space. 0, or the number of the first one that
- * is not valid, from 1. */
+/* Adds the keys in a text, separated by white space. 0, or the index of the first invalid one, from
+ * 1. */
 size_t webhook_keys_read(struct webhook_keys *keys, const char *text);
-/* Whether each of them can sign, and there is one. */
+/* Whether there are keys and all of them can sign. */
 bool webhook_keys_can_sign(const struct webhook_keys *keys);
 /* Appends the value of the header webhook-signature: a signature by each key. */
 void webhook_keys_sign(const struct webhook_keys *keys, const struct webhook_message *message,
                        struct buf *out);
-/* Whether one of the first 16 signatures in that header is by one of the keys. A key counts only
- * for the version that belongs to it. */
+/* Whether one of the first 16 signatures in that header is by one of the keys. A key matches only
+ * signatures of its version. */
 bool webhook_keys_verify(const struct webhook_keys *keys, const struct webhook_message *message,
                          const char *signatures);
 /* Overwrites the keys. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns what is on its way from an instance to the loop, and who may still be called. */
+ * Owns items on their way from an instance to the loop, and the state of both sides. */
 #include "plugin/thread/call_queue.h"
 
 #include <pthread.h>
@@ -12,11 +12,11 @@
 
 #define SIDES 2
 
-/* One thing handed over; owns what it points to. */
+/* An item; owns its data. */
 struct queued_call {
     STAILQ_ENTRY(queued_call) next;
     const struct queued_call_kind *kind;
-    struct arena arena; /* strings */
+    struct arena arena; /* owns strings */
     union {
         struct callback_batch *batch;
         struct host_call *ask;
@@ -32,7 +32,7 @@ struct queued_call {
             struct str value; /* p NULL: none */
         };
         struct {
-            const char *key, *stored; /* stored NULL: removed */
+            const char *key, *stored; /* stored NULL: deleted */
         };
         struct {
             uint64_t hit;
@@ -43,14 +43,14 @@ struct queued_call {
 
 STAILQ_HEAD(queued_calls, queued_call);
 
-/* A job is run once or dropped once. */
+/* An item is executed once or dropped once. */
 struct queued_call_kind {
     void (*run)(struct call_queue *l, struct queued_call *j);
     void (*drop)(struct queued_call *j);
-    bool last; /* also run when the line closes */
+    bool last; /* also executed when the queue closes */
 };
 
-/* A hit that the instance has not answered yet. */
+/* An HTTP request that the instance has not answered yet. */
 struct expected_answer {
     struct expected_answer *next;
     uint64_t hit;
@@ -60,17 +60,17 @@ struct expected_answer {
 
 struct call_queue {
     _Atomic unsigned refs;
-    struct channel_callbacks host, inner; /* the host, and what the instance calls for it */
-    struct event_queue *queue;            /* of the instance's thread alone */
-    /* loop thread */
+    struct channel_callbacks host, inner; /* the host, and the functions for the instance */
+    struct event_queue *queue;            /* used by the instance's thread */
+    /* used by the loop thread */
     bool released;
     struct expected_answer *expected;
     uint64_t last_hit;
-    /* lock */
+    /* the following members are protected by the lock */
     pthread_mutex_t lock;
     struct queued_calls jobs;
     bool closed, takes_asks, hushed;
-    struct host_call *asked; /* the newest; a reference */
+    struct host_call *asked; /* newest first; one reference each */
 };
 
 static void free_job(struct queued_call *j)
@@ -92,9 +92,9 @@ static void run_job(struct call_queue *l, struct queued_call *j)
     free_job(j);
 }
 
-/* ---- the loop's thread ---- */
+/* ---- loop thread ---- */
 
-/* Without a loop there is but one thread that hands over and one that is called. */
+/* Without a loop, one thread produces and one consumes. */
 static bool is_loop_side(const struct call_queue *l)
 {
     return !l->host.loop || loop_is_own_thread(l->host.loop);
@@ -114,12 +114,12 @@ static void run_jobs(void *arg)
     struct call_queue *const l = arg;
     struct queued_calls taken;
     if (!l->released)
-        return; /* call_queue_release asks for it again */
+        return; /* call_queue_release schedules it again */
     atomic_fetch_add(&l->refs, 1);
     take_jobs(l, &taken);
     for (struct queued_call *j; (j = STAILQ_FIRST(&taken));) {
         STAILQ_REMOVE_HEAD(&taken, next);
-        if (l->closed) /* by what the host did in one of them; written on this thread only */
+        if (l->closed) /* closed by the host in one of the calls; written on this thread only */
             drop_job(j);
         else
             run_job(l, j);
@@ -285,7 +285,7 @@ void call_queue_close(struct call_queue *l, bool deliver)
         answer_expected(&l->expected, NULL);
 }
 
-/* ---- the instance's thread ---- */
+/* ---- instance's thread ---- */
 
 static struct queued_call *new_job(const struct queued_call_kind *kind)
 {
@@ -294,7 +294,7 @@ static struct queued_call *new_job(const struct queued_call_kind *kind)
     return j;
 }
 
-/* The loop is told when it has nothing of this line to do yet: it takes all there is. */
+/* Wakes the loop only if it is not scheduled yet: it takes all items. */
 static void call_queue_post(struct call_queue *l, struct queued_call *j)
 {
     pthread_mutex_lock(&l->lock);
@@ -316,7 +316,7 @@ static void post_batch(void *ctx, struct callback_batch *b)
     call_queue_post(ctx, j);
 }
 
-/* False: nobody will answer. */
+/* False: no answer will come. */
 static bool keep_asked(struct call_queue *l, struct host_call *a)
 {
     pthread_mutex_lock(&l->lock);
@@ -427,7 +427,7 @@ const struct channel_callbacks *call_queue_callbacks(const struct call_queue *l)
     return &l->inner;
 }
 
-/* ---- either ---- */
+/* ---- both ---- */
 
 struct call_queue *call_queue_new(const struct channel_callbacks *host, struct event_queue *queue)
 {

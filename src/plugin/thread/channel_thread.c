@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Channel to an instance in a thread of the host: start with a result, event delivery, stop
- * within a deadline. */
+ * Channel to an instance in a thread of the host: start and its result, event delivery, stop within
+ * a deadline. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -16,8 +16,9 @@
 
 #define INIT_MS 10000
 #define CALLBACK_MS 5000
-#define LOOK_EVERY 64 /* sends between two looks at the callback that runs */
-#define GONE_FILL 4.0 /* one that hangs or starts with that much waiting gets no new turns */
+#define LOOK_EVERY 64 /* events between two checks of the running callback */
+/* With this many events waiting, one that hangs or starts gets no new turns. */
+#define GONE_FILL 4.0
 
 static struct thread_channel *self(struct channel *c)
 {
@@ -36,9 +37,9 @@ static void channel_thread_link_turn(struct thread_channel *c, struct thread_tur
     pthread_mutex_unlock(&c->lock);
 }
 
-/* ---- the loop's thread ---- */
+/* ---- loop thread ---- */
 
-/* Waits until the stage is there, for at most ms of real time; what it is then. */
+/* Waits for the stage, at most ms of real time; returns the current stage. */
 static enum thread_stage await_stage(struct thread_channel *c, bool (*there)(enum thread_stage),
                                      int64_t ms)
 {
@@ -74,7 +75,7 @@ static enum thread_stage stage_of(struct thread_channel *c)
     return stage;
 }
 
-/* False: it has ended after all and is still the caller's. */
+/* False: the thread has ended, and the caller still owns the channel. */
 static bool channel_thread_abandon(struct thread_channel *c)
 {
     pthread_mutex_lock(&c->lock);
@@ -199,14 +200,14 @@ static void thread_stop(struct channel *channel)
     pthread_mutex_unlock(&c->lock);
 }
 
-/* The loop's side of the line ends; the channel itself may be gone already. */
+/* Closes the loop's side of the queue; the channel itself may be gone already. */
 static void channel_thread_end_line(struct call_queue *l, bool deliver)
 {
     call_queue_close(l, deliver);
     call_queue_unref(l);
 }
 
-/* The thread does nothing but end, if there is one. */
+/* The thread, if there is one, only has to end. */
 static void free_ended(struct thread_channel *c, enum thread_stage stage, bool deliver)
 {
     if (stage != THREAD_NEW)
@@ -215,7 +216,7 @@ static void free_ended(struct thread_channel *c, enum thread_stage stage, bool d
     thread_free(c);
 }
 
-/* -1: it was abandoned, and nothing of it may be touched any more. */
+/* -1: abandoned; the channel must not be used any more. */
 static int abandon(struct thread_channel *c)
 {
     char name[256];
@@ -223,7 +224,7 @@ static int abandon(struct thread_channel *c)
     const char *const callback =
         status_page_running_callback(instance_status_page(c->instance), &since_ms);
     const size_t left = event_queue_stats(c->queue).events;
-    const bool told = c->stopped; /* else it has failed to start, which its owner tells */
+    const bool told = c->stopped; /* otherwise it has failed to start, which its owner reports */
     snprintf(name, sizeof name, "%s", thread_label(c));
     if (!channel_thread_abandon(c))
         return 0;
@@ -248,14 +249,14 @@ static int thread_join(struct channel *channel, int64_t deadline_ms)
     return 0;
 }
 
-/* What waits is dropped unseen: `join` does not wait for more. */
+/* Drops waiting events: `join` does not wait for more. */
 static bool thread_kill(struct channel *channel)
 {
     (void)channel;
     return true;
 }
 
-/* ---- its start ---- */
+/* ---- start ---- */
 
 static void fail_start(struct thread_channel *c, int rc)
 {
@@ -347,7 +348,7 @@ static int thread_await(struct channel *channel, struct tc_err *err)
     return -1;
 }
 
-/* The instance's thread reads its turns: this is for the time before. */
+/* For the time before the instance's thread reads its turns. */
 static void thread_remind(struct channel *channel, void *turn, const char *memory)
 {
     (void)channel;
@@ -355,7 +356,7 @@ static void thread_remind(struct channel *channel, void *turn, const char *memor
     t->named.memory = arena_strdup(&t->arena, memory);
 }
 
-/* Its init, on its own thread, comes later. */
+/* The thread calls init later. */
 static void thread_load(struct channel *channel, const char *key, const char *text)
 {
     instance_load_stored(self(channel)->instance, key, text);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * An instance in a thread of the host, for channel_thread.c (its face, on the loop's thread) and
- * channel_thread_main.c (the instance's thread). */
+ * An instance in a thread of the host, shared by channel_thread.c (interface, on the loop's thread)
+ * and channel_thread_main.c (the instance's thread). */
 #ifndef PLUGIN_THREAD_CHANNEL_THREAD_INTERNAL_H
 #define PLUGIN_THREAD_CHANNEL_THREAD_INTERNAL_H
 
@@ -13,22 +13,23 @@
 #include "plugin/queue/event_queue.h"
 #include "plugin/thread/call_queue.h"
 
-/* Stage of the thread; the table of the states is in channel.h. */
+/* Stage of the thread; channel.h has the state table. */
 enum thread_stage {
     THREAD_NEW, /* not started */
     THREAD_STARTING,
     THREAD_RUNNING,
-    THREAD_REFUSED, /* it has ended without having run */
+    THREAD_REFUSED, /* it has ended without running */
     THREAD_ENDED,
 };
 
-/* A turn that is passed to the instance. */
+/* A turn passed to the instance. */
 struct thread_turn {
-    struct thread_turn *next, *prev; /* under the channel's lock */
+    struct thread_turn *next, *prev; /* protected by the channel's lock */
     struct turn_backlog *turn_backlog;
-    struct channel_turn named; /* its strings are the arena's */
+    struct channel_turn named; /* its strings are in the arena */
     struct arena arena;
-    struct instance_turn *instance; /* the instance's thread only; made when it is first heard of */
+    struct instance_turn *instance; /* used by the instance's thread only; created with the first
+                                     * event */
 };
 
 struct thread_channel {
@@ -39,20 +40,20 @@ struct thread_channel {
     struct call_queue *line;   /* from it */
     pthread_t thread;
     char *name;
-    char *place; /* in the configuration; NULL: none is known */
+    char *place; /* name in the configuration; NULL: unknown */
     int64_t init_ms, began_ms;
     int callback_ms;
     unsigned sends;
-    atomic_bool hung; /* told in the log */
+    atomic_bool hung; /* logged already */
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    enum thread_stage stage;   /* under lock */
-    struct tc_err why;         /* under lock: of REFUSED */
-    bool released;             /* under lock: it may begin with its queue */
-    bool dropped;              /* under lock: stop came before that */
+    enum thread_stage stage;   /* protected by the lock */
+    struct tc_err why;         /* protected by the lock: error of REFUSED */
+    bool released;             /* protected by the lock: delivery may begin */
+    bool dropped;              /* protected by the lock: stop was called before that */
     bool stopped;              /* loop thread: stop was called */
-    atomic_bool abandoned;     /* set under lock: from then on its thread owns the channel */
-    struct thread_turn *turns; /* under lock */
+    atomic_bool abandoned;     /* set under the lock: from then on, its thread owns the channel */
+    struct thread_turn *turns; /* protected by the lock */
 };
 
 static inline const char *thread_label(const struct thread_channel *c)
@@ -62,10 +63,10 @@ static inline const char *thread_label(const struct thread_channel *c)
 
 /* channel_thread_main.c */
 
-/* Loop thread: begins the thread. An errno, or 0. */
+/* Loop thread: starts the thread. An errno, or 0. */
 int thread_start(struct thread_channel *c);
 void thread_set_stage(struct thread_channel *c, enum thread_stage stage);
-/* When there is no thread any more, or from the thread itself, when it was abandoned. */
+/* Call it when the thread has ended, or from the thread itself if it was abandoned. */
 void thread_free(struct thread_channel *c);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns what the thread of an instance does: its start with a verdict, its work, its end. */
+ * Main function of an instance's thread: start with a result, delivery, end. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,7 +29,7 @@ static void channel_thread_main_end_turn(struct thread_channel *c, struct thread
     channel_thread_main_free_turn(t);
 }
 
-/* ---- its life ---- */
+/* ---- delivery ---- */
 
 void thread_set_stage(struct thread_channel *c, enum thread_stage stage)
 {
@@ -105,7 +105,7 @@ static void deliver_control(struct thread_channel *c, struct control_msg *m)
     tell_recovery(c);
 }
 
-/* Up to max; false: there was none. */
+/* Up to max; false: none. */
 static bool take_control(struct thread_channel *c, size_t max)
 {
     size_t n = 0;
@@ -117,16 +117,15 @@ static bool take_control(struct thread_channel *c, size_t max)
     return n > 0;
 }
 
-/* While another thread makes the line of an event, this one makes that of the next: so each is made
- * once, and several instances that are at the same place share the work. */
+/* While another thread encodes the line of an event, this one encodes that of the next: so each is
+ * encoded once, and instances at the same position share the work. */
 static void make_lines(const struct backlog_item *items, size_t n)
 {
     for (size_t i = 0; i < n && !shared_event_encode_line(items[i].shared); i++)
         ;
 }
 
-/* What came of a request never waits behind a long queue of events, nor they behind replies: they
- * take turns. */
+/* Results of requests and events alternate, so that neither waits for a long queue of the other. */
 static bool take_events(struct thread_channel *c, const struct backlog_item *items, size_t n)
 {
     bool control = false;
@@ -188,8 +187,8 @@ void thread_free(struct thread_channel *c)
     free(c);
 }
 
-/* The last the thread does: if nobody waits for it any more, the channel is its own to free. Else
- * the loop's thread joins this one before it frees the channel. */
+/* Last action of the thread: frees the channel if no other thread waits for it. Otherwise the
+ * loop's thread joins this one and frees the channel. */
 static void channel_thread_main_finish(struct thread_channel *c, enum thread_stage stage)
 {
     pthread_mutex_lock(&c->lock);
@@ -203,7 +202,7 @@ static void channel_thread_main_finish(struct thread_channel *c, enum thread_sta
         call_queue_tell_change(c->line);
 }
 
-/* Runs what the file has to run as it is loaded, which may take any time. */
+/* Loads the plugin, whose constructors may take any time. */
 static int load_code(struct thread_channel *c)
 {
     struct tc_err why = {0};
@@ -215,7 +214,7 @@ static int load_code(struct thread_channel *c)
     return -1;
 }
 
-/* False: what waits in its queue is not its own. */
+/* False: its queued events are dropped. */
 static bool await_release(struct thread_channel *c)
 {
     pthread_mutex_lock(&c->lock);
@@ -243,7 +242,7 @@ static void *run_instance(void *arg)
     return NULL;
 }
 
-/* Names over 15 characters are cut: the kernel keeps no more. */
+/* Names above 15 characters are cut, because the kernel limits them. */
 static void thread_name(const struct thread_channel *c)
 {
     char cut[16];
@@ -251,7 +250,7 @@ static void thread_name(const struct thread_channel *c)
     pthread_setname_np(c->thread, cut);
 }
 
-/* Signals are the loop's; only those of the thread's own faults come through. */
+/* Blocks signals, which the loop handles, except those of faults of the thread. */
 int thread_start(struct thread_channel *c)
 {
     sigset_t block, before;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the start and the end of an instance's process as the kernel sees them. */
+ * Starts and ends an instance's process with system calls. */
 #include "plugin/process/spawn/connector_spawn.h"
 
 #include <errno.h>
@@ -24,10 +24,10 @@
 extern char **environ;
 
 #define ENV_MAX 32
-#define LIFTED 16 /* descriptors from here on are no places of files */
+#define LIFTED 16 /* first descriptor above the child's fixed numbers */
 
-/* What libraries look at: language, time zone, and how sanitizers speak. No other of the host's
- * environment reaches an instance. */
+/* Environment variables used by libraries: language, time zone, sanitizer options. No others of the
+ * host reach an instance. */
 static size_t choose_env(char **env, size_t max)
 {
     static const char *const fronts[] = {
@@ -44,8 +44,8 @@ static size_t choose_env(char **env, size_t max)
     return n;
 }
 
-/* A descriptor that is already at its place has to lose its close-on-exec flag, which a copy onto
- * itself does; so all are copied beyond the places first. */
+/* Copying a descriptor onto itself keeps its close-on-exec flag; so all are first copied to numbers
+ * above the fixed ones. */
 static int place_files(posix_spawn_file_actions_t *files, const int from[CHILD_FILES])
 {
     int rc = 0;
@@ -71,7 +71,7 @@ static int connector_spawn_exec(struct connector_child *s, const char *program, 
     return rc;
 }
 
-/* Beyond the places that files are copied to. */
+/* Copies to a number above the fixed ones. */
 static int connector_spawn_lift(int fd)
 {
     const int lifted = fd >= 0 ? fcntl(fd, F_DUPFD_CLOEXEC, LIFTED) : -1;
@@ -89,8 +89,7 @@ static void connector_spawn_close_all(const int *fds, size_t n)
             close(fds[i]);
 }
 
-/* The two ends of what one side says and the other hears: `mine` is non-blocking, `theirs` lifted.
- */
+/* The two ends of a connection: `mine` is non-blocking, `theirs` is moved to a high number. */
 struct line_ends {
     int mine, theirs;
 };
@@ -168,9 +167,9 @@ static int64_t to_ms(struct timeval t)
 
 void connector_spawn_kill(struct connector_child *s)
 {
-    kill(-s->pid, SIGKILL); /* what it has started is not to outlive it */
+    kill(-s->pid, SIGKILL); /* its child processes must not outlive it */
     kill(s->pid, SIGKILL);
-    kill(-s->pid, SIGKILL); /* what it may have begun in its group */
+    kill(-s->pid, SIGKILL); /* child processes in its group */
     close(s->socket);
     close(s->output);
     s->socket = s->output = -1;

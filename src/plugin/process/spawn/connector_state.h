@@ -9,22 +9,23 @@
 /* clang-format off */
 #define CONNECTOR_STATES(STATE) \
     STATE(NEW)      /* not launched yet */ \
-    STATE(DOWN)     /* there is no process; the next one starts later, or when it is asked for */ \
-    STATE(STARTING) /* there is a process; its init has not returned */ \
+    STATE(DOWN)     /* no process; the next one starts later, or on request */ \
+    STATE(STARTING) /* a process runs; its init has not returned */ \
     STATE(RUNNING) \
-    STATE(STOPPING) /* it has been sent IPC_STOP */ \
-    STATE(DYING)    /* it was killed and is not reaped yet; all that it has done is known */ \
+    STATE(STOPPING) /* IPC_STOP was sent */ \
+    STATE(DYING)    /* killed and not reaped yet; its progress is known */ \
     STATE(ENDED)
 
 #define CONNECTOR_EVENTS(EVENT) \
     EVENT(SPAWN)   /* a process was started */ \
-    EVENT(FAIL)    /* none could be started */ \
+    EVENT(FAIL)    /* a process could not be started */ \
     EVENT(READY)   /* its init has returned */ \
-    EVENT(STOP)    /* it is sent IPC_STOP */ \
-    EVENT(EXIT)    /* it ended, closed its socket, broke the protocol, hung, or is not wanted */ \
-    EVENT(RESTART) /* reaped; another one follows */ \
-    EVENT(REAP)    /* reaped; none follows, as when the first one failed */ \
-    EVENT(ABANDON) /* stopped while there is no process */
+    EVENT(STOP)    /* IPC_STOP is sent */ \
+    EVENT(EXIT)    /* it ended, closed its socket, violated the protocol, hung, or is not needed any
+                    * more */ \
+    EVENT(RESTART) /* reaped; restart follows */ \
+    EVENT(REAP)    /* reaped; no restart, e.g. after a failed first start */ \
+    EVENT(ABANDON) /* stopped without a process */
 
 #define CONNECTOR_TRANSITIONS(ROW) \
     /*  state     event    next */ \

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * Owns the back-off between the lives of an instance, and when it counts as broken. */
+ * Computes the back-off between restarts, and the state of the circuit breaker. */
 #include "plugin/process/spawn/restart_backoff.h"
 
-/* The oldest of the last deaths is not long ago. */
+/* Whether the oldest of the last deaths is recent. */
 static bool dies_often(const struct restart_backoff *r, int64_t now)
 {
     return r->deaths >= REVIVAL_DEATHS &&

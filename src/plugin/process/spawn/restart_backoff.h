@@ -7,17 +7,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define REVIVAL_DEATHS 5 /* within REVIVAL_WINDOW_MS: it is tried once in REVIVAL_MAX_MS only */
+#define REVIVAL_DEATHS 5 /* within REVIVAL_WINDOW_MS: restarted only every REVIVAL_MAX_MS */
 #define REVIVAL_WINDOW_MS ((int64_t)600000)
 #define REVIVAL_FIRST_MS ((int64_t)1000)
 #define REVIVAL_MAX_MS ((int64_t)300000)
 
-/* All-zero: it has never died. Times are monotonic ms. */
+/* A struct of zeros: no deaths. Times are monotonic ms. */
 struct restart_backoff {
-    int64_t died[REVIVAL_DEATHS]; /* a ring */
+    int64_t died[REVIVAL_DEATHS]; /* ring buffer of times */
     uint64_t deaths;
-    int64_t delay_ms; /* of the last death */
-    bool open;        /* it is broken, as far as is known */
+    int64_t delay_ms; /* time of the last death */
+    bool open;        /* the circuit breaker is open */
 };
 
 /* Milliseconds to wait before the next start; began: start of the process that has ended. */

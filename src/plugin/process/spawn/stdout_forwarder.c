@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * Owns the bytes between an instance's pipe and the standard output of the host.
+ * Forwards bytes from an instance's pipe to the standard output of the host.
  *
- * A pipe that poll calls writable takes PIPE_BUF bytes without blocking: no more is written at
- * once. Regular files are always writable. */
+ * A pipe that poll reports as writable accepts PIPE_BUF bytes without blocking, so at most that
+ * many are written at once. Regular files are always writable. */
 #include "plugin/process/spawn/stdout_forwarder.h"
 
 #include <errno.h>
@@ -20,7 +20,7 @@
 #define READ_SIZE ((size_t)64 << 10)
 #define LINE_MAX_LEN ((size_t)1 << 20) /* a longer line is forwarded in pieces */
 #define ROUNDS 64
-#define RETRY_MS 10 /* until the host's output is tried again when it is full */
+#define RETRY_MS 10 /* retry interval while the host's output is full */
 
 struct print {
     struct loop *loop;
@@ -29,9 +29,9 @@ struct print {
     struct loop_fd *watch;
     struct loop_timer *retry;
     struct buf held;
-    size_t at;    /* of held: written */
-    size_t ready; /* of held: whole lines */
-    bool full;    /* the host's output does not take more now */
+    size_t at;    /* written bytes of held */
+    size_t ready; /* complete lines in held */
+    bool full;    /* the host's output is full */
 };
 
 static void close_pipe(struct print *p)
@@ -43,7 +43,7 @@ static void close_pipe(struct print *p)
     p->fd = -1;
 }
 
-/* Waits until then, at most. */
+/* Waits at most until that time. */
 static bool can_write(int64_t deadline_ms)
 {
     struct pollfd fd = {.fd = STDOUT_FILENO, .events = POLLOUT};
@@ -51,7 +51,7 @@ static bool can_write(int64_t deadline_ms)
     return poll(&fd, 1, left > 0 ? (int)left : 0) > 0;
 }
 
-/* Nobody reads it any more, as behind head(1), is no failure of the host. */
+/* A closed reader, as with head(1), is not an error of the host. */
 static void stdout_forwarder_give_up(struct print *p, int error)
 {
     if (error != EPIPE)
@@ -61,7 +61,7 @@ static void stdout_forwarder_give_up(struct print *p, int error)
     p->at = p->ready = 0;
 }
 
-/* False: the host's output takes no more until then; 0: now. */
+/* False: the host's output accepts no more until that time; 0: without waiting. */
 static bool write_ready(struct print *p, int64_t deadline_ms)
 {
     while (p->at < p->ready) {
@@ -91,7 +91,7 @@ static void find_lines(struct print *p, bool all)
                                                  : 0;
 }
 
-/* False: there is nothing now. */
+/* False: no data now. */
 static bool read_more(struct print *p)
 {
     const ssize_t n = read(p->fd, buf_reserve(&p->held, READ_SIZE), READ_SIZE);
