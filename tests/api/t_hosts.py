@@ -5,6 +5,7 @@ import json
 import os
 import signal
 import sys
+import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
@@ -92,6 +93,20 @@ def alone(server, g):
         until(lambda: "lone" in hosts(g), "a host that comes is listed")
 
 
+def looks_once(server):
+    """A host reads the entries of the hosts every two seconds, not once for each part that wants to know."""
+    with Member("w1", server.url()) as host:
+        host.await_bus()
+        reads, begun = server.client(), time.monotonic()
+        reads.subscribe("$JS.API.DIRECT.GET.KV_tc_host")
+        first = []
+        while len(first) < 4:
+            m = reads.next(30)
+            first += [m] if m and json.loads(m.data).get("seq") == 1 else []
+        ok(time.monotonic() - begun >= 5.5, "four looks at the hosts take three intervals of two seconds", time.monotonic() - begun)
+        reads.close()
+
+
 def waiting(server):
     """Messages in the work queue."""
     client = server.client()
@@ -168,6 +183,8 @@ def drained(server, g, r1, r2):
 
 
 if not skip_without_server():
+    with natsd.NatsServer() as nats:
+        looks_once(nats)
     OWN = ASKER.replace("asker :", "own :").replace("attempts = 1;", "attempts = 1 ;").replace("tests/fake/asker", "tests/fake/talker")
     RUN = ["r1", "r2", "r3"]
     AGENT = f"slots = {SLOTS}; "

@@ -165,7 +165,7 @@ struct fleet_member *fleet_member_new(const struct fleet_member_spec *spec)
                                .set_aside = spec->set_aside,
                                .ctx = spec->ctx};
     if (conf->bus.is_gateway)
-        m->work = work_new(m->bus, conf, spec->parts.journal);
+        m->work = work_new(m->bus, spec->hosts, conf, spec->parts.journal);
     turn_scheduler_set_work(m->own, m->work);
     if (conf->bus.is_runner)
         m->runner =

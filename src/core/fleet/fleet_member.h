@@ -13,6 +13,7 @@ struct fleet_member;
 
 struct fleet_member_spec {
     struct bus *bus;
+    struct work_hosts *hosts;
     /* The host's parts, except dispatch, turn log and requests. */
     struct turn_scheduler_spec parts;
     struct turn_scheduler *own;

@@ -33,6 +33,7 @@
 
 /* What is done with other hosts, besides the bus; NULL without one. */
 struct host_others {
+    struct work_hosts *hosts;
     struct fleet_member *member;
     struct host_sharing *sharing;
     bool is_seated; /* instances are known */
@@ -270,8 +271,10 @@ static int host_join_bus(struct host *s, struct tc_err *err)
     if (!s->bus)
         return -1;
     host_share_settings(s);
-    turn_locks_set_bus(s->locks, s->bus, s->conf->bus.lost_after_ms);
+    s->others.hosts = work_hosts_new(s->bus);
+    turn_locks_set_bus(s->locks, s->bus, s->others.hosts, s->conf->bus.lost_after_ms);
     s->others.member = fleet_member_new(&(struct fleet_member_spec){.bus = s->bus,
+                                                                    .hosts = s->others.hosts,
                                                                     .parts = host_scheduler_spec(s),
                                                                     .own = s->conversations,
                                                                     .set_aside = host_set_aside,
@@ -539,6 +542,7 @@ void host_close(struct host *s)
     if (s->locks)
         turn_locks_close(s->locks);
     fleet_member_stop(s->others.member);
+    work_hosts_free(s->others.hosts);
     bus_free(s->bus);
     if (s->conversations)
         turn_scheduler_leave_away(s->conversations);

@@ -518,7 +518,8 @@ static void turn_locks_on_bus_others(void *ctx, enum journal_status status, cons
         l->others = strtoll(text, NULL, 10);
 }
 
-void turn_locks_set_bus(struct turn_locks *l, struct bus *bus, int64_t lost_after_ms)
+void turn_locks_set_bus(struct turn_locks *l, struct bus *bus, struct work_hosts *hosts,
+                        int64_t lost_after_ms)
 {
     if (l->settings)
         return;
@@ -529,6 +530,7 @@ void turn_locks_set_bus(struct turn_locks *l, struct bus *bus, int64_t lost_afte
     journal_async_kv_get(l->journal, OTHERS_KEY, turn_locks_on_bus_others, l);
     session_store_set_watch(l->sessions, turn_locks_on_session, l);
     l->bus = turn_lock_bus_new(&(struct turn_lock_bus_spec){.bus = bus,
+                                                            .hosts = hosts,
                                                             .journal = l->journal,
                                                             .lost_after_ms = lost_after_ms,
                                                             .active = turn_locks_on_active,

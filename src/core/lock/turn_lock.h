@@ -12,6 +12,7 @@
 
 #include "core/bus/bus.h"
 #include "core/settings/session_store.h"
+#include "core/work/work_hosts.h"
 
 struct turn_locks;
 
@@ -42,7 +43,8 @@ struct turn_locks *turn_locks_new(struct loop *loop, struct journal_async *journ
  * turn that runs when the bus goes away is finished, and lost if another host has taken its
  * conversation when the bus is back. While the bus is away, conversations that this host had last
  * go on; others wait, unless it has never met another host. Before the first lock is wanted. */
-void turn_locks_set_bus(struct turn_locks *l, struct bus *bus, int64_t lost_after_ms);
+void turn_locks_set_bus(struct turn_locks *l, struct bus *bus, struct work_hosts *hosts,
+                        int64_t lost_after_ms);
 void turn_locks_set_events(struct turn_locks *l, const struct turn_lock_events *events, void *ctx);
 /* Before the bus and the settings worker are freed: nothing is asked, told or tried again any more.
  */

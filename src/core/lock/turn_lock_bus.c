@@ -10,7 +10,6 @@
 #include "base/cleanup.h"
 #include "base/sys/clock.h"
 #include "core/bus/bus_kv.h"
-#include "core/work/work_hosts.h"
 #include "event/json/json_reader.h"
 #include "event/json/json_writer.h"
 
@@ -52,7 +51,7 @@ struct turn_lock_bus {
     struct turn_lock_bus_spec spec;
     struct bus_link *link;
     struct bus_watcher *watcher;
-    struct work_hosts *hosts;
+    struct work_hosts_listener *listener;
     struct loop_timer *retry;
     bool has_been_active;
     int64_t settled_ms; /* before, servers that have lost their data may not have all entries */
@@ -181,8 +180,9 @@ static void turn_lock_ask_write(struct turn_lock_ask *a, uint64_t revision)
 static bool turn_lock_ask_is_left(const struct turn_lock_ask *a)
 {
     const struct bus_origin *const from = &a->entry.from;
-    return work_hosts_has_restarted(a->bus->hosts, from->host, from->boot, a->q->rival_since_ms) ||
-           work_hosts_absent_ms(a->bus->hosts, from->host) >= a->bus->spec.lost_after_ms;
+    return work_hosts_has_restarted(a->bus->spec.hosts, from->host, from->boot,
+                                    a->q->rival_since_ms) ||
+           work_hosts_absent_ms(a->bus->spec.hosts, from->host) >= a->bus->spec.lost_after_ms;
 }
 
 /* Another host has it, or had it since this one. */
@@ -378,7 +378,7 @@ static void turn_lock_bus_on_active(void *ctx)
 static void turn_lock_bus_on_looked(void *ctx)
 {
     const struct turn_lock_bus *const b = ctx;
-    b->spec.looked(b->spec.ctx, work_hosts_count_others(b->hosts));
+    b->spec.looked(b->spec.ctx, work_hosts_count_others(b->spec.hosts));
 }
 
 struct turn_lock_bus *turn_lock_bus_new(const struct turn_lock_bus_spec *spec)
@@ -389,7 +389,7 @@ struct turn_lock_bus *turn_lock_bus_new(const struct turn_lock_bus_spec *spec)
     LIST_INIT(&b->asks);
     LIST_INIT(&b->leaves);
     b->retry = loop_timer_new(b->link->loop, turn_lock_bus_on_retry, b);
-    b->hosts = work_hosts_new(spec->bus, turn_lock_bus_on_looked, b);
+    b->listener = work_hosts_listen(spec->hosts, turn_lock_bus_on_looked, b);
     b->watcher = bus_watch(spec->bus, turn_lock_bus_on_active, b);
     return b;
 }
@@ -401,7 +401,7 @@ void turn_lock_bus_free(struct turn_lock_bus *b)
     if (!b)
         return;
     bus_watcher_free(b->watcher);
-    work_hosts_free(b->hosts);
+    work_hosts_listener_free(b->listener);
     while ((l = LIST_FIRST(&b->leaves)))
         turn_lock_leave_free(l);
     while ((a = LIST_FIRST(&b->asks))) {

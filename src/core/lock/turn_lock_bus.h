@@ -10,12 +10,14 @@
 
 #include "core/bus/bus.h"
 #include "core/lock/turn_lock_request.h"
+#include "core/work/work_hosts.h"
 #include "io/journal/journal_async.h"
 
 struct turn_lock_bus;
 
 struct turn_lock_bus_spec {
     struct bus *bus;
+    struct work_hosts *hosts;
     struct journal_async *journal;
     int64_t lost_after_ms;
     void (*active)(void *ctx);                /* locks that are held are to be renewed */

@@ -104,7 +104,8 @@ static void work_on_looked(void *ctx)
         work_run_look(r);
 }
 
-struct work *work_new(struct bus *b, const struct conf *conf, struct journal_async *journal)
+struct work *work_new(struct bus *b, struct work_hosts *hosts, const struct conf *conf,
+                      struct journal_async *journal)
 {
     struct work *const w = xcalloc(1, sizeof *w);
     w->bus = b;
@@ -118,7 +119,8 @@ struct work *work_new(struct bus *b, const struct conf *conf, struct journal_asy
     LIST_INIT(&w->places);
     LIST_INIT(&w->farewells);
     w->watcher = bus_watch(b, work_on_active, w);
-    w->hosts = work_hosts_new(b, work_on_looked, w);
+    w->hosts = hosts;
+    w->listener = work_hosts_listen(hosts, work_on_looked, w);
     return w;
 }
 
@@ -136,7 +138,7 @@ void work_stop(struct work *w)
     bus_watcher_free(w->watcher);
     work_homes_free(w->homes);
     w->homes = NULL;
-    work_hosts_free(w->hosts);
+    work_hosts_listener_free(w->listener);
     w->bus = NULL;
 }
 

@@ -27,6 +27,7 @@
 #include "core/agent/agent_backend.h"
 #include "base/language.h"
 #include "core/bus/bus.h"
+#include "core/work/work_hosts.h"
 #include "core/work/work_message.h"
 #include "io/journal/journal_async.h"
 
@@ -40,7 +41,8 @@ struct work_counters {
 };
 
 /* Copies what it needs of the configuration. */
-struct work *work_new(struct bus *b, const struct conf *conf, struct journal_async *journal);
+struct work *work_new(struct bus *b, struct work_hosts *hosts, const struct conf *conf,
+                      struct journal_async *journal);
 /* Before the bus is freed: runs that are left stay silent, and go on without this host. */
 void work_stop(struct work *w);
 void work_free(struct work *w); /* behind the runs. NULL is fine */

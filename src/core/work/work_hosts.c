@@ -8,6 +8,7 @@
 #include <sys/queue.h>
 
 #include "base/alloc.h"
+#include "base/invariant.h"
 #include "base/sys/clock.h"
 #include "core/bus/bus_kv.h"
 
@@ -21,12 +22,17 @@ struct work_hosts_entry {
     bool is_draining;
 };
 
-struct work_hosts {
-    struct bus *bus;
-    struct bus_link *link;
-    struct bus_watcher *watcher;
+struct work_hosts_listener {
+    TAILQ_ENTRY(work_hosts_listener) next;
+    struct work_hosts *hosts;
     void (*looked)(void *ctx);
     void *ctx;
+};
+
+struct work_hosts {
+    struct bus_link *link;
+    struct bus_watcher *watcher;
+    TAILQ_HEAD(, work_hosts_listener) listeners;
     LIST_HEAD(, work_hosts_entry) all;
     size_t n;
     struct loop_timer *timer;
@@ -64,10 +70,12 @@ static void work_hosts_note(struct work_hosts *h, const struct bus_origin *from,
 /* The look is complete. */
 static void work_hosts_end_look(struct work_hosts *h)
 {
+    struct work_hosts_listener *l;
     h->last_ms = h->begun_ms;
     if (!h->since_ms)
         h->since_ms = h->begun_ms;
-    h->looked(h->ctx);
+    TAILQ_FOREACH(l, &h->listeners, next)
+    l->looked(l->ctx);
 }
 
 static void work_hosts_next(struct work_hosts *h, uint64_t revision);
@@ -104,7 +112,7 @@ static void work_hosts_look(void *arg)
     loop_timer_set(h->timer, LOOK_MS);
     if (!h->link->is_active)
         h->since_ms = 0;
-    if (h->is_looking || !h->link->is_active)
+    if (h->is_looking || !h->link->is_active || TAILQ_EMPTY(&h->listeners))
         return;
     h->is_looking = true;
     h->begun_ms = clock_mono_ms();
@@ -118,13 +126,11 @@ static void work_hosts_on_active(void *ctx)
     loop_timer_set(h->timer, 0);
 }
 
-struct work_hosts *work_hosts_new(struct bus *b, void (*looked)(void *ctx), void *ctx)
+struct work_hosts *work_hosts_new(struct bus *b)
 {
     struct work_hosts *const h = xcalloc(1, sizeof *h);
-    h->bus = b;
     h->link = bus_get_link(b);
-    h->looked = looked;
-    h->ctx = ctx;
+    TAILQ_INIT(&h->listeners);
     LIST_INIT(&h->all);
     h->timer = loop_timer_new(h->link->loop, work_hosts_look, h);
     h->watcher = bus_watch(b, work_hosts_on_active, h);
@@ -136,6 +142,7 @@ void work_hosts_free(struct work_hosts *h)
     struct work_hosts_entry *e;
     if (!h)
         return;
+    ASSERT(TAILQ_EMPTY(&h->listeners));
     bus_watcher_free(h->watcher);
     nats_client_forget(h->link->client, h);
     loop_timer_free(h->timer);
@@ -144,6 +151,23 @@ void work_hosts_free(struct work_hosts *h)
         free(e);
     }
     free(h);
+}
+
+struct work_hosts_listener *work_hosts_listen(struct work_hosts *h, void (*looked)(void *ctx),
+                                              void *ctx)
+{
+    struct work_hosts_listener *const l = xcalloc(1, sizeof *l);
+    *l = (struct work_hosts_listener){.hosts = h, .looked = looked, .ctx = ctx};
+    TAILQ_INSERT_TAIL(&h->listeners, l, next);
+    return l;
+}
+
+void work_hosts_listener_free(struct work_hosts_listener *l)
+{
+    if (!l)
+        return;
+    TAILQ_REMOVE(&l->hosts->listeners, l, next);
+    free(l);
 }
 
 size_t work_hosts_count_others(const struct work_hosts *h)

@@ -9,9 +9,16 @@
 
 struct work_hosts;
 
-/* `looked` is called behind each look. Ends before the bus. */
-struct work_hosts *work_hosts_new(struct bus *b, void (*looked)(void *ctx), void *ctx);
+/* Looks for as long as it has listeners. Ends before the bus, and after its listeners. */
+struct work_hosts *work_hosts_new(struct bus *b);
 void work_hosts_free(struct work_hosts *h); /* NULL is fine */
+
+struct work_hosts_listener;
+
+/* `looked` is called after each look, in the order of the calls of this function. */
+struct work_hosts_listener *work_hosts_listen(struct work_hosts *h, void (*looked)(void *ctx),
+                                              void *ctx);
+void work_hosts_listener_free(struct work_hosts_listener *l); /* NULL is fine */
 
 /* Other hosts that have been there since. */
 size_t work_hosts_count_others(const struct work_hosts *h);

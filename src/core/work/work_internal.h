@@ -74,6 +74,7 @@ struct work {
     struct bus_link *link;
     struct bus_watcher *watcher;
     struct work_hosts *hosts;
+    struct work_hosts_listener *listener; /* of hosts */
     int64_t lost_after_ms, move_after_ms;
     bool is_strict; /* bus.on_loss = "kill" */
     struct {
