@@ -147,6 +147,13 @@ def refused(server, host):
     same(server.mails("Answer refused "), [], "e-mails")
 
 
+def long(server, host):
+    """a text above 256 KiB is cut, and says so"""
+    host.send("id=long chars=300000", "fine-long")
+    text = body(server.hear("Answer long ")[0]).replace("\r\n", "\n")
+    assert "\n[…]\n" in text and 260000 < len(text) < 263000, (len(text), text[-300:])
+
+
 # ---- the manual page
 
 OPS = """ops : {{ command = ["cat", "{file}"]; dialect = "turncast"; attempts = 1; }};
@@ -189,7 +196,7 @@ def manual(server, host):
     same(host.run("cancel", asking)[0], 0, "cancel")
 
 
-CASES = [manual, many, thread, failed, asked, lost, refused]
+CASES = [manual, many, thread, failed, asked, lost, refused, long]
 
 
 # ---- one after the other
@@ -208,6 +215,22 @@ def digest(server, host):
     same(len(server.mails("Answer d1 ")), 1, "e-mails with the first outcome")
     same(len(found), 2, "digests")
     assert "Answer other " not in body(mail), "another conversation"
+
+
+def died(server, host):
+    """R2: the host dies when the outcome is no longer its business: the digest has it"""
+    said = subprocess.run([BUILD / "turncast", "--version"], capture_output=True, text=True, check=True)
+    if "after-expand" not in said.stdout:
+        note("built without --enable-crash-points")
+        return
+    same(host.stop(), 0, "the host ends")
+    host.start(TURNCAST_CRASH_POINT="after-expand")
+    until(host.has_started, "the host serves")
+    host.send("id=died", "digest-c")
+    await_(lambda: host.process.poll() is not None, "the death")
+    host.process = None
+    host.start()
+    same(len(server.hear("Answer died ")), 1, "e-mails")
 
 
 def down(server, host):
@@ -249,9 +272,9 @@ def main():
     with Mailing(instances, agents=told, extra=EXTRA) as host:
         until(host.has_started, "the host serves")
         for case in CASES:
-            case.server = shown if case is manual else fine if case in (many, thread, failed, asked) else other
+            case.server = shown if case is manual else fine if case in (many, thread, failed, asked, long) else other
         run([bound(c) for c in CASES], host)
-        run([bound(digest, other), bound(down, fine), bound(doctor, fine)], host, at_once=1)
+        run([bound(digest, other), bound(died, other), bound(down, fine), bound(doctor, fine)], host, at_once=1)
         same(host.stop(), 0, "the host ends")
         secrets = [p for p in host.folder.rglob("*") if p.is_file() and PASSWORD.encode() in p.read_bytes()]
         ok(not secrets, "R23: no secret in what the host leaves behind", secrets)
