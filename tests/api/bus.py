@@ -20,11 +20,11 @@ ASKER = (f'asker : {{ command = ["{BUILD}/tests/fake/asker"]; exit_grace_s = 1; 
 class Member(Door):
     """A host on the bus."""
 
-    def __init__(self, name, url, *, bus="", extra="", http=None, agents=ASKER, hosts=(), agent="", **more):
-        """hosts: that may run its agents."""
+    def __init__(self, name, url, *, bus="", extra="", http=None, agents=ASKER, hosts=(), agent="", group="", **more):
+        """hosts: that may run its agents. group: the groups host and bus, in place of name, url and bus."""
         self.name = name
         where = f"hosts = {json.dumps(hosts)};" if hosts else ""
-        group = f'host : {{ name = "{name}"; }}; bus : {{ url = ["{url}"]; {bus} }};'
+        group = group or f'host : {{ name = "{name}"; }}; bus : {{ url = ["{url}"]; {bus} }};'
         super().__init__(extra=door.LOG + group + extra, agent=agent + where,
                          agents=agents.replace("attempts = 1;", f"attempts = 1; {where}"),
                          http=http or http_group(disconnect_grace_s=1), **more)

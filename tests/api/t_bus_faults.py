@@ -6,14 +6,11 @@ import contextlib
 import json
 import os
 import pathlib
-import re
-import subprocess
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 from bus import Door, Member, done, equal, natsd, ok, skip_without_server, until  # noqa: E402
-from talk import SOURCE  # noqa: E402
 
 
 def texts(lines):
@@ -302,84 +299,6 @@ def crowded(server, a, b):
     client.close()
 
 
-def documented(folder, *more):
-    """What turncast-bus(7) shows for the NATS server, but for the paths of files, and for the address and
-    the store, which the test chooses. more: lines for the group tls."""
-    manual = (SOURCE / "man" / "turncast-bus.7").read_text()
-    blocks = re.findall(r"\.Bd -literal[^\n]*\n(.*?)\.Ed", manual, re.DOTALL)
-    shown, client_lines = (next(b for b in blocks if mark in b) for mark in ("authorization", "verify: true"))
-    for line in ('listen: "0.0.0.0:4222"\n', 'jetstream { store_dir: "/var/lib/nats" }\n'):
-        ok(line in shown, f"the manual shows {line.split()[0]}")
-        shown = shown.replace(line, "")
-    if more:
-        shown = shown.replace("tls {\n", "tls {\n" + client_lines)
-    return shown.replace("/etc/nats", str(folder))
-
-
-WEAK = """{ user: weak, password: weak-password, permissions: { publish: ["tc.>"], subscribe: ["tc.>", "_INBOX.>"] } }
-"""
-
-
-def openssl(*words):
-    subprocess.run(["openssl", *map(str, words)], check=True, capture_output=True)
-
-
-def make_certificates(folder):
-    """An authority, and certificates that it signs, of the server and of a host."""
-    openssl("req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
-            "-subj", "/CN=authority", "-keyout", folder / "ca.key", "-out", folder / "ca.pem")
-    for name in ("server", "build1"):
-        openssl("req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj", f"/CN={name}",
-                "-keyout", folder / f"{name}.key", "-out", folder / f"{name}.csr")
-        names = folder / f"{name}.ext"
-        names.write_text("subjectAltName=DNS:localhost,IP:127.0.0.1\n")
-        openssl("x509", "-req", "-in", folder / f"{name}.csr", "-CA", folder / "ca.pem", "-CAkey", folder / "ca.key",
-                "-CAcreateserial", "-days", "2", "-extfile", names, "-out", folder / f"{name}.pem")
-        (folder / f"{name}.key").chmod(0o600)
-
-
-def secured():
-    """TLS, users and permissions, as turncast-bus(7) shows them."""
-    folder = pathlib.Path(natsd.tempfile.mkdtemp(prefix="turncast-tls."))
-    make_certificates(folder)
-    shown = documented(folder).replace("users: [\n", "users: [\n" + WEAK)
-    ca = f'ca = "{folder}/ca.pem";'
-    with natsd.NatsServer(shown, BUILD1="host-password", BUILD2="other-password") as server:
-        url = server.url().replace("nats:", "tls:")
-        with Member("h6", url, bus=f'tls = {{ {ca} }}; credentials = "build1:host-password";') as good, \
-                Member("h7", url, bus=f'tls = {{ {ca} }}; credentials = "weak:weak-password";') as weak, \
-                Member("h8", url, bus='credentials = "build2:other-password";') as stranger:
-            good.await_bus()
-            ok(True, "a host joins through TLS, as a user with the permissions of turncast-bus(7)")
-            turn = good.begin("id=t1")["id"]
-            until(lambda: good.metric("turncast_bus_batches_total") > 0, "and may publish its turns")
-            good.await_state(turn, "final")
-            weak.await_bus("unusable")
-            ok("$JS.API.>" in weak.bus()["reason"], "a user that may not use JetStream is told so", weak.bus())
-            until(lambda: stranger.bus().get("reason"), "a certificate of nobody known is refused")
-            equal(stranger.bus()["state"], "disconnected", "without a connection")
-            for host in (good, weak, stranger):
-                ok("-password" not in host.log(), "no password is in the log")
-    verified(folder, ca)
-    natsd.shutil.rmtree(folder)
-
-
-def verified(folder, ca):
-    """Servers that demand a certificate of each host."""
-    own = f'cert = "{folder}/build1.pem"; key = "{folder}/build1.key";'
-    with natsd.NatsServer(documented(folder, "verify"), BUILD1="host-password", BUILD2="other-password") as server:
-        url = server.url().replace("nats:", "tls:")
-        user = 'credentials = "build1:host-password";'
-        with Member("h6", url, bus=f"tls = {{ {ca} {own} }}; {user}") as good, \
-                Member("h7", url, bus=f"tls = {{ {ca} }}; {user}") as bare:
-            good.await_bus()
-            ok(True, "a host with a certificate joins where servers verify it")
-            status, text = good.run("doctor")
-            ok("answers, with JetStream" in text, "turncast doctor uses it, too", text)
-            until(lambda: bare.bus().get("reason"), "one without is refused")
-            equal(bare.bus()["state"], "disconnected", "and has no connection")
-
-
 def threads(host):
     return sorted(p.read_text().strip() for p in pathlib.Path(f"/proc/{host.process.pid}/task").glob("*/comm"))
 
@@ -416,7 +335,6 @@ if not skip_without_server():
             one.await_bus()
             two.await_bus()
             twin = start_second(nats)
-            secured()
             wrong_stream(nats)
             other_limits(nats)
             crowded(nats, one, two)

@@ -30,6 +30,7 @@ class NatsServer:
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="turncast-nats."))
         self.port = port or free_port()
         self.extra = extra
+        self.config = None  # all of the configuration, in place of extra
         self.environment = dict(os.environ, **environment)
         self.process = None
 
@@ -47,7 +48,7 @@ class NatsServer:
     def start(self):
         config = self.folder / "nats.conf"
         config.write_text(
-            f'listen: "127.0.0.1:{self.port}"\n'
+            self.config or f'listen: "127.0.0.1:{self.port}"\n'
             f'jetstream {{ store_dir: "{self.folder}/store" }}\n{self.extra}\n'
         )
         log = open(self.folder / "log", "ab")  # noqa: SIM115
@@ -66,6 +67,9 @@ class NatsServer:
                 if self.process.poll() is not None or time.monotonic() > deadline:
                     raise RuntimeError((self.folder / "log").read_text()) from None
                 time.sleep(0.02)
+
+    def log(self):
+        return (self.folder / "log").read_text()
 
     def kill(self):
         if self.process:

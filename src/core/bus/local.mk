@@ -20,6 +20,8 @@ libtccore_a_SOURCES += \
 	src/core/bus/bus_link.h \
 	src/core/bus/bus_message.c \
 	src/core/bus/bus_message.h \
+	src/core/bus/bus_permission.c \
+	src/core/bus/bus_permission.h \
 	src/core/bus/bus_publisher.c \
 	src/core/bus/bus_publisher.h \
 	src/core/bus/bus_queue.c \

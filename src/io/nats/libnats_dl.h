@@ -11,6 +11,7 @@
 
 #define LIBNATS_FUNCTIONS(F)                                                                       \
     F(nats_CloseAndWait)                                                                           \
+    F(nats_GetLastError)                                                                           \
     F(nats_SetMessageDeliveryPoolSize)                                                             \
     F(natsStatus_GetText)                                                                          \
     F(natsOptions_Create)                                                                          \

@@ -5,4 +5,6 @@ libtcio_a_SOURCES += \
 	src/io/nats/nats_client.c \
 	src/io/nats/nats_client.h \
 	src/io/nats/nats_connection.c \
-	src/io/nats/nats_connection.h
+	src/io/nats/nats_connection.h \
+	src/io/nats/nats_reason.c \
+	src/io/nats/nats_reason.h

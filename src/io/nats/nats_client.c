@@ -346,7 +346,10 @@ static void nats_client_handle(struct nats_client *c, const struct nats_incoming
         nats_client_on_closed(c, in->text);
         return;
     case NATS_INCOMING_FAULT:
-        log_write(LOG_WARN, "bus", "NATS: %s", in->text);
+        if (c->spec.fault)
+            c->spec.fault(c->spec.ctx, in->text);
+        else
+            log_write(LOG_WARN, "bus", "NATS: %s", in->text);
         return;
     }
 }

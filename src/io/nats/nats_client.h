@@ -27,6 +27,9 @@ struct nats_client_spec {
     bool tls;
     /* The connection was made or lost. text: the URL of the server, or the reason. */
     void (*changed)(void *ctx, bool connected, const char *text);
+    /* What a server or the library complains of, a subject that is not permitted for example. NULL:
+     * it is logged. */
+    void (*fault)(void *ctx, const char *text);
     void *ctx;
 };
 

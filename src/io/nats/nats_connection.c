@@ -12,6 +12,7 @@
 #include "base/cleanup.h"
 #include "base/invariant.h"
 #include "io/nats/libnats_dl.h"
+#include "io/nats/nats_reason.h"
 
 #define CONNECT_MS 2000
 #define WRITE_MS 2000    /* a server that takes nothing does not stop the worker for longer */
@@ -221,13 +222,16 @@ static void nats_connection_on_closed(natsConnection *nc, void *arg)
     nats_connection_report(arg, NATS_INCOMING_CLOSED, "the connection was closed");
 }
 
+/* A violation of permissions names the subject in its text. The library sets it for this thread. */
 static void nats_connection_on_error(natsConnection *nc, natsSubscription *s, natsStatus status,
                                      void *arg)
 {
     struct nats_connection *const n = arg;
+    const char *const text = status == NATS_NOT_PERMITTED ? n->nats.nats_GetLastError(NULL) : NULL;
     (void)nc;
     (void)s;
-    nats_connection_report(n, NATS_INCOMING_FAULT, n->nats.natsStatus_GetText(status));
+    nats_connection_report(n, NATS_INCOMING_FAULT,
+                           text && *text ? text : n->nats.natsStatus_GetText(status));
 }
 
 /* ---- connecting ---- */
@@ -288,8 +292,7 @@ static natsStatus nats_connection_set_callbacks(struct nats_connection *n)
 {
     const struct libnats *const l = &n->nats;
     natsOptions *const o = n->options;
-    natsStatus s = l->natsOptions_SetRetryOnFailedConnect(o, true, nats_connection_on_up, n);
-    s = s ? s : l->natsOptions_SetReconnectedCB(o, nats_connection_on_up, n);
+    natsStatus s = l->natsOptions_SetReconnectedCB(o, nats_connection_on_up, n);
     s = s ? s : l->natsOptions_SetDisconnectedCB(o, nats_connection_on_down, n);
     s = s ? s : l->natsOptions_SetClosedCB(o, nats_connection_on_closed, n);
     return s ? s : l->natsOptions_SetErrorHandler(o, nats_connection_on_error, n);
@@ -310,13 +313,28 @@ static natsStatus nats_connection_set_options(struct nats_connection *n)
     return s ? s : nats_connection_set_tls(n);
 }
 
+/* The library tells why it could not connect only if it does not go on trying. So it goes on only
+ * if no server was there. */
 static natsStatus nats_connection_connect(struct nats_connection *n)
 {
     const struct libnats *const l = &n->nats;
     natsStatus s = l->nats_SetMessageDeliveryPoolSize(1);
     s = s ? s : l->natsOptions_Create(&n->options);
     s = s ? s : nats_connection_set_options(n);
+    s = s ? s : l->natsConnection_Connect(&n->connection, n->options);
+    if (s != NATS_NO_SERVER && s != NATS_TIMEOUT)
+        return s;
+    s = l->natsOptions_SetRetryOnFailedConnect(n->options, true, nats_connection_on_up, n);
     return s ? s : l->natsConnection_Connect(&n->connection, n->options);
+}
+
+static void nats_connection_report_failure(struct nats_connection *n, natsStatus status)
+{
+    const struct nats_reason_spec spec = {n->spec.tls, n->spec.cert};
+    char text[sizeof((struct nats_incoming *)NULL)->text];
+    nats_reason_describe(text, sizeof text, &n->nats, status, n->nats.nats_GetLastError(NULL),
+                         &spec);
+    nats_connection_report(n, NATS_INCOMING_CLOSED, text);
 }
 
 bool nats_connection_open(struct nats_connection *n)
@@ -325,12 +343,11 @@ bool nats_connection_open(struct nats_connection *n)
     const natsStatus s = nats_connection_connect(n);
     if (s == NATS_OK)
         nats_connection_on_up(n->connection, n);
-    if (s == NATS_NOT_YET_CONNECTED)
+    else if (s == NATS_NOT_YET_CONNECTED)
         nats_connection_report(n, NATS_INCOMING_DOWN, "no server can be reached");
-    if (s == NATS_OK || s == NATS_NOT_YET_CONNECTED)
-        return true;
-    nats_connection_report(n, NATS_INCOMING_CLOSED, n->nats.natsStatus_GetText(s));
-    return false;
+    else
+        nats_connection_report_failure(n, s);
+    return s == NATS_OK || s == NATS_NOT_YET_CONNECTED;
 }
 
 /* ---- subscriptions ---- */

@@ -8,12 +8,14 @@
 #include "base/sys/clock.h"
 #include "cli/inspect/doctor/doctor.h"
 #include "core/bus/bus_message.h"
+#include "core/bus/bus_permission.h"
 #include "core/bus/bus_stream.h"
 #include "core/host/host_sharing.h"
 #include "io/nats/nats_client.h"
 
 #define CONNECT_MS 5000
 #define ASK_MS 3000
+#define COMPLAINT_MS 300 /* the library tells of a refusal by another thread than of a reply */
 #define NO_SUCH_STREAM 10059
 
 struct doctor_bus {
@@ -23,6 +25,8 @@ struct doctor_bus {
     char text[200];
     enum nats_client_result result;
     struct buf reply;
+    struct bus_permission permissions[BUS_PERMISSIONS_MAX];
+    size_t n_permissions;
 };
 
 static void doctor_bus_on_changed(void *ctx, bool connected, const char *text)
@@ -31,6 +35,12 @@ static void doctor_bus_on_changed(void *ctx, bool connected, const char *text)
     b->is_changed = true;
     b->is_connected = connected;
     snprintf(b->text, sizeof b->text, "%s", text);
+}
+
+static void doctor_bus_on_fault(void *ctx, const char *text)
+{
+    struct doctor_bus *const b = ctx;
+    bus_permission_note(b->permissions, b->n_permissions, text);
 }
 
 static void doctor_bus_wait(struct doctor_bus *b, const bool *flag, int64_t ms)
@@ -116,6 +126,48 @@ static void doctor_bus_look_at_jetstream(struct doctor *d, struct doctor_bus *b)
     }
 }
 
+static void doctor_bus_on_message(void *ctx, const struct nats_client_message *m)
+{
+    (void)ctx;
+    (void)m;
+}
+
+/* Does all that a host does, without an effect: servers complain of what they do not permit. */
+static void doctor_bus_try(struct doctor_bus *b)
+{
+    const bool never = false;
+    for (size_t i = 0; i < b->n_permissions; i++) {
+        const struct bus_permission *const p = &b->permissions[i];
+        if (p->is_subscription)
+            nats_client_subscribe(b->client, p->subject, doctor_bus_on_message, NULL);
+        else
+            nats_client_publish(
+                b->client, &(struct nats_client_publication){.subject = p->subject,
+                                                             .data = STR(""),
+                                                             .is_conditional = true,
+                                                             .expected = BUS_PERMISSION_SEQUENCE});
+    }
+    doctor_bus_ask(b, "$JS.API.INFO");
+    doctor_bus_wait(b, &never, COMPLAINT_MS);
+}
+
+static void doctor_bus_look_at_permissions(struct doctor *d, struct doctor_bus *b)
+{
+    struct arena arena = {0};
+    CLEANUP_BUF struct buf missing = {0};
+    b->n_permissions = bus_permission_list(d->conf, &arena, b->permissions);
+    doctor_bus_try(b);
+    bus_permission_write(b->permissions, b->n_permissions, &missing);
+    if (missing.len) {
+        doctor_report(d, FINDING_ERROR, "bus",
+                      "the NATS servers do not permit the user of this host "
+                      "all that it needs");
+        doctor_suggest(d, "add to the user's permissions in nats.conf: %s", missing.p);
+    }
+    b->n_permissions = 0;
+    arena_fini(&arena);
+}
+
 static void doctor_bus_look_at_size(struct doctor *d, const struct doctor_bus *b)
 {
     const size_t max = nats_client_max_payload(b->client);
@@ -127,10 +179,11 @@ static void doctor_bus_look_at_size(struct doctor *d, const struct doctor_bus *b
 
 static void doctor_bus_look(struct doctor *d, struct doctor_bus *b)
 {
-    doctor_bus_wait(b, &b->is_connected, CONNECT_MS);
+    doctor_bus_wait(b, &b->is_changed, CONNECT_MS);
     if (b->is_connected) {
         doctor_bus_look_at_size(d, b);
         doctor_bus_look_at_jetstream(d, b);
+        doctor_bus_look_at_permissions(d, b);
         return;
     }
     doctor_report(d, FINDING_ERROR, "bus", "cannot connect to %s: %s", d->conf->bus.urls[0],
@@ -163,6 +216,7 @@ void doctor_look_at_bus(struct doctor *d)
                                                           .key = bus->key,
                                                           .tls = bus->tls,
                                                           .changed = doctor_bus_on_changed,
+                                                          .fault = doctor_bus_on_fault,
                                                           .ctx = &b},
                                &err);
     if (b.client) {
