@@ -19,7 +19,6 @@ struct discord {
     json_t *session;        /* see discord_session.c */
     int64_t seq;            /* of the last event received; negative: none */
     unsigned resumes;       /* sent in a row without success */
-    bool is_changed;        /* the session is not on disk like this */
     json_t *queue;          /* events that are not admitted yet, in order */
     json_t *channels;       /* id: id of the parent of a thread, or "" */
     json_t *tokens;         /* ids of interactions whose token the host keeps, oldest first */
@@ -77,16 +76,15 @@ void discord_gateway_rewind(struct tc_turn *lobby);
 int discord_session_load(struct tc_instance *inst);
 /* Writes the session to disk, if it has changed. */
 void discord_session_store(struct tc_turn *lobby);
-bool discord_session_exists(const struct tc_turn *lobby);
 /* A new session, of READY. The history of the time between the sessions has to be read. */
 void discord_session_begin(struct tc_turn *lobby, const json_t *ready);
 /* Notes that all events that were received are admitted, unless some are still waiting. */
 void discord_session_admit(struct tc_turn *lobby);
 /* The next connection begins a new session. */
 void discord_session_drop(struct tc_turn *lobby);
-/* Sessions that were begun within 24 hours, by earlier processes, too. */
-int64_t discord_session_starts(const struct tc_turn *lobby);
-void discord_session_count_start(struct tc_turn *lobby);
+/* Counts `more` sessions that are begun now. Returns the number of those that were begun within a
+ * day, by earlier processes, too. */
+int64_t discord_session_starts(struct tc_turn *lobby, int more);
 
 /* ---- discord_history.c ---- */
 
@@ -136,6 +134,12 @@ const char *discord_form_read(struct tc_turn *lobby, const json_t *data,
 static inline const char *discord_text(const json_t *object, const char *name)
 {
     return json_string_value(json_object_get(object, name));
+}
+
+/* A member of a JSON object: an integer; 0 if it is none. */
+static inline int64_t discord_number(const json_t *object, const char *name)
+{
+    return json_integer_value(json_object_get(object, name));
 }
 
 #endif

@@ -3,7 +3,6 @@
  * and what its operations mean. A connection that ends is resumed, so that no event is missed;
  * after three resumes without success a new session begins. Every connection is closed with a
  * status that leaves the session alive. */
-#include <stdio.h>
 #include <string.h>
 
 #include "discord.h"
@@ -16,9 +15,8 @@
 #define STARTS_MIN 50   /* identifies that stay in reserve: at 0 Discord resets the token */
 #define STARTS_WAIT_MS INT64_C(3600000)
 #define REWIND_MS 2000
-#define CLOSE_STATUS 4000 /* 1000 and 1001 would end the session */
-#define INTENT_GUILD_MESSAGES (1 << 9)
-#define INTENT_DIRECT_MESSAGES (1 << 12)
+#define CLOSE_STATUS 4000          /* 1000 and 1001 would end the session */
+#define INTENTS (1 << 9 | 1 << 12) /* messages of servers, direct messages */
 #define INTENT_MESSAGE_CONTENT (1 << 15)
 
 static const struct tc_link_fault faults[] = {
@@ -38,10 +36,15 @@ static int open_url(struct tc_turn *lobby, const char *url)
 {
     const size_t n = strcspn(url, "?");
     const bool slash = n > 0 && url[n - 1] == '/';
-    return tc_link_open(lobby, TC_SOCKET(.url = tc_sprint(lobby, "%.*s%s?v=10&encoding=json",
-                                                          (int)n, url, slash ? "" : "/"),
-                                         .ping_ms = PING_MS, .silent_ms = SILENT_MS,
+    const char *const full =
+        tc_sprint(lobby, "%.*s%s?v=10&encoding=json", (int)n, url, slash ? "" : "/");
+    return tc_link_open(lobby, TC_SOCKET(.url = full, .ping_ms = PING_MS, .silent_ms = SILENT_MS,
                                          .close_status = CLOSE_STATUS));
+}
+
+static bool session_exists(const struct tc_turn *lobby)
+{
+    return discord_text(discord_state(lobby)->session, "id") != NULL;
 }
 
 /* The server of the session may be gone: then another one is asked to resume it. */
@@ -51,7 +54,7 @@ static int gateway_connect(struct tc_turn *lobby, int status, unsigned unopened)
     if (status == 4007 || status == 4009 || s->resumes >= RESUMES_MAX)
         discord_session_drop(lobby);
     const char *const url = discord_text(s->session, "url");
-    if (discord_session_exists(lobby) && url && unopened < UNOPENED_MAX)
+    if (session_exists(lobby) && url && unopened < UNOPENED_MAX)
         return open_url(lobby, url);
     return tc_http(lobby,
                    TC_HTTP(.method = "GET", .url = DISCORD_API "/gateway/bot",
@@ -61,17 +64,15 @@ static int gateway_connect(struct tc_turn *lobby, int status, unsigned unopened)
 
 /* Whether a new session leaves identifies in reserve, as Discord counts them and as the connector
  * does. If not, Discord is asked again later. */
-static bool may_identify(struct tc_turn *lobby, const json_t *limit)
+static bool may_identify(struct tc_turn *lobby, json_t *limit)
 {
-    const json_t *const total = json_object_get(limit, "total");
-    const json_t *const remaining = json_object_get(limit, "remaining");
-    const int64_t most = json_is_integer(total) ? json_integer_value(total) : STARTS_MAX;
-    const int64_t own = most - discord_session_starts(lobby);
-    const int64_t told = json_is_integer(remaining) ? json_integer_value(remaining) : most;
-    const int64_t left = own < told ? own : told;
-    if (discord_session_exists(lobby) || left >= STARTS_MIN)
+    json_int_t total = STARTS_MAX, left = STARTS_MAX, reset = 0;
+    json_unpack(limit, "{s?I, s?I, s?I}", "total", &total, "remaining", &left, "reset_after",
+                &reset);
+    const int64_t own = total - discord_session_starts(lobby, 0);
+    left = own < left ? own : left;
+    if (session_exists(lobby) || left >= STARTS_MIN)
         return true;
-    const int64_t reset = json_integer_value(json_object_get(limit, "reset_after"));
     const int64_t wait = reset > 0 && reset < STARTS_WAIT_MS ? reset : STARTS_WAIT_MS;
     tc_log(lobby->inst, TC_ERR,
            "new sessions left for this token: %lld, and Discord resets the token at 0; asking "
@@ -92,28 +93,26 @@ void discord_gateway_take_url(struct tc_turn *lobby, const struct tc_reply *repl
 
 /* ---- sending ---- */
 
-static const char *op_text(struct tc_turn *lobby, int op, json_t *data)
+static void send_op(struct tc_turn *lobby, int op, json_t *data)
 {
-    return tc_json(lobby, "{s:i, s:o}", "op", op, "d", data);
+    tc_link_send(lobby, tc_json(lobby, "{s:i, s:o}", "op", op, "d", data));
 }
 
 static const char *heartbeat(struct tc_turn *lobby)
 {
-    const struct discord *const s = discord_state(lobby);
+    const int64_t seq = discord_state(lobby)->seq;
     discord_session_store(lobby);
-    return op_text(lobby, 1, s->seq < 0 ? json_null() : json_integer(s->seq));
+    return tc_json(lobby, "{s:i, s:o}", "op", 1, "d", seq < 0 ? json_null() : json_integer(seq));
 }
 
 static void identify(struct tc_turn *lobby)
 {
     const struct discord_conf *const conf = lobby->inst->conf;
-    const int intents = INTENT_GUILD_MESSAGES | INTENT_DIRECT_MESSAGES |
-                        (conf->message_content ? INTENT_MESSAGE_CONTENT : 0);
-    discord_session_count_start(lobby);
-    tc_link_send(lobby, op_text(lobby, 2,
-                                json_pack("{s:s, s:i, s:{s:s, s:s, s:s}}", "token", conf->token,
-                                          "intents", intents, "properties", "os", "linux",
-                                          "browser", "turncast", "device", "turncast")));
+    const int intents = INTENTS | (conf->message_content ? INTENT_MESSAGE_CONTENT : 0);
+    discord_session_starts(lobby, 1);
+    send_op(lobby, 2,
+            json_pack("{s:s, s:i, s:{s:s, s:s, s:s}}", "token", conf->token, "intents", intents,
+                      "properties", "os", "linux", "browser", "turncast", "device", "turncast"));
 }
 
 static void resume(struct tc_turn *lobby)
@@ -121,40 +120,23 @@ static void resume(struct tc_turn *lobby)
     const struct discord_conf *const conf = lobby->inst->conf;
     struct discord *const s = discord_state(lobby);
     s->resumes++;
-    s->seq = json_integer_value(json_object_get(s->session, "seq"));
-    tc_link_send(lobby,
-                 op_text(lobby, 6,
-                         json_pack("{s:s, s:s, s:I}", "token", conf->token, "session_id",
-                                   discord_text(s->session, "id"), "seq", (json_int_t)s->seq)));
+    s->seq = discord_number(s->session, "seq");
+    send_op(lobby, 6,
+            json_pack("{s:s, s:s, s:I}", "token", conf->token, "session_id",
+                      discord_text(s->session, "id"), "seq", (json_int_t)s->seq));
 }
 
 /* ---- receiving ---- */
 
 static void take_hello(struct tc_turn *lobby, const json_t *data)
 {
-    const int64_t ms = json_integer_value(json_object_get(data, "heartbeat_interval"));
+    const int64_t ms = discord_number(data, "heartbeat_interval");
     if (tc_link_hello(lobby, ms > 0 && ms < SILENT_MS ? ms : SILENT_MS / 3) < 0)
         return;
-    if (discord_session_exists(lobby))
+    if (session_exists(lobby))
         resume(lobby);
     else
         identify(lobby);
-}
-
-static void take_invalid_session(struct tc_turn *lobby, bool can_resume)
-{
-    if (!can_resume)
-        discord_session_drop(lobby);
-    tc_link_renew(lobby, tc_random(lobby, 1000, 5000));
-}
-
-static void take_ready(struct tc_turn *lobby, const json_t *data)
-{
-    struct discord *const s = discord_state(lobby);
-    const char *const user = discord_text(json_object_get(data, "user"), "id");
-    if (user)
-        snprintf(s->user, sizeof s->user, "%s", user);
-    discord_session_begin(lobby, data);
 }
 
 static void session_joined(struct tc_turn *lobby, const char *how)
@@ -168,14 +150,13 @@ static void session_joined(struct tc_turn *lobby, const char *how)
 
 static void take_dispatch(struct tc_turn *lobby, const json_t *frame, json_t *data)
 {
-    const json_t *const seq = json_object_get(frame, "s");
     const char *const type = discord_text(frame, "t");
-    if (json_is_integer(seq))
-        discord_state(lobby)->seq = json_integer_value(seq);
+    if (json_is_integer(json_object_get(frame, "s")))
+        discord_state(lobby)->seq = discord_number(frame, "s");
     if (!type)
         return;
     if (strcmp(type, "READY") == 0) {
-        take_ready(lobby, data);
+        discord_session_begin(lobby, data);
         session_joined(lobby, "new session");
     } else if (strcmp(type, "RESUMED") == 0) {
         session_joined(lobby, "session resumed");
@@ -187,34 +168,27 @@ static void take_dispatch(struct tc_turn *lobby, const json_t *frame, json_t *da
 int discord_gateway_take_frame(struct tc_turn *lobby, const struct tc_frame *frame)
 {
     json_auto_t *json = json_loadb(frame->text, frame->len, 0, NULL);
-    const json_t *const op = json_object_get(json, "op");
     json_t *const data = json_object_get(json, "d");
-    switch (json_is_integer(op) ? json_integer_value(op) : -1) {
-    case 0:
+    const json_t *const op = json_object_get(json, "op");
+    const int64_t number = json_is_integer(op) ? json_integer_value(op) : -1;
+    if (number == 9 && !json_is_true(data))
+        discord_session_drop(lobby);
+    if (number == 0)
         take_dispatch(lobby, json, data);
-        break;
-    case 1:
+    else if (number == 1)
         tc_link_send(lobby, heartbeat(lobby));
-        break;
-    case 7:
+    else if (number == 7)
         tc_link_renew(lobby, 0);
-        break;
-    case 9:
-        take_invalid_session(lobby, json_is_true(data));
-        break;
-    case 10:
+    else if (number == 9)
+        tc_link_renew(lobby, tc_random(lobby, 1000, 5000));
+    else if (number == 10)
         take_hello(lobby, data);
-        break;
-    case 11:
+    else if (number == 11)
         tc_link_alive(lobby);
-        break;
-    default: /* unknown */
-        break;
-    }
     return 0;
 }
 
-/* seq negative: nothing is admitted before the resume. */
+/* Nothing is admitted before the resume, because seq is negative. */
 void discord_gateway_rewind(struct tc_turn *lobby)
 {
     struct discord *const s = discord_state(lobby);

@@ -57,7 +57,6 @@ void discord_history_note(struct tc_turn *lobby, const json_t *message)
     json_object_set_new(
         channels, channel,
         json_pack("{s:s, s:s*}", "last", id, "guild", discord_text(message, "guild_id")));
-    discord_state(lobby)->is_changed = true;
 }
 
 static void ask_page(struct tc_turn *lobby, const char *channel, const char *after)
@@ -115,6 +114,5 @@ void discord_history_take(struct tc_turn *lobby, const char *channel, const stru
     if (s->pages)
         return;
     json_object_del(s->session, "gap");
-    s->is_changed = true;
     discord_session_store(lobby);
 }

@@ -20,6 +20,9 @@ int service_store(struct tc_instance *inst, const char *key, const char *text)
     const char *const fault = validate_stored(key, text);
     if (fault)
         return services_refuse(in, "tc_store", fault);
+    const struct stored_text *const old = stored_texts_find(&in->memory.stored, key);
+    if (text && old && strcmp(old->text, text) == 0)
+        return 0;
     if (!stored_texts_find(&in->memory.changed, key) &&
         in->memory.changed.count == STORED_CHANGES_MAX)
         return services_refuse(in, "tc_store", "too many keys in one callback");

@@ -161,6 +161,17 @@ static void store_wrong(struct tc_turn *t)
     free(large);
 }
 
+static void store_again(struct tc_turn *t)
+{
+    is_int(tc_store(t->inst, "cursor", "6"), 0, "the same text again");
+}
+
+static void store_back(struct tc_turn *t)
+{
+    is_int(tc_store(t->inst, "cursor", "7"), 0, "another one");
+    is_int(tc_store(t->inst, "cursor", "6"), 0, "  and back");
+}
+
 static void test_store(void)
 {
     struct instance *const in = actor_make(&actor_host);
@@ -169,6 +180,11 @@ static void test_store(void)
     buf_reset(&actor_told);
     actor_deliver(in, t, TC_START, store);
     is_str(actor_told.p, "store:cursor:6;store:!room:a.b/é:;store:gone:-;", "the host is told");
+    buf_reset(&actor_told);
+    actor_deliver(in, t, TC_START, store_again);
+    is_int((long long)actor_told.len, 0, "  is not written");
+    actor_deliver(in, t, TC_START, store_back);
+    is_str(actor_told.p, "store:cursor:6;", "  which is written, because the other one was given");
     buf_reset(&actor_told);
     actor_deliver(in, t, TC_START, store_wrong);
     has_str(actor_told.p, "store:key-1:-;", "and of the rest");
