@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """turncast-otlp(7) shows the trace of a recorded turn with sub-agents as a receiver gets it: its spans,
 their parents and their tokens. All spans together have the tokens of the turn."""
+import json
 import os
 import pathlib
 import subprocess
@@ -11,7 +12,7 @@ import tempfile
 SOURCE = pathlib.Path(os.environ["TURNCAST_SRCDIR"])
 for folder in ("tap", "fake"):
     sys.path.insert(0, str(SOURCE / "tests" / folder))
-from otlpd import Receiver  # noqa: E402
+from otlpd import Receiver, spans_of  # noqa: E402
 from tap import done, equal, ok  # noqa: E402
 
 TURNCAST = pathlib.Path(os.environ["TURNCAST_BUILDDIR"]) / "turncast"
@@ -21,16 +22,23 @@ WIDTH = 46
 
 
 def received():
-    """The spans of the recording, as a receiver has taken them."""
+    """The spans of the recording, as a receiver has taken them; and as jsonl has written them to a file."""
     receiver = Receiver.start()
     with tempfile.TemporaryDirectory() as name:
         config = pathlib.Path(name) / "turncast.conf"
-        config.write_text(f'plugins : {{ instances : {{ otlp : {{ endpoint = "{receiver.url}"; }}; }}; }};')
+        file = f'file : {{ plugin = "jsonl"; format = "otlp"; path = "{name}/traces"; }};'
+        config.write_text(f'plugins : {{ instances : {{ otlp : {{ endpoint = "{receiver.url}"; }}; {file} }}; }};')
         config.chmod(0o600)
         env = {**os.environ, "HOME": name, "XDG_STATE_HOME": name}
         subprocess.run([TURNCAST, "replay", "-c", config, RECORDING], env=env, check=True, timeout=60)
+        lines = (pathlib.Path(name) / "traces").read_text().splitlines()
     receiver.stop()
-    return receiver.spans()
+    return receiver.spans(), [span for line in lines for span in spans_of(json.loads(line))]
+
+
+def ids(spans):
+    """What makes a trace, without times and the resource."""
+    return sorted((s["traceId"], s["spanId"], s["parentSpanId"], s["name"]) for s in spans)
 
 
 def tokens(span, prefix="gen_ai.usage."):
@@ -59,12 +67,13 @@ def in_manual():
 
 
 def main():
-    spans = received()
+    spans, written = received()
     root = next(span for span in spans if not span["parentSpanId"])
     sums = [sum(counts) for counts in zip(*map(tokens, spans))]
     head = f"{'':{WIDTH}}" + "".join(f"{word:>8}" for word in ("input", "read", "written", "output"))
     lines = [head, *tree(spans), row("all spans", sums)]
     equal(sums, tokens(root, "turncast.usage."), "all spans together have the tokens of the turn")
+    ok(ids(spans) == ids(written), "jsonl writes the same trace", (spans, written))
     equal(len(lines), len(spans) + 2, "each span is below its parent")
     ok(lines == in_manual(), "the manual page shows this trace", "\n".join(lines))
     done()

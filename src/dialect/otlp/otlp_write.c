@@ -366,24 +366,30 @@ static void otlp_write_usage(struct otlp_write_ctx *wire)
 
 /* ---- the turn ---- */
 
-/* An earlier process may have written a part of the trace, which began at the time `started`. */
-static void otlp_write_start(struct otlp_write_ctx *wire)
+/* At the first event. An earlier process may have written a part of the trace, which began at the
+ * time `started`. */
+static void otlp_write_begin(const struct otlp_write_ctx *wire)
 {
-    const struct tc_start *const ev = &wire->ev->u.start;
     const struct writer_conf *const conf = wire->out->conf;
     struct otlp_writing *const w = wire->w;
     const double ts = wire->ev->meta.ts;
-    const double started = value_real(otlp_write_setting(conf, "started"), ts);
     w->has_content = value_is_true(otlp_write_setting(conf, "content"));
     w->excludes_cache = value_is_true(otlp_write_setting(conf, "input_excludes_cache"));
-    w->has_calls = ev->resumed;
     w->turn.operation = "invoke_agent";
-    w->turn.name = otlp_span_keep(&w->turn, conf->agent && *conf->agent ? conf->agent : ev->source);
-    w->turn.start = started;
+    w->turn.name = otlp_span_keep(&w->turn, conf->agent);
+    w->turn.start = value_real(otlp_write_setting(conf, "started"), ts);
     w->turn.ready = ts;
     otlp_write_make_id(wire, w->turn.id, "turn", "");
+}
+
+static void otlp_write_start(struct otlp_write_ctx *wire)
+{
+    const struct tc_start *const ev = &wire->ev->u.start;
+    struct otlp_writing *const w = wire->w;
+    w->has_calls = ev->resumed;
+    w->turn.name = w->turn.name ? w->turn.name : otlp_span_keep(&w->turn, ev->source);
     w->provider = otlp_span_keep(&w->turn, ev->provider);
-    w->model = otlp_span_keep(&w->turn, ev->model ? ev->model : conf->model);
+    w->model = otlp_span_keep(&w->turn, ev->model ? ev->model : wire->out->conf->model);
     otlp_write_add_content(wire, &w->turn, "gen_ai.input.messages", ev->input);
 }
 
@@ -438,6 +444,8 @@ static void otlp_write_event(void *state, const struct writer_out *out, const st
         [TC_DONE] = otlp_write_done,
     };
     struct otlp_write_ctx wire = {.w = state, .out = out, .ev = ev};
+    if (!wire.w->turn.operation)
+        otlp_write_begin(&wire);
     if (!write[ev->kind])
         return;
     write[ev->kind](&wire);
