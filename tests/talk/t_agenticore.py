@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Turns exchanged with agenticore through a Redis server: its streams of progress in both directions, and
-the sessions of conversations. Reader and writer are written from agenticore's own sources
-(event_tailer.py, and event_relay.py of its hooks)."""
+"""Turns exchanged with agenticore through a Redis server: its streams of progress in both directions, the
+sessions of conversations, and the visibility of agents. Readers and writers are written from agenticore's own
+sources (event_tailer.py, event_relay.py of its hooks, and stream_config.py)."""
 import json
 import pathlib
 import sys
@@ -85,7 +85,7 @@ same : {{ command = ["cat", "{lines}"]; dialect = "turncast"; attempts = 1; }};
 hooked : {{ transport : {{ {server} }}; attempts = 1; command = ["{sys.executable}", "{script}"]; }};"""
     streams = f"""streams : {{ plugin = "redis"; address = "127.0.0.1:{redis.port}"; password = "{PASSWORD}";
     ports = [{redis.port}]; agents = ["main", "same"]; }};"""
-    store = f"""store : {{ kind = "redis"; redis : {{ address = "127.0.0.1:{redis.port}";
+    store = f"""store : {{ kind = "redis"; stream_config = "{folder}"; redis : {{ address = "127.0.0.1:{redis.port}";
     password = "{PASSWORD}"; }}; }};"""
     return agents, streams, store
 
@@ -208,6 +208,60 @@ def sessions(host, redis):
           "a key of its own conversations keeps them apart")
 
 
+SWITCHES = ["show_thinking", "show_tools", "show_text", "show_narration", "show_final"]
+
+
+def is_on(value):
+    return value.lower() in ("1", "true", "yes", "on") if isinstance(value, str) else bool(value)
+
+
+def load_switches(redis, folder, agent):
+    """As agenticore reads them: the hash, else the file. It has defaults of its own if neither is there."""
+    flat = redis("HGETALL", f"agenticore:stream_config:{agent}")
+    stored = dict(zip(flat[::2], flat[1::2])) or json.loads((folder / f"{agent}.json").read_text())
+    text = is_on(stored.get("show_text", True))
+    defaults = {"show_thinking": False, "show_tools": False, "show_text": True, "show_narration": text, "show_final": text}
+    return {name: is_on(stored.get(name, defaults[name])) for name in SWITCHES}
+
+
+def save_switches(redis, agent, values):
+    """As agenticore writes them."""
+    redis("DEL", f"agenticore:stream_config:{agent}")
+    redis("HSET", f"agenticore:stream_config:{agent}", *[word for pair in values.items() for word in pair])
+
+
+def status_of(host, agent, text="/stream-status"):
+    """The switches of the agent, as the host tells them."""
+    body = {"model": agent, "messages": [{"role": "user", "content": text}]}
+    answer = json.loads(host.ask("POST", "/v1/chat/completions", key="ann", body=body)[2])
+    return json.loads(answer["choices"][0]["message"]["content"])
+
+
+def switches(host, redis, folder):
+    """The visibility of an agent: what agenticore stores holds here, and the other way round."""
+    all_off = dict.fromkeys(SWITCHES, "0")
+    for values in ({"show_tools": "1"}, {"show_text": "0"}, {"show_text": "0", "show_final": "Yes"},
+                   {**all_off, "show_thinking": "ON"}, dict.fromkeys(SWITCHES, "1"), all_off):
+        save_switches(redis, "main", values)
+        equal(status_of(host, "main"), load_switches(redis, folder, "main"), f"agenticore has stored {values}")
+    for tokens, on in (("/show-all", SWITCHES), ("/hide-all", ["show_text", "show_final"]),
+                       ("/show-tools /hide-final", ["show_tools", "show_text"])):
+        status_of(host, "main", tokens)
+        wanted = {name: "1" if name in on else "0" for name in SWITCHES}
+        flat = until(lambda w=wanted: (f := redis("HGETALL", "agenticore:stream_config:main")) and
+                     dict(zip(f[::2], f[1::2])) == w and f, f"{tokens}: the hash")
+        equal(flat, [word for pair in wanted.items() for word in pair], f"{tokens}: the five fields, in their order")
+        equal(redis("TTL", "agenticore:stream_config:main"), -1, f"{tokens}: without an expiry")
+        file = until(lambda w=wanted: (t := (folder / "main.json").read_text()) == json.dumps(
+            {name: value == "1" for name, value in w.items()}) and t, f"{tokens}: the file, to the byte")
+        redis("DEL", "agenticore:stream_config:main")
+        ok(file, f"{tokens}: the file of agenticore is the same")
+        equal(load_switches(redis, folder, "main"), {name: name in on for name in SWITCHES}, f"{tokens}: agenticore reads it")
+    for values in ({"show_tools": 1}, {"show_thinking": "yes", "show_text": False}, {"show_final": None, "show_tools": "no"}):
+        (folder / "same.json").write_text(json.dumps(values))
+        equal(status_of(host, "same"), load_switches(redis, folder, "same"), f"the file of agenticore has {values}")
+
+
 def main():
     redis = Redis()
     with tempfile.TemporaryDirectory(prefix="turncast-agenticore.") as folder:
@@ -222,6 +276,7 @@ def main():
                 hooked(host)
                 follow_live(host, redis)
                 sessions(host, redis)
+                switches(host, redis, pathlib.Path(folder))
                 outage(host, redis)
                 ok(PASSWORD not in host.log(), "the log does not show the password")
         finally:

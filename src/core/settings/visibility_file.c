@@ -17,14 +17,45 @@
 
 /* ---- reading ---- */
 
+static enum visibility_switch visibility_file_parse_text(struct str raw)
+{
+    CLEANUP_FREE char *text = xstrndup(raw.p, raw.len);
+    return visibility_parse_value(text);
+}
+
+/* By the rules of agenticore: a string is on if it says so, another value if Python takes it for
+ * true. */
+static enum visibility_switch visibility_file_read_value(struct json *j)
+{
+    struct str raw = {0};
+    double number = 0;
+    switch (json_reader_peek(j)) {
+    case JSON_AT_TRUE:
+        json_reader_skip(j, NULL);
+        return SHOW_ON;
+    case JSON_AT_STRING:
+        json_reader_read_string(j, &raw);
+        return visibility_file_parse_text(raw);
+    case JSON_AT_NUMBER:
+        return json_reader_read_real(j, &number) && number != 0 ? SHOW_ON : SHOW_OFF;
+    case JSON_AT_NULL:
+    case JSON_AT_FALSE:
+    case JSON_AT_ARRAY:
+    case JSON_AT_OBJECT:
+    case JSON_AT_END:
+        break;
+    }
+    json_reader_skip(j, NULL);
+    return SHOW_OFF;
+}
+
 static void visibility_file_take(struct json *j, struct str key, struct visibility *v)
 {
-    for (size_t i = 0; i < VISIBILITY_KEYS; i++) {
-        if (!str_is(key, visibility_key(i)))
-            continue;
-        const enum json_type type = json_reader_peek(j);
-        *visibility_switch_at(v, i) = type == JSON_AT_TRUE ? SHOW_ON : SHOW_OFF;
-    }
+    for (size_t i = 0; i < VISIBILITY_KEYS; i++)
+        if (str_is(key, visibility_key(i))) {
+            *visibility_switch_at(v, i) = visibility_file_read_value(j);
+            return;
+        }
     json_reader_skip(j, NULL);
 }
 

@@ -30,6 +30,19 @@ static const char *load(struct visibility_store *s)
     return visibility_store_load(s, "main", &v, &err) < 0 ? "" : show_of(v);
 }
 
+static void test_values(void)
+{
+    struct visibility_row row = {0};
+    struct tc_err err = {0};
+    put("{\"show_thinking\": 1, \"show_tools\": \"On\", \"show_text\": null, \"show_final\": 0.5}",
+        5);
+    is_int(visibility_file_read(directory, "main", &row, &err), 1, "values that are not Boolean");
+    is_str(show_of(row.shown), "11001", "are on as agenticore takes them");
+    put("{\"show_thinking\": 0, \"show_tools\": \"maybe\", \"show_final\": []}", 5);
+    is_int(visibility_file_read(directory, "main", &row, &err), 1, "others");
+    is_str(show_of(row.shown), "00110", "are off");
+}
+
 static void test_file(void)
 {
     struct visibility_row row = {0};
@@ -89,6 +102,7 @@ int main(void)
     snprintf(state, sizeof state, "%s/state", tap_tmpdir());
     mkdir(directory, 0700);
     test_file();
+    test_values();
     test_store();
     return 0;
 }
