@@ -28,14 +28,16 @@ def told(fake, event):
 
 
 class Round:
-    """The questions of one person, one case after the other."""
+    """The questions of two persons, one case after the other. Questions that wait in one conversation
+    are given to the agent as one message, which is the case when a turn before has not ended yet: two
+    questions at a time are of two persons, so that each has an answer of its own."""
 
     def __init__(self, fake, host, crowd):
         self.fake, self.host, self.crowd = fake, host, crowd
         self.asked, self.open = [], []
 
-    def ask(self, words=""):
-        self.open.append(self.crowd.ask(0, f"q{next(_words)}", words))
+    def ask(self, who=0):
+        self.open.append(self.crowd.ask(who, f"q{next(_words)}", ""))
 
     def answered(self, what):
         """The fake tells of each answer when it comes: a chat grows, and is not read again and again."""
@@ -63,7 +65,7 @@ def cuts(one):
         one.settle()
         one.ask()
         one.fake.control("gateway", cut)
-        one.ask()
+        one.ask(1)
         one.answered(f"0 lost, 0 double: {cut}")
     ok(one.fake.state()["identifies"] <= 3, "only a session that is gone is replaced", one.fake.state()["identifies"])
 
@@ -139,7 +141,7 @@ def webhook():
 def main():
     with Fake("discord") as fake:
         fake.control("pace", DISCORD_PACE)
-        crowd = DiscordPeople(fake, 1)
+        crowd = DiscordPeople(fake, 2)
         with Host(discord(fake, allow=crowd.ids), extra="conversations : { debounce_ms = 0; };") as host:
             fake.wait(sockets=1)
             one = Round(fake, host, crowd)
