@@ -93,16 +93,11 @@ void discord_gateway_take_url(struct tc_turn *lobby, const struct tc_reply *repl
 
 /* ---- sending ---- */
 
-static void send_op(struct tc_turn *lobby, int op, json_t *data)
-{
-    tc_link_send(lobby, tc_json(lobby, "{s:i, s:o}", "op", op, "d", data));
-}
-
 static const char *heartbeat(struct tc_turn *lobby)
 {
-    const int64_t seq = discord_state(lobby)->seq;
+    const json_int_t seq = discord_state(lobby)->seq;
     discord_session_store(lobby);
-    return tc_json(lobby, "{s:i, s:o}", "op", 1, "d", seq < 0 ? json_null() : json_integer(seq));
+    return seq < 0 ? "{\"op\":1,\"d\":null}" : tc_json(lobby, "{s:i, s:I}", "op", 1, "d", seq);
 }
 
 static void identify(struct tc_turn *lobby)
@@ -110,9 +105,9 @@ static void identify(struct tc_turn *lobby)
     const struct discord_conf *const conf = lobby->inst->conf;
     const int intents = INTENTS | (conf->message_content ? INTENT_MESSAGE_CONTENT : 0);
     discord_session_starts(lobby, 1);
-    send_op(lobby, 2,
-            json_pack("{s:s, s:i, s:{s:s, s:s, s:s}}", "token", conf->token, "intents", intents,
-                      "properties", "os", "linux", "browser", "turncast", "device", "turncast"));
+    tc_link_send(lobby, tc_json(lobby, "{s:i, s:{s:s, s:i, s:{s:s, s:s, s:s}}}", "op", 2, "d",
+                                "token", conf->token, "intents", intents, "properties", "os",
+                                "linux", "browser", "turncast", "device", "turncast"));
 }
 
 static void resume(struct tc_turn *lobby)
@@ -121,9 +116,9 @@ static void resume(struct tc_turn *lobby)
     struct discord *const s = discord_state(lobby);
     s->resumes++;
     s->seq = discord_number(s->session, "seq");
-    send_op(lobby, 6,
-            json_pack("{s:s, s:s, s:I}", "token", conf->token, "session_id",
-                      discord_text(s->session, "id"), "seq", (json_int_t)s->seq));
+    tc_link_send(lobby,
+                 tc_json(lobby, "{s:i, s:{s:s, s:s, s:I}}", "op", 6, "d", "token", conf->token,
+                         "session_id", discord_text(s->session, "id"), "seq", (json_int_t)s->seq));
 }
 
 /* ---- receiving ---- */
