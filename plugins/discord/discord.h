@@ -93,6 +93,8 @@ void discord_history_note(struct tc_turn *lobby, const json_t *message);
 /* Asks for the messages of all known channels that came while there was no session. */
 void discord_history_read(struct tc_turn *lobby);
 void discord_history_take(struct tc_turn *lobby, const char *channel, const struct tc_reply *reply);
+/* No event waits any more: the history has been read, unless pages of it are on their way. */
+void discord_history_end(struct tc_turn *lobby);
 
 /* ---- discord_event.c ---- */
 

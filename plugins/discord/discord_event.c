@@ -242,6 +242,7 @@ void discord_event_drain(struct tc_turn *lobby)
         json_array_remove(s->queue, 0);
     }
     discord_session_admit(lobby);
+    discord_history_end(lobby);
     discord_session_store(lobby);
 }
 

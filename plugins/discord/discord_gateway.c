@@ -183,12 +183,14 @@ int discord_gateway_take_frame(struct tc_turn *lobby, const struct tc_frame *fra
     return 0;
 }
 
-/* Nothing is admitted before the resume, because seq is negative. */
+/* Nothing is admitted before the resume, because seq is negative. Then the history is read from the
+ * last messages that were taken, if it was being read. */
 void discord_gateway_rewind(struct tc_turn *lobby)
 {
     struct discord *const s = discord_state(lobby);
     json_array_clear(s->queue);
     s->seq = -1;
+    s->pages = 0;
     tc_link_renew(lobby, REWIND_MS);
 }
 

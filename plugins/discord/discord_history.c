@@ -82,19 +82,30 @@ void discord_history_read(struct tc_turn *lobby)
         ask_page(lobby, channel, discord_text(one, "last"));
 }
 
-/* The newest message comes first. A message that is taken replaces what is known of its channel. */
+/* The newest message comes first. A message that is taken replaces what is known of its channel. If
+ * one could not be stored, seq is negative: all is read again after the resume. */
 static const char *take_page(struct tc_turn *lobby, const char *channel, json_t *page)
 {
+    const struct discord *const s = discord_state(lobby);
     const char *const known = discord_text(json_object_get(channels_of(lobby), channel), "guild");
     char guild[32];
     snprintf(guild, sizeof guild, "%s", known ? known : "");
-    for (size_t i = json_array_size(page); i > 0; i--) {
+    for (size_t i = json_array_size(page); i > 0 && s->seq >= 0; i--) {
         json_t *const message = json_array_get(page, i - 1);
         if (*guild)
             json_object_set_new(message, "guild_id", json_string(guild));
         discord_event_take(lobby, "MESSAGE_CREATE", message);
     }
-    return json_array_size(page) == PAGE ? discord_text(json_array_get(page, 0), "id") : NULL;
+    return json_array_size(page) == PAGE && s->seq >= 0
+               ? discord_text(json_array_get(page, 0), "id")
+               : NULL;
+}
+
+void discord_history_end(struct tc_turn *lobby)
+{
+    const struct discord *const s = discord_state(lobby);
+    if (s->pages == 0 && s->seq >= 0)
+        json_object_del(s->session, "gap");
 }
 
 void discord_history_take(struct tc_turn *lobby, const char *channel, const struct tc_reply *reply)
@@ -111,8 +122,5 @@ void discord_history_take(struct tc_turn *lobby, const char *channel, const stru
     if (more)
         ask_page(lobby, channel, more);
     json_decref(page);
-    if (s->pages)
-        return;
-    json_object_del(s->session, "gap");
-    discord_session_store(lobby);
+    discord_event_drain(lobby);
 }

@@ -30,12 +30,11 @@ enum link_phase {
 struct instance_link {
     struct tc_link table; /* the plugin's, completed */
     enum link_phase phase;
-    int64_t due_ms; /* of the timer, monotonic; INT64_MAX: none */
-    int64_t socket; /* the newest; 0: none */
-    int64_t old;    /* replaced, and in use until the newest is ready; 0: none */
-    int64_t taken;  /* whose frame the plugin is being told of; 0: none */
-    int64_t
-        delay_ms; /* before the next connection, as the plugin wants it; negative: the back-off */
+    int64_t due_ms;   /* of the timer, monotonic; INT64_MAX: none */
+    int64_t socket;   /* the newest; 0: none */
+    int64_t old;      /* replaced, and in use until the newest is ready; 0: none */
+    int64_t taken;    /* whose frame the plugin is being told of; 0: none */
+    int64_t delay_ms; /* that the plugin wants before the next connection; negative: the back-off */
     int64_t beat_ms;
     int status;        /* with which the service closed the last connection; 0: none */
     unsigned failures; /* connections in a row that did not last */
@@ -272,18 +271,19 @@ static struct instance *services_check_link(struct tc_turn *lobby, const char *s
 int service_link_open(struct tc_turn *lobby, const struct tc_socket *socket)
 {
     struct instance *const in = services_check_link(lobby, "tc_link_open");
-    if (!in || in->sockets.link->phase != LINK_ASKING)
+    struct instance_link *const l = in ? in->sockets.link : NULL;
+    if (!l || l->phase != LINK_ASKING)
         return -1;
     const int64_t number = service_socket_open(&in->handle, socket);
     if (number < 0) {
-        link_open_later(in->sockets.link);
+        link_open_later(l);
         return -1;
     }
     instance_socket_find(in, number)->is_link = true;
-    in->sockets.link->socket = number;
-    in->sockets.link->phase = LINK_OPENING;
-    in->sockets.link->unopened++;
-    link_set_timer(in->sockets.link, in->sockets.link->table.hello_ms);
+    l->socket = number;
+    l->phase = LINK_OPENING;
+    l->unopened++;
+    link_set_timer(l, l->table.hello_ms);
     return 0;
 }
 
@@ -292,9 +292,8 @@ int service_link_send(struct tc_turn *lobby, const char *text)
     struct instance *const in = services_check_link(lobby, "tc_link_send");
     if (!in || !text)
         return -1;
-    const int64_t number =
-        in->sockets.link->taken ? in->sockets.link->taken : in->sockets.link->socket;
-    return service_socket_send(&in->handle, number, text, strlen(text));
+    const struct instance_link *const l = in->sockets.link;
+    return service_socket_send(&in->handle, l->taken ? l->taken : l->socket, text, strlen(text));
 }
 
 static int link_take_hello(struct instance_link *l, int64_t beat_ms)
