@@ -88,10 +88,11 @@ void matrix_room_take_invite(struct tc_turn *lobby, const char *room, const json
     const char *const user = inviter(lobby, invite);
     if (!is_welcome(lobby, room, user)) {
         tc_log(lobby->inst, TC_INFO, "ignoring the invite of %s to room %s",
-               user ? user : "somebody", room);
+               user ? user : "an unknown user", room);
         return;
     }
-    tc_log(lobby->inst, TC_INFO, "joining room %s, invited by %s", room, user ? user : "somebody");
+    tc_log(lobby->inst, TC_INFO, "joining room %s, invited by %s", room,
+           user ? user : "an unknown user");
     tc_http(lobby, TC_HTTP(.url = tc_sprint(lobby, MATRIX_CLIENT "/join/%s", tc_quote(lobby, room)),
                            .headers = matrix_bearer, .header_count = 1, .body = "{}",
                            .flags = TC_DURABLE | TC_IDEMPOTENT, .tag = "join"));

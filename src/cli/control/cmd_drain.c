@@ -54,7 +54,7 @@ static int cmd_drain_await(const struct conf *conf, const char *host, int64_t ru
     if (running < 0)
         return EXIT_TURN_ERROR;
     if (!is_draining) {
-        fputs("turncast: the host works again, because somebody has undone it\n", stderr);
+        fputs("turncast: the host works again, because the order to drain was undone\n", stderr);
         return EXIT_TURN_ERROR;
     }
     puts("The host is drained: no turn runs there. It can be stopped.");
@@ -70,7 +70,7 @@ static int cmd_drain_do(const struct conf *conf, const struct args *args)
     const int64_t running = cmd_drain_ask(conf, host, "drain", &is_draining);
     if (running < 0)
         return EXIT_TURN_ERROR;
-    printf("The host begins no turns any more; %" PRId64 " turn%s still run%s there.\n", running,
+    printf("The host starts no more turns; %" PRId64 " turn%s still run%s there.\n", running,
            PLURAL(running, "", "s"), PLURAL(running, "s", ""));
     return args->detach ? 0 : cmd_drain_await(conf, host, running);
 }
@@ -90,10 +90,10 @@ static int cmd_drain_run(const struct args *args)
 const struct cli_command cmd_drain = {
     .name = "drain",
     .operands = "[HOST]",
-    .summary = "Lets a host on the bus end its turns and begin no more",
+    .summary = "Lets a host on the bus finish its turns and start no more",
     .about = "Without HOST: the running host. Other hosts take over its connector instances and "
-             "conversations.\nWaits until no turn runs there. The host goes on without work until "
-             "it is stopped, or --undo.\nExit status: 1 the host is not there, no host is "
+             "conversations.\nWaits until no turn runs there. The host stays without work until "
+             "it is stopped, or --undo.\nExit status: 1 the host is absent, no host is "
              "running, or it has no bus.",
     .args = rows,
     .max = 1,

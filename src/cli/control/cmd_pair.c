@@ -15,7 +15,7 @@
 
 static const struct args_option rows[] = {
     {0, ARG_FLAG, "revoke", NULL, offsetof(struct args, revoke),
-     "the person USER may not write any more"},
+     "revoke the pairing of the person USER"},
     {0, ARG_FLAG, "json", NULL, offsetof(struct args, json), "list as one JSON object"},
     ARG_CONFIG,
     {0},
@@ -117,8 +117,8 @@ const struct cli_command cmd_pair = {
     .name = "pair",
     .operands = "[INSTANCE CODE | --revoke INSTANCE USER]",
     .summary = "Lets a person with a pairing code write to the agent",
-    .about = "Lists the people who were added without operands.\nExit status: 1 the code is wrong "
-             "or has expired, or no host is running.",
+    .about = "Without operands, lists the paired people.\nExit status: 1 the code is wrong or has "
+             "expired, or no host is running.",
     .args = rows,
     .min = 0,
     .max = 2,

@@ -310,11 +310,12 @@ int init_connector_set_people(struct init_plan *plan)
         return args_usage_error(&cmd_init, "--allow: nobody writes to this connector");
     if (plan->allow || !plan->asks || !*plan->grants)
         return 0;
-    CLEANUP_FREE char *ids = init_ask_line(
-        init_connector_names(plan->grants, "submit")
-            ? "  IDs of the people who may write to it, with commas (Enter to pair them later)"
-            : "  IDs of the people who may answer requests, with commas",
-        NULL);
+    CLEANUP_FREE char *ids =
+        init_ask_line(init_connector_names(plan->grants, "submit")
+                          ? "  IDs of the people who may write to it, separated by commas (Enter: "
+                            "pair them later)"
+                          : "  IDs of the people who may answer requests, separated by commas",
+                      NULL);
     if (!ids)
         return EXIT_USAGE;
     plan->allow = arena_strdup(&plan->arena, ids);

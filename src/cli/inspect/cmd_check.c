@@ -78,7 +78,7 @@ const struct cli_command cmd_check = {
     .summary = "Checks a configuration or a plugin",
     .about =
         "Without a file, checks the configuration that the other commands use. All errors are\n"
-        "told at once. No function of a plugin is called. Exit status: 2 there are errors.",
+        "reported at once. No function of a plugin is called. Exit status: 2 there are errors.",
     .args = rows,
     .max = 1,
     .run = cmd_check_run,

@@ -530,7 +530,7 @@ static int option_rules_check_row(const struct tc_rule *rules, size_t i,
     const struct tc_option *const option =
         option_rules_find_option(options, rule->key, strlen(rule->key));
     if (!option)
-        return err_set(err, NULL, "rule %zu: no such option", i + 1);
+        return err_set(err, NULL, "rule %zu: unknown option", i + 1);
     if ((size_t)rule->kind < TC_RULE_ONE_OF || (size_t)rule->kind >= KINDS)
         return err_set(err, NULL, "rule for \"%s\": unknown kind %d", rule->key, (int)rule->kind);
     if (!option_rules_suits(rule, option))

@@ -190,7 +190,8 @@ static void connector_instance_on_stored(void *ctx, enum journal_status status, 
     CLEANUP_FREE char *name = ctx;
     (void)text;
     if (status != JOURNAL_DONE && status != JOURNAL_NO_CHANGE)
-        log_write(LOG_ERR, "host", "instance %s: cannot write what it stored to the journal", name);
+        log_write(LOG_ERR, "host", "instance %s: cannot write its stored texts to the journal",
+                  name);
 }
 
 /* Without a journal, stored texts live as long as the channel, which keeps a copy across restarts
@@ -369,7 +370,7 @@ static void connector_instance_load_stored(struct connector_instance *r)
     CLEANUP_FREE char *prefix = xasprintf(STORED_KEY "%s:", r->name);
     if (r->services.journal &&
         journal_async_kv_each(r->services.journal, prefix, load_stored, r) == JOURNAL_FAILED)
-        log_write(LOG_ERR, "host", "instance %s: cannot read what it stored from the journal",
+        log_write(LOG_ERR, "host", "instance %s: cannot read its stored texts from the journal",
                   r->name);
 }
 

@@ -167,7 +167,7 @@ json_t *services_json_pack(const char *fmt, va_list ap, char *why)
     va_end(copy);
     if (value && services_json_next(&p)) {
         json_decref(value);
-        return services_json_fail(&p, "the format goes on after its value");
+        return services_json_fail(&p, "the format has more text after its value");
     }
     return value;
 }

@@ -315,7 +315,7 @@ static void outbox_commit_on_remembered(void *ctx, enum journal_status status, c
         return;
     p->memories_done++;
     if (outbox_commit_is_failure(status))
-        log_write(LOG_ERR, p->instance, "cannot write what a turn remembers to the journal");
+        log_write(LOG_ERR, p->instance, "cannot write the memory of a turn to the journal");
     outbox_commit_apply_ready(p);
 }
 

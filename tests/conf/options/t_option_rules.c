@@ -361,7 +361,7 @@ static void test_tables(void)
     struct tc_err err = {0};
     is_int(option_rules_check_table(NULL, rows, &err), 0, "no rules");
     is_int(option_rules_check_table(NULL, NULL, &err), 0, "nor options");
-    bad_rule(RULE("none", TC_RULE_READS), "rule 1: no such option");
+    bad_rule(RULE("none", TC_RULE_READS), "rule 1: unknown option");
     bad_rule(RULE("mode", (enum tc_rule_kind)0), "unknown kind 0");
     bad_rule(RULE("mode", (enum tc_rule_kind)99), "unknown kind 99");
     bad_rule(RULE("mode", TC_RULE_RANGE, .max = 1), "does not suit the type");

@@ -247,7 +247,7 @@ static void test_wrong(void)
         {{.options = key}, "invalid key", "a bad key"},
         {{.options = help}, "has more than one line", "a help of two lines"},
         {{.options = dflt}, "expected an integer", "a default of another type"},
-        {{.options = good, .rules = elsewhere}, "no such option", "a rule for no option"},
+        {{.options = good, .rules = elsewhere}, "unknown option", "a rule for no option"},
         {{.options = good, .rules = unsuited}, "does not suit", "one for another type"},
         {{.options = good, .rules = dirty}, "contains control characters", "one that is no text"},
         {{.rates = slow}, "the interval must be 1 ms to 7 days", "a rate for ever"},

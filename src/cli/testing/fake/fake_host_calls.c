@@ -152,7 +152,7 @@ static void fake_host_on_route(void *ctx, const char *path)
 {
     struct fake_host *const s = ctx;
     if (s->routes.count == sizeof s->routes.paths / sizeof *s->routes.paths)
-        fake_host_fault(s, "it wants too many routes");
+        fake_host_fault(s, "it registers too many routes");
     else
         s->routes.paths[s->routes.count++] = arena_strdup(&s->config, path);
 }

@@ -360,7 +360,7 @@ void fake_host_pump(struct fake_host *s)
 {
     for (unsigned i = 0; fake_host_pump_one(s); i++)
         if (i > 10000) {
-            fake_host_fault(s, "it sends for ever");
+            fake_host_fault(s, "it sends requests without end");
             return;
         }
 }

@@ -15,7 +15,7 @@ int output_capture_begin(struct output_capture *c, FILE **before, struct tc_err 
     const int saved = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
     *before = saved < 0 ? NULL : fdopen(saved, "w");
     if (c->fd < 0 || !*before || dup2(c->fd, STDOUT_FILENO) < 0)
-        return err_set_errno(err, errno, "standard output", "cannot be caught");
+        return err_set_errno(err, errno, "standard output", "cannot capture it");
     return 0;
 }
 
