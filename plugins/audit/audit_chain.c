@@ -122,7 +122,7 @@ static int open_file(struct chain *c, const char *why)
 }
 
 /* Whether another writer has appended, or the file was replaced, since the last check. */
-static int look(struct chain *c)
+static int chain_check_file(struct chain *c)
 {
     struct stat open_st, path_st;
     if (fstat(c->fd, &open_st))
@@ -245,7 +245,7 @@ static int write_due(struct chain *c)
 
 static int append(struct chain *c, struct out *rec)
 {
-    if (look(c))
+    if (chain_check_file(c))
         return -1;
     const bool full =
         c->max_bytes > 0 && c->size > 0 && c->size + (off_t)(rec->len + SEAL_MAX) > c->max_bytes;

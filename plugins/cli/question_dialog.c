@@ -132,7 +132,7 @@ void ask_show(struct ask *a, struct term *t)
 
 /* ---- decisions ---- */
 
-static void say(struct term *t, const char *text)
+static void dialog_show_message(struct term *t, const char *text)
 {
     term_break(t);
     term_look(t, LOOK_YELLOW);
@@ -162,7 +162,7 @@ static void decide(struct ask *a, struct term *t, const char *choice, const char
         a->step = ASK_SENT;
         return;
     }
-    say(t, receipt.answer);
+    dialog_show_message(t, receipt.answer);
     if (accepted == TC_KNOWN)
         a->first = r->next;
 }
@@ -224,7 +224,7 @@ static json_t *read_answer(const json_t *q, const char *typed)
 static void refuse(struct ask *a, struct term *t, const char *why)
 {
     prompt_leave(&a->prompt, t);
-    say(t, why);
+    dialog_show_message(t, why);
     prompt_clear(&a->prompt);
 }
 

@@ -81,7 +81,7 @@ static struct str before(struct str text, const char *ends)
     return (struct str){text.p, len};
 }
 
-static struct str behind(struct str text, size_t n)
+static struct str text_from(struct str text, size_t n)
 {
     return (struct str){text.p + n, text.len - n};
 }
@@ -89,11 +89,11 @@ static struct str behind(struct str text, size_t n)
 static bool split_url(struct str text, const char *ends, struct url *url)
 {
     const size_t scheme = before(text, ":").len;
-    if (!scheme || !str_has_prefix(behind(text, scheme), STR("://")))
+    if (!scheme || !str_has_prefix(text_from(text, scheme), STR("://")))
         return false;
-    url->host = before(behind(text, scheme + 3), ends);
+    url->host = before(text_from(text, scheme + 3), ends);
     url->origin = (struct str){text.p, scheme + 3 + url->host.len};
-    url->rest = behind(text, url->origin.len);
+    url->rest = text_from(text, url->origin.len);
     return url->host.len > 0;
 }
 
@@ -124,7 +124,7 @@ static bool is_plain_host(struct str text)
 {
     const struct str name = before(text, ":");
     return is_made_of(name, HOST_CHARS) &&
-           (name.len == text.len || is_made_of(behind(text, name.len + 1), "0123456789"));
+           (name.len == text.len || is_made_of(text_from(text, name.len + 1), "0123456789"));
 }
 
 /* Excludes any @, because clients disagree about the end of the user. */
@@ -161,7 +161,7 @@ static bool covers_url(const struct conf_rule *rule, struct str pattern, struct 
 /* Whether a ".." stands between slashes and blanks. */
 static bool climbs(struct str text)
 {
-    for (struct str name; text.len; text = behind(text, name.len + (name.len < text.len))) {
+    for (struct str name; text.len; text = text_from(text, name.len + (name.len < text.len))) {
         name = before(text, "/ ");
         if (str_is(name, ".."))
             return true;

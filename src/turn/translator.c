@@ -23,7 +23,8 @@ static void translator_tell(struct translator *t, struct event *ev)
     t->emit(t->ctx, ev);
 }
 
-static void tell_noise(struct translator *t, const char *code, const char *text, const char *detail)
+static void translator_emit_warning(struct translator *t, const char *code, const char *text,
+                                    const char *detail)
 {
     struct event ev;
     event_init_notice(&ev, "warn", code, text);
@@ -36,8 +37,8 @@ static void translator_release_early(struct translator *t)
 {
     t->spoken = true;
     for (size_t at = 0; at < t->early.len; at += strlen(t->early.p + at) + 1)
-        tell_noise(t, "unparsable_line", "ignored a malformed line in the agent's output",
-                   t->early.p + at);
+        translator_emit_warning(t, "unparsable_line",
+                                "ignored a malformed line in the agent's output", t->early.p + at);
     buf_fini(&t->early);
 }
 
@@ -138,7 +139,8 @@ static void note_unparsable(struct translator *t, const char *line, size_t len)
         return;
     const char *const detail = translator_show(t, line, len);
     if (t->spoken)
-        tell_noise(t, "unparsable_line", "ignored a malformed line in the agent's output", detail);
+        translator_emit_warning(t, "unparsable_line",
+                                "ignored a malformed line in the agent's output", detail);
     else
         buf_add(&t->early, detail, strlen(detail) + 1);
 }
@@ -153,11 +155,11 @@ static void translator_end_turn(struct translator *t, const struct stream_end_in
     if (!t->spoken)
         translator_release_early(t);
     if (t->noisy > NOISY_MAX)
-        tell_noise(t, "unparsable_line",
-                   arena_sprintf(&t->scratch, "%" PRIu64 " more line%s not valid",
-                                 t->noisy - NOISY_MAX,
-                                 PLURAL(t->noisy - NOISY_MAX, " was", "s were")),
-                   NULL);
+        translator_emit_warning(t, "unparsable_line",
+                                arena_sprintf(&t->scratch, "%" PRIu64 " more line%s not valid",
+                                              t->noisy - NOISY_MAX,
+                                              PLURAL(t->noisy - NOISY_MAX, " was", "s were")),
+                                NULL);
     t->noisy = 0;
 }
 
@@ -268,7 +270,7 @@ void translator_skip_line(struct translator *t, uint64_t bytes)
     t->stats.dropped++;
     const char *const text =
         arena_sprintf(&t->scratch, "a line of %" PRIu64 " bytes was too long and left out", bytes);
-    tell_noise(t, "line_dropped", text, NULL);
+    translator_emit_warning(t, "line_dropped", text, NULL);
 }
 
 void translator_end(struct translator *t, struct stream_end_info *end)

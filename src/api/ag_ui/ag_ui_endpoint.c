@@ -46,7 +46,7 @@ struct ag_ui_endpoint_run {
     json_t *body;                  /* JSON from which `in` borrows */
     struct ag_ui_run_input in;
     char *principal, *conversation, *key;
-    const struct conf *conf; /* of the agent: it is kept */
+    const struct conf *conf; /* configuration of the agent; holds a reference */
     const struct conf_agent *agent;
     struct buf prompt, first;
     char turn[37];
@@ -78,7 +78,7 @@ static void free_run(struct ag_ui_endpoint_run *run)
     free(run);
 }
 
-/* ---- what is written ---- */
+/* ---- output ---- */
 
 static void ag_ui_endpoint_write_event(struct ag_ui_endpoint_run *run, struct buf *out,
                                        const struct event *ev)
@@ -109,18 +109,19 @@ static void ag_ui_endpoint_write_error(struct ag_ui_endpoint_run *run, struct bu
 
 /* A request that the client may not answer does not interrupt the run: it is meant for another
  * place or person, and the run continues. */
-static bool is_barred(const struct ag_ui_endpoint_run *run, const struct event *ev,
-                      struct event *told)
+static bool is_not_answerable(const struct ag_ui_endpoint_run *run, const struct event *ev,
+                              struct event *told)
 {
     const struct auth_principal p = {.name = run->principal,
                                      .grants = run->may_answer ? CONF_ANSWER : 0};
     return request_api_tell(run->api->host.requests, &p, run->turn, ev, told);
 }
 
-static void write_told(struct ag_ui_endpoint_run *run, struct buf *out, const struct event *ev)
+static void write_request_event(struct ag_ui_endpoint_run *run, struct buf *out,
+                                const struct event *ev)
 {
     struct event told;
-    if (!is_barred(run, ev, &told)) {
+    if (!is_not_answerable(run, ev, &told)) {
         ag_ui_endpoint_write_event(run, out, ev);
         return;
     }
@@ -145,7 +146,7 @@ static void note_request(struct ag_ui_endpoint_run *run, const struct event *ev)
     const struct tc_request *const r = &ev->u.request;
     struct event told;
     open_calls_remove(&run->open, r->request_id);
-    if (strcmp(r->state, "open") == 0 && r->choices && !is_barred(run, ev, &told))
+    if (strcmp(r->state, "open") == 0 && r->choices && !is_not_answerable(run, ev, &told))
         open_calls_add(&run->open, r->request_id, NULL);
 }
 
@@ -188,7 +189,7 @@ static void ag_ui_endpoint_add_event(void *ctx, struct buf *out, const struct tu
     struct ag_ui_endpoint_run *const run = ctx;
     const struct event *const ev = shared_event_get(item->shared);
     run->told = item->seq;
-    write_told(run, out, ev);
+    write_request_event(run, out, ev);
     if (ev->kind != TC_REQUEST)
         return;
     note_request(run, ev);
@@ -278,7 +279,7 @@ static void ag_ui_endpoint_ignore(void *ctx)
 }
 
 /* Gives the events of earlier runs to the writer alone, so that it knows their ids. */
-static void retell(struct ag_ui_endpoint_run *run)
+static void replay_earlier_runs(struct ag_ui_endpoint_run *run)
 {
     struct api_context *const a = run->api;
     CLEANUP_BUF struct buf unread = {0};
@@ -296,7 +297,7 @@ static void retell(struct ag_ui_endpoint_run *run)
         if (at > run->after)
             break;
         if (step == TURNLOG_EVENT)
-            write_told(run, &unread, shared_event_get(item.shared));
+            write_request_event(run, &unread, shared_event_get(item.shared));
         buf_reset(&unread);
     } while (step == TURNLOG_EVENT || step == TURNLOG_GAP);
     turnlog_follower_free(f);
@@ -334,7 +335,7 @@ static void follow_leg(struct ag_ui_endpoint_run *run, const struct ag_ui_leg *l
     }
     run->scope = xstrdup(leg->scope);
     run->writing.conf.scope = run->scope;
-    retell(run);
+    replay_earlier_runs(run);
     event_init(&ev, TC_START);
     ag_ui_endpoint_write_event(run, &out, &ev);
     follow(run);

@@ -131,7 +131,7 @@ static const char *const came_names[] = {
     [ASKED_WRONG] = "wrong", [ASKED_BARRED] = "barred",
 };
 
-static enum request_api_status remote_turns_find_came(const char *name)
+static enum request_api_status remote_turns_parse_status(const char *name)
 {
     size_t i = ASKED_DONE;
     while (i < ASKED_BARRED && (!name || strcmp(came_names[i], name) != 0))
@@ -151,7 +151,7 @@ static void remote_turns_on_decided(void *ctx, enum nats_client_result result, s
     struct request_api_result out = {0};
     json_t *const answer = remote_turns_read(w, result, body);
     if (answer) {
-        out.came = remote_turns_find_came(json_string_value(json_object_get(answer, "came")));
+        out.came = remote_turns_parse_status(json_string_value(json_object_get(answer, "came")));
         remote_turns_copy(&out.decision, answer, "decision");
         remote_turns_copy(&out.by, answer, "by");
         remote_turns_copy(&out.text, answer, "text");

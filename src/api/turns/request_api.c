@@ -93,7 +93,7 @@ static void request_api_add_to_list(void *ctx, const struct request_view *v)
         l->out, v, request_api_choices(l->requests, l->principal, v->turn, v->request, v->choices));
 }
 
-/* Of a turn of another host. */
+/* Appends requests of a turn of another host. */
 static void request_api_append_remote(struct buf *out, const struct turnlog_turn *t,
                                       const struct auth_principal *p)
 {
@@ -204,7 +204,7 @@ static void request_api_set(struct buf *to, const char *text)
     buf_add_str(to, text ? text : "");
 }
 
-static void see(struct request_api_past *past, const struct event *ev)
+static void request_api_note_event(struct request_api_past *past, const struct event *ev)
 {
     const struct tc_request *const r = &ev->u.request;
     if (ev->kind != TC_REQUEST || strcmp(r->request_id, past->request) != 0)
@@ -216,7 +216,8 @@ static void see(struct request_api_past *past, const struct event *ev)
     request_api_set(&past->answers, r->answers);
 }
 
-static void look_back(struct turnlog *log, const char *turn, struct request_api_past *past)
+static void request_api_search_events(struct turnlog *log, const char *turn,
+                                      struct request_api_past *past)
 {
     struct turnlog_follower *const f = turnlog_follower_new(log, turn, 0, true, NULL, NULL);
     struct turnlog_item item;
@@ -224,7 +225,7 @@ static void look_back(struct turnlog *log, const char *turn, struct request_api_
          f && step != TURNLOG_WAIT && step != TURNLOG_OVER;) {
         step = turnlog_follower_next(f, &item);
         if (step == TURNLOG_EVENT)
-            see(past, shared_event_get(item.shared));
+            request_api_note_event(past, shared_event_get(item.shared));
     }
     turnlog_follower_free(f);
 }
@@ -268,7 +269,7 @@ static void request_api_find_decision(const struct api_context *a, const struct 
                                       struct request_api_result *out)
 {
     struct request_api_past past = {.request = request};
-    look_back(a->host.turnlog, turn, &past);
+    request_api_search_events(a->host.turnlog, turn, &past);
     *out =
         (struct request_api_result){.came = !past.known                             ? ASKED_UNKNOWN
                                             : d && request_api_is_same(&past, p, d) ? ASKED_DONE
@@ -311,9 +312,10 @@ static struct request_decision decision_of(const struct auth_principal *p, const
 }
 
 /* Translates the result of the registry. */
-static void come(const struct api_context *a, const struct auth_principal *p,
-                 const struct request_decision *rd, const struct request_api_decision *d,
-                 enum tc_accepted accepted, struct request_api_result *out)
+static void request_api_set_result(const struct api_context *a, const struct auth_principal *p,
+                                   const struct request_decision *rd,
+                                   const struct request_api_decision *d, enum tc_accepted accepted,
+                                   struct request_api_result *out)
 {
     out->came =
         request_registry_bar(a->host.requests, rd) == REQUESTS_FREE ? ASKED_WRONG : ASKED_BARRED;
@@ -333,7 +335,8 @@ void request_api_decide(const struct api_context *a, const struct auth_principal
 {
     const struct request_decision decision = decision_of(p, turn, request, d);
     *out = (struct request_api_result){0};
-    come(a, p, &decision, d, request_answer(a->host.requests, &decision, &out->text), out);
+    request_api_set_result(a, p, &decision, d,
+                           request_answer(a->host.requests, &decision, &out->text), out);
 }
 
 void request_api_check(const struct api_context *a, const struct auth_principal *p,
@@ -342,7 +345,8 @@ void request_api_check(const struct api_context *a, const struct auth_principal 
 {
     const struct request_decision decision = decision_of(p, turn, request, d);
     *out = (struct request_api_result){0};
-    come(a, p, &decision, d, request_check_answer(a->host.requests, &decision, &out->text), out);
+    request_api_set_result(a, p, &decision, d,
+                           request_check_answer(a->host.requests, &decision, &out->text), out);
 }
 
 /* ---- routes ---- */

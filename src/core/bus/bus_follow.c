@@ -49,7 +49,7 @@ static void bus_follow_on_skip(void *ctx, uint64_t up_to)
     turnlog_skip_remote(f->log, f->id, up_to);
 }
 
-static void bus_follow_on_heard(void *ctx, const struct bus_origin *from)
+static void bus_follow_on_batch(void *ctx, const struct bus_origin *from)
 {
     (void)ctx;
     (void)from;
@@ -73,7 +73,7 @@ static void bus_follow_on_complete(void *ctx)
 }
 
 static const struct bus_reader_sink sink = {bus_follow_on_event, bus_follow_on_skip,
-                                            bus_follow_on_heard, bus_follow_look,
+                                            bus_follow_on_batch, bus_follow_look,
                                             bus_follow_on_complete};
 
 struct bus_follow *bus_follow_new(struct bus_link *link, const struct turnlog_turn *t)

@@ -181,7 +181,7 @@ static bool bus_lease_is_own(const struct bus_lease *l, struct str entry)
 }
 
 /* An observed entry whose revision changes belongs to a living host. */
-static void bus_lease_meet_other(struct bus_lease *l, const struct bus_kv_entry *entry)
+static void bus_lease_handle_foreign(struct bus_lease *l, const struct bus_kv_entry *entry)
 {
     struct bus_origin from = {0};
     const int64_t ttl = bus_lease_ttl(l);
@@ -201,7 +201,7 @@ static void bus_lease_meet_other(struct bus_lease *l, const struct bus_kv_entry 
 }
 
 /* Neither an entry nor a mark of a released one exists. */
-static void bus_lease_meet_none(struct bus_lease *l)
+static void bus_lease_handle_absent(struct bus_lease *l)
 {
     const int64_t wait = l->answers_ms + bus_lease_ttl(l) - clock_boot_ms();
     *l->holder = '\0';
@@ -233,13 +233,13 @@ static void bus_lease_on_read(void *ctx, enum nats_client_result result,
     else if (entry.result == BUS_KV_NONE && entry.revision)
         bus_lease_write(l, entry.revision);
     else if (entry.result == BUS_KV_NONE)
-        bus_lease_meet_none(l);
+        bus_lease_handle_absent(l);
     else if (entry.result != BUS_KV_DONE)
         bus_lease_retry(l);
     else if (is_own)
         bus_lease_write(l, entry.revision);
     else
-        bus_lease_meet_other(l, &entry);
+        bus_lease_handle_foreign(l, &entry);
 }
 
 static void bus_lease_read(struct bus_lease *l)

@@ -184,7 +184,7 @@ void bus_queue_free(struct bus_queue *q)
 
 /* ---- received messages ---- */
 
-static void bus_queue_say(struct bus_link *l, const char *ticket, struct str word)
+static void bus_queue_acknowledge(struct bus_link *l, const char *ticket, struct str word)
 {
     nats_client_publish(l->client,
                         &(struct nats_client_publication){.subject = ticket, .data = word});
@@ -192,14 +192,14 @@ static void bus_queue_say(struct bus_link *l, const char *ticket, struct str wor
 
 void bus_queue_extend(struct bus_link *l, const char *ticket)
 {
-    bus_queue_say(l, ticket, STR("+WPI"));
+    bus_queue_acknowledge(l, ticket, STR("+WPI"));
 }
 
 void bus_queue_release(struct bus_link *l, const char *ticket, int64_t delay_ms)
 {
     CLEANUP_BUF struct buf word = {0};
     buf_printf(&word, "-NAK {\"delay\":%" PRId64 "}", delay_ms * 1000000);
-    bus_queue_say(l, ticket, (struct str){word.p, word.len});
+    bus_queue_acknowledge(l, ticket, (struct str){word.p, word.len});
 }
 
 void bus_queue_finish(struct bus_link *l, const char *ticket, nats_client_on_reply *on_reply,

@@ -22,7 +22,7 @@ static void dismiss_attached(struct turn_scheduler *cs)
     }
 }
 
-static void look_later(void *arg)
+static void on_drain_check(void *arg)
 {
     conversations_look_for_drained(arg);
 }
@@ -40,5 +40,5 @@ void turn_scheduler_drain(struct turn_scheduler *cs, void (*drained)(void *ctx),
     cs->drain = loop_timer_new(cs->spec.loop, end_all, cs);
     loop_timer_set(cs->drain, cs->limits->drain_ms);
     dismiss_attached(cs);
-    loop_post(cs->spec.loop, look_later, cs);
+    loop_post(cs->spec.loop, on_drain_check, cs);
 }

@@ -271,7 +271,7 @@ static void open_to_people(struct request *q, struct tc_request *r)
     request_registry_note(q);
 }
 
-static void see_open(struct request_turn *t, struct tc_request *r)
+static void process_open_request(struct request_turn *t, struct tc_request *r)
 {
     r->choices = r->to = NULL;
     if (!r->blocking || !agent_input_can_answer(t->spec.dialect))
@@ -291,7 +291,7 @@ static void see_open(struct request_turn *t, struct tc_request *r)
 }
 
 /* Reported by the agent itself, unless it was decided here. */
-static void see_resolved(struct request_turn *t, const struct tc_request *r)
+static void process_resolved_request(struct request_turn *t, const struct tc_request *r)
 {
     struct request *const q = request_find(t->registry, t->id, r->request_id);
     if (q && q->state != REQUEST_RESOLVED)
@@ -302,9 +302,9 @@ static void see_resolved(struct request_turn *t, const struct tc_request *r)
 void request_turn_add(struct request_turn *t, struct tc_request *request)
 {
     if (strcmp(request->state, "open") == 0)
-        see_open(t, request);
+        process_open_request(t, request);
     else
-        see_resolved(t, request);
+        process_resolved_request(t, request);
 }
 
 /* ---- turns ---- */

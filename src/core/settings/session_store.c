@@ -162,7 +162,7 @@ static void work_keep(void *arg)
                                                                    .host = n->host});
 }
 
-static void late_keep(void *arg)
+static void session_store_ignore_late_write(void *arg)
 {
     (void)arg; /* no caller waits for this write */
 }
@@ -217,7 +217,8 @@ static void on_back(void *ctx)
     for (struct session_store_pending *n; (n = s->unsaved);) {
         s->unsaved = n->next;
         s->n_unsaved--;
-        settings_worker_submit(s->settings, work_keep, late_keep, done_keep, n);
+        settings_worker_submit(s->settings, work_keep, session_store_ignore_late_write, done_keep,
+                               n);
     }
 }
 
@@ -233,7 +234,7 @@ static void share(struct session_store *s, const char *agent, const char *conver
     n->id = xstrdup(id);
     n->fence = fence;
     n->host = s->host;
-    settings_worker_submit(s->settings, work_keep, late_keep, done_keep, n);
+    settings_worker_submit(s->settings, work_keep, session_store_ignore_late_write, done_keep, n);
 }
 
 void session_store_save(struct session_store *s, const char *agent, const char *conversation,

@@ -49,7 +49,7 @@ static void settings_worker_on_late(void *arg)
 }
 
 /* When Redis is available again, missed writes are sent even if there is no other job. */
-static void look_after(struct settings_worker *s, const struct errand *e)
+static void settings_worker_update_outage(struct settings_worker *s, const struct errand *e)
 {
     if (e->away && !s->retries) {
         s->retries = true;
@@ -68,7 +68,7 @@ static void settings_worker_finish(void *arg)
         loop_timer_free(e->deadline);
     e->done(e->arg);
     if (e->settings->redis)
-        look_after(e->settings, e);
+        settings_worker_update_outage(e->settings, e);
     free(e);
 }
 

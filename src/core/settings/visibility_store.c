@@ -47,7 +47,7 @@ static int visibility_store_check_agent(const char *agent, struct tc_err *err)
 
 /* ---- with Redis ---- */
 
-static void tell_foreign(struct visibility_store *s, const char *agent)
+static void warn_foreign_key(struct visibility_store *s, const char *agent)
 {
     for (const struct visibility_store_warned *t = s->foreign; t; t = t->next)
         if (strcmp(t->agent, agent) == 0)
@@ -102,7 +102,7 @@ static int read_both(struct visibility_store *s, const char *agent, struct visib
         return 1;
     }
     if (found == STICKY_FOREIGN)
-        tell_foreign(s, agent);
+        warn_foreign_key(s, agent);
     if (found == STICKY_FOREIGN)
         return 0;
     if (found != STICKY_FOUND)
@@ -122,7 +122,7 @@ static enum visibility_store_result save_both(struct visibility_store *s, const 
     const enum visibility_redis_result found =
         visibility_redis_read(s->redis, prefix, agent, &there, err);
     if (found == STICKY_FOREIGN) {
-        tell_foreign(s, agent);
+        warn_foreign_key(s, agent);
         err_set(err, NULL, "Redis key %s:stream_config:%s has an unexpected format", prefix, agent);
         return STICKY_FAILED;
     }

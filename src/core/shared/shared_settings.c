@@ -215,7 +215,7 @@ static void shared_compare(struct shared_key *k)
 }
 
 /* False: older than the newest seen version. */
-static bool shared_meet(struct shared_key *k, uint64_t revision, struct str value)
+static bool shared_note_version(struct shared_key *k, uint64_t revision, struct str value)
 {
     if (revision <= k->met_revision)
         return false;
@@ -233,7 +233,7 @@ static void shared_on_stored(void *ctx, const struct nats_client_message *m)
     if (strncmp(m->subject, root.p, root.len) != 0 || !m->data.len)
         return;
     struct shared_key *const k = shared_find_or_add(s, m->subject + root.len);
-    if (k && shared_meet(k, m->sequence, m->data))
+    if (k && shared_note_version(k, m->sequence, m->data))
         shared_go_on(k);
 }
 
@@ -268,7 +268,7 @@ static void shared_on_read(void *ctx, enum nats_client_result result,
     struct shared_key *const k =
         entry.result == BUS_KV_DONE && *entry.key ? shared_find_or_add(s, entry.key) : NULL;
     if (k)
-        shared_meet(k, entry.revision, entry.value);
+        shared_note_version(k, entry.revision, entry.value);
     if (entry.result == BUS_KV_NONE && !entry.revision) {
         shared_finish_reading(s);
     } else if (entry.result == BUS_KV_DONE || entry.result == BUS_KV_NONE) {
@@ -317,13 +317,13 @@ static void shared_on_looked(void *ctx, enum nats_client_result result,
     }
     k->is_to_look = false;
     if (entry.result == BUS_KV_DONE)
-        shared_meet(k, entry.revision, entry.value);
+        shared_note_version(k, entry.revision, entry.value);
     else
         k->revision = entry.revision;
     shared_go_on(k);
 }
 
-static void shared_look(struct shared_key *k)
+static void shared_request_version(struct shared_key *k)
 {
     k->is_asked = true;
     k->met_revision = 0;
@@ -372,7 +372,7 @@ static void shared_go_on(struct shared_key *k)
     if (k->is_asked || !k->all->link->is_active || !k->all->is_known)
         return;
     if (k->is_to_look)
-        shared_look(k);
+        shared_request_version(k);
     else if (k->met.len)
         shared_compare(k);
     else

@@ -96,7 +96,7 @@ struct turnlog_follower *turnlog_follower_new(struct turnlog *log, const char *i
 }
 
 /* The first stored event after `after`; seqs are increasing. */
-static size_t find_behind(const struct turnlog_entry *e, uint64_t after)
+static size_t find_first_after(const struct turnlog_entry *e, uint64_t after)
 {
     size_t low = e->first, high = e->n;
     while (low < high) {
@@ -120,7 +120,7 @@ enum turnlog_next_result turnlog_follower_next(struct turnlog_follower *f,
         f->after = e->forgotten;
         return TURNLOG_GAP;
     }
-    for (size_t i = find_behind(e, f->after); i < e->n; i++) {
+    for (size_t i = find_first_after(e, f->after); i < e->n; i++) {
         const struct turnlog_event *const ev = &e->events[i];
         f->after = ev->seq;
         if (ev->hidden && !f->sees_all)

@@ -170,7 +170,7 @@ static void ag_ui_write_write_event(void *state, const struct writer_out *out,
     arena_fini(&arena);
 }
 
-static void fini_said(struct ag_ui_open_message *said)
+static void fini_message_state(struct ag_ui_open_message *said)
 {
     buf_fini(&said->source);
     buf_fini(&said->id);
@@ -185,9 +185,9 @@ static void ag_ui_write_close_state(void *state)
     struct open_calls *const sets[] = {&w->used, &w->ended, &w->waiting, &w->asked, &w->agents};
     for (size_t i = 0; i < sizeof(bufs) / sizeof(bufs[0]); i++)
         buf_fini(bufs[i]);
-    fini_said(&w->text);
-    fini_said(&w->reasoning);
-    fini_said(&w->span);
+    fini_message_state(&w->text);
+    fini_message_state(&w->reasoning);
+    fini_message_state(&w->span);
     ag_ui_fini_calls(w);
     ag_ui_fini_steps(w);
     for (size_t i = 0; i < sizeof(sets) / sizeof(sets[0]); i++)

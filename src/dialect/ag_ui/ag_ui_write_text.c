@@ -16,8 +16,8 @@ static bool ag_ui_write_text_is_of(const struct ag_ui_open_message *said, const 
            strcmp(said->tag.p, ag_ui_write_text_or_empty(tag)) == 0;
 }
 
-static void open_said(struct ag_ui_open_message *said, const char *source, const char *id,
-                      const char *tag)
+static void open_message_state(struct ag_ui_open_message *said, const char *source, const char *id,
+                               const char *tag)
 {
     said->open = true;
     ag_ui_write_replace(&said->source, source);
@@ -61,7 +61,7 @@ static void open_text(const struct ag_ui_write_ctx *e, const char *source, const
         return;
     ag_ui_close_text(e, (struct str){0});
     ag_ui_close_reasoning(e);
-    open_said(text, source, ag_ui_new_id(e, source, source), tag);
+    open_message_state(text, source, ag_ui_new_id(e, source, source), tag);
     struct buf *const b = ag_ui_write_text_begin_of(e, "TEXT_MESSAGE_START", text);
     if (!start.p)
         json_style_member_str(b, S, "role", role);
@@ -148,7 +148,7 @@ static void open_span(const struct ag_ui_write_ctx *e, const char *id, const cha
     ag_ui_close_reasoning(e);
     if (named && !*named)
         return;
-    open_said(span, named, named ? ag_ui_new_id(e, named, NULL) : id, tag);
+    open_message_state(span, named, named ? ag_ui_new_id(e, named, NULL) : id, tag);
     ag_ui_end(e, ag_ui_write_text_begin_of(e, "REASONING_START", span),
               ag_ui_x_member(e, "REASONING_START"));
 }
@@ -166,7 +166,7 @@ static void open_reasoning(const struct ag_ui_write_ctx *e, const char *source)
         source && !e->own ? arena_sprintf(e->a, "%s-reasoning", source) : source;
     const char *const id = ag_ui_new_id(e, base, source);
     open_span(e, id, tag);
-    open_said(reasoning, source, id, tag);
+    open_message_state(reasoning, source, id, tag);
     struct buf *const b = ag_ui_write_text_begin_of(e, "REASONING_MESSAGE_START", reasoning);
     json_style_member_str(b, S, "role", "reasoning");
     ag_ui_end(e, b, ag_ui_x_member(e, "REASONING_MESSAGE_START"));

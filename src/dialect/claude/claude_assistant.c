@@ -93,8 +93,8 @@ static void synthetic_line(struct claude *c, const struct claude_line *l)
 
 /* In a stream whose messages have no start, blocks are committed when they stop, so a later line
  * adds nothing. */
-static bool was_told(struct claude *c, struct claude_message *m,
-                     const struct claude_content *content)
+static bool is_block_emitted(struct claude *c, struct claude_message *m,
+                             const struct claude_content *content)
 {
     const enum claude_block_kind kind = claude_block_kind_of(content->type);
     const char *const id = claude_unescape(c, content->id, NULL);
@@ -120,7 +120,7 @@ static bool enter_message(struct claude *c, struct claude_lane *lane, const stru
     if (m->id.len && (!id || (m->source.len && strcmp(id, m->source.p) == 0)))
         return true;
     if (m->id.len && !m->source.len && m->count) {
-        if (was_told(c, m, &l->body.block))
+        if (is_block_emitted(c, m, &l->body.block))
             return false;
         if (claude_block_find(c, m, claude_block_kind_of(l->body.block.type), l->body.block.id)) {
             buf_add_str(&m->source, id);

@@ -102,7 +102,7 @@ static struct str prompt_of(struct str content)
     return first;
 }
 
-static enum said what_is_said(struct str line)
+static enum said classify_user_line(struct str line)
 {
     const struct str text = prompt_of(value_get_last(value_get_last(line, "message"), "content"));
     const struct str origin = value_get_last(line, "turnOrigin");
@@ -149,7 +149,7 @@ static enum dialect_begin claude_session_begins_turn(const void *state, struct s
         return c->command.len && claude_session_is_over(c) ? DIALECT_USERS_TURN : DIALECT_GOES_ON;
     if (!value_equals(type, "user"))
         return DIALECT_GOES_ON;
-    const enum said said = what_is_said(line);
+    const enum said said = classify_user_line(line);
     if (said == SAID_PROMPT)
         return DIALECT_USERS_TURN;
     return said == SAID_WAKE || said == SAID_REPORT ? DIALECT_AGENTS_TURN : DIALECT_GOES_ON;
@@ -233,7 +233,7 @@ static void take_command(const struct claude_session_line *l, const char *text)
 
 static void claude_session_take_user(const struct claude_session_line *l)
 {
-    const enum said said = what_is_said(l->self);
+    const enum said said = classify_user_line(l->self);
     const struct str raw = prompt_of(l->content);
     const char *const text = raw.p ? json_reader_unescape(l->out->scratch, raw, NULL) : "";
     if (said == SAID_BLOCKS || l->agent) {
@@ -341,7 +341,7 @@ static bool is_foreign(const struct claude_session_line *l)
     const struct claude_session *const c = l->c;
     const uint64_t parent = parent_turn(l);
     const bool says = value_equals(l->type, "assistant") ||
-                      (value_equals(l->type, "user") && what_is_said(l->self) == SAID_BLOCKS);
+                      (value_equals(l->type, "user") && classify_user_line(l->self) == SAID_BLOCKS);
     return says && c->started && parent && parent < c->turn;
 }
 

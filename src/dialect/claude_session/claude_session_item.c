@@ -130,7 +130,7 @@ static void each_block(const struct claude_session_line *l,
         take(l, block);
 }
 
-static void take_said(const struct claude_session_line *l, struct str block)
+static void take_assistant_block(const struct claude_session_line *l, struct str block)
 {
     const struct str type = value_get_last(block, "type");
     if (value_equals(type, "text"))
@@ -168,7 +168,7 @@ void claude_session_assistant(const struct claude_session_line *l)
         c->interrupted = false;
         claude_session_item_take_message(l);
     }
-    each_block(l, take_said);
+    each_block(l, take_assistant_block);
 }
 
 /* Results. */

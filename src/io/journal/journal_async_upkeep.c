@@ -12,7 +12,7 @@ struct journal_upkeep {
     bool sets_limits, more;
 };
 
-static void keep_up(void *arg)
+static void journal_async_prune_step(void *arg)
 {
     struct journal_upkeep *const u = arg;
     struct journal *const j = u->journal->journal;
@@ -25,11 +25,11 @@ static void keep_up(void *arg)
         journal_checkpoint(j);
 }
 
-static void keep_up_further(void *arg)
+static void journal_async_on_step_done(void *arg)
 {
     struct journal_upkeep *const u = arg;
     if (u->more && !u->journal->closing)
-        worker_submit(u->journal->worker, keep_up, keep_up_further, u);
+        worker_submit(u->journal->worker, journal_async_prune_step, journal_async_on_step_done, u);
     else
         free(u);
 }
@@ -41,7 +41,7 @@ void journal_async_keep_up(struct journal_async *l, const struct journal_limits 
     u->sets_limits = limits;
     if (limits)
         u->limits = *limits;
-    worker_submit(l->worker, keep_up, keep_up_further, u);
+    worker_submit(l->worker, journal_async_prune_step, journal_async_on_step_done, u);
 }
 
 void journal_async_set_limits(struct journal_async *l, const struct journal_limits *limits)

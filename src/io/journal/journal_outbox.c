@@ -29,8 +29,8 @@ struct journal_row_position {
     int64_t pos, sub;
 };
 
-static int lay_one(struct sql *db, const struct journal_row_insert *l, size_t i,
-                   struct journal_row_position at)
+static int journal_outbox_insert_row(struct sql *db, const struct journal_row_insert *l, size_t i,
+                                     struct journal_row_position at)
 {
     const struct journal_request *const r = &l->requests[i];
     return sql_run(db,
@@ -55,7 +55,8 @@ static int journal_outbox_add(struct sql *db, void *ctx)
 {
     struct journal_row_insert *const l = ctx;
     for (size_t i = 0; i < l->n; i++)
-        if (lay_one(db, l, i, (struct journal_row_position){l->seq, (int64_t)i}) < 0)
+        if (journal_outbox_insert_row(db, l, i, (struct journal_row_position){l->seq, (int64_t)i}) <
+            0)
             return -1;
     l->done = true;
     return 0;
@@ -122,7 +123,7 @@ struct journal_row_settling {
 
 /* Requests become rows in the order in which the connector sends them, so those of an outcome
  * follow earlier requests, even if the outcome's row is older. */
-static int journal_outbox_lay_behind(struct sql *db, const struct journal_row_settling *s)
+static int journal_outbox_append(struct sql *db, const struct journal_row_settling *s)
 {
     struct journal_row_insert rows = s->rows;
     rows.conn = s->conn;
@@ -131,7 +132,7 @@ static int journal_outbox_lay_behind(struct sql *db, const struct journal_row_se
     return rc;
 }
 
-static int lay_in_place(struct sql *db, const struct journal_row_settling *s)
+static int journal_outbox_insert_in_place(struct sql *db, const struct journal_row_settling *s)
 {
     const bool stays = s->s->verdict == JOURNAL_RETRY;
     /* Moves later rows at the same position back. */
@@ -142,14 +143,15 @@ static int lay_in_place(struct sql *db, const struct journal_row_settling *s)
     struct journal_row_insert rows = s->rows;
     rows.conn = s->conn;
     for (size_t i = 0; i < rows.n; i++)
-        if (lay_one(db, &rows, i,
-                    (struct journal_row_position){s->at.pos, s->at.sub + stays + (int64_t)i}) < 0)
+        if (journal_outbox_insert_row(
+                db, &rows, i,
+                (struct journal_row_position){s->at.pos, s->at.sub + stays + (int64_t)i}) < 0)
             return -1;
     store_pass_test_point(rows.j->store, "in-settle");
     return 0;
 }
 
-static int journal_outbox_leave(struct sql *db, struct journal_row_settling *s)
+static int journal_outbox_remove_row(struct sql *db, struct journal_row_settling *s)
 {
     const struct journal_settlement *const what = s->s;
     if (what->verdict == JOURNAL_RETRY)
@@ -189,9 +191,9 @@ static int journal_outbox_settle_tx(struct sql *db, void *ctx)
         return -1;
     if (!s->known)
         return 0;
-    if (s->rows.n && (s->turn ? journal_outbox_lay_behind : lay_in_place)(db, s) < 0)
+    if (s->rows.n && (s->turn ? journal_outbox_append : journal_outbox_insert_in_place)(db, s) < 0)
         return -1;
-    return journal_outbox_leave(db, s);
+    return journal_outbox_remove_row(db, s);
 }
 
 static enum journal_status do_settle(struct journal *j, struct journal_row_settling *s)

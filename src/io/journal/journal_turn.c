@@ -266,7 +266,7 @@ struct turn_ending {
     bool ended;
 };
 
-static int lay_outcome(struct sql *db, const struct turn_ending *e, size_t i)
+static int journal_turn_insert_outcome(struct sql *db, const struct turn_ending *e, size_t i)
 {
     const struct journal_target *const t = &e->outcome->targets[i];
     return sql_run(db,
@@ -297,7 +297,7 @@ static int journal_turn_end_tx(struct sql *db, void *ctx)
     if (o->spent && journal_spent_add(db, o->turn, o->spent) < 0)
         return -1;
     for (size_t i = 0; i < o->n; i++)
-        if (lay_outcome(db, e, i) < 0)
+        if (journal_turn_insert_outcome(db, e, i) < 0)
             return -1;
     e->ended = true;
     return 0;

@@ -156,7 +156,7 @@ static void take_end(struct process *p)
 }
 
 /* ECONNRESET is reported once before the remaining data if the peer left data unread. */
-static ssize_t hear(const struct process *p, struct shim_report *r)
+static ssize_t process_read_report(const struct process *p, struct shim_report *r)
 {
     ssize_t n;
     do
@@ -165,11 +165,11 @@ static ssize_t hear(const struct process *p, struct shim_report *r)
     return n;
 }
 
-static void hear_all(struct process *p)
+static void process_read_reports(struct process *p)
 {
     struct shim_report r;
     ssize_t n = -1;
-    while (!p->hung_up && (n = hear(p, &r)) == (ssize_t)sizeof r)
+    while (!p->hung_up && (n = process_read_report(p, &r)) == (ssize_t)sizeof r)
         process_take(p, &r);
     if (!p->hung_up && (n >= 0 || errno != EAGAIN))
         take_end(p);
@@ -194,7 +194,7 @@ static bool pull(struct process *p, struct process_pipe_end *e, size_t max)
         return false;
     end_close(e);
     if (is_out)
-        hear_all(p); /* a child that was not started has no output to end */
+        process_read_reports(p); /* a child that was not started has no output to end */
     if (is_out && !p->failed)
         p->events.out_end(p->ctx);
     return false;
@@ -256,7 +256,7 @@ static void on_control(void *arg, unsigned ready)
 {
     (void)ready;
     struct process *const p = arg;
-    hear_all(p);
+    process_read_reports(p);
     if (p->hung_up)
         loop_fd_set(p->control.watch, 0);
     if (p->told || (!p->exited && !p->failed))
@@ -340,7 +340,7 @@ unsigned process_kill_tree(struct process *p)
 
 unsigned process_count_killed(struct process *p)
 {
-    hear_all(p);
+    process_read_reports(p);
     return p->strays;
 }
 

@@ -73,7 +73,7 @@ static void lose_host(struct shim_state *s)
     s->kill_ms = clock_mono_ms() + (s->agent ? ORPHANED_MS : 0);
 }
 
-static void hear_host(struct shim_state *s)
+static void shim_read_orders(struct shim_state *s)
 {
     union {
         unsigned char byte;
@@ -119,7 +119,7 @@ static void wait_for_something(struct shim_state *s, int ms)
     if (fds[0].revents && read(s->signals, &info, sizeof info) < 0)
         return;
     if (fds[1].revents)
-        hear_host(s);
+        shim_read_orders(s);
 }
 
 /* Signals for the agent go to its group only: the shim ignores all except SIGKILL and SIGSTOP, and

@@ -13,7 +13,7 @@ static bool is_passing(int status)
     return status == 408 || status == 425 || status == 429;
 }
 
-static bool goes_again(const struct httpc_reply *reply, bool idempotent)
+static bool is_retried(const struct httpc_reply *reply, bool idempotent)
 {
     switch (reply->outcome) {
     case HTTPC_OK:
@@ -30,7 +30,7 @@ static bool goes_again(const struct httpc_reply *reply, bool idempotent)
 
 struct retry_decision retry_policy_decide(const struct httpc_reply *reply, bool idempotent)
 {
-    const bool again = goes_again(reply, idempotent);
+    const bool again = is_retried(reply, idempotent);
     const int64_t asked = reply->retry_after_ms > 0 ? reply->retry_after_ms : 0;
     return (struct retry_decision){
         .again = again, .hold_ms = again ? asked : 0, .scope = RETRY_CONVERSATION};

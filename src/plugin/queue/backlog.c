@@ -196,7 +196,7 @@ void backlog_coalesce(struct backlog *b, struct pending_event *w, struct pending
         w->turn_backlog->last = w;
 }
 
-static bool over(const struct backlog *b)
+static bool backlog_is_over_limit(const struct backlog *b)
 {
     return b->stats.events >= b->limits.events || b->stats.bytes >= b->limits.bytes;
 }
@@ -221,7 +221,7 @@ static void relieve(struct backlog *b)
 /* After events were taken, the normal limits apply again. */
 static void forget_squeeze(struct backlog *b)
 {
-    if (over(b))
+    if (backlog_is_over_limit(b))
         return;
     b->again_events = b->limits.events;
     b->again_bytes = b->limits.bytes;
@@ -239,7 +239,7 @@ static bool may_enter(const struct backlog *b, const struct turn_backlog *turn_b
     const enum overflow_class pressure = kind_overflow(kind);
     if (turn_backlog->bare)
         return pressure == OVERFLOW_KEEP || pressure == OVERFLOW_COALESCE;
-    return !over(b) || !may_drop(kind);
+    return !backlog_is_over_limit(b) || !may_drop(kind);
 }
 
 static bool is_paced(enum tc_kind kind)
@@ -265,7 +265,7 @@ static bool must_hold(const struct backlog *b, const struct turn_backlog *turn_b
 static bool join_last(struct backlog *b, struct turn_backlog *turn_backlog,
                       struct shared_event *shared)
 {
-    if (!turn_backlog->last || (b->limits.pace_ms == 0 && !over(b)) ||
+    if (!turn_backlog->last || (b->limits.pace_ms == 0 && !backlog_is_over_limit(b)) ||
         !event_coalesce_is_allowed(shared_event_get(turn_backlog->last->shared),
                                    shared_event_get(shared), true))
         return false;
@@ -298,7 +298,7 @@ static void backlog_append(struct backlog *b, struct turn_backlog *turn_backlog,
 void backlog_push(struct backlog *b, struct turn_backlog *turn_backlog, struct shared_event *shared,
                   int64_t now_ms)
 {
-    if (over(b))
+    if (backlog_is_over_limit(b))
         relieve(b);
     const struct event *const ev = shared_event_get(shared);
     if (!may_enter(b, turn_backlog, ev->kind)) {

@@ -118,7 +118,7 @@ static void wait_ns(struct event_queue *q, pthread_cond_t *cond, int64_t ns)
     pthread_cond_timedwait(cond, &q->lock, &until);
 }
 
-static bool has_come(const struct event_queue *q)
+static bool has_new_items(const struct event_queue *q)
 {
     return event_ring_count(&q->inbox) > 0 || !control_queue_is_empty(&q->control);
 }
@@ -131,7 +131,7 @@ static void lie_down(struct event_queue *q, enum consumer how, int64_t ns)
     const struct timespec most = {.tv_sec = ns / (1000 * NS_PER_MS),
                                   .tv_nsec = ns % (1000 * NS_PER_MS)};
     q->consumer = how;
-    if (!has_come(q)) {
+    if (!has_new_items(q)) {
         pthread_mutex_unlock(&q->lock);
         syscall(SYS_futex, &q->consumer, FUTEX_WAIT_PRIVATE, how, &most, NULL, 0);
         pthread_mutex_lock(&q->lock);
@@ -316,7 +316,7 @@ bool event_queue_wait_for_room(struct event_queue *q, int timeout_ms)
     return room;
 }
 
-static void nap(struct event_queue *q)
+static void event_queue_nap(struct event_queue *q)
 {
     lie_down(q, NAPPING, q->taken >= FLOOD_EVENTS ? LONG_NAP_NS : NAP_NS);
     q->taken = 0;
@@ -336,7 +336,7 @@ static void event_queue_rest(struct event_queue *q, int64_t now_ms, int64_t unti
     const int64_t due = backlog_next_due_ms(&q->backlog);
     q->sleeps_until = due;
     if (q->brisk && q->taken >= BRISK_EVENTS)
-        nap(q);
+        event_queue_nap(q);
     else
         sleep_for(q, (due < until_ms ? due : until_ms) - now_ms);
 }

@@ -182,7 +182,7 @@ static void walk_list(struct backlog *b, const struct pending_event_list *list,
     }
 }
 
-static void walk_held(struct backlog *b, const struct overflow_measure *measure, void *ctx)
+static void apply_to_held(struct backlog *b, const struct overflow_measure *measure, void *ctx)
 {
     for (struct turn_backlog *turn_backlog = b->holding, *next; turn_backlog; turn_backlog = next) {
         next = turn_backlog->next_holding;
@@ -198,10 +198,10 @@ static void walk(struct backlog *b, const struct overflow_measure *measure)
          turn_backlog = turn_backlog->next)
         turn_backlog->seen = NULL;
     if (measure->backwards)
-        walk_held(b, measure, &seen);
+        apply_to_held(b, measure, &seen);
     walk_list(b, &b->ready, measure, &seen);
     if (!measure->backwards)
-        walk_held(b, measure, &seen);
+        apply_to_held(b, measure, &seen);
 }
 
 void overflow_policy_apply(struct backlog *b)

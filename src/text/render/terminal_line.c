@@ -22,7 +22,7 @@ static bool same_link(const char *a, const char *b)
     return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-static bool same_look(const struct terminal_style *a, const struct terminal_style *b)
+static bool has_same_style(const struct terminal_style *a, const struct terminal_style *b)
 {
     return a->bold == b->bold && a->dim == b->dim && a->italic == b->italic &&
            a->underline == b->underline && a->strike == b->strike && a->color == b->color;
@@ -30,7 +30,7 @@ static bool same_look(const struct terminal_style *a, const struct terminal_styl
 
 static bool terminal_style_equal(const struct terminal_style *a, const struct terminal_style *b)
 {
-    return same_look(a, b) && same_link(a->link, b->link);
+    return has_same_style(a, b) && same_link(a->link, b->link);
 }
 
 /* Writes an OSC 8 sequence. Characters other than printable ASCII are percent-encoded, because they
@@ -48,7 +48,7 @@ static void write_link(struct buf *out, const char *url)
     buf_add_str(out, "\033\\");
 }
 
-static void write_look(struct buf *out, const struct terminal_style *s)
+static void write_style(struct buf *out, const struct terminal_style *s)
 {
     static const char *const colors[] = {
         [TERMINAL_DEFAULT] = "",   [TERMINAL_RED] = ";31",     [TERMINAL_GREEN] = ";32",
@@ -63,8 +63,8 @@ static void set_style(struct terminal_line *l, const struct terminal_style *s)
 {
     if (!same_link(l->shown.link, s->link))
         write_link(l->out, s->link);
-    if (l->styled && !same_look(&l->shown, s))
-        write_look(l->out, s);
+    if (l->styled && !has_same_style(&l->shown, s))
+        write_style(l->out, s);
     l->shown = *s;
 }
 

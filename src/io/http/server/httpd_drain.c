@@ -7,7 +7,7 @@
 enum { LOOK_MS = 5 };
 
 /* A stream continues if its owner waits to write more, or has just written. */
-static bool has_nothing_to_say(const struct httpd_stream *s)
+static bool is_stream_idle(const struct httpd_stream *s)
 {
     return s->state == HTTPD_STREAM_STILL && !s->room.fn;
 }
@@ -16,7 +16,7 @@ static void httpd_drain_look_at(struct httpd_conn *c)
 {
     if (c->phase == HTTPD_READING && httpd_parse_is_idle(&c->parse) && !c->in.len)
         httpd_conn_free(c);
-    else if (c->phase == HTTPD_STREAMING && has_nothing_to_say(c->stream))
+    else if (c->phase == HTTPD_STREAMING && is_stream_idle(c->stream))
         httpd_stream_close(c);
 }
 

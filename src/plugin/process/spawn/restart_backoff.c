@@ -3,7 +3,7 @@
 #include "plugin/process/spawn/restart_backoff.h"
 
 /* Whether the oldest of the last deaths is recent. */
-static bool dies_often(const struct restart_backoff *r, int64_t now)
+static bool has_frequent_deaths(const struct restart_backoff *r, int64_t now)
 {
     return r->deaths >= REVIVAL_DEATHS &&
            now - r->died[r->deaths % REVIVAL_DEATHS] < REVIVAL_WINDOW_MS;
@@ -14,7 +14,7 @@ int64_t restart_backoff_note_death(struct restart_backoff *r, int64_t began, int
     restart_backoff_note_alive(r, began, now);
     r->died[r->deaths++ % REVIVAL_DEATHS] = now;
     const int64_t doubled = r->delay_ms ? 2 * r->delay_ms : REVIVAL_FIRST_MS;
-    r->open = r->open || dies_often(r, now);
+    r->open = r->open || has_frequent_deaths(r, now);
     r->delay_ms = r->open || doubled > REVIVAL_MAX_MS ? REVIVAL_MAX_MS : doubled;
     return r->delay_ms;
 }
