@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-# Configuration to begin with. It is documentation: an installation never touches the real one.
+# Example configuration, installed as documentation: an installation never changes the real one.
 
 dist_doc_DATA = etc/turncast.conf
 
-# Units of systemd, below the prefix, where it looks for /usr and /usr/local; nothing is enabled.
+# systemd units below the prefix, where systemd searches for /usr and /usr/local; none is enabled.
 systemdsystemdir = $(prefix)/lib/systemd/system
 systemduserdir = $(prefix)/lib/systemd/user
 sysusersdir = $(prefix)/lib/sysusers.d

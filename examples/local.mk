@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# What an author of connectors starts from, and a turn to try it with; installed as documentation.
+# Example connectors, and a recorded turn to test them; installed as documentation.
 # tests/exec/t_examples.py builds and runs them.
 
 exampledir = $(docdir)/examples

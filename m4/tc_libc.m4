@@ -1,6 +1,6 @@
 dnl SPDX-License-Identifier: MIT
-dnl TC_REQUIRE_LIBC: what only a recent GNU C library on Linux has. Without this check the build breaks
-dnl at a missing header, or (strerror_r of POSIX, as in musl) uses an int as a pointer.
+dnl TC_REQUIRE_LIBC: requires a recent GNU C library on Linux. Without this check the build fails with a
+dnl missing header, or (strerror_r of POSIX, as in musl) uses an int as a pointer.
 AC_DEFUN([TC_REQUIRE_LIBC], [
 AC_CHECK_HEADER([sys/pidfd.h], [],
   [AC_MSG_ERROR([sys/pidfd.h is missing: turncast needs Linux with glibc 2.36 or later])])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Definitions of agents, of which `turncast init` copies those that are installed.
+# Definitions of agents; `turncast init` copies those of installed agents.
 
 agentsdir = $(pkgdatadir)/agents
 dist_agents_DATA = share/agents/claude.conf share/agents/codex.conf share/agents/copilot.conf \

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# The live page: served as it is, without a build step.
+# The live page: served unchanged, without a build step.
 
 pagedir = $(pkgdatadir)/page
 dist_page_DATA = \

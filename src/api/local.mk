@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Layer 6: what the host serves over HTTP.
+# Layer 6: HTTP interfaces of the host.
 
 noinst_LIBRARIES += libtcapi.a
 libtcapi_a_SOURCES = \

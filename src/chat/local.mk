@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Layer 3: the chat engine, linked with what runs beside a connector.
+# Layer 3: the chat engine, linked into the process of a connector.
 
 libtcplugin_a_SOURCES += \
 	src/chat/chat_card_answer.c \

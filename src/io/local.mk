@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Layer 3: the loop, processes, the durable store, HTTP; each library behind its files.
+# Layer 3: the loop, processes, the durable store, HTTP; named files wrap each library.
 
 noinst_LIBRARIES += libtcio.a
 libtcio_a_SOURCES =
@@ -16,8 +16,8 @@ include $(srcdir)/src/io/send/local.mk
 include $(srcdir)/src/io/store/local.mk
 include $(srcdir)/src/io/websocket/local.mk
 
-# Between the host and every agent: small, and without a loader that would heed LD_PRELOAD of an
-# agent's environment. A sanitizer cannot be linked so.
+# The shim between the host and every agent is small and statically linked, so that LD_PRELOAD in an
+# agent's environment has no effect. A sanitizer cannot be linked statically.
 pkglibexec_PROGRAMS += turncast-shim
 turncast_shim_SOURCES = \
 	src/io/process/shim_exec.c \

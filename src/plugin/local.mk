@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Layer 4: what runs beside a connector.
+# Layer 4: code that runs beside a connector.
 
 noinst_LIBRARIES += libtcplugin.a
 libtcplugin_a_SOURCES = \
@@ -35,8 +35,8 @@ include $(srcdir)/src/plugin/queue/local.mk
 include $(srcdir)/src/plugin/signature/local.mk
 include $(srcdir)/src/plugin/thread/local.mk
 
-# A connector that has a process of its own shares it with as little as can be: with no database, no
-# client of Redis, no loop. That also starts sooner.
+# The process of a connector contains as little other code as possible: no database, no Redis client, no
+# loop. It also starts faster.
 pkglibexec_PROGRAMS += turncast-connector
 turncast_connector_SOURCES = src/plugin/child/connector_main.c
 turncast_connector_LDADD = $(LINK_PLUGIN)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# The helper program that brings the events of a remote agent to the host.
+# The helper program that passes the events of a remote agent to the host.
 
 pkglibexec_PROGRAMS += turncast-remote
 turncast_remote_SOURCES = \

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Connectors under test: a host of one instance, and scripts that drive it.
+# Tests of connectors: a fake host of one instance, and scripts that control it.
 
 libtccli_a_SOURCES += \
 	src/cli/testing/cmd_test.c \
@@ -18,7 +18,7 @@ libtccli_a_SOURCES += \
 	src/cli/testing/test_report.h
 include $(srcdir)/src/cli/testing/fake/local.mk
 
-# The clock of the program is the connector's too, so its symbols are exported.
+# The connector must use the program's clock functions, so their symbols are exported.
 pkglibexec_PROGRAMS += turncast-script
 FIXED_CLOCK = src/cli/testing/fake/fixed_clock.c
 turncast_script_SOURCES = src/cli/testing/script_main.c $(FIXED_CLOCK) \

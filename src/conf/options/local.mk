@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Options of plugins: text into members of a struct, and the rules of their values.
+# Options of plugins: conversion of text to members of a struct, and rules of values.
 libtcconf_a_SOURCES += \
 	src/conf/options/option_rules.c \
 	src/conf/options/option_rules.h \

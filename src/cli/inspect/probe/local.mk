@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# What is asked of services and agents without a host.
+# Tests of services and agents without a host.
 libtccli_a_SOURCES += \
 	src/cli/inspect/probe/agent_flags.c \
 	src/cli/inspect/probe/agent_flags.h \

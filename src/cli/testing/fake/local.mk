@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# The host of one connector that a script drives: no network, a fixed clock, recordings.
+# Fake host of one connector, controlled by a script: no network, a fixed clock, recordings.
 libtccli_a_SOURCES += \
 	src/cli/testing/fake/fake_host.c \
 	src/cli/testing/fake/fake_host.h \

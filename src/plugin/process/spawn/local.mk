@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# What a connector process is for the kernel.
+# Start, end and state of a connector process.
 libtcplugin_a_SOURCES += \
 	src/plugin/process/spawn/connector_spawn.c \
 	src/plugin/process/spawn/connector_spawn.h \
