@@ -5,7 +5,7 @@
  * The host decides what is shown and when: progress message, request cards, answers in parts,
  * retries, recovery after a restart. The connector supplies one constant table (struct tc_chat) and
  * up to two functions: request() turns an operation into an HTTP request, and read() classifies the
- * reply where the table is not enough. For the other direction the connector parses what people do
+ * reply where the table is not enough. In the other direction, the connector parses input of people
  * and passes it to tc_chat_receive() (messages) and tc_chat_act() (buttons and reactions).
  *
  * request() and read() depend on their arguments and the options only: after a crash they are
@@ -257,7 +257,7 @@ struct tc_chat_text {
     size_t units, bytes, entities;
 };
 
-/* What makes a repeated POST safe. */
+/* How the service makes a repeated POST safe. */
 enum tc_idempotency {
     TC_IDEMPOTENCY_NONE,
     TC_IDEMPOTENCY_KEY,    /* tc_op.key is sent; the service ignores repeats for idempotency_ms */

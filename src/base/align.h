@@ -5,11 +5,11 @@
 
 #include <stddef.h>
 
-#define ALIGN_WORD ((size_t)8)        /* bytes; numbers and pointers lie on its multiples */
-#define ALIGN_CACHE_LINE ((size_t)64) /* bytes; what comes from memory at once */
-#define ALIGN_PAGE ((size_t)64 << 10) /* bytes: whole pages on any machine */
+#define ALIGN_WORD ((size_t)8)        /* bytes; alignment of numbers and pointers */
+#define ALIGN_CACHE_LINE ((size_t)64) /* bytes; cache line */
+#define ALIGN_PAGE ((size_t)64 << 10) /* bytes: a multiple of the page size on any machine */
 
-/* From n on, the first multiple of `to`, a power of two. */
+/* n rounded up to a multiple of `to`, a power of two. */
 static inline size_t align_up(size_t n, size_t to)
 {
     return (n + to - 1) & ~(to - 1);

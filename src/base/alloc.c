@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the one answer to memory that is not there: a message and the end of the process. */
+ * The only reaction to exhausted memory: a message and the end of the process. */
 #include "base/alloc.h"
 
 #include <stdarg.h>
@@ -10,7 +10,7 @@
 
 #define ARRAY_MIN 8
 
-/* Without stdio, which may want memory, and without what atexit would run. */
+/* Uses neither stdio, which may allocate, nor exit handlers. */
 void alloc_exit_exhausted(const char *what)
 {
     char text[256];
@@ -28,7 +28,7 @@ void *alloc_check(void *p, size_t n)
     alloc_exit_exhausted(what);
 }
 
-/* A request of nothing gets a byte: NULL always means failure then. */
+/* Allocates at least one byte, so that NULL always means failure. */
 static size_t at_least_one(size_t n)
 {
     return n ? n : 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the blocks behind an arena: they grow by doubling, and a reset keeps one of them. */
+ * Blocks of an arena: sizes double; a reset keeps one block. */
 #include "base/arena.h"
 #include "base/invariant.h"
 
@@ -11,8 +11,8 @@
 #include "base/alloc.h"
 #include "base/attr.h"
 
-#define BLOCK_MIN ((size_t)256) /* most are of a turn, of which there may be thousands */
-/* What a reset keeps at most, so that one huge line does not stay for ever. */
+#define BLOCK_MIN ((size_t)256) /* small, because there may be thousands of turns */
+/* Largest block kept by a reset, so that one huge line does not occupy memory for ever. */
 #define BLOCK_KEEP ((size_t)256 << 10)
 
 struct arena_block {
@@ -36,7 +36,7 @@ void arena_fini(struct arena *a)
     *a = (struct arena){0};
 }
 
-/* Takes the largest block a reset may keep out of the chain. */
+/* Removes the largest block that a reset may keep from the chain. */
 static struct arena_block *take_keeper(struct arena_block **chain)
 {
     struct arena_block **best = NULL;
@@ -60,7 +60,7 @@ void arena_reset(struct arena *a)
         a->head->fill = 0;
         return;
     }
-    /* Where it is looked for, what is used after a reset is to be found. */
+    /* Under the address sanitizer, memory used after a reset is detected. */
     struct arena_block *const keeper = ASAN_ENABLED ? NULL : take_keeper(&a->head);
     free_chain(a->head);
     a->head = keeper;

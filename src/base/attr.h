@@ -14,8 +14,8 @@
 #define UNSANITIZED __attribute__((no_sanitize("address", "thread", "undefined")))
 #endif
 
-/* The address sanitizer is in: it finds what is used after free(), so what is given up has to be
- * freed, not kept for reuse. */
+/* Built with the address sanitizer: memory must be freed and not kept for reuse, so that use after
+ * free is detected. */
 #if defined(__SANITIZE_ADDRESS__)
 #define ASAN_ENABLED 1
 #elif defined(__has_feature)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns chunks, each with a count of what lives in it. */
+ * Chunks with reference counts of their allocations. */
 #include "base/chunk_pool.h"
 #include "base/invariant.h"
 
@@ -11,10 +11,10 @@
 #include "base/alloc.h"
 #include "base/attr.h"
 
-/* What has at least so many times its size of room gets a place in a chunk. */
+/* A size is allocated in a chunk whose room is at least this multiple of it. */
 #define CHUNK_PLACES ((size_t)4)
-/* While a chunk is filled it counts as many as it can never hold, and what is released meanwhile is
- * taken off that: so what is made needs not be counted there one by one. */
+/* While a chunk is being filled, its count is a number that it can never reach, from which releases
+ * are subtracted: so allocations need no atomic operation each. */
 #define FILLING (SIZE_MAX / 2)
 
 struct pool_chunk {
@@ -56,7 +56,7 @@ static void chunk_pool_begin_chunk(struct chunk_pool *s, size_t cap)
     s->room = cap;
 }
 
-/* Where it is looked for, what is used after its release is to be found. */
+/* Under the address sanitizer, use after release is detected. */
 static size_t chunk_bytes(const struct chunk_pool *s)
 {
     if (ASAN_ENABLED)

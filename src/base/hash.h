@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * FNV-1a, 64 bits: a hash for tables and for noticing changes. Not for input that an attacker may
- * choose to make collide, nor for anything kept on disk. */
+ * FNV-1a, 64 bits: for hash tables and for detecting changes. Not for input with which an attacker
+ * may cause collisions, nor for stored data. */
 #ifndef BASE_HASH_H
 #define BASE_HASH_H
 
@@ -9,7 +9,7 @@
 
 #define HASH_START UINT64_C(14695981039346656037)
 
-/* Goes on from `hash`, of what came before: HASH_START at first. */
+/* Continues from `hash` of the preceding data: HASH_START at first. */
 static inline uint64_t hash_bytes(uint64_t hash, const char *p, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -17,7 +17,7 @@ static inline uint64_t hash_bytes(uint64_t hash, const char *p, size_t n)
     return hash;
 }
 
-/* With the NUL, so that "a", "bc" and "ab", "c" differ. */
+/* Includes the NUL, so that "a", "bc" and "ab", "c" differ. */
 static inline uint64_t hash_string(uint64_t hash, const char *s)
 {
     do

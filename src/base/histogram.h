@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Counts of values by size, for metrics. Any thread, one at a time. */
+ * Histogram for metrics. Any thread, one at a time. */
 #ifndef BASE_HISTOGRAM_H
 #define BASE_HISTOGRAM_H
 
@@ -10,11 +10,11 @@
 
 struct histogram {
     const double *bounds; /* HISTOGRAM_BOUNDS upper bounds of buckets, ascending; borrowed */
-    uint64_t counts[HISTOGRAM_BOUNDS + 1]; /* of each bucket alone; the last one has no bound */
+    uint64_t counts[HISTOGRAM_BOUNDS + 1]; /* count of each bucket; the last one has no bound */
     double sum;
 };
 
-/* Counts a value; one that equals a bound is counted below it. */
+/* Counts a value; one that equals a bound belongs to that bucket. */
 static inline void histogram_add(struct histogram *h, double value)
 {
     size_t i = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Failed assertion: composes its line in a buffer on the stack, and aborts. */
+ * Failed assertion: formats the message in a buffer on the stack, and aborts. */
 #include "base/invariant.h"
 
 #include <stddef.h>
@@ -36,7 +36,7 @@ static void assert_add_number(struct assert_line *l, unsigned long n)
     assert_add_bytes(l, digits + at, sizeof digits - at, 0);
 }
 
-/* As seen from the root of the source tree, whatever folder it was built in. */
+/* Path relative to the root of the source tree, whatever the build directory. */
 static const char *assert_file_name(const char *file)
 {
     const char *const src = strstr(file, "src/");

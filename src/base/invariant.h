@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  * Assertions that stay enabled in release builds. NDEBUG does not disable them, unlike <assert.h>.
  *
- * ASSERT states what this program guarantees itself: states, ownership, counts, lists, threads. A
+ * ASSERT checks guarantees of the program itself: states, ownership, counts, lists, threads. A
  * condition that depends on input (an agent's output, arguments of a plugin, frames of a connector
- * process, files, the network) is an error that is returned, never an assertion; after validation,
- * what was validated may be asserted. A failed assertion writes one line to standard error and
- * aborts the process. Any thread; also from a signal handler and between fork and exec. */
+ * process, files, the network) is an error that is returned, never an assertion; validated data may
+ * be asserted. A failed assertion writes one line to standard error and aborts the process. Any
+ * thread; also from a signal handler and between fork and exec. */
 #ifndef BASE_INVARIANT_H
 #define BASE_INVARIANT_H
 

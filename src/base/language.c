@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the table of names. */
+ * Names of languages. */
 #include "base/language.h"
 
 #include <string.h>

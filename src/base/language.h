@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Languages of the sentences that the host says to people. Pure. */
+ * Languages of sentences for people. Pure. */
 #ifndef BASE_LANGUAGE_H
 #define BASE_LANGUAGE_H
 
@@ -18,7 +18,7 @@ enum language {
 #undef LANGUAGE_ID
 
 const char *language_name(enum language language);
-/* By its name; false: there is none. */
+/* Finds a language by name; false: unknown. */
 bool language_find(const char *name, enum language *language);
 
 #endif

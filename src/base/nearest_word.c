@@ -10,7 +10,7 @@ static size_t smaller(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* Edits (insert, delete, change, swap neighbours) that make b of a. */
+/* Number of edits (insert, delete, change, swap neighbours) that turn a into b. */
 static size_t edit_distance(const char *a, const char *b)
 {
     const size_t n = strlen(a), m = strlen(b);
@@ -57,7 +57,7 @@ const char *nearest_word_find(const char *word, const char *const *names, size_t
     const char *best = len < 3 ? NULL : nearest_word_complete(word, names, n);
     if (best)
         return best;
-    size_t best_distance = len < 3 ? 2 : len / 3 + 1; /* the first that is too far */
+    size_t best_distance = len < 3 ? 2 : len / 3 + 1; /* smallest distance that is too large */
     for (size_t i = 0; i < n; i++) {
         if (strlen(names[i]) > NEAREST_WORD_MAX)
             continue;

@@ -5,10 +5,10 @@
 
 #include <stddef.h>
 
-#define NEAREST_WORD_MAX ((size_t)63) /* bytes; longer words are not compared */
+#define NEAREST_WORD_MAX ((size_t)63) /* limit in bytes; longer words are not compared */
 
-/* Of n names, the only one that begins with the word, of three bytes or more; else the nearest by
- * edit distance; NULL when none is near. */
+/* Of n names, the only one that begins with the word (of at least three bytes), otherwise the
+ * nearest by edit distance; NULL: none is near. */
 const char *nearest_word_find(const char *word, const char *const *names, size_t n);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Lookup in a transition table. Tables are short and transitions rare: a linear search. */
+ * Lookup in a transition table by linear search, because tables are short and transitions rare. */
 #include "base/state_table.h"
 
 #include <stdio.h>

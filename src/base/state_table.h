@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * Transition table of a finite state machine, and the function that looks into it. A machine states
- * its states, events and transitions once, as lists of macros in its header (state, event, next
- * state); the enums, the names and the table are made from them. A change of state that is not in
- * the table is a defect of the program: it fails an assertion. Pure; any thread. */
+ * Transition table of a finite state machine, and its lookup functions. A machine defines its
+ * states, events and transitions once, as lists of macros in its header (state, event, next state);
+ * the enums, the names and the table are made from them. A transition that is not in the table is a
+ * defect of the program, and fails an assertion. Pure; any thread. */
 #ifndef BASE_STATE_TABLE_H
 #define BASE_STATE_TABLE_H
 
@@ -13,7 +13,7 @@ struct state_transition {
 };
 
 struct state_table {
-    const char *name; /* of the machine */
+    const char *name; /* name of the machine */
     const char *const *states, *const *events;
     const struct state_transition *rows;
     size_t state_count, event_count, row_count;
@@ -30,9 +30,9 @@ struct state_table {
         .row_count = STATE_TABLE_COUNT(transitions),                                               \
     }
 
-/* The next state; -1: the event is not possible in that state. */
+/* The next state; -1: the event is not possible in this state. */
 int state_table_find(const struct state_table *t, unsigned state, unsigned event);
-/* The next state. Aborts, naming machine, state and event, when the event is not possible. */
+/* The next state. If the event is not possible, aborts with machine, state and event. */
 unsigned state_table_move(const struct state_table *t, unsigned state, unsigned event);
 
 #endif

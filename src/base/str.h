@@ -30,7 +30,7 @@ static inline bool str_has_prefix(struct str s, struct str prefix)
     return s.len >= prefix.len && memcmp(s.p, prefix.p, prefix.len) == 0;
 }
 
-/* Nothing but white space, or nothing at all. */
+/* Whether the text is empty or only white space. */
 static inline bool str_is_blank(struct str s)
 {
     size_t i = 0;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
- * Structs of the plugin API whose first member, a size_t, is their size. */
+ * Structs of the plugin API whose first member, a size_t, contains their size. */
 #ifndef BASE_VERSIONED_H
 #define BASE_VERSIONED_H
 
 #include <stddef.h>
 #include <string.h>
 
-/* Copies a struct to one of `size` bytes. A plugin that was built for an older header knows fewer
- * members, one for a later header more: what it does not know is 0. given NULL: all is 0. */
+/* Copies a struct to one of `size` bytes. A plugin built for an older header has fewer members, one
+ * built for a later header more; missing members are 0. given NULL: all are 0. */
 static inline void versioned_copy(void *to, size_t size, const void *given)
 {
     size_t known = 0;

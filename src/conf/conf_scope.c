@@ -236,7 +236,7 @@ static bool conf_scope_admits_turns_of(const struct conf *c, const struct conf_s
            conf_scope_has_agent(s, agent->name) && conf_scope_has_source(s, from->name);
 }
 
-/* Whoever starts a turn over HTTP, or by `turncast run` or `send`, chooses its agent. The control
+/* The client of a turn over HTTP, or by `turncast run` or `send`, chooses its agent. The control
  * socket listens even without http.listen. */
 static bool conf_scope_admits_others(const struct conf *c, const struct conf_scope *s)
 {

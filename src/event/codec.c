@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Writes an event as its canonical line and reads it back, both by the field tables. */
+ * Encodes an event as its canonical line and decodes it, both by the field tables. */
 #include "event/codec.h"
 
 #include <math.h>
@@ -7,7 +7,7 @@
 #include "event/json/json_reader.h"
 #include "event/json/json_writer.h"
 
-#define PAYLOAD_DEPTH 2 /* of the object "x" in a line */
+#define PAYLOAD_DEPTH 2 /* limit of the object "x" in a line */
 
 static const void *codec_member(const void *base, size_t offset)
 {
@@ -78,7 +78,7 @@ void codec_encode_payload(struct buf *out, const struct event *ev)
         put_field(out, f, &ev->u);
     for (const struct event_field *f = event_meta_fields(); f->key; f++)
         put_field(out, f, &ev->meta);
-    /* Every member brought a comma; the first one's place is the brace's. */
+    /* Every member began with a comma; the first one is replaced by the brace. */
     if (out->len == begin)
         codec_put_str(out, STR("{"));
     else
@@ -86,7 +86,7 @@ void codec_encode_payload(struct buf *out, const struct event *ev)
     buf_add(out, "}", 1);
 }
 
-/* Until February 2106; then a double is too coarse to be the same number of microseconds again. */
+/* Until February 2106; larger doubles cannot represent microseconds exactly. */
 #define MICROSECONDS_MAX 0x1p32
 
 /* Unix seconds with at most microseconds, without trailing zeros. */
@@ -136,18 +136,18 @@ void codec_encode(struct buf *out, const struct event *ev)
     buf_add(out, "}", 1);
 }
 
-/* Reading. */
+/* Decoding. */
 
 struct codec_decoder {
     struct event *ev;
     struct arena *arena;
-    struct buf strangers; /* ,"key":value of what has no member */
+    struct buf strangers; /* ,"key":value of unknown members */
     struct str x;         /* the payload's own x, or absent */
-    uint64_t seen;        /* rows of the kind that were set: one bit each */
+    uint64_t seen;        /* rows of the kind that were set, as bits */
     const char *why;
 };
 
-/* The envelope as slices of the line. */
+/* Members of the envelope as slices of the line. */
 struct codec_envelope {
     struct str type, payload, correlation_id, session_id, src;
     double ts;
@@ -232,7 +232,7 @@ static bool set_number(const struct event_field *f, void *at, struct json *value
     return true;
 }
 
-/* False: the value is of a type the member does not take, and nothing was set. */
+/* False: the value has the wrong type, and nothing was set. */
 static bool set_field(struct codec_decoder *d, const struct event_field *f, void *base,
                       struct str value)
 {
@@ -263,7 +263,8 @@ static const struct event_field *find_field(const struct event_field *f, struct 
 static void keep_stranger(struct codec_decoder *d, struct str key, struct str value)
 {
     buf_add_char(&d->strangers, ',');
-    json_reader_compact(&d->strangers, (struct str){key.p - 1, key.len + 2}); /* with its quotes */
+    json_reader_compact(&d->strangers, (struct str){key.p - 1, key.len + 2}); /* including its
+                                                                               * quotes */
     buf_add_char(&d->strangers, ':');
     json_reader_compact(&d->strangers, value);
 }
@@ -293,7 +294,7 @@ static void codec_read_member(struct codec_decoder *d, struct str key, struct st
         keep_stranger(d, key, value);
 }
 
-/* meta.x from the payload's own x and from what was kept. */
+/* Builds meta.x from the payload's own x and from unknown members. */
 static void join_x(struct codec_decoder *d)
 {
     struct tc_meta *const meta = &d->ev->meta;
@@ -301,10 +302,10 @@ static void join_x(struct codec_decoder *d)
     if (d->strangers.len == 0)
         return;
     const size_t inner = meta->x ? strlen(meta->x) - 2 : 0;
-    const char *const more = d->strangers.p + (inner ? 0 : 1); /* no comma behind the brace */
+    const char *const more = d->strangers.p + (inner ? 0 : 1); /* no comma after the brace */
     meta->x = arena_sprintf(d->arena, "{%.*s%s}", (int)inner, meta->x ? meta->x + 1 : "", more);
 
-    /* They moved one level down: the line must still be readable. */
+    /* The values are nested one level deeper now: the line must still be within the depth limit. */
     struct json j;
     json_init(&j, meta->x, strlen(meta->x));
     j.depth = PAYLOAD_DEPTH;
@@ -343,7 +344,7 @@ static const char *name_or_empty(struct arena *a, struct str raw)
     return raw.p ? json_reader_unescape(a, raw, NULL) : "";
 }
 
-/* What makes it no canonical event, or NULL. */
+/* Why the line is not a canonical event, or NULL. */
 static const char *codec_parse(struct event *ev, struct arena *a, const char *line, size_t len)
 {
     struct codec_envelope e;

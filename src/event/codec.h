@@ -12,11 +12,10 @@
 void codec_encode(struct buf *out, const struct event *ev);
 /* Appends the payload object only. */
 void codec_encode_payload(struct buf *out, const struct event *ev);
-/* Reads a line; strings are made in the arena. What has no member here goes to meta.x, behind the
- * members of an "x" that is there: unknown payload keys, and optional ones of a wrong type. null
- * is absent; absent flags are false. -1: not a canonical event (not JSON, unknown type, a
- * required key missing or of the wrong type); *why (may be NULL) says which, a static or arena
- * string. */
+/* Decodes a line; strings are allocated in the arena. Unknown payload keys, and optional ones of a
+ * wrong type, go to meta.x, behind the members of an existing "x". null means absent; absent flags
+ * are false. -1: not a canonical event (not JSON, unknown type, a required key missing or of the
+ * wrong type); *why (may be NULL) has the reason, a static string or one in the arena. */
 int codec_decode(struct event *ev, struct arena *a, const char *line, size_t len,
                  const char **why) MUST_CHECK;
 

@@ -9,7 +9,7 @@
 #include "base/arena.h"
 #include "event/kinds.h"
 
-/* A draft. Strings are borrowed and live as long as the call that hands it on. */
+/* A draft. Strings are borrowed and valid during the call that passes it on. */
 struct event {
     enum tc_kind kind;
     struct tc_meta meta;
@@ -34,10 +34,10 @@ struct event {
     } u;
 };
 
-/* Clears a draft to "nothing said": optional strings NULL, required ones "", required JSON
+/* Initialises a draft with absent values: optional strings NULL, required ones "", required JSON
  * "{}" (args) or "null", numbers -1. */
 void event_init(struct event *ev, enum tc_kind kind);
-/* The start of a turn that an instance is told again, by the host, at that time. */
+/* The start of a turn that the host delivers to an instance again, at that time. */
 void event_init_resumed(struct event *ev, const char *turn, double ts);
 /* Convenience: a draft of TC_NARRATION or TC_THINKING. Text and id (or NULL) are borrowed. */
 void event_init_text(struct event *ev, enum tc_kind kind, const char *text, size_t len,
@@ -64,15 +64,15 @@ enum field_type {
 
 struct event_field {
     const char *key;
-    struct str lead; /* ,"key": as it is written */
+    struct str lead; /* ,"key": in its encoded form */
     enum field_type type;
-    bool required;     /* always written; else only when present (a FIELD_FLAG: when true) */
-    const char *dflt;  /* what a required string or JSON member holds when nothing was said */
+    bool required;     /* always written; otherwise only if present (a FIELD_FLAG: if true) */
+    const char *dflt;  /* value of a required string or JSON member that is absent */
     size_t offset;     /* in struct tc_<kind> (or in struct tc_meta for event_meta_fields) */
-    size_t len_offset; /* of the size_t that holds a string's length; 0: strlen */
+    size_t len_offset; /* offset of the size_t with a string's length; 0: strlen */
 };
 
-/* The member is a pointer to text: FIELD_STR, FIELD_JSON, FIELD_OBJECT. */
+/* Whether the member is a pointer to text: FIELD_STR, FIELD_JSON, FIELD_OBJECT. */
 static inline bool field_is_text(const struct event_field *f)
 {
     return f->type <= FIELD_OBJECT;
@@ -91,42 +91,42 @@ struct shared_event;
 /* Start of a shared event. */
 struct shared_event_header {
     struct event event;
-    size_t bytes; /* it occupies, strings included */
+    size_t bytes; /* its size, including strings */
 };
 
 /* Copies the draft and all its strings in one allocation; the caller owns one reference. */
 struct shared_event *shared_event_new(const struct event *ev);
 struct chunk_pool;
-/* The same with memory of a slab; for events that come in a row and go about together. */
+/* The same with memory of a chunk pool, for events created in a row with similar lifetimes. */
 struct shared_event *shared_event_new_in_pool(struct chunk_pool *slab, const struct event *ev);
 struct shared_event *shared_event_ref(struct shared_event *shared);
-/* `n` references at once: one write to memory that many threads share. */
+/* Adds `n` references at once: one write to memory shared by many threads. */
 struct shared_event *shared_event_ref_many(struct shared_event *shared, unsigned n);
-void shared_event_unref(struct shared_event *shared); /* NULL is fine */
+void shared_event_unref(struct shared_event *shared); /* NULL is allowed */
 /* Borrows; valid while a reference is held. */
 static inline const struct event *shared_event_get(const struct shared_event *shared)
 {
     return &((const struct shared_event_header *)(const void *)shared)->event;
 }
-/* Bytes it occupies, strings included. */
+/* Its size in bytes, including strings. */
 static inline size_t shared_event_size(const struct shared_event *shared)
 {
     return ((const struct shared_event_header *)(const void *)shared)->bytes;
 }
-/* Its canonical JSON line without newline, NUL-terminated; encoded once, at first use, whoever
- * asks first. Borrowed, valid while a reference is held. Any thread. */
+/* Its canonical JSON line without newline, NUL-terminated; encoded once, at the first call by any
+ * thread. Borrowed, valid while a reference is held. Any thread. */
 const char *shared_event_json_line(struct shared_event *shared, size_t *len);
-/* Flat, a shared event can cross to another process of the same build: it takes so many bytes;
- * `line`: its canonical one, when that is wanted there, too. */
+/* Size of the serialised form, in which an event can be passed to another process of the same
+ * build; `line`: includes the canonical line. */
 size_t shared_event_serialized_size(const struct shared_event *shared, struct str line);
-/* `to` begins on a multiple of ALIGN_WORD, as does what shared_event_attach is given. */
+/* `to` must be aligned to ALIGN_WORD, like the argument of shared_event_attach. */
 void shared_event_serialize(char *to, const struct shared_event *shared, struct str line);
 struct buf;
-/* Makes a shared event again, in `place`; its texts stay where they are. Both stay as they are
- * until the last reference, of which the caller has one, is gone. The bytes are believed nothing.
- * NULL: they are no shared event. */
+/* Creates a shared event from the serialised form, in `place`; texts are not copied. Both areas
+ * must be unchanged until the last reference is released; the caller has one. The bytes are not
+ * trusted. NULL: invalid. */
 struct shared_event *shared_event_attach(struct buf *place, const char *flat, size_t len);
-/* Makes the line for later. False: another thread is at it. Any thread. */
+/* Encodes the line for later use. False: another thread is encoding it. Any thread. */
 bool shared_event_encode_line(struct shared_event *shared);
 
 #endif

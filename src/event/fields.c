@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Makes the field tables and the blank drafts from the rows of fields.h. */
+ * Generates the field tables and the initial drafts from the rows of fields.h. */
 #include "event/fields.h"
 
 #include "event/event.h"
@@ -50,7 +50,7 @@ const struct event_field *event_meta_fields(void)
     return rows_meta;
 }
 
-/* What "nothing said" is, per member; what is not named here (lengths of NULLs) is zero. */
+/* Default value of each member; members that are not listed (lengths of NULLs) are zero. */
 #define R_SET(S, m, type, dflt) R_SET_##type(m, dflt)
 #define R_SET_STR(m, dflt) .m = (dflt),
 #define R_SET_TEXT(m, dflt) .m = (dflt), .m##_len = sizeof(dflt) - 1,

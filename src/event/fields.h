@@ -4,8 +4,8 @@
 #ifndef EVENT_FIELDS_H
 #define EVENT_FIELDS_H
 
-/* R(struct, member, type, default): always written. O(struct, member, type): only when said.
- * TEXT is STR, and LONG_* is *, with the length in member_len. */
+/* R(struct, member, type, default): always written. O(struct, member, type): written only if
+ * present. TEXT is STR, and LONG_* is *, with the length in member_len. */
 #define FIELDS_narration(R, O)                                                                     \
     R(narration, text, TEXT, "")                                                                   \
     O(narration, message_id, STR)
@@ -124,7 +124,7 @@
     O(done, result, JSON)                                                                          \
     O(done, trace_id, STR)
 
-/* Token counts that a source did not give are absent, not 0. */
+/* Token counts missing in the source are absent, not 0. */
 #define FIELDS_usage(R, O)                                                                         \
     R(usage, scope, STR, "")                                                                       \
     O(usage, input_tokens, INT)                                                                    \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What the table of kinds says, by kind and by name. */
+ * Properties of kinds, by kind and by name. */
 #include "event/kinds.h"
 
 #include "event/event.h"

@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: MIT
- * The one table of the sixteen kinds; enum, names, callbacks, visibility and queue policy are
- * all made from it. Order and numbers are those of enum tc_kind. */
+ * Table of the sixteen kinds; enum, names, callbacks, visibility and queue policy are generated
+ * from it. Order and numbers are those of enum tc_kind. */
 #ifndef EVENT_KINDS_H
 #define EVENT_KINDS_H
 
-/* Which switch of the agent's visibility shows a kind. */
+/* The visibility setting that shows a kind. */
 enum visibility_class {
     VISIBILITY_ALWAYS,
     VISIBILITY_NARRATION,
     VISIBILITY_FINAL,
     VISIBILITY_TOOLS,
-    VISIBILITY_PROGRESS, /* show_tools if it belongs to a tool, else always */
+    VISIBILITY_PROGRESS, /* show_tools if it belongs to a tool, otherwise always shown */
     VISIBILITY_THINKING,
-    VISIBILITY_MESSAGE, /* its text by narration, its reasoning by thinking */
+    VISIBILITY_MESSAGE, /* its text by show_narration, its reasoning by show_thinking */
     VISIBILITY_ASKED,   /* only for instances that ask for the kind */
 };
 
-/* What a full queue may do with events of a kind, mildest first. */
+/* Actions that a full queue may take on events of a kind, mildest first. */
 enum overflow_class {
     OVERFLOW_KEEP,     /* never dropped: its slot is reserved */
     OVERFLOW_COALESCE, /* neighbours of the same message are joined, losslessly; never dropped */
-    OVERFLOW_REPLACE,  /* the newer replaces the older of the same tool; then dropped */
-    OVERFLOW_TRUNCATE, /* kept, its content cut to head and tail */
-    OVERFLOW_DROP,     /* merged where it can be, then dropped and counted */
+    OVERFLOW_REPLACE,  /* the newer one replaces the older one of the same tool; then dropped */
+    OVERFLOW_TRUNCATE, /* kept, but its content is truncated */
+    OVERFLOW_DROP,     /* merged if possible, then dropped and counted */
 };
 
 /* K(lower, UPPER, gate, pressure) */

@@ -19,11 +19,12 @@
 #include "event/fields.h"
 
 struct shared_event {
-    struct shared_event_header front; /* immutable, and first: see shared_event_get */
+    struct shared_event_header front; /* immutable; first member: see shared_event_get */
     atomic_uint refs;
-    bool line_placed;                   /* the line's memory is somebody else's */
-    _Atomic(struct shared_line *) line; /* owned; NULL until somebody asks */
-    struct pool_chunk *chunk;           /* whose memory it is; NULL: somebody else's */
+    bool line_placed;                   /* the line's memory is not owned */
+    _Atomic(struct shared_line *) line; /* owned; NULL until the first use */
+    struct pool_chunk *chunk;           /* owner of the memory; NULL: the caller of
+                                         * shared_event_attach */
     char text[];                        /* immutable */
 };
 
@@ -34,10 +35,10 @@ struct shared_line {
     char text[];
 };
 
-/* ---- the texts of an event ---- */
+/* ---- texts of an event ---- */
 
-/* Where an event points to text: in struct event, as is the place of its length (0: it has none).
- * dflt.p NULL: there may be none. */
+/* Offset of a pointer to text in struct event, and of its length (0: none). dflt.p NULL: the text
+ * may be absent. */
 struct shared_text {
     size_t at, len_at;
     struct str dflt;
@@ -46,8 +47,8 @@ struct shared_text {
 #define IN(S, m) (offsetof(struct event, u) + offsetof(struct tc_##S, m))
 #define META(m) offsetof(struct event, meta.m)
 
-/* What is made of each member by whoever defines TEXT_AT(at, len_at, dflt, dflt_len), FLAG_AT(at)
- * and TRI_AT(at). */
+/* Expands each member with the user's macros TEXT_AT(at, len_at, dflt, dflt_len), FLAG_AT(at) and
+ * TRI_AT(at). */
 #define R_MEMBER(S, m, type, dflt) R_MEMBER_##type(S, m, dflt)
 #define R_MEMBER_STR(S, m, dflt) TEXT_AT(IN(S, m), 0, dflt, sizeof(dflt) - 1)
 #define R_MEMBER_TEXT(S, m, dflt) TEXT_AT(IN(S, m), IN(S, m##_len), dflt, sizeof(dflt) - 1)
@@ -83,7 +84,7 @@ EVENT_KINDS(K)
 #undef FLAG_AT
 #undef TRI_AT
 
-/* Ends with a row of zeros; so does no text lie, for the kind does. */
+/* Ends with a row of zeros, which is no valid text, because the kind is at offset 0. */
 static const struct shared_text *texts_of(enum tc_kind kind)
 {
     ASSERT((unsigned)kind < TC_KINDS);
@@ -93,7 +94,7 @@ static const struct shared_text *texts_of(enum tc_kind kind)
     return tables[kind];
 }
 
-/* What there is to be copied. */
+/* Total size of the texts. */
 struct shared_text_list {
     struct {
         const struct shared_text *of;
@@ -148,7 +149,7 @@ static void copy_texts(struct shared_event *shared, const struct shared_text_lis
     }
 }
 
-/* ---- its life ---- */
+/* ---- life cycle ---- */
 
 struct shared_event *shared_event_new_in_pool(struct chunk_pool *slab, const struct event *ev)
 {
@@ -190,7 +191,7 @@ struct shared_event *shared_event_ref(struct shared_event *shared)
     return shared_event_ref_many(shared, 1);
 }
 
-/* Who holds the only reference need not write that nobody does. */
+/* The holder of the only reference need not write the counter. */
 static bool is_last(struct shared_event *shared)
 {
     unsigned refs = atomic_load_explicit(&shared->refs, memory_order_acquire);
@@ -221,7 +222,7 @@ static struct shared_line *make_line(const struct shared_event *shared)
 {
     const size_t head = offsetof(struct shared_line, text);
     struct buf b = {0};
-    /* Keys and envelope take less than 512 bytes; escapes may still make it grow. */
+    /* Keys and envelope take less than 512 bytes; escapes may still enlarge the line. */
     buf_reserve(&b, head + text_bytes(shared) + 512);
     b.len = head;
     codec_encode(&b, &shared->front.event);
@@ -231,11 +232,12 @@ static struct shared_line *make_line(const struct shared_event *shared)
     return line;
 }
 
-/* Stands where the line will be while a thread makes it; nobody looks into it. */
+/* Placeholder for the line while a thread encodes it; never dereferenced. */
 static const struct shared_line busy;
 #define BUSY ((struct shared_line *)(uintptr_t)&busy)
 
-/* The line if it is there; else what stands in its place, after an attempt to be who makes it. */
+/* The line if it exists; otherwise tries to become the encoding thread, and returns the previous
+ * pointer. */
 static struct shared_line *claim_line(struct shared_event *shared)
 {
     struct shared_line *line = atomic_load_explicit(&shared->line, memory_order_acquire);
@@ -262,9 +264,9 @@ const char *shared_event_json_line(struct shared_event *shared, size_t *len)
     return line->text;
 }
 
-/* ---- its flat form ---- */
+/* ---- serialised form ---- */
 
-/* What of the struct an event of that kind uses. */
+/* The part of the struct that an event of that kind uses. */
 static size_t used_bytes(enum tc_kind kind)
 {
 #define K(lower, UPPER, gate, pressure)                                                            \
@@ -274,7 +276,7 @@ static size_t used_bytes(enum tc_kind kind)
     return bytes[kind];
 }
 
-/* In place of a pointer stands where in the text it points, from 1 on; 0: to none. */
+/* A pointer becomes the offset of its text, from 1 on; 0: NULL. */
 static inline void flatten_pointer(char *to, const struct shared_event *shared, size_t at)
 {
     const char *const text = pointer_at(&shared->front.event, at);
@@ -282,7 +284,7 @@ static inline void flatten_pointer(char *to, const struct shared_event *shared, 
     memcpy(to + at, &place, sizeof place);
 }
 
-/* For each kind a function of its own, without a loop: it runs for each event and instance. */
+/* A separate function without a loop for each kind, because it runs for each event and instance. */
 #define TEXT_AT(at, len_at, dflt, dflt_len) flatten_pointer(to, shared, at);
 #define FLAG_AT(at)
 #define TRI_AT(at)
@@ -309,11 +311,11 @@ static void flatten_event(char *to, const struct shared_event *shared)
     flatten[shared->front.event.kind](to, shared);
 }
 
-/* It begins so; then what of the event its kind uses, the texts, and, on a multiple of 8, the line.
- */
+/* Header of the serialised form; followed by the used part of the event, the texts, and, aligned to
+ * 8, the line. */
 struct serialized_event {
     size_t text_bytes;
-    size_t line_bytes; /* 0: there is no line */
+    size_t line_bytes; /* 0: no line */
 };
 
 static size_t line_bytes(struct str line)
@@ -357,7 +359,7 @@ void shared_event_serialize(char *to, const struct shared_event *shared, struct 
         flatten_line(to + lines, line);
 }
 
-/* What can be in memory, but in no member of that type, is none. */
+/* Whether a value in memory is invalid for a member of that type. */
 static inline bool is_flag(const struct shared_event *shared, size_t at)
 {
     unsigned char flag;
@@ -372,7 +374,7 @@ static inline bool is_tri(const struct shared_event *shared, size_t at)
     return tri >= -1 && tri <= 1;
 }
 
-/* Those with a length end there; any other, at the latest, at the last NUL (find_texts_of). */
+/* Texts with a length end there; others, at the latest, at the last NUL (find_texts_of). */
 static inline bool raise_pointer(struct shared_event *shared, struct str texts, size_t at,
                                  size_t len_at, const char *dflt)
 {
@@ -415,7 +417,7 @@ static bool raise_event(struct shared_event *shared, const struct event *ev, str
     return raise[ev->kind](shared, ev, texts);
 }
 
-/* Kinds and flags are looked at as what they are only when they are such. */
+/* Kinds and flags are validated before they are used as such. */
 static bool has_sane_head(const char *flat, size_t len)
 {
     unsigned kind;
@@ -430,7 +432,7 @@ static bool has_sane_head(const char *flat, size_t len)
     return kind < TC_KINDS && hidden <= 1;
 }
 
-/* Its texts end within it, and its line, if there is one, with it. NULL: they do not. */
+/* Checks that the texts, and the line if there is one, end inside. NULL: they do not. */
 static const char *find_texts_of(const char *flat, size_t len, enum tc_kind kind)
 {
     const struct serialized_event *const head = (const struct serialized_event *)(const void *)flat;
@@ -440,7 +442,7 @@ static const char *find_texts_of(const char *flat, size_t len, enum tc_kind kind
     return line + head->line_bytes == len ? flat + texts : NULL;
 }
 
-/* False: it is none. */
+/* False: invalid. */
 static bool is_line(const char *at, size_t bytes)
 {
     const struct shared_line *const line = (const struct shared_line *)(const void *)at;

@@ -93,15 +93,15 @@ struct channel_health {
  *   ---------+----------------------------------------+----------+---------------------------------
  *   NEW      | launch                                 | STARTING | its thread or process begins
  *   NEW      | launch, and there is no thread/process | FAILED   |
- *   NEW      | stop                                   | ENDED    | what is queued is dropped
- *   STARTING | init returned 0                        | RUNNING  | what is queued is delivered
+ *   NEW      | stop                                   | ENDED    | queued events are dropped
+ *   STARTING | init returned 0                        | RUNNING  | queued events are delivered
  *   STARTING | init failed, crashed, took too long    | FAILED   | a process is killed and reaped
  *   STARTING | stop                                   | STOPPING |
- *   RUNNING  | its process dies                       | DOWN     | it starts later, or by revive
- *   DOWN     | its next life has started              | RUNNING  | it is told what it had not done
+ *   RUNNING  | its process dies                       | DOWN     | it is restarted later, or by revive
+ *   DOWN     | its next process has started           | RUNNING  | unfinished tasks are sent again
  *   RUNNING  | stop                                   | STOPPING | queue, then teardown
- *   DOWN     | stop                                   | STOPPING | another life for what is queued
- *   DOWN     | stop, and nothing is queued            | ENDED    |
+ *   DOWN     | stop                                   | STOPPING | a restart for the queued events
+ *   DOWN     | stop, and the queue is empty           | ENDED    |
  *   STOPPING | teardown has returned, or it died      | ENDED    | a process is reaped
  *   STOPPING | kill                                   | ENDED    | a process when it is reaped
  *

@@ -5,7 +5,7 @@
  * - cpu_percent: a process that uses more of one processor within half a minute gets the lowest
  *   priority until it ends.
  * - threads: a process with more threads is killed.
- * - disk_mb: a process with more data in its folder is killed; the next process may remove files
+ * - disk_mb: a process with more data in its directory is killed; the next process may remove files
  *   there but not write, until there is room again.
  *
  * Loop thread only. A separate thread measures the directory, so that the loop does not wait for

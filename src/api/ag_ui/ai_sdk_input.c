@@ -13,8 +13,7 @@ static const char *ai_sdk_input_type(const json_t *part)
     return type ? type : "";
 }
 
-/* Keeps text parts, and files of a user's message are kept, too, so that ag_ui_run_input refuses
- * them. */
+/* Keeps text parts, and files of a user's message so that ag_ui_run_input refuses them. */
 static json_t *ai_sdk_input_convert_parts(const json_t *parts, bool is_user)
 {
     json_t *const content = json_array();

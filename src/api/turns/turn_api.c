@@ -219,7 +219,7 @@ struct wanted {
     struct api_context *api;
     struct httpd_request *request;
     char *principal, *conversation, *key; /* conversation, key: or NULL */
-    const struct conf *conf;              /* of the agent: it is kept */
+    const struct conf *conf;              /* configuration of the agent; holds a reference */
     const struct conf_agent *agent;
     char *instances; /* names, separated by newlines, or NULL */
     bool follows;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns how a buffer grows. */
+ * Growth of a buffer. */
 #include "base/bytes/buf.h"
 #include "base/invariant.h"
 
@@ -10,7 +10,7 @@
 #include "base/alloc.h"
 
 #define CAP_MIN ((size_t)64)
-#define PRINTF_ROOM 120 /* most of what is printed fits: formatted once */
+#define PRINTF_ROOM 120 /* most texts fit, and are formatted once */
 
 void buf_fini(struct buf *b)
 {

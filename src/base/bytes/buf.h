@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Growable bytes. Growth doubles, so appending n bytes costs O(n) however they come. */
+ * Growable byte buffer. Growth doubles, so appending n bytes costs O(n) in any number of calls. */
 #ifndef BASE_BYTES_BUF_H
 #define BASE_BYTES_BUF_H
 
@@ -13,13 +13,14 @@ struct buf {
     size_t len, cap;
 };
 
-/* An all-zero struct buf is valid and empty. */
+/* A struct of zeros is valid and empty. */
 void buf_fini(struct buf *b);
 /* Empties it and keeps the memory. */
 void buf_reset(struct buf *b);
 /* Grows a buffer that has no room for n more bytes and the NUL. */
 void buf_grow(struct buf *b, size_t n);
-/* Room for n more bytes (and the NUL); returns where they go. The caller adds to len. */
+/* Makes room for n more bytes (and the NUL); returns the address for them. The caller adds to
+ * len. */
 static inline char *buf_reserve(struct buf *b, size_t n)
 {
     if (n >= b->cap - b->len)
@@ -34,7 +35,7 @@ void buf_vprintf(struct buf *b, const char *fmt, va_list ap)
     __attribute__((__format__(__printf__, 2, 0)));
 /* Drops the first n bytes. */
 void buf_consume(struct buf *b, size_t n);
-/* Gives the bytes away: owned by the caller, NUL-terminated, never NULL. */
+/* Returns the bytes: owned by the caller, NUL-terminated, never NULL. */
 char *buf_steal(struct buf *b);
 
 #define CLEANUP_BUF __attribute__((__cleanup__(buf_fini)))

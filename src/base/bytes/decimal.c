@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * Owns how a double becomes decimal digits. */
+ * Converts a double to decimal digits. */
 #include "base/bytes/decimal.h"
 
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Rounded to that many digits; *exact: they read back as v. */
+/* Rounds to that many digits; *exact: they read back as v. */
 static struct decimal rounded(double v, int precision, bool *exact)
 {
     char text[40];
@@ -14,7 +14,7 @@ static struct decimal rounded(double v, int precision, bool *exact)
     *exact = strtod(text, NULL) == v;
     struct decimal d = {.point = atoi(strchr(text, 'e') + 1) + 1};
     for (const char *p = text; *p != 'e'; p++)
-        if (*p >= '0' && *p <= '9') /* whatever the locale's point is */
+        if (*p >= '0' && *p <= '9') /* the locale's decimal point */
             d.digits[d.count++] = *p;
     while (d.count > 1 && d.digits[d.count - 1] == '0')
         d.count--;
@@ -23,7 +23,7 @@ static struct decimal rounded(double v, int precision, bool *exact)
 
 struct decimal decimal_shortest(double v)
 {
-    /* Fifteen digits always name a normal double when fewer do; 17 name every one. */
+    /* Fifteen digits identify most normal doubles; 17 identify every one. */
     bool exact = false;
     struct decimal d = {0};
     for (int precision = v < 0x1p-1022 ? 1 : 15; precision <= 17 && !exact; precision++)

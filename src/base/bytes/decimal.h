@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A double as the fewest decimal digits that read back as the same double, and the two ways to
- * write them. What a number looks like is the business of who writes it. Pure. */
+ * The fewest decimal digits that read back as the same double, and two notations for them. The
+ * caller chooses the notation. Pure. */
 #ifndef BASE_BYTES_DECIMAL_H
 #define BASE_BYTES_DECIMAL_H
 
@@ -12,12 +12,12 @@ struct decimal {
     int count, point;
 };
 
-/* v is positive and finite. */
+/* v must be positive and finite. */
 struct decimal decimal_shortest(double v);
-/* Without an exponent: 0.001, 120, 1.5. */
+/* Fixed notation: 0.001, 120, 1.5. */
 void decimal_add_fixed(struct buf *b, const struct decimal *d);
-/* As d.ddde<exponent>: `plus` stands before one that is not negative, which has at least `width`
- * digits. */
+/* Exponent notation d.ddde<exponent>: `plus` precedes an exponent that is not negative; at least
+ * `width` digits. */
 void decimal_add_exponential(struct buf *b, const struct decimal *d, const char *plus, int width);
 
 #endif

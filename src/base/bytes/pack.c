@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the form of binary records: eight bytes of a number; a length, and bytes with a NUL. */
+ * Format of binary records: numbers of eight bytes; a length, then bytes with a NUL. */
 #include "base/bytes/pack.h"
 #include "base/invariant.h"
 

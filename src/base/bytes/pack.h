@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Binary serialisation between processes of one build (host byte order, no versioning): an
- * encoder that appends to a buffer, and a bounds-checked decoder with a sticky error flag that
- * trusts nothing in its input. */
+ * Binary serialisation between processes of one build (host byte order, no versioning): an encoder
+ * that appends to a buffer, and a bounds-checked decoder for untrusted input with a sticky error
+ * flag. */
 #ifndef BASE_BYTES_PACK_H
 #define BASE_BYTES_PACK_H
 
@@ -28,7 +28,7 @@ static inline void unpack_init(struct unpacker *u, struct str record)
 {
     *u = (struct unpacker){record.p, record.p + record.len, false};
 }
-/* The next n bytes; NULL: there are not so many. */
+/* The next n bytes; NULL: fewer are left. */
 static inline const char *unpack_raw(struct unpacker *u, size_t n)
 {
     if (u->bad || (size_t)(u->end - u->p) < n) {
@@ -49,15 +49,15 @@ static inline int64_t unpack_number(struct unpacker *u)
 double unpack_real(struct unpacker *u);
 /* A byte that is neither 0 nor 1 makes the record invalid. */
 bool unpack_flag(struct unpacker *u);
-/* A number of at most `max` and not negative: counts, lengths, kinds. */
+/* A number from 0 to `max`: counts, lengths, kinds. */
 size_t unpack_count(struct unpacker *u, size_t max);
-/* Point into the record, as what follows; there is a NUL behind the bytes. p NULL: absent. */
+/* The results point into the record; a NUL follows the bytes. p NULL: absent. */
 struct str unpack_bytes(struct unpacker *u);
-/* Bytes with a NUL among them are bad. NULL: absent. */
+/* Bytes that contain a NUL are invalid. NULL: absent. */
 const char *unpack_text(struct unpacker *u);
-/* The same, but one that is absent is bad; then "". */
+/* The same, but an absent text is invalid; returns "" then. */
 const char *unpack_required_string(struct unpacker *u);
-/* 0: all has been read, and nothing was wrong. */
+/* 0: everything was read, without errors. */
 int unpack_finish(const struct unpacker *u) MUST_CHECK;
 
 #endif

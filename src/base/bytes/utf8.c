@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * Owns what well-formed UTF-8 is: validation, repair, encoding and decoding of characters. */
+ * Validation, repair, encoding and decoding of UTF-8. */
 #include "base/bytes/utf8.h"
 
 #define REPLACEMENT "\xef\xbf\xbd"
 
-/* Bytes of the run of ASCII at the start. */
+/* Length of the run of ASCII at the start. */
 static size_t ascii_prefix(const char *p, size_t n)
 {
     size_t i = 0;
@@ -18,10 +18,10 @@ static size_t ascii_prefix(const char *p, size_t n)
     return i;
 }
 
-/* What may follow a lead byte: Unicode 15, table 3-7. */
+/* Valid continuation bytes of a lead byte: Unicode 15, table 3-7. */
 struct utf8_lead {
     unsigned char len;
-    unsigned char low, high; /* of the second byte; those behind it are 80..BF */
+    unsigned char low, high; /* range of the second byte; later bytes are 80..BF */
 };
 
 static const struct utf8_lead leads[256] = {
@@ -29,9 +29,9 @@ static const struct utf8_lead leads[256] = {
     [0xe1 ... 0xec] = {3, 0x80, 0xbf}, [0xed] = {3, 0x80, 0x9f},
     [0xee ... 0xef] = {3, 0x80, 0xbf}, [0xf0] = {4, 0x90, 0xbf},
     [0xf1 ... 0xf3] = {4, 0x80, 0xbf}, [0xf4] = {4, 0x80, 0x8f},
-}; /* all others, ASCII among them: len 0 */
+}; /* all others, including ASCII: len 0 */
 
-/* Length of the character at p (not ASCII, n > 0), or 0 when it is ill-formed: *bad is then the
+/* Length of the character at p (not ASCII, n > 0), or 0 if it is ill-formed: *bad is then the
  * length of its maximal subpart. */
 static size_t multibyte(const char *p, size_t n, size_t *bad)
 {
@@ -51,8 +51,7 @@ static bool is_tail(char c)
     return (signed char)c < -64; /* 80..BF */
 }
 
-/* The lead bytes of most scripts are followed by any continuation bytes: these characters are
- * told without the table. */
+/* Fast path: lead bytes of most scripts permit any continuation bytes, and need no table. */
 static size_t common_multibyte(const char *p, size_t n)
 {
     const unsigned char lead = (unsigned char)*p;
@@ -98,7 +97,7 @@ bool utf8_is_valid(const char *p, size_t n)
 size_t utf8_count(const char *p, size_t n)
 {
     size_t tails = 0, i = 0;
-    /* A tail has its highest bit set and not the one below. */
+    /* A continuation byte has its highest bit set and the next one cleared. */
     for (uint64_t word; n - i >= sizeof word; i += sizeof word) {
         memcpy(&word, p + i, sizeof word);
         const uint64_t ones = word >> 7 & ~(word >> 6) & UINT64_C(0x0101010101010101);

@@ -90,7 +90,7 @@ static bool continues(uint32_t cp)
     return false;
 }
 
-/* Start of the character that holds byte `at`. */
+/* Start of the character that contains the byte `at`. */
 static size_t char_start(const char *p, size_t at)
 {
     while (at > 0 && ((unsigned char)p[at] & 0xc0) == 0x80)
@@ -98,7 +98,7 @@ static size_t char_start(const char *p, size_t at)
     return at;
 }
 
-/* The character that ends at `at` > 0; *start is where it begins. */
+/* The character that ends at `at` > 0; *start is its start. */
 static uint32_t char_before(const char *p, size_t at, size_t *start)
 {
     size_t len;
@@ -111,7 +111,8 @@ static bool is_regional(uint32_t cp)
     return cp >= 0x1f1e6 && cp <= 0x1f1ff;
 }
 
-/* A flag is two regional indicators; an odd number before `at` leaves one without its mate. */
+/* A flag is two regional indicators; an odd number before `at` means that the last one is
+ * unpaired. */
 static bool splits_flag(const char *p, size_t at)
 {
     bool odd = false;

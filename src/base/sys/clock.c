@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the two clocks and what tests put in their place. */
+ * The two clocks, and their replacements in tests. */
 #include "base/sys/clock.h"
 
 #include <math.h>
@@ -54,13 +54,14 @@ double clock_wall_s(void)
 
 void clock_format_rfc3339(double wall, char out[32])
 {
-    const double first = -30610224000.0; /* 1000-01-01T00:00:00Z: four digits of year */
+    const double first = -30610224000.0; /* 1000-01-01T00:00:00Z: the year has four digits */
     const double last = 253402300799.999;
     if (!(wall >= first))
         wall = first;
     if (wall > last)
         wall = last;
-    /* Half a microsecond: 1.123 must not become .122 because a double cannot hold it. */
+    /* Adds half a microsecond, so that 1.123 does not become .122 because a double cannot represent
+     * it. */
     const int64_t ms = (int64_t)floor(wall * 1000 + 0.0005);
     const int64_t part = (ms % 1000 + 1000) % 1000;
     const time_t whole = (time_t)((ms - part) / 1000);

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: MIT
- * Time: monotonic for timers, wall for records. Tests set both. */
+ * Time: monotonic for timers, wall clock for records. Tests can set both. */
 #ifndef BASE_SYS_CLOCK_H
 #define BASE_SYS_CLOCK_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Milliseconds since some point; never goes back. Any thread. */
+/* Milliseconds since an arbitrary point; never decreases. Any thread. */
 int64_t clock_mono_ms(void);
-/* The same, but goes on while the machine is suspended: for what others measure, too. */
+/* The same, including the time in which the machine is suspended: for times that other machines
+ * measure, too. */
 int64_t clock_boot_ms(void);
 /* clock_mono_ms in microseconds. */
 int64_t clock_mono_us(void);
-/* Milliseconds on the same scale, but up to a tick of the kernel behind, a few milliseconds: for
- * who asks very often. */
+/* Milliseconds on the same scale, but up to a kernel tick (a few milliseconds) late: for very
+ * frequent calls. */
 int64_t clock_mono_coarse_ms(void);
 /* Unix seconds. Any thread. */
 double clock_wall_s(void);

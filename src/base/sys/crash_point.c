@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the list of crash points, and how often the wanted one was reached. */
+ * List of crash points, and the counter of the selected one. */
 #include "base/sys/crash_point.h"
 
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Named places where a host dies when a test wants it to: at each, what a promise rests on is half
- * done. They are there only when configured with --enable-crash-points. */
+ * Named places at which a test can kill the host: in the middle of operations on which guarantees
+ * depend. Only with --enable-crash-points. */
 #ifndef BASE_SYS_CRASH_POINT_H
 #define BASE_SYS_CRASH_POINT_H
 
@@ -10,10 +10,11 @@
 extern const char *const crash_point_names[];
 
 #ifdef WITH_CRASH_POINTS
-/* $TURNCAST_CRASH_POINT is "NAME", or "NAME:N" for the N-th time: the process ends here by SIGKILL.
- * Any thread. */
+/* Ends the process by SIGKILL if $TURNCAST_CRASH_POINT is "NAME", or "NAME:N" at the N-th call. Any
+ * thread. */
 void crash_point_hit(const char *name);
-/* $TURNCAST_CRASH_TEAR is this name: the transaction around it is to be torn in two. */
+/* Whether $TURNCAST_CRASH_TEAR is this name: the surrounding transaction is committed in its middle
+ * then. */
 bool crash_point_is_torn(const char *name);
 #define CRASH_POINT(name) crash_point_hit(name)
 #define CRASH_POINT_TEARS(name) crash_point_is_torn(name)

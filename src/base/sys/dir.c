@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Directories and what is in them. */
+ * Creates and removes directories. */
 #include "base/sys/dir.h"
 
 #include <errno.h>
@@ -47,7 +47,7 @@ static int dir_remove_one(const char *path, const struct stat *st, int kind, str
     return 0;
 }
 
-#define DIR_OPEN_MAX 16 /* descriptors of a walk */
+#define DIR_OPEN_MAX 16 /* limit of descriptors of a walk */
 
 void dir_remove_all(const char *path)
 {

@@ -6,11 +6,11 @@
 #include "base/attr.h"
 #include "base/sys/err.h"
 
-/* The folder and those above it, 0700 where they are missing. */
+/* Creates the directory and its missing parents, 0700. */
 int dir_create_all(const char *path, struct tc_err *err) MUST_CHECK;
 /* A new directory for temporary files, below $TMPDIR or /tmp. Owned; NULL with err. */
 char *dir_create_temporary(struct tc_err *err);
-/* Removes the directory with everything in it, as far as that is permitted. Follows no links. */
+/* Removes the directory and its contents, as far as permitted. Does not follow links. */
 void dir_remove_all(const char *path);
 
 #endif

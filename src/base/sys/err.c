@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the text of errors. */
+ * Formats errors. */
 #include "base/sys/err.h"
 
 #include <stdarg.h>
@@ -23,7 +23,7 @@ int err_set(struct tc_err *e, const char *place, const char *fmt, ...)
     return -1;
 }
 
-/* The reason goes last, so a text too long is cut and the reason stays whole. */
+/* Reserves room for the reason, so that only the text before it is cut. */
 static void append_reason(struct tc_err *e, int no)
 {
     char store[128];

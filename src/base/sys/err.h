@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * An error with a place: what, where, what to do. Filled by who detects it. */
+ * Error with a place: position, problem and remedy. Filled by the function that detects the
+ * error. */
 #ifndef BASE_SYS_ERR_H
 #define BASE_SYS_ERR_H
 
 struct tc_err {
-    char place[256]; /* "file:line" or the object; "" when there is none */
+    char place[256]; /* "file:line" or the object; "" if none */
     char text[768];
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Looks at each directory in turn, as execvp does. */
+ * Searches the directories in order, as execvp does. */
 #include "base/sys/executable.h"
 
 #include <stdbool.h>

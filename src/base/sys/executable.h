@@ -3,8 +3,8 @@
 #ifndef BASE_SYS_EXECUTABLE_H
 #define BASE_SYS_EXECUTABLE_H
 
-/* The file that is run for a name: itself if it has a slash, else the first one in `directories`,
- * which are separated by colons. Owned; NULL: there is none that this user can run. */
+/* The executable file for a name: the name itself if it has a slash, otherwise the first match in
+ * `directories`, separated by colons. Owned; NULL: none that this user can execute. */
 char *executable_find(const char *name, const char *directories);
 
 #endif

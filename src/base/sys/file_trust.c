@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Checks an open descriptor, so that what was checked is what is read. */
+ * Checks an open descriptor, so that the checked file is the file that is read. */
 #include "base/sys/file_trust.h"
 
 #include <errno.h>
@@ -58,7 +58,7 @@ int file_trust_open(const char *path, struct tc_err *err)
         return err_set_errno(err, errno, path, "cannot open");
     if (file_trust_check_parents(real, err) < 0)
         return -1;
-    /* O_NONBLOCK: a FIFO in its place must not hang the start */
+    /* O_NONBLOCK, because opening a FIFO must not block */
     const int fd = open(real, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
     if (fd < 0)
         return err_set_errno(err, errno, path, "cannot open");

@@ -8,14 +8,14 @@
 #include "base/attr.h"
 #include "base/sys/err.h"
 
-/* The open file is regular, owned by root or by this user, and neither group nor others may
- * write to it. `path` is for the message, which says what to do. */
+/* Checks that the open file is regular, owned by root or by this user, and not writable by group or
+ * others. `path` is for the message, which contains the remedy. */
 int file_trust_check(int fd, const char *path, struct tc_err *err) MUST_CHECK;
-/* No directory above the absolute path may be written to by group or others, unless it is
- * sticky (as /tmp): there nobody can replace what is not theirs. */
+/* Checks that no directory above the absolute path is writable by group or others, unless it is
+ * sticky (like /tmp), where only owners can replace files. */
 int file_trust_check_parents(const char *path, struct tc_err *err) MUST_CHECK;
-/* Follows symbolic links, checks file and directories, and opens for reading: a descriptor owned
- * by the caller, or -1. */
+/* Follows symbolic links, checks file and directories, and opens for reading: a descriptor owned by
+ * the caller, or -1. */
 int file_trust_open(const char *path, struct tc_err *err) MUST_CHECK;
 
 #endif

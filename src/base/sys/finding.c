@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the list, and how a message is taken apart. */
+ * The list of findings, and parsing of messages. */
 #include "base/sys/finding.h"
 
 #include <stdarg.h>
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a remedy in parentheses begins with. */
+/* Starts of a remedy in parentheses. */
 static const char *const parenthesised[] = {"did you mean ", "configured: "};
 
 static void findings_push(struct findings *f, struct finding item)
@@ -27,7 +27,7 @@ static void findings_push(struct findings *f, struct finding item)
 
 /* ---- a message in parts ---- */
 
-/* The length of a first word that ends with ": ", or 0. */
+/* Length of a first word that ends with ": ", or 0. */
 static size_t finding_key_len(const char *text)
 {
     const size_t n = strcspn(text, " ");
@@ -42,7 +42,7 @@ static bool finding_is_parenthesised(const char *remedy)
     return false;
 }
 
-/* Cuts the remedy off; NULL: there is none. */
+/* Cuts off the remedy; NULL: none. */
 static const char *finding_cut_remedy(char *text)
 {
     bool quoted = false;
@@ -63,7 +63,7 @@ static const char *finding_cut_remedy(char *text)
     return NULL;
 }
 
-/* "file:line", or a file. */
+/* Parses "file:line", or a file. */
 static void finding_set_place(struct arena *a, struct finding *item, const char *place)
 {
     const char *const colon = strrchr(place, ':');
@@ -121,7 +121,8 @@ static bool finding_is_before(const struct finding *a, const struct finding *b)
     return order < 0 || (order == 0 && a->line < b->line);
 }
 
-/* Insertion keeps the order of those that share a line; the list is nearly sorted, and short. */
+/* Insertion sort keeps the order of findings with equal lines; the list is nearly sorted, and
+ * short. */
 void findings_sort(struct findings *f)
 {
     for (size_t i = 1; i < f->n; i++) {
@@ -138,7 +139,7 @@ static void finding_add_remedy(struct buf *out, const char *remedy)
     buf_printf(out, finding_is_parenthesised(remedy) ? " (%s)" : "; %s", remedy);
 }
 
-/* What stands behind the place. */
+/* The parts behind the place. */
 static void finding_format_message(struct buf *out, const struct finding *item)
 {
     buf_printf(out, "%s%s%s%s", item->level == FINDING_WARNING ? "warning: " : "",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns what a log line looks like and how it gets out. */
+ * Formats and writes log lines. */
 #include "base/sys/log.h"
 
 #include <errno.h>
@@ -10,9 +10,9 @@
 #include "base/bytes/utf8.h"
 #include "base/sys/clock.h"
 
-/* From the second column on, see term_live_hide of the connector cli. */
+/* Clears from the second column on, see term_live_hide of the connector cli. */
 #define CLEAR_BELOW "\033[K\033[C\033[J\r"
-/* Of the text, before escaping: a line is for people. */
+/* Limit of the text before escaping: a line is for people. */
 #define TEXT_MAX ((size_t)8 << 10)
 
 static struct {
@@ -20,7 +20,7 @@ static struct {
     _Atomic enum log_level max;
     _Atomic int fd;
     _Atomic bool clears_below;
-    /* One thread only. */
+    /* For use by one thread. */
     void (*diverted)(void *ctx, enum log_level level, const char *name, const char *text);
     void *ctx;
 } setup = {.format = LOG_TEXT, .max = LOG_WARN, .fd = STDERR_FILENO};
@@ -71,7 +71,7 @@ static const char *level_name(enum log_level level)
     return "debug";
 }
 
-/* Characters that move the cursor, end the line or turn the text around. */
+/* Characters that move the cursor, end the line or change the direction of text. */
 static bool log_is_unsafe(uint32_t cp)
 {
     return cp < 0x20 || (cp >= 0x7f && cp < 0xa0) || cp == 0x61c || cp == 0x200e || cp == 0x200f ||
@@ -127,7 +127,7 @@ static void compose(struct buf *line, enum log_level level, const char *name, st
     buf_add_str(line, json ? "\"}\n" : "\n");
 }
 
-/* One write, so that lines of several threads and processes never mix. */
+/* A single write, so that lines of several threads and processes do not mix. */
 static void emit(const struct buf *line)
 {
     ssize_t n;

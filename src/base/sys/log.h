@@ -15,9 +15,9 @@ enum log_format { LOG_TEXT, LOG_JSON };
 
 /* Process-wide; any time. Default: text, LOG_WARN, fd 2. Does not own fd. */
 void log_setup(enum log_format format, enum log_level max, int fd);
-/* On a terminal where a connector keeps live rows below the cursor, each line first clears what is
- * below the cursor; the connector draws its rows again. Not while another process group has the
- * terminal. Default: off. */
+/* On a terminal where a connector keeps live rows below the cursor, each line first clears the
+ * screen below the cursor; the connector draws its rows again. Not while another process group has
+ * the terminal. Default: off. */
 void log_set_clears_below(bool on);
 bool log_enabled(enum log_level level);
 /* Logs one line. `name` is its source ("host", "instance cli"…). Control characters, C1, bidi
@@ -25,21 +25,21 @@ bool log_enabled(enum log_level level);
  * and never reported otherwise. */
 void log_write(enum log_level level, const char *name, const char *fmt, ...)
     __attribute__((__format__(__printf__, 3, 4)));
-/* Instead of writing: `to` gets each message of any level, neither escaped nor masked; NULL: they
- * are written again. For tests of connectors. */
+/* Passes each message of any level to `to` instead of writing it, neither escaped nor masked; NULL:
+ * writes again. For tests of connectors. */
 void log_divert(void (*to)(void *ctx, enum log_level level, const char *name, const char *text),
                 void *ctx);
-/* Lines that could not be written since start. */
+/* Number of lines that could not be written since the start. */
 uint64_t log_lost_count(void);
 
-/* Registers a secret of 8 bytes or more (shorter ones would mask ordinary text): from then on
- * its exact text, its percent-encoded and its base64 form are masked everywhere. */
+/* Registers a secret of at least 8 bytes (shorter ones would mask ordinary text): from then on, its
+ * exact, percent-encoded and base64 forms are masked everywhere. */
 void log_add_secret(const char *secret);
-/* Ends one registration. */
+/* Removes one registration. */
 void log_remove_secret(const char *secret);
 /* Appends text with every registered secret and every token-like string (bot<digits>:…, xox?-…,
- * sk-…, "Bearer …" and "Authorization: …" values) as "***". The choke point: whatever leaves the
- * host for a log, an error or an audit line goes through here. */
+ * sk-…, "Bearer …" and "Authorization: …" values) as "***". All text for logs, errors and audit
+ * lines passes through this function. */
 void log_redact(struct buf *out, struct str text);
 /* Forgets all secrets (tests, end of process). */
 void log_forget_secrets(void);

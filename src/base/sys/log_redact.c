@@ -16,18 +16,18 @@
 #define LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 #define DIGITS "0123456789"
 
-/* One spelling of a secret. */
+/* One form of a secret. */
 struct redact_needle {
     char *text; /* owned */
     unsigned uses;
 };
 
-/* Every spelling of every secret. Written rarely, read by every log line. */
+/* All forms of all secrets. Written rarely, read by every log line. */
 static struct {
     pthread_rwlock_t lock;
     struct redact_needle *needles;
     size_t count;
-    bool starts[256]; /* by byte: a needle starts with it */
+    bool starts[256]; /* whether a secret starts with this byte */
 } secrets = {.lock = PTHREAD_RWLOCK_INITIALIZER};
 
 static struct redact_needle *log_redact_find(const char *text)
@@ -38,7 +38,7 @@ static struct redact_needle *log_redact_find(const char *text)
     return NULL;
 }
 
-/* What happens to each spelling of a secret; the text is owned by the caller. Lock: write. */
+/* Operation on each form of a secret; the caller owns the text. Lock: write. */
 typedef void needle_fn(const char *text);
 
 static void add_needle(const char *text)
@@ -79,7 +79,7 @@ static void visit_needle(struct buf *needle, needle_fn *act)
     explicit_bzero(text, strlen(text));
 }
 
-/* As it stands inside a JSON string. */
+/* Form in a JSON string. */
 static void visit_quoted(const char *secret, needle_fn *act)
 {
     struct buf needle = {0};
@@ -91,7 +91,7 @@ static void visit_quoted(const char *secret, needle_fn *act)
     visit_needle(&needle, act);
 }
 
-/* As it stands in a URL. */
+/* Form in a URL. */
 static void visit_percent(const char *secret, const char *hex, needle_fn *act)
 {
     struct buf needle = {0};
@@ -105,8 +105,8 @@ static void visit_percent(const char *secret, const char *hex, needle_fn *act)
     visit_needle(&needle, act);
 }
 
-/* As it stands in a base64 text when `before` bytes (0 to 2) of other text share its first group
- * of three: the characters that depend on the secret alone. */
+/* Form in a base64 text if `before` bytes (0 to 2) of other text share its first group of three:
+ * the characters that depend only on the secret. */
 static void visit_base64(const char *secret, size_t before, const char *alphabet, needle_fn *act)
 {
     struct buf needle = {0};
@@ -163,7 +163,7 @@ static bool is_among(char c, const char *set)
     return c && strchr(set, c);
 }
 
-/* Length of the run of bytes of the set that starts at byte `from`. */
+/* Length of the run of bytes of the set from byte `from` on. */
 static size_t span(struct str s, size_t from, const char *set)
 {
     size_t n = from;
@@ -172,17 +172,17 @@ static size_t span(struct str s, size_t from, const char *set)
     return n - from;
 }
 
-/* A byte range of the text, from its current place. */
+/* A range of bytes in the text, relative to the current position. */
 struct redact_match {
     size_t skip, len; /* len 0: none */
 };
 
-/* Strings that start like a service's tokens do. '?' stands for one letter. */
+/* Prefixes of services' tokens. '?' matches one letter. */
 static struct redact_match match_prefixed(struct str s)
 {
     static const struct {
         const char *prefix;
-        size_t least; /* bytes behind it */
+        size_t least; /* minimum number of bytes behind it */
     } tokens[] = {{"sk-", 10}, {"xox?-", 10}, {"xapp-", 10}, {"ghp_", 20}, {"github_pat_", 20}};
     for (size_t i = 0; i < sizeof tokens / sizeof tokens[0]; i++) {
         const char *const prefix = tokens[i].prefix;
@@ -196,7 +196,7 @@ static struct redact_match match_prefixed(struct str s)
     return (struct redact_match){0};
 }
 
-/* bot<digits>:<secret>, as in the URLs of Telegram. */
+/* bot<digits>:<secret>, as in Telegram's URLs. */
 static struct redact_match match_bot(struct str s)
 {
     if (!str_has_prefix(s, STR("bot")))
@@ -213,7 +213,7 @@ static bool has_word(struct str s, struct str word)
     return s.len >= word.len && strncasecmp(s.p, word.p, word.len) == 0;
 }
 
-/* "Bearer <token>": the token, if it is long enough to be one. */
+/* "Bearer <token>": the token, if it is long enough. */
 static struct redact_match match_bearer(struct str s)
 {
     const struct str word = STR("bearer ");
@@ -224,7 +224,7 @@ static struct redact_match match_bearer(struct str s)
     return (struct redact_match){start, len >= SECRET_MIN ? len : 0};
 }
 
-/* "Authorization: <all of it>", to the end of the line or of the quoted string. */
+/* "Authorization: <value>", to the end of the line or of the quoted string. */
 static struct redact_match match_authorization(struct str s)
 {
     const struct str word = STR("authorization");
@@ -261,7 +261,7 @@ static struct redact_match match_token(struct str text, size_t at)
     return m;
 }
 
-/* Length of the longest needle at the start of s. Lock: read. */
+/* Length of the longest secret at the start of s. Lock: read. */
 static size_t match_secret(struct str s)
 {
     size_t longest = 0;
@@ -276,13 +276,13 @@ static size_t match_secret(struct str s)
     return longest;
 }
 
-/* First bytes of what match_token knows. */
+/* First bytes of the patterns of match_token. */
 static const bool token_starts[256] = {
     ['s'] = true, ['x'] = true, ['g'] = true, ['b'] = true,
     ['B'] = true, ['a'] = true, ['A'] = true,
 };
 
-/* Most bytes start nothing: two looks at a table. Lock: read. */
+/* Fast path: most bytes start neither. Lock: read. */
 static struct redact_match match_at(struct str text, size_t at)
 {
     const unsigned char first = (unsigned char)text.p[at];
@@ -293,11 +293,11 @@ static struct redact_match match_at(struct str text, size_t at)
     return token_starts[first] ? match_token(text, at) : (struct redact_match){0};
 }
 
-/* What is to be masked, and how much of the text is out. */
+/* Pending range to be masked, and position of the output. */
 struct redact_state {
     struct buf *out;
     struct str text;
-    size_t from, to, done; /* to > done: from..to waits */
+    size_t from, to, done; /* to > done: the range is pending */
 };
 
 static void flush_mask(struct redact_state *m)
@@ -309,7 +309,7 @@ static void flush_mask(struct redact_state *m)
     m->done = m->to;
 }
 
-/* Ranges that overlap or touch become one. */
+/* Merges ranges that overlap or touch. */
 static void mask_range(struct redact_state *m, size_t from, size_t to)
 {
     if (from > m->to) {

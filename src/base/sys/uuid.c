@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the sixteen random bytes and how they are written. */
+ * Generates and formats UUIDs. */
 #include "base/sys/uuid.h"
 
 #include <stdio.h>
@@ -10,7 +10,7 @@ void uuid_make(char out[37])
 {
     unsigned char b[16];
     if (getrandom(b, sizeof b, 0) != sizeof b)
-        abort(); /* sixteen bytes are never refused once the kernel is up */
+        abort(); /* the kernel never refuses sixteen bytes once it is initialised */
     b[6] = (unsigned char)(0x40 | (b[6] & 0x0f));
     b[8] = (unsigned char)(0x80 | (b[8] & 0x3f));
     snprintf(out, 37, "%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", b[0],

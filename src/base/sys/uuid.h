@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Random names for turns and sessions. */
+ * Random ids of turns and sessions. */
 #ifndef BASE_SYS_UUID_H
 #define BASE_SYS_UUID_H
 

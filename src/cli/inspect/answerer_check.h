@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Whether requests of an agent would reach somebody who may answer, according to the configuration.
+ * Checks whether requests of an agent would reach a person who may answer, by the configuration.
  * For turncast check and turncast doctor. Pure. */
 #ifndef CLI_INSPECT_ANSWERER_CHECK_H
 #define CLI_INSPECT_ANSWERER_CHECK_H

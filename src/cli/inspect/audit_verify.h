@@ -13,7 +13,7 @@
 /* Longest accepted record; the plugin writes much shorter ones. */
 #define AUDIT_MAX_LINE ((size_t)16 << 20)
 
-/* What a good result does not prove; print it with the result. */
+/* Limits of a verification; print this text with a good result. */
 #define AUDIT_NOTE                                                                                 \
     "note: the chain detects changed and removed records, but not records cut off at its end; "    \
     "compare seq and head with a copy stored elsewhere."

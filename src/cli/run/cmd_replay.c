@@ -23,11 +23,11 @@
 
 #define CHUNK ((size_t)256 << 10) /* each read wakes the writer of a full pipe */
 #define PIPE_SIZE (1 << 20)       /* large enough that the writer need not wait for each chunk */
-#define SLICE_MS 20               /* how long requests of connectors may delay a recording */
-#define PATIENCE_MS 10000         /* how long to wait for a connector that makes no progress */
+#define SLICE_MS 20       /* longest pause at once, so that connectors' requests do not wait */
+#define PATIENCE_MS 10000 /* how long to wait for a connector that makes no progress */
 /* Silence after an outcome: the turn has ended, although its stream may continue. */
 #define PAUSE_MS 200
-/* Silence after an answer that waits for background work, which does not report. */
+/* Silence after which a turn with a held answer ends, if no background work is known. */
 #define SETTLE_MS 2000
 
 static const struct args_option rows[] = {

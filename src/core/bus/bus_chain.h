@@ -28,7 +28,7 @@ struct bus_chain {
     struct bus_origin sent; /* origin of the last sent message */
 };
 
-/* What to do after a reply. */
+/* Action after a reply. */
 enum bus_chain_step {
     BUS_CHAIN_STORED,  /* the sent message is stored; the next one may be sent */
     BUS_CHAIN_AGAIN,   /* not stored: send again at once */

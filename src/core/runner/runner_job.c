@@ -5,12 +5,12 @@
  *   state    | what happens                                           | next
  *   ---------+--------------------------------------------------------+------------------------------
  *   ORDER    | the turn is read                                       | CLAIM; or done: none
- *   CLAIM    | it is written that this host begins it                 | OUTCOME, or OTHER
- *   OUTCOME  | it is looked whether there is an outcome already       | RUN; or done
- *   OTHER    | another host has written that: the same                | given back; or done
+ *   CLAIM    | the claim of this host is written                      | OUTCOME, or OTHER
+ *   OUTCOME  | an existing outcome is looked up                       | RUN; or done
+ *   OTHER    | another host has a claim: looks for an outcome         | given back; or done
  *   RUN      | the turn runs                                          | STORE
  *   STORE    | its outcome is stored                                  | LATE; or done
- *   LATE     | this host had counted as lost: its gateway is told     | done
+ *   LATE     | this host had counted as lost: informs the gateway     | done
  */
 #include <stdlib.h>
 #include <string.h>

@@ -134,7 +134,7 @@ static void work_set(void *arg)
     q->saved = visibility_store_save(store, q->known->agent, q->v, &q->err);
 }
 
-/* It may not be stored. */
+/* Records that the value may not be stored. */
 static void late_set(void *arg)
 {
     struct visibility_cache_lookup *const q = arg;

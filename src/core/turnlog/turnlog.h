@@ -109,7 +109,7 @@ void turnlog_finish_turn(struct turnlog *log, struct turnlog_entry *e);
 struct turnlog_source {
     /* The turn has a follower: its events are needed, from the first one on. */
     void (*wanted)(void *ctx, const struct turnlog_turn *t);
-    /* It has no follower any more. */
+    /* The turn has lost its last follower. */
     void (*unwanted)(void *ctx, const char *id);
     void *ctx;
 };

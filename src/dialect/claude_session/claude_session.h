@@ -32,7 +32,7 @@ struct claude_session_chain {
 };
 
 struct claude_session {
-    /* Of the session. */
+    /* State of the session. */
     struct buf session, model, command; /* command: an unanswered slash command */
     struct claude_session_chain chain;
     uint64_t turn;     /* counter of turns */
@@ -40,7 +40,7 @@ struct claude_session {
                         * file */
     double cost_seen;  /* running total at the newest cost-state */
     uint64_t uncosted; /* earlier turns not included in a cost-state */
-    /* Of the turn. */
+    /* State of the turn. */
     struct prestart early;       /* lines before the start */
     struct buf message_id, said; /* id and text of the current message */
     struct buf answer;           /* text of the newest message, unless a tool followed it */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns which lines of a claude session file are known: the newest ones, by hashes of their uuids.
+ * Remembers the newest lines of a Claude Code session file, by hashes of their uuids.
  */
 
 #include "base/alloc.h"

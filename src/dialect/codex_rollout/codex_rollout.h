@@ -17,13 +17,13 @@
 #include "dialect/reader/value.h"
 
 struct codex_rollout {
-    /* Of the session. */
+    /* State of the session. */
     struct buf thread, provider, model;
     bool has_turns;    /* it marks starts and ends of turns; old releases do not */
     bool has_messages; /* it has events for messages */
     bool has_thoughts; /* it has events for reasoning */
     bool has_records;  /* it has records of usage */
-    /* Of the turn. */
+    /* State of the turn. */
     struct buf id;            /* or empty */
     struct buf context;       /* JSON object for the start, or empty */
     struct buf answer;        /* the newest message, unless a tool followed it */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns what a codex session file says of messages, reasoning and tools, in either of its families.
+ * Reads messages, reasoning and tools of a codex session file, in both of its families.
  */
 #include "dialect/codex_rollout/codex_rollout.h"
 #include "dialect/reader/dialect_emit.h"

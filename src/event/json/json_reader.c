@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT
- * Owns the walk over a JSON line: the one place that decides what is valid. */
+ * Parses a JSON line: the only place that decides about validity. */
 #include "event/json/json_reader.h"
 
 #include "base/bytes/utf8.h"
 #include "event/json/json_scan.h"
 
-/* Of no byte: where nothing was entered there are no members. */
+/* Value of `before` outside of any container, which has no members. */
 #define NO_LEAD (-1)
 
-/* Keeps the first error and ends the line at it. The quotes that were found ahead of the error are
- * dropped with it, because json_reader_read_string and json_reader_next_key take a string from them
- * without testing for the end. */
+/* Records the first error and ends the line there. Quotes found ahead of the error are discarded,
+ * because json_reader_read_string and json_reader_next_key use them without testing for the end. */
 static const char *json_set_error(struct json *j, const char *at, const char *error)
 {
     if (!j->error)
@@ -23,7 +22,7 @@ static const char *json_set_error(struct json *j, const char *at, const char *er
 void json_init(struct json *j, const char *p, size_t len)
 {
     *j = (struct json){.p = p, .end = p ? p + len : p, .begin = p, .lead = NO_LEAD};
-    j->block = j->end; /* nothing was looked at */
+    j->block = j->end; /* no block was scanned */
     j->p = json_scan_space(p, j->end);
     if (j->p == j->end)
         json_set_error(j, j->p, "no value");
@@ -50,7 +49,7 @@ enum json_type json_reader_peek(struct json *j)
     return j->p < j->end ? (enum json_type)types[(unsigned char)*j->p] : JSON_AT_END;
 }
 
-/* Behind the escape or the non-ASCII text at p, where plain text was interrupted. */
+/* Continues after the escape or the non-ASCII text at p, which interrupted plain text. */
 static const char *scan_special(struct json *j, const char *p)
 {
     if ((unsigned char)*p < 0x20)
@@ -60,7 +59,7 @@ static const char *scan_special(struct json *j, const char *p)
     return len ? p + len : json_set_error(j, p, *p == '\\' ? "bad escape" : "invalid UTF-8");
 }
 
-/* At the end of a line: what is not of it counts as plain. */
+/* At the end of a line: bytes behind it count as plain. */
 __attribute__((__noinline__)) static uint64_t look_short(const char *p, size_t n)
 {
     char block[JSON_BLOCK];
@@ -69,7 +68,7 @@ __attribute__((__noinline__)) static uint64_t look_short(const char *p, size_t n
     return json_simd_stop_mask(block);
 }
 
-/* Looks at the bytes from p on, p < end: at 64 of them, or at those that are left. */
+/* Scans the bytes from p on, p < end: a block of 64, or the rest. */
 static inline void look(struct json *j, const char *p)
 {
     const size_t left = (size_t)(j->end - p);
@@ -77,7 +76,7 @@ static inline void look(struct json *j, const char *p)
     j->stops = left >= JSON_BLOCK ? json_simd_stop_mask(p) : look_short(p, left);
 }
 
-/* Goes on at p, which may lie beyond what was looked at. */
+/* Continues at p, which may be behind the scanned block. */
 static uint64_t stops_from(struct json *j, const char *p)
 {
     if ((size_t)(p - j->block) >= JSON_BLOCK)
@@ -85,7 +84,7 @@ static uint64_t stops_from(struct json *j, const char *p)
     return j->stops & (~UINT64_C(0) << (p - j->block));
 }
 
-/* Takes the next stop at or behind p; `end`: there is none. */
+/* Takes the next stop at or behind p; `end`: none. */
 static const char *json_reader_take_stop(struct json *j, const char *p)
 {
     uint64_t stops = 0;
@@ -103,7 +102,7 @@ static const char *json_reader_take_stop(struct json *j, const char *p)
     return stops ? j->block + __builtin_ctzll(stops) : j->end;
 }
 
-/* The closing quote of the string that was interrupted at p. */
+/* The closing quote of the interrupted string at p. */
 static const char *scan_rest(struct json *j, const char *p)
 {
     while (p < j->end && *p != '"') {
@@ -124,30 +123,30 @@ const char *json_reader_string_end(const char *p, const char *end)
     return scan_rest(&j, json_reader_take_stop(&j, p));
 }
 
-/* The closing quote of the string whose text begins at p, and is undone with it as far as that
- * needs no more ado. */
+/* The closing quote of the string whose text begins at p; unescapes the text meanwhile if that is
+ * simple. */
 static const char *scan_to_memo(struct json *j, const char *p)
 {
     struct json_memo *const m = j->memo;
     m->raw = (struct str){0};
-    buf_reset(&m->text); /* the memory stays: a line may have many */
+    buf_reset(&m->text); /* keeps the memory: a line may have many strings */
     char *const text = buf_reserve(&m->text, (size_t)(j->end - p)), *end = text;
     const char *const stop = json_scan_text(&end, p, j->end);
     *end = '\0';
     m->text.len = (size_t)(end - text);
-    j->block = j->end; /* nothing was looked at */
+    j->block = j->end; /* no block was scanned */
     if (stop == j->end || *stop != '"')
         return scan_rest(j, stop);
     m->raw = (struct str){p, (size_t)(stop - p)};
     return stop;
 }
 
-/* As scan_string, for a string that is long, or not plain, or behind white space that was looked
- * at as if it were text. */
+/* Like scan_string, for a string that is long, not plain, or behind white space that was scanned
+ * like text. */
 static const char *scan_odd_string(struct json *j, const char *p)
 {
     uint64_t stops = stops_from(j, p);
-    stops &= stops - 1; /* the quote that opens it */
+    stops &= stops - 1; /* its opening quote */
     const char *stop = stops ? j->block + __builtin_ctzll(stops) : NULL;
     if (j->memo && json_simd_can_unescape() && (!stop || *stop != '"'))
         return scan_to_memo(j, p + 1);
@@ -157,9 +156,9 @@ static const char *scan_odd_string(struct json *j, const char *p)
     return scan_rest(j, stop);
 }
 
-/* What may be the quotes of the next string: the next two stops, and those behind them. Where they
- * are is known before anybody has read up to them: whoever is at a quote only has to agree, and
- * does not wait for the one before. */
+/* Expected quotes of the next string: the next two stops, and those behind them. Their positions
+ * are known before the parser reaches them, so it only has to verify them, without depending on the
+ * previous step. */
 struct json_quote_masks {
     const char *open, *close; /* open is NULL: too little is left of the block */
     uint64_t stops;
@@ -174,8 +173,8 @@ static inline struct json_quote_masks next_quotes(const struct json *j)
                                      j->block + __builtin_ctzll(rest), rest & (rest - 1)};
 }
 
-/* Where too little is left of the block for a string: looks at one that begins at p. True: now
- * there is enough. */
+/* If too little is left of the block for a string, scans one that begins at p. True: enough is
+ * available now. */
 static bool look_again(struct json *j, const char *p)
 {
     if (next_quotes(j).open || p == j->block || p >= j->end)
@@ -200,7 +199,7 @@ static bool json_reader_is_word(const char *p, const char *end, const char *word
     return (size_t)(end - p) >= len && memcmp(p, word, len) == 0;
 }
 
-/* Behind the number or literal at p. */
+/* The position behind the number or literal at p. */
 static const char *scan_scalar(struct json *j, const char *p)
 {
     const char *const end = j->end;
@@ -214,7 +213,7 @@ static const char *scan_scalar(struct json *j, const char *p)
     return behind ? behind : json_set_error(j, p, "expected a value");
 }
 
-/* Behind the colon at p, which white space may surround: at the value. */
+/* Skips the colon at p with surrounding white space; returns the position of the value. */
 static const char *scan_colon(struct json *j, const char *p)
 {
     p = json_scan_space(p, j->end);
@@ -223,7 +222,7 @@ static const char *scan_colon(struct json *j, const char *p)
     return json_scan_space(p + 1, j->end);
 }
 
-/* Behind the key at p and its colon, at the value; *key (if wanted) is its slice. */
+/* Skips the key at p and its colon; *key (if not NULL) receives its slice. */
 static inline const char *scan_key(struct json *j, const char *p, struct str *key)
 {
     if (p == j->end || *p != '"')
@@ -238,11 +237,11 @@ static inline const char *scan_key(struct json *j, const char *p, struct str *ke
     return scan_colon(j, close + 1);
 }
 
-/* The containers a skip is in: one bit each, set for an object. */
+/* The containers around a skipped value: one bit each, set for an object. */
 struct json_nesting {
     uint64_t objects[JSON_MAX_DEPTH / 64];
     unsigned depth;
-    bool object; /* of the innermost one */
+    bool object; /* type of the innermost one */
 };
 
 static bool push(struct json_nesting *n, bool object)
@@ -266,7 +265,8 @@ static void pop(struct json_nesting *n)
     n->object = n->objects[top / 64] >> (top % 64) & 1;
 }
 
-/* Enters the container at p: at its first value, or behind it when it is empty. */
+/* Enters the container at p: returns the position of its first value, or behind it if it is
+ * empty. */
 static const char *skip_open(struct json *j, const char *p, struct json_nesting *n)
 {
     const bool object = *p == '{';
@@ -280,8 +280,8 @@ static const char *skip_open(struct json *j, const char *p, struct json_nesting 
     return object ? scan_key(j, p, NULL) : p;
 }
 
-/* From behind a value to the next one, over the ends of containers, or to where depth `base` is
- * reached: behind the outermost one. */
+/* Moves from behind a value to the next one, across the ends of containers, or to where depth
+ * `base` is reached: behind the outermost one. */
 static const char *skip_separators(struct json *j, const char *p, struct json_nesting *n,
                                    unsigned base)
 {
@@ -306,7 +306,7 @@ static bool starts_container(const struct json *j, const char *p)
     return p < j->end && (*p == '{' || *p == '[');
 }
 
-/* Behind the string, number or literal at p. */
+/* The position behind the string, number or literal at p. */
 static inline const char *skip_scalar(struct json *j, const char *p)
 {
     if (p == j->end || *p != '"')
@@ -315,7 +315,7 @@ static inline const char *skip_scalar(struct json *j, const char *p)
     return p ? p + 1 : NULL;
 }
 
-/* Behind the container at p. Iterative: depth costs bits and not stack. */
+/* The position behind the container at p. Iterative: the depth needs bits instead of stack. */
 static const char *skip_container(struct json *j, const char *p)
 {
     const unsigned base = j->depth;
@@ -341,7 +341,7 @@ void json_reader_skip(struct json *j, struct str *slice)
         *slice = (struct str){start, (size_t)(behind - start)};
 }
 
-/* True when the next value starts with one of the type; else it is skipped. */
+/* True if the next value begins like one of the type; otherwise skips it. */
 static bool expect(struct json *j, enum json_type type)
 {
     if (json_reader_peek(j) == type)
@@ -350,7 +350,7 @@ static bool expect(struct json *j, enum json_type type)
     return false;
 }
 
-/* The bracket is left to whoever asks for what is behind it. */
+/* The caller of the next function consumes the bracket. */
 static inline bool enter(struct json *j, char open, enum json_type type)
 {
     if ((j->p == j->end || *j->p != open) && !expect(j, type))
@@ -381,7 +381,8 @@ static void json_reader_leave(struct json *j, const char *behind)
     j->lead = j->depth ? ',' : NO_LEAD;
 }
 
-/* To the next member or element; NULL at the end of the container (consumed) and on errors. */
+/* Moves to the next member or element; NULL at the end of the container (consumed) and after
+ * errors. */
 __attribute__((__noinline__)) static const char *next(struct json *j, char close)
 {
     if (j->depth == 0)
@@ -419,7 +420,7 @@ __attribute__((__noinline__)) static bool next_key(struct json *j, struct str *k
     return true;
 }
 
-/* What the rest of the function would find in nearly every key, told without a call. */
+/* Fast path for nearly every key, without a function call. */
 bool json_reader_next_key(struct json *j, struct str *key)
 {
     const struct json_quote_masks q = next_quotes(j);
@@ -515,7 +516,7 @@ bool json_reader_read_real(struct json *j, double *out)
     return json_reader_read_number(j, &number) && json_parse_double(number, out);
 }
 
-/* A few digits, as nearly every number is: behind them. p: it is something else. */
+/* Fast path for short integers: returns the position behind the digits; p: another form. */
 static const char *read_digits(const char *p, const char *end, int64_t *out)
 {
     const char *const begin = p;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * The JSON reader: one cursor over one line. It validates every byte it passes (structure,
- * UTF-8, escapes, numbers, depth), walks keys in whatever order they come, hands out slices of
- * the line, skips what nobody wants and unescapes only what is asked for. No allocation but
- * into the caller's arena or memo.
+ * JSON reader: a cursor over one line. Validates every byte that it passes (structure, UTF-8,
+ * escapes, numbers, depth), iterates over keys in any order, returns slices of the line, skips
+ * unneeded values, and unescapes strings on request only. Allocates only in the caller's arena or
+ * memo.
  *
  *     struct json j;
  *     struct str key, type = {0};
@@ -16,9 +16,9 @@
  *     if (json_reader_finish(&j) < 0)
  *         …not JSON: nothing read from it may be used
  *
- * Errors are sticky: after the first one every call does nothing and returns false or 0, so a
- * walk needs one check, json_reader_finish. Act only after it: a broken line must have no effect.
- */
+ * Errors are sticky: after the first one every call does nothing and returns false or 0, so one
+ * check with json_reader_finish is sufficient. Use the values only after it: an invalid line must
+ * have no effect. ⏎ */
 #ifndef EVENT_JSON_JSON_READER_H
 #define EVENT_JSON_JSON_READER_H
 
@@ -44,32 +44,36 @@ enum json_type {
     JSON_AT_OBJECT,
 };
 
-/* A string that was read and undone in passing. */
+/* A string that was read and unescaped in one pass. */
 struct json_memo {
-    struct str raw; /* its slice; absent: there is none */
+    struct str raw; /* its slice; absent: none */
     struct buf text;
 };
 
 struct json {
     const char *p, *end, *begin;
-    struct json_memo *memo; /* for the newest long string, where one look does; or NULL */
+    struct json_memo *memo; /* receives the newest long string, if one pass can unescape it; or
+                             * NULL */
     const char *error;      /* static text of the first error, or NULL */
-    const char *block;      /* 64 bytes that were looked at together */
-    uint64_t stops;         /* a bit for each that no string goes on over by itself, and is ahead */
+    const char *block;      /* a block of 64 bytes that was scanned */
+    uint64_t stops;         /* one bit for each byte ahead that a string does not simply continue
+                             * over */
     unsigned depth;
-    int lead; /* what stands in front of the next key or element: '{' or '[' when just entered */
+    int lead; /* character before the next key or element: '{' or '[' directly after entering */
 };
 
-/* Begins reading; borrows the bytes. Leading and trailing white space (CR among it) is fine. */
+/* Begins reading; borrows the bytes. Leading and trailing white space (including CR) is
+ * permitted. */
 void json_init(struct json *j, const char *p, size_t len);
-/* Begins inside the outermost container, at a value: for who knows what stands before it. */
+/* Begins inside the outermost container, at a value: for a caller that knows the preceding
+ * bytes. */
 void json_init_inside(struct json *j, const char *p, size_t len);
-/* Type of the value that comes next, without consuming it. */
+/* Type of the next value, without consuming it. */
 enum json_type json_reader_peek(struct json *j);
 
-/* Each returns false (and consumes the value, validated) when the next value is of another
- * type, so a source that changes a field's type costs that field, not the line. What was not
- * entered has no members: asking for the next key then asks for that of the object around it. */
+/* Each returns false (and consumes the value, validated) if the next value is of another type, so
+ * that an unexpected type costs one member, not the line. After false, the next key is one of the
+ * surrounding object. */
 bool json_reader_enter_object(struct json *j);
 bool json_reader_enter_array(struct json *j);
 /* Next member of the entered object: *key is its raw (still escaped) slice; false at its end,
@@ -78,61 +82,61 @@ bool json_reader_next_key(struct json *j, struct str *key);
 /* Next element of the entered array; false at its end, which is consumed. */
 bool json_reader_next_element(struct json *j);
 
-/* Begins reading a value that may be absent, and enters it. False: it is none of that type; then it
- * has no elements or members to ask for. */
+/* Begins reading a value that may be absent, and enters it. False: another type; it has no elements
+ * or members then. */
 bool json_reader_open_array(struct json *j, struct str value);
 bool json_reader_open_object(struct json *j, struct str value);
 /* Next element or member with its value, as a slice. */
 bool json_reader_next_value(struct json *j, struct str *value);
 bool json_reader_next_member(struct json *j, struct str *key, struct str *value);
 
-/* The raw slice between the quotes, escapes and all. *out is untouched on false. */
+/* The raw slice between the quotes, including escapes. *out is unchanged on false. */
 bool json_reader_read_string(struct json *j, struct str *out);
-/* Numbers as double or as integer (1.0 counts as 1); false when the type cannot hold them. */
+/* Numbers as double or as integer (1.0 counts as 1); false if the type cannot represent the
+ * value. */
 bool json_reader_read_real(struct json *j, double *out);
 bool json_reader_read_int(struct json *j, int64_t *out);
 /* true and false only. */
 bool json_reader_read_bool(struct json *j, bool *out);
-/* Skips any value; *slice (may be NULL) gets its bytes, to be read again by a second cursor. */
+/* Skips any value; *slice (may be NULL) gets its bytes, to be read by a second cursor. */
 void json_reader_skip(struct json *j, struct str *slice);
 /* 0: the whole line was one valid value and has been consumed. */
 int json_reader_finish(struct json *j) MUST_CHECK;
 /* Whether the text is one valid value. */
 bool json_reader_is_valid(struct str text);
-/* Bytes read so far: the place of an error. */
+/* Bytes read so far: the position of an error. */
 size_t json_reader_offset(const struct json *j);
 
-/* The quote that closes the string whose text begins at p; NULL: there is none, or the text is not
- * valid. */
+/* The closing quote of the string whose text begins at p; NULL: none, or the text is invalid. */
 const char *json_reader_string_end(const char *p, const char *end);
 
 /* NUL-terminated text of a raw string slice; *len (may be NULL) is its length. Lone surrogates
  * and \u0000 become U+FFFD. A slice without backslash is copied; absent (p NULL) gives NULL. */
 char *json_reader_unescape(struct arena *a, struct str raw, size_t *len);
-/* As above for text that comes in pieces: a high surrogate escape at the very end of a piece is
- * not emitted but kept in *pending (0: none) and joined with the next piece's low one. */
+/* As above for text in pieces: a high surrogate escape at the very end of a piece is kept in
+ * *pending (0: none) and joined with the low one of the next piece. */
 char *json_reader_unescape_piece(struct arena *a, struct str raw, uint16_t *pending, size_t *len);
-/* Puts what may be the slice of a string into the memo. False: it is not valid, or this machine or
- * the string takes more than one look, and nothing is in the memo. */
+/* Stores a string's slice and its text in the memo. False: invalid, or this machine or the string
+ * needs several passes; the memo is empty then. */
 bool json_memo_decode(struct json_memo *m, struct str raw);
 /* The decoded text of `raw` if the memo holds it, else NULL. */
 const struct buf *json_reader_memo_text(const struct json_memo *m, struct str raw);
-/* Before anything else may lie where the slice does. */
+/* Call it before the memory of the slice is reused. */
 void json_reader_memo_reset(struct json_memo *m);
-/* True when the slice, unescaped, equals lit (ASCII). */
+/* True if the slice, unescaped, equals lit (ASCII). */
 bool json_reader_string_is(struct str raw, const char *lit);
 
-/* Appends a valid value as compact JSON that every parser reads: white space between tokens
- * removed, lone surrogate escapes and \u0000 as \ufffd, numbers beyond a double as null,
- * integers beyond 64 bits as doubles. `value` is a slice from json_reader_skip. */
+/* Appends a valid value as compact JSON that every parser accepts: white space between tokens
+ * removed, lone surrogate escapes and \u0000 as \ufffd, numbers beyond a double as null, integers
+ * beyond 64 bits as doubles. `value` is a slice from json_reader_skip. */
 void json_reader_compact(struct buf *out, struct str value);
 /* The same, NUL-terminated in the arena; absent gives NULL. */
 char *json_reader_compact_dup(struct arena *a, struct str value, size_t *len);
 
-/* Mends what producers write and the grammar forbids: BOM, invalid UTF-8 (U+FFFD), control
- * characters in strings (escaped), NaN, Infinity and -Infinity (null), NUL bytes. Returns how
- * many repairs were made and appends the mended line; 0 when nothing could be mended: nothing
- * is appended. The result may still be invalid. */
+/* Repairs common producer errors: BOM, invalid UTF-8 (U+FFFD), control characters in strings
+ * (escaped), NaN, Infinity and -Infinity (null), NUL bytes. Returns the number of repairs and
+ * appends the repaired line; 0: nothing could be repaired, and nothing is appended. The result may
+ * still be invalid. */
 size_t json_reader_repair(struct buf *out, const char *line, size_t len);
 
 /* The value at an RFC 6901 pointer in valid JSON, as a raw slice; p NULL when absent. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Walks the strings of JSON text; everything between them is copied. */
+ * Redacts the strings of JSON text; copies everything else. */
 #include "event/json/json_redact.h"
 
 #include "base/arena.h"
@@ -18,7 +18,7 @@ static void redact_escaped(struct buf *out, struct str raw)
     arena_fini(&scratch);
 }
 
-/* One string with its quotes, most of which hold no escape. */
+/* A string with its quotes; most have no escape. */
 static void redact_string(struct buf *out, struct str raw, bool escaped)
 {
     if (escaped) {
@@ -30,7 +30,7 @@ static void redact_string(struct buf *out, struct str raw, bool escaped)
     buf_add_char(out, '"');
 }
 
-/* Length of the string's inside; `p` is behind its opening quote. */
+/* Length of the string's contents; `p` is behind its opening quote. */
 static size_t string_length(const char *p, size_t n, bool *escaped)
 {
     size_t i = 0;

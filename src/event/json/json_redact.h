@@ -6,8 +6,8 @@
 
 #include "base/bytes/buf.h"
 
-/* Appends valid JSON with every string of it passed through log_redact, unescaped: a secret is
- * found however it was escaped, and what is masked never reaches over a quote. */
+/* Appends valid JSON with every string passed through log_redact in unescaped form: a secret is
+ * found however it was escaped, and masking never extends over a quote. */
 void json_redact(struct buf *out, struct str json);
 
 #endif

@@ -21,7 +21,7 @@ static bool is_surrogate(uint16_t unit, uint16_t half)
     return (unit & 0xfc00) == half;
 }
 
-/* Bytes of the escape at p, a pair of surrogates counting as one; *bad: it needs mending. */
+/* Bytes of the escape at p, a pair of surrogates counting as one; *bad: it needs repair. */
 static size_t measure_escape(const char *p, const char *end, bool *bad)
 {
     *bad = false;
@@ -35,7 +35,7 @@ static size_t measure_escape(const char *p, const char *end, bool *bad)
     return 6;
 }
 
-/* Appends the valid string that starts at p; returns where it ends. */
+/* Appends the valid string that starts at p; returns its end. */
 static const char *compact_string(struct buf *out, const char *p, const char *end)
 {
     const char *from = p;
@@ -54,7 +54,8 @@ static const char *compact_string(struct buf *out, const char *p, const char *en
     return p;
 }
 
-/* An integer of up to 18 digits, or a fraction without exponent: read alike by everyone. */
+/* Whether it is an integer of up to 18 digits, or a fraction without exponent, which all parsers
+ * read alike. */
 static bool is_harmless(struct str number)
 {
     bool integer = true;
@@ -88,7 +89,7 @@ static void compact_number(struct buf *out, struct str number)
         buf_add(out, number.p, number.len);
 }
 
-/* Behind the run of punctuation and literals at p. */
+/* The position behind the run of punctuation and literals at p. */
 static const char *behind_plain(const char *p, const char *end)
 {
     while (p < end && *p != '"' && *p != '-' && !json_repair_is_digit(*p) &&
@@ -120,14 +121,14 @@ char *json_reader_compact_dup(struct arena *a, struct str value, size_t *len)
     if (!value.p)
         return NULL;
     CLEANUP_BUF struct buf b = {0};
-    buf_reserve(&b, value.len); /* nearly always that is enough */
+    buf_reserve(&b, value.len); /* nearly always sufficient */
     json_reader_compact(&b, value);
     if (len)
         *len = b.len;
     return arena_strndup(a, b.p ? b.p : "", b.len);
 }
 
-/* A line being mended. */
+/* A line being repaired. */
 struct json_repairer {
     struct buf *out;
     const char *p, *end;
@@ -140,7 +141,7 @@ static void copy_to(struct json_repairer *m, const char *to)
     m->p = to;
 }
 
-/* What needs escaping, as the writer escapes it. */
+/* Escapes bytes that the writer would escape. */
 static void mend_control(struct json_repairer *m)
 {
     CLEANUP_BUF struct buf quoted = {0};
@@ -159,8 +160,8 @@ static void mend_non_ascii(struct json_repairer *m)
     m->p = to;
 }
 
-/* A backslash stays with the byte it escapes, unless that one is mended for itself: then it is
- * a plain backslash. */
+/* A backslash is kept with the byte that it escapes, unless that one is repaired itself: the
+ * backslash is then a plain character. */
 static void mend_escape(struct json_repairer *m)
 {
     const bool stands_alone = m->p + 1 < m->end && (signed char)m->p[1] < ' ';
@@ -194,7 +195,7 @@ static bool is_word_byte(char c)
     return json_repair_is_digit(c) || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') || c == '_';
 }
 
-/* Length of the word at p when JSON has none like it but knows what is meant. */
+/* Length of the word at p that is not valid JSON, but whose meaning is known. */
 static size_t foreign_number(const struct json_repairer *m)
 {
     static const struct str words[] = {STR("NaN"), STR("Infinity"), STR("-Infinity")};

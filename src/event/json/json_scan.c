@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the grammar of escapes and numbers, and what numbers are worth. */
+ * Grammar of escapes and numbers, and conversion of numbers. */
 #include "event/json/json_scan.h"
 
 #include <locale.h>
@@ -39,7 +39,7 @@ static bool json_scan_is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* Behind one or more digits; NULL when there is none. */
+/* The position behind one or more digits; NULL: none. */
 static const char *scan_digits(const char *p, const char *end)
 {
     if (p == end || !json_scan_is_digit(*p))
@@ -72,8 +72,8 @@ const char *json_scan_number(const char *p, const char *end)
     return p;
 }
 
-/* strtod would read "1,5" and not "1.5" where a plugin has set another locale. Making the C
- * locale costs nothing: libc has it ready. */
+/* strtod depends on the locale, which a plugin may have set. Using the C locale explicitly is free
+ * of cost in libc. */
 static double parse_double(const char *text)
 {
     const locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
@@ -99,12 +99,12 @@ bool json_parse_double(struct str number, double *out)
     return true;
 }
 
-/* Of digits behind an optional sign. */
+/* Converts digits behind an optional sign. */
 static bool json_scan_parse_int(struct str digits, int64_t *out)
 {
     const char *p = digits.p, *const end = digits.p + digits.len;
     const bool negative = *p == '-';
-    int64_t v = 0; /* negated: there is one more negative number */
+    int64_t v = 0; /* negated, because the negative range is larger by one */
     for (p += negative; p < end; p++)
         if (__builtin_mul_overflow(v, 10, &v) || __builtin_sub_overflow(v, *p - '0', &v))
             return false;

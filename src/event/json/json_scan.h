@@ -11,7 +11,7 @@
 #include "base/str.h"
 #include "event/json/json_simd.h"
 
-/* The first byte that is not plain; `end` when there is none. */
+/* The first byte that is not plain; `end`: none. */
 static inline const char *json_scan_plain(const char *p, const char *end)
 {
     for (; end - p >= JSON_PART; p += JSON_PART) {
@@ -35,7 +35,7 @@ static inline bool json_scan_is_plain(const char *p, size_t n)
     return stops == 0;
 }
 
-/* In text that is valid: the first " or \\ at or behind p; `end` when there is none. */
+/* In valid text: the first " or \\ at or behind p; `end`: none. */
 static inline const char *json_scan_special(const char *p, const char *end)
 {
     for (p = json_scan_plain(p, end); p < end && *p != '"' && *p != '\\';)
@@ -45,30 +45,29 @@ static inline const char *json_scan_special(const char *p, const char *end)
 
 static inline const char *json_scan_space(const char *p, const char *end)
 {
-    /* Hardly ever is there any: one look tells. */
+    /* Usually there is no white space: one test is sufficient. */
     while (p < end && (unsigned char)*p <= ' ' &&
            (*p == ' ' || *p == '\n' || *p == '\r' || *p == '\t'))
         p++;
     return p;
 }
 
-/* Copies the text of a string from p on, unescaped, to *out, which has room for it as it is, and
- * moves *out behind that. Returns how far: up to what is not valid in a string, such as its quote,
- * or of which more is to be known than that it is. For machines that can (json_simd_can_unescape).
- */
+/* Copies the text of a string from p on, unescaped, to *out, which must have room for the escaped
+ * text, and advances *out. Returns the position reached: an invalid byte in a string (such as its
+ * quote), or one that needs the slow path. For machines with json_simd_can_unescape. */
 const char *json_scan_text(char **out, const char *p, const char *end);
-/* The character for which a backslash and this byte stand; 0: they are not a short escape. */
+/* The character of a backslash followed by this byte; 0: not a short escape. */
 extern const char json_short_escapes[256];
 
-/* Bytes of the valid escape that starts with the backslash at p; 0: not one. */
+/* Bytes of the valid escape that starts with the backslash at p; 0: invalid. */
 size_t json_scan_escape(const char *p, const char *end);
-/* Behind the number that starts at p; NULL when there is none. */
+/* The position behind the number that starts at p; NULL: none. */
 const char *json_scan_number(const char *p, const char *end);
-/* Its value; false when a double cannot hold it. */
+/* Its value; false if a double cannot represent it. */
 bool json_parse_double(struct str number, double *out);
 /* Its value if it is integral and fits. */
 bool json_parse_int64(struct str number, int64_t *out);
-/* The value of a hexadecimal digit, plus one; 0: it is none. */
+/* The value of a hexadecimal digit, plus one; 0: invalid. */
 extern const unsigned char json_hex_digits[256];
 
 /* The UTF-16 unit of the valid \uXXXX at p. */
@@ -80,7 +79,7 @@ static inline uint16_t json_escape_unit(const char *p)
     return (uint16_t)unit;
 }
 
-/* Whether the unit is a character of its own: not half of a surrogate pair, and not NUL. */
+/* Whether the unit is a character by itself: not half of a surrogate pair, and not NUL. */
 static inline bool json_unit_is_whole(uint16_t unit)
 {
     return unit != 0 && (unit & 0xf800) != 0xd800;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the look at 64 bytes in parts of sixteen, and the choice of how this machine looks. */
+ * Scans 64 bytes in four parts of sixteen, and selects the implementation for this machine. */
 #include "event/json/json_simd_internal.h"
 
 #define OF_PARTS(part, p, ...)                                                                     \
@@ -89,7 +89,7 @@ const char *json_simd_unescape(char **out, const char *p, const char *end)
 #endif
     (void)out;
     (void)end;
-    return p; /* Without, it is no faster than json_text is by itself. */
+    return p; /* Without it, this is not faster than json_text. */
 }
 
 bool json_simd_can_unescape(void)

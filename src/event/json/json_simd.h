@@ -16,21 +16,21 @@
 
 enum { JSON_BLOCK = 64, JSON_PART = 16 };
 
-/* A string's text is plain but for ", \, control characters and non-ASCII. */
+/* A string's text is plain except for ", \, control characters and non-ASCII. */
 static inline bool json_is_plain(char c)
 {
     return c != '"' && c != '\\' && (signed char)c >= ' ';
 }
 
-/* Of a byte behind a backslash: the two make a character. What \u takes is not told here. */
+/* Whether a byte completes a short escape after a backslash; \u is handled elsewhere. */
 static inline bool json_is_short_escape(char c)
 {
     return c == '"' || c == '\\' || c == '/' || c == 't' || (c & ~0x10) == 'b' || (c & ~8) == 'f';
 }
 
-/* Of 16 bytes at p one bit each, the first in bit 0: it is not plain; it is c; as a signed byte it
- * is above c; behind a backslash it would make a short escape. json_simd16_copy copies them and
- * finds the backslashes. */
+/* Operations on 16 bytes at p; the results have one bit each, the first in bit 0: not plain; equal
+ * to c; greater than c as a signed byte; completes a short escape. json_simd16_copy copies the
+ * bytes and finds backslashes. */
 #if defined(__SSE2__)
 static inline __m128i json_simd16_load(const char *p)
 {
@@ -45,7 +45,7 @@ static inline __m128i json_simd16_is(__m128i text, char c)
 static inline unsigned json_simd16_stops(const char *p)
 {
     const __m128i text = json_simd16_load(p);
-    /* As signed bytes, non-ASCII is below space just as control characters are. */
+    /* As signed bytes, non-ASCII is below space, just as control characters are. */
     const __m128i others = _mm_cmplt_epi8(text, _mm_set1_epi8(' '));
     const __m128i marks = _mm_or_si128(json_simd16_is(text, '"'), json_simd16_is(text, '\\'));
     return (unsigned)_mm_movemask_epi8(_mm_or_si128(marks, others));
@@ -88,7 +88,7 @@ static inline uint8x16_t json_simd16_is(uint8x16_t text, char c)
     return vceqq_u8(text, vdupq_n_u8((uint8_t)c));
 }
 
-/* The bits of sixteen bytes that are 0 or 0xff. */
+/* Bit mask of sixteen bytes that are 0 or 0xff. */
 static inline unsigned json_simd16_mask(uint8x16_t is)
 {
     static const uint8_t bits[16] = {1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128};
@@ -176,20 +176,20 @@ static inline uint64_t json_block_copy(char *to, const char *p)
            (uint64_t)json_simd16_copy(to + 48, p + 48) << 48;
 }
 
-/* Bytes at which a string does not go on by itself: what is not plain, but for escapes and
- * characters that are whole. A bit for each of the 64 bytes at p, none of which is escaped from in
- * front. */
+/* Stops: bytes over which a string does not simply continue, i.e. bytes that are not plain, except
+ * complete escapes and characters. A bit for each of the 64 bytes at p; the first must not be
+ * escaped by a preceding backslash. */
 uint64_t json_simd_stop_mask(const char *p);
-/* The first of the blocks from p on that has any: its stops. 0: there is none before fewer than 64
- * bytes are left, at the place returned. */
+/* The stops of the first block from p on that has any. 0: none before fewer than 64 bytes are left,
+ * at the returned position. */
 const char *json_simd_find_stop(const char *p, const char *end, uint64_t *stops);
-/* Where the machine can: copies valid text from p on, its short escapes undone, to *out, which has
- * room for it as it is, and moves it behind that. Returns how far: to the end, or up to a \u. Where
- * the machine cannot: p. */
+/* If supported, copies valid text from p on with its short escapes replaced to *out, which must
+ * have room for the escaped text, and advances *out. Returns the position reached: the end, or a
+ * \u. Without support: p. */
 const char *json_simd_unescape(char **out, const char *p, const char *end);
-/* As json_simd_unescape, of text that may not be valid: it also stops where the text does. */
+/* Like json_simd_unescape, for text that may be invalid: also stops there. */
 const char *json_simd_unescape_checked(char **out, const char *p, const char *end);
-/* Whether the machine can. */
+/* Whether the machine supports it. */
 bool json_simd_can_unescape(void);
 
 #endif

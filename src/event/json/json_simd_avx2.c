@@ -25,7 +25,7 @@ AVX2_INLINE uint64_t bits(__m256i low, __m256i high)
 
 AVX2_INLINE __m256i is_stop(__m256i text)
 {
-    /* As signed bytes, non-ASCII is below space just as control characters are. */
+    /* As signed bytes, non-ASCII is below space, just as control characters are. */
     const __m256i others = _mm256_cmpgt_epi8(_mm256_set1_epi8(' '), text);
     return _mm256_or_si256(_mm256_or_si256(is(text, '"'), is(text, '\\')), others);
 }
@@ -88,8 +88,8 @@ AVX2 uint64_t json_avx2_stop_mask(const char *p)
     return bits(low, high) ? stops & ~avx2_find_characters(p) : stops;
 }
 
-/* Here it is not asked whether there are any backslashes: in long texts the answer would be
- * guessed, and often wrongly. */
+/* Does not branch on the presence of backslashes: in long texts, the branch would often be
+ * mispredicted. */
 AVX2 const char *json_avx2_find(const char *p, const char *end, uint64_t *stops)
 {
     for (; end - p >= JSON_BLOCK; p += JSON_BLOCK) {

@@ -42,8 +42,8 @@ AVX512_INLINE uint64_t find_digits(__m512i text)
            (avx512_above(lower, 'a' - 1) & ~avx512_above(lower, 'f'));
 }
 
-/* What each byte would stand for behind a backslash; 0: nothing. The bit that tells non-ASCII is
- * not looked at. */
+/* The character for each byte after a backslash; 0: none. The lookup ignores the highest bit, which
+ * marks non-ASCII. */
 AVX512_INLINE __m512i meanings(__m512i text)
 {
     return _mm512_permutex2var_epi8(avx512_load(json_short_escapes), text,
@@ -61,13 +61,13 @@ AVX512_INLINE uint64_t avx512_find_escapes(__m512i text, uint64_t beyond, uint64
 
 AVX512_INLINE uint64_t stops_of(__m512i text, uint64_t backslashes)
 {
-    /* As signed bytes, non-ASCII is below space just as control characters are. */
+    /* As signed bytes, non-ASCII is below space, just as control characters are. */
     const uint64_t others = _mm512_cmplt_epi8_mask(text, _mm512_set1_epi8(' '));
     return others | avx512_equal(text, '"') | backslashes;
 }
 
-/* Whether anything is not ASCII is asked first: where the answer is guessed wrongly, that shows
- * before the rest is done. */
+/* Tests for non-ASCII first, so that a mispredicted branch is detected before the other work is
+ * done. */
 AVX512 const char *json_avx512_find(const char *p, const char *end, uint64_t *stops)
 {
     for (; end - p >= JSON_BLOCK; p += JSON_BLOCK) {
@@ -91,16 +91,16 @@ AVX512_INLINE uint64_t low(unsigned n)
     return _bzhi_u64(~UINT64_C(0), n);
 }
 
-/* How many of the n bytes of a text can be undone: up to the first \u, or to an escape that the
- * block cuts. *escaped are the second bytes of escapes, and *kept what is not the first one of any.
- */
+/* Number of bytes of the n that can be unescaped: up to the first \u, or to an escape that the
+ * block cuts. *escaped are the second bytes of escapes, and *kept all bytes except the first ones
+ * of escapes. */
 AVX512_INLINE unsigned measure(__m512i text, unsigned n, uint64_t *escaped, uint64_t *kept)
 {
     const uint64_t backslashes = avx512_equal(text, '\\');
     *escaped = json_mask_escaped(backslashes);
     const uint64_t begins = backslashes & ~*escaped, us = *escaped & avx512_equal(text, 'u');
     *kept = ~begins & low(n);
-    /* Guessed, and nearly always rightly: the next block does not wait for this one. */
+    /* A well-predicted branch: the next block does not wait for it. */
     if (__builtin_expect(us || begins >> 63, false)) {
         n = us ? (unsigned)__builtin_ctzll(us) - 1 : n - 1;
         *kept &= low(n);
@@ -108,9 +108,9 @@ AVX512_INLINE unsigned measure(__m512i text, unsigned n, uint64_t *escaped, uint
     return n;
 }
 
-/* What an escape stands for is put in the place of its second byte, and its first one is left out:
- * how many there are, and where, costs nothing. (No vector's address is taken: where a sanitizer
- * places it, it may not lie as it has to.) */
+/* Replaces the second byte of an escape by its character, and drops the first one: the cost is
+ * independent of their number and positions. (Takes no address of a vector, which a sanitizer might
+ * place unaligned.) */
 AVX512_INLINE __m512i undo(__m512i text, uint64_t escaped, uint64_t kept)
 {
     return _mm512_maskz_compress_epi8(kept, _mm512_mask_mov_epi8(text, escaped, meanings(text)));
@@ -143,8 +143,8 @@ AVX512 const char *json_avx512_unescape(char **out, const char *p, const char *e
 /* A character or an escape that the block cuts begins the next one. */
 enum { CUT = 5 };
 
-/* Puts characters where the u of their escapes stands. What is left of those is dropped; at one
- * that is half of a character is a stop. */
+/* Replaces each \u escape by its character at the position of the u, and drops the rest. Half of a
+ * surrogate pair becomes a stop. */
 AVX512 static __m512i put_units(__m512i text, uint64_t units, uint64_t *stops, uint64_t *dropped)
 {
     char bytes[JSON_BLOCK];
@@ -162,7 +162,7 @@ AVX512 static __m512i put_units(__m512i text, uint64_t units, uint64_t *stops, u
     return avx512_load(bytes);
 }
 
-/* Of a block: how many bytes are valid, which of these, undone, are kept, and those. */
+/* For a block: number of valid bytes, mask of the bytes kept after unescaping, and these bytes. */
 struct avx512_check_state {
     unsigned n;
     uint64_t kept;
@@ -185,7 +185,7 @@ AVX512_INLINE struct avx512_check_state check(__m512i text, unsigned n)
         stops = json_mask_skip_escapes(stops, units);
         text = put_units(text, units, &stops, &dropped);
     }
-    /* Guessed, and nearly always rightly: the next block does not wait for this one. */
+    /* A well-predicted branch: the next block does not wait for it. */
     if (__builtin_expect(stops != 0, false))
         n = (unsigned)__builtin_ctzll(stops);
     const uint64_t kept = ~dropped & low(n);

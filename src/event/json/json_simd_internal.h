@@ -12,7 +12,7 @@
     (__builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vbmi") &&                 \
      __builtin_cpu_supports("avx512vbmi2") && __builtin_cpu_supports("bmi2"))
 
-/* As json_simd.h says. */
+/* See json_simd.h. */
 uint64_t json_avx2_stop_mask(const char *p);
 const char *json_avx2_find(const char *p, const char *end, uint64_t *stops);
 const char *json_avx512_find(const char *p, const char *end, uint64_t *stops);
@@ -20,8 +20,8 @@ const char *json_avx512_unescape(char **out, const char *p, const char *end);
 const char *json_avx512_check(char **out, const char *p, const char *end);
 #endif
 
-/* Which of 64 bytes are escaped by a backslash in front of them: in a run of backslashes every
- * other one is. The sum carries through a run: its end tells the parity of its start. */
+/* The bytes of 64 that a preceding backslash escapes: in a run of backslashes, every other one is
+ * escaped. The addition carries through a run, and its end shows the parity of its start. */
 static inline uint64_t json_mask_escaped(uint64_t backslashes)
 {
     const uint64_t even = UINT64_C(0x5555555555555555);
@@ -31,22 +31,22 @@ static inline uint64_t json_mask_escaped(uint64_t backslashes)
     return (even ^ (runs << 1)) & behind;
 }
 
-/* Escapes need no look of their own, short ones and \u with its four digits. One that the block
- * cuts stays a stop. */
+/* Removes complete escapes from the stops, short ones and \u with its four digits. One that the
+ * block cuts remains a stop. */
 static inline uint64_t json_mask_skip_escapes(uint64_t stops, uint64_t escaped)
 {
     return stops & ~(escaped | escaped >> 1);
 }
 
-/* Which of those u are in front of four digits. */
+/* The positions u that precede four hexadecimal digits. */
 static inline uint64_t json_mask_unicode_escapes(uint64_t us, uint64_t digits)
 {
     return us & digits >> 1 & digits >> 2 & digits >> 3 & digits >> 4;
 }
 
-/* What UTF-8 is told by (Unicode 15, table 3-7), a bit for each byte: 80..BF; E0 and above, F0 and
- * above; what is nowhere; the leads whose second byte is not any of 80..BF, and what those are of.
- */
+/* Classes of bytes for UTF-8 (Unicode 15, table 3-7), one bit for each byte: 80..BF; E0 and above,
+ * F0 and above; invalid bytes; leads whose second byte is restricted, and their invalid second
+ * bytes. */
 struct json_utf8_masks {
     uint64_t beyond; /* ASCII */
     uint64_t tails, from_e0, from_f0, never;
@@ -54,8 +54,8 @@ struct json_utf8_masks {
     uint64_t from_a0, from_90;
 };
 
-/* Those marks of a block, by what tells which of its bytes are `equal` to one, or `above` it as
- * signed ones. */
+/* Computes these masks from functions for bytes that are `equal` to a value, or `above` it as
+ * signed bytes. */
 #define JSON_LOOK_MARKS(all, equal, above)                                                         \
     ((struct json_utf8_masks){                                                                     \
         .beyond = all,                                                                             \
@@ -71,8 +71,8 @@ struct json_utf8_masks {
         .from_90 = above('\x8f'),                                                                  \
     })
 
-/* The bytes of characters that are whole; 0 where anything is wrong: then they are looked at one
- * by one. A character that the block cuts, and what is behind it, is not among them. */
+/* The bytes of complete characters; 0 if any byte is invalid: they are then checked one by one. A
+ * character that the block cuts, and the bytes behind it, are not included. */
 static inline uint64_t json_mask_valid_utf8(const struct json_utf8_masks *m)
 {
     const uint64_t leads = m->beyond & ~m->tails;

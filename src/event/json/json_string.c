@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
- * Owns what escaped text means: unescaping, comparing, and finding by pointer. The slices it is
- * given come from the cursor and are valid. */
+ * Processes escaped text: unescaping, comparison, and JSON pointers. The slices come from the
+ * cursor and are valid. */
 #include "base/bytes/utf8.h"
 #include "event/json/json_reader.h"
 #include "event/json/json_scan.h"
 
 #define REPLACEMENT 0xfffd
 
-/* Text being unescaped; a high surrogate waits for its low one. */
+/* Text being unescaped; a high surrogate waits for the low one. */
 struct json_unescaper {
     char *out;
     uint16_t high; /* 0: none */
@@ -40,7 +40,7 @@ static void put_unit(struct json_unescaper *d, uint16_t unit)
         json_string_put_char(d, low || unit == 0 ? REPLACEMENT : unit);
 }
 
-/* Behind the escape at p. */
+/* The position behind the escape at p. */
 static const char *put_escape(struct json_unescaper *d, const char *p)
 {
     if (p[1] == 'u') {
@@ -52,7 +52,7 @@ static const char *put_escape(struct json_unescaper *d, const char *p)
     return p + 2;
 }
 
-/* Undoes the escape at p; returns where it ends, or p: something is to be decided about it. */
+/* Unescapes at p; returns the end of the escape, or p: it needs the slow path. */
 static inline const char *put_simple(struct json_unescaper *d, const char *p)
 {
     if (p[1] != 'u') {
@@ -66,9 +66,9 @@ static inline const char *put_simple(struct json_unescaper *d, const char *p)
     return p + 6;
 }
 
-/* Copies the block at p, its escapes undone. Each run of plain text is copied as if it were a
- * block: what is written too much is overwritten by what follows, and nobody waits for its length.
- * Returns where it stopped: behind the block, or at an escape that is not simple. */
+/* Copies the block at p with its escapes replaced. Copies each run of plain text as a whole block:
+ * excess bytes are overwritten by the following text, so that the length need not be known. Returns
+ * the position reached: behind the block, or at an escape that is not simple. */
 static const char *put_block(struct json_unescaper *d, const char *p)
 {
     const char *const block = p, *const end = p + JSON_BLOCK;
@@ -88,7 +88,7 @@ static const char *put_block(struct json_unescaper *d, const char *p)
     return end;
 }
 
-/* Copies up to an escape at which something is to be decided. */
+/* Copies up to an escape that needs the slow path. */
 static const char *put_plain(struct json_unescaper *d, const char *p, const char *end)
 {
     for (;;) {
@@ -119,8 +119,8 @@ static inline bool has_backslash(uint64_t word)
     return (x - ones) & ~x & ones << 7;
 }
 
-/* Copies a text of up to JSON_BLOCK bytes, its end by a part that overlaps the one before; false:
- * there is a backslash in it. */
+/* Copies a text of up to JSON_BLOCK bytes, its end by an overlapping copy; false: it contains a
+ * backslash. */
 static bool copy_short(char *out, struct str raw)
 {
     const char *const p = raw.p;
@@ -145,8 +145,8 @@ static bool copy_short(char *out, struct str raw)
     return true;
 }
 
-/* At most raw.len + 3 bytes: an escape is never shorter than what it stands for, and a high
- * surrogate kept from before may turn into U+FFFD. Returns where the text ends. */
+/* At most raw.len + 3 bytes: an escape is never shorter than its character, and a pending high
+ * surrogate may become U+FFFD. Returns the end of the text. */
 static char *json_string_decode(char *out, struct str raw, uint16_t *pending)
 {
     struct json_unescaper d = {out, *pending};
@@ -167,7 +167,7 @@ static char *json_string_decode(char *out, struct str raw, uint16_t *pending)
     return d.out;
 }
 
-/* As decode, where no piece follows. */
+/* Like decode, for the last piece. */
 static char *decode_whole(char *out, struct str raw)
 {
     uint16_t high = 0;
@@ -206,14 +206,14 @@ char *json_reader_unescape_piece(struct arena *a, struct str raw, uint16_t *pend
     return terminate(text, json_string_decode(text, raw, pending), len);
 }
 
-/* The unit of the \u escape at p; -1: it is none. */
+/* The unit of the \u escape at p; -1: invalid. */
 static int unit_at(const char *p, const char *end)
 {
     const bool is = end - p >= 6 && p[0] == '\\' && p[1] == 'u' && json_scan_escape(p, end);
     return is ? json_escape_unit(p) : -1;
 }
 
-/* The character that the \u escape at p stands for, or two of them; 0: none, or half of one. */
+/* The character of one or two \u escapes at p; 0: none, or half of one. */
 static uint32_t character_at(const char *p, const char *end, size_t *len)
 {
     const int unit = unit_at(p, end);
@@ -227,7 +227,8 @@ static uint32_t character_at(const char *p, const char *end, size_t *len)
     return 0x10000 + ((uint32_t)(unit & 0x3ff) << 10) + (uint32_t)(low & 0x3ff);
 }
 
-/* Behind the escapes at p, once they are undone; or at one that is not valid, or no character. */
+/* Unescapes at p; returns the position behind, or that of an escape that is invalid or no
+ * character. */
 static const char *put_escapes(struct json_unescaper *d, const char *p, const char *end)
 {
     while (end - p >= 2 && *p == '\\') {
@@ -242,7 +243,8 @@ static const char *put_escapes(struct json_unescaper *d, const char *p, const ch
     return p;
 }
 
-/* Behind the escapes or the character at p, once they are undone; p: more is to be known. */
+/* Processes the escapes or the character at p; returns the position behind; p: needs the slow
+ * path. */
 static const char *put_special(struct json_unescaper *d, const char *p, const char *end)
 {
     if (*p == '\\')
@@ -263,7 +265,7 @@ const char *json_scan_text(char **out, const char *p, const char *end)
     return p;
 }
 
-/* What is kept of one at most, so that one huge string does not stay for ever. */
+/* Largest buffer that is kept, so that one huge string does not occupy memory for ever. */
 #define MEMO_KEEP ((size_t)256 << 10)
 
 void json_reader_memo_reset(struct json_memo *m)
@@ -312,13 +314,13 @@ bool json_reader_string_is(struct str raw, const char *lit)
     return !*lit && p == end;
 }
 
-/* One step of a pointer: its name, unescaped. */
+/* A step of a pointer: its name, unescaped. */
 struct json_pointer_step {
     struct buf name;
-    struct buf key; /* scratch: a key with escapes, unescaped */
+    struct buf key; /* scratch memory: a key with escapes, unescaped */
 };
 
-/* Reads the step behind the slash at p; returns where the next one starts. */
+/* Reads the step behind the slash at p; returns the start of the next one. */
 static const char *read_step(struct json_pointer_step *step, const char *p)
 {
     buf_reset(&step->name);
@@ -340,7 +342,7 @@ static bool step_is(struct json_pointer_step *step, struct str key)
     return str_equal((struct str){text, (size_t)(decode_whole(text, key) - text)}, name);
 }
 
-/* The array index a step is; SIZE_MAX when it is none. */
+/* The array index of a step; SIZE_MAX: not an index. */
 static size_t step_index(const struct json_pointer_step *step)
 {
     const char *const digits = step->name.p ? step->name.p : "";
@@ -355,7 +357,7 @@ static size_t step_index(const struct json_pointer_step *step)
     return index;
 }
 
-/* Of members with the same key the last one, as everywhere. */
+/* Of members with the same key, the last one counts, as everywhere. */
 static struct str json_string_member(struct str doc, struct json_pointer_step *step)
 {
     struct json j;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Walks through a value of jansson. Stateless. jansson limits the depth of what it parses. */
+ * Encodes a jansson value. Stateless. jansson limits the depth of parsed values. */
 #include "event/json/json_value.h"
 
 #include <stdio.h>
@@ -23,7 +23,7 @@ static void json_value_append_array(struct buf *out, const json_t *array)
 static void json_value_append_object(struct buf *out, const json_t *object)
 {
     const char *key, *before = "";
-    json_t *value, *members; /* jansson walks through what is not const only */
+    json_t *value, *members; /* jansson iterates only over non-const values */
     memcpy(&members, &object, sizeof members);
     buf_add_char(out, '{');
     json_object_foreach(members, key, value)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * JSON text of a value of jansson, whose own writer prints 17 digits of 0.0125. */
+ * JSON text of a jansson value, whose own writer prints 17 digits of 0.0125. */
 #ifndef EVENT_JSON_JSON_VALUE_H
 #define EVENT_JSON_JSON_VALUE_H
 
@@ -7,8 +7,8 @@
 
 #include "base/bytes/buf.h"
 
-/* Compact, members in their order, numbers and strings as in json_writer.h. A value that contains
- * itself is not permitted. */
+/* Compact, members in their order, numbers and strings as in json_writer.h. A value must not
+ * contain itself. */
 void json_value_append(struct buf *out, const json_t *value);
 /* The same as text, owned by the caller (free). NULL: value is NULL. */
 char *json_value_text(const json_t *value);

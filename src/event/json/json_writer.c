@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns how strings and numbers are written as JSON. */
+ * Encodes strings and numbers as JSON. */
 #include "event/json/json_writer.h"
 
 #include <math.h>
@@ -71,8 +71,8 @@ void jsonw_int(struct buf *b, int64_t v)
     buf_add(b, p, (size_t)(digits + sizeof digits - p));
 }
 
-/* As ECMAScript writes it; integers beyond 64 bits with an exponent, or a reader of integers
- * would refuse them. */
+/* The form of ECMAScript; integers beyond 64 bits get an exponent, because integer parsers would
+ * refuse them. */
 static void json_writer_add_positive(struct buf *b, double v)
 {
     const struct decimal d = decimal_shortest(v);

@@ -17,8 +17,8 @@ void jsonw_string(struct buf *b, const char *s, size_t len);
 void jsonw_real(struct buf *b, double v);
 void jsonw_int(struct buf *b, int64_t v);
 
-/* Members of an object that is being written: a comma where one is needed, "key":, the value.
- * The key is ASCII and needs no escape. */
+/* Members of an object: writes a comma if needed, "key":, and the value. The key is ASCII and needs
+ * no escape. */
 void jsonw_key(struct buf *b, const char *key);
 void jsonw_member_str(struct buf *b, const char *key, const char *s); /* NULL: not written */
 void jsonw_member_int(struct buf *b, const char *key, int64_t v);

@@ -10,10 +10,11 @@
  *                 [-g CGROUP] -- PROGRAM [ARGUMENT…]
  *
  * with the environment of the agent, its descriptors as 0-2, and a SOCK_SEQPACKET as
- * SHIM_CONTROL_FD. The agent is put into the cgroup, which is the shim's to remove. When the host's
- * end of that is closed, as by the host's death, the shim asks the agent to end, then kills all
- * there is. It does so as well at a time that the host has set and not put off, because a host that
- * stands still cannot end an agent itself. It exits with 0 once nobody is left, and only then. */
+ * SHIM_CONTROL_FD. The agent is put into the cgroup, which the shim removes at the end. When the
+ * host's end of the control socket is closed, e.g. by a crash of the host, the shim asks the agent
+ * to end, then kills all processes. It does the same at a time set by the host, unless the host
+ * extends it, because a host that is stopped cannot end an agent itself. It exits with 0 when no
+ * process is left, and only then. */
 #ifndef IO_PROCESS_SHIM_PROTOCOL_H
 #define IO_PROCESS_SHIM_PROTOCOL_H
 

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT
  * Main function of the probe process.
  *
- * It is a program of its own (connector_main.c), and not a fork of the host: a fork of a process
- * with threads may find any lock held (dlopen allocates, and takes the linker's), and what a file
- * runs as it is loaded would see the host's memory, with every secret in it. The process that forks
- * has one thread and no secret, and has loaded nothing.
+ * The probe runs in a separate program (connector_main.c), and not in a fork of the host: in a fork
+ * of a process with threads, any lock may be held (dlopen allocates memory and takes the linker's
+ * lock), and constructors of a file would see the host's memory with all secrets. The forking
+ * process has one thread, no secrets, and has loaded no plugin.
  *
- * Of each file it says one message: its length (pack.h), whether the file passed, and the record or
- * what is wrong; and behind it, or in its place, how the fork ended, as -1 - what waitpid said. */
+ * The result for each file is a message: its length (pack.h), whether the file passed, and the
+ * descriptor or the error; after it, or instead of it, the exit of the fork as -1 minus the status
+ * of waitpid. */
 #ifndef PLUGIN_ABI_PROBE_PROCESS_H
 #define PLUGIN_ABI_PROBE_PROCESS_H
 

@@ -57,7 +57,7 @@ static struct outbox_entry *find_performed(const struct outbox *p, uint64_t requ
     return NULL;
 }
 
-/* It may be decided at once, unless its time limit has passed: the plugin is asked then. */
+/* The plugin may decide at once, unless the time limit has passed: it is asked then. */
 bool outbox_perform_take_answer(struct outbox *p, const struct callback_batch *b,
                                 struct outbox_entry **answered)
 {

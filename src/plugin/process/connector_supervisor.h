@@ -15,7 +15,7 @@
 
 struct connector_process;
 
-/* What is known of the end of a process. */
+/* Information about the end of a process. */
 struct connector_exit {
     const char *callback; /* the callback that ran; NULL: none */
     const char *broke;    /* connector_supervisor.broke */
