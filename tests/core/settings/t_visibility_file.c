@@ -96,7 +96,7 @@ static void test_store(void)
 
 int main(void)
 {
-    plan(17);
+    plan(21);
     snprintf(directory, sizeof directory, "%s/stream_config", tap_tmpdir());
     snprintf(path, sizeof path, "%s/main.json", directory);
     snprintf(state, sizeof state, "%s/state", tap_tmpdir());
