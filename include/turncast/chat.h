@@ -88,8 +88,8 @@ struct tc_field_option {
     const char *about; /* or NULL */
 };
 
-/* A question that the service collects by a form (TC_INPUT_FIELDS, TC_INPUT_DIALOG). People may also
- * answer by a text of their own. */
+/* A question that the service collects by a form (TC_INPUT_FIELDS, TC_INPUT_DIALOG). People may
+ * also answer by a text of their own. */
 struct tc_field {
     const char *id;    /* "" if the request has no questions: only a text is wanted */
     const char *label; /* a few words, or NULL; the card has the whole question */
@@ -98,7 +98,21 @@ struct tc_field {
     bool multi; /* several options may be chosen */
 };
 
-/* The connector maps these to emoji and ignores those that the service lacks. */
+#if TURNCAST_API_MINOR >= 6
+/* Since 1.6. An input of a form, see tc_chat_inputs: beside the options of a field, there is one
+ * for words. */
+struct tc_form_input {
+    const char *id;    /* a letter and a number: returns with what was filled in */
+    const char *label; /* never empty */
+    const struct tc_field_option *options; /* to choose from; their values are "0", "1"… */
+    size_t option_count;                   /* 0: a text is written */
+    bool multi;                            /* several options may be chosen */
+    bool required;                         /* the field has no other input */
+};
+#endif
+
+/* The connector maps these to emoji, unless tc_op.emoji does, and ignores those that the service
+ * lacks. */
 enum tc_reaction {
     TC_REACTION_SEEN,   /* the message is on disk, and its turn begins */
     TC_REACTION_QUEUED, /* the message waits for the running turn */
@@ -190,6 +204,12 @@ struct tc_op {
     size_t field_count;
     const struct tc_stream_item *items; /* STREAM_…; lines only without TC_OMIT_FORMAT */
     size_t item_count;
+#if TURNCAST_API_MINOR >= 6
+    /* Since 1.6. MENU: what may follow the name of each entry, such as "[NAME]"; "": nothing */
+    const char *const *menu_arguments;
+    const char *emoji; /* since 1.6. REACT: `reaction` as an emoji */
+    const char *form;  /* since 1.6. `fields` as a text for tc_chat_action.form; or NULL */
+#endif
 };
 
 /* ---- results ---- */
@@ -286,6 +306,17 @@ struct tc_stream {
     const char *option;       /* option that turns streams on; NULL: always */
 };
 
+#if TURNCAST_API_MINOR >= 6
+/* Since 1.6. Members of an element of tc_chat_message.attachments; where a service has several for
+ * the same, they are separated by blanks, and the first one that is there counts. NULL: it has
+ * none.
+ */
+struct tc_attachment_map {
+    const char *name, *type, *ref, *bytes;
+    int64_t bytes_max; /* larger ones are not fetched; 0: no limit */
+};
+#endif
+
 struct tc_chat {
     size_t size;
     uint32_t can;      /* TC_CAN(…) | …; IDENTIFY and POST are required */
@@ -338,6 +369,14 @@ struct tc_chat {
      * whose reply is lost is repeated by the next one. An END with an empty text ends a stream
      * that shows none, or whose text is not known any more. */
     bool stream_whole;
+    /* Since 1.6. JSON pointer into a reply: the service's words about what `reply.error` names by a
+     * code. tc_result.reason is "CODE: WORDS". NULL: the service has none. */
+    const char *error_words;
+    /* Since 1.6. Characters that names of commands cannot have at this service, such as " -". In
+     * tc_op.menu each of them is spelled _, and in messages the host reads the name so, too. NULL:
+     * names are spelled as they are. */
+    const char *command_lacks;
+    struct tc_attachment_map attachments; /* since 1.6 */
 #endif
 };
 
@@ -349,15 +388,25 @@ enum tc_addressed {
     TC_ADDRESSED_YES,    /* direct chat, mention, reply to the bot, command */
 };
 
+#if TURNCAST_API_MINOR >= 6
+/* Since 1.6. How a text mentions somebody: the host replaces each `mark` by @name. name NULL: the
+ * bot, whose marks are left out. */
+struct tc_mention {
+    const char *mark, *name;
+};
+#endif
+
+/* One that has neither text nor files nor a kind is ignored. */
 struct tc_chat_message {
     size_t size;
     const char *id, *also;   /* as in tc_inbound */
     struct tc_target target; /* where the answer goes; target.message: this message */
     const char *topic;       /* thread that is a conversation of its own, or NULL */
-    const char *user, *name; /* name: or NULL */
-    const char *text;        /* without the mention of the bot */
-    const char *quote;       /* or NULL */
-    const char *reply_to;    /* id of the message it replies to, or NULL */
+    const char *user,
+        *name;            /* user: NULL with hosts of 1.6 and later: target.user; name: or NULL */
+    const char *text;     /* without the mention of the bot, see `mentions` */
+    const char *quote;    /* or NULL */
+    const char *reply_to; /* id of the message it replies to, or NULL */
     /* Of that message, if the bot wrote it and the service repeats it: its text, and the data of
      * its first button. Each or NULL. */
     const char *reply_text, *reply_data;
@@ -366,11 +415,22 @@ struct tc_chat_message {
      * at most a minute. */
     const struct tc_chat_file *files;
     size_t file_count;
-    const char *kind;  /* as in tc_inbound: of a message that is not written; or NULL */
+    const char *kind;  /* as in tc_inbound: of a message that is not written; or NULL. With a text
+                          and  no files it does not count */
     const char *group; /* the same for all parts of an album, or NULL. The parts become one message,
                           which is addressed to the bot if one part is */
     const char
         *chat_was; /* earlier id of target.chat, or NULL; a message without id only says so */
+#if TURNCAST_API_MINOR >= 6
+    /* Since 1.6. Marks in `text`; at most 64. With them, white space around the text is left out,
+     * and so are colons and commas behind a mark of the bot at the beginning. */
+    const struct tc_mention *mentions;
+    size_t mention_count;
+    /* Since 1.6. JSON array of files, instead of `files`; the host reads it by tc_chat.attachments.
+     * The agent reads why a file is not available: one that is too large, one behind the tenth, and
+     * one for which request() returns -1, because it is not at the service. Or NULL. */
+    const char *attachments;
+#endif
 };
 
 struct tc_chat_action {
@@ -381,12 +441,19 @@ struct tc_chat_action {
     enum tc_reaction reaction; /* on target.message */
     struct tc_target target;   /* target.message: the message with the button */
     const char *topic;         /* as in tc_chat_message */
-    const char *user, *name;   /* name: or NULL */
+    const char *user, *name;   /* as in tc_chat_message */
     /* JSON object with the answers of a form: maps the id of each field to a text, or to an array
      * of texts; empty fields are missing. For a button of a card with fields; else NULL. */
     const char *answers;
     bool stop; /* no button: the person has stopped the turn in target.chat and target.thread */
     bool menu; /* no button: the person has opened the menu */
+#if TURNCAST_API_MINOR >= 6
+    /* Since 1.6. Instead of `answers`: a JSON object that has, for the id of each input of
+     * tc_chat_inputs, the text or the numbers of the options, as an array or with commas between;
+     * other members are ignored. form: tc_op.form of the card, or NULL: the host knows the fields
+     * as long as the card is open. */
+    const char *filled, *form;
+#endif
 };
 
 /* For a plugin with a chat table. Passes on a message of a person, and shows the person what became
@@ -403,6 +470,13 @@ struct tc_chat_action {
  * press on with tc_chat_act. */
 #define tc_chat_form(lobby, action, count)                                                         \
     ((lobby)->inst->host->chat_form((lobby), (action), (count)))
+#endif
+#if TURNCAST_API_MINOR >= 6
+/* Since 1.6. The inputs for fields; until the callback ends. inputs_max: what a form has room for:
+ * then fields with options may have no input for words; options_max: of a field with more, the
+ * answer is written; each 0: no limit. */
+#define tc_chat_inputs(turn, fields, count, inputs_max, options_max, n)                            \
+    ((turn)->inst->host->chat_inputs((turn), (fields), (count), (inputs_max), (options_max), (n)))
 #endif
 /* For a plugin with the flag TC_CHATS, in init: this instance is a chat connector with this table,
  * which is copied; what it points to lasts as long as the instance. A later call replaces the

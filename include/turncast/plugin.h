@@ -160,8 +160,8 @@ struct tc_format {
     const char *protocol; /* version of the format; NULL: readable by every version */
     bool frames;          /* server-sent events instead of lines */
 #if TURNCAST_API_MINOR >= 6
-    /* Since 1.6. JSON object of settings of the format, see turncast-plugin(3); or NULL. Those of the
-     * first call for a turn count. */
+    /* Since 1.6. JSON object of settings of the format, see turncast-plugin(3); or NULL. Those of
+     * the first call for a turn count. */
     const char *settings;
 #endif
 };
@@ -246,6 +246,10 @@ struct tc_host {
     int (*link_open)(struct tc_turn *, const struct tc_socket *);
     int (*link_send)(struct tc_turn *, const char *);
     int (*link_step)(struct tc_turn *, enum tc_link_step, int64_t, const char *);
+    char *(*fit)(struct tc_turn *, const char *, size_t);
+    char *(*url_at)(struct tc_turn *, const char *, const char *, const char *);
+    const struct tc_form_input *(*chat_inputs)(struct tc_turn *, const struct tc_field *, size_t,
+                                               size_t, size_t, size_t *);
 #endif
 };
 
@@ -303,11 +307,21 @@ struct tc_host {
 /* Since 1.6. Returns whether the text is a Unix time in seconds, and at most `seconds` before or
  * after now: of a signed request, so that nobody can repeat an old one. */
 #define tc_is_recent(turn, text, seconds) ((turn)->inst->host->is_recent((turn), (text), (seconds)))
-/* Since 1.6. Returns the beginning of a text, at most so many bytes, which ends within no character;
- * NULL of NULL. "%.*s" may end within one, and is no text for JSON then. */
+/* Since 1.6. Returns the beginning of a text, at most so many bytes, which ends within no
+ * character; NULL of NULL. "%.*s" may end within one, and is no text for JSON then. */
 #define tc_cut(turn, text, bytes) ((turn)->inst->host->cut((turn), (text), (bytes)))
-/* Since 1.6. Checks keys of Standard Webhooks, which are separated by white space, and masks each of
- * them in logs: whsec_ (shared), whsk_ (Ed25519, private) and, unless they have to sign, whpk_
+/* Since 1.6. Returns the text if it has at most so many characters; else its beginning, with an
+ * ellipsis as the last of them, which is all of an empty text. NULL of NULL. For labels, which say
+ * that they are cut and are never empty. */
+#define tc_fit(turn, text, characters) ((turn)->inst->host->fit((turn), (text), (characters)))
+/* Since 1.6. Returns the URL as tc_http takes it if it is at one of the places that a connector may
+ * fetch from, or send a token to: at the server of the URL in this option, or, by https:, at one of
+ * the hosts, which are separated by blanks (".slack.com" is all hosts below it, "*" is any host).
+ * Braces in it are no placeholders. NULL: it is at none of them, or NULL. */
+#define tc_url_at(turn, url, option, hosts)                                                        \
+    ((turn)->inst->host->url_at((turn), (url), (option), (hosts)))
+/* Since 1.6. Checks keys of Standard Webhooks, which are separated by white space, and masks each
+ * of them in logs: whsec_ (shared), whsk_ (Ed25519, private) and, unless they have to sign, whpk_
  * (public); at most 8. For init. -1: one is not valid; logged with the name of the option. */
 #define tc_webhook_keys(inst, option, keys, sign)                                                  \
     ((inst)->host->webhook_keys((inst), (option), (keys), (sign)))
@@ -315,10 +329,9 @@ struct tc_host {
  * each of the keys. NULL: one of them is not valid or cannot sign. */
 #define tc_webhook_sign(turn, keys, id, timestamp, body, len)                                      \
     ((turn)->inst->host->webhook_sign((turn), (keys), (id), (timestamp), (body), (len)))
-/* Since 1.6. Returns NULL if the request to a route is signed by one of the keys, and not older than
- * five minutes; else what is wrong with it. */
-#define tc_webhook_check(turn, keys, hit)                                                          \
-    ((turn)->inst->host->webhook_check((turn), (keys), (hit)))
+/* Since 1.6. Returns NULL if the request to a route is signed by one of the keys, and not older
+ * than five minutes; else what is wrong with it. */
+#define tc_webhook_check(turn, keys, hit) ((turn)->inst->host->webhook_check((turn), (keys), (hit)))
 #endif
 /* Masks the secrets in the strings of JSON text, for records that are kept beyond the turn. Like
  * snprintf, writes at most cap bytes including the NUL to out and returns the complete length. */

@@ -83,17 +83,17 @@ struct tc_part {
  * there is one slash, whether the value ends with slashes or not. Only a URL that begins with such
  * a placeholder may use http:, and only to a loopback address. Hosts of 1.5 and later also know
  * {secret:NAME}, see tc_secret, and {option:LIST.ELEMENT}, the VALUE of an element ELEMENT=VALUE of
- * a list. With hosts of 1.6 and later, {base64:NAME} is the Base64 form of the value, {base64:A:B} that
- * of both values with a colon between them, as in basic authentication; and a header is left out if
- * it names an option that has no value. */
+ * a list. With hosts of 1.6 and later, {base64:NAME} is the Base64 form of the value, {base64:A:B}
+ * that of both values with a colon between them, as in basic authentication; and a header is left
+ * out if it names an option that has no value. */
 #if TURNCAST_API_MINOR >= 5
 /* Since 1.5. With the URL smtp://HOST[:PORT] or smtps://HOST[:PORT] the request is an e-mail: body
  * is the message (RFC 5322, lines end as they like), and the only headers are
  *   X-SMTP-From      address of the sender; once; "" for none
  *   X-SMTP-To        address of a recipient; 1 to 50 times. If one is refused, nothing is sent
  *   X-SMTP-User, X-SMTP-Password   both or neither; with {option:NAME}
- * smtp: requires STARTTLS; only a URL that begins with a placeholder and names a loopback address is
- * used without TLS. The reply has the status and, as body, the text of the server's last reply:
+ * smtp: requires STARTTLS; only a URL that begins with a placeholder and names a loopback address
+ * is used without TLS. The reply has the status and, as body, the text of the server's last reply:
  *   2yz TC_OK; 4yz and 5yz TC_REJECTED, after 4yz the host sends the e-mail again;
  *   no reply to a whole message TC_AMBIGUOUS; anything before TC_NOT_SENT.
  * E-mails to one server are sent one after the other.

@@ -15,8 +15,6 @@ static const struct tc_option options[] = {
               "channel ID for turns that did not start in Discord"),
     TC_OPTION(struct discord_conf, message_content, "false", 0,
               "read messages that do not mention the bot (privileged intent)"),
-    TC_OPTION(struct discord_conf, refusals_max, "1000", 0,
-              "refused requests in 10 minutes after which all requests pause"),
     TC_OPTION(struct discord_conf, api_base, "https://discord.com/api/v10", 0,
               "base URL of the HTTP API"),
     {0},
@@ -29,7 +27,6 @@ static const struct tc_rule rules[] = {
     {.key = "webhook", .kind = TC_RULE_NEEDS, .text = "channel"},
     {.key = "public_key", .kind = TC_RULE_NEEDS, .text = "token"},
     {.key = "public_key", .kind = TC_RULE_SERVER},
-    {.key = "refusals_max", .kind = TC_RULE_RANGE, .min = 1, .max = 5000},
     {.key = "api_base", .kind = TC_RULE_URL, .text = "https http"},
     {0},
 };
@@ -53,8 +50,12 @@ static const struct tc_rate rates[] = {{.count = 35, .burst = 8, .interval_ms = 
                  [TC_ROLE_REPLY] = TEXT(1950)},                                                    \
         .file_bytes = 10 << 20, .edit_ms = 1250, .edit_age_ms = 55 * 60000,                        \
         .rates = DISCORD_RATE_ALL, .rates_group = DISCORD_RATE_ALL,                                \
-        .reply = {.error = "/message", .message = "/id", .retry_s = "/retry_after"},               \
-        .chat_option = "channel", .read = discord_read, __VA_ARGS__                                \
+        .reply = {.error = "/code",                                                                \
+                  .message = "/id",                                                                \
+                  .retry_s = "/retry_after",                                                       \
+                  .rules = discord_errors},                                                        \
+        .error_words = "/message", .request = discord_request, .chat_option = "channel",           \
+        .read = discord_read, __VA_ARGS__                                                          \
     }
 
 static const struct tc_chat bot_chat =
@@ -63,44 +64,34 @@ static const struct tc_chat bot_chat =
                         TC_CAN(TC_OP_REACT) | TC_CAN(TC_OP_PRIVATE) | TC_CAN(TC_OP_FETCH) |
                         TC_CAN(TC_OP_MENU),
                  .typing_ms = 9000, .idempotency = TC_IDEMPOTENCY_KEY, .idempotency_ms = 120000,
+                 .attachments = {.name = "filename",
+                                 .type = "content_type",
+                                 .ref = "url",
+                                 .bytes = "size",
+                                 .bytes_max = 25 << 20},
                  .input = TC_INPUT_DIALOG, .fields = DISCORD_FORM_INPUTS, .buttons = 25,
-                 .command = "/", .request = discord_request, .ready = discord_gateway_start);
+                 .command = "/", .command_lacks = " ", .ready = discord_gateway_start);
 
 static const struct tc_chat webhook_chat =
     DISCORD_CHAT(.can = TC_CAN(TC_OP_IDENTIFY) | TC_CAN(TC_OP_POST) | TC_CAN(TC_OP_EDIT) |
                         TC_CAN(TC_OP_DELETE) | TC_CAN(TC_OP_FILE),
-                 .input = TC_INPUT_TEXT, .request = discord_webhook_request);
-
-/* What follows "NAME:" in a tag; NULL: the tag is another one. */
-static const char *after(const char *tag, const char *name)
-{
-    const size_t n = strlen(name);
-    return strncmp(tag, name, n) == 0 && tag[n] == ':' ? tag + n + 1 : NULL;
-}
+                 .input = TC_INPUT_TEXT);
 
 /* Of the connector's own requests. A limit is kept by the host, which asks again; other failures
  * are dealt with here. */
 static int on_reply(struct tc_turn *lobby, const struct tc_reply *reply, struct tc_verdict *v)
 {
-    const char *const channel = after(reply->tag, "channel"), *const history =
-                                                                  after(reply->tag, "history");
+    const char *const colon = strchr(reply->tag, ':'), *const id = colon ? colon + 1 : "";
     const bool gateway = strcmp(reply->tag, "gateway") == 0;
-    const int64_t pause = discord_refusal_count(lobby, reply, &v->reason);
-    if (pause) {
-        v->next = TC_NEXT_AGAIN;
-        v->hold_ms = pause;
-        v->scope = TC_HOLD_INSTANCE;
-        return 0;
-    }
     if (reply->status == 429 || (v->next == TC_NEXT_AGAIN && !gateway))
         return 0;
     v->next = TC_NEXT_DONE;
     if (gateway)
         discord_gateway_take_url(lobby, reply);
-    else if (channel)
-        discord_event_take_channel(lobby, channel, reply);
-    else if (history)
-        discord_history_take(lobby, history, reply);
+    else if (strncmp(reply->tag, "channel:", strlen("channel:")) == 0)
+        discord_event_take_channel(lobby, id, reply);
+    else if (strncmp(reply->tag, "history:", strlen("history:")) == 0)
+        discord_history_take(lobby, id, reply);
     return 0;
 }
 
@@ -123,7 +114,6 @@ static int init(struct tc_instance *inst)
         return -1;
     s->queue = json_array();
     s->channels = json_object();
-    s->tokens = json_array();
     return discord_session_load(inst) == 0
                ? tc_chat_describe(inst, conf->webhook ? &webhook_chat : &bot_chat)
                : -1;
@@ -135,7 +125,6 @@ static void teardown(struct tc_instance *inst)
     json_decref(s->session);
     json_decref(s->queue);
     json_decref(s->channels);
-    json_decref(s->tokens);
 }
 
 TURNCAST_PLUGIN(.name = "discord", .version = "0.1.0",

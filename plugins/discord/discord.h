@@ -11,20 +11,20 @@
 struct discord_conf {
     const char *token, *webhook, *public_key, *api_base, *channel;
     bool message_content;
-    int64_t refusals_max;
 };
 
+#define DISCORD_TOKENS_MAX 100
+
 struct discord {
-    char user[24], app[24]; /* own ids; "" until known */
-    json_t *session;        /* see discord_session.c */
-    int64_t seq;            /* of the last event received; negative: none */
-    unsigned resumes;       /* sent in a row without success */
-    json_t *queue;          /* events that are not admitted yet, in order */
-    json_t *channels;       /* id: id of the parent of a thread, or "" */
-    json_t *tokens;         /* ids of interactions whose token the host keeps, oldest first */
-    unsigned pages;         /* of history that were asked for */
-    int64_t refusals;       /* replies 401, 403 and 429 since refusals_ms */
-    int64_t refusals_ms;
+    char user[24], app[24];              /* own ids; "" until known */
+    json_t *session;                     /* see discord_session.c */
+    int64_t seq;                         /* of the last event received; negative: none */
+    unsigned resumes;                    /* sent in a row without success */
+    json_t *queue;                       /* events that are not admitted yet, in order */
+    json_t *channels;                    /* id: id of the parent of a thread, or "" */
+    char tokens[DISCORD_TOKENS_MAX][24]; /* ids of interactions whose token the host keeps */
+    unsigned token_count;                /* of all, also of those whose place was used again */
+    unsigned pages;                      /* of history that were asked for */
 };
 
 #define DISCORD_API "{option:api_base}"
@@ -41,25 +41,18 @@ static inline struct discord *discord_state(const struct tc_turn *turn)
 
 /* The Authorization and User-Agent headers of every request of the bot. */
 extern const struct tc_header discord_headers[2];
+/* An operation of the chat engine as a request. */
 int discord_request(struct tc_turn *turn, const struct tc_op *op, struct tc_http *http);
-/* The same for the variant that only posts to a webhook. */
-int discord_webhook_request(struct tc_turn *turn, const struct tc_op *op, struct tc_http *http);
-/* The words of a command of the host, of the name that Discord knows it by. */
-const char *discord_command_text(struct tc_turn *lobby, const char *name, const char *argument);
+/* Asks for what is at a path of the API. */
+int discord_get(struct tc_turn *lobby, const char *path, const char *lane, const char *tag);
 /* Lane of the responses to a press or command with this ID. */
 const char *discord_press_lane(struct tc_turn *turn, const char *id);
-/* The text, at most so many characters of it. */
-const char *discord_fit(struct tc_turn *turn, const char *text, size_t chars);
-/* Whether an attachment is at a host of Discord, and may be fetched. */
-bool discord_is_attachment(const struct tc_turn *turn, const char *url);
 
 /* ---- discord_reply.c ---- */
 
+extern const struct tc_error_rule discord_errors[];
 int discord_read(struct tc_turn *turn, const struct tc_op *op, const struct tc_reply *reply,
                  struct tc_result *result);
-/* To be called for every reply. Counts one that Discord counts towards a ban of the address.
- * Returns how long all requests have to wait, in ms, and why, which is logged; 0: they need not. */
-int64_t discord_refusal_count(struct tc_turn *turn, const struct tc_reply *reply, const char **why);
 
 /* ---- discord_gateway.c ---- */
 
@@ -128,9 +121,8 @@ int discord_interaction_hit(struct tc_turn *lobby, const struct tc_hit *hit,
 /* The response that opens the form of a button. */
 const char *discord_form_open(struct tc_turn *lobby, const char *data,
                               const struct tc_field *fields, size_t count);
-/* The answers in the data of the form, as tc_chat_action.answers. */
-const char *discord_form_read(struct tc_turn *lobby, const json_t *data,
-                              const struct tc_field *fields, size_t count);
+/* What was filled in, as tc_chat_action.filled. */
+const char *discord_form_read(struct tc_turn *lobby, const json_t *data);
 
 /* A member of a JSON object: a string, or NULL. */
 static inline const char *discord_text(const json_t *object, const char *name)

@@ -8,8 +8,7 @@
 
 #include "discord.h"
 
-#define FILES_MAX 10
-#define FILE_BYTES_MAX (25 << 20)
+#define MARKS_MAX 40 /* two of a person */
 #define QUEUE_MAX 1000
 #define CHANNELS_MAX 2000
 #define UPDATE_S 60
@@ -47,18 +46,15 @@ void discord_note_channel(struct tc_turn *lobby, const char *id, const json_t *c
 /* Messages do not say whether their channel is a thread. */
 static void ask_channel(struct tc_turn *lobby, const char *id)
 {
-    tc_http(lobby, TC_HTTP(.method = "GET", .url = tc_sprint(lobby, DISCORD_API "/channels/%s", id),
-                           .headers = discord_headers, .header_count = 2, .priority = TC_P_REQUEST,
-                           .lane = tc_sprint(lobby, "channel:%s", id), .rates = DISCORD_RATE_ALL,
-                           .flags = TC_IDEMPOTENT, .tag = tc_sprint(lobby, "channel:%s", id)));
+    const char *const tag = tc_sprint(lobby, "channel:%s", id);
+    discord_get(lobby, tc_sprint(lobby, "/channels/%s", id), tag, tag);
 }
 
 void discord_event_take_channel(struct tc_turn *lobby, const char *channel,
                                 const struct tc_reply *reply)
 {
-    json_t *const body = json_loadb(reply->body, reply->body_len, 0, NULL);
+    json_auto_t *body = json_loadb(reply->body, reply->body_len, 0, NULL);
     discord_note_channel(lobby, channel, reply->outcome == TC_OK ? body : NULL);
-    json_decref(body);
     discord_event_drain(lobby);
 }
 
@@ -101,47 +97,23 @@ static bool is_mentioned(struct tc_turn *lobby, const json_t *message)
     return is_self(lobby, json_object_get(replied, "author"));
 }
 
-static const char *replace(struct tc_turn *lobby, const char *text, const char *what,
-                           const char *with)
+/* Marks of people in the text: the agent reads their names. */
+static size_t take_mentions(struct tc_turn *lobby, const json_t *message,
+                            struct tc_mention marks[MARKS_MAX])
 {
-    const char *const at = strstr(text, what);
-    if (!at)
-        return text;
-    const char *rest = at + strlen(what);
-    if (!*with && at == text) /* "@bot: do it" is "do it" */
-        rest += strspn(rest, ":, ");
-    return tc_sprint(lobby, "%.*s%s%s", (int)(at - text), text, with,
-                     replace(lobby, rest, what, with));
-}
-
-static const char *trim(struct tc_turn *lobby, const char *text)
-{
-    text += strspn(text, " \t\r\n");
-    size_t len = strlen(text);
-    while (len && strchr(" \t\r\n", text[len - 1]))
-        len--;
-    return tc_sprint(lobby, "%.*s", (int)len, text);
-}
-
-/* The text without the mention of the bot, and with names for those of others. */
-static const char *spoken(struct tc_turn *lobby, const json_t *message)
-{
-    const char *text = discord_text(message, "content");
-    size_t i;
+    size_t i, n = 0;
     const json_t *user;
-    text = trim(lobby, text ? text : "");
     json_array_foreach(json_object_get(message, "mentions"), i, user)
     {
-        const char *const id = discord_text(user, "id"), *const name =
-                                                             discord_text(user, "username");
-        if (!id || i >= 20)
+        const char *const id = discord_text(user, "id");
+        const char *const name = discord_text(user, "username");
+        if (!id || n + 2 > MARKS_MAX)
             break;
-        const char *const with =
-            is_self(lobby, user) ? "" : tc_sprint(lobby, "@%s", name ? name : id);
-        text = replace(lobby, text, tc_sprint(lobby, "<@%s>", id), with);
-        text = replace(lobby, text, tc_sprint(lobby, "<@!%s>", id), with);
+        const char *const shown = is_self(lobby, user) ? NULL : name ? name : id;
+        marks[n++] = (struct tc_mention){tc_sprint(lobby, "<@%s>", id), shown};
+        marks[n++] = (struct tc_mention){tc_sprint(lobby, "<@!%s>", id), shown};
     }
-    return trim(lobby, text);
+    return n;
 }
 
 const char *discord_name_of(const json_t *member, const json_t *user)
@@ -149,29 +121,6 @@ const char *discord_name_of(const json_t *member, const json_t *user)
     const char *const nick = discord_text(member, "nick"), *const shown =
                                                                discord_text(user, "global_name");
     return nick ? nick : shown ? shown : discord_text(user, "username");
-}
-
-static size_t take_files(struct tc_turn *lobby, const json_t *message,
-                         struct tc_chat_file files[FILES_MAX], const char **text)
-{
-    size_t i, n = 0;
-    const json_t *one;
-    json_array_foreach(json_object_get(message, "attachments"), i, one)
-    {
-        const char *const name = discord_text(one, "filename");
-        const char *const url = discord_text(one, "url");
-        const char *const why = n == FILES_MAX                         ? "too many files"
-                                : number(one, "size") > FILE_BYTES_MAX ? "too large"
-                                : !discord_is_attachment(lobby, url)   ? "not at Discord"
-                                                                       : NULL;
-        if (why)
-            *text = tc_sprint(lobby, "%s%s[%s: not available: %s]", *text, **text ? "\n" : "",
-                              name ? name : "file", why);
-        else
-            files[n++] = (struct tc_chat_file){
-                .name = name, .type = discord_text(one, "content_type"), .ref = url};
-    }
-    return n;
 }
 
 static const char *kind_of(const json_t *message)
@@ -193,27 +142,27 @@ static bool message_take(struct tc_turn *lobby, const json_t *message)
     const json_t *const author = json_object_get(message, "author");
     const json_t *const replied = json_object_get(message, "referenced_message");
     const bool own = is_self(lobby, json_object_get(replied, "author"));
-    const char *const id = discord_text(message, "id"), *const user = discord_text(author, "id");
-    struct tc_chat_file files[FILES_MAX];
-    const char *text = spoken(lobby, message);
-    const size_t count = take_files(lobby, message, files, &text);
-    const char *const kind = *text || count ? NULL : kind_of(message);
-    if (!id || (!*text && !count && !kind))
-        return true;
-    const struct tc_target target = discord_target_of(lobby, message, id, user);
+    const char *const id = discord_text(message, "id");
+    json_t *const files = json_incref(json_object_get(message, "attachments"));
+    struct tc_mention marks[MARKS_MAX];
+    const struct tc_target target =
+        discord_target_of(lobby, message, id, discord_text(author, "id"));
     const enum tc_addressed addressed = !target.group || is_mentioned(lobby, message)
                                             ? TC_ADDRESSED_YES
                                         : target.thread ? TC_ADDRESSED_THREAD
                                                         : TC_ADDRESSED_NO;
     const enum tc_accepted how = tc_chat_receive(
-        lobby, TC_CHAT_MESSAGE(.id = id, .target = target, .topic = target.thread, .user = user,
-                               .name = discord_name_of(json_object_get(message, "member"), author),
-                               .text = text, .quote = discord_text(replied, "content"),
-                               .reply_to = discord_text(replied, "id"),
-                               .reply_text = own ? discord_text(replied, "content") : NULL,
-                               .reply_data = own ? first_button(replied) : NULL,
-                               .addressed = addressed, .files = files, .file_count = count,
-                               .kind = count ? kind_of(message) : kind));
+        lobby,
+        TC_CHAT_MESSAGE(.id = id, .target = target, .topic = target.thread,
+                        .name = discord_name_of(json_object_get(message, "member"), author),
+                        .text = discord_text(message, "content"),
+                        .quote = discord_text(replied, "content"),
+                        .reply_to = discord_text(replied, "id"),
+                        .reply_text = own ? discord_text(replied, "content") : NULL,
+                        .reply_data = own ? first_button(replied) : NULL, .addressed = addressed,
+                        .attachments = files ? tc_json(lobby, "o", files) : NULL,
+                        .kind = kind_of(message), .mentions = marks,
+                        .mention_count = take_mentions(lobby, message, marks)));
     if (how != TC_NOT_KEPT && addressed == TC_ADDRESSED_YES)
         discord_history_note(lobby, message);
     return how != TC_NOT_KEPT;

@@ -7,9 +7,7 @@
 
 #include "discord.h"
 
-#define TOKENS_MAX 100
 #define ACK_MS 2900
-#define BODY_MAX ((size_t)256 << 10)
 #define WINDOW_S 300 /* of a signature: an older request is one that somebody repeats */
 
 enum { PING = 1, COMMAND = 2, PRESS = 3, SUBMIT = 5 };
@@ -19,18 +17,15 @@ static int64_t interaction_kind(const json_t *event)
     return json_integer_value(json_object_get(event, "type"));
 }
 
-static const json_t *user_of(const json_t *event)
-{
-    const json_t *const member = json_object_get(event, "member");
-    return json_object_get(member ? member : event, "user");
-}
-
+/* The name of a command, and its argument. */
 static const char *text_of_command(struct tc_turn *lobby, const json_t *event)
 {
     const json_t *const data = json_object_get(event, "data");
-    const json_t *const option = json_array_get(json_object_get(data, "options"), 0);
     const char *const name = discord_text(data, "name");
-    return discord_command_text(lobby, name ? name : "help", discord_text(option, "value"));
+    const char *const argument =
+        discord_text(json_array_get(json_object_get(data, "options"), 0), "value");
+    return tc_sprint(lobby, "/%s%s%s", name ? name : "help", argument ? " " : "",
+                     argument ? argument : "");
 }
 
 /* ---- what it means ---- */
@@ -39,42 +34,29 @@ static struct tc_chat_action action_of(struct tc_turn *lobby, const json_t *even
 {
     const char *const data = discord_text(json_object_get(event, "data"), "custom_id");
     const char *const message = discord_text(json_object_get(event, "message"), "id");
-    const char *const user = discord_text(user_of(event), "id");
-    const struct tc_target target = discord_target_of(lobby, event, message, user);
-    return (struct tc_chat_action){
-        .size = sizeof(struct tc_chat_action),
-        .id = discord_text(event, "id"),
-        .data = data ? data : "",
-        .target = target,
-        .topic = target.thread,
-        .user = user,
-        .name = discord_name_of(json_object_get(event, "member"), user_of(event))};
-}
-
-static bool command_take(struct tc_turn *lobby, const json_t *event)
-{
-    const char *const user = discord_text(user_of(event), "id");
-    const struct tc_target target = discord_target_of(lobby, event, NULL, user);
-    return tc_chat_receive(lobby,
-                           TC_CHAT_MESSAGE(.id = discord_text(event, "id"), .target = target,
-                                           .topic = target.thread, .user = user,
-                                           .name = discord_name_of(json_object_get(event, "member"),
-                                                                   user_of(event)),
-                                           .text = text_of_command(lobby, event),
-                                           .addressed = TC_ADDRESSED_YES)) != TC_NOT_KEPT;
+    const json_t *const member = json_object_get(event, "member");
+    const json_t *const user = json_object_get(member ? member : event, "user");
+    const struct tc_target target =
+        discord_target_of(lobby, event, message, discord_text(user, "id"));
+    return (struct tc_chat_action){.size = sizeof(struct tc_chat_action),
+                                   .id = discord_text(event, "id"),
+                                   .data = data ? data : "",
+                                   .target = target,
+                                   .topic = target.thread,
+                                   .name = discord_name_of(member, user)};
 }
 
 bool discord_interaction_take(struct tc_turn *lobby, const json_t *event)
 {
+    struct tc_chat_action a = action_of(lobby, event);
     if (interaction_kind(event) == COMMAND)
-        return command_take(lobby, event);
-    size_t count = 0;
-    struct tc_chat_action action = action_of(lobby, event);
-    const struct tc_field *const form =
-        interaction_kind(event) == SUBMIT ? tc_chat_form(lobby, &action, &count) : NULL;
-    if (form)
-        action.answers = discord_form_read(lobby, json_object_get(event, "data"), form, count);
-    return tc_chat_act(lobby, &action) == 0;
+        return tc_chat_receive(
+                   lobby, TC_CHAT_MESSAGE(.id = a.id, .target = a.target, .topic = a.topic,
+                                          .name = a.name, .text = text_of_command(lobby, event),
+                                          .addressed = TC_ADDRESSED_YES)) != TC_NOT_KEPT;
+    if (interaction_kind(event) == SUBMIT)
+        a.filled = discord_form_read(lobby, json_object_get(event, "data"));
+    return tc_chat_act(lobby, &a) == 0;
 }
 
 /* Response types 9: a form; 6: the message will be edited; 4: a message, which only the person
@@ -82,6 +64,8 @@ bool discord_interaction_take(struct tc_turn *lobby, const json_t *event)
 static const char *response_of(struct tc_turn *lobby, const json_t *event, bool *form)
 {
     size_t count = 0;
+    discord_note_channel(lobby, discord_text(event, "channel_id"),
+                         json_object_get(event, "channel"));
     const struct tc_chat_action action = action_of(lobby, event);
     const struct tc_field *const fields =
         interaction_kind(event) == PRESS ? tc_chat_form(lobby, &action, &count) : NULL;
@@ -103,12 +87,10 @@ static bool keep_token(struct tc_turn *lobby, const json_t *event)
     const char *const token = discord_text(event, "token");
     if (!id || !token || tc_secret(lobby->inst, tc_sprint(lobby, "i%s", id), token))
         return false;
-    json_array_append_new(s->tokens, json_string(id));
-    if (json_array_size(s->tokens) > TOKENS_MAX) {
-        const char *const oldest = json_string_value(json_array_get(s->tokens, 0));
+    char *const oldest = s->tokens[s->token_count++ % DISCORD_TOKENS_MAX];
+    if (*oldest)
         tc_secret(lobby->inst, tc_sprint(lobby, "i%s", oldest), NULL);
-        json_array_remove(s->tokens, 0);
-    }
+    snprintf(oldest, sizeof s->tokens[0], "%s", id);
     return true;
 }
 
@@ -129,8 +111,6 @@ bool discord_interaction_answer(struct tc_turn *lobby, const json_t *event)
     bool form = false;
     if (!is_known(event))
         return false;
-    discord_note_channel(lobby, discord_text(event, "channel_id"),
-                         json_object_get(event, "channel"));
     const char *const response = response_of(lobby, event, &form);
     if (keep_token(lobby, event))
         tc_http(lobby,
@@ -174,8 +154,6 @@ static void interaction_receive(struct tc_turn *lobby, const json_t *event,
     }
     if (app && !*s->app) /* the bot has not been identified yet */
         snprintf(s->app, sizeof s->app, "%s", app);
-    discord_note_channel(lobby, discord_text(event, "channel_id"),
-                         json_object_get(event, "channel"));
     answer->body = response_of(lobby, event, &form);
     if (!form && !(keep_token(lobby, event) && discord_interaction_take(lobby, event)))
         answer->status = 503;
@@ -186,14 +164,11 @@ int discord_interaction_hit(struct tc_turn *lobby, const struct tc_hit *hit,
 {
     if (strcmp(hit->method, "POST") != 0) {
         answer->status = 405;
-    } else if (hit->body_len > BODY_MAX) {
-        answer->status = 413;
     } else if (!is_signed(lobby, hit)) {
         answer->status = 401;
     } else {
-        json_t *const event = json_loadb(hit->body, hit->body_len, 0, NULL);
+        json_auto_t *event = json_loadb(hit->body, hit->body_len, 0, NULL);
         interaction_receive(lobby, event, answer);
-        json_decref(event);
     }
     return 0;
 }

@@ -68,15 +68,10 @@ static const char *read_member(struct tc_turn *turn, const struct tc_reply *repl
 }
 
 /* Error texts: a homeserver has no error code for refused relations. */
-static void read_refusal(struct tc_turn *turn, const struct tc_op *op, const struct tc_reply *reply,
-                         struct tc_result *result)
+static void read_refusal(const struct tc_op *op, struct tc_result *result)
 {
-    const char *const error = read_member(turn, reply, "error");
     const bool posts = op->kind == TC_OP_POST || op->kind == TC_OP_FILE;
-    if (!error)
-        return;
-    result->reason = tc_sprint(turn, "%s: %s", result->reason, error);
-    if (result->kind == TC_RESULT_REFUSED && strstr(error, "relation"))
+    if (result->kind == TC_RESULT_REFUSED && strstr(result->reason, "relation"))
         result->kind = posts ? TC_RESULT_THREAD_GONE : TC_RESULT_MESSAGE_GONE;
 }
 
@@ -123,7 +118,7 @@ static int read_reply(struct tc_turn *turn, const struct tc_op *op, const struct
     if (result->kind == TC_RESULT_RETRY && reply->status == 429)
         result->scope = TC_HOLD_RATES; /* the account has reached its limit */
     if (reply->outcome == TC_REJECTED && result->reason)
-        read_refusal(turn, op, reply, result);
+        read_refusal(op, result);
     if (op->kind == TC_OP_IDENTIFY)
         read_identity(turn, reply, result);
     else if (op->kind == TC_OP_POLL)
@@ -168,6 +163,7 @@ static const struct tc_chat chat = {
               .message = "/event_id",
               .retry_ms = "/retry_after_ms",
               .rules = errors},
+    .error_words = "/error",
     .colon_ids = true,
     .command = "!", /* clients intercept messages that begin with / */
     .chat_option = "room",

@@ -155,15 +155,8 @@ static int request_redaction(struct tc_turn *turn, const struct tc_op *op, struc
 
 static json_t *reaction(const struct tc_op *op)
 {
-    static const char *const keys[] = {[TC_REACTION_SEEN] = "👀",
-                                       [TC_REACTION_QUEUED] = "⏳",
-                                       [TC_REACTION_TAKEN] = "👌",
-                                       [TC_REACTION_ALLOW] = "✅",
-                                       [TC_REACTION_DENY] = "❌"};
-    if ((size_t)op->reaction >= sizeof keys / sizeof *keys)
-        return NULL;
     return json_pack("{s:{s:s, s:s, s:s}}", "m.relates_to", "rel_type", "m.annotation", "event_id",
-                     op->message, "key", keys[op->reaction]);
+                     op->message, "key", op->emoji);
 }
 
 static int request_typing(struct tc_turn *turn, const struct tc_op *op, struct tc_http *http)

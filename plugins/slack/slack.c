@@ -52,6 +52,8 @@ static int ready(struct tc_turn *lobby, const struct tc_result *identity)
 
 /* Slack was seen to refuse streams from 10,600 bytes on, tasks and all; it ends them after about
  * 300 s and takes 50 blocks. */
+#define FILE_BYTES_MAX (20 << 20)
+
 static const struct tc_chat chat = {
     .size = sizeof chat,
     .can = TC_CAN(TC_OP_IDENTIFY) | TC_CAN(TC_OP_POST) | TC_CAN(TC_OP_EDIT) | TC_CAN(TC_OP_DELETE) |
@@ -71,6 +73,11 @@ static const struct tc_chat chat = {
     .reply =
         {.ok = "/ok", .error = "/error", .message = "/ts", .name = "/user", .rules = slack_errors},
     .command = "!",
+    .attachments = {.name = "name",
+                    .type = "mimetype",
+                    .ref = "url_private_download url_private",
+                    .bytes = "size",
+                    .bytes_max = FILE_BYTES_MAX},
     .chat_option = "channel",
     .personal_menu = true,
     .stream = {.text = {.form = TC_MARKDOWN, .bytes = 3000},

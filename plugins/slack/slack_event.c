@@ -8,8 +8,6 @@
 #include "entity.h"
 #include "slack_inbound.h"
 
-#define FILES_MAX 10
-#define SIZE_MAX_BYTES (20 << 20)
 #define COMMAND "/turncast" /* the slash command that stands for all commands */
 
 static const char *text_or_empty(const json_t *json, const char *key)
@@ -89,44 +87,6 @@ static const char *topic_of(const json_t *event, const char *self)
     return thread && *self && strcmp(root, self) == 0 ? thread : NULL;
 }
 
-/* ---- files ---- */
-
-static const char *url_of(const json_t *file)
-{
-    const char *const download = text_or_null(file, "url_private_download");
-    return download ? download : text_or_null(file, "url_private");
-}
-
-/* Why a file is not fetched; NULL: it is. */
-static const char *why_not(struct tc_turn *lobby, const json_t *file, size_t before)
-{
-    if (before == FILES_MAX)
-        return "too many files";
-    if (json_integer_value(json_object_get(file, "size")) > SIZE_MAX_BYTES)
-        return "too large";
-    return url_of(file) && slack_file_url(lobby, url_of(file)) ? NULL
-                                                               : "external file, not at Slack";
-}
-
-/* Files that the host shall fetch; *text gets a note about each other one. */
-static size_t take_files(struct tc_turn *lobby, const json_t *event,
-                         struct tc_chat_file files[FILES_MAX], const char **text)
-{
-    size_t i, n = 0;
-    const json_t *file;
-    json_array_foreach(json_object_get(event, "files"), i, file)
-    {
-        const char *const why = why_not(lobby, file, n), *const name = text_or_null(file, "name");
-        if (why)
-            *text = tc_sprint(lobby, "%s%s[%s: not available: %s]", *text, **text ? "\n" : "",
-                              name ? name : "file", why);
-        else
-            files[n++] = (struct tc_chat_file){
-                .name = name, .type = text_or_null(file, "mimetype"), .ref = url_of(file)};
-    }
-    return n;
-}
-
 static const char *decoded_text(struct tc_turn *lobby, const json_t *event, const char *self)
 {
     char *const text = tc_sprint(lobby, "%s", text_or_empty(event, "text"));
@@ -143,16 +103,12 @@ static bool message_take(struct tc_turn *lobby, const json_t *payload)
     const char *const channel = text_or_null(event, "channel"),
                       *const ts = text_or_null(event, "ts"),
                       *const user = text_or_null(event, "user");
-    struct tc_chat_file files[FILES_MAX];
     if (!is_of_a_person(event, self) || !channel || !ts)
         return true;
     const char *const also = tc_sprint(lobby, "%s:%s:%s:%s", team, channel, ts, user);
     const char *const id = text_or_null(payload, "event_id");
     const char *const thread = text_or_null(event, "thread_ts");
-    const char *text = decoded_text(lobby, event, self);
-    const size_t count = take_files(lobby, event, files, &text);
-    if (!*text && count == 0)
-        return true;
+    json_t *const files = json_incref(json_object_get(event, "files"));
     return tc_chat_receive(lobby, TC_CHAT_MESSAGE(.id = id ? id : also, .also = also,
                                                   .target = {.chat = channel,
                                                              .thread = thread ? thread : ts,
@@ -161,9 +117,10 @@ static bool message_take(struct tc_turn *lobby, const json_t *payload)
                                                              .more = *team ? team : NULL,
                                                              .group = !is_direct(event)},
                                                   .topic = topic_of(event, self), .user = user,
-                                                  .text = text, .addressed = addressed(event, self),
-                                                  .files = files, .file_count = count)) !=
-           TC_NOT_KEPT;
+                                                  .text = decoded_text(lobby, event, self),
+                                                  .addressed = addressed(event, self),
+                                                  .attachments = files ? tc_json(lobby, "o", files)
+                                                                       : NULL)) != TC_NOT_KEPT;
 }
 
 /* ---- presses and commands ---- */

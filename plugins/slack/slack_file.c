@@ -11,41 +11,6 @@
 
 #define TRIES_MAX 3 /* of a place, which is valid for a while only */
 
-/* ---- hosts ---- */
-
-/* Length of "https://host:port" of a URL. 0: it has no such beginning. */
-static size_t origin_length(const char *url)
-{
-    const char *const host = strstr(url, "://");
-    const size_t scheme = host ? (size_t)(host - url) + 3 : 0;
-    const size_t n = scheme ? strcspn(url + scheme, "/?#\\@") : 0;
-    return n > 0 && url[scheme + n] != '@' && url[scheme + n] != '\\' ? scheme + n : 0;
-}
-
-/* A URL at the server of api_base, as tc_http takes it; NULL: it is elsewhere. */
-static const char *own_url(struct tc_turn *turn, const char *url)
-{
-    const struct slack_conf *const conf = turn->inst->conf;
-    const size_t n = origin_length(url);
-    const bool own =
-        n > 0 && n == origin_length(conf->api_base) && strncmp(url, conf->api_base, n) == 0;
-    return own ? tc_sprint(turn, "{origin:api_base}%s", url + n) : NULL;
-}
-
-static bool ends_with(const char *p, size_t n, const char *end)
-{
-    const size_t len = strlen(end);
-    return n >= len && strncasecmp(p + n - len, end, len) == 0;
-}
-
-static bool is_slack(const char *url)
-{
-    static const char https[] = "https://";
-    const size_t n = origin_length(url);
-    return n > strlen(https) && strncasecmp(url, https, strlen(https)) == 0 &&
-           (ends_with(url, n, ".slack.com") || ends_with(url, n, "//slack.com"));
-}
-
 /* ---- to Slack ---- */
 
 static int ask_for_place(struct tc_turn *turn, const struct tc_op *op, struct tc_http *http)
@@ -58,7 +23,7 @@ static int ask_for_place(struct tc_turn *turn, const struct tc_op *op, struct tc
 
 static int put(struct tc_turn *turn, const struct tc_op *op, const char *url, struct tc_http *http)
 {
-    const char *const own = own_url(turn, url);
+    const char *const own = tc_url_at(turn, url, "api_base", NULL);
     http->url = own ? own : url;
     http->content_type = "application/octet-stream";
     http->body = op->file->data;
@@ -139,17 +104,11 @@ void slack_file_read(struct tc_turn *turn, const struct tc_op *op, const struct 
 
 /* ---- from people ---- */
 
-const char *slack_file_url(struct tc_turn *turn, const char *url)
-{
-    const char *const own = own_url(turn, url);
-    return own || !is_slack(url) ? own : url;
-}
-
 int slack_fetch_request(struct tc_turn *turn, const struct tc_op *op, struct tc_http *http)
 {
     static const struct tc_header bot[] = {{"Authorization", "Bearer {option:bot_token}"}};
     http->method = "GET";
-    http->url = slack_file_url(turn, op->file->ref);
+    http->url = tc_url_at(turn, op->file->ref, "api_base", "slack.com .slack.com");
     http->headers = bot;
     http->header_count = 1;
     http->flags |= TC_SAVE;

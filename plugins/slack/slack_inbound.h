@@ -10,11 +10,6 @@
 /* Reads the filled-in form of a payload: the JSON object of tc_chat_action.answers. */
 json_t *slack_form_read(const json_t *payload);
 
-/* ---- slack_file.c ---- */
-
-/* A URL of a file as tc_http takes it; NULL: it is not at Slack, and must not get the token. */
-const char *slack_file_url(struct tc_turn *turn, const char *url);
-
 /* ---- slack_event.c ---- */
 
 /* An event, an interaction or a slash command, whichever way it came. False: it has to come again.

@@ -105,7 +105,8 @@ json_t *slack_home(struct tc_turn *turn, const struct tc_op *op)
         json_array_append_new(
             blocks,
             json_pack("{s:s, s:{s:s, s:s}}", "type", "section", "text", "type", "mrkdwn", "text",
-                      tc_sprint(turn, "`!%s`  %s", op->menu[i].name,
+                      tc_sprint(turn, "`!%s%s%s`  %s", op->menu[i].name,
+                                *op->menu_arguments[i] ? " " : "", op->menu_arguments[i],
                                 slack_escape(turn, op->menu[i].help, SECTION_BYTES / 2))));
     return json_pack("{s:s, s:o}", "type", "home", "blocks", blocks);
 }

@@ -66,7 +66,7 @@ int teams_activity_on_hit(struct tc_turn *lobby, const struct tc_hit *hit,
 /* ---- teams_url.c ---- */
 
 /* Whether the URL belongs to the service, to which the token may be sent. */
-bool teams_url_is_service(const struct tc_turn *turn, const char *url);
+bool teams_url_is_service(struct tc_turn *turn, const char *url);
 /* The URL of a file or image in the form for tc_http; NULL: must not be fetched. */
 const char *teams_url_of_file(struct tc_turn *turn, const char *url);
 /* The URL of a conversation's activities, or of one activity (id, or NULL); NULL: a service to
@@ -88,10 +88,6 @@ json_t *teams_message_lines(struct tc_turn *turn, const char *plain);
 
 /* Appends the inputs for the fields of a card. */
 void teams_form_add(struct tc_turn *turn, json_t *elements, const struct tc_op *op);
-/* Data of a button besides its own, so that the answers can be decoded without stored state. */
-json_t *teams_form_labels(const struct tc_op *op);
-/* The answers: the JSON object of tc_chat_action.answers. */
-json_t *teams_form_read(const json_t *data);
 
 /* ---- teams_request.c ---- */
 

@@ -6,6 +6,7 @@
 #include "teams.h"
 
 #define FILES_MAX 10
+#define MARKS_MAX 16
 #define THREAD ";messageid="
 #define BLANK "&nbsp;" /* blanks around a mention */
 #define FILE_TYPE "application/vnd.microsoft.teams.file.download.info"
@@ -65,32 +66,31 @@ static bool activity_is_mention_of(const json_t *entity, const char *bot)
     return type && strcmp(type, "mention") == 0 && bot && id && strcmp(id, bot) == 0;
 }
 
-static void activity_cut(char *text, const char *part)
+/* Marks of the bot in the text; *mentioned: whether there are any. */
+static size_t activity_mentions(const json_t *activity, const char *bot,
+                                struct tc_mention marks[MARKS_MAX], bool *mentioned)
 {
-    const size_t n = part ? strlen(part) : 0;
-    char *const at = n ? strstr(text, part) : NULL;
-    if (at)
-        memmove(at, at + n, strlen(at + n) + 1);
-}
-
-/* The text without the mentions of the bot; *mentioned: whether there were any. */
-static const char *activity_text(struct tc_turn *lobby, const json_t *activity, const char *bot,
-                                 bool *mentioned)
-{
-    const char *const given = teams_text(activity, "text");
-    char *const text = tc_sprint(lobby, "%s", given ? given : "");
-    size_t i;
+    size_t i, n = 0;
     const json_t *entity;
     *mentioned = false;
     json_array_foreach(json_object_get(activity, "entities"), i, entity)
     {
-        if (!text || !activity_is_mention_of(entity, bot))
+        if (!activity_is_mention_of(entity, bot))
             continue;
         *mentioned = true;
-        activity_cut(text, teams_text(entity, "text"));
+        if (n < MARKS_MAX)
+            marks[n++] = (struct tc_mention){.mark = teams_text(entity, "text")};
     }
+    return n;
+}
+
+static const char *activity_text(struct tc_turn *lobby, const json_t *activity)
+{
+    const char *const given = teams_text(activity, "text");
+    char *const text = tc_sprint(lobby, "%s", given ? given : "");
+    const size_t n = strlen(BLANK);
     for (char *at = text; at && (at = strstr(at, BLANK)); at++) {
-        activity_cut(at, &BLANK[1]);
+        memmove(at + 1, at + n, strlen(at + n) + 1);
         *at = ' ';
     }
     return text ? text + strspn(text, " \t\r\n") : "";
@@ -146,25 +146,27 @@ static enum tc_addressed activity_addressed(const struct teams_place *p, bool me
 static int activity_message(struct tc_turn *lobby, const json_t *activity)
 {
     struct tc_chat_file files[FILES_MAX];
+    struct tc_mention marks[MARKS_MAX];
     bool mentioned;
     const struct teams_place p = activity_place(lobby, activity);
-    const char *const text = activity_text(lobby, activity, p.bot, &mentioned);
+    const size_t mention_count = activity_mentions(activity, p.bot, marks, &mentioned);
     const size_t count = activity_files(lobby, activity, files);
-    if (!p.id || (!*text && count == 0))
+    if (!p.id)
         return 200;
     const enum tc_accepted how = tc_chat_receive(
-        lobby, TC_CHAT_MESSAGE(.id = p.id, .target = p.target, .topic = p.target.thread,
-                               .user = p.target.user, .name = p.name, .text = text,
-                               .reply_to = activity_replied_to(activity, &p),
-                               .addressed = activity_addressed(&p, mentioned), .files = files,
-                               .file_count = count));
+        lobby,
+        TC_CHAT_MESSAGE(.id = p.id, .target = p.target, .topic = p.target.thread, .name = p.name,
+                        .text = activity_text(lobby, activity),
+                        .reply_to = activity_replied_to(activity, &p),
+                        .addressed = activity_addressed(&p, mentioned), .files = files,
+                        .file_count = count, .mentions = marks, .mention_count = mention_count));
     return how == TC_NOT_KEPT ? 503 : 200;
 }
 
 /* ---- presses ---- */
 
 /* data: of the button, with the inputs of the card. */
-static int activity_press(struct tc_turn *lobby, const json_t *activity, const json_t *data)
+static int activity_press(struct tc_turn *lobby, const json_t *activity, json_t *data)
 {
     struct teams *const s = teams_state(lobby);
     struct teams_place p = activity_place(lobby, activity);
@@ -177,8 +179,9 @@ static int activity_press(struct tc_turn *lobby, const json_t *activity, const j
     s->press_text[0] = '\0';
     const int rc = tc_chat_act(
         lobby, TC_CHAT_ACTION(.id = p.id, .data = button ? button : "", .target = p.target,
-                              .topic = p.target.thread, .user = p.target.user, .name = p.name,
-                              .answers = tc_json(lobby, "o", teams_form_read(data))));
+                              .topic = p.target.thread, .name = p.name,
+                              .filled = tc_json(lobby, "o", json_incref(data)),
+                              .form = teams_text(data, "form")));
     s->press = NULL;
     return rc < 0 ? 503 : 200;
 }
@@ -203,7 +206,7 @@ static void activity_invoke(struct tc_turn *lobby, const json_t *activity, struc
 static void activity_take(struct tc_turn *lobby, const json_t *activity, struct tc_answer *answer)
 {
     const char *const type = teams_text(activity, "type");
-    const json_t *const value = json_object_get(activity, "value");
+    json_t *const value = json_object_get(activity, "value");
     if (type && strcmp(type, "invoke") == 0)
         activity_invoke(lobby, activity, answer);
     else if (type && strcmp(type, "message") == 0 && teams_text(value, "tc"))
@@ -229,7 +232,7 @@ static bool activity_is_endorsed(const json_t *key, const char *channel)
 }
 
 /* Why the claims do not permit this activity, or NULL. */
-static const char *activity_find_fault(const struct tc_turn *lobby, const json_t *claims,
+static const char *activity_find_fault(struct tc_turn *lobby, const json_t *claims,
                                        const json_t *key, const json_t *activity)
 {
     const char *const channel = teams_text(activity, "channelId"),

@@ -11,10 +11,11 @@
 
 /* ---- buttons ---- */
 
-/* Clients without Action.Execute send a message with the same data. */
-static json_t *message_execute(const struct tc_button *b, json_t *labels)
+/* Beside its own data a button carries the fields, so that any process can read the answers.
+ * Clients without Action.Execute send a message with the same data. */
+static json_t *message_execute(const struct tc_button *b, const char *form)
 {
-    json_t *const data = json_pack("{s:s, s:O*}", "tc", b->data, "labels", labels);
+    json_t *const data = json_pack("{s:s, s:s*}", "tc", b->data, "form", form);
     json_t *const fallback =
         json_pack("{s:s, s:s, s:O}", "type", "Action.Submit", "title", b->label, "data", data);
     json_t *const action =
@@ -28,9 +29,9 @@ static json_t *message_execute(const struct tc_button *b, json_t *labels)
 }
 
 /* A permanent permission needs a second press. */
-static json_t *message_button(struct tc_turn *turn, const struct tc_button *b, json_t *labels)
+static json_t *message_button(struct tc_turn *turn, const struct tc_button *b, const char *form)
 {
-    json_t *const action = message_execute(b, labels);
+    json_t *const action = message_execute(b, form);
     if (!b->confirm)
         return action;
     return json_pack("{s:s, s:s, s:{s:s, s:[{s:s, s:s, s:b}], s:[o]}}", "type", "Action.ShowCard",
@@ -41,7 +42,6 @@ static json_t *message_button(struct tc_turn *turn, const struct tc_button *b, j
 
 static void message_add_buttons(struct tc_turn *turn, json_t *elements, const struct tc_op *op)
 {
-    json_t *const labels = teams_form_labels(op);
     json_t *row = NULL;
     for (size_t i = 0; i < op->button_count; i++) {
         if (i % ROW == 0) {
@@ -49,9 +49,8 @@ static void message_add_buttons(struct tc_turn *turn, json_t *elements, const st
             json_array_append_new(elements,
                                   json_pack("{s:s, s:o}", "type", "ActionSet", "actions", row));
         }
-        json_array_append_new(row, message_button(turn, &op->buttons[i], labels));
+        json_array_append_new(row, message_button(turn, &op->buttons[i], op->form));
     }
-    json_decref(labels);
 }
 
 /* ---- cards ---- */

@@ -9,7 +9,7 @@ plugins_telegram_la_SOURCES = \
 	plugins/telegram/telegram_poll.c \
 	plugins/telegram/telegram_request.c \
 	plugins/telegram/update.c
-plugins_telegram_la_CPPFLAGS = $(PLUGIN_CPP) -I$(top_srcdir)/src/text/sentence $(JANSSON_CFLAGS)
+plugins_telegram_la_CPPFLAGS = $(PLUGIN_CPP) $(JANSSON_CFLAGS)
 plugins_telegram_la_LDFLAGS = $(PLUGIN_LINK)
 plugins_telegram_la_LIBADD = $(JANSSON_LIBS)
 

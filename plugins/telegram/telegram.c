@@ -111,6 +111,7 @@ static const struct tc_chat chat = {
               .retry_s = "/parameters/retry_after",
               .rules = errors},
     .command = "/",
+    .command_lacks = " -",
     .chat_option = "chat",
     .poll_ms = 50000,
     .draft_option = "draft",

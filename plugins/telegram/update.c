@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Interprets an update: person, text and place. Spells commands as in the menu of the bot. */
+ * Interprets an update: person, text and place. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,14 +8,7 @@
 
 #include "telegram.h"
 
-#define CHAT_COMMAND(id, words, arguments, en, de) words,
-#define CHAT_WORD(word, en, de) word,
-static const char *const menu[] = {
-#include "commands.def" /* copy of names in the host: src/text/sentence */
-};
-#define N_MENU (sizeof menu / sizeof *menu)
-#define NAME_SIZE 33 /* Telegram's limit */
-#define GENERAL 1    /* id of the general topic, which belongs to the conversation of the chat */
+#define GENERAL 1 /* id of the general topic, which belongs to the conversation of the chat */
 
 static bool is_group(const json_t *message)
 {
@@ -102,23 +95,12 @@ static bool is_addressed(struct tc_turn *lobby, const json_t *message)
 
 /* ---- commands ---- */
 
-/* Telegram permits neither blanks nor hyphens in names of commands. */
-static void menu_make_name(char *name, const char *words)
-{
-    snprintf(name, NAME_SIZE, "%s", words);
-    for (; (name = strpbrk(name, " -")); name++)
-        *name = '_';
-}
-
 json_t *update_menu(const struct tc_op *op)
 {
     json_t *const commands = json_array();
-    for (size_t i = 0; i < op->menu_count; i++) {
-        char name[NAME_SIZE];
-        menu_make_name(name, op->menu[i].name);
-        json_array_append_new(
-            commands, json_pack("{s:s, s:s}", "command", name, "description", op->menu[i].help));
-    }
+    for (size_t i = 0; i < op->menu_count; i++)
+        json_array_append_new(commands, json_pack("{s:s, s:s}", "command", op->menu[i].name,
+                                                  "description", op->menu[i].help));
     return json_pack("{s:o}", "commands", commands);
 }
 
@@ -127,18 +109,6 @@ static bool is_start(const char *text)
 {
     const size_t n = strlen("/start ");
     return strncmp(text, "/start ", n) == 0 && text[n] && !strpbrk(text + n, " \n");
-}
-
-/* The words for a command of the menu; other text is unchanged. */
-static const char *menu_spell(struct tc_turn *lobby, const char *text)
-{
-    for (size_t i = 0; *text == '/' && i < N_MENU; i++) {
-        char name[NAME_SIZE];
-        menu_make_name(name, menu[i]);
-        if (strcmp(text + 1, name) == 0)
-            return tc_sprint(lobby, "/%s", menu[i]);
-    }
-    return is_start(text) ? "/start" : text;
 }
 
 /* ---- text ---- */
@@ -231,8 +201,8 @@ static const char *words_of(struct tc_turn *lobby, const json_t *message, bool f
     const char *text = spoken(lobby, text_of(message));
     if (!text || !*text) /* a mention alone counts as text */
         text = text_of(message);
-    if (!file)
-        text = menu_spell(lobby, text);
+    if (!file && is_start(text))
+        text = "/start";
     return note ? tc_sprint(lobby, "%s%s%s", text, *text ? "\n" : "", note) : text;
 }
 
@@ -261,7 +231,7 @@ static bool submit(struct tc_turn *lobby, const json_t *update)
         .group = telegram_str(message, "media_group_id"),
     };
     set_reply(lobby, &m, replied_to(message));
-    return (!*m.text && !m.file_count && !m.kind) || tc_chat_receive(lobby, &m) != TC_NOT_KEPT;
+    return tc_chat_receive(lobby, &m) != TC_NOT_KEPT;
 }
 
 /* A group became a supergroup, which has another id. */

@@ -214,17 +214,38 @@ static bool react(struct chat_answer *a, const struct tc_chat_action *action)
     return true;
 }
 
-const struct tc_field *chat_open_form(struct chat *c, const struct tc_chat_action *action,
-                                      size_t *count)
+/* The fields of the open card whose form the button opens or submits; NULL: it does neither. Owned
+ * by the caller. */
+static json_t *fields_of_button(const struct chat *c, const struct tc_chat_action *action)
 {
     char ticket[TICKET_MAX + 1], what[WHAT_MAX + 1];
     const bool opens =
         action->data && read_data(action->data, ticket, what) && strcmp(what, "answer") == 0;
     const struct chat_card *const card = opens ? chat_card_find_ticket(&c->cards, ticket) : NULL;
+    return card && is_shown_in(card, action->target.chat) ? chat_card_fields(card, &c->table)
+                                                          : NULL;
+}
+
+const char *chat_cards_read_filled(struct chat *c, const struct tc_chat_action *action)
+{
+    json_t *const form =
+        action->form ? json_loads(action->form, 0, NULL) : fields_of_button(c, action);
+    json_t *const filled = json_loads(action->filled, 0, NULL);
+    json_t *const answers = form && filled ? chat_inputs_read(form, filled) : NULL;
+    char *const text = answers ? json_dumps(answers, JSON_COMPACT) : NULL;
+    const char *const kept = text ? arena_strdup(&c->scratch, text) : NULL;
+    free(text);
+    json_decref(answers);
+    json_decref(filled);
+    json_decref(form);
+    return kept;
+}
+
+const struct tc_field *chat_open_form(struct chat *c, const struct tc_chat_action *action,
+                                      size_t *count)
+{
     json_decref(c->form);
-    c->form = card && c->table.input == TC_INPUT_DIALOG && is_shown_in(card, action->target.chat)
-                  ? chat_card_fields(card, &c->table)
-                  : NULL;
+    c->form = c->table.input == TC_INPUT_DIALOG ? fields_of_button(c, action) : NULL;
     *count = json_array_size(c->form);
     return *count ? chat_read_fields(c, c->form) : NULL;
 }

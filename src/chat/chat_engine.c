@@ -304,6 +304,7 @@ static struct chat_result chat_engine_read_result(struct chat *c, struct tc_turn
 {
     struct chat_result result = chat_result_read(&c->table.reply, r->op, reply, &c->scratch);
     const struct tc_op op = chat_make_op(c, turn, r);
+    chat_result_add_words(&result, c->table.error_words, reply, &c->scratch);
     if (c->table.read && reply->outcome != TC_NOT_SENT &&
         c->table.read(turn, &op, reply, &result.result) != 0)
         result.result.kind = TC_RESULT_IN_DOUBT;
@@ -447,10 +448,13 @@ bool chat_take_reply(struct chat *c, struct chat_turn *t, const struct tc_reply 
     struct chat_record r;
     if (reply->outcome == TC_YOUR_TURN) /* the plugin carries the operation out by itself */
         return false;
+    const bool pauses = chat_refusals_note(c, reply, v);
     if (!chat_record_read(&r, reply->tag))
-        return false;
+        return pauses;
     if (chat_receive_is_stale(c, &r))
         v->next = TC_NEXT_DONE;
+    else if (pauses) /* sent again after the pause */
+        v->next = TC_NEXT_AGAIN;
     else if (reply->outcome != TC_DROPPED)
         take_result(c, t, &r, reply, v);
     else if (t)

@@ -138,7 +138,8 @@ static bool is_addressed(struct chat *c, const struct tc_chat_message *m)
 static enum tc_accepted take_in(struct chat *c, const struct tc_chat_message *m)
 {
     const bool addressed = is_addressed(c, m);
-    if (!addressed && !m->group)
+    const bool is_empty = !*m->text && !m->file_count && !m->kind;
+    if ((!addressed && !m->group) || is_empty)
         return TC_KNOWN;
     return chat_files_wait(c, m) ? chat_files_take(c, m, addressed)
                                  : chat_submit(c, m, NULL, NULL, 0);
@@ -147,12 +148,22 @@ static enum tc_accepted take_in(struct chat *c, const struct tc_chat_message *m)
 enum tc_accepted chat_take_message(struct chat *c, const struct tc_chat_message *given)
 {
     struct tc_chat_message m;
+    struct tc_chat_file files[CHAT_ATTACHMENTS_MAX];
     enum tc_accepted how = TC_INVALID;
     versioned_copy(&m, sizeof m, given);
     if (m.chat_was && m.target.chat)
         chat_note_move(c, m.chat_was, m.target.chat);
     if (m.chat_was && !m.id)
         return TC_KNOWN;
+    m.user = m.user ? m.user : m.target.user;
+    m.text = chat_menu_read(
+        c, chat_mentions_replace(c, m.text ? m.text : "", m.mentions, m.mention_count));
+    if (m.attachments) {
+        m.file_count = chat_attachments_read(c, &m, files);
+        m.files = files;
+    }
+    if (*m.text && !m.file_count)
+        m.kind = NULL; /* it is written */
     if (!m.target.chat || !m.id || !m.user)
         tc_log(c->inst, TC_ERR, "tc_chat_receive: the message has no id, chat or user");
     else if (!chat_cards_take_reply(c, &m, &how))
@@ -328,6 +339,9 @@ int chat_take_action(struct chat *c, const struct tc_chat_action *given)
 {
     struct tc_chat_action a;
     versioned_copy(&a, sizeof a, given);
+    a.user = a.user ? a.user : a.target.user;
+    if (a.filled)
+        a.answers = chat_cards_read_filled(c, &a);
     if (!a.target.chat || !a.user) {
         tc_log(c->inst, TC_ERR, "tc_chat_act: the action has no chat or user");
         return 0;

@@ -99,6 +99,11 @@ struct chat_receiving {
         asked; /* number of the newest request; what an earlier process has asked is different */
 };
 
+/* Refused requests; see chat_refusals.c. */
+struct chat_refusals {
+    int64_t since_ms, count;
+};
+
 struct chat {
     struct tc_instance *inst;
     struct tc_chat table; /* the plugin's, completed */
@@ -109,6 +114,7 @@ struct chat {
     struct chat_cards cards;
     struct chat_receiving receiving;
     struct chat_parcels parcels;
+    struct chat_refusals refusals;
     struct chat_recent taken;  /* actions and messages that have been carried out */
     struct chat_recent menued; /* people whose menu was published */
     json_t *moved;             /* chats that got other ids: {from: to} */
@@ -314,6 +320,8 @@ void chat_cards_read(struct chat_cards *cards, const char *turn, const json_t *l
 
 /* Whether the message is an answer to a card, and so none to the agent; *how: what became of it. */
 bool chat_cards_take_reply(struct chat *c, const struct tc_chat_message *m, enum tc_accepted *how);
+/* The answers in tc_chat_action.filled; NULL: it is of no form. Until the callback ends. */
+const char *chat_cards_read_filled(struct chat *c, const struct tc_chat_action *action);
 /* A press or a reaction. False: it is about no card of this instance, and the rest is not set.
  * *text: a text for the person, or NULL; *alert: the person has to confirm the text. */
 bool chat_cards_take_action(struct chat *c, const struct tc_chat_action *action,
@@ -345,7 +353,11 @@ void chat_receive_lock(struct chat *c, const char *reason);
 void chat_menu_publish(struct chat *c);
 /* A person has opened the menu; ignored if the person may not submit, or came a moment ago. */
 void chat_menu_open(struct chat *c, const struct tc_chat_action *action);
-void chat_menu_fill(struct tc_op *op);
+/* Fills in the menu, its names as the service spells them; until the callback ends. */
+void chat_menu_fill(struct chat *c, struct tc_op *op);
+/* The text of a person with the name of a command as the host spells it; until the callback ends.
+ */
+const char *chat_menu_read(struct chat *c, const char *text);
 void chat_menu_take_result(struct chat *c, const struct chat_record *record,
                            const struct chat_result *result, struct tc_verdict *v);
 
@@ -363,6 +375,25 @@ void chat_files_take_result(struct chat *c, const struct chat_record *r,
                             const struct chat_result *result, const struct tc_reply *reply,
                             struct tc_verdict *v);
 void chat_files_take_drop(struct chat *c, const struct chat_record *r);
+
+/* ---- chat_attachments.c ---- */
+
+/* The files of a message that the host fetches, at most CHAT_ATTACHMENTS_MAX, from its attachments;
+ * its text gets a note about each other one. Their number is returned. */
+#define CHAT_ATTACHMENTS_MAX 10
+size_t chat_attachments_read(struct chat *c, struct tc_chat_message *m, struct tc_chat_file *files);
+
+/* ---- chat_mentions.c ---- */
+
+/* The text without the marks of people in it; until the callback ends. */
+const char *chat_mentions_replace(struct chat *c, const char *text,
+                                  const struct tc_mention *mentions, size_t count);
+
+/* ---- chat_refusals.c ---- */
+
+/* Counts the reply, if the service has refused the request. True: so many were refused that all
+ * requests wait, this one too; the verdict says so. */
+bool chat_refusals_note(struct chat *c, const struct tc_reply *reply, struct tc_verdict *v);
 
 /* ---- chat_inbound.c ---- */
 

@@ -25,6 +25,13 @@ static const struct tc_menu_entry entries_de[] = {
 #undef CHAT_WORD
 };
 #define ENTRY_COUNT (sizeof entries_en / sizeof *entries_en)
+static const char *const arguments[ENTRY_COUNT] = {
+#define CHAT_COMMAND(id, words, arguments, en, de) arguments,
+#define CHAT_WORD(word, en, de) "",
+#include "text/sentence/commands.def"
+#undef CHAT_COMMAND
+#undef CHAT_WORD
+};
 static const struct tc_menu_entry *const menus[LANGUAGE_COUNT] = {
     [LANGUAGE_EN] = entries_en, [LANGUAGE_DE] = entries_de};
 
@@ -66,11 +73,43 @@ void chat_menu_open(struct chat *c, const struct tc_chat_action *a)
     chat_send(c, c->inst->lobby, &r, NULL);
 }
 
-void chat_menu_fill(struct tc_op *op)
+/* ---- names as the service spells them ---- */
+
+static const char *menu_spell(struct chat *c, const char *words)
 {
-    op->menu = menus[texts_language()];
-    op->menu_count = ENTRY_COUNT;
+    char *const name = arena_strdup(&c->scratch, words);
+    for (char *p = name; (p = strpbrk(p, c->table.command_lacks)); p++)
+        *p = '_';
+    return name;
 }
+
+void chat_menu_fill(struct chat *c, struct tc_op *op)
+{
+    const struct tc_menu_entry *const entries = menus[texts_language()];
+    op->menu = entries;
+    op->menu_count = ENTRY_COUNT;
+    op->menu_arguments = arguments;
+    if (!c->table.command_lacks)
+        return;
+    struct tc_menu_entry *const spelled = arena_alloc(&c->scratch, sizeof entries_en);
+    for (size_t i = 0; i < ENTRY_COUNT; i++)
+        spelled[i] = (struct tc_menu_entry){menu_spell(c, entries[i].name), entries[i].help};
+    op->menu = spelled;
+}
+
+const char *chat_menu_read(struct chat *c, const char *text)
+{
+    const bool is_command = c->table.command_lacks && (*text == '/' || *text == '!');
+    const size_t n = is_command ? strcspn(text + 1, " \n") : 0;
+    for (size_t i = 0; is_command && i < ENTRY_COUNT; i++) {
+        const char *const words = entries_en[i].name;
+        if (strlen(words) == n && strncmp(menu_spell(c, words), text + 1, n) == 0)
+            return arena_sprintf(&c->scratch, "%c%s%s", *text, words, text + 1 + n);
+    }
+    return text;
+}
+
+/* ---- what became of it ---- */
 
 void chat_menu_take_result(struct chat *c, const struct chat_record *record,
                            const struct chat_result *result, struct tc_verdict *v)

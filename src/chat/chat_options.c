@@ -10,7 +10,7 @@
 /* Members are found by key, because a plugin may have an option of the same name. */
 struct chat_conf {
     const char *finalize, *after, *overflow, *ambiguous;
-    int64_t max_parts, progress_after_ms;
+    int64_t max_parts, progress_after_ms, refusals_max;
     bool progress, thinking, footer, retry;
 };
 
@@ -33,6 +33,8 @@ static const struct tc_option chat_option_rows[] = {
               "end an answer with a line about its time, tool calls, tokens and cost"),
     TC_OPTION(struct chat_conf, retry, "true", 0,
               "show errors with a button that repeats the message, where there are buttons"),
+    TC_OPTION(struct chat_conf, refusals_max, "1000", 0,
+              "refused requests in 10 minutes after which all requests pause"),
 };
 #define OPTION_COUNT (sizeof chat_option_rows / sizeof *chat_option_rows)
 
@@ -44,6 +46,7 @@ static const struct tc_rule chat_option_rules[] = {
     {.key = "ambiguous", .kind = TC_RULE_ONE_OF, .text = "mark drop"},
     {.key = "progress_after_ms", .kind = TC_RULE_DURATION, .text = "ms"},
     {.key = "progress_after_ms", .kind = TC_RULE_RANGE, .min = 0, .max = INT64_MAX},
+    {.key = "refusals_max", .kind = TC_RULE_RANGE, .min = 1, .max = 5000},
 };
 #define RULE_COUNT (sizeof chat_option_rules / sizeof *chat_option_rules)
 
@@ -214,5 +217,6 @@ struct chat_options chat_options_read(const struct tc_plugin *p, const void *con
                                                       : CHAT_AFTER_DELETE,
         .max_parts = (size_t)number_of(p, conf, "max_parts"),
         .progress_after_ms = number_of(p, conf, "progress_after_ms"),
+        .refusals_max = number_of(p, conf, "refusals_max"),
     };
 }

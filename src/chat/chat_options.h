@@ -17,7 +17,7 @@ struct chat_options {
     enum chat_overflow overflow;
     enum chat_after after;
     size_t max_parts;
-    int64_t progress_after_ms;
+    int64_t progress_after_ms, refusals_max;
 };
 
 /* The description of a chat plugin with the common options and rules behind its own; a key that the

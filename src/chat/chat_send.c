@@ -144,6 +144,23 @@ static struct tc_chat_file *chat_send_file(struct chat *c, const struct chat_rec
     return file;
 }
 
+static const char *const emoji[] = {
+    [TC_REACTION_SEEN] = "👀",      [TC_REACTION_QUEUED] = "⏳", [TC_REACTION_TAKEN] = "👌",
+    [TC_REACTION_ALLOW] = "✅",     [TC_REACTION_DENY] = "❌",   [TC_REACTION_GIVEN] = "🧑‍💻",
+    [TC_REACTION_INTERRUPT] = "⚡",
+};
+
+/* What of the fields the connector may keep with the button. */
+static const char *chat_send_form(struct chat *c, const json_t *fields)
+{
+    json_t *const form = fields ? chat_inputs_pack(fields) : NULL;
+    char *const text = form ? json_dumps(form, JSON_COMPACT) : NULL;
+    const char *const kept = text ? arena_strdup(&c->scratch, text) : NULL;
+    free(text);
+    json_decref(form);
+    return kept;
+}
+
 struct tc_op chat_make_op(struct chat *c, const struct tc_turn *turn, const struct chat_record *r)
 {
     char key[CHAT_KEY_LENGTH + 1];
@@ -170,6 +187,7 @@ struct tc_op chat_make_op(struct chat *c, const struct tc_turn *turn, const stru
         .step = r->step,
         .cursor = r->cursor,
         .reaction = r->reaction,
+        .emoji = (size_t)r->reaction < sizeof emoji / sizeof *emoji ? emoji[r->reaction] : NULL,
         .action = r->action,
         .file = r->file.name || r->file.ref ? chat_send_file(c, r) : NULL,
     };
@@ -340,6 +358,7 @@ int chat_send(struct chat *c, struct tc_turn *turn, const struct chat_record *r,
     op.button_count = read_buttons(r, buttons);
     op.fields = r->fields ? chat_read_fields(c, r->fields) : NULL;
     op.field_count = json_array_size(r->fields);
+    op.form = chat_send_form(c, r->fields);
     op.view = more->view;
     op.items = more->items;
     op.item_count = more->item_count;
@@ -350,7 +369,7 @@ int chat_send(struct chat *c, struct tc_turn *turn, const struct chat_record *r,
     }
     op.file = op.file ? &file : NULL;
     if (r->op == TC_OP_MENU)
-        chat_menu_fill(&op);
+        chat_menu_fill(c, &op);
     char *const tag = chat_record_write(r);
     struct tc_http http = make_http(c, r, more, tag);
     int rc = c->table.request(turn, &op, &http);

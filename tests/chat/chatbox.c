@@ -9,6 +9,7 @@
  *   CHATBOX_LACKS        operations that the service does not have
  *   CHATBOX_STREAM_FORM  form of texts in streams
  *   CHATBOX_UNSTREAMED   a chat where streams are not possible
+ *   CHATBOX_NO_BLANKS    names of commands have neither blanks nor hyphens
  *   CHATBOX_STREAM_WHOLE each request of a stream carries all of its text
  *   CHATBOX_FORMS        forms of at most two fields, only alerts are shown to one person, and each
  *                        person has a menu; with CHATBOX_INPUT */
@@ -48,6 +49,11 @@
 #endif
 #ifndef CHATBOX_STREAM_WHOLE
 #define CHATBOX_STREAM_WHOLE false
+#endif
+#ifdef CHATBOX_NO_BLANKS
+#define CHATBOX_COMMAND_LACKS " -"
+#else
+#define CHATBOX_COMMAND_LACKS NULL
 #endif
 #ifndef CHATBOX_UNSTREAMED
 #define CHATBOX_UNSTREAMED "edited"
@@ -116,8 +122,12 @@ static const char *menu_of(struct tc_turn *t, const struct tc_op *op)
 {
     if (op->menu_count == 0)
         return "null";
-    return tc_json(t, "{s:s, s:s, s:b}", "first", op->menu[0].name, "help", op->menu[0].help,
-                   "many", op->menu_count > 10);
+    const char *list = "[]";
+    for (size_t i = 0; i < op->menu_count; i++)
+        list = tc_json(t, "[j*, s]", list,
+                       tc_sprint(t, "%s %s", op->menu[i].name, op->menu_arguments[i]));
+    return tc_json(t, "{s:s, s:s, s:b, s:j}", "first", op->menu[0].name, "help", op->menu[0].help,
+                   "many", op->menu_count > 10, "all", list);
 }
 
 /* What a stream is given: texts, and lines with a sign of their state. */
@@ -171,6 +181,8 @@ static int chatbox_request(struct tc_turn *t, const struct tc_op *op, struct tc_
     }
     if (op->kind == TC_OP_STREAM_BEGIN && strcmp(op->target->chat, CHATBOX_UNSTREAMED) == 0)
         return -1;
+    if (op->kind == TC_OP_FETCH && strncmp(op->file->ref, "elsewhere", 9) == 0)
+        return -1;
     if (op->kind == TC_OP_FETCH) { /* the address first, then the content */
         http->method = "GET";
         http->flags |= op->step ? TC_SAVE : 0;
@@ -178,17 +190,17 @@ static int chatbox_request(struct tc_turn *t, const struct tc_op *op, struct tc_
                               op->step ? op->cursor : op->file->ref);
         return 0;
     }
-    http->body =
-        tc_json(t,
-                "{s:s, s:j, s:s?, s:s?, s:s, s:j, s:b, s:b, s:b, s:i, s:s?, s:i, s:i, s:s?, s:j, "
-                "s:j, s:j, s:j}",
-                "role", roles[op->role], "to", target_of(t, op), "message", op->message, "key",
-                CHATBOX_IDEMPOTENCY == TC_IDEMPOTENCY_NONE ? NULL : op->key, "text", text,
-                "buttons", buttons_of(t, op), "silent", op->silent, "source", op->source, "off",
-                op->off, "part", (int)op->part, "cursor", op->cursor, "reaction", (int)op->reaction,
-                "omit", (int)op->omit, "action", op->action, "menu", menu_of(t, op), "fields",
-                fields_of(t, op->fields, op->field_count), "items", items_of(t, op), "view",
-                view_of(t, op));
+    http->body = tc_json(
+        t,
+        "{s:s, s:j, s:s?, s:s?, s:s, s:j, s:b, s:b, s:b, s:i, s:s?, s:i, s:s?, s:i, s:s?, "
+        "s:j, s:j, s:s?, s:j, s:j}",
+        "role", roles[op->role], "to", target_of(t, op), "message", op->message, "key",
+        CHATBOX_IDEMPOTENCY == TC_IDEMPOTENCY_NONE ? NULL : op->key, "text", text, "buttons",
+        buttons_of(t, op), "silent", op->silent, "source", op->source, "off", op->off, "part",
+        (int)op->part, "cursor", op->cursor, "reaction", (int)op->reaction, "emoji",
+        op->kind == TC_OP_REACT ? op->emoji : NULL, "omit", (int)op->omit, "action", op->action,
+        "menu", menu_of(t, op), "fields", fields_of(t, op->fields, op->field_count), "form",
+        op->form, "items", items_of(t, op), "view", view_of(t, op));
     return http->body ? 0 : -1;
 }
 
@@ -205,9 +217,22 @@ static size_t files_of(struct tc_turn *l, const char *body, struct tc_chat_file 
     return n;
 }
 
+#define MARKS 4
+
+/* {"marks": [[MARK, NAME]…]}; without a name: of the bot. */
+static size_t marks_of(struct tc_turn *l, const char *body, struct tc_mention *marks)
+{
+    size_t n = 0;
+    const char *mark;
+    for (; n < MARKS && (mark = tc_json_get(l, body, tc_sprint(l, "/marks/%zu/0", n))); n++)
+        marks[n] = (struct tc_mention){mark, tc_json_get(l, body, tc_sprint(l, "/marks/%zu/1", n))};
+    return n;
+}
+
 static int take_message(struct tc_turn *l, const char *body, int *status)
 {
     struct tc_chat_file files[FILES];
+    struct tc_mention marks[MARKS];
     const char *const id = tc_json_get(l, body, "/id");
     const char *const addressed = tc_json_get(l, body, "/addressed");
     const struct tc_chat_message m = {
@@ -233,12 +258,28 @@ static int take_message(struct tc_turn *l, const char *body, int *status)
         .file_count = files_of(l, body, files),
         .kind = tc_json_get(l, body, "/kind"),
         .group = tc_json_get(l, body, "/album"),
+        .mentions = marks,
+        .mention_count = marks_of(l, body, marks),
+        .attachments = tc_json_get(l, body, "/attachments"),
     };
     *status = tc_chat_receive(l, &m) == TC_NOT_KEPT ? 503 : 200;
     return 0;
 }
 
-/* A press that opens a form is answered with its fields. */
+/* The inputs of a form with room for three, and for menus of two. */
+static const char *inputs_of(struct tc_turn *t, const struct tc_field *fields, size_t count)
+{
+    const char *list = "[]";
+    size_t n = 0;
+    const struct tc_form_input *const inputs = tc_chat_inputs(t, fields, count, 3, 2, &n);
+    for (size_t i = 0; i < n; i++)
+        list = tc_json(t, "[j*, {s:s, s:s, s:i, s:b, s:b}]", list, "id", inputs[i].id, "label",
+                       inputs[i].label, "options", (int)inputs[i].option_count, "multi",
+                       inputs[i].multi, "required", inputs[i].required);
+    return list;
+}
+
+/* A press that opens a form is answered with its fields, or its inputs. */
 static int take_action(struct tc_turn *l, const char *body, struct tc_answer *answer)
 {
     size_t count = 0;
@@ -255,13 +296,16 @@ static int take_action(struct tc_turn *l, const char *body, struct tc_answer *an
         .topic = tc_json_get(l, body, "/topic"),
         .user = tc_json_get(l, body, "/user"),
         .answers = tc_json_get(l, body, "/answers"),
+        .filled = tc_json_get(l, body, "/filled"),
+        .form = tc_json_get(l, body, "/form"),
         .stop = tc_json_get(l, body, "/stop") != NULL,
         .menu = tc_json_get(l, body, "/menu") != NULL,
     };
     const struct tc_field *const form =
         tc_json_get(l, body, "/opens") ? tc_chat_form(l, &a, &count) : NULL;
     if (form)
-        answer->body = fields_of(l, form, count);
+        answer->body =
+            tc_json_get(l, body, "/inputs") ? inputs_of(l, form, count) : fields_of(l, form, count);
     else
         answer->status = tc_chat_act(l, &a) < 0 ? 503 : 200;
     return 0;
@@ -337,7 +381,11 @@ static const struct tc_chat chat = {
               .chat = "/chat",
               .retry_ms = "/retry_ms",
               .rules = errors},
+    .error_words = "/words",
     .command = CHATBOX_IDEMPOTENCY == TC_IDEMPOTENCY_LOOKUP ? "!" : NULL,
+    .command_lacks = CHATBOX_COMMAND_LACKS,
+    .attachments =
+        {.name = "title name", .type = "type", .ref = "ref", .bytes = "size", .bytes_max = 100},
     .chat_option = CHATBOX_CHAT_OPTION,
     .draft_option = "draft",
     .source_option = "source",

@@ -13,7 +13,7 @@ CHAT_STREAM = $(CHAT_LOOKUP) -DCHATBOX_TYPING_MS=25000 -DCHATBOX_LACKS='TC_CAN(T
 CHAT_WHOLE = -DCHATBOX_STREAM_WHOLE=true -DCHATBOX_LACKS='TC_CAN(TC_OP_MENU)'
 CHAT_HTML = -DCHATBOX_STREAM_FORM=TC_HTML -DCHATBOX_LACKS='TC_CAN(TC_OP_MENU)'
 CHAT_TEXT = -DCHATBOX_INPUT=TC_INPUT_TEXT -DCHATBOX_CHAT_OPTION='"number"' -DCHATBOX_LACKS='(TC_CAN(TC_OP_EDIT) | TC_CAN(TC_OP_MENU) | CHATBOX_STREAMS)'
-CHAT_MENU = -DCHATBOX_LACKS=CHATBOX_STREAMS
+CHAT_MENU = -DCHATBOX_LACKS=CHATBOX_STREAMS -DCHATBOX_NO_BLANKS
 CHAT_DIALOG = -DCHATBOX_INPUT=TC_INPUT_DIALOG -DCHATBOX_FORMS -DCHATBOX_LACKS=CHATBOX_STREAMS
 CHAT_FIELDS = -DCHATBOX_INPUT=TC_INPUT_FIELDS -DCHATBOX_FORMS -DCHATBOX_LACKS=CHATBOX_STREAMS
 
@@ -40,6 +40,7 @@ CLEANFILES += $(chat_modules)
 CHAT_TESTS = \
 	tests/chat/brief/doubt.script \
 	tests/chat/dialog/card.script \
+	tests/chat/dialog/inputs.script \
 	tests/chat/fields/card.script \
 	tests/chat/fields/menu.script \
 	tests/chat/fields/word.script \
@@ -56,11 +57,13 @@ CHAT_TESTS = \
 	tests/chat/none/files.script \
 	tests/chat/none/footer.script \
 	tests/chat/none/german.script \
+	tests/chat/none/listed.script \
 	tests/chat/none/live.script \
 	tests/chat/none/moved.script \
 	tests/chat/none/outcome.script \
 	tests/chat/none/parts.script \
 	tests/chat/none/people.script \
+	tests/chat/none/refused.script \
 	tests/chat/none/retry.script \
 	tests/chat/none/source.script \
 	tests/chat/none/stop.script \

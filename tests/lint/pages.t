@@ -62,7 +62,7 @@ members_not_told() {
         /^struct tc_[a-z_]* \{/ { inside = 1; kind = $2; next }
         /^};/ { inside = 0 }
         /struct tc_meta \*meta;/ && kind != "tc_event" { inside = 0 }
-        inside && !/\(/ && sub(/;.*/, "")' |
+        inside && !/[()]/ && sub(/;.*/, "")' |
         sed 's/^ *\(const \)*\(struct \|enum \)*[a-z0-9_]* *//; s/const//g' |
         tr -cs 'a-z0-9_' '\n' | grep . | missing man/turncast-plugin.3 "member"
 }

@@ -8,6 +8,7 @@
 #include <sys/queue.h>
 #include <turncast/plugin.h>
 
+#include "base/arena.h"
 #include "base/bytes/buf.h"
 #include "chat/card/chat_place_state.h"
 #include "chat/operation/chat_recent.h"
@@ -124,6 +125,17 @@ struct chat_filled {
  * known, so any answers count as complete. Followed by chat_filled_fini. */
 struct chat_filled chat_card_read_answers(const struct chat_card *card, const char *answers);
 void chat_filled_fini(struct chat_filled *f);
+
+/* ---- chat_inputs.c ---- */
+
+/* The inputs for fields, see tc_chat_inputs. */
+const struct tc_form_input *chat_inputs_make(struct arena *arena, const struct tc_field *fields,
+                                             size_t count, size_t inputs_max, size_t options_max,
+                                             size_t *n);
+/* The fields of a record, as far as answers need them. Owned by the caller, as the answers are. */
+json_t *chat_inputs_pack(const json_t *fields);
+/* The answers, as in tc_chat_action.answers, in what was filled in; form: fields, packed or not. */
+json_t *chat_inputs_read(const json_t *form, json_t *filled);
 
 /* ---- chat_draft.c ---- */
 

@@ -5,6 +5,7 @@
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "event/json/json_reader.h"
 
@@ -35,6 +36,40 @@ static int64_t hold_of(const struct tc_reply_map *map, const struct tc_reply *re
     const char *const ms = member(reply, map->retry_ms, arena);
     const double wait = s ? strtod(s, NULL) * 1000 : ms ? strtod(ms, NULL) : 0;
     return !(wait > 0) ? 0 : wait < (double)HOLD_MAX_MS ? (int64_t)wait : HOLD_MAX_MS;
+}
+
+/* ---- limits that a success tells of ---- */
+
+#define LIMIT_MAX_S 3600
+
+static const char *header_of(const struct tc_reply *reply, const char *name)
+{
+    for (size_t i = 0; i < reply->header_count; i++)
+        if (strcasecmp(reply->headers[i].name, name) == 0)
+            return reply->headers[i].value;
+    return NULL;
+}
+
+/* Names of the headers of the IETF draft, and those of Discord: what is left of a limit, and in how
+ * many seconds it begins anew. */
+static const struct {
+    const char *left, *reset_s;
+} limits[] = {
+    {"ratelimit-remaining", "ratelimit-reset"},
+    {"x-ratelimit-remaining", "x-ratelimit-reset-after"},
+};
+
+/* For how long the next request of the lane has to wait, because this one has used up its limit. */
+static int64_t chat_result_limit(const struct tc_reply *reply)
+{
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
+        const char *const left = header_of(reply, limits[i].left);
+        const char *const reset = header_of(reply, limits[i].reset_s);
+        const double seconds = reset ? strtod(reset, NULL) : 0;
+        if (left && strcmp(left, "0") == 0 && seconds > 0 && seconds < LIMIT_MAX_S)
+            return (int64_t)(seconds * 1000 + 0.999);
+    }
+    return 0;
 }
 
 /* ---- refusals ---- */
@@ -121,6 +156,18 @@ static void confirm(struct chat_result *r, const struct tc_reply_map *map, enum 
         r->result.kind = TC_RESULT_IN_DOUBT;
 }
 
+void chat_result_add_words(struct chat_result *r, const char *pointer, const struct tc_reply *reply,
+                           struct arena *arena)
+{
+    const bool json = json_reader_is_valid((struct str){reply->body, reply->body_len});
+    const char *const words = json ? member(reply, pointer, arena) : NULL;
+    const char *const code = r->result.reason;
+    if (reply->outcome == TC_REJECTED && words && *words)
+        r->result.reason = code && code != reply->error && strcmp(code, "0") != 0
+                               ? arena_sprintf(arena, "%s: %s", code, words)
+                               : words;
+}
+
 struct chat_result chat_result_read(const struct tc_reply_map *map, enum tc_op_kind kind,
                                     const struct tc_reply *reply, struct arena *arena)
 {
@@ -129,6 +176,8 @@ struct chat_result chat_result_read(const struct tc_reply_map *map, enum tc_op_k
     switch (reply->outcome) {
     case TC_OK:
         confirm(&r, map, kind, reply, arena);
+        if (r.result.kind != TC_RESULT_RETRY && reply->http && reply->http->lane)
+            r.result.hold_ms = chat_result_limit(reply);
         break;
     case TC_REJECTED:
         chat_result_refuse(&r, map, reply, json ? member(reply, map->error, arena) : NULL, arena);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/sys/clock.h"
+#include "chat/card/chat_card.h"
 #include "plugin/instance/services_internal.h"
 
 /* ---- for the engine ---- */
@@ -110,6 +111,15 @@ const struct tc_field *service_chat_form(struct tc_turn *turn, const struct tc_c
 {
     struct instance *const in = services_check_chat(turn, "tc_chat_form");
     return in && action && count ? chat_open_form(in->chat, action, count) : NULL;
+}
+
+const struct tc_form_input *service_chat_inputs(struct tc_turn *turn, const struct tc_field *fields,
+                                                size_t count, size_t inputs_max, size_t options_max,
+                                                size_t *n)
+{
+    struct instance *const in = services_check_chat(turn, "tc_chat_inputs");
+    return in && n ? chat_inputs_make(&in->scratch, fields, count, inputs_max, options_max, n)
+                   : NULL;
 }
 
 int service_chat_describe(struct tc_instance *inst, const struct tc_chat *table)

@@ -86,12 +86,6 @@ static bool issuer_begin_fetch(struct instance *in, struct instance_issuer *i)
     return i->asked;
 }
 
-static size_t issuer_origin_length(const char *url)
-{
-    const char *const host = strstr(url, "://");
-    return host ? (size_t)(host - url) + 3 + strcspn(host + 3, "/?#") : 0;
-}
-
 /* The URL of the keys in the form for tc_http: that of a test server may use http:. NULL:
  * invalid. */
 static const char *issuer_keys_url(struct instance *in, const struct instance_issuer *i,
@@ -105,8 +99,8 @@ static const char *issuer_keys_url(struct instance *in, const struct instance_is
         return NULL;
     const char *const url = json_reader_unescape(&in->scratch, raw, NULL);
     const char *const openid = instance_chat_read_option(in, i->option);
-    const size_t n = issuer_origin_length(url);
-    if (openid && n == issuer_origin_length(openid) && strncmp(url, openid, n) == 0)
+    const size_t n = services_url_origin_length(url);
+    if (openid && n && n == services_url_origin_length(openid) && strncmp(url, openid, n) == 0)
         return arena_sprintf(&in->scratch, "{origin:%s}%s", i->option, url + n);
     return strncmp(url, "https://", 8) == 0 && !strchr(url, '{') ? url : NULL;
 }

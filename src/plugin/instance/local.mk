@@ -22,6 +22,7 @@ libtcplugin_a_SOURCES += \
 	src/plugin/instance/services_send.c \
 	src/plugin/instance/services_store.c \
 	src/plugin/instance/services_text.c \
+	src/plugin/instance/services_url.c \
 	src/plugin/instance/services_value.c \
 	src/plugin/instance/services_webhook.c \
 	src/plugin/instance/wake_heap.c \

@@ -216,6 +216,9 @@ const struct tc_host *services_table(void)
         .link_open = service_link_open,
         .link_send = service_link_send,
         .link_step = service_link_step,
+        .fit = service_fit,
+        .url_at = service_url_at,
+        .chat_inputs = service_chat_inputs,
     };
     return &table;
 }

@@ -45,6 +45,9 @@ void service_pause(struct tc_instance *inst, bool on);
 enum tc_accepted service_chat_receive(struct tc_turn *turn, const struct tc_chat_message *message);
 int service_chat_describe(struct tc_instance *inst, const struct tc_chat *table);
 int service_chat_act(struct tc_turn *turn, const struct tc_chat_action *action);
+const struct tc_form_input *service_chat_inputs(struct tc_turn *turn, const struct tc_field *fields,
+                                                size_t count, size_t inputs_max, size_t options_max,
+                                                size_t *n);
 const struct tc_field *service_chat_form(struct tc_turn *turn, const struct tc_chat_action *action,
                                          size_t *count);
 
@@ -54,6 +57,13 @@ const struct tc_piece *service_pieces(struct tc_turn *turn, const struct tc_text
 size_t service_settled(struct tc_turn *turn, const char *text, size_t len);
 
 char *service_cut(struct tc_turn *turn, const char *text, size_t bytes);
+char *service_fit(struct tc_turn *turn, const char *text, size_t characters);
+
+/* services_url.c */
+/* Length of "SCHEME://HOST[:PORT]" at the beginning of a URL; 0: it does not begin so, or names a
+ * user. */
+size_t services_url_origin_length(const char *url);
+char *service_url_at(struct tc_turn *turn, const char *url, const char *option, const char *hosts);
 
 /* services_store.c */
 int service_store(struct tc_instance *inst, const char *key, const char *text);

@@ -64,3 +64,18 @@ char *service_cut(struct tc_turn *turn, const char *text, size_t bytes)
     struct arena *const arena = services_get_scratch(turn, len, "tc_cut");
     return arena && text ? arena_strndup(arena, text, utf8_truncated_len(text, len, bytes)) : NULL;
 }
+
+char *service_fit(struct tc_turn *turn, const char *text, size_t characters)
+{
+    const size_t len = text ? strlen(text) : 0;
+    struct arena *const arena = services_get_scratch(turn, len, "tc_fit");
+    size_t end = 0, last = 0;
+    for (size_t n = 0; end < len && n < characters; n++) {
+        last = end;
+        end = utf8_next_start(text, len, end + 1);
+    }
+    if (!arena || !text)
+        return NULL;
+    return len && end == len ? arena_strdup(arena, text)
+                             : arena_sprintf(arena, "%.*s…", (int)last, text);
+}

@@ -76,6 +76,39 @@ static void measure(struct tc_turn *t)
     ok(!tc_cut(t, NULL, 9), "  of NULL");
 }
 
+static void fit_labels(struct tc_turn *t)
+{
+    is_str(tc_fit(t, "a\u00e4b", 3), "a\u00e4b", "tc_fit");
+    is_str(tc_fit(t, "a\u00e4bc", 3), "a\u00e4…", "  of a text that is longer");
+    is_str(tc_fit(t, "\u00e4\u00e4", 1), "…", "  to one character");
+    is_str(tc_fit(t, "", 3), "…", "  of an empty text");
+    ok(!tc_fit(t, NULL, 3), "  of NULL");
+}
+
+static void read_places(struct tc_turn *t)
+{
+    static const char hosts[] = "cdn.test .slack.test";
+    is_str(tc_url_at(t, "https://cdn.test/a?b#c", NULL, hosts), "https://cdn.test/a?b#c",
+           "tc_url_at");
+    is_str(tc_url_at(t, "HTTPS://a.Slack.test", NULL, hosts), "HTTPS://a.Slack.test",
+           "  of what is below a host");
+    is_str(tc_url_at(t, "https://any.test/", NULL, "*"), "https://any.test/", "  of any host");
+    is_str(tc_url_at(t, "https://cdn.test/{option:token}", NULL, hosts),
+           "https://cdn.test/%7Boption:token}", "  with a brace");
+    ok(!tc_url_at(t, "http://cdn.test/", NULL, hosts) &&
+           !tc_url_at(t, "https://slack.test/", NULL, hosts) &&
+           !tc_url_at(t, "https://xslack.test/", NULL, hosts) &&
+           !tc_url_at(t, "https://cdn.test:8443/", NULL, hosts) &&
+           !tc_url_at(t, "https://cdn.test@evil.test/", NULL, hosts) &&
+           !tc_url_at(t, "https://evil.test\\.slack.test/", NULL, hosts) &&
+           !tc_url_at(t, "https://evil.test/.slack.test", NULL, hosts) &&
+           !tc_url_at(t, "https:///", NULL, "*") && !tc_url_at(t, "cdn.test", NULL, hosts),
+       "  elsewhere");
+    ok(!tc_url_at(t, NULL, NULL, hosts) && !tc_url_at(t, "https://cdn.test/", NULL, NULL),
+       "  of NULL, and without places");
+    ok(!tc_url_at(t, "https://cdn.test/", "no-option", NULL), "  of an option that is not there");
+}
+
 /* Vectors of RFC 4231 and RFC 8032. */
 static void verify(struct tc_turn *t)
 {
@@ -121,6 +154,8 @@ static void test_values(void)
     actor_deliver(in, t, TC_START, read_members);
     actor_deliver(in, t, TC_START, search_headers);
     actor_deliver(in, t, TC_START, measure);
+    actor_deliver(in, t, TC_START, fit_labels);
+    actor_deliver(in, t, TC_START, read_places);
     actor_deliver(in, t, TC_START, verify);
     instance_free(in);
 }

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT
+ * Files of people as the service lists them: which of them the host fetches, and what the agent
+ * reads about the others. */
+#include <string.h>
+
+#include "chat/chat_internal.h"
+
+/* The member of the first of these names that is there, or NULL. */
+static const json_t *member_of(struct chat *c, const json_t *one, const char *names)
+{
+    const json_t *value = NULL;
+    while (names && *names && !value) {
+        const size_t n = strcspn(names, " ");
+        value = json_object_get(one, arena_strndup(&c->scratch, names, n));
+        value = json_is_null(value) ? NULL : value;
+        names += n + strspn(names + n, " ");
+    }
+    return value;
+}
+
+static const char *text_of(struct chat *c, const json_t *one, const char *names)
+{
+    const char *const text = json_string_value(member_of(c, one, names));
+    return text ? arena_strdup(&c->scratch, text) : NULL;
+}
+
+/* Whether the connector fetches from there. */
+static bool is_at_service(struct chat *c, const struct tc_chat_file *file)
+{
+    const struct tc_op op = {.size = sizeof op,
+                             .kind = TC_OP_FETCH,
+                             .key = "",
+                             .turn = "",
+                             .text = "",
+                             .plain = "",
+                             .file = file};
+    struct tc_http http = {.size = sizeof http};
+    return file->ref && c->table.request(c->inst->lobby, &op, &http) == 0;
+}
+
+static const char *find_fault(struct chat *c, const json_t *one, const struct tc_chat_file *file,
+                              size_t before)
+{
+    const struct tc_attachment_map *const map = &c->table.attachments;
+    if (before == CHAT_ATTACHMENTS_MAX)
+        return "too many files";
+    if (map->bytes_max && json_integer_value(member_of(c, one, map->bytes)) > map->bytes_max)
+        return "too large";
+    return is_at_service(c, file) ? NULL : "not at the service";
+}
+
+size_t chat_attachments_read(struct chat *c, struct tc_chat_message *m, struct tc_chat_file *files)
+{
+    const struct tc_attachment_map *const map = &c->table.attachments;
+    json_t *const list = json_loads(m->attachments, 0, NULL);
+    const json_t *one;
+    size_t i, n = 0;
+    json_array_foreach(list, i, one)
+    {
+        const struct tc_chat_file file = {.name = text_of(c, one, map->name),
+                                          .type = text_of(c, one, map->type),
+                                          .ref = text_of(c, one, map->ref)};
+        const char *const fault = find_fault(c, one, &file, n);
+        if (fault)
+            m->text = arena_sprintf(&c->scratch, "%s%s[%s: not available: %s]", m->text,
+                                    *m->text ? "\n" : "", file.name ? file.name : "file", fault);
+        else
+            files[n++] = file;
+    }
+    json_decref(list);
+    return n;
+}
