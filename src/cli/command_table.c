@@ -15,12 +15,11 @@
 #include "base/sys/crash_point.h"
 
 static const struct cli_command *const commands[] = {
-    &cmd_run,     &cmd_serve,      &cmd_status, &cmd_turns,   &cmd_send,
-    &cmd_tail,    &cmd_cancel,     &cmd_reload, &cmd_restart, &cmd_replay,
-    &cmd_plugins, &cmd_check,      &cmd_init,   &cmd_new,     &cmd_test,
-    &cmd_doctor,  &cmd_visibility, &cmd_audit,  &cmd_dead,    &cmd_approvals,
-    &cmd_answer,  &cmd_pair,       &cmd_backup, &cmd_restore, &cmd_completion,
-    &cmd_usage,   &cmd_hosts,      &cmd_drain,  NULL};
+    &cmd_run,        &cmd_serve,     &cmd_status,  &cmd_turns,  &cmd_send,       &cmd_tail,
+    &cmd_cancel,     &cmd_reload,    &cmd_restart, &cmd_replay, &cmd_plugins,    &cmd_check,
+    &cmd_init,       &cmd_new,       &cmd_test,    &cmd_doctor, &cmd_visibility, &cmd_audit,
+    &cmd_dead,       &cmd_approvals, &cmd_answer,  &cmd_pair,   &cmd_backup,     &cmd_restore,
+    &cmd_completion, &cmd_usage,     &cmd_hosts,   &cmd_drain,  &cmd_move,       NULL};
 #define N_COMMANDS (sizeof commands / sizeof *commands - 1)
 
 const struct cli_command *const *command_table_list(void)

@@ -33,6 +33,7 @@ extern const struct cli_command cmd_approvals;
 extern const struct cli_command cmd_answer;
 extern const struct cli_command cmd_hosts;
 extern const struct cli_command cmd_drain;
+extern const struct cli_command cmd_move;
 extern const struct cli_command cmd_pair;
 extern const struct cli_command cmd_backup;
 extern const struct cli_command cmd_restore;

@@ -74,6 +74,7 @@ static const struct conf_row rows[] = {
     {"store", conf_store_parse, CONF(store), 0, 0, NULL},
     {"proxy", proxy_read, CONF(proxy), 0, 0, NULL},
     {"host", conf_bus_parse_host, CONF(host_name), 0, 0, NULL},
+    {"sessions", conf_bus_parse_sessions, CONF(sessions_shared), 0, 0, NULL},
     {"bus", conf_bus_parse, CONF(bus), 0, 0, NULL},
     {"retention", conf_retention_parse, CONF(retention), 0, 0, NULL},
     {"log", conf_row_group, 0, 0, 0, log_rows},

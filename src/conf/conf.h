@@ -411,7 +411,8 @@ struct conf {
     struct conf_store store;
     struct conf_proxy proxy;
     struct conf_bus bus;
-    char *host_name; /* name of this host on the bus; NULL: no bus, and no name in the file */
+    char *sessions_shared; /* directory of the agents' sessions that all hosts have; or NULL */
+    char *host_name;       /* name of this host on the bus; NULL: no bus, and no name in the file */
     enum log_level log_level;
     enum log_format log_format;
 };

@@ -58,6 +58,17 @@ static const struct conf_row host_rows[] = {
     {NULL, NULL, 0, 0, 0, NULL},
 };
 
+static const struct conf_row sessions_rows[] = {
+    {"shared", conf_row_path, 0, 0, 0, NULL},
+    {NULL, NULL, 0, 0, 0, NULL},
+};
+
+int conf_bus_parse_sessions(const struct conf_row_ctx *r, const struct conf_node *n,
+                            const struct conf_row *row, void *target)
+{
+    return conf_row_parse_group(r, n, sessions_rows, (char *)target + row->offset);
+}
+
 int conf_bus_parse_host(const struct conf_row_ctx *r, const struct conf_node *n,
                         const struct conf_row *row, void *target)
 {

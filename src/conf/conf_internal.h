@@ -84,6 +84,9 @@ int conf_bus_read_names(const struct conf_row_ctx *r, const struct conf_node *n,
 /* The group `host`: the name of this host, at the row's offset. */
 int conf_bus_parse_host(const struct conf_row_ctx *r, const struct conf_node *n,
                         const struct conf_row *row, void *target) MUST_CHECK;
+/* The group `sessions`: the shared directory, at the row's offset. */
+int conf_bus_parse_sessions(const struct conf_row_ctx *r, const struct conf_node *n,
+                            const struct conf_row *row, void *target) MUST_CHECK;
 /* The group `bus`, filled at the row's offset. */
 extern const struct conf_bus conf_bus_default;
 int conf_bus_parse(const struct conf_row_ctx *r, const struct conf_node *n,

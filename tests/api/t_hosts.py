@@ -10,6 +10,7 @@ import time
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 from bus import ASKER, Member, done, equal, natsd, ok, skip_without_server, until  # noqa: E402
+from work import session  # noqa: E402
 
 SLOTS = 2
 
@@ -159,6 +160,8 @@ def drained(server, g, r1, r2):
     after = g.begin("id=da", conversation=idle, key="bob")["id"]
     g.await_state(after, "final")
     equal((runs(server, after), codes(g, after)), ("r2", ["session_moved"]), "a conversation of it goes on elsewhere")
+    status, text = g.run("move", after[:8], "r1")
+    ok(status == 1 and "The host drains" in text, "and is not moved back", text)
     own = r1.begin("id=do", conversation="own")["id"]
     r1.await_state(own, "final")
     equal(runs(server, own), "r2", "what it admits runs elsewhere")
@@ -182,9 +185,60 @@ def drained(server, g, r1, r2):
     ok(status == 1 and 'Host "r9" is not there' in text, "a host that is not there is named", text)
 
 
+def moved(server, g, r1, r2):
+    """A conversation is moved to another host: its next turn runs there, and so does one that waits for a slot."""
+    name = at_home(server, g, "r1", "move", "hm", key="bob")
+    before = next(t["id"] for t in g.turns("bob") if t["conversation"].endswith(f":{name}"))
+    full = [at_home(server, g, "r1", f"full{n}", f"hf{n}-") for n in range(SLOTS)]
+    long = [g.begin(f"id=ml{n} tools=1 gated", conversation=c)["id"] for n, c in enumerate(full)]
+    until(lambda: [runs(server, t) for t in long] == ["r1"] * SLOTS, "turns use all slots of a host")
+    waits = g.begin("id=mw", conversation=name, key="bob")["id"]
+    until(lambda: waiting(server) == SLOTS + 1, "another one waits for it")
+    status, text = g.run("move", before[:8], "r2")
+    equal((status, text), (0, "The conversation continues on host r2.\n"), "its conversation is moved")
+    g.await_state(waits, "final", key="bob")
+    equal((runs(server, waits), codes(g, waits)), ("r2", ["session_moved"]), "it runs there, in a new session")
+    later = g.begin("id=mn", conversation=name, key="bob")["id"]
+    g.await_state(later, "final", key="bob")
+    equal((runs(server, later), codes(g, later)), ("r2", []), "and so does the next one")
+    equal(g.turn(later, "bob")["answer"].split(":")[0].split(" of ")[1], g.turn(waits, "bob")["answer"].split(":")[0].split(" of ")[1],
+          "in the session that began there")
+    for n in range(SLOTS):
+        r1.let_go(f"ml{n}", 2)
+    for turn in long:
+        g.await_state(turn, "final")
+    equal(g.run("move", later[:8], "r2")[0], 0, "to move it to where it is changes nothing")
+    for host, code, why in (("r3", 1, 'Host "r3" is not there'), ("g1", 1, 'may not run agent "main"'), ("r9", 1, "may not run")):
+        status, text = g.run("move", later[:8], host)
+        ok(status == code and why in text, f"it is not moved to {host}", text)
+
+
+def shared(server):
+    """With sessions.shared a conversation keeps its session when it goes on at another host."""
+    both = ["s1", "s2"]
+    limits = 'roles = ["gateway"]; lost_after_s = 1; move_after_s = 1;'
+    with Member("g2", server.url(), hosts=both, bus=limits, extra='sessions : { shared = "/srv/sessions"; };') as g, \
+            Member("s1", server.url(), hosts=both) as s1, Member("s2", server.url(), hosts=both) as s2:
+        for host in (g, s1, s2):
+            host.await_bus()
+        name = at_home(server, g, "s1", "common", "sc")
+        first = next(t["id"] for t in g.turns() if t["conversation"].endswith(f":{name}"))
+        equal(g.run("move", first, "s2")[0], 0, "a conversation is moved")
+        second = g.begin("id=s2", conversation=name)["id"]
+        g.await_state(second, "final")
+        equal((runs(server, second), codes(g, second)), ("s2", []), "it goes on there, and nothing is said of its session")
+        equal(session(g, second), session(g, first), "which it resumes")
+        s2.kill()
+        third = g.begin("id=s3", conversation=name)["id"]
+        g.await_state(third, "final")
+        equal((runs(server, third), codes(g, third), session(g, third)), ("s1", [], session(g, first)),
+              "also when its host has died")
+
+
 if not skip_without_server():
     with natsd.NatsServer() as nats:
         looks_once(nats)
+        shared(nats)
     OWN = ASKER.replace("asker :", "own :").replace("attempts = 1;", "attempts = 1 ;").replace("tests/fake/asker", "tests/fake/talker")
     RUN = ["r1", "r2", "r3"]
     AGENT = f"slots = {SLOTS}; "
@@ -197,6 +251,7 @@ if not skip_without_server():
         try:
             listed(nats, gate, both)
             all_of_them(gate, one)
+            moved(nats, gate, one, two)
             drained(nats, gate, one, two)
             alone(nats, gate)
         except BaseException:

@@ -86,11 +86,13 @@ static void test_work(void)
     is_int(c->bus.lost_after_ms, 120000, "bus.lost_after_s by default");
     is_int(c->bus.move_after_ms, 60000, "bus.move_after_s by default");
     is_int(c->bus.on_loss, CONF_LOSS_FINISH, "bus.on_loss by default");
+    ok(!c->sessions_shared, "sessions.shared by default");
     is_int(c->agents[0].runners.slots, 8, "agents.*.slots by default");
     ok(conf_agent_runs_here(c, &c->agents[0]) && !conf_agent_is_shared(c, &c->agents[0]),
        "an agent runs on its own host alone by default");
     conf_unref(c);
     c = conf_kit_load(
+        "sessions : { shared = \"/srv/s\"; };\n"
         "host : { name = \"h1\"; };\nbus : { url = [\"nats://127.0.0.1:1\"]; roles = "
         "[\"gateway\"]; lost_after_s = 5; move_after_s = 3; on_loss = \"kill\"; };\n"
         "agents : { a = { command = [\"x\"]; hosts = [\"h2\", \"h1\"]; slots = 3; }; };\n");
@@ -98,6 +100,7 @@ static void test_work(void)
     is_int(c->bus.lost_after_ms, 5000, "bus.lost_after_s");
     is_int(c->bus.move_after_ms, 3000, "bus.move_after_s");
     is_int(c->bus.on_loss, CONF_LOSS_KILL, "bus.on_loss");
+    is_str(c->sessions_shared, "/srv/s", "sessions.shared");
     is_str(conf_kit_join(c->agents[0].runners.hosts), "h2|h1", "agents.*.hosts");
     is_int(c->agents[0].runners.slots, 3, "agents.*.slots");
     ok(!conf_agent_runs_here(c, &c->agents[0]) && conf_agent_is_shared(c, &c->agents[0]),

@@ -181,6 +181,7 @@ struct control *control_new(struct host *server, struct tc_err *err)
     httpd_route(httpd, "/status/all", HTTPD_GET, control_handle_status_of_all, c);
     httpd_route(httpd, "/hosts", HTTPD_GET, control_handle_hosts, c);
     httpd_route(httpd, "/drain", HTTPD_POST, control_handle_drain, c);
+    httpd_route(httpd, "/move", HTTPD_POST, control_handle_move, c);
     httpd_route(httpd, "/requests", HTTPD_GET | HTTPD_POST, control_handle_requests, c);
     httpd_route(httpd, "/pairing", HTTPD_GET | HTTPD_POST, control_handle_pairing, c);
     httpd_route(httpd, "/reload", HTTPD_POST | HTTPD_NO_DEADLINE, on_reload, c);

@@ -17,6 +17,14 @@ struct control_drain {
     char *host;
 };
 
+void control_describe_silence(struct buf *out, const char *host, enum nats_client_result result)
+{
+    buf_printf(out, "Host \"%s\" %s.", host,
+               result == NATS_CLIENT_NOBODY   ? "is not there"
+               : result == NATS_CLIENT_UNSENT ? "is out of reach, because the bus is away"
+                                              : "does not answer");
+}
+
 static void control_drain_on_answer(void *ctx, enum nats_client_result result, struct str body)
 {
     struct control_drain *const d = ctx;
@@ -25,10 +33,7 @@ static void control_drain_on_answer(void *ctx, enum nats_client_result result, s
         buf_add(&out, body.p, body.len);
         api_http_send_json(d->request, 200, &out);
     } else {
-        buf_printf(&out, "Host \"%s\" %s.", d->host,
-                   result == NATS_CLIENT_NOBODY   ? "is not there"
-                   : result == NATS_CLIENT_UNSENT ? "is out of reach, because the bus is away"
-                                                  : "does not answer");
+        control_describe_silence(&out, d->host, result);
         api_http_error(d->request, 503, "host_unreachable", out.p);
     }
     control_on_reply_sent(d->control);

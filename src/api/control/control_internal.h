@@ -43,6 +43,11 @@ void control_append_bus(struct buf *out, const struct bus *bus);
 
 /* control_drain.c: POST /drain */
 void control_handle_drain(void *control, struct httpd_request *r);
+/* Appends why a host has not replied. */
+void control_describe_silence(struct buf *out, const char *host, enum nats_client_result result);
+
+/* control_move.c: POST /move */
+void control_handle_move(void *control, struct httpd_request *r);
 
 /* control_handle_requests.c: GET and POST /requests */
 void control_handle_requests(void *control, struct httpd_request *r);

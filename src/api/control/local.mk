@@ -4,6 +4,7 @@ libtcapi_a_SOURCES += \
 	src/api/control/control.h \
 	src/api/control/control_approvals.c \
 	src/api/control/control_drain.c \
+	src/api/control/control_move.c \
 	src/api/control/control_hosts.c \
 	src/api/control/control_internal.h \
 	src/api/control/control_pairing.c \

@@ -5,6 +5,7 @@ libtccli_a_SOURCES += \
 	src/cli/control/cmd_cancel.c \
 	src/cli/control/cmd_dead.c \
 	src/cli/control/cmd_drain.c \
+	src/cli/control/cmd_move.c \
 	src/cli/control/cmd_hosts.c \
 	src/cli/control/cmd_pair.c \
 	src/cli/control/cmd_reload.c \

@@ -60,6 +60,7 @@ struct str bus_message_text(struct str message, const char *pointer);
 int64_t bus_message_number(struct str message, const char *pointer);
 
 #define BUS_WRONG_SEQUENCE 10071
+#define BUS_TOO_MANY_MESSAGES 10077 /* the stream has as many as it may */
 
 /* The servers' reply to a publish, or to a request of their API. */
 struct bus_ack {

@@ -2,5 +2,6 @@
 libtccore_a_SOURCES += \
 	src/core/runner/runner.c \
 	src/core/runner/runner.h \
+	src/core/runner/runner_home.c \
 	src/core/runner/runner_internal.h \
 	src/core/runner/runner_job.c

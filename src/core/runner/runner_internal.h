@@ -53,6 +53,8 @@ void runner_job_abort(struct runner_job *job, const char *why);
 void runner_job_cut_off(struct runner_job *job);
 /* A message of the gateway for the agent: a line of turncast_run.h. */
 void runner_job_say(struct runner_job *job, struct str line);
+/* runner_home.c: this host runs the conversation from now on. */
+void runner_settle_home(struct runner *r, const char *sessions, const char *conversation);
 /* runner.c: a slot may be free. */
 void runner_look(struct runner *r);
 

@@ -188,44 +188,6 @@ static void runner_job_write_claim(struct runner_job *job, nats_client_on_reply 
                on_reply ? job : NULL);
 }
 
-/* ---- the conversation's home ---- */
-
-struct runner_home {
-    struct runner *runner;
-    struct buf key;
-};
-
-static void runner_home_on_read(void *ctx, enum nats_client_result result,
-                                const struct nats_client_message *m)
-{
-    struct runner_home *const home = ctx;
-    struct bus_link *const link = home->runner->link;
-    CLEANUP_BUF struct buf value = {0};
-    struct bus_kv_entry entry;
-    struct bus_origin from;
-    bus_kv_read_entry(link, BUS_HOMES, result, m, &entry);
-    const bool is_own = entry.result == BUS_KV_DONE && bus_origin_read(entry.value, &from) == 0 &&
-                        strcmp(from.host, link->names.host) == 0;
-    if ((entry.result == BUS_KV_DONE || entry.result == BUS_KV_NONE) && !is_own) {
-        from = bus_link_next_origin(link);
-        buf_add_char(&value, '{');
-        bus_origin_write(&value, &from);
-        buf_add_char(&value, '}');
-        bus_kv_put(link, BUS_HOMES, home->key.p, (struct str){value.p, value.len}, entry.revision,
-                   NULL, NULL);
-    }
-    buf_fini(&home->key);
-    free(home);
-}
-
-static void runner_job_settle(struct runner_job *job, const struct conf_agent *agent)
-{
-    struct runner_home *const home = xcalloc(1, sizeof *home);
-    home->runner = job->runner;
-    work_home_key(&home->key, conf_agent_session_name(agent), job->order.conversation);
-    bus_kv_get(job->runner->link, BUS_HOMES, home->key.p, runner_home_on_read, home);
-}
-
 /* ---- the run ---- */
 
 static void runner_job_store(struct runner_job *job, struct str lines);
@@ -272,7 +234,7 @@ static void runner_job_run(struct runner_job *job)
     }
     job->state = JOB_RUN;
     r->counters.taken++;
-    runner_job_settle(job, agent);
+    runner_settle_home(job->runner, conf_agent_session_name(agent), job->order.conversation);
     runner_job_choose_session(job, agent);
     void **const ctx = xcalloc(2, sizeof *ctx);
     ctx[0] = r;
@@ -315,26 +277,32 @@ static void runner_job_on_outcome_read(void *ctx, enum nats_client_result result
 
 /* ---- the end ---- */
 
+struct runner_late {
+    struct runner *runner;
+    char run[WORK_ID];
+};
+
+/* The job may have ended before the reply. */
 static void runner_job_on_late_told(void *ctx, enum nats_client_result result, struct str body)
 {
-    struct runner *const r = ((void **)ctx)[0];
-    struct runner_job *const job = r->is_stopped ? NULL : runner_job_find(r, ((void **)ctx)[1]);
+    struct runner_late *const late = ctx;
+    struct runner *const r = late->runner;
+    struct runner_job *const job = r->is_stopped ? NULL : runner_job_find(r, late->run);
     (void)body;
     if (job && (result == NATS_CLIENT_REPLIED || job->late_tries >= LATE_TRIES))
         runner_job_end(job);
     else if (job)
         loop_timer_set(job->timer, RETRY_MS);
-    free(((void **)ctx)[1]);
-    free(ctx);
+    free(late);
 }
 
 static void runner_job_tell_late(struct runner_job *job)
 {
     CLEANUP_BUF struct buf body = {0};
     struct runner *const r = job->runner;
-    void **const ctx = xcalloc(2, sizeof *ctx);
-    ctx[0] = r;
-    ctx[1] = xstrdup(job->run);
+    struct runner_late *const late = xmalloc(sizeof *late);
+    late->runner = r;
+    strcpy(late->run, job->run);
     job->late_tries++;
     buf_add_char(&body, '{');
     jsonw_member_str(&body, "turn", job->signal.turn);
@@ -344,7 +312,7 @@ static void runner_job_tell_late(struct runner_job *job)
     jsonw_string(&body, job->result.p ? job->result.p : "", job->result.len);
     buf_add_char(&body, '}');
     bus_ask(r->spec.bus, job->signal.gateway, "late", (struct str){body.p, body.len},
-            runner_job_on_late_told, ctx);
+            runner_job_on_late_told, late);
 }
 
 static void runner_job_on_stored(void *ctx, bool is_own, struct str body)

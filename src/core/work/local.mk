@@ -9,8 +9,11 @@ libtccore_a_SOURCES += \
 	src/core/work/work_internal.h \
 	src/core/work/work_message.c \
 	src/core/work/work_message.h \
+	src/core/work/work_move.c \
+	src/core/work/work_move.h \
 	src/core/work/work_outcome.c \
 	src/core/work/work_outcome.h \
 	src/core/work/work_place.c \
 	src/core/work/work_process.c \
+	src/core/work/work_queue.c \
 	src/core/work/work_run.c

@@ -112,6 +112,7 @@ struct work *work_new(struct bus *b, struct work_hosts *hosts, const struct conf
     w->link = bus_get_link(b);
     w->lost_after_ms = conf->bus.lost_after_ms;
     w->move_after_ms = conf->bus.move_after_ms;
+    w->has_shared_sessions = conf->sessions_shared != NULL;
     w->is_strict = conf->bus.on_loss == CONF_LOSS_KILL;
     w->journal = journal;
     bus_serve(b, "late", work_on_late, w);

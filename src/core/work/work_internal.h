@@ -58,6 +58,7 @@ struct work_run {
     char target[BUS_HOST_MAX + 1]; /* whose message is in the queue; "": any host's */
     uint64_t queued;               /* sequence of that message; 0: none */
     int64_t waits_ms;              /* since when it waits, monotonic */
+    int64_t full_ms;               /* since when the queue is full, monotonic; 0: it is not */
     int64_t hold_ms;               /* it is not queued before; 0: at once */
     bool is_told;                  /* the turn was stored */
     struct work_notices notices;
@@ -76,7 +77,8 @@ struct work {
     struct work_hosts *hosts;
     struct work_hosts_listener *listener; /* of hosts */
     int64_t lost_after_ms, move_after_ms;
-    bool is_strict; /* bus.on_loss = "kill" */
+    bool has_shared_sessions; /* sessions.shared */
+    bool is_strict;           /* bus.on_loss = "kill" */
     struct {
         void (*told)(void *ctx, const struct work_late *late);
         void *ctx;
@@ -92,12 +94,18 @@ struct work {
 /* work_run.c */
 extern const struct bus_reader_sink work_run_sink; /* of the reader */
 void work_run_go_on(struct work_run *r);           /* does what its state calls for */
-void work_run_on_timer(void *run);                 /* of `timer` */
-void work_run_on_exit(void *run);                  /* of `exit` */
-void work_run_resume(struct work_run *r);          /* the bus has become active */
-void work_run_look(struct work_run *r);            /* the hosts were looked at */
+void work_run_enter(struct work_run *r, enum work_run_state state); /* and goes on */
+void work_run_retry(struct work_run *r);                            /* goes on after a pause */
+void work_run_on_timer(void *run);                                  /* of `timer` */
+void work_run_on_exit(void *run);                                   /* of `exit` */
+void work_run_resume(struct work_run *r);                           /* the bus has become active */
+void work_run_look(struct work_run *r);                             /* the hosts were looked at */
 /* Ends it by this error, unless it has an outcome already. */
 void work_run_end(struct work_run *r, const char *code, const char *text);
+/* work_queue.c */
+void work_run_queue(struct work_run *r);
+void work_run_unqueue(struct work_run *r);         /* PLACING again */
+void work_run_read_home_again(struct work_run *r); /* unqueues if the conversation was moved */
 /* work_place.c */
 void work_place_stop(struct work *w);
 /* work_process.c: the bus ends. */

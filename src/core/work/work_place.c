@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "core/work/work_internal.h"
+#include "core/work/work_move.h"
 
 #define AWAY "away:" /* key in the journal: a conversation that is at home on another host */
 
@@ -87,7 +88,8 @@ static void work_place_on_home(void *ctx, enum nats_client_result result,
     bus_kv_read_entry(p->work->link, BUS_HOMES, result, m, &entry);
     const bool is_own = entry.result == BUS_KV_DONE && !p->work->is_aside &&
                         bus_origin_read(entry.value, &home) == 0 &&
-                        strcmp(home.host, p->work->link->names.host) == 0;
+                        strcmp(home.host, p->work->link->names.host) == 0 &&
+                        !work_home_is_moved(entry.value);
     const bool takes = entry.result == BUS_KV_NONE && p->has_slot && !p->work->is_aside;
     if (takes)
         work_place_settle(p, entry.revision);

@@ -10,6 +10,7 @@
 #include "base/sys/clock.h"
 #include "base/sys/log.h"
 #include "core/work/work_internal.h"
+#include "core/work/work_move.h"
 #include "event/codec.h"
 #include "text/sentence/texts.h"
 
@@ -17,14 +18,13 @@
 #define WAIT_TOLD_MS 30000 /* then people are told that no host has taken the turn yet */
 #define LOOKS 5            /* at the hosts, between two at the outcome */
 
-static void work_run_enter(struct work_run *r, enum work_run_state state)
+void work_run_enter(struct work_run *r, enum work_run_state state)
 {
     r->state = state;
     work_run_go_on(r);
 }
 
-/* Another try, soon. */
-static void work_run_retry(struct work_run *r)
+void work_run_retry(struct work_run *r)
 {
     loop_timer_set(r->timer, RETRY_MS);
 }
@@ -256,16 +256,22 @@ static bool work_run_is_aside(const struct work *w, const char *host)
            (w->is_aside && strcmp(host, w->link->names.host) == 0);
 }
 
+/* The session is on another host. */
+static void work_run_drop_session(struct work_run *r)
+{
+    if (!r->order.session || r->work->has_shared_sessions)
+        return;
+    r->order.session = NULL;
+    r->notices.session = SESSION_DROPPED;
+    r->work->counters.moved++;
+}
+
 /* The session is on a host that is gone, or on none that is known. */
 static void work_run_move(struct work_run *r, const struct bus_kv_entry *home)
 {
     if (home->result == BUS_KV_DONE)
         bus_kv_delete(r->work->link, BUS_HOMES, r->home_key.p, home->revision, NULL, NULL);
-    if (!r->order.session)
-        return;
-    r->order.session = NULL;
-    r->notices.session = SESSION_DROPPED;
-    r->work->counters.moved++;
+    work_run_drop_session(r);
 }
 
 static void work_run_on_home(void *ctx, enum nats_client_result result,
@@ -289,6 +295,8 @@ static void work_run_on_home(void *ctx, enum nats_client_result result,
     snprintf(r->target, sizeof r->target, "%s", stays ? home.host : "");
     if (!stays)
         work_run_move(r, &entry);
+    else if (work_home_is_moved(entry.value))
+        work_run_drop_session(r);
     work_run_enter(r, r->is_told ? RUN_QUEUEING : RUN_TELLING);
 }
 
@@ -333,59 +341,6 @@ static void work_run_tell(struct work_run *r)
     work_order_write(&body, &from, &r->order);
     r->is_asked = true;
     bus_link_store(link, subject.p, (struct str){body.p, body.len}, 0, work_run_on_told, r);
-}
-
-/* ---- the queue ---- */
-
-static void work_run_on_queued(void *ctx, enum nats_client_result result,
-                               const struct nats_client_message *m)
-{
-    struct work_run *const r = ctx;
-    struct bus_ack ack;
-    r->is_asked = false;
-    if (r->state != RUN_QUEUEING)
-        return;
-    if (bus_link_read_stored(result, m, &ack) != BUS_LINK_STORED) {
-        work_run_retry(r);
-        return;
-    }
-    r->queued = ack.sequence;
-    r->state = RUN_WAITING;
-}
-
-static void work_run_queue(struct work_run *r)
-{
-    struct bus_link *const link = r->work->link;
-    CLEANUP_BUF struct buf subject = {0}, body = {0};
-    const struct bus_origin from = bus_link_next_origin(link);
-    bus_stream_subject(&subject, &link->names, BUS_WORK, *r->target ? "host" : "any",
-                       *r->target ? r->target : r->order.agent);
-    work_signal_write(
-        &body, &from,
-        &(struct work_signal){.turn = r->order.turn,
-                              .agent = r->order.agent,
-                              .source = r->order.source,
-                              .gateway = link->names.host,
-                              .fresh = r->notices.session != SESSION_KEPT ? "true" : NULL});
-    r->is_asked = true;
-    nats_client_request(
-        link->client,
-        &(struct nats_client_publication){.subject = subject.p, .data = {body.p, body.len}},
-        BUS_STORE_MS, work_run_on_queued, r);
-}
-
-/* The host for which the message waits is gone, or runs no turns now. */
-static void work_run_unqueue(struct work_run *r)
-{
-    CLEANUP_BUF struct buf subject = {0}, body = {0};
-    buf_add_str(&subject, "$JS.API.STREAM.MSG.DELETE.");
-    bus_stream_name(&subject, &r->work->link->names, BUS_WORK);
-    buf_printf(&body, "{\"seq\":%llu}", (unsigned long long)r->queued);
-    nats_client_publish(
-        r->work->link->client,
-        &(struct nats_client_publication){.subject = subject.p, .data = {body.p, body.len}});
-    r->queued = 0;
-    work_run_enter(r, RUN_PLACING);
 }
 
 /* ---- a turn that was begun before ---- */
@@ -499,6 +454,8 @@ static void work_run_look_waiting(struct work_run *r)
         (work_hosts_absent_ms(w->hosts, r->target) >= w->move_after_ms ||
          work_run_is_aside(w, r->target)))
         work_run_unqueue(r);
+    else if (r->queued && *r->target && ++r->looks % 2 == 0)
+        work_run_read_home_again(r);
     else
         work_run_read_claim(r);
 }

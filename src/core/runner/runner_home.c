@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT
+ * Makes this host the home of a conversation whose turn it runs, so that its next turns come here.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "core/bus/bus_kv.h"
+#include "core/runner/runner_internal.h"
+#include "core/work/work_move.h"
+
+struct runner_home {
+    struct runner *runner;
+    struct buf key;
+};
+
+static void runner_home_on_read(void *ctx, enum nats_client_result result,
+                                const struct nats_client_message *m)
+{
+    struct runner_home *const home = ctx;
+    struct bus_link *const link = home->runner->link;
+    CLEANUP_BUF struct buf value = {0};
+    struct bus_kv_entry entry;
+    struct bus_origin from;
+    bus_kv_read_entry(link, BUS_HOMES, result, m, &entry);
+    const bool is_own = entry.result == BUS_KV_DONE && bus_origin_read(entry.value, &from) == 0 &&
+                        strcmp(from.host, link->names.host) == 0 &&
+                        !work_home_is_moved(entry.value);
+    if ((entry.result == BUS_KV_DONE || entry.result == BUS_KV_NONE) && !is_own) {
+        from = bus_link_next_origin(link);
+        buf_add_char(&value, '{');
+        bus_origin_write(&value, &from);
+        buf_add_char(&value, '}');
+        bus_kv_put(link, BUS_HOMES, home->key.p, (struct str){value.p, value.len}, entry.revision,
+                   NULL, NULL);
+    }
+    buf_fini(&home->key);
+    free(home);
+}
+
+void runner_settle_home(struct runner *r, const char *sessions, const char *conversation)
+{
+    struct runner_home *const home = xcalloc(1, sizeof *home);
+    home->runner = r;
+    work_home_key(&home->key, sessions, conversation);
+    bus_kv_get(r->link, BUS_HOMES, home->key.p, runner_home_on_read, home);
+}
