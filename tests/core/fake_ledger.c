@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/bytes/buf.h"
+#include "base/cleanup.h"
 
 struct answer {
     struct journal_async *ledger;
@@ -118,6 +120,28 @@ void journal_async_forget_turn(struct journal_async *l, const char *turn, journa
                                void *ctx)
 {
     answer(l, done, ctx, change(l, turn, "waiting", "forgotten"), NULL);
+}
+
+void journal_async_list_untold(struct journal_async *l, const char *source, journal_done_fn *done,
+                               void *ctx)
+{
+    CLEANUP_BUF struct buf ids = {0};
+    for (size_t i = 0; i < l->n; i++) {
+        const struct fake_turn *const t = &l->turns[i];
+        if (strcmp(t->source, source) == 0 &&
+            (strcmp(t->state, "waiting") == 0 || strcmp(t->state, "running") == 0))
+            buf_printf(&ids, "b%s\n", t->id);
+    }
+    answer(l, done, ctx, JOURNAL_DONE, ids.p);
+}
+
+void journal_async_remove_turn(struct journal_async *l, const char *turn, journal_done_fn *done,
+                               void *ctx)
+{
+    struct fake_turn *const t = find(l, turn);
+    if (t)
+        COPY(t->state, "removed");
+    answer(l, done, ctx, t ? JOURNAL_DONE : JOURNAL_NO_CHANGE, NULL);
 }
 
 void journal_async_note_result(struct journal_async *l, const char *turn, struct str result,

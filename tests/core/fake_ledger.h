@@ -11,7 +11,7 @@
 
 struct fake_turn {
     char id[40], conv[100], source[40], msg_id[40], also[40];
-    char state[12]; /* waiting running ended merged cancelled */
+    char state[12]; /* waiting running ended merged cancelled removed */
     char error[40]; /* its code when it has ended so */
     char seen[40];
     char *prompt, *route, *instances;

@@ -104,6 +104,15 @@ enum journal_status journal_list_open_turns(struct journal *j,
                                             void (*each)(void *ctx, const struct journal_turn *t),
                                             void *ctx) MUST_CHECK;
 
+/* The ids of the turns of a source that have not ended, or of which something is still to be told
+ * to the connector of that name, a line each; appended, in the order of their letters. Before each
+ * stands 'b' if it has not ended, 'r' if only requests are left of it, else 'o'. */
+enum journal_status journal_list_untold(struct journal *j, const char *source,
+                                        struct buf *ids) MUST_CHECK;
+/* A turn, and what is to be told of it to the connector that it comes from, are removed; the ids of
+ * its messages stay known. UNCHANGED: there is none. */
+enum journal_status journal_remove_turn(struct journal *j, const char *turn) MUST_CHECK;
+
 /* One turn, with its route while the journal still has it. UNCHANGED: unknown turn. */
 enum journal_status journal_find_turn(struct journal *j, const char *id,
                                       void (*each)(void *ctx, const struct journal_turn *t),

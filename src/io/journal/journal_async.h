@@ -99,6 +99,13 @@ void journal_async_note_agent(struct journal_async *l, const struct journal_turn
 void journal_async_end_turn(struct journal_async *l, const struct journal_outcome *o,
                             journal_done_fn *done, void *ctx);
 
+/* journal_list_untold. text: the ids; NULL: there are none. */
+void journal_async_list_untold(struct journal_async *l, const char *source, journal_done_fn *done,
+                               void *ctx);
+/* journal_remove_turn */
+void journal_async_remove_turn(struct journal_async *l, const char *turn, journal_done_fn *done,
+                               void *ctx);
+
 /* journal_add_spent */
 void journal_async_add_spent(struct journal_async *l, const char *turn,
                              const struct journal_spent *spent);

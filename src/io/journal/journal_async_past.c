@@ -9,8 +9,9 @@
 /* Filled by the loop's thread, executed by the worker's, completed on the loop's. */
 struct past_order {
     struct journal_async *journal;
-    struct arena memory; /* owns all texts */
-    const char *turn, *instance;
+    struct arena memory;         /* owns all texts */
+    const char *turn, *instance; /* turn: of a list, the source */
+    struct buf ids;
     struct str result;
     struct journal_spent spent;
     struct journal_turn record;
@@ -32,6 +33,7 @@ static struct past_order *past_order_new(struct journal_async *l, const char *tu
 static void past_order_free(struct past_order *o)
 {
     arena_fini(&o->memory);
+    buf_fini(&o->ids);
     free(o);
 }
 
@@ -103,6 +105,7 @@ static void copy_record(void *ctx, const struct journal_turn *t)
         .conv = arena_strdup(a, t->conv),
         .source = arena_strdup(a, t->source),
         .route = arena_strdup(a, t->route),
+        .boot_id = arena_strdup(a, t->boot_id),
         .owner = arena_strdup(a, t->owner),
         .state = arena_strdup(a, t->state),
         .code = arena_strdup(a, t->code),
@@ -134,4 +137,41 @@ void journal_async_look_up(struct journal_async *l, const char *turn,
     struct past_order *const o = past_order_new(l, turn, ctx);
     o->found = found;
     worker_submit(l->worker, journal_async_past_look_up, tell_found, o);
+}
+
+/* ---- what is left to be told */
+
+static void journal_async_past_list_untold(void *arg)
+{
+    struct past_order *const o = arg;
+    o->status = journal_list_untold(o->journal->journal, o->turn, &o->ids);
+}
+
+static void tell_listed(void *arg)
+{
+    struct past_order *const o = arg;
+    o->done(o->ctx, o->status, o->ids.p);
+    past_order_free(o);
+}
+
+void journal_async_list_untold(struct journal_async *l, const char *source, journal_done_fn *done,
+                               void *ctx)
+{
+    struct past_order *const o = past_order_new(l, source, ctx);
+    o->done = done;
+    worker_submit(l->worker, journal_async_past_list_untold, tell_listed, o);
+}
+
+static void journal_async_past_remove(void *arg)
+{
+    struct past_order *const o = arg;
+    o->status = journal_remove_turn(o->journal->journal, o->turn);
+}
+
+void journal_async_remove_turn(struct journal_async *l, const char *turn, journal_done_fn *done,
+                               void *ctx)
+{
+    struct past_order *const o = past_order_new(l, turn, ctx);
+    o->done = done;
+    worker_submit(l->worker, journal_async_past_remove, tell_noted, o);
 }

@@ -402,6 +402,41 @@ enum journal_status journal_list_open_turns(struct journal *j,
     return journal_finish_read(j, &rows, JOURNAL_DONE);
 }
 
+enum journal_status journal_list_untold(struct journal *j, const char *source, struct buf *ids)
+{
+    struct sql_rows rows =
+        sql_select(store_get_sql(j->store),
+                   "select 'b'||id from turn where ended_at is null and source=?1"
+                   " and state in('waiting','running')"
+                   " union select case when max(kind='outcome') then 'o' else 'r' end||turn"
+                   " from outbox where conn=?1 group by turn",
+                   sql_text(source));
+    while (sql_next(&rows)) {
+        const struct str id = sql_column_text(&rows, 0);
+        buf_add(ids, id.p, id.len);
+        buf_add_char(ids, '\n');
+    }
+    return journal_finish_read(j, &rows, JOURNAL_DONE);
+}
+
+static int journal_turn_remove(struct sql *db, void *ctx)
+{
+    struct turn_beginning *const b = ctx;
+    if (sql_run(db,
+                "delete from outbox where turn=?1 and conn=(select source from turn where id=?1)",
+                sql_text(b->turn)) < 0 ||
+        sql_run(db, "delete from turn where id=?1", sql_text(b->turn)) < 0)
+        return -1;
+    b->began = sql_changes(db) > 0;
+    return 0;
+}
+
+enum journal_status journal_remove_turn(struct journal *j, const char *turn)
+{
+    struct turn_beginning b = {.turn = turn};
+    return journal_transact(j, STORE_NORMAL, journal_turn_remove, &b, &b.began);
+}
+
 enum journal_status journal_find_turn(struct journal *j, const char *id,
                                       void (*each)(void *ctx, const struct journal_turn *t),
                                       void *ctx)

@@ -313,6 +313,37 @@ static void test_bounds(void)
     journal_close(j);
 }
 
+static const char *untold(struct journal *j, struct buf *ids)
+{
+    buf_reset(ids);
+    is_int(journal_list_untold(j, "tg", ids), JOURNAL_DONE, "what is left to be told");
+    return ids->p ? ids->p : "";
+}
+
+static void test_untold(void)
+{
+    struct journal *const j = kit_fresh();
+    CLEANUP_BUF struct buf ids = {0};
+    const struct journal_request request = {.turn = "t1", .lane = "c1", .body = STR("post")};
+    const struct journal_settlement made = {.verdict = JOURNAL_SENT, .requests = &request, .n = 1};
+    is_str(untold(j, &ids), "", "nothing at first");
+    const struct journal_turn t = {
+        .id = "t1", .agent = "a", .conv = "c", .source = "tg", .msg_id = "m1"};
+    is_int(journal_admit_turn(j, &t, NULL), JOURNAL_DONE, "a turn is admitted");
+    is_str(untold(j, &ids), "bt1\n", "it runs");
+    kit_end(j, "t1", NULL, "c1");
+    is_str(untold(j, &ids), "ot1\n", "its outcome");
+    is_int(journal_settle_outcome(j, "tg", "t1", &made, 200), JOURNAL_DONE, "which is a request");
+    is_str(untold(j, &ids), "rt1\n", "that is left");
+    is_int(journal_remove_turn(j, "t1"), JOURNAL_DONE, "it is removed");
+    is_str(untold(j, &ids), "", "with that");
+    is_int(journal_remove_turn(j, "t1"), JOURNAL_NO_CHANGE, "once");
+    is_str(kit_rows_of(j, "slack"), "t1", "another connector is told all the same");
+    is_int(journal_admit_turn(j, &t, NULL), JOURNAL_NO_CHANGE, "its message is known");
+    is_int(kit_admit(j, "t1", NULL), JOURNAL_DONE, "and it can be admitted again");
+    journal_close(j);
+}
+
 int main(void)
 {
     plan_lazy();
@@ -328,6 +359,7 @@ int main(void)
     test_ages();
     test_clocks();
     test_bounds();
+    test_untold();
     clock_fake_end();
     close(log);
     return 0;
