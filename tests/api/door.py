@@ -40,9 +40,9 @@ class Door(Host):
         http = http_group() if http is None else http
         super().__init__(instances, events=True, extra=http + extra, **more)
 
-    def start(self):
+    def start(self, **environment):
         before = len(self.log()) if self.log_path.exists() else 0
-        super().start()
+        super().start(**environment)
         found = until(
             lambda: re.search(r"listening on port (\d+)", self.log()[before:])
             or self.process.poll() is not None,

@@ -169,7 +169,7 @@ def each(server, fake):
         equal(bot(c).get("stands_by"), None, "without a leader")
 
 
-if not skip_without_server():
+if __name__ == "__main__" and not skip_without_server():
     with natsd.NatsServer() as nats, Fake("telegram") as bots, Fake("webhook") as hooks:
         short_leases(nats, "tc_lead", TTL_S)
         crowd = TelegramPeople(bots, 4)

@@ -12,7 +12,8 @@
  * the file FOLDER/ID has a byte; chars=N makes the answer at least so long; echo=TEXT, to the end
  * of its line, is in all that is said; fail ends in an error; hang never ends. The answer tells the
  * id, the session, and how long the files of the message are. The file FOLDER/begun, if there is
- * one, gets the id of each message with which a turn begins, a line each.
+ * one, gets the id of each message with which a turn begins, a line each, and behind it the ids of
+ * the further messages in its prompt, as "+ID".
  *
  * A message with a uuid that comes during a turn is taken into it behind the next tool, and else
  * answered in a turn of its own together with those that came after it: as Claude Code does, with
@@ -338,8 +339,9 @@ static void tell_tasks(const char *list)
 
 /* The one that has waited longest. */
 /* In the file "begun" of the folder, if there is one: each message with which a turn begins. */
-static void note_begun(const struct wish *w)
+static void note_begun(const struct wish *w, const char *message)
 {
+    char id[64];
     char path[4096];
     snprintf(path, sizeof path, "%s/begun", gates);
     const int fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
@@ -347,13 +349,16 @@ static void note_begun(const struct wish *w)
         return;
     if (dprintf(fd, "%s\n", w->id) < 0)
         exit(1);
+    for (int n = 2; read_id(id, message, n); n++)
+        if (dprintf(fd, "+%s\n", id) < 0)
+            exit(1);
     close(fd);
 }
 
 static int take_message(void)
 {
     struct wish w = read_wish(waiting[0].line);
-    note_begun(&w);
+    note_begun(&w, waiting[0].line);
     const int joins = *waiting[0].uuid != 0;
     if (joins)
         tell_lifecycle(waiting[0].uuid, "started");

@@ -238,6 +238,20 @@ static char *make_dir(const struct connector_instance *r)
     return NULL;
 }
 
+/* The next leader goes on from there. */
+static void connector_on_remembered(void *instance, const char *turn, const char *text)
+{
+    const struct connector_instance *const r = instance;
+    if (r->services.remembered)
+        r->services.remembered(r->services.ctx, r->name, turn, text);
+}
+
+static bool connector_on_telling(void *instance, const char *turn)
+{
+    const struct connector_instance *const r = instance;
+    return r->services.tells && r->services.tells(r->services.ctx, r->name, turn);
+}
+
 static struct outbox *make_outbox(struct connector_instance *r, const struct tc_rate *rates)
 {
     const struct connector_services *const s = &r->services;
@@ -252,6 +266,8 @@ static struct outbox *make_outbox(struct connector_instance *r, const struct tc_
                                      .option = connector_find_option,
                                      .open = redelivery_open_turn,
                                      .may_send = r->is_led ? connector_may_act : NULL,
+                                     .remembered = r->is_led ? connector_on_remembered : NULL,
+                                     .tells = r->is_led ? connector_on_telling : NULL,
                                      .ctx = r,
                                  })
                                : NULL;
@@ -440,6 +456,15 @@ void *connector_open_turn(struct connector_instance *r, const struct channel_tur
     if (r->outbox)
         outbox_open_turn(r->outbox, turn->id, handle);
     return handle;
+}
+
+void *connector_open_known_turn(struct connector_instance *r, const struct channel_turn *turn)
+{
+    CLEANUP_BUF struct buf memory = {0};
+    struct channel_turn known = *turn;
+    redelivery_recall(r, turn->id, &memory);
+    known.memory = memory.len ? memory.p : NULL;
+    return connector_open_turn(r, &known);
 }
 
 void connector_resume_deliveries(struct connector_instance *r)

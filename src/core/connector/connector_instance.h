@@ -36,6 +36,11 @@ struct connector_services {
     bool (*leads)(void *ctx, const char *instance);
     /* Called before an outcome is stored in the journal for an instance that stands by. Or NULL. */
     void (*kept)(void *ctx, const char *instance, const char *turn, struct str line);
+    /* An instance that one of several hosts runs remembers this of a turn; NULL: nothing. Or NULL.
+     */
+    void (*remembered)(void *ctx, const char *instance, const char *turn, const char *text);
+    /* … begins to tell the outcome of a turn. True: another host had begun to. Or NULL. */
+    bool (*tells)(void *ctx, const char *instance, const char *turn);
     void *ctx;
 };
 
@@ -70,6 +75,9 @@ const char *connector_instance_name(const struct connector_instance *r);
 struct channel *connector_instance_channel(struct connector_instance *r);
 /* See channel_ops.open. */
 void *connector_open_turn(struct connector_instance *r, const struct channel_turn *turn);
+/* The same for a turn that this instance, before a restart or on another host, has known: adds its
+ * memory. */
+void *connector_open_known_turn(struct connector_instance *r, const struct channel_turn *turn);
 /* The same for a running turn: emits start (resumed). Call it before launch if the predecessor knew
  * the turn: launch adds the predecessor's memory. */
 void *connector_reopen_turn(struct connector_instance *r, const struct channel_turn *turn);

@@ -408,6 +408,8 @@ bool conversation_finish_turn(struct conversation *c)
 {
     ASSERT(c->job);
     const bool unsettled = drop_unsettled(c);
+    if (turn_job_was_left(c->job) && c->turnlog)
+        turnlog_mark_cancelled(c->turnlog, turn_job_id(c->job));
     turn_job_free(c->job);
     c->job = NULL;
     free(c->user);

@@ -9,6 +9,7 @@ libtccore_a_SOURCES += \
 	src/core/conversation/turn_job.c \
 	src/core/conversation/turn_job.h \
 	src/core/conversation/turn_job_away.c \
+	src/core/conversation/turn_job_cancel.c \
 	src/core/conversation/turn_job_internal.h \
 	src/core/conversation/turn_job_refuse.c \
 	src/core/conversation/turn_job_transcribe.c \

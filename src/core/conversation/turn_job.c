@@ -118,6 +118,8 @@ static void turn_job_commit(void *ctx, const struct event *outcome)
                                                   .spent = counts ? &spent : NULL,
                                                   .cancelled = j->cancelled},
                         turn_job_on_committed, j);
+    if (!j->is_away)
+        work_share_end(s->away.work, s->id, outcome);
     if (warning.len)
         turn_emit_operator_notice(j->turn, "warn", "budget", warning.p);
 }
@@ -266,7 +268,7 @@ void turn_job_open_turn(struct turn_job *j)
     request_turn_attach(j->requests, j->turn);
 }
 
-static void turn_job_run(struct turn_job *j)
+void turn_job_run(struct turn_job *j)
 {
     turn_job_open_turn(j);
     const struct turn_job_spec *const s = &j->spec;
@@ -306,7 +308,7 @@ static void on_clear(void *ctx)
 
 /* Uses the waiting process of the conversation; otherwise starts a new one when no old process of
  * conversation or session is left. */
-static void turn_job_run_here(struct turn_job *j)
+void turn_job_run_here(struct turn_job *j)
 {
     const struct turn_job_spec *const s = &j->spec;
     const char *const session = j->session.len ? j->session.p : NULL;
@@ -320,14 +322,8 @@ static void turn_job_run_here(struct turn_job *j)
 static void turn_job_on_place(void *ctx, bool here)
 {
     struct turn_job *const j = ctx;
-    if (turn_job_refuse_unlocked(j))
-        return;
-    if (here) {
-        turn_job_run_here(j);
-        return;
-    }
-    turn_job_go_away(j);
-    turn_job_run(j);
+    if (!turn_job_refuse_unlocked(j))
+        turn_job_share(j, here);
 }
 
 void turn_job_on_answer(struct turn_job *j)
@@ -336,9 +332,11 @@ void turn_job_on_answer(struct turn_job *j)
     const struct turn_job_spec *const s = &j->spec;
     if (--j->awaited || turn_job_refuse_unlocked(j) || turn_job_refuse(j))
         return;
-    if (!turn_job_may_go_away(s))
-        turn_job_run_here(j);
-    else if (s->away.again || !conf_agent_runs_here(s->conf, s->agent))
+    if (s->away.again)
+        turn_job_on_place(j, false);
+    else if (!turn_job_may_go_away(s))
+        turn_job_on_place(j, true);
+    else if (!conf_agent_runs_here(s->conf, s->agent))
         turn_job_on_place(j, false);
     else
         work_find_place(s->away.work, s->agent, s->conversation, s->away.has_slot,
@@ -475,6 +473,7 @@ struct turn_job *turn_job_start(const struct turn_job_spec *spec, void (*over)(v
     visibility_cache_get(spec->switches, spec->agent->name, turn_job_on_visibility, j);
     session_store_find(spec->sessions, conf_agent_session_name(spec->agent), spec->conversation,
                        turn_job_on_session, j);
+    work_share_join(spec->away.work, spec->id, spec->submitter, spec->merged.ids, spec->merged.n);
     journal_async_begin(spec->journal, spec->id, j->seen, spec->merged.ids, spec->merged.n,
                         on_begun, j);
     return j;
@@ -493,46 +492,6 @@ enum dialect_steer turn_job_steer(struct turn_job *j, const char *id, const char
 bool turn_job_withdraw(struct turn_job *j, const char *id)
 {
     return j && j->executor && !j->cancelled && executor_withdraw(j->executor, id);
-}
-
-void turn_job_cancel(struct turn_job *j)
-{
-    j->cancelled = true;
-    if (j->executor)
-        executor_cancel(j->executor);
-    else if (!j->turn)
-        j->cancels++;
-    if (j->transcription)
-        transcription_cancel(j->transcription);
-}
-
-void turn_job_cancel_for_exit(struct turn_job *j)
-{
-    if (turn_job_is_away(j))
-        return;
-    if (j->executor)
-        executor_cancel_for_exit(j->executor);
-    else if (!j->turn)
-        j->shutdowns++;
-    if (j->transcription)
-        transcription_cancel(j->transcription);
-}
-
-void turn_job_fence(struct turn_job *j)
-{
-    j->fenced = true;
-    if (j->executor)
-        executor_fence(j->executor);
-    if (j->transcription)
-        transcription_cancel(j->transcription);
-}
-
-void turn_job_cut_off(struct turn_job *j)
-{
-    if (j->executor)
-        executor_cut_off(j->executor);
-    else
-        turn_job_cancel(j);
 }
 
 void turn_job_set_lease(struct turn_job *j, int64_t until_ms)
@@ -582,8 +541,10 @@ void turn_job_free(struct turn_job *j)
         return;
     const bool is_left = turn_job_is_away(j);
     warm_pool_forget_waiter(j->spec.warm, j);
-    if (j->spec.away.work)
+    if (j->spec.away.work) {
         work_forget_place(j->spec.away.work, j);
+        work_share_forget(j->spec.away.work, j);
+    }
     agent_process_free(j->process);
     transcription_free(j->transcription);
     buf_fini(&j->unread);

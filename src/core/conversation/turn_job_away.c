@@ -2,6 +2,7 @@
  * A turn that another host runs: the data for that host, and the executor's settings. */
 #include "base/cleanup.h"
 #include "base/sys/clock.h"
+#include "base/sys/log.h"
 #include "core/conversation/turn_job_internal.h"
 #include "core/turn/turn_record.h"
 #include "dialect/turncast/turncast_run.h"
@@ -18,6 +19,7 @@ static void turn_job_on_stored(void *ctx)
 {
     const struct turn_job *const j = ctx;
     turn_record_set_elsewhere(j->spec.journal, j->spec.id, true);
+    work_share_release(j->spec.away.work, j->spec.id);
 }
 
 static void *turn_job_start_away(void *ctx, const char *session_id,
@@ -26,7 +28,9 @@ static void *turn_job_start_away(void *ctx, const char *session_id,
 {
     const struct turn_job *const j = ctx;
     const struct turn_job_spec *const s = &j->spec;
+    const char *message, *also;
     (void)err;
+    work_share_find_message(s->away.work, s->id, &message, &also);
     const struct work_order order = {.turn = s->id,
                                      .agent = s->agent->name,
                                      .conversation = s->conversation,
@@ -38,6 +42,9 @@ static void *turn_job_start_away(void *ctx, const char *session_id,
                                      .seen = j->seen,
                                      .session = session_id,
                                      .prompt = s->prompt,
+                                     .message = message,
+                                     .also = also,
+                                     .after = j->after,
                                      .admitted_ms = (int64_t)(clock_wall_s() * 1000)};
     return work_run_start(s->away.work,
                           &(struct work_run_spec){.order = &order,
@@ -52,7 +59,7 @@ static void *turn_job_start_away(void *ctx, const char *session_id,
 
 /* The other host enforces timeouts and retries; this host waits longer, by the time that ending an
  * agent takes. */
-void turn_job_go_away(struct turn_job *j)
+static void turn_job_go_away(struct turn_job *j)
 {
     const struct conf_agent *const agent = j->spec.agent;
     j->is_away = true;
@@ -62,6 +69,58 @@ void turn_job_go_away(struct turn_job *j)
     j->away.keep_alive_ms = 0;
     j->away.grace.exit_ms = 2 * (agent->grace.exit_ms + agent->grace.term_ms) + AWAY_GRACE_MS;
     j->place = (struct agent_place){&work_run_backend, turn_job_start_away, j};
+}
+
+/* It is not told here any more, and its messages stay known. */
+static void turn_job_leave(struct turn_job *j)
+{
+    log_write(LOG_INFO, "host", "turn %s: another host has it; leaving it", j->spec.id);
+    j->is_left = true;
+    j->gone = true;
+    journal_async_remove_turn(j->spec.journal, j->spec.id, NULL, NULL);
+    turn_job_look_for_end(j);
+}
+
+static void turn_job_begin_shared(struct turn_job *j, bool is_own, uint64_t after, bool here)
+{
+    j->after = after;
+    if (!is_own) {
+        turn_job_leave(j);
+    } else if (turn_job_refuse_unlocked(j)) {
+        return;
+    } else if (here) {
+        turn_job_run_here(j);
+    } else {
+        turn_job_go_away(j);
+        turn_job_run(j);
+    }
+}
+
+static void turn_job_on_claimed(void *ctx, bool is_own, uint64_t after)
+{
+    turn_job_begin_shared(ctx, is_own, after, true);
+}
+
+static void turn_job_on_held(void *ctx, bool is_own, uint64_t after)
+{
+    turn_job_begin_shared(ctx, is_own, after, false);
+}
+
+/* What the agent has begun by itself was not admitted, and who goes on with a turn has adopted it.
+ */
+void turn_job_share(struct turn_job *j, bool here)
+{
+    const struct turn_job_spec *const s = &j->spec;
+    if (!s->away.work || s->by_agent || s->away.again)
+        turn_job_begin_shared(j, true, 0, here);
+    else
+        work_share_begin(s->away.work, s->id, s->submitter, here,
+                         here ? turn_job_on_claimed : turn_job_on_held, j);
+}
+
+bool turn_job_was_left(const struct turn_job *j)
+{
+    return j->is_left;
 }
 
 bool turn_job_may_go_away(const struct turn_job_spec *s)

@@ -28,6 +28,8 @@ struct turn_job {
     struct buf unread;             /* unread output of that process */
     const char *seen;              /* instances that receive the turn, one name per line; or NULL */
     bool is_away;                  /* another host runs it */
+    bool is_left;                  /* another host has adopted it before it began */
+    uint64_t after;                /* work_share_begin */
     struct conf_agent away;        /* then: how the executor runs the agent */
     struct agent_place place;
     bool is_started; /* its start has been told */
@@ -47,13 +49,17 @@ void turn_job_look_for_end(struct turn_job *j);
 /* One of the pending lookups is complete. */
 void turn_job_on_answer(struct turn_job *j);
 
+/* It runs, here or on the other host. */
+void turn_job_run_here(struct turn_job *j);
+void turn_job_run(struct turn_job *j);
+
 void turn_job_on_visibility(void *job, struct visibility v);
 void turn_job_on_session(void *job, const char *id);
 
 /* turn_job_away.c */
 bool turn_job_may_go_away(const struct turn_job_spec *s);
-/* Before it runs: whether another host is to run it. */
-void turn_job_go_away(struct turn_job *j);
+/* Starts the turn here or on another host, unless another host has adopted it. */
+void turn_job_share(struct turn_job *j, bool here);
 /* Whether another host was chosen before a restart. */
 void turn_job_begin_again(struct turn_job *j);
 const struct dialect *turn_job_away_dialect(void);

@@ -11,7 +11,6 @@
 #include "base/invariant.h"
 #include "base/plural.h"
 #include "base/sys/log.h"
-#include "base/sys/uuid.h"
 #include "core/conversation/host_reply.h"
 #include "core/conversation/turn_scheduler_internal.h"
 #include "core/conversation/user_limits.h"
@@ -287,6 +286,7 @@ static void queue_message(struct turn_scheduler *cs, const struct turn_scheduler
         &(struct journal_turn){
             .id = a->id, .prompt = m->prompt.p, .route = m->route, .instances = m->instances},
         m->user);
+    conversations_share(cs, m, a->id);
     kept->alone = m->alone;
     kept->follows = m->follows && !m->throwaway;
     conversations_note_waiting(cs, &(struct turnlog_spec){.id = a->id,
@@ -416,7 +416,7 @@ static struct turn_scheduler_admission *admission_new(struct turn_scheduler *cs,
 {
     struct turn_scheduler_admission *const a = xcalloc(1, sizeof *a);
     char id[37];
-    uuid_make(id);
+    conversations_make_id(cs, m, id);
     a->all = cs;
     a->conversation = c;
     a->id = arena_strdup(&a->arena, m->turn ? m->turn : id);

@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/sys/clock.h"
+#include "base/sys/uuid.h"
 #include "core/conversation/turn_scheduler_internal.h"
 #include "core/turnlog/turnlog.h"
 
@@ -126,4 +128,32 @@ void turn_scheduler_leave_away(struct turn_scheduler *cs)
             turn_job_free(c->job);
             c->job = NULL;
         }
+}
+
+void conversations_make_id(const struct turn_scheduler *cs, const struct turn_scheduler_message *m,
+                           char id[37])
+{
+    if (m->id && work_share_has(cs->spec.work, m->source))
+        work_turn_id(m->source, m->id, id);
+    else
+        uuid_make(id);
+}
+
+void conversations_share(const struct turn_scheduler *cs, const struct turn_scheduler_message *m,
+                         const char *id)
+{
+    if (work_share_has(cs->spec.work, m->source))
+        work_share_admit(cs->spec.work,
+                         &(struct work_order){.turn = id,
+                                              .agent = m->agent->name,
+                                              .conversation = m->key,
+                                              .source = m->source,
+                                              .route = m->route,
+                                              .owner = m->owner,
+                                              .instances = m->instances,
+                                              .user = m->user,
+                                              .message = m->id,
+                                              .also = m->also,
+                                              .prompt = m->prompt,
+                                              .admitted_ms = (int64_t)(clock_wall_s() * 1000)});
 }

@@ -78,6 +78,13 @@ bool conversations_is_held(const struct turn_scheduler *cs, const struct convers
  * nothing is. Owned. */
 char *conversations_take_late_host(struct turn_scheduler *cs, const char *key);
 void conversations_free_late(struct turn_scheduler *cs);
+/* Fills in the id for the turn of a message: derived from the message if several hosts may receive
+ * it. */
+void conversations_make_id(const struct turn_scheduler *cs, const struct turn_scheduler_message *m,
+                           char id[37]);
+/* The message was admitted: makes it known to the other hosts. */
+void conversations_share(const struct turn_scheduler *cs, const struct turn_scheduler_message *m,
+                         const char *id);
 
 /* turn_scheduler_budget.c */
 /* journal_turn.person of the message's author, in the arena; or NULL. */

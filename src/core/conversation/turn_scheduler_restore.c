@@ -62,6 +62,6 @@ bool turn_scheduler_restore(struct turn_scheduler *cs, const struct journal_turn
 bool turn_scheduler_resume(struct turn_scheduler *cs, const struct journal_turn *t)
 {
     const struct conf_agent *const agent = turn_scheduler_find_agent(cs, t);
-    return cs->spec.work && agent && conf_agent_is_shared(cs->spec.conf, agent) &&
-           work_can_run(t->id, t->source, agent) && turn_scheduler_put_back(cs, t, true);
+    return cs->spec.work && agent && work_can_run(t->id, t->source, agent) &&
+           turn_scheduler_put_back(cs, t, true);
 }

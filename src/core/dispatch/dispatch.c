@@ -50,6 +50,7 @@ struct dispatch_turn *dispatch_open_turn(struct dispatch *d, const struct dispat
         .route = arena_strdup(a, spec->route),
         .instances = arena_strdup(a, spec->instances),
         .visibility = spec->visibility,
+        .is_known = spec->is_known,
     };
     if (d->services.turnlog)
         t->entry = turnlog_start_turn(d->services.turnlog, &(struct turnlog_spec){

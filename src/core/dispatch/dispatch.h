@@ -162,6 +162,8 @@ void dispatch_reconfig_each(const struct dispatch_reconfig *c,
 
 /* ---- turns */
 
+/* Whether another host leads the instance, or no instance has this name. */
+bool dispatch_stands_by(const struct dispatch *d, const char *instance);
 /* dispatch_deliver_row for the outcome of a turn that the instance did not receive. */
 bool dispatch_deliver_outcome(struct dispatch *d, const char *instance, const char *turn);
 
@@ -171,6 +173,7 @@ struct dispatch_turn_spec {
                                     * JSON */
     const char *instances;         /* named instances (conf_scope_turn), or NULL */
     struct visibility visibility;  /* resolved; fixed for the whole turn */
+    bool is_known;                 /* instances received it before a restart, or on another host */
 };
 /* Opens a turn. Copies strings. */
 struct dispatch_turn *dispatch_open_turn(struct dispatch *d, const struct dispatch_turn_spec *spec);

@@ -11,6 +11,12 @@ void dispatch_each_led(const struct dispatch *d, void (*each)(void *ctx, const c
             each(ctx, connector_instance_name(d->slots[i].instance));
 }
 
+bool dispatch_stands_by(const struct dispatch *d, const char *instance)
+{
+    const size_t slot = dispatch_find_slot(d, instance);
+    return slot == d->n || d->slots[slot].stands_by;
+}
+
 bool dispatch_deliver_outcome(struct dispatch *d, const char *instance, const char *turn)
 {
     const size_t slot = dispatch_find_slot(d, instance);

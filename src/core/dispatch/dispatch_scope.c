@@ -25,7 +25,8 @@ void dispatch_scope_open(struct dispatch_turn *t)
         const struct channel_turn turn = dispatch_describe_turn(t, connector_instance_name(r));
         t->slots[i].part = PART_ALL;
         if (!d->slots[i].stands_by)
-            t->slots[i].handle = connector_open_turn(r, &turn);
+            t->slots[i].handle = t->spec.is_known ? connector_open_known_turn(r, &turn)
+                                                  : connector_open_turn(r, &turn);
     }
 }
 

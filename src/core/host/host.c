@@ -14,11 +14,10 @@
 #include "core/conversation/turn_scheduler.h"
 #include "core/fleet/fleet_member.h"
 #include "core/host/host_http.h"
+#include "core/host/host_leading.h"
 #include "core/host/host_recovery.h"
 #include "core/host/host_sharing.h"
-#include "core/host/instance_leaders.h"
 #include "core/host/network_clients.h"
-#include "core/host/outcome_forwarding.h"
 #include "core/host/unserved_hook.h"
 #include "core/inbound/inbound.h"
 #include "core/settings/retention.h"
@@ -29,6 +28,7 @@
 #define DELIVER_MS 5000 /* what instances get at the end for what is under way */
 #define TELL_MS 2000    /* and HTTP clients to take what was written for them */
 #define GRACE_MS 10000  /* and to end */
+#define SHARE_MS 1000   /* and other hosts to learn which turns have been told */
 #define WATCH_MS 10000  /* how often it is looked whether one hangs */
 
 /* What is done with other hosts, besides the bus; NULL without one. */
@@ -37,8 +37,7 @@ struct host_others {
     struct fleet_member *member;
     struct host_sharing *sharing;
     bool is_seated; /* instances are known */
-    struct instance_leaders *leaders;
-    struct outcome_forwarding *forwarding;
+    struct host_leading *leading;
 };
 
 struct host {
@@ -97,14 +96,22 @@ static void host_on_ask(void *ctx, struct host_call *a)
 static bool host_leads(void *ctx, const char *instance)
 {
     const struct host *const s = ctx;
-    return s->others.leaders && instance_leaders_leads(s->others.leaders, instance);
+    return host_leading_leads(s->others.leading, instance);
 }
 
 static void host_on_kept(void *ctx, const char *instance, const char *turn, struct str line)
 {
-    const struct host *const s = ctx;
-    if (s->others.forwarding)
-        outcome_forwarding_add(s->others.forwarding, instance, turn, line);
+    host_leading_keep(((const struct host *)ctx)->others.leading, instance, turn, line);
+}
+
+static void host_on_remembered(void *ctx, const char *instance, const char *turn, const char *text)
+{
+    host_leading_remember(((const struct host *)ctx)->others.leading, instance, turn, text);
+}
+
+static bool host_on_telling(void *ctx, const char *instance, const char *turn)
+{
+    return host_leading_tell(((const struct host *)ctx)->others.leading, instance, turn);
 }
 
 /* ---- parts ---- */
@@ -139,6 +146,8 @@ static void make_dispatch(struct host *s)
         .ask = host_on_ask,
         .leads = s->conf->bus.urls ? host_leads : NULL,
         .kept = host_on_kept,
+        .remembered = host_on_remembered,
+        .tells = host_on_telling,
         .ctx = s,
     };
     s->dispatch = dispatch_new_empty(s->conf, &services);
@@ -251,8 +260,7 @@ static void host_share_settings(struct host *s)
 static void host_set_aside(void *ctx, bool is_aside)
 {
     const struct host *const s = ctx;
-    if (s->others.leaders)
-        instance_leaders_set_aside(s->others.leaders, is_aside || s->stopping);
+    host_leading_set_aside(s->others.leading, is_aside || s->stopping);
 }
 
 static int host_join_bus(struct host *s, struct tc_err *err)
@@ -320,11 +328,7 @@ static void host_on_reloading(void *ctx, bool begins)
 
 static void host_on_changed(void *ctx)
 {
-    const struct host *const s = ctx;
-    if (!s->others.leaders)
-        return;
-    instance_leaders_update(s->others.leaders);
-    outcome_forwarding_update(s->others.forwarding);
+    host_leading_update(((const struct host *)ctx)->others.leading);
 }
 
 static const struct conf *current_conf(void *ctx)
@@ -345,13 +349,14 @@ static void start_changes(struct host *s)
     });
     if (!s->bus)
         return;
-    s->others.leaders = instance_leaders_new(s->bus, s->dispatch, s->changes);
-    s->others.forwarding = outcome_forwarding_new(&(struct outcome_forwarding_spec){
+    s->others.leading = host_leading_new(&(struct host_leading_spec){
         .loop = s->loop,
         .bus = s->bus,
+        .work = fleet_member_get_work(s->others.member),
         .journal = s->journal,
         .dispatch = s->dispatch,
-        .leaders = s->others.leaders,
+        .conversations = s->conversations,
+        .changes = s->changes,
         .host = s->conf->host_name,
     });
 }
@@ -461,7 +466,7 @@ struct host_parts host_get_parts(struct host *s)
         .pairing = s->pairing,
         .budgets = s->budgets,
         .bus = s->bus,
-        .leaders = s->others.leaders,
+        .leaders = host_leading_get_leaders(s->others.leading),
         .work = fleet_member_get_work(s->others.member),
         .runner = fleet_member_get_runner(s->others.member),
         .member = s->others.member,
@@ -516,8 +521,7 @@ void host_stop(struct host *s)
         s->draining = runner ? 2 : 1;
     s->stopping = true;
     instance_changes_refuse(s->changes);
-    if (s->others.leaders)
-        instance_leaders_retire(s->others.leaders);
+    host_leading_retire(s->others.leading);
     if (runner)
         runner_drain(runner, host_on_drained, s);
     turn_scheduler_drain(s->conversations, host_on_drained, s);
@@ -529,15 +533,14 @@ void host_run(struct host *s)
     if (!dispatch_drain(s->dispatch, DELIVER_MS))
         log_write(LOG_INFO, "host",
                   "undelivered messages are kept in the outbox for the next start");
+    host_leading_drain(s->others.leading, SHARE_MS);
 }
 
 void host_close(struct host *s)
 {
     if (!s)
         return;
-    outcome_forwarding_stop(s->others.forwarding);
-    instance_leaders_free(s->others.leaders);
-    s->others.leaders = NULL;
+    host_leading_stop(s->others.leading);
     host_sharing_free(s->others.sharing);
     if (s->locks)
         turn_locks_close(s->locks);
@@ -550,7 +553,7 @@ void host_close(struct host *s)
     dispatch_free(s->dispatch, GRACE_MS);
     settings_worker_free(s->settings); /* what it still answers may go to the journal */
     journal_async_close(s->journal);
-    outcome_forwarding_free(s->others.forwarding);
+    host_leading_free(s->others.leading);
     inbound_free(s->reception);
     turn_scheduler_free(s->conversations);
     fleet_member_free(s->others.member);

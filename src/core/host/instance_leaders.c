@@ -18,9 +18,7 @@ struct instance_leader {
 };
 
 struct instance_leaders {
-    struct bus *bus;
-    struct dispatch *dispatch;
-    struct changes *changes;
+    struct instance_leaders_spec spec;
     LIST_HEAD(, instance_leader) leaders;
     bool is_retired, is_aside;
 };
@@ -28,14 +26,14 @@ struct instance_leaders {
 static void instance_leaders_on_gained(void *ctx)
 {
     const struct instance_leader *const i = ctx;
-    instance_changes_lead(i->all->changes, i->name);
+    i->all->spec.gained(i->all->spec.ctx, i->name);
 }
 
 static void instance_leaders_on_lost(void *ctx)
 {
     const struct instance_leader *const i = ctx;
-    dispatch_silence(i->all->dispatch, i->name);
-    instance_changes_stand_by(i->all->changes, i->name);
+    dispatch_silence(i->all->spec.dispatch, i->name);
+    instance_changes_stand_by(i->all->spec.changes, i->name);
 }
 
 static struct instance_leader *instance_leaders_find(const struct instance_leaders *l,
@@ -55,10 +53,11 @@ static struct instance_leader *instance_leaders_add(struct instance_leaders *l, 
     *i = (struct instance_leader){.all = l};
     memcpy(i->name, name, len + 1);
     LIST_INSERT_HEAD(&l->leaders, i, next);
-    i->lead = bus_lead_join(l->bus, &(struct bus_lead_spec){.instance = i->name,
-                                                            .gained = instance_leaders_on_gained,
-                                                            .lost = instance_leaders_on_lost,
-                                                            .ctx = i});
+    i->lead =
+        bus_lead_join(l->spec.bus, &(struct bus_lead_spec){.instance = i->name,
+                                                           .gained = instance_leaders_on_gained,
+                                                           .lost = instance_leaders_on_lost,
+                                                           .ctx = i});
     if (l->is_aside)
         bus_lead_set_aside(i->lead, true);
     return i;
@@ -86,7 +85,7 @@ void instance_leaders_update(struct instance_leaders *l)
     struct instance_leader *i, *next;
     LIST_FOREACH (i, &l->leaders, next)
         i->is_wanted = false;
-    dispatch_each_led(l->dispatch, instance_leaders_want, l);
+    dispatch_each_led(l->spec.dispatch, instance_leaders_want, l);
     for (i = LIST_FIRST(&l->leaders); i; i = next) {
         next = LIST_NEXT(i, next);
         if (!i->is_wanted)
@@ -125,11 +124,10 @@ void instance_leaders_set_aside(struct instance_leaders *l, bool is_aside)
         bus_lead_set_aside(i->lead, is_aside);
 }
 
-struct instance_leaders *instance_leaders_new(struct bus *bus, struct dispatch *dispatch,
-                                              struct changes *changes)
+struct instance_leaders *instance_leaders_new(const struct instance_leaders_spec *spec)
 {
     struct instance_leaders *const l = xcalloc(1, sizeof *l);
-    *l = (struct instance_leaders){.bus = bus, .dispatch = dispatch, .changes = changes};
+    l->spec = *spec;
     LIST_INIT(&l->leaders);
     return l;
 }

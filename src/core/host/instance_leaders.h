@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Instances that one of several hosts runs: asks for the lease of each on the bus, starts those
- * that this host leads, and ends at once one whose lease it has lost. Loop thread only. */
+ * Instances that one of several hosts runs: asks for the lease of each on the bus, reports which of
+ * them this host leads, and ends at once one whose lease it has lost. Loop thread only. */
 #ifndef CORE_HOST_INSTANCE_LEADERS_H
 #define CORE_HOST_INSTANCE_LEADERS_H
 
@@ -10,9 +10,17 @@
 
 struct instance_leaders;
 
-/* Borrows all three. */
-struct instance_leaders *instance_leaders_new(struct bus *bus, struct dispatch *dispatch,
-                                              struct changes *changes);
+/* Borrowed. */
+struct instance_leaders_spec {
+    struct bus *bus;
+    struct dispatch *dispatch;
+    struct changes *changes;
+    /* This host leads the instance now, which is to be started: instance_changes_lead. */
+    void (*gained)(void *ctx, const char *instance);
+    void *ctx;
+};
+
+struct instance_leaders *instance_leaders_new(const struct instance_leaders_spec *spec);
 /* The instances may be others than before. */
 void instance_leaders_update(struct instance_leaders *l);
 /* This host may act for the instance now. */

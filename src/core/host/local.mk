@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: MIT
 libtccore_a_SOURCES += \
+	src/core/host/adoption.c \
+	src/core/host/adoption.h \
 	src/core/host/host.c \
 	src/core/host/host.h \
 	src/core/host/host_http.c \
 	src/core/host/host_http.h \
+	src/core/host/host_leading.c \
+	src/core/host/host_leading.h \
 	src/core/host/host_recovery.c \
 	src/core/host/host_recovery.h \
 	src/core/host/host_reload.c \

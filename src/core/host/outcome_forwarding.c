@@ -164,7 +164,11 @@ static void outcome_forwarding_on_turn(void *ctx, enum journal_status status,
 {
     struct outcome_item *const i = ctx;
     const bool has_ended = status == JOURNAL_DONE && strcmp(turn->state, "running") != 0;
-    if (i->all->is_stopped)
+    const struct work *const work = i->all->spec.work;
+    const bool is_given = has_ended && strcmp(turn->source, i->instance) == 0 &&
+                          work_share_has(work, i->instance) &&
+                          (!work_share_is_loaded(work) || work_share_gives(work, i->turn));
+    if (i->all->is_stopped || is_given) /* then its row is about to be removed */
         outcome_forwarding_postpone(i);
     else if (has_ended)
         outcome_forwarding_ask(i, turn);
@@ -298,29 +302,38 @@ static void outcome_forwarding_on_admitted(void *ctx, enum journal_status status
                            outcome_forwarding_on_laid, t);
 }
 
-/* What was taken before is known by the id of its message. A turn of which another instance was
- * told here has its id in the journal already: it is laid under another one. */
+/* What was taken before is known by the id of its message. A turn of the instance itself that is
+ * known here was adopted: this host tells it. A turn of which another instance was told here has
+ * its id in the journal already, too: it is laid under another one. */
 static void outcome_forwarding_on_known(void *ctx, enum journal_status status,
                                         const struct journal_turn *turn)
 {
     struct outcome_taken *const t = ctx;
     struct outcome_message *const m = &t->message;
     const char *const message = arena_sprintf(&t->arena, "outcome %s %s", m->instance, m->turn);
-    (void)turn;
+    if (status == JOURNAL_DONE && strcmp(turn->source, m->instance) == 0 &&
+        (!turn->boot_id ||
+         strncmp(turn->boot_id, OUTCOME_FORWARDING_GIVEN, strlen(OUTCOME_FORWARDING_GIVEN)) != 0)) {
+        outcome_forwarding_end_taken(t, true);
+        return;
+    }
     if (status == JOURNAL_DONE) {
         char id[37];
         uuid_make(id);
         m->turn = arena_strdup(&t->arena, id);
     }
-    journal_async_admit_turn(t->all->spec.journal,
-                             &(struct journal_turn){.id = m->turn,
-                                                    .agent = m->agent,
-                                                    .conv = m->conversation,
-                                                    .source = m->source,
-                                                    .msg_id = message,
-                                                    .route = m->route,
-                                                    .seen = m->instance},
-                             outcome_forwarding_on_admitted, t);
+    journal_async_admit_turn(
+        t->all->spec.journal,
+        &(struct journal_turn){
+            .id = m->turn,
+            .agent = m->agent,
+            .conv = m->conversation,
+            .source = m->source,
+            .msg_id = message,
+            .boot_id = arena_sprintf(&t->arena, OUTCOME_FORWARDING_GIVEN "%s", m->instance),
+            .route = m->route,
+            .seen = m->instance},
+        outcome_forwarding_on_admitted, t);
 }
 
 static void outcome_forwarding_on_deliver(void *ctx, struct bus_call *call, struct str body)

@@ -7,9 +7,14 @@
 #define CORE_HOST_OUTCOME_FORWARDING_H
 
 #include "core/host/instance_leaders.h"
+#include "core/work/work.h"
 #include "io/journal/journal_async.h"
 
 struct outcome_forwarding;
+
+/* Before the name of the instance, in the place of a boot's id: of a turn that another host has
+ * given with its outcome for that instance. */
+#define OUTCOME_FORWARDING_GIVEN "given:"
 
 /* Borrowed. */
 struct outcome_forwarding_spec {
@@ -17,6 +22,7 @@ struct outcome_forwarding_spec {
     struct bus *bus;
     struct journal_async *journal;
     struct dispatch *dispatch;
+    const struct work *work; /* or NULL: no turns are shared */
     const struct instance_leaders *leaders;
     const char *host; /* the name of this one; copied */
 };

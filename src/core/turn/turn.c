@@ -450,7 +450,8 @@ struct turn *turn_new(struct dispatch *d, const struct turn_spec *spec)
                                                    .submitter = spec->submitter,
                                                    .route = spec->route,
                                                    .instances = spec->instances,
-                                                   .visibility = spec->visibility});
+                                                   .visibility = spec->visibility,
+                                                   .is_known = spec->resumed});
     return t;
 }
 

@@ -46,18 +46,17 @@ void turn_record_begin(struct journal_async *l, const struct dispatch *d,
     journal_async_admit_turn(l, &full, done, ctx);
 }
 
-/* In the place of a process id: another host runs the turn, or is about to; … */
-#define ELSEWHERE (-1)
-#define ELSEWHERE_LATER (-2) /* … is to run it, and cannot have begun it yet */
+/* In the place of a process id. */
+#define ELSEWHERE_LATER (-2) /* another host is to run it, and cannot have begun it yet */
 
 bool turn_record_is_elsewhere(const struct journal_turn *t)
 {
-    return t->agent_pid == ELSEWHERE || t->agent_pid == ELSEWHERE_LATER;
+    return t->agent_pid == TURN_RECORD_ELSEWHERE || t->agent_pid == ELSEWHERE_LATER;
 }
 
 bool turn_record_is_stored_elsewhere(const struct journal_turn *t)
 {
-    return t->agent_pid == ELSEWHERE;
+    return t->agent_pid == TURN_RECORD_ELSEWHERE;
 }
 
 static void turn_record_note_agent(struct journal_async *l, const char *turn, int64_t pid,
@@ -77,7 +76,7 @@ void turn_record_set_agent_pid(struct journal_async *l, const char *turn, pid_t 
 
 void turn_record_set_elsewhere(struct journal_async *l, const char *turn, bool is_stored)
 {
-    turn_record_note_agent(l, turn, is_stored ? ELSEWHERE : ELSEWHERE_LATER, 0);
+    turn_record_note_agent(l, turn, is_stored ? TURN_RECORD_ELSEWHERE : ELSEWHERE_LATER, 0);
 }
 
 /* ---- processes that wait: keys "process:TURN", values "BOOT PID START" ---- */

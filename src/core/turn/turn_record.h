@@ -20,6 +20,7 @@ void turn_record_begin(struct journal_async *l, const struct dispatch *d,
 void turn_record_set_agent_pid(struct journal_async *l, const char *turn, pid_t pid);
 /* Another host is to run the turn. is_stored: other hosts can read it, so one may have begun it. */
 void turn_record_set_elsewhere(struct journal_async *l, const char *turn, bool is_stored);
+#define TURN_RECORD_ELSEWHERE (-1) /* journal_turn.agent_pid of one that is stored */
 bool turn_record_is_elsewhere(const struct journal_turn *t);
 bool turn_record_is_stored_elsewhere(const struct journal_turn *t);
 

@@ -275,12 +275,15 @@ static void turnlog_enter(struct turnlog *log, struct turnlog_entry *e, enum tur
 
 void turnlog_add_waiting(struct turnlog *log, const struct turnlog_spec *spec)
 {
-    turnlog_enter(log, turnlog_find_or_make(log, spec), TURNLOG_WAITING);
+    struct turnlog_entry *const e = turnlog_find_or_make(log, spec);
+    turnlog_remote_take(log, e);
+    turnlog_enter(log, e, TURNLOG_WAITING);
 }
 
 struct turnlog_entry *turnlog_start_turn(struct turnlog *log, const struct turnlog_spec *spec)
 {
     struct turnlog_entry *const e = turnlog_find_or_make(log, spec);
+    turnlog_remote_take(log, e);
     e->turn.started_ms = spec->started_ms ? spec->started_ms : now_ms();
     turnlog_enter(log, e, TURNLOG_RUNNING);
     return e;

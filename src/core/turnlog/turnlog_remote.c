@@ -28,6 +28,21 @@ void turnlog_remote_unwant(struct turnlog *log, struct turnlog_entry *e)
         log->source.unwanted(log->source.ctx, e->turn.spec.id);
 }
 
+void turnlog_remote_take(struct turnlog *log, struct turnlog_entry *e)
+{
+    if (!e->is_remote && !e->sealed)
+        return;
+    turnlog_remote_unwant(log, e);
+    turnlog_clear_events(log, e);
+    if (e->sealed)
+        log->n_sealed--;
+    e->sealed = e->is_remote = e->is_complete = false;
+    e->forgotten = 0;
+    e->turn.spec.host = NULL;
+    e->turn.last_seq = 0;
+    e->turn.ended_ms = 0;
+}
+
 static struct turnlog_entry *turnlog_remote_find(const struct turnlog *log, const char *id)
 {
     struct turnlog_entry *const e = turnlog_entry_find(log, id);

@@ -2,6 +2,7 @@
 libtccore_a_SOURCES += \
 	src/core/work/work.c \
 	src/core/work/work.h \
+	src/core/work/work_check.c \
 	src/core/work/work_homes.c \
 	src/core/work/work_homes.h \
 	src/core/work/work_hosts.c \
@@ -16,4 +17,8 @@ libtccore_a_SOURCES += \
 	src/core/work/work_place.c \
 	src/core/work/work_process.c \
 	src/core/work/work_queue.c \
-	src/core/work/work_run.c
+	src/core/work/work_run.c \
+	src/core/work/work_share.c \
+	src/core/work/work_share.h \
+	src/core/work/work_turn.c \
+	src/core/work/work_turn.h

@@ -94,6 +94,7 @@ static void work_on_active(void *ctx)
         work_homes_resume(w->homes);
     LIST_FOREACH (r, &w->runs, next)
         work_run_resume(r);
+    work_share_resume(w);
 }
 
 static void work_on_looked(void *ctx)
@@ -136,6 +137,7 @@ void work_stop(struct work *w)
     work_place_stop(w);
     while ((f = LIST_FIRST(&w->farewells)))
         work_farewell_free(f);
+    work_share_close(w);
     bus_watcher_free(w->watcher);
     work_homes_free(w->homes);
     w->homes = NULL;
@@ -146,7 +148,13 @@ void work_stop(struct work *w)
 void work_free(struct work *w)
 {
     work_stop(w);
+    free(w->share);
     free(w);
+}
+
+int64_t work_host_absent_ms(const struct work *w, const char *host)
+{
+    return work_hosts_absent_ms(w->hosts, host);
 }
 
 struct work_counters work_get_counters(const struct work *w)

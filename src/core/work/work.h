@@ -29,6 +29,7 @@
 #include "core/bus/bus.h"
 #include "core/work/work_hosts.h"
 #include "core/work/work_message.h"
+#include "core/work/work_share.h"
 #include "io/journal/journal_async.h"
 
 struct work;
@@ -66,6 +67,9 @@ void work_forget_place(struct work *w, const void *ctx);
 /* This host runs no turns now: others get those that they can run, and the homes of its
  * conversations are given up, once. False: it runs turns again. */
 void work_set_aside(struct work *w, bool is_aside);
+
+/* How long that host has not been there; see work_hosts_absent_ms. */
+int64_t work_host_absent_ms(const struct work *w, const char *host);
 
 /* ---- a run */
 

@@ -10,6 +10,7 @@
 #include "core/work/work.h"
 #include "core/work/work_hosts.h"
 #include "core/work/work_outcome.h"
+#include "core/work/work_share.h"
 
 enum work_run_state {
     RUN_PLACING,
@@ -89,6 +90,7 @@ struct work {
     LIST_HEAD(, work_run) runs;
     LIST_HEAD(, work_place) places;
     LIST_HEAD(, work_farewell) farewells;
+    struct work_share *share; /* or NULL */
 };
 
 /* work_run.c */

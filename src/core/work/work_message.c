@@ -2,6 +2,7 @@
  * Owns the members of the messages. */
 #include "core/work/work_message.h"
 
+#include <nettle/sha2.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -32,6 +33,8 @@ static const struct work_text order_texts[] = {
     {"user", offsetof(struct work_order, user), false},
     {"seen", offsetof(struct work_order, seen), false},
     {"session", offsetof(struct work_order, session), false},
+    {"message", offsetof(struct work_order, message), false},
+    {"also", offsetof(struct work_order, also), false},
 };
 
 static const struct work_text signal_texts[] = {
@@ -178,6 +181,26 @@ bool work_run_id(const char *turn, char run[WORK_ID])
     memcpy(run, turn, UUID_LEN + 1);
     run[VERSION_AT] = 'r';
     return true;
+}
+
+/* A UUID of version 8: from a digest, so that nobody can choose a message with the id of another.
+ */
+void work_turn_id(const char *source, const char *message, char turn[WORK_ID])
+{
+    uint8_t d[SHA256_DIGEST_SIZE];
+    struct sha256_ctx sha;
+    size_t at = 0;
+    sha256_init(&sha);
+    sha256_update(&sha, strlen(source) + 1, (const uint8_t *)source);
+    sha256_update(&sha, strlen(message) + 1, (const uint8_t *)message);
+    sha256_digest(&sha, sizeof d, d);
+    d[6] = (uint8_t)(0x80 | (d[6] & 0x0f));
+    d[8] = (uint8_t)(0x80 | (d[8] & 0x3f));
+    for (size_t i = 0; i < 16; i++) {
+        if (i == 4 || i == 6 || i == 8 || i == 10)
+            turn[at++] = '-';
+        at += (size_t)snprintf(turn + at, WORK_ID - at, "%02x", d[i]);
+    }
 }
 
 void work_home_key(struct buf *out, const char *sessions, const char *conversation)

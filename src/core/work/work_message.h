@@ -20,8 +20,10 @@ struct work_order {
     const char *turn, *agent, *conversation, *source;
     const char *gateway;                          /* host that admitted it */
     const char *route, *owner, *instances, *user; /* see journal_turn; or NULL */
-    const char *seen;    /* names that it is told to, a line each; or NULL */
-    const char *session; /* that it resumes, or NULL */
+    const char *seen;           /* names that it is told to, a line each; or NULL */
+    const char *session;        /* that it resumes, or NULL */
+    const char *message, *also; /* ids of its message in its source; or NULL */
+    uint64_t after;             /* not in the message: sequence of the one that it replaces, or 0 */
     struct str prompt;
     int64_t admitted_ms; /* Unix */
 };
@@ -52,6 +54,8 @@ struct str work_outcome_lines(struct str message);
 /* The id that a turn has on the host that runs it: another one than on its gateway, which tells the
  * turn as its own, and the same however often it is asked for. False: the turn's id is no UUID. */
 bool work_run_id(const char *turn, char run[WORK_ID]);
+/* The id of the turn of a message, the same on each host: its id in that source. */
+void work_turn_id(const char *source, const char *message, char turn[WORK_ID]);
 /* Appends the key of a conversation in the bucket of homes; sessions: conf_agent_session_name. */
 void work_home_key(struct buf *out, const char *sessions, const char *conversation);
 

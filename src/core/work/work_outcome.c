@@ -85,12 +85,20 @@ struct work_outcome *work_outcome_store(struct bus_link *link, const char *sourc
                                         const struct bus_origin *from, struct str body,
                                         work_outcome_done *done, void *ctx)
 {
+    return work_outcome_store_as(link, "out", source, turn, from, body, done, ctx);
+}
+
+struct work_outcome *work_outcome_store_as(struct bus_link *link, const char *kind,
+                                           const char *source, const char *turn,
+                                           const struct bus_origin *from, struct str body,
+                                           work_outcome_done *done, void *ctx)
+{
     struct work_outcome *const o = xcalloc(1, sizeof *o);
     o->link = link;
     o->from = *from;
     o->done = done;
     o->ctx = ctx;
-    work_outcome_subject(&o->subject, &link->names, "out", source, turn);
+    work_outcome_subject(&o->subject, &link->names, kind, source, turn);
     buf_add(&o->body, body.p, body.len);
     o->retry = loop_timer_new(link->loop, work_outcome_on_retry, o);
     loop_timer_set(o->retry, RETRY_MS);

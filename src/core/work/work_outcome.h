@@ -16,12 +16,18 @@ typedef void work_outcome_done(void *ctx, bool is_own, struct str body);
 struct work_outcome *work_outcome_store(struct bus_link *link, const char *source, const char *turn,
                                         const struct bus_origin *from, struct str body,
                                         work_outcome_done *done, void *ctx);
+/* The same for a message of another kind. */
+struct work_outcome *work_outcome_store_as(struct bus_link *link, const char *kind,
+                                           const char *source, const char *turn,
+                                           const struct bus_origin *from, struct str body,
+                                           work_outcome_done *done, void *ctx);
 /* The link has become active. */
 void work_outcome_resume(struct work_outcome *o);
 /* Before the client; an answer that is awaited is ignored. NULL is fine. */
 void work_outcome_free(struct work_outcome *o);
 
-/* Appends the subject of a turn's message of that kind: "new", "out", "told". */
+/* Appends the subject of a turn's message of that kind: "new", "out", "told", "mem",
+ * "tell". */
 void work_outcome_subject(struct buf *out, const struct bus_names *names, const char *kind,
                           const char *source, const char *turn);
 

@@ -149,6 +149,9 @@ static void work_process_copy_order(struct work_run *r, const struct work_order 
         .seen = arena_strdup(a, o->seen),
         .session = arena_strdup(a, o->session),
         .prompt = {arena_memdup(a, o->prompt.p, o->prompt.len), o->prompt.len},
+        .message = arena_strdup(a, o->message),
+        .also = arena_strdup(a, o->also),
+        .after = o->after,
         .admitted_ms = o->admitted_ms,
     };
 }

@@ -340,7 +340,8 @@ static void work_run_tell(struct work_run *r)
     work_outcome_subject(&subject, &link->names, "new", r->order.source, r->order.turn);
     work_order_write(&body, &from, &r->order);
     r->is_asked = true;
-    bus_link_store(link, subject.p, (struct str){body.p, body.len}, 0, work_run_on_told, r);
+    bus_link_store(link, subject.p, (struct str){body.p, body.len}, r->order.after,
+                   work_run_on_told, r);
 }
 
 /* ---- a turn that was begun before ---- */
@@ -351,6 +352,7 @@ static void work_run_tell(struct work_run *r)
 static void work_run_reseed(struct work_run *r)
 {
     r->work->counters.reseeded++;
+    r->order.after = 0;
     if (r->state == RUN_WAITING) {
         r->queued = 0;
         r->hold_ms = clock_mono_ms() + r->work->lost_after_ms;

@@ -27,6 +27,11 @@ struct outbox_spec {
     /* Called before each attempt; false: it must not be sent, and this outbox is about to be freed.
      * NULL: always true. */
     bool (*may_send)(void *ctx);
+    /* Told what the instance remembers of a turn, before it is on disk; NULL: nothing. Or NULL. */
+    void (*remembered)(void *ctx, const char *turn, const char *text);
+    /* The requests for the outcome of a turn are about to be made. True: they are in doubt, because
+     * somebody else may have made them. Or NULL. */
+    bool (*tells)(void *ctx, const char *turn);
     void *ctx;
 };
 

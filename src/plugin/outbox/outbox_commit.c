@@ -132,6 +132,8 @@ static void outbox_commit_remember(struct outbox_commit *c)
         m->outbox = p;
         LIST_INSERT_HEAD(&p->memories, m, next);
         p->memories_begun++;
+        if (p->spec.remembered)
+            p->spec.remembered(p->spec.ctx, b->turn, *b->memory ? b->memory : NULL);
         journal_async_memory_put(p->spec.journal, p->instance, b->turn,
                                  *b->memory ? b->memory : NULL, outbox_commit_on_remembered, m);
     }
@@ -198,10 +200,15 @@ static void submit_requests(struct outbox_commit *c)
     struct callback_batch *const b = c->batch;
     struct outbox_entry **const items = xcalloc(b->count + 1, sizeof *items);
     int64_t seq = c->first;
+    const struct outbox_spec *const spec = &c->outbox->spec;
+    const bool in_doubt =
+        b->settles == BATCH_OUTCOME && spec->tells && spec->tells(spec->ctx, b->turn);
     for (size_t i = 0; i < b->count; i++) {
         items[i] = outbox_entry_add(c->outbox, turn_of(c, b->requests[i]->turn), b->requests[i]);
         if (c->is_kept && outbox_commit_is_durable(b->requests[i]))
             items[i]->seq = seq++;
+        items[i]->in_doubt = items[i]->asks_first =
+            in_doubt && outbox_commit_is_durable(b->requests[i]);
     }
     for (size_t i = b->count; i-- > 0;)
         if (takes_place(c, b->requests[i]))

@@ -31,6 +31,7 @@ static void test_order(void)
                                           .user = "42",
                                           .seen = "log\ntelegram",
                                           .session = "s-1",
+                                          .message = "m-1",
                                           .prompt = {prompt, strlen(prompt)},
                                           .admitted_ms = 1700000000123});
     is_int(work_order_read(all(&b), &arena, &o), 0, "a turn is read");
@@ -42,12 +43,25 @@ static void test_order(void)
     is_str(o.prompt.p, prompt, "its prompt");
     is_int((long)o.prompt.len, (long)strlen(prompt), "and how long that is");
     ok(o.admitted_ms == 1700000000123, "when it was admitted");
-    ok(!o.owner && !o.instances, "what it does not have");
+    is_str(o.message, "m-1", "the id of its message");
+    ok(!o.owner && !o.instances && !o.also, "what it does not have");
     is_int(work_order_read(STR("{\"v\":1,\"from\":{\"host\":\"h1\",\"boot\":\"b\",\"n\":1}}"),
                            &arena, &o),
            -1, "without an id it is none");
     is_int(work_order_read(STR("nothing"), &arena, &o), -1, "nor is what is no JSON");
     arena_fini(&arena);
+}
+
+static void test_turn_id(void)
+{
+    char one[WORK_ID], same[WORK_ID], other[WORK_ID], run[WORK_ID];
+    work_turn_id("tg", "12", one);
+    work_turn_id("tg", "12", same);
+    is_str(one, same, "a message has one turn, on each host");
+    work_turn_id("tg1", "2", other);
+    ok(strcmp(one, other) != 0, "and no other message has it");
+    ok(strlen(one) == 36 && one[14] == '8' && one[8] == '-' && one[23] == '-', "a UUID");
+    ok(work_run_id(one, run), "that can run elsewhere");
 }
 
 static void test_signal(void)
@@ -102,6 +116,7 @@ int main(void)
 {
     plan_lazy();
     test_order();
+    test_turn_id();
     test_signal();
     test_outcome();
     test_names();

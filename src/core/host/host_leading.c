@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the order in which an instance that this host leads is started and ended. */
+#include "core/host/host_leading.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+
+struct host_leading {
+    struct work *work;
+    struct changes *changes;
+    struct instance_leaders *leaders; /* NULL: it was stopped */
+    struct outcome_forwarding *forwarding;
+    struct adoption *adoption; /* or NULL */
+};
+
+static void host_leading_on_prepared(void *ctx, const char *instance)
+{
+    const struct host_leading *const l = ctx;
+    instance_changes_lead(l->changes, instance);
+}
+
+static void host_leading_on_gained(void *ctx, const char *instance)
+{
+    struct host_leading *const l = ctx;
+    adoption_prepare(l->adoption, instance, host_leading_on_prepared, l);
+}
+
+struct host_leading *host_leading_new(const struct host_leading_spec *spec)
+{
+    struct host_leading *const l = xcalloc(1, sizeof *l);
+    l->work = spec->work;
+    l->changes = spec->changes;
+    l->leaders =
+        instance_leaders_new(&(struct instance_leaders_spec){.bus = spec->bus,
+                                                             .dispatch = spec->dispatch,
+                                                             .changes = spec->changes,
+                                                             .gained = host_leading_on_gained,
+                                                             .ctx = l});
+    l->forwarding = outcome_forwarding_new(&(struct outcome_forwarding_spec){
+        .loop = spec->loop,
+        .bus = spec->bus,
+        .journal = spec->journal,
+        .dispatch = spec->dispatch,
+        .work = spec->work,
+        .leaders = l->leaders,
+        .host = spec->host,
+    });
+    l->adoption = adoption_new(&(struct adoption_spec){.loop = spec->loop,
+                                                       .bus = spec->bus,
+                                                       .work = spec->work,
+                                                       .journal = spec->journal,
+                                                       .dispatch = spec->dispatch,
+                                                       .conversations = spec->conversations,
+                                                       .leaders = l->leaders});
+    return l;
+}
+
+void host_leading_update(struct host_leading *l)
+{
+    if (!l || !l->leaders)
+        return;
+    instance_leaders_update(l->leaders);
+    outcome_forwarding_update(l->forwarding);
+}
+
+bool host_leading_leads(const struct host_leading *l, const char *instance)
+{
+    return l && l->leaders && instance_leaders_leads(l->leaders, instance);
+}
+
+struct instance_leaders *host_leading_get_leaders(const struct host_leading *l)
+{
+    return l ? l->leaders : NULL;
+}
+
+void host_leading_keep(struct host_leading *l, const char *instance, const char *turn,
+                       struct str line)
+{
+    if (l)
+        outcome_forwarding_add(l->forwarding, instance, turn, line);
+}
+
+void host_leading_remember(struct host_leading *l, const char *instance, const char *turn,
+                           const char *text)
+{
+    if (l)
+        work_share_remember(l->work, instance, turn, text);
+}
+
+bool host_leading_tell(struct host_leading *l, const char *instance, const char *turn)
+{
+    return l && work_share_tell(l->work, instance, turn);
+}
+
+void host_leading_set_aside(struct host_leading *l, bool is_aside)
+{
+    if (l && l->leaders)
+        instance_leaders_set_aside(l->leaders, is_aside);
+}
+
+void host_leading_retire(struct host_leading *l)
+{
+    if (!l)
+        return;
+    adoption_stop(l->adoption);
+    if (l->leaders)
+        instance_leaders_retire(l->leaders);
+}
+
+void host_leading_drain(struct host_leading *l, int64_t ms)
+{
+    if (l)
+        work_share_drain(l->work, ms);
+}
+
+void host_leading_stop(struct host_leading *l)
+{
+    if (!l)
+        return;
+    adoption_stop(l->adoption);
+    outcome_forwarding_stop(l->forwarding);
+    instance_leaders_free(l->leaders);
+    l->leaders = NULL;
+}
+
+void host_leading_free(struct host_leading *l)
+{
+    if (!l)
+        return;
+    outcome_forwarding_free(l->forwarding);
+    adoption_free(l->adoption);
+    free(l);
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT
+ * What a host on the bus does for instances that one of several hosts runs: asks for their leases,
+ * gives outcomes to the hosts that lead them, and adopts the turns of leaders that are gone. Loop
+ * thread only. Every function takes NULL: a host without a bus leads nothing. */
+#ifndef CORE_HOST_HOST_LEADING_H
+#define CORE_HOST_HOST_LEADING_H
+
+#include "core/host/adoption.h"
+#include "core/host/instance_changes.h"
+#include "core/host/instance_leaders.h"
+#include "core/host/outcome_forwarding.h"
+
+struct host_leading;
+
+/* Borrowed. */
+struct host_leading_spec {
+    struct loop *loop;
+    struct bus *bus;
+    struct work *work; /* or NULL: no turns of people begin on this host */
+    struct journal_async *journal;
+    struct dispatch *dispatch;
+    struct turn_scheduler *conversations;
+    struct changes *changes;
+    const char *host; /* the name of this one; copied */
+};
+
+struct host_leading *host_leading_new(const struct host_leading_spec *spec);
+/* The instances may be others than before. */
+void host_leading_update(struct host_leading *l);
+bool host_leading_leads(const struct host_leading *l, const char *instance);
+/* For `turncast status`; NULL without a bus. */
+struct instance_leaders *host_leading_get_leaders(const struct host_leading *l);
+/* As connector_services.kept, remembered and tells. */
+void host_leading_keep(struct host_leading *l, const char *instance, const char *turn,
+                       struct str line);
+void host_leading_remember(struct host_leading *l, const char *instance, const char *turn,
+                           const char *text);
+bool host_leading_tell(struct host_leading *l, const char *instance, const char *turn);
+/* As instance_leaders_set_aside. */
+void host_leading_set_aside(struct host_leading *l, bool is_aside);
+/* The host is about to end: it adopts nothing more, and asks for no other lease. */
+void host_leading_retire(struct host_leading *l);
+/* Runs the loop until other hosts know which turns have been told, or for that time. */
+void host_leading_drain(struct host_leading *l, int64_t ms);
+/* Gives all leases up. Before the bus is freed. */
+void host_leading_stop(struct host_leading *l);
+/* After the journal was closed. */
+void host_leading_free(struct host_leading *l);
+
+#endif

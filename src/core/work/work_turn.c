@@ -1,0 +1,508 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the states of a shared turn (work_share.h). */
+#include "core/work/work_turn.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/sys/crash_point.h"
+#include "base/sys/log.h"
+#include "event/codec.h"
+#include "event/json/json_writer.h"
+
+#define RETRY_MS 1000
+
+static void work_turn_split(struct work_turn *head);
+
+/* ---- who waits for it ---- */
+
+void work_turn_release(struct work_turn *head)
+{
+    struct work_turn *t;
+    LIST_FOREACH (t, &head->share->turns, next) {
+        if (t->head == head)
+            t->head = NULL;
+        if (t->ctx == head)
+            t->done = NULL;
+    }
+}
+
+/* Answers whether it may begin, if that is known. */
+static void work_turn_answer(struct work_turn *t)
+{
+    void (*const done)(void *ctx, bool is_own, uint64_t after) = t->done;
+    const bool is_own = t->state != TURN_ELSEWHERE;
+    const bool is_known = t->state >= TURN_BEGUN || (t->state == TURN_HELD && !t->claims);
+    if (!done || !is_known || t->joining)
+        return;
+    t->done = NULL;
+    if (!is_own || t->is_split)
+        work_turn_split(t);
+    else if (t->claims)
+        work_turn_release(t);
+    done(t->ctx, is_own && !t->is_split, t->state == TURN_ALONE ? 0 : t->after);
+}
+
+static void work_turn_enter(struct work_turn *t, enum work_turn_state state)
+{
+    t->state = state;
+    work_turn_go_on(t);
+}
+
+static void work_turn_retry(struct work_turn *t)
+{
+    loop_timer_set(t->timer, RETRY_MS);
+}
+
+static void work_turn_read(struct work_turn *t, const char *kind, nats_client_on_reply *on_reply)
+{
+    CLEANUP_BUF struct buf subject = {0};
+    t->is_asked = true;
+    work_outcome_subject(&subject, &t->share->link->names, kind, t->source, t->id);
+    bus_link_read_last(t->share->link, BUS_TURNS, subject.p, on_reply, t);
+}
+
+/* The servers have not answered. Without a connection, a turn that no other host can know begins
+ * without them. */
+static void work_turn_give_up(struct work_turn *t)
+{
+    const bool is_cut = !t->share->link->is_active;
+    if (t->done && (t->hurries || (is_cut && t->state < TURN_HELD && t->order.len)))
+        work_turn_enter(t, TURN_ALONE);
+    else
+        work_turn_retry(t);
+}
+
+/* ---- whose it is ---- */
+
+static void work_turn_on_told_read(void *ctx, enum nats_client_result result,
+                                   const struct nats_client_message *m)
+{
+    struct work_turn *const t = ctx;
+    t->is_asked = false;
+    if (result != NATS_CLIENT_REPLIED || (!m->sequence && m->status != 404))
+        work_turn_give_up(t);
+    else if (m->sequence)
+        work_turn_enter(t, TURN_ELSEWHERE);
+    else if (t->is_missing)
+        work_turn_enter(t, TURN_ALONE);
+    else
+        work_turn_enter(t, t->order.len ? TURN_STORING : TURN_READING);
+}
+
+static void work_turn_on_stored(void *ctx, enum nats_client_result result,
+                                const struct nats_client_message *m)
+{
+    struct work_turn *const t = ctx;
+    struct bus_ack ack;
+    t->is_asked = false;
+    switch (bus_link_read_stored(result, m, &ack)) {
+    case BUS_LINK_STORED:
+        t->after = ack.sequence;
+        t->was_sent = true;
+        work_turn_enter(t, TURN_HELD);
+        break;
+    case BUS_LINK_WRONG:
+        t->was_sent = true;
+        work_turn_enter(t, TURN_READING);
+        break;
+    case BUS_LINK_REFUSED:
+        log_write(LOG_WARN, "bus", "turn %s: the servers do not store it: %s", t->id, ack.text);
+        work_turn_enter(t, TURN_ALONE);
+        break;
+    case BUS_LINK_LOST:
+        t->was_sent = true;
+        work_turn_give_up(t);
+        break;
+    case BUS_LINK_UNSENT:
+        work_turn_give_up(t);
+        break;
+    }
+}
+
+static void work_turn_store(struct work_turn *t)
+{
+    CLEANUP_BUF struct buf subject = {0};
+    struct bus_link *const link = t->share->link;
+    t->is_asked = true;
+    work_outcome_subject(&subject, &link->names, "new", t->source, t->id);
+    bus_link_store(link, subject.p, (struct str){t->order.p, t->order.len}, t->after,
+                   work_turn_on_stored, t);
+}
+
+/* One that another leader has admitted first, and whose host is gone, is this host's. */
+static void work_turn_take(struct work_turn *t, const struct work_order *found, uint64_t sequence)
+{
+    const struct work *const w = t->share->work;
+    t->was_sent = true;
+    if (strcmp(found->gateway, t->share->link->names.host) == 0) {
+        t->after = sequence;
+        t->message = t->message ? t->message : xstrdup(found->message);
+        t->also = t->also ? t->also : xstrdup(found->also);
+        work_turn_enter(t, TURN_HELD);
+    } else if (t->order.len && work_hosts_absent_ms(w->hosts, found->gateway) > 0) {
+        t->after = sequence;
+        work_turn_enter(t, TURN_STORING);
+    } else {
+        work_turn_enter(t, TURN_ELSEWHERE);
+    }
+}
+
+static void work_turn_on_read(void *ctx, enum nats_client_result result,
+                              const struct nats_client_message *m)
+{
+    struct work_turn *const t = ctx;
+    struct arena arena = {0};
+    struct work_order found;
+    t->is_asked = false;
+    if (result != NATS_CLIENT_REPLIED || (!m->sequence && m->status != 404)) {
+        work_turn_give_up(t);
+    } else if (!m->sequence) { /* never stored, or lost, or removed since it was told */
+        t->is_missing = !t->order.len;
+        t->after = 0;
+        work_turn_enter(t, TURN_ASKING);
+    } else if (work_order_read(m->data, &arena, &found) == 0) {
+        work_turn_take(t, &found, m->sequence);
+    } else {
+        work_turn_enter(t, TURN_ALONE);
+    }
+    arena_fini(&arena);
+}
+
+/* ---- the claim ---- */
+
+static void work_turn_write_claim(struct work_turn *t, uint64_t revision,
+                                  nats_client_on_reply *on_reply)
+{
+    CLEANUP_BUF struct buf value = {0};
+    if (!t->claim.n)
+        t->claim = bus_link_next_origin(t->share->link);
+    buf_add_char(&value, '{');
+    bus_origin_write(&value, &t->claim);
+    buf_add_char(&value, '}');
+    bus_kv_put(t->share->link, BUS_RUNS, t->id, (struct str){value.p, value.len}, revision,
+               on_reply, on_reply ? t : NULL);
+}
+
+void work_turn_claim_again(struct work_turn *t)
+{
+    work_turn_write_claim(t, 0, NULL);
+}
+
+static void work_turn_on_claimed(void *ctx, enum nats_client_result result,
+                                 const struct nats_client_message *m)
+{
+    struct work_turn *const t = ctx;
+    struct bus_kv_entry entry;
+    t->is_asked = false;
+    bus_kv_read_written(result, m, &entry);
+    t->revision = entry.revision;
+    if (entry.result == BUS_KV_DONE)
+        work_turn_enter(t, TURN_CLAIMED);
+    else if (entry.result == BUS_KV_CONFLICT || entry.result == BUS_KV_UNKNOWN)
+        work_turn_enter(t, TURN_DISPUTED);
+    else
+        work_turn_retry(t);
+}
+
+static void work_turn_on_claim_read(void *ctx, enum nats_client_result result,
+                                    const struct nats_client_message *m)
+{
+    struct work_turn *const t = ctx;
+    struct bus_kv_entry entry;
+    struct bus_origin from;
+    t->is_asked = false;
+    bus_kv_read_entry(t->share->link, BUS_RUNS, result, m, &entry);
+    if (entry.result == BUS_KV_NONE) {
+        t->is_asked = true;
+        work_turn_write_claim(t, entry.revision, work_turn_on_claimed);
+    } else if (entry.result != BUS_KV_DONE || bus_origin_read(entry.value, &from) < 0) {
+        work_turn_retry(t);
+    } else if (bus_origin_equal(&from, &t->claim)) {
+        t->revision = entry.revision;
+        work_turn_enter(t, TURN_CLAIMED);
+    } else {
+        work_turn_enter(t, TURN_ELSEWHERE);
+    }
+}
+
+/* A host that adopts first names itself in the message, then looks for a claim. So of two that are
+ * at it at the same time, one at least sees the other. */
+static void work_turn_on_verified(void *ctx, enum nats_client_result result,
+                                  const struct nats_client_message *m)
+{
+    struct work_turn *const t = ctx;
+    t->is_asked = false;
+    if (result != NATS_CLIENT_REPLIED || (!m->sequence && m->status != 404)) {
+        work_turn_retry(t);
+    } else if (m->sequence && m->sequence != t->after) {
+        bus_kv_delete(t->share->link, BUS_RUNS, t->id, t->revision, NULL, NULL);
+        work_turn_enter(t, TURN_ELSEWHERE);
+    } else {
+        work_turn_enter(t, TURN_BEGUN);
+    }
+}
+
+/* ---- the steps ---- */
+
+static void work_turn_ask(struct work_turn *t)
+{
+    switch (t->state) {
+    case TURN_ASKING:
+        work_turn_read(t, "told", work_turn_on_told_read);
+        break;
+    case TURN_STORING:
+        work_turn_store(t);
+        break;
+    case TURN_READING:
+        work_turn_read(t, "new", work_turn_on_read);
+        break;
+    case TURN_HELD:
+        if (!t->done || !t->claims)
+            break;
+        t->is_asked = true;
+        work_turn_write_claim(t, 0, work_turn_on_claimed);
+        break;
+    case TURN_DISPUTED:
+        t->is_asked = true;
+        bus_kv_get(t->share->link, BUS_RUNS, t->id, work_turn_on_claim_read, t);
+        break;
+    case TURN_CLAIMED:
+        work_turn_read(t, "new", work_turn_on_verified);
+        break;
+    case TURN_BEGUN:
+    case TURN_ALONE:
+    case TURN_ELSEWHERE:
+        break;
+    }
+}
+
+void work_turn_go_on(struct work_turn *t)
+{
+    work_turn_answer(t);
+    if (t->is_asked || t->state >= TURN_BEGUN)
+        return;
+    if (t->share->link->is_active)
+        work_turn_ask(t);
+    else
+        work_turn_give_up(t);
+}
+
+static void work_turn_on_timer(void *arg)
+{
+    work_turn_go_on(arg);
+}
+
+struct work_turn *work_turn_new(struct work_share *s, const char *id, const char *source)
+{
+    struct work_turn *const t = xcalloc(1, sizeof *t);
+    t->share = s;
+    t->id = xstrdup(id);
+    t->source = xstrdup(source);
+    t->look = s->look;
+    t->timer = loop_timer_new(s->link->loop, work_turn_on_timer, t);
+    LIST_INSERT_HEAD(&s->turns, t, next);
+    return t;
+}
+
+void work_turn_check(struct work_turn *t)
+{
+    if (t->is_asked || t->told || t->done || (t->state != TURN_HELD && t->state != TURN_BEGUN))
+        return;
+    buf_fini(&t->order);
+    t->is_missing = false;
+    work_turn_enter(t, TURN_ASKING);
+}
+
+bool work_turn_is_checked(const struct work_turn *t)
+{
+    return t->state >= TURN_HELD;
+}
+
+void work_turn_free(struct work_turn *t)
+{
+    LIST_REMOVE(t, next);
+    work_turn_release(t);
+    nats_client_forget(t->share->link->client, t);
+    work_outcome_free(t->outcome);
+    work_outcome_free(t->told);
+    loop_timer_free(t->timer);
+    buf_fini(&t->order);
+    free(t->id);
+    free(t->source);
+    free(t->message);
+    free(t->also);
+    free(t);
+}
+
+/* ---- its end ---- */
+
+/* All messages of the turn but the outcome, for those who still read it, and that it was told. */
+static void work_turn_remove(struct work_turn *t, const char *kind)
+{
+    CLEANUP_BUF struct buf subject = {0}, body = {0}, filter = {0};
+    const struct bus_link *const link = t->share->link;
+    buf_add_str(&subject, "$JS.API.STREAM.PURGE.");
+    bus_stream_name(&subject, &link->names, BUS_TURNS);
+    work_outcome_subject(&filter, &link->names, kind, t->source, t->id);
+    buf_add_char(&body, '{');
+    jsonw_member_str(&body, "filter", filter.p);
+    buf_add_char(&body, '}');
+    nats_client_publish(link->client, &(struct nats_client_publication){
+                                          .subject = subject.p, .data = {body.p, body.len}});
+}
+
+static void work_turn_on_told(void *ctx, bool is_own, struct str body)
+{
+    struct work_turn *const t = ctx;
+    (void)is_own;
+    (void)body;
+    work_turn_remove(t, "new");
+    work_turn_remove(t, "mem");
+    work_turn_remove(t, "tell");
+    work_turn_free(t);
+}
+
+/* Nothing of it is left to be told here. */
+void work_turn_end(struct work_turn *t)
+{
+    CLEANUP_BUF struct buf body = {0};
+    struct bus_link *const link = t->share->link;
+    const struct bus_origin from = bus_link_next_origin(link);
+    if (t->state == TURN_ELSEWHERE || (t->state == TURN_ALONE && !t->was_sent)) {
+        work_turn_free(t);
+        return;
+    }
+    CRASH_POINT("before-told");
+    work_outcome_write(&body, &from, STR(""));
+    t->told = work_outcome_store_as(link, "told", t->source, t->id, &from,
+                                    (struct str){body.p, body.len}, work_turn_on_told, t);
+}
+
+/* ---- giving it away ---- */
+
+/* The host that leads makes its own requests, of the outcome that is stored. Without one, the turn
+ * was interrupted here, which that host finds out by the claim. */
+static void work_turn_on_given(void *ctx, enum nats_client_result result,
+                               const struct nats_client_message *m)
+{
+    struct work_turn *const t = ctx;
+    struct bus_ack ack;
+    t->is_asked = false;
+    if (bus_link_read_stored(result, m, &ack) != BUS_LINK_STORED)
+        return;
+    journal_async_remove_turn(t->share->spec.journal, t->id, NULL, NULL);
+    t->state = TURN_ELSEWHERE;
+}
+
+static void work_turn_on_giving(void *ctx, enum nats_client_result result,
+                                const struct nats_client_message *m)
+{
+    struct work_turn *const t = ctx;
+    struct bus_link *const link = t->share->link;
+    CLEANUP_BUF struct buf subject = {0}, body = {0};
+    struct arena arena = {0};
+    struct work_order order;
+    t->is_asked = false;
+    if (result == NATS_CLIENT_REPLIED && m->sequence &&
+        work_order_read(m->data, &arena, &order) == 0 &&
+        strcmp(order.gateway, link->names.host) == 0) {
+        const struct bus_origin from = bus_link_next_origin(link);
+        order.gateway = WORK_SHARE_NOBODY;
+        work_order_write(&body, &from, &order);
+        work_outcome_subject(&subject, &link->names, "new", t->source, t->id);
+        t->is_asked = true;
+        bus_link_store(link, subject.p, (struct str){body.p, body.len}, m->sequence,
+                       work_turn_on_given, t);
+    }
+    arena_fini(&arena);
+}
+
+static void work_turn_on_outcome_read(void *ctx, enum nats_client_result result,
+                                      const struct nats_client_message *m)
+{
+    struct work_turn *const t = ctx;
+    t->is_asked = false;
+    if (result == NATS_CLIENT_REPLIED && (m->sequence || m->status == 404))
+        work_turn_read(t, "new", work_turn_on_giving);
+}
+
+static void work_turn_give_back(struct work_turn *t)
+{
+    if (t->state == TURN_ELSEWHERE || t->state == TURN_ALONE)
+        return;
+    if (t->revision)
+        bus_kv_delete(t->share->link, BUS_RUNS, t->id, t->revision, NULL, NULL);
+    t->revision = 0;
+    t->state = TURN_ELSEWHERE;
+    if (t->share->link->is_active)
+        work_turn_read(t, "new", work_turn_on_giving);
+}
+
+/* Another host has one of the messages in the prompt: the leader begins the others without it. */
+static void work_turn_split(struct work_turn *head)
+{
+    struct work_turn *t;
+    work_turn_give_back(head);
+    LIST_FOREACH (t, &head->share->turns, next)
+        if (t->head == head)
+            work_turn_give_back(t);
+}
+
+void work_turn_give_away(struct work_turn *t)
+{
+    const bool is_own = t->state == TURN_HELD || t->state == TURN_BEGUN;
+    if (t->state == TURN_ELSEWHERE && !t->done) /* else this host makes them when it leads again */
+        journal_async_remove_turn(t->share->spec.journal, t->id, NULL, NULL);
+    if (is_own && !t->is_asked && !t->done && !t->outcome && t->share->link->is_active)
+        work_turn_read(t, "out", work_turn_on_outcome_read);
+}
+
+/* ---- for the next leader ---- */
+
+static void work_turn_on_outcome(void *ctx, bool is_own, struct str body)
+{
+    struct work_turn *const t = ctx;
+    (void)is_own;
+    (void)body;
+    work_outcome_free(t->outcome);
+    t->outcome = NULL;
+}
+
+void work_turn_store_outcome(struct work_turn *t, const struct event *outcome)
+{
+    struct bus_link *const link = t->share->link;
+    CLEANUP_BUF struct buf body = {0}, lines = {0};
+    struct event done;
+    if (t->outcome || t->state == TURN_ALONE || t->state == TURN_ELSEWHERE)
+        return;
+    event_init(&done, TC_DONE);
+    done.meta = outcome->meta;
+    done.meta.seq = outcome->meta.seq + 1;
+    done.u.meta = &done.meta;
+    done.u.done.reason = outcome->kind == TC_FINAL ? "completed" : "error";
+    codec_encode(&lines, outcome);
+    buf_add_char(&lines, '\n');
+    codec_encode(&lines, &done);
+    buf_add_char(&lines, '\n');
+    const struct bus_origin from = bus_link_next_origin(link);
+    work_outcome_write(&body, &from, (struct str){lines.p, lines.len});
+    t->outcome = work_outcome_store(link, t->source, t->id, &from, (struct str){body.p, body.len},
+                                    work_turn_on_outcome, t);
+}
+
+void work_turn_publish(const struct work_turn *t, const char *kind, const char *text)
+{
+    CLEANUP_BUF struct buf subject = {0}, body = {0};
+    struct bus_link *const link = t->share->link;
+    const struct bus_origin from = bus_link_next_origin(link);
+    work_outcome_subject(&subject, &link->names, kind, t->source, t->id);
+    buf_add_char(&body, '{');
+    bus_origin_write(&body, &from);
+    jsonw_member_str(&body, "text", text);
+    buf_add_char(&body, '}');
+    nats_client_publish(link->client, &(struct nats_client_publication){
+                                          .subject = subject.p, .data = {body.p, body.len}});
+}

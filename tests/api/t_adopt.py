@@ -1,0 +1,294 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The host that leads a bot dies: the next leader goes on with what was not told."""
+import json
+import os
+import random
+import signal
+import sys
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+from bus import Member, done, equal, natsd, note, ok, skip_without_server, until  # noqa: E402
+import ledger  # noqa: E402
+from people import TelegramPeople, messages, outcomes  # noqa: E402
+from shown import is_marked  # noqa: E402
+from talk import Fake, rounds, telegram  # noqa: E402
+from t_lead import bot, leads  # noqa: E402
+
+TTL_S = 5
+CONVERSATIONS = "conversations : { max_turns = 1; debounce_ms = 0; };"
+
+
+def short_leases(server):
+    """Leases of hosts and instances that last for five seconds, so that nobody waits for long."""
+    client = server.client()
+    for name in ("lead", "host"):
+        client.api(f"STREAM.CREATE.KV_tc_{name}",
+                   {"name": f"KV_tc_{name}", "subjects": [f"$KV.tc_{name}.>"], "retention": "limits", "storage": "file",
+                    "allow_direct": True, "discard": "new", "max_age": TTL_S * 10**9, "max_msgs_per_subject": 1,
+                    "duplicate_window": TTL_S * 10**9})
+    client.close()
+
+
+def stored(server, kind):
+    """How many turns the servers have of that kind."""
+    client = server.client()
+    found = client.api("STREAM.INFO.TC_TURN", {"subjects_filter": f"tc.turn.{kind}.>"})
+    client.close()
+    return len(found["state"].get("subjects") or {})
+
+
+class Pair:
+    """Two hosts with the same bot, and what their agents have begun."""
+
+    def __init__(self, server, fake, people, names=("h1", "h2"), bus="", hosts=()):
+        self.server = server
+        self.people = people
+        instance = telegram(fake, allow=people.ids, progress_after_ms=0)
+        self.hosts = [Member(name, server.url(), bus=f"lost_after_s = 3; {bus}", extra=CONVERSATIONS, instances=instance,
+                             hosts=hosts) for name in names]
+        self.runners = []
+        for host in self.hosts:
+            (host.gates / "begun").touch()
+
+    def __enter__(self):
+        for host in self.hosts:
+            host.start()
+        for host in self.hosts:
+            host.await_bus()
+        return self
+
+    def __exit__(self, kind, *_):
+        if kind:
+            print(*(host.log() for host in self.hosts))
+        for host in self.hosts:
+            host.close()
+
+    def roles(self):
+        until(lambda: [h for h in self.hosts if leads(h)], "one host leads the bot")
+        leader = next(h for h in self.hosts if leads(h))
+        return leader, next(h for h in self.hosts if h is not leader)
+
+    def begun(self, question):
+        """How often an agent has been given it, alone or with others, on any host."""
+        given = [word.lstrip("+") for h in self.hosts + self.runners for word in (h.gates / "begun").read_text().split()]
+        return given.count(question.id)
+
+    def answered(self, *questions, failed=(), most=1):
+        """Each has one outcome at the chat, and no agent has begun twice."""
+        for q in questions:
+            until(lambda q=q: outcomes(self.people, q), f"{q.id} is answered")
+        until(lambda: stored(self.server, "new") == 0, "all is told")
+        equal({q.id: len(outcomes(self.people, q)) for q in questions}, {q.id: 1 for q in questions}, "each has one outcome")
+        equal({q.id: len(self.people.seen(q)) for q in questions}, {q.id: 1 for q in questions}, "in one message")
+        ok(all(self.begun(q) <= most for q in questions), "no agent has begun twice", [self.begun(q) for q in questions])
+        said = {q.id: "".join(m["text"] for m in self.people.seen(q)) for q in questions}
+        equal({q.id for q in questions if "⚠" in said[q.id]}, {q.id for q in failed}, "those have failed whose agent was lost")
+
+    def back(self, host):
+        host.start()
+        host.await_bus()
+        until(lambda: bot(host).get("stands_by"), "the host that is back stands by")
+
+
+def marks(pair, question):
+    """Of each outcome at the chat: whether it says that it may be a repeat."""
+    return [is_marked(m["text"]) for m in outcomes(pair.people, question)]
+
+
+def joined(pair, question):
+    """The answer to another message says that it is for this one, too."""
+    return [m for m in messages(pair.people.fake, question.chat) if f"With {question.id}." in (m.get("text") or "")]
+
+
+def failed_with(pair, question):
+    """It was taken into the turn of another message, which has failed: the error is for both."""
+    turns = [t for host in pair.hosts for t in ledger.turns(host)]
+    heads = {t.code for t in turns if t.state == "merged" and (t.chat, t.message) == (question.chat, question.message)}
+    return any(t.state == "error" and t.id in heads for t in turns)
+
+
+def waiting_and_running(pair, number):
+    """A turn whose agent runs on the leader, and a message that waits behind it."""
+    runs = pair.people.ask(0, f"r{number}", "tools=2 gated")
+    until(lambda: pair.people.seen(runs), "the turn shows its progress")
+    waits = pair.people.ask(1, f"w{number}", "tools=1")
+    until(lambda: stored(pair.server, "new") == 2, "both are known to the servers")
+    return runs, waits
+
+
+def told_by_the_next(pair):
+    """What waited begins at the next leader; the turn that the dead host ran has failed."""
+    leader, other = pair.roles()
+    runs, waits = waiting_and_running(pair, 1)
+    leader.kill()
+    until(lambda: leads(other), "the other host takes over")
+    pair.answered(runs, waits, failed=[runs])
+    equal(pair.begun(waits), 1, "what waited has begun once")
+    pair.back(leader)
+    after = pair.people.ask(2, "a1", "tools=1")
+    pair.answered(runs, waits, after, failed=[runs])
+
+
+def stopped(pair):
+    """The leader stands still until the next one has adopted its turns, and goes on."""
+    leader, other = pair.roles()
+    runs, waits = waiting_and_running(pair, 2)
+    leader.process.send_signal(signal.SIGSTOP)
+    until(lambda: leads(other), "the other host takes over")
+    pair.answered(waits)
+    leader.process.send_signal(signal.SIGCONT)
+    until(lambda: bot(leader).get("stands_by"), "the host that goes on stands by")
+    leader.let_go("r2", 3)
+    until(lambda: outcomes(pair.people, runs), "r2 has an outcome")
+    pair.answered(runs, waits, failed=[q for q in [runs] if "⚠" in "".join(m["text"] for m in pair.people.seen(q))])
+    until(lambda: not leader.turns() or all(t["state"] not in ("running", "waiting") for t in leader.turns()),
+          "nothing is left on the host that had led")
+
+
+def refused(pair, fake):
+    """The outcome is known, and the service takes nothing: the next leader tells it."""
+    leader, other = pair.roles()
+    fake.control("fault", {"match": {"text": "Answer d1"}, "do": "reset", "done": False, "times": 0})
+    asked = pair.people.ask(0, "d1", "tools=1")
+    until(lambda: stored(pair.server, "tell"), "it is about to be told")
+    leader.kill()
+    fake.control("clear")
+    until(lambda: leads(other), "the other host takes over")
+    pair.answered(asked)
+    equal(pair.begun(asked), 1, "the answer is that of the agent of the dead host")
+    pair.back(leader)
+
+
+def in_doubt(pair, fake):
+    """The leader dies before it knows that the service has taken the answer."""
+    leader, other = pair.roles()
+    fake.control("fault", {"match": {"text": "Answer e1"}, "do": "hold", "done": True, "times": 1})
+    asked = pair.people.ask(0, "e1", "tools=1")
+    until(lambda: outcomes(pair.people, asked), "the service has shown the answer")
+    leader.kill()
+    fake.control("clear")
+    until(lambda: leads(other), "the other host takes over")
+    until(lambda: stored(pair.server, "new") == 0, "all is told")
+    equal(marks(pair, asked), [False, True], "the answer comes once more, marked as perhaps a repeat")
+    equal(pair.begun(asked), 1, "of one agent")
+    pair.back(leader)
+
+
+def sent_again(pair, fake):
+    """The service gives the next leader a message that the dead one has admitted."""
+    leader, other = pair.roles()
+    runs, waits = waiting_and_running(pair, 3)
+    leader.kill()
+    fake.control("options", {"updates_lost": 2})
+    until(lambda: leads(other), "the other host takes over")
+    pair.answered(runs, waits, failed=[runs])
+    pair.back(leader)
+
+
+def back_without_lead(pair, fake):
+    """The leader has begun to tell an answer when it dies, and is back, but leads no more."""
+    leader, other = pair.roles()
+    fake.control("fault", {"match": {"text": "Answer g1"}, "do": "reset", "done": False, "times": 0})
+    asked = pair.people.ask(0, "g1", "tools=1")
+    until(lambda: stored(pair.server, "tell"), "it is about to be told")
+    leader.process.send_signal(signal.SIGSTOP)
+    until(lambda: leads(other), "the other host takes over")
+    leader.process.send_signal(signal.SIGCONT)
+    until(lambda: bot(leader).get("stands_by"), "the host that goes on stands by")
+    fake.control("clear")
+    until(lambda: outcomes(pair.people, asked), "it is told")
+    until(lambda: stored(pair.server, "new") == 0, "to its end")
+    equal((len(outcomes(pair.people, asked)), pair.begun(asked)), (1, 1), "once, as it was found out once")
+    until(lambda: json.loads(leader.run("status", "--json")[1])["outbox"]["queued"] == 0, "and has given it away")
+
+
+def queued(host):
+    status, text = host.run("status", "--json")
+    return json.loads(text)["outbox"]["queued"] if status == 0 else None
+
+
+def leads_again(pair, fake):
+    """A dead leader has an answer in its outbox, the next one tells it and ends: the first one, which leads at once when it
+    is back, does not tell it again."""
+    leader, other = pair.roles()
+    fake.control("fault", {"match": {"text": "Answer h1"}, "do": "reset", "done": False, "times": 0})
+    asked = pair.people.ask(0, "h1", "tools=1")
+    until(lambda: stored(pair.server, "tell") and queued(leader), "it is about to be told")
+    leader.kill()
+    fake.control("clear")
+    until(lambda: leads(other), "the other host takes over")
+    pair.answered(asked)
+    other.stop()
+    leader.start()
+    leader.await_bus()
+    until(lambda: leads(leader), "the host that is back leads")
+    pair.answered(asked, pair.people.ask(1, "h2", "tools=1"))
+    equal(queued(leader), 0, "nothing is left of the first life")
+    other.start()
+    other.await_bus()
+
+
+def told_unnoticed(pair):
+    """A leader has told an answer, and dies before the servers know: its next life has nothing to tell."""
+    leader, other = pair.roles()
+    if "crash points enabled" not in leader.run("--version")[1]:
+        ok(True, "# SKIP built without crash points")
+        return
+    other.stop()
+    leader.stop()
+    leader.start(TURNCAST_CRASH_POINT="before-told")
+    leader.await_bus()
+    asked = pair.people.ask(0, "i1", "tools=1")
+    until(lambda: leader.process.poll() is not None, "the host dies when the answer is told")
+    equal(stored(pair.server, "new"), 1, "which the servers do not know")
+    leader.process = None
+    leader.start()
+    leader.await_bus()
+    until(lambda: stored(pair.server, "new") == 0, "they do, now that it is back")
+    other.start()
+    other.await_bus()
+    pair.answered(asked, pair.people.ask(1, "i2", "tools=1"))
+
+
+def killed(pair, count, chance):
+    """The leader is killed every two seconds of its lead: each message has one outcome, and copies are marked."""
+    asked = []
+    for _ in range(count):
+        leader, other = pair.roles()
+        end = time.monotonic() + 2
+        while time.monotonic() < end:
+            asked.append(pair.people.ask(chance.randrange(4), f"k{len(asked)}", "tools=1 ms=100"))
+            time.sleep(chance.uniform(0.1, 0.6))  # people take their time
+        leader.kill()
+        until(lambda h=other: leads(h), "the other host takes over")
+        leader.start()
+        leader.await_bus()
+    for q in asked:
+        until(lambda q=q: outcomes(pair.people, q) or joined(pair, q) or failed_with(pair, q), f"{q.id} is answered")
+    until(lambda: stored(pair.server, "new") == 0, "all is told")
+    equal([q.id for q in asked if outcomes(pair.people, q) and joined(pair, q)], [], "none is answered alone and with others")
+    equal([q.id for q in asked if pair.begun(q) > 1], [], "no agent has begun twice")
+    equal([q.id for q in asked if marks(pair, q).count(False) > 1], [], "what is told again is marked")
+    copies = sum(max(len(outcomes(pair.people, q)) - 1, 0) for q in asked)
+    failed = sum("⚠" in m["text"] for q in asked for m in outcomes(pair.people, q))
+    note(f"{count} kills: {len(asked)} messages, {copies} copies, {failed} errors")
+
+
+if __name__ == "__main__" and not skip_without_server():
+    with natsd.NatsServer() as nats, Fake("telegram") as bots:
+        short_leases(nats)
+        crowd = TelegramPeople(bots, 4)
+        with Pair(nats, bots, crowd) as two:
+            told_by_the_next(two)
+            stopped(two)
+            refused(two, bots)
+            in_doubt(two, bots)
+            sent_again(two, bots)
+            back_without_lead(two, bots)
+            leads_again(two, bots)
+            told_unnoticed(two)
+            killed(two, 100 if os.environ.get("TURNCAST_LONG") else rounds(10), random.Random(7))
+    done()
