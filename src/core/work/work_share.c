@@ -126,15 +126,33 @@ bool work_share_has(const struct work *w, const char *source)
     return n.is_found;
 }
 
+/* A look at the journal may have found the turn already, while its message waited for the lock of
+ * the conversation. The servers know nothing of it then, which would leave it to this host. */
+static struct work_turn *work_share_enter(struct work_share *s, const struct work_order *order)
+{
+    struct work_turn *t = work_share_find_turn(s, order->turn);
+    if (!t)
+        return work_share_add(s, order->turn, order->source);
+    if (t->order.len || t->was_sent)
+        return NULL;
+    if (t->state == TURN_ALONE)
+        t->state = TURN_ASKING;
+    t->is_missing = false;
+    return t;
+}
+
 void work_share_admit(struct work *w, const struct work_order *order)
 {
-    if (!work_share_has(w, order->source) || !bus_stream_is_token(order->turn) ||
-        work_share_find_turn(w->share, order->turn))
+    if (!work_share_has(w, order->source) || !bus_stream_is_token(order->turn))
         return;
     struct work_order own = *order;
-    struct work_turn *const t = work_share_add(w->share, order->turn, order->source);
+    struct work_turn *const t = work_share_enter(w->share, order);
+    if (!t)
+        return;
     const struct bus_origin from = bus_link_next_origin(w->link);
     own.gateway = w->link->names.host;
+    free(t->message);
+    free(t->also);
     t->message = xstrdup(order->message);
     t->also = xstrdup(order->also);
     work_order_write(&t->order, &from, &own);
