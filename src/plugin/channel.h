@@ -162,9 +162,10 @@ struct channel_ops {
     /* Starts the shutdown: accepts no more turns, delivers queued events, then calls teardown; does
      * not wait. Later calls of the instance, and pending ones, get TC_NOT_KEPT. */
     void (*stop)(struct channel *c);
-    /* The instance has not ended in time: kills its process; a thread is abandoned by `join`.
-     * Returns whether join would return at once; if not, the state becomes ENDED. */
-    bool (*kill)(struct channel *c);
+    /* Kills the process of the instance; a thread is abandoned by `join`. is_late: the instance had
+     * time to end, so the log names its callback and the events that are lost. Returns whether join
+     * would return at once; if not, the state becomes ENDED. */
+    bool (*kill)(struct channel *c, bool is_late);
     /* Waits until deadline_ms (monotonic) for the end, then abandons the instance; does not wait if
      * the state is NEW, FAILED or ENDED, or kill returned true. 0: it ended; -1: abandoned; its
      * thread frees it if it ever ends. Before returning, passes pending batches to the host;

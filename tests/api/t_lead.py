@@ -158,6 +158,7 @@ def stopped(fake, people, leader, other):
     taken_over = [new for old, new in zip(polled, polled[1:]) if new != old]
     ok(len(taken_over) <= 1, "the one that stood still never polls again, so what it would confirm is not lost", taken_over)
     ok("its lease was not renewed in time" in leader.log() or "leads it now" in leader.log(), "and says why")
+    ok("did not stop in time" not in leader.log(), "and does not blame the instance, which got no time to stop")
     equal(leader.run("dead", "list")[1].strip(), "No dead letters.", "without dead letters")
 
 

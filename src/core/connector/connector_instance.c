@@ -522,7 +522,7 @@ void connector_instance_stop(struct connector_instance *r)
 
 bool connector_instance_kill(struct connector_instance *r)
 {
-    return r->channel->ops->kill(r->channel);
+    return r->channel->ops->kill(r->channel, !r->is_silent);
 }
 
 bool connector_instance_free(struct connector_instance *r, int64_t deadline_ms)

@@ -104,7 +104,7 @@ void connector_instance_silence(struct connector_instance *r);
 bool connector_instance_is_silent(const struct connector_instance *r);
 /* Starts its end, see channel_ops.stop. */
 void connector_instance_stop(struct connector_instance *r);
-/* See channel_ops.kill. */
+/* See channel_ops.kill; a silenced instance gets no time to end, so it is not late. */
 bool connector_instance_kill(struct connector_instance *r);
 /* Waits for its end (see channel_ops.join) and frees it. False: it had to be abandoned. */
 bool connector_instance_free(struct connector_instance *r, int64_t deadline_ms);

@@ -173,10 +173,10 @@ static void process_stop(struct channel *channel)
     connector_writer_flush_soon(g);
 }
 
-static bool process_kill(struct channel *channel)
+static bool process_kill(struct channel *channel, bool is_late)
 {
     struct connector_process *const g = connector_process_of(channel);
-    if (!g->sup.unwanted)
+    if (is_late && !g->sup.unwanted)
         log_killed(g);
     connector_supervisor_kill(g);
     return g->sup.state == CONNECTOR_ENDED;

@@ -250,9 +250,10 @@ static int thread_join(struct channel *channel, int64_t deadline_ms)
 }
 
 /* Drops waiting events: `join` does not wait for more. */
-static bool thread_kill(struct channel *channel)
+static bool thread_kill(struct channel *channel, bool is_late)
 {
     (void)channel;
+    (void)is_late;
     return true;
 }
 
