@@ -290,5 +290,5 @@ if __name__ == "__main__" and not skip_without_server():
             back_without_lead(two, bots)
             leads_again(two, bots)
             told_unnoticed(two)
-            killed(two, 100 if os.environ.get("TURNCAST_LONG") else rounds(10), random.Random(7))
+            killed(two, 100 if os.environ.get("TURNCAST_LONG") else rounds(5), random.Random(7))
     done()
