@@ -41,9 +41,9 @@ static const struct {
     /* the top */
     {"agent : { };", "1: agent: unknown key (did you mean \"agents\"?)"},
     {"\nplugin : { };", "2: plugin: unknown key (did you mean \"plugins\"?)"},
-    {"zzz = 1;",
-     "1: zzz: unknown key; valid keys: agents, default_agent, plugins, visibility, "
-     "state_directory, conversations, budgets, http, store, proxy, host, sessions, bus, retention, log"},
+    {"zzz = 1;", "1: zzz: unknown key; valid keys: agents, default_agent, plugins, visibility, "
+                 "state_directory, conversations, budgets, http, store, proxy, host, sessions, "
+                 "bus, retention, log"},
     {"agents = 1;", "1: agents: expected a group, found an integer"},
     {"agents = ({ command = [\"x\"]; });", "1: agents: expected a group, found a list"},
     {"plugins = \"x\";", "1: plugins: expected a group, found a string"},
