@@ -86,3 +86,11 @@ def skip_without_server():
     ok(True, "# SKIP no nats-server")
     done()
     return True
+
+
+def stored(server, kind):
+    """How many turns the servers have of that kind."""
+    client = server.client()
+    found = client.api("STREAM.INFO.TC_TURN", {"subjects_filter": f"tc.turn.{kind}.>"})
+    client.close()
+    return len(found["state"].get("subjects") or {})

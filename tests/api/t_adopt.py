@@ -10,7 +10,7 @@ import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-from bus import Member, done, equal, natsd, note, ok, skip_without_server, until  # noqa: E402
+from bus import Member, done, equal, natsd, note, ok, skip_without_server, stored, until  # noqa: E402
 import ledger  # noqa: E402
 from people import TelegramPeople, messages, outcomes  # noqa: E402
 from shown import is_marked  # noqa: E402
@@ -30,14 +30,6 @@ def short_leases(server):
                     "allow_direct": True, "discard": "new", "max_age": TTL_S * 10**9, "max_msgs_per_subject": 1,
                     "duplicate_window": TTL_S * 10**9})
     client.close()
-
-
-def stored(server, kind):
-    """How many turns the servers have of that kind."""
-    client = server.client()
-    found = client.api("STREAM.INFO.TC_TURN", {"subjects_filter": f"tc.turn.{kind}.>"})
-    client.close()
-    return len(found["state"].get("subjects") or {})
 
 
 class Pair:

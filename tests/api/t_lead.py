@@ -9,7 +9,7 @@ import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-from bus import Member, done, equal, natsd, note, ok, short_leases, skip_without_server, until  # noqa: E402
+from bus import Member, done, equal, natsd, note, ok, short_leases, skip_without_server, stored, until  # noqa: E402
 from people import TelegramPeople, outcomes  # noqa: E402
 from talk import WEBHOOK_SECRETS, Fake, telegram  # noqa: E402
 
@@ -100,11 +100,13 @@ def forwarded(hook, a, b):
     equal([finals(hook).count(t) for t in turns], [1, 1, 1], "each once")
 
 
-def ended_elsewhere(people, leader, other):
+def ended_elsewhere(server, people, leader, other):
     """A turn goes on while its host loses the bot: the next leader tells its answer."""
+    remembered = stored(server, "mem")
     question = people.ask(3, "t6", "tools=2 gated")
     leader.let_go("t6", 1)
     until(lambda: "part 2" in "".join(m["text"] for m in people.seen(question)), "the turn shows its progress")
+    until(lambda: stored(server, "mem") > remembered, "the next leader can learn which message that is")
     leader.process.send_signal(signal.SIGSTOP)
     until(lambda: leads(other), "the other host takes over")
     leader.process.send_signal(signal.SIGCONT)
@@ -185,7 +187,7 @@ if __name__ == "__main__" and not skip_without_server():
             drained(crowd, first, second)
             handed_over(crowd, first, second)
             stopped(bots, crowd, second, first)
-            ended_elsewhere(crowd, first, second)
+            ended_elsewhere(nats, crowd, first, second)
             died(crowd, second, first)
             back_at_once(crowd, first)
         each(nats, bots)

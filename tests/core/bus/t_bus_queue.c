@@ -153,7 +153,8 @@ int main(void)
     a.room = 1;
     bus_queue_resume(a.queue);
     ok(await(&a.has_one, true), "after a new connection messages are taken again");
-    if (strcmp(a.body, "one") == 0) /* the servers may forget the last acknowledgements */
+    /* The servers may forget the last acknowledgement, and the taker of "two" is gone. */
+    for (int i = 0; i < 2 && strcmp(a.body, "three") != 0; i++)
         next(&a);
     is_str(a.body, "three", "what came since");
     bus_queue_free(a.queue);
