@@ -160,7 +160,8 @@ class ShownByTelegram(Shown):
         return OUTCOME.search(message["text"] or "")
 
     def tells_outcome(self, call):
-        return call["method"] in ("sendMessage", "editMessageText") and self.is_outcome(call)
+        # The progress may show a notice that looks like an error.
+        return call["method"] in ("sendMessage", "editMessageText") and self.is_outcome(call) and not self.is_live(call)
 
     def is_live(self, call):
         markup = _read(call["params"].get("reply_markup") or {})
