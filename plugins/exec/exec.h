@@ -11,10 +11,10 @@
 #ifndef EXEC_H
 #define EXEC_H
 
-#include <jansson.h>
 #include <stdbool.h>
 #include <sys/queue.h>
 #include <sys/types.h>
+#include <turncast/json.h>
 #include <turncast/plugin.h>
 
 #define EXEC_PROTOCOL 1
@@ -144,10 +144,8 @@ exec_program_give_up(struct exec *e, const char *fmt, ...);
 /* Asks the program to exit, and waits. */
 void exec_program_stop(struct exec *e);
 
-/* exec_message.c: members of a line: a string, or NULL; a number, or 0. */
-const char *exec_member_text(const json_t *object, const char *key);
-int64_t exec_member_number(const json_t *object, const char *key);
-/* Index of the text in a list of words; entries may be NULL. -1: not in the list. */
+/* exec_message.c: index of the text in a list of words; entries may be NULL. -1: not in the list.
+ */
 int exec_word_find(const char *text, const char *const *words, size_t count);
 /* The same for a member; missing: result for an absent member. */
 int exec_member_word(const json_t *object, const char *key, const char *const *words, size_t count,

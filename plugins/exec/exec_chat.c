@@ -79,8 +79,8 @@ void exec_chat_abandon(struct exec *e)
 /* NULL, or the error. */
 static const char *check_result(const struct exec *e, const json_t *m)
 {
-    const char *const path = exec_member_text(m, "path");
-    if (!exec_member_text(m, "status") ||
+    const char *const path = tc_member_text(m, "path");
+    if (!tc_member_text(m, "status") ||
         exec_member_word(m, "status", results, EXEC_COUNT(results), -1) < 0)
         return "status is not one of the words for results";
     if (exec_member_word(m, "scope", scopes, EXEC_COUNT(scopes), 0) < 0)
@@ -92,7 +92,7 @@ static const char *check_result(const struct exec *e, const json_t *m)
 
 const char *exec_chat_take_result(struct exec *e, const json_t *m)
 {
-    const uint64_t number = (uint64_t)exec_member_number(m, "n");
+    const uint64_t number = (uint64_t)tc_member_number(m, "n");
     struct exec_op *op;
     LIST_FOREACH (op, &e->ops, next)
         if (op->number == number)
@@ -112,7 +112,7 @@ const char *exec_chat_take_result(struct exec *e, const json_t *m)
 /* A member of the result, valid until the callback ends; or NULL. */
 static const char *copy_member(struct tc_turn *turn, const json_t *m, const char *key)
 {
-    const char *const text = exec_member_text(m, key);
+    const char *const text = tc_member_text(m, key);
     return text ? tc_sprint(turn, "%s", text) : NULL;
 }
 
@@ -126,15 +126,15 @@ int exec_chat_read(struct tc_turn *turn, const struct tc_op *op, const struct tc
     const int kind =
         exec_member_word(m, "status", results, EXEC_COUNT(results), TC_RESULT_IN_DOUBT);
     const int scope = exec_member_word(m, "scope", scopes, EXEC_COUNT(scopes), TC_HOLD_LANE);
-    const char *const path = exec_member_text(m, "path");
+    const char *const path = tc_member_text(m, "path");
     result->kind = kind < 0 ? TC_RESULT_IN_DOUBT : (enum tc_result_kind)kind;
     result->scope = scope < 0 ? TC_HOLD_LANE : (enum tc_scope)scope;
-    result->hold_ms = exec_member_number(m, "hold_ms");
+    result->hold_ms = tc_member_number(m, "hold_ms");
     result->message = copy_member(turn, m, "message");
     result->name = copy_member(turn, m, "name");
     result->chat = copy_member(turn, m, "chat");
     result->cursor = copy_member(turn, m, "cursor");
-    result->reason = exec_member_text(m, "reason") ? copy_member(turn, m, "reason") : "";
+    result->reason = tc_member_text(m, "reason") ? copy_member(turn, m, "reason") : "";
     result->path = path ? exec_chat_find_file(turn->inst->state, path) : NULL;
     json_decref(m);
     return 0;

@@ -36,10 +36,10 @@ static bool people_read_files(const struct exec *e, const json_t *m,
         return false;
     json_array_foreach(list, i, one)
     {
-        const char *const path = exec_member_text(one, "path");
-        files[i] = (struct tc_chat_file){.name = exec_member_text(one, "name"),
-                                         .type = exec_member_text(one, "type"),
-                                         .ref = exec_member_text(one, "ref"),
+        const char *const path = tc_member_text(one, "path");
+        files[i] = (struct tc_chat_file){.name = tc_member_text(one, "name"),
+                                         .type = tc_member_text(one, "type"),
+                                         .ref = tc_member_text(one, "ref"),
                                          .path = path ? exec_chat_find_file(e, path) : NULL};
         if (path && !files[i].path)
             return false;
@@ -63,10 +63,10 @@ static struct tc_target people_read_target(const struct exec *e, const json_t *m
 {
     const json_t *const t = json_object_get(m, "target");
     return (struct tc_target){
-        .chat = exec_member_text(t, "chat"),
-        .thread = exec_member_text(t, "thread"),
-        .message = exec_member_text(t, "message"),
-        .user = exec_member_text(m, "user"),
+        .chat = tc_member_text(t, "chat"),
+        .thread = tc_member_text(t, "thread"),
+        .message = tc_member_text(t, "message"),
+        .user = tc_member_text(m, "user"),
         .more = people_read_json(e, t, "more"),
         .group = json_is_true(json_object_get(t, "group")),
     };
@@ -92,22 +92,22 @@ const char *exec_chat_take_message(struct exec *e, const json_t *m)
         exec_member_word(m, "addressed", addressed, EXEC_COUNT(addressed), TC_ADDRESSED_YES);
     struct tc_chat_message message = {
         .size = sizeof message,
-        .id = exec_member_text(m, "id"),
-        .also = exec_member_text(m, "also"),
+        .id = tc_member_text(m, "id"),
+        .also = tc_member_text(m, "also"),
         .target = target,
-        .topic = exec_member_text(m, "topic"),
+        .topic = tc_member_text(m, "topic"),
         .user = target.user,
-        .name = exec_member_text(m, "name"),
-        .text = exec_member_text(m, "text"),
-        .quote = exec_member_text(m, "quote"),
-        .reply_to = exec_member_text(m, "reply_to"),
-        .reply_text = exec_member_text(m, "reply_text"),
-        .reply_data = exec_member_text(m, "reply_data"),
+        .name = tc_member_text(m, "name"),
+        .text = tc_member_text(m, "text"),
+        .quote = tc_member_text(m, "quote"),
+        .reply_to = tc_member_text(m, "reply_to"),
+        .reply_text = tc_member_text(m, "reply_text"),
+        .reply_data = tc_member_text(m, "reply_data"),
         .addressed = (enum tc_addressed)to,
         .files = files,
-        .kind = exec_member_text(m, "kind"),
-        .group = exec_member_text(m, "group"),
-        .chat_was = exec_member_text(m, "chat_was"),
+        .kind = tc_member_text(m, "kind"),
+        .group = tc_member_text(m, "group"),
+        .chat_was = tc_member_text(m, "chat_was"),
     };
     if (to < 0)
         return "addressed must be yes, thread or no";
@@ -131,13 +131,13 @@ const char *exec_chat_take_action(struct exec *e, const json_t *m)
         exec_member_word(m, "reaction", exec_chat_reactions, EXEC_CHAT_REACTIONS, 0);
     const struct tc_chat_action action = {
         .size = sizeof action,
-        .id = exec_member_text(m, "id"),
-        .data = exec_member_text(m, "data"),
+        .id = tc_member_text(m, "id"),
+        .data = tc_member_text(m, "data"),
         .reaction = (enum tc_reaction)reaction,
         .target = target,
-        .topic = exec_member_text(m, "topic"),
+        .topic = tc_member_text(m, "topic"),
         .user = target.user,
-        .name = exec_member_text(m, "name"),
+        .name = tc_member_text(m, "name"),
         .answers = people_read_json(e, m, "answers"),
         .stop = json_is_true(json_object_get(m, "stop")),
         .menu = json_is_true(json_object_get(m, "menu")),

@@ -36,7 +36,7 @@ static const char **command_list(const json_t *m, const char *key, size_t *count
 
 static void command_refuse(struct exec *e, const json_t *m, const char *why)
 {
-    const char *const name = exec_member_text(m, "tc"), *const id = exec_member_text(m, "id");
+    const char *const name = tc_member_text(m, "tc"), *const id = tc_member_text(m, "id");
     tc_log(e->inst, TC_WARN, "the program's %s is refused: %s", name, why);
     if (id)
         exec_message_refusal(e, id, why);
@@ -47,7 +47,7 @@ static void command_refuse(struct exec *e, const json_t *m, const char *why)
 static void command_ack(struct exec *e, const json_t *m)
 {
     const json_t *const only = json_object_get(m, "only");
-    const int64_t n = exec_member_number(m, only ? "only" : "n");
+    const int64_t n = tc_member_number(m, only ? "only" : "n");
     if (n < 1 || !exec_window_ack(e, (uint64_t)n, only != NULL))
         exec_program_give_up(e, "acknowledged event %lld, which it was not sent", (long long)n);
 }
@@ -56,8 +56,8 @@ static void command_ack(struct exec *e, const json_t *m)
  * again. */
 static void command_nack(struct exec *e, const json_t *m)
 {
-    const int64_t n = exec_member_number(m, "n");
-    const int64_t ms = exec_member_number(m, "retry_ms");
+    const int64_t n = tc_member_number(m, "n");
+    const int64_t ms = tc_member_number(m, "retry_ms");
     if (n > 0)
         exec_window_nack(e, (uint64_t)n, ms);
     exec_connector_set_timer(e);
@@ -65,8 +65,8 @@ static void command_nack(struct exec *e, const json_t *m)
 
 static void command_reject(struct exec *e, const json_t *m)
 {
-    const int64_t n = exec_member_number(m, "n");
-    const char *const given = exec_member_text(m, "why");
+    const int64_t n = tc_member_number(m, "n");
+    const char *const given = tc_member_text(m, "why");
     char why[WHY_MAX];
     strncpy(why, given && *given ? given : "rejected by the program", sizeof why - 1);
     why[sizeof why - 1] = '\0';
@@ -80,7 +80,7 @@ static void command_reject(struct exec *e, const json_t *m)
  * numbering, so such a message gets a unique key. */
 static const char *command_key(const struct exec *e, const json_t *m)
 {
-    const char *const key = exec_member_text(m, "key");
+    const char *const key = tc_member_text(m, "key");
     uint64_t random[2];
     if (key)
         return key;
@@ -92,30 +92,29 @@ static const char *command_key(const struct exec *e, const json_t *m)
 
 static void command_submit(struct exec *e, const json_t *m)
 {
-    const char *const id = exec_member_text(m, "id");
+    const char *const id = tc_member_text(m, "id");
     char *const route = command_json(m, "route");
     size_t n;
     const char **const instances = command_list(m, "instances", &n);
     struct tc_receipt receipt = {0};
     if (!instances)
         command_refuse(e, m, "instances must be a list of strings");
-    else if (!id || !exec_member_text(m, "chat") || !exec_member_text(m, "user") ||
-             !exec_member_text(m, "text"))
+    else if (!id || !tc_member_text(m, "chat") || !tc_member_text(m, "user") ||
+             !tc_member_text(m, "text"))
         command_refuse(e, m, "id, chat, user and text must be strings");
     else
         exec_message_reply(
             e, id,
-            tc_submit(e->inst->lobby,
-                      TC_INBOUND(.id = command_key(e, m), .chat = exec_member_text(m, "chat"),
-                                 .thread = exec_member_text(m, "thread"),
-                                 .user = exec_member_text(m, "user"),
-                                 .name = exec_member_text(m, "name"),
-                                 .text = exec_member_text(m, "text"),
-                                 .quote = exec_member_text(m, "quote"), .route = route,
-                                 .instances = instances, .instance_count = n,
-                                 .direct = json_is_true(json_object_get(m, "direct")),
-                                 .kind = exec_member_text(m, "kind")),
-                      &receipt),
+            tc_submit(
+                e->inst->lobby,
+                TC_INBOUND(.id = command_key(e, m), .chat = tc_member_text(m, "chat"),
+                           .thread = tc_member_text(m, "thread"), .user = tc_member_text(m, "user"),
+                           .name = tc_member_text(m, "name"), .text = tc_member_text(m, "text"),
+                           .quote = tc_member_text(m, "quote"), .route = route,
+                           .instances = instances, .instance_count = n,
+                           .direct = json_is_true(json_object_get(m, "direct")),
+                           .kind = tc_member_text(m, "kind")),
+                &receipt),
             &receipt);
     free(instances);
     free(route);
@@ -124,8 +123,8 @@ static void command_submit(struct exec *e, const json_t *m)
 static void command_cancel(struct exec *e, const json_t *m)
 {
     struct tc_receipt receipt = {0};
-    const char *const id = exec_member_text(m, "id");
-    const char *const turn = exec_member_text(m, "turn"), *const user = exec_member_text(m, "user");
+    const char *const id = tc_member_text(m, "id");
+    const char *const turn = tc_member_text(m, "turn"), *const user = tc_member_text(m, "user");
     if (!id || !turn || !user) {
         command_refuse(e, m, "id, turn and user must be strings");
         return;
@@ -135,22 +134,22 @@ static void command_cancel(struct exec *e, const json_t *m)
 
 static void command_answer(struct exec *e, const json_t *m)
 {
-    const char *const id = exec_member_text(m, "id"), *const choice = exec_member_text(m, "choice");
+    const char *const id = tc_member_text(m, "id"), *const choice = tc_member_text(m, "choice");
     char *const answers = command_json(m, "answers");
     struct tc_receipt receipt = {0};
-    if (!id || !choice || !exec_member_text(m, "ticket") || !exec_member_text(m, "user") ||
-        !exec_member_text(m, "chat"))
+    if (!id || !choice || !tc_member_text(m, "ticket") || !tc_member_text(m, "user") ||
+        !tc_member_text(m, "chat"))
         command_refuse(e, m, "id, ticket, choice, user and chat must be strings");
     else
         exec_message_reply(
             e, id,
             tc_answer(e->inst->lobby,
-                      TC_DECISION(.ticket = exec_member_text(m, "ticket"), .choice = choice,
-                                  .text = exec_member_text(m, "text"), .answers = answers,
-                                  .user = exec_member_text(m, "user"),
-                                  .name = exec_member_text(m, "name"),
-                                  .chat = exec_member_text(m, "chat"),
-                                  .thread = exec_member_text(m, "thread")),
+                      TC_DECISION(.ticket = tc_member_text(m, "ticket"), .choice = choice,
+                                  .text = tc_member_text(m, "text"), .answers = answers,
+                                  .user = tc_member_text(m, "user"),
+                                  .name = tc_member_text(m, "name"),
+                                  .chat = tc_member_text(m, "chat"),
+                                  .thread = tc_member_text(m, "thread")),
                       &receipt),
             &receipt);
     free(answers);
@@ -160,7 +159,7 @@ static void command_answer(struct exec *e, const json_t *m)
 
 static struct tc_turn *command_turn(const struct exec *e, const json_t *m)
 {
-    const char *const id = exec_member_text(m, "turn");
+    const char *const id = tc_member_text(m, "turn");
     return id ? exec_window_find_turn(e, id) : NULL;
 }
 
@@ -168,7 +167,7 @@ static struct tc_turn *command_turn(const struct exec *e, const json_t *m)
 static void command_remember(struct exec *e, const json_t *m)
 {
     struct tc_turn *const turn = command_turn(e, m);
-    if (turn && tc_remember(turn, exec_member_text(m, "text")) < 0)
+    if (turn && tc_remember(turn, tc_member_text(m, "text")) < 0)
         command_refuse(e, m, "text must have at most 4096 bytes");
 }
 
@@ -184,14 +183,14 @@ static void command_wake(struct exec *e, const json_t *m)
 
 static void command_answer_hit(struct exec *e, const json_t *m)
 {
-    const char *const id = exec_member_text(m, "id");
+    const char *const id = tc_member_text(m, "id");
     const json_t *const status = json_object_get(m, "status");
     if (!id || !e->hit || strtoull(id, NULL, 10) != e->hit)
         return; /* too late */
     *e->answer = (struct tc_answer){
         .status = status ? (int)json_integer_value(status) : 200,
-        .content_type = tc_sprint(e->inst->lobby, "%s", exec_member_text(m, "content_type") ?: ""),
-        .body = tc_sprint(e->inst->lobby, "%s", exec_member_text(m, "body") ?: ""),
+        .content_type = tc_sprint(e->inst->lobby, "%s", tc_member_text(m, "content_type") ?: ""),
+        .body = tc_sprint(e->inst->lobby, "%s", tc_member_text(m, "body") ?: ""),
     };
     if (e->answer->content_type && !*e->answer->content_type)
         e->answer->content_type = NULL;
@@ -207,7 +206,7 @@ static void command_http(struct exec *e, const json_t *m)
 
 static void command_chat(struct exec *e, const json_t *m)
 {
-    const char *const name = exec_member_text(m, "tc");
+    const char *const name = tc_member_text(m, "tc");
     const char *const why = strcmp(name, "message") == 0  ? exec_chat_take_message(e, m)
                             : strcmp(name, "action") == 0 ? exec_chat_take_action(e, m)
                                                           : exec_chat_take_result(e, m);
@@ -258,7 +257,7 @@ static void command_run_row(struct exec *e, const struct command_row *row, const
 
 static void command_dispatch(struct exec *e, const json_t *m)
 {
-    const char *const name = exec_member_text(m, "tc");
+    const char *const name = tc_member_text(m, "tc");
     if (!e->hello.is_known) {
         if (!name || strcmp(name, "hello") != 0 || exec_hello_read(e, m) < 0)
             exec_program_give_up(e, "did not begin with a valid hello");

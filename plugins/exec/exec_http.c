@@ -75,7 +75,7 @@ static const char *http_read_headers(const json_t *m, struct tc_http *http,
 static const char *http_read_priority(const json_t *m, struct tc_http *http)
 {
     static const char *const names[] = {"final", "request", "notice", "live"};
-    const char *const name = exec_member_text(m, "priority");
+    const char *const name = tc_member_text(m, "priority");
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (name && strcmp(name, names[i]) == 0)
             http->priority = (enum tc_priority)i;
@@ -94,9 +94,9 @@ static uint32_t http_flags(const json_t *m, const struct tc_http *http)
 /* The turn of the event that the request delivers (n), or of the id; otherwise none. */
 static struct tc_turn *http_find_turn(const struct exec *e, const json_t *m)
 {
-    const char *const id = exec_member_text(m, "turn");
+    const char *const id = tc_member_text(m, "turn");
     struct tc_turn *const turn = json_object_get(m, "n")
-                                     ? exec_window_turn_of(e, (uint64_t)exec_member_number(m, "n"))
+                                     ? exec_window_turn_of(e, (uint64_t)tc_member_number(m, "n"))
                                  : id ? exec_window_find_turn(e, id)
                                       : NULL;
     return turn ? turn : e->inst->lobby;
@@ -107,7 +107,7 @@ static const char *http_check(const struct exec *e, const json_t *m, const struc
     const bool delivers = json_object_get(m, "n") != NULL;
     if (!http->url || !http_is_permitted(e, http->url))
         return "the option urls of the instance does not permit this url";
-    if (delivers && !exec_window_turn_of(e, (uint64_t)exec_member_number(m, "n")))
+    if (delivers && !exec_window_turn_of(e, (uint64_t)tc_member_number(m, "n")))
         return "n is not the number of an unacknowledged event";
     if (delivers && !(http->flags & TC_DURABLE))
         return "a request that delivers an event (n) must be durable";
@@ -120,7 +120,7 @@ static const char *http_submit(struct exec *e, const json_t *m, const struct tc_
     if (tc_http(turn, http) < 0)
         return "the request is not valid; the log of turncast has the reason";
     if (json_object_get(m, "n"))
-        exec_window_ack(e, (uint64_t)exec_member_number(m, "n"), true);
+        exec_window_ack(e, (uint64_t)tc_member_number(m, "n"), true);
     return NULL;
 }
 
@@ -132,7 +132,7 @@ static char *http_set_body(const json_t *m, struct tc_http *http)
     char *const json =
         json_is_object(body) || json_is_array(body) ? json_dumps(body, JSON_COMPACT) : NULL;
     http->body = json ? json : json_string_value(body);
-    http->content_type = exec_member_text(m, "content_type");
+    http->content_type = tc_member_text(m, "content_type");
     if (http->body && !json && !http->content_type)
         http->content_type = "text/plain; charset=utf-8";
     return json;
@@ -140,21 +140,21 @@ static char *http_set_body(const json_t *m, struct tc_http *http)
 
 const char *exec_http_send(struct exec *e, const json_t *m)
 {
-    const char *const id = exec_member_text(m, "id");
+    const char *const id = tc_member_text(m, "id");
     struct tc_header headers[HEADERS_MAX];
     char tag[512];
     if (!id || strlen(id) > 256)
         return "id must be a string of at most 256 bytes";
-    snprintf(tag, sizeof tag, "%lld %s", (long long)exec_member_number(m, "pace_ms"), id);
+    snprintf(tag, sizeof tag, "%lld %s", (long long)tc_member_number(m, "pace_ms"), id);
     struct tc_http http = {
         .size = sizeof http,
-        .method = exec_member_text(m, "method"),
-        .url = exec_member_text(m, "url"),
-        .lane = exec_member_text(m, "lane"),
-        .key = exec_member_text(m, "key"),
-        .timeout_ms = exec_member_number(m, "timeout_ms"),
-        .max_age_ms = exec_member_number(m, "max_age_ms"),
-        .delay_ms = exec_member_number(m, "delay_ms"),
+        .method = tc_member_text(m, "method"),
+        .url = tc_member_text(m, "url"),
+        .lane = tc_member_text(m, "lane"),
+        .key = tc_member_text(m, "key"),
+        .timeout_ms = tc_member_number(m, "timeout_ms"),
+        .max_age_ms = tc_member_number(m, "max_age_ms"),
+        .delay_ms = tc_member_number(m, "delay_ms"),
         .tag = tag,
     };
     char *const json = http_set_body(m, &http);

@@ -13,16 +13,6 @@
 
 /* ---- members ---- */
 
-const char *exec_member_text(const json_t *object, const char *key)
-{
-    return json_string_value(json_object_get(object, key));
-}
-
-int64_t exec_member_number(const json_t *object, const char *key)
-{
-    return json_integer_value(json_object_get(object, key));
-}
-
 int exec_word_find(const char *text, const char *const *words, size_t count)
 {
     for (size_t i = 0; text && i < count; i++)

@@ -61,7 +61,7 @@ static const struct tc_error_rule errors[] = {
 static const char *read_member(struct tc_turn *turn, const struct tc_reply *reply, const char *name)
 {
     json_t *const body = json_loadb(reply->body, reply->body_len, 0, NULL);
-    const char *const text = matrix_json_text(body, name);
+    const char *const text = tc_member_text(body, name);
     const char *const copy = text ? tc_sprint(turn, "%s", text) : NULL;
     json_decref(body);
     return copy;

@@ -4,7 +4,7 @@
 #ifndef MATRIX_H
 #define MATRIX_H
 
-#include <jansson.h>
+#include <turncast/json.h>
 #include <turncast/plugin.h>
 
 struct matrix_conf {
@@ -55,8 +55,5 @@ void matrix_room_take_invite(struct tc_turn *lobby, const char *room, const json
 void matrix_room_tell_encrypted(struct tc_turn *lobby, const char *room);
 int matrix_room_on_reply(struct tc_turn *turn, const struct tc_reply *reply,
                          struct tc_verdict *verdict);
-
-/* A string in a nested JSON object, or NULL. */
-const char *matrix_json_text(const json_t *object, const char *name);
 
 #endif

@@ -7,11 +7,6 @@
 
 #include "matrix.h"
 
-const char *matrix_json_text(const json_t *object, const char *name)
-{
-    return json_string_value(json_object_get(object, name));
-}
-
 static bool is(const char *text, const char *word)
 {
     return text && strcmp(text, word) == 0;
@@ -23,7 +18,7 @@ static bool is_mentioned(const struct tc_turn *lobby, const json_t *content)
 {
     const struct matrix_conf *const conf = lobby->inst->conf;
     const json_t *const users = json_object_get(json_object_get(content, "m.mentions"), "user_ids");
-    const char *const body = matrix_json_text(content, "body");
+    const char *const body = tc_member_text(content, "body");
     size_t i;
     const json_t *user;
     json_array_foreach(users, i, user) if (is(json_string_value(user), conf->user)) return true;
@@ -34,7 +29,7 @@ static bool is_mentioned(const struct tc_turn *lobby, const json_t *content)
 static const char *called(struct tc_turn *lobby, const json_t *content)
 {
     const struct matrix_conf *const conf = lobby->inst->conf;
-    const char *const html = matrix_json_text(content, "formatted_body");
+    const char *const html = tc_member_text(content, "formatted_body");
     const char *const link =
         html ? strstr(html, tc_sprint(lobby, "https://matrix.to/#/%s\">", conf->user)) : NULL;
     const char *const name = link ? strstr(link, "\">") + 2 : NULL;
@@ -68,22 +63,22 @@ static bool has_file(const json_t *content)
 {
     static const char *const types[] = {"m.file", "m.image", "m.audio", "m.video"};
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
-        if (is(matrix_json_text(content, "msgtype"), types[i]))
+        if (tc_member_is(content, "msgtype", types[i]))
             return true;
     return false;
 }
 
 static const char *file_name(const json_t *content)
 {
-    const char *const name = matrix_json_text(content, "filename");
-    return name ? name : matrix_json_text(content, "body");
+    const char *const name = tc_member_text(content, "filename");
+    return name ? name : tc_member_text(content, "body");
 }
 
 /* The caption of a file; if the event has no file name, the body is the name. */
 static const char *caption(const json_t *content)
 {
-    const char *const name = matrix_json_text(content, "filename");
-    const char *const body = matrix_json_text(content, "body");
+    const char *const name = tc_member_text(content, "filename");
+    const char *const body = tc_member_text(content, "body");
     return name && body && strcmp(name, body) != 0 ? body : "";
 }
 
@@ -116,23 +111,23 @@ static struct tc_chat_message describe(struct tc_turn *lobby, const char *room, 
 {
     const json_t *const content = json_object_get(event, "content");
     const json_t *const relates = json_object_get(content, "m.relates_to");
-    const bool threaded = is(matrix_json_text(relates, "rel_type"), "m.thread");
-    const char *const thread = threaded ? matrix_json_text(relates, "event_id") : NULL;
+    const bool threaded = tc_member_is(relates, "rel_type", "m.thread");
+    const char *const thread = threaded ? tc_member_text(relates, "event_id") : NULL;
     const bool group = matrix_room_is_group(lobby, room);
     const char *const reply =
         threaded && json_is_true(json_object_get(relates, "is_falling_back"))
             ? NULL
-            : matrix_json_text(json_object_get(relates, "m.in_reply_to"), "event_id");
+            : tc_member_text(json_object_get(relates, "m.in_reply_to"), "event_id");
     return (struct tc_chat_message){
         .size = sizeof(struct tc_chat_message),
-        .id = matrix_json_text(event, "event_id"),
+        .id = tc_member_text(event, "event_id"),
         .target = {.chat = room,
                    .thread = thread,
-                   .message = matrix_json_text(event, "event_id"),
-                   .user = matrix_json_text(event, "sender"),
+                   .message = tc_member_text(event, "event_id"),
+                   .user = tc_member_text(event, "sender"),
                    .group = group},
         .topic = thread,
-        .user = matrix_json_text(event, "sender"),
+        .user = tc_member_text(event, "sender"),
         .reply_to = reply,
         .addressed = !group || is_mentioned(lobby, content) ? TC_ADDRESSED_YES
                      : thread                               ? TC_ADDRESSED_THREAD
@@ -145,7 +140,7 @@ static bool take_file(struct tc_turn *lobby, const json_t *content, struct tc_ch
 {
     const char *const name = file_name(content);
     const struct tc_chat_file file = {.name = name ? name : "file",
-                                      .ref = matrix_json_text(content, "url")};
+                                      .ref = tc_member_text(content, "url")};
     message->text = caption(content);
     if (json_object_get(content, "org.matrix.msc3245.voice"))
         message->kind = "voice";
@@ -174,15 +169,15 @@ static bool take_message(struct tc_turn *lobby, const char *room, const json_t *
 {
     const json_t *const content = json_object_get(event, "content");
     const json_t *const relates = json_object_get(content, "m.relates_to");
-    const char *const body = matrix_json_text(content, "body");
+    const char *const body = tc_member_text(content, "body");
     struct tc_chat_message message = describe(lobby, room, event);
-    if (!body || is(matrix_json_text(relates, "rel_type"), "m.replace"))
+    if (!body || tc_member_is(relates, "rel_type", "m.replace"))
         return true;
     if (has_file(content))
         return take_file(lobby, content, &message);
-    if (is(matrix_json_text(content, "msgtype"), "m.location"))
+    if (tc_member_is(content, "msgtype", "m.location"))
         return take_other(lobby, room, event, "location");
-    if (!is(matrix_json_text(content, "msgtype"), "m.text"))
+    if (!tc_member_is(content, "msgtype", "m.text"))
         return true;
     message.text = message.reply_to ? after_quote(body) : body;
     if (is_mentioned(lobby, content))
@@ -196,26 +191,26 @@ static bool take_reaction(struct tc_turn *lobby, const char *room, const json_t 
 {
     const json_t *const relates =
         json_object_get(json_object_get(event, "content"), "m.relates_to");
-    const char *const key = matrix_json_text(relates, "key");
+    const char *const key = tc_member_text(relates, "key");
     const struct tc_target target = {.chat = room,
-                                     .message = matrix_json_text(relates, "event_id"),
+                                     .message = tc_member_text(relates, "event_id"),
                                      .group = matrix_room_is_group(lobby, room)};
     const bool allow = is(key, "✅");
     if (!target.message || (!allow && !is(key, "❌")))
         return true;
     return tc_chat_act(lobby,
-                       TC_CHAT_ACTION(.id = matrix_json_text(event, "event_id"),
+                       TC_CHAT_ACTION(.id = tc_member_text(event, "event_id"),
                                       .reaction = allow ? TC_REACTION_ALLOW : TC_REACTION_DENY,
-                                      .target = target,
-                                      .user = matrix_json_text(event, "sender"))) == 0;
+                                      .target = target, .user = tc_member_text(event, "sender"))) ==
+           0;
 }
 
 bool matrix_event_take(struct tc_turn *lobby, const char *room, const json_t *event)
 {
     const struct matrix_conf *const conf = lobby->inst->conf;
-    const char *const type = matrix_json_text(event, "type");
-    const char *const sender = matrix_json_text(event, "sender");
-    if (!room || !sender || !matrix_json_text(event, "event_id") || is(sender, conf->user))
+    const char *const type = tc_member_text(event, "type");
+    const char *const sender = tc_member_text(event, "sender");
+    if (!room || !sender || !tc_member_text(event, "event_id") || is(sender, conf->user))
         return true;
     if (is(type, "m.room.message"))
         return take_message(lobby, room, event);

@@ -67,10 +67,10 @@ static const char *inviter(const struct tc_turn *lobby, const json_t *invite)
     const json_t *event;
     json_array_foreach(events, i, event)
     {
-        const char *const type = matrix_json_text(event, "type");
-        const char *const of = matrix_json_text(event, "state_key");
+        const char *const type = tc_member_text(event, "type");
+        const char *const of = tc_member_text(event, "state_key");
         if (type && of && strcmp(type, "m.room.member") == 0 && strcmp(of, conf->user) == 0)
-            return matrix_json_text(event, "sender");
+            return tc_member_text(event, "sender");
     }
     return NULL;
 }

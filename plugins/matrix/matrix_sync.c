@@ -36,8 +36,8 @@ static const char *page_url(struct tc_turn *lobby, const json_t *step)
     const char *const room = json_string_value(json_array_get(json_object_get(step, "rooms"), 0));
     return tc_sprint(
         lobby, MATRIX_CLIENT "/rooms/%s/messages?dir=f&limit=" PAGE "&from=%s&to=%s&filter=%s",
-        tc_quote(lobby, room ? room : ""), tc_quote(lobby, matrix_json_text(step, "from")),
-        tc_quote(lobby, matrix_json_text(step, "next")), tc_quote(lobby, page_filter));
+        tc_quote(lobby, room ? room : ""), tc_quote(lobby, tc_member_text(step, "from")),
+        tc_quote(lobby, tc_member_text(step, "next")), tc_quote(lobby, page_filter));
 }
 
 int matrix_sync_request(struct tc_turn *lobby, const struct tc_op *op, struct tc_http *http)
@@ -92,9 +92,9 @@ static bool take_events(struct tc_turn *lobby, const char *since, const char *ro
 
 static bool is_membership(const json_t *event, const char *user, const char *membership)
 {
-    const char *const type = matrix_json_text(event, "type");
-    const char *const of = matrix_json_text(event, "state_key");
-    const char *const is = matrix_json_text(json_object_get(event, "content"), "membership");
+    const char *const type = tc_member_text(event, "type");
+    const char *const of = tc_member_text(event, "state_key");
+    const char *const is = tc_member_text(json_object_get(event, "content"), "membership");
     return type && of && is && strcmp(type, "m.room.member") == 0 && strcmp(of, user) == 0 &&
            strcmp(is, membership) == 0;
 }
@@ -104,7 +104,7 @@ static bool is_new_member(const json_t *event, const char *user)
 {
     const json_t *const before =
         json_object_get(json_object_get(event, "unsigned"), "prev_content");
-    const char *const was = matrix_json_text(before, "membership");
+    const char *const was = tc_member_text(before, "membership");
     return is_membership(event, user, "join") && !(was && strcmp(was, "join") == 0);
 }
 
@@ -193,10 +193,10 @@ static bool is_given_up(struct tc_turn *lobby, const struct tc_result *result)
 static void read_page(struct tc_turn *lobby, json_t *step, const json_t *body,
                       struct tc_result *result)
 {
-    const char *const since = matrix_json_text(step, "since");
+    const char *const since = tc_member_text(step, "since");
     json_t *const rooms = json_object_get(step, "rooms");
     const json_t *const chunk = json_object_get(body, "chunk");
-    const char *const end = matrix_json_text(body, "end");
+    const char *const end = tc_member_text(body, "end");
     if (is_given_up(lobby, result))
         tc_log(lobby->inst, TC_WARN, "messages of room %s are lost: cannot read its history: %s",
                json_string_value(json_array_get(rooms, 0)), result->reason);
@@ -205,14 +205,14 @@ static void read_page(struct tc_turn *lobby, json_t *step, const json_t *body,
     if (!take_events(lobby, since, json_string_value(json_array_get(rooms, 0)), chunk, 0, result))
         return;
     /* A page may be empty although others follow. */
-    const bool more = end && strcmp(end, matrix_json_text(step, "from")) != 0;
+    const bool more = end && strcmp(end, tc_member_text(step, "from")) != 0;
     if (!more)
         json_array_remove(rooms, 0);
     json_object_set_new(step, "from", json_string(more ? end : since));
     if (json_array_size(rooms))
         go_on(lobby, result, json_incref(step));
     else
-        poll_again(lobby, result, matrix_json_text(step, "next"));
+        poll_again(lobby, result, tc_member_text(step, "next"));
 }
 
 /* A reinstalled homeserver does not know its old tokens. */
@@ -230,7 +230,7 @@ void matrix_sync_read(struct tc_turn *lobby, const struct tc_op *op, const struc
 {
     json_t *const step = step_of(op);
     json_t *const body = json_loadb(reply->body, reply->body_len, JSON_ALLOW_NUL, NULL);
-    const char *const next = matrix_json_text(body, "next_batch");
+    const char *const next = tc_member_text(body, "next_batch");
     const json_t *const rooms = json_object_get(body, "rooms");
     if (step)
         read_page(lobby, step, body, result);

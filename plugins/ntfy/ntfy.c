@@ -177,7 +177,7 @@ static const char *buttons_of_question(struct tc_turn *turn, const char *questio
         for (size_t i = 0; buttons && i < json_array_size(choices); i++) {
             const json_t *const one = json_array_get(choices, i);
             const char *const label =
-                json_is_string(one) ? json_string_value(one) : ntfy_text(one, "label");
+                json_is_string(one) ? json_string_value(one) : tc_member_text(one, "label");
             if (label)
                 buttons = button_add(turn, buttons, label, ticket, "answer", label);
         }
@@ -199,7 +199,8 @@ static const char *buttons_of_request(struct tc_turn *turn, const struct tc_requ
     const bool asks = *buttons;
     for (size_t i = 0; buttons && i < count; i++) {
         const json_t *const one = json_array_get(list, i);
-        const char *const id = ntfy_text(one, "id"), *const label = ntfy_text(one, "label");
+        const char *const id = tc_member_text(one, "id"), *const label =
+                                                              tc_member_text(one, "label");
         const bool last = i + 1 == count, first = !cut && !asks && i < BUTTONS_MAX - 1;
         if (id && label && strcmp(id, "answer") != 0 && (first || last))
             buttons = button_add(turn, buttons, tc_say(turn, label, NULL), ticket, id, NULL);

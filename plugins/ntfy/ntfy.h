@@ -3,7 +3,7 @@
 #ifndef NTFY_H
 #define NTFY_H
 
-#include <jansson.h>
+#include <turncast/json.h>
 #include <turncast/plugin.h>
 
 #define NTFY_HEADERS 2 /* one for each way to log in; without a value it is left out */
@@ -18,12 +18,6 @@ struct ntfy_conf {
 struct ntfy {
     int64_t told_s; /* when somebody was last told that a press came too late */
 };
-
-/* A string member, or NULL. */
-static inline const char *ntfy_text(const json_t *object, const char *name)
-{
-    return json_string_value(json_object_get(object, name));
-}
 
 /* Publishes the text without buttons, silently; for the lobby. */
 int ntfy_publish_notice(struct tc_turn *lobby, const char *text);

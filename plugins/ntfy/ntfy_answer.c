@@ -19,15 +19,16 @@ static enum tc_accepted press_take(struct tc_turn *lobby, const char *text, size
     const struct ntfy_conf *const conf = lobby->inst->conf;
     struct ntfy *const s = lobby->inst->state;
     json_t *const press = json_loadb(text, len, 0, NULL);
-    const char *const ticket = ntfy_text(press, "t"), *const choice = ntfy_text(press, "c");
+    const char *const ticket = tc_member_text(press, "t"), *const choice =
+                                                               tc_member_text(press, "c");
     const int64_t now_s = (int64_t)time(NULL);
     enum tc_accepted how = TC_INVALID;
     if (ticket && choice)
-        how =
-            tc_answer(lobby,
-                      TC_DECISION(.ticket = ticket, .choice = choice, .text = ntfy_text(press, "x"),
-                                  .user = conf->person, .chat = conf->person),
-                      receipt);
+        how = tc_answer(lobby,
+                        TC_DECISION(.ticket = ticket, .choice = choice,
+                                    .text = tc_member_text(press, "x"), .user = conf->person,
+                                    .chat = conf->person),
+                        receipt);
     json_decref(press);
     if (how == TC_KNOWN && receipt->answer && now_s - s->told_s >= TOLD_S) {
         s->told_s = now_s;
@@ -78,8 +79,9 @@ static int topic_connect(struct tc_turn *lobby, int status, unsigned unopened)
 static void message_take(struct tc_turn *lobby, const json_t *message)
 {
     struct tc_receipt receipt = {0};
-    const char *const id = ntfy_text(message, "id"), *const text = ntfy_text(message, "message");
-    const char *const event = ntfy_text(message, "event");
+    const char *const id = tc_member_text(message, "id"), *const text =
+                                                              tc_member_text(message, "message");
+    const char *const event = tc_member_text(message, "event");
     if (!id || !event || strcmp(event, "message") != 0)
         return;
     if (text && press_take(lobby, text, strlen(text), &receipt) == TC_NOT_KEPT)

@@ -4,7 +4,7 @@
 #ifndef SLACK_H
 #define SLACK_H
 
-#include <jansson.h>
+#include <turncast/json.h>
 #include <turncast/plugin.h>
 
 struct slack_conf {
@@ -25,12 +25,6 @@ struct slack {
 static inline struct slack *state_of(const struct tc_turn *turn)
 {
     return turn->inst->state;
-}
-
-/* Text member of an object, or NULL. */
-static inline const char *slack_text_at(const json_t *object, const char *key)
-{
-    return json_string_value(json_object_get(object, key));
 }
 
 /* ---- slack_request.c ---- */

@@ -12,13 +12,13 @@
 
 static const char *text_or_empty(const json_t *json, const char *key)
 {
-    const char *const text = slack_text_at(json, key);
+    const char *const text = tc_member_text(json, key);
     return text ? text : "";
 }
 
 static const char *text_or_null(const json_t *json, const char *key)
 {
-    const char *const text = slack_text_at(json, key);
+    const char *const text = tc_member_text(json, key);
     return text && *text ? text : NULL;
 }
 
@@ -83,7 +83,7 @@ static const char *topic_of(const json_t *event, const char *self)
     const char *const thread = text_or_null(event, "thread_ts"), *const root = text_or_empty(
                                                                      event, "parent_user_id");
     if (!is_direct(event))
-        return thread ? thread : slack_text_at(event, "ts");
+        return thread ? thread : tc_member_text(event, "ts");
     return thread && *self && strcmp(root, self) == 0 ? thread : NULL;
 }
 

@@ -61,8 +61,8 @@ static void go_on(struct tc_turn *turn, struct tc_result *result, json_t *cursor
 
 static void read_place(struct tc_turn *turn, const json_t *ok, struct tc_result *result)
 {
-    const char *const url = slack_text_at(ok, "upload_url"), *const id =
-                                                                 slack_text_at(ok, "file_id");
+    const char *const url = tc_member_text(ok, "upload_url"), *const id =
+                                                                  tc_member_text(ok, "file_id");
     if (url && id)
         go_on(turn, result, json_pack("{s:s, s:s}", "url", url, "id", id));
     else if (result->kind == TC_RESULT_IN_DOUBT)

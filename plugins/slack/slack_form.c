@@ -174,7 +174,7 @@ void slack_form_add(struct tc_turn *turn, json_t *blocks, const struct tc_op *op
 static json_t *picked(const json_t *element)
 {
     const json_t *const several = json_object_get(element, "selected_options");
-    const char *value = slack_text_at(json_object_get(element, "selected_option"), "value");
+    const char *value = tc_member_text(json_object_get(element, "selected_option"), "value");
     if (!json_is_array(several))
         return value ? unquoted(value) : NULL;
     json_t *const list = json_array();
@@ -182,7 +182,7 @@ static json_t *picked(const json_t *element)
     const json_t *one;
     json_array_foreach(several, i, one)
     {
-        value = slack_text_at(one, "value");
+        value = tc_member_text(one, "value");
         if (value)
             json_array_append_new(list, unquoted(value));
     }
@@ -191,7 +191,7 @@ static json_t *picked(const json_t *element)
 
 static const char *written(const json_t *element)
 {
-    const char *const text = slack_text_at(element, "value");
+    const char *const text = tc_member_text(element, "value");
     return text && text[strspn(text, " \t\r\n")] ? text : NULL;
 }
 

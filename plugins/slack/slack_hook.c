@@ -83,7 +83,7 @@ static json_t *read_form(const char *body)
 static void prove(struct tc_turn *lobby, const json_t *json, struct tc_answer *answer)
 {
     struct slack *const s = state_of(lobby);
-    const char *const challenge = slack_text_at(json, "challenge");
+    const char *const challenge = tc_member_text(json, "challenge");
     snprintf(s->challenge, sizeof s->challenge, "%s", challenge ? challenge : "");
     answer->content_type = "text/plain";
     answer->body = s->challenge;
@@ -92,7 +92,7 @@ static void prove(struct tc_turn *lobby, const json_t *json, struct tc_answer *a
 /* Slack sends an event that is not accepted again: at once, after a minute, after five. */
 static void take_event(struct tc_turn *lobby, const json_t *json, struct tc_answer *answer)
 {
-    const char *const type = slack_text_at(json, "type");
+    const char *const type = tc_member_text(json, "type");
     if (!type)
         answer->status = 400;
     else if (strcmp(type, "url_verification") == 0)
@@ -104,11 +104,11 @@ static void take_event(struct tc_turn *lobby, const json_t *json, struct tc_answ
 /* A press comes once, so there is nobody to be told that it was not kept; a command says so. */
 static void take_form(struct tc_turn *lobby, const json_t *form, struct tc_answer *answer)
 {
-    const char *const payload = slack_text_at(form, "payload");
+    const char *const payload = tc_member_text(form, "payload");
     json_t *const json = payload ? json_loads(payload, 0, NULL) : NULL;
     if (json)
         slack_action_take(lobby, json);
-    else if (!slack_text_at(form, "command"))
+    else if (!tc_member_text(form, "command"))
         answer->status = 400;
     else if (!slack_command_take(lobby, form))
         answer->status = 503;

@@ -26,7 +26,7 @@ static bool has_key(const json_t *message, const char *key)
 {
     const json_t *const payload =
         json_object_get(json_object_get(message, "metadata"), "event_payload");
-    const char *const have = slack_text_at(payload, "key");
+    const char *const have = tc_member_text(payload, "key");
     return have && strcmp(have, key) == 0;
 }
 
@@ -36,7 +36,7 @@ static bool has_file(const json_t *message, const char *id)
     const json_t *file;
     json_array_foreach(json_object_get(message, "files"), i, file)
     {
-        const char *const have = slack_text_at(file, "id");
+        const char *const have = tc_member_text(file, "id");
         if (have && strcmp(have, id) == 0)
             return true;
     }
@@ -51,7 +51,7 @@ static const char *find(const json_t *messages, const char *key, const char *fil
     json_array_foreach(messages, i, message)
     {
         if (file ? has_file(message, file) : has_key(message, key))
-            return slack_text_at(message, "ts");
+            return tc_member_text(message, "ts");
     }
     return NULL;
 }
@@ -60,7 +60,8 @@ static const char *find(const json_t *messages, const char *key, const char *fil
  */
 static const char *next_page(const struct tc_op *op, const json_t *ok)
 {
-    const char *const next = slack_text_at(json_object_get(ok, "response_metadata"), "next_cursor");
+    const char *const next =
+        tc_member_text(json_object_get(ok, "response_metadata"), "next_cursor");
     return next && *next && op->target->thread && op->step < PAGES_MAX ? next : NULL;
 }
 

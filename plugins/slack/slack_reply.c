@@ -77,14 +77,14 @@ static void read_missing_scope(struct tc_turn *turn, const struct tc_reply *repl
 
 static void read_identity(struct tc_turn *turn, const json_t *ok, struct tc_result *result)
 {
-    const char *const user = slack_text_at(ok, "user_id");
+    const char *const user = tc_member_text(ok, "user_id");
     result->message = user ? tc_sprint(turn, "%s", user) : NULL;
 }
 
 /* A reply to a slash command: its id has another name, and nothing is done with it. */
 static void read_post(struct tc_turn *turn, const json_t *ok, struct tc_result *result)
 {
-    const char *const ts = slack_text_at(ok, "message_ts");
+    const char *const ts = tc_member_text(ok, "message_ts");
     if (!ts || result->message)
         return;
     result->kind = TC_RESULT_DONE;

@@ -42,8 +42,8 @@ int slack_socket_take_reply(struct tc_turn *lobby, const struct tc_reply *r, str
     if (r->status == 429 && r->outcome == TC_REJECTED)
         return 0; /* the host asks again when it may */
     json_auto_t *json = json_loadb(r->body, r->body_len, 0, NULL);
-    const char *const refused = slack_text_at(json, "error");
-    const char *const url = slack_text_at(json, "url");
+    const char *const refused = tc_member_text(json, "error");
+    const char *const url = tc_member_text(json, "url");
     *v = (struct tc_verdict){.next = TC_NEXT_DONE};
     if (refused)
         v->reason = tc_sprint(lobby, "%s", refused);
@@ -68,7 +68,7 @@ static void refresh(struct tc_turn *lobby, const char *reason)
 /* A press comes once, and has to be acknowledged in three seconds: before it is dealt with. */
 static void envelope(struct tc_turn *lobby, const json_t *json, const char *type)
 {
-    const char *const id = slack_text_at(json, "envelope_id");
+    const char *const id = tc_member_text(json, "envelope_id");
     const json_t *const payload = json_object_get(json, "payload");
     if (!id)
         return;
@@ -84,8 +84,8 @@ static void envelope(struct tc_turn *lobby, const json_t *json, const char *type
 int slack_socket_take_frame(struct tc_turn *lobby, const struct tc_frame *frame)
 {
     json_auto_t *json = json_loadb(frame->text, frame->len, 0, NULL);
-    const char *const type = slack_text_at(json, "type");
-    const char *const reason = slack_text_at(json, "reason");
+    const char *const type = tc_member_text(json, "type");
+    const char *const reason = tc_member_text(json, "reason");
     if (!type)
         return 0;
     if (strcmp(type, "hello") == 0)

@@ -5,7 +5,7 @@
 #ifndef TEAMS_H
 #define TEAMS_H
 
-#include <jansson.h>
+#include <turncast/json.h>
 #include <turncast/plugin.h>
 
 struct teams_conf {
@@ -35,12 +35,6 @@ static inline const struct teams_conf *teams_conf(const struct tc_turn *turn)
 
 /* Bits of the plugin's rates: all requests to a conversation, and those of its streams. */
 enum { TEAMS_RATES = 15, TEAMS_STREAM_RATE = 16, TEAMS_TYPING_RATE = 32 };
-
-/* Text member of an object, or NULL. */
-static inline const char *teams_text(const json_t *object, const char *key)
-{
-    return json_string_value(json_object_get(object, key));
-}
 
 /* ---- teams_token.c ---- */
 

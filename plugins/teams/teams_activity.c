@@ -23,20 +23,21 @@ struct teams_place {
 static const char *activity_user(const json_t *activity)
 {
     const json_t *const from = json_object_get(activity, "from");
-    const char *const known = teams_text(from, "aadObjectId");
-    return known && *known ? known : teams_text(from, "id");
+    const char *const known = tc_member_text(from, "aadObjectId");
+    return known && *known ? known : tc_member_text(from, "id");
 }
 
 static struct teams_place activity_place(struct tc_turn *lobby, const json_t *activity)
 {
     const json_t *const in = json_object_get(activity, "conversation");
-    const char *const conversation = teams_text(in, "id"),
-                      *const kind = teams_text(in, "conversationType"),
-                      *const id = teams_text(activity, "id"), *const user = activity_user(activity),
-                      *const bot = teams_text(json_object_get(activity, "recipient"), "id");
+    const char *const conversation = tc_member_text(in, "id"),
+                      *const kind = tc_member_text(in, "conversationType"),
+                      *const id = tc_member_text(activity, "id"),
+                      *const user = activity_user(activity),
+                      *const bot = tc_member_text(json_object_get(activity, "recipient"), "id");
     const char *const at = conversation ? strstr(conversation, THREAD) : NULL;
     struct teams_place p = {.bot = bot,
-                            .name = teams_text(json_object_get(activity, "from"), "name"),
+                            .name = tc_member_text(json_object_get(activity, "from"), "name"),
                             .channel = kind && strcmp(kind, "channel") == 0};
     if (!conversation || !*conversation || !id || !*id || !user || !*user)
         return p;
@@ -49,8 +50,8 @@ static struct teams_place activity_place(struct tc_turn *lobby, const json_t *ac
                               : NULL,
         .message = id,
         .user = user,
-        .more = tc_json(lobby, "{s:s, s:s*}", "service", teams_text(activity, "serviceUrl"), "bot",
-                        bot),
+        .more = tc_json(lobby, "{s:s, s:s*}", "service", tc_member_text(activity, "serviceUrl"),
+                        "bot", bot),
         .group = !kind || strcmp(kind, "personal") != 0,
     };
     return p;
@@ -60,9 +61,10 @@ static struct teams_place activity_place(struct tc_turn *lobby, const json_t *ac
 
 static bool activity_is_mention_of(const json_t *entity, const char *bot)
 {
-    const char *const type = teams_text(entity, "type"), *const id = teams_text(
-                                                             json_object_get(entity, "mentioned"),
-                                                             "id");
+    const char *const type = tc_member_text(entity, "type"), *const id = tc_member_text(
+                                                                 json_object_get(entity,
+                                                                                 "mentioned"),
+                                                                 "id");
     return type && strcmp(type, "mention") == 0 && bot && id && strcmp(id, bot) == 0;
 }
 
@@ -79,14 +81,14 @@ static size_t activity_mentions(const json_t *activity, const char *bot,
             continue;
         *mentioned = true;
         if (n < MARKS_MAX)
-            marks[n++] = (struct tc_mention){.mark = teams_text(entity, "text")};
+            marks[n++] = (struct tc_mention){.mark = tc_member_text(entity, "text")};
     }
     return n;
 }
 
 static const char *activity_text(struct tc_turn *lobby, const json_t *activity)
 {
-    const char *const given = teams_text(activity, "text");
+    const char *const given = tc_member_text(activity, "text");
     char *const text = tc_sprint(lobby, "%s", given ? given : "");
     const size_t n = strlen(BLANK);
     for (char *at = text; at && (at = strstr(at, BLANK)); at++) {
@@ -101,10 +103,11 @@ static const char *activity_text(struct tc_turn *lobby, const json_t *activity)
 /* An inline image is stored by the service; another file in the person's storage. */
 static const char *activity_file_url(const json_t *attachment)
 {
-    const char *const type = teams_text(attachment, "contentType");
+    const char *const type = tc_member_text(attachment, "contentType");
     if (type && strcmp(type, FILE_TYPE) == 0)
-        return teams_text(json_object_get(attachment, "content"), "downloadUrl");
-    return type && strncmp(type, "image/", 6) == 0 ? teams_text(attachment, "contentUrl") : NULL;
+        return tc_member_text(json_object_get(attachment, "content"), "downloadUrl");
+    return type && strncmp(type, "image/", 6) == 0 ? tc_member_text(attachment, "contentUrl")
+                                                   : NULL;
 }
 
 static size_t activity_files(struct tc_turn *lobby, const json_t *activity,
@@ -114,8 +117,8 @@ static size_t activity_files(struct tc_turn *lobby, const json_t *activity,
     const json_t *one;
     json_array_foreach(json_object_get(activity, "attachments"), i, one)
     {
-        const char *const url = activity_file_url(one), *const name = teams_text(one, "name"),
-                          *const type = teams_text(one, "contentType");
+        const char *const url = activity_file_url(one), *const name = tc_member_text(one, "name"),
+                          *const type = tc_member_text(one, "contentType");
         if (!url || n == FILES_MAX || !teams_url_of_file(lobby, url))
             continue;
         const bool image = type && strcmp(type, FILE_TYPE) != 0;
@@ -130,7 +133,7 @@ static size_t activity_files(struct tc_turn *lobby, const json_t *activity,
 /* In a channel, replyToId names the root of the thread. */
 static const char *activity_replied_to(const json_t *activity, const struct teams_place *p)
 {
-    const char *const id = teams_text(activity, "replyToId");
+    const char *const id = tc_member_text(activity, "replyToId");
     return id && (!p->target.thread || strcmp(id, p->target.thread) != 0) ? id : NULL;
 }
 
@@ -170,8 +173,8 @@ static int activity_press(struct tc_turn *lobby, const json_t *activity, json_t 
 {
     struct teams *const s = teams_state(lobby);
     struct teams_place p = activity_place(lobby, activity);
-    const char *const button = teams_text(data, "tc"), *const card =
-                                                           teams_text(activity, "replyToId");
+    const char *const button = tc_member_text(data, "tc"), *const card = tc_member_text(
+                                                               activity, "replyToId");
     if (!p.id || !card)
         return 200;
     p.target.message = card;
@@ -181,7 +184,7 @@ static int activity_press(struct tc_turn *lobby, const json_t *activity, json_t 
         lobby, TC_CHAT_ACTION(.id = p.id, .data = button ? button : "", .target = p.target,
                               .topic = p.target.thread, .name = p.name,
                               .filled = tc_json(lobby, "o", json_incref(data)),
-                              .form = teams_text(data, "form")));
+                              .form = tc_member_text(data, "form")));
     s->press = NULL;
     return rc < 0 ? 503 : 200;
 }
@@ -190,7 +193,7 @@ static int activity_press(struct tc_turn *lobby, const json_t *activity, json_t 
 static void activity_invoke(struct tc_turn *lobby, const json_t *activity, struct tc_answer *answer)
 {
     const struct teams *const s = teams_state(lobby);
-    const char *const name = teams_text(activity, "name");
+    const char *const name = tc_member_text(activity, "name");
     const json_t *const action = json_object_get(json_object_get(activity, "value"), "action");
     if (!name || strcmp(name, "adaptiveCard/action") != 0) {
         answer->status = 501;
@@ -205,11 +208,11 @@ static void activity_invoke(struct tc_turn *lobby, const json_t *activity, struc
 
 static void activity_take(struct tc_turn *lobby, const json_t *activity, struct tc_answer *answer)
 {
-    const char *const type = teams_text(activity, "type");
+    const char *const type = tc_member_text(activity, "type");
     json_t *const value = json_object_get(activity, "value");
     if (type && strcmp(type, "invoke") == 0)
         activity_invoke(lobby, activity, answer);
-    else if (type && strcmp(type, "message") == 0 && teams_text(value, "tc"))
+    else if (type && strcmp(type, "message") == 0 && tc_member_text(value, "tc"))
         answer->status = activity_press(lobby, activity, value);
     else if (type && strcmp(type, "message") == 0)
         answer->status = activity_message(lobby, activity);
@@ -235,9 +238,9 @@ static bool activity_is_endorsed(const json_t *key, const char *channel)
 static const char *activity_find_fault(struct tc_turn *lobby, const json_t *claims,
                                        const json_t *key, const json_t *activity)
 {
-    const char *const channel = teams_text(activity, "channelId"),
-                      *const service = teams_text(activity, "serviceUrl"),
-                      *const claimed = teams_text(claims, "serviceurl");
+    const char *const channel = tc_member_text(activity, "channelId"),
+                      *const service = tc_member_text(activity, "serviceUrl"),
+                      *const claimed = tc_member_text(claims, "serviceurl");
     if (!channel || strcmp(channel, "msteams") != 0)
         return "the activity is not of the channel msteams";
     if (!activity_is_endorsed(key, channel))

@@ -35,9 +35,9 @@ static void reply_word(struct tc_turn *turn, const struct tc_reply *reply, struc
 {
     json_t *const body = json_loadb(reply->body, reply->body_len, 0, NULL);
     const json_t *const error = json_object_get(body, "error");
-    const char *const code = teams_text(error, "code"),
-                      *const message = teams_text(error, "message"),
-                      *const login = teams_text(body, "error_description");
+    const char *const code = tc_member_text(error, "code"),
+                      *const message = tc_member_text(error, "message"),
+                      *const login = tc_member_text(body, "error_description");
     if (login)
         result->reason = tc_sprint(turn, "%.*s", (int)strcspn(login, "\r\n"), login);
     else if (code || message)

@@ -28,7 +28,7 @@ bool teams_token_take(struct tc_turn *lobby, const struct tc_reply *reply)
 {
     json_t *const json =
         reply->outcome == TC_OK ? json_loadb(reply->body, reply->body_len, 0, NULL) : NULL;
-    const char *const token = teams_text(json, "access_token");
+    const char *const token = tc_member_text(json, "access_token");
     const json_int_t lasts = json_integer_value(json_object_get(json, "expires_in"));
     const bool good = token && tc_secret(lobby->inst, "token", token) == 0;
     if (good) {

@@ -16,8 +16,9 @@ static const json_t *largest(const json_t *photos)
 {
     const json_t *best = NULL, *photo;
     size_t i;
-    json_array_foreach(photos, i, photo) if (!best || telegram_int(photo, "width") >=
-                                                          telegram_int(best, "width")) best = photo;
+    json_array_foreach(photos, i, photo) if (!best || tc_member_number(photo, "width") >=
+                                                          tc_member_number(best, "width")) best =
+        photo;
     return best;
 }
 
@@ -41,14 +42,14 @@ bool file_read(struct tc_turn *lobby, const json_t *message, struct tc_chat_file
 {
     const char *otherwise;
     const json_t *const found = find(message, &otherwise);
-    const char *const name = telegram_str(found, "file_name");
+    const char *const name = tc_member_text(found, "file_name");
     *file = (struct tc_chat_file){.name = name ? name : otherwise,
-                                  .type = telegram_str(found, "mime_type"),
-                                  .ref = telegram_str(found, "file_id")};
+                                  .type = tc_member_text(found, "mime_type"),
+                                  .ref = tc_member_text(found, "file_id")};
     if (!file->ref)
         return false;
     *note = NULL;
-    if (telegram_int(found, "file_size") > FILE_BYTES_MAX)
+    if (tc_member_number(found, "file_size") > FILE_BYTES_MAX)
         *note = tc_sprint(lobby, "[%s: not downloaded: larger than Telegram's limit of 20 MB]",
                           file->name);
     return true;

@@ -3,7 +3,7 @@
 #ifndef TELEGRAM_H
 #define TELEGRAM_H
 
-#include <jansson.h>
+#include <turncast/json.h>
 #include <turncast/plugin.h>
 
 struct telegram_conf {
@@ -42,9 +42,6 @@ int telegram_request(struct tc_turn *turn, const struct tc_op *op, struct tc_htt
 const char *telegram_url(struct tc_turn *turn, const char *method);
 /* A request of the connector itself, without order. Takes ownership of the body; or NULL. */
 int telegram_call(struct tc_turn *lobby, const char *method, json_t *body);
-/* A number in JSON, or 0. */
-int64_t telegram_int(const json_t *o, const char *key);
-const char *telegram_str(const json_t *o, const char *key);
 
 /* ---- telegram_poll.c ---- */
 

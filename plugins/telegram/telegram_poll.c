@@ -88,7 +88,7 @@ static int64_t take_all(struct tc_turn *lobby, const json_t *updates, int64_t of
     json_t *update;
     json_array_foreach(updates, i, update)
     {
-        const int64_t id = telegram_int(update, "update_id");
+        const int64_t id = tc_member_number(update, "update_id");
         if (id < offset)
             continue;
         if (!update_take(lobby, update))

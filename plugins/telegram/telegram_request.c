@@ -10,16 +10,6 @@
 #define GENERAL 1 /* id of the general topic, which only sendChatAction accepts */
 #define FIELDS_MAX 8
 
-int64_t telegram_int(const json_t *o, const char *key)
-{
-    return json_integer_value(json_object_get(o, key));
-}
-
-const char *telegram_str(const json_t *o, const char *key)
-{
-    return json_string_value(json_object_get(o, key));
-}
-
 const char *telegram_url(struct tc_turn *turn, const char *method)
 {
     return tc_sprint(turn, "{option:api_base}/bot{option:token}/%s", method);

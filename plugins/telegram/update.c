@@ -12,14 +12,14 @@
 
 static bool is_group(const json_t *message)
 {
-    const char *const type = telegram_str(json_object_get(message, "chat"), "type");
+    const char *const type = tc_member_text(json_object_get(message, "chat"), "type");
     return !type || strcmp(type, "private") != 0;
 }
 
 static const char *text_of(const json_t *message)
 {
-    const char *const text = telegram_str(message, "text"), *const caption =
-                                                                telegram_str(message, "caption");
+    const char *const text = tc_member_text(message, "text"), *const caption = tc_member_text(
+                                                                  message, "caption");
     return text ? text : caption ? caption : "";
 }
 
@@ -38,8 +38,8 @@ static size_t byte_at(const char *text, int64_t units)
 
 static char *entity_text(struct tc_turn *lobby, const char *text, const json_t *entity)
 {
-    const size_t from = byte_at(text, telegram_int(entity, "offset"));
-    const size_t n = byte_at(text + from, telegram_int(entity, "length"));
+    const size_t from = byte_at(text, tc_member_number(entity, "offset"));
+    const size_t n = byte_at(text + from, tc_member_number(entity, "length"));
     return tc_sprint(lobby, "%.*s", (int)n, text + from);
 }
 
@@ -52,14 +52,14 @@ static const json_t *entities_of(const json_t *message)
 static bool names_us(struct tc_turn *lobby, const char *text, const json_t *entity)
 {
     const struct telegram *const s = state_of(lobby);
-    const char *const type = telegram_str(entity, "type");
+    const char *const type = tc_member_text(entity, "type");
     const char *const said = entity_text(lobby, text, entity);
     if (!type || !said)
         return false;
     if (strcmp(type, "mention") == 0)
         return said[0] == '@' && strcasecmp(said + 1, s->username) == 0;
     if (strcmp(type, "text_mention") == 0)
-        return telegram_int(json_object_get(entity, "user"), "id") == s->self;
+        return tc_member_number(json_object_get(entity, "user"), "id") == s->self;
     if (strcmp(type, "bot_command") != 0)
         return false;
     const char *const at = strchr(said, '@');
@@ -73,7 +73,7 @@ static const json_t *replied_to(const json_t *message)
     if (!to || json_object_get(to, "forum_topic_created"))
         return NULL;
     if (json_is_true(json_object_get(message, "is_topic_message")) &&
-        telegram_int(to, "message_id") == telegram_int(message, "message_thread_id"))
+        tc_member_number(to, "message_id") == tc_member_number(message, "message_thread_id"))
         return NULL;
     return to;
 }
@@ -83,7 +83,7 @@ static bool is_addressed(struct tc_turn *lobby, const json_t *message)
     if (!is_group(message))
         return true;
     const json_t *const from = json_object_get(replied_to(message), "from");
-    if (from && telegram_int(from, "id") == state_of(lobby)->self)
+    if (from && tc_member_number(from, "id") == state_of(lobby)->self)
         return true;
     const char *const text = text_of(message);
     size_t i;
@@ -131,7 +131,7 @@ static char *spoken(struct tc_turn *lobby, const char *text)
 
 static const char *quote_of(const json_t *message)
 {
-    const char *const part = telegram_str(json_object_get(message, "quote"), "text");
+    const char *const part = tc_member_text(json_object_get(message, "quote"), "text");
     const json_t *const to = replied_to(message);
     return part ? part : to && *text_of(to) ? text_of(to) : NULL;
 }
@@ -156,7 +156,7 @@ static const char *id_of(struct tc_turn *lobby, int64_t id)
 
 static const char *topic_of(struct tc_turn *lobby, const json_t *message)
 {
-    const int64_t thread = telegram_int(message, "message_thread_id");
+    const int64_t thread = tc_member_number(message, "message_thread_id");
     const bool topic = json_is_true(json_object_get(message, "is_topic_message"));
     return topic && thread != GENERAL ? id_of(lobby, thread) : NULL;
 }
@@ -164,18 +164,18 @@ static const char *topic_of(struct tc_turn *lobby, const json_t *message)
 static bool is_in_general(const json_t *message)
 {
     return json_is_true(json_object_get(message, "is_topic_message")) &&
-           telegram_int(message, "message_thread_id") == GENERAL;
+           tc_member_number(message, "message_thread_id") == GENERAL;
 }
 
 static struct tc_target update_target(struct tc_turn *lobby, const json_t *message,
                                       const json_t *from)
 {
-    const int64_t chat = telegram_int(json_object_get(message, "chat"), "id");
+    const int64_t chat = tc_member_number(json_object_get(message, "chat"), "id");
     return (struct tc_target){
         .chat = chat ? id_of(lobby, chat) : "0",
         .thread = topic_of(lobby, message),
-        .message = id_of(lobby, telegram_int(message, "message_id")),
-        .user = id_of(lobby, telegram_int(from, "id")),
+        .message = id_of(lobby, tc_member_number(message, "message_id")),
+        .user = id_of(lobby, tc_member_number(from, "id")),
         .more = is_in_general(message) ? "\"general\"" : NULL,
         .group = is_group(message),
     };
@@ -188,11 +188,11 @@ static void set_reply(struct tc_turn *lobby, struct tc_chat_message *m, const js
 {
     const json_t *const rows =
         json_object_get(json_object_get(to, "reply_markup"), "inline_keyboard");
-    if (telegram_int(json_object_get(to, "from"), "id") != state_of(lobby)->self)
+    if (tc_member_number(json_object_get(to, "from"), "id") != state_of(lobby)->self)
         return;
-    m->reply_to = id_of(lobby, telegram_int(to, "message_id"));
+    m->reply_to = id_of(lobby, tc_member_number(to, "message_id"));
     m->reply_text = text_of(to);
-    m->reply_data = telegram_str(json_array_get(json_array_get(rows, 0), 0), "callback_data");
+    m->reply_data = tc_member_text(json_array_get(json_array_get(rows, 0), 0), "callback_data");
 }
 
 static const char *words_of(struct tc_turn *lobby, const json_t *message, bool file,
@@ -216,19 +216,19 @@ static bool submit(struct tc_turn *lobby, const json_t *update)
     const bool has_file = file_read(lobby, message, &file, &note);
     struct tc_chat_message m = {
         .size = sizeof m,
-        .id = tc_sprint(lobby, "%" PRId64, telegram_int(update, "update_id")),
+        .id = tc_sprint(lobby, "%" PRId64, tc_member_number(update, "update_id")),
         .also = tc_sprint(lobby, "%s:%s", target.chat, target.message ? target.message : "0"),
         .target = target,
         .topic = target.thread,
         .user = target.user ? target.user : "0",
-        .name = telegram_str(from, "first_name"),
+        .name = tc_member_text(from, "first_name"),
         .text = words_of(lobby, message, has_file, note),
         .quote = quote_of(message),
         .addressed = is_addressed(lobby, message) ? TC_ADDRESSED_YES : TC_ADDRESSED_NO,
         .files = &file,
         .file_count = has_file && !note,
         .kind = update_kind(message),
-        .group = telegram_str(message, "media_group_id"),
+        .group = tc_member_text(message, "media_group_id"),
     };
     set_reply(lobby, &m, replied_to(message));
     return tc_chat_receive(lobby, &m) != TC_NOT_KEPT;
@@ -246,9 +246,9 @@ static bool take_message(struct tc_turn *lobby, const json_t *update)
 {
     const json_t *const message = json_object_get(update, "message");
     const json_t *const from = json_object_get(message, "from");
-    const int64_t chat = telegram_int(json_object_get(message, "chat"), "id");
-    note_move(lobby, chat, telegram_int(message, "migrate_to_chat_id"));
-    note_move(lobby, telegram_int(message, "migrate_from_chat_id"), chat);
+    const int64_t chat = tc_member_number(json_object_get(message, "chat"), "id");
+    note_move(lobby, chat, tc_member_number(message, "migrate_to_chat_id"));
+    note_move(lobby, tc_member_number(message, "migrate_from_chat_id"), chat);
     if (!from || json_is_true(json_object_get(from, "is_bot")) || !chat)
         return true; /* ignores channels, and other bots, because two bots that answer each other
                       * never end */
@@ -261,14 +261,14 @@ static bool take_press(struct tc_turn *lobby, const json_t *query)
 {
     const json_t *const message = json_object_get(query, "message");
     const json_t *const from = json_object_get(query, "from");
-    const char *const data = telegram_str(query, "data");
+    const char *const data = tc_member_text(query, "data");
     const struct tc_target target = update_target(lobby, message, from);
-    if (!telegram_str(query, "id") || !target.user)
+    if (!tc_member_text(query, "id") || !target.user)
         return true;
     return tc_chat_act(lobby,
-                       TC_CHAT_ACTION(.id = telegram_str(query, "id"), .data = data ? data : "",
+                       TC_CHAT_ACTION(.id = tc_member_text(query, "id"), .data = data ? data : "",
                                       .target = target, .topic = target.thread, .user = target.user,
-                                      .name = telegram_str(from, "first_name"))) == 0;
+                                      .name = tc_member_text(from, "first_name"))) == 0;
 }
 
 bool update_take(struct tc_turn *lobby, const json_t *update)

@@ -5,14 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <jansson.h>
-
 #include "webhook.h"
 
-static const char *member_text(const json_t *object, const char *name)
-{
-    return json_string_value(json_object_get(object, name));
-}
+#include <turncast/json.h>
 
 /* ---- responses ---- */
 
@@ -66,22 +61,22 @@ static void respond(struct tc_turn *lobby, struct tc_answer *answer, enum tc_acc
 /* A conversation per user, unless the sender names one. */
 static const char *body_conversation(const json_t *body)
 {
-    const char *const conversation = member_text(body, "conversation");
-    return conversation ? conversation : member_text(body, "user");
+    const char *const conversation = tc_member_text(body, "conversation");
+    return conversation ? conversation : tc_member_text(body, "user");
 }
 
 static enum tc_accepted take_decision(struct tc_turn *lobby, const json_t *body,
                                       const json_t *decision, struct tc_receipt *receipt)
 {
     char *const answers = json_dumps(json_object_get(decision, "answers"), JSON_COMPACT);
-    const enum tc_accepted how =
-        tc_answer(lobby,
-                  TC_DECISION(.ticket = member_text(decision, "ticket"),
-                              .choice = member_text(decision, "choice"),
-                              .text = member_text(decision, "text"), .answers = answers,
-                              .user = member_text(body, "user"), .name = member_text(body, "name"),
-                              .chat = body_conversation(body)),
-                  receipt);
+    const enum tc_accepted how = tc_answer(
+        lobby,
+        TC_DECISION(.ticket = tc_member_text(decision, "ticket"),
+                    .choice = tc_member_text(decision, "choice"),
+                    .text = tc_member_text(decision, "text"), .answers = answers,
+                    .user = tc_member_text(body, "user"), .name = tc_member_text(body, "name"),
+                    .chat = body_conversation(body)),
+        receipt);
     free(answers);
     return how;
 }
@@ -90,12 +85,12 @@ static enum tc_accepted take_message(struct tc_turn *lobby, const json_t *body, 
                                      struct tc_receipt *receipt)
 {
     char *const route = json_dumps(json_object_get(body, "route"), JSON_COMPACT | JSON_ENCODE_ANY);
-    const enum tc_accepted how =
-        tc_submit(lobby,
-                  TC_INBOUND(.id = id, .chat = body_conversation(body),
-                             .user = member_text(body, "user"), .name = member_text(body, "name"),
-                             .text = member_text(body, "text"), .route = route),
-                  receipt);
+    const enum tc_accepted how = tc_submit(
+        lobby,
+        TC_INBOUND(.id = id, .chat = body_conversation(body), .user = tc_member_text(body, "user"),
+                   .name = tc_member_text(body, "name"), .text = tc_member_text(body, "text"),
+                   .route = route),
+        receipt);
     free(route);
     return how;
 }
@@ -106,13 +101,13 @@ static const char *body_check(const json_t *body)
     const json_t *const decision = json_object_get(body, "answer");
     if (!json_is_object(body))
         return "the body must be a JSON object";
-    if (!member_text(body, "user"))
+    if (!tc_member_text(body, "user"))
         return "\"user\" must be a string";
-    if (json_object_get(body, "conversation") && !member_text(body, "conversation"))
+    if (json_object_get(body, "conversation") && !tc_member_text(body, "conversation"))
         return "\"conversation\" must be a string";
-    if (decision && (!member_text(decision, "ticket") || !member_text(decision, "choice")))
+    if (decision && (!tc_member_text(decision, "ticket") || !tc_member_text(decision, "choice")))
         return "\"answer\" must be an object with the strings \"ticket\" and \"choice\"";
-    if (!decision && !member_text(body, "cancel") && !member_text(body, "text"))
+    if (!decision && !tc_member_text(body, "cancel") && !tc_member_text(body, "text"))
         return "\"text\", \"answer\" or \"cancel\" is required";
     return NULL;
 }
@@ -121,16 +116,16 @@ static void body_take(struct tc_turn *lobby, const json_t *body, const char *id,
                       struct tc_answer *answer)
 {
     const json_t *const decision = json_object_get(body, "answer");
-    const char *const cancel = member_text(body, "cancel"), *const wrong = body_check(body);
+    const char *const cancel = tc_member_text(body, "cancel"), *const wrong = body_check(body);
     struct tc_receipt receipt = {0};
     if (wrong) {
         refuse(lobby, answer, 400, "invalid_body", wrong);
         return;
     }
-    const enum tc_accepted how = decision ? take_decision(lobby, body, decision, &receipt)
-                                 : cancel
-                                     ? tc_cancel(lobby, cancel, member_text(body, "user"), &receipt)
-                                     : take_message(lobby, body, id, &receipt);
+    const enum tc_accepted how =
+        decision ? take_decision(lobby, body, decision, &receipt)
+        : cancel ? tc_cancel(lobby, cancel, tc_member_text(body, "user"), &receipt)
+                 : take_message(lobby, body, id, &receipt);
     respond(lobby, answer, how, &receipt);
 }
 
