@@ -69,6 +69,7 @@ enum tc_rule_kind {
 #if TURNCAST_API_MINOR >= 6
     TC_RULE_GRANTS, /* since 1.6; if this one is set, the instance acts for people, and uses the
                        grants in text: submit cancel answer. `turncast init` writes them */
+    TC_RULE_HEX,    /* since 1.6; so many hexadecimal digits; text: their number */
 #endif
 };
 

@@ -350,6 +350,17 @@ static int option_rules_check_program(const struct option_rules_case *c)
                              c->text, c->text);
 }
 
+static int option_rules_check_hex(const struct option_rules_case *c)
+{
+    const size_t digits = strtoul(c->rule->text, NULL, 10);
+    return strlen(c->text) == digits && strspn(c->text, "0123456789abcdefABCDEF") == digits
+               ? 0
+               : option_rules_fail(c,
+                                   "is not a number with this count of hexadecimal digits: %zu; "
+                                   "copy the value again",
+                                   digits);
+}
+
 /* ---- kinds of rules ---- */
 
 enum option_rules_class { OF_TEXT, OF_NUMBER, OF_PATH, OF_PROGRAM, OF_GROUP, OF_HOST };
@@ -375,6 +386,7 @@ static const struct option_rules_kind {
     [TC_RULE_PROGRAM] = {OF_PROGRAM, false, option_rules_check_program, "program"},
     [TC_RULE_VARIABLE] = {OF_TEXT, false, option_rules_check_variable, "NAME=VALUE"},
     [TC_RULE_GRANTS] = {OF_HOST, true, NULL, "uses the grants "},
+    [TC_RULE_HEX] = {OF_TEXT, true, option_rules_check_hex, "number of hexadecimal digits: "},
 };
 #define KINDS (sizeof kinds / sizeof *kinds)
 
@@ -500,6 +512,8 @@ static bool option_rules_are_words_known(const struct tc_rule *rule,
             return false;
         if (kinds[rule->kind].class == OF_GROUP &&
             !option_rules_find_option(options, word.p, word.len))
+            return false;
+        if (rule->kind == TC_RULE_HEX && strtol(word.p, NULL, 10) < 1)
             return false;
     }
     return n > 0;

@@ -376,7 +376,7 @@ static const struct tc_rule *take_rules(struct unpacker *u, struct arena *a)
     struct tc_rule *const rules = take_table(u, a, OPTION_RULES_MAX, sizeof *rules, &n);
     for (size_t i = 0; rules && i < n; i++) {
         rules[i].key = unpack_required_string(u);
-        rules[i].kind = (enum tc_rule_kind)unpack_count(u, TC_RULE_GRANTS);
+        rules[i].kind = (enum tc_rule_kind)unpack_count(u, TC_RULE_HEX);
         rules[i].text = unpack_text(u);
         rules[i].min = unpack_number(u);
         rules[i].max = unpack_number(u);

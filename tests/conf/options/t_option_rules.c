@@ -330,6 +330,22 @@ static void test_variable(void)
            "a secret is not told");
 }
 
+static void test_hex(void)
+{
+    const struct tc_rule *const rules = RULES(RULE("a", TC_RULE_HEX, .text = "4"));
+    const char *const wrong[] = {"", "0aF", "0aF98", "0aFg", "0x12", " 0aF"};
+    is_str(check(rules, PAIRS(PAIR("a", "0aF9"))), "", "four hexadecimal digits");
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        is_str(check(rules, PAIRS(PAIR("a", wrong[i]))),
+               AT
+               "a: is not a number with this count of hexadecimal digits: 4; copy the value again",
+               "\"%s\"", wrong[i]);
+    bad_rule(RULE("a", TC_RULE_HEX), "invalid text");
+    bad_rule(RULE("a", TC_RULE_HEX, .text = "many"), "invalid text");
+    bad_rule(RULE("a", TC_RULE_HEX, .text = "0"), "invalid text");
+    bad_rule(RULE("count", TC_RULE_HEX, .text = "4"), "does not suit the type");
+}
+
 static void test_server(void)
 {
     const struct tc_rule *const rules = RULES(RULE("a", TC_RULE_SERVER));
@@ -408,6 +424,7 @@ int main(void)
     test_list();
     test_program();
     test_variable();
+    test_hex();
     test_server();
     test_all_at_once();
     test_tables();
