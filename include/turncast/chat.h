@@ -317,6 +317,31 @@ struct tc_attachment_map {
 };
 #endif
 
+#if TURNCAST_API_MINOR >= 6
+/* Since 1.6. What tc_feed.take did with an event. */
+enum tc_feed_step {
+    TC_FEED_DONE,     /* the event is on disk, or brings nothing */
+    TC_FEED_WAIT,     /* something has to be looked up first; tc_feed_go follows. Until then the
+                         events behind it wait, too */
+    TC_FEED_NOT_KEPT, /* the event was not stored, as with TC_NOT_KEPT */
+};
+
+/* Since 1.6. Events that the service sends by itself, as over a websocket; see the macros below. */
+struct tc_feed {
+    size_t size;
+    /* Passes on an event of tc_feed_add or tc_feed_page; called again after TC_FEED_WAIT. */
+    enum tc_feed_step (*take)(struct tc_turn *lobby, const char *event);
+    /* An event was not stored, or 1,000 wait: the events that wait are forgotten. Have the service
+     * send all events behind tc_feed_position again, and call tc_feed_ready then. */
+    void (*rewind)(struct tc_turn *lobby);
+    /* Sends a request for the oldest messages of a chat, or of a thread of it, that are newer than
+     * that id; on_reply calls tc_feed_page with the same key. -1: there is no history. NULL: the
+     * service has none. */
+    int (*page)(struct tc_turn *lobby, const struct tc_target *where, const char *after,
+                const char *key);
+};
+#endif
+
 struct tc_chat {
     size_t size;
     uint32_t can;      /* TC_CAN(…) | …; IDENTIFY and POST are required */
@@ -377,6 +402,7 @@ struct tc_chat {
      * names are spelled as they are. */
     const char *command_lacks;
     struct tc_attachment_map attachments; /* since 1.6 */
+    const struct tc_feed *feed; /* since 1.6; or NULL. It must last as long as the instance */
 #endif
 };
 
@@ -477,6 +503,31 @@ struct tc_chat_action {
  * answer is written; each 0: no limit. */
 #define tc_chat_inputs(turn, fields, count, inputs_max, options_max, n)                            \
     ((turn)->inst->host->chat_inputs((turn), (fields), (count), (inputs_max), (options_max), (n)))
+#endif
+#if TURNCAST_API_MINOR >= 6
+/* ---- events that the service sends by itself ---- */
+
+/* Since 1.6. Admits an event, any text, by tc_chat.feed, when all events before it are admitted.
+ * position: any text, from which the service can send again what follows this event; it is stored
+ * when the event is admitted. Behind events that bring nothing it may be stored half a minute
+ * later. Either may be NULL. -1: the event was not stored. */
+#define tc_feed_add(lobby, event, position)                                                        \
+    ((lobby)->inst->host->feed_add((lobby), (event), (position)))
+/* Since 1.6. What an event waited for is known. */
+#define tc_feed_go(lobby) ((lobby)->inst->host->feed_go((lobby)))
+/* Since 1.6. Returns the position that was stored last, by an earlier process, too; or NULL. Since
+ * tc_chat_describe has been called. */
+#define tc_feed_position(lobby) ((lobby)->inst->host->feed_position((lobby)))
+/* Since 1.6. The service sends events again. gap: those of the time between are missing. The host
+ * asks by tc_feed.page for the messages of that time, of the 50 chats and threads that messages to
+ * the bot came from last, and asks again after each interruption until all of them are on disk.
+ * Ids of messages are compared as numbers. */
+#define tc_feed_ready(lobby, gap) ((lobby)->inst->host->feed_ready((lobby), (gap)))
+/* Since 1.6. In on_reply: what tc_feed.page has asked for, as a JSON array of events, the oldest
+ * first; take gets each as JSON. next: the id behind which another page follows; NULL: none does.
+ * If the reply is no success, the host logs that the messages are missing. */
+#define tc_feed_page(lobby, key, reply, events, next)                                              \
+    ((lobby)->inst->host->feed_page((lobby), (key), (reply), (events), (next)))
 #endif
 /* For a plugin with the flag TC_CHATS, in init: this instance is a chat connector with this table,
  * which is copied; what it points to lasts as long as the instance. A later call replaces the

@@ -250,6 +250,13 @@ struct tc_host {
     char *(*url_at)(struct tc_turn *, const char *, const char *, const char *);
     const struct tc_form_input *(*chat_inputs)(struct tc_turn *, const struct tc_field *, size_t,
                                                size_t, size_t, size_t *);
+    int (*feed_add)(struct tc_turn *, const char *, const char *);
+    void (*feed_go)(struct tc_turn *);
+    const char *(*feed_position)(struct tc_turn *);
+    void (*feed_ready)(struct tc_turn *, bool);
+    void (*feed_page)(struct tc_turn *, const char *, const struct tc_reply *, const char *,
+                      const char *);
+    int (*secret_of)(struct tc_instance *, const char *, const char *);
 #endif
 };
 

@@ -497,6 +497,11 @@ enum tc_link_step {
  * it. At most 256. -1 if it is invalid; logged. */
 #define tc_secret(inst, name, value) ((inst)->host->secret((inst), (name), (value)))
 #endif
+#if TURNCAST_API_MINOR >= 6
+/* Since 1.6. The same for a secret of one event, such as the token of a press: the host forgets it
+ * when 100 newer ones have come. */
+#define tc_secret_of(inst, name, value) ((inst)->host->secret_of((inst), (name), (value)))
+#endif
 
 /* ---- connectors that wait for a program of their own ---- */
 

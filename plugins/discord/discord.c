@@ -27,6 +27,7 @@ static const struct tc_rule rules[] = {
     {.key = "webhook", .kind = TC_RULE_NEEDS, .text = "channel"},
     {.key = "public_key", .kind = TC_RULE_NEEDS, .text = "token"},
     {.key = "public_key", .kind = TC_RULE_SERVER},
+    {.key = "public_key", .kind = TC_RULE_HEX, .text = "64"},
     {.key = "api_base", .kind = TC_RULE_URL, .text = "https http"},
     {0},
 };
@@ -58,6 +59,11 @@ static const struct tc_rate rates[] = {{.count = 35, .burst = 8, .interval_ms = 
         .read = discord_read, __VA_ARGS__                                                          \
     }
 
+static const struct tc_feed feed = {.size = sizeof feed,
+                                    .take = discord_event_take,
+                                    .rewind = discord_gateway_rewind,
+                                    .page = discord_history_ask};
+
 static const struct tc_chat bot_chat =
     DISCORD_CHAT(.can = TC_CAN(TC_OP_IDENTIFY) | TC_CAN(TC_OP_POST) | TC_CAN(TC_OP_EDIT) |
                         TC_CAN(TC_OP_DELETE) | TC_CAN(TC_OP_FILE) | TC_CAN(TC_OP_TYPING) |
@@ -70,12 +76,18 @@ static const struct tc_chat bot_chat =
                                  .bytes = "size",
                                  .bytes_max = 25 << 20},
                  .input = TC_INPUT_DIALOG, .fields = DISCORD_FORM_INPUTS, .buttons = 25,
-                 .command = "/", .command_lacks = " ", .ready = discord_gateway_start);
+                 .command = "/", .command_lacks = " ", .ready = discord_gateway_start,
+                 .feed = &feed);
 
 static const struct tc_chat webhook_chat =
     DISCORD_CHAT(.can = TC_CAN(TC_OP_IDENTIFY) | TC_CAN(TC_OP_POST) | TC_CAN(TC_OP_EDIT) |
                         TC_CAN(TC_OP_DELETE) | TC_CAN(TC_OP_FILE),
                  .input = TC_INPUT_TEXT);
+
+static bool is_tagged(const struct tc_reply *reply, const char *beginning)
+{
+    return strncmp(reply->tag, beginning, strlen(beginning)) == 0;
+}
 
 /* Of the connector's own requests. A limit is kept by the host, which asks again; other failures
  * are dealt with here. */
@@ -88,42 +100,29 @@ static int on_reply(struct tc_turn *lobby, const struct tc_reply *reply, struct 
     v->next = TC_NEXT_DONE;
     if (gateway)
         discord_gateway_take_url(lobby, reply);
-    else if (strncmp(reply->tag, "channel:", strlen("channel:")) == 0)
+    else if (is_tagged(reply, "channel:"))
         discord_event_take_channel(lobby, id, reply);
-    else if (strncmp(reply->tag, "history:", strlen("history:")) == 0)
-        discord_history_take(lobby, id, reply);
+    else if (is_tagged(reply, "history:"))
+        discord_history_take(lobby, id, true, reply);
+    else if (is_tagged(reply, "direct:"))
+        discord_history_take(lobby, id, false, reply);
     return 0;
-}
-
-/* public_key is 32 bytes in hexadecimal digits. */
-static int open_route(struct tc_instance *inst, const char *public_key)
-{
-    if (strlen(public_key) == 64 && strspn(public_key, "0123456789abcdefABCDEF") == 64)
-        return tc_route(inst, "/interactions");
-    tc_log(inst, TC_ERR,
-           "option public_key must have 64 hexadecimal digits; copy it from the page General "
-           "Information of the Developer Portal");
-    return -1;
 }
 
 static int init(struct tc_instance *inst)
 {
     const struct discord_conf *const conf = inst->conf;
     struct discord *const s = inst->state;
-    if (conf->public_key && open_route(inst, conf->public_key) < 0)
-        return -1;
-    s->queue = json_array();
     s->channels = json_object();
-    return discord_session_load(inst) == 0
-               ? tc_chat_describe(inst, conf->webhook ? &webhook_chat : &bot_chat)
-               : -1;
+    return conf->public_key && tc_route(inst, "/interactions") < 0
+               ? -1
+               : tc_chat_describe(inst, conf->webhook ? &webhook_chat : &bot_chat);
 }
 
 static void teardown(struct tc_instance *inst)
 {
     struct discord *const s = inst->state;
     json_decref(s->session);
-    json_decref(s->queue);
     json_decref(s->channels);
 }
 

@@ -5,7 +5,7 @@
 #ifndef DISCORD_H
 #define DISCORD_H
 
-#include <jansson.h>
+#include <turncast/json.h>
 #include <turncast/plugin.h>
 
 struct discord_conf {
@@ -13,18 +13,11 @@ struct discord_conf {
     bool message_content;
 };
 
-#define DISCORD_TOKENS_MAX 100
-
 struct discord {
-    char user[24], app[24];              /* own ids; "" until known */
-    json_t *session;                     /* see discord_session.c */
-    int64_t seq;                         /* of the last event received; negative: none */
-    unsigned resumes;                    /* sent in a row without success */
-    json_t *queue;                       /* events that are not admitted yet, in order */
-    json_t *channels;                    /* id: id of the parent of a thread, or "" */
-    char tokens[DISCORD_TOKENS_MAX][24]; /* ids of interactions whose token the host keeps */
-    unsigned token_count;                /* of all, also of those whose place was used again */
-    unsigned pages;                      /* of history that were asked for */
+    char user[24], app[24]; /* own ids; "" until known */
+    json_t *session;        /* of the gateway: id, url, and seq of the last event received */
+    unsigned resumes;       /* sent in a row without success */
+    json_t *channels;       /* id: id of the parent of a thread, or ""; null: asked for */
 };
 
 #define DISCORD_API "{option:api_base}"
@@ -63,42 +56,27 @@ void discord_gateway_take_url(struct tc_turn *lobby, const struct tc_reply *repl
 /* Closes the connection and resumes later, so that Discord sends the events again that are not
  * admitted. */
 void discord_gateway_rewind(struct tc_turn *lobby);
-
-/* ---- discord_session.c ---- */
-
-int discord_session_load(struct tc_instance *inst);
-/* Writes the session to disk, if it has changed. */
-void discord_session_store(struct tc_turn *lobby);
-/* A new session, of READY. The history of the time between the sessions has to be read. */
-void discord_session_begin(struct tc_turn *lobby, const json_t *ready);
-/* Notes that all events that were received are admitted, unless some are still waiting. */
-void discord_session_admit(struct tc_turn *lobby);
-/* The next connection begins a new session. */
-void discord_session_drop(struct tc_turn *lobby);
-/* Counts `more` sessions that are begun now. Returns the number of those that were begun within a
- * day, by earlier processes, too. */
-int64_t discord_session_starts(struct tc_turn *lobby, int more);
+/* The session as a position of tc_feed. */
+const char *discord_gateway_position(struct tc_turn *lobby);
 
 /* ---- discord_history.c ---- */
 
-/* A message was taken: the history of its channel is read from there. */
-void discord_history_note(struct tc_turn *lobby, const json_t *message);
-/* Asks for the messages of all known channels that came while there was no session. */
-void discord_history_read(struct tc_turn *lobby);
-void discord_history_take(struct tc_turn *lobby, const char *channel, const struct tc_reply *reply);
-/* No event waits any more: the history has been read, unless pages of it are on their way. */
-void discord_history_end(struct tc_turn *lobby);
+int discord_history_ask(struct tc_turn *lobby, const struct tc_target *where, const char *after,
+                        const char *key);
+void discord_history_take(struct tc_turn *lobby, const char *key, bool group,
+                          const struct tc_reply *reply);
 
 /* ---- discord_event.c ---- */
 
 /* A dispatched event. It is admitted when nothing before it waits for a channel. */
-void discord_event_take(struct tc_turn *lobby, const char *type, json_t *data);
+void discord_event_receive(struct tc_turn *lobby, const char *type, json_t *data);
+/* Admits an event, unless it has to wait until its channel is known. */
+enum tc_feed_step discord_event_take(struct tc_turn *lobby, const char *event);
+/* Whether a message is of a person, and can be for the bot. */
+bool discord_message_is_wanted(struct tc_turn *lobby, const json_t *message);
 /* The reply to a question about a channel, which events wait for. */
 void discord_event_take_channel(struct tc_turn *lobby, const char *channel,
                                 const struct tc_reply *reply);
-
-/* Hands over the events that wait, up to one whose channel is not known yet. */
-void discord_event_drain(struct tc_turn *lobby);
 /* channel: what Discord tells of it; NULL: nothing. */
 void discord_note_channel(struct tc_turn *lobby, const char *id, const json_t *channel);
 /* Where an event belongs. */
@@ -123,17 +101,5 @@ const char *discord_form_open(struct tc_turn *lobby, const char *data,
                               const struct tc_field *fields, size_t count);
 /* What was filled in, as tc_chat_action.filled. */
 const char *discord_form_read(struct tc_turn *lobby, const json_t *data);
-
-/* A member of a JSON object: a string, or NULL. */
-static inline const char *discord_text(const json_t *object, const char *name)
-{
-    return json_string_value(json_object_get(object, name));
-}
-
-/* A member of a JSON object: an integer; 0 if it is none. */
-static inline int64_t discord_number(const json_t *object, const char *name)
-{
-    return json_integer_value(json_object_get(object, name));
-}
 
 #endif

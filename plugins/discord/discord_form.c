@@ -54,7 +54,7 @@ const char *discord_form_read(struct tc_turn *lobby, const json_t *data)
     json_array_foreach(json_object_get(data, "components"), i, label)
     {
         const json_t *const input = json_object_get(label, "component");
-        const char *const id = discord_text(input, "custom_id");
+        const char *const id = tc_member_text(input, "custom_id");
         json_t *const values = json_object_get(input, "values");
         if (id)
             json_object_set(filled, id, values ? values : json_object_get(input, "value"));

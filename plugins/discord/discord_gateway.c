@@ -2,8 +2,11 @@
  * The connection to Discord's gateway, which the host keeps open (tc_link): identify and resume,
  * and what its operations mean. A connection that ends is resumed, so that no event is missed;
  * after three resumes without success a new session begins. Every connection is closed with a
- * status that leaves the session alive. */
+ * status that leaves the session alive. The session is on disk as the position of tc_feed: a
+ * restarted host resumes it. */
+#include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "discord.h"
 
@@ -14,6 +17,8 @@
 #define STARTS_MAX 1000 /* identifies in 24 hours, unless Discord says otherwise */
 #define STARTS_MIN 50   /* identifies that stay in reserve: at 0 Discord resets the token */
 #define STARTS_WAIT_MS INT64_C(3600000)
+#define STARTS_KEY "starts"
+#define DAY_S 86400
 #define REWIND_MS 2000
 #define CLOSE_STATUS 4000          /* 1000 and 1001 would end the session */
 #define INTENTS (1 << 9 | 1 << 12) /* messages of servers, direct messages */
@@ -30,6 +35,48 @@ static const struct tc_link_fault faults[] = {
     {0},
 };
 
+/* ---- the session ---- */
+
+static void load_session(struct tc_turn *lobby)
+{
+    struct discord *const s = discord_state(lobby);
+    const char *const stored = tc_feed_position(lobby);
+    json_decref(s->session);
+    s->session = json_loads(stored ? stored : "{}", 0, NULL);
+}
+
+const char *discord_gateway_position(struct tc_turn *lobby)
+{
+    return tc_json(lobby, "O", discord_state(lobby)->session);
+}
+
+/* The next connection begins a new session. */
+static void session_drop(struct tc_turn *lobby)
+{
+    json_object_clear(discord_state(lobby)->session);
+    discord_state(lobby)->resumes = 0;
+    tc_feed_add(lobby, NULL, discord_gateway_position(lobby));
+}
+
+static bool session_exists(const struct tc_turn *lobby)
+{
+    return tc_member_text(discord_state(lobby)->session, "id") != NULL;
+}
+
+/* Counts `more` sessions that are begun now. Returns the number of those that were begun within a
+ * day, by earlier processes, too: Discord resets the token at 1000. */
+static int64_t count_starts(struct tc_turn *lobby, int more)
+{
+    const char *const stored = tc_load(lobby->inst, STARTS_KEY);
+    json_auto_t *starts = json_loads(stored ? stored : "{}", 0, NULL);
+    const json_int_t now = (json_int_t)time(NULL), since = tc_member_number(starts, "since");
+    const bool of_today = now >= since && now - since < DAY_S;
+    const json_int_t count = (of_today ? tc_member_number(starts, "count") : 0) + more;
+    tc_store(lobby->inst, STARTS_KEY,
+             tc_json(lobby, "{s:I, s:I}", "since", of_today ? since : now, "count", count));
+    return count;
+}
+
 /* ---- connecting ---- */
 
 static int open_url(struct tc_turn *lobby, const char *url)
@@ -42,18 +89,13 @@ static int open_url(struct tc_turn *lobby, const char *url)
                                          .close_status = CLOSE_STATUS));
 }
 
-static bool session_exists(const struct tc_turn *lobby)
-{
-    return discord_text(discord_state(lobby)->session, "id") != NULL;
-}
-
 /* The server of the session may be gone: then another one is asked to resume it. */
 static int gateway_connect(struct tc_turn *lobby, int status, unsigned unopened)
 {
     const struct discord *const s = discord_state(lobby);
     if (status == 4007 || status == 4009 || s->resumes >= RESUMES_MAX)
-        discord_session_drop(lobby);
-    const char *const url = discord_text(s->session, "url");
+        session_drop(lobby);
+    const char *const url = tc_member_text(s->session, "url");
     if (session_exists(lobby) && url && unopened < UNOPENED_MAX)
         return open_url(lobby, url);
     return tc_http(lobby,
@@ -69,7 +111,7 @@ static bool may_identify(struct tc_turn *lobby, json_t *limit)
     json_int_t total = STARTS_MAX, left = STARTS_MAX, reset = 0;
     json_unpack(limit, "{s?I, s?I, s?I}", "total", &total, "remaining", &left, "reset_after",
                 &reset);
-    const int64_t own = total - discord_session_starts(lobby, 0);
+    const int64_t own = total - count_starts(lobby, 0);
     left = own < left ? own : left;
     if (session_exists(lobby) || left >= STARTS_MIN)
         return true;
@@ -85,7 +127,7 @@ static bool may_identify(struct tc_turn *lobby, json_t *limit)
 void discord_gateway_take_url(struct tc_turn *lobby, const struct tc_reply *reply)
 {
     json_auto_t *body = json_loadb(reply->body, reply->body_len, 0, NULL);
-    const char *const url = discord_text(body, "url");
+    const char *const url = tc_member_text(body, "url");
     if (reply->outcome == TC_OK && url &&
         may_identify(lobby, json_object_get(body, "session_start_limit")))
         open_url(lobby, url);
@@ -95,16 +137,16 @@ void discord_gateway_take_url(struct tc_turn *lobby, const struct tc_reply *repl
 
 static const char *heartbeat(struct tc_turn *lobby)
 {
-    const json_int_t seq = discord_state(lobby)->seq;
-    discord_session_store(lobby);
-    return seq < 0 ? "{\"op\":1,\"d\":null}" : tc_json(lobby, "{s:i, s:I}", "op", 1, "d", seq);
+    const json_t *const session = discord_state(lobby)->session;
+    tc_feed_add(lobby, NULL, discord_gateway_position(lobby));
+    return tc_json(lobby, "{s:i, s:O?}", "op", 1, "d", json_object_get(session, "seq"));
 }
 
 static void identify(struct tc_turn *lobby)
 {
     const struct discord_conf *const conf = lobby->inst->conf;
     const int intents = INTENTS | (conf->message_content ? INTENT_MESSAGE_CONTENT : 0);
-    discord_session_starts(lobby, 1);
+    count_starts(lobby, 1);
     tc_link_send(lobby, tc_json(lobby, "{s:i, s:{s:s, s:i, s:{s:s, s:s, s:s}}}", "op", 2, "d",
                                 "token", conf->token, "intents", intents, "properties", "os",
                                 "linux", "browser", "turncast", "device", "turncast"));
@@ -115,17 +157,16 @@ static void resume(struct tc_turn *lobby)
     const struct discord_conf *const conf = lobby->inst->conf;
     struct discord *const s = discord_state(lobby);
     s->resumes++;
-    s->seq = discord_number(s->session, "seq");
-    tc_link_send(lobby,
-                 tc_json(lobby, "{s:i, s:{s:s, s:s, s:I}}", "op", 6, "d", "token", conf->token,
-                         "session_id", discord_text(s->session, "id"), "seq", (json_int_t)s->seq));
+    tc_link_send(lobby, tc_json(lobby, "{s:i, s:{s:s, s:s, s:I}}", "op", 6, "d", "token",
+                                conf->token, "session_id", tc_member_text(s->session, "id"), "seq",
+                                tc_member_number(s->session, "seq")));
 }
 
 /* ---- receiving ---- */
 
 static void take_hello(struct tc_turn *lobby, const json_t *data)
 {
-    const int64_t ms = discord_number(data, "heartbeat_interval");
+    const int64_t ms = tc_member_number(data, "heartbeat_interval");
     if (tc_link_hello(lobby, ms > 0 && ms < SILENT_MS ? ms : SILENT_MS / 3) < 0)
         return;
     if (session_exists(lobby))
@@ -134,29 +175,32 @@ static void take_hello(struct tc_turn *lobby, const json_t *data)
         identify(lobby);
 }
 
-static void session_joined(struct tc_turn *lobby, const char *how)
+/* A new session has the events from now on. */
+static void session_begin(struct tc_turn *lobby, const json_t *ready)
 {
-    tc_link_ready(lobby, how);
-    discord_state(lobby)->resumes = 0;
-    discord_session_admit(lobby);
-    discord_session_store(lobby);
-    discord_history_read(lobby);
+    struct discord *const s = discord_state(lobby);
+    const char *const user = tc_member_text(json_object_get(ready, "user"), "id");
+    if (user)
+        snprintf(s->user, sizeof s->user, "%s", user);
+    json_object_set(s->session, "id", json_object_get(ready, "session_id"));
+    json_object_set(s->session, "url", json_object_get(ready, "resume_gateway_url"));
 }
 
 static void take_dispatch(struct tc_turn *lobby, const json_t *frame, json_t *data)
 {
-    const char *const type = discord_text(frame, "t");
+    struct discord *const s = discord_state(lobby);
+    const char *const type = tc_member_text(frame, "t");
+    const bool is_new = tc_member_is(frame, "t", "READY");
     if (json_is_integer(json_object_get(frame, "s")))
-        discord_state(lobby)->seq = discord_number(frame, "s");
-    if (!type)
-        return;
-    if (strcmp(type, "READY") == 0) {
-        discord_session_begin(lobby, data);
-        session_joined(lobby, "new session");
-    } else if (strcmp(type, "RESUMED") == 0) {
-        session_joined(lobby, "session resumed");
-    } else {
-        discord_event_take(lobby, type, data);
+        json_object_set(s->session, "seq", json_object_get(frame, "s"));
+    if (is_new)
+        session_begin(lobby, data);
+    if (type)
+        discord_event_receive(lobby, type, data);
+    if (is_new || tc_member_is(frame, "t", "RESUMED")) {
+        tc_link_ready(lobby, is_new ? "new session" : "session resumed");
+        s->resumes = 0;
+        tc_feed_ready(lobby, is_new);
     }
 }
 
@@ -167,7 +211,7 @@ int discord_gateway_take_frame(struct tc_turn *lobby, const struct tc_frame *fra
     const json_t *const op = json_object_get(json, "op");
     const int64_t number = json_is_integer(op) ? json_integer_value(op) : -1;
     if (number == 9 && !json_is_true(data))
-        discord_session_drop(lobby);
+        session_drop(lobby);
     if (number == 0)
         take_dispatch(lobby, json, data);
     else if (number == 1)
@@ -183,20 +227,17 @@ int discord_gateway_take_frame(struct tc_turn *lobby, const struct tc_frame *fra
     return 0;
 }
 
-/* Nothing is admitted before the resume, because seq is negative. Then the history is read from the
- * last messages that were taken, if it was being read. */
 void discord_gateway_rewind(struct tc_turn *lobby)
 {
-    struct discord *const s = discord_state(lobby);
-    json_array_clear(s->queue);
-    s->seq = -1;
-    s->pages = 0;
+    load_session(lobby);
     tc_link_renew(lobby, REWIND_MS);
 }
 
 int discord_gateway_start(struct tc_turn *lobby, const struct tc_result *identity)
 {
     (void)identity;
+    if (!discord_state(lobby)->session)
+        load_session(lobby);
     tc_link_keep(lobby->inst, TC_LINK(.service = "Discord", .connect = gateway_connect,
                                       .tag = "gateway", .heartbeat = heartbeat, .faults = faults));
     return 1; /* there is nothing to poll */

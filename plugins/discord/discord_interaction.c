@@ -12,18 +12,13 @@
 
 enum { PING = 1, COMMAND = 2, PRESS = 3, SUBMIT = 5 };
 
-static int64_t interaction_kind(const json_t *event)
-{
-    return json_integer_value(json_object_get(event, "type"));
-}
-
 /* The name of a command, and its argument. */
 static const char *text_of_command(struct tc_turn *lobby, const json_t *event)
 {
     const json_t *const data = json_object_get(event, "data");
-    const char *const name = discord_text(data, "name");
+    const char *const name = tc_member_text(data, "name");
     const char *const argument =
-        discord_text(json_array_get(json_object_get(data, "options"), 0), "value");
+        tc_member_text(json_array_get(json_object_get(data, "options"), 0), "value");
     return tc_sprint(lobby, "/%s%s%s", name ? name : "help", argument ? " " : "",
                      argument ? argument : "");
 }
@@ -32,14 +27,14 @@ static const char *text_of_command(struct tc_turn *lobby, const json_t *event)
 
 static struct tc_chat_action action_of(struct tc_turn *lobby, const json_t *event)
 {
-    const char *const data = discord_text(json_object_get(event, "data"), "custom_id");
-    const char *const message = discord_text(json_object_get(event, "message"), "id");
+    const char *const data = tc_member_text(json_object_get(event, "data"), "custom_id");
+    const char *const message = tc_member_text(json_object_get(event, "message"), "id");
     const json_t *const member = json_object_get(event, "member");
     const json_t *const user = json_object_get(member ? member : event, "user");
     const struct tc_target target =
-        discord_target_of(lobby, event, message, discord_text(user, "id"));
+        discord_target_of(lobby, event, message, tc_member_text(user, "id"));
     return (struct tc_chat_action){.size = sizeof(struct tc_chat_action),
-                                   .id = discord_text(event, "id"),
+                                   .id = tc_member_text(event, "id"),
                                    .data = data ? data : "",
                                    .target = target,
                                    .topic = target.thread,
@@ -49,12 +44,12 @@ static struct tc_chat_action action_of(struct tc_turn *lobby, const json_t *even
 bool discord_interaction_take(struct tc_turn *lobby, const json_t *event)
 {
     struct tc_chat_action a = action_of(lobby, event);
-    if (interaction_kind(event) == COMMAND)
+    if (tc_member_number(event, "type") == COMMAND)
         return tc_chat_receive(
                    lobby, TC_CHAT_MESSAGE(.id = a.id, .target = a.target, .topic = a.topic,
                                           .name = a.name, .text = text_of_command(lobby, event),
                                           .addressed = TC_ADDRESSED_YES)) != TC_NOT_KEPT;
-    if (interaction_kind(event) == SUBMIT)
+    if (tc_member_number(event, "type") == SUBMIT)
         a.filled = discord_form_read(lobby, json_object_get(event, "data"));
     return tc_chat_act(lobby, &a) == 0;
 }
@@ -64,15 +59,15 @@ bool discord_interaction_take(struct tc_turn *lobby, const json_t *event)
 static const char *response_of(struct tc_turn *lobby, const json_t *event, bool *form)
 {
     size_t count = 0;
-    discord_note_channel(lobby, discord_text(event, "channel_id"),
+    discord_note_channel(lobby, tc_member_text(event, "channel_id"),
                          json_object_get(event, "channel"));
     const struct tc_chat_action action = action_of(lobby, event);
     const struct tc_field *const fields =
-        interaction_kind(event) == PRESS ? tc_chat_form(lobby, &action, &count) : NULL;
+        tc_member_number(event, "type") == PRESS ? tc_chat_form(lobby, &action, &count) : NULL;
     *form = fields != NULL;
     if (fields)
         return discord_form_open(lobby, action.data, fields, count);
-    return interaction_kind(event) == COMMAND
+    return tc_member_number(event, "type") == COMMAND
                ? tc_json(lobby, "{s:i, s:{s:s, s:i, s:{s:[]}}}", "type", 4, "data", "content",
                          tc_sprint(lobby, "`%s`", text_of_command(lobby, event)), "flags", 64,
                          "allowed_mentions", "parse")
@@ -82,22 +77,15 @@ static const char *response_of(struct tc_turn *lobby, const json_t *event, bool 
 /* The token is good for 15 minutes; the host puts it into the URLs of replies. */
 static bool keep_token(struct tc_turn *lobby, const json_t *event)
 {
-    struct discord *const s = discord_state(lobby);
-    const char *const id = discord_text(event, "id");
-    const char *const token = discord_text(event, "token");
-    if (!id || !token || tc_secret(lobby->inst, tc_sprint(lobby, "i%s", id), token))
-        return false;
-    char *const oldest = s->tokens[s->token_count++ % DISCORD_TOKENS_MAX];
-    if (*oldest)
-        tc_secret(lobby->inst, tc_sprint(lobby, "i%s", oldest), NULL);
-    snprintf(oldest, sizeof s->tokens[0], "%s", id);
-    return true;
+    const char *const id = tc_member_text(event, "id");
+    const char *const token = tc_member_text(event, "token");
+    return id && token && tc_secret_of(lobby->inst, tc_sprint(lobby, "i%s", id), token) == 0;
 }
 
 static bool is_known(const json_t *event)
 {
-    const int64_t kind = interaction_kind(event);
-    return discord_text(event, "channel_id") &&
+    const int64_t kind = tc_member_number(event, "type");
+    return tc_member_text(event, "channel_id") &&
            (kind == COMMAND || kind == PRESS || kind == SUBMIT);
 }
 
@@ -107,7 +95,7 @@ static bool is_known(const json_t *event)
  * lane. */
 bool discord_interaction_answer(struct tc_turn *lobby, const json_t *event)
 {
-    const char *const id = discord_text(event, "id");
+    const char *const id = tc_member_text(event, "id");
     bool form = false;
     if (!is_known(event))
         return false;
@@ -141,10 +129,10 @@ static void interaction_receive(struct tc_turn *lobby, const json_t *event,
                                 struct tc_answer *answer)
 {
     struct discord *const s = discord_state(lobby);
-    const char *const app = discord_text(event, "application_id");
+    const char *const app = tc_member_text(event, "application_id");
     bool form = false;
     answer->content_type = "application/json";
-    if (interaction_kind(event) == PING) {
+    if (tc_member_number(event, "type") == PING) {
         answer->body = "{\"type\":1}";
         return;
     }

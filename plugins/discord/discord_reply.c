@@ -60,8 +60,9 @@ static void read_identity(struct tc_turn *turn, const json_t *body, struct tc_re
 {
     struct discord *const s = discord_state(turn);
     const struct discord_conf *const conf = turn->inst->conf;
-    const char *const app = discord_text(body, "id"), *const key = discord_text(body, "verify_key");
-    const char *const user = discord_text(json_object_get(body, "bot"), "id");
+    const char *const app = tc_member_text(body, "id"), *const key =
+                                                            tc_member_text(body, "verify_key");
+    const char *const user = tc_member_text(json_object_get(body, "bot"), "id");
     if (result->kind != TC_RESULT_DONE || conf->webhook || !app)
         return;
     if (conf->public_key && key && strcasecmp(key, conf->public_key) != 0)

@@ -11,8 +11,7 @@ plugins_discord_la_SOURCES = \
 	plugins/discord/discord_history.c \
 	plugins/discord/discord_interaction.c \
 	plugins/discord/discord_reply.c \
-	plugins/discord/discord_request.c \
-	plugins/discord/discord_session.c
+	plugins/discord/discord_request.c
 plugins_discord_la_CPPFLAGS = $(PLUGIN_CPP) $(JANSSON_CFLAGS)
 plugins_discord_la_LDFLAGS = $(PLUGIN_LINK)
 plugins_discord_la_LIBADD = $(JANSSON_LIBS)

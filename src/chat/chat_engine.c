@@ -49,6 +49,7 @@ struct chat *chat_new(struct tc_instance *inst, const struct tc_plugin *extended
     chat_card_list_init(&c->cards);
     TAILQ_INIT(&c->parcels.list);
     c->parcels.done = json_array();
+    c->feed.queue = json_array();
     return c;
 }
 
@@ -59,6 +60,8 @@ void chat_free(struct chat *c)
     ASSERT(LIST_EMPTY(&c->turns));
     chat_card_list_fini(&c->cards);
     chat_files_free(c);
+    chat_feed_free(c);
+    chat_gap_free(c);
     json_decref(c->moved);
     json_decref(c->form);
     arena_fini(&c->scratch);
@@ -69,6 +72,7 @@ void chat_free(struct chat *c)
 
 void chat_begin(struct chat *c)
 {
+    chat_gap_begin(c);
     chat_receive_begin(c);
     chat_cards_begin(c);
     chat_files_begin(c);

@@ -65,4 +65,15 @@ int chat_take_action(struct chat *c, const struct tc_chat_action *action);
 const struct tc_field *chat_open_form(struct chat *c, const struct tc_chat_action *action,
                                       size_t *count);
 
+/* ---- the feed; see tc_feed ---- */
+
+bool chat_has_feed(const struct chat *c);
+/* False: the event was not stored, and what waited is forgotten. */
+bool chat_feed_add(struct chat *c, const char *event, const char *position);
+void chat_feed_go(struct chat *c);
+const char *chat_feed_position(struct chat *c);
+void chat_feed_ready(struct chat *c, bool gap);
+void chat_gap_take(struct chat *c, const char *key, const struct tc_reply *reply,
+                   const char *events, const char *next);
+
 #endif

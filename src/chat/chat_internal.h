@@ -99,6 +99,24 @@ struct chat_receiving {
         asked; /* number of the newest request; what an earlier process has asked is different */
 };
 
+/* Events that the service sends by itself; see chat_feed.c. */
+struct chat_feed {
+    json_t *queue;     /* events that are not admitted yet, in order */
+    char *position;    /* behind the newest event; NULL: none */
+    int64_t stored_ms; /* when a position was stored last, monotonic; 0: never */
+    bool is_urgent;    /* the position is to be stored at once */
+    bool is_taking;    /* the plugin is being given an event */
+    bool is_rewound;   /* by the event that is being added */
+};
+
+/* Messages that came while nothing was heard; see chat_gap.c. */
+struct chat_gap {
+    json_t *chats; /* {key: {"to": target, "last": id}}, the one that was used last at the end */
+    json_t *asked; /* keys of chats of which a page is on its way */
+    bool is_open;
+    bool is_reading; /* the pages were asked for */
+};
+
 /* Refused requests; see chat_refusals.c. */
 struct chat_refusals {
     int64_t since_ms, count;
@@ -114,6 +132,8 @@ struct chat {
     struct chat_cards cards;
     struct chat_receiving receiving;
     struct chat_parcels parcels;
+    struct chat_feed feed;
+    struct chat_gap gap;
     struct chat_refusals refusals;
     struct chat_recent taken;  /* actions and messages that have been carried out */
     struct chat_recent menued; /* people whose menu was published */
@@ -138,6 +158,20 @@ struct chat_turn *chat_find_turn(struct chat *c, const char *id);
 void chat_note_move(struct chat *c, const char *from, const char *to);
 /* The id that the chat has now. */
 const char *chat_where_now(const struct chat *c, const char *chat);
+
+/* ---- chat_feed.c, chat_gap.c ---- */
+
+void chat_feed_free(struct chat *c);
+void chat_gap_begin(struct chat *c);
+void chat_gap_free(struct chat *c);
+/* A message to the bot was taken: the history of its chat is read from there. */
+void chat_gap_note(struct chat *c, const struct tc_chat_message *m);
+/* Asks for the messages of a gap, if there is one. */
+void chat_gap_read(struct chat *c, bool gap);
+/* The pages on their way are not taken. */
+void chat_gap_stop(struct chat *c);
+/* No event waits any more: the gap is closed, unless pages are on their way. */
+void chat_gap_end(struct chat *c);
 
 /* ---- chat_send.c ---- */
 

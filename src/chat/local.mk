@@ -7,7 +7,9 @@ libtcplugin_a_SOURCES += \
 	src/chat/chat_cards.c \
 	src/chat/chat_engine.c \
 	src/chat/chat_engine.h \
+	src/chat/chat_feed.c \
 	src/chat/chat_files.c \
+	src/chat/chat_gap.c \
 	src/chat/chat_inbound.c \
 	src/chat/chat_internal.h \
 	src/chat/chat_live.c \

@@ -75,8 +75,21 @@ const char *runtime_secrets_find(const struct runtime_secrets *s, const char *na
     return NULL;
 }
 
+char *runtime_secrets_note_recent(struct runtime_secrets *s, const char *name)
+{
+    for (size_t i = 0; i < RUNTIME_SECRETS_RECENT; i++)
+        if (s->recent[i] && strcmp(s->recent[i], name) == 0)
+            return NULL;
+    char **const place = &s->recent[s->next_recent++ % RUNTIME_SECRETS_RECENT];
+    char *const oldest = *place;
+    *place = xstrdup(name);
+    return oldest;
+}
+
 void runtime_secrets_fini(struct runtime_secrets *s)
 {
+    for (size_t i = 0; i < RUNTIME_SECRETS_RECENT; i++)
+        free(s->recent[i]);
     while (s->first)
         remove_secret(s, &s->first);
 }

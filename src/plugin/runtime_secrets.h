@@ -14,15 +14,22 @@ struct runtime_secret {
     char *name, *value, *before; /* before: the previous value; or NULL */
 };
 
+#define RUNTIME_SECRETS_RECENT ((size_t)100)
+
 struct runtime_secrets {
     struct runtime_secret *first;
     size_t count;
+    char *recent[RUNTIME_SECRETS_RECENT]; /* names of those of one event; a ring */
+    size_t next_recent;
 };
 
 /* value NULL: deletes it. -1: too many. */
 int runtime_secrets_set(struct runtime_secrets *s, const char *name, const char *value);
 /* NULL: not set. */
 const char *runtime_secrets_find(const struct runtime_secrets *s, const char *name);
+/* The secret of that name is of one event. Returns the name of the one that is to be forgotten for
+ * it, owned by the caller; or NULL. */
+char *runtime_secrets_note_recent(struct runtime_secrets *s, const char *name);
 void runtime_secrets_fini(struct runtime_secrets *s);
 
 #endif

@@ -11,6 +11,9 @@
  *   CHATBOX_UNSTREAMED   a chat where streams are not possible
  *   CHATBOX_NO_BLANKS    names of commands have neither blanks nor hyphens
  *   CHATBOX_STREAM_WHOLE each request of a stream carries all of its text
+ *   CHATBOX_FEED         the service sends events by itself, here by the route: POST /action with
+ *                        {"feed": "add", "event", "position"}, "go" or "ready" with "gap"; events
+ *                        with "look" wait until "go"
  *   CHATBOX_FORMS        forms of at most two fields, only alerts are shown to one person, and each
  *                        person has a menu; with CHATBOX_INPUT */
 #include <stdio.h>
@@ -311,8 +314,79 @@ static int take_action(struct tc_turn *l, const char *body, struct tc_answer *an
     return 0;
 }
 
+#ifdef CHATBOX_FEED
+static bool looked_up; /* what events with "look" wait for */
+
+static enum tc_feed_step feed_take(struct tc_turn *l, const char *event)
+{
+    int status = 200;
+    if (tc_json_get(l, event, "/look") && !looked_up)
+        return TC_FEED_WAIT;
+    take_message(l, event, &status);
+    return status == 200 ? TC_FEED_DONE : TC_FEED_NOT_KEPT;
+}
+
+static void feed_rewind(struct tc_turn *l)
+{
+    const char *const position = tc_feed_position(l);
+    tc_log(l->inst, TC_INFO, "again from %s", position ? position : "the beginning");
+}
+
+static int feed_page(struct tc_turn *l, const struct tc_target *where, const char *after,
+                     const char *key)
+{
+    return strcmp(where->chat, "mute") == 0
+               ? -1
+               : tc_http(l,
+                         TC_HTTP(.method = "GET",
+                                 .url = tc_sprint(l, "{option:base}/%s/%s/history?%s", where->chat,
+                                                  where->thread ? where->thread : "-", after),
+                                 .flags = TC_IDEMPOTENT, .tag = key));
+}
+
+static const struct tc_feed feed = {
+    .size = sizeof feed, .take = feed_take, .rewind = feed_rewind, .page = feed_page};
+
+static int take_feed(struct tc_turn *l, const char *step, const char *body)
+{
+    if (strcmp(step, "ready") == 0) {
+        tc_feed_ready(l, tc_json_get(l, body, "/gap") != NULL);
+    } else if (strcmp(step, "go") == 0) {
+        looked_up = true;
+        tc_feed_go(l);
+    } else {
+        looked_up = false;
+        return tc_feed_add(l, tc_json_get(l, body, "/event"), tc_json_get(l, body, "/position"));
+    }
+    return 0;
+}
+
+static int on_reply(struct tc_turn *l, const struct tc_reply *reply, struct tc_verdict *v)
+{
+    if (v->next == TC_NEXT_AGAIN)
+        return 0;
+    tc_feed_page(l, reply->tag, reply, tc_json_get(l, reply->body, "/messages"),
+                 tc_json_get(l, reply->body, "/next"));
+    return 0;
+}
+#define CHATBOX_FEED_TABLE &feed
+#define CHATBOX_ON_REPLY on_reply
+#else
+#define CHATBOX_FEED_TABLE NULL
+#define CHATBOX_ON_REPLY NULL
+static int take_feed(struct tc_turn *l, const char *step, const char *body)
+{
+    return tc_feed_add(l, step, body);
+}
+#endif
+
 static int on_hit(struct tc_turn *lobby, const struct tc_hit *hit, struct tc_answer *answer)
 {
+    const char *const step = tc_json_get(lobby, hit->body, "/feed");
+    if (step) {
+        answer->status = take_feed(lobby, step, hit->body) < 0 ? 503 : 200;
+        return 0;
+    }
     return strcmp(hit->path, "/message") == 0 ? take_message(lobby, hit->body, &answer->status)
                                               : take_action(lobby, hit->body, answer);
 }
@@ -387,6 +461,7 @@ static const struct tc_chat chat = {
     .attachments =
         {.name = "title name", .type = "type", .ref = "ref", .bytes = "size", .bytes_max = 100},
     .chat_option = CHATBOX_CHAT_OPTION,
+    .feed = CHATBOX_FEED_TABLE,
     .draft_option = "draft",
     .source_option = "source",
     .source_bytes = 2000,
@@ -403,4 +478,5 @@ static const struct tc_chat chat = {
 
 TURNCAST_PLUGIN(.name = "chatbox", .version = "1.0", .summary = "a chat service for tests",
                 .flags = TC_DELIVERS, .conf_size = sizeof(struct conf), .options = options,
-                .rates = rates, .init = init, .sink = TC_SINK(.on_hit = on_hit), .chat = &chat);
+                .rates = rates, .init = init,
+                .sink = TC_SINK(.on_hit = on_hit, .on_reply = CHATBOX_ON_REPLY), .chat = &chat);

@@ -5,7 +5,7 @@
 chat_modules = tests/chat/chat_key.so tests/chat/chat_lookup.so tests/chat/chat_none.so \
 	tests/chat/chat_stream.so tests/chat/chat_text.so tests/chat/chat_menu.so tests/chat/chat_fields.so \
 	tests/chat/chat_html.so tests/chat/chat_brief.so tests/chat/chat_whole.so \
-	tests/chat/chat_dialog.so
+	tests/chat/chat_dialog.so tests/chat/chat_feed.so
 CHAT_KEY = -DCHATBOX_IDEMPOTENCY=TC_IDEMPOTENCY_KEY -DCHATBOX_TYPING_MS=25000
 CHAT_BRIEF = -DCHATBOX_IDEMPOTENCY=TC_IDEMPOTENCY_KEY -DCHATBOX_IDEMPOTENCY_MS=120000
 CHAT_LOOKUP = -DCHATBOX_IDEMPOTENCY=TC_IDEMPOTENCY_LOOKUP
@@ -15,6 +15,7 @@ CHAT_HTML = -DCHATBOX_STREAM_FORM=TC_HTML -DCHATBOX_LACKS='TC_CAN(TC_OP_MENU)'
 CHAT_TEXT = -DCHATBOX_INPUT=TC_INPUT_TEXT -DCHATBOX_CHAT_OPTION='"number"' -DCHATBOX_LACKS='(TC_CAN(TC_OP_EDIT) | TC_CAN(TC_OP_MENU) | CHATBOX_STREAMS)'
 CHAT_MENU = -DCHATBOX_LACKS=CHATBOX_STREAMS -DCHATBOX_NO_BLANKS
 CHAT_DIALOG = -DCHATBOX_INPUT=TC_INPUT_DIALOG -DCHATBOX_FORMS -DCHATBOX_LACKS=CHATBOX_STREAMS
+CHAT_FEED = -DCHATBOX_FEED
 CHAT_FIELDS = -DCHATBOX_INPUT=TC_INPUT_FIELDS -DCHATBOX_FORMS -DCHATBOX_LACKS=CHATBOX_STREAMS
 
 $(chat_modules): tests/chat/chatbox.c $(turncastinclude_HEADERS)
@@ -29,6 +30,7 @@ $(chat_modules): tests/chat/chatbox.c $(turncastinclude_HEADERS)
 		*_text.so) set -- $(CHAT_TEXT) ;; \
 		*_menu.so) set -- $(CHAT_MENU) ;; \
 		*_dialog.so) set -- $(CHAT_DIALOG) ;; \
+		*_feed.so) set -- $(CHAT_FEED) ;; \
 		*_fields.so) set -- $(CHAT_FIELDS) ;; \
 		*) set -- ;; \
 		esac; $(FAULT_CC) "$$@" -o $@ $(srcdir)/tests/chat/chatbox.c
@@ -41,6 +43,8 @@ CHAT_TESTS = \
 	tests/chat/brief/doubt.script \
 	tests/chat/dialog/card.script \
 	tests/chat/dialog/inputs.script \
+	tests/chat/feed/feed.script \
+	tests/chat/feed/gap.script \
 	tests/chat/fields/card.script \
 	tests/chat/fields/menu.script \
 	tests/chat/fields/word.script \

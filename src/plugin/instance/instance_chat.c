@@ -122,6 +122,51 @@ const struct tc_form_input *service_chat_inputs(struct tc_turn *turn, const stru
                    : NULL;
 }
 
+/* ---- the feed ---- */
+
+static struct chat *services_check_feed(struct tc_turn *turn, const char *service)
+{
+    struct instance *const in = services_check_chat(turn, service);
+    const bool has_feed = in && chat_has_feed(in->chat);
+    if (in && !has_feed)
+        services_refuse(in, service, "the chat table has no feed");
+    return has_feed ? in->chat : NULL;
+}
+
+int service_feed_add(struct tc_turn *turn, const char *event, const char *position)
+{
+    struct chat *const c = services_check_feed(turn, "tc_feed_add");
+    return c && chat_feed_add(c, event, position) ? 0 : -1;
+}
+
+void service_feed_go(struct tc_turn *turn)
+{
+    struct chat *const c = services_check_feed(turn, "tc_feed_go");
+    if (c)
+        chat_feed_go(c);
+}
+
+const char *service_feed_position(struct tc_turn *turn)
+{
+    struct chat *const c = services_check_feed(turn, "tc_feed_position");
+    return c ? chat_feed_position(c) : NULL;
+}
+
+void service_feed_ready(struct tc_turn *turn, bool gap)
+{
+    struct chat *const c = services_check_feed(turn, "tc_feed_ready");
+    if (c)
+        chat_feed_ready(c, gap);
+}
+
+void service_feed_page(struct tc_turn *turn, const char *key, const struct tc_reply *reply,
+                       const char *events, const char *next)
+{
+    struct chat *const c = services_check_feed(turn, "tc_feed_page");
+    if (c && key && reply)
+        chat_gap_take(c, key, reply, events, next);
+}
+
 int service_chat_describe(struct tc_instance *inst, const struct tc_chat *table)
 {
     struct instance *const in = instance_check_thread(inst, "tc_chat_describe");

@@ -219,6 +219,12 @@ const struct tc_host *services_table(void)
         .fit = service_fit,
         .url_at = service_url_at,
         .chat_inputs = service_chat_inputs,
+        .feed_add = service_feed_add,
+        .feed_go = service_feed_go,
+        .feed_position = service_feed_position,
+        .feed_ready = service_feed_ready,
+        .feed_page = service_feed_page,
+        .secret_of = service_secret_of,
     };
     return &table;
 }

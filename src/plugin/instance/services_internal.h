@@ -32,6 +32,7 @@ int service_http(struct tc_turn *turn, const struct tc_http *http);
 void service_wake(struct tc_turn *turn, int64_t ms);
 int service_complete(struct tc_turn *turn, uint64_t number, const struct tc_completion *completion);
 int service_secret(struct tc_instance *inst, const char *name, const char *value);
+int service_secret_of(struct tc_instance *inst, const char *name, const char *value);
 int service_remember(struct tc_turn *turn, const char *text);
 
 /* services_hold.c */
@@ -50,6 +51,12 @@ const struct tc_form_input *service_chat_inputs(struct tc_turn *turn, const stru
                                                 size_t *n);
 const struct tc_field *service_chat_form(struct tc_turn *turn, const struct tc_chat_action *action,
                                          size_t *count);
+int service_feed_add(struct tc_turn *turn, const char *event, const char *position);
+void service_feed_go(struct tc_turn *turn);
+const char *service_feed_position(struct tc_turn *turn);
+void service_feed_ready(struct tc_turn *turn, bool gap);
+void service_feed_page(struct tc_turn *turn, const char *key, const struct tc_reply *reply,
+                       const char *events, const char *next);
 
 /* services_text.c */
 const struct tc_piece *service_pieces(struct tc_turn *turn, const struct tc_text *given,

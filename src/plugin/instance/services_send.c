@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Outbound requests, wake-ups and per-turn memory. */
+#include <stdlib.h>
+
 #include "base/sys/clock.h"
 #include "plugin/instance/services_internal.h"
 
@@ -60,6 +62,17 @@ void service_wake(struct tc_turn *turn, int64_t ms)
                       clock_mono_ms() + (ms < 1             ? 1
                                          : ms < WAKE_MAX_MS ? ms
                                                             : WAKE_MAX_MS));
+}
+
+int service_secret_of(struct tc_instance *inst, const char *name, const char *value)
+{
+    if (!value || service_secret(inst, name, value) < 0)
+        return -1;
+    char *const oldest = runtime_secrets_note_recent(&instance_check(inst)->secrets, name);
+    if (oldest)
+        service_secret(inst, oldest, NULL);
+    free(oldest);
+    return 0;
 }
 
 int service_remember(struct tc_turn *turn, const char *text)

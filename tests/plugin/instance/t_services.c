@@ -413,6 +413,28 @@ static void set_secrets(struct tc_turn *t)
     is_int(set, 256, "  not without end");
 }
 
+static void set_secrets_of_events(struct tc_turn *t)
+{
+    struct tc_instance *const in = t->inst;
+    tc_secret_of(in, "press", "12345678");
+    is_int(tc_secret_of(in, "press", "123456789"), 0, "tc_secret_of, again");
+    is_int(tc_secret_of(in, "press", NULL), -1, "  needs a value");
+    for (int i = 0; i < 100; i++)
+        tc_secret_of(in, tc_sprint(t, "press%d", i), "12345678");
+    has_str(actor_told.p, "secret:press0:12345678;", "  is kept");
+    ok(strstr(actor_told.p, "secret:press99:12345678;secret:press:-;") != NULL,
+       "  and forgotten when 100 newer ones have come");
+    ok(!strstr(actor_told.p, "secret:press0:-;"), "  not before");
+}
+
+static void test_secrets_of_events(void)
+{
+    struct instance *const in = actor_make(&actor_host);
+    struct instance_turn *const t = actor_open(in, "t1");
+    actor_deliver(in, t, TC_START, set_secrets_of_events);
+    instance_free(in);
+}
+
 static void test_run_time_secrets(void)
 {
     struct instance *const in = actor_make(&actor_host);
@@ -541,6 +563,7 @@ int main(void)
     test_people();
     test_hits();
     test_run_time_secrets();
+    test_secrets_of_events();
     test_sockets();
     test_held();
     actor_end();

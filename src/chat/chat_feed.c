@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT
+ * Events that a service sends by itself and sends again from a position (tc_feed). They are
+ * admitted one after the other; one that waits holds up those behind it. The position is stored
+ * when all events before it are on disk, so that a restarted connector misses none. Owns the queue
+ * and the position. Runs on the thread of the instance. */
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/sys/clock.h"
+#include "base/sys/log.h"
+#include "chat/chat_internal.h"
+
+#define FEED_POSITION_KEY "chat.position"
+#define FEED_QUEUE_MAX 1000
+#define FEED_STORE_MS 30000 /* between positions behind events that brought nothing */
+
+static void feed_set_position(struct chat_feed *f, const char *position)
+{
+    free(f->position);
+    f->position = position ? xstrdup(position) : NULL;
+}
+
+/* An event was not stored: those behind it must not be admitted before it comes again. */
+static void feed_rewind(struct chat *c)
+{
+    json_array_clear(c->feed.queue);
+    feed_set_position(&c->feed, NULL);
+    c->feed.is_rewound = true;
+    chat_gap_stop(c);
+    c->table.feed->rewind(c->inst->lobby);
+}
+
+static void feed_store_position(struct chat_feed *f, struct tc_instance *inst)
+{
+    const int64_t now_ms = clock_mono_ms();
+    if (!f->position || (!f->is_urgent && f->stored_ms && now_ms - f->stored_ms < FEED_STORE_MS))
+        return;
+    tc_store(inst, FEED_POSITION_KEY, f->position);
+    f->stored_ms = now_ms;
+    f->is_urgent = false;
+}
+
+/* False: the event waits, or was not stored. */
+static bool feed_take_first(struct chat *c)
+{
+    json_t *const event = json_incref(json_array_get(c->feed.queue, 0));
+    c->feed.is_taking = true;
+    const enum tc_feed_step step = c->table.feed->take(c->inst->lobby, json_string_value(event));
+    c->feed.is_taking = false;
+    json_decref(event);
+    if (step == TC_FEED_NOT_KEPT)
+        feed_rewind(c);
+    if (step != TC_FEED_DONE)
+        return false;
+    json_array_remove(c->feed.queue, 0);
+    c->feed.is_urgent = true;
+    return true;
+}
+
+void chat_feed_go(struct chat *c)
+{
+    if (c->feed.is_taking)
+        return; /* take has added an event */
+    while (json_array_size(c->feed.queue))
+        if (!feed_take_first(c))
+            return;
+    chat_gap_end(c);
+    feed_store_position(&c->feed, c->inst);
+}
+
+bool chat_feed_add(struct chat *c, const char *event, const char *position)
+{
+    c->feed.is_rewound = false;
+    if (event && json_array_size(c->feed.queue) >= FEED_QUEUE_MAX) {
+        feed_rewind(c);
+        return false;
+    }
+    if (event)
+        json_array_append_new(c->feed.queue, json_string_nocheck(event));
+    if (position)
+        feed_set_position(&c->feed, position);
+    chat_feed_go(c);
+    return !c->feed.is_rewound;
+}
+
+const char *chat_feed_position(struct chat *c)
+{
+    return tc_load(c->inst, FEED_POSITION_KEY);
+}
+
+void chat_feed_ready(struct chat *c, bool gap)
+{
+    c->feed.is_urgent = true;
+    chat_gap_read(c, gap);
+    chat_feed_go(c);
+}
+
+bool chat_has_feed(const struct chat *c)
+{
+    return c->table.feed != NULL;
+}
+
+void chat_feed_free(struct chat *c)
+{
+    json_decref(c->feed.queue);
+    free(c->feed.position);
+}

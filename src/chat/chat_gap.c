@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT
+ * Messages that came while the connector heard nothing (a gap, see tc_feed_ready): they are read
+ * from the service's history of the chats in which the bot was last spoken to. Owns, for each of
+ * these chats, the id of the newest message that was taken; the chat that was used last stands at
+ * the end. All of it is on disk. A gap lasts until every message of it is on disk, so that a
+ * history that was interrupted is read again. Runs on the thread of the instance. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/sys/log.h"
+#include "chat/chat_internal.h"
+#include "chat/operation/chat_target.h"
+
+#define GAP_KEY "chat.gap"
+#define GAP_CHATS_MAX 50
+
+void chat_gap_begin(struct chat *c)
+{
+    const char *const text = tc_load(c->inst, GAP_KEY);
+    json_t *const stored = text ? json_loads(text, 0, NULL) : NULL;
+    json_t *const chats = json_object_get(stored, "chats");
+    c->gap.chats = json_is_object(chats) ? json_incref(chats) : json_object();
+    c->gap.is_open = json_is_true(json_object_get(stored, "open"));
+    c->gap.asked = json_object();
+    json_decref(stored);
+}
+
+void chat_gap_free(struct chat *c)
+{
+    json_decref(c->gap.chats);
+    json_decref(c->gap.asked);
+}
+
+static void gap_store(struct chat *c)
+{
+    const char *const text =
+        tc_json(c->inst->lobby, "{s:b, s:O}", "open", (int)c->gap.is_open, "chats", c->gap.chats);
+    if (text)
+        tc_store(c->inst, GAP_KEY, text);
+}
+
+/* ---- which messages were taken ---- */
+
+/* Ids are numbers, or times with the same number of digits, that grow. */
+static bool is_later(const char *id, const char *than)
+{
+    const size_t a = strlen(id), b = strlen(than);
+    return a != b ? a > b : strcmp(id, than) > 0;
+}
+
+/* thread NULL: the chat itself. */
+static void gap_note_place(struct chat *c, const struct tc_target *to, const char *thread)
+{
+    json_t *const chats = c->gap.chats;
+    const struct tc_target place = {
+        .chat = to->chat, .thread = thread, .more = to->more, .group = to->group};
+    const char *const key =
+        arena_sprintf(&c->scratch, "%s%s%s", to->chat, thread ? ":" : "", thread ? thread : "");
+    const char *const last =
+        json_string_value(json_object_get(json_object_get(chats, key), "last"));
+    if (last && !is_later(to->message, last))
+        return;
+    json_object_del(chats, key);
+    if (json_object_size(chats) >= GAP_CHATS_MAX)
+        json_object_del(chats, json_object_iter_key(json_object_iter(chats)));
+    json_object_set_new(
+        chats, key,
+        json_pack("{s:s, s:o}", "last", to->message, "to", chat_target_to_json(&place)));
+}
+
+/* A message that begins a conversation of its own stands in the chat, not in its thread. */
+void chat_gap_note(struct chat *c, const struct tc_chat_message *m)
+{
+    const bool begins = m->topic && m->target.message && strcmp(m->topic, m->target.message) == 0;
+    if (!c->table.feed || !c->table.feed->page || !m->target.message)
+        return;
+    if (m->topic)
+        gap_note_place(c, &m->target, m->topic);
+    if (!m->topic || begins)
+        gap_note_place(c, &m->target, NULL);
+    gap_store(c);
+}
+
+/* ---- reading ---- */
+
+static void gap_ask(struct chat *c, const char *key, const char *after)
+{
+    const json_t *const one = json_object_get(c->gap.chats, key);
+    const struct tc_target where = chat_target_from_json(json_object_get(one, "to"));
+    if (where.chat && c->table.feed->page(c->inst->lobby, &where, after, key) == 0)
+        json_object_set_new(c->gap.asked, key, json_true());
+}
+
+void chat_gap_read(struct chat *c, bool gap)
+{
+    struct chat_gap *const g = &c->gap;
+    const char *key;
+    json_t *one;
+    if (!c->table.feed->page || (!gap && !g->is_open) || json_object_size(g->asked))
+        return;
+    g->is_open = g->is_reading = json_object_size(g->chats) > 0;
+    json_object_foreach(g->chats, key, one)
+        gap_ask(c, key, json_string_value(json_object_get(one, "last")));
+    if (g->is_open)
+        gap_store(c);
+}
+
+void chat_gap_stop(struct chat *c)
+{
+    c->gap.is_reading = false;
+    json_object_clear(c->gap.asked);
+}
+
+void chat_gap_end(struct chat *c)
+{
+    struct chat_gap *const g = &c->gap;
+    if (!g->is_reading || json_object_size(g->asked))
+        return;
+    g->is_reading = g->is_open = false;
+    gap_store(c);
+}
+
+/* False: an event was not stored. The gap lasts, and all is read again. */
+static bool gap_add(struct chat *c, const char *events)
+{
+    json_t *const list = events ? json_loads(events, 0, NULL) : NULL;
+    bool is_kept = true;
+    for (size_t i = 0; is_kept && i < json_array_size(list); i++) {
+        char *const event = json_dumps(json_array_get(list, i), JSON_COMPACT | JSON_ENCODE_ANY);
+        is_kept = chat_feed_add(c, event, NULL);
+        free(event);
+    }
+    json_decref(list);
+    return is_kept;
+}
+
+void chat_gap_take(struct chat *c, const char *key, const struct tc_reply *reply,
+                   const char *events, const char *next)
+{
+    if (!json_object_get(c->gap.asked, key))
+        return; /* asked for before all was to be read again */
+    if (reply->outcome != TC_OK)
+        tc_log(c->inst, TC_WARN,
+               "cannot read the messages of chat %s that came during the interruption: %s", key,
+               reply->error);
+    else if (!gap_add(c, events))
+        return;
+    json_object_del(c->gap.asked, key);
+    if (next && reply->outcome == TC_OK)
+        gap_ask(c, key, next);
+    chat_feed_go(c);
+}
