@@ -318,6 +318,12 @@ struct tc_attachment_map {
 #endif
 
 #if TURNCAST_API_MINOR >= 6
+/* Since 1.6. Members of an element of tc_chat_message.mentioned. marks: how the text names
+ * somebody, with * for the id: "<@*> <@!*>". */
+struct tc_mention_map {
+    const char *id, *name, *marks;
+};
+
 /* Since 1.6. What tc_feed.take did with an event. */
 enum tc_feed_step {
     TC_FEED_DONE,     /* the event is on disk, or brings nothing */
@@ -329,8 +335,10 @@ enum tc_feed_step {
 /* Since 1.6. Events that the service sends by itself, as over a websocket; see the macros below. */
 struct tc_feed {
     size_t size;
-    /* Passes on an event of tc_feed_add or tc_feed_page; called again after TC_FEED_WAIT. */
-    enum tc_feed_step (*take)(struct tc_turn *lobby, const char *event);
+    /* Passes on an event; called again after TC_FEED_WAIT. where: NULL of tc_feed_add; of
+     * tc_feed_page the chat or thread whose history was read. */
+    enum tc_feed_step (*take)(struct tc_turn *lobby, const char *event,
+                              const struct tc_target *where);
     /* An event was not stored, or 1,000 wait: the events that wait are forgotten. Have the service
      * send all events behind tc_feed_position again, and call tc_feed_ready then. */
     void (*rewind)(struct tc_turn *lobby);
@@ -402,6 +410,10 @@ struct tc_chat {
      * names are spelled as they are. */
     const char *command_lacks;
     struct tc_attachment_map attachments; /* since 1.6 */
+    struct tc_mention_map mentions;       /* since 1.6 */
+    /* Since 1.6. JSON pointer into a reply: details of what `reply.error` names. Texts of
+     * `reply.rules` are searched for in it, too. NULL: the service has none. */
+    const char *error_details;
     const struct tc_feed *feed; /* since 1.6; or NULL. It must last as long as the instance */
 #endif
 };
@@ -456,6 +468,9 @@ struct tc_chat_message {
      * The agent reads why a file is not available: one that is too large, one behind the tenth, and
      * one for which request() returns -1, because it is not at the service. Or NULL. */
     const char *attachments;
+    /* Since 1.6. JSON array of the people whom the text mentions, instead of `mentions`; the host
+     * reads it by tc_chat.mentions, and knows the bot by the id of IDENTIFY. Or NULL. */
+    const char *mentioned;
 #endif
 };
 

@@ -256,6 +256,7 @@ struct tc_host {
     void (*feed_ready)(struct tc_turn *, bool);
     void (*feed_page)(struct tc_turn *, const char *, const struct tc_reply *, const char *,
                       const char *);
+    bool (*is_signed)(struct tc_turn *, const struct tc_hit *, const struct tc_signature *);
     int (*secret_of)(struct tc_instance *, const char *, const char *);
 #endif
 };
@@ -314,6 +315,10 @@ struct tc_host {
 /* Since 1.6. Returns whether the text is a Unix time in seconds, and at most `seconds` before or
  * after now: of a signed request, so that nobody can repeat an old one. */
 #define tc_is_recent(turn, text, seconds) ((turn)->inst->host->is_recent((turn), (text), (seconds)))
+/* Since 1.6. Returns whether the request to a route has this signature, and is at most five minutes
+ * old. */
+#define tc_is_signed(turn, hit, signature)                                                         \
+    ((turn)->inst->host->is_signed((turn), (hit), (signature)))
 /* Since 1.6. Returns the beginning of a text, at most so many bytes, which ends within no
  * character; NULL of NULL. "%.*s" may end within one, and is no text for JSON then. */
 #define tc_cut(turn, text, bytes) ((turn)->inst->host->cut((turn), (text), (bytes)))
@@ -465,6 +470,8 @@ struct tc_host {
 #endif
 #if TURNCAST_API_MINOR >= 6 /* since 1.6 */
 #define TC_ISSUER(...) (&(const struct tc_issuer){.size = sizeof(struct tc_issuer), __VA_ARGS__})
+#define TC_SIGNATURE(...)                                                                          \
+    (&(const struct tc_signature){.size = sizeof(struct tc_signature), __VA_ARGS__})
 #define TC_LINK(...) (&(const struct tc_link){.size = sizeof(struct tc_link), __VA_ARGS__})
 #endif
 #if TURNCAST_API_MINOR >= 5 /* since 1.5 */

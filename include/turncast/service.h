@@ -374,6 +374,20 @@ struct tc_issuer {
 };
 #endif
 
+#if TURNCAST_API_MINOR >= 6
+/* Since 1.6. How a service signs its requests with a key: the signed text is `before`, the time,
+ * `between` and the body. */
+struct tc_signature {
+    size_t size;
+    const char *key;              /* name of the option with the key */
+    const char *time, *value;     /* names of the headers with the Unix time and the signature */
+    const char *before, *between; /* NULL: "" */
+    const char *prefix;           /* of the signature in its header; NULL: "" */
+    bool ed25519; /* the option has the public key, and the signature is Ed25519; else HMAC-SHA-256
+                     with the option as the secret; both in hexadecimal digits */
+};
+#endif
+
 /* HTTP response to a tc_hit. */
 struct tc_answer {
     int status;                      /* 200 to 599; set to 200 before on_hit */

@@ -55,8 +55,8 @@ static const struct tc_rate rates[] = {{.count = 35, .burst = 8, .interval_ms = 
                   .message = "/id",                                                                \
                   .retry_s = "/retry_after",                                                       \
                   .rules = discord_errors},                                                        \
-        .error_words = "/message", .request = discord_request, .chat_option = "channel",           \
-        .read = discord_read, __VA_ARGS__                                                          \
+        .error_words = "/message", .error_details = "/errors", .request = discord_request,         \
+        .chat_option = "channel", .read = discord_read, __VA_ARGS__                                \
     }
 
 static const struct tc_feed feed = {.size = sizeof feed,
@@ -75,6 +75,7 @@ static const struct tc_chat bot_chat =
                                  .ref = "url",
                                  .bytes = "size",
                                  .bytes_max = 25 << 20},
+                 .mentions = {.id = "id", .name = "username", .marks = "<@*> <@!*>"},
                  .input = TC_INPUT_DIALOG, .fields = DISCORD_FORM_INPUTS, .buttons = 25,
                  .command = "/", .command_lacks = " ", .ready = discord_gateway_start,
                  .feed = &feed);
@@ -103,9 +104,7 @@ static int on_reply(struct tc_turn *lobby, const struct tc_reply *reply, struct 
     else if (is_tagged(reply, "channel:"))
         discord_event_take_channel(lobby, id, reply);
     else if (is_tagged(reply, "history:"))
-        discord_history_take(lobby, id, true, reply);
-    else if (is_tagged(reply, "direct:"))
-        discord_history_take(lobby, id, false, reply);
+        discord_history_take(lobby, id, reply);
     return 0;
 }
 

@@ -23,7 +23,8 @@ struct discord {
 #define DISCORD_API "{option:api_base}"
 /* Instance-wide rate: Discord takes 50 requests per second of a bot. */
 #define DISCORD_RATE_ALL 1u
-#define DISCORD_FORM_INPUTS 5u /* of a modal */
+#define DISCORD_PRESS_LANE "press:%s" /* of the responses to a press or command, by its id */
+#define DISCORD_FORM_INPUTS 5u        /* of a modal */
 
 static inline struct discord *discord_state(const struct tc_turn *turn)
 {
@@ -38,9 +39,6 @@ extern const struct tc_header discord_headers[2];
 int discord_request(struct tc_turn *turn, const struct tc_op *op, struct tc_http *http);
 /* Asks for what is at a path of the API. */
 int discord_get(struct tc_turn *lobby, const char *path, const char *lane, const char *tag);
-/* Lane of the responses to a press or command with this ID. */
-const char *discord_press_lane(struct tc_turn *turn, const char *id);
-
 /* ---- discord_reply.c ---- */
 
 extern const struct tc_error_rule discord_errors[];
@@ -56,24 +54,19 @@ void discord_gateway_take_url(struct tc_turn *lobby, const struct tc_reply *repl
 /* Closes the connection and resumes later, so that Discord sends the events again that are not
  * admitted. */
 void discord_gateway_rewind(struct tc_turn *lobby);
-/* The session as a position of tc_feed. */
-const char *discord_gateway_position(struct tc_turn *lobby);
-
 /* ---- discord_history.c ---- */
 
 int discord_history_ask(struct tc_turn *lobby, const struct tc_target *where, const char *after,
                         const char *key);
-void discord_history_take(struct tc_turn *lobby, const char *key, bool group,
-                          const struct tc_reply *reply);
+void discord_history_take(struct tc_turn *lobby, const char *key, const struct tc_reply *reply);
 
 /* ---- discord_event.c ---- */
 
-/* A dispatched event. It is admitted when nothing before it waits for a channel. */
-void discord_event_receive(struct tc_turn *lobby, const char *type, json_t *data);
+/* A dispatched event as one of tc_feed; NULL: it brings nothing. */
+const char *discord_event_receive(struct tc_turn *lobby, const char *type, json_t *data);
 /* Admits an event, unless it has to wait until its channel is known. */
-enum tc_feed_step discord_event_take(struct tc_turn *lobby, const char *event);
-/* Whether a message is of a person, and can be for the bot. */
-bool discord_message_is_wanted(struct tc_turn *lobby, const json_t *message);
+enum tc_feed_step discord_event_take(struct tc_turn *lobby, const char *event,
+                                     const struct tc_target *where);
 /* The reply to a question about a channel, which events wait for. */
 void discord_event_take_channel(struct tc_turn *lobby, const char *channel,
                                 const struct tc_reply *reply);

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT
  * Events of the gateway: messages, and interactions, which are answered at once. The host admits
  * them in order (tc_feed); each waits until it is known whether its channel is a thread. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "discord.h"
 
-#define MARKS_MAX 40 /* two of a person */
 #define CHANNELS_MAX 2000
 #define UPDATE_S 60
 #define DISCORD_EPOCH_MS INT64_C(1420070400000)
@@ -16,16 +14,12 @@
 
 /* ---- channels ---- */
 
-static bool is_thread(const json_t *channel)
-{
-    const int64_t type = tc_member_number(channel, "type");
-    return type >= 10 && type <= 12;
-}
-
 void discord_note_channel(struct tc_turn *lobby, const char *id, const json_t *channel)
 {
     struct discord *const s = discord_state(lobby);
-    const char *const parent = is_thread(channel) ? tc_member_text(channel, "parent_id") : NULL;
+    const int64_t type = tc_member_number(channel, "type");
+    const bool is_thread = type >= 10 && type <= 12;
+    const char *const parent = is_thread ? tc_member_text(channel, "parent_id") : NULL;
     if (json_object_size(s->channels) >= CHANNELS_MAX)
         json_object_clear(s->channels);
     json_object_set_new(s->channels, id, json_string(parent ? parent : ""));
@@ -98,25 +92,6 @@ static bool is_mentioned(struct tc_turn *lobby, const json_t *message)
     return is_self(lobby, json_object_get(replied, "author"));
 }
 
-/* Marks of people in the text: the agent reads their names. */
-static size_t take_mentions(struct tc_turn *lobby, const json_t *message,
-                            struct tc_mention marks[MARKS_MAX])
-{
-    size_t i, n = 0;
-    const json_t *user;
-    json_array_foreach(json_object_get(message, "mentions"), i, user)
-    {
-        const char *const id = tc_member_text(user, "id");
-        const char *const name = tc_member_text(user, "username");
-        if (!id || n + 2 > MARKS_MAX)
-            break;
-        const char *const shown = is_self(lobby, user) ? NULL : name ? name : id;
-        marks[n++] = (struct tc_mention){tc_sprint(lobby, "<@%s>", id), shown};
-        marks[n++] = (struct tc_mention){tc_sprint(lobby, "<@!%s>", id), shown};
-    }
-    return n;
-}
-
 const char *discord_name_of(const json_t *member, const json_t *user)
 {
     const char *const nick = tc_member_text(member, "nick"), *const shown = tc_member_text(
@@ -126,9 +101,8 @@ const char *discord_name_of(const json_t *member, const json_t *user)
 
 static const char *kind_of(const json_t *message)
 {
-    if (tc_member_number(message, "flags") & VOICE)
-        return "voice";
-    return json_array_size(json_object_get(message, "sticker_items")) ? "sticker" : NULL;
+    const bool has_sticker = json_array_size(json_object_get(message, "sticker_items")) > 0;
+    return tc_member_number(message, "flags") & VOICE ? "voice" : has_sticker ? "sticker" : NULL;
 }
 
 static const char *first_button(const json_t *message)
@@ -144,8 +118,6 @@ static bool message_take(struct tc_turn *lobby, const json_t *message)
     const json_t *const replied = json_object_get(message, "referenced_message");
     const bool own = is_self(lobby, json_object_get(replied, "author"));
     const char *const id = tc_member_text(message, "id");
-    json_t *const files = json_incref(json_object_get(message, "attachments"));
-    struct tc_mention marks[MARKS_MAX];
     const struct tc_target target =
         discord_target_of(lobby, message, id, tc_member_text(author, "id"));
     const enum tc_addressed addressed = !target.group || is_mentioned(lobby, message)
@@ -162,9 +134,9 @@ static bool message_take(struct tc_turn *lobby, const json_t *message)
                                .reply_text = own ? tc_member_text(replied, "content") : NULL,
                                .reply_data = own ? first_button(replied) : NULL,
                                .addressed = addressed,
-                               .attachments = files ? tc_json(lobby, "o", files) : NULL,
-                               .kind = kind_of(message), .mentions = marks,
-                               .mention_count = take_mentions(lobby, message, marks))) !=
+                               .attachments = tc_member_json(lobby, message, "attachments"),
+                               .kind = kind_of(message),
+                               .mentioned = tc_member_json(lobby, message, "mentions"))) !=
            TC_NOT_KEPT;
 }
 
@@ -178,29 +150,34 @@ static bool is_new_update(const json_t *message)
     return tc_member_text(message, "edited_timestamp") && time(NULL) - ms / 1000 < UPDATE_S;
 }
 
-bool discord_message_is_wanted(struct tc_turn *lobby, const json_t *message)
+static bool message_is_wanted(struct tc_turn *lobby, const json_t *message)
 {
     const char *const text = tc_member_text(message, "content");
     return tc_member_text(message, "channel_id") && is_of_a_person(lobby, message) &&
            (!is_in_server(message) || is_mentioned(lobby, message) || (text && *text));
 }
 
-void discord_event_receive(struct tc_turn *lobby, const char *type, json_t *data)
+const char *discord_event_receive(struct tc_turn *lobby, const char *type, json_t *data)
 {
     const bool is_press = strcmp(type, "INTERACTION_CREATE") == 0;
     const bool is_message = strcmp(type, "MESSAGE_CREATE") == 0 ||
                             (strcmp(type, "MESSAGE_UPDATE") == 0 && is_new_update(data));
-    const bool is_wanted = is_press ? discord_interaction_answer(lobby, data)
-                                    : is_message && discord_message_is_wanted(lobby, data);
-    if (is_wanted)
-        channel_is_known(lobby, data); /* asks early */
-    tc_feed_add(lobby, is_wanted ? tc_json(lobby, "O", data) : NULL,
-                discord_gateway_position(lobby));
+    if (is_press ? !discord_interaction_answer(lobby, data)
+                 : !is_message || !message_is_wanted(lobby, data))
+        return NULL;
+    channel_is_known(lobby, data); /* asks early */
+    return tc_json(lobby, "O", data);
 }
 
-enum tc_feed_step discord_event_take(struct tc_turn *lobby, const char *text)
+/* Messages of a history do not say whether they are in a server. */
+enum tc_feed_step discord_event_take(struct tc_turn *lobby, const char *text,
+                                     const struct tc_target *where)
 {
     json_auto_t *event = json_loads(text, 0, NULL);
+    if (where && where->group)
+        json_object_set_new(event, "guild_id", json_string(""));
+    if (where && !message_is_wanted(lobby, event))
+        return TC_FEED_DONE;
     if (!channel_is_known(lobby, event))
         return TC_FEED_WAIT;
     const bool is_kept = json_object_get(event, "author") ? message_take(lobby, event)

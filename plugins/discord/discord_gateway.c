@@ -4,7 +4,6 @@
  * after three resumes without success a new session begins. Every connection is closed with a
  * status that leaves the session alive. The session is on disk as the position of tc_feed: a
  * restarted host resumes it. */
-#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -45,7 +44,8 @@ static void load_session(struct tc_turn *lobby)
     s->session = json_loads(stored ? stored : "{}", 0, NULL);
 }
 
-const char *discord_gateway_position(struct tc_turn *lobby)
+/* The session as a position of tc_feed. */
+static const char *position_of(struct tc_turn *lobby)
 {
     return tc_json(lobby, "O", discord_state(lobby)->session);
 }
@@ -55,7 +55,7 @@ static void session_drop(struct tc_turn *lobby)
 {
     json_object_clear(discord_state(lobby)->session);
     discord_state(lobby)->resumes = 0;
-    tc_feed_add(lobby, NULL, discord_gateway_position(lobby));
+    tc_feed_add(lobby, NULL, position_of(lobby));
 }
 
 static bool session_exists(const struct tc_turn *lobby)
@@ -98,10 +98,7 @@ static int gateway_connect(struct tc_turn *lobby, int status, unsigned unopened)
     const char *const url = tc_member_text(s->session, "url");
     if (session_exists(lobby) && url && unopened < UNOPENED_MAX)
         return open_url(lobby, url);
-    return tc_http(lobby,
-                   TC_HTTP(.method = "GET", .url = DISCORD_API "/gateway/bot",
-                           .headers = discord_headers, .header_count = 2, .priority = TC_P_REQUEST,
-                           .flags = TC_IDEMPOTENT, .tag = "gateway"));
+    return discord_get(lobby, "/gateway/bot", NULL, "gateway");
 }
 
 /* Whether a new session leaves identifies in reserve, as Discord counts them and as the connector
@@ -137,9 +134,9 @@ void discord_gateway_take_url(struct tc_turn *lobby, const struct tc_reply *repl
 
 static const char *heartbeat(struct tc_turn *lobby)
 {
-    const json_t *const session = discord_state(lobby)->session;
-    tc_feed_add(lobby, NULL, discord_gateway_position(lobby));
-    return tc_json(lobby, "{s:i, s:O?}", "op", 1, "d", json_object_get(session, "seq"));
+    tc_feed_add(lobby, NULL, position_of(lobby));
+    return tc_json(lobby, "{s:i, s:O?}", "op", 1, "d",
+                   json_object_get(discord_state(lobby)->session, "seq"));
 }
 
 static void identify(struct tc_turn *lobby)
@@ -175,17 +172,6 @@ static void take_hello(struct tc_turn *lobby, const json_t *data)
         identify(lobby);
 }
 
-/* A new session has the events from now on. */
-static void session_begin(struct tc_turn *lobby, const json_t *ready)
-{
-    struct discord *const s = discord_state(lobby);
-    const char *const user = tc_member_text(json_object_get(ready, "user"), "id");
-    if (user)
-        snprintf(s->user, sizeof s->user, "%s", user);
-    json_object_set(s->session, "id", json_object_get(ready, "session_id"));
-    json_object_set(s->session, "url", json_object_get(ready, "resume_gateway_url"));
-}
-
 static void take_dispatch(struct tc_turn *lobby, const json_t *frame, json_t *data)
 {
     struct discord *const s = discord_state(lobby);
@@ -193,10 +179,12 @@ static void take_dispatch(struct tc_turn *lobby, const json_t *frame, json_t *da
     const bool is_new = tc_member_is(frame, "t", "READY");
     if (json_is_integer(json_object_get(frame, "s")))
         json_object_set(s->session, "seq", json_object_get(frame, "s"));
-    if (is_new)
-        session_begin(lobby, data);
+    if (is_new) {
+        json_object_set(s->session, "id", json_object_get(data, "session_id"));
+        json_object_set(s->session, "url", json_object_get(data, "resume_gateway_url"));
+    }
     if (type)
-        discord_event_receive(lobby, type, data);
+        tc_feed_add(lobby, discord_event_receive(lobby, type, data), position_of(lobby));
     if (is_new || tc_member_is(frame, "t", "RESUMED")) {
         tc_link_ready(lobby, is_new ? "new session" : "session resumed");
         s->resumes = 0;

@@ -8,7 +8,12 @@
 #include "discord.h"
 
 #define ACK_MS 2900
-#define WINDOW_S 300 /* of a signature: an older request is one that somebody repeats */
+
+static const struct tc_signature signature = {.size = sizeof signature,
+                                              .key = "public_key",
+                                              .time = "X-Signature-Timestamp",
+                                              .value = "X-Signature-Ed25519",
+                                              .ed25519 = true};
 
 enum { PING = 1, COMMAND = 2, PRESS = 3, SUBMIT = 5 };
 
@@ -105,24 +110,13 @@ bool discord_interaction_answer(struct tc_turn *lobby, const json_t *event)
                 TC_HTTP(.url = tc_sprint(
                             lobby, DISCORD_API "/interactions/%s/{secret:i%s}/callback", id, id),
                         .headers = discord_headers, .header_count = 2, .body = response,
-                        .lane = discord_press_lane(lobby, id), .priority = TC_P_FINAL,
+                        .lane = tc_sprint(lobby, DISCORD_PRESS_LANE, id), .priority = TC_P_FINAL,
                         .flags = TC_IDEMPOTENT, .timeout_ms = ACK_MS, .max_age_ms = ACK_MS,
                         .tag = "acknowledge"));
     return !form;
 }
 
 /* ---- by HTTP ---- */
-
-/* JSON has no NUL. */
-static bool is_signed(struct tc_turn *lobby, const struct tc_hit *hit)
-{
-    const struct discord_conf *const conf = lobby->inst->conf;
-    const char *const timestamp = tc_header_value(lobby, hit, "X-Signature-Timestamp");
-    const char *const signature = tc_header_value(lobby, hit, "X-Signature-Ed25519");
-    const char *const text = timestamp ? tc_sprint(lobby, "%s%s", timestamp, hit->body) : NULL;
-    return text && tc_is_recent(lobby, timestamp, WINDOW_S) && strlen(hit->body) == hit->body_len &&
-           tc_ed25519_verify(lobby, conf->public_key, signature, text, strlen(text));
-}
 
 /* A press that is not kept fails visibly, and the person presses again. */
 static void interaction_receive(struct tc_turn *lobby, const json_t *event,
@@ -152,7 +146,7 @@ int discord_interaction_hit(struct tc_turn *lobby, const struct tc_hit *hit,
 {
     if (strcmp(hit->method, "POST") != 0) {
         answer->status = 405;
-    } else if (!is_signed(lobby, hit)) {
+    } else if (!tc_is_signed(lobby, hit, &signature)) {
         answer->status = 401;
     } else {
         json_auto_t *event = json_loadb(hit->body, hit->body_len, 0, NULL);

@@ -2,7 +2,6 @@
  * What replies of Discord's HTTP API mean, beyond the table: which field is refused, limits of the
  * whole bot, and who the bot is. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -10,6 +9,8 @@
 
 /* By Discord's codes. CHAT_GONE of a message in a thread is THREAD_GONE first. */
 const struct tc_error_rule discord_errors[] = {
+    {0, "message_reference", TC_RESULT_REPLY_GONE}, /* fields that are not valid, code 50035 */
+    {0, "BASE_TYPE_MAX_LENGTH", TC_RESULT_TOO_LONG},
     {0, "10003", TC_RESULT_CHAT_GONE},    /* unknown channel */
     {0, "10008", TC_RESULT_MESSAGE_GONE}, /* unknown message */
     {0, "10014", TC_RESULT_UNSUPPORTED},  /* unknown emoji */
@@ -31,24 +32,10 @@ const struct tc_error_rule discord_errors[] = {
     {0, NULL, TC_RESULT_DONE},
 };
 
-/* Code 50035 says that fields are not valid; `errors` names them. */
-static void read_fields(const json_t *body, struct tc_result *result)
-{
-    const json_t *const errors = json_object_get(body, "errors");
-    char *const text = json_dumps(json_object_get(errors, "content"), JSON_COMPACT);
-    if (json_object_get(errors, "message_reference"))
-        result->kind = TC_RESULT_REPLY_GONE;
-    else if (text && strstr(text, "BASE_TYPE_MAX_LENGTH"))
-        result->kind = TC_RESULT_TOO_LONG;
-    free(text);
-}
-
 static void read_refusal(const struct tc_op *op, const json_t *body, struct tc_result *result)
 {
     const bool in_thread = op->target && op->target->thread && !(op->omit & TC_OMIT_THREAD);
-    if (json_integer_value(json_object_get(body, "code")) == 50035)
-        read_fields(body, result);
-    else if (result->kind == TC_RESULT_UNAUTHORIZED && op->kind == TC_OP_PRIVATE)
+    if (result->kind == TC_RESULT_UNAUTHORIZED && op->kind == TC_OP_PRIVATE)
         result->kind = TC_RESULT_DONE; /* the token of a press, not of the bot */
     else if (result->kind == TC_RESULT_CHAT_GONE && in_thread)
         result->kind = TC_RESULT_THREAD_GONE;

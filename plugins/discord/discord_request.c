@@ -133,11 +133,6 @@ static int set_message(struct tc_turn *turn, const struct tc_op *op, struct tc_h
 
 /* ---- other requests ---- */
 
-const char *discord_press_lane(struct tc_turn *turn, const char *id)
-{
-    return tc_sprint(turn, "press:%s", id);
-}
-
 /* Only the person who pressed sees it. The token of the press is a secret of the host. What the
  * edited card shows anyway is not said twice. Discord knows the token when it has the response to
  * the press, which on HTTP is on its way now. */
@@ -146,7 +141,7 @@ static int tell_privately(struct tc_turn *turn, const struct tc_op *op, struct t
     const struct discord_conf *const conf = turn->inst->conf;
     if (op->silent || !op->action)
         return -1;
-    http->lane = discord_press_lane(turn, op->action);
+    http->lane = tc_sprint(turn, DISCORD_PRESS_LANE, op->action);
     http->rates = 0;
     http->delay_ms = conf->public_key ? HOOK_DELAY_MS : 0;
     http->url = tc_sprint(turn, DISCORD_API "/webhooks/%s/{secret:i%s}", discord_state(turn)->app,

@@ -108,19 +108,19 @@ static bool message_take(struct tc_turn *lobby, const json_t *payload)
     const char *const also = tc_sprint(lobby, "%s:%s:%s:%s", team, channel, ts, user);
     const char *const id = text_or_null(payload, "event_id");
     const char *const thread = text_or_null(event, "thread_ts");
-    json_t *const files = json_incref(json_object_get(event, "files"));
-    return tc_chat_receive(lobby, TC_CHAT_MESSAGE(.id = id ? id : also, .also = also,
-                                                  .target = {.chat = channel,
-                                                             .thread = thread ? thread : ts,
-                                                             .message = ts,
-                                                             .user = user,
-                                                             .more = *team ? team : NULL,
-                                                             .group = !is_direct(event)},
-                                                  .topic = topic_of(event, self), .user = user,
-                                                  .text = decoded_text(lobby, event, self),
-                                                  .addressed = addressed(event, self),
-                                                  .attachments = files ? tc_json(lobby, "o", files)
-                                                                       : NULL)) != TC_NOT_KEPT;
+    return tc_chat_receive(lobby,
+                           TC_CHAT_MESSAGE(.id = id ? id : also, .also = also,
+                                           .target = {.chat = channel,
+                                                      .thread = thread ? thread : ts,
+                                                      .message = ts,
+                                                      .user = user,
+                                                      .more = *team ? team : NULL,
+                                                      .group = !is_direct(event)},
+                                           .topic = topic_of(event, self), .user = user,
+                                           .text = decoded_text(lobby, event, self),
+                                           .addressed = addressed(event, self),
+                                           .attachments = tc_member_json(lobby, event, "files"))) !=
+           TC_NOT_KEPT;
 }
 
 /* ---- presses and commands ---- */

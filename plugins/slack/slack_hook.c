@@ -3,37 +3,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
-#include <time.h>
 
 #include "slack_inbound.h"
 
-#define WINDOW_S 300 /* of a signature: an older request is one that somebody repeats */
-
 /* ---- signature ---- */
-
-/* Of "v0:TIME:BODY"; the body may contain NUL. */
-static const char *sign(struct tc_turn *lobby, const char *timestamp, const struct tc_hit *hit)
-{
-    const struct slack_conf *const conf = lobby->inst->conf;
-    const size_t prefix = strlen(timestamp) + 4;
-    char *const text = malloc(prefix + hit->body_len + 1);
-    if (!text)
-        return NULL;
-    sprintf(text, "v0:%s:", timestamp);
-    memcpy(text + prefix, hit->body, hit->body_len);
-    const char *const digest = tc_hmac_sha256(
-        lobby, conf->signing_secret, strlen(conf->signing_secret), text, prefix + hit->body_len);
-    free(text);
-    return digest ? tc_sprint(lobby, "v0=%s", digest) : NULL;
-}
 
 static bool is_signed(struct tc_turn *lobby, const struct tc_hit *hit)
 {
-    const char *const timestamp = tc_header_value(lobby, hit, "X-Slack-Request-Timestamp");
-    const char *const signature = tc_header_value(lobby, hit, "X-Slack-Signature");
-    return signature && tc_is_recent(lobby, timestamp, WINDOW_S) &&
-           tc_same(lobby, signature, sign(lobby, timestamp, hit));
+    return tc_is_signed(lobby, hit,
+                        TC_SIGNATURE(.key = "signing_secret", .time = "X-Slack-Request-Timestamp",
+                                     .value = "X-Slack-Signature", .before = "v0:", .between = ":",
+                                     .prefix = "v0="));
 }
 
 /* ---- forms ---- */

@@ -308,6 +308,7 @@ static struct chat_result chat_engine_read_result(struct chat *c, struct tc_turn
 {
     struct chat_result result = chat_result_read(&c->table.reply, r->op, reply, &c->scratch);
     const struct tc_op op = chat_make_op(c, turn, r);
+    chat_result_add_details(&result, &c->table.reply, c->table.error_details, reply, &c->scratch);
     chat_result_add_words(&result, c->table.error_words, reply, &c->scratch);
     if (c->table.read && reply->outcome != TC_NOT_SENT &&
         c->table.read(turn, &op, reply, &result.result) != 0)

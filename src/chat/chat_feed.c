@@ -9,6 +9,7 @@
 #include "base/sys/clock.h"
 #include "base/sys/log.h"
 #include "chat/chat_internal.h"
+#include "chat/operation/chat_target.h"
 
 #define FEED_POSITION_KEY "chat.position"
 #define FEED_QUEUE_MAX 1000
@@ -44,8 +45,10 @@ static void feed_store_position(struct chat_feed *f, struct tc_instance *inst)
 static bool feed_take_first(struct chat *c)
 {
     json_t *const event = json_incref(json_array_get(c->feed.queue, 0));
+    const struct tc_target where = chat_target_from_json(json_object_get(event, "where"));
     c->feed.is_taking = true;
-    const enum tc_feed_step step = c->table.feed->take(c->inst->lobby, json_string_value(event));
+    const enum tc_feed_step step = c->table.feed->take(
+        c->inst->lobby, chat_json_text(event, "text"), where.chat ? &where : NULL);
     c->feed.is_taking = false;
     json_decref(event);
     if (step == TC_FEED_NOT_KEPT)
@@ -68,7 +71,7 @@ void chat_feed_go(struct chat *c)
     feed_store_position(&c->feed, c->inst);
 }
 
-bool chat_feed_add(struct chat *c, const char *event, const char *position)
+bool chat_feed_add_of(struct chat *c, const char *event, const json_t *where, const char *position)
 {
     c->feed.is_rewound = false;
     if (event && json_array_size(c->feed.queue) >= FEED_QUEUE_MAX) {
@@ -76,11 +79,17 @@ bool chat_feed_add(struct chat *c, const char *event, const char *position)
         return false;
     }
     if (event)
-        json_array_append_new(c->feed.queue, json_string_nocheck(event));
+        json_array_append_new(c->feed.queue, json_pack("{s:o, s:O*}", "text",
+                                                       json_string_nocheck(event), "where", where));
     if (position)
         feed_set_position(&c->feed, position);
     chat_feed_go(c);
     return !c->feed.is_rewound;
+}
+
+bool chat_feed_add(struct chat *c, const char *event, const char *position)
+{
+    return chat_feed_add_of(c, event, NULL, position);
 }
 
 const char *chat_feed_position(struct chat *c)

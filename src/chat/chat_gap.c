@@ -122,16 +122,18 @@ void chat_gap_end(struct chat *c)
 }
 
 /* False: an event was not stored. The gap lasts, and all is read again. */
-static bool gap_add(struct chat *c, const char *events)
+static bool gap_add(struct chat *c, const char *key, const char *events)
 {
+    json_t *const where = json_incref(json_object_get(json_object_get(c->gap.chats, key), "to"));
     json_t *const list = events ? json_loads(events, 0, NULL) : NULL;
     bool is_kept = true;
     for (size_t i = 0; is_kept && i < json_array_size(list); i++) {
         char *const event = json_dumps(json_array_get(list, i), JSON_COMPACT | JSON_ENCODE_ANY);
-        is_kept = chat_feed_add(c, event, NULL);
+        is_kept = chat_feed_add_of(c, event, where, NULL);
         free(event);
     }
     json_decref(list);
+    json_decref(where);
     return is_kept;
 }
 
@@ -144,7 +146,7 @@ void chat_gap_take(struct chat *c, const char *key, const struct tc_reply *reply
         tc_log(c->inst, TC_WARN,
                "cannot read the messages of chat %s that came during the interruption: %s", key,
                reply->error);
-    else if (!gap_add(c, events))
+    else if (!gap_add(c, key, events))
         return;
     json_object_del(c->gap.asked, key);
     if (next && reply->outcome == TC_OK)

@@ -156,6 +156,8 @@ enum tc_accepted chat_take_message(struct chat *c, const struct tc_chat_message 
     if (m.chat_was && !m.id)
         return TC_KNOWN;
     m.user = m.user ? m.user : m.target.user;
+    if (m.mentioned)
+        m.mentions = chat_mentions_read(c, m.mentioned, &m.mention_count);
     m.text = chat_menu_read(
         c, chat_mentions_replace(c, m.text ? m.text : "", m.mentions, m.mention_count));
     if (m.attachments) {

@@ -101,7 +101,7 @@ struct chat_receiving {
 
 /* Events that the service sends by itself; see chat_feed.c. */
 struct chat_feed {
-    json_t *queue;     /* events that are not admitted yet, in order */
+    json_t *queue;     /* events that are not admitted yet, in order: {"text", "where"} */
     char *position;    /* behind the newest event; NULL: none */
     int64_t stored_ms; /* when a position was stored last, monotonic; 0: never */
     bool is_urgent;    /* the position is to be stored at once */
@@ -161,6 +161,8 @@ const char *chat_where_now(const struct chat *c, const char *chat);
 
 /* ---- chat_feed.c, chat_gap.c ---- */
 
+/* chat_feed_add with the chat whose history has brought the event, as a target; or NULL. */
+bool chat_feed_add_of(struct chat *c, const char *event, const json_t *where, const char *position);
 void chat_feed_free(struct chat *c);
 void chat_gap_begin(struct chat *c);
 void chat_gap_free(struct chat *c);
@@ -419,6 +421,8 @@ size_t chat_attachments_read(struct chat *c, struct tc_chat_message *m, struct t
 
 /* ---- chat_mentions.c ---- */
 
+/* The marks of the people in tc_chat_message.mentioned; until the callback ends. */
+const struct tc_mention *chat_mentions_read(struct chat *c, const char *list, size_t *count);
 /* The text without the marks of people in it; until the callback ends. */
 const char *chat_mentions_replace(struct chat *c, const char *text,
                                   const struct tc_mention *mentions, size_t count);

@@ -28,6 +28,39 @@ static const char *chat_mentions_trim(struct chat *c, const char *text)
     return arena_strndup(&c->scratch, text, len);
 }
 
+/* The marks of a person; a space ends each form. */
+static size_t mentions_add(struct chat *c, const json_t *person, struct tc_mention *out,
+                           size_t room)
+{
+    const struct tc_mention_map *const map = &c->table.mentions;
+    const char *const id = json_string_value(json_object_get(person, map->id));
+    const char *const name = json_string_value(json_object_get(person, map->name));
+    const bool is_bot = id && c->receiving.self && strcmp(id, c->receiving.self) == 0;
+    const char *shown = is_bot ? NULL : arena_strdup(&c->scratch, name ? name : id ? id : "");
+    size_t n = 0;
+    for (const char *form = map->marks; id && form && *form && n < room; n++) {
+        const size_t before = strcspn(form, "*"), all = strcspn(form, " ");
+        out[n] = (struct tc_mention){arena_sprintf(&c->scratch, "%.*s%s%.*s", (int)before, form, id,
+                                                   (int)(all - before - 1), form + before + 1),
+                                     shown};
+        form += all + strspn(form + all, " ");
+    }
+    return n;
+}
+
+const struct tc_mention *chat_mentions_read(struct chat *c, const char *list, size_t *count)
+{
+    struct tc_mention *const all = arena_alloc(&c->scratch, MENTIONS_MAX * sizeof *all);
+    json_t *const people = json_loads(list, 0, NULL);
+    const json_t *one;
+    size_t i;
+    *count = 0;
+    json_array_foreach(people, i, one) *count +=
+        mentions_add(c, one, all + *count, MENTIONS_MAX - *count);
+    json_decref(people);
+    return all;
+}
+
 /* "@bot: do it" is "do it". */
 const char *chat_mentions_replace(struct chat *c, const char *text,
                                   const struct tc_mention *mentions, size_t count)

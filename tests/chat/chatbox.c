@@ -264,6 +264,7 @@ static int take_message(struct tc_turn *l, const char *body, int *status)
         .mentions = marks,
         .mention_count = marks_of(l, body, marks),
         .attachments = tc_json_get(l, body, "/attachments"),
+        .mentioned = tc_json_get(l, body, "/mentioned"),
     };
     *status = tc_chat_receive(l, &m) == TC_NOT_KEPT ? 503 : 200;
     return 0;
@@ -317,11 +318,14 @@ static int take_action(struct tc_turn *l, const char *body, struct tc_answer *an
 #ifdef CHATBOX_FEED
 static bool looked_up; /* what events with "look" wait for */
 
-static enum tc_feed_step feed_take(struct tc_turn *l, const char *event)
+static enum tc_feed_step feed_take(struct tc_turn *l, const char *event,
+                                   const struct tc_target *where)
 {
     int status = 200;
     if (tc_json_get(l, event, "/look") && !looked_up)
         return TC_FEED_WAIT;
+    if (where)
+        tc_log(l->inst, TC_INFO, "of %s", where->chat);
     take_message(l, event, &status);
     return status == 200 ? TC_FEED_DONE : TC_FEED_NOT_KEPT;
 }
@@ -456,6 +460,8 @@ static const struct tc_chat chat = {
               .retry_ms = "/retry_ms",
               .rules = errors},
     .error_words = "/words",
+    .error_details = "/details",
+    .mentions = {.id = "id", .name = "title", .marks = "<*> [*!]"},
     .command = CHATBOX_IDEMPOTENCY == TC_IDEMPOTENCY_LOOKUP ? "!" : NULL,
     .command_lacks = CHATBOX_COMMAND_LACKS,
     .attachments =

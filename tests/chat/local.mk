@@ -63,6 +63,7 @@ CHAT_TESTS = \
 	tests/chat/none/german.script \
 	tests/chat/none/listed.script \
 	tests/chat/none/live.script \
+	tests/chat/none/mentioned.script \
 	tests/chat/none/moved.script \
 	tests/chat/none/outcome.script \
 	tests/chat/none/parts.script \

@@ -156,6 +156,21 @@ static void confirm(struct chat_result *r, const struct tc_reply_map *map, enum 
         r->result.kind = TC_RESULT_IN_DOUBT;
 }
 
+void chat_result_add_details(struct chat_result *r, const struct tc_reply_map *map,
+                             const char *pointer, const struct tc_reply *reply, struct arena *arena)
+{
+    const bool json = pointer && json_reader_is_valid((struct str){reply->body, reply->body_len});
+    const char *const details = json ? member(reply, pointer, arena) : NULL;
+    if (reply->outcome != TC_REJECTED || !details)
+        return;
+    for (const struct tc_error_rule *rule = map->rules; rule && !chat_result_is_end(rule); rule++)
+        if (rule->text && (!rule->status || rule->status == reply->status) &&
+            strstr(details, rule->text)) {
+            r->result.kind = rule->kind;
+            return;
+        }
+}
+
 void chat_result_add_words(struct chat_result *r, const char *pointer, const struct tc_reply *reply,
                            struct arena *arena)
 {

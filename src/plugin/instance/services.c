@@ -224,6 +224,7 @@ const struct tc_host *services_table(void)
         .feed_position = service_feed_position,
         .feed_ready = service_feed_ready,
         .feed_page = service_feed_page,
+        .is_signed = service_is_signed,
         .secret_of = service_secret_of,
     };
     return &table;

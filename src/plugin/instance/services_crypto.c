@@ -5,6 +5,10 @@
 #include <nettle/hmac.h>
 #include <nettle/memops.h>
 
+#include <string.h>
+
+#include "base/bytes/buf.h"
+#include "base/versioned.h"
 #include "plugin/instance/services_internal.h"
 
 #define HEX_SIZE(bytes) (2 * (bytes) + 1)
@@ -105,4 +109,39 @@ char *service_ed25519_sign(struct tc_turn *turn, const char *private_key, const 
     ed25519_sha512_sign(public_key, key, len, bytes, sign);
     explicit_bzero(key, sizeof key);
     return hex_text(arena, sign, sizeof sign);
+}
+
+/* ---- signed requests ---- */
+
+#define SIGNED_WINDOW_S 300 /* an older request is one that somebody repeats */
+
+static bool is_right_signature(struct tc_turn *turn, const struct tc_signature *s, const char *key,
+                               const char *given, const struct buf *text)
+{
+    const size_t prefix = s->prefix ? strlen(s->prefix) : 0;
+    if (prefix && strncmp(given, s->prefix, prefix) != 0)
+        return false;
+    if (s->ed25519)
+        return service_ed25519_verify(turn, key, given + prefix, text->p, text->len);
+    const char *const right = service_hmac_sha256(turn, key, strlen(key), text->p, text->len);
+    return right && service_same(turn, right, given + prefix);
+}
+
+bool service_is_signed(struct tc_turn *turn, const struct tc_hit *hit,
+                       const struct tc_signature *signature)
+{
+    struct instance_turn *const t = instance_check_turn(turn, "tc_is_signed");
+    struct tc_signature s;
+    versioned_copy(&s, sizeof s, signature);
+    const char *const key = t && s.key ? instance_chat_read_option(t->in, s.key) : NULL;
+    if (!key || !hit || !s.time || !s.value)
+        return false;
+    const char *const time = service_header_value(hit->headers, hit->header_count, s.time);
+    const char *const given = service_header_value(hit->headers, hit->header_count, s.value);
+    if (!given || !service_is_recent(turn, time, SIGNED_WINDOW_S))
+        return false;
+    CLEANUP_BUF struct buf text = {0};
+    buf_printf(&text, "%s%s%s", s.before ? s.before : "", time, s.between ? s.between : "");
+    buf_add(&text, hit->body, hit->body_len);
+    return is_right_signature(turn, &s, key, given, &text);
 }

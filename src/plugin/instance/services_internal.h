@@ -95,6 +95,9 @@ bool service_ed25519_verify(struct tc_turn *turn, const char *public_key, const 
 char *service_ed25519_sign(struct tc_turn *turn, const char *private_key, const char *data,
                            size_t len);
 
+bool service_is_signed(struct tc_turn *turn, const struct tc_hit *hit,
+                       const struct tc_signature *signature);
+
 /* services_webhook.c */
 int service_webhook_keys(struct tc_instance *inst, const char *option, const char *keys, bool sign);
 char *service_webhook_sign(struct tc_turn *turn, const char *keys, const char *id,
