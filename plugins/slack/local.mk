@@ -10,6 +10,7 @@ plugins_slack_la_SOURCES = \
 	plugins/slack/slack_event.c \
 	plugins/slack/slack_file.c \
 	plugins/slack/slack_form.c \
+	plugins/slack/slack_history.c \
 	plugins/slack/slack_hook.c \
 	plugins/slack/slack_inbound.h \
 	plugins/slack/slack_lookup.c \

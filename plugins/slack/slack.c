@@ -54,6 +54,11 @@ static int ready(struct tc_turn *lobby, const struct tc_result *identity)
  * 300 s and takes 50 blocks. */
 #define FILE_BYTES_MAX (20 << 20)
 
+static const struct tc_feed feed = {.size = sizeof feed,
+                                    .take = slack_history_take,
+                                    .rewind = slack_history_rewind,
+                                    .page = slack_history_ask};
+
 static const struct tc_chat chat = {
     .size = sizeof chat,
     .can = TC_CAN(TC_OP_IDENTIFY) | TC_CAN(TC_OP_POST) | TC_CAN(TC_OP_EDIT) | TC_CAN(TC_OP_DELETE) |
@@ -89,11 +94,14 @@ static const struct tc_chat chat = {
     .request = slack_request,
     .read = slack_read,
     .ready = ready,
+    .feed = &feed,
 };
 
-/* Of the connector's own request, see slack_socket.c. */
+/* Of the connector's own requests. */
 static int on_reply(struct tc_turn *turn, const struct tc_reply *r, struct tc_verdict *v)
 {
+    if (strncmp(r->tag, SLACK_HISTORY, strlen(SLACK_HISTORY)) == 0)
+        return slack_history_take_reply(turn, r, v);
     return strcmp(r->tag, "open") == 0 ? slack_socket_take_reply(turn, r, v) : 0;
 }
 

@@ -20,6 +20,7 @@ struct slack {
     char challenge[512]; /* of the last url_verification */
     enum slack_status_way status_way;
     bool status_proven; /* that way has worked once */
+    bool is_replacing;  /* the next connection is opened while this one is in use */
 };
 
 static inline struct slack *state_of(const struct tc_turn *turn)

@@ -30,4 +30,16 @@ void slack_socket_start(struct tc_turn *lobby);
 int slack_socket_take_reply(struct tc_turn *lobby, const struct tc_reply *r, struct tc_verdict *v);
 int slack_socket_take_frame(struct tc_turn *lobby, const struct tc_frame *frame);
 
+/* ---- slack_history.c ---- */
+
+#define SLACK_HISTORY "history:" /* begins the tag of its requests */
+
+/* tc_feed.page, .take and .rewind */
+int slack_history_ask(struct tc_turn *lobby, const struct tc_target *where, const char *after,
+                      const char *key);
+enum tc_feed_step slack_history_take(struct tc_turn *lobby, const char *text,
+                                     const struct tc_target *where);
+void slack_history_rewind(struct tc_turn *lobby);
+int slack_history_take_reply(struct tc_turn *lobby, const struct tc_reply *r, struct tc_verdict *v);
+
 #endif

@@ -62,7 +62,8 @@ static void refresh(struct tc_turn *lobby, const char *reason)
     if (strcmp(reason, "link_disabled") == 0)
         socket_stop(lobby, reason);
     else
-        tc_link_replace(lobby, strcmp(reason, "too_many_websockets") == 0 ? -1 : 0);
+        state_of(lobby)->is_replacing =
+            tc_link_replace(lobby, strcmp(reason, "too_many_websockets") == 0 ? -1 : 0) == 0;
 }
 
 /* A press comes once, and has to be acknowledged in three seconds: before it is dealt with. */
@@ -88,11 +89,14 @@ int slack_socket_take_frame(struct tc_turn *lobby, const struct tc_frame *frame)
     const char *const reason = tc_member_text(json, "reason");
     if (!type)
         return 0;
-    if (strcmp(type, "hello") == 0)
+    if (strcmp(type, "hello") == 0) {
         tc_link_ready(lobby, NULL);
-    else if (strcmp(type, "disconnect") == 0)
+        tc_feed_ready(lobby, !state_of(lobby)->is_replacing);
+        state_of(lobby)->is_replacing = false;
+    } else if (strcmp(type, "disconnect") == 0) {
         refresh(lobby, reason ? reason : "");
-    else
+    } else {
         envelope(lobby, json, type);
+    }
     return 0;
 }

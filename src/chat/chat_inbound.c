@@ -171,7 +171,8 @@ enum tc_accepted chat_take_message(struct chat *c, const struct tc_chat_message 
     else if (!chat_cards_take_reply(c, &m, &how))
         how = take_in(c, &m);
     c->receiving.not_kept |= how == TC_NOT_KEPT;
-    if (how != TC_NOT_KEPT && how != TC_INVALID && m.addressed == TC_ADDRESSED_YES)
+    const bool is_to_bot = m.addressed == TC_ADDRESSED_YES || how != TC_KNOWN;
+    if (how != TC_NOT_KEPT && how != TC_INVALID && is_to_bot)
         chat_gap_note(c, &m);
     return how;
 }
