@@ -97,7 +97,7 @@ CONNECTOR_TESTS = \
 	tests/plugins/webhook/options.script \
 	tests/plugins/webhook/outbound.script \
 	tests/plugins/webhook/receive.script
-dist_check_SCRIPTS += tests/plugins/script.t $(CONNECTOR_TESTS)
+dist_check_SCRIPTS += tests/plugins/script.t tests/plugins/discord_channels.t $(CONNECTOR_TESTS)
 tests/plugins/script.log $(CONNECTOR_TESTS:.script=.log): turncast-script$(EXEEXT)
 
 # Modules among whatever a service may say.
