@@ -15,8 +15,15 @@
 #define GAP_KEY "chat.gap"
 #define GAP_CHATS_MAX 50
 
+void chat_gap_free(struct chat *c)
+{
+    json_decref(c->gap.chats);
+    json_decref(c->gap.asked);
+}
+
 void chat_gap_begin(struct chat *c)
 {
+    chat_gap_free(c); /* an instance may begin more than once */
     const char *const text = tc_load(c->inst, GAP_KEY);
     json_t *const stored = text ? json_loads(text, 0, NULL) : NULL;
     json_t *const chats = json_object_get(stored, "chats");
@@ -24,12 +31,6 @@ void chat_gap_begin(struct chat *c)
     c->gap.is_open = json_is_true(json_object_get(stored, "open"));
     c->gap.asked = json_object();
     json_decref(stored);
-}
-
-void chat_gap_free(struct chat *c)
-{
-    json_decref(c->gap.chats);
-    json_decref(c->gap.asked);
 }
 
 static void gap_store(struct chat *c)
