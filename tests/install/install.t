@@ -14,8 +14,8 @@ export PKG_CONFIG_PATH PATH HOME XDG_CONFIG_HOME XDG_STATE_HOME
 recording=$top/examples/recording.jsonl
 
 headers=$(cd "$TURNCAST_INCLUDEDIR/turncast" && echo *)
-[ "$headers" = "chat.h event.h option.h plugin.h service.h" ]
-result $? "plugin.h and what it includes are the headers"
+[ "$headers" = "chat.h event.h json.h option.h plugin.h service.h" ]
+result $? "plugin.h, what it includes and json.h are the headers"
 [ "$(pkg-config --variable=plugindir turncast)" = "$TURNCAST_PLUGINDIR" ]
 result $? "pkg-config knows the plugin directory"
 [ "$(command -v turncast)" = "$TURNCAST_BINDIR/turncast" ] && turncast --version >/dev/null
