@@ -91,7 +91,7 @@ void executor_on_output(struct executor *x);       /* the agent printed somethin
                                                     * others */
 void executor_on_outcome(struct executor *x);      /* the outcome was read: the clocks stop */
 void ladder_background(struct executor *x);        /* background work may continue */
-void ladder_settle(struct executor *x);            /* nobody waits for background work any longer */
+void ladder_settle(struct executor *x);            /* background work is not waited for any more */
 void executor_on_exited(struct executor *x);       /* the process has exited, but perhaps not its
                                                     * tree */
 void executor_stop(struct executor *x, enum executor_stop_reason why);

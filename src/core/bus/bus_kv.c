@@ -91,6 +91,17 @@ void bus_kv_put(struct bus_link *l, enum bus_stream bucket, const char *key, str
     bus_kv_write(l, bucket, key, &p, on_reply, ctx);
 }
 
+void bus_kv_put_origin(struct bus_link *l, enum bus_stream bucket, const char *key,
+                       const struct bus_origin *from, uint64_t revision,
+                       nats_client_on_reply *on_reply, void *ctx)
+{
+    CLEANUP_BUF struct buf value = {0};
+    buf_add_char(&value, '{');
+    bus_origin_write(&value, from);
+    buf_add_char(&value, '}');
+    bus_kv_put(l, bucket, key, (struct str){value.p, value.len}, revision, on_reply, ctx);
+}
+
 void bus_kv_delete(struct bus_link *l, enum bus_stream bucket, const char *key, uint64_t revision,
                    nats_client_on_reply *on_reply, void *ctx)
 {

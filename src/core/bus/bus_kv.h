@@ -46,6 +46,10 @@ void bus_kv_read_entry(const struct bus_link *l, enum bus_stream bucket,
  * after a CONFLICT, read: NONE has the revision with which the entry can be created. */
 void bus_kv_put(struct bus_link *l, enum bus_stream bucket, const char *key, struct str value,
                 uint64_t revision, nats_client_on_reply *on_reply, void *ctx);
+/* The same; the value is this origin and nothing else, as of claims and homes. */
+void bus_kv_put_origin(struct bus_link *l, enum bus_stream bucket, const char *key,
+                       const struct bus_origin *from, uint64_t revision,
+                       nats_client_on_reply *on_reply, void *ctx);
 /* Deletes under the same condition. A mark with a revision replaces the entry. */
 void bus_kv_delete(struct bus_link *l, enum bus_stream bucket, const char *key, uint64_t revision,
                    nats_client_on_reply *on_reply, void *ctx);

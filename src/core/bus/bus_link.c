@@ -69,6 +69,11 @@ void bus_link_read_last(struct bus_link *l, enum bus_stream stream, const char *
     bus_link_read(l, stream, &question, on_reply, ctx);
 }
 
+bool bus_link_is_answered(enum nats_client_result result, const struct nats_client_message *m)
+{
+    return result == NATS_CLIENT_REPLIED && (m->sequence || m->status == 404);
+}
+
 void bus_link_read_next(struct bus_link *l, enum bus_stream stream, const char *subject,
                         uint64_t sequence, nats_client_on_reply *on_reply, void *ctx)
 {

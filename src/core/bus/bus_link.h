@@ -63,6 +63,8 @@ enum bus_link_stored bus_link_read_stored(enum nats_client_result result,
 /* Requests the last message of a subject. The reply is the message, or has the status 404. */
 void bus_link_read_last(struct bus_link *l, enum bus_stream stream, const char *subject,
                         nats_client_on_reply *on_reply, void *ctx);
+/* Whether the servers have answered: with the message, or that there is none. */
+bool bus_link_is_answered(enum nats_client_result result, const struct nats_client_message *m);
 /* Requests the first message from `sequence` on whose subject matches. */
 void bus_link_read_next(struct bus_link *l, enum bus_stream stream, const char *subject,
                         uint64_t sequence, nats_client_on_reply *on_reply, void *ctx);

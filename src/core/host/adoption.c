@@ -151,7 +151,7 @@ static void adoption_on_entered(void *ctx, enum journal_status status, const cha
     adoption_go_on(a);
 }
 
-/* Its message has been here before: it is known under its ids already. */
+/* This host already knows the ids of the message, so the turn is entered without them. */
 static void adoption_on_first(void *ctx, enum journal_status status, const char *text)
 {
     struct adoption *const a = ctx;
@@ -161,7 +161,8 @@ static void adoption_on_first(void *ctx, enum journal_status status, const char 
         adoption_on_entered(a, status, text);
 }
 
-/* What this host had of it was told, or another host had adopted it: that counts no more. */
+/* The journal's old record of the turn is removed; the record of the adopted turn takes its place.
+ */
 static void adoption_on_removed(void *ctx, enum journal_status status, const char *text)
 {
     struct adoption *const a = ctx;
@@ -177,7 +178,7 @@ static bool adoption_is_own(const struct adoption *a)
     return strcmp(a->turn.order.gateway, a->link->names.host) == 0;
 }
 
-/* Its host was back in the meantime, and has given its outcome: nothing is left to adopt. */
+/* The turn's host came back meanwhile and passed on its outcome: nothing is left to adopt. */
 static bool adoption_was_given(const struct adoption *a, const struct journal_turn *turn)
 {
     const char *const from = turn->boot_id ? turn->boot_id : "";
@@ -241,7 +242,7 @@ static void adoption_on_memory(void *ctx, enum nats_client_result result,
         adoption_read(a, "tell", adoption_on_telling);
 }
 
-/* ---- whose it is ---- */
+/* ---- which host owns the turn ---- */
 
 static void adoption_on_named(void *ctx, enum nats_client_result result,
                               const struct nats_client_message *m)
@@ -280,7 +281,7 @@ static void adoption_on_outcome(void *ctx, enum nats_client_result result,
                                 const struct nats_client_message *m)
 {
     struct adoption *const a = ctx;
-    if (result != NATS_CLIENT_REPLIED || (!m->sequence && m->status != 404) || a->is_stopped) {
+    if (!bus_link_is_answered(result, m) || a->is_stopped) {
         adoption_go_on(a);
         return;
     }
@@ -304,9 +305,9 @@ static void adoption_on_claim(void *ctx, enum nats_client_result result,
 
 /* ---- looking ---- */
 
-/* Of a host that is not there, which WORK_SHARE_NOBODY is not either. A turn whose message names
- * this host is looked at if its journal has nothing to tell of it: an earlier life may have told
- * it, or have named this host and not got further. */
+/* A turn is adopted from a host that is absent; WORK_SHARE_NOBODY counts as absent. A turn that
+ * names this host is looked at, too, unless this host has it: an earlier life of the host may have
+ * told it, or have stopped after it had named itself. */
 static bool adoption_wants(const struct adoption *a)
 {
     const struct work_order *const o = &a->turn.order;

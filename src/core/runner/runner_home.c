@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/cleanup.h"
 #include "core/bus/bus_kv.h"
 #include "core/runner/runner_internal.h"
 #include "core/work/work_move.h"
@@ -20,7 +19,6 @@ static void runner_home_on_read(void *ctx, enum nats_client_result result,
 {
     struct runner_home *const home = ctx;
     struct bus_link *const link = home->runner->link;
-    CLEANUP_BUF struct buf value = {0};
     struct bus_kv_entry entry;
     struct bus_origin from;
     bus_kv_read_entry(link, BUS_HOMES, result, m, &entry);
@@ -29,11 +27,7 @@ static void runner_home_on_read(void *ctx, enum nats_client_result result,
                         !work_home_is_moved(entry.value);
     if ((entry.result == BUS_KV_DONE || entry.result == BUS_KV_NONE) && !is_own) {
         from = bus_link_next_origin(link);
-        buf_add_char(&value, '{');
-        bus_origin_write(&value, &from);
-        buf_add_char(&value, '}');
-        bus_kv_put(link, BUS_HOMES, home->key.p, (struct str){value.p, value.len}, entry.revision,
-                   NULL, NULL);
+        bus_kv_put_origin(link, BUS_HOMES, home->key.p, &from, entry.revision, NULL, NULL);
     }
     buf_fini(&home->key);
     free(home);

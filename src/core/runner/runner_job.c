@@ -117,7 +117,7 @@ static void runner_job_on_order(void *ctx, enum nats_client_result result,
 {
     struct runner_job *const job = ctx;
     job->is_asked = false;
-    if (result != NATS_CLIENT_REPLIED || (!m->sequence && m->status != 404)) {
+    if (!bus_link_is_answered(result, m)) {
         runner_job_retry(job);
     } else if (m->sequence && work_order_read(m->data, &job->arena, &job->order) == 0 &&
                conf_agent_find(job->runner->conf, job->order.agent)) {
@@ -177,15 +177,11 @@ static void runner_job_on_claimed(void *ctx, enum nats_client_result result,
 
 static void runner_job_write_claim(struct runner_job *job, nats_client_on_reply *on_reply)
 {
-    CLEANUP_BUF struct buf value = {0};
-    struct runner *const r = job->runner;
+    struct bus_link *const link = job->runner->link;
     if (!job->claim.n)
-        job->claim = bus_link_next_origin(r->link);
-    buf_add_char(&value, '{');
-    bus_origin_write(&value, &job->claim);
-    buf_add_char(&value, '}');
-    bus_kv_put(r->link, BUS_RUNS, job->signal.turn, (struct str){value.p, value.len}, 0, on_reply,
-               on_reply ? job : NULL);
+        job->claim = bus_link_next_origin(link);
+    bus_kv_put_origin(link, BUS_RUNS, job->signal.turn, &job->claim, 0, on_reply,
+                      on_reply ? job : NULL);
 }
 
 /* ---- the run ---- */

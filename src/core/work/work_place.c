@@ -14,7 +14,7 @@
 
 struct work_place {
     LIST_ENTRY(work_place) next;
-    struct work *work; /* NULL: nobody waits for the answer any more */
+    struct work *work; /* NULL: the caller has withdrawn its question */
     bool has_slot;
     bool is_noted; /* the journal has it as at home on another host */
     struct buf key;
@@ -30,7 +30,8 @@ static void work_place_free(struct work_place *p)
     free(p);
 }
 
-/* Nobody is to be answered any more. The journal answers all the same, and frees it then. */
+/* The caller gets no answer from now on. A read of the journal that is under way goes on; its reply
+ * frees the question. */
 static void work_place_end(struct work_place *p)
 {
     LIST_REMOVE(p, next);
@@ -57,17 +58,12 @@ static void work_place_answer(struct work_place *p, bool here)
     loop_timer_set(p->answer, 0);
 }
 
-/* It is at home here from now on; should another host have become its home meanwhile, that stays.
- */
+/* Makes this host the home of the conversation, unless another host has become its home since the
+ * read. */
 static void work_place_settle(struct work_place *p, uint64_t revision)
 {
-    CLEANUP_BUF struct buf value = {0};
     const struct bus_origin from = bus_link_next_origin(p->work->link);
-    buf_add_char(&value, '{');
-    bus_origin_write(&value, &from);
-    buf_add_char(&value, '}');
-    bus_kv_put(p->work->link, BUS_HOMES, p->key.p, (struct str){value.p, value.len}, revision, NULL,
-               NULL);
+    bus_kv_put_origin(p->work->link, BUS_HOMES, p->key.p, &from, revision, NULL, NULL);
 }
 
 static void work_place_note(struct work_place *p, bool is_away)

@@ -368,7 +368,7 @@ static void work_run_on_recalled(void *ctx, enum nats_client_result result,
     r->is_asked = false;
     if (r->state != RUN_RECALL)
         return;
-    if (result != NATS_CLIENT_REPLIED || (!m->sequence && m->status != 404)) {
+    if (!bus_link_is_answered(result, m)) {
         work_run_retry(r);
     } else if (m->sequence && work_order_read(m->data, &r->arena, &order) == 0) {
         r->order = order;

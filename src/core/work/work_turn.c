@@ -16,7 +16,7 @@
 
 static void work_turn_split(struct work_turn *head);
 
-/* ---- who waits for it ---- */
+/* ---- the caller that waits to begin the turn ---- */
 
 void work_turn_release(struct work_turn *head)
 {
@@ -75,14 +75,14 @@ static void work_turn_give_up(struct work_turn *t)
         work_turn_retry(t);
 }
 
-/* ---- whose it is ---- */
+/* ---- which host owns the turn ---- */
 
 static void work_turn_on_told_read(void *ctx, enum nats_client_result result,
                                    const struct nats_client_message *m)
 {
     struct work_turn *const t = ctx;
     t->is_asked = false;
-    if (result != NATS_CLIENT_REPLIED || (!m->sequence && m->status != 404))
+    if (!bus_link_is_answered(result, m))
         work_turn_give_up(t);
     else if (m->sequence)
         work_turn_enter(t, TURN_ELSEWHERE);
@@ -132,7 +132,8 @@ static void work_turn_store(struct work_turn *t)
                    work_turn_on_stored, t);
 }
 
-/* One that another leader has admitted first, and whose host is gone, is this host's. */
+/* The servers have the turn's message already. If another host is named in it and is gone, and the
+ * message has also come to this host, this host takes the turn over. */
 static void work_turn_take(struct work_turn *t, const struct work_order *found, uint64_t sequence)
 {
     const struct work *const w = t->share->work;
@@ -157,7 +158,7 @@ static void work_turn_on_read(void *ctx, enum nats_client_result result,
     struct arena arena = {0};
     struct work_order found;
     t->is_asked = false;
-    if (result != NATS_CLIENT_REPLIED || (!m->sequence && m->status != 404)) {
+    if (!bus_link_is_answered(result, m)) {
         work_turn_give_up(t);
     } else if (!m->sequence) { /* never stored, or lost, or removed since it was told */
         t->is_missing = !t->order.len;
@@ -176,14 +177,10 @@ static void work_turn_on_read(void *ctx, enum nats_client_result result,
 static void work_turn_write_claim(struct work_turn *t, uint64_t revision,
                                   nats_client_on_reply *on_reply)
 {
-    CLEANUP_BUF struct buf value = {0};
     if (!t->claim.n)
         t->claim = bus_link_next_origin(t->share->link);
-    buf_add_char(&value, '{');
-    bus_origin_write(&value, &t->claim);
-    buf_add_char(&value, '}');
-    bus_kv_put(t->share->link, BUS_RUNS, t->id, (struct str){value.p, value.len}, revision,
-               on_reply, on_reply ? t : NULL);
+    bus_kv_put_origin(t->share->link, BUS_RUNS, t->id, &t->claim, revision, on_reply,
+                      on_reply ? t : NULL);
 }
 
 void work_turn_claim_again(struct work_turn *t)
@@ -228,14 +225,15 @@ static void work_turn_on_claim_read(void *ctx, enum nats_client_result result,
     }
 }
 
-/* A host that adopts first names itself in the message, then looks for a claim. So of two that are
- * at it at the same time, one at least sees the other. */
+/* A host that adopts a turn names itself in the turn's message first, and reads the claim then. A
+ * host that begins a turn writes its claim first, and reads the message then. So of two such hosts,
+ * at least one sees the other. */
 static void work_turn_on_verified(void *ctx, enum nats_client_result result,
                                   const struct nats_client_message *m)
 {
     struct work_turn *const t = ctx;
     t->is_asked = false;
-    if (result != NATS_CLIENT_REPLIED || (!m->sequence && m->status != 404)) {
+    if (!bus_link_is_answered(result, m)) {
         work_turn_retry(t);
     } else if (m->sequence && m->sequence != t->after) {
         bus_kv_delete(t->share->link, BUS_RUNS, t->id, t->revision, NULL, NULL);
@@ -339,7 +337,8 @@ void work_turn_free(struct work_turn *t)
 
 /* ---- its end ---- */
 
-/* All messages of the turn but the outcome, for those who still read it, and that it was told. */
+/* Removes the turn's message of one kind. The outcome stays, for hosts that still read it, and so
+ * does the mark that it was told. */
 static void work_turn_remove(struct work_turn *t, const char *kind)
 {
     CLEANUP_BUF struct buf subject = {0}, body = {0}, filter = {0};
@@ -365,7 +364,7 @@ static void work_turn_on_told(void *ctx, bool is_own, struct str body)
     work_turn_free(t);
 }
 
-/* Nothing of it is left to be told here. */
+/* The journal has nothing left to tell of the turn: marks it as told on the servers. */
 void work_turn_end(struct work_turn *t)
 {
     CLEANUP_BUF struct buf body = {0};
@@ -383,8 +382,9 @@ void work_turn_end(struct work_turn *t)
 
 /* ---- giving it away ---- */
 
-/* The host that leads makes its own requests, of the outcome that is stored. Without one, the turn
- * was interrupted here, which that host finds out by the claim. */
+/* The turn's message names nobody now, so the leader adopts the turn. It makes requests of its own
+ * from the stored outcome; if there is none, it learns from the claim that the turn was interrupted
+ * here. */
 static void work_turn_on_given(void *ctx, enum nats_client_result result,
                                const struct nats_client_message *m)
 {
@@ -425,7 +425,7 @@ static void work_turn_on_outcome_read(void *ctx, enum nats_client_result result,
 {
     struct work_turn *const t = ctx;
     t->is_asked = false;
-    if (result == NATS_CLIENT_REPLIED && (m->sequence || m->status == 404))
+    if (bus_link_is_answered(result, m))
         work_turn_read(t, "new", work_turn_on_giving);
 }
 
