@@ -2,11 +2,10 @@
  * The sixteen kinds of event, as callbacks receive them. Included by <turncast/plugin.h>; do not
  * include it directly.
  *
- * Conventions of all event structs: a string that the agent did not give is NULL if the member is
- * marked "or NULL", else "". A number that the agent did not give is negative. Members marked JSON
- * hold one valid JSON value as compact text. Units: tokens; milliseconds; US dollars unless the
- * struct has a currency; percent from 0 to 100.
- */
+ * Conventions of all event structs: a string that the agent did not provide is NULL if the member
+ * is marked "or NULL", else "". A number that the agent did not provide is negative. Members marked
+ * JSON hold one valid JSON value as compact text. Units: tokens; milliseconds; US dollars unless
+ * the struct has a currency; percent from 0 to 100. */
 #ifndef TURNCAST_EVENT_H
 #define TURNCAST_EVENT_H
 
@@ -37,17 +36,18 @@ enum tc_kind {
 
 /* Metadata of every event. */
 struct tc_meta {
-    uint64_t seq;               /* 1, 2, 3… in the turn; hidden events leave gaps */
+    uint64_t seq;               /* number in the turn: 1, 2, 3…; hidden events leave gaps */
     double ts;                  /* Unix seconds: time given by the agent, else time of arrival */
     const char *src;            /* dialect of the agent's output */
     const char *correlation_id; /* id of the turn */
     const char *session_id;     /* the agent's session, "" until known */
     const char *id;             /* event id given by the agent, or NULL */
-    const char *agent;          /* sub-agent that produced it, or NULL */
+    const char *agent;          /* sub-agent that produced the event, or NULL */
     const char *parent_id;      /* tool_use_id of the call that spawned that sub-agent, or NULL */
     const char *audience;       /* "user", "internal", "dashboard", "operator", or NULL (user) */
     const char *x;              /* JSON object of fields without a canonical member, or NULL */
-    bool hidden;                /* hidden by visibility; only with visibility = "all" */
+    bool hidden;                /* hidden by the visibility settings; true only for instances with
+                                   visibility = "all" */
 };
 
 /* Streamed text of the assistant. Never empty. */
@@ -65,16 +65,16 @@ struct tc_thinking {
     size_t text_len;
     const char *message_id; /* or NULL */
     const char *encrypted;  /* or NULL: opaque reasoning data of the provider */
-    const char *entity_id;  /* or NULL: object that `encrypted` belongs to */
+    const char *entity_id;  /* or NULL: object to which `encrypted` belongs */
     const char *entity;     /* or NULL: "message" or "tool-call" */
 };
 
-/* A message is complete. Has no new text to display. */
+/* The agent has completed a message. Contains no new text to display. */
 struct tc_message {
     const struct tc_meta *meta;
     const char *role;
     const char *message_id; /* or NULL */
-    const char *text;       /* or NULL: complete text, delivered before as narration */
+    const char *text;       /* or NULL: complete text, which was delivered before as narration */
     size_t text_len;
     const char *reasoning; /* or NULL: removed if thinking is hidden */
     size_t reasoning_len;
@@ -160,7 +160,7 @@ struct tc_request {
     const char *by;       /* or NULL: person or rule that decided */
 #if TURNCAST_API_MINOR >= 1
     /* Since 1.1. Choices for tc_answer, as a JSON array of {id, label}, the harmless one last; NULL
-     * if the request cannot be answered here. */
+     * if this instance cannot answer the request. */
     const char *choices;
     const char *to; /* or NULL: JSON array of INSTANCE or INSTANCE:CHAT[:THREAD]; show only there */
 #endif
@@ -179,7 +179,7 @@ struct tc_start {
     const char *provider, *model, *source, *task;   /* each or NULL */
     const char *input;                              /* JSON or NULL */
     const char *trace_id;                           /* or NULL */
-    bool resumed; /* this instance received part of the turn before */
+    bool resumed; /* this instance has already received a part of the turn */
 };
 
 /* A step of the turn, or (kind "agent") one sub-agent invocation. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Options of a connector, rules for their values, and the request that proves its credentials:
- * these are data in its struct tc_plugin, and are used before any code of it runs. Included by
+ * Options of a connector, rules for their values, and the request that tests its credentials. The
+ * host reads these tables from struct tc_plugin before it runs any code of the plugin. Included by
  * <turncast/plugin.h>; do not include it directly. */
 #ifndef TURNCAST_OPTION_H
 #define TURNCAST_OPTION_H
@@ -25,10 +25,10 @@ enum { /* option flags */
        TC_REQUIRED = 1,
        TC_SECRET = 2,
 #if TURNCAST_API_MINOR >= 4
-       /* Since 1.4. A TC_T_LIST option. The instance may start programs, and they and the instance
-        * may read and execute the files and directories named in this list, beside those of the
-        * system. Names that begin with ./ or ../ are relative to the configuration file. Without
-        * such an option an isolated instance cannot start a program. */
+       /* Since 1.4. For a TC_T_LIST option: the instance may start programs, and the instance and
+        * the programs may read and execute the files and directories in this list, in addition to
+        * those of the system. Names that begin with ./ or ../ are relative to the configuration
+        * file. Without such an option, an isolated instance cannot start a program. */
        TC_PROGRAMS = 4,
 #endif
 };
@@ -44,48 +44,53 @@ struct tc_option {
 };
 
 #if TURNCAST_API_MINOR >= 4
-/* Since 1.4. What the value of an option must be. The host checks all rules before init, and
- * `turncast check` reports what breaks one, with the line of the configuration. Words in `text` are
+/* Since 1.4. Condition for the value of an option. The host checks all rules before init, and
+ * `turncast check` reports a violation with the line of the configuration. Words in `text` are
  * separated by one space. A bound of a number is in the unit of the option. */
 enum tc_rule_kind {
     TC_RULE_ONE_OF = 1,   /* text: the valid values */
     TC_RULE_RANGE,        /* min to max */
-    TC_RULE_DURATION,     /* text: unit of the option, ms s min h d; "30 s" is accepted, too */
-    TC_RULE_SIZE,         /* text: unit of the option, B KiB MiB GiB; "64 MiB" is accepted, too */
-    TC_RULE_URL,          /* text: the valid schemes of https http wss ws smtps smtp; it must have
-                             a host */
+    TC_RULE_DURATION,     /* text: unit of the option, ms s min h d; a value such as "30 s" is
+                             converted to it */
+    TC_RULE_SIZE,         /* text: unit of the option, B KiB MiB GiB; a value such as "64 MiB" is
+                             converted to it */
+    TC_RULE_URL,          /* text: the valid schemes of https http wss ws smtps smtp; the URL must
+                             have a host */
     TC_RULE_EXISTS,       /* a path that exists */
     TC_RULE_READS,        /* the path of a file that can be read */
     TC_RULE_WRITES,       /* the path of a file that can be written, or created in its directory */
-    TC_RULE_NEEDS,        /* text: options of which one must be set, too, if this one is */
-    TC_RULE_EXACTLY_ONE,  /* text: options of which, with this one, exactly one must be set */
-    TC_RULE_AT_LEAST_ONE, /* text: options of which, with this one, at least one must be set */
-    TC_RULE_SERVER,       /* if this one is set, the host needs its HTTP server: http.listen */
+    TC_RULE_NEEDS,        /* text: options of which at least one must be set if this option is
+                             set */
+    TC_RULE_EXACTLY_ONE,  /* text: exactly one of these options and this one must be set */
+    TC_RULE_AT_LEAST_ONE, /* text: at least one of these options and this one must be set */
+    TC_RULE_SERVER,       /* if this option is set, the host must have an HTTP server:
+                             http.listen */
 #if TURNCAST_API_MINOR >= 5
-    TC_RULE_PROGRAM,  /* since 1.5; a program that can be run, of a list the first element: a path,
-                         or a name that is found in /usr/local/bin, /usr/bin or /bin */
+    TC_RULE_PROGRAM,  /* since 1.5; the value, or the first element of a list, is an executable
+                         program: a path, or a name that is found in /usr/local/bin, /usr/bin or
+                         /bin */
     TC_RULE_VARIABLE, /* since 1.5; NAME=VALUE, as in the environment of a program */
 #endif
 #if TURNCAST_API_MINOR >= 6
-    TC_RULE_GRANTS, /* since 1.6; if this one is set, the instance acts for people, and uses the
+    TC_RULE_GRANTS, /* since 1.6; if this option is set, the instance acts for people, and uses the
                        grants in text: submit cancel answer. `turncast init` writes them */
-    TC_RULE_HEX,    /* since 1.6; so many hexadecimal digits; text: their number */
+    TC_RULE_HEX,    /* since 1.6; the value consists of hexadecimal digits; text: their number */
 #endif
 };
 
-/* Since 1.4. An option may have several; TC_RULE_RANGE adds bounds to a duration or size. */
+/* Since 1.4. An option may have several rules; TC_RULE_RANGE adds bounds to a duration or size. */
 struct tc_rule {
-    const char *key; /* of the option; NULL ends the table */
+    const char *key; /* key of the option; NULL ends the table */
     enum tc_rule_kind kind;
     const char *text;
-    int64_t min, max; /* both included; of TC_RULE_RANGE */
+    int64_t min, max; /* for TC_RULE_RANGE; both included */
 };
 
-/* Since 1.4. A request by which `turncast doctor` asks the service whether the credentials are
- * valid; it must change nothing. url and header values may have {option:NAME}, see tc_http; a
- * header with an option that is not set is left out. With the method NOOP and a URL smtp: or smtps:
- * the mail server is asked; the only headers are X-SMTP-User and X-SMTP-Password. Made by TC_PROBE.
- */
+/* Since 1.4. A request with which `turncast doctor` tests whether the service accepts the
+ * credentials; it must not change anything. url and header values may contain {option:NAME}, see
+ * tc_http; a header with an option that is not set is omitted. With the method NOOP and a URL smtp:
+ * or smtps:, the mail server is tested; the only permitted headers are X-SMTP-User and
+ * X-SMTP-Password. Made by TC_PROBE. */
 struct tc_probe {
     size_t size;
     const char *method; /* NULL: GET */
@@ -99,10 +104,11 @@ struct tc_probe {
     /* Since 1.6. */
     const char *body;        /* JSON; or NULL: none */
     const char *header_list; /* a TC_T_LIST option whose elements NAME=VALUE are headers, too */
-    /* Of the body, in which {option:NAME} is put in then, as with TC_FILL_BODY. NULL: JSON. */
+    /* Type of a body that is not JSON, in which {option:NAME} is replaced, as with TC_FILL_BODY.
+     * NULL: JSON. */
     const char *content_type;
-    bool address; /* there are no credentials to check: any response but 3xx, 404, 410 and 5xx shows
-                     that the address is right */
+    bool address; /* there are no credentials to check: any response except 3xx, 404, 410 and 5xx
+                     shows that the address is correct */
 #endif
 };
 #endif

@@ -70,8 +70,8 @@ struct tc_instance {
     void *state;           /* state_size bytes, zeroed before init, freed by the host */
     struct tc_turn *lobby; /* for requests that belong to no turn; see service.h */
 #if TURNCAST_API_MINOR >= 5
-    /* Since 1.5. Of what people read in this instance, as a tag of BCP 47: "en", "de". What a
-     * connector has no translation for it says in English. */
+    /* Since 1.5. Language of texts for people in this instance, as a tag of BCP 47: "en", "de". A
+     * connector uses English for texts that it cannot translate. */
     const char *language;
 #endif
 };
@@ -113,8 +113,8 @@ struct tc_sink {
     /* Result of an HTTP request; see service.h. */
     int (*on_reply)(struct tc_turn *, const struct tc_reply *, struct tc_verdict *);
     int (*on_wake)(struct tc_turn *); /* the timer set by tc_wake has expired */
-    /* An HTTP request to a route, by anyone who can reach the server. The host sends the response
-     * when the callback returns; 503 if that is -1, or comes too late (callback_ms). */
+    /* An HTTP request to a route; anyone who can reach the server can send one. The host sends the
+     * response when the callback returns, or 503 if it returns -1 or too late (callback_ms). */
     int (*on_hit)(struct tc_turn *lobby, const struct tc_hit *, struct tc_answer *);
     int (*on_frame)(struct tc_turn *lobby, const struct tc_frame *);
 #if TURNCAST_API_MINOR >= 4
@@ -128,7 +128,7 @@ enum {
     TC_SEES_ALL = 1, /* visibility "all" unless configured otherwise; for logs, not for people */
     TC_DELIVERS = 2, /* outcomes stay on disk until delivered; see service.h */
 #if TURNCAST_API_MINOR >= 5
-    TC_CHATS = 4,       /* since 1.5: calls tc_chat_describe in init, perhaps */
+    TC_CHATS = 4,       /* since 1.5: may call tc_chat_describe in init */
     TC_WANTS_STATE = 8, /* since 1.5: gets state events without `wants` in the configuration */
 #endif
 };
@@ -160,15 +160,15 @@ struct tc_format {
     const char *protocol; /* version of the format; NULL: readable by every version */
     bool frames;          /* server-sent events instead of lines */
 #if TURNCAST_API_MINOR >= 6
-    /* Since 1.6. JSON object of settings of the format, see turncast-plugin(3); or NULL. Those of
-     * the first call for a turn count. */
+    /* Since 1.6. JSON object of settings of the format, see turncast-plugin(3); or NULL. Read at
+     * the first call for a turn. */
     const char *settings;
 #endif
 };
 
 /* Services of the host. Call them through the macros below, on the thread of the instance; log may
- * be called from any thread. NULL or -1 means out of memory or invalid input, which the host has
- * logged. For the lifetime of memory see service.h. */
+ * be called from any thread. NULL or -1 means that the memory limit of the turn is reached or the
+ * input is invalid, which the host has logged. For the lifetime of memory see service.h. */
 struct tc_host {
     size_t size;
     uint32_t major, minor;
@@ -268,81 +268,86 @@ struct tc_host {
 /* Returns a formatted string. */
 #define tc_sprint(turn, ...) ((turn)->inst->host->sprint((turn), __VA_ARGS__))
 /* Returns JSON text made from a jansson pack format: tc_json(turn, "{s:s, s:i}", "a", "b", "n", 1).
- * Hosts of 1.4 and later also know j, JSON text, and j* in an array: the elements of an array that
- * is given as JSON text: list = tc_json(turn, "[j*, j]", list, item). A plugin that is linked with
- * libjansson.so.4, as the host is, can give a value of its own: tc_json(turn, "o", value), which
- * is taken over; NULL, logged, if it is NULL. */
+ * With hosts of 1.4 and later, j takes JSON text, and j* in an array adds the elements of an array
+ * that is given as JSON text: list = tc_json(turn, "[j*, j]", list, item). A plugin that is linked
+ * with libjansson.so.4, like the host, can pass a value of its own: tc_json(turn, "o", value) takes
+ * over the reference; if the value is NULL, the result is NULL, which is logged. */
 #define tc_json(turn, ...) ((turn)->inst->host->json((turn), __VA_ARGS__))
-/* Returns the value at an RFC 6901 pointer: the text of a string, compact JSON of other values
- * ("null" of null), NULL if absent, or if j is NULL or not JSON; the last is logged. */
+/* Returns the value at an RFC 6901 pointer: the text of a string, compact JSON for other values
+ * ("null" for null); NULL if the value is absent, or if j is NULL or not JSON; the last case is
+ * logged. */
 #define tc_json_get(turn, j, ptr) ((turn)->inst->host->json_get((turn), (j), (ptr)))
 #if TURNCAST_API_MINOR >= 5
 /* Since 1.5. Returns the name of member i (from 0) of an object; NULL after the last one. */
 #define tc_json_key(turn, j, i) ((turn)->inst->host->json_key((turn), (j), (i)))
-/* Since 1.5. Returns the value of the member of that name, which may contain any characters; as
+/* Since 1.5. Returns the value of the member with that name, which may contain any characters; like
  * tc_json_get. */
 #define tc_json_member(turn, j, name) ((turn)->inst->host->json_member((turn), (j), (name)))
-/* Since 1.5. Returns the text percent-encoded, for one segment of a path or one value of a query:
- * all but letters and digits of ASCII, - . _ and ~. */
+/* Since 1.5. Returns the text percent-encoded, for one segment of a path or one value of a query.
+ * ASCII letters and digits and - . _ ~ are not encoded. */
 #define tc_quote(turn, text) ((turn)->inst->host->quote((turn), (text)))
 /* Since 1.5. Returns HMAC-SHA-256 of the data as 64 lower-case hexadecimal digits. */
 #define tc_hmac_sha256(turn, key, key_len, data, len)                                              \
     ((turn)->inst->host->hmac_sha256((turn), (key), (key_len), (data), (len)))
-/* Since 1.5. Returns whether both texts are equal, in a time that depends on their lengths only:
- * for signatures and tokens. NULL equals nothing. */
+/* Since 1.5. Returns whether both texts are equal, in a time that depends only on their lengths,
+ * for signatures and tokens. NULL is not equal to anything. */
 #define tc_same(turn, a, b) ((turn)->inst->host->same((turn), (a), (b)))
-/* Since 1.5. Returns whether the signature (128 hexadecimal digits) is that of the data, made with
- * the key that belongs to this public key (64 hexadecimal digits). */
+/* Since 1.5. Returns whether this is the signature (128 hexadecimal digits) of the data for this
+ * public key (64 hexadecimal digits). */
 #define tc_ed25519_verify(turn, public_key, signature, data, len)                                  \
     ((turn)->inst->host->ed25519_verify((turn), (public_key), (signature), (data), (len)))
 #endif
 #if TURNCAST_API_MINOR >= 6
-/* Since 1.6. Returns the sentence of the host that has these words in English, in the language of
- * the instance: tc_say(turn, "Allowed by {by}", name). `value` takes the place of its placeholder;
- * NULL: it has none. Words that the host does not know are returned in English. */
+/* Since 1.6. Returns the translation of a sentence of the host, which is named by its English text,
+ * into the language of the instance: tc_say(turn, "Allowed by {by}", name). `value` replaces the
+ * placeholder of the sentence; NULL if it has no placeholder. A text that is not a sentence of the
+ * host is returned in English. */
 #define tc_say(turn, english, value) ((turn)->inst->host->say((turn), (english), (value)))
 /* Since 1.6. Returns the Ed25519 signature of the data as 128 lower-case hexadecimal digits, made
- * with this private key (64 hexadecimal digits: the seed of RFC 8032). */
+ * with this private key (64 hexadecimal digits, the seed of RFC 8032). */
 #define tc_ed25519_sign(turn, private_key, data, len)                                              \
     ((turn)->inst->host->ed25519_sign((turn), (private_key), (data), (len)))
-/* Since 1.6. Returns the value of the first header of that name, in upper or lower case, of a
- * tc_hit, a tc_reply or a tc_http; or NULL. */
+/* Since 1.6. Returns the value of the first header with that name, ignoring case, of a tc_hit, a
+ * tc_reply or a tc_http; or NULL. */
 #define tc_header_value(turn, message, name)                                                       \
     ((turn)->inst->host->header_value((message)->headers, (message)->header_count, (name)))
-/* Since 1.6. Returns a random number of this range, for delays: many instances that fail together
- * do not come back together. Not for keys. */
+/* Since 1.6. Returns a random number from `least` to `most`, for delays: instances that fail at the
+ * same time should not retry at the same time. Not suitable for cryptographic keys. */
 #define tc_random(turn, least, most) ((turn)->inst->host->random((turn), (least), (most)))
-/* Since 1.6. Returns whether the text is a Unix time in seconds, and at most `seconds` before or
- * after now: of a signed request, so that nobody can repeat an old one. */
+/* Since 1.6. Returns whether the text is a Unix time in seconds that differs from the current time
+ * by at most `seconds`. For the time of a signed request, so that an old request cannot be
+ * repeated. */
 #define tc_is_recent(turn, text, seconds) ((turn)->inst->host->is_recent((turn), (text), (seconds)))
 /* Since 1.6. Returns whether the request to a route has this signature, and is at most five minutes
  * old. */
 #define tc_is_signed(turn, hit, signature)                                                         \
     ((turn)->inst->host->is_signed((turn), (hit), (signature)))
-/* Since 1.6. Returns the beginning of a text, at most so many bytes, which ends within no
- * character; NULL of NULL. "%.*s" may end within one, and is no text for JSON then. */
+/* Since 1.6. Returns the beginning of a text, at most `bytes` bytes, without splitting a character;
+ * NULL for NULL. "%.*s" may split a character, and the result is then not valid in JSON. */
 #define tc_cut(turn, text, bytes) ((turn)->inst->host->cut((turn), (text), (bytes)))
-/* Since 1.6. Returns the text if it has at most so many characters; else its beginning, with an
- * ellipsis as the last of them, which is all of an empty text. NULL of NULL. For labels, which say
- * that they are cut and are never empty. */
+/* Since 1.6. Returns the text if it has at most `characters` characters, otherwise its beginning
+ * with an ellipsis as the last character; an ellipsis for an empty text, NULL for NULL. For labels,
+ * which must not be empty and must show that they are shortened. */
 #define tc_fit(turn, text, characters) ((turn)->inst->host->fit((turn), (text), (characters)))
-/* Since 1.6. Returns the URL as tc_http takes it if it is at one of the places that a connector may
- * fetch from, or send a token to: at the server of the URL in this option, or, by https:, at one of
- * the hosts, which are separated by blanks (".slack.com" is all hosts below it, "*" is any host).
- * Braces in it are no placeholders. NULL: it is at none of them, or NULL. */
+/* Since 1.6. Returns a URL from an external source in the form that tc_http accepts, if the
+ * connector may request it and send a token there: the URL belongs to the server of the URL in this
+ * option, or is an https: URL of one of the hosts, which are separated by blanks (".slack.com"
+ * means all hosts below this name, "*" any host). Braces in the URL are escaped, so that they are
+ * not placeholders. NULL: any other URL, or NULL. */
 #define tc_url_at(turn, url, option, hosts)                                                        \
     ((turn)->inst->host->url_at((turn), (url), (option), (hosts)))
 /* Since 1.6. Checks keys of Standard Webhooks, which are separated by white space, and masks each
- * of them in logs: whsec_ (shared), whsk_ (Ed25519, private) and, unless they have to sign, whpk_
- * (public); at most 8. For init. -1: one is not valid; logged with the name of the option. */
+ * of them in logs: whsec_ (shared), whsk_ (Ed25519, private) and, unless `sign` is true, whpk_
+ * (public); at most 8. For init. -1: a key is not valid, or there is none; logged with the name of
+ * the option. */
 #define tc_webhook_keys(inst, option, keys, sign)                                                  \
     ((inst)->host->webhook_keys((inst), (option), (keys), (sign)))
 /* Since 1.6. Returns the value of the header webhook-signature: a signature of id.timestamp.body by
- * each of the keys. NULL: one of them is not valid or cannot sign. */
+ * each of the keys. NULL: one of the keys is not valid or cannot sign. */
 #define tc_webhook_sign(turn, keys, id, timestamp, body, len)                                      \
     ((turn)->inst->host->webhook_sign((turn), (keys), (id), (timestamp), (body), (len)))
-/* Since 1.6. Returns NULL if the request to a route is signed by one of the keys, and not older
- * than five minutes; else what is wrong with it. */
+/* Since 1.6. Returns NULL if the request to a route is signed by one of the keys and at most five
+ * minutes old; otherwise the reason as text. */
 #define tc_webhook_check(turn, keys, hit) ((turn)->inst->host->webhook_check((turn), (keys), (hit)))
 #endif
 /* Masks the secrets in the strings of JSON text, for records that are kept beyond the turn. Like
@@ -359,22 +364,22 @@ struct tc_host {
 
 /* Copies the text into memory of the turn. */
 #define tc_keep(turn, text) ((turn)->inst->host->keep((turn), (text)))
-/* Queues an HTTP request: tc_http(turn, TC_HTTP(.url = …, .body = …)). Returns 0, or -1 if it is
- * invalid or the turn has too many requests queued; logged. */
+/* Queues an HTTP request: tc_http(turn, TC_HTTP(.url = …, .body = …)). Returns 0, or -1 if the
+ * request is invalid or the turn has too many requests queued; logged. */
 #define tc_http(turn, request) ((turn)->inst->host->http((turn), (request)))
 /* Sets the timer of the turn: on_wake is called after ms milliseconds. A new call replaces the
  * timer; a negative value stops it. */
 #define tc_wake(turn, ms) ((turn)->inst->host->wake((turn), (ms)))
-/* Stores text (at most 4 KiB; NULL: none) that is passed in tc_turn.memory if the turn is delivered
- * again after a restart of the host or the instance. Use it to record what has been shown so far.
- */
+/* Stores a text (at most 4 KiB; NULL: none) that is passed in tc_turn.memory if the turn is
+ * delivered again after a restart of the host or the instance. Use it to record which messages have
+ * been sent. */
 #define tc_remember(turn, text) ((turn)->inst->host->remember((turn), (text)))
 #if TURNCAST_API_MINOR >= 5
 /* Since 1.5. Stores a text of at most 64 KiB (NULL: removes it) under a key of at most 128 bytes,
- * in at most 64 keys per instance. It outlives the instance and the host: it is written to disk
- * after what the callback has sent, and kept until it is removed. Not for secrets. */
+ * in at most 64 keys per instance. The text outlives the instance and the host: it is written to
+ * disk after the requests of the callback, and kept until it is removed. Not for secrets. */
 #define tc_store(inst, key, text) ((inst)->host->store((inst), (key), (text)))
-/* Since 1.5. Returns what was stored last under the key, or NULL; in init, too. */
+/* Since 1.5. Returns the text that was stored last under the key, or NULL; also in init. */
 #define tc_load(inst, key) ((inst)->host->load((inst), (key)))
 #endif
 /* Converts Markdown to messages of a service; *count is their number. NULL: nothing is visible. */
@@ -386,17 +391,17 @@ struct tc_host {
  * "submit". */
 #define tc_submit(lobby, inbound, receipt)                                                         \
     ((lobby)->inst->host->submit((lobby), (inbound), (receipt)))
-/* Returns whether that person may submit messages in that chat (ids of the service). Ask before you
- * fetch attachments. */
+/* Returns whether that person may submit messages in that chat (ids of the service). Call it before
+ * you fetch attachments. */
 #define tc_may_submit(lobby, user, chat) ((lobby)->inst->host->may_submit((lobby), (user), (chat)))
 #if TURNCAST_API_MINOR >= 2
 /* Since 1.2. Returns whether that conversation (thread may be NULL) has a stored session of the
  * agent or a turn that is running or waiting; also after a restart. */
 #define tc_knows(lobby, chat, thread) ((lobby)->inst->host->knows((lobby), (chat), (thread)))
 #endif
-/* Stops the turn of that id for a person (user: id of the service). Returns TC_COMMAND, TC_DENIED,
- * or TC_KNOWN if the turn has already ended; `answer` always has a text for the person. Needs the
- * grant "cancel". */
+/* Stops the turn with that id for a person (user: id of the service). Returns TC_COMMAND,
+ * TC_DENIED, or TC_KNOWN if the turn has already ended; `answer` always has a text for the person.
+ * Needs the grant "cancel". */
 #define tc_cancel(lobby, turn_id, user, receipt)                                                   \
     ((lobby)->inst->host->cancel((lobby), (turn_id), (user), (receipt)))
 #if TURNCAST_API_MINOR >= 1
@@ -404,37 +409,38 @@ struct tc_host {
  * letters, digits, - and _; the same on each call; valid for this instance only. NULL: not open. */
 #define tc_ticket(turn, request_id) ((turn)->inst->host->ticket((turn), (request_id)))
 /* Since 1.1. Passes the decision of a person to the agent. TC_COMMAND: the decision counts;
- * TC_KNOWN: too late; TC_DENIED: this person may not decide, or not at this place, or no such
- * choice; TC_NOT_KEPT: it was not saved; TC_INVALID: an argument is missing or not valid. `answer`
- * always has a text for the person. Needs the grant "answer". */
+ * TC_KNOWN: too late; TC_DENIED: this person may not decide, or not at this place, or the choice
+ * does not exist; TC_NOT_KEPT: the decision was not stored; TC_INVALID: an argument is missing or
+ * not valid. `answer` always has a text for the person. Needs the grant "answer". */
 #define tc_answer(lobby, decision, receipt)                                                        \
     ((lobby)->inst->host->answer((lobby), (decision), (receipt)))
 #endif
-/* Registers a path of letters, digits, - _ and /, with a slash at the beginning; one at the end
- * stands for all paths below it, too. With hosts of 1.6 and later the path may be empty. Requests
- * to "/hooks/INSTANCE" + path of the host's HTTP server are passed to on_hit. For init. -1 if the
- * server is off; logged. */
+/* Registers a path of letters, digits, - _ and /, which begins with a slash; a path that ends with
+ * a slash also stands for all paths below it. With hosts of 1.6 and later, the path may be empty.
+ * Requests to "/hooks/INSTANCE" + path of the host's HTTP server are passed to on_hit. For init. -1
+ * if the host has no HTTP server; logged. */
 #define tc_route(inst, path) ((inst)->host->route((inst), (path)))
 #if TURNCAST_API_MINOR >= 6
-/* Since 1.6. The same for requests that a service signs with JSON Web Tokens: on_hit is called only
- * if the token in the header Authorization is valid; tc_hit.claims and tc_hit.key are set then. The
- * path has no slash at the end. For init. */
+/* Since 1.6. Like tc_route, for requests that a service signs with JSON Web Tokens: on_hit is
+ * called only if the token in the header Authorization is valid; then tc_hit.claims and tc_hit.key
+ * are set. The path has no slash at the end. For init. */
 #define tc_route_signed(inst, path, issuer) ((inst)->host->route_signed((inst), (path), (issuer)))
 #endif
 #if TURNCAST_API_MINOR >= 5
-/* Since 1.5. Sends the response to a request (tc_hit.number) for which on_hit has set `later`. One
- * that is answered already, or gone, is ignored. -1 if the response is invalid; logged. */
+/* Since 1.5. Sends the response to a request (tc_hit.number) for which on_hit has set `later`. A
+ * response to a request that has already been answered, or has expired, is ignored. -1 if the
+ * response is invalid; logged. */
 #define tc_hit_answer(inst, number, ...) ((inst)->host->hit_answer((inst), (number), __VA_ARGS__))
 #endif
 /* Opens a websocket and returns its number, above 0. Its events are passed to on_frame; the last
- * one is CLOSED. -1 if the URL is invalid; logged. */
+ * event is CLOSED. -1 if the URL is invalid; logged. */
 #define tc_socket_open(inst, socket) ((inst)->host->socket_open((inst), (socket)))
 /* Sends a text frame. -1 if the websocket does not exist or is not open, or if too many bytes wait.
  */
 #define tc_socket_send(inst, socket, text, len)                                                    \
     ((inst)->host->socket_send((inst), (socket), (text), (len)))
 #if TURNCAST_API_MINOR >= 5
-/* Since 1.5. Sends a binary frame; -1 as tc_socket_send. */
+/* Since 1.5. Sends a binary frame; the result is that of tc_socket_send. */
 #define tc_socket_send_binary(inst, socket, data, len)                                             \
     ((inst)->host->socket_send_binary((inst), (socket), (data), (len)))
 #endif
