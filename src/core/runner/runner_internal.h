@@ -8,6 +8,7 @@
 #include "core/bus/bus_kv.h"
 #include "core/bus/bus_queue.h"
 #include "core/runner/runner.h"
+#include "core/runner/runner_files.h"
 #include "core/work/work_message.h"
 #include "core/work/work_outcome.h"
 
@@ -38,7 +39,35 @@ struct runner {
 };
 
 /* runner_job.c: one received message of the queue. */
-struct runner_job;
+struct runner_job {
+    LIST_ENTRY(runner_job) next;
+    struct runner *runner;
+    enum runner_job_state {
+        JOB_ORDER,
+        JOB_FILES,
+        JOB_CLAIM,
+        JOB_OUTCOME,
+        JOB_OTHER,
+        JOB_RUN,
+        JOB_STORE,
+        JOB_LATE
+    } state;
+    struct arena arena;
+    struct work_signal signal; /* its texts are in the arena, like those of the order */
+    struct work_order order;
+    char run[WORK_ID];
+    char ticket[BUS_QUEUE_ACK_MAX];
+    unsigned deliveries;
+    struct bus_origin claim;
+    bool is_asked;
+    struct loop_timer *timer;
+    struct work_outcome *outcome;
+    bool is_cut_off;
+    struct runner_files *files; /* NULL: none are fetched */
+    struct str prompt;          /* what the agent is sent */
+    struct buf result;          /* text of its answer or error */
+    unsigned late_tries;
+};
 void runner_job_begin(struct runner *r, const struct bus_queue_item *item);
 void runner_job_resume(struct runner_job *job);                   /* the bus has become active */
 void runner_job_stop(struct runner_job *job);                     /* frees the job */
@@ -51,7 +80,7 @@ void runner_job_finish(struct runner_job *job, const struct turnlog_turn *t);
 void runner_job_abort(struct runner_job *job, const char *why);
 /* The bus has been away for too long (bus.on_loss): so is its agent. */
 void runner_job_cut_off(struct runner_job *job);
-/* A message of the gateway for the agent: a line of turncast_run.h. */
+/* runner_say.c: a message of the gateway for the agent: a line of turncast_run.h. */
 void runner_job_say(struct runner_job *job, struct str line);
 /* runner_home.c: this host runs the conversation from now on. */
 void runner_settle_home(struct runner *r, const char *sessions, const char *conversation);

@@ -4,7 +4,8 @@
  *
  *   state    | what happens                                           | next
  *   ---------+--------------------------------------------------------+------------------------------
- *   ORDER    | the turn is read                                       | CLAIM; or done: none
+ *   ORDER    | the turn is read                                       | FILES, CLAIM; or done: none
+ *   FILES    | files of its message are fetched from the gateway      | CLAIM
  *   CLAIM    | the claim of this host is written                      | OUTCOME, or OTHER
  *   OUTCOME  | an existing outcome is looked up                       | RUN; or done
  *   OTHER    | another host has a claim: looks for an outcome         | given back; or done
@@ -19,9 +20,7 @@
 #include "base/bytes/utf8.h"
 #include "base/cleanup.h"
 #include "base/sys/log.h"
-#include "core/request/request_registry.h"
 #include "core/runner/runner_internal.h"
-#include "dialect/turncast/turncast_run.h"
 #include "event/codec.h"
 #include "event/json/json_writer.h"
 
@@ -33,33 +32,6 @@
 #define LATE_TRIES 30     /* to tell the gateway of a late result */
 #define RESULT_BYTES ((size_t)4 << 10)
 
-struct runner_job {
-    LIST_ENTRY(runner_job) next;
-    struct runner *runner;
-    enum runner_job_state {
-        JOB_ORDER,
-        JOB_CLAIM,
-        JOB_OUTCOME,
-        JOB_OTHER,
-        JOB_RUN,
-        JOB_STORE,
-        JOB_LATE
-    } state;
-    struct arena arena;
-    struct work_signal signal; /* its texts are in the arena, like those of the order */
-    struct work_order order;
-    char run[WORK_ID];
-    char ticket[BUS_QUEUE_ACK_MAX];
-    unsigned deliveries;
-    struct bus_origin claim;
-    bool is_asked;
-    struct loop_timer *timer;
-    struct work_outcome *outcome;
-    bool is_cut_off;
-    struct buf result; /* text of its answer or error */
-    unsigned late_tries;
-};
-
 static void runner_job_go_on(struct runner_job *job);
 
 static void runner_job_free(struct runner_job *job)
@@ -68,6 +40,7 @@ static void runner_job_free(struct runner_job *job)
     nats_client_forget(job->runner->link->client, job);
     work_outcome_free(job->outcome);
     loop_timer_free(job->timer);
+    runner_files_free(job->files);
     buf_fini(&job->result);
     arena_fini(&job->arena);
     free(job);
@@ -112,6 +85,38 @@ static void runner_job_retry(struct runner_job *job)
 
 /* ---- the turn ---- */
 
+/* The files stay: the agent's session may name them later. */
+static void runner_job_on_files(void *ctx, struct str prompt)
+{
+    struct runner_job *const job = ctx;
+    job->prompt = (struct str){arena_strndup(&job->arena, prompt.p, prompt.len), prompt.len};
+    runner_files_free(job->files);
+    job->files = NULL;
+    runner_job_enter(job, JOB_CLAIM);
+}
+
+/* Before the claim: until then another host can run the turn. */
+static void runner_job_begin_files(struct runner_job *job)
+{
+    const struct runner *const r = job->runner;
+    job->prompt = job->order.prompt;
+    if (!job->order.files || !*job->order.files) {
+        runner_job_enter(job, JOB_CLAIM);
+        return;
+    }
+    CLEANUP_FREE char *dir = xasprintf("%s/bus/files", r->conf->state_dir);
+    job->state = JOB_FILES;
+    loop_timer_set(job->timer, EXTEND_MS);
+    job->files = runner_files_fetch(&(struct runner_files_spec){.bus = r->spec.bus,
+                                                                .loop = r->link->loop,
+                                                                .gateway = job->signal.gateway,
+                                                                .turn = job->signal.turn,
+                                                                .paths = job->order.files,
+                                                                .dir = dir,
+                                                                .prompt = job->order.prompt},
+                                    runner_job_on_files, job);
+}
+
 static void runner_job_on_order(void *ctx, enum nats_client_result result,
                                 const struct nats_client_message *m)
 {
@@ -121,7 +126,7 @@ static void runner_job_on_order(void *ctx, enum nats_client_result result,
         runner_job_retry(job);
     } else if (m->sequence && work_order_read(m->data, &job->arena, &job->order) == 0 &&
                conf_agent_find(job->runner->conf, job->order.agent)) {
-        runner_job_enter(job, JOB_CLAIM);
+        runner_job_begin_files(job);
     } else {
         log_write(LOG_WARN, "bus", "turn %s of host %s: %s; leaving it", job->signal.turn,
                   job->signal.gateway,
@@ -241,7 +246,7 @@ static void runner_job_run(struct runner_job *job)
                                                            .source = RUNNER_SOURCE,
                                                            .agent = agent,
                                                            .turn = job->run,
-                                                           .prompt = job->order.prompt,
+                                                           .prompt = job->prompt,
                                                            .alone = true},
                           runner_job_on_submitted, ctx);
 }
@@ -374,53 +379,6 @@ void runner_job_finish(struct runner_job *job, const struct turnlog_turn *t)
         runner_job_store(job, (struct str){lines.p, lines.len});
 }
 
-/* ---- messages of the gateway ---- */
-
-static const char *runner_job_choice(const struct dialect_answer *a)
-{
-    switch (a->decision) {
-    case DIALECT_ALLOW:
-        return a->remember ? "allow_session" : "allow";
-    case DIALECT_DENY:
-        return a->interrupt ? "deny_stop" : "deny";
-    case DIALECT_ANSWERED:
-        break;
-    }
-    return "answer";
-}
-
-static void runner_job_answer(const struct runner_job *job, const struct dialect_answer *a)
-{
-    CLEANUP_BUF struct buf by = {0}, text = {0}, denied = {0};
-    buf_printf(&by, "host %s", job->signal.gateway);
-    struct request_decision decision = {.turn = job->run,
-                                        .request = a->request_id,
-                                        .choice = runner_job_choice(a),
-                                        .text = a->reason,
-                                        .answers = a->answers,
-                                        .args = a->args,
-                                        .by = by.p};
-    if (request_answer(job->runner->requests, &decision, &text) != TC_DENIED)
-        return;
-    /* The agent cannot execute the decision, although the gateway regards the request as
-     * decided. */
-    decision.choice = "deny";
-    decision.text = text.p;
-    decision.answers = decision.args = NULL;
-    request_answer(job->runner->requests, &decision, &denied);
-}
-
-void runner_job_say(struct runner_job *job, struct str line)
-{
-    struct arena arena = {0};
-    struct dialect_answer answer;
-    if (turncast_run_is_cancel(line))
-        turn_scheduler_cancel_turn(job->runner->turns, job->run);
-    else if (turncast_run_read_answer(line, &arena, &answer) == 0)
-        runner_job_answer(job, &answer);
-    arena_fini(&arena);
-}
-
 void runner_job_abort(struct runner_job *job, const char *why)
 {
     log_write(LOG_WARN, "bus", "turn %s of host %s: %s; ending its agent", job->signal.turn,
@@ -467,6 +425,7 @@ static void runner_job_go_on(struct runner_job *job)
         job->is_asked = true;
         runner_job_read(job, "out", runner_job_on_outcome_read);
         break;
+    case JOB_FILES:
     case JOB_RUN:
     case JOB_STORE:
     case JOB_LATE:
@@ -477,7 +436,7 @@ static void runner_job_go_on(struct runner_job *job)
 static void runner_job_on_timer(void *arg)
 {
     struct runner_job *const job = arg;
-    if (job->state < JOB_RUN) {
+    if (job->state < JOB_RUN && job->state != JOB_FILES) {
         runner_job_go_on(job);
         return;
     }

@@ -116,7 +116,9 @@ struct work *work_new(struct bus *b, struct work_hosts *hosts, const struct conf
     w->has_shared_sessions = conf->sessions_shared != NULL;
     w->is_strict = conf->bus.on_loss == CONF_LOSS_KILL;
     w->journal = journal;
+    w->instances = xasprintf("%s/instances", conf->state_dir);
     bus_serve(b, "late", work_on_late, w);
+    work_files_serve(w);
     LIST_INIT(&w->runs);
     LIST_INIT(&w->places);
     LIST_INIT(&w->farewells);
@@ -147,8 +149,11 @@ void work_stop(struct work *w)
 
 void work_free(struct work *w)
 {
+    if (!w)
+        return;
     work_stop(w);
     free(w->share);
+    free(w->instances);
     free(w);
 }
 

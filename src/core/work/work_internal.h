@@ -73,6 +73,7 @@ struct work_run {
 struct work {
     struct bus *bus;
     struct journal_async *journal;
+    char *instances; /* directory of the instances' data */
     struct bus_link *link;
     struct bus_watcher *watcher;
     struct work_hosts *hosts;
@@ -110,6 +111,10 @@ void work_run_unqueue(struct work_run *r);         /* PLACING again */
 void work_run_read_home_again(struct work_run *r); /* unqueues if the conversation was moved */
 /* work_place.c */
 void work_place_stop(struct work *w);
+/* work_files_server.c: serves the request "file". */
+void work_files_serve(struct work *w);
+/* Directory with the files that this host has downloaded for that instance; owned. */
+char *work_files_dir(const struct work *w, const char *source);
 /* work_process.c: the bus ends. */
 void work_run_stop(struct work_run *r);
 /* work.c: stores the outcome of a run that is being freed. */

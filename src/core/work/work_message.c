@@ -35,6 +35,7 @@ static const struct work_text order_texts[] = {
     {"session", offsetof(struct work_order, session), false},
     {"message", offsetof(struct work_order, message), false},
     {"also", offsetof(struct work_order, also), false},
+    {"files", offsetof(struct work_order, files), false},
 };
 
 static const struct work_text signal_texts[] = {

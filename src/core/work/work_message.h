@@ -23,6 +23,7 @@ struct work_order {
     const char *seen;           /* names that it is told to, a line each; or NULL */
     const char *session;        /* that it resumes, or NULL */
     const char *message, *also; /* ids of its message in its source; or NULL */
+    const char *files;          /* of the prompt, that its gateway has (work_files.h); or NULL */
     uint64_t after;             /* not in the message: sequence of the one that it replaces, or 0 */
     struct str prompt;
     int64_t admitted_ms; /* Unix */

@@ -7,6 +7,7 @@
 #include "base/invariant.h"
 #include "base/sys/clock.h"
 #include "base/sys/log.h"
+#include "core/work/work_files.h"
 #include "core/work/work_internal.h"
 #include "event/json/json_writer.h"
 #include "text/sentence/texts.h"
@@ -133,6 +134,15 @@ bool work_can_run(const char *turn, const char *source, const struct conf_agent 
            bus_stream_is_token(agent->name) && work_run_id(turn, run);
 }
 
+/* Paths of the prompt's files, so that the host that runs it fetches them; or NULL. */
+static char *work_process_find_files(struct work_run *r)
+{
+    CLEANUP_BUF struct buf paths = {0};
+    CLEANUP_FREE char *dir = work_files_dir(r->work, r->order.source);
+    work_files_find(&paths, r->order.prompt, dir);
+    return paths.len ? arena_strdup(&r->arena, paths.p) : NULL;
+}
+
 static void work_process_copy_order(struct work_run *r, const struct work_order *o)
 {
     struct arena *const a = &r->arena;
@@ -172,6 +182,7 @@ void *work_run_start(struct work *w, const struct work_run_spec *spec,
     r->hosts = agent->runners.hosts;
     r->waits_ms = clock_mono_ms();
     work_process_copy_order(r, order);
+    r->order.files = work_process_find_files(r);
     r->order.gateway = arena_strdup(&r->arena, w->link->names.host);
     ASSERT(work_run_id(order->turn, r->id));
     work_home_key(&r->home_key, conf_agent_session_name(agent), order->conversation);

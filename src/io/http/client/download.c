@@ -77,7 +77,7 @@ void download_finish(struct download *d, bool keep)
     *d = (struct download){.fd = -1};
 }
 
-static bool download_is_ours(const char *name)
+bool download_is_name(const char *name)
 {
     return strlen(name) == NAME_LEN && strncmp(name, PREFIX, sizeof PREFIX - 1) == 0 &&
            strspn(name + sizeof PREFIX - 1, "0123456789abcdef") == 32;
@@ -93,7 +93,7 @@ size_t download_remove_old(const char *dir, int64_t older_than_s)
     const struct dirent *entry;
     while ((entry = readdir(d))) {
         struct stat st;
-        if (download_is_ours(entry->d_name) &&
+        if (download_is_name(entry->d_name) &&
             fstatat(dirfd(d), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
             S_ISREG(st.st_mode) && st.st_mtime < before &&
             unlinkat(dirfd(d), entry->d_name, 0) == 0)

@@ -22,6 +22,8 @@ int download_open(struct download *d, const char *dir);
 int download_write(struct download *d, const void *p, size_t n);
 /* Closes the file, and removes it unless it is to be kept. A struct of zeros is allowed. */
 void download_finish(struct download *d, bool keep);
+/* Whether a download could have that name, without its directory. */
+bool download_is_name(const char *name);
 
 /* Removes downloads in the directory that are older, by the wall clock; returns their number. */
 size_t download_remove_old(const char *dir, int64_t older_than_s);

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT
+ * Reads and replaces lines "[file: PATH (NAME)]" of a prompt. */
+#include "core/work/work_files.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "core/bus/bus_message.h"
+#include "event/json/json_reader.h"
+#include "event/json/json_writer.h"
+#include "io/http/client/download.h"
+
+#define HEAD "[file: "
+#define NAME_BEGINS " ("
+#define FAILED ": download failed]"
+
+/* ---- lines of a prompt ---- */
+
+/* What is in the line of a file. */
+struct work_file_line {
+    struct str path;
+    struct str rest; /* behind the path, up to the bracket */
+    struct str name; /* len 0: it has none */
+};
+
+static struct str work_file_name(struct str rest)
+{
+    const size_t gap = strlen(NAME_BEGINS);
+    const char *const end = rest.len > gap ? memrchr(rest.p, ')', rest.len) : NULL;
+    return end && end > rest.p + gap ? (struct str){rest.p + gap, (size_t)(end - rest.p) - gap}
+                                     : STR("");
+}
+
+static bool work_file_read_line(struct str line, struct work_file_line *f)
+{
+    const size_t head = strlen(HEAD);
+    *f = (struct work_file_line){0};
+    if (line.len <= head + 1 || memcmp(line.p, HEAD, head) != 0 || line.p[line.len - 1] != ']')
+        return false;
+    const struct str inner = {line.p + head, line.len - head - 1};
+    const char *const end = memmem(inner.p, inner.len, NAME_BEGINS, strlen(NAME_BEGINS));
+    f->path = (struct str){inner.p, end ? (size_t)(end - inner.p) : inner.len};
+    f->rest = (struct str){inner.p + f->path.len, inner.len - f->path.len};
+    f->name = work_file_name(f->rest);
+    return f->path.len > 0;
+}
+
+/* The next line, with its newline. False: the end. */
+static bool work_files_next_line(struct str *rest, struct str *line)
+{
+    if (!rest->len)
+        return false;
+    const char *const end = memchr(rest->p, '\n', rest->len);
+    const size_t len = end ? (size_t)(end - rest->p) + 1 : rest->len;
+    *line = (struct str){rest->p, len};
+    *rest = (struct str){rest->p + len, rest->len - len};
+    return true;
+}
+
+static struct str work_files_trim(struct str line)
+{
+    return (struct str){line.p, line.len - (line.len && line.p[line.len - 1] == '\n')};
+}
+
+bool work_files_is_download(const char *path, const char *dir)
+{
+    const size_t len = strlen(dir);
+    return strncmp(path, dir, len) == 0 && path[len] == '/' && download_is_name(path + len + 1);
+}
+
+/* ---- lists of paths ---- */
+
+size_t work_files_count(const char *paths)
+{
+    size_t n = 0;
+    for (; paths && *paths; paths += strcspn(paths, "\n"), paths += *paths == '\n')
+        n++;
+    return n;
+}
+
+char *work_files_path(const char *paths, size_t number)
+{
+    for (; paths && *paths && number; number--) {
+        paths += strcspn(paths, "\n");
+        paths += *paths == '\n';
+    }
+    return paths && *paths ? xstrndup(paths, strcspn(paths, "\n")) : NULL;
+}
+
+/* Whether one of the lines is that path. */
+static bool work_files_has(const struct buf *paths, const char *path)
+{
+    const size_t n = paths->len ? work_files_count(paths->p) : 0;
+    for (size_t i = 0; i < n; i++) {
+        char *const one = work_files_path(paths->p, i);
+        const bool is_same = strcmp(one, path) == 0;
+        free(one);
+        if (is_same)
+            return true;
+    }
+    return false;
+}
+
+void work_files_find(struct buf *paths, struct str prompt, const char *dir)
+{
+    struct str rest = prompt, line;
+    struct work_file_line f;
+    for (size_t n = 0; n < WORK_FILES_MAX && work_files_next_line(&rest, &line);) {
+        if (!work_file_read_line(work_files_trim(line), &f))
+            continue;
+        char *const path = xstrndup(f.path.p, f.path.len);
+        if (work_files_is_download(path, dir) && !work_files_has(paths, path)) {
+            buf_printf(paths, "%s%s", n ? "\n" : "", path);
+            n++;
+        }
+        free(path);
+    }
+}
+
+static void work_files_add_line(struct buf *out, const struct work_file_line *f, const char *local)
+{
+    const struct str name = f->name.len ? f->name : STR("file");
+    if (local) {
+        buf_printf(out, HEAD "%s", local);
+        buf_add(out, f->rest.p, f->rest.len);
+        buf_add_char(out, ']');
+    } else {
+        buf_printf(out, "[%.*s" FAILED, (int)name.len, name.p);
+    }
+}
+
+void work_files_replace(struct buf *out, struct str prompt, const char *path, const char *local)
+{
+    struct str rest = prompt, line;
+    struct work_file_line f;
+    while (work_files_next_line(&rest, &line)) {
+        const struct str text = work_files_trim(line);
+        const bool is_it = work_file_read_line(text, &f) && f.path.len == strlen(path) &&
+                           memcmp(f.path.p, path, f.path.len) == 0;
+        if (is_it)
+            work_files_add_line(out, &f, local);
+        else
+            buf_add(out, text.p, text.len);
+        if (text.len < line.len)
+            buf_add_char(out, '\n');
+    }
+}
+
+/* ---- messages ---- */
+
+void work_files_write_request(struct buf *out, const struct work_files_request *r)
+{
+    buf_add_char(out, '{');
+    jsonw_member_str(out, "turn", r->turn);
+    jsonw_member_int(out, "file", r->number);
+    jsonw_member_int(out, "offset", r->offset);
+    buf_add_char(out, '}');
+}
+
+int work_files_read_request(struct str message, struct arena *a, struct work_files_request *r)
+{
+    const struct str turn = bus_message_text(message, "/turn");
+    *r = (struct work_files_request){.turn = json_reader_unescape(a, turn, NULL),
+                                     .number = bus_message_number(message, "/file"),
+                                     .offset = bus_message_number(message, "/offset")};
+    return turn.len && r->turn && r->number >= 0 && r->offset >= 0 ? 0 : -1;
+}
+
+static const char *const results[] = {
+    [WORK_FILES_BYTES] = "bytes", [WORK_FILES_UNKNOWN] = "unknown", [WORK_FILES_GONE] = "gone"};
+
+void work_files_write_reply(struct buf *out, const struct work_files_reply *r)
+{
+    buf_add_char(out, '{');
+    jsonw_member_str(out, "result", results[r->result]);
+    if (r->result == WORK_FILES_BYTES)
+        jsonw_member_int(out, "size", r->size);
+    buf_add_str(out, "}\n");
+    if (r->result == WORK_FILES_BYTES)
+        buf_add(out, r->bytes.p, r->bytes.len);
+}
+
+/* An empty reply before the end of the file would be asked for again without end. */
+static bool work_files_fits(const struct work_files_reply *r, int64_t offset)
+{
+    const int64_t n = (int64_t)r->bytes.len;
+    return r->size <= DOWNLOAD_MAX_BYTES && offset + n <= r->size &&
+           (n > 0 || (r->size == 0 && offset == 0));
+}
+
+int work_files_read_reply(struct str message, int64_t offset, struct work_files_reply *r)
+{
+    const char *const end = message.len ? memchr(message.p, '\n', message.len) : NULL;
+    if (!end)
+        return -1;
+    const struct str head = {message.p, (size_t)(end - message.p)};
+    const struct str result = bus_message_text(head, "/result");
+    *r = (struct work_files_reply){.size = bus_message_number(head, "/size"),
+                                   .bytes = {end + 1, message.len - head.len - 1}};
+    for (int i = WORK_FILES_BYTES; i <= WORK_FILES_GONE; i++)
+        if (str_is(result, results[i])) {
+            r->result = (enum work_files_result)i;
+            return i != WORK_FILES_BYTES || work_files_fits(r, offset) ? 0 : -1;
+        }
+    return -1;
+}

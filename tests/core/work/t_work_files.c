@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT
+ * Files of a prompt for another host: which lines count, what replaces them, and the messages by
+ * which their bytes are fetched. */
+#include "core/work/work_files.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "core/bus/bus_message.h"
+#include "io/http/client/download.h"
+#include "tap/tap.h"
+
+#define DIR "/s/instances/tg/files"
+#define ONE DIR "/file-00112233445566778899aabbccddeeff"
+#define TWO DIR "/file-ffeeddccbbaa99887766554433221100"
+
+static struct str text_of(const char *text)
+{
+    return (struct str){text, strlen(text)};
+}
+
+static struct str all(const struct buf *b)
+{
+    return (struct str){b->p, b->len};
+}
+
+static void test_find(void)
+{
+    static const struct {
+        const char *prompt, *paths, *what;
+    } cases[] = {
+        {"look\n\n[file: " ONE " (photo.jpg)]", ONE, "a file"},
+        {"[file: " ONE "]\n[file: " TWO " (a) (b).txt)]\n\nmore", ONE "\n" TWO,
+         "two, one without a name"},
+        {"[file: " ONE " (a)]\n[file: " ONE " (b)]", ONE, "the same once"},
+        {"[file: /etc/passwd (x)]", "", "no file of another directory"},
+        {"[file: " DIR "/../file-00112233445566778899aabbccddeeff]", "", "nor by another way"},
+        {"[file: " DIR "/file-00112233445566778899aabbccddeefg]", "", "nor one with another name"},
+        {"[file: " DIR "/file-00112233445566778899aabbccddeeff/x]", "", "nor below one"},
+        {"see [file: " ONE "]", "", "nor in the middle of a line"},
+        {"[file: " ONE " (open", "", "nor in a line without an end"},
+        {"", "", "nothing in an empty prompt"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        CLEANUP_BUF struct buf paths = {0};
+        work_files_find(&paths, text_of(cases[i].prompt), DIR);
+        is_str(paths.p ? paths.p : "", cases[i].paths, "%s", cases[i].what);
+    }
+}
+
+static void test_limit(void)
+{
+    CLEANUP_BUF struct buf prompt = {0}, paths = {0};
+    for (unsigned i = 0; i < WORK_FILES_MAX + 3; i++)
+        buf_printf(&prompt, "[file: " DIR "/file-%032x]\n", i);
+    work_files_find(&paths, all(&prompt), DIR);
+    is_int((long)work_files_count(paths.p), WORK_FILES_MAX, "not more than a turn may have");
+}
+
+static void test_list(void)
+{
+    CLEANUP_FREE char *second = work_files_path("a\nb\nc", 1);
+    CLEANUP_FREE char *last = work_files_path("a\nb\nc", 2);
+    is_int((long)work_files_count("a\nb\nc"), 3, "three paths");
+    is_str(second, "b", "the second");
+    is_str(last, "c", "the last");
+    ok(!work_files_path("a\nb\nc", 3) && !work_files_path(NULL, 0) && !work_files_path("", 0),
+       "and no more");
+    is_int((long)work_files_count(NULL), 0, "no list has none");
+}
+
+static void test_replace(void)
+{
+    const char prompt[] = "do\n\n[file: " ONE " (photo (1).jpg)]\n[file: " TWO "]\n[file: " ONE
+                          " (v.ogg): not transcribed]\n";
+    CLEANUP_BUF struct buf there = {0}, gone = {0}, nameless = {0};
+    work_files_replace(&there, text_of(prompt), ONE, "/r/f");
+    is_str(there.p,
+           "do\n\n[file: /r/f (photo (1).jpg)]\n[file: " TWO "]\n[file: /r/f (v.ogg): not "
+           "transcribed]\n",
+           "the file is here, under its name");
+    work_files_replace(&gone, text_of(prompt), ONE, NULL);
+    is_str(gone.p,
+           "do\n\n[photo (1).jpg: download failed]\n[file: " TWO "]\n[v.ogg: download failed]\n",
+           "a file that did not come is none");
+    work_files_replace(&nameless, text_of(prompt), TWO, NULL);
+    ok(nameless.p && strstr(nameless.p, "\n[file: download failed]\n"),
+       "nor is one without a name");
+}
+
+static void test_request(void)
+{
+    CLEANUP_BUF struct buf b = {0};
+    struct arena arena = {0};
+    struct work_files_request r;
+    work_files_write_request(&b, &(struct work_files_request){"t\"1", 3, 524288});
+    is_int(work_files_read_request(all(&b), &arena, &r), 0, "a request is read");
+    is_str(r.turn, "t\"1", "the turn");
+    is_int((long)r.number, 3, "the file");
+    is_int((long)r.offset, 524288, "the part");
+    is_int(work_files_read_request(STR("{\"file\":1}"), &arena, &r), -1,
+           "without a turn it is none");
+    is_int(work_files_read_request(STR("{\"turn\":\"t\",\"offset\":-1}"), &arena, &r), -1,
+           "nor with an offset below 0");
+    is_int(work_files_read_request(STR("{\"turn\":\"t\",\"file\":-1}"), &arena, &r), -1,
+           "nor with such a number");
+    is_int(work_files_read_request(STR("what"), &arena, &r), -1, "nor is what is no JSON");
+    arena_fini(&arena);
+}
+
+static int read_part(int64_t size, struct str bytes, int64_t offset, struct work_files_reply *r)
+{
+    static struct buf b;
+    buf_reset(&b);
+    work_files_write_reply(&b, &(struct work_files_reply){WORK_FILES_BYTES, size, bytes});
+    return work_files_read_reply(all(&b), offset, r);
+}
+
+static void test_reply(void)
+{
+    CLEANUP_BUF struct buf gone = {0};
+    struct work_files_reply r;
+    is_int(read_part(9, (struct str){"a\n\0b", 4}, 5, &r), 0, "a part is read");
+    ok(r.result == WORK_FILES_BYTES && r.size == 9 && r.bytes.len == 4 &&
+           memcmp(r.bytes.p, "a\n\0b", 4) == 0,
+       "its bytes, whatever they are");
+    is_int(read_part(0, STR(""), 0, &r), 0, "an empty file");
+    is_int(read_part(9, STR(""), 5, &r), -1, "no bytes before the end of a file");
+    is_int(read_part(9, STR("abcde"), 5, &r), -1, "nor more than it has");
+    is_int(read_part((int64_t)DOWNLOAD_MAX_BYTES + 1, STR("a"), 0, &r), -1, "nor a file too large");
+    is_int(read_part(DOWNLOAD_MAX_BYTES, STR("a"), 0, &r), 0, "one as large as a download may be");
+    work_files_write_reply(&gone, &(struct work_files_reply){.result = WORK_FILES_GONE});
+    is_int(work_files_read_reply(all(&gone), 0, &r), 0, "that it is gone");
+    is_int(r.result, WORK_FILES_GONE, "is read");
+    is_int(work_files_read_reply(STR("{\"result\":\"bytes\",\"size\":1}"), 0, &r), -1,
+           "a reply has a line");
+    is_int(work_files_read_reply(STR("{\"result\":\"what\"}\n"), 0, &r), -1, "with a result");
+}
+
+int main(void)
+{
+    plan_lazy();
+    test_find();
+    test_limit();
+    test_list();
+    test_replace();
+    test_request();
+    test_reply();
+    return 0;
+}
