@@ -94,6 +94,12 @@ struct conf_store {
     char *stream_config;   /* directory of agenticore's visibility files; or NULL */
 };
 
+/* What connections with TLS use, in PEM form. */
+struct conf_tls {
+    const char *ca;         /* path of certificates of authorities; NULL: those of the system */
+    const char *cert, *key; /* paths of the own certificate and its key; or both NULL */
+};
+
 /* Source of an agent's events, instead of its standard output. */
 struct conf_transport {
     enum conf_transport_kind {
@@ -108,7 +114,7 @@ struct conf_transport {
         const char *agent;        /* kind of service: "turncast" */
         char *url;
         char *remote_agent; /* name of the service's agent; or NULL: its default */
-        char *ca_file;      /* or NULL */
+        struct conf_tls tls;
         const char *secret; /* "Name: value" lines: headers of each request; or NULL */
         int64_t outage_ms;
     } service;
@@ -364,15 +370,15 @@ struct conf_bus {
     const char *prefix;
     int64_t replicas;        /* replicas of streams and buckets: 1, 3 or 5 */
     const char *credentials; /* "USER:PASSWORD", a secret; or NULL */
+    const char *token;       /* a secret; or NULL */
     const char *creds_file;  /* path of a NATS credentials file; or NULL */
-    const char *ca;          /* path of CA certificates; NULL: those of the system */
-    const char *cert, *key;  /* paths of the host's own certificate and its key; or NULL */
-    bool tls;                /* requires an encrypted connection */
-    bool insecure;           /* permits an unencrypted connection to another machine */
-    bool is_gateway;         /* role: gives turns to other hosts, as agents.*.hosts says */
-    bool is_runner;          /* role: runs agents, also for other hosts */
-    int64_t lost_after_ms;   /* a host absent for this time has lost its turns */
-    int64_t move_after_ms;   /* … and its conversations move to another host */
+    struct conf_tls tls;
+    bool is_encrypted;     /* requires an encrypted connection */
+    bool insecure;         /* permits an unencrypted connection to another machine */
+    bool is_gateway;       /* role: gives turns to other hosts, as agents.*.hosts says */
+    bool is_runner;        /* role: runs agents, also for other hosts */
+    int64_t lost_after_ms; /* a host absent for this time has lost its turns */
+    int64_t move_after_ms; /* … and its conversations move to another host */
     enum conf_bus_loss {
         CONF_LOSS_FINISH,
         CONF_LOSS_KILL

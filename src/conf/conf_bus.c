@@ -10,7 +10,6 @@
 
 #define BUS(member) offsetof(struct conf_bus, member)
 #define NAME_CHARACTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
-#define PEM_BEGIN "-----BEGIN "
 #define CREDS_BEGIN "-----BEGIN NATS USER JWT-----"
 
 const struct conf_bus conf_bus_default = {.prefix = "tc",
@@ -169,28 +168,10 @@ static int conf_bus_read_replicas(const struct conf_row_ctx *r, const struct con
 
 /* ---- credentials of this host ---- */
 
-/* Stores the path, because the file is read at each connection so that a renewed one is used.
- * Returns the first line of the file; NULL after adding an error: unreadable, or readable by
- * others. */
-static const char *conf_bus_read_private_file(const struct conf_row_ctx *r,
-                                              const struct conf_node *n, const struct conf_row *row,
-                                              void *target)
-{
-    struct tc_err why = {0};
-    if (conf_row_path(r, n, row, target) < 0)
-        return NULL;
-    const char *const path = conf_row_resolve_path(r, n->value.string);
-    const char *const first =
-        secret_resolve(arena_sprintf(r->arena, "file:%s", path), NULL, r->arena, &why);
-    if (!first)
-        conf_row_error(r, n, "%s", why.text);
-    return first;
-}
-
 int conf_bus_read_creds_file(const struct conf_row_ctx *r, const struct conf_node *n,
                              const struct conf_row *row, void *target)
 {
-    const char *const first = conf_bus_read_private_file(r, n, row, target);
+    const char *const first = conf_tls_read_private_file(r, n, row, target);
     if (!first)
         return -1;
     if (strcmp(first, CREDS_BEGIN) != 0)
@@ -200,14 +181,36 @@ int conf_bus_read_creds_file(const struct conf_row_ctx *r, const struct conf_nod
     return 0;
 }
 
-static int conf_bus_read_key(const struct conf_row_ctx *r, const struct conf_node *n,
-                             const struct conf_row *row, void *target)
+/* libnats puts the text into its JSON unchanged, so the server could not read these characters. */
+static int conf_bus_check_text(const struct conf_row_ctx *r, const struct conf_node *n,
+                               const char *secret)
 {
-    const char *const first = conf_bus_read_private_file(r, n, row, target);
-    if (!first)
+    for (const char *p = secret; *p; p++)
+        if (*p == '"' || *p == '\\' || (unsigned char)*p < ' ')
+            return conf_row_error(
+                r, n,
+                "contains a quotation mark, a backslash or a control character, but the NATS "
+                "library cannot send these; choose another one");
+    return 0;
+}
+
+int conf_bus_read_credentials(const struct conf_row_ctx *r, const struct conf_node *n,
+                              const struct conf_row *row, void *target)
+{
+    const char *secret;
+    if (conf_proxy_read_credentials(r, n, row, target) < 0)
         return -1;
-    if (strncmp(first, PEM_BEGIN, strlen(PEM_BEGIN)) != 0 || !strstr(first, "PRIVATE KEY"))
-        return conf_row_error(r, n, "no private key in PEM form");
+    memcpy(&secret, (char *)target + row->offset, sizeof secret);
+    return conf_bus_check_text(r, n, secret);
+}
+
+int conf_bus_read_token(const struct conf_row_ctx *r, const struct conf_node *n,
+                        const struct conf_row *row, void *target)
+{
+    const char *const token = conf_transport_read_secret(r, n);
+    if (!token || conf_bus_check_text(r, n, token) < 0)
+        return -1;
+    memcpy((char *)target + row->offset, &token, sizeof token);
     return 0;
 }
 
@@ -233,13 +236,6 @@ static int conf_bus_read_roles(const struct conf_row_ctx *r, const struct conf_n
     return 0;
 }
 
-const struct conf_row conf_bus_tls_rows[] = {
-    {"ca", conf_row_path, BUS(ca), 0, 0, NULL},
-    {"cert", conf_row_path, BUS(cert), 0, 0, NULL},
-    {"key", conf_bus_read_key, BUS(key), 0, 0, NULL},
-    {NULL, NULL, 0, 0, 0, NULL},
-};
-
 static const struct conf_choice losses[] = {
     {"finish", CONF_LOSS_FINISH}, {"kill", CONF_LOSS_KILL}, {NULL, 0}};
 
@@ -247,9 +243,10 @@ static const struct conf_row rows[] = {
     {"url", conf_bus_read_urls, BUS(urls), 1, 16, NULL},
     {"prefix", conf_bus_read_prefix, BUS(prefix), 0, 0, NULL},
     {"replicas", conf_bus_read_replicas, BUS(replicas), 1, 5, NULL},
-    {"credentials", conf_proxy_read_credentials, BUS(credentials), 0, 0, NULL},
+    {"credentials", conf_bus_read_credentials, BUS(credentials), 0, 0, NULL},
+    {"token", conf_bus_read_token, BUS(token), 0, 0, NULL},
     {"credentials_file", conf_bus_read_creds_file, BUS(creds_file), 0, 0, NULL},
-    {"tls", conf_row_group, 0, 0, 0, conf_bus_tls_rows},
+    {"tls", conf_tls_parse, BUS(tls), 0, 0, NULL},
     {"insecure", conf_row_bool, BUS(insecure), 0, 0, NULL},
     {"roles", conf_bus_read_roles, 0, 1, 2, NULL},
     {"lost_after_s", conf_row_ms, BUS(lost_after_ms), 1, 86400, NULL},
@@ -266,7 +263,7 @@ static int conf_bus_check_tls(const struct conf_row_ctx *r, const struct conf_no
                               const struct conf_bus *bus)
 {
     for (char **url = bus->urls; *url; url++)
-        if (!bus->tls && !bus->insecure && !conf_bus_is_loopback(conf_bus_authority(*url)))
+        if (!bus->is_encrypted && !bus->insecure && !conf_bus_is_loopback(conf_bus_authority(*url)))
             return conf_row_error(r, n,
                                   "%s is not on this machine, and the connection would not be "
                                   "encrypted; use tls://, set tls.ca, or set insecure = true",
@@ -276,7 +273,7 @@ static int conf_bus_check_tls(const struct conf_row_ctx *r, const struct conf_no
 
 static bool conf_bus_wants_tls(const struct conf_bus *bus)
 {
-    bool is_tls = bus->ca || bus->cert;
+    bool is_tls = bus->tls.ca || bus->tls.cert;
     for (char **url = bus->urls; *url; url++)
         is_tls |= strncmp(*url, "tls:", 4) == 0;
     return is_tls;
@@ -288,11 +285,11 @@ int conf_bus_finish_servers(const struct conf_row_ctx *r, const struct conf_node
     if (!bus->urls)
         return conf_row_error(
             r, n, "required key \"url\" is missing; for example [\"nats://127.0.0.1:4222\"]");
-    if (bus->credentials && bus->creds_file)
-        return conf_row_error(r, n, "set either credentials or credentials_file, not both");
-    if (!bus->cert != !bus->key)
-        return conf_row_error(r, n, "tls.cert and tls.key belong together; set both or neither");
-    bus->tls = conf_bus_wants_tls(bus);
+    if (!!bus->credentials + !!bus->token + !!bus->creds_file > 1)
+        return conf_row_error(
+            r, n,
+            "credentials, token and credentials_file exclude one another; remove all but one");
+    bus->is_encrypted = conf_bus_wants_tls(bus);
     return conf_bus_check_tls(r, n, bus);
 }
 

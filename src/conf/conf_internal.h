@@ -91,16 +91,30 @@ int conf_bus_parse_sessions(const struct conf_row_ctx *r, const struct conf_node
 extern const struct conf_bus conf_bus_default;
 int conf_bus_parse(const struct conf_row_ctx *r, const struct conf_node *n,
                    const struct conf_row *row, void *target) MUST_CHECK;
-/* Keys of NATS servers for the struct conf_bus at `target`: url, credentials_file, the rows of the
- * group tls. conf_bus_finish_servers, called when they are read, checks dependent keys, and that a
- * connection to another machine is encrypted. */
+/* The group `tls`: a struct conf_tls at the row's offset. */
+int conf_tls_parse(const struct conf_row_ctx *r, const struct conf_node *n,
+                   const struct conf_row *row, void *target) MUST_CHECK;
+/* Stores the path of a file that only its owner may read, at the row's offset. Returns the first
+ * line; NULL after adding an error: unreadable, or readable by others. */
+const char *conf_tls_read_private_file(const struct conf_row_ctx *r, const struct conf_node *n,
+                                       const struct conf_row *row, void *target);
+/* Keys of NATS servers for the struct conf_bus at `target`: url, credentials,
+ * token, credentials_file.
+ * conf_bus_finish_servers, called when they are read, checks dependent keys, and that a connection
+ * to another machine is encrypted. */
 int conf_bus_read_urls(const struct conf_row_ctx *r, const struct conf_node *n,
                        const struct conf_row *row, void *target) MUST_CHECK;
+int conf_bus_read_credentials(const struct conf_row_ctx *r, const struct conf_node *n,
+                              const struct conf_row *row, void *target) MUST_CHECK;
+int conf_bus_read_token(const struct conf_row_ctx *r, const struct conf_node *n,
+                        const struct conf_row *row, void *target) MUST_CHECK;
 int conf_bus_read_creds_file(const struct conf_row_ctx *r, const struct conf_node *n,
                              const struct conf_row *row, void *target) MUST_CHECK;
-extern const struct conf_row conf_bus_tls_rows[];
 int conf_bus_finish_servers(const struct conf_row_ctx *r, const struct conf_node *n,
                             struct conf_bus *bus) MUST_CHECK;
+/* A secret of one line: the text, or what `env:` or `file:` names. In the arena. NULL: an error was
+ * added. */
+const char *conf_transport_read_secret(const struct conf_row_ctx *r, const struct conf_node *n);
 /* A transport of kind nats. */
 int conf_transport_nats_parse(const struct conf_row_ctx *r, const struct conf_node *n,
                               struct conf_transport *transport) MUST_CHECK;

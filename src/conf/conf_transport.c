@@ -62,8 +62,7 @@ struct service_draft {
     struct buf *secret; /* limit of header lines */
 };
 
-/* The value of a header, resolved as a secret. NULL: an error was added. */
-static const char *conf_transport_resolve(const struct conf_row_ctx *r, const struct conf_node *n)
+const char *conf_transport_read_secret(const struct conf_row_ctx *r, const struct conf_node *n)
 {
     struct tc_err why = {0};
     if (conf_row_check_type(r, n, NODE_STRING) < 0)
@@ -83,7 +82,7 @@ static int conf_transport_read_token(const struct conf_row_ctx *r, const struct 
 {
     struct service_draft *const d = target;
     (void)row;
-    const char *const token = conf_transport_resolve(r, n);
+    const char *const token = conf_transport_read_secret(r, n);
     if (!token)
         return -1;
     buf_printf(d->secret, "Authorization: Bearer %s\n", token);
@@ -100,7 +99,7 @@ static int conf_transport_read_headers(const struct conf_row_ctx *r, const struc
     if (n->n > HEADERS_MAX)
         return conf_row_error(r, n, "too many headers; the limit is %d", HEADERS_MAX);
     for (size_t i = 0; i < n->n; i++) {
-        const char *const value = conf_transport_resolve(r, &n->items[i]);
+        const char *const value = conf_transport_read_secret(r, &n->items[i]);
         if (!value)
             return -1;
         buf_printf(d->secret, "%s: %s\n", n->items[i].name, value);
@@ -130,28 +129,37 @@ static const struct conf_row service_rows[] = {
     {"remote_agent", conf_row_string, SERVICE(remote_agent), 0, 0, NULL},
     {"token", conf_transport_read_token, 0, 0, 0, NULL},
     {"headers", conf_transport_read_headers, 0, 0, 0, NULL},
-    {"ca_file", conf_row_path, SERVICE(ca_file), 0, 0, NULL},
+    {"tls", conf_tls_parse, SERVICE(tls), 0, 0, NULL},
     {"outage_s", conf_row_ms, SERVICE(outage_ms), 1, 3600, NULL},
     {NULL, NULL, 0, 0, 0, NULL},
 };
+
+static int conf_transport_check_service(const struct conf_row_ctx *r, const struct conf_node *n,
+                                        const struct service_draft *d)
+{
+    if (!d->agent)
+        return conf_row_error(r, n,
+                              "required key \"agent\" is missing; add the kind of service, for "
+                              "example agent = \"turncast\"");
+    if (!d->service.url)
+        return conf_row_error(r, n, "required key \"url\" is missing; add url = \"https://HOST\"");
+    if (d->agent == SERVICE_AWAKEN && !d->service.remote_agent)
+        return conf_row_error(r, n,
+                              "required key \"remote_agent\" is missing; add the name of an agent "
+                              "of the service");
+    if ((d->service.tls.ca || d->service.tls.cert) && strncmp(d->service.url, "https:", 6) != 0)
+        return conf_row_error(r, n, "tls has no effect on http:; use https: in url, or remove tls");
+    return 0;
+}
 
 static int conf_transport_parse_service(const struct conf_row_ctx *r, const struct conf_node *n,
                                         struct conf_transport *transport)
 {
     CLEANUP_BUF struct buf secret = {0};
     struct service_draft draft = {.service = {.outage_ms = 30 * 1000}, .secret = &secret};
-    if (conf_row_parse_group(r, n, service_rows, &draft) < 0)
+    if (conf_row_parse_group(r, n, service_rows, &draft) < 0 ||
+        conf_transport_check_service(r, n, &draft) < 0)
         return -1;
-    if (!draft.agent)
-        return conf_row_error(r, n,
-                              "required key \"agent\" is missing; add the kind of service, for "
-                              "example agent = \"turncast\"");
-    if (!draft.service.url)
-        return conf_row_error(r, n, "required key \"url\" is missing; add url = \"https://HOST\"");
-    if (draft.agent == SERVICE_AWAKEN && !draft.service.remote_agent)
-        return conf_row_error(r, n,
-                              "required key \"remote_agent\" is missing; add the name of an agent "
-                              "of the service");
     for (const struct conf_choice *c = services; c->name; c++)
         if (c->value == draft.agent)
             draft.service.agent = c->name;

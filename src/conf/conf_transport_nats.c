@@ -37,9 +37,10 @@ static const struct conf_row rows[] = {
     {"url", conf_bus_read_urls, SERVERS(urls), 1, 16, NULL},
     {"subject", conf_transport_nats_read_subject, NATS(subject), 0, 0, NULL},
     {"agent", conf_row_string, NATS(agent), 0, 0, NULL},
-    {"credentials", conf_proxy_read_credentials, SERVERS(credentials), 0, 0, NULL},
+    {"credentials", conf_bus_read_credentials, SERVERS(credentials), 0, 0, NULL},
+    {"token", conf_bus_read_token, SERVERS(token), 0, 0, NULL},
     {"credentials_file", conf_bus_read_creds_file, SERVERS(creds_file), 0, 0, NULL},
-    {"tls", conf_row_group, 0, 0, 0, conf_bus_tls_rows},
+    {"tls", conf_tls_parse, SERVERS(tls), 0, 0, NULL},
     {"insecure", conf_row_bool, SERVERS(insecure), 0, 0, NULL},
     {NULL, NULL, 0, 0, 0, NULL},
 };

@@ -23,6 +23,7 @@ libtcconf_a_SOURCES = \
 	src/conf/conf_serve.c \
 	src/conf/conf_store.c \
 	src/conf/conf_store.h \
+	src/conf/conf_tls.c \
 	src/conf/conf_transport.c \
 	src/conf/conf_transport_nats.c \
 	src/conf/conf_user.c \

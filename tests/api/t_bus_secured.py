@@ -9,51 +9,18 @@ import os
 import pathlib
 import re
 import shutil
-import subprocess
 import sys
 import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 from bus import Member, done, equal, natsd, ok, skip_without_server, until  # noqa: E402
+from certificates import make_certificates  # noqa: E402
 import ed25519  # noqa: E402, I001
 from talk import SOURCE  # noqa: E402
 
 HOSTS = ("build1", "build2", "build3")
 PASSWORDS = {name.upper(): f"{name}-secret-password" for name in HOSTS}
-
-
-# ---- certificates, made with openssl
-
-def openssl(*words):
-    subprocess.run(["openssl", *map(str, words)], check=True, capture_output=True)
-
-
-NEW_KEY = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes")
-
-
-def make_authority(folder, name="ca"):
-    openssl("req", "-x509", *NEW_KEY, "-days", "2", "-subj", f"/CN={name}", "-keyout", folder / f"{name}.key",
-            "-out", folder / f"{name}.pem")
-
-
-def make_certificate(folder, name, authority="ca", days=2, names="DNS:localhost,IP:127.0.0.1"):
-    openssl("req", *NEW_KEY, "-subj", f"/CN={name}", "-keyout", folder / f"{name}.key", "-out", folder / f"{name}.csr")
-    (folder / f"{name}.ext").write_text(f"subjectAltName={names}\n")
-    openssl("x509", "-req", "-in", folder / f"{name}.csr", "-CA", folder / f"{authority}.pem", "-CAkey",
-            folder / f"{authority}.key", "-CAcreateserial", "-days", days, "-extfile", folder / f"{name}.ext",
-            "-out", folder / f"{name}.pem")
-    (folder / f"{name}.key").chmod(0o600)
-
-
-def make_certificates(folder):
-    make_authority(folder)
-    make_authority(folder, "other")
-    for name in ("server", "build1"):
-        make_certificate(folder, name)
-    make_certificate(folder, "expired", days=-1)
-    make_certificate(folder, "elsewhere", names="DNS:elsewhere.example")
-    make_certificate(folder, "stranger", authority="other")
 
 
 # ---- what turncast-bus(7) shows
@@ -274,7 +241,36 @@ def with_credentials_file(folder):
         ok(True, "a host joins with a credentials file")
         told = host.log() + host.run("doctor")[1] + host.run("check")[1]
         ok(user.seed_text() not in told and jwt not in told, "neither its seed nor its token is told")
-        refused(stranger, "refuses the user or its password; correct credentials", "one without")
+        refused(stranger, "demands to know who connects; set credentials, token or credentials_file", "one without")
+
+
+# ---- a token
+
+TOKEN = "bus-Token.4711"
+
+
+def with_token(folder):
+    """A server for which one token stands for all hosts; in a file, in the environment, wrong, and none."""
+    right, wrong = folder / "token", folder / "wrong"
+    for file, text in ((right, TOKEN), (wrong, "not-the-token-4711")):
+        file.write_text(text + "\n")
+        file.chmod(0o600)
+    os.environ["TURNCAST_TEST_TOKEN"] = TOKEN
+    with natsd.NatsServer(f'authorization {{ token: "{TOKEN}" }}') as server, \
+            Member("build1", server.url(), bus=f'token = "file:{right}";') as a, \
+            Member("build2", server.url(), bus='token = "env:TURNCAST_TEST_TOKEN";') as b, \
+            Member("build3", server.url(), bus=f'token = "file:{wrong}";') as c, \
+            Member("build4", server.url(), bus=f'credentials = "u:{TOKEN}";') as d:
+        turn = a.await_bus().begin("id=t1")["id"]
+        a.await_state(turn, "final")
+        equal(b.await_bus().knows(turn, "final")["host"], "build1", "hosts join with a token, from a file and from a variable")
+        ok("answers, with JetStream" in a.run("doctor")[1], "turncast doctor uses it, too")
+        refused(c, "the server refuses the token; correct token", "a wrong token")
+        refused(d, "refuses the user or its password; correct credentials", "the token as a password")
+        for host in (a, b, c, d):
+            told = host.log() + "".join(host.run(*words)[1] for words in (("doctor",), ("status", "--json"), ("check",)))
+            ok(TOKEN not in told and "not-the-token" not in told, f"{host.name} tells no token", told)
+    del os.environ["TURNCAST_TEST_TOKEN"]
 
 
 if not skip_without_server():
@@ -287,5 +283,6 @@ if not skip_without_server():
     permissions(at)
     runs_permissions(at)
     with_credentials_file(at)
+    with_token(at)
     shutil.rmtree(at)
     done()

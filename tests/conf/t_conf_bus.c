@@ -9,8 +9,17 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/sys/log.h"
 #include "conf/conf_kit.h"
 #include "tap/tap.h"
+
+static bool is_redacted(const char *text)
+{
+    CLEANUP_BUF struct buf out = {0};
+    log_redact(&out, (struct str){text, strlen(text)});
+    return !strstr(out.p, text);
+}
 
 static void test_bus(void)
 {
@@ -26,7 +35,8 @@ static void test_bus(void)
     is_str(c->bus.prefix, "tc", "bus.prefix by default");
     is_int(c->bus.replicas, 1, "bus.replicas by default");
     ok(!c->bus.runs.key, "no runs by default");
-    ok(!c->bus.credentials && !c->bus.creds_file && !c->bus.ca && !c->bus.tls && !c->bus.insecure,
+    ok(!c->bus.credentials && !c->bus.token && !c->bus.creds_file && !c->bus.tls.ca &&
+           !c->bus.is_encrypted && !c->bus.insecure,
        "nothing else by default");
     conf_unref(c);
     c = conf_kit_load(
@@ -51,29 +61,39 @@ static void test_bus(void)
              "\"nats://[::1]:1\"];\nprefix = \"t_2\"; replicas = 5; credentials_file = "
              "\"bus.creds\"; };\n");
     c = conf_kit_load(text);
-    ok(c->bus.tls && !c->bus.insecure, "a URL with tls:// encrypts");
+    ok(c->bus.is_encrypted && !c->bus.insecure, "a URL with tls:// encrypts");
     is_str(c->bus.prefix, "t_2", "bus.prefix");
     is_int(c->bus.replicas, 5, "bus.replicas");
     is_str(c->bus.creds_file, conf_kit_below("bus.creds"), "bus.credentials_file, beside the file");
     conf_unref(c);
+    tap_spew(conf_kit_below("ca.pem"), "x\n", 2);
+    tap_spew(conf_kit_below("cert.pem"), "x\n", 2);
     c = conf_kit_load("host : { name = \"h\"; }; bus : { url = [\"nats://10.0.0.5:4222\"];\n"
                       "credentials = \"ann:a:b\"; tls : { ca = \"ca.pem\"; }; };\n");
-    ok(c->bus.tls, "so do certificates");
-    is_str(c->bus.ca, conf_kit_below("ca.pem"), "bus.tls.ca, beside the file");
+    ok(c->bus.is_encrypted, "so do certificates");
+    is_str(c->bus.tls.ca, conf_kit_below("ca.pem"), "bus.tls.ca, beside the file");
     is_str(c->bus.credentials, "ann:a:b", "bus.credentials");
+    conf_unref(c);
+    tap_spew(conf_kit_below("token"), "t0-Ken-4711\n", 12);
+    chmod(conf_kit_below("token"), 0600);
+    c = conf_kit_load("host : { name = \"h\"; }; bus : { url = [\"nats://127.0.0.1:4222\"];\n"
+                      "token = \"file:token\"; };\n");
+    is_str(c->bus.token, "t0-Ken-4711", "bus.token, in a file");
+    ok(is_redacted("t0-Ken-4711"), "it is a secret");
     conf_unref(c);
     tap_spew(conf_kit_below("key.pem"), "-----BEGIN EC PRIVATE KEY-----\nx\n", 32);
     chmod(conf_kit_below("key.pem"), 0600);
     c = conf_kit_load("host : { name = \"h\"; }; bus : { url = [\"nats://10.0.0.5:4222\"];\n"
                       "tls : { cert = \"cert.pem\"; key = \"key.pem\"; }; };\n");
-    ok(c->bus.tls, "so does a certificate of the host");
-    is_str(c->bus.cert, conf_kit_below("cert.pem"), "bus.tls.cert, beside the file");
-    is_str(c->bus.key, conf_kit_below("key.pem"), "bus.tls.key");
+    ok(c->bus.is_encrypted, "so does a certificate of the host");
+    is_str(c->bus.tls.cert, conf_kit_below("cert.pem"), "bus.tls.cert, beside the file");
+    is_str(c->bus.tls.key, conf_kit_below("key.pem"), "bus.tls.key");
     conf_unref(c);
     c = conf_kit_load(
         "host : { name = \"h\"; }; bus : { url = [\"nats://10.0.0.5:4222\"]; insecure = "
         "true; };\n");
-    ok(!c->bus.tls && c->bus.insecure, "insecure allows another machine without encryption");
+    ok(!c->bus.is_encrypted && c->bus.insecure,
+       "insecure allows another machine without encryption");
     conf_unref(c);
 }
 

@@ -261,9 +261,17 @@ static const struct {
      "2: bus.credentials: environment variable TURNCAST_NO_SUCH is not set; set it where turncast "
      "is started"},
     {BUS "tls : { cart = \"x\"; }; };", "2: bus.tls.cart: unknown key (did you mean \"cert\"?)"},
-    {BUS "tls : { cert = \"x\"; }; };",
-     "1: bus: tls.cert and tls.key belong together; set both or neither"},
-    {BUS "tls : { cert = \"x\"; key = \"/no/such\"; }; };",
+#define NOT_SENT                                                                                   \
+    "contains a quotation mark, a backslash or a control character, but the NATS library cannot "  \
+    "send these; choose another one"
+    {BUS "credentials = \"ann:a\\\"b\"; };", "2: bus.credentials: " NOT_SENT},
+    {BUS "token = \"a\\\\b\"; };", "2: bus.token: " NOT_SENT},
+    {BUS "token = \"a\\tb\"; };", "2: bus.token: " NOT_SENT},
+    {BUS "token = \"a\\nb\"; };", "2: bus.token: must be one line of text; remove the line break"},
+    {BUS "token = \"\"; };", "2: bus.token: the secret is empty"},
+    {BUS "tls : { cert = \"/dev/null\"; }; };",
+     "2: bus.tls: cert and key belong together; set both or neither"},
+    {BUS "tls : { cert = \"/dev/null\"; key = \"/no/such\"; }; };",
      "2: bus.tls.key: cannot open secret file /no/such: No such file or directory; "
      "create it with mode 0600, or change the path"},
     {BUS "insecure = 1; };", "2: bus.insecure: expected true or false, found an integer"},

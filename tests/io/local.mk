@@ -157,6 +157,10 @@ tests_io_sandbox_t_sandbox_SOURCES = tests/io/sandbox/t_sandbox.c tests/io/sandb
 	tests/io/sandbox_needs.c tests/io/sandbox_refusals.c
 tests_io_sandbox_t_sandbox_LDADD = $(TEST_IO)
 
+check_PROGRAMS += tests/io/nats/t_nats_reason
+tests_io_nats_t_nats_reason_SOURCES = tests/io/nats/t_nats_reason.c
+tests_io_nats_t_nats_reason_LDADD = $(TEST_IO)
+
 check_PROGRAMS += tests/io/nats/t_nats_client
 tests_io_nats_t_nats_client_SOURCES = tests/io/nats/t_nats_client.c tests/io/nats_server.c \
 	tests/io/nats_server.h

@@ -128,22 +128,27 @@ static void launch_add_redis(struct words *w, const struct conf_store *server)
     launch_add(w, xstrdup("--"));
 }
 
+static void launch_add_setting(struct words *w, const char *name, const char *value)
+{
+    if (value)
+        launch_add(w, xasprintf("%s=%s", name, value));
+}
+
+static void launch_add_tls(struct words *w, const struct conf_tls *tls)
+{
+    launch_add_setting(w, "ca", tls->ca);
+    launch_add_setting(w, "cert", tls->cert);
+    launch_add_setting(w, "key", tls->key);
+}
+
 static void launch_add_service(struct words *w, const struct conf_service *s)
 {
     launch_add(w, xstrdup("sse"));
     launch_add(w, xasprintf("agent=%s", s->agent));
     launch_add(w, xasprintf("url=%s", s->url));
     launch_add(w, xasprintf("outage_ms=%lld", (long long)s->outage_ms));
-    if (s->remote_agent)
-        launch_add(w, xasprintf("remote_agent=%s", s->remote_agent));
-    if (s->ca_file)
-        launch_add(w, xasprintf("ca_file=%s", s->ca_file));
-}
-
-static void launch_add_setting(struct words *w, const char *name, const char *value)
-{
-    if (value)
-        launch_add(w, xasprintf("%s=%s", name, value));
+    launch_add_setting(w, "remote_agent", s->remote_agent);
+    launch_add_tls(w, &s->tls);
 }
 
 static void launch_add_nats(struct words *w, const struct conf_nats *nats)
@@ -157,10 +162,9 @@ static void launch_add_nats(struct words *w, const struct conf_nats *nats)
     launch_add_setting(w, "subject", nats->subject);
     launch_add_setting(w, "agent", nats->agent);
     launch_add_setting(w, "credentials_file", servers->creds_file);
-    launch_add_setting(w, "ca", servers->ca);
-    launch_add_setting(w, "cert", servers->cert);
-    launch_add_setting(w, "key", servers->key);
-    launch_add_setting(w, "tls", servers->tls ? "yes" : NULL);
+    launch_add_setting(w, "proof", servers->token ? "token" : NULL);
+    launch_add_tls(w, &servers->tls);
+    launch_add_setting(w, "tls", servers->is_encrypted ? "yes" : NULL);
 }
 
 /* Secret for the environment of turncast-remote; NULL: none. */
@@ -170,7 +174,7 @@ static const char *launch_transport_secret(const struct conf_transport *t)
     case CONF_TRANSPORT_SSE:
         return t->service.secret;
     case CONF_TRANSPORT_NATS:
-        return t->nats->servers.credentials;
+        return t->nats->servers.token ? t->nats->servers.token : t->nats->servers.credentials;
     case CONF_TRANSPORT_NONE:
     case CONF_TRANSPORT_REDIS:
         break;

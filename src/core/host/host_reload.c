@@ -76,8 +76,12 @@ static bool host_reload_same_bus(const struct conf *a, const struct conf *b)
            host_reload_same_list(a->bus.urls, b->bus.urls) &&
            host_reload_same_text(a->bus.prefix, b->bus.prefix) &&
            host_reload_same_text(a->bus.credentials, b->bus.credentials) &&
+           host_reload_same_text(a->bus.token, b->bus.token) &&
            host_reload_same_text(a->bus.creds_file, b->bus.creds_file) &&
-           host_reload_same_text(a->bus.ca, b->bus.ca) && a->bus.replicas == b->bus.replicas;
+           host_reload_same_text(a->bus.tls.ca, b->bus.tls.ca) &&
+           host_reload_same_text(a->bus.tls.cert, b->bus.tls.cert) &&
+           host_reload_same_text(a->bus.tls.key, b->bus.tls.key) &&
+           a->bus.replicas == b->bus.replicas;
 }
 
 static void host_reload_add_json_name(struct buf *list, const char *name)

@@ -35,6 +35,7 @@
     F(natsOptions_SetSendAsap)                                                                     \
     F(natsOptions_SetServers)                                                                      \
     F(natsOptions_SetTimeout)                                                                      \
+    F(natsOptions_SetToken)                                                                        \
     F(natsOptions_SetUserCredentialsFromFiles)                                                     \
     F(natsOptions_SetUserInfo)                                                                     \
     F(natsOptions_SetWriteDeadline)                                                                \

@@ -407,6 +407,7 @@ static void nats_client_copy_spec(struct nats_client *c, const struct nats_clien
     c->spec.urls = urls;
     c->spec.name = arena_strdup(a, spec->name);
     c->spec.credentials = arena_strdup(a, spec->credentials);
+    c->spec.token = arena_strdup(a, spec->token);
     c->spec.creds_file = arena_strdup(a, spec->creds_file);
     c->spec.ca = arena_strdup(a, spec->ca);
     c->spec.cert = arena_strdup(a, spec->cert);

@@ -21,6 +21,7 @@ struct nats_client_spec {
     const char *const *urls; /* ends with NULL */
     const char *name;        /* of this client, for the server's lists */
     const char *credentials; /* "USER:PASSWORD", or NULL */
+    const char *token;       /* or NULL */
     const char *creds_file;  /* path of a NATS credentials file, or NULL */
     const char *ca;          /* path of certificates; NULL: those of the system */
     const char *cert, *key;  /* paths of this client's certificate and its key; or both NULL */

@@ -250,6 +250,8 @@ static natsStatus nats_connection_set_user(const struct nats_connection *n)
     if (n->spec.creds_file)
         return n->nats.natsOptions_SetUserCredentialsFromFiles(n->options, n->spec.creds_file,
                                                                NULL);
+    if (n->spec.token)
+        return n->nats.natsOptions_SetToken(n->options, n->spec.token);
     if (!text)
         return NATS_OK;
     const char *const colon = strchr(text, ':');
@@ -330,7 +332,12 @@ static natsStatus nats_connection_connect(struct nats_connection *n)
 
 static void nats_connection_report_failure(struct nats_connection *n, natsStatus status)
 {
-    const struct nats_reason_spec spec = {n->spec.tls, n->spec.cert};
+    const struct nats_reason_spec spec = {.tls = n->spec.tls,
+                                          .has_cert = n->spec.cert,
+                                          .proof = n->spec.creds_file    ? NATS_PROOF_FILE
+                                                   : n->spec.token       ? NATS_PROOF_TOKEN
+                                                   : n->spec.credentials ? NATS_PROOF_PASSWORD
+                                                                         : NATS_PROOF_NONE};
     char text[sizeof((struct nats_incoming *)NULL)->text];
     nats_reason_describe(text, sizeof text, &n->nats, status, n->nats.nats_GetLastError(NULL),
                          &spec);

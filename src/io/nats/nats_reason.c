@@ -51,6 +51,22 @@ static const char *nats_reason_find_hang_up(const struct nats_reason_spec *spec)
                             "set tls.cert and tls.key";
 }
 
+static const char *nats_reason_find_refusal(enum nats_proof proof)
+{
+    switch (proof) {
+    case NATS_PROOF_PASSWORD:
+        return "the server refuses the user or its password; correct credentials";
+    case NATS_PROOF_TOKEN:
+        return "the server refuses the token; correct token";
+    case NATS_PROOF_FILE:
+        return "the server refuses the user of the credentials file; renew the file that "
+               "credentials_file names";
+    case NATS_PROOF_NONE:
+        break;
+    }
+    return "the server demands to know who connects; set credentials, token or credentials_file";
+}
+
 static const char *nats_reason_find(natsStatus status, const char *told,
                                     const struct nats_reason_spec *spec)
 {
@@ -64,7 +80,7 @@ static const char *nats_reason_find(natsStatus status, const char *told,
     case NATS_SECURE_CONNECTION_WANTED:
         return "the server has no TLS; add tls to its configuration, or use nats:// in url";
     case NATS_CONNECTION_AUTH_FAILED:
-        return "the server refuses the user or its password; correct credentials";
+        return nats_reason_find_refusal(spec->proof);
     case NATS_NO_SERVER:
     case NATS_TIMEOUT:
         return "no server can be reached";

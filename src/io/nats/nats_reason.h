@@ -8,10 +8,14 @@
 
 #include "io/nats/libnats_dl.h"
 
+/* What the client proves with who it is. */
+enum nats_proof { NATS_PROOF_NONE, NATS_PROOF_PASSWORD, NATS_PROOF_TOKEN, NATS_PROOF_FILE };
+
 /* How the connection was asked for. */
 struct nats_reason_spec {
     bool tls;
     bool has_cert; /* of this client */
+    enum nats_proof proof;
 };
 
 /* Writes a sentence without a period. told: what libnats says of its last error; or NULL. */

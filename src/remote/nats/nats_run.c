@@ -282,26 +282,34 @@ static void nats_run_probe(struct nats_run *n)
                         PROBE_MS, nats_run_on_probed, n);
 }
 
+static void nats_run_on_late(void *arg)
+{
+    struct nats_run *const n = arg;
+    nats_run_fail(n, "remote_unreachable", "cannot connect to the NATS servers: %s",
+                  *n->why ? n->why : "no answer");
+}
+
+/* Connecting goes on, but a probe, which is asked for the reason, ends with the first one. */
+static void nats_run_remember(struct nats_run *n, const char *why)
+{
+    snprintf(n->why, sizeof n->why, "%s", why);
+    if (n->probes)
+        nats_run_on_late(n);
+}
+
 static void nats_run_on_changed(void *ctx, bool connected, const char *text)
 {
     struct nats_run *const n = ctx;
     if (!connected && n->state != NATS_RUN_NEW && n->state != NATS_RUN_SUSPENDED)
         nats_run_fail(n, "remote_lost", "the connection to NATS was lost during the run: %s", text);
     else if (!connected)
-        snprintf(n->why, sizeof n->why, "%s", text);
+        nats_run_remember(n, text);
     else if (n->state == NATS_RUN_NEW && n->probes)
         nats_run_probe(n);
     else if (n->state == NATS_RUN_NEW && n->input.len)
         nats_run_begin(n);
     else if (n->state == NATS_RUN_SUSPENDED)
         nats_run_resume_if_decided(n);
-}
-
-static void nats_run_on_late(void *arg)
-{
-    struct nats_run *const n = arg;
-    nats_run_fail(n, "remote_unreachable", "cannot connect to the NATS servers: %s",
-                  *n->why ? n->why : "no answer");
 }
 
 /* Converts "A,B" to a list. */
@@ -319,13 +327,15 @@ static int nats_run_connect(struct nats_run *n, struct tc_err *err)
 {
     const struct remote_arguments *const a = n->arguments;
     const char *urls[URLS_MAX + 1];
+    const bool has_token = remote_setting(a, "proof", NULL);
     CLEANUP_FREE char *text = xstrdup(remote_setting(a, "url", "nats://127.0.0.1:4222"));
     nats_run_split(text, urls);
     n->client = nats_client_new(
         &(struct nats_client_spec){.loop = n->loop,
                                    .urls = urls,
                                    .name = "turncast-remote",
-                                   .credentials = a->secret,
+                                   .credentials = has_token ? NULL : a->secret,
+                                   .token = has_token ? a->secret : NULL,
                                    .creds_file = remote_setting(a, "credentials_file", NULL),
                                    .ca = remote_setting(a, "ca", NULL),
                                    .cert = remote_setting(a, "cert", NULL),

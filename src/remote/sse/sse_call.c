@@ -77,10 +77,22 @@ void sse_call_add_message(struct buf *out, struct str body)
     arena_fini(&a);
 }
 
+/* OpenSSL names an alert with which the service ends a handshake; it does so behind the handshake
+ * of TLS 1.3 if it does not accept the certificate of the client. */
+static const char *sse_call_find_remedy(const struct httpc_reply *reply)
+{
+    if (reply->is_untrusted)
+        return "; check the certificate of the service, or set tls.ca to that of its authority";
+    if (reply->outcome != HTTPC_OK && strstr(reply->error, " alert "))
+        return "; if the service demands a certificate, set tls.cert and tls.key to one that it "
+               "accepts";
+    return "";
+}
+
 static void sse_call_finish(struct sse_call *c, const struct httpc_reply *reply)
 {
     CLEANUP_BUF struct buf text = {0};
-    buf_add_str(&text, reply->error);
+    buf_printf(&text, "%s%s", reply->error, sse_call_find_remedy(reply));
     if (reply->outcome != HTTPC_OK)
         sse_call_add_message(&text, reply->body);
     const struct sse_reply told = {

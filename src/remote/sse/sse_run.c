@@ -374,7 +374,9 @@ static const struct sse_service *sse_run_find_service(const char *name)
 
 static void sse_run_init(struct sse_run *r, const struct remote_arguments *a)
 {
-    const struct httpc_options options = {.ca_file = remote_setting(a, "ca_file", NULL),
+    const struct httpc_options options = {.ca_file = remote_setting(a, "ca", NULL),
+                                          .cert_file = remote_setting(a, "cert", NULL),
+                                          .key_file = remote_setting(a, "key", NULL),
                                           .stall_s = STALL_S};
     const char *const url = remote_setting(a, "url", "");
     r->arguments = a;

@@ -82,6 +82,7 @@ static void test_service(void)
         .service = {.agent = "turncast",
                     .url = (char[]){"https://host/"},
                     .remote_agent = (char[]){"claude"},
+                    .tls = {"/e/ca.pem", "/e/cert.pem", "/e/key.pem"},
                     .secret = "Authorization: Bearer secret\n",
                     .outage_ms = 500},
     };
@@ -91,7 +92,7 @@ static void test_service(void)
     const char *const rest = strstr(got.p, "/turncast-remote|");
     is_str(rest ? rest : "",
            "/turncast-remote|sse|agent=turncast|url=https://host/|outage_ms=500|"
-           "remote_agent=claude|",
+           "remote_agent=claude|ca=/e/ca.pem|cert=/e/cert.pem|key=/e/key.pem|",
            "an agent that is a service");
     char **const env = launch_build_env(&agent, nothing, NULL);
     buf_reset(&got);
@@ -100,6 +101,31 @@ static void test_service(void)
     ok(strstr(got.p, "TURNCAST_REMOTE_SECRET=Authorization: Bearer secret\n|"),
        "its headers are in the environment");
     agent.transport = (struct conf_transport){0};
+}
+
+static void test_nats_token(void)
+{
+    struct tc_err err = {0};
+    CLEANUP_BUF struct buf got = {0};
+    const struct conf_nats nats = {.servers = {.urls = LIST("tls://a:1"),
+                                               .token = "t0-Ken",
+                                               .tls = {"/e/ca.pem", NULL, NULL},
+                                               .is_encrypted = true},
+                                   .subject = "x.runs"};
+    agent.resume = nothing;
+    agent.transport = (struct conf_transport){.kind = CONF_TRANSPORT_NATS, .nats = &nats};
+    char **const argv = launch_build_argv(&agent, NULL, NULL, &err);
+    join(&got, argv);
+    launch_free(argv);
+    const char *const rest = strstr(got.p, "/turncast-remote|");
+    is_str(rest ? rest : "",
+           "/turncast-remote|nats|url=tls://a:1|subject=x.runs|proof=token|ca=/e/ca.pem|tls=yes|",
+           "one with a token and encryption");
+    char **const env = launch_build_env(&agent, nothing, NULL);
+    buf_reset(&got);
+    join(&got, env);
+    launch_free(env);
+    ok(strstr(got.p, "TURNCAST_REMOTE_SECRET=t0-Ken|"), "the token is in the environment");
 }
 
 /* No command: what is asked for is at the subject. */
@@ -132,6 +158,7 @@ static void test_nats(void)
     join(&got, env);
     launch_free(env);
     ok(strstr(got.p, "TURNCAST_REMOTE_SECRET=ann:secret|"), "the password is in the environment");
+    test_nats_token();
     agent.transport = (struct conf_transport){0};
     agent.resume = nothing;
 }

@@ -188,7 +188,8 @@ static void doctor_bus_look(struct doctor *d, struct doctor_bus *b)
     }
     doctor_report(d, FINDING_ERROR, "bus", "cannot connect to %s: %s", d->conf->bus.urls[0],
                   b->is_changed ? b->text : "no answer");
-    doctor_suggest(d, "start the NATS server, or change bus.url, bus.credentials or bus.tls");
+    doctor_suggest(d, "start the NATS server, or change bus.url, bus.tls, or the bus.token or "
+                      "bus.credentials of this host");
 }
 
 void doctor_look_at_sharing(struct doctor *d)
@@ -210,11 +211,12 @@ void doctor_look_at_bus(struct doctor *d)
                                                           .urls = (const char *const *)bus->urls,
                                                           .name = "turncast doctor",
                                                           .credentials = bus->credentials,
+                                                          .token = bus->token,
                                                           .creds_file = bus->creds_file,
-                                                          .ca = bus->ca,
-                                                          .cert = bus->cert,
-                                                          .key = bus->key,
-                                                          .tls = bus->tls,
+                                                          .ca = bus->tls.ca,
+                                                          .cert = bus->tls.cert,
+                                                          .key = bus->tls.key,
+                                                          .tls = bus->is_encrypted,
                                                           .changed = doctor_bus_on_changed,
                                                           .fault = doctor_bus_on_fault,
                                                           .ctx = &b},

@@ -19,7 +19,7 @@
 struct httpc {
     struct loop *loop;
     struct httpc_options options; /* its strings point to the members below */
-    char *ca_file, *proxy_url, *proxy_credentials, *no_proxy;
+    char *ca_file, *cert_file, *key_file, *proxy_url, *proxy_credentials, *no_proxy;
     struct libcurl curl;
     CURLM *multi; /* NULL before the first request */
     struct loop_timer *timer, *late_timer;
@@ -161,6 +161,10 @@ struct httpc *httpc_new(struct loop *l, const struct httpc_options *options)
         h->options = *options;
     h->ca_file = xstrdup(h->options.ca_file);
     h->options.ca_file = h->ca_file;
+    h->cert_file = xstrdup(h->options.cert_file);
+    h->options.cert_file = h->cert_file;
+    h->key_file = xstrdup(h->options.key_file);
+    h->options.key_file = h->key_file;
     h->proxy_url = xstrdup(h->options.proxy.url);
     h->proxy_credentials = xstrdup(h->options.proxy.credentials);
     h->no_proxy = xstrdup(h->options.proxy.no_proxy);
@@ -253,6 +257,8 @@ void httpc_free(struct httpc *h)
     loop_timer_free(h->timer);
     loop_timer_free(h->late_timer);
     free(h->ca_file);
+    free(h->cert_file);
+    free(h->key_file);
     free(h->proxy_url);
     if (h->proxy_credentials)
         explicit_bzero(h->proxy_credentials, strlen(h->proxy_credentials));

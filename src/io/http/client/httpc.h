@@ -63,17 +63,20 @@ struct httpc_reply {
     const struct httpc_header *headers; /* of the last response; see response_headers.h */
     size_t header_count;
     const char *path; /* with save_dir, path of a complete body; otherwise NULL. The file is kept */
-    bool is_passing;  /* rejected, but another attempt may succeed: 4yz of a mail server */
+    bool is_untrusted;      /* not sent, because the certificate of the service was not accepted */
+    bool is_passing;        /* rejected, but another attempt may succeed: 4yz of a mail server */
     int64_t retry_after_ms; /* -1: absent */
     int64_t date;           /* time of the service, Unix seconds; 0: absent */
     const char *error;      /* one line without secrets or URL; "" if the outcome is ok */
 };
 
 struct httpc_options {
-    const char *ca_file;        /* CA certificates instead of the system's; NULL: the system's */
-    int64_t connect_timeout_ms; /* 0: 10 s */
-    int64_t stall_s;            /* fails if less than a byte per second arrives for this time; 0: 20
-                                 * s */
+    const char *ca_file; /* CA certificates instead of the system's; NULL: the system's */
+    const char *cert_file, *key_file; /* own certificate and its key, for services that demand one;
+                                       * or both NULL */
+    int64_t connect_timeout_ms;       /* 0: 10 s */
+    int64_t stall_s; /* fails if less than a byte per second arrives for this time; 0: 20
+                      * s */
     struct proxy proxy;
 };
 

@@ -137,6 +137,7 @@ struct httpc_reply httpc_transfer_build_reply(struct httpc_transfer *c, const st
                             : -1,
         .error = "",
     };
+    reply.is_untrusted = code == CURLE_PEER_FAILED_VERIFICATION && reply.outcome == HTTPC_NOT_SENT;
     if (c->is_mail && reply.outcome != HTTPC_OK && reply.outcome != HTTPC_REJECTED)
         reply.status = 0; /* the last reply was not about the message */
     reply.is_passing =

@@ -337,6 +337,10 @@ static void set_safety(const struct httpc_transfer *c, const struct libcurl *cur
     curl->easy_setopt(c->easy, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
     if (o->ca_file)
         curl->easy_setopt(c->easy, CURLOPT_CAINFO, o->ca_file);
+    if (o->cert_file) {
+        curl->easy_setopt(c->easy, CURLOPT_SSLCERT, o->cert_file);
+        curl->easy_setopt(c->easy, CURLOPT_SSLKEY, o->key_file);
+    }
     /* Uses one connection per request, so that the state of the connection shows the fate of the
      * request. */
     curl->easy_setopt(c->easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);

@@ -23,6 +23,8 @@ static const char make_certificates[] =
     "openssl req -x509 -key key.pem -out self.pem -subj /CN=service -days 2 \\\n"
     "    -addext subjectAltName=IP:127.0.0.1\n";
 
+#define NO_FILE "error setting certificate"
+
 static struct loop *loop;
 static char ca_file[512];
 
@@ -84,13 +86,15 @@ struct got {
     bool done;
     enum httpc_outcome outcome;
     int status;
+    bool is_untrusted;
     char error[512];
 };
 
 static void on_reply(void *arg, const struct httpc_reply *r)
 {
     struct got *const g = arg;
-    *g = (struct got){.done = true, .outcome = r->outcome, .status = r->status};
+    *g = (struct got){
+        .done = true, .outcome = r->outcome, .status = r->status, .is_untrusted = r->is_untrusted};
     snprintf(g->error, sizeof g->error, "%s", r->error);
 }
 
@@ -109,6 +113,8 @@ static void test(const char *name, const char *certificate, const char *trusted,
         loop_run_once(loop, 1000);
     is_int(g.outcome, wanted, "%s", name);
     has_str(g.error, error, "%s: says why", name);
+    ok(g.is_untrusted == (wanted == HTTPC_NOT_SENT && strcmp(error, NO_FILE) != 0),
+       "%s: knows whether the certificate is why", name);
     ok(!strstr(g.error, "PathSecret"), "%s: without the URL", name);
     httpc_free(http);
     stop_server(&server);
@@ -128,7 +134,7 @@ int main(void)
     test("self-signed", "self.pem", ca_file, HTTPC_NOT_SENT, "certificate problem: self");
     test("another name", "other.pem", ca_file, HTTPC_NOT_SENT, "127.0.0.1");
     test("unknown authority", "good.pem", NULL, HTTPC_NOT_SENT, "certificate problem");
-    test("authorities cannot be read", "good.pem", "/nonexistent", HTTPC_NOT_SENT, "certificate");
+    test("authorities cannot be read", "good.pem", "/nonexistent", HTTPC_NOT_SENT, NO_FILE);
     loop_free(loop);
     return 0;
 }
