@@ -26,7 +26,8 @@ tests_plugin_ipc_t_shm_ring_LDADD = $(TEST_PLUGIN)
 check_PROGRAMS += tests/plugin/instance/t_instance
 tests_plugin_instance_t_instance_LDADD = $(TEST_PLUGIN)
 
-check_PROGRAMS += tests/plugin/t_send tests/plugin/instance/t_services tests/plugin/instance/t_services_value \
+check_PROGRAMS += tests/plugin/t_send tests/plugin/instance/t_services tests/plugin/instance/t_services_crypto \
+	tests/plugin/instance/t_services_value \
 	tests/plugin/instance/t_link
 tests_plugin_instance_t_link_SOURCES = tests/plugin/instance/t_link.c tests/plugin/actor.c tests/plugin/actor.h
 tests_plugin_instance_t_link_LDADD = $(TEST_PLUGIN)
@@ -34,6 +35,8 @@ tests_plugin_t_send_SOURCES = tests/plugin/t_send.c tests/plugin/actor.c tests/p
 tests_plugin_t_send_LDADD = $(TEST_PLUGIN)
 tests_plugin_instance_t_services_SOURCES = tests/plugin/instance/t_services.c tests/plugin/actor.c tests/plugin/actor.h
 tests_plugin_instance_t_services_LDADD = $(TEST_PLUGIN)
+tests_plugin_instance_t_services_crypto_SOURCES = tests/plugin/instance/t_services_crypto.c tests/plugin/actor.c tests/plugin/actor.h
+tests_plugin_instance_t_services_crypto_LDADD = $(TEST_PLUGIN)
 tests_plugin_instance_t_services_value_SOURCES = tests/plugin/instance/t_services_value.c tests/plugin/actor.c tests/plugin/actor.h
 tests_plugin_instance_t_services_value_LDADD = $(TEST_PLUGIN)
 
