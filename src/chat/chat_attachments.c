@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * Files of people as the service lists them: which of them the host fetches, and what the agent
- * reads about the others. */
+ * Attachments of a message, as the service lists them: chooses the files that the host fetches, and
+ * writes a note for the agent about each other file. */
 #include <string.h>
 
 #include "chat/chat_internal.h"
 
-/* The member of the first of these names that is there, or NULL. */
+/* Returns the first existing member of these names, which are separated by blanks; or NULL. */
 static const json_t *member_of(struct chat *c, const json_t *one, const char *names)
 {
     const json_t *value = NULL;
@@ -24,7 +24,7 @@ static const char *text_of(struct chat *c, const json_t *one, const char *names)
     return text ? arena_strdup(&c->scratch, text) : NULL;
 }
 
-/* Whether the connector fetches from there. */
+/* Whether the connector accepts this address for a download. */
 static bool is_at_service(struct chat *c, const struct tc_chat_file *file)
 {
     const struct tc_op op = {.size = sizeof op,

@@ -14,18 +14,18 @@
 #define TICKET_MAX 32
 #define WHAT_MAX 24
 
-/* An action of one person on one card. */
+/* One action of a person on one card. */
 struct chat_answer {
     struct chat *chat;
-    struct chat_card *card; /* NULL: of an earlier process, or over */
+    struct chat_card *card; /* NULL: the card belongs to an earlier process, or is closed */
     const char *ticket;
     const char *user, *name;
-    const struct tc_target *target; /* where the person is */
+    const struct tc_target *target; /* chat and thread of the action */
     const char *topic;
     const char *filled; /* tc_chat_action.answers */
-    const char *text;   /* what the person is told, or NULL */
+    const char *text;   /* text for the person, or NULL */
     enum tc_accepted how;
-    bool counts;   /* taken, or a part of it */
+    bool counts;   /* accepted completely or in part */
     bool approves; /* the card asks for yes or no; only when `card` is NULL */
 };
 
@@ -51,7 +51,7 @@ static void view(struct chat_answer *a, const struct chat_draft *d)
     chat_cards_show(a->chat, a->card);
 }
 
-/* Takes the answer to one of several questions; the last one sends all of them. */
+/* Stores the answer to one of several questions; the last answer submits all of them. */
 static void go_on(struct chat_answer *a, struct chat_draft *d)
 {
     a->counts = true;
@@ -103,7 +103,7 @@ static void finish_choice(struct chat_answer *a)
 
 /* ---- presses ---- */
 
-/* The press that submits a form. If no open card is known here, the host decides. */
+/* Submits a form. If no open card is known here, the host decides. */
 static void chat_answer_hand_over(struct chat_answer *a)
 {
     const bool is_open =
@@ -119,7 +119,7 @@ static void chat_answer_hand_over(struct chat_answer *a)
     chat_filled_fini(&f);
 }
 
-/* The data of a button of a card: "a:TICKET:WHAT". */
+/* Parses the data of a button of a card: "a:TICKET:CHOICE". */
 static bool read_data(const char *data, char ticket[TICKET_MAX + 1], char what[WHAT_MAX + 1])
 {
     int n = 0;
@@ -127,7 +127,8 @@ static bool read_data(const char *data, char ticket[TICKET_MAX + 1], char what[W
            !data[n];
 }
 
-/* A message whose sending was not confirmed was sent again: the first one is valid, too. */
+/* The message of a card was sent again because its first copy was not confirmed: buttons of the
+ * first copy are valid, too. */
 static void adopt(struct chat_answer *a)
 {
     struct chat_place *place;
@@ -158,7 +159,7 @@ static bool is_shown_in(const struct chat_card *card, const char *chat)
 }
 
 /* Sets the thread of the card if the service does not name it: the host needs the place to decide
- * who may answer. */
+ * whether the person may answer. */
 static void complete_topic(struct chat_answer *a)
 {
     const char *const message = a->target->message;
@@ -192,7 +193,7 @@ static void press(struct chat_answer *a, const char *what)
         finish_choice(a);
 }
 
-/* The card that a reaction or a reply is about. */
+/* Finds the card to which a reaction or a reply belongs. */
 static bool find_by_message(struct chat_answer *a, const char *message)
 {
     struct chat_place *place;
@@ -214,8 +215,8 @@ static bool react(struct chat_answer *a, const struct tc_chat_action *action)
     return true;
 }
 
-/* The fields of the open card whose form the button opens or submits; NULL: it does neither. Owned
- * by the caller. */
+/* Returns the fields of the open card whose form the button opens or submits; NULL: the button has
+ * no form. Owned by the caller. */
 static json_t *fields_of_button(const struct chat *c, const struct tc_chat_action *action)
 {
     char ticket[TICKET_MAX + 1], what[WHAT_MAX + 1];
@@ -280,14 +281,14 @@ bool chat_cards_take_action(struct chat *c, const struct tc_chat_action *action,
 
 /* ---- messages ---- */
 
-/* A reply that is a command is executed, and is no answer to the request. */
+/* A reply that is a command is executed and does not answer the request. */
 static bool is_command(const char *text)
 {
     return text[0] == '/' || text[0] == '!' || strcasecmp(text, "stop") == 0;
 }
 
-/* The number of an entry (from 0) that the text names by number or label; -1: none. has_choices:
- * the list is of choices, whose labels may be shown in another language. */
+/* Returns the index of the entry that the text names by number or label; -1: none. has_choices: the
+ * list contains choices, whose labels may be shown in another language. */
 static int find_entry(const json_t *list, const char *text, bool has_choices)
 {
     char *end;
@@ -349,7 +350,7 @@ static void answer_by_text(struct chat_answer *a, const char *text)
         chat_answer_decide(a, "answer", text, NULL);
 }
 
-/* The text after "WORD:"; NULL: the text begins with something else. */
+/* Returns the text after "WORD:"; NULL: the text begins differently. */
 static const char *after_word(const char *text, const char *word)
 {
     const size_t n = strlen(word);
@@ -377,8 +378,8 @@ static void answer_by_word(struct chat_answer *a, const char *text)
         answer_by_text(a, answer);
 }
 
-/* Without buttons a short text that names a choice answers the only open card of the conversation,
- * even if it is not a reply. */
+/* If there are no buttons, a short text that names a choice answers the only open card of the
+ * conversation, even if the text is not a reply. */
 static bool names_choice(struct chat_answer *a, const struct tc_chat_message *m)
 {
     struct chat_card *card, *only = NULL;
@@ -397,8 +398,9 @@ static bool names_choice(struct chat_answer *a, const struct tc_chat_message *m)
     return true;
 }
 
-/* A card of an earlier process, or one that is over: its text says so, and its buttons name the
- * ticket, if the service repeats them. A reply to it is never a message to the agent. */
+/* Whether the message replies to a card that is closed or belongs to an earlier process. Such a
+ * card is recognised by its text, and its ticket by its buttons, if the service includes them. The
+ * reply is never passed to the agent as a message. */
 static bool is_old_card(struct chat_answer *a, const struct tc_chat_message *m, char *ticket)
 {
     char what[WHAT_MAX + 1];
@@ -412,12 +414,12 @@ static bool is_old_card(struct chat_answer *a, const struct tc_chat_message *m, 
     return true;
 }
 
-/* A person who may not submit messages in this chat gets no reply. */
+/* Replies to the person, unless the person may not submit messages in this chat. */
 static void tell(const struct chat_answer *a, const struct tc_chat_message *m)
 {
     struct chat *const c = a->chat;
     if (a->how == TC_NOT_KEPT)
-        return; /* the message comes again */
+        return; /* the service delivers the message again */
     if (a->counts && chat_can(c, TC_OP_REACT))
         chat_react(c, c->inst->lobby, &m->target, TC_REACTION_TAKEN, NULL);
     else if (a->text &&
@@ -427,7 +429,8 @@ static void tell(const struct chat_answer *a, const struct tc_chat_message *m)
 
 /* ---- messages that are no replies ---- */
 
-/* The open cards that are shown where the message is; the last one becomes the card. */
+/* Counts the open cards in the place of the message; the last one becomes the card of the
+ * answer. */
 static unsigned chat_answer_find_open(struct chat_answer *a, const struct tc_target *at)
 {
     unsigned n = 0;
@@ -445,7 +448,8 @@ static unsigned chat_answer_find_open(struct chat_answer *a, const struct tc_tar
     return n;
 }
 
-/* Some services deliver a message twice, as a message and as a mention. */
+/* Whether the message has already been accepted: some services deliver a message twice, as a
+ * message and as a mention. */
 static bool was_taken(const struct chat *c, const struct tc_chat_message *m)
 {
     return chat_recent_has(&c->taken, chat_recent_hash(m->target.chat, m->id), 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Request cards on their way to their places: posted, updated while a person chooses, and closed
- * with the decision, when their buttons go away. */
+ * Lifecycle of request cards: posts a card to its places, updates it while a person chooses, and
+ * closes it with the decision, which removes the buttons. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 
 #define EXPIRES_MS (30 * 60 * 1000)
 #define SHOWN_KEY "chat.shown"
-#define MEMORY_BYTES ((size_t)3300) /* of all cards of a turn: a turn remembers 4 KiB */
+#define MEMORY_BYTES ((size_t)3300) /* all cards of a turn; the memory of a turn has 4 KiB */
 
 static void chat_cards_move(struct chat_place *place, enum chat_place_event event)
 {
@@ -26,7 +26,8 @@ void chat_cards_begin(struct chat *c)
     chat_recent_read(&c->cards.shown, tc_load(c->inst, SHOWN_KEY));
 }
 
-/* The next process knows by it that a word such as "deny:" there is no message to the agent. */
+/* Stores the places of cards, so that the next process recognises a word such as "deny:" there as
+ * an answer, not as a message to the agent. */
 static void store_shown(struct chat *c)
 {
     char *const text = chat_recent_write(&c->cards.shown);
@@ -73,7 +74,7 @@ void chat_cards_forget(struct chat_cards *cards, const char *turn)
 
 /* ---- messages ---- */
 
-/* The place stands in front: the id of a request may be any text. */
+/* The place comes first, because the id of a request may be any text. */
 static const char *slot_of(struct chat *c, const struct chat_card *card,
                            const struct chat_place *place)
 {
@@ -116,7 +117,7 @@ static int chat_cards_post(struct chat *c, struct tc_turn *turn, const struct ch
     return rc;
 }
 
-/* The newest state of the card; without buttons when it is decided. */
+/* Sends an edit with the current state of the card; without buttons if it is decided. */
 static void chat_cards_edit(struct chat *c, struct tc_turn *turn, struct chat_card *card,
                             struct chat_place *place)
 {
@@ -165,7 +166,8 @@ void chat_cards_show(struct chat *c, struct chat_card *card)
 
 /* ---- where a card is shown ---- */
 
-/* INSTANCE:CHAT[:THREAD] of this instance, or INSTANCE: where the turn is shown. */
+/* Parses INSTANCE:CHAT[:THREAD] for this instance; INSTANCE alone means the place where the turn is
+ * shown. */
 static struct tc_target chat_cards_read_place(const struct chat_turn *t, const char *text)
 {
     const char *const name = t->chat->inst->name;
@@ -220,8 +222,8 @@ static size_t room_of(const struct chat *c)
                                                                               : limits->bytes;
 }
 
-/* A request that needs nobody's decision is not shown. One that is delivered again after a restart
- * of the instance is there already. */
+/* Shows a card for an open request. A request that nobody may decide is not shown. A request that
+ * is delivered again after a restart of the instance already has its card. */
 static int open_card(struct chat_turn *t, const struct tc_request *ev)
 {
     struct chat *const c = t->chat;
@@ -332,7 +334,7 @@ bool chat_cards_is_late(struct chat_turn *t, const struct chat_record *r)
     return card && card->decided;
 }
 
-/* A refused text: the edit once more without formatting, so that the buttons go away at least. */
+/* Sends a refused edit again without formatting, so that at least the buttons are removed. */
 static bool retry_edit(struct chat_turn *t, struct chat_record *r, enum tc_result_kind kind)
 {
     const bool refused = kind == TC_RESULT_BAD_FORMAT || kind == TC_RESULT_REFUSED ||
@@ -340,7 +342,7 @@ static bool retry_edit(struct chat_turn *t, struct chat_record *r, enum tc_resul
     if (!refused || r->omit & TC_OMIT_FORMAT)
         return false;
     r->omit |= TC_OMIT_FORMAT;
-    r->generation += 100000; /* apart from the numbers of other edits */
+    r->generation += 100000; /* distinct from the numbers of other edits */
     return chat_send(t->chat, t->turn, r, NULL) == 0;
 }
 
@@ -353,7 +355,7 @@ void chat_cards_take_edit(struct chat_turn *t, struct chat_record *r,
     const bool newer = card && !r->last && (card->decided || place->stale);
     if (!newer &&
         (kind == TC_RESULT_IN_DOUBT || kind == TC_RESULT_RETRY || kind == TC_RESULT_UNAUTHORIZED)) {
-        v->next = TC_NEXT_AGAIN; /* repeating an edit does no harm */
+        v->next = TC_NEXT_AGAIN; /* an edit can be repeated safely */
         return;
     }
     v->next = TC_NEXT_DONE;
@@ -400,8 +402,9 @@ static bool fits(const json_t *list)
     return yes;
 }
 
-/* Of many cards, or long ones, less text is kept. If even that is too much, the buttons of the
- * oldest stay when the process ends now. */
+/* Shortens the texts of cards until they fit into the memory of the turn. If even the shortest
+ * texts do not fit, the oldest cards are omitted, and their buttons remain if the process ends
+ * now. */
 json_t *chat_cards_write(const struct chat_cards *cards, const char *turn)
 {
     json_t *list = write_all(cards, turn, 0);

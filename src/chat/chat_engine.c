@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Entry of the chat engine: events, replies and timers of an instance. */
+ * Entry points of the chat engine: events, replies and timers of an instance. */
 #include "chat/chat_engine.h"
 
 #include <stdlib.h>
@@ -17,12 +17,13 @@
 #define SIGNS_OFF_AFTER 3
 #define SIGNS_OFF_MS 600000
 #define LOCKED_HOLD_MS 300000
-#define TOLD_HOLD_MS 60000 /* a pause of the instance that the status gives the reason of */
+/* Minimum duration of a pause of the instance whose reason is shown by the status. */
+#define TOLD_HOLD_MS 60000
 #define MOVES_MAX 10000
 
 /* ---- life ---- */
 
-/* An option of the plugin that the table names. */
+/* Value of an option of the plugin whose name is in the table. */
 static const char *table_option(const struct chat *c, const char *key)
 {
     return key ? c->hooks.option(c->hooks.ctx, key) : NULL;
@@ -106,7 +107,8 @@ struct tc_target chat_keep_target(struct tc_turn *turn, const struct tc_target *
     };
 }
 
-/* Ids of threads and messages belonged to the chat with the old id. */
+/* Moves the turn to the new id of its chat. Ids of threads and messages of the old id are no longer
+ * valid. */
 static void move_turn(struct chat_turn *t)
 {
     const char *const now = t->target.chat ? chat_where_now(t->chat, t->target.chat) : NULL;
@@ -190,7 +192,7 @@ static int take_final(struct chat_turn *t, const struct event *ev)
     return chat_outcome_send(t, text, strlen(text), 0);
 }
 
-/* The host knows the message of a turn that began in a chat. */
+/* A turn that was started in a chat can be repeated, because the host has its message. */
 static bool may_retry(const struct chat_turn *t, const struct tc_error *ev)
 {
     return t->turn->route && (!ev->code || strcmp(ev->code, "cancelled") != 0);
@@ -214,7 +216,7 @@ static int take_error(struct chat_turn *t, const struct event *ev)
     return rc;
 }
 
-/* From here on nothing of the running turn is shown. */
+/* Ends the display of the running turn. */
 static void close_turn(struct chat_turn *t)
 {
     chat_cards_end_turn(t);
@@ -277,8 +279,9 @@ void chat_wake(struct chat *c)
 
 /* ---- replies ---- */
 
-/* Typing and reactions are tried once. After three failures in a row they pause, so that a method
- * that fails does not fill the log; an operation that the service lacks is off for good. */
+/* Handles the result of a typing indicator or a reaction, which are tried once. After three
+ * consecutive failures they pause, so that a method that fails does not fill the log; an operation
+ * that the service does not support is switched off until the next start. */
 static void take_sign(struct chat *c, const struct chat_record *r, const struct chat_result *result,
                       struct tc_verdict *v)
 {
@@ -301,7 +304,7 @@ static void take_sign(struct chat *c, const struct chat_record *r, const struct 
     c->signs_off_until_ms = clock_mono_ms() + SIGNS_OFF_MS;
 }
 
-/* What the service answered, with the corrections of the plugin. */
+/* Classifies the reply of the service, and lets the plugin correct the result. */
 static struct chat_result chat_engine_read_result(struct chat *c, struct tc_turn *turn,
                                                   const struct chat_record *r,
                                                   const struct tc_reply *reply)
@@ -318,8 +321,8 @@ static struct chat_result chat_engine_read_result(struct chat *c, struct tc_turn
     return result;
 }
 
-/* Applies what a result means for other operations: the time to wait, and credentials that are
- * refused. */
+/* Applies the effects of a result on other operations: the time to wait, and rejected
+ * credentials. */
 static void apply_hold(struct chat *c, const struct tc_reply *reply,
                        const struct chat_result *result, struct tc_verdict *v)
 {
@@ -337,7 +340,7 @@ static void apply_hold(struct chat *c, const struct tc_reply *reply,
             v->reason = r->reason;
     }
     if (r->kind == TC_RESULT_RETRY && reply->status == 429)
-        v->scope = r->scope; /* the host has read how long */
+        v->scope = r->scope; /* the host has read the duration from the header */
     if (r->kind == TC_RESULT_RETRY || r->kind == TC_RESULT_UNAUTHORIZED)
         v->next = TC_NEXT_AGAIN;
 }
@@ -350,7 +353,7 @@ static void take_next_step(struct chat *c, struct chat_turn *t, struct chat_reco
     r->cursor = result->result.cursor;
     v->next = TC_NEXT_DONE;
     if (t && t->over && r->op == TC_OP_TYPING && !r->off)
-        return; /* the sign would stay behind the outcome */
+        return; /* the typing indicator would remain after the outcome */
     const struct chat_send_extra extra = chat_content_of(reply->http);
     if (t && (r->op == TC_OP_TYPING || chat_record_is_slot(r, CHAT_SLOT_LIVE)))
         chat_live_send_view(t, r, extra);
@@ -430,7 +433,7 @@ static void take_result(struct chat *c, struct chat_turn *t, struct chat_record 
     } else if (t) {
         take_turn_result(t, r, &result, reply, v);
     } else if (v->next != TC_NEXT_AGAIN) {
-        v->next = TC_NEXT_DONE; /* replies to commands and presses: nobody waits for them */
+        v->next = TC_NEXT_DONE; /* replies to commands and presses are not repeated */
     }
 }
 

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * Chat engine: shows the turns of one instance in a chat service, by the table of its connector
- * (turncast/chat.h). Runs beside the plugin, on the thread of the instance, and uses the services
- * that plugins use: everything it sends is an ordinary request of the instance, so order, pace,
- * durability and recovery are those of the outbox.
- *
- * Guarantees: delivery as in operation/chat_delivery.h; nothing is shown after the outcome is on
- * its way; what people press or write is decided by the host. */
+ * Chat engine: shows the turns of one instance in a chat service that the table of its connector
+ * describes (turncast/chat.h). Runs in the process of the plugin, on the thread of the instance,
+ * and uses the services that plugins use: everything that it sends is an ordinary request of the
+ * instance, so that the outbox provides order, rate limits, durability and recovery. Guarantees:
+ * delivery as in operation/chat_delivery.h; no progress is shown after the outcome has been sent;
+ * the host decides about presses and messages of people. */
 #ifndef CHAT_CHAT_ENGINE_H
 #define CHAT_CHAT_ENGINE_H
 
@@ -23,15 +22,16 @@ struct chat_hooks {
     /* Calls chat_turn_wake after ms milliseconds; a new call replaces the timer; negative: never.
      */
     void (*wake)(void *ctx, struct tc_turn *turn, int64_t ms);
-    /* Value of an option of the plugin, until the callback ends; NULL: none, 0 or false. */
+    /* Value of an option of the plugin, valid until the callback returns; NULL: none, 0 or
+     * false. */
     const char *(*option)(void *ctx, const char *key);
     /* Sends the undelivered messages of the turn to that chat once more, if the person may write
      * there. The receipt has a text for the person. */
     enum tc_accepted (*resend)(void *ctx, const char *turn, const char *user, const char *chat,
                                struct tc_receipt *receipt);
-    /* Gives the prompt of the turn to the agent once more, in a new turn whose route is that of
-     * `inbound`. The prompt must be the newest one of its conversation, and the person must be
-     * allowed to write there. The receipt has a text for the person. */
+    /* Passes the prompt of the turn to the agent again, in a new turn with the route of `inbound`.
+     * The prompt must be the newest one of its conversation, and the person must be allowed to
+     * write there. The receipt has a text for the person. */
     enum tc_accepted (*retry)(void *ctx, const struct tc_inbound *inbound, const char *turn,
                               struct tc_receipt *receipt);
 };
@@ -39,24 +39,26 @@ struct chat_hooks {
 /* `extended` is the plugin with the common options. Borrows everything but table and hooks. */
 struct chat *chat_new(struct tc_instance *inst, const struct tc_plugin *extended,
                       const struct tc_chat *table, const struct chat_hooks *hooks);
-/* Another table; the service is asked again who the bot is. */
+/* Sets another table, and identifies the bot at the service again. */
 void chat_replace_table(struct chat *c, const struct tc_chat *table);
 void chat_free(struct chat *c); /* NULL is fine */
-/* The plugin's init has succeeded: the service is asked who the bot is. */
+/* Called when the plugin's init has succeeded: identifies the bot at the service. */
 void chat_begin(struct chat *c);
-/* A turn begins, or continues after a restart. */
+/* Begins a turn, or continues it after a restart. */
 struct chat_turn *chat_turn_new(struct chat *c, struct tc_turn *turn);
 void chat_turn_free(struct chat_turn *t); /* NULL is fine */
 
-/* Each is followed by chat_end_callback. 0, or -1: what the event means could not be sent. */
+/* Each call is followed by chat_end_callback. Returns 0, or -1 if a message for the event could not
+ * be sent. */
 int chat_turn_take_event(struct chat_turn *t, const struct event *ev);
 void chat_turn_wake(struct chat_turn *t);
-/* The timer of the lobby. */
+/* Called when the timer of the lobby has expired. */
 void chat_wake(struct chat *c);
-/* A reply; t NULL: of the lobby. False: the request is one of the plugin itself. */
+/* Handles a reply; t NULL: the request belongs to the lobby. False: the request was sent by the
+ * plugin itself. */
 bool chat_take_reply(struct chat *c, struct chat_turn *t, const struct tc_reply *reply,
                      struct tc_verdict *v);
-/* Frees what the engine made for this callback. */
+/* Frees the memory that the engine allocated for this callback. */
 void chat_end_callback(struct chat *c);
 
 /* tc_chat_receive, tc_chat_act and tc_chat_form. */
@@ -68,7 +70,7 @@ const struct tc_field *chat_open_form(struct chat *c, const struct tc_chat_actio
 /* ---- the feed; see tc_feed ---- */
 
 bool chat_has_feed(const struct chat *c);
-/* False: the event was not stored, and what waited is forgotten. */
+/* False: the event was not stored, and waiting events were dropped. */
 bool chat_feed_add(struct chat *c, const char *event, const char *position);
 void chat_feed_go(struct chat *c);
 const char *chat_feed_position(struct chat *c);

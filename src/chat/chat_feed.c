@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Events that a service sends by itself and sends again from a position (tc_feed). They are
- * admitted one after the other; one that waits holds up those behind it. The position is stored
+ * Event feed (tc_feed): events that a service pushes and can send again from a position. Events are
+ * processed one after the other; an event that waits delays the later ones. The position is stored
  * when all events before it are on disk, so that a restarted connector misses none. Owns the queue
  * and the position. Runs on the thread of the instance. */
 #include <stdlib.h>
@@ -13,7 +13,8 @@
 
 #define FEED_POSITION_KEY "chat.position"
 #define FEED_QUEUE_MAX 1000
-#define FEED_STORE_MS 30000 /* between positions behind events that brought nothing */
+/* Interval between stored positions after events that are not relevant. */
+#define FEED_STORE_MS 30000
 
 static void feed_set_position(struct chat_feed *f, const char *position)
 {
@@ -21,7 +22,8 @@ static void feed_set_position(struct chat_feed *f, const char *position)
     f->position = position ? xstrdup(position) : NULL;
 }
 
-/* An event was not stored: those behind it must not be admitted before it comes again. */
+/* Handles an event that was not stored: drops the later events, because they must not be processed
+ * before the service has sent this event again. */
 static void feed_rewind(struct chat *c)
 {
     json_array_clear(c->feed.queue);

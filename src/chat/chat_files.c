@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Messages that wait for their files. A message with references to files is stored, so that it can
- * be acknowledged; then its files are fetched, and the message goes to the agent when they are
- * there or given up. The parts of an album are one message, which is for the bot if one part is.
- * Messages of one conversation keep their order. */
+ * be acknowledged; then its files are fetched, and the message is passed to the agent when the
+ * files have arrived or failed. The parts of an album become one message, which is addressed to the
+ * bot if one part is. Messages of one conversation keep their order. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,27 +16,28 @@
 #include "text/sentence/texts.h"
 
 #define STORE_KEY "chat.waiting"
-#define STORE_BYTES ((size_t)60 << 10) /* of all messages that wait */
-#define ALBUM_MS 1000                  /* the parts of an album come as fast as this */
+#define STORE_BYTES ((size_t)60 << 10) /* all waiting messages */
+#define ALBUM_MS 1000                  /* maximum interval between the parts of an album */
 #define FETCH_MS 60000                 /* for all files of a message */
 #define AGAIN_MS 5000
 #define FILES_MAX 32
-#define WAITING_MAX 10 /* of one person */
+#define WAITING_MAX 10 /* messages of one person */
 #define NAME_MAX_BYTES 120
 #define DONE_MAX 200 /* ids of messages that were handed over */
 
 struct chat_parcel {
     TAILQ_ENTRY(chat_parcel) entry;
-    json_t *message;  /* as pack() writes it; files without "path" are not there yet */
+    json_t *message;  /* as pack() writes it; files without "path" have not arrived yet */
     size_t open;      /* files that are being fetched */
-    int64_t due_ms;   /* monotonic: of an album, nothing happens before; 0: begun */
-    int64_t until_ms; /* monotonic: files that have not arrived by then are given up */
+    int64_t due_ms;   /* monotonic: time at which fetching the files of an album begins; 0: begun */
+    int64_t until_ms; /* monotonic: deadline of the files */
     unsigned number;
 };
 
 /* ---- as JSON ---- */
 
-/* The name that the agent reads: no folders, nothing that a shell interprets, no dot first. */
+/* Returns the file name for the agent: without directories, without characters that a shell
+ * interprets, and without a dot at the beginning. */
 static const char *clean_name(struct chat *c, const char *given)
 {
     const char *const slash = given ? strrchr(given, '/') : NULL;
@@ -122,7 +123,7 @@ static char *write_parcels(const struct chat *c)
     return text;
 }
 
-/* False: there is no room. */
+/* False: the messages need more than STORE_BYTES. */
 static bool store_parcels(struct chat *c)
 {
     char *const text = write_parcels(c);
@@ -144,13 +145,13 @@ static struct chat_parcel *add_parcel(struct chat *c, json_t *message)
     return p;
 }
 
-/* In a group: no part is addressed to the bot so far. */
+/* Whether the message was written in a group, and no part of it is addressed to the bot so far. */
 static bool is_for_others(const struct chat_parcel *p)
 {
     return chat_json_true(p->message, "for_others");
 }
 
-/* An album that still grows. */
+/* Finds an album whose parts are still arriving. */
 static struct chat_parcel *find_album(const struct chat *c, const struct tc_chat_message *m)
 {
     struct chat_parcel *p;
@@ -169,7 +170,7 @@ static bool has_id(const json_t *ids, const char *id)
     return false;
 }
 
-/* The message waits, alone or as a part of an album, or has been handed over. */
+/* Whether the message waits, alone or as a part of an album, or has already been passed on. */
 static bool is_known(const struct chat *c, const struct tc_chat_message *m)
 {
     const struct chat_parcel *p;
@@ -290,8 +291,8 @@ static enum tc_accepted submit_parcel(struct chat *c, const struct chat_parcel *
     return chat_submit(c, &m, paths, names, n);
 }
 
-/* The service may deliver a message once more, if it did not get the acknowledgement; of an album
- * the host knows the first part only. */
+/* Notes the ids of a message that was passed on. The service may deliver it again if the
+ * acknowledgement was lost, and for an album the host only has the id of the first part. */
 static void note_handed_over(struct chat *c, const struct chat_parcel *p)
 {
     json_array_append(c->parcels.done, json_object_get(p->message, "id"));
@@ -300,7 +301,7 @@ static void note_handed_over(struct chat *c, const struct chat_parcel *p)
         json_array_remove(c->parcels.done, 0);
 }
 
-/* Hands over each message that is complete and the first one of its conversation. */
+/* Passes on each message that is complete and the first of its conversation. */
 static void hand_over_parcels(struct chat *c)
 {
     struct chat_parcel *p, *next, *before;
@@ -334,9 +335,9 @@ void chat_files_wake(struct chat *c)
         if (p->due_ms && p->due_ms <= now && !p->until_ms)
             begin_fetching(c, p);
         else if (p->due_ms && p->due_ms <= now)
-            p->due_ms = 0; /* the message could not be stored, and is tried again */
+            p->due_ms = 0; /* the message could not be stored; it is passed on again later */
         else if (p->until_ms && p->until_ms <= now)
-            p->open = 0; /* the rest is given up */
+            p->open = 0; /* the remaining files are not fetched */
     }
     hand_over_parcels(c);
 }
@@ -377,7 +378,7 @@ enum tc_accepted chat_files_take(struct chat *c, const struct tc_chat_message *m
     if (is_known(c, m))
         return TC_KNOWN;
     if (!tc_may_submit(c->inst->lobby, m->user, m->target.chat))
-        return TC_DENIED; /* nothing is fetched for strangers */
+        return TC_DENIED; /* no files are fetched for strangers */
     struct chat_parcel *p = find_album(c, m);
     if (!p && count_of_person(c, m->user) >= WAITING_MAX)
         return refuse_full(c, m, addressed);
@@ -438,9 +439,9 @@ void chat_files_take_result(struct chat *c, const struct chat_record *r,
     struct chat_parcel *const p = find_record(c, r, &i);
     v->next = TC_NEXT_DONE;
     if (!p || !p->open)
-        return; /* given up */
+        return; /* the deadline of the message has passed */
     if (kind == TC_RESULT_RETRY || kind == TC_RESULT_IN_DOUBT) {
-        v->next = TC_NEXT_AGAIN; /* until the time of the message is over */
+        v->next = TC_NEXT_AGAIN; /* until the deadline of the message */
         return;
     }
     json_t *const file = json_array_get(json_object_get(p->message, "files"), i);
@@ -449,7 +450,7 @@ void chat_files_take_result(struct chat *c, const struct chat_record *r,
         fetch(c, p, i, r->step + 1, result->result.cursor, 0);
     else if (kind == TC_RESULT_DONE && path)
         chat_json_set_text(file, "path", path);
-    else if (reply->outcome == TC_OK) /* the agent reads why the file was not accepted */
+    else if (reply->outcome == TC_OK) /* the note for the agent names the reason */
         chat_json_set_text(file, "why", result->result.reason);
     hand_over_parcels(c);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * Messages that came while the connector heard nothing (a gap, see tc_feed_ready): they are read
- * from the service's history of the chats in which the bot was last spoken to. Owns, for each of
- * these chats, the id of the newest message that was taken; the chat that was used last stands at
- * the end. All of it is on disk. A gap lasts until every message of it is on disk, so that a
- * history that was interrupted is read again. Runs on the thread of the instance. */
+ * Messages that were sent during an interruption of the event feed (a gap, see tc_feed_ready): they
+ * are read from the service's history of the chats in which the bot was addressed most recently.
+ * Owns, for each of these chats, the id of the newest processed message; the most recently used
+ * chat is the last one. All of this is stored on disk. A gap is closed when every message of it is
+ * on disk, so that an interrupted history is read again. Runs on the thread of the instance. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,7 +43,8 @@ static void gap_store(struct chat *c)
 
 /* ---- which messages were taken ---- */
 
-/* Ids are numbers, or times with the same number of digits, that grow. */
+/* Compares ids, which are increasing numbers, or increasing times with the same number of
+ * digits. */
 static bool is_later(const char *id, const char *than)
 {
     const size_t a = strlen(id), b = strlen(than);
@@ -70,7 +71,7 @@ static void gap_note_place(struct chat *c, const struct tc_target *to, const cha
         json_pack("{s:s, s:o}", "last", to->message, "to", chat_target_to_json(&place)));
 }
 
-/* A message that begins a conversation of its own stands in the chat, not in its thread. */
+/* A message that begins a thread belongs to the history of the chat, not of the thread. */
 void chat_gap_note(struct chat *c, const struct tc_chat_message *m)
 {
     const bool begins = m->topic && m->target.message && strcmp(m->topic, m->target.message) == 0;
@@ -122,7 +123,7 @@ void chat_gap_end(struct chat *c)
     gap_store(c);
 }
 
-/* False: an event was not stored. The gap lasts, and all is read again. */
+/* False: an event was not stored. The gap stays open, and its messages are read again. */
 static bool gap_add(struct chat *c, const char *key, const char *events)
 {
     json_t *const where = json_incref(json_object_get(json_object_get(c->gap.chats, key), "to"));
@@ -142,7 +143,7 @@ void chat_gap_take(struct chat *c, const char *key, const struct tc_reply *reply
                    const char *events, const char *next)
 {
     if (!json_object_get(c->gap.asked, key))
-        return; /* asked for before all was to be read again */
+        return; /* requested before the history was to be read again */
     if (reply->outcome != TC_OK)
         tc_log(c->inst, TC_WARN,
                "cannot read the messages of chat %s that came during the interruption: %s", key,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What people do in a chat: messages, commands, presses, reactions. The host decides; the person
- * sees what became of it. */
+ * Input of people: messages, commands, presses, reactions. The host decides, and the engine shows
+ * the result to the person. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,7 +15,8 @@
 
 /* ---- what the person sees ---- */
 
-/* Each reply and each reaction needs its own key, so the slot names the message of the person. */
+/* Each reply and each reaction needs a key of its own; therefore the slot contains the message of
+ * the person. */
 static const char *slot_about(struct chat *c, const char *slot, const struct tc_target *target,
                               const char *what)
 {
@@ -51,7 +52,7 @@ void chat_react(struct chat *c, struct tc_turn *turn, const struct tc_target *ta
         chat_reply(c, turn, target, instead);
 }
 
-/* While the option thinking is off, "Shown: thinking" is wrong. */
+/* Replies to a command. If the option `thinking` is off, "Shown: thinking" would be wrong. */
 static void reply_to_command(struct chat *c, const struct tc_chat_message *m, const char *answer)
 {
     const char *const text = m->text ? m->text : "";
@@ -61,7 +62,7 @@ static void reply_to_command(struct chat *c, const struct tc_chat_message *m, co
     chat_reply(c, c->inst->lobby, &m->target, answer);
 }
 
-/* "Stopping the running turn.", and nothing else, which the outcome says, too. */
+/* Whether the answer is only "Stopping the running turn.", which the outcome says, too. */
 static bool chat_inbound_only_stops(const struct chat_turn *t, const char *answer)
 {
     return t && !t->over && strcmp(answer, texts_get(TEXT_STOPPING)) == 0;
@@ -165,7 +166,7 @@ enum tc_accepted chat_take_message(struct chat *c, const struct tc_chat_message 
         m.files = files;
     }
     if (*m.text && !m.file_count)
-        m.kind = NULL; /* it is written */
+        m.kind = NULL; /* the message is written text */
     if (!m.target.chat || !m.id || !m.user)
         tc_log(c->inst, TC_ERR, "tc_chat_receive: the message has no id, chat or user");
     else if (!chat_cards_take_reply(c, &m, &how))
@@ -212,7 +213,8 @@ static const char *chat_inbound_stop(struct chat *c, const struct tc_chat_action
     return receipt.answer;
 }
 
-/* The turn that runs there. The first message of a thread may be the one that began the turn. */
+/* Finds the turn that runs in a chat or thread. The first message of a thread may be the message
+ * that started the turn. */
 static struct chat_turn *find_running(struct chat *c, const struct tc_target *at)
 {
     struct chat_turn *t;
@@ -226,7 +228,7 @@ static struct chat_turn *find_running(struct chat *c, const struct tc_target *at
     return t;
 }
 
-/* If no turn runs there, the person is told nothing. */
+/* Stops the turn that runs in a chat or thread. If there is none, the person gets no text. */
 static const char *stop_here(struct chat *c, const struct tc_chat_action *a, enum tc_accepted *how)
 {
     const struct chat_turn *const t = find_running(c, &a->target);
@@ -251,8 +253,8 @@ static const char *chat_inbound_resend(struct chat *c, const struct tc_chat_acti
     return receipt.answer;
 }
 
-/* Shown where the button is. A press whose message was stored already is recognised by the id, also
- * in another process. */
+/* The new turn is shown in the place of the button. A press whose message has already been stored
+ * is recognised by its id, also in another process. */
 static const char *chat_inbound_retry(struct chat *c, const struct tc_chat_action *a,
                                       const char *turn, enum tc_accepted *how)
 {
@@ -290,7 +292,7 @@ json_t *chat_turn_button(const struct chat_turn *t, const char *press, enum text
 
 /* Buttons about a turn. */
 struct turn_press {
-    const char *data; /* the data of the button begins with it; the id of the turn follows */
+    const char *data; /* prefix of the data of the button; the id of the turn follows */
     /* Returns a text for the person, or NULL. */
     const char *(*act)(struct chat *c, const struct tc_chat_action *a, const char *turn,
                        enum tc_accepted *how);
@@ -316,8 +318,8 @@ static bool had_effect(const struct turn_press *press, enum tc_accepted how)
     return press && press->begins_turn ? how == TC_ACCEPTED || how == TC_QUEUED : how == TC_COMMAND;
 }
 
-/* A text that says that the press had no effect has to be confirmed by the person. A reaction to
- * anything but an open approval is ignored. */
+/* Handles an action. If a press had no effect, the person must confirm the explanation. A reaction
+ * to anything but an open approval is ignored. */
 static enum tc_accepted act(struct chat *c, const struct tc_chat_action *a)
 {
     const struct turn_press *const press = find_turn_press(a->data);

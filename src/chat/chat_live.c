@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The progress message of a turn: when it is created, edited and left, and the typing sign. */
+ * Progress message and typing indicator of a turn: creates, edits and leaves the message. */
 #include <string.h>
 
 #include "base/hash.h"
@@ -12,10 +12,11 @@
 #define EDIT_MAX_MS 60000
 #define TYPING_MS 5000
 #define TYPING_EARLY_MS 500
-#define TYPING_LONG_MS 10000 /* a sign that is visible for longer has to be removed */
-#define TYPING_TTL_MS 600000 /* after the last event */
-#define STOP_MS 2000         /* a turn that ends within it is not said to be stopping */
-#define DRAFT_BEAT_MS 20000  /* a draft is visible for 30 s */
+#define TYPING_LONG_MS 10000 /* an indicator that is visible for longer must be removed */
+#define TYPING_TTL_MS 600000 /* maximum time of the typing indicator after the last event */
+/* A turn that ends within this time after a stop gets no reply about it. */
+#define STOP_MS 2000
+#define DRAFT_BEAT_MS 20000 /* a draft is visible for 30 s */
 
 static void chat_live_move(struct chat_turn *t, enum chat_live_event event)
 {
@@ -39,7 +40,7 @@ static int64_t beat_interval(const struct chat_turn *t, int64_t now)
     return elapsed < 120000 ? 10000 : elapsed < 600000 ? 30000 : 60000;
 }
 
-/* Doubled after each edit_count edits. */
+/* Returns the interval between edits, which is doubled after each edit_count edits. */
 static int64_t edit_interval(const struct chat_turn *t)
 {
     const struct tc_chat *const table = &t->chat->table;
@@ -57,7 +58,7 @@ static bool can_show(const struct chat *c)
     return c->options.progress && chat_can(c, TC_OP_POST) && chat_can(c, TC_OP_EDIT);
 }
 
-/* Until a message has been created. */
+/* Drafts are used until a message has been created. */
 static bool uses_drafts(const struct chat_turn *t)
 {
     const struct chat *const c = t->chat;
@@ -71,7 +72,7 @@ static int64_t draft_due(const struct chat_turn *t)
     return l->dirty ? l->edited_ms + edit_interval(t) : l->beat_ms + DRAFT_BEAT_MS;
 }
 
-/* When the message has to be created or changed; INT64_MAX: not. */
+/* Returns the time at which the message must be created or changed; INT64_MAX: not needed. */
 static int64_t show_due(const struct chat_turn *t, int64_t now)
 {
     const struct chat_live *const l = &t->live;
@@ -96,8 +97,8 @@ static int64_t typing_interval(const struct chat *c)
     return ms > 2 * TYPING_EARLY_MS ? ms - TYPING_EARLY_MS : ms;
 }
 
-/* The sign is visible for so long that it has to be updated when the phase of the turn changes, and
- * removed at the end. */
+/* Whether the indicator is visible for so long that it must be updated when the phase of the turn
+ * changes, and removed at the end. */
 static bool typing_lasts(const struct chat *c)
 {
     return c->table.typing_ms > TYPING_LONG_MS;
@@ -108,7 +109,7 @@ static int64_t typing_due(const struct chat_turn *t, int64_t now)
     const struct chat *const c = t->chat;
     const bool changed = typing_lasts(c) && t->live.typed != chat_view_phase(&t->view);
     if (!chat_can(c, TC_OP_TYPING) || now - t->view.active_ms >= TYPING_TTL_MS ||
-        (chat_native_is_whole(t) && t->stream.message[0])) /* the stream is such a sign */
+        (chat_native_is_whole(t) && t->stream.message[0])) /* the stream itself shows the phase */
         return INT64_MAX;
     const int64_t due =
         t->live.typing_ms && !changed ? t->live.typing_ms + typing_interval(c) : now;
@@ -160,7 +161,7 @@ void chat_live_send_view(struct chat_turn *t, const struct chat_record *r,
     chat_send(t->chat, t->turn, r, &extra);
 }
 
-/* Removes a sign that would be visible long after the outcome. */
+/* Removes an indicator that would remain visible after the outcome. */
 static void stop_typing(struct chat_turn *t)
 {
     if (typing_lasts(t->chat) && t->live.typing_ms && chat_can(t->chat, TC_OP_TYPING))
@@ -168,7 +169,7 @@ static void stop_typing(struct chat_turn *t)
     t->live.typing_ms = 0;
 }
 
-/* Writes the progress message of this moment into the record. False: it would not change. */
+/* Writes the current progress message into the record. False: it has not changed. */
 static bool describe(struct chat_turn *t, int64_t now, struct tc_view *view,
                      struct tc_tool_line *lines, struct chat_record *r)
 {
@@ -186,7 +187,7 @@ static bool describe(struct chat_turn *t, int64_t now, struct tc_view *view,
     return true;
 }
 
-/* The message does not exist. */
+/* Notes that the message does not exist. */
 static void not_created(struct chat_turn *t)
 {
     t->live.uncertain = t->live.doubted = false;
@@ -195,8 +196,8 @@ static void not_created(struct chat_turn *t)
     chat_memory_write(t);
 }
 
-/* That the message is being created is on disk before the request goes out: the next process would
- * not find the message otherwise. */
+/* Sends a create. The memory says so on disk before the request is sent; otherwise the next process
+ * would not find the message. */
 static void create(struct chat_turn *t, struct chat_record *r, const struct tc_view *view,
                    int64_t now)
 {
@@ -339,7 +340,7 @@ void chat_live_use(struct chat_turn *t)
 
 /* ---- recovery ---- */
 
-/* The same create again (the service recognises the key), or a search for it. */
+/* Sends the create again (the service recognises the key), or a search for the message. */
 static void ask_again(struct chat_turn *t, struct chat_record *r, bool search)
 {
     r->op = search ? TC_OP_LOOKUP : TC_OP_POST;
@@ -363,7 +364,7 @@ bool chat_live_can_learn(const struct chat_turn *t)
             (!table->idempotency_ms || chat_unix_ms() - t->live.made_ms < table->idempotency_ms));
 }
 
-/* The reply to the create was lost. */
+/* Handles a lost reply to the create. */
 static void doubt_create(struct chat_turn *t, struct chat_record *r)
 {
     const enum tc_idempotency kind = t->chat->table.idempotency;
@@ -375,7 +376,8 @@ static void doubt_create(struct chat_turn *t, struct chat_record *r)
         ask_again(t, r, kind == TC_IDEMPOTENCY_LOOKUP);
 }
 
-/* Continues with the message of an earlier process, or with one whose creation was under way. */
+/* Continues with the message of an earlier process, or with a message whose creation was in
+ * flight. */
 static void resume(struct chat_turn *t, int64_t now)
 {
     struct chat_live *const l = &t->live;
@@ -434,7 +436,7 @@ static void created(struct chat_turn *t, const char *id)
     leave_old(t);
 }
 
-/* True: the next attempt leaves out what was refused. */
+/* Adapts the next attempt to the refusal. True: the next attempt omits the refused part. */
 static bool adapt(struct chat_turn *t, enum tc_result_kind kind)
 {
     const unsigned part = kind == TC_RESULT_BAD_FORMAT || kind == TC_RESULT_REFUSED ? TC_OMIT_FORMAT
@@ -464,7 +466,8 @@ static void create_result(struct chat_turn *t, struct chat_record *r,
     l->adapted = adapt(t, result->result.kind) || result->result.kind == TC_RESULT_CHAT_MOVED;
 }
 
-/* A service, or a chat, without drafts: messages, for good. */
+/* Handles the result of a draft: if the service or the chat has no drafts, messages are used from
+ * now on. */
 static void draft_result(struct chat_turn *t, const struct chat_result *result)
 {
     const enum tc_result_kind kind = result->result.kind;
@@ -493,7 +496,7 @@ static void edit_result(struct chat_turn *t, const struct chat_result *result)
     struct chat_live *const l = &t->live;
     const enum tc_result_kind kind = result->result.kind;
     if (kind == TC_RESULT_MESSAGE_GONE || kind == TC_RESULT_CHAT_MOVED) {
-        t->view.visible &= !l->gone; /* the second time nothing more is shown */
+        t->view.visible &= !l->gone; /* after a second deletion, no further message is created */
         l->gone = true;
         l->adapted = kind == TC_RESULT_CHAT_MOVED;
         l->message[0] = '\0';
@@ -531,7 +534,7 @@ void chat_live_take_result(struct chat_turn *t, struct chat_record *r,
         chat_live_schedule(t);
 }
 
-/* A newer edit or the outcome has replaced the request, or it became too old. */
+/* Handles a dropped request: a newer edit or the outcome has replaced it, or it became too old. */
 void chat_live_take_drop(struct chat_turn *t, const struct chat_record *r)
 {
     t->live.shown = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What the next process has to know of a turn: its progress message or native stream, and its open
- * cards with their places, so that their buttons can be taken away. Stored with tc_remember. */
+ * State of a turn for the next process: its progress message or native stream, and its open cards
+ * with their places, so that their buttons can be removed. Stored with tc_remember. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Mentions in the text of a message: a service marks people by their ids, the agent reads names. */
+ * Replaces mentions in the text of a message: a service marks people by their ids, the agent gets
+ * their names. */
 #include <string.h>
 
 #include "base/bytes/buf.h"
@@ -8,7 +9,7 @@
 #define MENTIONS_MAX 64
 #define BLANKS " \t\r\n"
 
-/* The mention whose mark is there, or NULL. */
+/* Returns the mention whose mark is at this position, or NULL. */
 static const struct tc_mention *find_mention(const char *at, const struct tc_mention *mentions,
                                              size_t count)
 {
@@ -28,7 +29,7 @@ static const char *chat_mentions_trim(struct chat *c, const char *text)
     return arena_strndup(&c->scratch, text, len);
 }
 
-/* The marks of a person; a space ends each form. */
+/* Adds the marks of a person; the forms are separated by spaces. */
 static size_t mentions_add(struct chat *c, const json_t *person, struct tc_mention *out,
                            size_t room)
 {
@@ -61,7 +62,7 @@ const struct tc_mention *chat_mentions_read(struct chat *c, const char *list, si
     return all;
 }
 
-/* "@bot: do it" is "do it". */
+/* "@bot: do it" becomes "do it". */
 const char *chat_mentions_replace(struct chat *c, const char *text,
                                   const struct tc_mention *mentions, size_t count)
 {

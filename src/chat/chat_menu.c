@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The menu of commands at a service that shows one: published after the identification, unless this
- * bot has published the same before, or for each person who opens it. A failure does no harm: the
+ * Publishes the menu of commands at a service that shows one: after the identification, unless this
+ * bot has published the same menu before, or for each person who opens it. After a failure, the
  * next start tries again. */
 #include <string.h>
 
@@ -8,7 +8,7 @@
 #include "chat/chat_internal.h"
 
 #define STORE_KEY "chat.menu"
-#define AGAIN_MS 60000 /* for one person */
+#define AGAIN_MS 60000 /* minimum interval for one person */
 
 static const struct tc_menu_entry entries_en[] = {
 #define CHAT_COMMAND(id, words, arguments, en, de) {words, en},
@@ -35,7 +35,7 @@ static const char *const arguments[ENTRY_COUNT] = {
 static const struct tc_menu_entry *const menus[LANGUAGE_COUNT] = {
     [LANGUAGE_EN] = entries_en, [LANGUAGE_DE] = entries_de};
 
-/* Hash of the menu and of the bot's id. */
+/* Returns a hash of the menu and of the bot's id. */
 static const char *chat_menu_hash(struct chat *c)
 {
     const char *const self = c->receiving.self ? c->receiving.self : "";
@@ -116,7 +116,7 @@ void chat_menu_take_result(struct chat *c, const struct chat_record *record,
 {
     const struct tc_result *const r = &result->result;
     if (r->kind == TC_RESULT_IN_DOUBT)
-        v->next = TC_NEXT_AGAIN; /* the same menu once more does no harm */
+        v->next = TC_NEXT_AGAIN; /* publishing the same menu again has no effect */
     if (v->next == TC_NEXT_AGAIN)
         return;
     v->next = TC_NEXT_DONE;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The native streams of a turn on their way to the service: begun when there is something to show,
- * appended to while the turn runs, left before the limits of the service, ended with the outcome or
- * before it. One request at a time is under way. */
+ * Native streams of a turn: begins a stream when there is content, appends to it while the turn
+ * runs, ends it before the limits of the service, and ends it with the outcome or before it. One
+ * request at a time is in flight. */
 #include <string.h>
 
 #include "base/invariant.h"
@@ -10,8 +10,8 @@
 
 #define PACE_MS 1000
 #define BEAT_MS 30000
-#define JOIN_BYTES ((size_t)3000)     /* of one item, where the service has no limit */
-#define WAITING_MAX ((size_t)1 << 20) /* bytes of text that wait */
+#define JOIN_BYTES ((size_t)3000)     /* maximum size of one item, if the service has no limit */
+#define WAITING_MAX ((size_t)1 << 20) /* maximum size of waiting text */
 #define BREAK "\n\n"                  /* between two texts */
 
 void chat_native_move(struct chat_turn *t, enum chat_native_event event)
@@ -47,7 +47,7 @@ static size_t chat_native_room_behind(size_t limit, size_t used)
     return used < limit ? limit - used : 0;
 }
 
-/* Room of the open stream, or (next) of the one that begins next. */
+/* Returns the room of the open stream, or (next) of the following stream. */
 static struct chat_room chat_native_room_of(const struct chat_turn *t, bool next)
 {
     const struct tc_stream *const table = &t->chat->table.stream;
@@ -89,8 +89,8 @@ static size_t less_break(size_t limit)
     return limit > 2 * strlen(BREAK) ? limit - strlen(BREAK) : limit;
 }
 
-/* Renders Markdown as items. An empty line follows each item, but not the last one unless goes_on.
- * A form with elements needs no empty lines. */
+/* Renders Markdown as items. An empty line follows each item except the last; with goes_on, also
+ * the last. A form with elements needs no empty lines. */
 static void chat_native_render(const struct chat_turn *t, struct chat_batch *b,
                                const char *markdown, size_t len, bool goes_on)
 {
@@ -138,7 +138,7 @@ void chat_native_add_line(struct chat_turn *t, const struct chat_line *line)
 void chat_native_add_running(struct chat_turn *t, struct chat_batch *b, unsigned number)
 {
     struct chat_lines *const lines = &t->stream.lines;
-    if (chat_native_is_whole(t)) /* lines that run are no part of its text */
+    if (chat_native_is_whole(t)) /* running lines are not part of its text */
         return;
     for (struct chat_line *line = NULL; !t->stream.plain && (line = chat_lines_after(lines, line));)
         if (line->is.state == TC_LINE_RUNNING && (!number || line->shown_in == number))
@@ -209,7 +209,7 @@ void chat_native_give_up(struct chat_turn *t)
     chat_live_touch(t, true);
 }
 
-/* Notes how much of the detail of each line is in the request under way. */
+/* Notes how much of the detail of each line is in the request in flight. */
 static void chat_native_note_details(struct chat_native *s)
 {
     for (size_t i = 0; i < s->flight.count; i++) {
@@ -241,7 +241,7 @@ static void chat_native_send_flight(struct chat_turn *t, bool opens, int64_t now
     s->sent++;
     if (sent == 0)
         return;
-    /* the target lacks what the service needs for a stream */
+    /* the connector cannot express a stream for this target */
     chat_native_move(t, CHAT_NATIVE_ON_REFUSE);
     chat_batch_clear(&s->flight, &s->lines);
     chat_native_give_up(t);
@@ -342,7 +342,8 @@ static bool uses_streams(const struct chat_turn *t)
 void chat_native_start(struct chat_turn *t, int64_t now)
 {
     t->stream.beat_ms = now;
-    t->stream.requests = (unsigned)chat_unix_ms(); /* other numbers than in an earlier process */
+    t->stream.requests = (unsigned)chat_unix_ms(); /* different from the numbers of an earlier
+                                                      process */
     t->stream.incomplete = t->stream.message[0] != '\0';
     chat_native_close_beside(t);
     if (uses_streams(t))
@@ -370,7 +371,7 @@ const char *chat_native_rest(const struct chat_turn *t, const char *answer)
                : NULL;
 }
 
-/* Adds the end of each line that runs in the stream, or in the request under way. */
+/* Adds the end of each line that runs in the stream, or in the request in flight. */
 static void add_last_lines(struct chat_turn *t)
 {
     struct chat_native *const s = &t->stream;
@@ -382,8 +383,8 @@ static void add_last_lines(struct chat_turn *t)
     }
 }
 
-/* Items that wait are sent with the end of the stream. Items beyond its limits are dropped, so that
- * the service accepts the end. */
+/* Drops waiting items beyond the limits of the stream, so that the service accepts the end, with
+ * which the other items are sent. */
 static void drop_what_does_not_fit(struct chat_turn *t)
 {
     struct chat_native *const s = &t->stream;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * What becomes of the native streams of a turn after each result. */
+ * Handles the results of requests of native streams. */
 #include <string.h>
 
 #include "base/sys/clock.h"
 #include "chat/chat_internal.h"
 
-#define STRIKES_MAX 3 /* then the turn is shown by a message that is edited */
+/* Number of refusals after which the turn is shown by a message that is edited. */
+#define STRIKES_MAX 3
 #define CHAT_SLOT_REMOVE CHAT_SLOT_CLOSE ":remove"
 
 /* ---- items that were sent ---- */
@@ -21,7 +22,7 @@ static void chat_native_note_line(struct chat_native *s, struct chat_line *line)
     line->told = line->sending;
 }
 
-/* The service has confirmed the request under way. */
+/* Notes that the service has confirmed the request in flight. */
 static void note_shown(struct chat_turn *t)
 {
     struct chat_native *const s = &t->stream;
@@ -41,14 +42,14 @@ static void note_shown(struct chat_turn *t)
     chat_batch_clear(&s->flight, &s->lines);
 }
 
-/* Items that were certainly not shown come first in the next request. */
+/* Moves items that were certainly not shown to the beginning of the next request. */
 static void take_back(struct chat_turn *t)
 {
     struct chat_native *const s = &t->stream;
     chat_batch_take_back(&s->next, &s->flight, &s->lines, chat_native_item_bytes(t));
 }
 
-/* The stream is not open any more: lines that run continue in the next one. */
+/* Notes that the stream is no longer open: running lines continue in the next one. */
 static void forget_message(struct chat_turn *t)
 {
     struct chat_native *const s = &t->stream;
@@ -59,7 +60,7 @@ static void forget_message(struct chat_turn *t)
 
 /* ---- failures ---- */
 
-/* A person has stopped the stream: nothing more is sent to it, and the turn is cancelled. */
+/* Handles a stop by a person: no more items are sent to the stream, and the turn is cancelled. */
 static void chat_native_stop(struct chat_turn *t)
 {
     struct chat_native *const s = &t->stream;
@@ -75,15 +76,15 @@ static void chat_native_stop(struct chat_turn *t)
     chat_live_touch(t, false);
 }
 
-/* The service has refused the items, or the stream has ended: the items come first in the next
- * request. */
+/* Prepares the next stream after the service has refused the items or ended the stream: the items
+ * come first in the next request. */
 static void mend(struct chat_turn *t, enum tc_result_kind kind)
 {
     struct chat_native *const s = &t->stream;
     take_back(t);
     if ((kind == TC_RESULT_MESSAGE_GONE || kind == TC_RESULT_STREAM_OVER) && !s->message[0])
         forget_message(t);
-    /* also after BAD_FORMAT: a stream with lines cannot go on without them */
+    /* also after BAD_FORMAT: a stream with lines cannot continue without lines */
     s->full = s->message[0] != '\0';
     if (kind == TC_RESULT_BAD_FORMAT) {
         s->plain = true;
@@ -93,7 +94,8 @@ static void mend(struct chat_turn *t, enum tc_result_kind kind)
         chat_native_give_up(t);
 }
 
-/* Another refusal: this turn is shown by edits, and every turn is if the service has no streams. */
+/* Handles any other refusal: this turn is shown by edits, and so is every turn if the service does
+ * not support streams. */
 static void give_up_for(struct chat_turn *t, const struct chat_record *r,
                         const struct chat_result *result)
 {
@@ -111,7 +113,7 @@ static void give_up_for(struct chat_turn *t, const struct chat_record *r,
     chat_native_give_up(t);
 }
 
-/* A begin or an append was not confirmed. */
+/* Handles a begin or an append that was not confirmed. */
 static void chat_native_fail(struct chat_turn *t, const struct chat_record *r,
                              const struct chat_result *result)
 {
@@ -154,7 +156,7 @@ static void chat_native_fail(struct chat_turn *t, const struct chat_record *r,
 
 /* ---- results ---- */
 
-/* The outcome has come before the result of a begin or an append. */
+/* Handles the result of a begin or an append that arrives after the outcome. */
 static void take_late_result(struct chat_turn *t, const struct chat_record *r,
                              const struct chat_result *result)
 {
@@ -177,7 +179,8 @@ static void take_begun(struct chat_turn *t, const struct chat_record *r,
         chat_native_fail(t, r, result);
         return;
     }
-    if (!id || !*id || strlen(id) >= sizeof s->message) { /* nothing can be appended to it */
+    if (!id || !*id || strlen(id) >= sizeof s->message) { /* without a valid id, nothing can be
+                                                             appended to the stream */
         chat_native_move(t, CHAT_NATIVE_ON_LOSE);
         s->incomplete = true;
         chat_batch_clear(&s->flight, &s->lines);
@@ -200,7 +203,8 @@ static void take_appended(struct chat_turn *t, const struct chat_record *r,
     note_shown(t);
 }
 
-/* An end that was refused for its items, or whose reply was lost, may leave the stream open. */
+/* Handles an end that was refused because of its items, or whose reply was lost: the stream may
+ * still be open. */
 static void take_left(struct chat_turn *t, const struct chat_record *r,
                       const struct chat_result *result)
 {
@@ -208,7 +212,7 @@ static void take_left(struct chat_turn *t, const struct chat_record *r,
     const enum tc_result_kind kind = result->result.kind;
     chat_native_move(t, CHAT_NATIVE_ON_LEFT);
     s->said.gone |= kind != TC_RESULT_DONE && kind != TC_RESULT_STREAM_OVER &&
-                    s->said.shown; /* a person may have deleted it */
+                    s->said.shown; /* a person may have deleted the message */
     if (kind == TC_RESULT_STOPPED) {
         chat_native_stop(t);
         return;
@@ -237,7 +241,7 @@ static void take_stream_result(struct chat_turn *t, const struct chat_record *r,
 
 /* ---- a stream that is ended without an outcome ---- */
 
-/* The messages of a turn that has not shown anything else are deleted. */
+/* Deletes the message of an ended stream that shows nothing, as its slot says. */
 static void remove_closed(struct chat_turn *t, const struct chat_record *r)
 {
     if (strcmp(r->slot, CHAT_SLOT_REMOVE) == 0 && chat_can(t->chat, TC_OP_DELETE))
@@ -271,7 +275,7 @@ static void take_closed(struct chat_turn *t, const struct chat_record *r,
 
 /* ---- entry ---- */
 
-/* False: an earlier process has sent the request, or it is not under way any more. */
+/* False: an earlier process has sent the request, or it is no longer in flight. */
 static bool is_current(const struct chat_turn *t, const struct chat_record *r)
 {
     const enum chat_native_state state = t->stream.state;
@@ -294,7 +298,7 @@ void chat_native_take_result(struct chat_turn *t, struct chat_record *r,
     chat_live_touch(t, false);
 }
 
-/* Not sent: the outcome has replaced the request, or it became too old. */
+/* Handles a dropped request: the outcome has replaced it, or it became too old. */
 void chat_native_take_drop(struct chat_turn *t, const struct chat_record *r)
 {
     const struct chat_result dropped = {.result = {.kind = TC_RESULT_RETRY}};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What each event of a turn adds to its native stream. Only text that can no longer change is
- * added, because a stream takes nothing back. */
+ * Converts events of a turn to items of its native stream. Only text that can no longer change is
+ * added, because a stream cannot remove text. */
 #include <string.h>
 
 #include "base/sys/clock.h"
@@ -18,7 +18,7 @@ static void chat_native_tell(struct chat_turn *t, bool all)
         chat_native_add_text(t, text.p, text.len);
 }
 
-/* Something else follows: all of the narration is told. */
+/* Adds the rest of the narration, because another event follows. */
 static void chat_native_end_narration(struct chat_turn *t)
 {
     chat_native_tell(t, true);
@@ -80,7 +80,7 @@ void chat_native_settle(struct chat_turn *t, int64_t now)
 
 /* ---- events ---- */
 
-/* A sub-agent neither speaks nor thinks in the stream. */
+/* Whether the event belongs to a sub-agent, whose text and thinking are not shown. */
 static bool chat_native_is_by_other(const struct event *ev)
 {
     return ev->meta.agent || ev->meta.parent_id;
@@ -112,7 +112,7 @@ static void chat_native_show_event(struct chat_turn *t, const struct event *ev, 
     }
 }
 
-/* Whether thinking is over with the event. */
+/* Whether the event ends the thinking. */
 static bool chat_native_ends_thinking(const struct event *ev)
 {
     return (ev->kind == TC_NARRATION && !chat_native_is_by_other(ev)) || ev->kind == TC_TOOL_CALL ||

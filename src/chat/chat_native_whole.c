@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Native streams of services that want all text of the stream with each request
- * (tc_chat.stream_whole): that text, tool calls as part of it, and what of an answer streams that
- * have ended do not show. */
+ * Native streams of services that need the complete text with each request (tc_chat.stream_whole):
+ * composes this text, with tool calls as part of it, and finds the part of an answer that ended
+ * streams do not show. */
 #include <string.h>
 
 #include "base/sys/clock.h"
@@ -21,8 +21,8 @@ static void whole_add_texts(struct buf *out, const struct chat_batch *b)
             buf_add(out, b->text.p + b->items[i].from, b->items[i].len);
 }
 
-/* The end of a text is not white space: the end of an open stream would differ from that of one
- * that goes on. */
+/* Copies the text without white space at its end. Otherwise the end of an open stream would differ
+ * from that of a stream that continues. */
 static const char *whole_copy(const struct chat_turn *t, const struct buf *text)
 {
     size_t len = text->len;
@@ -39,7 +39,7 @@ const char *chat_native_whole_text(const struct chat_turn *t, const char *messag
     if (!chat_native_is_whole(t))
         return NULL;
     if (message && strcmp(message, s->message) != 0)
-        return ""; /* of an earlier stream or process */
+        return ""; /* the message belongs to an earlier stream or process */
     if (s->whole.len)
         buf_add(&text, s->whole.p, s->whole.len);
     if (b != &s->flight)

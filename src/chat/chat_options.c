@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The common options of chat connectors, and how they are added to a plugin's own. */
+ * Common options of chat connectors: adds them to the options of a plugin, and reads them. */
 #include "chat/chat_options.h"
 
 #include <stdalign.h>
@@ -7,7 +7,7 @@
 
 #include "text/render/text_pieces.h"
 
-/* Members are found by key, because a plugin may have an option of the same name. */
+/* Members are found by key, because a plugin may have its own option of the same name. */
 struct chat_conf {
     const char *finalize, *after, *overflow, *ambiguous;
     int64_t max_parts, progress_after_ms, refusals_max;
@@ -119,7 +119,8 @@ struct tc_plugin chat_options_extend(const struct tc_plugin *plugin, struct aren
 
 /* ---- checking ---- */
 
-#define TABLE_MIN offsetof(struct tc_chat, read) /* of the first header */
+/* Size of the table in the first version of the header. */
+#define TABLE_MIN offsetof(struct tc_chat, read)
 
 /* Native streams need three operations, and their items have no entities. */
 static const char *find_stream_fault(const struct tc_chat *chat)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The outcome of a turn on its way to the chat: its parts, what becomes of each after a result, and
- * the clean-up of the progress message when the last part has arrived. */
+ * Delivery of the outcome of a turn: sends its parts, decides after each result how a part
+ * continues, and cleans up the progress message when the last part has arrived. */
 #include <string.h>
 
 #include "base/bytes/utf8.h"
@@ -11,9 +11,10 @@
 #include "text/sentence/texts.h"
 
 #define DAY_MS ((int64_t)24 * 3600 * 1000)
-#define FILE_MAX ((size_t)14 << 20)     /* what the outbox takes in one durable request */
-#define STREAMED_MAX ((size_t)96 << 10) /* the record of a stream has the whole answer */
-#define EDIT_YOUNG_MS 60000             /* finalize = edit: an older message would not be noticed */
+#define FILE_MAX ((size_t)14 << 20)     /* limit of the outbox for one durable request */
+#define STREAMED_MAX ((size_t)96 << 10) /* the record of a stream contains the complete answer */
+/* With finalize = edit, people would not notice the edit of an older message. */
+#define EDIT_YOUNG_MS 60000
 
 static struct chat_delivery_policy policy_of(const struct chat *c)
 {
@@ -56,16 +57,17 @@ static struct chat_record part_record(const struct chat_turn *t, size_t part)
     };
 }
 
-/* How the parts of an answer are sent. */
+/* Way in which the parts of an answer are sent. */
 struct chat_outcome_way {
     uint32_t flags; /* of tc_text */
-    size_t done;    /* parts that have arrived; then all others are sent, however many */
+    size_t done;    /* number of parts that have arrived; then all others are sent, without a
+                       limit */
     unsigned generation;
     bool edits;     /* the progress message becomes the answer */
     bool marked;    /* an earlier attempt may have arrived */
-    bool ended;     /* the footer is in the text */
-    bool tail;      /* behind a native stream */
-    json_t *button; /* of the last part, as in a record; or NULL */
+    bool ended;     /* the text contains the footer */
+    bool tail;      /* the parts follow a native stream */
+    json_t *button; /* button of the last part, as in a record; or NULL */
 };
 
 static int send_piece(struct chat_turn *t, const struct text_piece *p, size_t part, bool last,
@@ -95,7 +97,7 @@ static int send_piece(struct chat_turn *t, const struct text_piece *p, size_t pa
     return chat_send(t->chat, t->turn, &r, NULL);
 }
 
-/* note: what the message of the file says. */
+/* Sends the text as a file; note: text of the message with the file. */
 static int send_file(struct chat_turn *t, const char *text, size_t len, const char *note)
 {
     CLEANUP_BUF struct buf summary = {0};
@@ -117,8 +119,8 @@ static int send_file(struct chat_turn *t, const char *text, size_t len, const ch
 
 /* ---- the footer ---- */
 
-/* The footer of an answer, made of what the turn has reported so far; "" if there is none. It has
- * no time if the turn began in an earlier process. */
+/* Returns the footer of an answer, made from the values that the turn has reported so far; "" if
+ * there are none. Without a time if the turn began in an earlier process. */
 static const char *footer_of(const struct chat_turn *t)
 {
     CLEANUP_BUF struct buf footer = {0};
@@ -135,7 +137,8 @@ static const struct text_piece *render_outcome(struct chat *c, const char *markd
                             &(struct chat_text_options){.flags = flags}, count);
 }
 
-/* The outcome with its footer. NULL: the footer is empty, or there would be too many messages. */
+/* Returns the outcome with its footer. NULL: the footer is empty, or would need too many
+ * messages. */
 static const struct text_piece *add_footer(struct chat *c, const char *markdown, const char *footer,
                                            uint32_t flags, size_t most, size_t *count)
 {
@@ -198,14 +201,14 @@ static int send_source(struct chat_turn *t, const char *markdown)
 
 /* ---- at the end of a native stream ---- */
 
-/* How many messages may follow the stream; a file takes the place of all. */
+/* Returns the maximum number of messages after the stream; a file replaces all of them. */
 static size_t most_behind_stream(const struct chat *c)
 {
     return c->options.overflow == CHAT_OVERFLOW_FILE ? 0 : c->options.max_parts - 1;
 }
 
-/* The rest of the answer does not fit into the stream. The stream ends without the rest, and
- * messages with the rest follow. */
+/* Sends the rest of an answer that does not fit into the stream: the stream ends without the rest,
+ * and messages with the rest follow. */
 static bool send_tail(struct chat_turn *t, const char *shown, const char *rest, const char *footer)
 {
     struct chat *const c = t->chat;
@@ -243,7 +246,7 @@ static bool end_stream(struct chat_turn *t, const char *markdown, size_t len)
     return send_tail(t, shown, rest, footer);
 }
 
-/* The answer without the text that ended streams still show; NULL: they show none of it. */
+/* Returns the answer without the text that ended streams still show; NULL: they show none of it. */
 static const char *unshown(struct chat_turn *t, const char *markdown)
 {
     const char *const rest = chat_native_whole_take_rest(t, markdown);
@@ -287,7 +290,7 @@ int chat_outcome_send_error(struct chat_turn *t, const char *text, size_t len, j
     return t->target.chat ? send_parts(t, text, len, way) : 0;
 }
 
-/* The service has refused the message of Markdown: ordinary messages replace it. */
+/* Replaces a message of Markdown that the service has refused by ordinary messages. */
 static bool send_instead_of_source(struct chat_turn *t, const struct chat_record *r,
                                    enum tc_result_kind kind)
 {
@@ -303,7 +306,7 @@ static bool send_instead_of_source(struct chat_turn *t, const struct chat_record
     return true;
 }
 
-/* This app may not send files: the other parts of the answer take the place of the file. */
+/* Replaces a file by the other parts of the answer, because this app may not send files. */
 static bool send_instead_of_file(struct chat_turn *t, const struct chat_record *r,
                                  const struct tc_result *result, const struct tc_reply *reply)
 {
@@ -331,7 +334,7 @@ static void cut(struct chat *c, struct tc_turn *turn, struct chat_record *r)
     const char *const slot = r->slot;
     const bool last = r->last;
     for (size_t i = 0; i < count; i++) {
-        r->slot = arena_sprintf(&c->scratch, "%s:%zu", slot, i); /* each has a key of its own */
+        r->slot = arena_sprintf(&c->scratch, "%s:%zu", slot, i); /* each part has its own key */
         r->text = pieces[i].text;
         r->entities = pieces[i].entities;
         r->plain = pieces[i].plain;
@@ -379,10 +382,9 @@ static void clean(struct chat_turn *t, const struct chat_record *part, const cha
     chat_live_use(t);
 }
 
-/* The progress message may exist, but its id is not known. The service is asked for the id: it
- * recognises the key of the message, or searches for the message. A service that recognises keys
- * creates the message now, after the outcome, if it does not exist; therefore the text is the one
- * that the clean-up leaves. */
+/* Asks the service for the id of a progress message that may exist: the service recognises the key
+ * of the message, or searches for it. A service that recognises keys creates the message now, after
+ * the outcome, if it does not exist; therefore its text is the text of the clean-up. */
 static void learn(struct chat_turn *t, const struct chat_record *part)
 {
     struct chat *const c = t->chat;
@@ -416,16 +418,16 @@ static void clean_up(struct chat_turn *t, const struct chat_record *part)
 
 /* ---- results ---- */
 
-/* When no edit whose reply was lost can arrive any more. Without a doubt of this process it is an
- * edit of an earlier one. */
+/* Returns the delay until no edit whose reply was lost can be executed any more. Without such an
+ * edit in this process, it was sent by an earlier process. */
 static int64_t confirm_delay_ms(const struct chat_turn *t)
 {
     const int64_t late_ms = chat_live_late_ms(t);
     return late_ms ? late_ms : t->live.doubt_ms ? 1 : CHAT_LATE_MS;
 }
 
-/* A live edit whose reply was lost may be executed later and would replace the outcome for ever.
- * Therefore the edit with the outcome is sent once more, when that cannot happen any more. */
+/* Sends the edit with the outcome once more. A live edit whose reply was lost may be executed later
+ * and would replace the outcome permanently; the repeat is sent when that is no longer possible. */
 static void confirm_edit(struct chat_turn *t, const struct chat_record *done)
 {
     struct chat_record r = *done;
@@ -447,9 +449,10 @@ static void arrived(struct chat_turn *t, struct chat_record *r, enum chat_delive
         clean_up(t, r);
 }
 
-/* Tells the person once per turn that the answer is lost. The request is not durable: a durable
- * request would replace the request of the answer, which would then not become a dead letter. The
- * dead letter is on disk before this request is sent. The host finds it by turn and chat. */
+/* Reports in the chat, once per turn, that the answer is lost. The request is not durable: a
+ * durable request would replace the request of the answer, which would then not become a dead
+ * letter. The dead letter is on disk before this request is sent; the host finds it by turn and
+ * chat. */
 static void tell_loss(struct chat_turn *t, const char *reason, enum tc_result_kind kind)
 {
     if (t->told_loss || !t->target.chat || kind == TC_RESULT_CHAT_GONE ||
@@ -472,7 +475,8 @@ static void tell_loss(struct chat_turn *t, const char *reason, enum tc_result_ki
     json_decref(button);
 }
 
-/* The content of a file: that of the request before, or the text of a message that becomes one. */
+/* Returns the content of a file: the content of the previous request, or the text of a message that
+ * becomes a file. */
 static struct chat_send_extra content_of(const struct chat_record *r, const struct tc_reply *reply,
                                          bool was_file)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Identification at the service, and polls for what people do there: repeated for ever, with
- * back-off, from a cursor that is on disk. */
+ * Identification at the service, and polls for events: repeated without end, with back-off, from a
+ * cursor that is on disk. */
 #include <stdlib.h>
 
 #include "base/alloc.h"
@@ -61,7 +61,7 @@ bool chat_receive_is_stale(const struct chat *c, const struct chat_record *r)
     return receives && r->generation != c->receiving.asked;
 }
 
-/* The next failures in a row are told once. */
+/* Counts a failure and returns the back-off; a series of failures is logged once. */
 static int64_t chat_receive_note_failure(struct chat *c, const struct chat_result *result,
                                          const char *what)
 {
@@ -92,8 +92,8 @@ void chat_receive_lock(struct chat *c, const char *reason)
     c->receiving.locked = true;
 }
 
-/* False: the request has failed, and another one follows later: `again`, or an identification if
- * the credentials are refused. */
+/* False: the request has failed, and another request follows later: `again`, or an identification
+ * if the credentials are rejected. */
 static bool has_succeeded(struct chat *c, const struct chat_result *result, const char *what,
                           void (*again)(struct chat *, int64_t delay_ms))
 {

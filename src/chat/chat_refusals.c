@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Counts requests that the service refuses. Services ban the address of a program that goes on with
- * such requests, at Discord after 10,000 in 10 minutes; then no bot behind the address is served
- * any more. Before that, all requests of the instance pause. */
+ * Counts requests that the service refuses. Services ban the IP address of a program that continues
+ * to send such requests, Discord after 10,000 in 10 minutes; then the service rejects every bot
+ * with this address. Before that, all requests of the instance pause. */
 #include <inttypes.h>
 #include <string.h>
 #include <strings.h>
@@ -11,7 +11,8 @@
 
 #define REFUSALS_MS 600000
 
-/* A limit that others use up, too, does not count. */
+/* Whether the refusal is due to a limit that is shared with other programs; such a refusal does not
+ * count. */
 static bool is_shared(const struct tc_reply *reply)
 {
     for (size_t i = 0; i < reply->header_count; i++)

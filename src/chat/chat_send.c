@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Turns records into requests: the operation that the plugin sees, and lane, priority, flags, rates
- * and times of the request. */
+ * Converts records to requests: the operation for the plugin, and lane, priority, flags, rates and
+ * times of the request. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,7 +15,7 @@
 #define LIVE_TIMEOUT_MS 15000
 #define FILE_TIMEOUT_MS 120000
 #define SIGN_TIMEOUT_MS 5000
-#define TYPING_AGE_MS 900 /* not sent later: it would be seen behind the outcome */
+#define TYPING_AGE_MS 900 /* a typing indicator that is older would appear after the outcome */
 #define REACT_AGE_MS 60000
 #define PRESS_AGE_MS 15000
 #define REPLY_AGE_MS 600000
@@ -54,7 +54,7 @@ struct chat_send_extra chat_content_of(const struct tc_http *http)
     return (struct chat_send_extra){.data = http->body ? http->body : "", .len = http->body_len};
 }
 
-/* A step that does not send the content keeps it: the next one may need it. */
+/* Stores the content with a step that does not send it, because the next step may need it. */
 static void keep_content(struct chat *c, const struct chat_record *r,
                          const struct chat_send_extra *extra, struct tc_http *http)
 {
@@ -124,7 +124,8 @@ const struct tc_field *chat_read_fields(struct chat *c, const json_t *list)
     return fields;
 }
 
-/* The mark stands at the end, so that no entity moves. */
+/* Returns the text with the mark of a repeat at its end, so that the offsets of entities do not
+ * change. */
 static const char *op_text(struct chat *c, const struct chat_record *r)
 {
     const char *const text = r->text ? r->text : "";
@@ -150,7 +151,7 @@ static const char *const emoji[] = {
     [TC_REACTION_INTERRUPT] = "⚡",
 };
 
-/* What of the fields the connector may keep with the button. */
+/* Returns the fields as the text that the connector may store with the button. */
 static const char *chat_send_form(struct chat *c, const json_t *fields)
 {
     json_t *const form = fields ? chat_inputs_pack(fields) : NULL;
@@ -205,7 +206,7 @@ static bool is_durable(const struct chat_record *r)
            chat_record_is_slot(r, CHAT_SLOT_WHOLE) || chat_record_is_slot(r, CHAT_SLOT_CLOSE);
 }
 
-/* Sending the request twice does no harm. */
+/* Whether the request can be sent twice without an additional effect. */
 static bool is_idempotent(const struct chat_record *r)
 {
     switch ((int)r->op) {
@@ -222,7 +223,8 @@ static bool is_idempotent(const struct chat_record *r)
     }
 }
 
-/* The memory that says so is on disk before: the next process would not look for it otherwise. */
+/* Whether the request creates a progress message. The memory must be on disk before such a request
+ * is sent; otherwise the next process would not look for the message. */
 static bool is_live_create(const struct chat_record *r)
 {
     return r->op == TC_OP_POST && strcmp(r->slot, CHAT_SLOT_LIVE) == 0 && !r->last;
@@ -252,8 +254,8 @@ static enum tc_priority priority_of(const struct chat_record *r)
                : TC_P_NOTICE;
 }
 
-/* Typing and reactions can never delay a text: they have a lane of their own. A confirming edit has
- * none, because nothing has to wait for it. */
+/* Returns the lane of the request. Typing and reactions have a separate lane, so that they never
+ * delay a text. A confirming edit has none, because no other request must wait for it. */
 static const char *chat_send_lane(struct chat *c, const struct chat_record *r)
 {
     if (!r->target.chat || r->op == TC_OP_PRIVATE || r->op == TC_OP_MENU ||
@@ -288,8 +290,8 @@ static int64_t timeout_of(const struct chat *c, const struct chat_record *r)
 
 static int64_t max_age_of(const struct chat_record *r, int64_t delay_ms)
 {
-    /* The host would try an unsent request again after longer and longer times. A new request is
-     * made sooner instead. */
+    /* The host would repeat an unsent request at increasing intervals. A new request is made sooner
+     * instead. */
     if (chat_record_is_slot(r, CHAT_SLOT_POLL) || chat_record_is_slot(r, CHAT_SLOT_IDENTIFY))
         return delay_ms + RECEIVING_AGE_MS;
     if (r->until_ms) {
@@ -336,8 +338,8 @@ static struct tc_http make_http(struct chat *c, const struct chat_record *r,
     };
 }
 
-/* Operations that a connector may be unable to express for a chat or a message, without harm: the
- * turn goes on without them, or has a substitute. */
+/* Whether the connector may be unable to express this operation for a chat or a message: the turn
+ * continues without it, or with a substitute. */
 static bool may_be_impossible(const struct chat_record *r)
 {
     return is_sign(r) || r->op == TC_OP_FETCH || r->op == TC_OP_STREAM_BEGIN ||

@@ -7,7 +7,7 @@
 #include "chat/operation/chat_target.h"
 #include "text/sentence/texts.h"
 
-#define PARTS_MAX 5 /* above: a file */
+#define PARTS_MAX 5 /* maximum number of messages; a longer text is sent as a file */
 
 static struct chat_record whole_record(struct chat *c, const struct chat_card *card, size_t place,
                                        size_t part, int64_t until_ms)

@@ -126,7 +126,7 @@ static bool is_same_text(const char *a, const char *b)
     return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
-/* The thread that replies to the card are in. */
+/* Returns the thread in which replies to the card are written. */
 static const char *chat_place_thread(const struct chat_place *place)
 {
     return place->to.thread ? place->to.thread : place->message;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What a card says about a request, cut to size, with invisible characters spelled out. */
+ * Describes a request for its card, shortened to size limits, with invisible characters escaped. */
 #include <string.h>
 
 #include "base/bytes/buf.h"
@@ -11,7 +11,7 @@
 #include "text/sentence/texts.h"
 #include "text/text_reveal.h"
 
-/* Bytes; together with our own words less than a message. */
+/* Limits in bytes; together with the host's own text, they are less than a message. */
 #define SUBJECT_MAX ((size_t)2000)
 #define MORE_MAX ((size_t)700)
 #define WORDS_MAX 300
@@ -49,7 +49,7 @@ bool chat_card_is_single(const struct chat_card *card)
     return json_array_size(questions) == 1 && !chat_draft_is_multi(json_array_get(questions, 0));
 }
 
-/* The text, and under KEY_cut how many characters are left out. */
+/* Stores the text, and under KEY_cut the number of omitted characters. */
 static void set_text(json_t *about, const char *key, const char *text, size_t most)
 {
     CLEANUP_BUF struct buf shown = {0}, cut_key = {0};
@@ -70,7 +70,7 @@ static bool chat_about_is_said(const struct tc_request *ev, const char *value)
                      (ev->message && strcmp(value, ev->message) == 0));
 }
 
-/* The arguments that are not in the subject: a person decides on all of them. */
+/* Stores the arguments that are not in the subject, because a person decides on all of them. */
 static void set_arguments(json_t *about, const struct tc_request *ev, size_t most)
 {
     json_t *const args = ev->args && !ev->questions ? json_loads(ev->args, 0, NULL) : NULL;
@@ -129,7 +129,7 @@ json_t *chat_card_describe(const struct tc_turn *turn, const struct tc_request *
     return about;
 }
 
-/* Without descriptions of the options. */
+/* Copies the questions without descriptions of the options. */
 static json_t *short_questions(const json_t *questions, size_t most)
 {
     json_t *const all = json_array();

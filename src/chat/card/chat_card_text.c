@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The text and the buttons of a card. What the agent says about its wish is set as code, so that
- * nothing in it passes for words of the host. */
+ * Text and buttons of a card. The agent's own texts are set as code, so that they cannot look like
+ * texts of the host. */
 #include <stdio.h>
 #include <string.h>
 
@@ -33,7 +33,8 @@ static bool is_first_line(const char *text, const char *title)
     return strncmp(text, title, n) == 0 && (!text[n] || text[n] == '\n');
 }
 
-/* In every language: the instance may have had another one before. */
+/* Compares with the text in every language, because the language of the instance may have
+ * changed. */
 bool chat_card_is_text(const char *text, bool *approval)
 {
     const size_t hand = strlen(HAND " ");
@@ -56,7 +57,7 @@ static const char *title_of(const char *kind)
     return texts_get(titles[i].title);
 }
 
-/* A time to wait, rounded. */
+/* Writes a waiting time, rounded. */
 static void add_wait(struct buf *out, int64_t ms)
 {
     const int64_t s = (ms + 500) / 1000;
@@ -68,7 +69,7 @@ static void add_wait(struct buf *out, int64_t ms)
         texts_append(out, TEXT_TIME_ABOUT_HOURS, TEXT_VALUES(TEXT_INT("h", (s + 1800) / 3600)));
 }
 
-/* A sentence with the placeholder {time}. */
+/* Writes a sentence with the placeholder {time}. */
 static void write_wait(struct buf *out, enum text_id id, int64_t ms)
 {
     CLEANUP_BUF struct buf time = {0};
@@ -153,7 +154,7 @@ static void write_progress(struct buf *out, size_t n, size_t count)
     buf_add_str(out, "\\\n");
 }
 
-/* All questions; the form has the options. */
+/* Writes all questions; the form has the options. */
 static void write_form_questions(struct buf *out, const json_t *questions)
 {
     const size_t most = json_array_size(questions) > 1 ? WORDS_MAX : PROMPT_MAX;
@@ -165,7 +166,7 @@ static void write_form_questions(struct buf *out, const json_t *questions)
     }
 }
 
-/* The earlier questions with their answers, and the current question. */
+/* Writes the earlier questions with their answers, and the current question. */
 static void write_questions(struct buf *out, const struct chat_card *card,
                             const struct tc_chat *table)
 {
@@ -219,7 +220,7 @@ static enum text_id hint_of(const struct chat_card *card, const struct tc_chat *
         return presses                       ? TEXT_CARD_HINT_DENY
                : input == TC_INPUT_REACTIONS ? TEXT_CARD_HINT_REACT
                                              : TEXT_CARD_HINT_NUMBER;
-    if (chat_card_has_form(card, table)) /* a text alone answers one question */
+    if (chat_card_has_form(card, table)) /* a text can answer one question only */
         return several ? TEXT_CARD_HINT_FORM : TEXT_CARD_HINT_ANSWER;
     if (options)
         return presses ? TEXT_CARD_HINT_OWN : TEXT_CARD_HINT_NUMBER_OR_OWN;
@@ -261,7 +262,7 @@ void chat_card_write(struct buf *out, const struct chat_card *card, const struct
 
 /* ---- how it was decided ---- */
 
-/* Decisions of a person; by: with the name of the person. */
+/* Texts of decisions of a person; by: with the name of the person. */
 static const struct {
     const char *decision;
     enum text_id alone, by;
@@ -345,7 +346,8 @@ static enum tc_style chat_card_style(const char *choice)
                                            : TC_STYLE_PLAIN;
 }
 
-/* Without a form the answer is given by the buttons of the options. */
+/* Adds the buttons of the choices. Without a form, the buttons of the options replace the choice
+ * "answer". */
 static void add_choice_buttons(json_t *buttons, const struct chat_card *card, bool has_form)
 {
     size_t i;
@@ -369,6 +371,7 @@ json_t *chat_card_buttons(const struct chat_card *card, const struct tc_chat *ta
         add_option_buttons(buttons, card);
     add_choice_buttons(buttons, card, has_form);
     while (table->buttons && json_array_size(buttons) > table->buttons)
-        json_array_remove(buttons, table->buttons - 1); /* the harmless choice is the last one */
+        json_array_remove(buttons, table->buttons - 1); /* remove other choices: the harmless choice
+                                                           is the last one */
     return buttons;
 }

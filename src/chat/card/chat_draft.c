@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The choices of each person on a card with several choices, kept apart: what one person submits
- * is never what another one has chosen. */
+ * Drafts: the choices of each person on a card with several choices, stored separately, so that a
+ * person never submits the choices of another person. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +24,7 @@ static struct chat_draft *find(const struct chat_card *card, const char *user)
     return NULL;
 }
 
-/* The oldest draft makes room. */
+/* Returns the draft of the person; if there are too many, the oldest draft is removed. */
 struct chat_draft *chat_draft_of(struct chat_card *card, const char *user)
 {
     struct chat_draft *const known = find(card, user);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Questions of a request that a service asks by a form: the fields of the form, and the answers
- * that a person has filled in, which are checked. */
+ * Forms: the fields for the questions of a request, and the answers that a person has filled in,
+ * which are checked. */
 #include <string.h>
 
 #include "base/bytes/utf8.h"
@@ -11,7 +11,8 @@
 
 #define LABEL_MAX 60
 #define ABOUT_MAX 100
-#define OPTION_MAX 500 /* bytes; longer ones are left out: a form returns the whole text */
+/* Bytes; longer options are omitted, because a form returns the complete text of an option. */
+#define OPTION_MAX 500
 #define OPTIONS_MAX 50
 #define BLANKS " \t\r\n"
 
@@ -20,7 +21,8 @@ bool chat_card_has_buttons(enum tc_input input)
     return input == TC_INPUT_BUTTONS || input == TC_INPUT_FIELDS || input == TC_INPUT_DIALOG;
 }
 
-/* Where a form has to be opened first, one option of one question is chosen by a press alone. */
+/* If a form must be opened by a button, a single question with one selectable option is answered by
+ * the buttons of the options instead. */
 static bool chat_form_is_wanted(const struct chat_card *card, enum tc_input input)
 {
     const json_t *const options = json_object_get(chat_draft_question(card, NULL), "options");
@@ -62,7 +64,7 @@ bool chat_card_has_form(const struct chat_card *card, const struct tc_chat *tabl
 
 /* ---- fields ---- */
 
-/* On one line, with invisible characters spelled out; NULL: nothing. */
+/* Returns the text on one line, with invisible characters escaped; NULL: the text is empty. */
 static json_t *chat_form_label(const char *text, size_t most)
 {
     CLEANUP_BUF struct buf shown = {0};

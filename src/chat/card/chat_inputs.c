@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Inputs of forms: what a service shows of fields, and the answers in what was filled in. Inputs
- * have numbers, because the ids of questions and the labels of options may be longer than a service
- * takes. */
+ * Inputs of forms: converts fields to the inputs that a service shows, and the values of inputs to
+ * answers. Inputs are numbered, because the ids of questions and the labels of options may be
+ * longer than the limits of a service. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,7 +64,7 @@ json_t *chat_inputs_pack(const json_t *fields)
 
 /* ---- what was filled in ---- */
 
-/* The field of an input of that kind; NULL: the form has none of this id. */
+/* Returns the field of an input of that kind; NULL: the id is unknown. */
 static const json_t *inputs_find_field(const json_t *form, const char *id, char kind)
 {
     char *end = NULL;
@@ -73,7 +73,7 @@ static const json_t *inputs_find_field(const json_t *form, const char *id, char 
     return end && !*end ? json_array_get(form, n) : NULL;
 }
 
-/* Several answers stand beside each other; one takes the place of an earlier one. */
+/* Adds an answer to a field with several answers, or replaces the answer of another field. */
 static void inputs_add_answer(json_t *answers, const json_t *field, json_t *text)
 {
     const char *const id = json_string_value(json_array_get(field, 0));
@@ -87,7 +87,7 @@ static void inputs_add_answer(json_t *answers, const json_t *field, json_t *text
         json_object_set_new(answers, id, multi ? json_pack("[O]", text) : json_incref(text));
 }
 
-/* The numbers of options. */
+/* Adds the options with these numbers as answers. */
 static void take_numbers(json_t *answers, const json_t *field, const char *numbers)
 {
     for (const char *p = numbers; p && *p; p += strspn(p, ",")) {

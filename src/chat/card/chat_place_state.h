@@ -8,23 +8,23 @@
 
 /* clang-format off */
 #define CHAT_PLACE_STATES(STATE) \
-    STATE(POSTING)  /* the message is on its way */ \
-    STATE(OPEN)     /* the message is there, and its id is known */ \
-    STATE(UPDATING) /* an edit shows what a person has chosen so far */ \
-    STATE(CLOSING)  /* an edit shows the decision and removes the buttons */ \
-    STATE(CLOSED)   /* nothing more happens here */
+    STATE(POSTING)  /* the request for the message has been sent */ \
+    STATE(OPEN)     /* the message exists, and its id is known */ \
+    STATE(UPDATING) /* an edit with the choices of a person so far is in flight */ \
+    STATE(CLOSING)  /* an edit with the decision, which removes the buttons, is in flight */ \
+    STATE(CLOSED)   /* no further operation */
 
 #define CHAT_PLACE_EVENTS(EVENT) \
-    EVENT(DELIVER) /* the service has named the message */ \
-    EVENT(FAIL)    /* the message will never be there */ \
-    EVENT(UPDATE)  /* an edit goes out */ \
+    EVENT(DELIVER) /* the service has returned the id of the message */ \
+    EVENT(FAIL)    /* the message was not created */ \
+    EVENT(UPDATE)  /* an edit is sent */ \
     EVENT(UPDATED) /* an edit has ended, executed or not */ \
-    EVENT(CLOSE)   /* decided, expired or the turn is over */
+    EVENT(CLOSE)   /* decided, expired, or the turn has ended */
 
 #define CHAT_PLACE_TRANSITIONS(ROW) \
     ROW(POSTING,  DELIVER, OPEN) \
     ROW(POSTING,  FAIL,    CLOSED) \
-    ROW(POSTING,  CLOSE,   POSTING)  /* closed when the message is there */ \
+    ROW(POSTING,  CLOSE,   POSTING)  /* closed when the message exists */ \
     ROW(OPEN,     UPDATE,  UPDATING) \
     ROW(OPEN,     CLOSE,   CLOSING) \
     ROW(UPDATING, UPDATED, OPEN) \

@@ -7,9 +7,9 @@
 #include "base/invariant.h"
 #include "text/sentence/texts.h"
 
-#define ERROR_MS INT64_C(1000)       /* between an error of the service and the next question */
-#define ERROR_DOUBLINGS 9            /* of that */
-#define ERROR_MAX_MS INT64_C(300000) /* at most */
+#define ERROR_MS INT64_C(1000)       /* delay between an error of the service and the next probe */
+#define ERROR_DOUBLINGS 9            /* number of doublings of this delay */
+#define ERROR_MAX_MS INT64_C(300000) /* maximum delay */
 
 /* ---- the table ---- */
 
@@ -64,7 +64,7 @@ static enum chat_delivery_event event_of(const struct chat_result *r,
     enum chat_delivery_event event = (enum chat_delivery_event)events[r->result.kind];
     if (event == CHAT_ON_LOST && r->answered)
         event = CHAT_ON_UNCLEAR;
-    /* A search and a sign of life have no message that could be refused in parts. */
+    /* A search and a probe contain no message of which a part could be refused. */
     const bool told = event <= CHAT_ON_UNCLEAR || event == CHAT_ON_LOCKED;
     const bool searched =
         event == CHAT_ON_ABSENT || event == CHAT_ON_UNSUPPORTED || event == CHAT_ON_NO_CHAT;
@@ -90,7 +90,7 @@ static struct chat_delivery_decision again(const struct chat_result *result)
 static struct chat_delivery_decision send(struct chat_record *r, enum chat_delivery_state state,
                                           enum tc_op_kind op)
 {
-    if (r->op != op) { /* else the steps that are done stay done */
+    if (r->op != op) { /* otherwise completed steps are not repeated */
         r->step = 0;
         r->cursor = op == TC_OP_LOOKUP ? r->cursor : NULL;
     }
@@ -104,7 +104,8 @@ static bool is_streamed(const struct chat_record *r)
     return strcmp(r->slot, CHAT_SLOT_STREAMED) == 0;
 }
 
-/* The message as a new one; a file stays one. The record of a stream has the text as Markdown. */
+/* Sends the message as a new one; a file stays a file. The record of a stream has the text as
+ * Markdown. */
 static struct chat_delivery_decision chat_delivery_post(struct chat_record *r)
 {
     if (is_streamed(r)) {
@@ -115,7 +116,7 @@ static struct chat_delivery_decision chat_delivery_post(struct chat_record *r)
     return r->file.name ? send(r, CHAT_FILING, TC_OP_FILE) : send(r, CHAT_POSTING, TC_OP_POST);
 }
 
-/* After a definite refusal the changed message is another one for the service. */
+/* After a definite refusal, the changed message gets a new key. */
 static struct chat_delivery_decision chat_delivery_change(struct chat_record *r,
                                                           const struct chat_delivery_policy *policy)
 {
@@ -133,13 +134,13 @@ static struct chat_delivery_decision omit(struct chat_record *r, unsigned part, 
     return chat_delivery_change(r, policy);
 }
 
-/* The progress message cannot become the answer: a new message does. */
+/* Sends a new message, because the progress message cannot become the answer. */
 static struct chat_delivery_decision post_instead(struct chat_record *r,
                                                   enum chat_delivery_event event,
                                                   const struct chat_delivery_policy *policy)
 {
     if (event == CHAT_ON_NO_MESSAGE)
-        r->live = NULL; /* nor after a later doubt */
+        r->live = NULL; /* not after a later doubt either */
     r->generation++;
     r->since_ms = policy->now_ms;
     return chat_delivery_post(r);
@@ -171,14 +172,15 @@ static bool has_key(const struct chat_record *r, const struct chat_delivery_poli
            (!policy->idempotency_ms || policy->now_ms - r->since_ms < policy->idempotency_ms);
 }
 
-/* If several replies in a row are lost, the service is probably down. */
+/* Returns the delay before a resend. If several consecutive replies are lost, the service is
+ * probably down. */
 static int64_t delay_of(unsigned doubts)
 {
     static const int64_t delays[CHAT_DOUBTS_MAX + 1] = {0, 0, 2000, 10000};
     return doubts <= CHAT_DOUBTS_MAX ? delays[doubts] : 0;
 }
 
-/* A service that goes on failing is asked less and less often. */
+/* Returns the delay before the next probe, which grows with each error. */
 static int64_t error_delay_of(unsigned errors)
 {
     if (errors < 2)
@@ -188,7 +190,8 @@ static int64_t error_delay_of(unsigned errors)
     return ms < ERROR_MAX_MS ? ms : ERROR_MAX_MS;
 }
 
-/* The service cannot tell a repeat: the resend is marked, and those are counted. */
+/* Sends the message again with a mark, because the service cannot recognise a repeat; the number of
+ * resends is limited. */
 static struct chat_delivery_decision repeat(struct chat_record *r, bool answered,
                                             const struct chat_delivery_policy *policy)
 {
@@ -250,7 +253,7 @@ static struct chat_delivery_decision take_moved(struct chat_record *r, const str
         return die(r, to->reason);
     r->tried.moved = true;
     r->target.chat = to->chat;
-    r->omit |= TC_OMIT_REPLY | TC_OMIT_THREAD; /* their ids are of the old chat */
+    r->omit |= TC_OMIT_REPLY | TC_OMIT_THREAD; /* their ids belong to the old chat */
     return chat_delivery_change(r, policy);
 }
 
@@ -299,7 +302,7 @@ static struct chat_delivery_decision edited(struct chat_record *r, enum chat_del
     case CHAT_ON_DELAYED:
     case CHAT_ON_LOCKED:
     case CHAT_ON_LOST:
-    case CHAT_ON_UNCLEAR: /* repeating an edit does no harm */
+    case CHAT_ON_UNCLEAR: /* an edit can be repeated safely */
         return again(result);
     case CHAT_ON_NO_CHAT:
         return die(r, reason);
@@ -320,7 +323,7 @@ static struct chat_delivery_decision found(struct chat_record *r, enum chat_deli
     case CHAT_ON_NO_CHAT:
         return die(r, result->result.reason);
     case CHAT_ON_UNSUPPORTED:
-    case CHAT_ON_REFUSED: /* nobody can tell: as a service without search */
+    case CHAT_ON_REFUSED: /* unknown: continue as with a service that cannot search */
         if (policy->drops_doubts || ++r->tried.doubts > CHAT_DOUBTS_MAX)
             return die(r, "delivery is uncertain: the service cannot search for the message");
         r->tried.marked = true;
@@ -333,12 +336,13 @@ static struct chat_delivery_decision found(struct chat_record *r, enum chat_deli
 static struct chat_delivery_decision probed(struct chat_record *r, enum chat_delivery_event event,
                                             const struct chat_result *result)
 {
-    /* A refusal is a sign of life, too. */
+    /* A refusal also shows that the service works. */
     return event == CHAT_ON_CONFIRMED || event == CHAT_ON_REFUSED ? chat_delivery_post(r)
                                                                   : again(result);
 }
 
-/* The end of a stream is tried in one form only: whatever is refused, the text is sent. */
+/* Delivers the end of a stream, which is sent in one form only: after any refusal, the text is sent
+ * as messages. */
 static struct chat_delivery_decision chat_delivery_end(struct chat_record *r,
                                                        enum chat_delivery_event event,
                                                        const struct chat_result *result,
@@ -360,7 +364,8 @@ static struct chat_delivery_decision chat_delivery_end(struct chat_record *r,
     }
 }
 
-/* The end of a stream is confirmed, but an append before it may not have been executed. */
+/* Delivers the rest of the answer after the end of a stream was confirmed: an append before it may
+ * not have been executed. */
 static struct chat_delivery_decision deliver_rest(struct chat_record *r,
                                                   const struct chat_delivery_policy *policy)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * Decides after each result how the delivery of a durable message continues: another attempt,
  * without a part that was refused, in smaller parts, as a file, a search for the message, or the
- * end. Guarantees, whatever the service answers: a message is confirmed by the service or becomes
- * dead; copies are at most one more than the replies that were lost, and all but the first are
- * marked; exactly one copy with keys or lookups. Pure; tests/chat/t_chat_model.c explores all
+ * end. Guarantees, whatever the service answers: a message is confirmed by the service or becomes a
+ * dead letter; copies are at most one more than the replies that were lost, and all but the first
+ * are marked; exactly one copy with keys or lookups. Pure; tests/chat/t_chat_model.c explores all
  * interleavings.
  *
  * Assumes that nothing takes effect later than CHAT_LATE_MS after its connection has ended. */
@@ -16,7 +16,8 @@
 #include "chat/operation/chat_result.h"
 
 #define CHAT_LATE_MS 10000
-/* Resends of one message after replies that were lost, when the service cannot recognise them. */
+/* Maximum number of resends of one message after lost replies, when the service cannot recognise a
+ * repeat. */
 #define CHAT_DOUBTS_MAX 3
 
 /* Meaning of a result for a delivery. */
@@ -39,15 +40,15 @@
     EVENT(LOCKED)       /* credentials refused */ \
     EVENT(REFUSED)      /* any other refusal */
 
-/* All permitted transitions; which of several for one state and event, the history of the message
- * and the abilities of the service decide. */
+/* All permitted transitions. Of several transitions for one state and event, the history of the
+ * message and the abilities of the service select one. */
 #define CHAT_DELIVERY_TRANSITIONS(ROW) \
     ROW(POSTING, CONFIRMED,   DELIVERED) \
     ROW(POSTING, DELAYED,     POSTING) \
     ROW(POSTING, LOST,        POSTING)  /* same key, or marked */ \
     ROW(POSTING, LOST,        EDITING)  /* the progress message becomes the answer, marked */ \
     ROW(POSTING, LOST,        FINDING) \
-    ROW(POSTING, LOST,        DEAD)     /* doubts used up, or the option says so */ \
+    ROW(POSTING, LOST,        DEAD)     /* no resend left, or the option ambiguous = drop */ \
     ROW(POSTING, UNCLEAR,     POSTING)  /* same key */ \
     ROW(POSTING, UNCLEAR,     FINDING) \
     ROW(POSTING, UNCLEAR,     PROBING)  /* then marked */ \
@@ -83,7 +84,8 @@
     ROW(EDITING, LOCKED,      EDITING) \
     ROW(EDITING, REFUSED,     EDITING)  ROW(EDITING, REFUSED,     POSTING) \
     ROW(FINDING, CONFIRMED,   DELIVERED) \
-    ROW(FINDING, CONFIRMED,   POSTING)  /* the end of a stream that does not show everything */ \
+    ROW(FINDING, CONFIRMED,   POSTING)  /* found the end of a stream that does not show the complete
+                                           answer */ \
     ROW(FINDING, ABSENT,      POSTING)  ROW(FINDING, ABSENT,      FILING) \
     ROW(FINDING, DELAYED,     FINDING) \
     ROW(FINDING, LOST,        FINDING) \
@@ -119,7 +121,7 @@
     ROW(FILING,  LOCKED,      FILING) \
     ROW(FILING,  REFUSED,     FILING)   ROW(FILING,  REFUSED,     DEAD) \
     ROW(ENDING,  CONFIRMED,   DELIVERED) \
-    ROW(ENDING,  CONFIRMED,   POSTING)  /* the stream does not show everything */ \
+    ROW(ENDING,  CONFIRMED,   POSTING)  /* the stream does not show the complete answer */ \
     ROW(ENDING,  DELAYED,     ENDING) \
     ROW(ENDING,  LOST,        ENDING)   /* a repeat is recognised */ \
     ROW(ENDING,  LOST,        FINDING) \
@@ -146,11 +148,11 @@
 #define CHAT_DELIVERY_EVENT_ENUM(name) CHAT_ON_##name,
 enum chat_delivery_event { CHAT_DELIVERY_EVENTS(CHAT_DELIVERY_EVENT_ENUM) };
 
-/* Whether a native stream shows the append that was under way when its end was sent. */
+/* Whether a native stream shows the append that was in flight when its end was sent. */
 enum chat_delivery_shown {
     CHAT_SHOWN_ALL,
     CHAT_SHOWN_LESS,    /* the append was certainly not executed */
-    CHAT_SHOWN_UNKNOWN, /* perhaps not all of it */
+    CHAT_SHOWN_UNKNOWN, /* the append was perhaps not executed completely */
 };
 
 /* Steps that the service and the configuration permit. */
@@ -161,15 +163,15 @@ struct chat_delivery_policy {
     bool drops_doubts;              /* option ambiguous = drop */
     bool repeats_end;               /* the end of a stream may be repeated */
     int64_t now_ms;                 /* unix time */
-    enum chat_delivery_shown shown; /* if an append is beside the record */
+    enum chat_delivery_shown shown; /* set if an append was in flight beside the record */
 };
 
 enum chat_delivery_step {
     CHAT_STEP_DONE,  /* delivered */
     CHAT_STEP_AGAIN, /* the same request once more, after hold_ms */
-    CHAT_STEP_SEND,  /* the record has changed: it is sent in place of the request */
+    CHAT_STEP_SEND,  /* the record has changed: it replaces the request */
     CHAT_STEP_CUT,   /* the same, in smaller parts */
-    CHAT_STEP_WHOLE, /* the text is sent as ordinary messages, in place of the end of a stream */
+    CHAT_STEP_WHOLE, /* the text is sent as ordinary messages, instead of the end of a stream */
     CHAT_STEP_DEAD,  /* dead letter, with reason */
 };
 
@@ -181,16 +183,17 @@ struct chat_delivery_decision {
     const char *reason; /* DEAD; borrowed from the result, or static */
 };
 
-/* The result of a request is here: changes the record for the next step. The state of the record
- * moves along CHAT_DELIVERY_TRANSITIONS, which is asserted. */
+/* Decides the next step after a result, and changes the record for it. The state of the record
+ * changes along CHAT_DELIVERY_TRANSITIONS, which is asserted. */
 struct chat_delivery_decision chat_delivery_next(struct chat_record *r,
                                                  const struct chat_result *result,
                                                  const struct chat_delivery_policy *policy);
-/* Prepares a dead letter that a person has sent again. Its first attempt is in doubt: the earlier
- * doubts are forgotten, and the option ambiguous = drop does not end the delivery. */
+/* Prepares a dead letter that a person has sent again. Its first attempt counts as uncertain:
+ * earlier lost replies are no longer counted, and the option ambiguous = drop does not end the
+ * delivery. */
 void chat_delivery_renew(struct chat_record *r, struct chat_delivery_policy *policy,
                          int64_t until_ms);
-/* Whether the table has that transition. */
+/* Whether the table contains this transition. */
 bool chat_delivery_permits(enum chat_delivery_state from, enum chat_delivery_event event,
                            enum chat_delivery_state to);
 

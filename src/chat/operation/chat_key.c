@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Names an operation by a digest, see chat_key.h. */
+ * Implements chat_key.h with SHA-256. */
 #include "chat/operation/chat_key.h"
 
 #include <nettle/sha2.h>

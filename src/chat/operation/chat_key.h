@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Names an operation for services that recognise repeats. Pure. */
+ * Idempotency keys: name an operation for services that recognise repeats. Pure. */
 #ifndef CHAT_OPERATION_CHAT_KEY_H
 #define CHAT_OPERATION_CHAT_KEY_H
 

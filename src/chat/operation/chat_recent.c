@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * A ring of hashes with times. */
+ * Implements chat_recent.h as a ring of hashes with times. */
 #include "chat/operation/chat_recent.h"
 
 #include <inttypes.h>

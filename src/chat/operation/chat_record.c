@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Records as text: a mark, so that no tag of a plugin is taken for one, and JSON. */
+ * Reads and writes records as text: a mark, which distinguishes them from tags of a plugin, and
+ * JSON. */
 #include "chat/operation/chat_record.h"
 
 #include <stddef.h>
@@ -97,7 +98,7 @@ static bool is_below(const json_t *json, const char *key, int64_t count)
     return n >= 0 && n < count;
 }
 
-/* A file is delivered as a file, and an edit has a message: the delivery relies on both. */
+/* Checks conditions of the delivery: a file is delivered as a file, and an edit has a message. */
 static bool fits_state(const json_t *json)
 {
     const bool is_file = chat_json_text(json, "fn") != NULL;
@@ -117,8 +118,8 @@ static bool fits_state(const json_t *json)
     }
 }
 
-/* The end of a stream names the stream, and the end with the answer has the text, too: the ordinary
- * messages are made from it. */
+/* Checks the end of a stream: it names the stream, and an end with the answer also has the text,
+ * from which ordinary messages can be made. */
 static bool fits_stream(const json_t *json)
 {
     const bool answers = strcmp(chat_json_text(json, "s"), CHAT_SLOT_STREAMED) == 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * One operation on its way to a chat service. A record holds everything that another attempt needs,
- * and travels as the tag of the request, so that the operation can be changed and sent again after
- * a refusal, after a lost reply and after a restart. Pure. */
+ * One operation for a chat service. A record contains all data that another attempt needs, and is
+ * the tag of the request, so that the operation can be changed and sent again after a refusal,
+ * after a lost reply and after a restart. Pure. */
 #ifndef CHAT_OPERATION_CHAT_RECORD_H
 #define CHAT_OPERATION_CHAT_RECORD_H
 
@@ -16,14 +16,15 @@
 #define CHAT_SLOT_STREAM "stream"          /* the native stream of a running turn */
 #define CHAT_SLOT_CLOSE "close"            /* the end of a native stream without an outcome */
 #define CHAT_SLOT_LIVE "live"              /* the progress message */
-#define CHAT_SLOT_CLEAN "clean"     /* what becomes of the progress message after the outcome */
-#define CHAT_SLOT_CONFIRM "confirm" /* the same edit once more, behind edits that may come late */
-#define CHAT_SLOT_CARD "card"       /* a request card; continues with its number and place */
-#define CHAT_SLOT_WHOLE "whole"     /* the whole text of a request, ahead of its card */
-#define CHAT_SLOT_LOSS "loss"       /* says that an answer could not be delivered */
-#define CHAT_SLOT_REPLY "reply"     /* the host's answer to a command */
-#define CHAT_SLOT_SIGN "sign"       /* typing and reactions */
-#define CHAT_SLOT_PRESS "press"     /* the answer to the press of a button */
+#define CHAT_SLOT_CLEAN "clean"            /* clean-up of the progress message after the outcome */
+/* The edit once more, after edits that may be executed late. */
+#define CHAT_SLOT_CONFIRM "confirm"
+#define CHAT_SLOT_CARD "card"   /* a request card; continues with its number and place */
+#define CHAT_SLOT_WHOLE "whole" /* the complete text of a request, before its card */
+#define CHAT_SLOT_LOSS "loss"   /* report that an answer could not be delivered */
+#define CHAT_SLOT_REPLY "reply" /* the host's answer to a command */
+#define CHAT_SLOT_SIGN "sign"   /* typing and reactions */
+#define CHAT_SLOT_PRESS "press" /* the answer to the press of a button */
 #define CHAT_SLOT_IDENTIFY "identify"
 #define CHAT_SLOT_POLL "poll"
 #define CHAT_SLOT_FETCH "fetch" /* a file of a person */
@@ -34,7 +35,7 @@ enum chat_delivery_state {
     CHAT_POSTING, /* the message is created */
     CHAT_EDITING, /* the progress message becomes the answer */
     CHAT_FINDING, /* the service is asked whether the message exists */
-    CHAT_PROBING, /* the service is asked for a sign of life before the message is sent again */
+    CHAT_PROBING, /* a probe tests whether the service works before the message is sent again */
     CHAT_FILING,  /* the text is sent as a file */
     CHAT_ENDING,  /* the native stream, which shows the answer, is ended */
     CHAT_DELIVERED,
@@ -48,21 +49,21 @@ struct chat_record_file {
     const char *ref; /* FETCH */
 };
 
-/* Steps that were taken already; each one is taken once. */
+/* Steps that have been taken; each step is taken once. */
 struct chat_history {
-    unsigned doubts; /* replies about creating the message that were lost */
-    unsigned errors; /* replies that did not say whether the message was created */
-    unsigned cuts;   /* how often the text was cut because it was too long */
+    unsigned doubts; /* number of lost replies to creating the message */
+    unsigned errors; /* number of replies that did not tell whether the message was created */
+    unsigned cuts;   /* number of times that the text was split because it was too long */
     bool moved;      /* the chat got another id */
-    bool was_empty;  /* the text has been replaced because the service saw nothing in it */
+    bool was_empty;  /* the text was replaced because the service rejected it as empty */
     bool marked;     /* the text says that it may be a repeat */
-    bool bare;       /* the end of a stream goes without items */
+    bool bare;       /* the end of a stream is sent without items */
 };
 
 /* Requests that may take effect beside this one. */
 struct chat_beside {
     bool edits;  /* edits whose replies were lost may be executed after this request */
-    bool append; /* an append is under way, without which the stream does not show the answer */
+    bool append; /* an append is in flight, without which the stream does not show the answer */
 };
 
 struct chat_record {
@@ -71,7 +72,7 @@ struct chat_record {
     enum chat_delivery_state state;
     struct tc_target target; /* chat NULL: none */
     const char *slot;        /* never NULL */
-    const char *message;     /* that is edited, deleted or reacted to; or NULL */
+    const char *message;     /* message that is edited, deleted or gets a reaction; or NULL */
     const char *live;        /* id of the progress message, for parts of the outcome; or NULL */
     const char *text, *entities, *plain; /* each or NULL */
     const char *cursor, *action;         /* each or NULL */
@@ -90,15 +91,15 @@ struct chat_record {
     int64_t since_ms; /* unix time of the first attempt with this key */
     int64_t until_ms; /* unix time after which no attempt starts; 0: as the host decides */
 
-    json_t *owner; /* holds the strings of a record that was read; NULL: borrowed elsewhere */
+    json_t *owner; /* owns the strings of a record that was read; NULL: the strings are borrowed */
 };
 
-/* The text of a tag; owned by the caller (free). */
+/* Returns the record as the text of a tag; owned by the caller (free). */
 char *chat_record_write(const struct chat_record *r);
-/* False: the tag is not one of the engine. On success chat_record_fini. */
+/* Reads a tag. False: the tag is not a record. On success, call chat_record_fini. */
 bool chat_record_read(struct chat_record *r, const char *tag);
 void chat_record_fini(struct chat_record *r);
-/* The slot is `slot`, or begins with it and a colon. */
+/* Whether the slot is `slot`, or begins with `slot` and a colon. */
 bool chat_record_is_slot(const struct chat_record *r, const char *slot);
 
 #endif

@@ -9,7 +9,7 @@
 
 #include "event/json/json_reader.h"
 
-#define HOLD_MAX_MS ((int64_t)86400 * 1000) /* the longest that a service is believed */
+#define HOLD_MAX_MS ((int64_t)86400 * 1000) /* maximum duration that is accepted from a service */
 
 /* ---- members of the reply ---- */
 
@@ -50,8 +50,8 @@ static const char *header_of(const struct tc_reply *reply, const char *name)
     return NULL;
 }
 
-/* Names of the headers of the IETF draft, and those of Discord: what is left of a limit, and in how
- * many seconds it begins anew. */
+/* Names of headers with the remaining requests of a limit and the seconds until it is reset: those
+ * of the IETF draft, and those of Discord. */
 static const struct {
     const char *left, *reset_s;
 } limits[] = {
@@ -59,7 +59,8 @@ static const struct {
     {"x-ratelimit-remaining", "x-ratelimit-reset-after"},
 };
 
-/* For how long the next request of the lane has to wait, because this one has used up its limit. */
+/* Returns the time for which the next request of the lane must wait because this request has used
+ * up a limit. */
 static int64_t chat_result_limit(const struct tc_reply *reply)
 {
     for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
@@ -117,7 +118,8 @@ static bool creates_message(enum tc_op_kind kind)
     return kind == TC_OP_POST || kind == TC_OP_FILE || kind == TC_OP_STREAM_BEGIN;
 }
 
-/* A proxy or a login page of a network answers 200, too. */
+/* Returns the reason why a 2xx reply does not confirm the operation: it may come from a proxy or a
+ * login page of a network. */
 static const char *doubt_about(const struct tc_reply_map *map, enum tc_op_kind kind,
                                const struct tc_reply *reply, const struct tc_result *result,
                                struct arena *arena)
@@ -143,7 +145,7 @@ static void confirm(struct chat_result *r, const struct tc_reply_map *map, enum 
         return;
     }
     r->result.kind = TC_RESULT_DONE;
-    if (reply->path) /* a file that was downloaded, whatever is in it */
+    if (reply->path) /* a downloaded file with any content */
         return;
     if (json) {
         r->result.message = member(reply, map->message, arena);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Targets as JSON, and how the engine reads its own JSON. */
+ * Converts targets to and from JSON, and reads members of the engine's JSON. */
 #include "chat/operation/chat_target.h"
 
 const char *chat_json_text(const json_t *object, const char *key)

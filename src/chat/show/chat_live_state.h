@@ -8,25 +8,25 @@
 
 /* clang-format off */
 #define CHAT_LIVE_STATES(STATE) \
-    STATE(HIDDEN)    /* there is none */ \
+    STATE(HIDDEN)    /* no message */ \
     STATE(CREATING)  /* being created; the memory says so, so that a restart knows */ \
     STATE(SEARCHING) /* the reply to the create was lost; the service is asked for the message */ \
-    STATE(SHOWN)     /* its id is known */ \
-    STATE(EDITING)   /* an edit is under way */ \
-    STATE(UNKNOWN)   /* the message may exist, but its id is not known: nothing more is shown */ \
-    STATE(CLOSED)    /* the outcome comes: nothing more is shown */
+    STATE(SHOWN)     /* the message exists, and its id is known */ \
+    STATE(EDITING)   /* an edit is in flight */ \
+    STATE(UNKNOWN)   /* the message may exist, but its id is not known: no further operation */ \
+    STATE(CLOSED)    /* the outcome is sent: no further operation */
 
 #define CHAT_LIVE_EVENTS(EVENT) \
-    EVENT(CREATE)  /* a create goes out, also instead of one that is too old to be edited */ \
-    EVENT(CREATED) /* the service has named its id */ \
-    EVENT(REPEAT)  /* the create goes out again with the same key */ \
-    EVENT(SEARCH)  /* a search goes out */ \
-    EVENT(LOSE)    /* nobody will know whether it exists */ \
+    EVENT(CREATE)  /* a create is sent, also to replace a message that is too old to be edited */ \
+    EVENT(CREATED) /* the service has returned the id */ \
+    EVENT(REPEAT)  /* the create is sent again with the same key */ \
+    EVENT(SEARCH)  /* a search is sent */ \
+    EVENT(LOSE)    /* it can no longer be found out whether the message exists */ \
     EVENT(REFUSE)  /* the message does not exist: refused, dropped, not found */ \
-    EVENT(EDIT)    /* an edit goes out */ \
+    EVENT(EDIT)    /* an edit is sent */ \
     EVENT(EDITED)  /* the edit has ended, executed or not */ \
-    EVENT(GONE)    /* a person has deleted it, or it cannot be edited any more */ \
-    EVENT(CLOSE)   /* the outcome comes */
+    EVENT(GONE)    /* a person has deleted the message, or it can no longer be edited */ \
+    EVENT(CLOSE)   /* the outcome is about to be sent */
 
 #define CHAT_LIVE_TRANSITIONS(ROW) \
     ROW(HIDDEN,    CREATE,  CREATING) \
@@ -53,7 +53,7 @@
     ROW(EDITING,   GONE,    HIDDEN) \
     ROW(EDITING,   CLOSE,   CLOSED) \
     ROW(UNKNOWN,   CLOSE,   CLOSED) \
-    ROW(CLOSED,    CREATED, CLOSED)    /* results that were under way */ \
+    ROW(CLOSED,    CREATED, CLOSED)    /* results of requests that were in flight */ \
     ROW(CLOSED,    LOSE,    CLOSED) \
     ROW(CLOSED,    REFUSE,  CLOSED) \
     ROW(CLOSED,    EDITED,  CLOSED) \

@@ -48,7 +48,7 @@ void chat_text_escape(struct buf *out, const char *text)
     }
 }
 
-/* The longest run of backticks in the text. */
+/* Returns the length of the longest run of backticks in the text. */
 static size_t longest_run(const char *text, size_t len)
 {
     size_t longest = 0, run = 0;

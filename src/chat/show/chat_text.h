@@ -9,15 +9,15 @@
 #include "base/bytes/buf.h"
 #include "text/render/text_pieces.h"
 
-/* Limits of a message in 1/n of the service's own. */
+/* Options of rendering. */
 struct chat_text_options {
-    uint32_t flags;   /* of tc_text, added to those of the service */
-    size_t divide_by; /* 0: 1 */
+    uint32_t flags;   /* flags of tc_text, added to those of the service */
+    size_t divide_by; /* the limits of the service are divided by this number; 0: 1 */
     bool first_only;
 };
 
-/* Pieces in the arena, within the limits of the role; *count is their number. NULL: nothing is
- * visible. */
+/* Returns pieces in the arena, within the limits of the role; *count is their number. NULL: the
+ * text has no visible character. */
 const struct text_piece *chat_text_render(struct arena *arena, const struct tc_chat *table,
                                           enum tc_role role, const char *markdown, size_t len,
                                           const struct chat_text_options *options, size_t *count);

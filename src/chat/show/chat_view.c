@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Folds events into the view of a turn. */
+ * Updates the view of a turn with each event. */
 #include "chat/show/chat_view.h"
 
 #include <stdio.h>
@@ -37,7 +37,7 @@ static void chat_view_note_message(struct chat_view *v, const char *id)
     memcpy(v->narrated, now, sizeof now);
 }
 
-/* The headline is the last line that is not blank, as it grows. */
+/* Updates the headline, which is the last line of narration that is not blank. */
 static void narrate(struct chat_view *v, const struct tc_narration *ev)
 {
     chat_view_note_message(v, ev->message_id);
@@ -67,7 +67,8 @@ static void think(struct chat_view *v, const char *text)
 
 /* ---- tool calls ---- */
 
-/* The argument that says most: the first that is a text, with names that are known first. */
+/* Writes a summary of the arguments: the first argument that is a text; arguments with known names
+ * come first. */
 static void summarize(char *out, size_t cap, const char *args)
 {
     static const char *const telling[] = {"/command", "/cmd",   "/file_path", "/path",
@@ -88,7 +89,7 @@ static void summarize(char *out, size_t cap, const char *args)
     arena_fini(&arena);
 }
 
-/* The last part of mcp__server__tool. */
+/* Returns the last part of mcp__server__tool. */
 static const char *short_name(const char *tool)
 {
     const char *const server = strncmp(tool, "mcp__", 5) == 0 ? tool + 5 : NULL;
@@ -145,7 +146,7 @@ static int64_t tokens_of(const struct tc_usage *ev)
     return __builtin_add_overflow(ev->input_tokens, ev->output_tokens, &sum) ? INT64_MAX : sum;
 }
 
-/* The usage of the turn follows the outcome: until then the calls are added. */
+/* Adds the usage of a call, because the usage of the turn arrives after the outcome. */
 static void chat_view_count_usage(struct chat_view *v, const struct tc_usage *ev)
 {
     const bool whole = strcmp(ev->scope, "turn") == 0;
@@ -174,7 +175,7 @@ static bool notice(struct chat_view *v, const struct tc_notice *ev)
     return shown;
 }
 
-/* Whether the event is worth a progress message. */
+/* Updates the view. Returns whether the event causes a progress message. */
 static bool fold(struct chat_view *v, const struct event *ev, int64_t now_ms, bool thinking)
 {
     switch ((int)ev->kind) {

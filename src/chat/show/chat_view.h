@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * State of a running turn as a person sees it: folded from the events, and as the Markdown of the
- * progress message. Pure. */
+ * State of a running turn as a person sees it: computed from the events, and written as the
+ * Markdown of the progress message. Pure. */
 #ifndef CHAT_SHOW_CHAT_VIEW_H
 #define CHAT_SHOW_CHAT_VIEW_H
 
@@ -21,37 +21,38 @@ struct chat_view_line {
 };
 
 struct chat_view {
-    int64_t began_ms, active_ms; /* monotonic; the last event */
+    int64_t began_ms, active_ms; /* monotonic; active_ms: time of the last event */
     enum tc_phase phase;
-    bool visible;                /* something is worth a progress message */
-    bool fresh;                  /* the next narration begins a line */
-    unsigned tools;              /* all tool calls */
-    size_t line_count;           /* of lines */
+    bool visible;                /* an event has caused a progress message */
+    bool fresh;                  /* the next narration begins a new line */
+    unsigned tools;              /* number of all tool calls */
+    size_t line_count;           /* number of lines */
     unsigned waiting;            /* open requests */
-    int64_t tokens;              /* of the calls so far, or of the turn; -1: unknown */
-    double cost_usd;             /* likewise; negative: unknown */
+    int64_t tokens;              /* tokens of the calls so far, or of the turn; -1: unknown */
+    double cost_usd;             /* cost of the same; negative: unknown */
     char narrated[CHAT_VIEW_ID]; /* id of the message that was narrated last */
     char headline[CHAT_VIEW_HEADLINE], notice[CHAT_VIEW_HEADLINE];
     char thinking[CHAT_VIEW_THINKING + 4];
     struct chat_view_line lines[CHAT_VIEW_LINES];
 };
 
-/* Copies what fits: control characters as blanks, cut between characters, with an ellipsis. */
+/* Copies as much text as fits: control characters become blanks, cut between characters, with an
+ * ellipsis. */
 void chat_view_clip(char *out, size_t cap, const char *text);
-/* The line of a tool call that begins. */
+/* Fills in the line of a tool call that begins. */
 void chat_view_read_call(struct chat_view_line *line, const struct tc_tool_call *ev,
                          int64_t now_ms);
-/* Ends the line by the result if it runs and has that id, which is compared as far as the line
- * stores it. False: the line is another one. */
+/* Ends the line with the result if it runs and has this id, which is compared as far as the line
+ * stores it. False: it is another line. */
 bool chat_view_finish_line(struct chat_view_line *line, const char *id,
                            const struct tc_tool_result *ev, int64_t now_ms);
 
 void chat_view_init(struct chat_view *v, int64_t now_ms);
-/* Takes an event in. thinking: thinking is shown in the progress message. Returns whether the
- * progress message has to change. */
+/* Updates the view with an event. thinking: the progress message shows thinking. Returns whether
+ * the progress message must change. */
 bool chat_view_fold(struct chat_view *v, const struct event *ev, int64_t now_ms, bool thinking);
 enum tc_phase chat_view_phase(const struct chat_view *v);
-/* The structure that connectors get. `lines` has CHAT_VIEW_LINES elements and outlives it. */
+/* Returns the structure for connectors. `lines` has CHAT_VIEW_LINES elements and outlives it. */
 struct tc_view chat_view_export(const struct chat_view *v, int64_t now_ms, bool thinking,
                                 struct tc_tool_line *lines);
 /* Markdown of the progress message. */

@@ -5,7 +5,7 @@
 #include "chat/show/chat_view.h"
 #include "text/sentence/texts.h"
 
-#define SILENT_MS 60000 /* from then on the time without output is shown */
+#define SILENT_MS 60000 /* silence after which the time without output is shown */
 #define SUMMARY_BYTES ((size_t)100)
 
 static void add_short_time(struct buf *out, int64_t ms)

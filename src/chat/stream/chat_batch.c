@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Items of native streams, see chat_batch.h. */
+ * Implements chat_batch.h. */
 #include "chat/stream/chat_batch.h"
 
 #include <stdlib.h>
@@ -57,7 +57,7 @@ static void chat_batch_release_line(struct chat_lines *lines, const struct chat_
     lines->list[item->line].held--;
 }
 
-/* The text is given up with the last item. */
+/* Sets the number of items; the text is freed with the last item. */
 static void chat_batch_set_count(struct chat_batch *b, size_t count)
 {
     b->count = count;
@@ -111,7 +111,7 @@ void chat_batch_clear(struct chat_batch *b, struct chat_lines *lines)
 
 /* ---- sizes ---- */
 
-/* A line that the stream has already counts with its growth only. */
+/* Returns the size of an item; of a line that the stream already has, only the growth counts. */
 static struct chat_room chat_batch_size_of(const struct chat_batch_item *item,
                                            const struct chat_lines *lines, unsigned number)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Lines of native streams, see chat_lines.h. */
+ * Implements chat_lines.h. */
 #include "chat/stream/chat_lines.h"
 
 #include <inttypes.h>
@@ -11,7 +11,8 @@
 #include "base/bytes/utf8.h"
 #include "text/sentence/texts.h"
 
-/* Around the text of a line: a sign, the duration, and what the service writes itself. */
+/* Bytes in addition to the text of a line: a sign, the duration, and the text that the service
+ * adds. */
 #define LINE_FRAME ((size_t)24)
 
 void chat_lines_fini(struct chat_lines *l)
@@ -22,7 +23,7 @@ void chat_lines_fini(struct chat_lines *l)
 
 /* ---- places ---- */
 
-/* The oldest line that has ended and that no batch holds. */
+/* Returns the oldest line that has ended and is in no batch. */
 static struct chat_line *chat_lines_find_spare(struct chat_lines *l)
 {
     struct chat_line *best = NULL;
@@ -35,7 +36,7 @@ static struct chat_line *chat_lines_find_spare(struct chat_lines *l)
     return best;
 }
 
-/* NULL: too many lines run. */
+/* Begins a line. NULL: too many lines run. */
 static struct chat_line *chat_lines_begin_line(struct chat_lines *l, enum chat_line_kind kind,
                                                const struct chat_view_line *is)
 {
@@ -58,7 +59,7 @@ static struct chat_line *chat_lines_find_running(struct chat_lines *l, enum chat
     return NULL;
 }
 
-/* A line that is no tool call has an id of its own. */
+/* Begins a line that is not a tool call, with a generated id. */
 static struct chat_line *chat_lines_begin_named(struct chat_lines *l, enum chat_line_kind kind,
                                                 const char *id, const char *name, int64_t now_ms)
 {
@@ -78,7 +79,7 @@ struct chat_line *chat_lines_call(struct chat_lines *l, const struct tc_tool_cal
     return chat_lines_begin_line(l, CHAT_LINE_CALL, &is);
 }
 
-/* Appends what fits, control characters as blanks. */
+/* Appends as much text as fits, with control characters as blanks. */
 static bool chat_lines_add_detail(struct chat_line *line, const char *text)
 {
     const size_t have = strlen(line->detail);

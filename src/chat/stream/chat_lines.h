@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The tool calls, the thinking and the silences of a turn as lines of native streams: each line has
- * an id, so that a stream can be given its new state. Pure. */
+ * Lines of native streams: the tool calls, the thinking and the silences of a turn. Each line has
+ * an id, so that a stream can get its new state. Pure. */
 #ifndef CHAT_STREAM_CHAT_LINES_H
 #define CHAT_STREAM_CHAT_LINES_H
 
@@ -18,12 +18,12 @@ struct chat_line {
     struct chat_view_line is;
     enum chat_line_kind kind;
     char detail[CHAT_LINE_DETAIL + 1];
-    uint64_t order;    /* of its beginning, from 1 */
+    uint64_t order;    /* number of the line, from 1 */
     unsigned shown_in; /* number of the stream that has the line; 0: none */
-    size_t counted;    /* bytes that the line takes of that stream */
-    size_t told;       /* bytes of the detail that the stream has */
-    size_t sending;    /* the same, with the request that is under way */
-    unsigned held;     /* batches that hold the line: its place is not given to another */
+    size_t counted;    /* bytes that the line needs in that stream */
+    size_t told;       /* bytes of the detail that the stream contains */
+    size_t sending;    /* the same, including the request in flight */
+    unsigned held;     /* number of batches that contain the line: its place must not be reused */
 };
 
 /* An all-zero struct is valid and empty. */
@@ -34,32 +34,32 @@ struct chat_lines {
 };
 
 void chat_lines_fini(struct chat_lines *l);
-/* Each returns the line that has to be shown, or shown again; NULL: nothing has changed. Valid
- * until the next line begins. */
+/* Each function returns the line that must be shown, or shown again; NULL: nothing has changed.
+ * Valid until the next line begins. */
 struct chat_line *chat_lines_call(struct chat_lines *l, const struct tc_tool_call *ev,
                                   int64_t now_ms);
 struct chat_line *chat_lines_finish(struct chat_lines *l, const struct tc_tool_result *ev,
                                     int64_t now_ms);
 struct chat_line *chat_lines_think(struct chat_lines *l, const char *text, int64_t now_ms);
-/* Nothing has happened since then, and no line runs. */
+/* Begins a line for a silence: no event since `since_ms`, and no running line. */
 struct chat_line *chat_lines_fall_silent(struct chat_lines *l, int64_t since_ms, bool waiting);
-/* A running line of that kind has ended. */
+/* Ends a running line of that kind. */
 struct chat_line *chat_lines_settle(struct chat_lines *l, enum chat_line_kind kind, int64_t now_ms);
 
 bool chat_lines_run(const struct chat_lines *l);
-/* The line that began next; previous NULL: the first. NULL: there is none. */
+/* Returns the line that began next; previous NULL: the first line. NULL: none. */
 struct chat_line *chat_lines_after(struct chat_lines *l, const struct chat_line *previous);
-/* Bytes that the line takes of a stream. */
+/* Returns the bytes that the line needs in a stream. */
 size_t chat_line_size(const struct chat_line *line);
 
-/* How a running line is written in a stream that ends. */
+/* Form of a running line in a stream. */
 enum chat_line_end {
     CHAT_LINE_RUNS,      /* as running: the stream goes on */
     CHAT_LINE_ENDS,      /* as ended: the stream ends, and the line will not be updated */
     CHAT_LINE_CONTINUES, /* as ended, with a note that the next stream continues it */
 };
-/* As connectors get it, with the part of the detail that stream `number` does not have. Strings in
- * the arena, or of the line. */
+/* Returns the line for connectors, with the part of the detail that stream `number` does not
+ * contain. Strings are in the arena, or belong to the line. */
 struct tc_tool_line chat_line_export(const struct chat_line *line, unsigned number,
                                      enum chat_line_end end, int64_t now_ms, struct arena *arena);
 

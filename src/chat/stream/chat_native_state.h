@@ -9,26 +9,26 @@
 /* clang-format off */
 #define CHAT_NATIVE_STATES(STATE) \
     STATE(OFF)       /* the turn is shown in another way, or a person has stopped the stream */ \
-    STATE(NONE)      /* none is open; the next can begin */ \
-    STATE(BEGINNING) /* one is being begun */ \
-    STATE(OPEN)      /* its id is known, and no request is under way */ \
-    STATE(APPENDING) /* an append is under way */ \
+    STATE(NONE)      /* no stream is open; the next one can begin */ \
+    STATE(BEGINNING) /* a begin is in flight */ \
+    STATE(OPEN)      /* a stream is open, and no request is in flight */ \
+    STATE(APPENDING) /* an append is in flight */ \
     STATE(LEAVING)   /* the stream is being ended before its limits; another one follows */ \
-    STATE(CLOSED)    /* the outcome comes: nothing more is appended */
+    STATE(CLOSED)    /* the outcome is sent: no further items are appended */
 
 #define CHAT_NATIVE_EVENTS(EVENT) \
-    EVENT(START)   /* the turn is to be shown by streams */ \
-    EVENT(BEGIN)   /* a begin goes out */ \
-    EVENT(BEGUN)   /* the service has named its id */ \
-    EVENT(APPEND)  /* an append goes out */ \
+    EVENT(START)   /* the turn will be shown by streams */ \
+    EVENT(BEGIN)   /* a begin is sent */ \
+    EVENT(BEGUN)   /* the service has returned its id */ \
+    EVENT(APPEND)  /* an append is sent */ \
     EVENT(APPENDED) \
     EVENT(REFUSE)  /* certainly not executed: refused or dropped */ \
     EVENT(LOSE)    /* the reply is lost: may have been executed */ \
     EVENT(GONE)    /* the stream is over, or deleted */ \
-    EVENT(LEAVE)   /* its end goes out */ \
+    EVENT(LEAVE)   /* its end is sent */ \
     EVENT(LEFT)    /* the end has a result */ \
-    EVENT(GIVE_UP) /* the turn goes on without a stream */ \
-    EVENT(CLOSE)   /* the outcome comes */
+    EVENT(GIVE_UP) /* the turn continues without a stream */ \
+    EVENT(CLOSE)   /* the outcome is about to be sent */
 
 #define CHAT_NATIVE_TRANSITIONS(ROW) \
     ROW(OFF,       START,    NONE) \
@@ -51,7 +51,7 @@
     ROW(APPENDING, CLOSE,    CLOSED) \
     ROW(LEAVING,   LEFT,     NONE) \
     ROW(LEAVING,   CLOSE,    CLOSED) \
-    ROW(CLOSED,    BEGUN,    CLOSED)  /* results that were under way */ \
+    ROW(CLOSED,    BEGUN,    CLOSED)  /* results of requests that were in flight */ \
     ROW(CLOSED,    APPENDED, CLOSED) \
     ROW(CLOSED,    REFUSE,   CLOSED) \
     ROW(CLOSED,    LOSE,     CLOSED) \

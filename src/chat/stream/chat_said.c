@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The newest narration, see chat_said.h. */
+ * Implements chat_said.h. */
 #include "chat/stream/chat_said.h"
 
 #include <string.h>
