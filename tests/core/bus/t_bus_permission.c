@@ -25,6 +25,34 @@ static bool permits(const char *pattern, const char *subject)
     return pattern[len] == '>' && strncmp(pattern, subject, len) == 0 && subject[len];
 }
 
+/* Of a host h1 whose prefix is tc; ">": published, "<": subscribed to. */
+static const char *const all[] = {
+    ">$JS.API.INFO",
+    ">$JS.API.STREAM.INFO.doctor",
+    ">$JS.API.STREAM.CREATE.doctor",
+    ">$JS.API.DIRECT.GET.doctor",
+    ">$JS.API.CONSUMER.DURABLE.CREATE.doctor.doctor",
+    ">$JS.API.CONSUMER.MSG.NEXT.doctor.doctor",
+    ">$JS.ACK.doctor.doctor",
+    ">_INBOX.doctor",
+    "<_INBOX.doctor.*",
+    ">tc.h.doctor.doctor",
+    "<tc.h.h1.*",
+    "<tc.live.*.doctor",
+    "<tc.known.*.*",
+    "<tc.conf.*",
+    ">tc.ev.doctor.doctor",
+    ">tc.state.doctor.doctor",
+    ">$KV.tc_host.doctor",
+    ">$KV.tc_lead.doctor",
+    ">$KV.tc_conf.doctor",
+    ">tc.turn.doctor.doctor",
+    ">tc.work.doctor.doctor",
+    ">$KV.tc_run.doctor",
+    ">$KV.tc_home.doctor",
+    ">$KV.tc_lock.doctor",
+};
+
 static void test_list(struct arena *a)
 {
     static const char *const publish[] = {"tc.>", "$JS.API.>", "$JS.ACK.>", "_INBOX.>", "$KV.tc_>"};
@@ -41,6 +69,9 @@ static void test_list(struct arena *a)
         ok(is_known && permits(list[i].pattern, list[i].subject) && !list[i].is_missing,
            "%s is of %s, which the manual permits", list[i].subject, list[i].pattern);
     }
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        ok(find(n, all[i][0] == '<', all[i] + 1), "%s", all[i]);
+    is_int((long)n, sizeof all / sizeof *all, "and nothing else");
     ok(find(n, false, "$KV.tc_lock.doctor") && find(n, false, "tc.work.doctor.doctor") &&
            find(n, true, "tc.h.h1.*") && find(n, false, "tc.h.doctor.doctor"),
        "buckets, streams and requests between hosts");
@@ -78,25 +109,43 @@ static void test_missing(struct arena *a)
     char host[] = "h1";
     const struct conf c = {.bus.prefix = "tc", .host_name = host};
     const size_t n = bus_permission_list(&c, a, list);
+    list[n] =
+        (struct bus_permission){.pattern = "behind.>", .subject = "behind", .is_missing = true};
     bus_permission_note(list, n, "Permissions Violation for Publish to \"tc.ev.doctor\"");
     bus_permission_note(list, n, "Permissions Violation for Publish to \"other\"");
     bus_permission_note(list, n,
                         "Permissions Violation for Subscription to \"tc.ev.doctor.doctor\"");
     bus_permission_note(list, n, "Slow Consumer");
     bus_permission_note(list, n, "Permissions Violation for Publish to");
+    bus_permission_note(list, n, "Permissions Violation for Publish to \"");
+    bus_permission_note(list, n, "Permissions Violation for Subscription to");
+    bus_permission_note(list, n, "Trouble with \"tc.ev.doctor.doctor\"");
     bus_permission_write(list, n, &out);
     is_int((long)out.len, 0, "what is not of the list is not missing");
     bus_permission_note(list, n, "Permissions Violation for Subscription to \"tc.h.h1.*\"");
     bus_permission_write(list, n, &out);
     is_str(out.p, "subscribe: [\"tc.h.>\"]", "a subscription");
     buf_reset(&out);
-    bus_permission_note(list, n, "Permissions Violation for Publish to \"$JS.API.INFO\"");
+    bus_permission_note(list, n,
+                        "Permissions Violation for Publish to \"$JS.API.STREAM.INFO.doctor\"");
     bus_permission_note(list, n,
                         "Permissions Violation for Publish to \"$JS.API.DIRECT.GET.doctor\"");
     bus_permission_note(list, n, "Permissions Violation for Publish to \"$KV.tc_lock.doctor\"");
     bus_permission_write(list, n, &out);
     is_str(out.p, "publish: [\"$JS.API.>\", \"$KV.tc_lock.>\"], subscribe: [\"tc.h.>\"]",
            "each pattern once, as a server's configuration has it");
+}
+
+/* The first one of the list. */
+static void test_first(struct arena *a)
+{
+    CLEANUP_BUF struct buf out = {0};
+    char host[] = "h1";
+    const struct conf c = {.bus.prefix = "tc", .host_name = host};
+    const size_t n = bus_permission_list(&c, a, list);
+    bus_permission_note(list, n, "Permissions Violation for Publish to \"$JS.API.INFO\"");
+    bus_permission_write(list, n, &out);
+    is_str(out.p, "publish: [\"$JS.API.>\"]", "the first subject");
 }
 
 int main(void)
@@ -106,6 +155,7 @@ int main(void)
     test_list(&a);
     test_runs(&a);
     test_missing(&a);
+    test_first(&a);
     arena_fini(&a);
     return 0;
 }
