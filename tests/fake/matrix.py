@@ -171,8 +171,8 @@ class Matrix(Service):
         kind = "account" if call.method in LIMITED else call.method
         call.holds = [("chat", kind), ("method", call.method), ("all",)]
         if call.method in LIMITED:
-            per_second, burst = self.rates["send"]
-            call.limits = [Limit(("send",), per_second, 1, burst)]
+            per_second, burst, *late = self.rates["send"]
+            call.limits = [Limit(("send",), per_second, 1, burst, *late)]
         if call.method == "join":
             per_second, burst = self.rates["join"]
             call.limits = [Limit(("join",), per_second, 1, burst)]

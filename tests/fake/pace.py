@@ -1,18 +1,20 @@
 # SPDX-License-Identifier: MIT
 """How fast a service lets itself be called, and for how long it wants to be left alone."""
 
+import bisect
 import math
-from collections import deque
 from typing import NamedTuple, Optional
 
 
 class Limit(NamedTuple):
-    """`count` per `seconds` of service time: with `burst` a leaky bucket, else a sliding window."""
+    """`count` per `seconds` of service time: with `burst` a leaky bucket, else a sliding window. A leaky bucket does
+    not refuse a client whose requests leave it up to `late` seconds after they were due."""
 
     key: tuple
     count: float
     seconds: float
     burst: Optional[float] = None
+    late: float = 0.0
 
 
 class Pace:
@@ -26,19 +28,18 @@ class Pace:
     def _wait_of(self, limit, now):
         seconds = limit.seconds * self._record.scale
         if limit.burst is None:
-            times = self._windows.setdefault(limit.key, deque())
-            while times and times[0] <= now - seconds:
-                times.popleft()
+            times = self._windows.setdefault(limit.key, [])
+            del times[:bisect.bisect_right(times, now - seconds)]
             return times[0] + seconds - now if len(times) >= limit.count else 0.0
         tokens, when = self._buckets.get(limit.key, (limit.burst, now))
         tokens = min(limit.burst, tokens + (now - when) * limit.count / seconds)
         self._buckets[limit.key] = (tokens, now)
         # A client that keeps exactly to the pace is not refused for its clock.
-        return (1 - tokens) * seconds / limit.count if tokens < 0.95 else 0.0
+        return (1 - tokens) * seconds / limit.count if tokens < 0.95 - limit.late * limit.count / seconds else 0.0
 
     def _take(self, limit, now):
         if limit.burst is None:
-            self._windows[limit.key].append(now)
+            bisect.insort(self._windows[limit.key], now)  # threads are not in the order of arrival
         else:
             tokens, when = self._buckets[limit.key]
             self._buckets[limit.key] = (tokens - 1, when)
@@ -51,11 +52,10 @@ class Pace:
     def hold(self, key, retry_after):
         self._holds[key] = max(self._holds.get(key, 0.0), self._record.now() + retry_after)
 
-    def refuses(self, limits):
-        """None, or the retry_after of a call that was too fast."""
+    def refuses(self, limits, now):
+        """None, or the retry_after of a call that was too fast. now: when it arrived."""
         if not self.on:
             return None
-        now = self._record.now()
         wait = max((self._wait_of(limit, now) for limit in limits), default=0.0)
         if wait > 0:
             return max(1, math.ceil(wait))

@@ -19,7 +19,10 @@ class Record:
         self.last = 0  # number of the newest entry
 
     def now(self):
-        return round(time.monotonic() - self._start, 6)
+        return self.time_of(time.monotonic())
+
+    def time_of(self, monotonic):
+        return round(monotonic - self._start, 6)
 
     def add(self, kind, **fields):
         with self.changed:

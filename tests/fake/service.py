@@ -154,7 +154,7 @@ class Service:
                     "retry-too-early", f"{call.method} {left:.3f} s before retry_after had passed"
                 )
                 return self.flooded(call, max(1, int(left + 0.999)))
-            wait = self.pace.refuses(call.limits)
+            wait = self.pace.refuses(call.limits, self.record.time_of(call.request.arrived))
             if wait is not None:
                 self.record.violate("too-fast", f"{call.method} in {call.chat}: wait {wait} s")
                 self.pace.hold(call.holds[0], wait)

@@ -4,11 +4,15 @@
 import http.client
 import json
 import os
+import socket
 import sys
 import threading
+import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "tap"))
+import server  # noqa: E402
 from drive import Fake, Timeout  # noqa: E402
+from record import Record  # noqa: E402
 from tap import done, equal, ok  # noqa: E402
 
 ANN = 111
@@ -164,6 +168,38 @@ def test_waiting():
                 ok(True, f"nonsense is refused: {name} {body}")
 
 
+def test_arrival():
+    """The thread that reads a request runs later than it could."""
+    came = []
+
+    class Late(server.Handler):
+        def handle_one_request(self):
+            read.wait()
+            super().handle_one_request()
+
+    def serve(request):
+        came.append(request.arrived)
+        return server.Answer()
+
+    usual, read = server.Handler, threading.Event()
+    server.Handler = Late
+    listener = server.Listener(Record(), serve)
+    client = socket.create_connection(("127.0.0.1", listener.port))
+    for _ in range(2):
+        before = time.monotonic()
+        client.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+        written = time.monotonic()
+        while time.monotonic() < written + 0.1:
+            pass
+        read.set()
+        ok(client.recv(4096).startswith(b"HTTP/1.1 200"), "a request is read late")
+        ok(before - 0.01 <= came[-1] <= written + 0.01, "it arrived when it was written", (before, came[-1], written))
+        read.clear()
+    server.Handler = usual
+    client.close()
+    listener.down()
+
+
 def test_end():
     fake = started()
     fake.process.stdin.close()
@@ -176,6 +212,6 @@ def test_end():
     fake.process.stdout.close()
 
 
-for test in (test_kinds, test_record, test_choice, test_hold, test_clear, test_outage, test_waiting, test_end):
+for test in (test_kinds, test_record, test_choice, test_hold, test_clear, test_outage, test_waiting, test_arrival, test_end):
     test()
 done()

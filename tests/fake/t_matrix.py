@@ -379,6 +379,16 @@ def test_pace():
         equal(api.send(text()), "403 M_FORBIDDEN no", "any refusal")
 
 
+def test_late():
+    with unpaced() as fake:
+        api = Client(fake)
+        fake.control("pace", {"on": True, "send": [0.01, 2, 100]})
+        said = [str(api.send(text(str(n)))) for n in range(4)]
+        ok(not any(s.startswith("429") for s in said[:3]), "one that may be 100 s late is not too fast", said)
+        ok(said[3].startswith("429"), "the next one is", said)
+        equal(rules_of(fake), ["too-fast"], "and is told of")
+
+
 def test_versions():
     with unpaced() as fake:
         fake.control("room", {"id": "!old:fake.example", "members": [ANN], "version": "3"})
@@ -399,6 +409,7 @@ for test in (
     test_sync,
     test_media,
     test_pace,
+    test_late,
     test_versions,
 ):
     test()

@@ -143,6 +143,10 @@ static void check_ed25519(struct tc_turn *t)
     ok(!is_signed(t, discord, TIME, right, "[]", 2), "another body");
     ok(!is_signed(t, discord, "1531420617", right, "{}", 2), "another time");
     ok(!is_signed(t, discord, TIME, SIGNATURE, "{}", 2), "a signature of another kind");
+    char *const broken = tc_sprint(t, "%s", right), *const zero = strchr(broken, '0');
+    ok(zero, "the signature has a zero");
+    *zero = 'g';
+    ok(!is_signed(t, discord, TIME, broken, "{}", 2), "which a letter that is no digit is not");
     ok(is_signed(t,
                  TC_SIGNATURE(.key = "token", .time = "X-Time", .value = "X-Signature",
                               .prefix = "ed=", .before = "<", .between = ">", .ed25519 = true),
