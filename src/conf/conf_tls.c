@@ -48,7 +48,8 @@ static int conf_tls_read_key(const struct conf_row_ctx *r, const struct conf_nod
     if (!first)
         return -1;
     if (strncmp(first, PEM_BEGIN, strlen(PEM_BEGIN)) != 0 || !strstr(first, "PRIVATE KEY"))
-        return conf_row_error(r, n, "no private key in PEM form");
+        return conf_row_error(
+            r, n, "the file has no private key in PEM form; write the path of another one");
     return 0;
 }
 
