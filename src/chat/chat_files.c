@@ -112,12 +112,22 @@ void chat_files_free(struct chat *c)
     json_decref(c->parcels.done);
 }
 
+/* Without the paths of fetched files, which other hosts do not have. */
+static json_t *write_parcel(const struct chat_parcel *p)
+{
+    json_t *const message = alloc_check(json_deep_copy(p->message), 1);
+    json_t *file;
+    size_t i;
+    json_array_foreach(json_object_get(message, "files"), i, file) json_object_del(file, "path");
+    return message;
+}
+
 static char *write_parcels(const struct chat *c)
 {
     json_t *const list = json_array();
     const struct chat_parcel *p;
     TAILQ_FOREACH(p, &c->parcels.list, entry)
-    json_array_append(list, p->message);
+    json_array_append_new(list, write_parcel(p));
     char *const text = alloc_check(json_dumps(list, JSON_COMPACT), 1);
     json_decref(list);
     return text;

@@ -176,6 +176,8 @@ EXTRA_tests_core_conversation_t_conversation_redis_DEPENDENCIES = tests/fake/age
 
 check_PROGRAMS += tests/core/shared/t_shared_entry
 tests_core_shared_t_shared_entry_LDADD = $(TEST_CORE)
+check_PROGRAMS += tests/core/shared/t_shared_texts
+tests_core_shared_t_shared_texts_LDADD = $(TEST_CORE)
 check_PROGRAMS += tests/core/shared/t_shared_settings
 tests_core_shared_t_shared_settings_SOURCES = tests/core/shared/t_shared_settings.c tests/core/fake_ledger.c \
 	tests/core/fake_ledger.h
@@ -191,6 +193,10 @@ check_PROGRAMS += tests/core/bus/t_bus_permission
 tests_core_bus_t_bus_permission_LDADD = $(TEST_CORE)
 check_PROGRAMS += tests/core/bus/t_bus_stream
 tests_core_bus_t_bus_stream_LDADD = $(TEST_CORE)
+check_PROGRAMS += tests/core/host/t_instance_texts
+tests_core_host_t_instance_texts_SOURCES = tests/core/host/t_instance_texts.c tests/core/fake_ledger.c \
+	tests/core/fake_ledger.h
+tests_core_host_t_instance_texts_LDADD = $(TEST_CORE)
 check_PROGRAMS += tests/core/host/t_outcome_message
 tests_core_host_t_outcome_message_LDADD = $(TEST_CORE)
 check_PROGRAMS += tests/core/bus/t_bus_kv

@@ -183,8 +183,6 @@ static void connector_instance_on_secret(void *ctx, const char *name, const char
         outbox_set_secret(r->outbox, name, value);
 }
 
-#define STORED_KEY "stored:" /* Key of a stored text: NAME:KEY */
-
 static void connector_instance_on_stored(void *ctx, enum journal_status status, const char *text)
 {
     CLEANUP_FREE char *name = ctx;
@@ -201,9 +199,11 @@ static void connector_instance_on_store(void *ctx, const char *key, const char *
     const struct connector_instance *const r = ctx;
     if (!r->services.journal)
         return;
-    CLEANUP_FREE char *row = xasprintf(STORED_KEY "%s:%s", r->name, key);
+    CLEANUP_FREE char *row = xasprintf(CONNECTOR_STORED_ROW "%s:%s", r->name, key);
     journal_async_kv_put(r->services.journal, row, text, connector_instance_on_stored,
                          xstrdup(r->name));
+    if (r->is_led && r->services.stored)
+        r->services.stored(r->services.ctx, r->name, key, text);
 }
 
 static void on_bury(void *ctx, const char *turn, struct shared_event *shared, unsigned deaths)
@@ -378,12 +378,13 @@ void connector_instance_on_change(struct connector_instance *r, void (*changed)(
 static void load_stored(void *ctx, const char *key, const char *text)
 {
     const struct connector_instance *const r = ctx;
-    r->channel->ops->load(r->channel, key + strlen(STORED_KEY) + strlen(r->name) + 1, text);
+    r->channel->ops->load(r->channel, key + strlen(CONNECTOR_STORED_ROW) + strlen(r->name) + 1,
+                          text);
 }
 
 static void connector_instance_load_stored(struct connector_instance *r)
 {
-    CLEANUP_FREE char *prefix = xasprintf(STORED_KEY "%s:", r->name);
+    CLEANUP_FREE char *prefix = xasprintf(CONNECTOR_STORED_ROW "%s:", r->name);
     if (r->services.journal &&
         journal_async_kv_each(r->services.journal, prefix, load_stored, r) == JOURNAL_FAILED)
         log_write(LOG_ERR, "host", "instance %s: cannot read its stored texts from the journal",

@@ -36,13 +36,18 @@ struct connector_services {
     bool (*leads)(void *ctx, const char *instance);
     /* Called before an outcome is stored in the journal for an instance that stands by. Or NULL. */
     void (*kept)(void *ctx, const char *instance, const char *turn, struct str line);
-    /* An instance that one of several hosts runs remembers this of a turn; NULL: nothing. Or NULL.
-     */
+    /* An instance that one of several hosts runs has stored a text (tc_store); NULL: removed it.
+     * Its write to the journal was queued before. Or NULL. */
+    void (*stored)(void *ctx, const char *instance, const char *key, const char *text);
+    /* … remembers this of a turn; NULL: nothing. Or NULL. */
     void (*remembered)(void *ctx, const char *instance, const char *turn, const char *text);
     /* … begins to tell the outcome of a turn. True: another host had begun to. Or NULL. */
     bool (*tells)(void *ctx, const char *instance, const char *turn);
     void *ctx;
 };
+
+/* Begins the keys of stored texts in the journal: stored:INSTANCE:KEY. */
+#define CONNECTOR_STORED_ROW "stored:"
 
 /* Whether only one of several hosts on a bus runs such an instance: the leader. */
 bool connector_instance_is_led(const struct connector_services *services,

@@ -104,6 +104,11 @@ static void host_on_kept(void *ctx, const char *instance, const char *turn, stru
     host_leading_keep(((const struct host *)ctx)->others.leading, instance, turn, line);
 }
 
+static void host_on_stored(void *ctx, const char *instance, const char *key, const char *text)
+{
+    host_leading_store(((const struct host *)ctx)->others.leading, instance, key, text);
+}
+
 static void host_on_remembered(void *ctx, const char *instance, const char *turn, const char *text)
 {
     host_leading_remember(((const struct host *)ctx)->others.leading, instance, turn, text);
@@ -146,6 +151,7 @@ static void make_dispatch(struct host *s)
         .ask = host_on_ask,
         .leads = s->conf->bus.urls ? host_leads : NULL,
         .kept = host_on_kept,
+        .stored = host_on_stored,
         .remembered = host_on_remembered,
         .tells = host_on_telling,
         .ctx = s,

@@ -12,6 +12,7 @@ struct host_leading {
     struct instance_leaders *leaders; /* NULL: it was stopped */
     struct outcome_forwarding *forwarding;
     struct adoption *adoption; /* or NULL */
+    struct instance_texts *texts;
 };
 
 static void host_leading_on_prepared(void *ctx, const char *instance)
@@ -20,10 +21,22 @@ static void host_leading_on_prepared(void *ctx, const char *instance)
     instance_changes_lead(l->changes, instance);
 }
 
+static void host_leading_on_checked(void *ctx, const char *instance)
+{
+    struct host_leading *const l = ctx;
+    instance_texts_prepare(l->texts, instance, host_leading_on_prepared, l);
+}
+
 static void host_leading_on_gained(void *ctx, const char *instance)
 {
     struct host_leading *const l = ctx;
-    adoption_prepare(l->adoption, instance, host_leading_on_prepared, l);
+    adoption_prepare(l->adoption, instance, host_leading_on_checked, l);
+}
+
+static void host_leading_on_losing(void *ctx, const char *instance)
+{
+    const struct host_leading *const l = ctx;
+    instance_texts_give(l->texts, instance);
 }
 
 struct host_leading *host_leading_new(const struct host_leading_spec *spec)
@@ -36,6 +49,7 @@ struct host_leading *host_leading_new(const struct host_leading_spec *spec)
                                                              .dispatch = spec->dispatch,
                                                              .changes = spec->changes,
                                                              .gained = host_leading_on_gained,
+                                                             .losing = host_leading_on_losing,
                                                              .ctx = l});
     l->forwarding = outcome_forwarding_new(&(struct outcome_forwarding_spec){
         .loop = spec->loop,
@@ -53,6 +67,11 @@ struct host_leading *host_leading_new(const struct host_leading_spec *spec)
                                                        .dispatch = spec->dispatch,
                                                        .conversations = spec->conversations,
                                                        .leaders = l->leaders});
+    l->texts = instance_texts_new(&(struct instance_texts_spec){.bus = spec->bus,
+                                                                .work = spec->work,
+                                                                .journal = spec->journal,
+                                                                .leaders = l->leaders,
+                                                                .wait_ms = INSTANCE_TEXTS_WAIT_MS});
     return l;
 }
 
@@ -79,6 +98,13 @@ void host_leading_keep(struct host_leading *l, const char *instance, const char 
 {
     if (l)
         outcome_forwarding_add(l->forwarding, instance, turn, line);
+}
+
+void host_leading_store(struct host_leading *l, const char *instance, const char *key,
+                        const char *text)
+{
+    if (l)
+        instance_texts_store(l->texts, instance, key, text);
 }
 
 void host_leading_remember(struct host_leading *l, const char *instance, const char *turn,
@@ -110,8 +136,10 @@ void host_leading_retire(struct host_leading *l)
 
 void host_leading_drain(struct host_leading *l, int64_t ms)
 {
-    if (l)
-        work_share_drain(l->work, ms);
+    if (!l)
+        return;
+    instance_texts_drain(l->texts, ms);
+    work_share_drain(l->work, ms);
 }
 
 void host_leading_stop(struct host_leading *l)
@@ -120,6 +148,7 @@ void host_leading_stop(struct host_leading *l)
         return;
     adoption_stop(l->adoption);
     outcome_forwarding_stop(l->forwarding);
+    instance_texts_stop(l->texts);
     instance_leaders_free(l->leaders);
     l->leaders = NULL;
 }
@@ -130,5 +159,6 @@ void host_leading_free(struct host_leading *l)
         return;
     outcome_forwarding_free(l->forwarding);
     adoption_free(l->adoption);
+    instance_texts_free(l->texts);
     free(l);
 }

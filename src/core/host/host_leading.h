@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT
  * What a host on the bus does for instances that one of several hosts runs: asks for their leases,
- * gives outcomes to the hosts that lead them, and adopts the turns of leaders that are gone. Loop
- * thread only. Every function takes NULL: a host without a bus leads nothing. */
+ * gives outcomes to the hosts that lead them, adopts the turns of leaders that are gone, and goes
+ * on with the texts that they have stored. Loop thread only. Every function takes NULL: a host
+ * without a bus leads nothing. */
 #ifndef CORE_HOST_HOST_LEADING_H
 #define CORE_HOST_HOST_LEADING_H
 
 #include "core/host/adoption.h"
 #include "core/host/instance_changes.h"
 #include "core/host/instance_leaders.h"
+#include "core/host/instance_texts.h"
 #include "core/host/outcome_forwarding.h"
 
 struct host_leading;
@@ -30,9 +32,11 @@ void host_leading_update(struct host_leading *l);
 bool host_leading_leads(const struct host_leading *l, const char *instance);
 /* For `turncast status`; NULL without a bus. */
 struct instance_leaders *host_leading_get_leaders(const struct host_leading *l);
-/* As connector_services.kept, remembered and tells. */
+/* As connector_services.kept, stored, remembered and tells. */
 void host_leading_keep(struct host_leading *l, const char *instance, const char *turn,
                        struct str line);
+void host_leading_store(struct host_leading *l, const char *instance, const char *key,
+                        const char *text);
 void host_leading_remember(struct host_leading *l, const char *instance, const char *turn,
                            const char *text);
 bool host_leading_tell(struct host_leading *l, const char *instance, const char *turn);
@@ -40,7 +44,8 @@ bool host_leading_tell(struct host_leading *l, const char *instance, const char 
 void host_leading_set_aside(struct host_leading *l, bool is_aside);
 /* The host is about to end: it adopts nothing more, and asks for no other lease. */
 void host_leading_retire(struct host_leading *l);
-/* Runs the loop until other hosts know which turns have been told, or for that time. */
+/* Runs the loop until other hosts know which turns have been told, and the texts of its instances,
+ * or for that time each. */
 void host_leading_drain(struct host_leading *l, int64_t ms);
 /* Gives all leases up. Before the bus is freed. */
 void host_leading_stop(struct host_leading *l);

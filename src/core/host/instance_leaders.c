@@ -32,6 +32,7 @@ static void instance_leaders_on_gained(void *ctx)
 static void instance_leaders_on_lost(void *ctx)
 {
     const struct instance_leader *const i = ctx;
+    i->all->spec.losing(i->all->spec.ctx, i->name);
     dispatch_silence(i->all->spec.dispatch, i->name);
     instance_changes_stand_by(i->all->spec.changes, i->name);
 }

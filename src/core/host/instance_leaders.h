@@ -17,6 +17,9 @@ struct instance_leaders_spec {
     struct changes *changes;
     /* This host leads the instance now, which is to be started: instance_changes_lead. */
     void (*gained)(void *ctx, const char *instance);
+    /* This host leads the instance no more, or, if it still holds the lease, is about to give it
+     * away; the instance still exists. */
+    void (*losing)(void *ctx, const char *instance);
     void *ctx;
 };
 

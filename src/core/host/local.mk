@@ -18,6 +18,8 @@ libtccore_a_SOURCES += \
 	src/core/host/instance_changes.h \
 	src/core/host/instance_leaders.c \
 	src/core/host/instance_leaders.h \
+	src/core/host/instance_texts.c \
+	src/core/host/instance_texts.h \
 	src/core/host/network_clients.c \
 	src/core/host/outcome_forwarding.c \
 	src/core/host/outcome_forwarding.h \

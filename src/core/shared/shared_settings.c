@@ -13,6 +13,7 @@
 #include "base/sys/log.h"
 #include "core/bus/bus_kv.h"
 #include "core/shared/shared_entry.h"
+#include "core/shared/shared_texts.h"
 #include "event/json/json_reader.h"
 
 #define RETRY_MS 2000
@@ -71,6 +72,12 @@ static struct shared_key *shared_find(const struct shared_settings *s, const cha
     const struct shared_key wanted = {.key = (char *)(uintptr_t)key};
     struct shared_key *const *const found = tfind(&wanted, &s->by_key, shared_order_keys);
     return found ? *found : NULL;
+}
+
+/* The bucket also has the texts of instances, which only the host reads that leads the instance. */
+static bool shared_is_setting(const char *key)
+{
+    return *key && strncmp(key, SHARED_TEXTS_PREFIX, strlen(SHARED_TEXTS_PREFIX)) != 0;
 }
 
 /* NULL: too many. */
@@ -230,7 +237,8 @@ static void shared_on_stored(void *ctx, const struct nats_client_message *m)
     struct shared_settings *const s = ctx;
     CLEANUP_BUF struct buf root = {0};
     bus_stream_stored_subject(&root, &s->link->names, BUS_CONF, "", NULL);
-    if (strncmp(m->subject, root.p, root.len) != 0 || !m->data.len)
+    if (strncmp(m->subject, root.p, root.len) != 0 || !m->data.len ||
+        !shared_is_setting(m->subject + root.len))
         return;
     struct shared_key *const k = shared_find_or_add(s, m->subject + root.len);
     if (k && shared_note_version(k, m->sequence, m->data))
@@ -265,8 +273,9 @@ static void shared_on_read(void *ctx, enum nats_client_result result,
     struct bus_kv_entry entry;
     s->is_asked = false;
     bus_kv_read_entry(s->link, BUS_CONF, result, m, &entry);
-    struct shared_key *const k =
-        entry.result == BUS_KV_DONE && *entry.key ? shared_find_or_add(s, entry.key) : NULL;
+    struct shared_key *const k = entry.result == BUS_KV_DONE && shared_is_setting(entry.key)
+                                     ? shared_find_or_add(s, entry.key)
+                                     : NULL;
     if (k)
         shared_note_version(k, entry.revision, entry.value);
     if (entry.result == BUS_KV_NONE && !entry.revision) {

@@ -262,6 +262,21 @@ void work_share_find_message(const struct work *w, const char *turn, const char 
     *also = t ? t->also : NULL;
 }
 
+uint64_t work_share_count(const struct work *w)
+{
+    return w->share ? w->share->count : 0;
+}
+
+bool work_share_is_stored(const struct work *w, const char *source, uint64_t number)
+{
+    const struct work_turn *t;
+    if (w->share)
+        LIST_FOREACH (t, &w->share->turns, next)
+            if (t->number <= number && t->state < TURN_HELD && strcmp(t->source, source) == 0)
+                return false;
+    return true;
+}
+
 void work_share_end(struct work *w, const char *turn, const struct event *outcome)
 {
     struct work_share *const s = w ? w->share : NULL;

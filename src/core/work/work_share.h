@@ -75,6 +75,11 @@ void work_share_forget(struct work *w, const void *ctx);
 /* The ids of its message (work_order.message, also), for as long as the turn has not been told. */
 void work_share_find_message(const struct work *w, const char *turn, const char **message,
                              const char **also);
+/* How many turns have been entered so far: the number of the newest. */
+uint64_t work_share_count(const struct work *w);
+/* None of the turns from there, up to that number, is still on its way to the servers: another host
+ * can adopt each, or never can. */
+bool work_share_is_stored(const struct work *w, const char *source, uint64_t number);
 /* A turn of this host ends by this event. */
 void work_share_end(struct work *w, const char *turn, const struct event *outcome);
 /* What the instance remembers of the turn from now on; NULL: nothing. */

@@ -300,6 +300,7 @@ struct work_turn *work_turn_new(struct work_share *s, const char *id, const char
     t->id = xstrdup(id);
     t->source = xstrdup(source);
     t->look = s->look;
+    t->number = ++s->count;
     t->timer = loop_timer_new(s->link->loop, work_turn_on_timer, t);
     LIST_INSERT_HEAD(&s->turns, t, next);
     return t;

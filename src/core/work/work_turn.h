@@ -38,6 +38,7 @@ struct work_turn {
     struct bus_origin claim;
     uint64_t revision; /* of the claim */
     unsigned look;     /* since which it is known */
+    uint64_t number;   /* in the order of their entry */
     struct loop_timer *timer;
     struct work_outcome *outcome, *told;
     bool claims; /* what waits for it */
@@ -51,6 +52,7 @@ struct work_share {
     struct work_share_spec spec;
     LIST_HEAD(, work_turn) turns;
     struct loop_timer *timer;
+    uint64_t count; /* of the turns entered so far */
     unsigned look;  /* counts them */
     unsigned asked; /* answers of the journal that are awaited */
     LIST_HEAD(, work_check) checks;

@@ -400,6 +400,33 @@ static void test_again(void)
     end();
 }
 
+static void count_row(void *ctx, const char *row, const char *text)
+{
+    (void)row;
+    (void)text;
+    ++*(unsigned *)ctx;
+}
+
+static void test_texts(void)
+{
+    const char entry[] = "{\"v\":1,\"from\":{\"host\":\"h2\",\"boot\":\"b2\",\"n\":1},"
+                         "\"changes\":1,\"value\":{\"k\":\"v\"}}";
+    unsigned rows = 0;
+    begin();
+    own_link.is_active = true;
+    on_active(settings);
+    tell((struct bus_kv_entry){
+        .result = BUS_KV_DONE, .revision = 1, .key = "gw.mx", .value = STR(entry)});
+    while (asked.kind == NEXT)
+        answer_read();
+    on_stored(settings, &(struct nats_client_message){
+                            .subject = "tc.conf.gw.mx", .sequence = 2, .data = STR(entry)});
+    ok(journal_async_kv_each(&disk, "shared:gw.", count_row, &rows) == JOURNAL_DONE && !rows &&
+           asked.kind == NONE,
+       "the texts of an instance are no setting: no host keeps or restores them");
+    end();
+}
+
 int main(void)
 {
     own_link.loop = disk.loop = loop_new();
@@ -411,6 +438,7 @@ int main(void)
     test_unsure();
     test_reading();
     test_again();
+    test_texts();
     loop_free(own_link.loop);
     return 0;
 }
