@@ -46,7 +46,7 @@ static void work_homes_next(struct work_homes *h)
     if (h->is_asked || h->is_over || !h->link->is_active)
         return;
     h->is_asked = true;
-    bus_kv_next(h->link, BUS_HOMES, "*", h->revision, work_homes_on_entry, h);
+    bus_kv_next(h->link, BUS_HOMES, ">", h->revision, work_homes_on_entry, h);
 }
 
 struct work_homes *work_homes_release(struct bus_link *link)
