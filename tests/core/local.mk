@@ -157,6 +157,9 @@ check_PROGRAMS += tests/core/lock/t_turn_lock_redis
 tests_core_lock_t_turn_lock_redis_SOURCES = tests/core/lock/t_turn_lock_redis.c $(FAKE_REDIS)
 tests_core_lock_t_turn_lock_redis_LDADD = $(TEST_CORE)
 
+check_PROGRAMS += tests/core/lock/t_turn_lock_bus
+tests_core_lock_t_turn_lock_bus_LDADD = $(TEST_CORE)
+
 check_PROGRAMS += tests/core/settings/t_visibility_redis
 tests_core_settings_t_visibility_redis_SOURCES = tests/core/settings/t_visibility_redis.c $(FAKE_REDIS)
 tests_core_settings_t_visibility_redis_LDADD = $(TEST_CORE)

@@ -17,10 +17,13 @@ void host_reply_queued(struct buf *out, const struct conversation *c, bool resta
                      TEXT_VALUES(TEXT_INT("n", c->n_waiting)));
 }
 
-void host_reply_unlocked(struct buf *out, const struct conversation *c, bool away)
+void host_reply_unlocked(struct buf *out, const struct conversation *c,
+                         const struct turn_locks *locks)
 {
-    texts_append(out, away ? TEXT_QUEUED_STORE : TEXT_QUEUED_ELSEWHERE,
-                 TEXT_VALUES(TEXT_INT("n", c->n_waiting)));
+    if (turn_lock_state(locks, c->key) != TURN_LOCK_AWAY)
+        texts_append(out, TEXT_QUEUED_ELSEWHERE, TEXT_VALUES(TEXT_INT("n", c->n_waiting)));
+    else
+        texts_append(out, turn_locks_are_on_bus(locks) ? TEXT_QUEUED_BUS : TEXT_QUEUED_STORE, NULL);
 }
 
 /* Names commands in a form that works everywhere: some services intercept messages that begin with

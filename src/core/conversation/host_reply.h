@@ -5,12 +5,15 @@
 #define CORE_CONVERSATION_HOST_REPLY_H
 
 #include "core/conversation/conversation.h"
+#include "core/lock/turn_lock.h"
 #include "core/settings/visibility_store.h"
 
 /* restarts: turncast is shutting down, and runs the message after the restart. */
 void host_reply_queued(struct buf *out, const struct conversation *c, bool restarts);
-/* Another host has the conversation; away: the holder is unknown, because Redis is unavailable. */
-void host_reply_unlocked(struct buf *out, const struct conversation *c, bool away);
+/* Another host has the conversation; or the holder is unknown, because the locks (core/lock) are
+ * unavailable. */
+void host_reply_unlocked(struct buf *out, const struct conversation *c,
+                         const struct turn_locks *locks);
 /* limit: conversations.queue */
 void host_reply_full(struct buf *out, int64_t limit);
 /* ran: a turn; worked: the agent, in the background; dropped: queued messages. */

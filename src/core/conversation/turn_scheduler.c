@@ -270,7 +270,7 @@ static enum tc_accepted turn_scheduler_find_place(struct turn_scheduler *cs, str
     if (begins && !conversations_waits_for_lock(cs, c))
         return TC_ACCEPTED;
     if (begins)
-        host_reply_unlocked(text, c, turn_lock_state(cs->spec.locks, c->key) == TURN_LOCK_AWAY);
+        host_reply_unlocked(text, c, cs->spec.locks);
     else
         host_reply_queued(text, c, cs->draining);
     return TC_QUEUED;

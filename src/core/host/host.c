@@ -287,6 +287,7 @@ static int host_join_bus(struct host *s, struct tc_err *err)
     host_share_settings(s);
     s->others.hosts = work_hosts_new(s->bus);
     turn_locks_set_bus(s->locks, s->bus, s->others.hosts, s->conf->bus.lost_after_ms);
+    turn_locks_set_conf(s->locks, s->conf);
     s->others.member = fleet_member_new(&(struct fleet_member_spec){.bus = s->bus,
                                                                     .hosts = s->others.hosts,
                                                                     .parts = host_scheduler_spec(s),
@@ -316,6 +317,7 @@ static void take_conf(void *ctx, const struct conf *next)
     const struct journal_limits limits = retention_limits(&next->retention);
     journal_async_set_limits(s->journal, &limits);
     budgets_set_conf(s->budgets, &next->budgets);
+    turn_locks_set_conf(s->locks, next);
     turn_scheduler_set_conf(s->conversations, next);
     if (s->others.member)
         fleet_member_set_conf(s->others.member, next);

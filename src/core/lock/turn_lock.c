@@ -20,7 +20,6 @@
 
 #define TRY_AGAIN_MS 500
 #define BUS_LOCK_MS 15000        /* how often a host without locks looks, on the bus: a third */
-#define BUS_WAIT_MS 60000        /* for which a message waits for a bus that is away */
 #define HOST_KEY "lock:host"     /* in the journal: how this host is named in Redis */
 #define OTHERS_KEY "lock:others" /* and how many others shared Redis when it answered last */
 
@@ -55,6 +54,7 @@ struct turn_locks {
     char *name, *host; /* host: NULL until the journal has answered */
     char token[37];
     int64_t others; /* other hosts; -1: nobody has ever told */
+    bool has_peers; /* the configuration names other hosts on the bus */
     int64_t greeted_ms;
     uint64_t asks;
     bool closed;
@@ -137,7 +137,7 @@ static int64_t turn_lock_lease(const struct turn_locks *l)
  */
 static bool turn_lock_is_alone(const struct turn_locks *l)
 {
-    return l->others == 0 || (l->bus && l->others < 0);
+    return l->bus ? l->others <= 0 && !l->has_peers : l->others == 0;
 }
 
 static void turn_lock_on_away(struct turn_locks *l, struct turn_lock *k)
@@ -361,6 +361,11 @@ static void turn_lock_on_beat(void *arg)
 
 /* ---- what the owner asks ---- */
 
+bool turn_locks_are_on_bus(const struct turn_locks *l)
+{
+    return l && l->bus;
+}
+
 static bool turn_locks_are_shared(const struct turn_locks *l)
 {
     return l && (l->settings || l->bus);
@@ -524,7 +529,7 @@ void turn_locks_set_bus(struct turn_locks *l, struct bus *bus, struct work_hosts
     if (l->settings)
         return;
     l->lock_ms = BUS_LOCK_MS;
-    l->wait_ms = BUS_WAIT_MS;
+    l->wait_ms = INT64_MAX; /* a message that was accepted is answered when the bus is back */
     l->host = xstrdup("");
     l->beat = loop_timer_new(l->loop, turn_lock_on_beat, l);
     journal_async_kv_get(l->journal, OTHERS_KEY, turn_locks_on_bus_others, l);
@@ -536,6 +541,13 @@ void turn_locks_set_bus(struct turn_locks *l, struct bus *bus, struct work_hosts
                                                             .active = turn_locks_on_active,
                                                             .looked = turn_locks_on_looked,
                                                             .ctx = l});
+}
+
+void turn_locks_set_conf(struct turn_locks *l, const struct conf *conf)
+{
+    l->has_peers = false;
+    for (size_t i = 0; i < conf->n_agents; i++)
+        l->has_peers |= conf_agent_is_shared(conf, &conf->agents[i]);
 }
 
 void turn_locks_set_events(struct turn_locks *l, const struct turn_lock_events *events, void *ctx)

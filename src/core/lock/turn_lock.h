@@ -42,9 +42,15 @@ struct turn_locks *turn_locks_new(struct loop *loop, struct journal_async *journ
 /* Locks are on the bus, if they are not in Redis. Such a lock does not expire (turn_lock_bus.h): a
  * turn that runs when the bus goes away is finished, and lost if another host has taken its
  * conversation when the bus is back. While the bus is away, conversations that this host had last
- * go on; others wait, unless it has never met another host. Before the first lock is wanted. */
+ * go on; others wait until it is back, unless no other host is known (turn_locks_set_conf). Before
+ * the first lock is wanted. */
 void turn_locks_set_bus(struct turn_locks *l, struct bus *bus, struct work_hosts *hosts,
                         int64_t lost_after_ms);
+/* Another configuration. A host on the bus knows of others if it has met one, or if the
+ * configuration names one that may run an agent. */
+void turn_locks_set_conf(struct turn_locks *l, const struct conf *conf);
+/* What is waited for is the bus, and not Redis. */
+bool turn_locks_are_on_bus(const struct turn_locks *l);
 void turn_locks_set_events(struct turn_locks *l, const struct turn_lock_events *events, void *ctx);
 /* Before the bus and the settings worker are freed: nothing is asked, told or tried again any more.
  */
