@@ -13,6 +13,7 @@ from bus import ASKER, Member, done, equal, natsd, ok, skip_without_server, unti
 from work import session  # noqa: E402
 
 SLOTS = 2
+HAD = {}  # the last turn of at_home, by its conversation
 
 
 def hosts(host):
@@ -130,6 +131,7 @@ def at_home(server, g, name, conversation, tag, key="ann"):
         turn = g.begin(f"id={tag}{n}", conversation=f"{conversation}{n}", key=key)["id"]
         g.await_state(turn, "final")
         if runs(server, turn) == name:
+            HAD[f"{conversation}{n}"] = turn
             return f"{conversation}{n}"
     raise AssertionError(f"no turn runs on {name}")
 
@@ -153,6 +155,7 @@ def drained(server, g, r1, r2):
     ok(status == 0 and f"{SLOTS} turns still run there" in text, "a host drains, as another one is asked", text)
     g.await_state(waits, "final")
     equal((runs(server, waits), codes(g, waits)), ("r2", ["session_moved"]), "what waited for it runs elsewhere, in a new session")
+    ok(session(g, waits) != session(g, HAD[queued]), "as its agent says", session(g, waits))
     until(lambda: hosts(g)["r1"]["state"] == "draining", "turncast hosts tells it")
     until(lambda: slots(g, "r1") == {"free": 0, "max": SLOTS}, "it has no free slot")
     status, _, text = r1.ask("GET", "/readyz")
@@ -176,6 +179,10 @@ def drained(server, g, r1, r2):
     held = r1.begin("id=dh", agent="own")["id"]
     equal(r1.turn(held)["state"], "waiting", "a turn that no other host can run waits")
     equal(r1.run("drain", "--undo")[0], 0, "it works again")
+    back = at_home(server, g, "r1", "back", "hb")
+    again = g.begin("id=hb9", conversation=back)["id"]
+    g.await_state(again, "final")
+    equal((runs(server, again), codes(g, again)), ("r1", []), "and keeps the conversations that it gets")
     r1.await_state(held, "final")
     until(lambda: slots(g, "r1") == {"free": SLOTS, "max": SLOTS}, "and has free slots")
     equal(hosts(g)["r1"]["state"], "ready", "as turncast hosts tells")

@@ -36,10 +36,10 @@ struct work_hosts {
     LIST_HEAD(, work_hosts_entry) all;
     size_t n;
     struct loop_timer *timer;
-    bool is_looking;
-    int64_t since_ms; /* looks without a break; 0: none yet */
-    int64_t begun_ms; /* of the look under way */
-    int64_t last_ms;  /* begin of the last look that was complete */
+    bool is_looking, is_wanted; /* is_wanted: another look begins behind the one under way */
+    int64_t since_ms;           /* looks without a break; 0: none yet */
+    int64_t begun_ms;           /* of the look under way */
+    int64_t last_ms;            /* begin of the last look that was complete */
 };
 
 static struct work_hosts_entry *work_hosts_find(const struct work_hosts *h, const char *name)
@@ -94,7 +94,7 @@ static void work_hosts_on_entry(void *ctx, enum nats_client_result result,
         return;
     }
     h->is_looking = false;
-    loop_timer_set(h->timer, LOOK_MS);
+    loop_timer_set(h->timer, h->is_wanted ? 0 : LOOK_MS);
     if (entry.result == BUS_KV_NONE)
         work_hosts_end_look(h);
     else
@@ -115,6 +115,7 @@ static void work_hosts_look(void *arg)
     if (h->is_looking || !h->link->is_active || TAILQ_EMPTY(&h->listeners))
         return;
     h->is_looking = true;
+    h->is_wanted = false;
     h->begun_ms = clock_mono_ms();
     work_hosts_next(h, 0);
 }
@@ -195,4 +196,16 @@ bool work_hosts_is_draining(const struct work_hosts *h, const char *host)
 {
     const struct work_hosts_entry *const e = work_hosts_find(h, host);
     return e && e->is_draining;
+}
+
+bool work_hosts_is_older(const struct work_hosts *h, const char *host, int64_t since_ms)
+{
+    const struct work_hosts_entry *const e = work_hosts_find(h, host);
+    return e && e->seen_ms < since_ms;
+}
+
+void work_hosts_look_again(struct work_hosts *h)
+{
+    h->is_wanted = true;
+    loop_timer_set(h->timer, 0);
 }

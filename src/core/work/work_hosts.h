@@ -31,5 +31,9 @@ bool work_hosts_has_restarted(const struct work_hosts *h, const char *host, cons
                               int64_t since_ms);
 /* It takes no turns now, as the last look at it has found. */
 bool work_hosts_is_draining(const struct work_hosts *h, const char *host);
+/* That look began before since_ms (monotonic). */
+bool work_hosts_is_older(const struct work_hosts *h, const char *host, int64_t since_ms);
+/* Looks now, or as soon as the look that is under way is complete. */
+void work_hosts_look_again(struct work_hosts *h);
 
 #endif

@@ -58,10 +58,12 @@ struct work_run {
     int64_t runner_ms;             /* since when that is known, monotonic */
     char target[BUS_HOST_MAX + 1]; /* whose message is in the queue; "": any host's */
     uint64_t queued;               /* sequence of that message; 0: none */
-    int64_t waits_ms;              /* since when it waits, monotonic */
-    int64_t full_ms;               /* since when the queue is full, monotonic; 0: it is not */
-    int64_t hold_ms;               /* it is not queued before; 0: at once */
-    bool is_told;                  /* the turn was stored */
+    struct {
+        int64_t placing, waiting; /* its host is looked for; no host has begun it */
+    } since_ms;                   /* monotonic */
+    int64_t full_ms;              /* since when the queue is full, monotonic; 0: it is not */
+    int64_t hold_ms;              /* it is not queued before; 0: at once */
+    bool is_told;                 /* the turn was stored */
     struct work_notices notices;
     unsigned cancels, looks;
     struct work_outcome *outcome; /* that is being stored; or NULL */

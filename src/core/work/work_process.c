@@ -180,7 +180,7 @@ void *work_run_start(struct work *w, const struct work_run_spec *spec,
     r->stored.ctx = spec->ctx;
     r->stored.is_done = spec->is_stored;
     r->hosts = agent->runners.hosts;
-    r->waits_ms = clock_mono_ms();
+    r->since_ms.placing = r->since_ms.waiting = clock_mono_ms();
     work_process_copy_order(r, order);
     r->order.files = work_process_find_files(r);
     r->order.gateway = arena_strdup(&r->arena, w->link->names.host);

@@ -20,6 +20,8 @@
 
 void work_run_enter(struct work_run *r, enum work_run_state state)
 {
+    if (state == RUN_PLACING)
+        r->since_ms.placing = clock_mono_ms();
     r->state = state;
     work_run_go_on(r);
 }
@@ -252,8 +254,20 @@ static bool work_run_may_run_on(const struct work_run *r, const char *host)
 /* That host runs no turns now. */
 static bool work_run_is_aside(const struct work *w, const char *host)
 {
-    return work_hosts_is_draining(w->hosts, host) ||
-           (w->is_aside && strcmp(host, w->link->names.host) == 0);
+    return strcmp(host, w->link->names.host) == 0 ? w->is_aside
+                                                  : work_hosts_is_draining(w->hosts, host);
+}
+
+/* The host drained when it was looked at last, but may run turns again: a conversation is not moved
+ * away without another look. */
+static bool work_run_awaits_look(struct work_run *r, const char *host)
+{
+    if (!work_run_is_aside(r->work, host) ||
+        !work_hosts_is_older(r->work->hosts, host, r->since_ms.placing))
+        return false;
+    work_hosts_look_again(r->work->hosts);
+    work_run_retry(r);
+    return true;
 }
 
 /* The session is on another host. */
@@ -288,8 +302,10 @@ static void work_run_on_home(void *ctx, enum nats_client_result result,
         work_run_retry(r);
         return;
     }
-    const bool stays = entry.result == BUS_KV_DONE && bus_origin_read(entry.value, &home) == 0 &&
-                       work_run_may_run_on(r, home.host) &&
+    const bool has_home = entry.result == BUS_KV_DONE && bus_origin_read(entry.value, &home) == 0;
+    if (has_home && work_run_awaits_look(r, home.host))
+        return;
+    const bool stays = has_home && work_run_may_run_on(r, home.host) &&
                        !work_run_is_aside(r->work, home.host) &&
                        work_hosts_absent_ms(r->work->hosts, home.host) < r->work->move_after_ms;
     snprintf(r->target, sizeof r->target, "%s", stays ? home.host : "");
@@ -397,7 +413,7 @@ static void work_run_recall(struct work_run *r)
 static void work_run_tell_waiting(struct work_run *r)
 {
     CLEANUP_BUF struct buf text = {0};
-    if (r->notices.is_waiting || clock_mono_ms() - r->waits_ms < WAIT_TOLD_MS)
+    if (r->notices.is_waiting || clock_mono_ms() - r->since_ms.waiting < WAIT_TOLD_MS)
         return;
     r->notices.is_waiting = true;
     TEXTS_IN(r->notices.language);
@@ -479,6 +495,8 @@ void work_run_look(struct work_run *r)
         work_run_look_waiting(r);
     else if (r->state == RUN_RUNNING)
         work_run_look_running(r);
+    else if (r->state == RUN_PLACING)
+        work_run_go_on(r);
 }
 
 /* ---- after a break of the connection ---- */
