@@ -2,7 +2,6 @@
  * Makes this host the home of a conversation whose turn it runs, so that its next turns come here.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/alloc.h"
 #include "core/bus/bus_kv.h"
@@ -20,13 +19,10 @@ static void runner_home_on_read(void *ctx, enum nats_client_result result,
     struct runner_home *const home = ctx;
     struct bus_link *const link = home->runner->link;
     struct bus_kv_entry entry;
-    struct bus_origin from;
     bus_kv_read_entry(link, BUS_HOMES, result, m, &entry);
-    const bool is_own = entry.result == BUS_KV_DONE && bus_origin_read(entry.value, &from) == 0 &&
-                        strcmp(from.host, link->names.host) == 0 &&
-                        !work_home_is_moved(entry.value);
-    if ((entry.result == BUS_KV_DONE || entry.result == BUS_KV_NONE) && !is_own) {
-        from = bus_link_next_origin(link);
+    if ((entry.result == BUS_KV_DONE || entry.result == BUS_KV_NONE) &&
+        !work_home_is_own(link, &entry)) {
+        const struct bus_origin from = bus_link_next_origin(link);
         bus_kv_put_origin(link, BUS_HOMES, home->key.p, &from, entry.revision, NULL, NULL);
     }
     buf_fini(&home->key);

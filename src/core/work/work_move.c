@@ -28,6 +28,13 @@ bool work_home_is_moved(struct str value)
     return str_is(json_reader_pointer(value, "/moved"), "true");
 }
 
+bool work_home_is_own(const struct bus_link *l, const struct bus_kv_entry *home)
+{
+    struct bus_origin from;
+    return home->result == BUS_KV_DONE && bus_origin_read(home->value, &from) == 0 &&
+           strcmp(from.host, l->names.host) == 0 && !work_home_is_moved(home->value);
+}
+
 static void work_move_end(struct work_move *m, int moved)
 {
     void (*const done)(void *ctx, int moved) = m->done;

@@ -3,7 +3,6 @@
  * read from the servers. The journal notes which conversations are at home on other hosts, for the
  * time in which the servers cannot be asked. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
@@ -16,7 +15,7 @@ struct work_place {
     LIST_ENTRY(work_place) next;
     struct work *work; /* NULL: the caller has withdrawn its question */
     bool has_slot;
-    bool is_noted; /* the journal has it as at home on another host */
+    bool is_noted; /* the journal has the note that it is at home on another host */
     struct buf key;
     void (*done)(void *ctx, bool here);
     void *ctx;
@@ -66,10 +65,11 @@ static void work_place_settle(struct work_place *p, uint64_t revision)
     bus_kv_put_origin(p->work->link, BUS_HOMES, p->key.p, &from, revision, NULL, NULL);
 }
 
+/* Writes the note anew for each turn: the journal forgets conversations that are not used. */
 static void work_place_note(struct work_place *p, bool is_away)
 {
     CLEANUP_BUF struct buf key = {0};
-    if (is_away == p->is_noted)
+    if (!is_away && !p->is_noted)
         return;
     buf_printf(&key, AWAY "%s", p->key.p);
     journal_async_kv_put(p->work->journal, key.p, is_away ? "1" : NULL, NULL, NULL);
@@ -80,12 +80,8 @@ static void work_place_on_home(void *ctx, enum nats_client_result result,
 {
     struct work_place *const p = ctx;
     struct bus_kv_entry entry;
-    struct bus_origin home;
     bus_kv_read_entry(p->work->link, BUS_HOMES, result, m, &entry);
-    const bool is_own = entry.result == BUS_KV_DONE && !p->work->is_aside &&
-                        bus_origin_read(entry.value, &home) == 0 &&
-                        strcmp(home.host, p->work->link->names.host) == 0 &&
-                        !work_home_is_moved(entry.value);
+    const bool is_own = !p->work->is_aside && work_home_is_own(p->work->link, &entry);
     const bool takes = entry.result == BUS_KV_NONE && p->has_slot && !p->work->is_aside;
     if (takes)
         work_place_settle(p, entry.revision);

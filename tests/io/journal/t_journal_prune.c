@@ -98,7 +98,8 @@ static void test_steps(void)
 static void test_conversations(void)
 {
     static const char *const old[] = {"session:a:tg:1", "sessions:a:tg:1", "spent:a:tg:1",
-                                      "prompt:tg:1", "usage:tg:1"};
+                                      "prompt:tg:1",    "usage:tg:1",      "here:tg:1",
+                                      "away:a.tg=1"};
     struct journal *const j = kit_fresh();
     for (size_t i = 0; i < sizeof old / sizeof *old; i++)
         put(j, old[i]);
