@@ -2,9 +2,11 @@
 # SPDX-License-Identifier: MIT
 """Turns on other hosts when something fails at a bad moment: gateways and runners that die, stop or are cut
 off before or while a turn runs."""
+import contextlib
 import json
 import os
 import signal
+import sqlite3
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -185,6 +187,11 @@ def chat_is_told(server, g, runners, people):
         return next((e["correlation_id"] for e in told(g) if e["type"] == "start" and word in e["payload"]["task"]), None)
 
     where = runners[runs(server, turn_of("id=m1"))]
+    people.fake.control("message", {"from": people.ids[0], "text": "/new"})
+    anew = people.ask(0, "m4", "tools=1")
+    until(lambda: outcomes(people, anew), "and again behind /new")
+    equal(runs(server, turn_of("id=m4")), where.name, "by the same host")
+    ok(session(g, turn_of("id=m4")) != session(g, turn_of("id=m1")), "in a session that is new there, too")
     where.stop()
     second = people.ask(0, "m2", "tools=1")
     until(lambda: outcomes(people, second), "and answered when the host of the conversation is gone")
@@ -202,7 +209,11 @@ def chat_is_told(server, g, runners, people):
         r.await_bus()
     until(lambda: outcomes(people, third), "and answered when there is one")
     until(lambda: kinds(g, turn)[-1:] == ["done"], "to its end")
-    equal((kinds(g, turn).count("start"), notices(g, turn)), (1, ["bus_wait"]), "it has started once")
+    equal((kinds(g, turn).count("start"), notices(g, turn)), (1, ["bus_wait", "bus_begun"]), "it has started once")
+    begun = next(e for e in events(g, turn) if e["payload"].get("code") == "bus_begun")
+    said = begun["payload"].get("x", {})
+    equal((said.get("model"), said.get("task")), ("talker-1", None), "what the agent says of its start is told then")
+    equal(begun["session_id"], session(g, turn), "with its session")
     equal([len(outcomes(people, q)) for q in (first, second, third)], [1, 1, 1], "each message has one answer")
 
 
@@ -234,6 +245,12 @@ def cut_off(server, loss):
         equal((g.stop(), r.stop()), (0, 0), "both hosts end as they should")
 
 
+def noted_away(host):
+    """When the journal has last noted that a conversation is at home on another host."""
+    with contextlib.closing(sqlite3.connect(f"file:{host.state}/state.db?mode=ro", uri=True)) as db:
+        return db.execute("select max(at) from kv where key glob 'away:*'").fetchone()[0]
+
+
 def alone(server, loss):
     """A gateway that runs agents itself, too, loses the servers."""
     hosts = ["b1", "b2"]
@@ -247,32 +264,42 @@ def alone(server, loss):
         moved = b.begin("id=b2", conversation="other")["id"]
         b.await_state(moved, "final")
         equal((runs(server, first), runs(server, moved)), (None, "b2"), "and one on another, for which there was no slot")
+        noted = until(lambda: noted_away(b), "the journal has where that conversation is at home")
+        again = b.begin("id=b3", conversation="other")["id"]
+        b.await_state(again, "final")
+        until(lambda: noted_away(b) > noted, "and has it anew with each turn, so it is not forgotten")
         b.let_go("b1", 2)
         b.await_state(first, "final")
         server.kill()
         b.await_bus("disconnected")
         if loss == "finish":
-            here = b.begin("id=b3", conversation="own")["id"]
-            b.await_state(here, "final")
-            equal(session(b, here), session(b, first), "without the servers a conversation goes on at its host")
-            b.kill()
-            b.start()
             here = b.begin("id=b4", conversation="own")["id"]
             b.await_state(here, "final")
+            equal(session(b, here), session(b, first), "without the servers a conversation goes on at its host")
+            new = b.begin("id=b5", conversation="new")["id"]
+            b.kill()
+            b.start()
+            here = b.begin("id=b6", conversation="own")["id"]
+            b.await_state(here, "final")
             equal(session(b, here), session(b, first), "also when that was started again")
-            waits = b.begin("id=b5", conversation="other")["id"]
+            waits = b.begin("id=b7", conversation="other")["id"]
         else:
             until(lambda: b.bus().get("for_ms", 0) >= 1100, "the servers are away for bus.lost_after_s")
-            waits = b.begin("id=b5", conversation="own")["id"]
+            new, waits = None, b.begin("id=b7", conversation="own")["id"]
         b.await_state(waits, "running")
         until(lambda: "bus_wait" in notices(b, waits), f"bus.on_loss = {loss}: a turn waits, and says so")
         equal((kinds(b, waits)[0], agents(b)), ("start", []), "behind its start; no agent has begun it")
+        if new:
+            equal((b.turn(new)["state"], kinds(b, new)), ("waiting", []), "a conversation that no host has had waits, too")
         server.start()
         b.await_bus()
         b.await_state(waits, "final")
         equal(session(b, waits), session(b, moved if loss == "finish" else first),
               "it goes on in its session when the servers are back")
         equal(kinds(b, waits).count("start"), 1, "it starts once")
+        if new:
+            b.await_state(new, "final")
+            equal(kinds(b, new).count("start"), 1, "and the new conversation begins")
         equal((b.stop(), other.stop()), (0, 0), "both hosts end as they should")
 
 

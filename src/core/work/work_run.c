@@ -39,22 +39,27 @@ static void work_run_print(struct work_run *r, struct str lines)
         r->events->out(r->ctx, lines.p, lines.len);
 }
 
+static void work_run_print_event(struct work_run *r, struct event *ev)
+{
+    CLEANUP_BUF struct buf line = {0};
+    ev->meta.ts = clock_wall_s();
+    ev->meta.src = "turncast";
+    ev->meta.correlation_id = r->order.turn;
+    ev->meta.seq = 1;
+    ev->u.meta = &ev->meta;
+    codec_encode(&line, ev);
+    buf_add_char(&line, '\n');
+    work_run_print(r, (struct str){line.p, line.len});
+}
+
 static void work_run_print_notice(struct work_run *r, const char *level, const char *code,
                                   const char *text)
 {
-    CLEANUP_BUF struct buf line = {0};
     struct event ev;
     r->notices.is_first |= !r->has_event;
     event_init_notice(&ev, level, code, text);
-    ev.meta.ts = clock_wall_s();
-    ev.meta.src = "turncast";
-    ev.meta.correlation_id = r->order.turn;
     ev.meta.session_id = "";
-    ev.meta.seq = 1;
-    ev.u.meta = &ev.meta;
-    codec_encode(&line, &ev);
-    buf_add_char(&line, '\n');
-    work_run_print(r, (struct str){line.p, line.len});
+    work_run_print_event(r, &ev);
 }
 
 /* Not from within what has told it: the executor frees the run behind this. */
@@ -169,6 +174,22 @@ static void work_run_tell_moved(struct work_run *r)
     work_run_print_notice(r, "warn", "session_moved", texts_get(TEXT_SESSION_MOVED));
 }
 
+/* The turn has started with a notice of this host, and starts once. So another notice has what the
+ * agent says of its start, except the task, which is known. */
+static void work_run_tell_begun(struct work_run *r, const struct event *start)
+{
+    CLEANUP_BUF struct buf text = {0}, fields = {0};
+    struct event known = *start, notice;
+    TEXTS_IN(r->notices.language);
+    known.u.start.task = NULL;
+    codec_encode_payload(&fields, &known);
+    texts_append(&text, TEXT_RUNS_ON_HOST, TEXT_VALUES(TEXT_STR("host", r->runner.host)));
+    event_init_notice(&notice, "info", "bus_begun", text.p);
+    notice.meta.session_id = start->meta.session_id;
+    notice.meta.x = fields.p;
+    work_run_print_event(r, &notice);
+}
+
 static void work_run_on_event(void *ctx, struct event *ev, struct str line)
 {
     struct work_run *const r = ctx;
@@ -177,8 +198,10 @@ static void work_run_on_event(void *ctx, struct event *ev, struct str line)
         return;
     r->has_event = true;
     r->has_done |= ev->kind == TC_DONE && !ev->meta.agent && !ev->meta.parent_id;
-    if (ev->kind == TC_START && r->notices.is_first)
-        return; /* the turn has started with the notice */
+    if (ev->kind == TC_START && r->notices.is_first) {
+        work_run_tell_begun(r, ev);
+        return;
+    }
     buf_add(&text, line.p, line.len);
     buf_add_char(&text, '\n');
     work_run_print(r, (struct str){text.p, text.len});
