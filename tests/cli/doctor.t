@@ -155,4 +155,31 @@ try doctor -c "$file"
 is "$status" 1 "one that cannot be read"
 has "$(line configuration)" "FAIL  configuration: $file:11: syntax error" "with its place"
 has "$(line libcurl)" "ok    libcurl" "the rest is looked at all the same"
+# --- sessions that all hosts have ----------------------------------------------------------------
+# sessions DIRECTORY [LINE]: what is told of that directory
+sessions() {
+    printf 'agents : { a : { command = ["%s/bin/agent"]; hosts = ["%s"]; }; };\n%s\n%s\n' "$scratch" \
+        "${2:-h1}" 'host : { name = "h1"; }; bus : { url = ["nats://127.0.0.1:9"]; };' \
+        "sessions : { shared = \"$1\"; };" >"$scratch/sessions.conf"
+    try doctor -c "$scratch/sessions.conf"
+    line sessions
+}
+is "$(sessions "$scratch/none")" "FAIL  sessions: agents cannot keep sessions in $scratch/none: No such file or directory
+      -> mount it and let this user write there, or remove sessions.shared" "sessions.shared that is not there"
+is "$(sessions "$scratch/bin/agent" | head -n 1)" \
+    "FAIL  sessions: agents cannot keep sessions in $scratch/bin/agent: Not a directory" "and that is a file"
+mkdir -p "$scratch/sessions" "$XDG_STATE_HOME"
+is "$(sessions "$scratch/sessions")" "warn  sessions: $scratch/sessions is on the disk of the state directory, where other machines cannot see it
+      -> mount a network file system there, unless all hosts are on this machine" "that is on a local disk"
+other=$(mktemp -d /dev/shm/turncast-doctor.XXXXXX)
+if [ "$(stat -c %d "$other")" != "$(stat -c %d "$scratch")" ]; then
+    is "$(sessions "$other")" "ok    sessions: $other is writable; not checked: whether the other hosts have the same directory, and whether the agents keep their sessions there" \
+        "that is on another file system"
+    chmod 500 "$other"
+    [ "$(id -u)" = 0 ] || has "$(sessions "$other")" "FAIL  sessions: agents cannot keep sessions in $other: Permission denied" \
+        "that this user may not write to"
+fi
+rmdir "$other"
+is "$(sessions "$scratch/none" h2)" "ok    sessions: $scratch/none is not needed here: no agent runs on this host" \
+    "and on a host that runs no agents"
 finish

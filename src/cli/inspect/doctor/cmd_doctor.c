@@ -99,6 +99,7 @@ static int cmd_doctor_run(const struct args *args)
         doctor_look_at_proxy(&d);
         doctor_look_at_bus(&d);
         doctor_look_at_sharing(&d);
+        doctor_look_at_sessions(&d);
         doctor_end_asking(&d);
     }
     doctor_look_at_system(&d);

@@ -63,6 +63,8 @@ void doctor_look_at_sharing(struct doctor *d);
 /* doctor_host.c: the machine. */
 void doctor_look_at_host(struct doctor *d);
 void doctor_look_at_state(struct doctor *d);
+/* sessions.shared */
+void doctor_look_at_sessions(struct doctor *d);
 void doctor_look_at_http(struct doctor *d);
 void doctor_look_at_system(struct doctor *d);
 

@@ -143,6 +143,59 @@ void doctor_look_at_state(struct doctor *d)
     look_at_disk(d, at);
 }
 
+/* ---- sessions that hosts share ---- */
+
+static bool doctor_host_runs_agents(const struct doctor *d)
+{
+    for (size_t i = 0; i < d->conf->n_agents; i++)
+        if (conf_agent_runs_here(d->conf, &d->conf->agents[i]))
+            return true;
+    return false;
+}
+
+/* The state directory is on a local disk. */
+static bool doctor_host_is_on_local_disk(const struct doctor *d, dev_t device)
+{
+    struct stat state;
+    CLEANUP_FREE char *at = existing_above(d->conf->state_dir);
+    return stat(at, &state) == 0 && state.st_dev == device;
+}
+
+/* Agents keep their sessions there; the host itself does not use it. */
+void doctor_look_at_sessions(struct doctor *d)
+{
+    const char *const dir = d->conf->sessions_shared;
+    struct stat st;
+    if (!dir)
+        return;
+    if (!doctor_host_runs_agents(d)) {
+        doctor_report(d, FINDING_OK, "sessions",
+                      "%s is not needed here: no agent runs on this host", dir);
+        return;
+    }
+    const int error = stat(dir, &st) < 0                    ? errno
+                      : !S_ISDIR(st.st_mode)                ? ENOTDIR
+                      : access(dir, R_OK | W_OK | X_OK) < 0 ? errno
+                                                            : 0;
+    if (error) {
+        doctor_report(d, FINDING_ERROR, "sessions", "agents cannot keep sessions in %s: %s", dir,
+                      strerror(error));
+        doctor_suggest(d, "mount it and let this user write there, or remove sessions.shared");
+    } else if (doctor_host_is_on_local_disk(d, st.st_dev)) {
+        doctor_report(
+            d, FINDING_WARNING, "sessions",
+            "%s is on the disk of the state directory, where other machines cannot see it", dir);
+        doctor_suggest(d,
+                       "mount a network file system there, unless all hosts are on this machine");
+    } else {
+        doctor_report(
+            d, FINDING_OK, "sessions",
+            "%s is writable; not checked: whether the other hosts have the same directory, "
+            "and whether the agents keep their sessions there",
+            dir);
+    }
+}
+
 /* ---- HTTP ---- */
 
 /* Whether the host could listen at the address. */
