@@ -157,7 +157,8 @@ def another_host(server):
         equal(second["answer"].split(" of ")[1].split(":")[0], first["answer"].split(" of ")[1].split(":")[0],
               "in the same session")
         lines = [json.loads(line) for line in near.events.read_text().splitlines()]
-        equal(len([e for e in lines if e["type"] == "tool_result"]), 2, "with its tools")
+        equal([e["payload"]["content"] for e in lines if e["type"] == "tool_result"], ["51% used", "52% used"],
+              "with the results of its tools")
         turn = near.begin("id=three tools=3 gated", agent="far")["id"]
         there = until(lambda: [t for t in far.turns() if t["state"] == "running"], "it runs there")[0]["id"]
         near.status("POST", f"/turns/{turn}/cancel", key="ann")

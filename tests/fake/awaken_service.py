@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """A strict fake of awaken-server (crates/awaken-server/src/routes.rs): runs whose stream is the response, decisions,
 cancelling. The words of the message say what a run does: approve and input suspend a tool call, twice does so two
-times, hang waits until it is cancelled, fail ends in an error, relay in an error of the relay, lost cuts the
+times, quit ends the stream before the run, hang waits until it is cancelled, fail ends in an error, relay in an error of the relay, lost cuts the
 stream, leave ends it while the run is suspended."""
 import json
 import re
@@ -66,7 +66,7 @@ class Run:
             said.append(self.suspend(call, "tool_approval", "replay_tool_call") or "")
         if "input" in words:
             said.append(self.suspend("call_1", "form", "use_decision_as_tool_result") or "")
-        if "leave" in words:
+        if "leave" in words or "quit" in words:
             self.stream.end()
             return
         if "hang" in words or "lost" in words:

@@ -2,7 +2,7 @@
 """A strict fake of the web API of Ethos (apps/web-api): procedures of oRPC below /rpc/, the event stream of a
 session with its buffer. The words of a message say what a turn does: run=COMMAND asks for an approval, ask puts
 a question, hang waits until it is aborted, fail ends in an error, locked in an error and a done, cut drops the
-readers in the middle."""
+readers in the middle, part ends their streams there, slow is answered when `gate` is set."""
 import json
 import threading
 
@@ -44,10 +44,13 @@ class Session:
                 stream.send(self.frame(seq))
             self.readers.append(stream)
 
-    def drop(self):
+    def drop(self, properly):
         with self.lock:
             for reader in self.readers:
-                reader.cut()
+                if properly:
+                    reader.end()
+                else:
+                    reader.cut()
             self.readers.clear()
 
 
@@ -55,6 +58,7 @@ class Ethos(AgentService):
     def __init__(self, token=None):
         super().__init__(token)
         self.sessions = {}
+        self.gate = threading.Event()
         self.open = {}  # id of an approval or question: [event, decision]
 
     def serve(self, handler, method, path, body):
@@ -98,6 +102,8 @@ class Ethos(AgentService):
         session.turns += 1
         session.aborted.clear()
         threading.Thread(target=self.turn, args=(session, data["text"]), daemon=True).start()
+        if "slow" in data["text"].split():
+            self.gate.wait(60)
         self.output(handler, sessionId=id_, turnId=f"turn_{session.turns}")
 
     def chat_abort(self, handler, data):
@@ -148,10 +154,10 @@ class Ethos(AgentService):
                          default="/srv", defaultDeadlineAt=None)
             said += " " + self.wait_for(session, id_)
             session.tell("clarify.resolved", requestId=id_, source="user")
-        if "cut" in words:
+        if "cut" in words or "part" in words:
             for n in range(3):
                 session.tell("text_delta", text=f"Part {n}. ")
-            session.drop()
+            session.drop(properly="part" in words)
             for n in range(3, 6):
                 session.tell("text_delta", text=f"Part {n}. ")
             said = "".join(f"Part {n}. " for n in range(6))

@@ -12,7 +12,7 @@ TALK_TESTS = tests/talk/t_telegram_ask.py tests/talk/t_slack_requests.py tests/t
 	tests/talk/t_scope.py tests/talk/t_slack.py tests/talk/t_slack_edit.py \
 	tests/talk/behaviour/t_slack.py tests/talk/t_slack_events.py tests/talk/t_slack_socket.py
 TALK_TESTS += tests/talk/t_agenticore.py tests/talk/t_redis_streams.py tests/talk/t_budget.py tests/talk/t_email.py tests/talk/t_otlp.py
-TALK_TESTS += tests/talk/t_ntfy.py tests/talk/t_remote_ask.py tests/talk/t_remote_awaken.py tests/talk/t_remote_broken.py tests/talk/t_remote_ethos.py tests/talk/t_remote_nats.py tests/talk/t_remote_reasonix.py tests/talk/t_remote_tls.py tests/talk/t_remote_turncast.py tests/talk/t_webhook.py
+TALK_TESTS += tests/talk/t_ntfy.py tests/talk/t_remote_ask.py tests/talk/t_remote_awaken.py tests/talk/t_remote_broken.py tests/talk/t_remote_ends.py tests/talk/t_remote_ethos.py tests/talk/t_remote_nats.py tests/talk/t_remote_reasonix.py tests/talk/t_remote_tls.py tests/talk/t_remote_turncast.py tests/talk/t_webhook.py
 EXTRA_DIST += tests/talk/remotes.py
 EXTRA_DIST += tests/talk/sender.py
 TALK_TESTS += tests/talk/t_lock.py tests/talk/t_lock_bus.py

@@ -61,7 +61,32 @@ def cancelled(host, fake):
     equal(len(fake.called(f"/v1/runs/{run.id}/cancel")), 1, "once")
 
 
+def stopped(host, fake):
+    turn = host.begin("approve hang", agent="far")["id"]
+    host.answer(turn, host.request(turn), choice="deny_stop")
+    host.ended(turn, "cancelled")
+    run = fake.active[f"run_{fake.runs}"]
+    ok(run.cancelled.is_set(), "a denial that stops the turn cancels the run")
+    equal(len(fake.called(f"/v1/runs/{run.id}/cancel")), 1, "once")
+
+
+def decided_there(host, fake):
+    turn = host.begin("approve hang", agent="far")["id"]
+    request = host.request(turn)
+    waits = fake.active[f"run_{fake.runs}"].waiting["call_1"]
+    waits[1] = ("resume", {"approved": True})
+    waits[0].set()
+    until(lambda: "narration" in host.types(turn), "the run goes on after a decision there")
+    equal(host.answer(turn, request, choice="deny"), 409, "then it is decided here, too")
+    host.status("POST", f"/turns/{turn}/cancel", key="ann")
+    host.ended(turn, "cancelled")
+
+
 def broken(host, fake):
+    gone = host.begin("approve quit", agent="far")["id"]
+    host.answer(gone, host.request(gone), choice="allow")
+    ended = host.ended(gone, "error")
+    equal(ended["code"], "remote_lost", "a run that goes on and has no end is not suspended")
     lost = host.ended(host.begin("lost", agent="far")["id"], "error")
     equal(lost["code"], "remote_lost", "a run without IDs cannot be resumed")
     until(lambda: fake.active[f"run_{fake.runs}"].cancelled.is_set(), "what nobody can follow is cancelled")
@@ -85,6 +110,8 @@ def main():
         requests(host)
         asked(host)
         cancelled(host, fake)
+        stopped(host, fake)
+        decided_there(host, fake)
         broken(host, fake)
         ok(TOKEN not in host.log(), "the log does not show the token")
     equal(fake.violations, [], "no rule of the service was broken")

@@ -15,6 +15,8 @@ def turns(host, fake):
     first = host.begin("hello", agent="far", conversation="c-1")["id"]
     equal(host.ended(first)["answer"], "Turn 1 of sess_1.", "a turn")
     equal(host.types(first).count("final"), 1, "its events come once")
+    equal((len(fake.called("/rpc/chat/send")), fake.called("/rpc/sessions/get")), (1, []),
+          "its message is sent once, and no session is asked for")
     second = host.begin("again", agent="far", conversation="c-1")["id"]
     equal(host.ended(second)["answer"], "Turn 2 of sess_1.", "the next turn is in the same session")
     equal((host.types(second).count("start"), host.types(second).count("final")), (1, 1),
@@ -65,11 +67,12 @@ def cancelled(host, fake):
 
 
 def interrupted(host):
-    turn = host.begin("cut", agent="far")["id"]
-    answer = host.ended(turn)["answer"]
-    equal(answer, "".join(f"Part {n}. " for n in range(6)), "an interrupted stream is resumed")
-    told = "".join(e["payload"]["text"] for e in host.told(turn) if e["type"] == "narration")
-    equal(told, answer, "nothing is lost or repeated")
+    for word, what in (("cut", "an interrupted stream"), ("part", "a stream that ends before its turn")):
+        turn = host.begin(word, agent="far")["id"]
+        answer = host.ended(turn)["answer"]
+        equal(answer, "".join(f"Part {n}. " for n in range(6)), f"{what} is resumed")
+        told = "".join(e["payload"]["text"] for e in host.told(turn) if e["type"] == "narration")
+        equal(told, answer, "nothing is lost or repeated")
 
 
 def refused(host):

@@ -136,16 +136,21 @@ static void test_missing(struct arena *a)
            "each pattern once, as a server's configuration has it");
 }
 
-/* The first one of the list. */
+/* The first one of the list, and what is behind its end. */
 static void test_first(struct arena *a)
 {
     CLEANUP_BUF struct buf out = {0};
     char host[] = "h1";
     const struct conf c = {.bus.prefix = "tc", .host_name = host};
     const size_t n = bus_permission_list(&c, a, list);
+    list[n] = (struct bus_permission){.pattern = "behind.>", .subject = "behind"};
+    bus_permission_note(list, n, "Permissions Violation for Publish to \"behind\"");
+    ok(!list[n].is_missing, "nothing behind the list is looked at");
     bus_permission_note(list, n, "Permissions Violation for Publish to \"$JS.API.INFO\"");
+    bus_permission_note(list, n,
+                        "Permissions Violation for Publish to \"$JS.API.STREAM.INFO.doctor\"");
     bus_permission_write(list, n, &out);
-    is_str(out.p, "publish: [\"$JS.API.>\"]", "the first subject");
+    is_str(out.p, "publish: [\"$JS.API.>\"]", "the first subject and another of its pattern");
 }
 
 int main(void)
