@@ -31,7 +31,7 @@ static inline void dialect_emit_draft(const struct dialect_sink *out, struct eve
     out->emit(out->ctx, ev);
 }
 
-/* How a stream ended, as far as the host knows. */
+/* End of a stream, as far as it is known to the host. */
 enum stream_end {
     STREAM_EOF,       /* end of input; no process, or one that exited with 0 */
     STREAM_EXIT,      /* the process exited with another status */
@@ -70,18 +70,19 @@ struct dialect_answer {
     bool interrupt;      /* deny: end the turn, too */
 };
 
-/* How a working agent handles a message. */
+/* Treatment of a message by an agent that is working on a turn. */
 enum dialect_steer {
     DIALECT_REFUSED, /* nothing was written: the message waits for the end of the turn */
-    DIALECT_ASKED,   /* the agent takes it into the turn and confirms that, or refuses it */
-    DIALECT_WRITTEN, /* the agent takes it into the turn and confirms that, or answers it after the
-                      * turn */
+    DIALECT_ASKED,   /* the agent includes the message in the turn and confirms this, or refuses
+                        it */
+    DIALECT_WRITTEN, /* the agent includes the message in the turn and confirms this, or answers it
+                        after the turn */
 };
 
 /* State of a message that was written to a working agent. */
 enum dialect_settled {
     DIALECT_UNSETTLED, /* unknown yet */
-    DIALECT_TAKEN,     /* it is part of the running turn */
+    DIALECT_TAKEN,     /* the message is part of the running turn */
     DIALECT_NOT_TAKEN, /* the agent has refused or dropped it */
 };
 
@@ -123,7 +124,8 @@ struct dialect_input {
     bool (*goes_on)(void *state); /* whether the agent accepts one now */
     /* A message for the running turn; `id` is a UUID. `settled` is set if and only if this is. */
     enum dialect_steer (*steer)(void *state, struct buf *out, const char *id, struct str text);
-    /* The next message whose fate is known from lines passed to `line`; DIALECT_UNSETTLED: none. */
+    /* Returns the next message whose result is known from the lines passed to `line`;
+     * DIALECT_UNSETTLED: none. */
     enum dialect_settled (*settled)(void *state, char id[DIALECT_STEER_ID]);
     /* Asks the agent to drop a pending message; `settled` reports the result. False: nothing was
      * written. NULL: not supported. */

@@ -25,7 +25,7 @@ void acp_emit_raw(const struct acp_line *call)
     dialect_emit_raw(call->out, "acp", call->self, name);
 }
 
-static void acp_take_update(const struct acp_line *call)
+static void acp_read_update(const struct acp_line *call)
 {
     static const struct {
         const char *kind;
@@ -50,7 +50,7 @@ static const char *acp_model_of(const struct acp_line *call)
     return acp_text(call, value_get_last(value_get_last(call->result, "models"), "currentModelId"));
 }
 
-static void acp_take_early(void *ctx, struct str line)
+static void acp_replay_early(void *ctx, struct str line)
 {
     struct acp_line old = *(const struct acp_line *)ctx;
     old.self = line;
@@ -60,7 +60,7 @@ static void acp_take_early(void *ctx, struct str line)
     acp_emit_raw(&old);
 }
 
-static void acp_tell_start(const struct acp_line *call)
+static void acp_emit_start(const struct acp_line *call)
 {
     struct acp *const a = call->a;
     struct event ev;
@@ -71,7 +71,7 @@ static void acp_tell_start(const struct acp_line *call)
     a->started = true;
     acp_emit(call, &ev);
     struct acp_line early = *call;
-    prestart_replay(&a->early, acp_take_early, &early);
+    prestart_replay(&a->early, acp_replay_early, &early);
 }
 
 static void acp_set_session(const struct acp_line *call)
@@ -116,7 +116,7 @@ static const char *find_break(const struct acp_line *call)
 
 /* After the response to session/load, the agent may still replay history until it answers the next
  * request; there is one, because the session has a mode. */
-static bool tells_past(const struct acp_line *call)
+static bool acp_is_history_loaded(const struct acp_line *call)
 {
     return jsonrpc_is_own_id(call->id, ACP_LOAD) && acp_mode_parse(call->result).current.p;
 }
@@ -141,7 +141,7 @@ static void acp_dispatch(const struct acp_line *call)
     else if (call->result.p)
         acp_take_result(call);
     else if (value_equals(call->method, "session/update"))
-        acp_take_update(call);
+        acp_read_update(call);
     else if (call->id.p && value_equals(call->method, "session/request_permission"))
         acp_take_permission(call);
     else if (value_equals(call->method, "$/cancel_request"))
@@ -167,7 +167,7 @@ static int acp_read_line(void *state, const struct dialect_sink *out, const char
     const bool greeting = greet(&call);
     const bool answer = call.id.p && !call.method.p && !call.error.p;
     const char *const broken = answer ? find_break(&call) : NULL;
-    if (!a->ready && answer && !greeting && !tells_past(&call))
+    if (!a->ready && answer && !greeting && !acp_is_history_loaded(&call))
         acp_begin_turn(&call);
     const bool waits =
         greeting || (!a->session.len && !call.error.p && !call.kind.p && !acp_is_stop(&call));
@@ -176,7 +176,7 @@ static int acp_read_line(void *state, const struct dialect_sink *out, const char
         return 0;
     }
     if (!a->started)
-        acp_tell_start(&call);
+        acp_emit_start(&call);
     if (broken)
         acp_end_turn(&call, broken, "protocol");
     else
@@ -191,7 +191,7 @@ static void acp_end_stream(void *state, const struct dialect_sink *out,
     const struct acp_line call = {.a = state, .out = out};
     (void)end;
     if (!call.a->started && call.a->early.lines.len)
-        acp_tell_start(&call);
+        acp_emit_start(&call);
     acp_settle_tools(&call);
     acp_complete_message(call.a, out);
 }

@@ -17,7 +17,7 @@
 #define ACP_MODE "mode"
 #define ACP_PROMPT "prompt"
 
-#define ACP_CALLS 64 /* open at once: the oldest is forgotten */
+#define ACP_CALLS 64 /* maximum number of open calls: the oldest is removed */
 #define ACP_OUTPUT_MAX ((size_t)1 << 20)
 #define ACP_INPUT_MAX ((size_t)256 << 10)
 

@@ -135,7 +135,7 @@ static void session_opened(struct acp_input *a, struct buf *out, struct str resu
 }
 
 /* The translator detects the end of the turn from the same line. */
-static void acp_input_take_step(struct acp_input *a, struct buf *out,
+static void acp_input_read_step(struct acp_input *a, struct buf *out,
                                 const struct jsonrpc_message *l)
 {
     const char *const step = a->waiting;
@@ -166,8 +166,9 @@ static void write_cancelled(const struct acp_input *a, struct buf *out,
     jsonrpc_pending_fini(asked);
 }
 
-/* Of several options of a kind the first is used, because others do more than was decided. */
-static void keep_options(struct jsonrpc_pending *asked, struct str options)
+/* Of several options of a kind, the first is used, because the others permit more than was
+ * decided. */
+static void acp_input_store_options(struct jsonrpc_pending *asked, struct str options)
 {
     static const struct {
         const char *kind;
@@ -188,30 +189,31 @@ static void keep_options(struct jsonrpc_pending *asked, struct str options)
     }
 }
 
-static void take_permission(struct acp_input *a, struct buf *out, const struct jsonrpc_message *l)
+static void acp_input_read_permission(struct acp_input *a, struct buf *out,
+                                      const struct jsonrpc_message *l)
 {
     struct jsonrpc_pending *const asked = jsonrpc_add_pending(&a->rpc, out, l);
     if (!asked)
         return;
-    keep_options(asked, value_get_last(l->params, "options"));
+    acp_input_store_options(asked, value_get_last(l->params, "options"));
     if (a->stopped)
         write_cancelled(a, out, asked);
 }
 
-static void acp_input_take_line(void *state, struct buf *out, const char *line, size_t len)
+static void acp_input_read_line(void *state, struct buf *out, const char *line, size_t len)
 {
     struct acp_input *const a = state;
     CLEANUP_RPC_LINE struct jsonrpc_message l;
     if (jsonrpc_parse(&l, line, len) < 0)
         return;
     if (jsonrpc_is_request(&l) && value_equals(l.method, "session/request_permission"))
-        take_permission(a, out, &l);
+        acp_input_read_permission(a, out, &l);
     else if (jsonrpc_is_request(&l))
         jsonrpc_reject(&a->rpc, out, &l);
     else if (value_equals(l.method, "$/cancel_request"))
         jsonrpc_remove_pending(&a->rpc, value_get_last(l.params, "requestId"));
     else if (a->waiting && jsonrpc_is_response_to(&l, a->waiting))
-        acp_input_take_step(a, out, &l);
+        acp_input_read_step(a, out, &l);
 }
 
 /* ---- decisions ---- */
@@ -285,7 +287,7 @@ const struct dialect_input acp_input = {
     .begin = acp_input_begin,
     .next = acp_input_next,
     .goes_on = acp_input_goes_on,
-    .line = acp_input_take_line,
+    .line = acp_input_read_line,
     .answer = acp_input_answer_request,
     .waits = jsonrpc_waits,
     .interrupt = acp_input_interrupt,

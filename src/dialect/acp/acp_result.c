@@ -46,7 +46,7 @@ static void acp_result_set_cost(const struct acp *a, struct tc_usage *u)
     }
 }
 
-static void acp_result_tell_usage(const struct acp_line *call, bool failed)
+static void acp_result_emit_usage(const struct acp_line *call, bool failed)
 {
     struct event ev;
     struct tc_usage *const u = &ev.u.usage;
@@ -107,7 +107,7 @@ static bool ends_by_denial(const struct acp *a, const struct acp_stop_reason *st
     return a->denied && !a->answer.len && strcmp(stop->reason, "completed") == 0;
 }
 
-static void tell_denied(const struct dialect_sink *out)
+static void acp_result_emit_denied_end(const struct dialect_sink *out)
 {
     struct event ev;
     event_init(&ev, TC_DONE);
@@ -118,7 +118,7 @@ static void tell_denied(const struct dialect_sink *out)
 }
 
 /* The turn ended successfully, or claims so: a failure reported as text has no usage. */
-static void acp_result_take_stop(const struct acp_line *call, struct str said)
+static void acp_result_read_stop(const struct acp_line *call, struct str said)
 {
     struct acp *const a = call->a;
     const struct acp_stop_reason stop = find_stop(call, said);
@@ -129,11 +129,11 @@ static void acp_result_take_stop(const struct acp_line *call, struct str said)
         dialect_emit_error(call->out, a->trouble.p, "agent_error");
     else
         dialect_emit_final(call->out, a->answer.p, a->answer.len, NULL);
-    acp_result_tell_usage(call, failed);
+    acp_result_emit_usage(call, failed);
     if (failed)
         dialect_emit_done(call->out, "error", NULL);
     else if (ends_by_denial(a, &stop))
-        tell_denied(call->out);
+        acp_result_emit_denied_end(call->out);
     else
         dialect_emit_done(call->out, stop.reason, stop.code);
     a->denied = false;
@@ -145,7 +145,7 @@ void acp_take_result(const struct acp_line *call)
 {
     const struct str said = value_get_last(call->result, "stopReason");
     if (said.p)
-        acp_result_take_stop(call, said);
+        acp_result_read_stop(call, said);
     else
         acp_emit_raw(call);
 }

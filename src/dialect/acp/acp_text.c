@@ -21,7 +21,8 @@ static const struct aside *find_aside(const struct acp *a, const char *text)
     return NULL;
 }
 
-static void tell_aside(const struct acp_line *call, const struct aside *aside, const char *text)
+static void acp_text_emit_notice(const struct acp_line *call, const struct aside *aside,
+                                 const char *text)
 {
     const char *const words = text + strlen(aside->prefix);
     if (strcmp(aside->level, "error") == 0) {
@@ -74,7 +75,7 @@ void acp_take_message(const struct acp_line *call)
         return;
     const struct aside *const aside = find_aside(call->a, text);
     if (aside) {
-        tell_aside(call, aside, text);
+        acp_text_emit_notice(call, aside, text);
         return;
     }
     buf_reset(&call->a->trouble);

@@ -105,7 +105,7 @@ static struct acp_tool *enter_tool(const struct acp_line *call, const struct fac
     return tool;
 }
 
-static void acp_tool_tell_call(const struct acp_line *call, struct acp_tool *tool,
+static void acp_tool_emit_call(const struct acp_line *call, struct acp_tool *tool,
                                const struct facts *f)
 {
     static const char *const told[] = {"sessionUpdate", "toolCallId", "name",    "status",
@@ -120,7 +120,7 @@ static void acp_tool_tell_call(const struct acp_line *call, struct acp_tool *too
     acp_emit(call, &ev);
 }
 
-static void tell_preparing(const struct acp_line *call, const struct acp_tool *tool)
+static void acp_tool_emit_preparing(const struct acp_line *call, const struct acp_tool *tool)
 {
     struct event ev;
     event_init(&ev, TC_PROGRESS);
@@ -143,9 +143,9 @@ void acp_take_tool_call(const struct acp_line *call)
     acp_tool_end_text(call);
     struct acp_tool *const tool = enter_tool(call, &f);
     if (value_equals(f.status, "pending") && acp_tool_is_bare(f.input))
-        tell_preparing(call, tool);
+        acp_tool_emit_preparing(call, tool);
     else
-        acp_tool_tell_call(call, tool, &f);
+        acp_tool_emit_call(call, tool, &f);
     if (value_equals(f.status, "completed") || value_equals(f.status, "failed"))
         acp_take_tool_update(call);
 }
@@ -193,7 +193,7 @@ static const char *new_output(const struct acp_line *call, struct acp_tool *tool
     return text;
 }
 
-static void acp_tool_tell_progress(const struct acp_line *call, struct acp_tool *tool,
+static void acp_tool_emit_progress(const struct acp_line *call, struct acp_tool *tool,
                                    const struct facts *f)
 {
     struct event ev;
@@ -209,7 +209,7 @@ static void acp_tool_tell_progress(const struct acp_line *call, struct acp_tool 
     acp_emit(call, &ev);
 }
 
-static void acp_tool_tell_resolved(const struct acp_line *call, struct acp_tool *tool,
+static void acp_tool_emit_resolved(const struct acp_line *call, struct acp_tool *tool,
                                    const char *decision)
 {
     struct event ev;
@@ -255,7 +255,7 @@ static void acp_tool_set_content(const struct acp_line *call, struct acp_tool *t
         result->structured = value_json(call->out->scratch, f->output, NULL);
 }
 
-static void acp_tool_tell_result(const struct acp_line *call, struct acp_tool *tool,
+static void acp_tool_emit_result(const struct acp_line *call, struct acp_tool *tool,
                                  const struct facts *f)
 {
     static const char *const told[] = {"sessionUpdate", "toolCallId", "name",    "status", "kind",
@@ -277,7 +277,7 @@ static void acp_tool_tell_result(const struct acp_line *call, struct acp_tool *t
     result->outcome = denied ? "denied" : result->is_error ? "failed" : "succeeded";
     acp_tool_set_content(call, tool, f, result);
     ev.meta.x = value_extra_except(call->out->scratch, f->self, other ? with_content : told);
-    acp_tool_tell_resolved(call, tool, denied ? "deny" : "allow");
+    acp_tool_emit_resolved(call, tool, denied ? "deny" : "allow");
     call->a->denied = denied;
     acp_emit(call, &ev);
     acp_tool_fini(tool);
@@ -290,16 +290,16 @@ void acp_take_tool_update(const struct acp_line *call)
     struct acp_tool *const tool = enter_tool(call, &f);
     if (!tool->told &&
         (over || !acp_tool_is_bare(f.input) || value_equals(f.status, "in_progress")))
-        acp_tool_tell_call(call, tool, &f);
+        acp_tool_emit_call(call, tool, &f);
     else if (!over)
-        acp_tool_tell_progress(call, tool, &f);
+        acp_tool_emit_progress(call, tool, &f);
     if (over) {
-        acp_tool_tell_result(call, tool, &f);
+        acp_tool_emit_result(call, tool, &f);
         return;
     }
     if (value_equals(f.status, "in_progress")) {
         tool->asked = false;
-        acp_tool_tell_resolved(call, tool, "allow");
+        acp_tool_emit_resolved(call, tool, "allow");
     }
 }
 
@@ -386,7 +386,7 @@ void acp_take_permission(const struct acp_line *call)
     acp_tool_end_text(call);
     struct acp_tool *const tool = enter_tool(call, &f);
     if (!tool->told)
-        acp_tool_tell_call(call, tool, &f);
+        acp_tool_emit_call(call, tool, &f);
     event_init(&ev, TC_REQUEST);
     const char *const id = value_text_or_json(call->out->scratch, call->id, NULL);
     r->request_id = id ? id : "";
@@ -411,7 +411,7 @@ void acp_take_cancel(const struct acp_line *call)
     for (size_t i = 0; i < ACP_CALLS && id; i++) {
         struct acp_tool *const tool = &call->a->tools[i];
         if (tool->request_id && strcmp(tool->request_id, id) == 0) {
-            acp_tool_tell_resolved(call, tool, "cancelled");
+            acp_tool_emit_resolved(call, tool, "cancelled");
             return;
         }
     }
@@ -423,5 +423,5 @@ void acp_settle_tools(const struct acp_line *call)
     const struct facts none = {0};
     for (size_t i = 0; i < ACP_CALLS; i++)
         if (call->a->tools[i].id && !call->a->tools[i].told)
-            acp_tool_tell_call(call, &call->a->tools[i], &none);
+            acp_tool_emit_call(call, &call->a->tools[i], &none);
 }

@@ -31,7 +31,7 @@ const char *ag_ui_prepend_member(const struct ag_ui_event *e, const char *key, c
                          more ? x + 1 : "");
 }
 
-static void ag_ui_tell_resolved(const struct ag_ui_event *e, const char *id, bool cancelled,
+static void ag_ui_emit_resolved(const struct ag_ui_event *e, const char *id, bool cancelled,
                                 const char *answers)
 {
     struct event ev;
@@ -45,25 +45,25 @@ static void ag_ui_tell_resolved(const struct ag_ui_event *e, const char *id, boo
 }
 
 /* An entry of `resume`: the answer to an interrupt. */
-static void take_resume(const struct ag_ui_event *e, struct str entry)
+static void ag_ui_read_resume(const struct ag_ui_event *e, struct str entry)
 {
     const char *const id = value_text(e->out->scratch, value_get_last(entry, "interruptId"), NULL);
     if (id)
-        ag_ui_tell_resolved(e, id, value_equals(value_get_last(entry, "status"), "cancelled"),
+        ag_ui_emit_resolved(e, id, value_equals(value_get_last(entry, "status"), "cancelled"),
                             value_json(e->out->scratch, value_get_last(entry, "payload"), NULL));
 }
 
 /* A run continues when all its interrupts were answered, even if the stream does not repeat
  * them. */
-static void take_answers(const struct ag_ui_event *e)
+static void ag_ui_read_answers(const struct ag_ui_event *e)
 {
     struct open_calls *const asked = &e->a->asked;
-    ag_ui_each(e, value_get_last(ag_ui_value(e, "input"), "resume"), take_resume);
+    ag_ui_each(e, value_get_last(ag_ui_value(e, "input"), "resume"), ag_ui_read_resume);
     while (asked->n)
-        ag_ui_tell_resolved(e, arena_strdup(e->out->scratch, asked->ids[0]), false, NULL);
+        ag_ui_emit_resolved(e, arena_strdup(e->out->scratch, asked->ids[0]), false, NULL);
 }
 
-static void take_run_started(const struct ag_ui_event *e)
+static void ag_ui_read_run_started(const struct ag_ui_event *e)
 {
     const bool resumes = e->a->suspended;
     struct event ev;
@@ -78,12 +78,12 @@ static void take_run_started(const struct ag_ui_event *e)
     buf_reset(&e->a->answer);
     dialect_emit_draft(e->out, &ev);
     if (resumes)
-        take_answers(e);
+        ag_ui_read_answers(e);
 }
 
 /* Steps; the run of a sub-agent is one, too. */
 
-static void ag_ui_tell_step(const struct ag_ui_event *e, const char *state)
+static void ag_ui_emit_step(const struct ag_ui_event *e, const char *state)
 {
     struct event ev;
     event_init(&ev, TC_STEP);
@@ -93,14 +93,14 @@ static void ag_ui_tell_step(const struct ag_ui_event *e, const char *state)
     ag_ui_tell(e, &ev);
 }
 
-static void take_step_started(const struct ag_ui_event *e)
+static void ag_ui_read_step_started(const struct ag_ui_event *e)
 {
-    ag_ui_tell_step(e, "start");
+    ag_ui_emit_step(e, "start");
 }
 
-static void take_step_finished(const struct ag_ui_event *e)
+static void ag_ui_read_step_finished(const struct ag_ui_event *e)
 {
-    ag_ui_tell_step(e, "end");
+    ag_ui_emit_step(e, "end");
 }
 
 static void init_agent(const struct ag_ui_event *e, struct event *ev, const char *state)
@@ -111,7 +111,7 @@ static void init_agent(const struct ag_ui_event *e, struct event *ev, const char
     ev->meta.x = e->x;
 }
 
-static void take_subagent_started(const struct ag_ui_event *e)
+static void ag_ui_read_subagent_started(const struct ag_ui_event *e)
 {
     struct event ev;
     init_agent(e, &ev, "start");
@@ -120,7 +120,7 @@ static void take_subagent_started(const struct ag_ui_event *e)
     ag_ui_tell(e, &ev);
 }
 
-static void take_subagent_finished(const struct ag_ui_event *e)
+static void ag_ui_read_subagent_finished(const struct ag_ui_event *e)
 {
     static const char *const told[] = {"type", NULL};
     struct arena *const scratch = e->out->scratch;
@@ -134,7 +134,7 @@ static void take_subagent_finished(const struct ag_ui_event *e)
     ag_ui_tell(e, &ev);
 }
 
-static void take_subagent_error(const struct ag_ui_event *e)
+static void ag_ui_read_subagent_error(const struct ag_ui_event *e)
 {
     static const char *const parts[] = {"message", "code", NULL};
     struct event ev;
@@ -186,12 +186,13 @@ static const struct ag_ui_event_type {
      KNOWN("messageId", "activityType", "content", "replace"), true},
     {"ACTIVITY_DELTA", ag_ui_take_activity_delta, KNOWN("messageId", "activityType", "patch"),
      true},
-    {"STEP_STARTED", take_step_started, KNOWN("stepName"), false},
-    {"STEP_FINISHED", take_step_finished, KNOWN("stepName"), false},
-    {"SUBAGENT_STARTED", take_subagent_started, KNOWN("name", "parentToolCallId"), false},
-    {"SUBAGENT_FINISHED", take_subagent_finished, KNOWN("result", "outcome"), false},
-    {"SUBAGENT_ERROR", take_subagent_error, KNOWN("message", "code"), false},
-    {"RUN_STARTED", take_run_started, KNOWN("threadId", "runId", "parentRunId", "input"), false},
+    {"STEP_STARTED", ag_ui_read_step_started, KNOWN("stepName"), false},
+    {"STEP_FINISHED", ag_ui_read_step_finished, KNOWN("stepName"), false},
+    {"SUBAGENT_STARTED", ag_ui_read_subagent_started, KNOWN("name", "parentToolCallId"), false},
+    {"SUBAGENT_FINISHED", ag_ui_read_subagent_finished, KNOWN("result", "outcome"), false},
+    {"SUBAGENT_ERROR", ag_ui_read_subagent_error, KNOWN("message", "code"), false},
+    {"RUN_STARTED", ag_ui_read_run_started, KNOWN("threadId", "runId", "parentRunId", "input"),
+     false},
     {"RUN_FINISHED", ag_ui_take_run_finished,
      KNOWN("threadId", "runId", "result", "outcome", "usage"), false},
     {"RUN_ERROR", ag_ui_take_run_error, KNOWN("message", "code", "usage"), false},

@@ -9,7 +9,7 @@
 #include "dialect/reader/value.h"
 
 #define AG_UI_TEXT_MAX ((size_t)8 << 20) /* limit for a message or arguments until their end */
-#define AG_UI_OPEN_MAX 256               /* limit of open parts; the oldest is forgotten */
+#define AG_UI_OPEN_MAX 256               /* limit of open parts; the oldest is removed */
 
 enum ag_ui_part_kind { AG_UI_NONE, AG_UI_TEXT, AG_UI_REASONING, AG_UI_CALL };
 
@@ -18,7 +18,7 @@ struct ag_ui_part {
     enum ag_ui_part_kind sort;
     char *id;        /* NULL: the old form of reasoning has none */
     char *name;      /* name of the tool, or role of the message; or NULL */
-    char *parent;    /* of a call: id of its message; or NULL */
+    char *parent;    /* for a call: id of its message; or NULL */
     char *agent;     /* or NULL */
     char *start;     /* JSON: members of its start; NULL: none, or emitted already */
     struct buf text; /* text so far, or arguments */

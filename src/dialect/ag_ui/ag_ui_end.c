@@ -42,7 +42,7 @@ static void ag_ui_end_add_entry(const struct ag_ui_event *e, struct tc_usage *u,
     ag_ui_end_add_count(&u->cache_write_tokens, entry, "cacheWriteInputTokens");
 }
 
-static void ag_ui_end_tell_usage(const struct ag_ui_event *e, bool is_error)
+static void ag_ui_end_emit_usage(const struct ag_ui_event *e, bool is_error)
 {
     const struct str usage = ag_ui_value(e, "usage");
     struct event ev;
@@ -88,7 +88,7 @@ bool ag_ui_asks_approval(struct arena *scratch, struct str interrupt)
     return false;
 }
 
-static void tell_interrupt(const struct ag_ui_event *e, struct str interrupt)
+static void ag_ui_end_emit_interrupt(const struct ag_ui_event *e, struct str interrupt)
 {
     static const char *const known[] = {"id",         "reason",         "message",
                                         "toolCallId", "responseSchema", NULL};
@@ -118,7 +118,7 @@ static void tell_interrupt(const struct ag_ui_event *e, struct str interrupt)
 }
 
 /* A call that the front end must execute. */
-static void tell_pending(const struct ag_ui_event *e, struct str id)
+static void ag_ui_end_emit_pending(const struct ag_ui_event *e, struct str id)
 {
     struct event ev;
     event_init(&ev, TC_REQUEST);
@@ -141,7 +141,7 @@ void ag_ui_each(const struct ag_ui_event *e, struct str array,
 }
 
 /* The answer: result of the run, otherwise the agent's last message. */
-static void ag_ui_end_tell_answer(const struct ag_ui_event *e)
+static void ag_ui_end_emit_answer(const struct ag_ui_event *e)
 {
     struct ag_ui *const a = e->a;
     const struct str result = ag_ui_value(e, "result");
@@ -184,16 +184,16 @@ void ag_ui_take_run_finished(const struct ag_ui_event *e)
     struct event ev;
     e->a->over = true;
     e->a->suspended = value_equals(value_get_last(outcome, "type"), "interrupt");
-    ag_ui_each(e, value_get_last(outcome, "interrupts"), tell_interrupt);
-    ag_ui_each(e, value_get_last(outcome, "pendingToolCallIds"), tell_pending);
-    ag_ui_end_tell_usage(e, false);
+    ag_ui_each(e, value_get_last(outcome, "interrupts"), ag_ui_end_emit_interrupt);
+    ag_ui_each(e, value_get_last(outcome, "pendingToolCallIds"), ag_ui_end_emit_pending);
+    ag_ui_end_emit_usage(e, false);
     event_init(&ev, TC_DONE);
     ev.u.done.reason = ag_ui_end_reason_of(value_get_last(outcome, "type"));
     ev.u.done.result = value_json(e->out->scratch, ag_ui_value(e, "result"), NULL);
     ev.meta.x = rest_of(e, outcome);
     dialect_emit_draft(e->out,
                        &ev); /* before a final, so that requests of a suspended run stay open */
-    ag_ui_end_tell_answer(e);
+    ag_ui_end_emit_answer(e);
 }
 
 void ag_ui_take_run_error(const struct ag_ui_event *e)
@@ -203,7 +203,7 @@ void ag_ui_take_run_error(const struct ag_ui_event *e)
         code && (strcasecmp(code, "CANCELLED") == 0 || strcasecmp(code, "CANCELED") == 0);
     struct event ev;
     e->a->over = true;
-    ag_ui_end_tell_usage(e, !cancelled);
+    ag_ui_end_emit_usage(e, !cancelled);
     if (!cancelled) {
         event_init(&ev, TC_ERROR);
         ev.u.error.message = message ? message : "The run failed.";
@@ -219,5 +219,5 @@ void ag_ui_take_run_error(const struct ag_ui_event *e)
     ev.u.done.detail = message;
     ev.meta.x = e->x;
     dialect_emit_draft(e->out, &ev);
-    ag_ui_end_tell_answer(e);
+    ag_ui_end_emit_answer(e);
 }

@@ -6,7 +6,7 @@
 
 #define CALL_NODE "tool_call:"
 
-static void ag_ui_state_tell_state(const struct ag_ui_event *e, const char *scope, const char *key,
+static void ag_ui_state_emit_state(const struct ag_ui_event *e, const char *scope, const char *key,
                                    bool delta)
 {
     struct event ev;
@@ -30,17 +30,17 @@ static void ag_ui_state_tell_state(const struct ag_ui_event *e, const char *scop
 
 void ag_ui_take_state_snapshot(const struct ag_ui_event *e)
 {
-    ag_ui_state_tell_state(e, "state", "snapshot", false);
+    ag_ui_state_emit_state(e, "state", "snapshot", false);
 }
 
 void ag_ui_take_state_delta(const struct ag_ui_event *e)
 {
-    ag_ui_state_tell_state(e, "state", "delta", true);
+    ag_ui_state_emit_state(e, "state", "delta", true);
 }
 
 void ag_ui_take_messages(const struct ag_ui_event *e)
 {
-    ag_ui_state_tell_state(e, "messages", "messages", false);
+    ag_ui_state_emit_state(e, "messages", "messages", false);
 }
 
 /* Progress of a tool in an activity. */
@@ -67,7 +67,7 @@ static const char *ag_ui_state_call_of(const struct ag_ui_event *e,
     return named ? named : node ? key + strlen(CALL_NODE) : key;
 }
 
-static void ag_ui_state_tell_progress(const struct ag_ui_event *e,
+static void ag_ui_state_emit_progress(const struct ag_ui_event *e,
                                       const struct ag_ui_activity_report *r)
 {
     struct arena *const scratch = e->out->scratch;
@@ -101,11 +101,11 @@ void ag_ui_take_activity_snapshot(const struct ag_ui_event *e)
         {"progress", &r.progress}, {"loaded", &r.loaded},         {"total", &r.total},
         {"message", &r.message},   {"parent_node_id", &r.parent}, {"node_id", &r.node},
     };
-    ag_ui_state_tell_state(e, "activity", "content", false);
+    ag_ui_state_emit_state(e, "activity", "content", false);
     if (!ag_ui_state_is_progress(e))
         return;
     value_get_members(ag_ui_value(e, "content"), VALUE_ROWS(rows));
-    ag_ui_state_tell_progress(e, &r);
+    ag_ui_state_emit_progress(e, &r);
 }
 
 /* Extracts patch operations that set a member of the report. */
@@ -120,7 +120,7 @@ void ag_ui_take_activity_delta(const struct ag_ui_event *e)
     const struct str patch = ag_ui_value(e, "patch");
     struct json j;
     bool any = false;
-    ag_ui_state_tell_state(e, "activity", "patch", true);
+    ag_ui_state_emit_state(e, "activity", "patch", true);
     if (!ag_ui_state_is_progress(e) || !json_reader_open_array(&j, patch))
         return;
     for (struct str op; json_reader_next_value(&j, &op);) {
@@ -133,5 +133,5 @@ void ag_ui_take_activity_delta(const struct ag_ui_event *e)
             }
     }
     if (any)
-        ag_ui_state_tell_progress(e, &r);
+        ag_ui_state_emit_progress(e, &r);
 }

@@ -77,7 +77,7 @@ static const char *ag_ui_text_agent_of(const struct ag_ui_event *e)
 }
 
 /* Members of a part's start are emitted with its first event. */
-static const char *ag_ui_text_take_start(const struct ag_ui_event *e, struct ag_ui_part *part)
+static const char *ag_ui_text_read_start(const struct ag_ui_event *e, struct ag_ui_part *part)
 {
     char *const start = arena_strdup(e->out->scratch, part->start);
     free(part->start);
@@ -134,7 +134,7 @@ static const char *unusual(const char *start)
     return start && strcmp(start, "{\"role\":\"assistant\"}") == 0 ? NULL : start;
 }
 
-static void ag_ui_text_tell_text(const struct ag_ui_event *e, struct ag_ui_part *part,
+static void ag_ui_text_emit_text(const struct ag_ui_event *e, struct ag_ui_part *part,
                                  const char *x)
 {
     size_t len = 0;
@@ -148,14 +148,14 @@ static void ag_ui_text_tell_text(const struct ag_ui_event *e, struct ag_ui_part 
     event_init_text(&ev, TC_NARRATION, text, len, part->id);
     ev.meta.agent = part->agent;
     ev.meta.x =
-        ag_ui_prepend_member(e, "TEXT_MESSAGE_START", unusual(ag_ui_text_take_start(e, part)), x);
+        ag_ui_prepend_member(e, "TEXT_MESSAGE_START", unusual(ag_ui_text_read_start(e, part)), x);
     ag_ui_tell(e, &ev);
     ag_ui_text_remember_answer(e->a, part, text, len);
 }
 
 void ag_ui_take_text_content(const struct ag_ui_event *e)
 {
-    ag_ui_text_tell_text(e, find_or_open(e, AG_UI_TEXT), e->x);
+    ag_ui_text_emit_text(e, find_or_open(e, AG_UI_TEXT), e->x);
 }
 
 static void ag_ui_text_end_text(const struct ag_ui_event *e, struct ag_ui_part *part, const char *x)
@@ -167,7 +167,7 @@ static void ag_ui_text_end_text(const struct ag_ui_event *e, struct ag_ui_part *
     ev.u.message.text = part->text.p ? part->text.p : "";
     ev.u.message.text_len = part->text.len;
     ev.meta.agent = part->agent;
-    ev.meta.x = ag_ui_prepend_member(e, "TEXT_MESSAGE_START", ag_ui_text_take_start(e, part), x);
+    ev.meta.x = ag_ui_prepend_member(e, "TEXT_MESSAGE_START", ag_ui_text_read_start(e, part), x);
     ag_ui_tell(e, &ev);
     ag_ui_close_part(part);
 }
@@ -223,7 +223,8 @@ void ag_ui_take_reasoning_start(const struct ag_ui_event *e)
     part->start = xstrdup(value_extra_except(e->out->scratch, e->self, usual));
 }
 
-static void tell_reasoning(const struct ag_ui_event *e, struct ag_ui_part *part, const char *x)
+static void ag_ui_text_emit_reasoning(const struct ag_ui_event *e, struct ag_ui_part *part,
+                                      const char *x)
 {
     size_t len = 0;
     const char *const text = value_text(e->out->scratch, e->delta, &len);
@@ -232,7 +233,7 @@ static void tell_reasoning(const struct ag_ui_event *e, struct ag_ui_part *part,
         return;
     event_init_text(&ev, TC_THINKING, text, len, part->id);
     ev.meta.agent = part->agent;
-    x = ag_ui_prepend_member(e, "REASONING_MESSAGE_START", ag_ui_text_take_start(e, part), x);
+    x = ag_ui_prepend_member(e, "REASONING_MESSAGE_START", ag_ui_text_read_start(e, part), x);
     ev.meta.x = part->text.len ? x : ag_ui_text_add_span(e, part->id, x);
     ag_ui_append(part, text, len);
     ag_ui_tell(e, &ev);
@@ -240,7 +241,7 @@ static void tell_reasoning(const struct ag_ui_event *e, struct ag_ui_part *part,
 
 void ag_ui_take_reasoning_content(const struct ag_ui_event *e)
 {
-    tell_reasoning(e, find_or_open(e, AG_UI_REASONING), e->x);
+    ag_ui_text_emit_reasoning(e, find_or_open(e, AG_UI_REASONING), e->x);
 }
 
 static void ag_ui_text_end_reasoning(const struct ag_ui_event *e, struct ag_ui_part *part,
@@ -324,12 +325,12 @@ void ag_ui_take_text_chunk(const struct ag_ui_event *e)
                                         "role", "delta",         NULL};
     struct ag_ui_part *const part = find_chunk(e, AG_UI_TEXT);
     if (part)
-        ag_ui_text_tell_text(e, part, value_extra_except(e->out->scratch, e->self, known));
+        ag_ui_text_emit_text(e, part, value_extra_except(e->out->scratch, e->self, known));
 }
 
 void ag_ui_take_reasoning_chunk(const struct ag_ui_event *e)
 {
     struct ag_ui_part *const part = find_chunk(e, AG_UI_REASONING);
     if (part)
-        tell_reasoning(e, part, e->x);
+        ag_ui_text_emit_reasoning(e, part, e->x);
 }

@@ -17,7 +17,7 @@ static struct ag_ui_part *ag_ui_tool_find_call(const struct ag_ui_event *e)
     return id ? ag_ui_find(e->a, AG_UI_CALL, id) : NULL;
 }
 
-static void ag_ui_tool_tell_progress(const struct ag_ui_event *e, const struct ag_ui_part *part,
+static void ag_ui_tool_emit_progress(const struct ag_ui_event *e, const struct ag_ui_part *part,
                                      const char *phase, const char *x)
 {
     struct event ev;
@@ -47,10 +47,10 @@ void ag_ui_take_call_start(const struct ag_ui_event *e)
     part->parent = xstrdup(parent);
     part->agent = xstrdup(agent);
     e->a->answered_by_tool |= !agent;
-    ag_ui_tool_tell_progress(e, part, "preparing", e->x);
+    ag_ui_tool_emit_progress(e, part, "preparing", e->x);
 }
 
-static void ag_ui_tool_take_piece(const struct ag_ui_event *e, struct ag_ui_part *part,
+static void ag_ui_tool_read_piece(const struct ag_ui_event *e, struct ag_ui_part *part,
                                   const char *x)
 {
     size_t len = 0;
@@ -58,14 +58,14 @@ static void ag_ui_tool_take_piece(const struct ag_ui_event *e, struct ag_ui_part
     if (!len)
         return;
     ag_ui_append(part, text, len);
-    ag_ui_tool_tell_progress(e, part, "args", x);
+    ag_ui_tool_emit_progress(e, part, "args", x);
 }
 
 void ag_ui_take_call_args(const struct ag_ui_event *e)
 {
     struct ag_ui_part *const part = ag_ui_tool_find_call(e);
     if (part)
-        ag_ui_tool_take_piece(e, part, e->x);
+        ag_ui_tool_read_piece(e, part, e->x);
 }
 
 void ag_ui_end_call(const struct ag_ui_event *e, struct ag_ui_part *part, const char *x)
@@ -105,7 +105,7 @@ void ag_ui_take_call_chunk(const struct ag_ui_event *e)
     }
     struct ag_ui_part *const part = ag_ui_find(a, AG_UI_CALL, a->chunk_id.p ? a->chunk_id.p : "");
     if (part)
-        ag_ui_tool_take_piece(e, part, goes_on ? e->x : NULL);
+        ag_ui_tool_read_piece(e, part, goes_on ? e->x : NULL);
 }
 
 /* Joins the text parts of a result with newlines; other parts go to `structured`. */
@@ -151,7 +151,7 @@ static void set_outcome(const struct ag_ui_event *e, struct tc_tool_result *resu
 }
 
 /* The call is from an earlier run of the thread: emitted again, for readers of this run only. */
-static void ag_ui_tool_tell_earlier_call(const struct ag_ui_event *e, const char *id)
+static void ag_ui_tool_emit_earlier_call(const struct ag_ui_event *e, const char *id)
 {
     struct event ev;
     event_init(&ev, TC_TOOL_CALL);
@@ -170,7 +170,7 @@ void ag_ui_take_result(const struct ag_ui_event *e)
     if (open)
         ag_ui_end_call(e, open, NULL);
     if (!open_calls_remove(&e->a->called, id))
-        ag_ui_tool_tell_earlier_call(e, id);
+        ag_ui_tool_emit_earlier_call(e, id);
     event_init(&ev, TC_TOOL_RESULT);
     struct tc_tool_result *const result = &ev.u.tool_result;
     result->tool_use_id = id;

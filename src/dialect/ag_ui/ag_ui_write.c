@@ -74,8 +74,8 @@ static void ag_ui_write_write_state(const struct ag_ui_write_ctx *e)
     ag_ui_end_plain(e, b);
 }
 
-/* Ids of the messages that a retraction withdraws, as the reader knows them: text and reasoning of
- * one message are separate messages there, and so are the parts before and after a call. */
+/* Ids of the messages that a retraction withdraws, as they were written: text and reasoning of one
+ * message are separate messages there, and so are the parts before and after a call. */
 static void add_retracted(const struct ag_ui_write_ctx *e, struct buf *b, const char *message_id)
 {
     const struct open_calls *const used = &e->w->used;

@@ -67,7 +67,7 @@ struct ag_ui_write_ctx {
     struct ag_ui_writer *w;
     const struct writer_out *out;
     const struct event *ev;
-    bool v1;         /* the reader knows 1.0 */
+    bool v1;         /* the reader supports 1.0 */
     bool own;        /* the event was read from AG-UI */
     struct arena *a; /* for this event */
 };

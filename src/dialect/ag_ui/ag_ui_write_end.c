@@ -163,7 +163,7 @@ static void ag_ui_write_end_add_outcome(const struct ag_ui_write_ctx *e, struct 
     buf_add_char(b, '}');
 }
 
-/* A stopped or refused run has no representation of its own. */
+/* A stopped or refused run has no separate representation. */
 static void add_reason(const struct ag_ui_write_ctx *e, struct buf *b)
 {
     const struct tc_done *const done = &e->ev->u.done;

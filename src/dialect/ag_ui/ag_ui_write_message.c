@@ -10,7 +10,7 @@ static const char *ag_ui_write_message_first_of(const char *a, const char *b, co
     return a ? a : b ? b : c;
 }
 
-/* The input of the run is not repeated: the reader knows its own request. */
+/* The input of the run is omitted: the reader has its own request. */
 void ag_ui_start(const struct ag_ui_write_ctx *e)
 {
     const struct event *const ev = e->ev;

@@ -35,7 +35,7 @@ static void agenticore_redis_emit_marked(void *ctx, struct event *ev)
     mark->to->emit(mark->to->ctx, ev);
 }
 
-static void agenticore_redis_tell_start(const struct redis_entry *e)
+static void agenticore_redis_emit_start(const struct redis_entry *e)
 {
     static const char *const kept[] = {"correlation_id", NULL};
     struct event ev;
@@ -45,12 +45,12 @@ static void agenticore_redis_tell_start(const struct redis_entry *e)
     dialect_emit_draft(e->out, &ev);
 }
 
-static void agenticore_redis_take_thinking(const struct redis_entry *e)
+static void agenticore_redis_read_thinking(const struct redis_entry *e)
 {
     dialect_emit_thinking(e->out, e->content, e->len, NULL);
 }
 
-static void agenticore_redis_take_text(const struct redis_entry *e)
+static void agenticore_redis_read_text(const struct redis_entry *e)
 {
     dialect_emit_narration(e->out, e->content, e->len, NULL);
     buf_reset(&e->r->text);
@@ -58,7 +58,7 @@ static void agenticore_redis_take_text(const struct redis_entry *e)
 }
 
 /* An invalid call is still emitted as a call. */
-static void agenticore_redis_take_tool_use(const struct redis_entry *e)
+static void agenticore_redis_read_tool_use(const struct redis_entry *e)
 {
     struct str id = {0}, name = {0}, input = {0};
     const struct value_row rows[] = {{"id", &id}, {"name", &name}, {"input", &input}};
@@ -96,7 +96,7 @@ static void set_output(struct arena *scratch, struct tc_tool_result *result, str
     result->structured = value_json(scratch, output, NULL);
 }
 
-static void agenticore_redis_take_tool_result(const struct redis_entry *e)
+static void agenticore_redis_read_tool_result(const struct redis_entry *e)
 {
     struct str id = {0}, is_error = {0}, output = {0};
     const struct value_row rows[] = {
@@ -117,7 +117,7 @@ static void agenticore_redis_take_tool_result(const struct redis_entry *e)
 }
 
 /* turncast writes such entries (turncast-redis(7)); agenticore does not. */
-static void agenticore_redis_take_error(const struct redis_entry *e)
+static void agenticore_redis_read_error(const struct redis_entry *e)
 {
     struct str message = {0}, code = {0};
     const struct value_row rows[] = {{"message", &message}, {"code", &code}};
@@ -129,7 +129,7 @@ static void agenticore_redis_take_error(const struct redis_entry *e)
                        parsed ? value_text(scratch, code, NULL) : NULL);
 }
 
-static void agenticore_redis_take_done(const struct redis_entry *e)
+static void agenticore_redis_read_done(const struct redis_entry *e)
 {
     e->r->ended = true;
     e->r->ended_ts = e->out->ts;
@@ -139,7 +139,7 @@ static void agenticore_redis_take_done(const struct redis_entry *e)
 
 /* The stream has reported its end; the success is certain when the agent has exited, or when the
  * stream continues with another turn. */
-static void agenticore_redis_settle(struct agenticore_reader *r, const struct dialect_sink *out)
+static void agenticore_redis_emit_end(struct agenticore_reader *r, const struct dialect_sink *out)
 {
     if (!r->ended || r->settled)
         return;
@@ -157,12 +157,12 @@ static int agenticore_redis_read_entry(void *state, const struct dialect_sink *o
     static const struct {
         const char *type;
         void (*take)(const struct redis_entry *e);
-    } types[] = {{"thinking", agenticore_redis_take_thinking},
-                 {"assistant_text", agenticore_redis_take_text},
-                 {"tool_use", agenticore_redis_take_tool_use},
-                 {"tool_result", agenticore_redis_take_tool_result},
-                 {"error", agenticore_redis_take_error},
-                 {"done", agenticore_redis_take_done}};
+    } types[] = {{"thinking", agenticore_redis_read_thinking},
+                 {"assistant_text", agenticore_redis_read_text},
+                 {"tool_use", agenticore_redis_read_tool_use},
+                 {"tool_result", agenticore_redis_read_tool_result},
+                 {"error", agenticore_redis_read_error},
+                 {"done", agenticore_redis_read_done}};
     struct redis_entry e = {.r = state, .self = {line, len}, .content = ""};
     struct str id = {0}, type = {0}, content = {0}, ts = {0}, session = {0};
     const struct value_row rows[] = {{"id", &id},
@@ -172,7 +172,7 @@ static int agenticore_redis_read_entry(void *state, const struct dialect_sink *o
                                      {"session_id", &session}};
     if (value_parse_line(line, len, VALUE_ROWS(rows)) < 0)
         return -1;
-    agenticore_redis_settle(state, out);
+    agenticore_redis_emit_end(state, out);
     struct agenticore_sink mark = {.to = out,
                                    .id = value_text(out->scratch, id, NULL),
                                    .session_id = value_text(out->scratch, session, NULL)};
@@ -184,7 +184,7 @@ static int agenticore_redis_read_entry(void *state, const struct dialect_sink *o
     if (content.p)
         e.content = value_text_or_json(out->scratch, content, &e.len);
     if (!e.r->started)
-        agenticore_redis_tell_start(&e);
+        agenticore_redis_emit_start(&e);
     for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
         if (value_equals(type, types[i].type)) {
             types[i].take(&e);
@@ -199,7 +199,7 @@ static void agenticore_redis_end_stream(void *state, const struct dialect_sink *
                                         const struct stream_end_info *end)
 {
     if (end->how == STREAM_EOF)
-        agenticore_redis_settle(state, out);
+        agenticore_redis_emit_end(state, out);
 }
 
 static void agenticore_redis_close_state(void *state)

@@ -160,8 +160,8 @@ static size_t agenticore_write_trimmed(const char *p, size_t len)
     return len;
 }
 
-static bool agenticore_write_is_told(const struct agenticore_writer *w, const char *text,
-                                     size_t len)
+static bool agenticore_write_is_duplicate(const struct agenticore_writer *w, const char *text,
+                                          size_t len)
 {
     const size_t told = agenticore_write_trimmed(w->told.p, w->told.len),
                  n = agenticore_write_trimmed(text, len);
@@ -213,7 +213,7 @@ static void agenticore_write_write_final(const struct agenticore_write_ctx *c)
         end_chunk(c, begin_text(c, "content", f->text, f->text_len, "final"));
         return;
     }
-    if (!agenticore_write_is_told(c->w, f->text, f->text_len)) {
+    if (!agenticore_write_is_duplicate(c->w, f->text, f->text_len)) {
         c->w->parted = true;
         agenticore_write_write_content(c, f->text, f->text_len, NULL, "final");
         return;
@@ -265,7 +265,7 @@ static int64_t at_least_zero(int64_t n)
     return n < 0 ? 0 : n;
 }
 
-static void agenticore_write_keep_usage(const struct agenticore_write_ctx *c)
+static void agenticore_write_store_usage(const struct agenticore_write_ctx *c)
 {
     const struct tc_usage *const u = &c->ev->u.usage;
     if (strcmp(u->scope, "turn") != 0)
@@ -274,7 +274,7 @@ static void agenticore_write_keep_usage(const struct agenticore_write_ctx *c)
     c->w->output = at_least_zero(u->output_tokens);
 }
 
-static void agenticore_write_keep_error(const struct agenticore_write_ctx *c)
+static void agenticore_write_store_error(const struct agenticore_write_ctx *c)
 {
     const struct tc_error *const e = &c->ev->u.error;
     if (agenticore_write_is_child(c->ev))
@@ -347,8 +347,8 @@ static void agenticore_write_write_event(void *state, const struct writer_out *o
         [TC_FINAL] = agenticore_write_write_final,
         [TC_TOOL_CALL] = agenticore_write_write_call,
         [TC_TOOL_RESULT] = agenticore_write_write_result,
-        [TC_USAGE] = agenticore_write_keep_usage,
-        [TC_ERROR] = agenticore_write_keep_error,
+        [TC_USAGE] = agenticore_write_store_usage,
+        [TC_ERROR] = agenticore_write_store_error,
         [TC_DONE] = agenticore_write_write_done,
         [TC_NOTICE] = agenticore_write_write_notice,
         [TC_MESSAGE] = agenticore_write_part,

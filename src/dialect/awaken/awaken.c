@@ -43,7 +43,8 @@ static void awaken_replace(struct buf *to, const char *text)
 /* The run. */
 
 /* A nested run belongs to a sub-agent. */
-static void tell_child(const struct awaken_event *e, const char *state, const char *outcome)
+static void awaken_emit_child_step(const struct awaken_event *e, const char *state,
+                                   const char *outcome)
 {
     struct event ev;
     event_init(&ev, TC_STEP);
@@ -54,11 +55,11 @@ static void tell_child(const struct awaken_event *e, const char *state, const ch
     dialect_emit_draft(e->out, &ev);
 }
 
-static void take_run_start(const struct awaken_event *e)
+static void awaken_read_run_start(const struct awaken_event *e)
 {
     struct awaken *const a = e->a;
     if (e->child) {
-        tell_child(e, "start", NULL);
+        awaken_emit_child_step(e, "start", NULL);
         return;
     }
     struct event ev;
@@ -146,7 +147,7 @@ static struct termination read_termination(struct arena *a, struct str value)
 }
 
 /* The run's answer; without one, the model's last message. */
-static void awaken_tell_answer(const struct awaken_event *e)
+static void awaken_emit_answer(const struct awaken_event *e)
 {
     const struct awaken *const a = e->a;
     struct event ev;
@@ -165,7 +166,7 @@ static void awaken_tell_answer(const struct awaken_event *e)
         dialect_emit_draft(e->out, &ev);
 }
 
-static void awaken_tell_end(const struct awaken_event *e, const struct termination *t)
+static void awaken_emit_end(const struct awaken_event *e, const struct termination *t)
 {
     struct event ev;
     event_init(&ev, TC_DONE);
@@ -176,13 +177,13 @@ static void awaken_tell_end(const struct awaken_event *e, const struct terminati
     dialect_emit_draft(e->out, &ev);
 }
 
-static void take_run_finish(const struct awaken_event *e)
+static void awaken_read_run_finish(const struct awaken_event *e)
 {
     struct awaken *const a = e->a;
     const struct termination t = read_termination(e->out->scratch, awaken_value(e, "termination"));
     const bool failed = strcmp(t.reason, "error") == 0;
     if (e->child) {
-        tell_child(e, "end", t.reason);
+        awaken_emit_child_step(e, "end", t.reason);
         return;
     }
     awaken_settle_activity(a, e->out, NULL);
@@ -194,9 +195,9 @@ static void take_run_finish(const struct awaken_event *e)
         a->tally = spent;
     if (failed)
         dialect_emit_error(e->out, t.detail ? t.detail : "The run failed.", NULL);
-    awaken_tell_end(e, &t); /* before a final, so that requests of a suspended run stay open */
+    awaken_emit_end(e, &t); /* before a final, so that requests of a suspended run stay open */
     if (!failed)
-        awaken_tell_answer(e);
+        awaken_emit_answer(e);
     a->running = a->stepping = false;
     buf_reset(&a->text);
     buf_reset(&a->relay_error);
@@ -204,7 +205,7 @@ static void take_run_finish(const struct awaken_event *e)
 
 /* Steps. */
 
-static void awaken_tell_step(const struct awaken_event *e, const char *state, int64_t index,
+static void awaken_emit_step(const struct awaken_event *e, const char *state, int64_t index,
                              const char *message_id)
 {
     struct event ev;
@@ -216,36 +217,36 @@ static void awaken_tell_step(const struct awaken_event *e, const char *state, in
     dialect_emit_draft(e->out, &ev);
 }
 
-static void take_step_end(const struct awaken_event *e)
+static void awaken_read_step_end(const struct awaken_event *e)
 {
     if (!e->child)
         e->a->stepping = false;
-    awaken_tell_step(e, "end", -1, awaken_message_id(e));
+    awaken_emit_step(e, "end", -1, awaken_message_id(e));
 }
 
 /* The next step ends a step without an end. */
-static void awaken_take_step_start(const struct awaken_event *e)
+static void awaken_read_step_start(const struct awaken_event *e)
 {
     struct awaken *const a = e->a;
     const char *const message_id = awaken_text(e, "message_id");
     if (e->child) {
-        awaken_tell_step(e, "start", a->steps++, message_id);
+        awaken_emit_step(e, "start", a->steps++, message_id);
         return;
     }
     if (a->stepping) {
         struct awaken_event last = *e;
         last.step_id = (struct str){0};
-        take_step_end(&last);
+        awaken_read_step_end(&last);
     }
     a->stepping = true;
     awaken_replace(&a->message_id, message_id);
     buf_reset(&a->text);
-    awaken_tell_step(e, "start", a->steps++, message_id);
+    awaken_emit_step(e, "start", a->steps++, message_id);
 }
 
 /* Output of the model. */
 
-static void awaken_take_text(const struct awaken_event *e)
+static void awaken_read_text(const struct awaken_event *e)
 {
     struct awaken *const a = e->a;
     size_t len = 0;
@@ -257,14 +258,14 @@ static void awaken_take_text(const struct awaken_event *e)
     a->answered_by_tool = false;
 }
 
-static void awaken_take_reasoning(const struct awaken_event *e)
+static void awaken_read_reasoning(const struct awaken_event *e)
 {
     size_t len = 0;
     const char *const text = value_text(e->out->scratch, awaken_value(e, "delta"), &len);
     dialect_emit_thinking(e->out, text, len, awaken_message_id(e));
 }
 
-static void take_encrypted(const struct awaken_event *e)
+static void awaken_read_encrypted(const struct awaken_event *e)
 {
     struct event ev;
     event_init(&ev, TC_THINKING);
@@ -274,7 +275,7 @@ static void take_encrypted(const struct awaken_event *e)
         dialect_emit_draft(e->out, &ev);
 }
 
-static void take_inference(const struct awaken_event *e)
+static void awaken_read_inference(const struct awaken_event *e)
 {
     static const char *const known[] = {"event_type", "model", "duration_ms", "usage", NULL};
     static const char *const counts[] = {"prompt_tokens",
@@ -310,7 +311,7 @@ static void take_inference(const struct awaken_event *e)
 
 /* State. */
 
-static void awaken_tell_state(const struct awaken_event *e, const char *scope, const char *key,
+static void awaken_emit_state(const struct awaken_event *e, const char *scope, const char *key,
                               bool delta)
 {
     struct event ev;
@@ -325,24 +326,24 @@ static void awaken_tell_state(const struct awaken_event *e, const char *scope, c
     dialect_emit_draft(e->out, &ev);
 }
 
-static void take_state_snapshot(const struct awaken_event *e)
+static void awaken_read_state_snapshot(const struct awaken_event *e)
 {
-    awaken_tell_state(e, "state", "snapshot", false);
+    awaken_emit_state(e, "state", "snapshot", false);
 }
 
-static void take_state_delta(const struct awaken_event *e)
+static void awaken_read_state_delta(const struct awaken_event *e)
 {
-    awaken_tell_state(e, "state", "delta", true);
+    awaken_emit_state(e, "state", "delta", true);
 }
 
-static void take_messages(const struct awaken_event *e)
+static void awaken_read_messages(const struct awaken_event *e)
 {
-    awaken_tell_state(e, "messages", "messages", false);
+    awaken_emit_state(e, "messages", "messages", false);
 }
 
 /* An error event is not the end of the run; but if the stream breaks off after it, it is the
  * reason, especially an error of the relay. */
-static void awaken_take_error(const struct awaken_event *e)
+static void awaken_read_error(const struct awaken_event *e)
 {
     const char *const message = awaken_text(e, "message"), *const code = awaken_text(e, "code");
     const char *const text = message ? message : "the run reported an error";
@@ -364,8 +365,8 @@ static const struct awaken_event_type {
     void (*take)(const struct awaken_event *e);
     const char *const *known;
 } types[] = {
-    {"text_delta", awaken_take_text, KNOWN("delta")},
-    {"reasoning_delta", awaken_take_reasoning, KNOWN("delta")},
+    {"text_delta", awaken_read_text, KNOWN("delta")},
+    {"reasoning_delta", awaken_read_reasoning, KNOWN("delta")},
     {"tool_call_delta", awaken_take_call_delta, KNOWN("id", "args_delta")},
     {"tool_call_stream_delta", awaken_take_call_output, KNOWN("id", "name", "delta")},
     {"tool_call_start", awaken_take_call_start, KNOWN("id", "name")},
@@ -374,16 +375,16 @@ static const struct awaken_event_type {
     {"tool_call_resumed", awaken_take_call_resumed, KNOWN("target_id", "result")},
     {"activity_snapshot", awaken_take_activity_snapshot, NULL},
     {"activity_delta", awaken_take_activity_delta, NULL},
-    {"reasoning_encrypted_value", take_encrypted, KNOWN("encrypted_value")},
-    {"step_start", awaken_take_step_start, KNOWN("message_id")},
-    {"step_end", take_step_end, KNOWN(NULL)},
-    {"inference_complete", take_inference, NULL},
-    {"state_snapshot", take_state_snapshot, KNOWN("snapshot")},
-    {"state_delta", take_state_delta, KNOWN("delta")},
-    {"messages_snapshot", take_messages, KNOWN("messages")},
-    {"run_start", take_run_start, KNOWN("run_id", "thread_id", "parent_run_id")},
-    {"run_finish", take_run_finish, KNOWN("run_id", "thread_id", "result", "termination")},
-    {"error", awaken_take_error, NULL},
+    {"reasoning_encrypted_value", awaken_read_encrypted, KNOWN("encrypted_value")},
+    {"step_start", awaken_read_step_start, KNOWN("message_id")},
+    {"step_end", awaken_read_step_end, KNOWN(NULL)},
+    {"inference_complete", awaken_read_inference, NULL},
+    {"state_snapshot", awaken_read_state_snapshot, KNOWN("snapshot")},
+    {"state_delta", awaken_read_state_delta, KNOWN("delta")},
+    {"messages_snapshot", awaken_read_messages, KNOWN("messages")},
+    {"run_start", awaken_read_run_start, KNOWN("run_id", "thread_id", "parent_run_id")},
+    {"run_finish", awaken_read_run_finish, KNOWN("run_id", "thread_id", "result", "termination")},
+    {"error", awaken_read_error, NULL},
 };
 
 static const struct awaken_event_type *awaken_find_type(struct str value)
@@ -420,7 +421,7 @@ static const char *awaken_child_of(const struct awaken_event *e, struct arena *a
     return child ? run : NULL;
 }
 
-static void take_marked(struct awaken_event *e, const struct dialect_sink *out, double ts)
+static void awaken_read_marked(struct awaken_event *e, const struct dialect_sink *out, double ts)
 {
     const struct awaken_event_type *const type = awaken_find_type(e->type);
     const int64_t seq = value_int(e->seq, -1);
@@ -436,7 +437,7 @@ static void take_marked(struct awaken_event *e, const struct dialect_sink *out, 
     marked.ctx = &mark;
     marked.ts = ts;
     e->out = &marked;
-    if (type && type->take != awaken_take_error)
+    if (type && type->take != awaken_read_error)
         buf_reset(&e->a->relay_error);
     if (type)
         type->take(e);
@@ -461,7 +462,7 @@ static int read_tirea(void *state, const struct dialect_sink *out, const char *l
         e.members = data;
     else if (value_equals(e.type, "error"))
         e.members = e.self; /* error frame of a relay, without an envelope */
-    take_marked(&e, out, value_time(timestamp));
+    awaken_read_marked(&e, out, value_time(timestamp));
     return 0;
 }
 
@@ -475,7 +476,7 @@ static int read_awaken(void *state, const struct dialect_sink *out, const char *
         return -1;
     if (!e.type.p)
         e.type = type; /* a frame of the relay itself */
-    take_marked(&e, out, 0);
+    awaken_read_marked(&e, out, 0);
     return 0;
 }
 
@@ -491,8 +492,8 @@ static void awaken_end_stream(void *state, const struct dialect_sink *out,
     dialect_emit_done(out, "lost", awaken_or_null(&a->relay_code));
 }
 
-/* A run after a suspended one resumes it, whatever its id, because the thread accepts no other run
- * before. */
+/* A run after a suspended run resumes it, regardless of its id, because the thread accepts no other
+ * run before. */
 static enum dialect_begin awaken_begins_turn(const void *state, struct str line)
 {
     const struct awaken *const a = state;

@@ -39,7 +39,7 @@ static bool awaken_activity_is_progress(const struct activity *act)
            (strcmp(act->type, "tool-call-progress") == 0 || strcmp(act->type, "progress") == 0);
 }
 
-static void awaken_activity_tell_state(const struct activity *act)
+static void awaken_activity_emit_state(const struct activity *act)
 {
     static const char *const known[] = {"event_type", "activity_type", "message_id", "content",
                                         "patch",      "replace",       NULL};
@@ -82,7 +82,7 @@ static const char *awaken_activity_call_of(const struct activity *act,
     return open_calls_contains(&act->a->open, act->key) ? act->key : NULL;
 }
 
-static void awaken_activity_tell_progress(const struct activity *act, const struct awaken_report *r,
+static void awaken_activity_emit_progress(const struct activity *act, const struct awaken_report *r,
                                           const char *x)
 {
     struct event ev;
@@ -106,7 +106,7 @@ static void awaken_activity_tell_progress(const struct activity *act, const stru
     dialect_emit_draft(act->out, &ev);
 }
 
-static void tell_snapshot(const struct activity *act)
+static void awaken_activity_emit_snapshot(const struct activity *act)
 {
     static const char *const known[] = {"call_id", "tool_name",      "status",  "progress",
                                         "loaded",  "total",          "message", "node_id",
@@ -124,14 +124,14 @@ static void tell_snapshot(const struct activity *act)
         {"parent_node_id", &r.parent_node_id},
     };
     value_get_members(act->content, VALUE_ROWS(rows));
-    awaken_activity_tell_state(act);
-    awaken_activity_tell_progress(act, &r,
+    awaken_activity_emit_state(act);
+    awaken_activity_emit_progress(act, &r,
                                   value_extra_except(act->out->scratch, act->content, known));
 }
 
 /* Extracts patch operations that set a member of the report; the complete patch is in the emitted
  * state. */
-static void tell_delta(const struct activity *act)
+static void awaken_activity_emit_delta(const struct activity *act)
 {
     struct awaken_report r = {0};
     const struct {
@@ -142,7 +142,7 @@ static void tell_delta(const struct activity *act)
     struct json j;
     struct str op;
     bool any = false;
-    awaken_activity_tell_state(act);
+    awaken_activity_emit_state(act);
     if (!json_reader_open_array(&j, act->patch))
         return;
     while (json_reader_next_value(&j, &op)) {
@@ -155,7 +155,7 @@ static void tell_delta(const struct activity *act)
             }
     }
     if (any)
-        awaken_activity_tell_progress(act, &r, NULL);
+        awaken_activity_emit_progress(act, &r, NULL);
 }
 
 /* The slot of that key; a new key replaces the least recently used. */
@@ -193,14 +193,14 @@ static bool awaken_activity_is_complete(struct str content)
 
 /* Handles one of sixteen fields: the time stamp is sent last, and a new one completes the
  * report. */
-static void awaken_activity_take_piece(const struct activity *act)
+static void awaken_activity_read_piece(const struct activity *act)
 {
     struct awaken_activity *const slot = find_slot(act);
     const int64_t updated = value_int(value_get_last(act->content, "updated_at_ms"), -1);
     if (awaken_activity_is_complete(act->content) && updated >= 0 && updated != slot->published) {
         slot->published = updated;
         buf_reset(&slot->pending);
-        tell_snapshot(act);
+        awaken_activity_emit_snapshot(act);
         return;
     }
     buf_reset(&slot->pending);
@@ -212,24 +212,24 @@ void awaken_take_activity_snapshot(const struct awaken_event *e)
 {
     const struct activity act = read_activity(e);
     if (!awaken_activity_is_progress(&act))
-        awaken_activity_tell_state(&act);
+        awaken_activity_emit_state(&act);
     else if (e->enveloped && value_get_last(act.content, "call_id").p)
-        awaken_activity_take_piece(&act);
+        awaken_activity_read_piece(&act);
     else
-        tell_snapshot(&act);
+        awaken_activity_emit_snapshot(&act);
 }
 
 void awaken_take_activity_delta(const struct awaken_event *e)
 {
     const struct activity act = read_activity(e);
     if (awaken_activity_is_progress(&act))
-        tell_delta(&act);
+        awaken_activity_emit_delta(&act);
     else
-        awaken_activity_tell_state(&act);
+        awaken_activity_emit_state(&act);
 }
 
-static void awaken_activity_settle(struct awaken *a, const struct dialect_sink *out,
-                                   struct awaken_activity *slot)
+static void awaken_activity_emit_pending(struct awaken *a, const struct dialect_sink *out,
+                                         struct awaken_activity *slot)
 {
     struct awaken_event e = {.a = a, .members = {slot->pending.p, slot->pending.len}};
     struct dialect_sink then = *out;
@@ -238,7 +238,7 @@ static void awaken_activity_settle(struct awaken *a, const struct dialect_sink *
     then.ts = slot->pending_ts;
     e.out = &then;
     const struct activity act = read_activity(&e);
-    tell_snapshot(&act);
+    awaken_activity_emit_snapshot(&act);
     buf_reset(&slot->pending);
 }
 
@@ -252,7 +252,7 @@ void awaken_settle_activity(struct awaken *a, const struct dialect_sink *out, co
         const bool node = strncmp(slot->key.p, CALL_NODE, strlen(CALL_NODE)) == 0;
         if (!key || strcmp(slot->key.p, key) == 0 ||
             (node && strcmp(slot->key.p + strlen(CALL_NODE), key) == 0))
-            awaken_activity_settle(a, out, slot);
+            awaken_activity_emit_pending(a, out, slot);
     }
 }
 

@@ -2,7 +2,7 @@
  * Tool calls, results and suspended calls. */
 #include "dialect/awaken/awaken.h"
 
-static void awaken_tool_tell_progress(const struct awaken_event *e, const char *phase)
+static void awaken_tool_emit_progress(const struct awaken_event *e, const char *phase)
 {
     struct event ev;
     event_init(&ev, TC_PROGRESS);
@@ -17,17 +17,17 @@ static void awaken_tool_tell_progress(const struct awaken_event *e, const char *
 
 void awaken_take_call_start(const struct awaken_event *e)
 {
-    awaken_tool_tell_progress(e, "preparing");
+    awaken_tool_emit_progress(e, "preparing");
 }
 
 void awaken_take_call_delta(const struct awaken_event *e)
 {
-    awaken_tool_tell_progress(e, "args");
+    awaken_tool_emit_progress(e, "args");
 }
 
 void awaken_take_call_output(const struct awaken_event *e)
 {
-    awaken_tool_tell_progress(e, "running");
+    awaken_tool_emit_progress(e, "running");
 }
 
 void awaken_take_call_ready(const struct awaken_event *e)
@@ -62,7 +62,7 @@ struct outcome {
 };
 
 /* The call is from an earlier run of the thread: emitted again, for readers of this run only. */
-static void awaken_tool_tell_earlier_call(const struct outcome *o)
+static void awaken_tool_emit_earlier_call(const struct outcome *o)
 {
     struct event ev;
     struct arena *const scratch = o->e->out->scratch;
@@ -106,7 +106,7 @@ static char *result_rest(const struct outcome *o)
                          outer ? outer + 1 : "}");
 }
 
-static void awaken_tool_tell_result(const struct outcome *o)
+static void awaken_tool_emit_result(const struct outcome *o)
 {
     struct event ev;
     event_init(&ev, TC_TOOL_RESULT);
@@ -132,7 +132,7 @@ static bool awaken_tool_is_approval(const char *action)
     return false;
 }
 
-static void tell_request(const struct outcome *o)
+static void awaken_tool_emit_request(const struct outcome *o)
 {
     static const char *const known[] = {"event_type", "id", NULL};
     struct event ev;
@@ -194,11 +194,11 @@ void awaken_take_call_done(const struct awaken_event *e)
     o.outcome = read_outcome(e, result);
     awaken_settle_activity(a, e->out, o.id);
     if (!open_calls_contains(&a->open, o.id))
-        awaken_tool_tell_earlier_call(&o);
+        awaken_tool_emit_earlier_call(&o);
     if (strcmp(o.outcome, "suspended") == 0)
-        tell_request(&o);
+        awaken_tool_emit_request(&o);
     else
-        awaken_tool_tell_result(&o);
+        awaken_tool_emit_result(&o);
 }
 
 static const char *awaken_tool_read_decision(struct str result)

@@ -231,7 +231,7 @@ static void awaken_write_write_raw(const struct awaken_write_ctx *e)
 
 /* The end. */
 
-static void keep_final(const struct awaken_write_ctx *e)
+static void awaken_write_store_final(const struct awaken_write_ctx *e)
 {
     const struct tc_final *const final = &e->ev->u.final;
     e->w->answered =
@@ -239,7 +239,7 @@ static void keep_final(const struct awaken_write_ctx *e)
     awaken_write_replace(&e->w->response, final->text);
 }
 
-static void awaken_write_keep_error(const struct awaken_write_ctx *e)
+static void awaken_write_store_error(const struct awaken_write_ctx *e)
 {
     awaken_write_replace(&e->w->error, e->ev->u.error.message);
 }
@@ -303,14 +303,14 @@ static void awaken_write_write_event(void *state, const struct writer_out *out,
     static void (*const write[TC_KINDS])(const struct awaken_write_ctx *) = {
         [TC_NARRATION] = awaken_write_write_narration,
         [TC_THINKING] = awaken_write_write_thinking,
-        [TC_FINAL] = keep_final,
+        [TC_FINAL] = awaken_write_store_final,
         [TC_TOOL_CALL] = awaken_write_call,
         [TC_PROGRESS] = awaken_write_progress,
         [TC_TOOL_RESULT] = awaken_write_result,
         [TC_REQUEST] = awaken_write_request,
         [TC_START] = awaken_write_write_start,
         [TC_STEP] = awaken_write_write_step,
-        [TC_ERROR] = awaken_write_keep_error,
+        [TC_ERROR] = awaken_write_store_error,
         [TC_DONE] = awaken_write_write_done,
         [TC_USAGE] = awaken_write_write_usage,
         [TC_NOTICE] = awaken_write_write_notice,

@@ -148,7 +148,7 @@ static char *start_extra(struct claude *c, struct str line, struct str tools)
                          rest ? "," : "}", rest ? rest + 1 : "");
 }
 
-static void claude_tell_start(struct claude *c, const struct claude_line *l)
+static void claude_emit_start(struct claude *c, const struct claude_line *l)
 {
     struct str model = {0}, tools = {0};
     const struct value_row wants[] = {{"model", &model}, {"tools", &tools}};
@@ -357,7 +357,7 @@ static void claude_release_early(struct claude *c)
                       (struct str){0});
 }
 
-static void claude_keep_early(struct claude *c, const struct claude_line *l)
+static void claude_store_early(struct claude *c, const struct claude_line *l)
 {
     if (c->early.lines.len + l->self.len + 1 > CLAUDE_EARLY_MAX ||
         memchr(l->self.p, '\n', l->self.len)) {
@@ -374,7 +374,7 @@ static bool claude_before_start(struct claude *c, const struct claude_line *l,
 {
     const bool init = str_is(l->type, "system") && str_is(l->subtype, "init");
     if (!init && !handler->starts) {
-        claude_keep_early(c, l);
+        claude_store_early(c, l);
         return true;
     }
     if (handler->handle == handle_nothing)
@@ -382,7 +382,7 @@ static bool claude_before_start(struct claude *c, const struct claude_line *l,
     c->started = true;
     c->spent = CLAUDE_NOTHING_SPENT;
     if (init)
-        claude_tell_start(c, l);
+        claude_emit_start(c, l);
     else
         claude_set_session(c, l->session_id);
     claude_release_early(c);

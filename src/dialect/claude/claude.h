@@ -6,11 +6,11 @@
  * claude_background.c the end of a turn, claude_turns.c the start of the next one. qwen.c reads a
  * variant of these lines.
  *
- * Ids. Each text or thinking block of a message has an id of its own, "<message id>#<index>":
- * narration and thinking carry it, and a notice{retracted} names it, so that a connector withdraws
- * just that piece. A piece that is emitted again after that has "~1" behind its id. message,
- * tool_call and final carry the message's id only. Messages without an id get the ids message-1,
- * message-2…
+ * Ids. Each text or thinking block of a message has its own id, "<message id>#<index>", which
+ * narration and thinking contain; a notice{retracted} names this id, so that a connector withdraws
+ * only that piece. If a piece is emitted again afterwards, "~1" is appended to its id. message,
+ * tool_call and final contain only the id of the message. Messages without an id get the ids
+ * message-1, message-2…
  *
  * A streamed block is provisional. The assistant line that repeats it commits it; in a stream
  * without such lines, the successful end of its message does. Other blocks are retracted. */
@@ -58,7 +58,7 @@ struct claude_block {
     size_t told;            /* bytes of text that were emitted */
     struct buf text;        /* text, thinking or argument JSON so far */
     struct buf id;          /* id for events; of a tool: its tool_use_id */
-    struct buf name, input; /* of a tool: name, and the arguments of its start (JSON) */
+    struct buf name, input; /* for a tool: name, and the arguments of its start (JSON) */
     char uuid[CLAUDE_UUID]; /* line that committed it */
 };
 
@@ -66,7 +66,7 @@ struct claude_block {
 struct claude_message {
     struct buf id, source, model; /* source: its id in the stream, if any */
     bool started;                 /* message_start was seen */
-    bool ended;                   /* it has a stop reason */
+    bool ended;                   /* the message has a stop reason */
     bool cut; /* the output limit was reached: the next message continues its text */
     struct claude_usage usage;
     int64_t next_index;
@@ -78,7 +78,7 @@ struct claude_message {
 struct claude_lane {
     struct buf parent_raw, parent, agent; /* empty: main */
     struct claude_message message;
-    uint64_t used; /* time in lines: the least recently used lane is given up first */
+    uint64_t used; /* time in lines: the least recently used lane is reused first */
 };
 
 /* The newest committed text of the main agent, from which the final is made. */
@@ -124,9 +124,9 @@ struct claude_open_requests {
 struct claude_ending {
     struct event outcome, usage, done; /* usage: its numbers belong to the turn */
     bool has_outcome;                  /* otherwise the guard makes it from done */
-    bool own;                          /* it answers the user, not the end of a task */
-    bool is_answer;                    /* it has a text or an error; a result without one replaces
-                                        * nothing */
+    bool own;                          /* the result answers the user, not the end of a task */
+    bool is_answer;                    /* the result has a text or an error; a result without them
+                                          replaces nothing */
 };
 
 /* Background work after an answer, and the newest answer, which is held meanwhile. */
@@ -278,7 +278,7 @@ struct claude_block *claude_block_add(struct claude_message *m, enum claude_bloc
 struct claude_block *claude_block_at(struct claude_message *m, int64_t index);
 /* Whether it is neither committed nor retracted. */
 bool claude_block_is_waiting(const struct claude_block *b);
-/* The first uncommitted block of that kind; for tools, the one with that id. */
+/* Returns the first uncommitted block of that kind; for tools, the block with that id. */
 struct claude_block *claude_block_find(struct claude *c, struct claude_message *m,
                                        enum claude_block_kind kind, struct str id);
 /* Adds to a text or thinking block and emits the addition. */

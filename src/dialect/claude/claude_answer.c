@@ -22,14 +22,14 @@ void claude_answer_fini(struct claude_answer *a)
     buf_fini(&a->message_id);
 }
 
-static size_t told_count(const struct claude_committed *t)
+static size_t claude_answer_count_sent(const struct claude_committed *t)
 {
     return t->next < CLAUDE_TOLD ? t->next : CLAUDE_TOLD;
 }
 
 void claude_told_fini(struct claude_committed *t)
 {
-    for (size_t i = 0; i < told_count(t); i++)
+    for (size_t i = 0; i < claude_answer_count_sent(t); i++)
         free(t->pieces[i].id);
     free(t->pieces);
 }
@@ -122,8 +122,8 @@ const char *claude_answer_text(struct claude *c, size_t *len)
     return all;
 }
 
-static void tell_retracted(struct claude *c, const struct claude_lane *lane, const char *id,
-                           size_t chars)
+static void claude_answer_emit_retracted(struct claude *c, const struct claude_lane *lane,
+                                         const char *id, size_t chars)
 {
     struct event ev;
     event_init_notice(
@@ -140,7 +140,7 @@ void claude_retract(struct claude *c, const struct claude_lane *lane, struct cla
     if (b->kind == CLAUDE_BLOCK_TOOL)
         claude_tool_cancelled(c, lane, b);
     else if (b->told)
-        tell_retracted(c, lane, b->id.p, utf8_count(b->text.p, b->told));
+        claude_answer_emit_retracted(c, lane, b->id.p, utf8_count(b->text.p, b->told));
 }
 
 static void answer_remove(struct claude_answer *a, const char *uuid)
@@ -165,11 +165,11 @@ static void retract_line(struct claude *c, const char *uuid)
             m->blocks[i].kind != CLAUDE_BLOCK_TOOL && strcmp(m->blocks[i].uuid, uuid) == 0)
             claude_retract(c, &c->main, &m->blocks[i]);
     answer_remove(&c->answer, uuid);
-    for (size_t i = 0; i < told_count(&c->told); i++) {
+    for (size_t i = 0; i < claude_answer_count_sent(&c->told); i++) {
         struct claude_piece *const piece = &c->told.pieces[i];
         if (!piece->id || strcmp(piece->uuid, uuid) != 0)
             continue;
-        tell_retracted(c, NULL, piece->id, piece->chars);
+        claude_answer_emit_retracted(c, NULL, piece->id, piece->chars);
         free(piece->id);
         piece->id = NULL;
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Assistant lines: commit streamed blocks or stand for themselves. */
+ * Assistant lines: commit streamed blocks, or contain blocks that were not streamed. */
 #include "dialect/claude/claude.h"
 
 /* The line is authoritative: missing text is emitted, different text is emitted again. */
@@ -127,7 +127,7 @@ static bool enter_message(struct claude *c, struct claude_lane *lane, const stru
             return true;
         }
     }
-    /* A message that was not streamed: the streamed attempt has been given up. */
+    /* A message that was not streamed: the agent has abandoned the streamed attempt. */
     claude_message_drop_open(c, lane);
     claude_message_begin(c, lane, l);
     return true;

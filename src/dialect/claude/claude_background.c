@@ -40,7 +40,7 @@ static void copy_out(struct event *to, const struct shared_event *from)
     to->u.meta = &to->meta;
 }
 
-static void claude_background_tell_held(struct claude *c)
+static void claude_background_emit_held(struct claude *c)
 {
     struct claude_work *const w = &c->work;
     struct claude_ending e = {.has_outcome = w->outcome};
@@ -55,7 +55,7 @@ static void claude_background_tell_held(struct claude *c)
 }
 
 /* Counts each task once. */
-static void tell_waiting(struct claude *c)
+static void claude_background_emit_waiting(struct claude *c)
 {
     struct claude_work *const w = &c->work;
     const char *const text =
@@ -75,16 +75,16 @@ void claude_work_result(struct claude *c, const struct claude_ending *e)
     w->own |= e->own;
     claude_background_hold(w, e);
     if (w->own && (c->out->follows || (!w->seen && !w->wakes)))
-        claude_background_tell_held(c);
+        claude_background_emit_held(c);
     else
-        tell_waiting(c);
+        claude_background_emit_waiting(c);
 }
 
 static void end_if_over(struct claude *c)
 {
     const struct claude_work *const w = &c->work;
     if (w->done && w->own && !w->busy && !claude_background_is_open(w) && w->idle)
-        claude_background_tell_held(c);
+        claude_background_emit_held(c);
 }
 
 /* A turn begins. A turn without another reason is the scheduled wake-up. */
@@ -166,7 +166,7 @@ void claude_work_settle(void *state, const struct dialect_sink *out)
             c, "warn", "background_work_ended",
             arena_sprintf(out->scratch, "background work was not waited for: %s", w->tasks.p),
             (struct str){0});
-    claude_background_tell_held(c);
+    claude_background_emit_held(c);
 }
 
 void claude_work_fini(struct claude_work *w)

@@ -63,7 +63,7 @@ bool claude_block_is_waiting(const struct claude_block *b)
     return b->state == CLAUDE_BLOCK_OPEN || b->state == CLAUDE_BLOCK_STOPPED;
 }
 
-static void claude_block_tell_text(struct claude *c, const struct claude_lane *lane,
+static void claude_block_emit_text(struct claude *c, const struct claude_lane *lane,
                                    const struct claude_block *b, const char *text, size_t len)
 {
     struct event ev;
@@ -83,12 +83,12 @@ void claude_block_append(struct claude *c, const struct claude_lane *lane, struc
     if (before + len <= CLAUDE_TEXT_MAX)
         buf_add(&b->text, text, len);
     if (b->told == before && before > 0) {
-        claude_block_tell_text(c, lane, b, text, len);
+        claude_block_emit_text(c, lane, b, text, len);
     } else if (!str_is_blank((struct str){text, len})) {
         if (b->told < before)
-            claude_block_tell_text(c, lane, b, b->text.p + b->told, b->text.len - b->told);
+            claude_block_emit_text(c, lane, b, b->text.p + b->told, b->text.len - b->told);
         else
-            claude_block_tell_text(c, lane, b, text, len);
+            claude_block_emit_text(c, lane, b, text, len);
     } else {
         return;
     }

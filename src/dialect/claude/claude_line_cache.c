@@ -78,7 +78,7 @@ static const struct claude_line *claude_line_cache_read_delta(struct claude_shap
 }
 
 /* False: the line has no variable parts. */
-static bool claude_line_cache_keep_line(struct claude_delta *d, struct str line)
+static bool claude_line_cache_store_line(struct claude_delta *d, struct str line)
 {
     buf_reset(&d->text);
     buf_add(&d->text, line.p, line.len);
@@ -93,13 +93,13 @@ static bool claude_line_cache_keep_line(struct claude_delta *d, struct str line)
     return true;
 }
 
-static void keep_delta(struct claude_shape *s, const struct claude_line *read)
+static void claude_line_cache_store_delta(struct claude_shape *s, const struct claude_line *read)
 {
     if (!str_is(read->body.event, "content_block_delta") || read->self.len > SHAPE_MAX)
         return;
     s->newest = (s->newest + CLAUDE_DELTAS - 1) % CLAUDE_DELTAS;
     struct claude_delta *const d = &s->deltas[s->newest];
-    if (!claude_line_cache_keep_line(d, read->self))
+    if (!claude_line_cache_store_line(d, read->self))
         buf_reset(&d->text);
 }
 
@@ -139,7 +139,7 @@ static const struct claude_line *read_around(struct claude_shape *s, const char 
     return &a->line;
 }
 
-static void keep_around(struct claude_shape *s, const struct claude_line *l)
+static void claude_line_cache_store_envelope(struct claude_shape *s, const struct claude_line *l)
 {
     if (!l->body.self.p || l->self.len - l->body.self.len > SHAPE_MAX)
         return;
@@ -166,7 +166,7 @@ static const struct claude_line *read_whole(struct claude_shape *s, const char *
 {
     if (claude_line_parse(&s->line, line, len, &s->memo) < 0)
         return NULL;
-    keep_around(s, &s->line);
+    claude_line_cache_store_envelope(s, &s->line);
     return &s->line;
 }
 
@@ -179,7 +179,7 @@ const struct claude_line *claude_line_cache_parse(struct claude_shape *s, const 
         return l;
     if (!(l = read_around(s, line, len)) && !(l = read_whole(s, line, len)))
         return NULL;
-    keep_delta(s, l);
+    claude_line_cache_store_delta(s, l);
     return l;
 }
 

@@ -173,7 +173,7 @@ static const char *claude_message_join(struct claude *c, const struct claude_mes
     return all;
 }
 
-static void tell_message(struct claude *c, const struct claude_lane *lane)
+static void claude_message_emit_message(struct claude *c, const struct claude_lane *lane)
 {
     const struct claude_message *const m = &lane->message;
     struct event ev;
@@ -193,7 +193,7 @@ void claude_message_finish(struct claude *c, struct claude_lane *lane)
     for (size_t i = 0; i < m->count; i++)
         counts |= m->blocks[i].state == CLAUDE_BLOCK_COMMITTED;
     if (counts)
-        tell_message(c, lane);
+        claude_message_emit_message(c, lane);
     if (lane == &c->main && (counts || m->ended))
         claude_answer_take(c, m);
     message_clear(m);

@@ -9,7 +9,7 @@ static const char *text_or(struct claude *c, struct str value, const char *dflt)
     return text && *text ? text : dflt;
 }
 
-static void tell_raw(struct claude *c, const struct claude_line *l)
+static void claude_notice_emit_raw(struct claude *c, const struct claude_line *l)
 {
     const char *const subtype = claude_unescape(c, l->subtype, NULL);
     claude_raw(c, NULL, arena_sprintf(c->out->scratch, "system/%s", subtype ? subtype : ""),
@@ -129,8 +129,8 @@ static void on_permission_denied(struct claude *c, const struct claude_line *l)
                   text_or(c, value_get_last(l->self, "message"), "permission denied"), l->self);
 }
 
-static void tell_running(struct claude *c, const char *tool_use_id, const char *name,
-                         const char *message, const char *x)
+static void claude_notice_emit_running(struct claude *c, const char *tool_use_id, const char *name,
+                                       const char *message, const char *x)
 {
     struct event ev;
     event_init(&ev, TC_PROGRESS);
@@ -145,7 +145,8 @@ static void tell_running(struct claude *c, const char *tool_use_id, const char *
 static void on_thinking_tokens(struct claude *c, const struct claude_line *l)
 {
     static const char *const skip[] = {"type", "subtype", "session_id", "uuid", NULL};
-    tell_running(c, NULL, NULL, "thinking", value_extra_except(c->out->scratch, l->self, skip));
+    claude_notice_emit_running(c, NULL, NULL, "thinking",
+                               value_extra_except(c->out->scratch, l->self, skip));
 }
 
 /* Members of a task line. A task is a sub-agent or a command that runs in the background. */
@@ -175,7 +176,8 @@ static struct claude_task_line read_task(struct claude *c, const struct claude_l
     return t;
 }
 
-static void tell_agent(struct claude *c, const struct claude_task_line *t, const char *state)
+static void claude_notice_emit_agent(struct claude *c, const struct claude_task_line *t,
+                                     const char *state)
 {
     struct event ev;
     event_init(&ev, TC_STEP);
@@ -194,17 +196,17 @@ static void on_task_started(struct claude *c, const struct claude_line *l)
 {
     const struct claude_task_line t = read_task(c, l);
     if (!value_equals(t.kind, "local_agent")) {
-        tell_running(c, t.tool_use_id, NULL, text_or(c, t.text, NULL), t.x);
+        claude_notice_emit_running(c, t.tool_use_id, NULL, text_or(c, t.text, NULL), t.x);
         return;
     }
     claude_ids_add(&c->tasks, t.id);
-    tell_agent(c, &t, "start");
+    claude_notice_emit_agent(c, &t, "start");
 }
 
 static void on_task_progress(struct claude *c, const struct claude_line *l)
 {
     const struct claude_task_line t = read_task(c, l);
-    tell_running(c, t.tool_use_id, NULL, text_or(c, t.text, NULL), t.x);
+    claude_notice_emit_running(c, t.tool_use_id, NULL, text_or(c, t.text, NULL), t.x);
 }
 
 static void on_task_notification(struct claude *c, const struct claude_line *l)
@@ -212,7 +214,7 @@ static void on_task_notification(struct claude *c, const struct claude_line *l)
     const struct claude_task_line t = read_task(c, l);
     claude_work_reported(c);
     if (claude_ids_take(&c->tasks, t.id)) {
-        tell_agent(c, &t, "end");
+        claude_notice_emit_agent(c, &t, "end");
         return;
     }
     const bool good = value_equals(t.status, "completed");
@@ -223,13 +225,13 @@ static void on_task_notification(struct claude *c, const struct claude_line *l)
 static void on_session_state(struct claude *c, const struct claude_line *l)
 {
     if (!c->closed) /* idle follows the result directly and needs no event */
-        tell_raw(c, l);
+        claude_notice_emit_raw(c, l);
     claude_work_state(c, l);
 }
 
 static void on_background_tasks(struct claude *c, const struct claude_line *l)
 {
-    tell_raw(c, l);
+    claude_notice_emit_raw(c, l);
     claude_work_tasks(c, l);
 }
 
@@ -275,7 +277,7 @@ void claude_handle_system(struct claude *c, const struct claude_line *l)
             handlers[i].handle(c, l);
             return;
         }
-    tell_raw(c, l);
+    claude_notice_emit_raw(c, l);
 }
 
 /* The parent of the line is the tool itself: a heartbeat is no text of a sub-agent. */
@@ -292,7 +294,8 @@ void claude_tool_progress(struct claude *c, const struct claude_line *l)
         elapsed.p ? arena_sprintf(a, "Running for %.0f s", value_real(elapsed, 0)) : NULL;
     const char *const id =
         l->parent.len ? claude_unescape(c, l->parent, NULL) : claude_text(c, own);
-    tell_running(c, id, claude_text(c, name), message, value_extra_except(a, l->self, skip));
+    claude_notice_emit_running(c, id, claude_text(c, name), message,
+                               value_extra_except(a, l->self, skip));
 }
 
 void claude_rate_limit(struct claude *c, const struct claude_line *l)

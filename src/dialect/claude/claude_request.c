@@ -181,7 +181,7 @@ void claude_control_request(struct claude *c, const struct claude_line *l)
                l->self);
 }
 
-static void claude_request_tell_resolved(struct claude *c, struct claude_question *q,
+static void claude_request_emit_resolved(struct claude *c, struct claude_question *q,
                                          const char *decision)
 {
     struct event ev;
@@ -201,7 +201,7 @@ void claude_control_cancel(struct claude *c, const struct claude_line *l)
     for (size_t i = 0; id && i < CLAUDE_IDS; i++) {
         struct claude_question *const q = &c->questions.slots[i];
         if (q->id && strcmp(q->id, id) == 0)
-            claude_request_tell_resolved(c, q, "cancelled");
+            claude_request_emit_resolved(c, q, "cancelled");
     }
 }
 
@@ -215,7 +215,7 @@ void claude_request_settled(struct claude *c, const char *tool_use_id, const cha
         struct claude_question *const q = &c->questions.slots[i];
         if (q->id && *q->tool_use_id && strcmp(q->tool_use_id, tool_use_id) == 0 &&
             (denied || !is_error))
-            claude_request_tell_resolved(c, q, denied ? "deny" : q->ask ? "answered" : "allow");
+            claude_request_emit_resolved(c, q, denied ? "deny" : q->ask ? "answered" : "allow");
     }
 }
 

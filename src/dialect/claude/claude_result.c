@@ -248,7 +248,7 @@ static void claude_result_add_usage(struct claude *c, const struct result *r)
 
 /* A result before the first one that answers the user is left over from an earlier turn of the
  * session: it counts only if no other follows. */
-static void forget_usage(struct claude *c)
+static void claude_result_clear_usage(struct claude *c)
 {
     if (c->totals.costs)
         c->totals.cost_seen += c->spent.cost_usd;
@@ -334,7 +334,7 @@ static void read_ending(struct claude *c, struct claude_ending *e, const struct 
     set_done(c, e, r, reason, code, line);
 }
 
-static void tell_duplicate(struct claude *c, const struct result *r)
+static void claude_result_emit_duplicate(struct claude *c, const struct result *r)
 {
     struct event ev;
     struct arena *const a = c->out->scratch;
@@ -387,13 +387,13 @@ void claude_result(struct claude *c, const struct claude_line *l)
     claude_result_close_turn(c);
     check_index(c, &r);
     if (c->closed) {
-        tell_duplicate(c, &r);
+        claude_result_emit_duplicate(c, &r);
     } else {
         struct claude_ending e = {.own = !r.origin.p};
         read_ending(c, &e, &r, l->self);
         e.is_answer = claude_result_is_answer(&e, &r);
         if (e.own && !c->work.own)
-            forget_usage(c);
+            claude_result_clear_usage(c);
         claude_result_add_usage(c, &r);
         claude_work_result(c, &e);
     }

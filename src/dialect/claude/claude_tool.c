@@ -4,8 +4,8 @@
 
 #include "event/json/json_writer.h"
 
-static void tell_phase(struct claude *c, const struct claude_lane *lane,
-                       const struct claude_block *b, const char *phase)
+static void claude_tool_emit_phase(struct claude *c, const struct claude_lane *lane,
+                                   const struct claude_block *b, const char *phase)
 {
     struct event ev;
     event_init(&ev, TC_PROGRESS);
@@ -18,13 +18,13 @@ static void tell_phase(struct claude *c, const struct claude_lane *lane,
 void claude_tool_preparing(struct claude *c, const struct claude_lane *lane,
                            const struct claude_block *b)
 {
-    tell_phase(c, lane, b, "preparing");
+    claude_tool_emit_phase(c, lane, b, "preparing");
 }
 
 void claude_tool_cancelled(struct claude *c, const struct claude_lane *lane,
                            const struct claude_block *b)
 {
-    tell_phase(c, lane, b, "cancelled");
+    claude_tool_emit_phase(c, lane, b, "cancelled");
 }
 
 void claude_tool_args(struct claude *c, const struct claude_lane *lane,
@@ -85,7 +85,7 @@ static void set_args(struct claude *c, struct tc_tool_call *call, struct str inp
     call->args = json_reader_compact_dup(c->out->scratch, input, &call->args_len);
 }
 
-static void claude_tool_tell_call(struct claude *c, const struct claude_lane *lane,
+static void claude_tool_emit_call(struct claude *c, const struct claude_lane *lane,
                                   struct event *ev, const char *id, const char *name)
 {
     ev->u.tool_call.tool_use_id = id ? id : "";
@@ -102,7 +102,7 @@ void claude_tool_call(struct claude *c, const struct claude_lane *lane,
     event_init(&ev, TC_TOOL_CALL);
     set_args(c, &ev.u.tool_call, content->input);
     ev.meta.id = *uuid ? uuid : NULL;
-    claude_tool_tell_call(c, lane, &ev, claude_unescape(c, content->id, NULL),
+    claude_tool_emit_call(c, lane, &ev, claude_unescape(c, content->id, NULL),
                           claude_unescape(c, content->name, NULL));
 }
 
@@ -118,7 +118,7 @@ void claude_tool_call_streamed(struct claude *c, const struct claude_lane *lane,
         set_args(c, &ev.u.tool_call, streamed);
     else
         set_raw_args(c, &ev.u.tool_call, b->text.p, b->text.len);
-    claude_tool_tell_call(c, lane, &ev, b->id.p, b->name.p);
+    claude_tool_emit_call(c, lane, &ev, b->id.p, b->name.p);
 }
 
 /* A short description of a part of a result that is not text. */

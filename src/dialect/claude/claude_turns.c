@@ -75,7 +75,7 @@ static bool is_question(const struct claude_line *l)
     return value_equals(value_get_last(request, "subtype"), "can_use_tool");
 }
 
-static void claude_turns_take_system(struct claude *c, const struct claude_line *l)
+static void claude_turns_read_system(struct claude *c, const struct claude_line *l)
 {
     if (str_is(l->subtype, "background_tasks_changed"))
         claude_work_tasks(c, l);
@@ -83,7 +83,7 @@ static void claude_turns_take_system(struct claude *c, const struct claude_line 
         c->begun_by = "background_task";
 }
 
-static void claude_turns_take_lifecycle(struct claude *c, const struct claude_line *l)
+static void claude_turns_read_lifecycle(struct claude *c, const struct claude_line *l)
 {
     claude_work_lifecycle(c, l);
     if (value_get_last(l->self, "wakeup_source").p)
@@ -101,8 +101,8 @@ bool claude_between(void *state, const struct dialect_sink *out, const char *lin
     if (c->asks_between && !c->begun_by)
         c->begun_by = "background_task";
     if (str_is(l->type, "command_lifecycle"))
-        claude_turns_take_lifecycle(c, l);
+        claude_turns_read_lifecycle(c, l);
     else if (str_is(l->type, "system"))
-        claude_turns_take_system(c, l);
+        claude_turns_read_system(c, l);
     return c->asks_between || (str_is(l->type, "system") && str_is(l->subtype, "init"));
 }

@@ -39,7 +39,7 @@ void claude_session_notice(const struct claude_session_line *l, const char *leve
     claude_session_emit(l, &ev);
 }
 
-static void tell_as_raw(const struct claude_session_line *l)
+static void claude_session_emit_raw(const struct claude_session_line *l)
 {
     const char *const type = claude_session_text(l, l->type);
     const char *const subtype = claude_session_text(l, l->subtype);
@@ -52,18 +52,18 @@ static void tell_as_raw(const struct claude_session_line *l)
 static void claude_session_raw(const struct claude_session_line *l)
 {
     if (l->c->started)
-        tell_as_raw(l);
+        claude_session_emit_raw(l);
     else
         prestart_append(&l->c->early, l->out->scratch, l->self);
 }
 
-static void claude_session_take_early(void *ctx, struct str line)
+static void claude_session_replay_early(void *ctx, struct str line)
 {
     struct claude_session_line early = *(const struct claude_session_line *)ctx;
     early.self = line;
     early.type = value_get_last(line, "type");
     early.subtype = value_get_last(line, "subtype");
-    tell_as_raw(&early);
+    claude_session_emit_raw(&early);
 }
 
 /* Kinds of lines that may begin a turn. */
@@ -163,7 +163,7 @@ static uint64_t parent_turn(const struct claude_session_line *l)
                      : 0;
 }
 
-static void claude_session_tell_start(const struct claude_session_line *l, const char *source,
+static void claude_session_emit_start(const struct claude_session_line *l, const char *source,
                                       const char *task)
 {
     static const char *const kept[] = {"cwd", "gitBranch", "version", "permissionMode", NULL};
@@ -181,15 +181,15 @@ static void claude_session_tell_start(const struct claude_session_line *l, const
     ev.meta.x = l->self.p ? value_extra_only(l->out->scratch, l->self, kept) : NULL;
     claude_session_emit(l, &ev);
     struct claude_session_line early = *l;
-    prestart_replay(&c->early, claude_session_take_early, &early);
+    prestart_replay(&c->early, claude_session_replay_early, &early);
     const uint64_t parent = parent_turn(l);
     if (parent && parent + 1 < c->turn)
         claude_session_notice(l, "info", "branch",
                               "This turn does not follow the one before it in the file.");
 }
 
-static void claude_session_tell_asked(const struct claude_session_line *l, const char *text,
-                                      const char *id)
+static void claude_session_emit_user_message(const struct claude_session_line *l, const char *text,
+                                             const char *id)
 {
     struct event ev;
     event_init(&ev, TC_MESSAGE);
@@ -209,20 +209,22 @@ static const char *summary_of(const struct claude_session_line *l, const char *t
                  : "a task has ended";
 }
 
-static void take_prompt(const struct claude_session_line *l, const char *source, const char *text)
+static void claude_session_read_prompt(const struct claude_session_line *l, const char *source,
+                                       const char *text)
 {
-    claude_session_tell_start(l, source, text);
-    claude_session_tell_asked(l, text, claude_session_text(l, claude_session_value(l, "uuid")));
+    claude_session_emit_start(l, source, text);
+    claude_session_emit_user_message(l, text,
+                                     claude_session_text(l, claude_session_value(l, "uuid")));
 }
 
-static void take_note(const struct claude_session_line *l, const char *text)
+static void claude_session_read_note(const struct claude_session_line *l, const char *text)
 {
-    claude_session_tell_start(l, "background_task", NULL);
+    claude_session_emit_start(l, "background_task", NULL);
     claude_session_notice(l, "info", "task_notification", summary_of(l, text));
 }
 
 /* "<command-name>/model</command-name> …": the name, until the model answers. */
-static void take_command(const struct claude_session_line *l, const char *text)
+static void claude_session_read_command(const struct claude_session_line *l, const char *text)
 {
     const char *const open = strstr(text, "<command-name>");
     const char *const name = open ? open + 14 : text;
@@ -231,7 +233,7 @@ static void take_command(const struct claude_session_line *l, const char *text)
     claude_session_raw(l);
 }
 
-static void claude_session_take_user(const struct claude_session_line *l)
+static void claude_session_read_user(const struct claude_session_line *l)
 {
     const enum said said = classify_user_line(l->self);
     const struct str raw = prompt_of(l->content);
@@ -242,33 +244,33 @@ static void claude_session_take_user(const struct claude_session_line *l)
     }
     claude_session_flush(l->c, l->out);
     if (said == SAID_PROMPT)
-        take_prompt(l, "claude-code", text);
+        claude_session_read_prompt(l, "claude-code", text);
     else if (said == SAID_WAKE)
-        take_prompt(l, "timer", text);
+        claude_session_read_prompt(l, "timer", text);
     else if (said == SAID_REPORT)
-        take_note(l, text);
+        claude_session_read_note(l, text);
     else if (said == SAID_NOTE && l->c->started)
         claude_session_notice(l, "info", "task_notification", summary_of(l, text));
     else if (said == SAID_COMMAND)
-        take_command(l, text);
+        claude_session_read_command(l, text);
     else
         claude_session_raw(l);
 }
 
-static void take_assistant(const struct claude_session_line *l)
+static void claude_session_read_assistant(const struct claude_session_line *l)
 {
     struct claude_session *const c = l->c;
     if (!c->started && c->command.len)
-        take_prompt(l, "claude-code", arena_strdup(l->out->scratch, c->command.p));
+        claude_session_read_prompt(l, "claude-code", arena_strdup(l->out->scratch, c->command.p));
     else
-        claude_session_tell_start(l, "claude-code", NULL);
+        claude_session_emit_start(l, "claude-code", NULL);
     buf_reset(&c->command);
     claude_session_assistant(l);
 }
 
 /* Around the turns. */
 
-static void claude_session_take_system(const struct claude_session_line *l)
+static void claude_session_read_system(const struct claude_session_line *l)
 {
     const char *const content = claude_session_text(l, claude_session_value(l, "content"));
     if (!l->c->started) {
@@ -285,7 +287,7 @@ static void claude_session_take_system(const struct claude_session_line *l)
 }
 
 /* A message, or the end of a task, that joined the running turn. */
-static void take_attachment(const struct claude_session_line *l)
+static void claude_session_read_attachment(const struct claude_session_line *l)
 {
     const struct str attachment = claude_session_value(l, "attachment");
     const char *const text = claude_session_text(l, value_get_last(attachment, "prompt"));
@@ -295,13 +297,13 @@ static void take_attachment(const struct claude_session_line *l)
     else if (strncmp(text, "<task-notification>", 19) == 0)
         claude_session_notice(l, "info", "task_notification", summary_of(l, text));
     else
-        claude_session_tell_asked(
+        claude_session_emit_user_message(
             l, text, claude_session_text(l, value_get_last(attachment, "source_uuid")));
 }
 
 /* A running total, written when the process ends: the cost of this turn, if no other turn has ended
  * since the previous total. */
-static void take_cost(const struct claude_session_line *l)
+static void claude_session_read_cost(const struct claude_session_line *l)
 {
     struct claude_session *const c = l->c;
     const double total = value_real(claude_session_value(l, "totalCostUSD"), -1);
@@ -318,11 +320,9 @@ static const struct {
     const char *type;
     void (*take)(const struct claude_session_line *l);
 } types[] = {
-    {"assistant", take_assistant},
-    {"user", claude_session_take_user},
-    {"system", claude_session_take_system},
-    {"attachment", take_attachment},
-    {"cost-state", take_cost},
+    {"assistant", claude_session_read_assistant}, {"user", claude_session_read_user},
+    {"system", claude_session_read_system},       {"attachment", claude_session_read_attachment},
+    {"cost-state", claude_session_read_cost},
 };
 
 static void claude_session_dispatch(const struct claude_session_line *l)
@@ -390,7 +390,7 @@ static int claude_session_read_line(void *state, const struct dialect_sink *out,
 
 /* Ends. */
 
-static void claude_session_tell_usage(struct claude_session *c, const struct dialect_sink *out,
+static void claude_session_emit_usage(struct claude_session *c, const struct dialect_sink *out,
                                       bool failed)
 {
     struct event ev;
@@ -428,12 +428,12 @@ static void claude_session_end_turn(void *state, const struct dialect_sink *out)
     if (c->error.len) {
         const char *const code = c->code.len ? c->code.p : NULL;
         dialect_emit_error(out, c->error.p, code);
-        claude_session_tell_usage(c, out, true);
+        claude_session_emit_usage(c, out, true);
         dialect_emit_done(out, "error", code);
     } else if (c->ended) {
         const char *const reason = claude_session_reason_of(c);
         dialect_emit_final(out, c->answer.p, c->answer.len, c->answer_id.p);
-        claude_session_tell_usage(c, out, false);
+        claude_session_emit_usage(c, out, false);
         dialect_emit_done(out, reason, strcmp(reason, "stopped") == 0 ? c->stop.p : NULL);
     }
 }
@@ -443,11 +443,11 @@ static void claude_session_end_stream(void *state, const struct dialect_sink *ou
 {
     struct claude_session *const c = state;
     if (!c->started && c->early.lines.len)
-        claude_session_tell_start(&(struct claude_session_line){.c = c, .out = out}, "claude-code",
+        claude_session_emit_start(&(struct claude_session_line){.c = c, .out = out}, "claude-code",
                                   NULL);
     claude_session_end_turn(c, out);
     if (!c->ended && end->how == STREAM_EOF)
-        claude_session_tell_usage(c, out, true);
+        claude_session_emit_usage(c, out, true);
 }
 
 static enum dialect_work work_now(void *state)

@@ -3,12 +3,12 @@
  * claude_session.c the lines, the turns of a session and how they end, claude_session_item.c
  * messages, thinking and tools, claude_session_chain.c which line continues which.
  *
- * The file has no end of a turn: it is over when the model has stopped by itself and nothing
- * follows, or when the next message of a user begins another one. It is a tree by parentUuid, not a
- * list: rewinding, and a second process on the same session, make branches. A reader of a stream
- * cannot know which branch lives on, so all are told in the order of the file. A turn that does not
- * continue the one before it has a notice{branch}; a line that continues an older turn than the one
- * that is told is raw. */
+ * The file does not mark the end of a turn: a turn has ended when the model has stopped by itself
+ * and no line follows, or when the next message of a user begins another turn. The lines form a
+ * tree by parentUuid, not a list: rewinding, and a second process on the same session, create
+ * branches. A reader of a stream cannot know which branch continues; therefore all branches are
+ * emitted in the order of the file. A turn that does not continue the previous turn has a
+ * notice{branch}; a line that continues an older turn than the current one becomes a raw event. */
 #ifndef DIALECT_CLAUDE_SESSION_CLAUDE_SESSION_H
 #define DIALECT_CLAUDE_SESSION_CLAUDE_SESSION_H
 

@@ -49,7 +49,7 @@ static void claude_session_item_read_usage(struct claude_session *c, struct str 
 }
 
 /* The line continues the message, or begins another one. */
-static void claude_session_item_take_message(const struct claude_session_line *l)
+static void claude_session_item_read_message(const struct claude_session_line *l)
 {
     struct claude_session *const c = l->c;
     const char *const id = claude_session_text(l, value_get_last(l->message, "id"));
@@ -67,7 +67,7 @@ static void claude_session_item_take_message(const struct claude_session_line *l
     claude_session_item_read_usage(c, value_get_last(l->message, "usage"));
 }
 
-static void claude_session_item_take_text(const struct claude_session_line *l, struct str block)
+static void claude_session_item_read_text(const struct claude_session_line *l, struct str block)
 {
     struct claude_session *const c = l->c;
     struct event ev;
@@ -93,7 +93,7 @@ static void claude_session_item_take_text(const struct claude_session_line *l, s
     buf_add(&c->answer, text, len);
 }
 
-static void claude_session_item_take_thinking(const struct claude_session_line *l, struct str block)
+static void claude_session_item_read_thinking(const struct claude_session_line *l, struct str block)
 {
     struct event ev;
     size_t len = 0;
@@ -105,7 +105,7 @@ static void claude_session_item_take_thinking(const struct claude_session_line *
         claude_session_emit(l, &ev);
 }
 
-static void take_call(const struct claude_session_line *l, struct str block)
+static void claude_session_item_read_call(const struct claude_session_line *l, struct str block)
 {
     struct event ev;
     struct tc_tool_call *const call = &ev.u.tool_call;
@@ -130,19 +130,20 @@ static void each_block(const struct claude_session_line *l,
         take(l, block);
 }
 
-static void take_assistant_block(const struct claude_session_line *l, struct str block)
+static void claude_session_item_read_assistant_block(const struct claude_session_line *l,
+                                                     struct str block)
 {
     const struct str type = value_get_last(block, "type");
     if (value_equals(type, "text"))
-        claude_session_item_take_text(l, block);
+        claude_session_item_read_text(l, block);
     else if (value_equals(type, "thinking") || value_equals(type, "redacted_thinking"))
-        claude_session_item_take_thinking(l, block);
+        claude_session_item_read_thinking(l, block);
     else if (value_equals(type, "tool_use") || value_equals(type, "server_tool_use"))
-        take_call(l, block);
+        claude_session_item_read_call(l, block);
 }
 
 /* A message of the CLI about a failed API request. */
-static void take_api_error(const struct claude_session_line *l)
+static void claude_session_item_read_api_error(const struct claude_session_line *l)
 {
     size_t len = 0;
     claude_session_flush(l->c, l->out);
@@ -158,7 +159,7 @@ void claude_session_assistant(const struct claude_session_line *l)
 {
     struct claude_session *const c = l->c;
     if (!l->agent && value_is_true(claude_session_value(l, "isApiErrorMessage"))) {
-        take_api_error(l);
+        claude_session_item_read_api_error(l);
         return;
     }
     if (!l->agent) {
@@ -166,9 +167,9 @@ void claude_session_assistant(const struct claude_session_line *l)
             claude_session_notice(l, "error", c->code.len ? c->code.p : "api_error", c->error.p);
         buf_reset(&c->error);
         c->interrupted = false;
-        claude_session_item_take_message(l);
+        claude_session_item_read_message(l);
     }
-    each_block(l, take_assistant_block);
+    each_block(l, claude_session_item_read_assistant_block);
 }
 
 /* Results. */
@@ -195,7 +196,7 @@ static const char *parts_text(const struct claude_session_line *l, struct str co
     return arena_strndup(l->out->scratch, joined.p ? joined.p : "", joined.len);
 }
 
-static void claude_session_item_take_result(const struct claude_session_line *l, struct str block)
+static void claude_session_item_read_result(const struct claude_session_line *l, struct str block)
 {
     struct event ev;
     struct tc_tool_result *const r = &ev.u.tool_result;
@@ -212,11 +213,11 @@ static void claude_session_item_take_result(const struct claude_session_line *l,
     claude_session_emit(l, &ev);
 }
 
-static void take_block(const struct claude_session_line *l, struct str block)
+static void claude_session_item_read_block(const struct claude_session_line *l, struct str block)
 {
     const struct str text = value_get_last(block, "text");
     if (value_equals(value_get_last(block, "type"), "tool_result"))
-        claude_session_item_take_result(l, block);
+        claude_session_item_read_result(l, block);
     else if (!l->agent && str_has_prefix(value_string(text), STR("[Request interrupted by user")))
         l->c->interrupted = true;
 }
@@ -225,5 +226,5 @@ void claude_session_blocks(const struct claude_session_line *l)
 {
     if (!l->agent)
         claude_session_flush(l->c, l->out);
-    each_block(l, take_block);
+    each_block(l, claude_session_item_read_block);
 }

@@ -46,7 +46,7 @@ static void codex_remember_answer(struct codex *c, const char *id, const char *t
     buf_add_str(&c->message_id, id);
 }
 
-static void codex_tell_start(const struct dialect_sink *out, const char *thread_id)
+static void codex_emit_start(const struct dialect_sink *out, const char *thread_id)
 {
     struct event ev;
     event_init(&ev, TC_START);
@@ -55,7 +55,7 @@ static void codex_tell_start(const struct dialect_sink *out, const char *thread_
     dialect_emit_draft(out, &ev);
 }
 
-static void codex_take_message(const struct codex_call *call)
+static void codex_read_message(const struct codex_call *call)
 {
     size_t len = 0;
     const char *const text = value_text(call->out->scratch, call->line->text, &len);
@@ -66,14 +66,14 @@ static void codex_take_message(const struct codex_call *call)
     codex_remember_answer(call->codex, call->id, text, len);
 }
 
-static void codex_take_reasoning(const struct codex_call *call)
+static void codex_read_reasoning(const struct codex_call *call)
 {
     size_t len = 0;
     const char *const text = value_text(call->out->scratch, call->line->text, &len);
     dialect_emit_thinking(call->out, text, len, call->id);
 }
 
-static void codex_take_plan(const struct codex_call *call)
+static void codex_read_plan(const struct codex_call *call)
 {
     struct event ev;
     event_init(&ev, TC_STATE);
@@ -113,7 +113,7 @@ static const char *second_id(const struct codex_call *call)
     return last && strcmp(last, call->id) != 0 ? last : NULL;
 }
 
-static void codex_tell_call(const struct codex_call *call, const struct codex_tool_item *kind)
+static void codex_emit_call(const struct codex_call *call, const struct codex_tool_item *kind)
 {
     struct event ev;
     struct tc_tool_call *const tc = &ev.u.tool_call;
@@ -171,14 +171,14 @@ static void set_structured(const struct codex_call *call, struct tc_tool_result 
         result->structured = value_json(call->out->scratch, structured, NULL);
 }
 
-static void codex_tell_result(const struct codex_call *call, const struct codex_tool_item *kind)
+static void codex_emit_result(const struct codex_call *call, const struct codex_tool_item *kind)
 {
     static const char *const told[] = {"id",     "type", "status", "aggregated_output", "arguments",
                                        "result", "tool", "server", "command",           NULL};
     struct event ev;
     struct tc_tool_result *const result = &ev.u.tool_result;
     if (!open_calls_remove(&call->codex->open, call->id)) {
-        codex_tell_call(call, kind);
+        codex_emit_call(call, kind);
         open_calls_remove(&call->codex->open, call->id);
     }
     event_init(&ev, TC_TOOL_RESULT);
@@ -196,7 +196,7 @@ static void codex_tell_result(const struct codex_call *call, const struct codex_
     dialect_emit_draft(call->out, &ev);
 }
 
-static void codex_tell_progress(const struct codex_call *call, const struct codex_tool_item *kind)
+static void codex_emit_progress(const struct codex_call *call, const struct codex_tool_item *kind)
 {
     static const char *const told[] = {"id",     "type",    "arguments", "tool",
                                        "server", "command", NULL};
@@ -211,18 +211,18 @@ static void codex_tell_progress(const struct codex_call *call, const struct code
 
 /* Text before a tool call is narration; the end of a background tool after the answer changes
  * nothing. */
-static void codex_take_tool(const struct codex_call *call, const struct codex_tool_item *kind)
+static void codex_read_tool(const struct codex_call *call, const struct codex_tool_item *kind)
 {
     struct codex *const c = call->codex;
     const bool open = open_calls_contains(&c->open, call->id);
     if (!open)
         buf_reset(&c->answer);
     if (value_equals(call->line->type, "item.completed"))
-        codex_tell_result(call, kind);
+        codex_emit_result(call, kind);
     else if (open)
-        codex_tell_progress(call, kind);
+        codex_emit_progress(call, kind);
     else
-        codex_tell_call(call, kind);
+        codex_emit_call(call, kind);
 }
 
 static const struct codex_tool_item *tool_kind_find(struct str type)
@@ -233,19 +233,19 @@ static const struct codex_tool_item *tool_kind_find(struct str type)
     return NULL;
 }
 
-static void take_item(const struct codex_call *call)
+static void codex_read_item(const struct codex_call *call)
 {
     const struct str kind = call->line->kind;
     const bool completed = value_equals(call->line->type, "item.completed");
     const struct codex_tool_item *const tool = tool_kind_find(kind);
     if (tool)
-        codex_take_tool(call, tool);
+        codex_read_tool(call, tool);
     else if (value_equals(kind, "todo_list"))
-        codex_take_plan(call);
+        codex_read_plan(call);
     else if (value_equals(kind, "agent_message") && completed)
-        codex_take_message(call);
+        codex_read_message(call);
     else if (value_equals(kind, "reasoning") && completed)
-        codex_take_reasoning(call);
+        codex_read_reasoning(call);
     else if (value_equals(kind, "error"))
         dialect_emit_notice(call->out, "warn", "warning", message_of(call), NULL);
     else
@@ -253,7 +253,7 @@ static void take_item(const struct codex_call *call)
                          value_text(call->out->scratch, kind, NULL));
 }
 
-static void codex_tell_usage(const struct codex_call *call)
+static void codex_emit_usage(const struct codex_call *call)
 {
     struct event ev;
     struct tc_usage *const u = &ev.u.usage;
@@ -276,16 +276,16 @@ static void codex_tell_usage(const struct codex_call *call)
     dialect_emit_draft(call->out, &ev);
 }
 
-static void take_completed(const struct codex_call *call)
+static void codex_read_completed(const struct codex_call *call)
 {
     const struct codex *const c = call->codex;
     dialect_emit_final(call->out, c->answer.p, c->answer.len, c->message_id.p);
     if (call->line->usage.p)
-        codex_tell_usage(call);
+        codex_emit_usage(call);
     dialect_emit_done(call->out, "completed", NULL);
 }
 
-static void take_failed(const struct codex_call *call)
+static void codex_read_failed(const struct codex_call *call)
 {
     const struct str message = value_get_last(call->line->error, "message");
     const char *const text = value_text_or_json(call->out->scratch, message, NULL);
@@ -294,7 +294,7 @@ static void take_failed(const struct codex_call *call)
 }
 
 /* A single error precedes a retry; the failure itself is turn.failed. */
-static void codex_take_error(const struct codex_call *call)
+static void codex_read_error(const struct codex_call *call)
 {
     const char *const text = message_of(call);
     const bool retry = strncmp(text, "Reconnecting...", 15) == 0;
@@ -305,15 +305,15 @@ static void codex_dispatch(const struct codex_call *call, const char *line, size
 {
     const struct codex_line *const l = call->line;
     if (value_equals(l->type, "thread.started"))
-        codex_tell_start(call->out, value_text(call->out->scratch, l->thread_id, NULL));
+        codex_emit_start(call->out, value_text(call->out->scratch, l->thread_id, NULL));
     else if (l->item.p && call->id)
-        take_item(call);
+        codex_read_item(call);
     else if (value_equals(l->type, "turn.completed"))
-        take_completed(call);
+        codex_read_completed(call);
     else if (value_equals(l->type, "turn.failed"))
-        take_failed(call);
+        codex_read_failed(call);
     else if (value_equals(l->type, "error"))
-        codex_take_error(call);
+        codex_read_error(call);
     else if (!value_equals(l->type, "turn.started"))
         dialect_emit_raw(call->out, "codex", (struct str){line, len},
                          value_text(call->out->scratch, l->type, NULL));

@@ -30,7 +30,7 @@ void codex_app_raw(const struct codex_app_line *call)
     dialect_emit_raw(call->out, "codex-app", call->self, method ? method : "result");
 }
 
-static void codex_app_take_early(void *ctx, struct str line)
+static void codex_app_replay_early(void *ctx, struct str line)
 {
     struct codex_app_line old = *(const struct codex_app_line *)ctx;
     old.self = line;
@@ -38,7 +38,7 @@ static void codex_app_take_early(void *ctx, struct str line)
     codex_app_raw(&old);
 }
 
-static void codex_app_tell_start(const struct codex_app_line *call, struct str thread)
+static void codex_app_emit_start(const struct codex_app_line *call, struct str thread)
 {
     struct codex_app *const c = call->c;
     const char *id = codex_app_text(call, value_get_last(thread, "id"));
@@ -59,7 +59,7 @@ static void codex_app_tell_start(const struct codex_app_line *call, struct str t
     c->started = true;
     codex_app_emit(call, &ev);
     struct codex_app_line early = *call;
-    prestart_replay(&c->early, codex_app_take_early, &early);
+    prestart_replay(&c->early, codex_app_replay_early, &early);
 }
 
 /* The name in a codexErrorInfo: a string, or the key of an object. */
@@ -75,7 +75,7 @@ static const char *codex_app_error_code(const struct codex_app_line *call, struc
     return json_reader_unescape(call->out->scratch, key, NULL);
 }
 
-static void codex_app_take_error(const struct codex_app_line *call)
+static void codex_app_read_error(const struct codex_app_line *call)
 {
     static const char *const told[] = {"message", "additionalDetails", NULL};
     const struct str error = value_get_last(call->params, "error");
@@ -89,7 +89,7 @@ static void codex_app_take_error(const struct codex_app_line *call)
     codex_app_emit(call, &ev);
 }
 
-static void take_warning(const struct codex_app_line *call)
+static void codex_app_read_warning(const struct codex_app_line *call)
 {
     static const char *const told[] = {"summary", "message", NULL};
     const char *const summary = codex_app_get_param(call, "summary");
@@ -99,7 +99,7 @@ static void take_warning(const struct codex_app_line *call)
 }
 
 /* A resumed thread repeats the usage of its last turn before the next one begins. */
-static void codex_app_take_usage(const struct codex_app_line *call)
+static void codex_app_read_usage(const struct codex_app_line *call)
 {
     if (!call->agent && !call->c->runs)
         return;
@@ -129,7 +129,7 @@ static void codex_app_take_usage(const struct codex_app_line *call)
     codex_app_emit(call, &ev);
 }
 
-static void codex_app_tell_state(const struct codex_app_line *call, const char *type,
+static void codex_app_emit_state(const struct codex_app_line *call, const char *type,
                                  const char *member)
 {
     struct event ev;
@@ -142,24 +142,24 @@ static void codex_app_tell_state(const struct codex_app_line *call, const char *
     codex_app_emit(call, &ev);
 }
 
-static void codex_app_take_plan(const struct codex_app_line *call)
+static void codex_app_read_plan(const struct codex_app_line *call)
 {
-    codex_app_tell_state(call, "plan", "plan");
+    codex_app_emit_state(call, "plan", "plan");
 }
 
-static void take_diff(const struct codex_app_line *call)
+static void codex_app_read_diff(const struct codex_app_line *call)
 {
-    codex_app_tell_state(call, "diff", "diff");
+    codex_app_emit_state(call, "diff", "diff");
 }
 
-static void codex_app_tell_failure(const struct codex_app_line *call, struct str error)
+static void codex_app_emit_failure(const struct codex_app_line *call, struct str error)
 {
     const char *const text = codex_app_text(call, value_get_last(error, "message"));
     dialect_emit_error(call->out, text ? text : "the turn failed",
                        codex_app_error_code(call, error));
 }
 
-static void take_turn_completed(const struct codex_app_line *call)
+static void codex_app_read_turn_completed(const struct codex_app_line *call)
 {
     struct codex_app *const c = call->c;
     const struct str turn = value_get_last(call->params, "turn");
@@ -170,7 +170,7 @@ static void take_turn_completed(const struct codex_app_line *call)
         return;
     }
     if (failed)
-        codex_app_tell_failure(call, value_get_last(turn, "error"));
+        codex_app_emit_failure(call, value_get_last(turn, "error"));
     else
         dialect_emit_final(call->out, c->answer.p, c->answer.len, c->answer_id.p);
     usage_totals_emit(&c->tally, call->out, failed);
@@ -186,7 +186,7 @@ static void take_turn_completed(const struct codex_app_line *call)
     c->ended = true;
 }
 
-/* A request of the client was refused: the client may try another one. */
+/* A request of the client was refused; the client may send another request. */
 static void set_refusal(const struct codex_app_line *call)
 {
     const char *const text = codex_app_text(call, value_get_last(call->error, "message"));
@@ -195,7 +195,7 @@ static void set_refusal(const struct codex_app_line *call)
                 text ? text : "The Codex server rejected a request without a reason.");
 }
 
-static void take_refusal(const struct codex_app_line *call)
+static void codex_app_read_refusal(const struct codex_app_line *call)
 {
     set_refusal(call);
     dialect_emit_notice(call->out, "error", "request_refused", call->c->refusal.p, NULL);
@@ -204,7 +204,7 @@ static void take_refusal(const struct codex_app_line *call)
         buf_reset(&call->c->refusal);
 }
 
-static void take_turn_started(const struct codex_app_line *call)
+static void codex_app_read_turn_started(const struct codex_app_line *call)
 {
     call->c->runs |= !call->agent;
 }
@@ -219,16 +219,16 @@ static const struct {
     {"item/reasoning/summaryTextDelta", codex_app_take_thought_delta},
     {"item/reasoning/textDelta", codex_app_take_thought_delta},
     {"item/commandExecution/outputDelta", codex_app_take_output_delta},
-    {"thread/tokenUsage/updated", codex_app_take_usage},
-    {"turn/started", take_turn_started},
-    {"turn/plan/updated", codex_app_take_plan},
-    {"turn/diff/updated", take_diff},
-    {"turn/completed", take_turn_completed},
-    {"error", codex_app_take_error},
+    {"thread/tokenUsage/updated", codex_app_read_usage},
+    {"turn/started", codex_app_read_turn_started},
+    {"turn/plan/updated", codex_app_read_plan},
+    {"turn/diff/updated", codex_app_read_diff},
+    {"turn/completed", codex_app_read_turn_completed},
+    {"error", codex_app_read_error},
     {"serverRequest/resolved", codex_app_take_resolved},
-    {"configWarning", take_warning},
-    {"deprecationNotice", take_warning},
-    {"warning", take_warning},
+    {"configWarning", codex_app_read_warning},
+    {"deprecationNotice", codex_app_read_warning},
+    {"warning", codex_app_read_warning},
 };
 
 static void codex_app_dispatch(const struct codex_app_line *call)
@@ -239,7 +239,7 @@ static void codex_app_dispatch(const struct codex_app_line *call)
             return;
         }
     if (call->error.p)
-        take_refusal(call);
+        codex_app_read_refusal(call);
     else if (!call->id.p || !call->method.p || !codex_app_take_request(call))
         codex_app_raw(call);
 }
@@ -262,12 +262,12 @@ static bool is_broken(const struct codex_app_line *call)
            !value_string(value_get_last(thread_of(call), "id")).len;
 }
 
-static void take_break(const struct codex_app_line *call)
+static void codex_app_read_request_error(const struct codex_app_line *call)
 {
     struct codex_app *const c = call->c;
     const char *const text = codex_app_text(call, value_get_last(call->error, "message"));
     if (!c->started)
-        codex_app_tell_start(call, (struct str){0});
+        codex_app_emit_start(call, (struct str){0});
     dialect_emit_error(call->out,
                        text            ? text
                        : call->error.p ? "The Codex server rejected a request without a reason."
@@ -289,7 +289,7 @@ static bool codex_app_before_start(const struct codex_app_line *call)
         prestart_append(&call->c->early, call->out->scratch, call->self);
         return true;
     }
-    codex_app_tell_start(call, thread);
+    codex_app_emit_start(call, thread);
     return false;
 }
 
@@ -326,7 +326,7 @@ static int codex_app_read_line(void *state, const struct dialect_sink *out, cons
     if (is_past(&call))
         return 0;
     if (is_broken(&call))
-        take_break(&call);
+        codex_app_read_request_error(&call);
     else if (call.c->started || !codex_app_before_start(&call))
         codex_app_dispatch(&call);
     return 0;
@@ -340,7 +340,7 @@ static void codex_app_end_stream(void *state, const struct dialect_sink *out,
     const struct codex_app_line call = {.c = c, .out = out};
     (void)end;
     if (!c->started && c->early.lines.len)
-        codex_app_tell_start(&call, (struct str){0});
+        codex_app_emit_start(&call, (struct str){0});
     if (c->ended || !c->refusal.len)
         return;
     dialect_emit_error(out, c->refusal.p, "request_refused");

@@ -19,7 +19,7 @@
 
 /* Kinds of requests of the server. */
 enum codex_app_request_kind {
-    CODEX_APP_ASKS_NOTHING, /* that a person answers */
+    CODEX_APP_ASKS_NOTHING, /* requests that a person answers */
     CODEX_APP_ASKS_COMMAND,
     CODEX_APP_ASKS_CHANGE,
     CODEX_APP_ASKS_PERMISSIONS,
@@ -38,7 +38,7 @@ struct codex_app {
     struct buf streamed, streamed_id; /* id of the current message, and of the reasoning */
     struct buf answer, answer_id;     /* the newest message that may be the answer */
     struct buf refusal;               /* the newest error response to a request of the client */
-    struct open_calls open, asked;    /* asked: ids of requests, and their kinds */
+    struct open_calls open, asked;    /* open requests: ids and kinds */
     struct open_calls changes;        /* open file changes, and their arguments */
     struct usage_totals tally;
     bool started, ended;

@@ -114,7 +114,7 @@ static void codex_app_input_next(void *state, struct buf *out, const struct dial
 }
 
 /* The translator detects the end of the turn from the same line. */
-static void codex_app_input_take_step(struct codex_app_input *c, struct buf *out,
+static void codex_app_input_read_step(struct codex_app_input *c, struct buf *out,
                                       const struct jsonrpc_message *l)
 {
     const char *const step = c->waiting;
@@ -134,13 +134,13 @@ static void codex_app_input_take_step(struct codex_app_input *c, struct buf *out
 
 /* ---- requests of the server ---- */
 
-static char *codex_app_input_keep(struct str value)
+static char *codex_app_input_store(struct str value)
 {
     return value.p ? xstrndup(value.p, value.len) : NULL;
 }
 
-static void take_request(struct codex_app_input *c, struct buf *out,
-                         const struct jsonrpc_message *l)
+static void codex_app_input_read_request(struct codex_app_input *c, struct buf *out,
+                                         const struct jsonrpc_message *l)
 {
     const enum codex_app_request_kind ask = codex_app_classify_request(l->method, l->params);
     if (ask == CODEX_APP_ASKS_NOTHING) {
@@ -151,8 +151,8 @@ static void take_request(struct codex_app_input *c, struct buf *out,
     if (!asked)
         return;
     asked->kind = ask;
-    asked->text[SCHEMA] = codex_app_input_keep(value_get_last(l->params, "requestedSchema"));
-    asked->text[PERMISSIONS] = codex_app_input_keep(value_get_last(l->params, "permissions"));
+    asked->text[SCHEMA] = codex_app_input_store(value_get_last(l->params, "requestedSchema"));
+    asked->text[PERMISSIONS] = codex_app_input_store(value_get_last(l->params, "permissions"));
 }
 
 static bool is_of_thread(const struct codex_app_input *c, const struct jsonrpc_message *l)
@@ -161,7 +161,7 @@ static bool is_of_thread(const struct codex_app_input *c, const struct jsonrpc_m
     return thread.p && c->thread.len && str_is(thread, c->thread.p);
 }
 
-static void codex_app_input_take_notice(struct codex_app_input *c, const struct jsonrpc_message *l)
+static void codex_app_input_read_notice(struct codex_app_input *c, const struct jsonrpc_message *l)
 {
     if (value_equals(l->method, "serverRequest/resolved"))
         jsonrpc_remove_pending(&c->rpc, value_get_last(l->params, "requestId"));
@@ -171,21 +171,21 @@ static void codex_app_input_take_notice(struct codex_app_input *c, const struct 
         c->over = true;
 }
 
-static void codex_app_input_take_line(void *state, struct buf *out, const char *line, size_t len)
+static void codex_app_input_read_line(void *state, struct buf *out, const char *line, size_t len)
 {
     struct codex_app_input *const c = state;
     CLEANUP_RPC_LINE struct jsonrpc_message l;
     if (jsonrpc_parse(&l, line, len) < 0)
         return;
     if (jsonrpc_is_request(&l))
-        take_request(c, out, &l);
+        codex_app_input_read_request(c, out, &l);
     else if (l.method.p)
-        codex_app_input_take_notice(c, &l);
+        codex_app_input_read_notice(c, &l);
     else if (jsonrpc_is_response_to(&l, CODEX_APP_STEER))
         steered_messages_settle(&c->steered, (struct str){0},
                                 l.error.p ? DIALECT_NOT_TAKEN : DIALECT_TAKEN);
     else if (c->waiting && jsonrpc_is_response_to(&l, c->waiting))
-        codex_app_input_take_step(c, out, &l);
+        codex_app_input_read_step(c, out, &l);
 }
 
 /* ---- decisions ---- */
@@ -288,7 +288,7 @@ const struct dialect_input codex_app_input = {
     .goes_on = codex_app_input_goes_on,
     .steer = codex_app_input_steer,
     .settled = codex_app_input_settled,
-    .line = codex_app_input_take_line,
+    .line = codex_app_input_read_line,
     .answer = codex_app_input_answer_request,
     .waits = jsonrpc_waits,
     .interrupt = codex_app_input_interrupt,

@@ -41,7 +41,7 @@ static void codex_app_item_send_text(const struct codex_app_line *call, enum tc_
     codex_app_emit(call, &ev);
 }
 
-static void codex_app_item_take_delta(const struct codex_app_line *call, enum tc_kind kind)
+static void codex_app_item_read_delta(const struct codex_app_line *call, enum tc_kind kind)
 {
     struct codex_app *const c = call->c;
     size_t len = 0;
@@ -59,12 +59,12 @@ static void codex_app_item_take_delta(const struct codex_app_line *call, enum tc
 
 void codex_app_take_text_delta(const struct codex_app_line *call)
 {
-    codex_app_item_take_delta(call, TC_NARRATION);
+    codex_app_item_read_delta(call, TC_NARRATION);
 }
 
 void codex_app_take_thought_delta(const struct codex_app_line *call)
 {
-    codex_app_item_take_delta(call, TC_THINKING);
+    codex_app_item_read_delta(call, TC_THINKING);
 }
 
 void codex_app_take_output_delta(const struct codex_app_line *call)
@@ -80,8 +80,8 @@ void codex_app_take_output_delta(const struct codex_app_line *call)
 
 /* Emits the part of the text that the deltas lack; if the deltas differ from the complete text,
  * they are kept: the message event has the correct text. */
-static void codex_app_item_settle(const struct codex_app_line *call, enum tc_kind kind,
-                                  const char *text, size_t len, const char *id)
+static void codex_app_item_emit_rest(const struct codex_app_line *call, enum tc_kind kind,
+                                     const char *text, size_t len, const char *id)
 {
     const struct codex_app *const c = call->c;
     const bool same = id && c->streamed_id.len && strcmp(c->streamed_id.p, id) == 0;
@@ -90,7 +90,7 @@ static void codex_app_item_settle(const struct codex_app_line *call, enum tc_kin
         codex_app_item_send_text(call, kind, text + told, len - told, id);
 }
 
-static void codex_app_item_take_message(const struct codex_app_line *call)
+static void codex_app_item_read_message(const struct codex_app_line *call)
 {
     struct codex_app *const c = call->c;
     struct event ev;
@@ -100,7 +100,7 @@ static void codex_app_item_take_message(const struct codex_app_line *call)
     const char *const id = codex_app_item_item_text(call, "id");
     if (!is_completed(call) || !len)
         return;
-    codex_app_item_settle(call, TC_NARRATION, text, len, id);
+    codex_app_item_emit_rest(call, TC_NARRATION, text, len, id);
     event_init(&ev, TC_MESSAGE);
     ev.u.message.role = "assistant";
     ev.u.message.text = text;
@@ -115,7 +115,7 @@ static void codex_app_item_take_message(const struct codex_app_line *call)
     codex_app_item_set(&c->answer_id, id ? id : "", id ? strlen(id) : 0);
 }
 
-static void codex_app_item_take_reasoning(const struct codex_app_line *call)
+static void codex_app_item_read_reasoning(const struct codex_app_line *call)
 {
     size_t len = 0;
     struct str list = value_get_last(call->item, "summary");
@@ -125,10 +125,10 @@ static void codex_app_item_take_reasoning(const struct codex_app_line *call)
     if (!len)
         text = value_join_texts(call->out->scratch, value_get_last(call->item, "content"), "\n\n",
                                 &len);
-    codex_app_item_settle(call, TC_THINKING, text, len, codex_app_item_item_text(call, "id"));
+    codex_app_item_emit_rest(call, TC_THINKING, text, len, codex_app_item_item_text(call, "id"));
 }
 
-static void codex_app_item_take_user(const struct codex_app_line *call)
+static void codex_app_item_read_user(const struct codex_app_line *call)
 {
     struct event ev;
     if (!is_completed(call))
@@ -154,7 +154,8 @@ static const char *codex_app_item_tool_name(const struct codex_app_line *call,
 }
 
 /* Kept for a request that may follow, which does not repeat it. */
-static void keep_change(struct open_calls *changes, const char *id, const struct tc_tool_call *tc)
+static void codex_app_item_store_change(struct open_calls *changes, const char *id,
+                                        const struct tc_tool_call *tc)
 {
     if (tc->args_len > CODEX_APP_CHANGE_MAX)
         return;
@@ -163,7 +164,7 @@ static void keep_change(struct open_calls *changes, const char *id, const struct
     open_calls_add(changes, id, tc->args);
 }
 
-static void codex_app_item_tell_call(const struct codex_app_line *call,
+static void codex_app_item_emit_call(const struct codex_app_line *call,
                                      const struct codex_app_tool_item *kind, const char *id)
 {
     struct event ev;
@@ -179,7 +180,7 @@ static void codex_app_item_tell_call(const struct codex_app_line *call,
         tool_args_parse(call->out->scratch, tc, value_get_last(call->item, "arguments"));
     open_calls_add(&call->c->open, id, tc->name);
     if (strcmp(kind->type, "fileChange") == 0)
-        keep_change(&call->c->changes, id, tc);
+        codex_app_item_store_change(&call->c->changes, id, tc);
     codex_app_emit(call, &ev);
 }
 
@@ -207,7 +208,7 @@ static void codex_app_item_set_content(const struct codex_app_line *call,
         result->structured = value_json(a, structured, NULL);
 }
 
-static void codex_app_item_tell_result(const struct codex_app_line *call,
+static void codex_app_item_emit_result(const struct codex_app_line *call,
                                        const struct codex_app_tool_item *kind, const char *id)
 {
     static const char *const told[] = {
@@ -228,7 +229,7 @@ static void codex_app_item_tell_result(const struct codex_app_line *call,
     codex_app_emit(call, &ev);
 }
 
-static void codex_app_item_take_tool(const struct codex_app_line *call,
+static void codex_app_item_read_tool(const struct codex_app_line *call,
                                      const struct codex_app_tool_item *kind)
 {
     struct codex_app *const c = call->c;
@@ -240,12 +241,12 @@ static void codex_app_item_take_tool(const struct codex_app_line *call,
     if (!open_calls_contains(&c->open, id)) {
         if (!call->agent)
             buf_reset(&c->answer); /* text before a tool call is narration */
-        codex_app_item_tell_call(call, kind, id);
+        codex_app_item_emit_call(call, kind, id);
     }
     if (is_completed(call)) {
         open_calls_remove(&c->open, id);
         open_calls_remove(&c->changes, id);
-        codex_app_item_tell_result(call, kind, id);
+        codex_app_item_emit_result(call, kind, id);
     }
 }
 
@@ -254,15 +255,15 @@ void codex_app_take_item(const struct codex_app_line *call)
     const struct str type = value_get_last(call->item, "type");
     for (size_t i = 0; i < sizeof(tool_kinds) / sizeof(tool_kinds[0]); i++)
         if (value_equals(type, tool_kinds[i].type)) {
-            codex_app_item_take_tool(call, &tool_kinds[i]);
+            codex_app_item_read_tool(call, &tool_kinds[i]);
             return;
         }
     if (value_equals(type, "agentMessage"))
-        codex_app_item_take_message(call);
+        codex_app_item_read_message(call);
     else if (value_equals(type, "reasoning"))
-        codex_app_item_take_reasoning(call);
+        codex_app_item_read_reasoning(call);
     else if (value_equals(type, "userMessage"))
-        codex_app_item_take_user(call);
+        codex_app_item_read_user(call);
     else
         codex_app_raw(call);
 }

@@ -34,7 +34,7 @@ static void codex_rollout_raw(const struct codex_rollout_line *l)
                      kind ? arena_sprintf(l->out->scratch, "%s/%s", type, kind) : type);
 }
 
-static void codex_rollout_take_early(void *ctx, struct str line)
+static void codex_rollout_replay_early(void *ctx, struct str line)
 {
     struct codex_rollout_line early = *(const struct codex_rollout_line *)ctx;
     early.self = line;
@@ -61,12 +61,12 @@ void codex_rollout_start(const struct codex_rollout_line *l, const char *task)
     ev.meta.x = codex_rollout_or_null(&c->context);
     dialect_emit_draft(l->out, &ev);
     struct codex_rollout_line early = *l;
-    prestart_replay(&c->early, codex_rollout_take_early, &early);
+    prestart_replay(&c->early, codex_rollout_replay_early, &early);
 }
 
 /* Lines that contain the id of their turn. */
 
-static void codex_rollout_keep(const struct codex_rollout_line *l)
+static void codex_rollout_store_early(const struct codex_rollout_line *l)
 {
     if (l->c->started)
         codex_rollout_raw(l);
@@ -74,16 +74,16 @@ static void codex_rollout_keep(const struct codex_rollout_line *l)
         prestart_append(&l->c->early, l->out->scratch, l->self);
 }
 
-static void take_session(const struct codex_rollout_line *l)
+static void codex_rollout_read_session(const struct codex_rollout_line *l)
 {
     const char *const id = payload_text(l, "id");
     if (id && !l->c->thread.len) /* a fork repeats that of its origin */
         codex_rollout_set(&l->c->thread, id);
     codex_rollout_set(&l->c->provider, payload_text(l, "model_provider"));
-    codex_rollout_keep(l);
+    codex_rollout_store_early(l);
 }
 
-static void codex_rollout_take_context(const struct codex_rollout_line *l)
+static void codex_rollout_read_context(const struct codex_rollout_line *l)
 {
     static const char *const kept[] = {"cwd",    "approval_policy",      "sandbox_policy",
                                        "effort", "model_context_window", NULL};
@@ -92,7 +92,7 @@ static void codex_rollout_take_context(const struct codex_rollout_line *l)
         codex_rollout_set(&l->c->model, model);
     if (!l->c->started)
         codex_rollout_set(&l->c->context, value_extra_only(l->out->scratch, l->payload, kept));
-    codex_rollout_keep(l);
+    codex_rollout_store_early(l);
 }
 
 static bool begins_task(struct str kind)
@@ -100,11 +100,11 @@ static bool begins_task(struct str kind)
     return value_equals(kind, "task_started") || value_equals(kind, "turn_started");
 }
 
-static void take_begin(const struct codex_rollout_line *l)
+static void codex_rollout_read_begin(const struct codex_rollout_line *l)
 {
     l->c->has_turns = true;
     codex_rollout_set(&l->c->id, payload_text(l, "turn_id"));
-    codex_rollout_keep(l);
+    codex_rollout_store_early(l);
 }
 
 /* Usage. */
@@ -120,7 +120,7 @@ static void codex_rollout_read_usage(struct tc_usage *u, struct str usage)
     u->cache_counted = 1;
 }
 
-static void codex_rollout_tell_usage(const struct codex_rollout_line *l, struct str usage)
+static void codex_rollout_emit_usage(const struct codex_rollout_line *l, struct str usage)
 {
     struct event ev;
     if (!usage.p)
@@ -134,14 +134,14 @@ static void codex_rollout_tell_usage(const struct codex_rollout_line *l, struct 
     dialect_emit_draft(l->out, &ev);
 }
 
-static void codex_rollout_take_record(const struct codex_rollout_line *l)
+static void codex_rollout_read_record(const struct codex_rollout_line *l)
 {
     l->c->has_records = true;
-    codex_rollout_tell_usage(l, value_get_last(l->payload, "usage"));
+    codex_rollout_emit_usage(l, value_get_last(l->payload, "usage"));
 }
 
 /* The older form, which is also written without usage. */
-static void take_count(const struct codex_rollout_line *l)
+static void codex_rollout_read_count(const struct codex_rollout_line *l)
 {
     struct codex_rollout *const c = l->c;
     const struct str info = value_get_last(l->payload, "info");
@@ -151,12 +151,12 @@ static void take_count(const struct codex_rollout_line *l)
     if (total)
         codex_rollout_set(&c->total, total);
     if (total && !known && !c->has_records)
-        codex_rollout_tell_usage(l, value_get_last(info, "last_token_usage"));
+        codex_rollout_emit_usage(l, value_get_last(info, "last_token_usage"));
     else
-        codex_rollout_keep(l);
+        codex_rollout_store_early(l);
 }
 
-static void tell_turn_usage(const struct codex_rollout_line *l, bool failed)
+static void codex_rollout_emit_turn_usage(const struct codex_rollout_line *l, bool failed)
 {
     struct event ev;
     if (!l->c->tally.counted)
@@ -172,7 +172,7 @@ static void tell_turn_usage(const struct codex_rollout_line *l, bool failed)
 
 /* Ends. */
 
-static void codex_rollout_tell_answer(const struct codex_rollout_line *l)
+static void codex_rollout_emit_answer(const struct codex_rollout_line *l)
 {
     const struct codex_rollout *const c = l->c;
     size_t len = 0;
@@ -200,14 +200,14 @@ static const char *codex_rollout_error_code(const struct codex_rollout_line *l, 
     return json_reader_unescape(l->out->scratch, key, NULL);
 }
 
-static void codex_rollout_take_complete(const struct codex_rollout_line *l)
+static void codex_rollout_read_complete(const struct codex_rollout_line *l)
 {
     const struct str error = value_get_last(l->payload, "error");
     codex_rollout_start(l, NULL);
     l->c->ended = true;
     if (!error.p) {
-        codex_rollout_tell_answer(l);
-        tell_turn_usage(l, false);
+        codex_rollout_emit_answer(l);
+        codex_rollout_emit_turn_usage(l, false);
         dialect_emit_done(l->out, "completed", NULL);
         return;
     }
@@ -215,26 +215,26 @@ static void codex_rollout_take_complete(const struct codex_rollout_line *l)
     const char *const text = value_text_or_json(l->out->scratch, message.p ? message : error, NULL);
     const char *const code = codex_rollout_error_code(l, error);
     dialect_emit_error(l->out, text, code);
-    tell_turn_usage(l, true);
+    codex_rollout_emit_turn_usage(l, true);
     dialect_emit_done(l->out, "error", code);
 }
 
-static void codex_rollout_take_aborted(const struct codex_rollout_line *l)
+static void codex_rollout_read_aborted(const struct codex_rollout_line *l)
 {
     codex_rollout_start(l, NULL);
     l->c->ended = true;
-    codex_rollout_tell_answer(l);
-    tell_turn_usage(l, false);
+    codex_rollout_emit_answer(l);
+    codex_rollout_emit_turn_usage(l, false);
     dialect_emit_done(l->out, "cancelled", payload_text(l, "reason"));
 }
 
-static void take_compacted(const struct codex_rollout_line *l)
+static void codex_rollout_read_compacted(const struct codex_rollout_line *l)
 {
     codex_rollout_start(l, NULL);
     dialect_emit_notice(l->out, "info", "compacted", "the conversation was compacted", NULL);
 }
 
-static void take_trouble(const struct codex_rollout_line *l)
+static void codex_rollout_read_trouble(const struct codex_rollout_line *l)
 {
     const bool error = value_equals(l->kind, "error");
     const char *const text = payload_text(l, "message");
@@ -249,19 +249,19 @@ static const struct row {
     const char *type, *kind; /* kind: or NULL, any */
     void (*take)(const struct codex_rollout_line *l);
 } rows[] = {
-    {"session_meta", NULL, take_session},
-    {"turn_context", NULL, codex_rollout_take_context},
-    {"token_usage_record", NULL, codex_rollout_take_record},
-    {"compacted", NULL, take_compacted},
-    {"event_msg", "task_started", take_begin},
-    {"event_msg", "turn_started", take_begin},
-    {"event_msg", "token_count", take_count},
-    {"event_msg", "task_complete", codex_rollout_take_complete},
-    {"event_msg", "turn_complete", codex_rollout_take_complete},
-    {"event_msg", "turn_aborted", codex_rollout_take_aborted},
-    {"event_msg", "error", take_trouble},
-    {"event_msg", "warning", take_trouble},
-    {"event_msg", "stream_error", take_trouble},
+    {"session_meta", NULL, codex_rollout_read_session},
+    {"turn_context", NULL, codex_rollout_read_context},
+    {"token_usage_record", NULL, codex_rollout_read_record},
+    {"compacted", NULL, codex_rollout_read_compacted},
+    {"event_msg", "task_started", codex_rollout_read_begin},
+    {"event_msg", "turn_started", codex_rollout_read_begin},
+    {"event_msg", "token_count", codex_rollout_read_count},
+    {"event_msg", "task_complete", codex_rollout_read_complete},
+    {"event_msg", "turn_complete", codex_rollout_read_complete},
+    {"event_msg", "turn_aborted", codex_rollout_read_aborted},
+    {"event_msg", "error", codex_rollout_read_trouble},
+    {"event_msg", "warning", codex_rollout_read_trouble},
+    {"event_msg", "stream_error", codex_rollout_read_trouble},
 };
 
 static const struct row *codex_rollout_find_row(const struct codex_rollout_line *l)
@@ -285,7 +285,7 @@ static void codex_rollout_dispatch(const struct codex_rollout_line *l)
     const struct row *const row = codex_rollout_find_row(l);
     const bool event = value_equals(l->type, "event_msg");
     if (is_of_another_turn(l))
-        codex_rollout_keep(l);
+        codex_rollout_store_early(l);
     else if (row)
         row->take(l);
     else if (event && value_equals(l->kind, "item_completed") && codex_rollout_take_item(l))
@@ -293,7 +293,7 @@ static void codex_rollout_dispatch(const struct codex_rollout_line *l)
     else if (event && codex_rollout_take_event(l))
         return;
     else if (!value_equals(l->type, "response_item") || !codex_rollout_take_response(l))
-        codex_rollout_keep(l);
+        codex_rollout_store_early(l);
 }
 
 static int codex_rollout_read_line(void *state, const struct dialect_sink *out, const char *line,
@@ -341,11 +341,11 @@ static void codex_rollout_end_stream(void *state, const struct dialect_sink *out
     if (c->ended)
         return;
     if (!c->has_turns && c->answer.len) { /* end of a turn in old releases */
-        codex_rollout_tell_answer(&l);
-        tell_turn_usage(&l, false);
+        codex_rollout_emit_answer(&l);
+        codex_rollout_emit_turn_usage(&l, false);
         dialect_emit_done(out, "completed", NULL);
     } else {
-        tell_turn_usage(&l, true);
+        codex_rollout_emit_turn_usage(&l, true);
     }
 }
 

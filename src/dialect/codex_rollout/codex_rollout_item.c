@@ -17,8 +17,8 @@ static void codex_rollout_item_set(struct buf *to, const char *text, size_t len)
 
 /* Messages. */
 
-static void tell_said(const struct codex_rollout_line *l, const char *text, size_t len,
-                      const char *id)
+static void codex_rollout_item_emit_text(const struct codex_rollout_line *l, const char *text,
+                                         size_t len, const char *id)
 {
     struct codex_rollout *const c = l->c;
     codex_rollout_start(l, NULL);
@@ -28,8 +28,8 @@ static void tell_said(const struct codex_rollout_line *l, const char *text, size
     codex_rollout_item_set(&c->answer_id, id ? id : "", id ? strlen(id) : 0);
 }
 
-static void codex_rollout_item_tell_asked(const struct codex_rollout_line *l, const char *text,
-                                          size_t len, const char *id)
+static void codex_rollout_item_emit_user_message(const struct codex_rollout_line *l,
+                                                 const char *text, size_t len, const char *id)
 {
     struct event ev;
     codex_rollout_start(l, text);
@@ -42,8 +42,8 @@ static void codex_rollout_item_tell_asked(const struct codex_rollout_line *l, co
     dialect_emit_draft(l->out, &ev);
 }
 
-static void tell_thought(const struct codex_rollout_line *l, const char *text, size_t len,
-                         const char *id)
+static void codex_rollout_item_emit_thinking(const struct codex_rollout_line *l, const char *text,
+                                             size_t len, const char *id)
 {
     codex_rollout_start(l, NULL);
     dialect_emit_thinking(l->out, text, len, id);
@@ -51,7 +51,7 @@ static void tell_thought(const struct codex_rollout_line *l, const char *text, s
 
 /* Tools. */
 
-static void codex_rollout_item_tell_call(const struct codex_rollout_line *l, const char *id,
+static void codex_rollout_item_emit_call(const struct codex_rollout_line *l, const char *id,
                                          const char *name, struct event *ev)
 {
     codex_rollout_start(l, NULL);
@@ -63,7 +63,7 @@ static void codex_rollout_item_tell_call(const struct codex_rollout_line *l, con
 }
 
 /* The result of an open call; the first record counts. */
-static void codex_rollout_item_tell_result(const struct codex_rollout_line *l, const char *id,
+static void codex_rollout_item_emit_result(const struct codex_rollout_line *l, const char *id,
                                            struct event *ev)
 {
     const char *const name = open_calls_get_name(&l->c->open, id);
@@ -109,7 +109,7 @@ static void call_of_item(const struct codex_rollout_line *l, const struct tool_k
         call->args = value_copy_members(l->out->scratch, l->item, kind->args, &call->args_len);
     else
         tool_args_parse(l->out->scratch, call, value_get_last(l->item, "arguments"));
-    codex_rollout_item_tell_call(l, id, codex_rollout_item_name_of(l, kind), &ev);
+    codex_rollout_item_emit_call(l, id, codex_rollout_item_name_of(l, kind), &ev);
 }
 
 /* {"secs":2,"nanos":5} in milliseconds; negative: unknown. */
@@ -149,10 +149,10 @@ static void result_of_item(const struct codex_rollout_line *l, const char *id)
     codex_rollout_item_set_content(l, r);
     ev.meta.x = value_extra_only(l->out->scratch, l->item,
                                  (const char *const[]){"exit_code", "process_id", "source", NULL});
-    codex_rollout_item_tell_result(l, id, &ev);
+    codex_rollout_item_emit_result(l, id, &ev);
 }
 
-static bool codex_rollout_item_take_tool(const struct codex_rollout_line *l,
+static bool codex_rollout_item_read_tool(const struct codex_rollout_line *l,
                                          const struct tool_kind *kind)
 {
     const char *const id = codex_rollout_item_item_text(l, "id");
@@ -172,20 +172,20 @@ bool codex_rollout_take_item(const struct codex_rollout_line *l)
     size_t len = 0;
     for (size_t i = 0; i < sizeof(tool_kinds) / sizeof(tool_kinds[0]); i++)
         if (value_equals(type, tool_kinds[i].type))
-            return codex_rollout_item_take_tool(l, &tool_kinds[i]);
+            return codex_rollout_item_read_tool(l, &tool_kinds[i]);
     if (value_equals(type, "AgentMessage")) {
         const char *const text = value_join_texts(a, value_get_last(l->item, "content"), "", &len);
         l->c->has_messages = true;
-        tell_said(l, text, len, id);
+        codex_rollout_item_emit_text(l, text, len, id);
     } else if (value_equals(type, "UserMessage")) {
         const char *const text =
             value_join_texts(a, value_get_last(l->item, "content"), "\n", &len);
-        codex_rollout_item_tell_asked(l, text, len, id);
+        codex_rollout_item_emit_user_message(l, text, len, id);
     } else if (value_equals(type, "Reasoning")) {
         const char *const text =
             value_join_texts(a, value_get_last(l->item, "summary_text"), "\n\n", &len);
         l->c->has_thoughts = true;
-        tell_thought(l, text, len, id);
+        codex_rollout_item_emit_thinking(l, text, len, id);
     } else {
         return false;
     }
@@ -199,15 +199,15 @@ bool codex_rollout_take_event(const struct codex_rollout_line *l)
     size_t len = 0;
     if (value_equals(l->kind, "user_message")) {
         const char *const text = value_text(a, value_get_last(l->payload, "message"), &len);
-        codex_rollout_item_tell_asked(l, text ? text : "", len, NULL);
+        codex_rollout_item_emit_user_message(l, text ? text : "", len, NULL);
     } else if (value_equals(l->kind, "agent_message")) {
         const char *const text = value_text(a, value_get_last(l->payload, "message"), &len);
         l->c->has_messages = true;
-        tell_said(l, text ? text : "", len, NULL);
+        codex_rollout_item_emit_text(l, text ? text : "", len, NULL);
     } else if (value_equals(l->kind, "agent_reasoning")) {
         const char *const text = value_text(a, value_get_last(l->payload, "text"), &len);
         l->c->has_thoughts = true;
-        tell_thought(l, text, len, NULL);
+        codex_rollout_item_emit_thinking(l, text, len, NULL);
     } else {
         return false;
     }
@@ -216,7 +216,7 @@ bool codex_rollout_take_event(const struct codex_rollout_line *l)
 
 /* Input of the model. */
 
-static bool take_model_call(const struct codex_rollout_line *l)
+static bool codex_rollout_item_read_model_call(const struct codex_rollout_line *l)
 {
     struct arena *const a = l->out->scratch;
     const char *const id = codex_rollout_text(l, value_get_last(l->payload, "call_id"));
@@ -232,12 +232,12 @@ static bool take_model_call(const struct codex_rollout_line *l)
     else
         tool_args_parse(a, &ev.u.tool_call, value_get_last(l->payload, "arguments"));
     const char *const name = codex_rollout_text(l, value_get_last(l->payload, "name"));
-    codex_rollout_item_tell_call(l, id, name ? name : "shell", &ev);
+    codex_rollout_item_emit_call(l, id, name ? name : "shell", &ev);
     return true;
 }
 
 /* A text, or an object with it; without information whether the tool failed. */
-static bool take_model_output(const struct codex_rollout_line *l)
+static bool codex_rollout_item_read_model_output(const struct codex_rollout_line *l)
 {
     const char *const id = codex_rollout_text(l, value_get_last(l->payload, "call_id"));
     const struct str output = value_get_last(l->payload, "output");
@@ -250,22 +250,23 @@ static bool take_model_output(const struct codex_rollout_line *l)
     ev.u.tool_result.content = value_text_or_json(l->out->scratch, content.p ? content : output,
                                                   &ev.u.tool_result.content_len);
     ev.u.tool_result.is_error = success.p && !value_is_true(success);
-    codex_rollout_item_tell_result(l, id, &ev);
+    codex_rollout_item_emit_result(l, id, &ev);
     return true;
 }
 
-static bool take_model_message(const struct codex_rollout_line *l)
+static bool codex_rollout_item_read_model_message(const struct codex_rollout_line *l)
 {
     size_t len = 0;
     if (l->c->has_messages || !value_equals(value_get_last(l->payload, "role"), "assistant"))
         return false;
     const char *const text =
         value_join_texts(l->out->scratch, value_get_last(l->payload, "content"), "", &len);
-    tell_said(l, text, len, codex_rollout_text(l, value_get_last(l->payload, "id")));
+    codex_rollout_item_emit_text(l, text, len,
+                                 codex_rollout_text(l, value_get_last(l->payload, "id")));
     return true;
 }
 
-static bool take_model_thought(const struct codex_rollout_line *l)
+static bool codex_rollout_item_read_model_thought(const struct codex_rollout_line *l)
 {
     size_t len = 0;
     if (l->c->has_thoughts)
@@ -273,7 +274,8 @@ static bool take_model_thought(const struct codex_rollout_line *l)
     const char *const text =
         value_join_texts(l->out->scratch, value_get_last(l->payload, "summary"), "\n\n", &len);
     if (len)
-        tell_thought(l, text, len, codex_rollout_text(l, value_get_last(l->payload, "id")));
+        codex_rollout_item_emit_thinking(l, text, len,
+                                         codex_rollout_text(l, value_get_last(l->payload, "id")));
     return len > 0;
 }
 
@@ -283,13 +285,13 @@ bool codex_rollout_take_response(const struct codex_rollout_line *l)
         const char *kind;
         bool (*take)(const struct codex_rollout_line *l);
     } kinds[] = {
-        {"message", take_model_message},
-        {"reasoning", take_model_thought},
-        {"function_call", take_model_call},
-        {"custom_tool_call", take_model_call},
-        {"local_shell_call", take_model_call},
-        {"function_call_output", take_model_output},
-        {"custom_tool_call_output", take_model_output},
+        {"message", codex_rollout_item_read_model_message},
+        {"reasoning", codex_rollout_item_read_model_thought},
+        {"function_call", codex_rollout_item_read_model_call},
+        {"custom_tool_call", codex_rollout_item_read_model_call},
+        {"local_shell_call", codex_rollout_item_read_model_call},
+        {"function_call_output", codex_rollout_item_read_model_output},
+        {"custom_tool_call_output", codex_rollout_item_read_model_output},
     };
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
         if (value_equals(l->kind, kinds[i].kind))

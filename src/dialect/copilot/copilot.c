@@ -52,7 +52,7 @@ static void copilot_send(const struct copilot_call *call, struct event *ev)
     dialect_emit_draft(call->out, ev);
 }
 
-static void copilot_tell_start(const struct copilot_call *call)
+static void copilot_emit_start(const struct copilot_call *call)
 {
     struct event ev;
     event_init(&ev, TC_START);
@@ -62,7 +62,7 @@ static void copilot_tell_start(const struct copilot_call *call)
     copilot_send(call, &ev);
 }
 
-static void take_noise(const struct copilot_call *call)
+static void copilot_emit_raw(const struct copilot_call *call)
 {
     dialect_emit_raw(call->out, "copilot", call->self, copilot_text_of(call, call->type));
 }
@@ -90,7 +90,7 @@ static void retract_streamed(const struct copilot_call *call)
     buf_reset(&c->streamed);
 }
 
-static void copilot_take_delta(const struct copilot_call *call)
+static void copilot_read_delta(const struct copilot_call *call)
 {
     struct copilot *const c = call->c;
     size_t len = 0;
@@ -106,7 +106,7 @@ static void copilot_take_delta(const struct copilot_call *call)
     buf_add(&c->streamed, text, len);
 }
 
-static void take_reasoning_delta(const struct copilot_call *call)
+static void copilot_read_reasoning_delta(const struct copilot_call *call)
 {
     size_t len = 0;
     const char *const text =
@@ -116,7 +116,7 @@ static void take_reasoning_delta(const struct copilot_call *call)
         buf_add(&call->c->thought, text, len);
 }
 
-static void copilot_take_reasoning(const struct copilot_call *call)
+static void copilot_read_reasoning(const struct copilot_call *call)
 {
     size_t len = 0;
     const char *const text =
@@ -127,8 +127,8 @@ static void copilot_take_reasoning(const struct copilot_call *call)
 }
 
 /* Streamed text is not emitted again; if the complete text differs, that is emitted. */
-static void settle_text(const struct copilot_call *call, const char *text, size_t len,
-                        const char *id)
+static void copilot_emit_rest(const struct copilot_call *call, const char *text, size_t len,
+                              const char *id)
 {
     struct copilot *const c = call->c;
     const struct buf *const had = &c->streamed;
@@ -157,7 +157,7 @@ static void copilot_send_message(const struct copilot_call *call, const char *te
     copilot_send(call, &ev);
 }
 
-static void copilot_tell_call(const struct copilot_call *call, struct str id, struct str name,
+static void copilot_emit_call(const struct copilot_call *call, struct str id, struct str name,
                               struct str args, const char *message_id)
 {
     struct event ev;
@@ -173,7 +173,7 @@ static void copilot_tell_call(const struct copilot_call *call, struct str id, st
 
 /* Returns the number of calls. Emits calls here, because the start of an execution may be
  * missing. */
-static size_t take_requests(const struct copilot_call *call, const char *message_id)
+static size_t copilot_read_requests(const struct copilot_call *call, const char *message_id)
 {
     const struct str list = value_get_last(call->data, "toolRequests");
     size_t count = 0;
@@ -185,35 +185,35 @@ static size_t take_requests(const struct copilot_call *call, const char *message
         const struct value_row rows[] = {
             {"toolCallId", &id}, {"name", &name}, {"arguments", &args}};
         value_get_members(request, VALUE_ROWS(rows));
-        copilot_tell_call(call, id, name, args, message_id);
+        copilot_emit_call(call, id, name, args, message_id);
     }
     return count;
 }
 
-static void copilot_take_message(const struct copilot_call *call)
+static void copilot_read_message(const struct copilot_call *call)
 {
     struct copilot *const c = call->c;
     size_t len = 0;
     const char *text = value_text(call->out->scratch, value_get_last(call->data, "content"), &len);
     const char *const id = data_text(call, "messageId");
     text = text ? text : "";
-    settle_text(call, text, len, id);
+    copilot_emit_rest(call, text, len, id);
     copilot_send_message(call, text, len, id);
-    const size_t requests = take_requests(call, id);
+    const size_t requests = copilot_read_requests(call, id);
     if (call->parent_id)
         return;
     copilot_replace(&c->answer, text, requests ? 0 : len);
     copilot_set(&c->answer_id, id);
 }
 
-static void take_tool_start(const struct copilot_call *call)
+static void copilot_read_tool_start(const struct copilot_call *call)
 {
-    copilot_tell_call(call, value_get_last(call->data, "toolCallId"),
+    copilot_emit_call(call, value_get_last(call->data, "toolCallId"),
                       value_get_last(call->data, "toolName"),
                       value_get_last(call->data, "arguments"), NULL);
 }
 
-static void take_tool_complete(const struct copilot_call *call)
+static void copilot_read_tool_complete(const struct copilot_call *call)
 {
     static const char *const told[] = {"toolCallId", "success", "result",        "interactionId",
                                        "turnId",     "model",   "toolTelemetry", NULL};
@@ -252,18 +252,18 @@ static void send_progress(const struct copilot_call *call, const char *phase, st
     copilot_send(call, &ev);
 }
 
-static void take_call_delta(const struct copilot_call *call)
+static void copilot_read_call_delta(const struct copilot_call *call)
 {
     send_progress(call, "args", value_get_last(call->data, "inputDelta"), (struct str){0});
 }
 
 /* The incremental output; tool.execution_partial_result repeats it from the beginning. */
-static void take_shell_output(const struct copilot_call *call)
+static void copilot_read_shell_output(const struct copilot_call *call)
 {
     send_progress(call, "running", (struct str){0}, value_get_last(call->data, "text"));
 }
 
-static void copilot_take_retry(const struct copilot_call *call)
+static void copilot_read_retry(const struct copilot_call *call)
 {
     static const char *const told[] = {"reason", NULL};
     const char *const reason = data_text(call, "reason");
@@ -272,7 +272,7 @@ static void copilot_take_retry(const struct copilot_call *call)
                         value_extra_except(call->out->scratch, call->data, told));
 }
 
-static void take_info(const struct copilot_call *call)
+static void copilot_read_info(const struct copilot_call *call)
 {
     static const char *const told[] = {"message", NULL};
     const bool retry = value_equals(value_get_last(call->data, "infoType"), "model_retry");
@@ -281,7 +281,7 @@ static void take_info(const struct copilot_call *call)
                         text ? text : "", value_extra_except(call->out->scratch, call->data, told));
 }
 
-static void take_call_failure(const struct copilot_call *call)
+static void copilot_read_call_failure(const struct copilot_call *call)
 {
     static const char *const told[] = {"errorMessage", "requestFingerprint", NULL};
     const char *const text = data_text(call, "errorMessage");
@@ -289,7 +289,7 @@ static void take_call_failure(const struct copilot_call *call)
                         value_extra_except(call->out->scratch, call->data, told));
 }
 
-static void copilot_take_error(const struct copilot_call *call)
+static void copilot_read_error(const struct copilot_call *call)
 {
     static const char *const told[] = {"message", "originatingMessageId", NULL};
     struct copilot *const c = call->c;
@@ -301,19 +301,19 @@ static void copilot_take_error(const struct copilot_call *call)
                         value_extra_except(call->out->scratch, call->data, told));
 }
 
-static void take_abort(const struct copilot_call *call)
+static void copilot_read_abort(const struct copilot_call *call)
 {
     call->c->aborted = true;
-    take_noise(call);
+    copilot_emit_raw(call);
 }
 
-static void take_idle(const struct copilot_call *call)
+static void copilot_read_idle(const struct copilot_call *call)
 {
     call->c->aborted |= value_is_true(value_get_last(call->data, "aborted"));
-    take_noise(call);
+    copilot_emit_raw(call);
 }
 
-static void copilot_take_user(const struct copilot_call *call)
+static void copilot_read_user(const struct copilot_call *call)
 {
     struct event ev;
     event_init(&ev, TC_MESSAGE);
@@ -324,7 +324,7 @@ static void copilot_take_user(const struct copilot_call *call)
     copilot_send(call, &ev);
 }
 
-static void copilot_tell_usage(const struct copilot_call *call, bool failed)
+static void copilot_emit_usage(const struct copilot_call *call, bool failed)
 {
     static const char *const told[] = {"sessionDurationMs", NULL};
     struct event ev;
@@ -337,7 +337,7 @@ static void copilot_tell_usage(const struct copilot_call *call, bool failed)
 }
 
 /* The outcome from earlier events, because the exit code is 0 after an abort, too. */
-static void copilot_tell_end(struct copilot *c, const struct dialect_sink *out,
+static void copilot_emit_end(struct copilot *c, const struct dialect_sink *out,
                              const struct copilot_call *result)
 {
     const bool failed = !c->aborted && (c->failed || (result && value_int(result->exit_code, 0)));
@@ -348,38 +348,38 @@ static void copilot_tell_end(struct copilot *c, const struct dialect_sink *out,
     else
         dialect_emit_final(out, c->answer.p, c->answer.len, c->answer_id.p);
     if (result && result->usage.p)
-        copilot_tell_usage(result, failed);
+        copilot_emit_usage(result, failed);
     dialect_emit_done(out, c->aborted ? "cancelled" : failed ? "error" : "completed", NULL);
 }
 
-static void copilot_take_result(const struct copilot_call *call)
+static void copilot_read_result(const struct copilot_call *call)
 {
     copilot_set(&call->c->session, copilot_text_of(call, call->session_id));
-    copilot_tell_end(call->c, call->out, call);
+    copilot_emit_end(call->c, call->out, call);
 }
 
 static const struct {
     const char *type;
     void (*take)(const struct copilot_call *call);
 } types[] = {
-    {"session.background_tasks_changed", take_noise},
-    {"assistant.message_delta", copilot_take_delta},
-    {"assistant.tool_call_delta", take_call_delta},
-    {"assistant.message", copilot_take_message},
-    {"assistant.reasoning_delta", take_reasoning_delta},
-    {"assistant.reasoning", copilot_take_reasoning},
-    {"tool.execution_start", take_tool_start},
-    {"tool.execution_complete", take_tool_complete},
-    {"tool.shell_output", take_shell_output},
-    {"assistant.turn_retry", copilot_take_retry},
-    {"session.info", take_info},
-    {"model.call_failure", take_call_failure},
-    {"session.error", copilot_take_error},
-    {"abort", take_abort},
-    {"agent.interrupted", take_abort},
-    {"assistant.idle", take_idle},
-    {"user.message", copilot_take_user},
-    {"result", copilot_take_result},
+    {"session.background_tasks_changed", copilot_emit_raw},
+    {"assistant.message_delta", copilot_read_delta},
+    {"assistant.tool_call_delta", copilot_read_call_delta},
+    {"assistant.message", copilot_read_message},
+    {"assistant.reasoning_delta", copilot_read_reasoning_delta},
+    {"assistant.reasoning", copilot_read_reasoning},
+    {"tool.execution_start", copilot_read_tool_start},
+    {"tool.execution_complete", copilot_read_tool_complete},
+    {"tool.shell_output", copilot_read_shell_output},
+    {"assistant.turn_retry", copilot_read_retry},
+    {"session.info", copilot_read_info},
+    {"model.call_failure", copilot_read_call_failure},
+    {"session.error", copilot_read_error},
+    {"abort", copilot_read_abort},
+    {"agent.interrupted", copilot_read_abort},
+    {"assistant.idle", copilot_read_idle},
+    {"user.message", copilot_read_user},
+    {"result", copilot_read_result},
 };
 
 static void copilot_dispatch(const struct copilot_call *call)
@@ -389,7 +389,7 @@ static void copilot_dispatch(const struct copilot_call *call)
             types[i].take(call);
             return;
         }
-    take_noise(call);
+    copilot_emit_raw(call);
 }
 
 static int copilot_read_line(void *state, const struct dialect_sink *out, const char *line,
@@ -411,7 +411,7 @@ static int copilot_read_line(void *state, const struct dialect_sink *out, const 
     call.out = &timed;
     call.parent_id = data_text(&call, "parentToolCallId");
     if (!call.c->started)
-        copilot_tell_start(&call);
+        copilot_emit_start(&call);
     copilot_dispatch(&call);
     return 0;
 }
@@ -423,7 +423,7 @@ static void copilot_end_stream(void *state, const struct dialect_sink *out,
     struct copilot *const c = state;
     (void)end;
     if (!c->ended && (c->aborted || c->failed))
-        copilot_tell_end(c, out, NULL);
+        copilot_emit_end(c, out, NULL);
 }
 
 static void copilot_close_state(void *state)

@@ -43,7 +43,7 @@ static bool ethos_is_ours(const struct ethos_ctx *call, const struct ethos_rpc_l
     return !*call->e->request || !rpc->id.p || str_is(rpc->id, call->e->request);
 }
 
-static void ethos_take_result(const struct ethos_ctx *call, const struct ethos_rpc_line *rpc)
+static void ethos_read_result(const struct ethos_ctx *call, const struct ethos_rpc_line *rpc)
 {
     struct str text = {0}, turns = {0}, trace = {0};
     const struct value_row rows[] = {{"text", &text}, {"turnCount", &turns}, {"traceId", &trace}};
@@ -54,7 +54,7 @@ static void ethos_take_result(const struct ethos_ctx *call, const struct ethos_r
         ethos_handle_event(call, rpc->self); /* without a type: raw */
 }
 
-static void ethos_take_error(const struct ethos_ctx *call, const struct ethos_rpc_line *rpc)
+static void ethos_read_error(const struct ethos_ctx *call, const struct ethos_rpc_line *rpc)
 {
     const char *const message = ethos_copy(call, value_get_last(rpc->error, "message"));
     const char *const code =
@@ -84,9 +84,9 @@ static int read_rpc(void *state, const struct dialect_sink *out, const char *lin
         remember_request(&call, value_get_last(rpc.params, "requestId"));
         ethos_handle_event(&call, event);
     } else if (rpc.result.p && !rpc.method.p) {
-        ethos_take_result(&call, &rpc);
+        ethos_read_result(&call, &rpc);
     } else if (rpc.error.p && !rpc.method.p) {
-        ethos_take_error(&call, &rpc);
+        ethos_read_error(&call, &rpc);
     } else {
         ethos_handle_event(&call, rpc.self);
     }

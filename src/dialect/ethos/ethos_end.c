@@ -31,7 +31,7 @@ static void ethos_end_init_done(struct event *ev, const char *reason, const char
     ev->u.done.code = code && *code ? code : NULL;
 }
 
-static void ethos_end_tell_end(const struct ethos_ctx *call, struct event *done)
+static void ethos_end_emit_end(const struct ethos_ctx *call, struct event *done)
 {
     call->e->ended = true;
     usage_totals_emit(&call->e->tally, call->out, call->e->failed);
@@ -45,10 +45,10 @@ static void end_cancelled(const struct ethos_ctx *call, const char *text, const 
     ethos_end_init_done(&done, "cancelled", NULL);
     done.u.done.detail = text;
     done.meta.x = x;
-    ethos_end_tell_end(call, &done);
+    ethos_end_emit_end(call, &done);
 }
 
-static void ethos_end_tell_failure(const struct ethos_ctx *call, const char *message,
+static void ethos_end_emit_failure(const struct ethos_ctx *call, const char *message,
                                    const char *code)
 {
     struct ethos *const e = call->e;
@@ -73,7 +73,7 @@ void ethos_end_error(const struct ethos_ctx *call, const char *message, const ch
     else if (real && strcmp(real, "aborted") == 0)
         end_cancelled(call, message, code_x(call, code));
     else
-        ethos_end_tell_failure(call, message, code);
+        ethos_end_emit_failure(call, message, code);
 }
 
 static void ethos_end_end_failed(const struct ethos_ctx *call, struct event *done)
@@ -87,7 +87,7 @@ void ethos_close_failed(const struct ethos_ctx *call)
     if (!call->e->failed || call->e->ended)
         return;
     ethos_end_end_failed(call, &done);
-    ethos_end_tell_end(call, &done);
+    ethos_end_emit_end(call, &done);
 }
 
 /* The text of done is the answer, even if it differs from the streamed text. */
@@ -122,7 +122,7 @@ void ethos_end_done(const struct ethos_ctx *call, struct str text, struct str tu
     }
     done.u.done.turns = value_int(turns, -1);
     done.u.done.trace_id = ethos_copy(call, trace);
-    ethos_end_tell_end(call, &done);
+    ethos_end_emit_end(call, &done);
 }
 
 void ethos_end(void *state, const struct dialect_sink *out, const struct stream_end_info *end)

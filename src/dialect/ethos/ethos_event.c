@@ -16,7 +16,7 @@ char *ethos_rest(const struct ethos_ctx *call, const char *const *known)
     return value_extra_except(call->out->scratch, call->l->self, known);
 }
 
-static void ethos_event_take_start(const struct ethos_ctx *call)
+static void ethos_event_read_start(const struct ethos_ctx *call)
 {
     static const char *const known[] = {"type", "provider", "model", "source", "traceId", NULL};
     struct event ev;
@@ -30,7 +30,7 @@ static void ethos_event_take_start(const struct ethos_ctx *call)
     dialect_emit_draft(call->out, &ev);
 }
 
-static void ethos_event_take_context(const struct ethos_ctx *call)
+static void ethos_event_read_context(const struct ethos_ctx *call)
 {
     struct event ev;
     event_init(&ev, TC_STATE);
@@ -40,7 +40,7 @@ static void ethos_event_take_context(const struct ethos_ctx *call)
     dialect_emit_draft(call->out, &ev);
 }
 
-static void ethos_event_take_text(const struct ethos_ctx *call)
+static void ethos_event_read_text(const struct ethos_ctx *call)
 {
     struct buf *const text = &call->e->text;
     size_t len = 0;
@@ -50,14 +50,14 @@ static void ethos_event_take_text(const struct ethos_ctx *call)
         buf_add(text, told, len);
 }
 
-static void ethos_event_take_thinking(const struct ethos_ctx *call)
+static void ethos_event_read_thinking(const struct ethos_ctx *call)
 {
     size_t len = 0;
     const char *const told = value_text(call->out->scratch, call->l->thinking, &len);
     dialect_emit_thinking(call->out, told, len, NULL);
 }
 
-static void ethos_event_take_usage(const struct ethos_ctx *call)
+static void ethos_event_read_usage(const struct ethos_ctx *call)
 {
     static const char *const known[] = {"type",
                                         "inputTokens",
@@ -87,7 +87,7 @@ static void ethos_event_take_usage(const struct ethos_ctx *call)
     dialect_emit_draft(call->out, &ev);
 }
 
-static void take_persisted(const struct ethos_ctx *call)
+static void ethos_event_read_persisted(const struct ethos_ctx *call)
 {
     struct event ev;
     event_init(&ev, TC_MESSAGE);
@@ -98,12 +98,12 @@ static void take_persisted(const struct ethos_ctx *call)
     dialect_emit_draft(call->out, &ev);
 }
 
-static void ethos_event_take_error(const struct ethos_ctx *call)
+static void ethos_event_read_error(const struct ethos_ctx *call)
 {
     ethos_end_error(call, ethos_copy(call, call->l->error), ethos_copy(call, call->l->code));
 }
 
-static void ethos_event_take_done(const struct ethos_ctx *call)
+static void ethos_event_read_done(const struct ethos_ctx *call)
 {
     ethos_end_done(call, call->l->text, call->l->turns, call->l->trace);
 }
@@ -112,22 +112,22 @@ static const struct ethos_event_type {
     const char *type;
     void (*take)(const struct ethos_ctx *call);
 } types[] = {
-    {"run_start", ethos_event_take_start},
-    {"context_meta", ethos_event_take_context},
-    {"text_delta", ethos_event_take_text},
-    {"thinking_delta", ethos_event_take_thinking},
+    {"run_start", ethos_event_read_start},
+    {"context_meta", ethos_event_read_context},
+    {"text_delta", ethos_event_read_text},
+    {"thinking_delta", ethos_event_read_thinking},
     {"tool_start", ethos_tool_start},
     {"tool_progress", ethos_tool_progress},
     {"tool_end", ethos_tool_end},
-    {"usage", ethos_event_take_usage},
-    {"error", ethos_event_take_error},
-    {"done", ethos_event_take_done},
+    {"usage", ethos_event_read_usage},
+    {"error", ethos_event_read_error},
+    {"done", ethos_event_read_done},
     {"halt", ethos_halt},
     {"tool_approval_required", ethos_approval},
     {"tool_approval_response", ethos_approval_response},
     {"credential_required", ethos_credential},
     /* member added by the web API */
-    {"message_persisted", take_persisted},
+    {"message_persisted", ethos_event_read_persisted},
     {"tool.approval_required", ethos_push_approval},
     {"approval.resolved", ethos_push_approval_resolved},
     {"clarify.request", ethos_clarify},
@@ -139,11 +139,11 @@ static const struct ethos_event_type {
 static bool is_early(const struct ethos_ctx *call, const struct ethos_event_type *type)
 {
     const struct ethos *const e = call->e;
-    const bool informs = !type || type->take == take_persisted;
+    const bool informs = !type || type->take == ethos_event_read_persisted;
     return !e->started && informs && e->early.len + call->l->self.len < ETHOS_EARLY_MAX;
 }
 
-static void ethos_event_keep_early(const struct ethos_ctx *call)
+static void ethos_event_store_early(const struct ethos_ctx *call)
 {
     buf_add(&call->e->early, call->l->self.p, call->l->self.len);
     buf_add_char(&call->e->early, '\n');
@@ -168,7 +168,7 @@ static void ethos_event_dispatch(const struct ethos_ctx *call)
 {
     const struct ethos_event_type *const type = ethos_event_type_of(call);
     if (is_early(call, type)) {
-        ethos_event_keep_early(call);
+        ethos_event_store_early(call);
         return;
     }
     call->e->started = true;

@@ -477,7 +477,7 @@ static void ethos_write_write_raw(const struct ethos_write_ctx *wire)
     writer_begin_end_message(wire->out);
 }
 
-static void ethos_write_keep_error(const struct ethos_write_ctx *wire)
+static void ethos_write_store_error(const struct ethos_write_ctx *wire)
 {
     const struct tc_error *const e = &wire->ev->u.error;
     struct ethos_writing *const w = wire->w;
@@ -539,7 +539,7 @@ static void ethos_write_write_event(void *state, const struct writer_out *out,
         [TC_TOOL_RESULT] = ethos_write_write_result,
         [TC_REQUEST] = ethos_write_write_request,
         [TC_START] = ethos_write_write_start,
-        [TC_ERROR] = ethos_write_keep_error,
+        [TC_ERROR] = ethos_write_store_error,
         [TC_DONE] = ethos_write_write_done,
         [TC_USAGE] = ethos_write_write_usage,
         [TC_NOTICE] = ethos_write_write_notice,

@@ -31,7 +31,7 @@ static char *gemini_text_of(const struct gemini_call *call, struct str value)
     return value_text(call->out->scratch, value, NULL);
 }
 
-static void take_init(const struct gemini_call *call)
+static void gemini_read_init(const struct gemini_call *call)
 {
     struct event ev;
     const char *const session = gemini_text_of(call, call->line->session_id);
@@ -70,7 +70,7 @@ static void enter_step(const struct gemini_call *call)
     dialect_emit_draft(call->out, &ev);
 }
 
-static void gemini_take_message(const struct gemini_call *call)
+static void gemini_read_message(const struct gemini_call *call)
 {
     struct event ev;
     size_t len = 0;
@@ -92,7 +92,7 @@ static void gemini_take_message(const struct gemini_call *call)
     dialect_emit_draft(call->out, &ev);
 }
 
-static void gemini_take_tool_use(const struct gemini_call *call)
+static void gemini_read_tool_use(const struct gemini_call *call)
 {
     struct event ev;
     enter_step(call);
@@ -106,7 +106,7 @@ static void gemini_take_tool_use(const struct gemini_call *call)
     dialect_emit_draft(call->out, &ev);
 }
 
-static void gemini_take_tool_result(const struct gemini_call *call)
+static void gemini_read_tool_result(const struct gemini_call *call)
 {
     struct event ev;
     struct tc_tool_result *const result = &ev.u.tool_result;
@@ -126,7 +126,7 @@ static void gemini_take_tool_result(const struct gemini_call *call)
     dialect_emit_draft(call->out, &ev);
 }
 
-static void gemini_take_error(const struct gemini_call *call)
+static void gemini_read_error(const struct gemini_call *call)
 {
     const bool warning = value_equals(call->line->severity, "warning");
     const char *const text = gemini_text_of(call, call->line->message);
@@ -140,7 +140,7 @@ static void gemini_take_error(const struct gemini_call *call)
                         shown, NULL);
 }
 
-static void gemini_tell_usage(const struct gemini_call *call, bool failed)
+static void gemini_emit_usage(const struct gemini_call *call, bool failed)
 {
     static const char *const told[] = {"total_tokens", "input_tokens", "output_tokens",
                                        "cached",       "duration_ms",  NULL};
@@ -172,7 +172,7 @@ static bool hit_limit(const struct gemini_call *call)
     return value_equals(value_get_last(call->line->error, "type"), "FatalTurnLimitedError");
 }
 
-static void gemini_tell_end(const struct gemini_call *call, bool failed)
+static void gemini_emit_end(const struct gemini_call *call, bool failed)
 {
     struct event ev;
     event_init(&ev, TC_DONE);
@@ -189,7 +189,7 @@ static void gemini_tell_end(const struct gemini_call *call, bool failed)
     dialect_emit_draft(call->out, &ev);
 }
 
-static void gemini_tell_failure(const struct gemini_call *call)
+static void gemini_emit_failure(const struct gemini_call *call)
 {
     const struct buf *const trouble = &call->g->trouble;
     const char *const message = gemini_text_of(call, value_get_last(call->line->error, "message"));
@@ -198,7 +198,7 @@ static void gemini_tell_failure(const struct gemini_call *call)
     dialect_emit_error(call->out, message ? message : known, code);
 }
 
-static void gemini_take_result(const struct gemini_call *call)
+static void gemini_read_result(const struct gemini_call *call)
 {
     const bool failed = value_equals(call->line->status, "error") && !hit_limit(call);
     const struct buf *const text = &call->g->text;
@@ -206,15 +206,15 @@ static void gemini_take_result(const struct gemini_call *call)
     const char *const answer = arena_strndup(call->out->scratch, len ? text->p : "", len);
     gemini_end_step(call->g, call->out);
     if (failed)
-        gemini_tell_failure(call);
+        gemini_emit_failure(call);
     else
         dialect_emit_final(call->out, answer, len, NULL);
     if (call->line->stats.p)
-        gemini_tell_usage(call, failed);
-    gemini_tell_end(call, failed);
+        gemini_emit_usage(call, failed);
+    gemini_emit_end(call, failed);
 }
 
-static void take_unknown(const struct gemini_call *call)
+static void gemini_read_unknown(const struct gemini_call *call)
 {
     dialect_emit_raw(call->out, "gemini", call->line->self, gemini_text_of(call, call->line->type));
 }
@@ -225,12 +225,9 @@ static int gemini_read_line(void *state, const struct dialect_sink *out, const c
     static const struct {
         const char *type;
         void (*take)(const struct gemini_call *call);
-    } types[] = {{"init", take_init},
-                 {"message", gemini_take_message},
-                 {"tool_use", gemini_take_tool_use},
-                 {"tool_result", gemini_take_tool_result},
-                 {"error", gemini_take_error},
-                 {"result", gemini_take_result}};
+    } types[] = {{"init", gemini_read_init},         {"message", gemini_read_message},
+                 {"tool_use", gemini_read_tool_use}, {"tool_result", gemini_read_tool_result},
+                 {"error", gemini_read_error},       {"result", gemini_read_result}};
     struct gemini_line l = {.self = {line, len}};
     struct str timestamp = {0};
     const struct value_row rows[] = {
@@ -249,7 +246,7 @@ static int gemini_read_line(void *state, const struct dialect_sink *out, const c
             types[i].take(&call);
             return 0;
         }
-    take_unknown(&call);
+    gemini_read_unknown(&call);
     return 0;
 }
 

@@ -70,8 +70,8 @@ static const char *missy_child_of(const struct missy_event *e, struct arena *a)
     return id.p || name.p ? value_text_or_json(a, id.p ? id : name, NULL) : "agent";
 }
 
-static void missy_take(struct missy_event *e, const struct missy_row *rows, struct missy_sink *mark,
-                       double ts)
+static void missy_read_line(struct missy_event *e, const struct missy_row *rows,
+                            struct missy_sink *mark, double ts)
 {
     const struct dialect_sink *const out = mark->to;
     const struct missy_row *const row = missy_find_row(rows, e->name);
@@ -114,7 +114,7 @@ static int read_audit(void *state, const struct dialect_sink *out, const char *l
                               .session_id = value_text(out->scratch, session, NULL),
                               .x = value_extra_except(out->scratch, e.self, known)};
     const double ts = value_time(timestamp);
-    missy_take(&e, missy_audit_rows, &mark, ts > 0 ? ts : 0);
+    missy_read_line(&e, missy_audit_rows, &mark, ts > 0 ? ts : 0);
     return 0;
 }
 
@@ -128,7 +128,7 @@ static int read_json(void *state, const struct dialect_sink *out, const char *li
         return -1;
     e.name = value_text(out->scratch, name, NULL);
     struct missy_sink mark = {.to = out};
-    missy_take(&e, missy_json_rows, &mark, 0);
+    missy_read_line(&e, missy_json_rows, &mark, 0);
     return 0;
 }
 
@@ -142,7 +142,7 @@ static int read_run(void *state, const struct dialect_sink *out, const char *lin
         return -1;
     e.name = out->frame_event;
     struct missy_sink mark = {.to = out, .session_id = value_text(out->scratch, session, NULL)};
-    missy_take(&e, missy_run_rows, &mark, 0);
+    missy_read_line(&e, missy_run_rows, &mark, 0);
     return 0;
 }
 

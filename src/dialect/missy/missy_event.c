@@ -2,7 +2,7 @@
  * Table of missy's event names per dialect, and their handlers. */
 #include "dialect/missy/missy.h"
 
-static void missy_event_take_start(const struct missy_event *e)
+static void missy_event_read_start(const struct missy_event *e)
 {
     struct event ev;
     e->m->starts |= e->family;
@@ -21,7 +21,8 @@ static void missy_event_take_start(const struct missy_event *e)
 }
 
 /* A called agent starts, progresses or ends. */
-static void tell_agent_step(const struct missy_event *e, const char *state, const char *outcome)
+static void missy_event_emit_agent_step(const struct missy_event *e, const char *state,
+                                        const char *outcome)
 {
     struct event ev;
     event_init(&ev, TC_STEP);
@@ -32,20 +33,20 @@ static void tell_agent_step(const struct missy_event *e, const char *state, cons
     dialect_emit_draft(e->out, &ev);
 }
 
-static void take_any_start(const struct missy_event *e)
+static void missy_event_read_any_start(const struct missy_event *e)
 {
     if (e->agent)
-        tell_agent_step(e, "start", NULL);
+        missy_event_emit_agent_step(e, "start", NULL);
     else
-        missy_event_take_start(e);
+        missy_event_read_start(e);
 }
 
 bool missy_is_start(const struct missy_row *row)
 {
-    return row->take == missy_event_take_start || row->take == take_any_start;
+    return row->take == missy_event_read_start || row->take == missy_event_read_any_start;
 }
 
-static void missy_event_take_update(const struct missy_event *e)
+static void missy_event_read_update(const struct missy_event *e)
 {
     struct event ev;
     event_init(&ev, TC_PROGRESS);
@@ -54,7 +55,7 @@ static void missy_event_take_update(const struct missy_event *e)
     dialect_emit_draft(e->out, &ev);
 }
 
-static void missy_event_tell_step(const struct missy_event *e, const char *state, int64_t index,
+static void missy_event_emit_step(const struct missy_event *e, const char *state, int64_t index,
                                   int64_t max)
 {
     struct event ev;
@@ -66,21 +67,21 @@ static void missy_event_tell_step(const struct missy_event *e, const char *state
 }
 
 /* Ends are not reported: the next iteration ends the previous one. */
-static void take_iteration(const struct missy_event *e)
+static void missy_event_read_iteration(const struct missy_event *e)
 {
     struct missy *const m = e->m;
     const int64_t current = value_int(value_get_last(e->detail, "current"), -1);
     const int64_t index = value_int(value_get_last(e->detail, "iteration"), current);
     const int64_t max = value_int(value_get_last(e->detail, "max"), -1);
     if (e->agent) {
-        missy_event_tell_step(e, "mark", index, max);
+        missy_event_emit_step(e, "mark", index, max);
         return;
     }
     if (m->started && m->step >= 0)
-        missy_event_tell_step(e, "end", m->step, -1);
+        missy_event_emit_step(e, "end", m->step, -1);
     m->started = true;
     m->step = index;
-    missy_event_tell_step(e, "start", index, max);
+    missy_event_emit_step(e, "start", index, max);
 }
 
 static void end_run(const struct missy_event *e, const char *reason, const char *detail)
@@ -101,20 +102,20 @@ static bool missy_event_is_over(const struct missy_event *e)
     return e->m->ended && !e->agent;
 }
 
-static void missy_event_take_complete(const struct missy_event *e)
+static void missy_event_read_complete(const struct missy_event *e)
 {
     if (e->agent)
-        tell_agent_step(e, "end", "completed");
+        missy_event_emit_agent_step(e, "end", "completed");
     else if (!missy_event_is_over(e))
         end_run(e, "completed", missy_text(e, "summary"));
 }
 
-static void missy_event_take_error(const struct missy_event *e)
+static void missy_event_read_error(const struct missy_event *e)
 {
     struct event ev;
     const char *const message = missy_text(e, "error");
     if (e->agent) {
-        tell_agent_step(e, "end", "error");
+        missy_event_emit_agent_step(e, "end", "error");
         return;
     }
     if (missy_event_is_over(e))
@@ -126,7 +127,7 @@ static void missy_event_take_error(const struct missy_event *e)
     end_run(e, "error", NULL);
 }
 
-static void missy_event_tell_usage(const struct missy_event *e)
+static void missy_event_emit_usage(const struct missy_event *e)
 {
     struct event ev;
     struct tc_usage *const u = &ev.u.usage;
@@ -144,14 +145,14 @@ static void missy_event_tell_usage(const struct missy_event *e)
 }
 
 /* The runtime's record of the end: with its cost and, in the stream of a run, the answer. */
-static void take_run_complete(const struct missy_event *e)
+static void missy_event_read_run_complete(const struct missy_event *e)
 {
     size_t len = 0;
     const char *const response =
         value_text(e->out->scratch, value_get_last(e->detail, "response"), &len);
-    missy_event_tell_usage(e);
+    missy_event_emit_usage(e);
     if (e->agent) {
-        tell_agent_step(e, "end", "completed");
+        missy_event_emit_agent_step(e, "end", "completed");
         return;
     }
     if (!e->m->ended) {
@@ -161,7 +162,7 @@ static void take_run_complete(const struct missy_event *e)
 }
 
 /* The run reports its end after this; if it does not, this is the end. */
-static void take_agent_error(const struct missy_event *e)
+static void missy_event_read_agent_error(const struct missy_event *e)
 {
     const char *const said = missy_text(e, "error");
     const char *const message = said ? said : "the agent failed";
@@ -193,7 +194,7 @@ static const char *missy_event_text_of(const char *name)
     return name;
 }
 
-static void missy_event_take_notice(const struct missy_event *e)
+static void missy_event_read_notice(const struct missy_event *e)
 {
     const char *const dot = strchr(e->name, '.');
     dialect_emit_notice(e->out, missy_event_level_of(e->result), dot ? dot + 1 : e->name,
@@ -207,49 +208,50 @@ static void missy_event_take_notice(const struct missy_event *e)
           "total_tokens", "total_cost_usd")
 
 const struct missy_row missy_audit_rows[] = {
-    {"agent.progress.start", take_any_start, MISSY_PROGRESS, KNOWN("task")},
-    {"agent.progress.update", missy_event_take_update, MISSY_PROGRESS, KNOWN("pct", "label")},
-    {"agent.progress.iteration", take_iteration, MISSY_PROGRESS, KNOWN("iteration", "max")},
+    {"agent.progress.start", missy_event_read_any_start, MISSY_PROGRESS, KNOWN("task")},
+    {"agent.progress.update", missy_event_read_update, MISSY_PROGRESS, KNOWN("pct", "label")},
+    {"agent.progress.iteration", missy_event_read_iteration, MISSY_PROGRESS,
+     KNOWN("iteration", "max")},
     {"agent.progress.tool_start", missy_take_tool_start, MISSY_PROGRESS, TOOL_KNOWN},
     {"agent.progress.tool_done", missy_handle_tool_done, MISSY_PROGRESS, TOOL_KNOWN},
-    {"agent.progress.complete", missy_event_take_complete, MISSY_PROGRESS, KNOWN("summary")},
-    {"agent.progress.error", missy_event_take_error, MISSY_PROGRESS, KNOWN("error")},
+    {"agent.progress.complete", missy_event_read_complete, MISSY_PROGRESS, KNOWN("summary")},
+    {"agent.progress.error", missy_event_read_error, MISSY_PROGRESS, KNOWN("error")},
     {"agent.tool.start", missy_take_tool_start, MISSY_TOOL, TOOL_KNOWN},
     {"agent.tool.complete", missy_handle_tool_done, MISSY_TOOL, TOOL_KNOWN},
-    {"agent.run.start", take_any_start, MISSY_TOOL, KNOWN("goal")},
-    {"agent.run.complete", take_run_complete, MISSY_TOOL, RUN_KNOWN},
-    {"agent.run.error", missy_event_take_error, MISSY_TOOL, KNOWN("error", "stage")},
-    {"agent.budget.", missy_event_take_notice, 0, KNOWN(NULL)},
-    {"agent.response.", missy_event_take_notice, 0, KNOWN(NULL)},
-    {"agent.done_criteria.", missy_event_take_notice, 0, KNOWN(NULL)},
+    {"agent.run.start", missy_event_read_any_start, MISSY_TOOL, KNOWN("goal")},
+    {"agent.run.complete", missy_event_read_run_complete, MISSY_TOOL, RUN_KNOWN},
+    {"agent.run.error", missy_event_read_error, MISSY_TOOL, KNOWN("error", "stage")},
+    {"agent.budget.", missy_event_read_notice, 0, KNOWN(NULL)},
+    {"agent.response.", missy_event_read_notice, 0, KNOWN(NULL)},
+    {"agent.done_criteria.", missy_event_read_notice, 0, KNOWN(NULL)},
     {NULL, NULL, 0, NULL},
 };
 
 const struct missy_row missy_json_rows[] = {
-    {"start", missy_event_take_start, MISSY_PROGRESS, KNOWN("task")},
-    {"progress", missy_event_take_update, MISSY_PROGRESS, KNOWN("pct", "label")},
-    {"iteration", take_iteration, MISSY_PROGRESS, KNOWN("current", "iteration", "max")},
+    {"start", missy_event_read_start, MISSY_PROGRESS, KNOWN("task")},
+    {"progress", missy_event_read_update, MISSY_PROGRESS, KNOWN("pct", "label")},
+    {"iteration", missy_event_read_iteration, MISSY_PROGRESS, KNOWN("current", "iteration", "max")},
     {"tool_start", missy_take_tool_start, MISSY_PROGRESS, TOOL_KNOWN},
     {"tool_done", missy_handle_tool_done, MISSY_PROGRESS, TOOL_KNOWN},
-    {"complete", missy_event_take_complete, MISSY_PROGRESS, KNOWN("summary")},
-    {"error", missy_event_take_error, MISSY_PROGRESS, KNOWN("error")},
+    {"complete", missy_event_read_complete, MISSY_PROGRESS, KNOWN("summary")},
+    {"error", missy_event_read_error, MISSY_PROGRESS, KNOWN("error")},
     {NULL, NULL, 0, NULL},
 };
 
 /* Producer and consumer once used different names for these events: both are read. A ping has no
  * data. */
 const struct missy_row missy_run_rows[] = {
-    {"run.start", missy_event_take_start, MISSY_TOOL, KNOWN("run_id")},
-    {"run.started", missy_event_take_start, MISSY_TOOL, KNOWN("run_id")},
-    {"agent.start", missy_event_take_start, MISSY_TOOL, KNOWN("run_id")},
+    {"run.start", missy_event_read_start, MISSY_TOOL, KNOWN("run_id")},
+    {"run.started", missy_event_read_start, MISSY_TOOL, KNOWN("run_id")},
+    {"agent.start", missy_event_read_start, MISSY_TOOL, KNOWN("run_id")},
     {"tool.request", missy_take_tool_start, MISSY_TOOL, TOOL_KNOWN},
     {"tool.result", missy_handle_tool_done, MISSY_TOOL, TOOL_KNOWN},
     {"agent.complete", missy_emit_duplicate, MISSY_TOOL, KNOWN(NULL)},
-    {"agent.error", take_agent_error, MISSY_TOOL, KNOWN("error")},
-    {"run.complete", take_run_complete, MISSY_TOOL, RUN_KNOWN},
-    {"run.completed", take_run_complete, MISSY_TOOL, RUN_KNOWN},
-    {"run.error", missy_event_take_error, MISSY_TOOL, KNOWN("error")},
-    {"run.failed", missy_event_take_error, MISSY_TOOL, KNOWN("error")},
+    {"agent.error", missy_event_read_agent_error, MISSY_TOOL, KNOWN("error")},
+    {"run.complete", missy_event_read_run_complete, MISSY_TOOL, RUN_KNOWN},
+    {"run.completed", missy_event_read_run_complete, MISSY_TOOL, RUN_KNOWN},
+    {"run.error", missy_event_read_error, MISSY_TOOL, KNOWN("error")},
+    {"run.failed", missy_event_read_error, MISSY_TOOL, KNOWN("error")},
     {"ping", NULL, 0, NULL},
     {NULL, NULL, 0, NULL},
 };

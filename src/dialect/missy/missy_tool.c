@@ -45,7 +45,7 @@ static const char *missy_tool_tool_name(const struct missy_event *e)
     return name && *name ? name : "tool";
 }
 
-static struct missy_call *missy_tool_tell_call(const struct missy_event *e, const char *name)
+static struct missy_call *missy_tool_emit_call(const struct missy_event *e, const char *name)
 {
     struct missy_call *const call = missy_tool_add_call(e->m, name);
     struct event ev;
@@ -58,7 +58,7 @@ static struct missy_call *missy_tool_tell_call(const struct missy_event *e, cons
 }
 
 /* Adds data of the other family to a known call. */
-static void tell_addition(const struct missy_event *e, const struct missy_call *call)
+static void missy_tool_emit_progress(const struct missy_event *e, const struct missy_call *call)
 {
     static const char *const known[] = {"event", "tool", "session_id", "task_id", NULL};
     struct event ev;
@@ -77,10 +77,10 @@ void missy_take_tool_start(const struct missy_event *e)
     struct missy_call *const call = missy_tool_find_call(e->m, name, 0, e->family, ~0U);
     if (call) {
         call->started |= e->family;
-        tell_addition(e, call);
+        missy_tool_emit_progress(e, call);
         return;
     }
-    missy_tool_tell_call(e, name);
+    missy_tool_emit_call(e, name);
 }
 
 static void init_result(struct event *ev, const struct missy_event *e,
@@ -104,7 +104,7 @@ static void init_result(struct event *ev, const struct missy_event *e,
 }
 
 /* The next record has the duration, so the result is held for one event. */
-static void missy_tool_tell_result(const struct missy_event *e, const struct missy_call *call)
+static void missy_tool_emit_result(const struct missy_event *e, const struct missy_call *call)
 {
     struct event ev;
     init_result(&ev, e, call);
@@ -148,14 +148,14 @@ void missy_handle_tool_done(const struct missy_event *e)
     if (!call)
         call = missy_tool_find_call(m, name, 0, 0, ~0U);
     if (!call)
-        call = missy_tool_tell_call(e, name);
+        call = missy_tool_emit_call(e, name);
     const bool told = call->ended;
     call->started |= e->family;
     call->ended |= e->family;
     if (m->held)
         add_to_held(e);
     else if (!told)
-        missy_tool_tell_result(e, call);
+        missy_tool_emit_result(e, call);
     else
         missy_emit_duplicate(e);
     if (call->ended == call->started)

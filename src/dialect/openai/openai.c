@@ -29,7 +29,7 @@ void openai_complete_text(const struct openai_choice *c)
         dialect_emit_message(c->out, c->o->text.p, c->o->text.len, openai_message_id(c->o));
 }
 
-static void openai_take_text(const struct openai_choice *c, const char *key)
+static void openai_read_text(const struct openai_choice *c, const char *key)
 {
     size_t len = 0;
     const char *const text = value_text(c->out->scratch, value_get_last(c->delta, key), &len);
@@ -37,7 +37,7 @@ static void openai_take_text(const struct openai_choice *c, const char *key)
     c->o->refused |= len && strcmp(key, "refusal") == 0;
 }
 
-static void openai_take_reasoning(const struct openai_choice *c)
+static void openai_read_reasoning(const struct openai_choice *c)
 {
     static const char *const keys[] = {"reasoning_content", "reasoning"};
     for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
@@ -71,7 +71,7 @@ static struct openai_finish_kind openai_find_ending(const char *finish)
     return (struct openai_finish_kind){finish, "completed", finish};
 }
 
-static void take_finish(const struct openai_choice *c)
+static void openai_read_finish(const struct openai_choice *c)
 {
     struct openai *const o = c->o;
     const char *const finish =
@@ -95,7 +95,7 @@ static void take_finish(const struct openai_choice *c)
     dialect_emit_done(c->out, ending.reason, o->failed ? NULL : ending.code);
 }
 
-static void openai_take_error(struct openai *o, const struct dialect_sink *out, struct str error)
+static void openai_read_error(struct openai *o, const struct dialect_sink *out, struct str error)
 {
     struct arena *const scratch = out->scratch;
     const struct str message = value_get_last(error, "message");
@@ -115,7 +115,7 @@ static int64_t usage_count(struct str usage, const char *key, const char *inner)
 }
 
 /* Servers with running counts repeat usage: only the last one is the sum. */
-static void openai_tell_usage(const struct openai *o, const struct dialect_sink *out)
+static void openai_emit_usage(const struct openai *o, const struct dialect_sink *out)
 {
     static const char *const known[] = {"prompt_tokens", "completion_tokens", "total_tokens",
                                         "cost", NULL};
@@ -148,7 +148,7 @@ struct openai_chunk {
     struct str self, id, created, model, choices, usage, error;
 };
 
-static void openai_tell_start(struct openai *o, const struct dialect_sink *out,
+static void openai_emit_start(struct openai *o, const struct dialect_sink *out,
                               const struct openai_chunk *chunk)
 {
     static const char *const known[] = {"id",      "object", "created", "model",
@@ -176,23 +176,24 @@ static bool has_strangers(const struct openai_choice *c)
            value_extra_except(c->out->scratch, c->delta, known_delta);
 }
 
-static void take_choice(const struct openai_choice *c)
+static void openai_read_choice(const struct openai_choice *c)
 {
     if (openai_agenticore_handle(c)) {
-        take_finish(c);
+        openai_read_finish(c);
         return;
     }
-    openai_take_reasoning(c);
-    openai_take_text(c, "content");
-    openai_take_text(c, "refusal");
+    openai_read_reasoning(c);
+    openai_read_text(c, "content");
+    openai_read_text(c, "refusal");
     openai_take_calls(c);
     if (has_strangers(c))
         dialect_emit_raw(c->out, "openai", c->self, "choice");
-    take_finish(c);
+    openai_read_finish(c);
 }
 
 /* Of several choices, the first is the turn's answer. */
-static void take_choices(struct openai *o, const struct dialect_sink *out, struct str choices)
+static void openai_read_choices(struct openai *o, const struct dialect_sink *out,
+                                struct str choices)
 {
     struct json j;
     struct openai_choice c = {.o = o, .out = out};
@@ -202,7 +203,7 @@ static void take_choices(struct openai *o, const struct dialect_sink *out, struc
         if (!c.delta.p)
             c.delta = value_get_last(c.self, "message");
         if (value_int(value_get_last(c.self, "index"), 0) == 0)
-            take_choice(&c);
+            openai_read_choice(&c);
         else
             dialect_emit_raw(out, "openai", c.self, "choice");
     }
@@ -219,14 +220,14 @@ static int read_chunk(void *state, const struct dialect_sink *out, const char *l
         return -1;
     const bool known = chunk.choices.p || chunk.usage.p || chunk.error.p;
     if (!o->started && known)
-        openai_tell_start(o, out, &chunk);
+        openai_emit_start(o, out, &chunk);
     if (chunk.usage.p) {
         buf_reset(&o->usage);
         buf_add(&o->usage, chunk.usage.p, chunk.usage.len);
     }
-    take_choices(o, out, chunk.choices);
+    openai_read_choices(o, out, chunk.choices);
     if (chunk.error.p)
-        openai_take_error(o, out, chunk.error);
+        openai_read_error(o, out, chunk.error);
     if (!known)
         dialect_emit_raw(out, "openai", chunk.self, NULL);
     return 0;
@@ -237,7 +238,7 @@ static void openai_end_stream(void *state, const struct dialect_sink *out,
                               const struct stream_end_info *end)
 {
     (void)end;
-    openai_tell_usage(state, out);
+    openai_emit_usage(state, out);
 }
 
 static void openai_close_state(void *state)

@@ -26,14 +26,14 @@ static char *chip_text(const struct openai_choice *c)
     return value_text(c->out->scratch, value_get_last(c->delta, "reasoning_content"), NULL);
 }
 
-static void take_narration(const struct openai_choice *c)
+static void openai_agenticore_read_narration(const struct openai_choice *c)
 {
     size_t len = 0;
     const char *const text = value_text(c->out->scratch, value_get_last(c->delta, "content"), &len);
     openai_tell_text(c, text, len);
 }
 
-static void openai_agenticore_take_thinking(const struct openai_choice *c)
+static void openai_agenticore_read_thinking(const struct openai_choice *c)
 {
     size_t len = 0;
     const char *const text =
@@ -41,7 +41,7 @@ static void openai_agenticore_take_thinking(const struct openai_choice *c)
     dialect_emit_thinking(c->out, text, len, openai_message_id(c->o));
 }
 
-static void openai_agenticore_take_final(const struct openai_choice *c)
+static void openai_agenticore_read_final(const struct openai_choice *c)
 {
     size_t len = 0;
     const char *const text = value_text(c->out->scratch, value_get_last(c->delta, "content"), &len);
@@ -52,7 +52,7 @@ static void openai_agenticore_take_final(const struct openai_choice *c)
     dialect_emit_final(c->out, text, len, openai_message_id(c->o));
 }
 
-static void openai_agenticore_take_tool_use(const struct openai_choice *c)
+static void openai_agenticore_read_tool_use(const struct openai_choice *c)
 {
     struct event ev;
     event_init(&ev, TC_TOOL_CALL);
@@ -68,7 +68,7 @@ static void openai_agenticore_take_tool_use(const struct openai_choice *c)
     dialect_emit_draft(c->out, &ev);
 }
 
-static void openai_agenticore_take_tool_result(const struct openai_choice *c)
+static void openai_agenticore_read_tool_result(const struct openai_choice *c)
 {
     struct event ev;
     event_init(&ev, TC_TOOL_RESULT);
@@ -85,7 +85,7 @@ static void openai_agenticore_take_tool_result(const struct openai_choice *c)
 }
 
 /* The answer to a status command. */
-static void take_stream_config(const struct openai_choice *c)
+static void openai_agenticore_read_stream_config(const struct openai_choice *c)
 {
     const char *const text = value_text(c->out->scratch, value_get_last(c->delta, "content"), NULL);
     dialect_emit_notice(c->out, "info", "stream_config", text ? text : "", NULL);
@@ -96,13 +96,13 @@ bool openai_agenticore_handle(const struct openai_choice *c)
     static const struct {
         const char *tag;
         void (*take)(const struct openai_choice *c);
-    } tags[] = {{"narration", take_narration},
-                {"assistant_text", take_narration},
-                {"thinking", openai_agenticore_take_thinking},
-                {"final", openai_agenticore_take_final},
-                {"tool_use", openai_agenticore_take_tool_use},
-                {"tool_result", openai_agenticore_take_tool_result},
-                {"stream_config", take_stream_config}};
+    } tags[] = {{"narration", openai_agenticore_read_narration},
+                {"assistant_text", openai_agenticore_read_narration},
+                {"thinking", openai_agenticore_read_thinking},
+                {"final", openai_agenticore_read_final},
+                {"tool_use", openai_agenticore_read_tool_use},
+                {"tool_result", openai_agenticore_read_tool_result},
+                {"stream_config", openai_agenticore_read_stream_config}};
     const struct str tag = value_get_last(c->self, "x_agenticore_event_type");
     for (size_t i = 0; i < sizeof(tags) / sizeof(tags[0]); i++)
         if (value_equals(tag, tags[i].tag)) {

@@ -29,7 +29,7 @@ static struct openai_call *openai_tool_find_call(struct openai *o,
     return fresh ? NULL : &o->calls[o->call_count - 1];
 }
 
-static void openai_tool_tell_progress(const struct openai_choice *c, const struct openai_call *call,
+static void openai_tool_emit_progress(const struct openai_choice *c, const struct openai_call *call,
                                       const char *piece, size_t len)
 {
     struct event ev;
@@ -56,11 +56,11 @@ static struct openai_call *openai_tool_add_call(const struct openai_choice *c,
     else
         buf_printf(&call->id, "call-%" PRId64, call->index);
     buf_add_str(&call->name, name ? name : "");
-    openai_tool_tell_progress(c, call, NULL, 0);
+    openai_tool_emit_progress(c, call, NULL, 0);
     return call;
 }
 
-static void openai_tool_take_piece(const struct openai_choice *c, const struct openai_call_piece *p)
+static void openai_tool_read_piece(const struct openai_choice *c, const struct openai_call_piece *p)
 {
     size_t len = 0;
     const char *const id = says(p->id) ? value_text(c->out->scratch, p->id, NULL) : NULL;
@@ -71,7 +71,7 @@ static void openai_tool_take_piece(const struct openai_choice *c, const struct o
     if (!call || !len || call->told || len > OPENAI_ARGS_MAX - call->args.len)
         return;
     buf_add(&call->args, args, len);
-    openai_tool_tell_progress(c, call, args, len);
+    openai_tool_emit_progress(c, call, args, len);
 }
 
 void openai_take_calls(const struct openai_choice *c)
@@ -81,14 +81,14 @@ void openai_take_calls(const struct openai_choice *c)
     struct json j;
     struct str one;
     if (old.p)
-        openai_tool_take_piece(
+        openai_tool_read_piece(
             c, &(struct openai_call_piece){.index = STR("0"),
                                            .name = value_get_last(old, "name"),
                                            .arguments = value_get_last(old, "arguments")});
     json_reader_open_array(&j, calls);
     while (json_reader_next_value(&j, &one)) {
         const struct str function = value_get_last(one, "function");
-        openai_tool_take_piece(
+        openai_tool_read_piece(
             c, &(struct openai_call_piece){.index = value_get_last(one, "index"),
                                            .id = value_get_last(one, "id"),
                                            .name = value_get_last(function, "name"),

@@ -42,7 +42,7 @@ static void opencode_replace(struct buf *to, const char *text)
     buf_add_str(to, text ? text : "");
 }
 
-static void opencode_tell_start(const struct opencode_call *call, const char *session)
+static void opencode_emit_start(const struct opencode_call *call, const char *session)
 {
     struct event ev;
     event_init(&ev, TC_START);
@@ -63,7 +63,7 @@ static void opencode_end_step(const struct opencode_call *call, const char *outc
     dialect_emit_draft(call->out, &ev);
 }
 
-static void opencode_take_step_start(const struct opencode_call *call)
+static void opencode_read_step_start(const struct opencode_call *call)
 {
     struct opencode *const o = call->o;
     struct event ev;
@@ -75,7 +75,7 @@ static void opencode_take_step_start(const struct opencode_call *call)
     dialect_emit_draft(call->out, &ev);
 }
 
-static void opencode_take_text(const struct opencode_call *call)
+static void opencode_read_text(const struct opencode_call *call)
 {
     size_t len = 0;
     const char *const text =
@@ -90,7 +90,7 @@ static void opencode_take_text(const struct opencode_call *call)
     opencode_replace(&call->o->message_id, id);
 }
 
-static void opencode_take_reasoning(const struct opencode_call *call)
+static void opencode_read_reasoning(const struct opencode_call *call)
 {
     size_t len = 0;
     const char *const text =
@@ -99,7 +99,7 @@ static void opencode_take_reasoning(const struct opencode_call *call)
                           opencode_text_of(call, value_get_last(call->part, "id")));
 }
 
-static void opencode_tell_call(const struct opencode_call *call, const char *id, const char *name,
+static void opencode_emit_call(const struct opencode_call *call, const char *id, const char *name,
                                struct str state)
 {
     struct event ev;
@@ -126,14 +126,14 @@ static char *tool_extra(const struct opencode_call *call, struct str state)
     return value_extra_except(call->out->scratch, state, told);
 }
 
-static void opencode_take_tool_use(const struct opencode_call *call)
+static void opencode_read_tool_use(const struct opencode_call *call)
 {
     struct event ev;
     struct tc_tool_result *const result = &ev.u.tool_result;
     const struct str state = value_get_last(call->part, "state");
     const char *const id = opencode_text_of(call, value_get_last(call->part, "callID"));
     const char *const name = opencode_text_of(call, value_get_last(call->part, "tool"));
-    opencode_tell_call(call, id, name, state);
+    opencode_emit_call(call, id, name, state);
     event_init(&ev, TC_TOOL_RESULT);
     result->tool_use_id = id ? id : "";
     result->name = name;
@@ -151,7 +151,7 @@ static void opencode_take_tool_use(const struct opencode_call *call)
     dialect_emit_draft(call->out, &ev);
 }
 
-static void opencode_take_usage(const struct opencode_call *call)
+static void opencode_read_usage(const struct opencode_call *call)
 {
     struct event ev;
     struct tc_usage *const u = &ev.u.usage;
@@ -171,12 +171,12 @@ static void opencode_take_usage(const struct opencode_call *call)
     dialect_emit_draft(call->out, &ev);
 }
 
-static void take_step_finish(const struct opencode_call *call)
+static void opencode_read_step_finish(const struct opencode_call *call)
 {
     struct opencode *const o = call->o;
     const char *const reason = opencode_text_of(call, value_get_last(call->part, "reason"));
     utf8_copy_truncated(o->reason, sizeof o->reason, reason);
-    opencode_take_usage(call);
+    opencode_read_usage(call);
     opencode_end_step(call, reason);
     if (strcmp(o->reason, "unknown") == 0)
         dialect_emit_notice(call->out, "warn", "retry",
@@ -192,7 +192,7 @@ static void take_step_finish(const struct opencode_call *call)
 }
 
 /* The message is from the model's API; the HTTP status beside it shows whether a retry may help. */
-static void opencode_take_error(const struct opencode_call *call)
+static void opencode_read_error(const struct opencode_call *call)
 {
     static const char *const told[] = {"message", NULL};
     struct opencode *const o = call->o;
@@ -216,9 +216,9 @@ static int opencode_read_line(void *state, const struct dialect_sink *out, const
     static const struct {
         const char *type;
         void (*take)(const struct opencode_call *call);
-    } types[] = {{"step_start", opencode_take_step_start}, {"text", opencode_take_text},
-                 {"reasoning", opencode_take_reasoning},   {"tool_use", opencode_take_tool_use},
-                 {"step_finish", take_step_finish},        {"error", opencode_take_error}};
+    } types[] = {{"step_start", opencode_read_step_start},   {"text", opencode_read_text},
+                 {"reasoning", opencode_read_reasoning},     {"tool_use", opencode_read_tool_use},
+                 {"step_finish", opencode_read_step_finish}, {"error", opencode_read_error}};
     struct opencode_call call = {.o = state, .self = {line, len}};
     struct str timestamp = {0}, session = {0};
     const struct value_row rows[] = {{"type", &call.type},
@@ -232,7 +232,7 @@ static int opencode_read_line(void *state, const struct dialect_sink *out, const
     timed.ts = value_time(timestamp);
     call.out = &timed;
     if (!call.o->started)
-        opencode_tell_start(&call, opencode_text_of(&call, session));
+        opencode_emit_start(&call, opencode_text_of(&call, session));
     for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
         if (value_equals(call.type, types[i].type)) {
             types[i].take(&call);
@@ -242,7 +242,7 @@ static int opencode_read_line(void *state, const struct dialect_sink *out, const
     return 0;
 }
 
-static void opencode_tell_outcome(struct opencode *o, const struct dialect_sink *out)
+static void opencode_emit_outcome(struct opencode *o, const struct dialect_sink *out)
 {
     o->told = true;
     if (o->failed)
@@ -261,11 +261,11 @@ static void opencode_tell_outcome(struct opencode *o, const struct dialect_sink 
 
 /* The agent has exited: its last step decides the outcome, which is emitted now, before the host
  * decides about a retry. */
-static void opencode_settle(void *state, const struct dialect_sink *out)
+static void opencode_emit_pending_outcome(void *state, const struct dialect_sink *out)
 {
     struct opencode *const o = state;
     if (!o->told && (o->failed || o->ended))
-        opencode_tell_outcome(o, out);
+        opencode_emit_outcome(o, out);
 }
 
 static enum dialect_work opencode_work(void *state)
@@ -280,10 +280,10 @@ static void opencode_end_stream(void *state, const struct dialect_sink *out,
                                 const struct stream_end_info *end)
 {
     struct opencode *const o = state;
-    opencode_settle(state, out);
+    opencode_emit_pending_outcome(state, out);
     if (!o->told && end->how == STREAM_EOF && !end->truncated &&
         strcmp(o->reason, "tool-calls") == 0)
-        opencode_tell_outcome(o, out);
+        opencode_emit_outcome(o, out);
 }
 
 static void opencode_close_state(void *state)
@@ -314,6 +314,6 @@ const struct dialect dialect_opencode = {
     .line = opencode_read_line,
     .end = opencode_end_stream,
     .work = opencode_work,
-    .settle = opencode_settle,
+    .settle = opencode_emit_pending_outcome,
     .close = opencode_close_state,
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Spans of a trace in the JSON form of OTLP: what is known of one while it is open, and how it is
- * written when it ends. All ids follow from the id of the turn, so that a child can name a parent
- * that is written later, and a turn that is written again gives the same trace. Pure. */
+ * Spans of a trace in the JSON form of OTLP: the data of a span while it is open, and its JSON when
+ * it ends. All ids are derived from the id of the turn, so that a child can name a parent that is
+ * written later, and a turn that is written again gives the same trace. Pure. */
 #ifndef DIALECT_OTLP_OTLP_SPAN_H
 #define DIALECT_OTLP_OTLP_SPAN_H
 

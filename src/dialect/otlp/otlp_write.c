@@ -102,7 +102,7 @@ static void otlp_write_span(struct otlp_write_ctx *wire, struct otlp_span *s,
     otlp_span_write(otlp_write_begin_span(wire), s, meta->correlation_id, kind, meta->ts);
 }
 
-/* What people, models and tools have written: only if that is asked for. */
+/* Adds texts of people, models and tools, only if the setting `content` is true. */
 static void otlp_write_add_content(const struct otlp_write_ctx *wire, struct otlp_span *s,
                                    const char *key, const char *text)
 {
@@ -146,7 +146,7 @@ static struct otlp_span *otlp_write_open(const struct otlp_write_ctx *wire, cons
     return s;
 }
 
-static void otlp_write_forget(struct otlp_writing *w, struct otlp_span *s)
+static void otlp_write_remove_span(struct otlp_writing *w, struct otlp_span *s)
 {
     LIST_REMOVE(s, next);
     w->open_count--;
@@ -201,10 +201,11 @@ static void otlp_write_close_agent(struct otlp_write_ctx *wire, struct otlp_span
     otlp_attribute_add_text(&s->attributes, "gen_ai.agent.name", s->name);
     otlp_attribute_add_text(&s->attributes, "gen_ai.agent.id", s->agent);
     otlp_write_span(wire, s, OTLP_INTERNAL);
-    otlp_write_forget(wire->w, s);
+    otlp_write_remove_span(wire->w, s);
 }
 
-/* Those that this call has started and whose end is not reported (NULL: all that are open). */
+/* Ends the spans that this call has started and whose end is not reported (NULL: all open
+ * spans). */
 static void otlp_write_close_agents(struct otlp_write_ctx *wire, const char *key)
 {
     for (struct otlp_span *s = LIST_FIRST(&wire->w->open), *next; s; s = next) {
@@ -243,7 +244,7 @@ static void otlp_write_tool_call(struct otlp_write_ctx *wire)
     otlp_write_add_content(wire, s, "gen_ai.tool.call.arguments", ev->args);
 }
 
-/* A result whose call is not known belongs to a call that an earlier process was told of. */
+/* A result without a known call belongs to a call that an earlier process received. */
 static struct otlp_span *otlp_write_find_called(const struct otlp_write_ctx *wire,
                                                 const struct otlp_span *scope)
 {
@@ -274,7 +275,7 @@ static void otlp_write_tool_result(struct otlp_write_ctx *wire)
     otlp_attribute_add_text(&s->attributes, "gen_ai.tool.call.id", ev->tool_use_id);
     otlp_attribute_add_text(&s->attributes, "gen_ai.tool.type", "function");
     otlp_write_span(wire, s, OTLP_INTERNAL);
-    otlp_write_forget(wire->w, s);
+    otlp_write_remove_span(wire->w, s);
 }
 
 /* An approval or a question is an event of the call that waits, or of the turn. */
@@ -293,7 +294,7 @@ static void otlp_write_request(struct otlp_write_ctx *wire)
 
 /* ---- tokens ---- */
 
-/* Tokens from a cache are part of the input tokens, or beside them, as the setting says. */
+/* Tokens from a cache are counted as input tokens or not, as the setting requires. */
 static int64_t otlp_write_count_input(const struct otlp_writing *w, const struct tc_usage *u)
 {
     const int64_t cached = (u->cache_read_tokens > 0 ? u->cache_read_tokens : 0) +
@@ -456,7 +457,7 @@ static void otlp_write_close(void *state)
 {
     struct otlp_writing *const w = state;
     while (!LIST_EMPTY(&w->open))
-        otlp_write_forget(w, LIST_FIRST(&w->open));
+        otlp_write_remove_span(w, LIST_FIRST(&w->open));
     otlp_span_fini(&w->turn);
 }
 

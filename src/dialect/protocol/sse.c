@@ -52,23 +52,23 @@ static void sse_replace(struct buf *b, struct str value)
 }
 
 /* Repairs the name, because dialects pass it on and nothing else checks it. */
-static void name_take(struct sse_parser *s, struct str value)
+static void sse_read_name(struct sse_parser *s, struct str value)
 {
     buf_reset(&s->event);
     utf8_repair(&s->event, value.p, value.len);
 }
 
-static void field_take(struct sse_parser *s, struct str name, struct str value)
+static void sse_read_field(struct sse_parser *s, struct str name, struct str value)
 {
     if (str_is(name, "data"))
         data_add(s, value);
     else if (str_is(name, "event"))
-        name_take(s, value);
+        sse_read_name(s, value);
     else if (str_is(name, "id") && !memchr(value.p, '\0', value.len))
         sse_replace(&s->id, value);
 }
 
-static void line_take(struct sse_parser *s, struct str line)
+static void sse_read_line(struct sse_parser *s, struct str line)
 {
     if (line.len == 0) {
         frame_end(s);
@@ -83,7 +83,7 @@ static void line_take(struct sse_parser *s, struct str line)
         value = (struct str){colon + 1, line.len - name_len - 1};
     if (value.len && value.p[0] == ' ')
         value = (struct str){value.p + 1, value.len - 1};
-    field_take(s, (struct str){line.p, name_len}, value);
+    sse_read_field(s, (struct str){line.p, name_len}, value);
 }
 
 void sse_feed_line(struct sse_parser *s, const char *line, size_t len)
@@ -99,10 +99,10 @@ void sse_feed_line(struct sse_parser *s, const char *line, size_t len)
         if (!cr)
             break;
         const size_t n = (size_t)(cr - rest.p);
-        line_take(s, (struct str){rest.p, n});
+        sse_read_line(s, (struct str){rest.p, n});
         rest = (struct str){cr + 1, rest.len - n - 1};
     }
-    line_take(s, rest);
+    sse_read_line(s, rest);
 }
 
 void sse_flush(struct sse_parser *s)

@@ -16,7 +16,7 @@ struct steered {
 
 /* False: too many. */
 bool steered_messages_add(struct steered *s, const char *id);
-/* Whether that message is known and its fate is not. */
+/* Whether that message is pending. */
 bool steered_messages_waits(const struct steered *s, const char *id);
 /* Sets the fate of a message. `id` empty: the oldest pending one. */
 void steered_messages_settle(struct steered *s, struct str id, enum dialect_settled how);

@@ -71,7 +71,7 @@ static void join_message(struct qwen *q, struct claude_line *l)
         l->body.index = q->shown;
 }
 
-static void qwen_take_retry(struct qwen *q, const struct claude_line *l)
+static void qwen_read_retry(struct qwen *q, const struct claude_line *l)
 {
     struct claude *const c = &q->claude;
     const struct str data = value_get_last(l->self, "data");
@@ -110,7 +110,7 @@ static int qwen_read_line(void *state, const struct dialect_sink *out, const cha
     adjust(c, &l);
     join_message(q, &l);
     if (c->started && str_is(l.type, "system") && str_is(l.subtype, "retry")) {
-        qwen_take_retry(q, &l);
+        qwen_read_retry(q, &l);
         return 0;
     }
     claude_handle_line(c, out, &l);

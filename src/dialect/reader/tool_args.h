@@ -14,7 +14,7 @@ void tool_args_parse(struct arena *a, struct tc_tool_call *call, struct str valu
 /* The same for text assembled from pieces. */
 void tool_args_parse_text(struct arena *a, struct tc_tool_call *call, const char *text, size_t len);
 
-/* Ids of open calls; bounded, the oldest is forgotten. A struct of zeros is empty. */
+/* Ids of open calls; bounded: the oldest is removed. A struct of zeros is empty. */
 struct open_calls {
     char **ids;
     char **names; /* data for each id; entries may be NULL */

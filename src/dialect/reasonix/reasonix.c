@@ -16,7 +16,7 @@ static char *reasonix_rest(const struct reasonix_ctx *call, struct str object,
     return value_extra_except(call->out->scratch, object, known);
 }
 
-static void reasonix_take_started(const struct reasonix_ctx *call, const struct line *l)
+static void reasonix_read_started(const struct reasonix_ctx *call, const struct line *l)
 {
     static const char *const known[] = {"kind", NULL};
     if (call->r->verdict == REASONIX_REFUSED && !call->r->ended)
@@ -24,17 +24,17 @@ static void reasonix_take_started(const struct reasonix_ctx *call, const struct 
     reasonix_start(call, NULL, reasonix_rest(call, l->self, known));
 }
 
-static void reasonix_take_reasoning(const struct reasonix_ctx *call, const struct line *l)
+static void reasonix_read_reasoning(const struct reasonix_ctx *call, const struct line *l)
 {
     reasonix_thinking(call, l->text);
 }
 
-static void reasonix_take_text(const struct reasonix_ctx *call, const struct line *l)
+static void reasonix_read_text(const struct reasonix_ctx *call, const struct line *l)
 {
     reasonix_text(call, l->text);
 }
 
-static void reasonix_take_usage(const struct reasonix_ctx *call, const struct line *l)
+static void reasonix_read_usage(const struct reasonix_ctx *call, const struct line *l)
 {
     static const char *const known[] = {"promptTokens",
                                         "completionTokens",
@@ -66,12 +66,12 @@ static void reasonix_take_usage(const struct reasonix_ctx *call, const struct li
     reasonix_usage(call, &u);
 }
 
-static void reasonix_take_message(const struct reasonix_ctx *call, const struct line *l)
+static void reasonix_read_message(const struct reasonix_ctx *call, const struct line *l)
 {
     static const char *const known[] = {"kind", "text", "reasoning", NULL};
     reasonix_message(call, l->text, l->reasoning, reasonix_rest(call, l->self, known));
     if (l->usage.p)
-        reasonix_take_usage(call, l);
+        reasonix_read_usage(call, l);
 }
 
 /* Only output of the current attempt counts. */
@@ -82,7 +82,7 @@ static bool is_stray(const struct reasonix_ctx *call, struct str tool)
     return attempt && open->len && strcmp(attempt, open->p) != 0;
 }
 
-static void take_partial(const struct reasonix_ctx *call, const struct line *l)
+static void reasonix_read_partial(const struct reasonix_ctx *call, const struct line *l)
 {
     static const char *const known[] = {"id",       "name",    "readOnly", "argChars",
                                         "parentId", "partial", NULL};
@@ -103,14 +103,14 @@ static void take_dispatch(const struct reasonix_ctx *call, const struct line *l)
     struct reasonix_tool t = reasonix_tool_read(l->tool, true);
     reasonix_clear_pending_end(call);
     if (value_is_true(value_get_last(l->tool, "partial"))) {
-        take_partial(call, l);
+        reasonix_read_partial(call, l);
         return;
     }
     t.x = reasonix_rest(call, l->tool, known);
     reasonix_dispatch(call, &t);
 }
 
-static void reasonix_take_result(const struct reasonix_ctx *call, const struct line *l)
+static void reasonix_read_result(const struct reasonix_ctx *call, const struct line *l)
 {
     static const char *const known[] = {"id",       "name",      "output",     "err",
                                         "readOnly", "truncated", "durationMs", "parentId",
@@ -120,7 +120,7 @@ static void reasonix_take_result(const struct reasonix_ctx *call, const struct l
     reasonix_result(call, &t);
 }
 
-static void take_output(const struct reasonix_ctx *call, const struct line *l)
+static void reasonix_read_output(const struct reasonix_ctx *call, const struct line *l)
 {
     static const char *const known[] = {"id", "name", "output", "readOnly", "parentId", NULL};
     struct reasonix_tool t = reasonix_tool_read(l->tool, true);
@@ -130,7 +130,7 @@ static void take_output(const struct reasonix_ctx *call, const struct line *l)
     reasonix_output(call, &t);
 }
 
-static void reasonix_take_notice(const struct reasonix_ctx *call, const struct line *l)
+static void reasonix_read_notice(const struct reasonix_ctx *call, const struct line *l)
 {
     static const char *const known[] = {"kind", "text", "level", "detail", "code", NULL};
     const char *const level = reasonix_copy(call, l->level);
@@ -143,7 +143,7 @@ static void reasonix_take_notice(const struct reasonix_ctx *call, const struct l
     dialect_emit_draft(call->out, &ev);
 }
 
-static void reasonix_take_phase(const struct reasonix_ctx *call, const struct line *l)
+static void reasonix_read_phase(const struct reasonix_ctx *call, const struct line *l)
 {
     static const char *const known[] = {"kind", "text", NULL};
     const char *x = reasonix_rest(call, l->self, known);
@@ -152,7 +152,7 @@ static void reasonix_take_phase(const struct reasonix_ctx *call, const struct li
     reasonix_emit_step(call, reasonix_copy(call, l->text), x);
 }
 
-static void reasonix_take_approval(const struct reasonix_ctx *call, const struct line *l)
+static void reasonix_read_approval(const struct reasonix_ctx *call, const struct line *l)
 {
     static const char *const known[] = {"id", "tool", "subject", "reason", NULL};
     struct reasonix_request r = {.x = reasonix_rest(call, l->approval, known)};
@@ -162,7 +162,7 @@ static void reasonix_take_approval(const struct reasonix_ctx *call, const struct
     reasonix_ask(call, "approval", &r);
 }
 
-static void reasonix_take_ask(const struct reasonix_ctx *call, const struct line *l)
+static void reasonix_read_ask(const struct reasonix_ctx *call, const struct line *l)
 {
     static const char *const known[] = {"id", "questions", NULL};
     struct reasonix_request r = {.x = reasonix_rest(call, l->ask, known)};
@@ -171,7 +171,7 @@ static void reasonix_take_ask(const struct reasonix_ctx *call, const struct line
     reasonix_ask(call, "ask", &r);
 }
 
-static void reasonix_take_aborted(const struct reasonix_ctx *call, const struct line *l)
+static void reasonix_read_aborted(const struct reasonix_ctx *call, const struct line *l)
 {
     static const char *const known[] = {"kind", NULL};
     const char *const err = reasonix_copy(call, l->err);
@@ -181,26 +181,26 @@ static void reasonix_take_aborted(const struct reasonix_ctx *call, const struct 
 }
 
 /* ok writes a refusal as a turn_done within the turn: the second one ends it. */
-static void reasonix_take_done(const struct reasonix_ctx *call, const struct line *l)
+static void reasonix_read_done(const struct reasonix_ctx *call, const struct line *l)
 {
     static const char *const known[] = {"kind", "err", "outcome", NULL};
     const char *const err = reasonix_copy(call, l->err);
     const bool refusal = err && strncmp(err, "covenant violation: ", 20) == 0;
     if (refusal && call->r->verdict != REASONIX_REFUSED && !call->r->ended)
-        reasonix_take_aborted(call, l);
+        reasonix_read_aborted(call, l);
     else
         reasonix_end_turn(call, err && *err ? err : NULL, reasonix_copy(call, l->outcome),
                           reasonix_rest(call, l->self, known));
 }
 
-static void reasonix_take_error(const struct reasonix_ctx *call, const struct line *l)
+static void reasonix_read_error(const struct reasonix_ctx *call, const struct line *l)
 {
     const struct str text = l->text.p ? l->text : l->err;
     reasonix_fail(call, reasonix_copy(call, text), reasonix_copy(call, l->code));
 }
 
 /* Start and end of a successful attempt have no new data, but relays need them. */
-static void take_attempt(const struct reasonix_ctx *call, const struct line *l)
+static void reasonix_read_attempt(const struct reasonix_ctx *call, const struct line *l)
 {
     struct reasonix *const r = call->r;
     const struct str id = value_get_last(l->attempt, "id"),
@@ -226,31 +226,31 @@ static const struct kind {
     const char *kind;
     void (*take)(const struct reasonix_ctx *call, const struct line *l);
 } kinds[] = {
-    {"turn_started", reasonix_take_started},
-    {"reasoning", reasonix_take_reasoning},
-    {"text", reasonix_take_text},
-    {"message", reasonix_take_message},
+    {"turn_started", reasonix_read_started},
+    {"reasoning", reasonix_read_reasoning},
+    {"text", reasonix_read_text},
+    {"message", reasonix_read_message},
     {"tool_dispatch", take_dispatch},
-    {"tool_result", reasonix_take_result},
-    {"tool_progress", take_output},
-    {"tool_result_preview", take_output},
-    {"usage", reasonix_take_usage},
-    {"notice", reasonix_take_notice},
-    {"phase", reasonix_take_phase},
-    {"turn_phase", reasonix_take_phase},
-    {"approval_request", reasonix_take_approval},
-    {"ask_request", reasonix_take_ask},
-    {"turn_aborted", reasonix_take_aborted},
-    {"turn_done", reasonix_take_done},
-    {"error", reasonix_take_error},
-    {"stream_attempt", take_attempt},
+    {"tool_result", reasonix_read_result},
+    {"tool_progress", reasonix_read_output},
+    {"tool_result_preview", reasonix_read_output},
+    {"usage", reasonix_read_usage},
+    {"notice", reasonix_read_notice},
+    {"phase", reasonix_read_phase},
+    {"turn_phase", reasonix_read_phase},
+    {"approval_request", reasonix_read_approval},
+    {"ask_request", reasonix_read_ask},
+    {"turn_aborted", reasonix_read_aborted},
+    {"turn_done", reasonix_read_done},
+    {"error", reasonix_read_error},
+    {"stream_attempt", reasonix_read_attempt},
 };
 
 static void reasonix_route_kind(const struct reasonix_ctx *call, const struct line *l)
 {
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
         if (value_equals(l->kind, kinds[i].kind)) {
-            if (kinds[i].take != reasonix_take_started)
+            if (kinds[i].take != reasonix_read_started)
                 reasonix_start(call, NULL, NULL);
             kinds[i].take(call, l);
             return;

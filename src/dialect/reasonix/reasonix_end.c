@@ -27,8 +27,8 @@ char *reasonix_covenant(struct arena *a, const char *text)
     return arena_strndup(a, id, strcspn(id, " :;,"));
 }
 
-static void reasonix_end_keep(struct reasonix *r, enum reasonix_pending_end verdict,
-                              const char *code, const char *text)
+static void reasonix_end_set_pending(struct reasonix *r, enum reasonix_pending_end verdict,
+                                     const char *code, const char *text)
 {
     r->verdict = verdict;
     utf8_copy_truncated(r->code, sizeof(r->code), code);
@@ -40,17 +40,17 @@ void reasonix_refuse(const struct reasonix_ctx *call, const char *covenant, cons
                      const char *x)
 {
     dialect_emit_notice(call->out, "warn", "turn_aborted", text ? text : "", x);
-    reasonix_end_keep(call->r, REASONIX_REFUSED, covenant, text);
+    reasonix_end_set_pending(call->r, REASONIX_REFUSED, covenant, text);
 }
 
 void reasonix_fail(const struct reasonix_ctx *call, const char *text, const char *code)
 {
-    reasonix_end_keep(call->r, REASONIX_FAILED, code, text);
+    reasonix_end_set_pending(call->r, REASONIX_FAILED, code, text);
 }
 
 void reasonix_stop(const struct reasonix_ctx *call, const char *code, const char *text)
 {
-    reasonix_end_keep(call->r, REASONIX_STOPPED, code, text);
+    reasonix_end_set_pending(call->r, REASONIX_STOPPED, code, text);
 }
 
 /* An error that was not the end becomes a warning; refusals and limits were emitted. */
@@ -63,7 +63,7 @@ void reasonix_clear_pending_end(const struct reasonix_ctx *call)
     r->verdict = REASONIX_NONE;
 }
 
-static void reasonix_end_tell_end(const struct reasonix_ctx *call, struct event *done)
+static void reasonix_end_emit_end(const struct reasonix_ctx *call, struct event *done)
 {
     struct reasonix *const r = call->r;
     const bool failed = strcmp(done->u.done.reason, "error") == 0;
@@ -92,7 +92,7 @@ static void reasonix_end_end_failed(const struct reasonix_ctx *call, const char 
     code = code && *code ? code : NULL;
     dialect_emit_error(call->out, text && *text ? text : "the turn failed", code);
     reasonix_end_init_done(&done, "error", code, x);
-    reasonix_end_tell_end(call, &done);
+    reasonix_end_emit_end(call, &done);
 }
 
 static void end_refused(const struct reasonix_ctx *call, const char *code, const char *text,
@@ -101,7 +101,7 @@ static void end_refused(const struct reasonix_ctx *call, const char *code, const
     struct event done;
     reasonix_end_init_done(&done, "refused", code, x);
     done.u.done.detail = text && *text ? text : NULL;
-    reasonix_end_tell_end(call, &done);
+    reasonix_end_emit_end(call, &done);
 }
 
 static void reasonix_end_end_well(const struct reasonix_ctx *call, const char *reason,
@@ -109,7 +109,7 @@ static void reasonix_end_end_well(const struct reasonix_ctx *call, const char *r
 {
     struct event done;
     reasonix_end_init_done(&done, reason, code, x);
-    reasonix_end_tell_end(call, &done);
+    reasonix_end_emit_end(call, &done);
 }
 
 /* The turn_done after a refusal may repeat it in other words, which are kept in x. */

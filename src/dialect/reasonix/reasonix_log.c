@@ -23,7 +23,7 @@ static char *reasonix_log_text_of(const struct reasonix_ctx *call, const struct 
 }
 
 /* The message precedes the line that names the model, so the start waits for it. */
-static void reasonix_log_take_user(const struct reasonix_ctx *call, const struct log_line *l)
+static void reasonix_log_read_user(const struct reasonix_ctx *call, const struct log_line *l)
 {
     call->r->turn = value_int(value_get_last(l->meta, "turn"), 0);
     const char *const text = reasonix_log_text_of(call, l, "text");
@@ -31,7 +31,7 @@ static void reasonix_log_take_user(const struct reasonix_ctx *call, const struct
     buf_add_str(&call->r->task, text ? text : "");
 }
 
-static void reasonix_log_take_started(const struct reasonix_ctx *call, const struct log_line *l)
+static void reasonix_log_read_started(const struct reasonix_ctx *call, const struct log_line *l)
 {
     static const char *const known[] = {"model", NULL};
     static const char *const none[] = {NULL};
@@ -42,7 +42,7 @@ static void reasonix_log_take_started(const struct reasonix_ctx *call, const str
         reasonix_emit_step(call, "model.turn.started", reasonix_log_rest(call, l, none));
 }
 
-static void reasonix_log_take_delta(const struct reasonix_ctx *call, const struct log_line *l)
+static void reasonix_log_read_delta(const struct reasonix_ctx *call, const struct log_line *l)
 {
     const struct str text = value_get_last(l->body, "text"),
                      channel = value_get_last(l->body, "channel");
@@ -64,7 +64,7 @@ static void reasonix_log_take_delta(const struct reasonix_ctx *call, const struc
     }
 }
 
-static void reasonix_log_take_usage(const struct reasonix_ctx *call, const struct log_line *l)
+static void reasonix_log_read_usage(const struct reasonix_ctx *call, const struct log_line *l)
 {
     static const char *const known[] = {
         "prompt_tokens",           "completion_tokens",        "total_tokens",
@@ -83,16 +83,16 @@ static void reasonix_log_take_usage(const struct reasonix_ctx *call, const struc
     reasonix_usage(call, &u);
 }
 
-static void reasonix_log_take_final(const struct reasonix_ctx *call, const struct log_line *l)
+static void reasonix_log_read_final(const struct reasonix_ctx *call, const struct log_line *l)
 {
     static const char *const known[] = {"content", "reasoningContent", "usage", "costUsd", NULL};
     reasonix_message(call, value_get_last(l->body, "content"),
                      value_get_last(l->body, "reasoningContent"),
                      reasonix_log_rest(call, l, known));
-    reasonix_log_take_usage(call, l);
+    reasonix_log_read_usage(call, l);
 }
 
-static void take_preparing(const struct reasonix_ctx *call, const struct log_line *l)
+static void reasonix_log_read_preparing(const struct reasonix_ctx *call, const struct log_line *l)
 {
     static const char *const known[] = {"callId", "name", NULL};
     struct reasonix_tool t = reasonix_tool_read(l->body, false);
@@ -101,7 +101,7 @@ static void take_preparing(const struct reasonix_ctx *call, const struct log_lin
     reasonix_prepare(call, &t);
 }
 
-static void take_intent(const struct reasonix_ctx *call, const struct log_line *l)
+static void reasonix_log_read_intent(const struct reasonix_ctx *call, const struct log_line *l)
 {
     static const char *const known[] = {"callId", "name", "args", "readOnly", "parentId", NULL};
     struct reasonix_tool t = reasonix_tool_read(l->body, false);
@@ -111,7 +111,7 @@ static void take_intent(const struct reasonix_ctx *call, const struct log_line *
 }
 
 /* ok writes every failure as a denial; the reason distinguishes them. */
-static void take_denied(const struct reasonix_ctx *call, const struct log_line *l)
+static void reasonix_log_read_denied(const struct reasonix_ctx *call, const struct log_line *l)
 {
     static const char *const known[] = {"callId", "name", "reason", NULL};
     struct reasonix_tool t = reasonix_tool_read(l->body, false);
@@ -122,7 +122,7 @@ static void take_denied(const struct reasonix_ctx *call, const struct log_line *
     reasonix_result(call, &t);
 }
 
-static void reasonix_log_take_result(const struct reasonix_ctx *call, const struct log_line *l)
+static void reasonix_log_read_result(const struct reasonix_ctx *call, const struct log_line *l)
 {
     static const char *const known[] = {"callId", "name",      "ok",         "output",
                                         "err",    "truncated", "durationMs", NULL};
@@ -134,7 +134,7 @@ static void reasonix_log_take_result(const struct reasonix_ctx *call, const stru
     reasonix_result(call, &t);
 }
 
-static void reasonix_log_take_error(const struct reasonix_ctx *call, const struct log_line *l)
+static void reasonix_log_read_error(const struct reasonix_ctx *call, const struct log_line *l)
 {
     static const char *const known[] = {"message", "code", "name", NULL};
     const char *const message = reasonix_log_text_of(call, l, "message");
@@ -150,7 +150,7 @@ static void reasonix_log_take_error(const struct reasonix_ctx *call, const struc
         reasonix_fail(call, message, code ? code : name);
 }
 
-static void reasonix_log_take_notice(const struct reasonix_ctx *call, const struct log_line *l)
+static void reasonix_log_read_notice(const struct reasonix_ctx *call, const struct log_line *l)
 {
     static const char *const known[] = {"text", "level", NULL};
     const char *const text = reasonix_log_text_of(call, l, "text");
@@ -159,14 +159,14 @@ static void reasonix_log_take_notice(const struct reasonix_ctx *call, const stru
                         reasonix_log_rest(call, l, known));
 }
 
-static void reasonix_log_take_phase(const struct reasonix_ctx *call, const struct log_line *l)
+static void reasonix_log_read_phase(const struct reasonix_ctx *call, const struct log_line *l)
 {
     static const char *const known[] = {"text", NULL};
     reasonix_emit_step(call, reasonix_log_text_of(call, l, "text"),
                        reasonix_log_rest(call, l, known));
 }
 
-static void reasonix_log_take_approval(const struct reasonix_ctx *call, const struct log_line *l)
+static void reasonix_log_read_approval(const struct reasonix_ctx *call, const struct log_line *l)
 {
     static const char *const known[] = {"askId", "tool", "subject", NULL};
     const struct reasonix_request r = {.id = value_get_last(l->body, "askId"),
@@ -176,7 +176,7 @@ static void reasonix_log_take_approval(const struct reasonix_ctx *call, const st
     reasonix_ask(call, "approval", &r);
 }
 
-static void reasonix_log_take_ask(const struct reasonix_ctx *call, const struct log_line *l)
+static void reasonix_log_read_ask(const struct reasonix_ctx *call, const struct log_line *l)
 {
     static const char *const known[] = {"askId", "questions", NULL};
     const struct reasonix_request r = {.id = value_get_last(l->body, "askId"),
@@ -185,14 +185,14 @@ static void reasonix_log_take_ask(const struct reasonix_ctx *call, const struct 
     reasonix_ask(call, "ask", &r);
 }
 
-static void reasonix_log_take_aborted(const struct reasonix_ctx *call, const struct log_line *l)
+static void reasonix_log_read_aborted(const struct reasonix_ctx *call, const struct log_line *l)
 {
     static const char *const none[] = {NULL};
     reasonix_refuse(call, reasonix_log_text_of(call, l, "covenant"),
                     reasonix_log_text_of(call, l, "reason"), reasonix_log_rest(call, l, none));
 }
 
-static void reasonix_log_take_done(const struct reasonix_ctx *call, const struct log_line *l)
+static void reasonix_log_read_done(const struct reasonix_ctx *call, const struct log_line *l)
 {
     static const char *const known[] = {"text", NULL};
     size_t len = 0;
@@ -205,7 +205,7 @@ static void reasonix_log_take_done(const struct reasonix_ctx *call, const struct
     reasonix_end_turn(call, NULL, NULL, reasonix_log_rest(call, l, known));
 }
 
-static void reasonix_log_tell_state(const struct reasonix_ctx *call, const char *scope,
+static void reasonix_log_emit_state(const struct reasonix_ctx *call, const char *scope,
                                     const char *key, const char *activity, const char *value)
 {
     struct event ev;
@@ -218,29 +218,29 @@ static void reasonix_log_tell_state(const struct reasonix_ctx *call, const char 
     dialect_emit_draft(call->out, &ev);
 }
 
-static void reasonix_log_take_plan(const struct reasonix_ctx *call, const struct log_line *l)
+static void reasonix_log_read_plan(const struct reasonix_ctx *call, const struct log_line *l)
 {
-    reasonix_log_tell_state(call, "activity", reasonix_copy(call, l->type), "plan",
+    reasonix_log_emit_state(call, "activity", reasonix_copy(call, l->type), "plan",
                             value_json(call->out->scratch, l->body, NULL));
 }
 
 /* The session is opened before the start, which must be first: the model is not known yet. */
-static void take_opened(const struct reasonix_ctx *call, const struct log_line *l)
+static void reasonix_log_read_opened(const struct reasonix_ctx *call, const struct log_line *l)
 {
     buf_reset(&call->r->opened);
     json_reader_compact(&call->r->opened, l->body.p ? l->body : STR("null"));
 }
 
-static void tell_opened(const struct reasonix_ctx *call)
+static void reasonix_log_emit_opened(const struct reasonix_ctx *call)
 {
     struct buf *const opened = &call->r->opened;
     if (!call->r->started || !opened->len)
         return;
-    reasonix_log_tell_state(call, "context", "session.opened", NULL, opened->p);
+    reasonix_log_emit_state(call, "context", "session.opened", NULL, opened->p);
     buf_reset(opened);
 }
 
-static void take_blocked(const struct reasonix_ctx *call, const struct log_line *l)
+static void reasonix_log_read_blocked(const struct reasonix_ctx *call, const struct log_line *l)
 {
     static const char *const none[] = {NULL};
     static const char text[] = "The budget is exhausted.";
@@ -255,25 +255,25 @@ static const struct reasonix_log_type {
     void (*take)(const struct reasonix_ctx *call, const struct log_line *l);
     bool early;
 } types[] = {
-    {"user.message", reasonix_log_take_user, true},
-    {"model.turn.started", reasonix_log_take_started, true},
-    {"model.delta", reasonix_log_take_delta, false},
-    {"model.final", reasonix_log_take_final, false},
-    {"tool.preparing", take_preparing, false},
-    {"tool.intent", take_intent, false},
-    {"tool.denied", take_denied, false},
-    {"tool.result", reasonix_log_take_result, false},
-    {"error", reasonix_log_take_error, false},
-    {"notice", reasonix_log_take_notice, false},
-    {"phase", reasonix_log_take_phase, false},
-    {"approval.request", reasonix_log_take_approval, false},
-    {"ask.request", reasonix_log_take_ask, false},
-    {"turn.done", reasonix_log_take_done, false},
-    {"turn.aborted", reasonix_log_take_aborted, false},
-    {"plan.submitted", reasonix_log_take_plan, false},
-    {"plan.step.changed", reasonix_log_take_plan, false},
-    {"budget.blocked", take_blocked, false},
-    {"session.opened", take_opened, true},
+    {"user.message", reasonix_log_read_user, true},
+    {"model.turn.started", reasonix_log_read_started, true},
+    {"model.delta", reasonix_log_read_delta, false},
+    {"model.final", reasonix_log_read_final, false},
+    {"tool.preparing", reasonix_log_read_preparing, false},
+    {"tool.intent", reasonix_log_read_intent, false},
+    {"tool.denied", reasonix_log_read_denied, false},
+    {"tool.result", reasonix_log_read_result, false},
+    {"error", reasonix_log_read_error, false},
+    {"notice", reasonix_log_read_notice, false},
+    {"phase", reasonix_log_read_phase, false},
+    {"approval.request", reasonix_log_read_approval, false},
+    {"ask.request", reasonix_log_read_ask, false},
+    {"turn.done", reasonix_log_read_done, false},
+    {"turn.aborted", reasonix_log_read_aborted, false},
+    {"plan.submitted", reasonix_log_read_plan, false},
+    {"plan.step.changed", reasonix_log_read_plan, false},
+    {"budget.blocked", reasonix_log_read_blocked, false},
+    {"session.opened", reasonix_log_read_opened, true},
 };
 
 static void reasonix_log_dispatch(const struct reasonix_ctx *call, const struct log_line *l)
@@ -282,9 +282,9 @@ static void reasonix_log_dispatch(const struct reasonix_ctx *call, const struct 
         if (value_equals(l->type, types[i].type)) {
             if (!types[i].early)
                 reasonix_start(call, NULL, NULL);
-            tell_opened(call);
+            reasonix_log_emit_opened(call);
             types[i].take(call, l);
-            tell_opened(call);
+            reasonix_log_emit_opened(call);
             return;
         }
     const char *const type = reasonix_copy(call, l->type);

@@ -51,7 +51,8 @@ void reasonix_thinking(const struct reasonix_ctx *call, struct str text)
 }
 
 /* Servers without streaming send the whole text in the message. */
-static void tell_unstreamed(const struct reasonix_ctx *call, const struct tc_message *m)
+static void reasonix_text_emit_unstreamed(const struct reasonix_ctx *call,
+                                          const struct tc_message *m)
 {
     if (!call->r->thought)
         dialect_emit_thinking(call->out, m->reasoning, m->reasoning_len, m->message_id);
@@ -71,7 +72,7 @@ void reasonix_message(const struct reasonix_ctx *call, struct str text, struct s
     m->message_id = reasonix_text_message_id(r);
     m->text = value_text(call->out->scratch, text, &m->text_len);
     m->reasoning = value_text(call->out->scratch, reasoning, &m->reasoning_len);
-    tell_unstreamed(call, m);
+    reasonix_text_emit_unstreamed(call, m);
     dialect_emit_draft(call->out, &ev);
     buf_reset(&r->answer);
     buf_add(&r->answer, m->text_len ? m->text : "", m->text_len);

@@ -426,7 +426,7 @@ static void reasonix_write_write_notice(const struct reasonix_wire *wire)
         write_plain_notice(wire);
 }
 
-static void reasonix_write_keep_error(const struct reasonix_wire *wire)
+static void reasonix_write_store_error(const struct reasonix_wire *wire)
 {
     wire->w->failed = true;
     buf_reset(&wire->w->error);
@@ -484,7 +484,7 @@ static void reasonix_write_write_event(void *state, const struct writer_out *out
         [TC_REQUEST] = reasonix_write_write_request,
         [TC_START] = reasonix_write_write_start,
         [TC_STEP] = reasonix_write_write_step,
-        [TC_ERROR] = reasonix_write_keep_error,
+        [TC_ERROR] = reasonix_write_store_error,
         [TC_DONE] = reasonix_write_write_done,
         [TC_USAGE] = reasonix_write_usage,
         [TC_NOTICE] = reasonix_write_write_notice,

@@ -74,7 +74,7 @@ static void remote_input_open_request(struct remote_requests *r, const char *id,
     r->all[r->n++] = (struct remote_request){xstrdup(id), l->question, l->edits};
 }
 
-static void remote_input_take_line(void *state, struct buf *out, const char *line, size_t len)
+static void remote_input_read_line(void *state, struct buf *out, const char *line, size_t len)
 {
     (void)out;
     struct remote_line l;
@@ -157,7 +157,7 @@ static void remote_input_close(void *state)
 const struct dialect_input remote_input = {
     .state_size = sizeof(struct remote_requests),
     .begin = remote_input_begin,
-    .line = remote_input_take_line,
+    .line = remote_input_read_line,
     .answer = remote_input_answer,
     .waits = remote_input_waits,
     .takes_args = remote_input_takes_args,

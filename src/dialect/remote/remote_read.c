@@ -17,7 +17,7 @@ struct remote_reader {
     const struct dialect *service; /* NULL before the line "open" */
     void *state;                   /* state of that dialect */
     char session[SESSION_MAX + 1]; /* "": the service's own, if any */
-    bool ended;                    /* the dialect was told of the end of the stream */
+    bool ended;                    /* the end of the stream was passed to the dialect */
     bool suspends;                 /* the next line of the service suspends the turn */
     bool resumes;                  /* the next start continues it */
 };

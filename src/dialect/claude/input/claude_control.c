@@ -29,7 +29,8 @@ static struct claude_control_pending *claude_control_find(struct claude_control 
     return NULL;
 }
 
-static void claude_control_forget(struct claude_control *c, struct claude_control_pending *ask)
+static void claude_control_remove_pending(struct claude_control *c,
+                                          struct claude_control_pending *ask)
 {
     c->bytes -= ask->bytes;
     ask_free(ask);
@@ -44,7 +45,7 @@ bool claude_control_waits(struct claude_control *c, const char *id)
 void claude_control_end(struct claude_control *c)
 {
     while (c->n)
-        claude_control_forget(c, &c->asks[0]);
+        claude_control_remove_pending(c, &c->asks[0]);
     free(c->asks);
     c->asks = NULL;
     c->cap = 0;
@@ -78,8 +79,8 @@ static char *claude_control_copy(struct str s)
     return s.p ? xstrndup(s.p, s.len) : NULL;
 }
 
-static void claude_control_keep(struct claude_control *c, const char *id, struct str raw_id,
-                                struct str request)
+static void claude_control_add_pending(struct claude_control *c, const char *id, struct str raw_id,
+                                       struct str request)
 {
     struct str name = {0}, input = {0}, suggestions = {0};
     const struct value_row wants[] = {
@@ -108,11 +109,11 @@ static void claude_control_can_use_tool(struct claude_control *c, struct buf *ou
     if (!input.p || *input.p != '{')
         claude_control_refuse(c, out, raw_id, STR("tool request without input"));
     else if (claude_control_find(c, id))
-        ; /* asked twice, answered once */
+        ; /* the request was repeated, and is answered once */
     else if (c->n == CLAUDE_ASKS || request.len > CLAUDE_ASKS_BYTES - c->bytes)
         claude_control_refuse(c, out, raw_id, STR("too many open requests"));
     else
-        claude_control_keep(c, id, raw_id, request);
+        claude_control_add_pending(c, id, raw_id, request);
     arena_fini(&scratch);
 }
 
@@ -140,12 +141,12 @@ static void claude_control_withdraw(struct claude_control *c, struct str id)
     struct claude_control_pending *const ask =
         raw_id.p ? claude_control_find(c, json_reader_unescape(&scratch, raw_id, NULL)) : NULL;
     if (ask)
-        claude_control_forget(c, ask);
+        claude_control_remove_pending(c, ask);
     arena_fini(&scratch);
 }
 
 /* -1: not a JSON object; no effect. */
-static int claude_control_take(struct claude_control *c, struct buf *out, const char *line,
+static int claude_control_read(struct claude_control *c, struct buf *out, const char *line,
                                size_t len)
 {
     struct str type = {0}, id = {0}, request = {0};
@@ -162,11 +163,11 @@ static int claude_control_take(struct claude_control *c, struct buf *out, const 
 void claude_control_handle_line(struct claude_control *c, struct buf *out, const char *line,
                                 size_t len)
 {
-    if (!memmem(line, len, "\"control_", 9) || claude_control_take(c, out, line, len) == 0)
+    if (!memmem(line, len, "\"control_", 9) || claude_control_read(c, out, line, len) == 0)
         return;
     CLEANUP_BUF struct buf mended = {0}; /* as repaired for the translator */
     if (json_reader_repair(&mended, line, len))
-        claude_control_take(c, out, mended.p, mended.len);
+        claude_control_read(c, out, mended.p, mended.len);
 }
 
 /* ---- replies ---- */
@@ -184,6 +185,6 @@ int claude_control_answer(struct claude_control *c, struct buf *out,
                ask->raw_id);
     buf_add(out, reply.p, reply.len);
     buf_add_str(out, "}}\n");
-    claude_control_forget(c, ask);
+    claude_control_remove_pending(c, ask);
     return 0;
 }

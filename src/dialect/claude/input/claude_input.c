@@ -99,7 +99,7 @@ static bool claude_input_goes_on(void *state)
     return !c->over && !c->n;
 }
 
-static void claude_input_take_lifecycle(struct claude_control *c, const char *line, size_t len)
+static void claude_input_read_lifecycle(struct claude_control *c, const char *line, size_t len)
 {
     struct str type = {0}, uuid = {0}, state = {0};
     const struct value_row wants[] = {{"type", &type}, {"command_uuid", &uuid}, {"state", &state}};
@@ -112,10 +112,10 @@ static void claude_input_take_lifecycle(struct claude_control *c, const char *li
         steered_messages_settle(&c->steered, value_string(uuid), DIALECT_NOT_TAKEN);
 }
 
-static void claude_input_take_line(void *state, struct buf *out, const char *line, size_t len)
+static void claude_input_read_line(void *state, struct buf *out, const char *line, size_t len)
 {
     claude_control_handle_line(state, out, line, len);
-    claude_input_take_lifecycle(state, line, len);
+    claude_input_read_lifecycle(state, line, len);
 }
 
 static int claude_input_answer_request(void *state, struct buf *out,
@@ -151,7 +151,7 @@ const struct dialect_input claude_input = {
     .steer = claude_input_steer,
     .settled = claude_input_settled,
     .withdraw = claude_input_withdraw,
-    .line = claude_input_take_line,
+    .line = claude_input_read_line,
     .answer = claude_input_answer_request,
     .waits = claude_input_waits,
     .takes_args = claude_input_waits,
