@@ -52,7 +52,7 @@ static void view(struct chat_answer *a, const struct chat_draft *d)
 }
 
 /* Stores the answer to one of several questions; the last answer submits all of them. */
-static void go_on(struct chat_answer *a, struct chat_draft *d)
+static void chat_answer_continue_draft(struct chat_answer *a, struct chat_draft *d)
 {
     a->counts = true;
     a->how = TC_COMMAND;
@@ -88,7 +88,7 @@ static void choose_option(struct chat_answer *a, size_t at, size_t option)
         view(a, d);
     } else {
         chat_draft_answer(a->card, d, label);
-        go_on(a, d);
+        chat_answer_continue_draft(a, d);
     }
 }
 
@@ -96,7 +96,7 @@ static void finish_choice(struct chat_answer *a)
 {
     struct chat_draft *const d = chat_draft_of(a->card, a->user);
     if (chat_draft_answer(a->card, d, NULL))
-        go_on(a, d);
+        chat_answer_continue_draft(a, d);
     else
         a->text = texts_get(TEXT_CARD_NONE_CHOSEN);
 }
@@ -104,7 +104,7 @@ static void finish_choice(struct chat_answer *a)
 /* ---- presses ---- */
 
 /* Submits a form. If no open card is known here, the host decides. */
-static void chat_answer_hand_over(struct chat_answer *a)
+static void chat_answer_submit_form(struct chat_answer *a)
 {
     const bool is_open =
         a->card && !a->card->decided && chat_card_has_form(a->card, &a->chat->table);
@@ -129,7 +129,7 @@ static bool read_data(const char *data, char ticket[TICKET_MAX + 1], char what[W
 
 /* The message of a card was sent again because its first copy was not confirmed: buttons of the
  * first copy are valid, too. */
-static void adopt(struct chat_answer *a)
+static void chat_answer_accept_copy(struct chat_answer *a)
 {
     struct chat_place *place;
     const char *const message = a->target->message;
@@ -179,10 +179,10 @@ static void press(struct chat_answer *a, const char *what)
     const bool done = strcmp(what, "done") == 0;
     const bool asks =
         a->card && !a->card->decided && json_object_get(a->card->about, "questions") != NULL;
-    adopt(a);
+    chat_answer_accept_copy(a);
     complete_topic(a);
     if (strcmp(what, "answer") == 0)
-        chat_answer_hand_over(a);
+        chat_answer_submit_form(a);
     else if (!chosen && !done)
         chat_answer_decide(a, what, NULL, NULL);
     else if (!asks)
@@ -333,7 +333,7 @@ static void answer_questions(struct chat_answer *a, const char *text)
         return;
     }
     chat_draft_answer(a->card, d, label);
-    go_on(a, d);
+    chat_answer_continue_draft(a, d);
 }
 
 static void answer_by_text(struct chat_answer *a, const char *text)
@@ -415,7 +415,7 @@ static bool is_old_card(struct chat_answer *a, const struct tc_chat_message *m, 
 }
 
 /* Replies to the person, unless the person may not submit messages in this chat. */
-static void tell(const struct chat_answer *a, const struct tc_chat_message *m)
+static void chat_answer_send_reply(const struct chat_answer *a, const struct tc_chat_message *m)
 {
     struct chat *const c = a->chat;
     if (a->how == TC_NOT_KEPT)
@@ -450,27 +450,27 @@ static unsigned chat_answer_find_open(struct chat_answer *a, const struct tc_tar
 
 /* Whether the message has already been accepted: some services deliver a message twice, as a
  * message and as a mention. */
-static bool was_taken(const struct chat *c, const struct tc_chat_message *m)
+static bool chat_answer_is_duplicate(const struct chat *c, const struct tc_chat_message *m)
 {
     return chat_recent_has(&c->taken, chat_recent_hash(m->target.chat, m->id), 0);
 }
 
-static bool chat_answer_take_word(struct chat_answer *a, const struct tc_chat_message *m,
-                                  enum tc_accepted *how)
+static bool chat_answer_handle_word(struct chat_answer *a, const struct tc_chat_message *m,
+                                    enum tc_accepted *how)
 {
     struct chat *const c = a->chat;
     if (m->addressed == TC_ADDRESSED_NO || !begins_with_word(m->text) ||
         !chat_card_was_shown(&c->cards, &m->target))
         return false;
     *how = TC_KNOWN;
-    if (was_taken(c, m))
+    if (chat_answer_is_duplicate(c, m))
         return true;
     const unsigned open = chat_answer_find_open(a, &m->target);
     if (open == 1)
         answer_by_word(a, m->text);
     else
         a->text = texts_get(open ? TEXT_CARD_SEVERAL : TEXT_CARD_NONE_OPEN);
-    tell(a, m);
+    chat_answer_send_reply(a, m);
     *how = a->how == TC_NOT_KEPT ? TC_NOT_KEPT : TC_COMMAND;
     if (*how == TC_COMMAND)
         chat_recent_note(&c->taken, chat_recent_hash(m->target.chat, m->id), 0);
@@ -489,7 +489,7 @@ bool chat_cards_take_reply(struct chat *c, const struct tc_chat_message *m, enum
     if (!m->text || is_command(m->text))
         return false;
     if (!find_by_message(&a, m->reply_to) && !names_choice(&a, m) && !is_old_card(&a, m, ticket))
-        return chat_answer_take_word(&a, m, how);
+        return chat_answer_handle_word(&a, m, how);
     if (!*m->text)
         a.text = texts_get(TEXT_CARD_NO_TEXT);
     else if (a.card && begins_with_word(m->text))
@@ -498,7 +498,7 @@ bool chat_cards_take_reply(struct chat *c, const struct tc_chat_message *m, enum
         answer_by_text(&a, m->text);
     else
         a.text = texts_get(TEXT_REQUEST_CLOSED);
-    tell(&a, m);
+    chat_answer_send_reply(&a, m);
     *how = a.how == TC_NOT_KEPT ? TC_NOT_KEPT : TC_COMMAND;
     return true;
 }

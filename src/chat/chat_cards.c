@@ -52,7 +52,7 @@ static bool is_settled(const struct chat_card *card)
     return card->decided != NULL;
 }
 
-static void forget_settled(struct chat_cards *cards)
+static void chat_cards_remove_settled(struct chat_cards *cards)
 {
     struct chat_card *card, *next;
     for (card = TAILQ_FIRST(&cards->list); card; card = next) {
@@ -252,7 +252,7 @@ static void chat_cards_decide(struct chat_turn *t, const struct tc_request *ev)
     card->answers = ev->answers ? json_loads(ev->answers, 0, NULL) : NULL;
     chat_card_write_decision(&words, card, ev);
     close_card(c, t->turn, card, words.p);
-    forget_settled(&c->cards);
+    chat_cards_remove_settled(&c->cards);
     chat_memory_write(t);
 }
 
@@ -279,7 +279,7 @@ void chat_cards_end_turn(struct chat_turn *t)
         close_card(t->chat, t->turn, card, texts_get(TEXT_CARD_ENDED));
         any = true;
     }
-    forget_settled(&t->chat->cards);
+    chat_cards_remove_settled(&t->chat->cards);
     if (any)
         chat_memory_write(t);
 }
@@ -311,7 +311,7 @@ void chat_cards_take_delivery(struct chat_turn *t, const struct chat_record *r, 
     chat_cards_move(place, place->message ? CHAT_PLACE_ON_DELIVER : CHAT_PLACE_ON_FAIL);
     if (card->decided)
         close_place(t->chat, t->turn, card, place);
-    forget_settled(&t->chat->cards);
+    chat_cards_remove_settled(&t->chat->cards);
     chat_memory_write(t);
 }
 
@@ -324,7 +324,7 @@ void chat_cards_take_drop(struct chat_turn *t, const struct chat_record *r)
         chat_cards_move(place, CHAT_PLACE_ON_FAIL);
     else if (r->op == TC_OP_EDIT && place->state != CHAT_PLACE_OPEN)
         chat_cards_move(place, CHAT_PLACE_ON_UPDATED);
-    forget_settled(&t->chat->cards);
+    chat_cards_remove_settled(&t->chat->cards);
 }
 
 bool chat_cards_is_late(struct chat_turn *t, const struct chat_record *r)
@@ -366,7 +366,7 @@ void chat_cards_take_edit(struct chat_turn *t, struct chat_record *r,
     chat_cards_move(place, CHAT_PLACE_ON_UPDATED);
     if (place->state == CHAT_PLACE_OPEN && place->stale)
         chat_cards_show(t->chat, card);
-    forget_settled(&t->chat->cards);
+    chat_cards_remove_settled(&t->chat->cards);
 }
 
 /* ---- memory ---- */

@@ -181,7 +181,7 @@ static bool chat_engine_was_stopped(const struct event *ev)
     return x && str_is(json_reader_pointer((struct str){x, strlen(x)}, "/reason"), "\"cancelled\"");
 }
 
-static int take_final(struct chat_turn *t, const struct event *ev)
+static int chat_engine_handle_final(struct chat_turn *t, const struct event *ev)
 {
     const struct tc_final *const f = &ev->u.final;
     if (!chat_engine_was_stopped(ev))
@@ -198,7 +198,7 @@ static bool may_retry(const struct chat_turn *t, const struct tc_error *ev)
     return t->turn->route && (!ev->code || strcmp(ev->code, "cancelled") != 0);
 }
 
-static int take_error(struct chat_turn *t, const struct event *ev)
+static int chat_engine_handle_error(struct chat_turn *t, const struct event *ev)
 {
     CLEANUP_BUF struct buf text = {0};
     const struct chat *const c = t->chat;
@@ -232,7 +232,7 @@ static int close_stream(struct chat_turn *t, int rc)
 }
 
 /* The card is sent before the next items of the stream. */
-static int chat_engine_take_request(struct chat_turn *t, const struct event *ev, int64_t now)
+static int chat_engine_handle_request(struct chat_turn *t, const struct event *ev, int64_t now)
 {
     t->view.active_ms = now;
     const int rc = chat_cards_take_request(t, &ev->u.request);
@@ -250,13 +250,13 @@ int chat_turn_take_event(struct chat_turn *t, const struct event *ev)
         chat_live_begin(t);
         return 0;
     case TC_REQUEST:
-        return chat_engine_take_request(t, ev, now);
+        return chat_engine_handle_request(t, ev, now);
     case TC_FINAL:
         close_turn(t);
-        return close_stream(t, take_final(t, ev));
+        return close_stream(t, chat_engine_handle_final(t, ev));
     case TC_ERROR:
         close_turn(t);
-        return close_stream(t, take_error(t, ev));
+        return close_stream(t, chat_engine_handle_error(t, ev));
     case TC_DONE:
         close_turn(t);
         return close_stream(t, 0);
@@ -282,8 +282,8 @@ void chat_wake(struct chat *c)
 /* Handles the result of a typing indicator or a reaction, which are tried once. After three
  * consecutive failures they pause, so that a method that fails does not fill the log; an operation
  * that the service does not support is switched off until the next start. */
-static void take_sign(struct chat *c, const struct chat_record *r, const struct chat_result *result,
-                      struct tc_verdict *v)
+static void chat_engine_handle_sign(struct chat *c, const struct chat_record *r,
+                                    const struct chat_result *result, struct tc_verdict *v)
 {
     const enum tc_result_kind kind = result->result.kind;
     const bool waits = kind == TC_RESULT_RETRY && result->result.hold_ms;
@@ -345,9 +345,9 @@ static void apply_hold(struct chat *c, const struct tc_reply *reply,
         v->next = TC_NEXT_AGAIN;
 }
 
-static void take_next_step(struct chat *c, struct chat_turn *t, struct chat_record *r,
-                           const struct chat_result *result, const struct tc_reply *reply,
-                           struct tc_verdict *v)
+static void chat_engine_handle_next_step(struct chat *c, struct chat_turn *t, struct chat_record *r,
+                                         const struct chat_result *result,
+                                         const struct tc_reply *reply, struct tc_verdict *v)
 {
     r->step++;
     r->cursor = result->result.cursor;
@@ -361,15 +361,16 @@ static void take_next_step(struct chat *c, struct chat_turn *t, struct chat_reco
         chat_send(c, t ? t->turn : c->inst->lobby, r, &extra);
 }
 
-static void give_up_card(struct chat_turn *t, const struct chat_record *r, struct tc_verdict *v)
+static void chat_engine_drop_card(struct chat_turn *t, const struct chat_record *r,
+                                  struct tc_verdict *v)
 {
     v->next = TC_NEXT_DONE;
     chat_cards_take_drop(t, r);
 }
 
-static void take_turn_result(struct chat_turn *t, struct chat_record *r,
-                             const struct chat_result *result, const struct tc_reply *reply,
-                             struct tc_verdict *v)
+static void chat_engine_handle_turn_result(struct chat_turn *t, struct chat_record *r,
+                                           const struct chat_result *result,
+                                           const struct tc_reply *reply, struct tc_verdict *v)
 {
     if (chat_record_is_slot(r, CHAT_SLOT_STREAM) || chat_record_is_slot(r, CHAT_SLOT_CLOSE))
         chat_native_take_result(t, r, result, v);
@@ -382,7 +383,7 @@ static void take_turn_result(struct chat_turn *t, struct chat_record *r,
         chat_cards_take_edit(t, r, result, v);
     else if (chat_record_is_slot(r, CHAT_SLOT_CARD) && result->result.kind != TC_RESULT_DONE &&
              chat_cards_is_late(t, r))
-        give_up_card(t, r, v);
+        chat_engine_drop_card(t, r, v);
     else if (chat_record_is_slot(r, CHAT_SLOT_ANSWER) || chat_record_is_slot(r, CHAT_SLOT_CARD) ||
              chat_record_is_slot(r, CHAT_SLOT_WHOLE))
         chat_outcome_take_result(t, r, result, reply, v);
@@ -392,8 +393,8 @@ static void take_turn_result(struct chat_turn *t, struct chat_record *r,
         v->next = v->next == TC_NEXT_AGAIN ? TC_NEXT_AGAIN : TC_NEXT_DONE;
 }
 
-static void take_move(struct chat *c, struct tc_turn *turn, struct chat_record *r,
-                      const struct chat_result *result)
+static void chat_engine_handle_move(struct chat *c, struct tc_turn *turn, struct chat_record *r,
+                                    const struct chat_result *result)
 {
     if (result->result.kind != TC_RESULT_CHAT_MOVED || !result->result.chat || !r->target.chat)
         return;
@@ -406,14 +407,14 @@ static void take_move(struct chat *c, struct tc_turn *turn, struct chat_record *
     chat_send(c, turn, r, NULL);
 }
 
-static void take_result(struct chat *c, struct chat_turn *t, struct chat_record *r,
-                        const struct tc_reply *reply, struct tc_verdict *v)
+static void chat_engine_handle_result(struct chat *c, struct chat_turn *t, struct chat_record *r,
+                                      const struct tc_reply *reply, struct tc_verdict *v)
 {
     struct tc_turn *const turn = t ? t->turn : c->inst->lobby;
     const struct chat_result result = chat_engine_read_result(c, turn, r, reply);
     if (!chat_record_is_slot(r, CHAT_SLOT_POLL) || result.result.kind == TC_RESULT_UNAUTHORIZED)
         apply_hold(c, reply, &result, v);
-    take_move(c, turn, r, &result);
+    chat_engine_handle_move(c, turn, r, &result);
     if (chat_record_is_slot(r, CHAT_SLOT_IDENTIFY)) {
         v->next = result.result.kind == TC_RESULT_UNAUTHORIZED ? TC_NEXT_FAIL : TC_NEXT_DONE;
         chat_receive_take_identity(c, &result);
@@ -427,18 +428,18 @@ static void take_result(struct chat *c, struct chat_turn *t, struct chat_record 
                result.result.kind != TC_RESULT_NEXT_STEP) {
         chat_menu_take_result(c, r, &result, v);
     } else if (result.result.kind == TC_RESULT_NEXT_STEP) {
-        take_next_step(c, t, r, &result, reply, v);
+        chat_engine_handle_next_step(c, t, r, &result, reply, v);
     } else if (chat_record_is_slot(r, CHAT_SLOT_SIGN)) {
-        take_sign(c, r, &result, v);
+        chat_engine_handle_sign(c, r, &result, v);
     } else if (t) {
-        take_turn_result(t, r, &result, reply, v);
+        chat_engine_handle_turn_result(t, r, &result, reply, v);
     } else if (v->next != TC_NEXT_AGAIN) {
         v->next = TC_NEXT_DONE; /* replies to commands and presses are not repeated */
     }
 }
 
-static void take_drop(struct chat_turn *t, const struct chat_record *r,
-                      const struct tc_reply *reply)
+static void chat_engine_handle_drop(struct chat_turn *t, const struct chat_record *r,
+                                    const struct tc_reply *reply)
 {
     if (chat_record_is_slot(r, CHAT_SLOT_STREAM) || chat_record_is_slot(r, CHAT_SLOT_CLOSE))
         chat_native_take_drop(t, r);
@@ -464,9 +465,9 @@ bool chat_take_reply(struct chat *c, struct chat_turn *t, const struct tc_reply 
     else if (pauses) /* sent again after the pause */
         v->next = TC_NEXT_AGAIN;
     else if (reply->outcome != TC_DROPPED)
-        take_result(c, t, &r, reply, v);
+        chat_engine_handle_result(c, t, &r, reply, v);
     else if (t)
-        take_drop(t, &r, reply);
+        chat_engine_handle_drop(t, &r, reply);
     else if (chat_record_is_slot(&r, CHAT_SLOT_FETCH))
         chat_files_take_drop(c, &r);
     else

@@ -44,7 +44,7 @@ static void feed_store_position(struct chat_feed *f, struct tc_instance *inst)
 }
 
 /* False: the event waits, or was not stored. */
-static bool feed_take_first(struct chat *c)
+static bool chat_feed_process_first(struct chat *c)
 {
     json_t *const event = json_incref(json_array_get(c->feed.queue, 0));
     const struct tc_target where = chat_target_from_json(json_object_get(event, "where"));
@@ -67,7 +67,7 @@ void chat_feed_go(struct chat *c)
     if (c->feed.is_taking)
         return; /* take has added an event */
     while (json_array_size(c->feed.queue))
-        if (!feed_take_first(c))
+        if (!chat_feed_process_first(c))
             return;
     chat_gap_end(c);
     feed_store_position(&c->feed, c->inst);

@@ -312,7 +312,7 @@ static void note_handed_over(struct chat *c, const struct chat_parcel *p)
 }
 
 /* Passes on each message that is complete and the first of its conversation. */
-static void hand_over_parcels(struct chat *c)
+static void chat_files_pass_on_complete(struct chat *c)
 {
     struct chat_parcel *p, *next, *before;
     for (p = TAILQ_FIRST(&c->parcels.list); p; p = next) {
@@ -349,7 +349,7 @@ void chat_files_wake(struct chat *c)
         else if (p->until_ms && p->until_ms <= now)
             p->open = 0; /* the remaining files are not fetched */
     }
-    hand_over_parcels(c);
+    chat_files_pass_on_complete(c);
 }
 
 /* ---- taking in ---- */
@@ -407,7 +407,7 @@ enum tc_accepted chat_files_take(struct chat *c, const struct tc_chat_message *m
     }
     if (!p->due_ms)
         begin_fetching(c, p);
-    hand_over_parcels(c);
+    chat_files_pass_on_complete(c);
     return TC_ACCEPTED;
 }
 
@@ -422,7 +422,7 @@ void chat_files_begin(struct chat *c)
                                          chat_json_text(json_object_get(one, "to"), "chat"))
         begin_fetching(c, add_parcel(c, json_incref(one)));
     json_decref(list);
-    hand_over_parcels(c);
+    chat_files_pass_on_complete(c);
 }
 
 /* ---- results ---- */
@@ -462,7 +462,7 @@ void chat_files_take_result(struct chat *c, const struct chat_record *r,
         chat_json_set_text(file, "path", path);
     else if (reply->outcome == TC_OK) /* the note for the agent names the reason */
         chat_json_set_text(file, "why", result->result.reason);
-    hand_over_parcels(c);
+    chat_files_pass_on_complete(c);
 }
 
 void chat_files_take_drop(struct chat *c, const struct chat_record *r)
@@ -472,5 +472,5 @@ void chat_files_take_drop(struct chat *c, const struct chat_record *r)
     if (!p || !p->open)
         return;
     p->open--;
-    hand_over_parcels(c);
+    chat_files_pass_on_complete(c);
 }

@@ -136,7 +136,7 @@ static bool is_addressed(struct chat *c, const struct tc_chat_message *m)
                                                 tc_knows(c->inst->lobby, m->target.chat, m->topic));
 }
 
-static enum tc_accepted take_in(struct chat *c, const struct tc_chat_message *m)
+static enum tc_accepted chat_inbound_accept(struct chat *c, const struct tc_chat_message *m)
 {
     const bool addressed = is_addressed(c, m);
     const bool is_empty = !*m->text && !m->file_count && !m->kind;
@@ -170,7 +170,7 @@ enum tc_accepted chat_take_message(struct chat *c, const struct tc_chat_message 
     if (!m.target.chat || !m.id || !m.user)
         tc_log(c->inst, TC_ERR, "tc_chat_receive: the message has no id, chat or user");
     else if (!chat_cards_take_reply(c, &m, &how))
-        how = take_in(c, &m);
+        how = chat_inbound_accept(c, &m);
     c->receiving.not_kept |= how == TC_NOT_KEPT;
     const bool is_to_bot = m.addressed == TC_ADDRESSED_YES || how != TC_KNOWN;
     if (how != TC_NOT_KEPT && how != TC_INVALID && is_to_bot)

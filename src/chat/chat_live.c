@@ -23,7 +23,7 @@ static void chat_live_move(struct chat_turn *t, enum chat_live_event event)
     t->live.state = chat_live_next(t->live.state, event);
 }
 
-static void keep_id(char out[CHAT_ID_MAX], const char *id)
+static void chat_live_copy_id(char out[CHAT_ID_MAX], const char *id)
 {
     const size_t n = id ? strlen(id) : 0;
     if (n < CHAT_ID_MAX)
@@ -288,7 +288,7 @@ void chat_live_note_stop(struct chat_turn *t, const struct tc_target *message)
     chat_live_touch(t, true);
 }
 
-static void tell_stop(struct chat_turn *t)
+static void chat_live_reply_to_stop(struct chat_turn *t)
 {
     chat_reply(t->chat, t->chat->inst->lobby, &t->stopper, texts_get(TEXT_STOPPING));
     t->stopper.chat = NULL;
@@ -305,7 +305,7 @@ void chat_live_wake(struct chat_turn *t)
     if (now >= show_due(t, now))
         show(t, now);
     if (now >= stop_due(t))
-        tell_stop(t);
+        chat_live_reply_to_stop(t);
     chat_live_schedule(t);
 }
 
@@ -411,7 +411,7 @@ void chat_live_begin(struct chat_turn *t)
 
 /* ---- results ---- */
 
-static void leave_old(struct chat_turn *t)
+static void chat_live_remove_old(struct chat_turn *t)
 {
     if (!t->live.old[0])
         return;
@@ -428,12 +428,12 @@ static void leave_old(struct chat_turn *t)
 
 static void created(struct chat_turn *t, const char *id)
 {
-    keep_id(t->live.message, id);
+    chat_live_copy_id(t->live.message, id);
     t->live.uncertain = !t->live.message[0];
     t->live.doubted = false;
     chat_live_move(t, t->live.message[0] ? CHAT_LIVE_ON_CREATED : CHAT_LIVE_ON_LOSE);
     chat_memory_write(t);
-    leave_old(t);
+    chat_live_remove_old(t);
 }
 
 /* Adapts the next attempt to the refusal. True: the next attempt omits the refused part. */

@@ -247,7 +247,7 @@ static void chat_native_send_flight(struct chat_turn *t, bool opens, int64_t now
     chat_native_give_up(t);
 }
 
-static void chat_native_leave(struct chat_turn *t, int64_t now)
+static void chat_native_send_end(struct chat_turn *t, int64_t now)
 {
     struct chat_native *const s = &t->stream;
     struct chat_batch ends = {0};
@@ -303,14 +303,14 @@ static void chat_native_pump(struct chat_turn *t, int64_t now)
     if (!chat_native_is_on(t) || chat_native_is_busy(s))
         return;
     if (open && chat_native_is_aged(t, now)) {
-        chat_native_leave(t, now);
+        chat_native_send_end(t, now);
         return;
     }
     if (!s->next.count || now < chat_native_request_due(t))
         return;
     const size_t n = chat_batch_count_fitting(&s->next, &s->lines, chat_native_room_of(t, !open));
     if (open && (n == 0 || s->full)) {
-        chat_native_leave(t, now);
+        chat_native_send_end(t, now);
         return;
     }
     chat_batch_move(&s->flight, &s->next, &s->lines, n ? n : 1, chat_native_item_bytes(t));

@@ -43,14 +43,14 @@ static void note_shown(struct chat_turn *t)
 }
 
 /* Moves items that were certainly not shown to the beginning of the next request. */
-static void take_back(struct chat_turn *t)
+static void chat_native_requeue_flight(struct chat_turn *t)
 {
     struct chat_native *const s = &t->stream;
     chat_batch_take_back(&s->next, &s->flight, &s->lines, chat_native_item_bytes(t));
 }
 
 /* Notes that the stream is no longer open: running lines continue in the next one. */
-static void forget_message(struct chat_turn *t)
+static void chat_native_clear_message(struct chat_turn *t)
 {
     struct chat_native *const s = &t->stream;
     s->message[0] = '\0';
@@ -78,12 +78,12 @@ static void chat_native_stop(struct chat_turn *t)
 
 /* Prepares the next stream after the service has refused the items or ended the stream: the items
  * come first in the next request. */
-static void mend(struct chat_turn *t, enum tc_result_kind kind)
+static void chat_native_requeue_items(struct chat_turn *t, enum tc_result_kind kind)
 {
     struct chat_native *const s = &t->stream;
-    take_back(t);
+    chat_native_requeue_flight(t);
     if ((kind == TC_RESULT_MESSAGE_GONE || kind == TC_RESULT_STREAM_OVER) && !s->message[0])
-        forget_message(t);
+        chat_native_clear_message(t);
     /* also after BAD_FORMAT: a stream with lines cannot continue without lines */
     s->full = s->message[0] != '\0';
     if (kind == TC_RESULT_BAD_FORMAT) {
@@ -96,8 +96,8 @@ static void mend(struct chat_turn *t, enum tc_result_kind kind)
 
 /* Handles any other refusal: this turn is shown by edits, and so is every turn if the service does
  * not support streams. */
-static void give_up_for(struct chat_turn *t, const struct chat_record *r,
-                        const struct chat_result *result)
+static void chat_native_end_streaming(struct chat_turn *t, const struct chat_record *r,
+                                      const struct chat_result *result)
 {
     const enum tc_result_kind kind = result->result.kind;
     struct chat *const c = t->chat;
@@ -138,18 +138,18 @@ static void chat_native_fail(struct chat_turn *t, const struct chat_record *r,
     case TC_RESULT_TOO_LONG:
     case TC_RESULT_BAD_FORMAT:
     case TC_RESULT_STREAM_OVER:
-        mend(t, kind);
+        chat_native_requeue_items(t, kind);
         break;
     case TC_RESULT_IN_DOUBT: /* the items may be visible: they are not sent again */
         if (appends && chat_native_is_whole(t)) { /* the next request contains them */
-            take_back(t);
+            chat_native_requeue_flight(t);
             break;
         }
         s->incomplete = true;
         chat_batch_clear(&s->flight, &s->lines);
         break;
     default:
-        give_up_for(t, r, result);
+        chat_native_end_streaming(t, r, result);
         break;
     }
 }
@@ -157,8 +157,8 @@ static void chat_native_fail(struct chat_turn *t, const struct chat_record *r,
 /* ---- results ---- */
 
 /* Handles the result of a begin or an append that arrives after the outcome. */
-static void take_late_result(struct chat_turn *t, const struct chat_record *r,
-                             const struct chat_result *result)
+static void chat_native_result_handle_late_result(struct chat_turn *t, const struct chat_record *r,
+                                                  const struct chat_result *result)
 {
     static const struct chat_batch nothing;
     struct chat_native *const s = &t->stream;
@@ -170,8 +170,8 @@ static void take_late_result(struct chat_turn *t, const struct chat_record *r,
     chat_batch_clear(&s->flight, &s->lines);
 }
 
-static void take_begun(struct chat_turn *t, const struct chat_record *r,
-                       const struct chat_result *result)
+static void chat_native_result_handle_begun(struct chat_turn *t, const struct chat_record *r,
+                                            const struct chat_result *result)
 {
     struct chat_native *const s = &t->stream;
     const char *const id = result->result.message;
@@ -192,8 +192,8 @@ static void take_begun(struct chat_turn *t, const struct chat_record *r,
     note_shown(t);
 }
 
-static void take_appended(struct chat_turn *t, const struct chat_record *r,
-                          const struct chat_result *result)
+static void chat_native_result_handle_appended(struct chat_turn *t, const struct chat_record *r,
+                                               const struct chat_result *result)
 {
     if (result->result.kind != TC_RESULT_DONE) {
         chat_native_fail(t, r, result);
@@ -205,8 +205,8 @@ static void take_appended(struct chat_turn *t, const struct chat_record *r,
 
 /* Handles an end that was refused because of its items, or whose reply was lost: the stream may
  * still be open. */
-static void take_left(struct chat_turn *t, const struct chat_record *r,
-                      const struct chat_result *result)
+static void chat_native_result_handle_left(struct chat_turn *t, const struct chat_record *r,
+                                           const struct chat_result *result)
 {
     struct chat_native *const s = &t->stream;
     const enum tc_result_kind kind = result->result.kind;
@@ -223,20 +223,21 @@ static void take_left(struct chat_turn *t, const struct chat_record *r,
         s->full = true;
         chat_native_close_beside(t);
     }
-    forget_message(t);
+    chat_native_clear_message(t);
 }
 
-static void take_stream_result(struct chat_turn *t, const struct chat_record *r,
-                               const struct chat_result *result)
+static void chat_native_result_handle_stream_result(struct chat_turn *t,
+                                                    const struct chat_record *r,
+                                                    const struct chat_result *result)
 {
     if (t->stream.state == CHAT_NATIVE_CLOSED)
-        take_late_result(t, r, result);
+        chat_native_result_handle_late_result(t, r, result);
     else if (r->op == TC_OP_STREAM_BEGIN)
-        take_begun(t, r, result);
+        chat_native_result_handle_begun(t, r, result);
     else if (r->op == TC_OP_STREAM_APPEND)
-        take_appended(t, r, result);
+        chat_native_result_handle_appended(t, r, result);
     else
-        take_left(t, r, result);
+        chat_native_result_handle_left(t, r, result);
 }
 
 /* ---- a stream that is ended without an outcome ---- */
@@ -253,8 +254,8 @@ static void remove_closed(struct chat_turn *t, const struct chat_record *r)
                   NULL);
 }
 
-static void take_closed(struct chat_turn *t, const struct chat_record *r,
-                        const struct chat_result *result, struct tc_verdict *v)
+static void chat_native_result_handle_closed(struct chat_turn *t, const struct chat_record *r,
+                                             const struct chat_result *result, struct tc_verdict *v)
 {
     const enum tc_result_kind kind = result->result.kind;
     const bool refused = kind == TC_RESULT_BAD_FORMAT || kind == TC_RESULT_TOO_LONG ||
@@ -291,9 +292,9 @@ void chat_native_take_result(struct chat_turn *t, struct chat_record *r,
         return; /* the host sends the request again, unless the outcome comes first */
     v->next = TC_NEXT_DONE;
     if (chat_record_is_slot(r, CHAT_SLOT_CLOSE))
-        take_closed(t, r, result, v);
+        chat_native_result_handle_closed(t, r, result, v);
     else if (is_current(t, r))
-        take_stream_result(t, r, result);
+        chat_native_result_handle_stream_result(t, r, result);
     chat_native_wake(t, clock_mono_ms());
     chat_live_touch(t, false);
 }
@@ -309,16 +310,16 @@ void chat_native_take_drop(struct chat_turn *t, const struct chat_record *r)
     if (!is_current(t, r))
         return;
     if (t->stream.state == CHAT_NATIVE_CLOSED) {
-        take_late_result(t, r, &dropped);
+        chat_native_result_handle_late_result(t, r, &dropped);
     } else if (r->op == TC_OP_STREAM_END) {
         t->stream.full = true;
         t->stream.said.gone |= t->stream.said.shown;
         chat_native_move(t, CHAT_NATIVE_ON_LEFT);
         chat_native_close_beside(t);
-        forget_message(t);
+        chat_native_clear_message(t);
     } else {
         chat_native_move(t, CHAT_NATIVE_ON_REFUSE);
-        take_back(t);
+        chat_native_requeue_flight(t);
     }
     chat_native_wake(t, clock_mono_ms());
     chat_live_touch(t, false);

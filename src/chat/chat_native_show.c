@@ -11,7 +11,7 @@
 
 /* ---- narration ---- */
 
-static void chat_native_tell(struct chat_turn *t, bool all)
+static void chat_native_add_narration(struct chat_turn *t, bool all)
 {
     const struct str text = chat_said_tell(&t->stream.said, all);
     if (text.len)
@@ -21,11 +21,11 @@ static void chat_native_tell(struct chat_turn *t, bool all)
 /* Adds the rest of the narration, because another event follows. */
 static void chat_native_end_narration(struct chat_turn *t)
 {
-    chat_native_tell(t, true);
+    chat_native_add_narration(t, true);
     t->stream.said.over = true;
 }
 
-static void chat_native_take_narration(struct chat_turn *t, const struct tc_narration *ev)
+static void chat_native_handle_narration(struct chat_turn *t, const struct tc_narration *ev)
 {
     struct chat_native *const s = &t->stream;
     if (!chat_said_goes_on(&s->said, ev->message_id)) {
@@ -34,7 +34,7 @@ static void chat_native_take_narration(struct chat_turn *t, const struct tc_narr
     }
     if (!chat_said_add(&s->said, ev->text, ev->text_len))
         s->incomplete = true;
-    chat_native_tell(t, false);
+    chat_native_add_narration(t, false);
 }
 
 /* ---- beside it ---- */
@@ -52,7 +52,7 @@ static void chat_native_show_notice(struct chat_turn *t, const struct tc_notice 
     chat_native_add_text(t, markdown.p, markdown.len);
 }
 
-static void chat_native_take_notice(struct chat_turn *t, const struct tc_notice *ev)
+static void chat_native_handle_notice(struct chat_turn *t, const struct tc_notice *ev)
 {
     if (!ev->code || strcmp(ev->code, "retracted") != 0)
         chat_native_show_notice(t, ev);
@@ -60,7 +60,7 @@ static void chat_native_take_notice(struct chat_turn *t, const struct tc_notice 
         chat_said_begin(&t->stream.said, NULL);
 }
 
-static void chat_native_take_call(struct chat_turn *t, const struct tc_tool_call *ev, int64_t now)
+static void chat_native_handle_call(struct chat_turn *t, const struct tc_tool_call *ev, int64_t now)
 {
     if (!ev->meta->agent)
         chat_native_end_narration(t);
@@ -92,20 +92,20 @@ static void chat_native_show_event(struct chat_turn *t, const struct event *ev, 
     switch ((int)ev->kind) {
     case TC_NARRATION:
         if (!chat_native_is_by_other(ev))
-            chat_native_take_narration(t, &ev->u.narration);
+            chat_native_handle_narration(t, &ev->u.narration);
         break;
     case TC_THINKING:
         if (!chat_native_is_by_other(ev) && t->chat->options.thinking && ev->u.thinking.text_len)
             chat_native_add_line(t, chat_lines_think(lines, ev->u.thinking.text, now));
         break;
     case TC_TOOL_CALL:
-        chat_native_take_call(t, &ev->u.tool_call, now);
+        chat_native_handle_call(t, &ev->u.tool_call, now);
         break;
     case TC_TOOL_RESULT:
         chat_native_add_line(t, chat_lines_finish(lines, &ev->u.tool_result, now));
         break;
     case TC_NOTICE:
-        chat_native_take_notice(t, &ev->u.notice);
+        chat_native_handle_notice(t, &ev->u.notice);
         break;
     default:
         break;

@@ -385,7 +385,7 @@ static void clean(struct chat_turn *t, const struct chat_record *part, const cha
 /* Asks the service for the id of a progress message that may exist: the service recognises the key
  * of the message, or searches for it. A service that recognises keys creates the message now, after
  * the outcome, if it does not exist; therefore its text is the text of the clean-up. */
-static void learn(struct chat_turn *t, const struct chat_record *part)
+static void chat_outcome_request_live_id(struct chat_turn *t, const struct chat_record *part)
 {
     struct chat *const c = t->chat;
     const bool search = c->table.idempotency == TC_IDEMPOTENCY_LOOKUP;
@@ -413,7 +413,7 @@ static void clean_up(struct chat_turn *t, const struct chat_record *part)
     if (message)
         clean(t, part, message);
     else if (t->live.uncertain)
-        learn(t, part);
+        chat_outcome_request_live_id(t, part);
 }
 
 /* ---- results ---- */
@@ -453,7 +453,8 @@ static void arrived(struct chat_turn *t, struct chat_record *r, enum chat_delive
  * durable request would replace the request of the answer, which would then not become a dead
  * letter. The dead letter is on disk before this request is sent; the host finds it by turn and
  * chat. */
-static void tell_loss(struct chat_turn *t, const char *reason, enum tc_result_kind kind)
+static void chat_outcome_report_loss(struct chat_turn *t, const char *reason,
+                                     enum tc_result_kind kind)
 {
     if (t->told_loss || !t->target.chat || kind == TC_RESULT_CHAT_GONE ||
         kind == TC_RESULT_UNAUTHORIZED)
@@ -530,7 +531,7 @@ void chat_outcome_take_result(struct chat_turn *t, struct chat_record *r,
     case CHAT_STEP_DEAD:
         v->next = TC_NEXT_FAIL;
         v->reason = d.reason;
-        tell_loss(t, d.reason, result->result.kind);
+        chat_outcome_report_loss(t, d.reason, result->result.kind);
         break;
     }
 }
@@ -539,7 +540,7 @@ void chat_outcome_take_drop(struct chat_turn *t, const struct chat_record *r,
                             const struct tc_reply *reply)
 {
     (void)r;
-    tell_loss(t, reply->error, TC_RESULT_REFUSED);
+    chat_outcome_report_loss(t, reply->error, TC_RESULT_REFUSED);
 }
 
 /* A progress message that does not exist needs no clean-up. */

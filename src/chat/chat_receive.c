@@ -121,7 +121,7 @@ void chat_receive_take_identity(struct chat *c, const struct chat_result *result
         poll(c, 0);
 }
 
-static void keep_cursor(struct chat *c, const char *cursor)
+static void chat_receive_store_cursor(struct chat *c, const char *cursor)
 {
     if (!cursor || (c->receiving.cursor && strcmp(c->receiving.cursor, cursor) == 0))
         return;
@@ -137,7 +137,7 @@ void chat_receive_take_poll(struct chat *c, const struct chat_result *result)
     c->receiving.not_kept = false;
     if (!has_succeeded(c, result, "polling", poll))
         return;
-    keep_cursor(c, r->cursor);
+    chat_receive_store_cursor(c, r->cursor);
     poll(c, refused ? NOT_KEPT_MS : r->hold_ms);
 }
 

@@ -55,8 +55,8 @@ struct chat_send_extra chat_content_of(const struct tc_http *http)
 }
 
 /* Stores the content with a step that does not send it, because the next step may need it. */
-static void keep_content(struct chat *c, const struct chat_record *r,
-                         const struct chat_send_extra *extra, struct tc_http *http)
+static void chat_send_store_content(struct chat *c, const struct chat_record *r,
+                                    const struct chat_send_extra *extra, struct tc_http *http)
 {
     bool sent = http->body && http->body == extra->data;
     if (!r->file.name || r->op == TC_OP_FETCH || !extra->data)
@@ -375,7 +375,7 @@ int chat_send(struct chat *c, struct tc_turn *turn, const struct chat_record *r,
     char *const tag = chat_record_write(r);
     struct tc_http http = make_http(c, r, more, tag);
     int rc = c->table.request(turn, &op, &http);
-    keep_content(c, r, more, &http);
+    chat_send_store_content(c, r, more, &http);
     if (rc == 0)
         rc = tc_http(turn, &http);
     else if (rc > 0)

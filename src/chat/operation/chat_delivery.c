@@ -235,8 +235,9 @@ static struct chat_delivery_decision doubt(struct chat_record *r, const struct c
 
 /* ---- results in each state ---- */
 
-static struct chat_delivery_decision take_empty(struct chat_record *r, const char *reason,
-                                                const struct chat_delivery_policy *policy)
+static struct chat_delivery_decision
+chat_delivery_handle_empty(struct chat_record *r, const char *reason,
+                           const struct chat_delivery_policy *policy)
 {
     if (r->tried.was_empty || r->file.name)
         return die(r, reason);
@@ -246,8 +247,9 @@ static struct chat_delivery_decision take_empty(struct chat_record *r, const cha
     return chat_delivery_change(r, policy);
 }
 
-static struct chat_delivery_decision take_moved(struct chat_record *r, const struct tc_result *to,
-                                                const struct chat_delivery_policy *policy)
+static struct chat_delivery_decision
+chat_delivery_handle_moved(struct chat_record *r, const struct tc_result *to,
+                           const struct chat_delivery_policy *policy)
 {
     if (r->tried.moved || !to->chat)
         return die(r, to->reason);
@@ -272,14 +274,14 @@ static struct chat_delivery_decision posted(struct chat_record *r, enum chat_del
     case CHAT_ON_LONG:
         return r->file.name ? die(r, reason) : shorten(r, reason, policy);
     case CHAT_ON_EMPTY:
-        return take_empty(r, reason, policy);
+        return chat_delivery_handle_empty(r, reason, policy);
     case CHAT_ON_NO_QUESTION:
     case CHAT_ON_NO_MESSAGE:
         return omit(r, TC_OMIT_REPLY, reason, policy);
     case CHAT_ON_NO_THREAD:
         return omit(r, TC_OMIT_THREAD, reason, policy);
     case CHAT_ON_MOVED:
-        return take_moved(r, &result->result, policy);
+        return chat_delivery_handle_moved(r, &result->result, policy);
     case CHAT_ON_NO_CHAT:
         return die(r, reason);
     default: /* FORMAT, ABSENT, UNSUPPORTED, REFUSED */

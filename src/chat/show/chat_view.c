@@ -56,7 +56,7 @@ static void narrate(struct chat_view *v, const struct tc_narration *ev)
 }
 
 /* Keeps the end of the thinking. */
-static void think(struct chat_view *v, const char *text)
+static void chat_view_append_thinking(struct chat_view *v, const char *text)
 {
     char joined[2 * sizeof v->thinking];
     const size_t add = strlen(text), room = sizeof v->thinking - 1;
@@ -184,7 +184,7 @@ static bool fold(struct chat_view *v, const struct event *ev, int64_t now_ms, bo
             narrate(v, &ev->u.narration);
         return !ev->meta.agent;
     case TC_THINKING:
-        think(v, ev->u.thinking.text);
+        chat_view_append_thinking(v, ev->u.thinking.text);
         return thinking && ev->u.thinking.text_len > 0;
     case TC_TOOL_CALL:
         call(v, &ev->u.tool_call, now_ms);
