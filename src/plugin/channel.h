@@ -20,8 +20,8 @@ struct channel_turn {
     const char *id, *agent, *conversation;
     const char *route;  /* or NULL; only for the instance that submitted the message */
     const char *memory; /* or NULL */
-    size_t requests;    /* of an earlier process, whose replies will come */
-    bool over;          /* no events will come, only those replies */
+    size_t requests;    /* requests of an earlier process, whose replies will arrive */
+    bool over;          /* no events will arrive, only those replies */
 };
 
 /* Callbacks of an instance to the host, called on the loop's thread, batches also from within join;
@@ -54,7 +54,7 @@ struct channel_callbacks {
     /* The result of channel_ops.state may have changed. Never called from within a function of the
      * channel that the owner calls, except `stop` and `kill`. */
     void (*changed)(void *ctx);
-    /* An event that has crashed the instance this many times is given up. */
+    /* An event that has crashed the instance this many times is dropped. */
     void (*bury)(void *ctx, const char *turn, struct shared_event *shared, unsigned deaths);
 };
 

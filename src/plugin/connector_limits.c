@@ -106,7 +106,7 @@ static void slow_down(struct limits *l, int64_t percent)
 }
 
 /* With several processors, the limit may be reached before the end of the window. */
-static void judge_cpu(struct limits *l)
+static void connector_limits_check_cpu(struct limits *l)
 {
     const int64_t now_ms = clock_mono_ms(), passed_ms = now_ms - l->window_ms;
     const int64_t used_ms = l->use.cpu_ms - l->window_cpu_ms;
@@ -128,7 +128,7 @@ static void kill_for(struct limits *l, const char *key, const char *death)
     kill(l->pid, SIGKILL);
 }
 
-static void judge_threads(struct limits *l)
+static void connector_limits_check_threads(struct limits *l)
 {
     if (!l->threads || l->use.threads <= l->threads || l->death)
         return;
@@ -138,7 +138,7 @@ static void judge_threads(struct limits *l)
     kill_for(l, "threads", "too many threads");
 }
 
-static void judge_disk(struct limits *l)
+static void connector_limits_check_disk(struct limits *l)
 {
     if (resource_usage_folder_take(l->folder, &l->use.disk))
         l->full = l->use.disk > l->disk;
@@ -166,11 +166,11 @@ void connector_limits_look(struct limits *l)
     if (resource_usage_of_process(l->pid, &now) == 0) {
         l->use.cpu_ms = now.cpu_ms;
         l->use.threads = now.threads;
-        judge_cpu(l);
-        judge_threads(l);
+        connector_limits_check_cpu(l);
+        connector_limits_check_threads(l);
     }
     if (!l->folder)
         return;
-    judge_disk(l);
+    connector_limits_check_disk(l);
     measure_folder(l);
 }

@@ -192,7 +192,7 @@ void host_call_set_callback(struct host_call *a,
     ASSERT(told && !a->told);
     a->told = told;
     a->ctx = ctx;
-    host_call_unref(a); /* of the waiting thread */
+    host_call_unref(a); /* reference of the waiting thread */
 }
 
 void host_call_discard(struct host_call *a)

@@ -77,7 +77,7 @@ struct host_call *host_call_new_answer(const char *instance, const struct tc_dec
 enum tc_accepted host_call_wait(struct host_call *a, int64_t ms, struct arena *into,
                                 struct tc_receipt *receipt);
 /* Loop thread, instead of host_call_wait: does not block; host_call_complete calls `told`, which
- * borrows its texts. */
+ * borrows the texts of the result. */
 void host_call_set_callback(struct host_call *a,
                             void (*told)(void *ctx, enum tc_accepted accepted, const char *turn,
                                          const char *answer),

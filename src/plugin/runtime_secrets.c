@@ -8,7 +8,7 @@
 #include "base/alloc.h"
 #include "base/sys/log.h"
 
-static void forget_value(char *value)
+static void runtime_secrets_erase_value(char *value)
 {
     if (!value)
         return;
@@ -27,8 +27,8 @@ static struct runtime_secret **find_place(struct runtime_secrets *s, const char 
 
 static void free_secret(struct runtime_secret *secret)
 {
-    forget_value(secret->value);
-    forget_value(secret->before);
+    runtime_secrets_erase_value(secret->value);
+    runtime_secrets_erase_value(secret->before);
     free(secret->name);
     free(secret);
 }
@@ -60,7 +60,7 @@ int runtime_secrets_set(struct runtime_secrets *s, const char *name, const char 
     struct runtime_secret *const secret = *at;
     if (secret->value && strcmp(secret->value, value) == 0)
         return 0;
-    forget_value(secret->before);
+    runtime_secrets_erase_value(secret->before);
     secret->before = secret->value;
     secret->value = xstrdup(value);
     log_add_secret(value);

@@ -27,8 +27,8 @@ struct runtime_secrets {
 int runtime_secrets_set(struct runtime_secrets *s, const char *name, const char *value);
 /* NULL: not set. */
 const char *runtime_secrets_find(const struct runtime_secrets *s, const char *name);
-/* The secret of that name is of one event. Returns the name of the one that is to be forgotten for
- * it, owned by the caller; or NULL. */
+/* Notes that the secret with this name belongs to one event. Returns the name of the secret that
+ * must be removed for it, owned by the caller; or NULL. */
 char *runtime_secrets_note_recent(struct runtime_secrets *s, const char *name);
 void runtime_secrets_fini(struct runtime_secrets *s);
 

@@ -10,8 +10,8 @@
 #include "plugin/abi/loader.h"
 
 /* Whether the plugin is cli, jsonl, null or audit of this package: these write to files or the
- * terminal of the host, speak to no service, and run in the host unless `isolation` says otherwise.
- */
+ * terminal of the host, use no network service, and run in the host unless `isolation` is set
+ * otherwise. */
 bool shipped_plugin_is_local_plugin(const struct loaded_plugin *l);
 
 #endif

@@ -17,7 +17,7 @@
 
 /* Whether the text has at most max bytes, and is UTF-8. NULL is valid. */
 bool validate_is_text(const char *text, size_t max);
-/* The same for ids of a person, a chat, a turn, which must be present. */
+/* Checks the id of a person, a chat or a turn, which must be present. */
 bool validate_id(const char *text);
 /* Whether the path of a route is valid. */
 bool validate_path(const char *path);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Finds the libraries beside a plugin. */
+ * Implements adjacent_libraries.h. */
 #include "plugin/abi/adjacent_libraries.h"
 
 #include <dirent.h>

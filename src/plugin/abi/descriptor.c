@@ -329,7 +329,8 @@ static uint32_t take_u32(struct unpacker *u)
 }
 
 /* Decodes a table, with an end mark. NULL: absent. */
-static void *take_table(struct unpacker *u, struct arena *a, size_t max, size_t row, size_t *n)
+static void *descriptor_read_table(struct unpacker *u, struct arena *a, size_t max, size_t row,
+                                   size_t *n)
 {
     const bool there = unpack_flag(u);
     *n = unpack_count(u, max);
@@ -339,10 +340,10 @@ static void *take_table(struct unpacker *u, struct arena *a, size_t max, size_t 
     return arena_alloc(a, (*n + 1) * row);
 }
 
-static const struct tc_option *take_options(struct unpacker *u, struct arena *a)
+static const struct tc_option *descriptor_read_options(struct unpacker *u, struct arena *a)
 {
     size_t n;
-    struct tc_option *const rows = take_table(u, a, OPTIONS_MAX, sizeof *rows, &n);
+    struct tc_option *const rows = descriptor_read_table(u, a, OPTIONS_MAX, sizeof *rows, &n);
     for (size_t i = 0; rows && i < n; i++) {
         struct tc_option *const o = &rows[i];
         o->key = unpack_required_string(u);
@@ -356,10 +357,10 @@ static const struct tc_option *take_options(struct unpacker *u, struct arena *a)
 }
 
 /* A row with count 0 would end the table. */
-static const struct tc_rate *take_rates(struct unpacker *u, struct arena *a)
+static const struct tc_rate *descriptor_read_rates(struct unpacker *u, struct arena *a)
 {
     size_t n;
-    struct tc_rate *const rates = take_table(u, a, SEND_MAX_RATES, sizeof *rates, &n);
+    struct tc_rate *const rates = descriptor_read_table(u, a, SEND_MAX_RATES, sizeof *rates, &n);
     for (size_t i = 0; rates && i < n; i++) {
         rates[i].count = take_u32(u);
         rates[i].burst = take_u32(u);
@@ -370,10 +371,10 @@ static const struct tc_rate *take_rates(struct unpacker *u, struct arena *a)
     return rates;
 }
 
-static const struct tc_rule *take_rules(struct unpacker *u, struct arena *a)
+static const struct tc_rule *descriptor_read_rules(struct unpacker *u, struct arena *a)
 {
     size_t n;
-    struct tc_rule *const rules = take_table(u, a, OPTION_RULES_MAX, sizeof *rules, &n);
+    struct tc_rule *const rules = descriptor_read_table(u, a, OPTION_RULES_MAX, sizeof *rules, &n);
     for (size_t i = 0; rules && i < n; i++) {
         rules[i].key = unpack_required_string(u);
         rules[i].kind = (enum tc_rule_kind)unpack_count(u, TC_RULE_HEX);
@@ -384,7 +385,7 @@ static const struct tc_rule *take_rules(struct unpacker *u, struct arena *a)
     return rules;
 }
 
-static const struct tc_probe *take_probe(struct unpacker *u, struct arena *a)
+static const struct tc_probe *descriptor_read_probe(struct unpacker *u, struct arena *a)
 {
     if (!unpack_flag(u) || u->bad)
         return NULL;
@@ -409,7 +410,7 @@ static const struct tc_probe *take_probe(struct unpacker *u, struct arena *a)
     return p;
 }
 
-static void descriptor_take_all(struct unpacker *u, struct descriptor *d)
+static void descriptor_read_all(struct unpacker *u, struct descriptor *d)
 {
     struct tc_plugin *const p = &d->plugin;
     p->size = take_u32(u);
@@ -422,29 +423,29 @@ static void descriptor_take_all(struct unpacker *u, struct descriptor *d)
     p->conf_size = unpack_count(u, STATE_MAX);
     p->state_size = unpack_count(u, STATE_MAX);
     p->turn_size = unpack_count(u, STATE_MAX);
-    p->options = take_options(u, &d->arena);
+    p->options = descriptor_read_options(u, &d->arena);
     p->pace_ms = take_u32(u);
     p->audience = unpack_text(u);
-    p->rates = take_rates(u, &d->arena);
-    p->rules = take_rules(u, &d->arena);
-    p->probe = take_probe(u, &d->arena);
+    p->rates = descriptor_read_rates(u, &d->arena);
+    p->rules = descriptor_read_rules(u, &d->arena);
+    p->probe = descriptor_read_probe(u, &d->arena);
     d->has = (uint32_t)unpack_count(u, (UINT32_C(1) << DESCRIPTOR_FUNCTIONS) - 1);
 }
 
-static int descriptor_take_record(struct descriptor *d, struct str record)
+static int descriptor_read_record(struct descriptor *d, struct str record)
 {
     struct unpacker u;
     if (record.len > DESCRIPTOR_MAX)
         return -1;
     unpack_init(&u, (struct str){arena_memdup(&d->arena, record.p, record.len), record.len});
-    descriptor_take_all(&u, d);
+    descriptor_read_all(&u, d);
     return unpack_finish(&u);
 }
 
 int descriptor_unpack(struct descriptor *d, struct str record, struct tc_err *err)
 {
     *d = (struct descriptor){0};
-    const int rc = descriptor_take_record(d, record) < 0
+    const int rc = descriptor_read_record(d, record) < 0
                        ? err_set(err, NULL, "invalid plugin descriptor")
                        : descriptor_validate(&d->plugin, err);
     if (rc < 0)

@@ -25,7 +25,7 @@ struct file_identity {
 /* A plugin that passed: its descriptor and (only if linked) its functions. Read-only. */
 struct loaded_plugin {
     char *path;
-    int fd;             /* of the checked file, for a process that links it */
+    int fd;             /* descriptor of the checked file, for a process that links it */
     atomic_bool linked; /* set last, when the functions are available */
     bool owns_fd;       /* otherwise the linker keeps it open for ever */
     pthread_mutex_t linking;

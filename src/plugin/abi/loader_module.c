@@ -37,7 +37,7 @@ struct module_search {
     int fd; /* descriptor through which it was first opened, or -1 */
 };
 
-static int look_at_module(struct dl_phdr_info *info, size_t size, void *arg)
+static int loader_module_match(struct dl_phdr_info *info, size_t size, void *arg)
 {
     struct module_search *const s = arg;
     struct stat st;
@@ -58,7 +58,7 @@ static int known_as(int fd)
 {
     struct module_search s = {.fd = -1};
     if (fstat(fd, &s.file) == 0)
-        dl_iterate_phdr(look_at_module, &s);
+        dl_iterate_phdr(loader_module_match, &s);
     return s.fd >= 0 ? s.fd : fd;
 }
 

@@ -205,8 +205,8 @@ static void probe_run_set_text(struct tc_err *err, const char *path, struct str 
     err_set(err, path, "%s", clean.len ? clean.p : "cannot load");
 }
 
-static struct loaded_plugin *probe_run_judge(struct probe_candidate *p, struct str message,
-                                             struct tc_err *err)
+static struct loaded_plugin *probe_run_decode_result(struct probe_candidate *p, struct str message,
+                                                     struct tc_err *err)
 {
     struct unpacker u;
     unpack_init(&u, message);
@@ -239,19 +239,19 @@ static void blame_end(const struct probe_candidate *p, int status, struct tc_err
 }
 
 /* `status`: exit of the process, if there is no message. */
-static void judge_end(struct probe_candidate *p, int status)
+static void probe_run_set_exit_error(struct probe_candidate *p, int status)
 {
     p->judged = true;
     blame_end(p, status, &p->err);
 }
 
-static void judge_message(struct probe_candidate *p)
+static void probe_run_read_result(struct probe_candidate *p)
 {
     p->judged = true;
-    p->passed = probe_run_judge(p, (struct str){p->message.p, p->message.len}, &p->err);
+    p->passed = probe_run_decode_result(p, (struct str){p->message.p, p->message.len}, &p->err);
 }
 
-static void judge_late(struct probe_candidate *p)
+static void probe_run_set_timeout_error(struct probe_candidate *p)
 {
     p->judged = true;
     err_set(&p->err, p->path, "loading timed out after %d ms; a constructor did not return",
@@ -260,16 +260,16 @@ static void judge_late(struct probe_candidate *p)
 
 /* The first number is the length of a message, or the exit status instead of one. An invalid length
  * is treated as an empty message, which is no valid result. */
-static void take_length(struct probe_candidate *p)
+static void probe_run_read_length(struct probe_candidate *p)
 {
     int64_t length;
     memcpy(&length, p->message.p, sizeof length);
     buf_reset(&p->message);
     p->has_length = true;
     if (length < 0 && length >= -1 - STATUS_MAX)
-        judge_end(p, (int)(-1 - length));
+        probe_run_set_exit_error(p, (int)(-1 - length));
     else if (length <= 0 || length > (int64_t)DESCRIPTOR_MAX)
-        judge_message(p);
+        probe_run_read_result(p);
     else
         p->length = (size_t)length;
 }
@@ -284,16 +284,16 @@ static void read_verdict(struct probe_candidate *p)
         n = read(p->in, buf_reserve(&p->message, missing), missing);
     while (n < 0 && errno == EINTR);
     if (n <= 0) {
-        judge_end(p, 0);
+        probe_run_set_exit_error(p, 0);
         return;
     }
     p->message.len += (size_t)n;
     if (p->message.len < wanted)
         return;
     if (p->has_length)
-        judge_message(p);
+        probe_run_read_result(p);
     else
-        take_length(p);
+        probe_run_read_length(p);
 }
 
 /* Data received before the timeout counts. */
@@ -306,7 +306,7 @@ static void await_verdict(struct probe_candidate *p, int64_t deadline_ms)
         if (ready > 0)
             read_verdict(p);
         else if (ready == 0)
-            judge_late(p);
+            probe_run_set_timeout_error(p);
     }
 }
 

@@ -238,7 +238,7 @@ static void child_publish_done(struct child *c)
     atomic_store_explicit(&c->status->handled, done, memory_order_release);
 }
 
-static void tell_room(struct child *c)
+static void child_report_room(struct child *c)
 {
     const uint64_t done = child_count_done(c);
     if (!c->unsaid)
@@ -288,7 +288,7 @@ static void child_finish_task(struct child *c)
     c->handled++;
     child_publish_done(c);
     if (++c->unsaid >= ROOM_EVERY && atomic_load(&c->status->awaited))
-        tell_room(c);
+        child_report_room(c);
 }
 
 static void do_frame(struct child *c, struct ipc_frame *f)
@@ -390,7 +390,7 @@ static bool wait_for_more(struct child *c, int ms)
 
 /* Checks watched descriptors between rounds of tasks, so that a program need not wait until there
  * are none. */
-static void child_look_for_ready(struct child *c)
+static void child_check_watched(struct child *c)
 {
     int watched[INSTANCE_WATCHED];
     if (instance_watched_fds(c->instance, watched) == 0)
@@ -405,7 +405,7 @@ static void child_work(struct child *c)
     while (!c->stopping) {
         if (do_all(c)) {
             busy = true;
-            child_look_for_ready(c);
+            child_check_watched(c);
             continue;
         }
         child_call_ready(c);
@@ -418,7 +418,7 @@ static void child_work(struct child *c)
         /* Either this process sees that the host waits, or the host sees the updated position. */
         atomic_store(&c->status->handled, child_count_done(c));
         if (atomic_load(&c->status->awaited) || clock_mono_ms() - c->told_ms >= ROOM_MS)
-            tell_room(c);
+            child_report_room(c);
         child_flush(c);
         if (wait_for_more(c, wait_ms(c, busy)))
             continue;

@@ -19,8 +19,8 @@ static void child_on_batch(void *ctx, struct callback_batch *b)
 }
 
 /* Takes the reply out of the received bytes, if it is complete; the rest is processed later. */
-static bool take_asked(struct child *c, uint64_t ask, struct arena *a,
-                       struct ipc_call_result *asked)
+static bool child_host_find_result(struct child *c, uint64_t ask, struct arena *a,
+                                   struct ipc_call_result *asked)
 {
     struct ipc_frame f;
     for (size_t at = c->read; at < c->in.len;) {
@@ -65,7 +65,7 @@ static void child_on_ask(void *ctx, struct host_call *a)
     ipc_frame_end(&c->out, begun);
     child_flush(c);
     hold_frame(c);
-    while (!take_asked(c, number, &arena, &asked))
+    while (!child_host_find_result(c, number, &arena, &asked))
         child_receive(c, -1);
     host_call_complete(a, asked.accepted, asked.turn, asked.text);
     arena_fini(&arena);

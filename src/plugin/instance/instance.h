@@ -35,7 +35,7 @@ void instance_teardown(struct instance *in);
 
 /* Allocates a turn's state, zeroed; instance_free frees remaining ones. */
 struct instance_turn *instance_turn_new(struct instance *in, const struct channel_turn *turn);
-/* No event and no reply will come for the turn: frees it. */
+/* Frees a turn for which no event and no reply will arrive. */
 bool instance_turn_is_over(const struct instance_turn *t);
 void instance_turn_free(struct instance_turn *t);
 

@@ -97,7 +97,7 @@ void instance_set_memory(struct instance_turn *t, const char *text)
     t->memory = xstrdup(text ? text : "");
 }
 
-static char *take_memory(struct instance_turn *t)
+static char *instance_batch_steal_memory(struct instance_turn *t)
 {
     char *const memory = t->memory;
     ASSERT(!memory || t->in->memory.remembering > 0);
@@ -115,7 +115,7 @@ static struct instance_turn *instance_batch_find_turn(struct instance *in, const
 }
 
 /* A failed callback sends nothing. */
-static void instance_batch_forget_requests(struct instance *in)
+static void instance_batch_discard_requests(struct instance *in)
 {
     struct callback_batch *const b = in->sending;
     for (size_t i = 0; b && i < b->count; i++)
@@ -125,14 +125,14 @@ static void instance_batch_forget_requests(struct instance *in)
 }
 
 /* A callback may store memory for other turns: each needs a batch. */
-static void hand_over_memories(struct instance *in)
+static void instance_batch_commit_memories(struct instance *in)
 {
     for (struct instance_turn *t = in->turns; t && in->memory.remembering; t = t->next) {
         if (!t->memory)
             continue;
         struct callback_batch *const b = xcalloc(1, sizeof *b);
         b->turn = xstrdup(t->handle.id);
-        b->memory = take_memory(t);
+        b->memory = instance_batch_steal_memory(t);
         in->host.batch(in->host.ctx, b);
     }
 }
@@ -154,7 +154,7 @@ static bool ends(const struct instance_turn *t)
 }
 
 /* After the batch: the stored text means that the rest of the callback was done. */
-static void hand_over_stored(struct instance *in)
+static void instance_batch_commit_stored(struct instance *in)
 {
     for (const struct stored_text *s = in->memory.changed.first; s; s = s->next)
         in->host.store(in->host.ctx, s->key, s->text);
@@ -168,12 +168,12 @@ static void commit_requests(struct instance_turn *t, const struct callback_outco
     if (!in->host.batch)
         return;
     if (s->failed && s->what != BATCH_NOTHING)
-        instance_batch_forget_requests(in);
+        instance_batch_discard_requests(in);
     const bool over = ends(t);
     if (s->what == BATCH_NOTHING && !in->sending && !in->memory.remembering && !over)
         return;
-    char *const memory = take_memory(t);
-    hand_over_memories(in);
+    char *const memory = instance_batch_steal_memory(t);
+    instance_batch_commit_memories(in);
     if (s->what == BATCH_NOTHING && !in->sending && !memory && !over)
         return;
     struct callback_batch *const b = sending(in);
@@ -192,5 +192,5 @@ static void commit_requests(struct instance_turn *t, const struct callback_outco
 void instance_commit_batch(struct instance_turn *t, const struct callback_outcome *s)
 {
     commit_requests(t, s);
-    hand_over_stored(t->in);
+    instance_batch_commit_stored(t->in);
 }

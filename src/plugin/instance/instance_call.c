@@ -87,7 +87,7 @@ static void instance_call_complete(struct instance_turn *t, const struct callbac
         chat_end_callback(t->in->chat);
 }
 
-/* The same for most events, about which nothing is sent. */
+/* Commits the batch of most events, which have sent nothing. */
 static inline void finish_event(struct instance_turn *t, enum batch_settlement what, bool failed)
 {
     struct instance *const in = t->in;
@@ -192,7 +192,7 @@ static struct tc_verdict final_verdict(const struct outbound_reply *r, struct tc
 }
 
 /* For a plugin before 1.5, hold_ms only delays another attempt. */
-static void limit_hold(const struct instance *in, struct tc_verdict *v)
+static void instance_call_clear_old_hold(const struct instance *in, struct tc_verdict *v)
 {
     if (in->loaded->plugin.minor < 5 && v->next != TC_NEXT_AGAIN)
         v->hold_ms = 0;
@@ -216,7 +216,7 @@ int instance_call_on_reply(struct instance *in, struct instance_turn *t, struct 
     v = rc ? r->verdict : final_verdict(r, v);
     if (in->sockets.link && !t)
         instance_link_take_reply(in, &r->reply, &v);
-    limit_hold(in, &v);
+    instance_call_clear_old_hold(in, &v);
     const bool goes_on = v.next == TC_NEXT_AGAIN || v.next == TC_NEXT_LATER;
     if ((r->last || !goes_on) && turn->requests)
         turn->requests--;

@@ -62,7 +62,7 @@ struct instance_holds {
 struct instance_socket {
     int64_t number; /* 0: free */
     bool open, closing;
-    bool is_link; /* of tc_link_keep */
+    bool is_link; /* the websocket of tc_link_keep */
 };
 
 struct instance_sockets {
@@ -78,10 +78,10 @@ struct instance {
     const struct loaded_plugin *loaded;
     struct channel_callbacks host;
     char *name, *label;
-    enum language language; /* of texts for people; set during calls */
+    enum language language; /* language of texts for people; set during calls */
     void *conf, *state;
     struct arena arena; /* owns the strings of the options */
-    pthread_t thread;   /* thread of its callbacks: the one that called init */
+    pthread_t thread;   /* thread of its callbacks, which called init */
     bool wanted[TC_KINDS];
     struct instance_turn context;
     struct instance_turn *turns;
@@ -101,7 +101,7 @@ struct instance {
     } wakes;
     struct chat *chat; /* of a chat connector; or NULL */
     struct instance_sockets sockets;
-    struct instance_issuer *issuers; /* of routes with signed requests; or NULL */
+    struct instance_issuer *issuers; /* issuers of routes with signed requests; or NULL */
     struct instance_holds holds;
     struct runtime_secrets secrets;
     struct status_page *status, own_status;
@@ -123,7 +123,7 @@ void instance_context_fini(struct instance *in);
 /* Verifies handles passed by a plugin. NULL: the handle is of an ended turn, invalid, or this is
  * not the instance's thread; logged with the service and the current callback. */
 struct instance_turn *instance_check_turn(struct tc_turn *turn, const char *service);
-/* The same for an instance's handle. */
+/* Returns the instance of an instance's handle. */
 struct instance *instance_check_thread(struct tc_instance *inst, const char *service);
 /* NULL: no instance. Any thread. */
 struct instance *instance_check(struct tc_instance *inst);
@@ -152,17 +152,17 @@ void instance_issuers_free(struct instance *in);
 int64_t instance_link_next_ms(const struct instance *in);
 /* Does what is due when the timer has expired. */
 void instance_link_wake(struct instance *in);
-/* Takes a frame of one of the link's connections. True: the plugin is to be told of the frame, and
- * instance_link_end_frame follows. */
+/* Handles a frame of one of the link's connections. True: the caller passes the frame to the
+ * plugin, and then calls instance_link_end_frame. */
 bool instance_link_begin_frame(struct instance *in, const struct tc_frame *frame);
 void instance_link_end_frame(struct instance *in);
-/* To be called when the plugin has dealt with a reply. If the reply was to say where to connect,
- * and the plugin has opened nothing, the link asks again later. */
+/* Called after on_reply. If the reply was expected to contain the address, and the plugin has
+ * opened no connection, the link tries again later. */
 void instance_link_take_reply(struct instance *in, const struct tc_reply *reply,
                               const struct tc_verdict *verdict);
 void instance_link_free(struct instance *in);
 
-/* instance_call.c: tells the plugin of a request that has waited, and answers it. */
+/* instance_call.c: passes a request that has waited to the plugin, and answers it. */
 void instance_call_on_waiting_hit(struct instance *in, const struct tc_hit *hit);
 
 /* instance_batch.c: what a callback sends. */

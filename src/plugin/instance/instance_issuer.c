@@ -108,8 +108,8 @@ static const char *issuer_keys_url(struct instance *in, const struct instance_is
 /* ---- checking ---- */
 
 /* NULL, or the error of the token; *later: the keys must be fetched first. */
-static const char *issuer_judge(struct instance *in, struct instance_issuer *i, struct tc_hit *hit,
-                                bool *later)
+static const char *issuer_check_token(struct instance *in, struct instance_issuer *i,
+                                      struct tc_hit *hit, bool *later)
 {
     const struct jwt_rules rules = {i->issuer, i->audience, issuer_now_s()};
     const struct str keys = {i->keys.p, i->keys.len};
@@ -158,7 +158,7 @@ bool instance_issuer_admits(struct instance *in, struct tc_hit *hit, struct tc_a
     bool later = false;
     while (i && strcmp(i->path, hit->path) != 0)
         i = i->next;
-    const char *const fault = i ? issuer_judge(in, i, hit, &later) : NULL;
+    const char *const fault = i ? issuer_check_token(in, i, hit, &later) : NULL;
     if (!fault)
         return true;
     if (later) {
@@ -198,7 +198,7 @@ static void issuer_resume(struct instance *in, struct instance_issuer *i, bool h
     }
 }
 
-static bool issuer_take_keys(struct instance_issuer *i, struct str keys)
+static bool issuer_handle_keys(struct instance_issuer *i, struct str keys)
 {
     const size_t count = jwt_count_keys(keys);
     if (count == 0 || count > KEYS_MAX)
@@ -232,7 +232,7 @@ bool instance_issuer_take_reply(struct instance *in, const struct tc_reply *repl
     const char *const url = valid && first ? issuer_keys_url(in, i, body) : NULL;
     if (url && issuer_fetch(in, i, url, KEYS_TAG))
         return true;
-    const bool good = valid && !first && issuer_take_keys(i, body);
+    const bool good = valid && !first && issuer_handle_keys(i, body);
     i->asked = false;
     if (!good)
         log_write(LOG_WARN, in->label, "cannot fetch the signing keys of the service: %s",

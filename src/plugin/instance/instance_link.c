@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * The websocket that the host keeps open for a plugin (tc_link_keep): its connections one after the
- * other, the time limit of the greeting, heartbeats, back-off, and the end for good. Owns the state
- * of the link; the plugin says where to connect and what its frames mean. Runs on the thread of the
- * instance. An attempt that fails is logged once and repeated. */
+ * other, the time limit of the greeting, heartbeats, back-off, and the permanent end. Owns the
+ * state of the link; the plugin supplies the address and the meaning of frames. Runs on the thread
+ * of the instance. An attempt that fails is logged once and repeated. */
 #include <stdlib.h>
 
 #include "base/alloc.h"
@@ -15,7 +15,8 @@
 #define LINK_HELLO_MS 20000
 #define LINK_BACKOFF_MS 1000
 #define LINK_BACKOFF_MAX_MS 64000
-#define LINK_JOINING_BEATS 3u /* then a connection that is not ready is given up */
+/* Number of heartbeats after which a connection that is not ready is closed. */
+#define LINK_JOINING_BEATS 3u
 
 enum link_phase {
     LINK_WAITING, /* the timer starts the next connection */
@@ -30,11 +31,12 @@ enum link_phase {
 struct instance_link {
     struct tc_link table; /* the plugin's, completed */
     enum link_phase phase;
-    int64_t due_ms;   /* of the timer, monotonic; INT64_MAX: none */
+    int64_t due_ms;   /* time of the timer, monotonic; INT64_MAX: none */
     int64_t socket;   /* the newest; 0: none */
     int64_t old;      /* replaced, and in use until the newest is ready; 0: none */
-    int64_t taken;    /* whose frame the plugin is being told of; 0: none */
-    int64_t delay_ms; /* that the plugin wants before the next connection; negative: the back-off */
+    int64_t taken;    /* connection whose frame is being passed to the plugin; 0: none */
+    int64_t delay_ms; /* delay that the plugin requested before the next connection; negative: the
+                         back-off */
     int64_t beat_ms;
     int status;        /* with which the service closed the last connection; 0: none */
     unsigned failures; /* connections in a row that did not last */
@@ -54,8 +56,8 @@ static void link_wait(struct instance_link *l, int64_t ms)
     link_set_timer(l, ms);
 }
 
-/* The wait doubles with each failure. It is random, because many instances that fail together must
- * not come back together. */
+/* The delay doubles with each failure. It is random, because instances that fail at the same time
+ * should not retry at the same time. */
 static int64_t link_backoff_ms(const struct instance_link *l)
 {
     int64_t ms = l->table.backoff_ms;
@@ -75,7 +77,7 @@ static void link_open_later(struct instance_link *l)
 }
 
 /* delay_ms: as in tc_link_renew. The wait begins when the websocket has ended. */
-static void link_leave(struct instance *in, int64_t delay_ms)
+static void link_close_connection(struct instance *in, int64_t delay_ms)
 {
     struct instance_link *const l = in->sockets.link;
     l->delay_ms = delay_ms;
@@ -129,7 +131,7 @@ static void link_beat(struct instance *in)
     if (!l->is_answered || !joined) {
         log_write(LOG_WARN, in->label, "%s does not %s; reconnecting", l->table.service,
                   joined ? "answer heartbeats" : "begin a session");
-        link_leave(in, 0);
+        link_close_connection(in, 0);
         return;
     }
     const char *const text = l->table.heartbeat(&in->context.handle);
@@ -146,7 +148,7 @@ void instance_link_wake(struct instance *in)
     else if (l->phase == LINK_READY || (l->phase == LINK_JOINING && l->beat_ms > 0))
         link_beat(in);
     else
-        link_leave(in, -1); /* no greeting in time */
+        link_close_connection(in, -1); /* no greeting in time */
 }
 
 int64_t instance_link_next_ms(const struct instance *in)
@@ -172,7 +174,7 @@ static int link_status_of(const char *reason)
     return strncmp(reason, before, n) == 0 ? (int)strtol(reason + n, NULL, 10) : 0;
 }
 
-static void link_take_end(struct instance *in, const struct tc_frame *frame)
+static void link_handle_end(struct instance *in, const struct tc_frame *frame)
 {
     struct instance_link *const l = in->sockets.link;
     if (frame->socket == l->old)
@@ -194,14 +196,14 @@ static void link_take_end(struct instance *in, const struct tc_frame *frame)
     link_open_later(l);
 }
 
-/* A frame of a connection that is given up is dropped: the service repeats what was not confirmed,
- * and a plugin that has noted how far it is must not go on behind a gap. */
+/* A frame of a connection that is being closed is dropped: the service repeats events that were not
+ * confirmed, and a plugin that stores its position must not continue after a gap. */
 bool instance_link_begin_frame(struct instance *in, const struct tc_frame *frame)
 {
     struct instance_link *const l = in->sockets.link;
     const bool is_current = frame->socket == l->socket && l->phase != LINK_LEAVING;
     if (frame->event == TC_SOCKET_CLOSED) {
-        link_take_end(in, frame);
+        link_handle_end(in, frame);
         return false;
     }
     if (l->phase == LINK_STOPPED || (!is_current && frame->socket != l->old))
@@ -296,7 +298,7 @@ int service_link_send(struct tc_turn *lobby, const char *text)
     return service_socket_send(&in->handle, l->taken ? l->taken : l->socket, text, strlen(text));
 }
 
-static int link_take_hello(struct instance_link *l, int64_t beat_ms)
+static int link_handle_hello(struct instance_link *l, int64_t beat_ms)
 {
     if (l->phase != LINK_OPENING || l->taken != l->socket)
         return -1;
@@ -304,17 +306,17 @@ static int link_take_hello(struct instance_link *l, int64_t beat_ms)
     l->beat_ms = l->table.heartbeat ? beat_ms : 0;
     l->is_answered = true;
     l->unopened = l->beats = 0;
-    /* The first heartbeat has a random time, so that the clients of a service that comes back do
-     * not all send theirs together. */
+    /* The first heartbeat is sent at a random time, so that the clients of a service that has
+     * restarted do not all send it at the same time. */
     link_set_timer(l, l->beat_ms > 0 ? service_random(NULL, 0, l->beat_ms) : l->table.hello_ms);
     return 0;
 }
 
-static int link_take_ready(struct instance *in, const char *how)
+static int link_handle_ready(struct instance *in, const char *how)
 {
     struct instance_link *const l = in->sockets.link;
     if (l->phase == LINK_OPENING)
-        link_take_hello(l, 0);
+        link_handle_hello(l, 0);
     if (l->phase != LINK_JOINING || l->taken != l->socket)
         return -1;
     if (l->failures > 0 || !l->old)
@@ -329,7 +331,7 @@ static int link_take_ready(struct instance *in, const char *how)
     return 0;
 }
 
-static int link_take_alive(struct instance_link *l)
+static int link_handle_alive(struct instance_link *l)
 {
     l->is_answered = true;
     if (l->phase == LINK_READY)
@@ -337,14 +339,15 @@ static int link_take_alive(struct instance_link *l)
     return 0;
 }
 
-/* A connection that has been replaced is not renewed: another one is on its way already. */
+/* A connection that has been replaced is not renewed, because its replacement is already being
+ * opened. */
 static int link_renew(struct instance *in, int64_t delay_ms)
 {
     struct instance_link *const l = in->sockets.link;
     if (l->taken && l->taken != l->socket)
         return -1;
     if (l->socket) {
-        link_leave(in, delay_ms);
+        link_close_connection(in, delay_ms);
         return 0;
     }
     if (l->phase != LINK_ASKING)
@@ -376,11 +379,11 @@ int service_link_step(struct tc_turn *lobby, enum tc_link_step step, int64_t ms,
         return -1;
     switch (step) {
     case TC_LINK_HELLO:
-        return link_take_hello(in->sockets.link, ms);
+        return link_handle_hello(in->sockets.link, ms);
     case TC_LINK_READY:
-        return link_take_ready(in, text);
+        return link_handle_ready(in, text);
     case TC_LINK_ALIVE:
-        return link_take_alive(in->sockets.link);
+        return link_handle_alive(in->sockets.link);
     case TC_LINK_RENEW:
         return link_renew(in, ms);
     case TC_LINK_REPLACE:

@@ -76,7 +76,7 @@ bool instance_turn_is_over(const struct instance_turn *t)
 }
 
 /* For a while, the handle of an ended turn is distinguished from an invalid one. */
-static void keep_over(struct instance *in, struct instance_turn *t)
+static void instance_turn_store_ended(struct instance *in, struct instance_turn *t)
 {
     *t = (struct instance_turn){.magic = TURN_OVER, .in = in, .next = in->over.list};
     t->handle.inst = &in->handle;
@@ -102,7 +102,7 @@ void instance_turn_free(struct instance_turn *t)
         t->next->prev = t->prev;
     status_page_forget_turn(in->status);
     instance_turn_release(t);
-    keep_over(in, t);
+    instance_turn_store_ended(in, t);
 }
 
 /* ---- verification of handles ---- */

@@ -94,7 +94,7 @@ static char *service_sprint(struct tc_turn *turn, const char *fmt, ...)
 }
 
 /* Copies jansson's text to the memory for results, and frees it. */
-static char *adopt_text(struct tc_turn *turn, char *text)
+static char *services_copy_text(struct tc_turn *turn, char *text)
 {
     struct arena *const arena = text ? services_get_scratch(turn, strlen(text), "tc_json") : NULL;
     char *const copy = arena ? arena_strdup(arena, text) : NULL;
@@ -118,7 +118,7 @@ static char *service_json(struct tc_turn *turn, const char *fmt, ...)
     }
     char *const text = json_value_text(value);
     json_decref(value);
-    return adopt_text(turn, text);
+    return services_copy_text(turn, text);
 }
 
 static size_t service_redact(struct tc_instance *inst, const char *json, size_t len, char *out,
@@ -136,7 +136,7 @@ static size_t service_redact(struct tc_instance *inst, const char *json, size_t 
     return masked.len;
 }
 
-#define FORMAT_MIN offsetof(struct tc_format, settings) /* of a plugin for 1.0 to 1.5 */
+#define FORMAT_MIN offsetof(struct tc_format, settings) /* for a plugin for 1.0 to 1.5 */
 
 static bool service_has_format(struct tc_instance *inst, const char *name)
 {

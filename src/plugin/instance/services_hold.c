@@ -61,7 +61,7 @@ void instance_drop_hold(struct instance_turn *t)
 
 /* Settled separately from the current callback's output, except requests of that turn, which
  * replace its outcome. */
-static void services_settle_hold(struct instance_turn *t, bool is_outcome, const char *failure)
+static void services_end_hold(struct instance_turn *t, bool is_outcome, const char *failure)
 {
     struct instance *const in = t->in;
     struct callback_batch *const own = is_outcome && !failure ? instance_take_requests(t) : NULL;
@@ -91,7 +91,7 @@ int service_release(struct tc_turn *turn, int64_t number, const char *failure)
     if (is_early)
         t->held = 0; /* the return of its callback settles the event */
     else
-        services_settle_hold(t, is_outcome, failure);
+        services_end_hold(t, is_outcome, failure);
     return 0;
 }
 

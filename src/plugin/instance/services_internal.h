@@ -9,7 +9,7 @@
 /* Memory for n bytes that lasts until the callback returns; NULL: invalid handle or limit exceeded,
  * which was logged. */
 struct arena *services_get_scratch(struct tc_turn *turn, size_t n, const char *service);
-/* The same until the turn ends. */
+/* Allocates memory that lasts until the turn ends. */
 struct arena *services_get_turn_arena(struct tc_turn *turn, size_t n, const char *service);
 /* Whether the host offers the service; otherwise logs that once per instance. */
 bool services_check_offered(struct instance *in, const char *service, bool offered, unsigned bit);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Where a URL leads that a service or a person has given: a connector fetches from its own service
- * only, and sends its token nowhere else. */
+ * Checks the destination of a URL from an external source: a connector may download only from its
+ * own service, and must not send its token elsewhere. */
 #include <string.h>
 #include <strings.h>
 
@@ -23,7 +23,8 @@ static bool is_origin_of(const char *url, size_t n, const char *base)
     return n && base && n == services_url_origin_length(base) && strncasecmp(url, base, n) == 0;
 }
 
-/* Whether the list names the host, or what it is below. With a port it is another one. */
+/* Whether the list contains the host, or a domain of the host. A host with a port does not
+ * match. */
 static bool lists_host(const char *hosts, struct str host)
 {
     for (const char *p = hosts + strspn(hosts, " "); *p; p += strspn(p, " ")) {
@@ -36,7 +37,7 @@ static bool lists_host(const char *hosts, struct str host)
     return false;
 }
 
-/* A brace would begin a placeholder. */
+/* Escapes braces, which would begin a placeholder. */
 static char *without_placeholders(struct arena *arena, const char *begin, const char *rest)
 {
     CLEANUP_BUF struct buf out = {0};

@@ -53,7 +53,7 @@ bool shm_ring_is_reader_valid(const struct shm_ring *r)
     return is_possible(r, claimed(r));
 }
 
-static void learn_read(struct shm_ring *r)
+static void shm_ring_update_read(struct shm_ring *r)
 {
     const uint64_t read = claimed(r);
     if (is_possible(r, read))
@@ -72,7 +72,7 @@ static void begin_at_front(struct shm_ring *r)
     ASSERT(r->first <= r->written);
     if (r->first == r->written || !is_published(r))
         return;
-    learn_read(r);
+    shm_ring_update_read(r);
     if (r->read != r->written)
         return;
     r->first = r->written;
@@ -90,7 +90,7 @@ bool shm_ring_has_room(struct shm_ring *r, size_t pieces)
     begin_at_front(r);
     if (shm_ring_has(r, pieces))
         return true;
-    learn_read(r);
+    shm_ring_update_read(r);
     return shm_ring_has(r, pieces);
 }
 

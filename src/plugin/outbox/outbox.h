@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * The outbox of one instance: its requests from their batch to their last reply. Stores durable
- * ones in the journal, sends all through a sender, asks the plugin to interpret responses. If the
- * disk fails, durability is lost (logged), but not delivery. Loop thread only. */
+ * Outbox of one instance: its requests from their batch to their last reply. Stores durable
+ * requests in the journal, sends all requests through a sender, and lets the plugin interpret the
+ * responses. If the disk fails, requests are sent without durability, which is logged. Loop thread
+ * only. */
 #ifndef PLUGIN_OUTBOX_OUTBOX_H
 #define PLUGIN_OUTBOX_OUTBOX_H
 
@@ -17,7 +18,7 @@ struct outbox_spec {
     struct loop *loop;
     struct httpc *http;
     struct journal_async *journal; /* or NULL: durable requests live as long as the process */
-    const struct tc_rate *rates;   /* of the plugin; or NULL */
+    const struct tc_rate *rates;   /* rate limits of the plugin; or NULL */
     const char *files;             /* directory for TC_SAVE; or NULL: refused */
     /* The text of an option, for {option:NAME}; NULL: unknown option; "": no value. */
     const char *(*option)(void *ctx, const char *name);
@@ -27,7 +28,7 @@ struct outbox_spec {
     /* Called before each attempt; false: it must not be sent, and this outbox is about to be freed.
      * NULL: always true. */
     bool (*may_send)(void *ctx);
-    /* Told what the instance remembers of a turn, before it is on disk; NULL: nothing. Or NULL. */
+    /* Called with the memory of a turn before it is on disk; NULL: no memory. Or NULL. */
     void (*remembered)(void *ctx, const char *turn, const char *text);
     /* The requests for the outcome of a turn are about to be made. True: they are in doubt, because
      * somebody else may have made them. Or NULL. */
@@ -41,7 +42,7 @@ struct outbox *outbox_new(const struct outbox_spec *spec);
 void outbox_start(struct outbox *p, struct channel *c);
 /* Also sends a row that another part of the host has added for this instance. */
 void outbox_adopt_row(struct outbox *p, int64_t seq);
-/* A turn was opened; it ends with the batch that says so. */
+/* Opens a turn, which ends with its last batch. */
 void outbox_open_turn(struct outbox *p, const char *id, void *handle);
 /* Takes ownership. */
 void outbox_commit_batch(struct outbox *p, struct callback_batch *b);
@@ -54,7 +55,7 @@ size_t outbox_count_pending(const struct outbox *p);
 struct outbox_stats {
     size_t waiting;                         /* in the sender's queues */
     size_t in_flight;                       /* from their start until the verdict */
-    size_t dead;                            /* durable ones given up since the start */
+    size_t dead;                            /* durable requests that failed since the start */
     uint64_t attempts[HTTPC_AMBIGUOUS + 1]; /* by result, except TC_LONG_POLL */
     int64_t oldest_ms;   /* age of the oldest one except TC_LONG_POLL, in this process; 0: none */
     const char *trouble; /* why the service refuses all requests, and since when; or NULL;

@@ -158,13 +158,14 @@ static void outbox_commit_commit(struct outbox_commit *c)
 
 /* ---- application ---- */
 
-/* The row was given up meanwhile because of a limit, and no other row replaced it. */
+/* The row was removed meanwhile because of a limit, and no other row replaced it. */
 static bool is_lost(const struct outbox_commit *c)
 {
     return c->status == JOURNAL_NO_CHANGE && c->answered && c->answered->seq;
 }
 
-static bool takes_place(const struct outbox_commit *c, const struct outbound_request *l)
+static bool outbox_commit_replaces_request(const struct outbox_commit *c,
+                                           const struct outbound_request *l)
 {
     const char *const lane = c->answered ? c->answered->request->http.lane : NULL;
     return lane && l->http.lane && strcmp(lane, l->http.lane) == 0 && outbox_commit_is_durable(l) &&
@@ -211,10 +212,10 @@ static void submit_requests(struct outbox_commit *c)
             in_doubt && outbox_commit_is_durable(b->requests[i]);
     }
     for (size_t i = b->count; i-- > 0;)
-        if (takes_place(c, b->requests[i]))
+        if (outbox_commit_replaces_request(c, b->requests[i]))
             outbox_entry_submit(items[i], true);
     for (size_t i = 0; i < b->count; i++)
-        if (!takes_place(c, b->requests[i]))
+        if (!outbox_commit_replaces_request(c, b->requests[i]))
             outbox_entry_submit(items[i], false);
     b->count = 0; /* ownership has passed to the items */
     free(items);
@@ -259,7 +260,7 @@ static void note_failure(const struct outbox_commit *c)
                   reason.p);
 }
 
-static void take_effect(struct outbox_commit *c)
+static void outbox_commit_apply(struct outbox_commit *c)
 {
     struct outbox *const p = c->outbox;
     struct outbox_turn none = {.items = 0}, *const known = turn_of(c, c->batch->turn),
@@ -295,7 +296,7 @@ static void outbox_commit_apply_ready(struct outbox *p)
     p->is_draining = true;
     for (struct outbox_commit *c; (c = STAILQ_FIRST(&p->commits)) && is_ready(c);) {
         STAILQ_REMOVE_HEAD(&p->commits, next);
-        take_effect(c);
+        outbox_commit_apply(c);
         callback_batch_free(c->batch);
         free(c);
     }
@@ -384,7 +385,7 @@ static struct outbox_entry *find_asked(const struct outbox *p, const struct call
 }
 
 /* Sanitises text of a plugin. */
-static void mend_verdict(struct tc_verdict *v, const struct outbox_entry *item)
+static void outbox_commit_correct_verdict(struct tc_verdict *v, const struct outbox_entry *item)
 {
     if ((unsigned)v->next > TC_NEXT_FAIL ||
         (item->state == OUTBOX_DROPPED && v->next == TC_NEXT_AGAIN))
@@ -406,8 +407,8 @@ void outbox_commit_batch(struct outbox *p, struct callback_batch *b)
     if (!outbox_perform_take_answer(p, b, &c->answered))
         c->answered = find_asked(p, b);
     if (c->answered) {
-        mend_verdict(&b->verdict, c->answered);
-        outbox_entry_move(c->answered, OUTBOX_ON_DECIDE); /* one answer each */
+        outbox_commit_correct_verdict(&b->verdict, c->answered);
+        outbox_entry_move(c->answered, OUTBOX_ON_DECIDE); /* each request is answered once */
     }
     STAILQ_INSERT_TAIL(&p->commits, c, next);
     outbox_commit_commit(c);

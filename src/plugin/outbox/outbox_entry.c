@@ -102,7 +102,7 @@ void outbox_entry_free(struct outbox_entry *item)
 
 /* ---- results */
 
-/* The plugin is not asked: applies the batch that it would have sent. */
+/* Applies the batch that the plugin would have sent, without calling it. */
 static void answer_for_plugin(struct outbox_entry *item, const struct tc_verdict *verdict)
 {
     struct callback_batch *const b = xcalloc(1, sizeof *b);
@@ -132,7 +132,7 @@ struct outbound_reply *outbox_entry_new_reply(const struct outbox_entry *item,
     return r;
 }
 
-/* Asks the plugin. `last`: only informs it of the end. */
+/* Calls on_reply for a decision. `last`: only informs the plugin of the end. */
 static void outbox_entry_send_reply(struct outbox_entry *item, const struct tc_reply *what,
                                     enum tc_next next, bool last, int64_t hold_ms)
 {
@@ -140,7 +140,7 @@ static void outbox_entry_send_reply(struct outbox_entry *item, const struct tc_r
     const struct tc_verdict verdict = {.next = next, .hold_ms = hold_ms, .scope = TC_HOLD_LANE};
     free(item->error);
     item->error = *what->error ? xstrdup(what->error) : NULL;
-    /* Certainly not executed, and retried: the plugin need not be asked. */
+    /* Certainly not executed and repeated by default: on_reply need not be called. */
     const bool is_silent = what->outcome == TC_NOT_SENT && next == TC_NEXT_AGAIN;
     if (is_silent)
         log_write(LOG_DEBUG, p->spec.instance, "attempt %u of an outbound request failed: %s",
@@ -211,7 +211,7 @@ void outbox_entry_tell_unsent(struct outbox_entry *item, enum httpc_outcome outc
 
 /* ---- attempts */
 
-static void go(struct outbox_entry *item)
+static void outbox_entry_submit_allowed(struct outbox_entry *item)
 {
     const struct outbox *const p = item->outbox;
     if (p->spec.may_send && !p->spec.may_send(p->spec.ctx))
@@ -247,7 +247,7 @@ static void on_recorded(void *ctx, enum journal_status status, const char *text)
     if (status == JOURNAL_NO_CHANGE)
         outbox_entry_drop(item, "already moved to dead letters");
     else
-        go(item);
+        outbox_entry_submit_allowed(item);
 }
 
 void outbox_entry_on_start(void *ctx, struct send_item *send_item, void *arg)
@@ -256,7 +256,7 @@ void outbox_entry_on_start(void *ctx, struct send_item *send_item, void *arg)
     struct outbox_entry *const item = arg;
     ASSERT(item->state == OUTBOX_QUEUED && !item->send_item);
     size_t len;
-    if (!item->asks_first && outbox_find_missing(item, &len)) { /* it was freed meanwhile */
+    if (!item->asks_first && outbox_find_missing(item, &len)) { /* the entry was freed meanwhile */
         outbox_park(item);
         sender_settle(send_item, &(struct retry_decision){.again = false});
         return;
@@ -269,7 +269,7 @@ void outbox_entry_on_start(void *ctx, struct send_item *send_item, void *arg)
         return;
     }
     if (!item->seq || item->is_on_record) {
-        go(item);
+        outbox_entry_submit_allowed(item);
         return;
     }
     outbox_entry_move(item, OUTBOX_ON_RECORD);
@@ -363,14 +363,14 @@ void outbox_entry_submit(struct outbox_entry *item, bool is_ahead)
         .max_age_ms = rest_ms(item, item->left_ms, 1),
         .delay_ms = rest_ms(item, item->delay_ms, 0),
         .is_ahead = is_ahead,
-        .spares_live = !*item->request->turn, /* of the instance context */
+        .spares_live = !*item->request->turn, /* requests of the instance context */
         .arg = item,
     };
     outbox_entry_move(item, OUTBOX_ON_SUBMIT);
     sender_submit(p->sender, &request);
 }
 
-/* Logs a hold once, however many requests ask for it. */
+/* Logs a hold once, regardless of the number of requests that demand it. */
 static void note_pause(struct outbox_entry *item, int64_t hold_ms)
 {
     struct outbox *const p = item->outbox;

@@ -28,7 +28,7 @@ struct expand_state {
     const struct expand_source *source;
     enum expand_escape escape;
     bool is_header;
-    bool is_unset;     /* of a header that names an option without a value */
+    bool is_unset;     /* for a header that names an option without a value */
     const char *wrong; /* or NULL */
 };
 
@@ -232,7 +232,7 @@ const char *outbox_expand_find_missing(const struct tc_http *http,
 
 /* ---- requests ---- */
 
-/* Leaves out a header that names an option without a value. */
+/* Omits a header that names an option without a value. */
 static const struct httpc_header *fill_headers(struct expand_state *f, const struct tc_http *http,
                                                size_t *count)
 {

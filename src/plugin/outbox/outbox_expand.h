@@ -10,7 +10,7 @@
 
 struct expanded_request {
     struct httpc_request http; /* its strings belong to the request, the arena or `body` */
-    struct buf body;           /* of a request with parts */
+    struct buf body;           /* body of a request with parts */
     struct arena arena;
 };
 
@@ -28,8 +28,8 @@ const char *outbox_expand_request(struct expanded_request *f, const struct outbo
 /* A text with its placeholders replaced, in the arena, or unchanged; *wrong as above, or NULL. */
 const char *outbox_expand_text(struct arena *a, const struct expand_source *source,
                                const char *text, const char **wrong);
-/* The same for the value of a header. NULL: it names an option without a value; leave the header
- * out. */
+/* Expands the value of a header. NULL: the value names an option that is not set; omit the
+ * header. */
 const char *outbox_expand_header(struct arena *a, const struct expand_source *source,
                                  const char *value, const char **wrong);
 /* The name of a secret that the request needs and that is not set (*len bytes); or NULL. */

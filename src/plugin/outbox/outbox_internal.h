@@ -30,18 +30,19 @@ struct outbox_entry {
     LIST_ENTRY(outbox_entry) next; /* outbox->items */
     enum outbox_state state;
     struct outbound_request *request;
-    struct outbox_turn *turn;           /* NULL: unknown, so the plugin is not asked */
+    struct outbox_turn *turn;           /* NULL: unknown, so that on_reply is not called */
     struct send_item *send_item;        /* from its start until the verdict */
     struct outbox_recording *recording; /* its attempt is being recorded */
     int64_t seq;                        /* number of its row; 0: none */
     int64_t since_ms;                   /* clock_mono_ms at its creation */
     int64_t left_ms, delay_ms;          /* from that time; left_ms 0: no limit */
     uint32_t attempts, doubts;          /* doubts: attempts with an unknown result */
-    bool in_doubt;                      /* one of them, or one before a restart */
+    bool in_doubt;                      /* this or an earlier attempt, also before a restart, may
+                                           have been executed */
     bool asks_first;                    /* in doubt from before a restart: the plugin decides */
     struct loop_timer *perform_timer;   /* the offer while the plugin performs it (self:); or
                                          * NULL */
-    bool is_offered;                    /* it got the offer, and has not answered yet */
+    bool is_offered;                    /* the plugin got the offer, and has not answered yet */
     bool is_excess;                     /* refused: too many requests */
     bool is_on_record;  /* its row is still in flight, because the result could not be written */
     bool was_ambiguous; /* result of the last attempt */

@@ -15,9 +15,8 @@
 #define MAX_WORD 63 /* bytes of an encoded word: 75 without its frame */
 #define MAX_LINE 75 /* bytes of a line of quoted-printable: 76 with the soft line break */
 #define ID_BYTES 16
-#define BOUNDARY                                                                                   \
-    "=_turncast" /* in no body: quoted-printable has "=" before digits and line ends               \
-                  */
+/* In no body: quoted-printable has "=" before digits and line ends. */
+#define BOUNDARY "=_turncast"
 
 struct mail {
     struct buf *out;
@@ -125,7 +124,7 @@ static void mail_add_subject(const struct mail *m, const char *text)
     mail_add_text(m->out, text, strlen("Subject: "));
 }
 
-/* The name, with the address of the sender in a line of its own. */
+/* Writes the name, with the address of the sender on a separate line. */
 static void mail_add_sender(const struct mail *m, const char *text)
 {
     mail_add_text(m->out, text, strlen("From: "));
@@ -220,7 +219,7 @@ static void mail_add_body(const struct mail *m, const struct tc_part *p)
     mail_add_quoted(m->out, p->data);
 }
 
-/* The same text in several forms: readers show the last one that they can. */
+/* Writes alternative forms of the text: mail readers show the last form that they support. */
 static void mail_add_bodies(const struct mail *m, const struct tc_part *parts, size_t count)
 {
     const char *before = "";

@@ -57,7 +57,8 @@ static struct outbox_entry *find_performed(const struct outbox *p, uint64_t requ
     return NULL;
 }
 
-/* The plugin may decide at once, unless the time limit has passed: it is asked then. */
+/* The plugin may decide at once; if the time limit has passed, on_reply is called for a
+ * decision. */
 bool outbox_perform_take_answer(struct outbox *p, const struct callback_batch *b,
                                 struct outbox_entry **answered)
 {

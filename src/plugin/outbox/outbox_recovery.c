@@ -137,8 +137,8 @@ static bool join_turn(struct outbox_recovery *l, struct outbox_entry *item)
 {
     struct outbox *const p = l->outbox;
     const char *const id = item->request->turn;
-    /* The connector was told the number of requests of a turn: one that is added later gets a
-     * separate turn. */
+    /* The connector has received the number of requests of a turn: a request that is added later
+     * gets a separate turn. */
     struct outbox_turn *t = !*id ? &p->context : l->only ? NULL : find_resumed(p, id);
     if (!t)
         t = resume_turn(l, id);

@@ -27,7 +27,7 @@
     EVENT(ASK)    /* an attempt has ended, or cannot start */ \
     EVENT(DECIDE) /* the batch with the verdict has arrived */ \
     EVENT(AGAIN)  /* the verdict is committed: another attempt */ \
-    EVENT(DROP)   /* too many, expired, replaced, or given up by another part of the host */ \
+    EVENT(DROP)   /* too many, expired, replaced, or cancelled by another part of the host */ \
     EVENT(END)    /* the verdict is committed: no other attempt */ \
     EVENT(CLOSE)  /* the outbox is freed, or its turn is unknown */
 

@@ -234,7 +234,8 @@ static void process_launch(struct channel *channel)
     connector_supervisor_launch(connector_process_of(channel));
 }
 
-static void tell_disabled(const struct connector_process *g, struct tc_err *err)
+static void channel_process_set_disabled_error(const struct connector_process *g,
+                                               struct tc_err *err)
 {
     struct tc_err why = {0};
     connector_supervisor_explain(g, &why);
@@ -244,8 +245,8 @@ static void tell_disabled(const struct connector_process *g, struct tc_err *err)
                  (int)g->conf.setup.line);
 }
 
-/* Until a dead process is reaped, its state is the one before its death. */
-static enum channel_state channel_process_judge_stage(const struct connector_process *g)
+/* Until a dead process is reaped, the state remains the state before its death. */
+static enum channel_state channel_process_get_state(const struct connector_process *g)
 {
     if (g->sup.state == CONNECTOR_ENDED)
         return g->closing || g->sup.ever_started ? CHANNEL_ENDED : CHANNEL_FAILED;
@@ -265,9 +266,9 @@ static enum channel_state channel_process_judge_stage(const struct connector_pro
 static enum channel_state process_state(struct channel *channel, struct tc_err *err)
 {
     const struct connector_process *const g = connector_process_of(channel);
-    const enum channel_state state = channel_process_judge_stage(g);
+    const enum channel_state state = channel_process_get_state(g);
     if (err && state == CHANNEL_FAILED)
-        tell_disabled(g, err);
+        channel_process_set_disabled_error(g, err);
     else if (err && state == CHANNEL_DOWN)
         connector_supervisor_explain(g, err);
     return state;
@@ -291,7 +292,7 @@ static int process_await(struct channel *channel, struct tc_err *err)
         connector_reader_await_release(g);
         return 0;
     }
-    tell_disabled(g, err);
+    channel_process_set_disabled_error(g, err);
     dispose(g);
     return -1;
 }

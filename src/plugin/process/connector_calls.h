@@ -22,7 +22,7 @@ struct pending_hit {
     uint64_t number;
     void (*answered)(void *arg, const struct tc_answer *answer);
     void *arg;
-    bool is_later; /* on_hit has returned, and the answer will come */
+    bool is_later; /* on_hit has returned, and the response will be sent later */
 };
 
 struct connector_calls {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Gives up the task that a connector process has died of POISON_DEATHS times: an outcome, a reply
+ * Drops a task during which connector processes have died POISON_DEATHS times: an outcome, a reply
  * or an event becomes a dead letter. */
 #include <stdlib.h>
 #include <string.h>
@@ -31,8 +31,9 @@ static void connector_dead_letter_close_turn(struct connector_process *g, struct
     g->host.batch(g->host.ctx, b);
 }
 
-static void give_up_event(struct connector_process *g, struct connector_turn *turn,
-                          struct shared_event *shared)
+static void connector_dead_letter_drop_event(struct connector_process *g,
+                                             struct connector_turn *turn,
+                                             struct shared_event *shared)
 {
     const enum tc_kind kind = shared_event_get(shared)->kind;
     turn->lost = turn->lost || kind == TC_START;
@@ -49,7 +50,8 @@ static void give_up_event(struct connector_process *g, struct connector_turn *tu
         connector_dead_letter_close_turn(g, turn);
 }
 
-static void give_up_reply(struct connector_process *g, const struct connector_task *t)
+static void connector_dead_letter_drop_reply(struct connector_process *g,
+                                             const struct connector_task *t)
 {
     const struct outbound_reply *const r = t->control->reply;
     connector_reader_abandon_reply(g, t);
@@ -65,8 +67,7 @@ static void give_up_reply(struct connector_process *g, const struct connector_ta
     connector_dead_letter_close_turn(g, t->turn);
 }
 
-/* Gives up a task that kills each process: an outcome, a reply or an event becomes a dead
- * letter. */
+/* Drops a task that kills each process: an outcome, a reply or an event becomes a dead letter. */
 static void connector_dead_letter_drop_task(struct connector_process *g, struct connector_task *t)
 {
     log_write(LOG_ERR, g->conf.label, "%s of turn %s crashed the process %d times; %s",
@@ -76,9 +77,9 @@ static void connector_dead_letter_drop_task(struct connector_process *g, struct 
               t->turn ? t->turn->named.id : "(none)", POISON_DEATHS,
               t->type == IPC_EVENT || t->type == IPC_REPLY ? "moved to dead letters" : "dropped");
     if (t->type == IPC_EVENT)
-        give_up_event(g, t->turn, t->shared);
+        connector_dead_letter_drop_event(g, t->turn, t->shared);
     else if (t->type == IPC_REPLY)
-        give_up_reply(g, t);
+        connector_dead_letter_drop_reply(g, t);
 }
 
 /* These deaths are not caused by a task, even if tasks are waiting. */

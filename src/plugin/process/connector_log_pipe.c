@@ -78,7 +78,7 @@ static void connector_log_pipe_log_line(struct connector_process *g, struct str 
     arena_fini(&arena);
 }
 
-static void tell_lines(struct connector_process *g)
+static void connector_log_pipe_log_lines(struct connector_process *g)
 {
     struct buf *const b = &g->log.line;
     size_t at = 0;
@@ -107,7 +107,7 @@ void connector_log_pipe_read(struct connector_process *g)
         if (n <= 0)
             return;
         g->log.line.len += (size_t)n;
-        tell_lines(g);
+        connector_log_pipe_log_lines(g);
     }
 }
 

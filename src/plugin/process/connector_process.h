@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * An instance in a process of its own, from the host's side. Each part has a struct, a header and a
- * file that alone writes it; channel_process.c implements the channel with them. Loop thread only.
- */
+ * Connector process, host side: an instance that runs in a separate process. Each part has a
+ * struct, a header and a file that alone writes it; channel_process.c implements the channel with
+ * them. Loop thread only. */
 #ifndef PLUGIN_PROCESS_CONNECTOR_PROCESS_H
 #define PLUGIN_PROCESS_CONNECTOR_PROCESS_H
 

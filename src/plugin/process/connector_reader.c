@@ -21,7 +21,7 @@
 
 /* ---- batches ---- */
 
-static void connector_reader_forget_requests(struct connector_process *g)
+static void connector_reader_clear_requests(struct connector_process *g)
 {
     for (size_t i = 0; i < g->reader.n_requests; i++)
         outbound_request_unref(g->reader.requests[i]);
@@ -52,7 +52,7 @@ static const char *check_request(const struct connector_process *g,
     return NULL;
 }
 
-static const char *connector_reader_take_request(struct connector_process *g, struct unpacker *u)
+static const char *connector_reader_handle_request(struct connector_process *g, struct unpacker *u)
 {
     struct outbound_request *const l = ipc_frame_unpack_request(u);
     const char *const why =
@@ -104,8 +104,9 @@ static struct connector_task *find_end(struct connector_process *g, const char *
 }
 
 /* The request gets no reply. */
-static void forget_request(struct connector_process *g, struct connector_turn *turn,
-                           const struct outbound_reply *r)
+static void connector_reader_release_request(struct connector_process *g,
+                                             struct connector_turn *turn,
+                                             const struct outbound_reply *r)
 {
     size_t *const requests = turn ? &turn->requests : &g->reader.context_requests;
     const size_t size = r->request % 2 && r->about ? outbound_request_size(r->about) : 0;
@@ -116,7 +117,7 @@ static void forget_request(struct connector_process *g, struct connector_turn *t
 
 void connector_reader_abandon_reply(struct connector_process *g, const struct connector_task *t)
 {
-    forget_request(g, t->turn, t->control->reply);
+    connector_reader_release_request(g, t->turn, t->control->reply);
 }
 
 /* A batch settles a task of the instance, which is settled once. *turn: turn of the task. */
@@ -137,7 +138,7 @@ static const char *connector_reader_settle_batch(struct connector_process *g,
     *turn = t->turn;
     if (b->settles == BATCH_REQUEST && b->verdict.next != TC_NEXT_AGAIN &&
         b->verdict.next != TC_NEXT_LATER)
-        forget_request(g, t->turn, t->control->reply);
+        connector_reader_release_request(g, t->turn, t->control->reply);
     return NULL;
 }
 
@@ -181,7 +182,7 @@ static void connector_reader_remember(struct connector_turn *t, const char *memo
     t->memory = xstrdup(memory);
 }
 
-static const char *take_batch(struct connector_process *g, struct unpacker *u)
+static const char *connector_reader_handle_batch(struct connector_process *g, struct unpacker *u)
 {
     struct callback_batch *const b = ipc_frame_unpack_batch(u);
     if (!b)
@@ -223,7 +224,7 @@ static const char *connector_reader_take_over(struct connector_process *g, struc
 
 /* ---- routes and sockets ---- */
 
-static const char *take_route(struct connector_process *g, struct unpacker *u)
+static const char *connector_reader_handle_route(struct connector_process *g, struct unpacker *u)
 {
     const char *const path = unpack_required_string(u);
     if (unpack_finish(u) < 0 || !validate_path(path) || !g->host.has_server || !g->host.route)
@@ -235,8 +236,8 @@ static const char *take_route(struct connector_process *g, struct unpacker *u)
 }
 
 /* The host's numbers continue across all processes. */
-static const char *take_socket_spec(struct connector_process *g, struct unpacker *u,
-                                    struct arena *arena)
+static const char *connector_reader_handle_socket_spec(struct connector_process *g,
+                                                       struct unpacker *u, struct arena *arena)
 {
     struct tc_socket spec;
     const uint64_t number = (uint64_t)unpack_number(u);
@@ -251,15 +252,17 @@ static const char *take_socket_spec(struct connector_process *g, struct unpacker
     return NULL;
 }
 
-static const char *take_socket_open(struct connector_process *g, struct unpacker *u)
+static const char *connector_reader_handle_socket_open(struct connector_process *g,
+                                                       struct unpacker *u)
 {
     struct arena arena = {0};
-    const char *const why = take_socket_spec(g, u, &arena);
+    const char *const why = connector_reader_handle_socket_spec(g, u, &arena);
     arena_fini(&arena);
     return why;
 }
 
-static const char *take_socket_send(struct connector_process *g, struct unpacker *u)
+static const char *connector_reader_handle_socket_send(struct connector_process *g,
+                                                       struct unpacker *u)
 {
     const uint64_t number = (uint64_t)unpack_number(u);
     const bool is_binary = unpack_flag(u);
@@ -271,7 +274,8 @@ static const char *take_socket_send(struct connector_process *g, struct unpacker
     return NULL;
 }
 
-static const char *take_socket_close(struct connector_process *g, struct unpacker *u)
+static const char *connector_reader_handle_socket_close(struct connector_process *g,
+                                                        struct unpacker *u)
 {
     const uint64_t number = (uint64_t)unpack_number(u);
     if (unpack_finish(u) < 0 || !number || number > g->reader.last_socket)
@@ -280,7 +284,7 @@ static const char *take_socket_close(struct connector_process *g, struct unpacke
     return NULL;
 }
 
-static const char *take_secret(struct connector_process *g, struct unpacker *u)
+static const char *connector_reader_handle_secret(struct connector_process *g, struct unpacker *u)
 {
     const char *const name = unpack_required_string(u), *const value = unpack_text(u);
     if (unpack_finish(u) < 0 || !g->host.secret || validate_secret(name, value))
@@ -289,7 +293,7 @@ static const char *take_secret(struct connector_process *g, struct unpacker *u)
     return NULL;
 }
 
-static const char *take_stored(struct connector_process *g, struct unpacker *u)
+static const char *connector_reader_handle_stored(struct connector_process *g, struct unpacker *u)
 {
     const char *const key = unpack_required_string(u), *const text = unpack_text(u);
     if (unpack_finish(u) < 0 || !g->host.store || validate_stored(key, text))
@@ -304,7 +308,7 @@ static const char *take_stored(struct connector_process *g, struct unpacker *u)
 
 /* ---- processing ---- */
 
-static const char *connector_reader_take_started(struct connector_process *g, struct unpacker *u)
+static const char *connector_reader_handle_started(struct connector_process *g, struct unpacker *u)
 {
     if (unpack_text(u) || unpack_finish(u) < 0 || g->sup.refused ||
         (g->sup.state != CONNECTOR_STARTING && !g->reader.start_seen))
@@ -315,7 +319,7 @@ static const char *connector_reader_take_started(struct connector_process *g, st
     return NULL;
 }
 
-static const char *take_refused(struct connector_process *g, struct unpacker *u)
+static const char *connector_reader_handle_refused(struct connector_process *g, struct unpacker *u)
 {
     const char *const why = unpack_text(u);
     if (unpack_finish(u) < 0 || g->sup.state != CONNECTOR_STARTING || g->sup.refused ||
@@ -325,7 +329,7 @@ static const char *take_refused(struct connector_process *g, struct unpacker *u)
     return NULL;
 }
 
-static const char *take_room(struct connector_process *g, struct unpacker *u)
+static const char *connector_reader_handle_room(struct connector_process *g, struct unpacker *u)
 {
     const uint64_t handled = unpack_count(u, SIZE_MAX / 2);
     if (unpack_finish(u) < 0 || !handled)
@@ -336,20 +340,20 @@ static const char *take_room(struct connector_process *g, struct unpacker *u)
 
 /* Each returns an error, or NULL. */
 static const char *(*const takers[IPC_TYPES])(struct connector_process *g, struct unpacker *u) = {
-    [IPC_STARTED] = connector_reader_take_started,
-    [IPC_REFUSED] = take_refused,
-    [IPC_REQUEST] = connector_reader_take_request,
-    [IPC_BATCH] = take_batch,
+    [IPC_STARTED] = connector_reader_handle_started,
+    [IPC_REFUSED] = connector_reader_handle_refused,
+    [IPC_REQUEST] = connector_reader_handle_request,
+    [IPC_BATCH] = connector_reader_handle_batch,
     [IPC_TURN_OVER] = connector_reader_take_over,
     [IPC_CALL] = connector_calls_take_call,
-    [IPC_ROUTE] = take_route,
-    [IPC_SECRET] = take_secret,
-    [IPC_STORE] = take_stored,
-    [IPC_SOCKET_OPEN] = take_socket_open,
-    [IPC_SOCKET_SEND] = take_socket_send,
-    [IPC_SOCKET_CLOSE] = take_socket_close,
+    [IPC_ROUTE] = connector_reader_handle_route,
+    [IPC_SECRET] = connector_reader_handle_secret,
+    [IPC_STORE] = connector_reader_handle_stored,
+    [IPC_SOCKET_OPEN] = connector_reader_handle_socket_open,
+    [IPC_SOCKET_SEND] = connector_reader_handle_socket_send,
+    [IPC_SOCKET_CLOSE] = connector_reader_handle_socket_close,
     [IPC_ANSWER] = connector_calls_take_answer,
-    [IPC_ROOM] = take_room,
+    [IPC_ROOM] = connector_reader_handle_room,
 };
 
 /* Before the instance has started, only the result of the start and output of init are accepted. */
@@ -361,7 +365,7 @@ static bool is_expected(const struct connector_process *g, enum frame_type type)
 }
 
 /* Searches only for the result of the start; all frames are kept in their order. */
-static void look_for_start(struct connector_process *g)
+static void connector_reader_find_start(struct connector_process *g)
 {
     struct ipc_frame f;
     int64_t n;
@@ -380,19 +384,19 @@ static void look_for_start(struct connector_process *g)
         if (f.type == IPC_STARTED)
             connector_supervisor_set_running(g);
         else if (f.type == IPC_REFUSED)
-            take_refused(g, &f.in);
+            connector_reader_handle_refused(g, &f.in);
         else if (!is_expected(g, f.type))
             connector_supervisor_fail(g, "unexpected frame type");
     }
 }
 
-static void take_frames(struct connector_process *g)
+static void connector_reader_handle_frames(struct connector_process *g)
 {
     struct ipc_frame f;
     size_t at = 0;
     int64_t n;
     if (g->reader.release != CONNECTOR_RELEASED) {
-        look_for_start(g);
+        connector_reader_find_start(g);
         return;
     }
     while (!g->sup.broke &&
@@ -416,7 +420,7 @@ void connector_reader_resume(struct connector_process *g)
         return;
     g->reader.release = CONNECTOR_RELEASED;
     g->reader.start_seen = g->sup.state != CONNECTOR_STARTING;
-    take_frames(g);
+    connector_reader_handle_frames(g);
 }
 
 void connector_reader_await_release(struct connector_process *g)
@@ -446,7 +450,7 @@ bool connector_reader_read(struct connector_process *g)
         }
         g->reader.in.len += (size_t)n;
         all += (size_t)n;
-        take_frames(g);
+        connector_reader_handle_frames(g);
         if ((size_t)n < READ_SIZE)
             return !g->sup.broke;
     }
@@ -480,7 +484,7 @@ void connector_reader_note_gone(struct connector_process *g)
 
 void connector_reader_reset(struct connector_process *g)
 {
-    connector_reader_forget_requests(g);
+    connector_reader_clear_requests(g);
     connector_calls_drop(g);
     connector_calls_finish_later(g);
     close_sockets(g);

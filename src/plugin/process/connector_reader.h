@@ -27,7 +27,7 @@ struct connector_reader {
     size_t looked;   /* while it is held: bytes of `in` already searched for its IPC_STARTED */
     bool start_seen; /* IPC_STARTED was found; the frame itself is read after the release */
     bool gone;       /* the process has closed its side of the socket */
-    struct outbound_request **requests; /* of the batch whose frame follows */
+    struct outbound_request **requests; /* requests of the batch whose frame follows */
     size_t n_requests, request_bytes;
     uint64_t last_request;   /* highest number of a request so far */
     size_t bytes_under_way;  /* bytes of requests that have no final reply yet */
@@ -37,8 +37,8 @@ struct connector_reader {
     uint64_t last_socket; /* last socket number of this process */
 };
 
-/* To be called when a process starts, when its socket is closed, and after its end, to forget what
- * it had under way. */
+/* Called when a process starts, when its socket is closed, and after its end: clears everything
+ * that was in flight. */
 void connector_reader_begin(struct connector_process *g);
 void connector_reader_note_gone(struct connector_process *g);
 void connector_reader_reset(struct connector_process *g);
@@ -50,7 +50,7 @@ void connector_reader_resume(struct connector_process *g);
 void connector_reader_await_release(struct connector_process *g);
 void connector_reader_release_awaited(struct connector_process *g);
 void connector_reader_note_closed_socket(struct connector_process *g);
-/* Forgets the request whose reply is this task; the process will not answer it. */
+/* Removes the request whose reply is this task; the process will not answer it. */
 void connector_reader_abandon_reply(struct connector_process *g, const struct connector_task *t);
 
 #endif

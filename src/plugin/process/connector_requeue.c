@@ -27,7 +27,7 @@ static void connector_requeue_task(struct connector_process *g, const struct con
     connector_task_list_queue(&g->writer.again, t);
 }
 
-/* Requests that the dead process was told to perform, and may have performed. */
+/* Requests whose performance the dead process had been offered, and may have begun. */
 struct doubtful_request {
     struct doubtful_request *next;
     char *turn;
@@ -35,8 +35,9 @@ struct doubtful_request {
 };
 
 /* They are not sent again. */
-static bool take_doubtful(struct connector_process *g, const struct connector_task *t,
-                          struct doubtful_request **list)
+static bool connector_requeue_add_doubtful(struct connector_process *g,
+                                           const struct connector_task *t,
+                                           struct doubtful_request **list)
 {
     if (t->settled || !connector_task_is_offer(t))
         return false;
@@ -49,7 +50,8 @@ static bool take_doubtful(struct connector_process *g, const struct connector_ta
 }
 
 /* Instead, the next process performs each later, and the attempt has ended in doubt. */
-static void tell_doubtful(struct connector_process *g, struct doubtful_request *list)
+static void connector_requeue_report_doubtful(struct connector_process *g,
+                                              struct doubtful_request *list)
 {
     while (list) {
         struct doubtful_request *const d = list;
@@ -130,7 +132,7 @@ void connector_requeue_all(struct connector_process *g)
     for (struct connector_turn *t = g->turns.first; t; t = t->next)
         t->starts = t->ends = false;
     for (struct connector_task t; task_window_take(&g->writer.sent, &t);)
-        if (!take_doubtful(g, &t, &doubtful))
+        if (!connector_requeue_add_doubtful(g, &t, &doubtful))
             connector_requeue_task(g, &t);
     connector_requeue_list(g, &left);
     connector_requeue_list(g, &control);
@@ -139,5 +141,5 @@ void connector_requeue_all(struct connector_process *g)
     connector_requeue_append(&g->writer.again, &starts);
     connector_requeue_append(&g->writer.again, &left);
     connector_writer_reset(g);
-    tell_doubtful(g, doubtful);
+    connector_requeue_report_doubtful(g, doubtful);
 }

@@ -15,8 +15,8 @@
 #include "plugin/process/connector_process.h"
 
 #define PING_MS ((int64_t)15000)
-/* A process without progress for this multiple of a callback's deadline hangs, whatever the status
- * page says. */
+/* A process without progress for this multiple of a callback's deadline hangs, regardless of its
+ * status page. */
 #define STALL 20
 #define WATCH_MAX_MS ((int64_t)1000)
 #define REAP_MAX_MS 100 /* interval of checks whether a killed process has ended */
@@ -124,7 +124,7 @@ static void connector_supervisor_note_peak(struct connector_process *g)
 }
 
 /* The result of channel_ops.state may have changed. */
-static void connector_supervisor_tell_change(struct connector_process *g)
+static void connector_supervisor_report_change(struct connector_process *g)
 {
     if (g->host.changed)
         g->host.changed(g->host.ctx);
@@ -148,7 +148,7 @@ void connector_supervisor_set_running(struct connector_process *g)
     connector_supervisor_note_peak(g);
     connector_supervisor_stop_held(g);
     connector_writer_flush_soon(g);
-    connector_supervisor_tell_change(g);
+    connector_supervisor_report_change(g);
 }
 
 /* ---- health checks ---- */
@@ -183,7 +183,7 @@ static uint64_t done_since(const struct connector_process *g)
 }
 
 /* A pending call to the host is not the process's fault. */
-static void connector_supervisor_look(struct connector_process *g)
+static void connector_supervisor_check_progress(struct connector_process *g)
 {
     const int64_t now = g->sup.looked_ms = clock_mono_ms();
     int64_t since;
@@ -257,7 +257,7 @@ static void connector_supervisor_check(struct connector_process *g)
     if (!connector_has_process(g))
         return;
     connector_supervisor_note_peak(g);
-    connector_supervisor_look(g);
+    connector_supervisor_check_progress(g);
     if (g->sup.hung || g->reader.gone || g->sup.broke) {
         connector_supervisor_handle_exit(g);
         return;
@@ -286,7 +286,7 @@ static void read_last_words(struct connector_process *g)
 }
 
 /* If a process claims more progress than possible, all of its claims are ignored. */
-static void settle_by_status(struct connector_process *g)
+static void connector_supervisor_confirm_handled(struct connector_process *g)
 {
     const uint64_t handled = atomic_load(&g->sup.status->handled);
     if (handled - g->writer.handled <= g->writer.sent.count)
@@ -354,7 +354,8 @@ static int64_t next_life_ms(struct connector_process *g, const struct connector_
                : restart_backoff_note_death(&g->sup.backoff, g->sup.began_ms, clock_mono_ms());
 }
 
-static void tell_death(struct connector_process *g, const struct connector_exit *d, int64_t next_ms)
+static void connector_supervisor_log_death(struct connector_process *g,
+                                           const struct connector_exit *d, int64_t next_ms)
 {
     char then[80] = "";
     if (g->sup.unwanted || !g->sup.ever_started || has_ended_well(g, d))
@@ -388,7 +389,7 @@ static void note_death(struct connector_process *g)
     connector_log_pipe_read(g);
     d->callback = status_page_running_callback(g->sup.status, &since);
     status_page_copy_turn(g->sup.status, d->turn);
-    settle_by_status(g);
+    connector_supervisor_confirm_handled(g);
     d->handled = g->writer.handled > 0;
     d->broke = g->sup.broke;
     d->stopped = g->sup.state == CONNECTOR_STOPPING;
@@ -406,13 +407,13 @@ static void decide_next(struct connector_process *g)
 {
     const struct connector_exit *const d = &g->sup.exit;
     const int64_t next_ms = next_life_ms(g, d);
-    tell_death(g, d, next_ms);
+    connector_supervisor_log_death(g, d, next_ms);
     g->sup.before.deaths +=
         !g->sup.unwanted && g->sup.ever_started && !(d->stopped && d->end.code == 0);
     connector_supervisor_move(g, next_ms < 0 ? CONNECTOR_ON_REAP : CONNECTOR_ON_RESTART);
     if (next_ms >= 0)
         wait_for_life(g, next_ms);
-    connector_supervisor_tell_change(g);
+    connector_supervisor_report_change(g);
 }
 
 /* While DYING: checks whether it has ended. */
@@ -526,7 +527,7 @@ void connector_supervisor_poll(struct connector_process *g, int ms)
         any = await(g, ms < step ? ms : step);
     if (!g->reader.gone && !g->sup.broke &&
         ((!any && ms > 0) || clock_mono_ms() - g->sup.looked_ms >= step))
-        connector_supervisor_look(g);
+        connector_supervisor_check_progress(g);
     if (g->reader.gone || g->sup.broke || g->sup.hung)
         connector_supervisor_handle_exit(g);
     else

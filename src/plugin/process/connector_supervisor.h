@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Supervisor of a connector process: start, readiness, hang detection, memory limit, kill, restart
- * with back-off; what kills it repeatedly is given up (connector_dead_letter.c).
+ * with back-off; a task that kills it repeatedly is dropped (connector_dead_letter.c).
  * connector_supervisor.c writes the members. Loop thread. */
 #ifndef PLUGIN_PROCESS_CONNECTOR_SUPERVISOR_H
 #define PLUGIN_PROCESS_CONNECTOR_SUPERVISOR_H
@@ -11,7 +11,8 @@
 #include "plugin/process/spawn/restart_backoff.h"
 #include "plugin/process/spawn/stdout_forwarder.h"
 
-#define POISON_DEATHS 3 /* deaths during the same task, after which the task is given up */
+/* Number of deaths during the same task after which the task is dropped. */
+#define POISON_DEATHS 3
 
 struct connector_process;
 
@@ -23,15 +24,16 @@ struct connector_exit {
     struct connector_exit_info end; /* valid after the process was reaped */
     int64_t lived_ms;
     bool handled; /* at least one task */
-    bool stopped; /* it had been sent IPC_STOP */
+    bool stopped; /* IPC_STOP had been sent to it */
 };
 
 struct connector_supervisor {
     enum connector_state state;
     struct connector_child child;
-    struct status_page *status; /* of the process that runs; NULL: none */
+    struct status_page *status; /* status page of the running process; NULL: none */
     struct loop_fd *socket, *output;
-    struct print *forwarder; /* of its standard output; NULL: `output` carries that too */
+    struct print *forwarder; /* forwarder of its standard output; NULL: `output` contains standard
+                                output, too */
     int64_t began_ms;        /* monotonic, like the next four */
     int64_t died_ms;         /* when the last process died; 0: one runs */
     int64_t next_ms;         /* while it is down: when the next process is started */
@@ -43,9 +45,9 @@ struct connector_supervisor {
     bool unwanted;     /* no process follows, and its death is not reported */
     bool pardoned;     /* started by request: earlier deaths no longer count once it runs */
     bool hung;         /* a callback did not return in time, so it is being killed */
-    const char *broke; /* how it violated the protocol; NULL: it did not */
+    const char *broke; /* description of a violation of the protocol; NULL: none */
     char *refused;     /* why it could not be started; owned; NULL: it could */
-    struct connector_exit exit; /* of this process, or the last one */
+    struct connector_exit exit; /* end of this process, or of the previous one */
     int64_t peak_bytes;         /* largest resident memory seen */
     int reap_ms;                /* delay before the next check whether a killed process has ended */
     unsigned futile_lives;      /* consecutive processes that ended without handling a task */
@@ -58,7 +60,7 @@ struct connector_supervisor {
 void connector_supervisor_init(struct connector_process *g);
 void connector_supervisor_fini(struct connector_process *g);
 void connector_supervisor_move(struct connector_process *g, enum connector_state_event event);
-/* Starts the first process. If that fails, `refused` says why. */
+/* Starts the first process. On failure, `refused` is the reason. */
 void connector_supervisor_launch(struct connector_process *g);
 /* To be called when the process ended, closed its socket, violated the protocol or hung: kills it
  * and schedules the next one. Does not wait for its end. */
@@ -76,8 +78,8 @@ void connector_supervisor_count_dropped(struct connector_process *g);
 void connector_supervisor_stop_held(struct connector_process *g);
 /* Starts the next process; called when the back-off is over. */
 void connector_supervisor_restart(struct connector_process *g);
-/* Starts the next process at once because somebody asked for it; if it runs, earlier deaths no
- * longer count. -1 with err. */
+/* Starts the next process at once, on request; if it runs, earlier deaths no longer count. -1 with
+ * err. */
 int connector_supervisor_restart_now(struct connector_process *g, struct tc_err *err);
 /* Fills err with the reason why the last process did not start. */
 void connector_supervisor_explain(const struct connector_process *g, struct tc_err *err);
@@ -90,8 +92,8 @@ bool connector_supervisor_sync_progress(struct connector_process *g);
  * not at all if its status page already shows progress. */
 void connector_supervisor_poll(struct connector_process *g, int ms);
 
-/* connector_dead_letter.c: counts the death for the task during which the process died, and gives
- * up a task with POISON_DEATHS deaths. */
+/* connector_dead_letter.c: counts the death for the task during which the process died, and drops a
+ * task with POISON_DEATHS deaths. */
 void connector_dead_letter_consider(struct connector_process *g, const struct connector_exit *d);
 
 /* connector_exit_report.c: logs why the process ended and what the host does, `then` (", …"). */

@@ -26,7 +26,7 @@ static inline enum tc_kind connector_task_kind(const struct connector_task *t)
     return t->shared ? shared_event_get(t->shared)->kind : TC_RAW;
 }
 
-/* Whether the task asks the plugin to perform a request itself. */
+/* Whether the task offers a request to the plugin, which performs it. */
 static inline bool connector_task_is_offer(const struct connector_task *t)
 {
     return t->type == IPC_REPLY && t->control->reply->reply.outcome == TC_YOUR_TURN;

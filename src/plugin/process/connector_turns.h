@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Turns that a connector instance has been told of, until it has seen their end. Loop thread. */
+ * Turns that a connector instance has received, until it has received their end. Loop thread. */
 #ifndef PLUGIN_PROCESS_CONNECTOR_TURNS_H
 #define PLUGIN_PROCESS_CONNECTOR_TURNS_H
 
@@ -22,13 +22,13 @@ struct connector_turn {
     size_t tasks;      /* tasks that are not confirmed */
     size_t requests;   /* requests without their final reply */
     bool opened;       /* IPC_OPEN was sent to the running process */
-    bool told;         /* some process was told of it */
+    bool told;         /* a process has received the turn */
     bool late;         /* opened only to deliver replies */
-    bool lost;         /* not told as resumed any more, because the process dies of that */
-    bool done;         /* its last event has been taken out of the backlog */
+    bool lost;         /* no longer delivered as resumed, because that kills the process */
+    bool done;         /* its last event has been removed from the backlog */
     bool closed;       /* the host has its last batch */
     bool over;         /* the instance has seen its end */
-    bool starts, ends; /* its start or its end has to be told again */
+    bool starts, ends; /* its start or its end must be delivered again */
 };
 
 struct connector_turns {

@@ -13,7 +13,8 @@
 #define OUT_BYTES ((size_t)256 << 10) /* limit of bytes that wait for its socket */
 /* Interval of wake-ups for events: one event per millisecond is not delayed. */
 #define GATHER_US 800
-#define GATHER_MS 1 /* after this time it is woken, whatever it announced */
+/* After this time the process is woken, even if it announced a longer sleep. */
+#define GATHER_MS 1
 #define EVENTS_AHEAD 4
 #define TURNS_APART 16 /* events between two control messages */
 
@@ -227,8 +228,9 @@ static void send_event(struct connector_process *g, const struct backlog_item *i
 
 /* With few pending tasks, an event is encoded at once, and the shared line for all others with
  * it. */
-static void take_cast(struct connector_process *g, struct turn_backlog *turn_backlog,
-                      struct shared_event *shared, int64_t now_ms)
+static void connector_writer_add_event(struct connector_process *g,
+                                       struct turn_backlog *turn_backlog,
+                                       struct shared_event *shared, int64_t now_ms)
 {
     struct backlog_item item;
     if (g->sup.state == CONNECTOR_RUNNING && !connector_is_held(g) && !g->writer.again.first &&
@@ -254,7 +256,8 @@ void connector_writer_flush_staged(struct connector_process *g)
     const bool idle = !g->writer.sent.count;
     const int64_t now_ms = clock_mono_ms();
     for (size_t i = 0; i < g->writer.n_staged; i++)
-        take_cast(g, g->writer.staged[i].turn_backlog, g->writer.staged[i].shared, now_ms);
+        connector_writer_add_event(g, g->writer.staged[i].turn_backlog, g->writer.staged[i].shared,
+                                   now_ms);
     g->writer.n_staged = 0;
     /* While the process is busy, events are collected until it reports progress. */
     if (idle || connector_writer_is_drained(g))

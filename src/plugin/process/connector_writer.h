@@ -26,7 +26,7 @@ struct connector_writer {
     struct staged_event staged[CONNECTOR_STAGED]; /* events of a burst that are not encoded yet */
     size_t n_staged;
     bool batching;
-    struct shm_ring ring; /* of the process that runs */
+    struct shm_ring ring; /* ring buffer of the running process */
     struct buf out; /* for its socket: setup, answers, wake-ups, frames too big for the ring */
     size_t out_at;
     struct buf frame;         /* scratch memory for the frame that is encoded */
@@ -66,18 +66,18 @@ void connector_writer_flush(struct connector_process *g);
 void connector_writer_confirm(struct connector_process *g, uint64_t handled);
 /* The task that the process handles now or next; NULL: none. */
 struct connector_task *connector_writer_oldest_task(struct connector_process *g);
-/* Gives up the task that connector_writer_oldest_task returns. */
+/* Drops the task that connector_writer_oldest_task returns. */
 void connector_writer_drop_oldest(struct connector_process *g);
 /* Sends an empty task, whose confirmation shows that the process is alive. */
 void connector_writer_ping(struct connector_process *g);
-/* Tells the process to end after the tasks that it was sent. */
+/* Requests the process to exit after the tasks that were sent to it. */
 void connector_writer_stop(struct connector_process *g);
 /* Writes the encoded bytes to the socket, as many as it takes. */
 void connector_writer_write(struct connector_process *g);
 /* Whether no task waits and none is being handled. */
 bool connector_writer_is_idle(const struct connector_process *g);
 
-/* For connector_requeue.c: the task is done or given up; counts begin anew. */
+/* For connector_requeue.c: the task is done or dropped; resets its counts. */
 void connector_writer_finish_task(struct connector_process *g, const struct connector_task *t);
 void connector_writer_reset(struct connector_process *g);
 /* After the death of the process: queues the tasks that it had not confirmed again, except those

@@ -23,7 +23,7 @@ void backlog_init(struct backlog *b, const struct backlog_limits *limits)
     };
 }
 
-static struct pending_event *take_spare(struct backlog *b)
+static struct pending_event *backlog_pop_spare(struct backlog *b)
 {
     struct pending_event *const w = b->spare;
     if (!w)
@@ -35,7 +35,7 @@ static struct pending_event *take_spare(struct backlog *b)
     return w;
 }
 
-static void give_spare(struct backlog *b, struct pending_event *w)
+static void backlog_store_spare(struct backlog *b, struct pending_event *w)
 {
     ASSERT(b->n_spare <= SPARE_MAX);
     buf_fini(&w->text);
@@ -144,7 +144,7 @@ void backlog_remove(struct backlog *b, struct pending_event *w)
     b->stats.bytes -= w->size;
     b->stats.events--;
     shared_event_unref(w->shared);
-    give_spare(b, w);
+    backlog_store_spare(b, w);
 }
 
 static void count_dropped(struct backlog *b, struct turn_backlog *turn_backlog,
@@ -218,8 +218,8 @@ static void relieve(struct backlog *b)
     b->again_bytes = next_squeeze(b->stats.bytes, b->limits.bytes);
 }
 
-/* After events were taken, the normal limits apply again. */
-static void forget_squeeze(struct backlog *b)
+/* Restores the normal limits after events were removed. */
+static void backlog_reset_overflow(struct backlog *b)
 {
     if (backlog_is_over_limit(b))
         return;
@@ -254,8 +254,8 @@ static bool flushes(enum tc_kind kind)
            kind == TC_DONE;
 }
 
-static bool must_hold(const struct backlog *b, const struct turn_backlog *turn_backlog,
-                      enum tc_kind kind, int64_t now_ms)
+static bool backlog_is_paced(const struct backlog *b, const struct turn_backlog *turn_backlog,
+                             enum tc_kind kind, int64_t now_ms)
 {
     if (b->limits.pace_ms == 0 || flushes(kind))
         return false;
@@ -279,8 +279,8 @@ static void backlog_append(struct backlog *b, struct turn_backlog *turn_backlog,
 {
     ASSERT(turn_backlog);
     const enum tc_kind kind = shared_event_get(shared)->kind;
-    const bool hold = must_hold(b, turn_backlog, kind, now_ms);
-    struct pending_event *const w = take_spare(b);
+    const bool hold = backlog_is_paced(b, turn_backlog, kind, now_ms);
+    struct pending_event *const w = backlog_pop_spare(b);
     w->turn_backlog = turn_backlog;
     w->shared = shared;
     w->parts = 1;
@@ -373,7 +373,7 @@ void backlog_close_turn(struct backlog *b, struct turn_backlog *turn_backlog)
     free(turn_backlog);
 }
 
-static void backlog_take_first(struct backlog *b, struct backlog_item *item, int64_t now_ms)
+static void backlog_pop_first(struct backlog *b, struct backlog_item *item, int64_t now_ms)
 {
     struct pending_event *const w = b->ready.first;
     struct turn_backlog *const turn_backlog = w->turn_backlog;
@@ -396,8 +396,8 @@ size_t backlog_pop(struct backlog *b, struct backlog_item *items, size_t max, in
     release_due(b, now_ms);
     size_t n = 0;
     while (n < max && b->ready.first)
-        backlog_take_first(b, &items[n++], now_ms);
-    forget_squeeze(b);
+        backlog_pop_first(b, &items[n++], now_ms);
+    backlog_reset_overflow(b);
     return n;
 }
 

@@ -88,7 +88,7 @@ struct turn_backlog *backlog_open_turn(struct backlog *b, void *turn);
 /* Takes over one reference of the shared event. */
 void backlog_push(struct backlog *b, struct turn_backlog *turn_backlog, struct shared_event *shared,
                   int64_t now_ms);
-/* Removes the turn; its last event has been taken. */
+/* Removes a turn whose last event has been removed. */
 void backlog_close_turn(struct backlog *b, struct turn_backlog *turn_backlog);
 /* Whether an event can be delivered without queueing: no event waits, and no dropped events of its
  * turn are unreported. False: the caller must push it. */

@@ -29,7 +29,7 @@ struct control_msg {
 
 struct control_queue {
     _Alignas(64) _Atomic(struct control_msg *) newest; /* linked towards the oldest */
-    struct control_msg *first; /* used by the consumer: already taken out, in order */
+    struct control_msg *first; /* used by the consumer: messages already removed, in order */
 };
 
 /* All take ownership of their arguments. */

@@ -30,8 +30,9 @@
 #define NAP_NS ((int64_t)500000)
 #define LONG_NAP_NS ((int64_t)2000000)
 #define FLOOD_EVENTS ((size_t)128) /* with this many events in a nap, the next nap is long */
-#define BRISK_NS ((int64_t)200000) /* a shorter sleep means that more events will come */
-#define BRISK_EVENTS ((size_t)2)   /* with this many events in a nap, more will come */
+#define BRISK_NS ((int64_t)200000) /* a shorter sleep means that more events will arrive */
+/* With this many events during a sleep, more events are expected. */
+#define BRISK_EVENTS ((size_t)2)
 /* A source that can be delayed does not fill a large queue, because events that wait long leave the
  * caches. */
 #define AHEAD_EVENTS ((size_t)2048)
@@ -107,7 +108,7 @@ static int64_t real_ns(void)
     return now.tv_sec * 1000 * NS_PER_MS + now.tv_nsec;
 }
 
-/* Waits on the condition for at most ns of real time, whatever the test clock says. */
+/* Waits on the condition for at most ns of real time, even with a fake clock. */
 static void wait_ns(struct event_queue *q, pthread_cond_t *cond, int64_t ns)
 {
     const int64_t end = real_ns() + ns;
@@ -235,7 +236,7 @@ void event_queue_push(struct event_queue *q, struct turn_backlog *turn_backlog,
         event_queue_publish(q, !room);
 }
 
-static void tell_rest(struct event_queue *q)
+static void event_queue_publish_rest(struct event_queue *q)
 {
     if (event_ring_staged_count(&q->inbox) > 0)
         event_queue_publish(q, false);
@@ -245,7 +246,7 @@ void event_queue_set_batching(struct event_queue *q, bool on)
 {
     q->gathers = on;
     if (!on)
-        tell_rest(q);
+        event_queue_publish_rest(q);
 }
 
 void event_queue_put_control(struct event_queue *q, struct control_msg *m)
@@ -297,7 +298,7 @@ static bool event_queue_below(const struct event_queue *q, size_t part)
 
 bool event_queue_wait_for_room(struct event_queue *q, int timeout_ms)
 {
-    tell_rest(q);
+    event_queue_publish_rest(q);
     if (event_queue_below(q, 2))
         return true;
     const int64_t end = clock_mono_ms() + timeout_ms;

@@ -42,8 +42,8 @@ static void event_truncate_cut(struct truncated_payload *t, size_t slot, const c
     t->changed = true;
 }
 
-/* JSON cannot be cut, so it is left out completely. */
-static void event_truncate_leave_out(struct truncated_payload *t, const char **json)
+/* JSON cannot be shortened, so it is omitted completely. */
+static void event_truncate_omit_json(struct truncated_payload *t, const char **json)
 {
     if (!*json || strlen(*json) <= TRIM_TOOL)
         return;
@@ -73,8 +73,8 @@ static void trim_result(struct truncated_payload *t)
     size_t diff_len = result->diff ? strlen(result->diff) : 0;
     event_truncate_cut(t, 0, &result->content, &result->content_len, TRIM_TOOL);
     event_truncate_cut(t, 1, &result->diff, &diff_len, TRIM_TOOL);
-    event_truncate_leave_out(t, &result->structured);
-    event_truncate_leave_out(t, &result->patch);
+    event_truncate_omit_json(t, &result->structured);
+    event_truncate_omit_json(t, &result->patch);
     result->truncated = result->truncated || t->changed;
 }
 

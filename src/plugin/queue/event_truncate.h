@@ -17,7 +17,7 @@ void event_truncate_text(struct buf *out, struct str text, size_t keep);
  * {"_truncated":head,"_bytes":N}, results get `truncated`. NULL: it has no long text. The caller
  * owns it. */
 struct shared_event *event_truncate_tool(const struct event *ev);
-/* The same for narration. */
+/* Joins narration in the same way. */
 struct shared_event *event_truncate_narration(const struct event *ev);
 
 #endif

@@ -100,7 +100,7 @@ static bool is_loop_side(const struct call_queue *l)
     return !l->host.loop || loop_is_own_thread(l->host.loop);
 }
 
-static void take_jobs(struct call_queue *l, struct queued_calls *taken)
+static void call_queue_pop_jobs(struct call_queue *l, struct queued_calls *taken)
 {
     ASSERT(is_loop_side(l));
     STAILQ_INIT(taken);
@@ -116,7 +116,7 @@ static void run_jobs(void *arg)
     if (!l->released)
         return; /* call_queue_release schedules it again */
     atomic_fetch_add(&l->refs, 1);
-    take_jobs(l, &taken);
+    call_queue_pop_jobs(l, &taken);
     for (struct queued_call *j; (j = STAILQ_FIRST(&taken));) {
         STAILQ_REMOVE_HEAD(&taken, next);
         if (l->closed) /* closed by the host in one of the calls; written on this thread only */
@@ -273,7 +273,7 @@ void call_queue_close(struct call_queue *l, bool deliver)
         loop_cancel_posted(l->host.loop, run_change, l);
     }
     struct queued_calls taken;
-    take_jobs(l, &taken);
+    call_queue_pop_jobs(l, &taken);
     for (struct queued_call *j; (j = STAILQ_FIRST(&taken));) {
         STAILQ_REMOVE_HEAD(&taken, next);
         if (deliver && l->released && j->kind->last)
@@ -316,8 +316,8 @@ static void post_batch(void *ctx, struct callback_batch *b)
     call_queue_post(ctx, j);
 }
 
-/* False: no answer will come. */
-static bool keep_asked(struct call_queue *l, struct host_call *a)
+/* False: no answer will arrive. */
+static bool call_queue_store_call(struct call_queue *l, struct host_call *a)
 {
     pthread_mutex_lock(&l->lock);
     const bool takes = l->takes_asks && !l->hushed && !l->closed;
@@ -332,7 +332,7 @@ static bool keep_asked(struct call_queue *l, struct host_call *a)
 static void post_ask(void *ctx, struct host_call *a)
 {
     struct call_queue *const l = ctx;
-    if (!keep_asked(l, a)) {
+    if (!call_queue_store_call(l, a)) {
         host_call_complete(a, TC_NOT_KEPT, NULL, NULL);
         return;
     }

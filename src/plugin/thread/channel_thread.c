@@ -89,7 +89,7 @@ static bool channel_thread_abandon(struct thread_channel *c)
     return !ended;
 }
 
-static void channel_thread_look(struct thread_channel *c)
+static void channel_thread_check_callback(struct thread_channel *c)
 {
     int64_t since_ms;
     const char *const callback =
@@ -107,7 +107,7 @@ static void channel_thread_look(struct thread_channel *c)
 static void *thread_open(struct channel *channel, const struct channel_turn *turn)
 {
     struct thread_channel *const c = self(channel);
-    channel_thread_look(c);
+    channel_thread_check_callback(c);
     if ((atomic_load(&c->hung) || stage_of(c) <= THREAD_STARTING) &&
         event_queue_fill_ratio(c->queue) >= GONE_FILL)
         return NULL;
@@ -133,7 +133,7 @@ static void thread_send(struct channel *channel, void *turn, struct shared_event
     const bool done = shared_event_get(shared)->kind == TC_DONE;
     event_queue_push(c->queue, t->turn_backlog, shared);
     if (done || ++c->sends % LOOK_EVERY == 0)
-        channel_thread_look(c);
+        channel_thread_check_callback(c);
 }
 
 static void thread_gather(struct channel *channel, bool on)
@@ -145,13 +145,13 @@ static void thread_reply(struct channel *channel, void *turn, struct outbound_re
 {
     struct thread_channel *const c = self(channel);
     event_queue_put_control(c->queue, control_msg_new_reply(turn, r));
-    channel_thread_look(c);
+    channel_thread_check_callback(c);
 }
 
 static void thread_hit(struct channel *channel, struct channel_hit *h)
 {
     struct thread_channel *const c = self(channel);
-    channel_thread_look(c);
+    channel_thread_check_callback(c);
     event_queue_put_control(
         c->queue, control_msg_new_hit(call_queue_register_hit(c->line, h->answered, h->arg), h));
 }
@@ -160,7 +160,7 @@ static void thread_frame(struct channel *channel, const struct tc_frame *frame)
 {
     struct thread_channel *const c = self(channel);
     event_queue_put_control(c->queue, control_msg_new_socket_text(frame));
-    channel_thread_look(c);
+    channel_thread_check_callback(c);
 }
 
 static bool thread_wait_room(struct channel *channel, int timeout_ms)
@@ -168,7 +168,7 @@ static bool thread_wait_room(struct channel *channel, int timeout_ms)
     struct thread_channel *const c = self(channel);
     const bool room = event_queue_wait_for_room(c->queue, timeout_ms);
     if (!room)
-        channel_thread_look(c);
+        channel_thread_check_callback(c);
     return room;
 }
 
@@ -176,7 +176,7 @@ static struct channel_health thread_health(struct channel *channel)
 {
     struct thread_channel *const c = self(channel);
     const struct status_page *const g = instance_status_page(c->instance);
-    channel_thread_look(c);
+    channel_thread_check_callback(c);
     return (struct channel_health){
         .delivered = status_page_delivered(g),
         .failed = status_page_failed(g),
@@ -216,7 +216,7 @@ static void free_ended(struct thread_channel *c, enum thread_stage stage, bool d
     thread_free(c);
 }
 
-/* -1: abandoned; the channel must not be used any more. */
+/* -1: abandoned; the channel must no longer be used. */
 static int abandon(struct thread_channel *c)
 {
     char name[256];
@@ -278,8 +278,8 @@ static void thread_launch(struct channel *channel)
     thread_set_stage(c, THREAD_NEW); /* there is no thread to join */
 }
 
-static void channel_thread_tell_failure(struct thread_channel *c, enum thread_stage stage,
-                                        struct tc_err *err)
+static void channel_thread_report_failure(struct thread_channel *c, enum thread_stage stage,
+                                          struct tc_err *err)
 {
     struct tc_err why;
     pthread_mutex_lock(&c->lock);
@@ -296,8 +296,8 @@ static void channel_thread_tell_failure(struct thread_channel *c, enum thread_st
                 thread_label(c));
 }
 
-static enum channel_state channel_thread_judge_stage(const struct thread_channel *c,
-                                                     enum thread_stage stage)
+static enum channel_state channel_thread_get_state(const struct thread_channel *c,
+                                                   enum thread_stage stage)
 {
     if (stage == THREAD_NEW)
         return c->stopped ? CHANNEL_ENDED : c->began_ms ? CHANNEL_FAILED : CHANNEL_NEW;
@@ -312,9 +312,9 @@ static enum channel_state thread_state(struct channel *channel, struct tc_err *e
 {
     struct thread_channel *const c = self(channel);
     const enum thread_stage stage = stage_of(c);
-    const enum channel_state state = channel_thread_judge_stage(c, stage);
+    const enum channel_state state = channel_thread_get_state(c, stage);
     if (err && state == CHANNEL_FAILED)
-        channel_thread_tell_failure(c, stage, err);
+        channel_thread_report_failure(c, stage, err);
     return state;
 }
 
@@ -340,7 +340,7 @@ static int thread_await(struct channel *channel, struct tc_err *err)
     }
     struct call_queue *const line = c->line;
     const enum thread_stage stage = stage_of(c);
-    channel_thread_tell_failure(c, stage, err);
+    channel_thread_report_failure(c, stage, err);
     event_queue_close(c->queue);
     if (stage == THREAD_STARTING && channel_thread_abandon(c))
         channel_thread_end_line(line, false);

@@ -18,7 +18,7 @@ enum thread_stage {
     THREAD_NEW, /* not started */
     THREAD_STARTING,
     THREAD_RUNNING,
-    THREAD_REFUSED, /* it has ended without running */
+    THREAD_REFUSED, /* the thread has ended without running */
     THREAD_ENDED,
 };
 

@@ -39,7 +39,7 @@ void thread_set_stage(struct thread_channel *c, enum thread_stage stage)
     pthread_mutex_unlock(&c->lock);
 }
 
-static void tell_recovery(struct thread_channel *c)
+static void channel_thread_log_recovery(struct thread_channel *c)
 {
     if (atomic_load_explicit(&c->hung, memory_order_relaxed) && atomic_exchange(&c->hung, false))
         log_write(LOG_WARN, thread_label(c), "callback returned%s",
@@ -63,7 +63,7 @@ static void deliver(struct thread_channel *c, const struct backlog_item *item)
 {
     struct thread_turn *const t = item->turn;
     instance_deliver_event(c->instance, find_instance_turn(c, t), item->shared);
-    tell_recovery(c);
+    channel_thread_log_recovery(c);
     if (instance_turn_is_over(t->instance))
         channel_thread_main_end_turn(c, t);
 }
@@ -102,7 +102,7 @@ static void deliver_control(struct thread_channel *c, struct control_msg *m)
         instance_call_on_frame(c->instance, &m->frame);
         break;
     }
-    tell_recovery(c);
+    channel_thread_log_recovery(c);
 }
 
 /* Up to max; false: none. */

@@ -16,10 +16,10 @@ struct connector_child {
     pid_t pid;
     int socket;  /* a non-blocking stream socket, owned by the caller like the next */
     int output;  /* its stderr: the reading end of a pipe, non-blocking */
-    int printed; /* the same for its stdout; -1: `output` carries that, too */
+    int printed; /* pipe of its stdout; -1: `output` contains stdout, too */
 };
 
-/* How a process ended. */
+/* End of a process. */
 struct connector_exit_info {
     bool by_signal;
     int code;       /* signal, or exit status */

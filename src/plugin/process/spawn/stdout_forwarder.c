@@ -52,7 +52,7 @@ static bool can_write(int64_t deadline_ms)
 }
 
 /* A closed reader, as with head(1), is not an error of the host. */
-static void stdout_forwarder_give_up(struct print *p, int error)
+static void stdout_forwarder_close_on_error(struct print *p, int error)
 {
     if (error != EPIPE)
         log_write(LOG_ERR, p->label, "cannot write to standard output: %s", strerrordesc_np(error));
@@ -73,7 +73,7 @@ static bool write_ready(struct print *p, int64_t deadline_ms)
         if (n < 0 && errno == EAGAIN)
             return false;
         if (n < 0 && errno != EINTR) {
-            stdout_forwarder_give_up(p, errno);
+            stdout_forwarder_close_on_error(p, errno);
             return true;
         }
         p->at += n > 0 ? (size_t)n : 0;
