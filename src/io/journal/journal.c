@@ -152,7 +152,7 @@ static int bury_poison(struct sql *db, int64_t now)
 }
 
 /* A row with a future time was added under another clock: its lifetime restarts. */
-static int mend_times(struct sql *db, int64_t now)
+static int journal_correct_times(struct sql *db, int64_t now)
 {
     return sql_run(db, "update outbox set expires=expires-at+?1, at=?1 where at>?1", sql_int(now));
 }
@@ -165,7 +165,7 @@ static int journal_resume(struct sql *db, void *ctx)
                 "update outbox set state='queued', in_doubt=1, crashes=crashes+?1"
                 " where state='sending'",
                 sql_int(store_was_unclean(j->store))) < 0 ||
-        bury_poison(db, now) < 0 || mend_times(db, now) < 0 ||
+        bury_poison(db, now) < 0 || journal_correct_times(db, now) < 0 ||
         journal_cancel_questions(db, now) < 0)
         return -1;
     return journal_apply_limits(j, db);

@@ -104,13 +104,13 @@ enum journal_status journal_list_open_turns(struct journal *j,
                                             void (*each)(void *ctx, const struct journal_turn *t),
                                             void *ctx) MUST_CHECK;
 
-/* The ids of the turns of a source that have not ended, or of which something is still to be told
- * to the connector of that name, a line each; appended, in the order of their letters. Before each
- * stands 'b' if it has not ended, 'r' if only requests are left of it, else 'o'. */
+/* Appends the ids of the turns of a source that have not ended, or of which the connector of that
+ * name must still deliver something, one per line in byte order. Each id is preceded by 'b' if the
+ * turn has not ended, by 'r' if only requests are left, otherwise by 'o'. */
 enum journal_status journal_list_untold(struct journal *j, const char *source,
                                         struct buf *ids) MUST_CHECK;
-/* A turn, and what is to be told of it to the connector that it comes from, are removed; the ids of
- * its messages stay known. UNCHANGED: there is none. */
+/* Removes a turn, and everything that the connector from which it comes must still deliver; the ids
+ * of its messages are kept. UNCHANGED: unknown turn. */
 enum journal_status journal_remove_turn(struct journal *j, const char *turn) MUST_CHECK;
 
 /* One turn, with its route while the journal still has it. UNCHANGED: unknown turn. */

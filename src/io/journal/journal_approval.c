@@ -2,7 +2,7 @@
  * Table approval: remembered approvals. */
 #include "io/journal/journal_internal.h"
 
-static int journal_approval_keep(struct sql *db, void *ctx)
+static int journal_approval_insert_tx(struct sql *db, void *ctx)
 {
     const struct journal_approval *const a = ctx;
     return sql_run(db,
@@ -20,7 +20,7 @@ enum journal_status journal_approval_put(struct journal *j, const struct journal
             return JOURNAL_TOO_BIG;
     struct journal_approval now = *a;
     now.at = journal_now_ms(j);
-    return journal_transact(j, STORE_NORMAL, journal_approval_keep, &now, &(bool){true});
+    return journal_transact(j, STORE_NORMAL, journal_approval_insert_tx, &now, &(bool){true});
 }
 
 enum journal_status journal_approval_list(struct journal *j,

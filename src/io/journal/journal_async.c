@@ -223,7 +223,7 @@ void journal_async_cancel(struct journal_async *l, const char *turn, journal_don
     journal_async_post(o);
 }
 
-static enum journal_status run_forget_turn(struct journal *j, struct journal_op *o)
+static enum journal_status journal_async_delete_turn(struct journal *j, struct journal_op *o)
 {
     return journal_forget_turn(j, o->turn);
 }
@@ -231,7 +231,7 @@ static enum journal_status run_forget_turn(struct journal *j, struct journal_op 
 void journal_async_forget_turn(struct journal_async *l, const char *turn, journal_done_fn *done,
                                void *ctx)
 {
-    struct journal_op *const o = new_order(l, run_forget_turn, done, ctx);
+    struct journal_op *const o = new_order(l, journal_async_delete_turn, done, ctx);
     o->turn = journal_async_copy(o, turn);
     journal_async_post(o);
 }
@@ -375,7 +375,7 @@ void journal_async_memory_put(struct journal_async *l, const char *conn, const c
 
 /* ---- approvals */
 
-static enum journal_status run_keep_approval(struct journal *j, struct journal_op *o)
+static enum journal_status journal_async_store_approval(struct journal *j, struct journal_op *o)
 {
     return journal_approval_put(j, &o->approval);
 }
@@ -383,7 +383,7 @@ static enum journal_status run_keep_approval(struct journal *j, struct journal_o
 void journal_async_put_approval(struct journal_async *l, const struct journal_approval *a,
                                 journal_done_fn *done, void *ctx)
 {
-    struct journal_op *const o = new_order(l, run_keep_approval, done, ctx);
+    struct journal_op *const o = new_order(l, journal_async_store_approval, done, ctx);
     o->approval = (struct journal_approval){
         .id = a->id,
         .agent = journal_async_copy(o, a->agent),
@@ -449,7 +449,7 @@ void journal_async_stats(struct journal_async *l,
     journal_async_post(o);
 }
 
-static void take_connector(void *ctx, const struct journal_dead *d)
+static void journal_async_copy_connector(void *ctx, const struct journal_dead *d)
 {
     buf_add_str(&((struct journal_op *)ctx)->text, d->conn);
 }
@@ -479,7 +479,7 @@ void journal_async_add_dead_event(struct journal_async *l, const char *conn, con
 
 static enum journal_status run_retry_dead(struct journal *j, struct journal_op *o)
 {
-    const enum journal_status found = journal_dead_get(j, o->seq, take_connector, o);
+    const enum journal_status found = journal_dead_get(j, o->seq, journal_async_copy_connector, o);
     return found == JOURNAL_DONE ? journal_dead_retry(j, o->seq, o->first) : found;
 }
 

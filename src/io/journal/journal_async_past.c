@@ -37,7 +37,7 @@ static void past_order_free(struct past_order *o)
     free(o);
 }
 
-static void tell_noted(void *arg)
+static void journal_async_past_report_noted(void *arg)
 {
     struct past_order *const o = arg;
     if (o->done)
@@ -59,7 +59,7 @@ void journal_async_add_seen(struct journal_async *l, const char *turn, const cha
     struct past_order *const o = past_order_new(l, turn, ctx);
     o->instance = arena_strdup(&o->memory, instance);
     o->done = done;
-    worker_submit(l->worker, journal_async_past_add_seen, tell_noted, o);
+    worker_submit(l->worker, journal_async_past_add_seen, journal_async_past_report_noted, o);
 }
 
 /* ---- stored outcome */
@@ -76,7 +76,7 @@ void journal_async_note_result(struct journal_async *l, const char *turn, struct
     struct past_order *const o = past_order_new(l, turn, ctx);
     o->result = (struct str){arena_memdup(&o->memory, result.p, result.len), result.len};
     o->done = done;
-    worker_submit(l->worker, journal_async_past_note_result, tell_noted, o);
+    worker_submit(l->worker, journal_async_past_note_result, journal_async_past_report_noted, o);
 }
 
 static void journal_async_past_add_spent(void *arg)
@@ -90,7 +90,7 @@ void journal_async_add_spent(struct journal_async *l, const char *turn,
 {
     struct past_order *const o = past_order_new(l, turn, NULL);
     o->spent = *spent;
-    worker_submit(l->worker, journal_async_past_add_spent, tell_noted, o);
+    worker_submit(l->worker, journal_async_past_add_spent, journal_async_past_report_noted, o);
 }
 
 /* ---- lookup */
@@ -116,13 +116,13 @@ static void copy_record(void *ctx, const struct journal_turn *t)
     };
 }
 
-static void journal_async_past_look_up(void *arg)
+static void journal_async_past_find(void *arg)
 {
     struct past_order *const o = arg;
     o->status = journal_find_turn(o->journal->journal, o->turn, copy_record, o);
 }
 
-static void tell_found(void *arg)
+static void journal_async_past_report_found(void *arg)
 {
     struct past_order *const o = arg;
     o->found(o->ctx, o->status, &o->record);
@@ -136,7 +136,7 @@ void journal_async_look_up(struct journal_async *l, const char *turn,
 {
     struct past_order *const o = past_order_new(l, turn, ctx);
     o->found = found;
-    worker_submit(l->worker, journal_async_past_look_up, tell_found, o);
+    worker_submit(l->worker, journal_async_past_find, journal_async_past_report_found, o);
 }
 
 /* ---- what is left to be told */
@@ -147,7 +147,7 @@ static void journal_async_past_list_untold(void *arg)
     o->status = journal_list_untold(o->journal->journal, o->turn, &o->ids);
 }
 
-static void tell_listed(void *arg)
+static void journal_async_past_report_list(void *arg)
 {
     struct past_order *const o = arg;
     o->done(o->ctx, o->status, o->ids.p);
@@ -159,7 +159,7 @@ void journal_async_list_untold(struct journal_async *l, const char *source, jour
 {
     struct past_order *const o = past_order_new(l, source, ctx);
     o->done = done;
-    worker_submit(l->worker, journal_async_past_list_untold, tell_listed, o);
+    worker_submit(l->worker, journal_async_past_list_untold, journal_async_past_report_list, o);
 }
 
 static void journal_async_past_remove(void *arg)
@@ -173,5 +173,5 @@ void journal_async_remove_turn(struct journal_async *l, const char *turn, journa
 {
     struct past_order *const o = past_order_new(l, turn, ctx);
     o->done = done;
-    worker_submit(l->worker, journal_async_past_remove, tell_noted, o);
+    worker_submit(l->worker, journal_async_past_remove, journal_async_past_report_noted, o);
 }

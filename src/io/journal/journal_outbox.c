@@ -196,7 +196,7 @@ static int journal_outbox_settle_tx(struct sql *db, void *ctx)
     return journal_outbox_remove_row(db, s);
 }
 
-static enum journal_status do_settle(struct journal *j, struct journal_row_settling *s)
+static enum journal_status journal_outbox_settle(struct journal *j, struct journal_row_settling *s)
 {
     const struct journal_settlement *const what = s->s;
     if (!requests_fit(s->rows.conn, what->requests, what->n))
@@ -217,14 +217,16 @@ static enum journal_status do_settle(struct journal *j, struct journal_row_settl
 enum journal_status journal_settle_row(struct journal *j, int64_t seq,
                                        const struct journal_settlement *s, int64_t first)
 {
-    return do_settle(j, &(struct journal_row_settling){.rows = {.seq = first}, .s = s, .seq = seq});
+    return journal_outbox_settle(
+        j, &(struct journal_row_settling){.rows = {.seq = first}, .s = s, .seq = seq});
 }
 
 enum journal_status journal_settle_outcome(struct journal *j, const char *conn, const char *turn,
                                            const struct journal_settlement *s, int64_t first)
 {
-    return do_settle(j, &(struct journal_row_settling){
-                            .rows = {.conn = conn, .seq = first}, .s = s, .turn = turn});
+    return journal_outbox_settle(
+        j,
+        &(struct journal_row_settling){.rows = {.conn = conn, .seq = first}, .s = s, .turn = turn});
 }
 
 static struct journal_row read_row(const struct sql_rows *rows, int64_t now)

@@ -21,14 +21,15 @@ static size_t line_cap(const struct line_splitter *s)
     return s->cap ? s->cap : LINES_DEFAULT_CAP;
 }
 
-static void line_splitter_give(struct line_splitter *s, const char *p, size_t len, bool complete)
+static void line_splitter_emit_line(struct line_splitter *s, const char *p, size_t len,
+                                    bool complete)
 {
     if (len && p[len - 1] == '\r')
         len--;
     s->line(s->ctx, p, len, complete);
 }
 
-static void forget_part(struct line_splitter *s, size_t keep)
+static void line_splitter_clear_part(struct line_splitter *s, size_t keep)
 {
     if (s->part.cap > keep)
         buf_fini(&s->part);
@@ -45,7 +46,7 @@ static void line_splitter_drop(struct line_splitter *s)
 }
 
 /* Stores the start of an incomplete line. */
-static void line_splitter_keep(struct line_splitter *s, const char *p, size_t n)
+static void line_splitter_append_part(struct line_splitter *s, const char *p, size_t n)
 {
     ASSERT(s->part.len <= line_cap(s));
     if (!s->skipping && n <= line_cap(s) - s->part.len) {
@@ -60,16 +61,16 @@ static void line_splitter_keep(struct line_splitter *s, const char *p, size_t n)
 static void line_splitter_end_line(struct line_splitter *s, const char *p, size_t n)
 {
     if (!s->skipping && !s->part.len && n <= line_cap(s)) {
-        line_splitter_give(s, p, n, true);
+        line_splitter_emit_line(s, p, n, true);
         return;
     }
-    line_splitter_keep(s, p, n);
+    line_splitter_append_part(s, p, n);
     if (s->skipping) {
         line_splitter_drop(s);
         return;
     }
-    line_splitter_give(s, s->part.p, s->part.len, true);
-    forget_part(s, KEEP_BUSY);
+    line_splitter_emit_line(s, s->part.p, s->part.len, true);
+    line_splitter_clear_part(s, KEEP_BUSY);
 }
 
 /* Prefetches the following bytes while this line is processed. */
@@ -88,7 +89,7 @@ size_t line_splitter_feed(struct line_splitter *s, const char *p, size_t n)
     while (p < end && !s->stop) {
         const char *const nl = memchr(p, '\n', (size_t)(end - p));
         if (!nl) {
-            line_splitter_keep(s, p, (size_t)(end - p));
+            line_splitter_append_part(s, p, (size_t)(end - p));
             return n;
         }
         fetch_ahead(nl, end);
@@ -97,7 +98,7 @@ size_t line_splitter_feed(struct line_splitter *s, const char *p, size_t n)
     }
     s->stop = false;
     if (!s->part.len)
-        forget_part(s, KEEP_IDLE);
+        line_splitter_clear_part(s, KEEP_IDLE);
     return (size_t)(p - begin);
 }
 
@@ -106,7 +107,7 @@ void line_splitter_finish(struct line_splitter *s)
     if (s->skipping)
         line_splitter_drop(s);
     else if (s->part.len)
-        line_splitter_give(s, s->part.p, s->part.len, false);
+        line_splitter_emit_line(s, s->part.p, s->part.len, false);
     buf_fini(&s->part);
 }
 
@@ -115,7 +116,7 @@ void line_splitter_give_back(struct line_splitter *s, struct buf *rest)
     if (s->part.len)
         buf_add(rest, s->part.p, s->part.len);
     s->skipping = 0;
-    forget_part(s, KEEP_IDLE);
+    line_splitter_clear_part(s, KEEP_IDLE);
 }
 
 void line_splitter_fini(struct line_splitter *s)

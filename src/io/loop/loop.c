@@ -81,7 +81,7 @@ static void *need(void *p, const char *what)
 }
 
 /* Moves posted calls from other threads behind those that are pending. */
-static void take_posts(struct loop *l)
+static void loop_pop_posts(struct loop *l)
 {
     pthread_mutex_lock(&l->mu);
     STAILQ_CONCAT(&l->running, &l->posts);
@@ -108,7 +108,7 @@ static void loop_on_wake(evutil_socket_t fd, short what, void *arg)
     while (read(fd, &count, sizeof count) > 0)
         ;
     struct loop *const l = arg;
-    take_posts(l);
+    loop_pop_posts(l);
     for (struct loop_posted_call *p; (p = STAILQ_FIRST(&l->running));) {
         STAILQ_REMOVE_HEAD(&l->running, next);
         p->fn(p->arg);
@@ -138,7 +138,7 @@ static int copy_above(int fd, int least)
     return copy;
 }
 
-static void keep_places(struct loop_reserved_fds *places, int any_fd)
+static void loop_reserve_fds(struct loop_reserved_fds *places, int any_fd)
 {
     places->idle = copy_above(any_fd, PLACE_MIN);
     for (int i = 0, least = PLACE_MIN; i < LOOP_PLACES; i++, least = places->at[i - 1] + 1)
@@ -167,7 +167,7 @@ struct loop *loop_new(void)
     event_config_free(config);
     l->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     need(l->wake_fd < 0 ? NULL : l, "eventfd");
-    keep_places(&l->places, l->wake_fd);
+    loop_reserve_fds(&l->places, l->wake_fd);
     l->wake =
         need(event_new(l->base, l->wake_fd, EV_READ | EV_PERSIST, loop_on_wake, l), "event_new");
     event_add(l->wake, NULL);
@@ -192,7 +192,7 @@ void loop_free(struct loop *l)
     if (!l)
         return;
     ASSERT(loop_is_own_thread(l));
-    take_posts(l);
+    loop_pop_posts(l);
     for (struct loop_posted_call *p; (p = STAILQ_FIRST(&l->running));) {
         STAILQ_REMOVE_HEAD(&l->running, next);
         free(p);
@@ -405,7 +405,7 @@ void loop_post(struct loop *l, void (*fn)(void *arg), void *arg)
 void loop_cancel_posted(struct loop *l, void (*fn)(void *arg), const void *arg)
 {
     ASSERT(loop_is_own_thread(l));
-    take_posts(l);
+    loop_pop_posts(l);
     struct loop_posted_call *next;
     for (struct loop_posted_call *p = STAILQ_FIRST(&l->running); p; p = next) {
         next = STAILQ_NEXT(p, next);

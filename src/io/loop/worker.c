@@ -36,7 +36,7 @@ struct worker {
     bool stop;
 };
 
-static struct worker_job *take_job(struct worker_job_list *q)
+static struct worker_job *worker_pop_job(struct worker_job_list *q)
 {
     struct worker_job *const job = STAILQ_FIRST(q);
     if (job)
@@ -50,12 +50,12 @@ static struct worker_job *wait_for_job(struct worker *w)
     pthread_mutex_lock(&w->mu);
     while (STAILQ_EMPTY(&w->todo) && !w->stop)
         pthread_cond_wait(&w->asked, &w->mu);
-    struct worker_job *const job = take_job(&w->todo);
+    struct worker_job *const job = worker_pop_job(&w->todo);
     pthread_mutex_unlock(&w->mu);
     return job;
 }
 
-static void hand_over(struct worker *w, struct worker_job *job)
+static void worker_post_result(struct worker *w, struct worker_job *job)
 {
     pthread_mutex_lock(&w->mu);
     STAILQ_INSERT_TAIL(&w->over, job, next);
@@ -72,7 +72,7 @@ static void *worker_thread_main(void *arg)
     struct worker *const w = arg;
     for (struct worker_job *job; (job = wait_for_job(w));) {
         job->work(job->arg);
-        hand_over(w, job);
+        worker_post_result(w, job);
     }
     return NULL;
 }
@@ -82,7 +82,7 @@ static void worker_run_completions(struct worker *w)
 {
     for (;;) {
         pthread_mutex_lock(&w->mu);
-        struct worker_job *const job = take_job(&w->over);
+        struct worker_job *const job = worker_pop_job(&w->over);
         pthread_mutex_unlock(&w->mu);
         if (!job)
             return;

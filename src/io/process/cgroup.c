@@ -39,7 +39,7 @@ static char *find_line(const char *path, char *(*take)(char *line))
 }
 
 /* Parses "0::/system.slice/turncast.service" */
-static char *take_own(char *line)
+static char *cgroup_read_own_line(char *line)
 {
     return strncmp(line, "0::/", 4) == 0 ? xstrdup(line + 3) : NULL;
 }
@@ -57,7 +57,7 @@ static char *take_mount(char *line)
 /* Position of this process in the hierarchy. */
 static char *own(void)
 {
-    return find_line("/proc/self/cgroup", take_own);
+    return find_line("/proc/self/cgroup", cgroup_read_own_line);
 }
 
 /* Directory of that cgroup; NULL: not visible to this process. */

@@ -122,7 +122,7 @@ void process_close_stdin(struct process *p)
 
 /* --- messages of the shim ----------------------------------------------------------------- */
 
-static void process_take(struct process *p, const struct shim_report *r)
+static void process_handle_report(struct process *p, const struct shim_report *r)
 {
     switch (r->kind) {
     case SHIM_READY:
@@ -144,15 +144,15 @@ static void process_take(struct process *p, const struct shim_report *r)
 
 /* A killed shim takes the child with it (PR_SET_PDEATHSIG). Without SHIM_READY, the program was not
  * a shim. */
-static void take_end(struct process *p)
+static void process_handle_hangup(struct process *p)
 {
     ASSERT(!p->hung_up);
     p->hung_up = true;
     if (!p->ready && !p->failed)
-        process_take(p, &(struct shim_report){SHIM_FAILED, SHIM_FORK, ECHILD});
+        process_handle_report(p, &(struct shim_report){SHIM_FAILED, SHIM_FORK, ECHILD});
     else if (!p->failed && !p->exited)
-        process_take(p,
-                     &(struct shim_report){.kind = SHIM_EXITED, .value = W_EXITCODE(0, SIGKILL)});
+        process_handle_report(
+            p, &(struct shim_report){.kind = SHIM_EXITED, .value = W_EXITCODE(0, SIGKILL)});
 }
 
 /* ECONNRESET is reported once before the remaining data if the peer left data unread. */
@@ -170,9 +170,9 @@ static void process_read_reports(struct process *p)
     struct shim_report r;
     ssize_t n = -1;
     while (!p->hung_up && (n = process_read_report(p, &r)) == (ssize_t)sizeof r)
-        process_take(p, &r);
+        process_handle_report(p, &r);
     if (!p->hung_up && (n >= 0 || errno != EAGAIN))
-        take_end(p);
+        process_handle_hangup(p);
 }
 
 /* --- stdout and stderr -------------------------------------------------------------------- */
@@ -234,7 +234,7 @@ static void close_pipes(struct process *p)
     end_close(&p->out);
 }
 
-static void process_tell_failure(struct process *p)
+static void process_report_failure(struct process *p)
 {
     ASSERT(p->told && p->failed);
     struct tc_err err = {0};
@@ -243,7 +243,7 @@ static void process_tell_failure(struct process *p)
     p->events.failed(p->ctx, &err);
 }
 
-static void tell_exit(struct process *p)
+static void process_report_exit(struct process *p)
 {
     ASSERT(p->told && p->exited);
     process_drain_pipe(p, &p->err);
@@ -263,9 +263,9 @@ static void on_control(void *arg, unsigned ready)
         return;
     p->told = true;
     if (p->failed)
-        process_tell_failure(p);
+        process_report_failure(p);
     else
-        tell_exit(p);
+        process_report_exit(p);
 }
 
 static void process_ask(const struct process *p, unsigned char what)

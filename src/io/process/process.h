@@ -59,8 +59,8 @@ void process_set_lease(struct process *p, int64_t until_ms);
 /* The pid of the shim, which is the session leader of the child. */
 pid_t process_pid(const struct process *p);
 /* Sends SIGKILL to the child and all descendants; waits up to 100 ms for their end. 0: no process
- * is left; otherwise call it again later. If the child was alive, its exit event comes through the
- * loop as usual. */
+ * is left; otherwise call it again later. If the child was alive, its exit event is reported
+ * through the loop as usual. */
 unsigned process_kill_tree(struct process *p);
 /* Descendants (the child itself not counted) that process_kill_tree had to kill so far. */
 unsigned process_count_killed(struct process *p);

@@ -151,7 +151,7 @@ UNSANITIZED static int be_born(void *arg)
 extern __typeof__(clone) __clone;
 
 /* This thread continues when the child has executed or exited, like with vfork. */
-static int give_birth(struct shim_launch_state *b, pid_t *pid)
+static int shim_launch_clone(struct shim_launch_state *b, pid_t *pid)
 {
     _Alignas(64) char stack[STACK_SIZE];
     sigset_t all, before;
@@ -184,7 +184,7 @@ static int shim_launch_spawn(const char *path, const struct process_spec *spec,
     const struct loop_reserved_fds *const places = loop_get_reserved_fds(l);
     struct shim_launch_state birth = {path, call.words, spec->env, places->at, 0};
     fill_places(places, fds);
-    const int error = give_birth(&birth, pid);
+    const int error = shim_launch_clone(&birth, pid);
     fill_places(places, NULL);
     call_fini(&call);
     return error;

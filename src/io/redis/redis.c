@@ -123,8 +123,8 @@ static int fail_refused(const redisReply *from, struct tc_err *err)
     return err_set(err, "Redis", "%.200s", from->str);
 }
 
-static int redis_take(const redisReply *from, struct arena *a, struct redis_reply *to,
-                      struct tc_err *err)
+static int redis_copy_reply(const redisReply *from, struct arena *a, struct redis_reply *to,
+                            struct tc_err *err)
 {
     *to = (struct redis_reply){.type = REDIS_NOTHING};
     if (is_wrong_type(from)) {
@@ -145,7 +145,7 @@ static int redis_take(const redisReply *from, struct arena *a, struct redis_repl
         to->items = items;
         to->n = from->elements;
         for (size_t i = 0; i < to->n; i++) /* hiredis limits the depth */
-            if (redis_take(from->element[i], a, &items[i], err) < 0)
+            if (redis_copy_reply(from->element[i], a, &items[i], err) < 0)
                 return -1;
     }
     return 0;
@@ -247,7 +247,7 @@ static int redis_ask(struct redis_client *r, const struct redis_command *command
         redisReply *reply;
         if (next_reply(r, &reply, &bytes, err) < 0)
             return -1;
-        const int rc = redis_take(reply, a, &replies[i], err);
+        const int rc = redis_copy_reply(reply, a, &replies[i], err);
         freeReplyObject(reply);
         if (rc < 0)
             return -1;

@@ -122,7 +122,7 @@ struct sandbox_features sandbox_probe_kernel(void)
 }
 
 /* Landlock applies to the calling thread and to threads that it creates. */
-static void look_for_threads(sandbox_warn_fn *warn, void *ctx)
+static void sandbox_check_threads(sandbox_warn_fn *warn, void *ctx)
 {
     unsigned n = 0;
     DIR *const tasks = opendir("/proc/self/task");
@@ -211,7 +211,7 @@ int sandbox_enter_with(const struct sandbox_features *kernel, const struct sandb
                        sandbox_warn_fn *warn, void *ctx, struct tc_err *err)
 {
     if (kernel->landlock)
-        look_for_threads(warn, ctx);
+        sandbox_check_threads(warn, ctx);
     warn_of_lack(kernel, spec, warn, ctx);
     return sandbox_apply(kernel, spec, err);
 }

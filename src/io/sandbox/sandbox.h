@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Sandbox of a connector process: gives up access to files, connections, programs and other
- * processes. Called by the process itself, while it has one thread; irreversible. */
+ * Sandbox of a connector process: drops access to files, connections, programs and other processes.
+ * Called by the process itself, while it has one thread; irreversible. */
 #ifndef IO_SANDBOX_SANDBOX_H
 #define IO_SANDBOX_SANDBOX_H
 

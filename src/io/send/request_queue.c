@@ -46,8 +46,8 @@ static struct queued_request **find_edit(struct request_queue *l, const struct q
     return NULL;
 }
 
-static struct queued_request *request_queue_take_all(struct request_queue *l,
-                                                     enum send_priority priority)
+static struct queued_request *request_queue_pop_all(struct request_queue *l,
+                                                    enum send_priority priority)
 {
     struct queued_request *const chain = l->first[priority];
     l->first[priority] = NULL;
@@ -96,7 +96,7 @@ struct queued_request *request_queue_push(struct request_queue *l, struct queued
     if (same)
         return request_queue_replace(l, same, item);
     struct queued_request *const pointless = item->priority == PRIORITY_FINAL && !item->spares_live
-                                                 ? request_queue_take_all(l, PRIORITY_LIVE)
+                                                 ? request_queue_pop_all(l, PRIORITY_LIVE)
                                                  : NULL;
     if (item->is_ahead) {
         put_first(l, item);
@@ -184,7 +184,7 @@ struct queued_request *request_queue_clear(struct request_queue *l)
 {
     struct queued_request *chain = NULL, **end = &chain;
     for (int i = 0; i < PRIORITY_COUNT; i++) {
-        *end = request_queue_take_all(l, (enum send_priority)i);
+        *end = request_queue_pop_all(l, (enum send_priority)i);
         while (*end)
             end = &(*end)->next;
     }

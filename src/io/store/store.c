@@ -444,7 +444,7 @@ static int try_once(struct store *s, enum store_commit how, int (*body)(struct s
     return -1;
 }
 
-static void store_tell_failure(struct store *s, enum sql_failure before)
+static void store_report_failure(struct store *s, enum sql_failure before)
 {
     s->damaged |= s->failure == SQL_DAMAGED;
     if (s->failure == before)
@@ -489,7 +489,7 @@ int store_transact(struct store *s, enum store_commit how, int (*body)(struct sq
     if (kept)
         s->failure = SQL_NO_FAILURE;
     else
-        store_tell_failure(s, before);
+        store_report_failure(s, before);
     return kept ? 0 : -1;
 }
 

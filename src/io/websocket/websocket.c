@@ -80,7 +80,7 @@ void websocket_msg_queue_take_all(struct websocket_msg_queue *q, struct websocke
 
 /* ---- callbacks of the owner ---- */
 
-static void tell_closed(struct websocket_conn *c, struct str why)
+static void websocket_report_closed(struct websocket_conn *c, struct str why)
 {
     ASSERT(c->state != WEBSOCKET_TOLD);
     CLEANUP_BUF struct buf clean = {0};
@@ -90,7 +90,7 @@ static void tell_closed(struct websocket_conn *c, struct str why)
     c->on_event(c->arg, WEBSOCKET_CLOSED, (struct str){clean.p ? clean.p : "", clean.len});
 }
 
-static void tell_open(struct websocket_conn *c)
+static void websocket_report_open(struct websocket_conn *c)
 {
     if (c->state != WEBSOCKET_CONNECTING)
         return;
@@ -99,8 +99,8 @@ static void tell_open(struct websocket_conn *c)
     c->on_event(c->arg, WEBSOCKET_OPEN, STR(""));
 }
 
-static void websocket_tell_message(struct websocket_conn *c, enum websocket_event event,
-                                   struct str text)
+static void websocket_report_message(struct websocket_conn *c, enum websocket_event event,
+                                     struct str text)
 {
     const size_t before = atomic_fetch_sub(&c->unread, text.len);
     ASSERT(before >= text.len);
@@ -126,20 +126,20 @@ static void free_conn(struct websocket_conn *c)
     free(c);
 }
 
-static void take_report(const struct websocket_msg *n)
+static void websocket_handle_report(const struct websocket_msg *n)
 {
     struct websocket_conn *const c = n->conn;
     const struct str text = {n->text, n->len};
     if (n->kind == WEBSOCKET_EVENT_OPEN)
-        tell_open(c);
+        websocket_report_open(c);
     else if (n->kind == WEBSOCKET_EVENT_TEXT)
-        websocket_tell_message(c, WEBSOCKET_TEXT, text);
+        websocket_report_message(c, WEBSOCKET_TEXT, text);
     else if (n->kind == WEBSOCKET_EVENT_BINARY)
-        websocket_tell_message(c, WEBSOCKET_BINARY, text);
+        websocket_report_message(c, WEBSOCKET_BINARY, text);
     if (n->kind != WEBSOCKET_EVENT_GONE)
         return;
     if (c->state != WEBSOCKET_TOLD)
-        tell_closed(c, c->state == WEBSOCKET_CLOSING ? STR("closed") : text);
+        websocket_report_closed(c, c->state == WEBSOCKET_CLOSING ? STR("closed") : text);
     free_conn(c);
 }
 
@@ -154,7 +154,7 @@ static void on_reports(void *arg, unsigned ready)
     const struct websocket_msg *n;
     websocket_msg_queue_take_all(&w->reports, &taken);
     STAILQ_FOREACH (n, &taken, next)
-        take_report(n);
+        websocket_handle_report(n);
     websocket_note_free_all(&taken);
     loop_fd_set(w->wake, LIST_EMPTY(&w->conns) ? 0 : LOOP_READ);
 }
@@ -164,7 +164,8 @@ static void websocket_on_timeout(void *arg)
     struct websocket_conn *const c = arg;
     const bool was_open = c->state == WEBSOCKET_CLOSING;
     websocket_thread_post(c->owner->thread, c, WEBSOCKET_CMD_DROP, STR(""));
-    tell_closed(c, was_open ? STR("closed") : STR("no connection within the time limit"));
+    websocket_report_closed(c,
+                            was_open ? STR("closed") : STR("no connection within the time limit"));
 }
 
 /* ---- calls of the owner ---- */
@@ -325,7 +326,7 @@ void websocket_free(struct websocket_client *w)
         websocket_thread_free(w->thread);
         for (struct websocket_conn *c; (c = LIST_FIRST(&w->conns));) {
             if (c->state != WEBSOCKET_TOLD)
-                tell_closed(c, STR("turncast is shutting down"));
+                websocket_report_closed(c, STR("turncast is shutting down"));
             free_conn(c);
         }
         loop_fd_free(w->wake);

@@ -144,7 +144,7 @@ static bool is_good(const struct httpc_transfer *c)
     return status >= 200 && status < 300;
 }
 
-static size_t httpc_transfer_hand_on(struct httpc_transfer *c, const char *p, size_t len)
+static size_t httpc_transfer_forward_body(struct httpc_transfer *c, const char *p, size_t len)
 {
     const struct httpc_reply head = {
         .outcome = HTTPC_OK,
@@ -176,7 +176,7 @@ static size_t on_body(char *p, size_t size, size_t n, void *arg)
     struct httpc_transfer *const c = arg;
     const size_t len = size * n;
     if (c->piece && is_good(c))
-        return httpc_transfer_hand_on(c, p, len);
+        return httpc_transfer_forward_body(c, p, len);
     if (c->save_dir && is_good(c))
         return save(c, p, len);
     if (len > HTTPC_MAX_BODY - c->body.len) {
@@ -188,7 +188,7 @@ static size_t on_body(char *p, size_t size, size_t n, void *arg)
 }
 
 /* Stores the header's value if the line has that name and the value fits. */
-static void keep_header(struct str line, struct str name, char *to, size_t room)
+static void httpc_transfer_copy_header(struct str line, struct str name, char *to, size_t room)
 {
     if (line.len <= name.len || strncasecmp(line.p, name.p, name.len) != 0 ||
         line.p[name.len] != ':')
@@ -219,8 +219,8 @@ static size_t on_header(char *p, size_t size, size_t n, void *arg)
         return line.len;
     }
     response_headers_add(&c->answered, line);
-    keep_header(line, STR("retry-after"), c->retry_after, sizeof c->retry_after);
-    keep_header(line, STR("date"), c->date, sizeof c->date);
+    httpc_transfer_copy_header(line, STR("retry-after"), c->retry_after, sizeof c->retry_after);
+    httpc_transfer_copy_header(line, STR("date"), c->date, sizeof c->date);
     return line.len;
 }
 

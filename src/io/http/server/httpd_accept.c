@@ -53,7 +53,7 @@ void httpd_peer_release(struct httpd *h, struct httpd_peer *peer)
     free(peer);
 }
 
-/* All that comes through a proxy on this machine has its address. */
+/* All requests through a proxy on this machine have the address of the proxy. */
 static bool is_near(const struct httpd_peer *peer)
 {
     return strncmp(peer->name, "127.", 4) == 0 || strcmp(peer->name, "::1") == 0;
@@ -128,8 +128,8 @@ static void pause_accept(struct httpd *h)
 
 /* ---- accepting ---- */
 
-static void httpd_accept_take(struct httpd *h, int fd, const struct sockaddr_storage *from,
-                              socklen_t len)
+static void httpd_accept_add_conn(struct httpd *h, int fd, const struct sockaddr_storage *from,
+                                  socklen_t len)
 {
     char name[sizeof((struct httpd_peer *)NULL)->name] = "local";
     if (!h->path)
@@ -155,7 +155,7 @@ static void httpd_accept_on_connection(void *arg, unsigned ready)
         socklen_t len = sizeof from;
         const int fd = accept4(h->fd, (void *)&from, &len, SOCK_NONBLOCK | SOCK_CLOEXEC);
         if (fd >= 0) {
-            httpd_accept_take(h, fd, &from, len);
+            httpd_accept_add_conn(h, fd, &from, len);
             continue;
         }
         const int no = errno;

@@ -104,7 +104,7 @@ void httpd_conn_linger(struct httpd_conn *c)
 }
 
 /* Removes sent bytes, at a cost independent of the unsent bytes. */
-static void forget_sent(struct httpd_conn *c)
+static void httpd_conn_discard_sent(struct httpd_conn *c)
 {
     ASSERT(c->sent <= c->out.len);
     if (c->sent <= c->out.len / 2)
@@ -119,7 +119,7 @@ int httpd_conn_flush(struct httpd_conn *c)
     while (c->sent < c->out.len) {
         const ssize_t n = write(c->fd, c->out.p + c->sent, c->out.len - c->sent);
         if (n < 0) {
-            forget_sent(c);
+            httpd_conn_discard_sent(c);
             return errno == EAGAIN || errno == EINTR ? 0 : -1;
         }
         c->sent += (size_t)n;

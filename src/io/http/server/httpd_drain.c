@@ -12,7 +12,7 @@ static bool is_stream_idle(const struct httpd_stream *s)
     return s->state == HTTPD_STREAM_STILL && !s->room.fn;
 }
 
-static void httpd_drain_look_at(struct httpd_conn *c)
+static void httpd_drain_close_if_idle(struct httpd_conn *c)
 {
     if (c->phase == HTTPD_READING && httpd_parse_is_idle(&c->parse) && !c->in.len)
         httpd_conn_free(c);
@@ -20,12 +20,12 @@ static void httpd_drain_look_at(struct httpd_conn *c)
         httpd_stream_close(c);
 }
 
-static void on_look(void *arg)
+static void httpd_drain_on_timer(void *arg)
 {
     struct httpd *const h = arg;
     for (struct httpd_conn *c = LIST_FIRST(&h->conns), *next; c; c = next) {
         next = LIST_NEXT(c, next);
-        httpd_drain_look_at(c);
+        httpd_drain_close_if_idle(c);
     }
     if (!LIST_EMPTY(&h->conns) && clock_mono_ms() < h->drain_until_ms)
         loop_timer_set(h->drain, LOOK_MS);
@@ -37,7 +37,7 @@ void httpd_drain_begin(struct httpd *h, int64_t ms, void (*done)(void *arg), voi
 {
     ASSERT(done);
     ASSERT(!h->drain);
-    h->drain = loop_timer_new(h->loop, on_look, h);
+    h->drain = loop_timer_new(h->loop, httpd_drain_on_timer, h);
     h->drain_until_ms = clock_mono_ms() + ms;
     h->drained = done;
     h->drained_arg = arg;

@@ -122,7 +122,7 @@ void httpd_listen_end(struct httpd *h);
 
 void httpd_accept_begin(struct httpd *h);
 void httpd_accept_end(struct httpd *h);
-/* Stops accepting for good. */
+/* Stops accepting permanently. */
 void httpd_accept_stop(struct httpd *h);
 void httpd_peer_release(struct httpd *h, struct httpd_peer *peer);
 

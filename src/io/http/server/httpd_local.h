@@ -26,7 +26,7 @@ struct httpd_local *httpd_local_request(struct httpd *h, const char *path, struc
 /* Bytes of the stream that the client has not passed on yet: the route waits before writing
  * more. */
 void httpd_local_set_pending_bytes(struct httpd_local *l, size_t n);
-/* The client is not called any more. An incomplete request or stream is gone, as when a client
+/* The callbacks are no longer called. An incomplete request or stream ends, as when a client
  * disconnects. NULL is allowed. */
 void httpd_local_free(struct httpd_local *l);
 

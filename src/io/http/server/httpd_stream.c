@@ -9,7 +9,7 @@
 
 /* ---- callbacks ---- */
 
-static void httpd_stream_on_told(void *arg)
+static void httpd_stream_on_posted(void *arg)
 {
     struct httpd_once *const n = arg;
     void (*const fn)(void *) = n->fn;
@@ -24,7 +24,7 @@ void httpd_once_post(struct httpd_once *n)
     if (!n || !n->fn || n->is_posted)
         return;
     n->is_posted = true;
-    loop_post(n->loop, httpd_stream_on_told, n);
+    loop_post(n->loop, httpd_stream_on_posted, n);
 }
 
 void httpd_once_set(struct httpd_once *n, bool is_due, void (*fn)(void *arg), void *arg)
@@ -38,7 +38,7 @@ void httpd_once_set(struct httpd_once *n, bool is_due, void (*fn)(void *arg), vo
 void httpd_once_fini(struct httpd_once *n)
 {
     if (n->is_posted)
-        loop_cancel_posted(n->loop, httpd_stream_on_told, n);
+        loop_cancel_posted(n->loop, httpd_stream_on_posted, n);
 }
 
 /* ---- output ---- */
