@@ -160,7 +160,8 @@ void chat_turn_free(struct chat_turn *t)
         return;
     LIST_REMOVE(t, entry);
     chat_native_fini(t);
-    chat_cards_forget(&t->chat->cards, t->turn->id);
+    if (!chat_find_turn(t->chat, t->turn->id)) /* it may have been opened again */
+        chat_cards_forget(&t->chat->cards, t->turn->id);
     free(t);
 }
 
@@ -241,6 +242,13 @@ static int chat_engine_handle_request(struct chat_turn *t, const struct event *e
     return rc;
 }
 
+/* The turn will be opened again, here or by another process, with what is stored of it. */
+static bool chat_engine_is_suspended(const struct chat_turn *t, const struct event *ev)
+{
+    const char *const reason = ev->u.done.reason;
+    return !t->over && reason && strcmp(reason, "suspended") == 0;
+}
+
 int chat_turn_take_event(struct chat_turn *t, const struct event *ev)
 {
     const bool thinking = t->chat->options.thinking;
@@ -258,6 +266,8 @@ int chat_turn_take_event(struct chat_turn *t, const struct event *ev)
         close_turn(t);
         return close_stream(t, chat_engine_handle_error(t, ev));
     case TC_DONE:
+        if (chat_engine_is_suspended(t, ev))
+            return 0;
         close_turn(t);
         return close_stream(t, 0);
     default:

@@ -95,7 +95,7 @@ static void oneshot_host_on_ask(void *ctx, struct host_call *a)
     a->language = inst ? inst->chat.language : LANGUAGE_EN;
     TEXTS_IN(a->language);
     if (inst && h->requests && (a->kind == HOST_CALL_TICKET || a->kind == HOST_CALL_ANSWER))
-        inbound_request_handle(h->requests, &h->access, inst, a);
+        inbound_request_handle(h->requests, NULL, &h->access, inst, a);
     else
         host_call_complete(a, TC_DENIED, NULL, NULL);
 }

@@ -57,7 +57,7 @@ library_includes() {
         only("^(event2/|event\\.h)", "^src/io/[a-z_/]+\\.c$", "libevent stays in src/io")
         only("^jansson", "^(include/turncast/json\\.h|plugins/(cli|discord|exec|matrix|ntfy|slack|teams|telegram|webhook)/|src/(plugin/instance/services(_json)?|event/json/json_value|chat/[a-z_/]+|api/[a-z_/]+|cli/[a-z_/]+)\\.[ch]$)",
              "jansson is for plugin helpers and commands")
-        only("^nettle/", "^(plugins/audit/|src/(plugin/(instance/services_crypto|outbox/outbox_(expand|mail)|signature/[a-z_]+)|chat/operation/chat_key|core/request/approvals|core/work/work_message|cli/inspect/audit_verify|dialect/(missy/missy_write|otlp/otlp_span)|api/(shared/auth|shared/chat_dedup|page))\\.c$)",
+        only("^nettle/", "^(plugins/audit/|src/(plugin/(instance/services_crypto|outbox/outbox_(expand|mail)|signature/[a-z_]+)|chat/operation/chat_key|core/request/(approvals|request_ticket)|core/work/work_message|cli/inspect/audit_verify|dialect/(missy/missy_write|otlp/otlp_span)|api/(shared/auth|shared/chat_dedup|page))\\.c$)",
              "nettle is for audit chains, signatures, digests and Base64")
         only("^md4c", "^src/text/markdown/markdown[a-z_]*\\.[ch]$", "md4c stays in src/text/markdown")
         only("^hiredis", "^(src/io/redis/redis|plugins/redis/redis_server)\\.c$", "Redis is spoken through io/redis/redis.h")

@@ -196,6 +196,7 @@ static const struct bus_state_text {
     {"owner", offsetof(struct turnlog_turn, spec.owner)},
     {"task", offsetof(struct turnlog_turn, spec.task)},
     {"instances", offsetof(struct turnlog_turn, spec.instances)},
+    {"led", offsetof(struct turnlog_turn, spec.led)},
     {"retry", offsetof(struct turnlog_turn, spec.retry)},
     {"code", offsetof(struct turnlog_turn, code)},
     {"into", offsetof(struct turnlog_turn, into)},

@@ -25,16 +25,34 @@ struct channel_turn dispatch_describe_turn(const struct dispatch_turn *t, const 
         .agent = spec->agent ? spec->agent : "",
         .conversation = spec->conversation,
         .route = own ? spec->route : NULL,
+        .memory = t->guest.memory,
     };
 }
 
-static void dispatch_link_turn(struct dispatch *d, struct dispatch_turn *t)
+void dispatch_link_turn(struct dispatch *d, struct dispatch_turn *t)
 {
     ASSERT(!t->next && !t->prev);
     t->next = d->turns;
     if (d->turns)
         d->turns->prev = t;
     d->turns = t;
+}
+
+static void dispatch_log_turn(struct dispatch_turn *t)
+{
+    CLEANUP_BUF struct buf led = {0};
+    const struct dispatch_turn_spec *const spec = &t->spec;
+    dispatch_scope_append_led(t, &led);
+    t->entry =
+        turnlog_start_turn(t->dispatch->services.turnlog, &(struct turnlog_spec){
+                                                              .id = spec->id,
+                                                              .agent = spec->agent,
+                                                              .conversation = spec->conversation,
+                                                              .source = spec->submitter,
+                                                              .instances = spec->instances,
+                                                              .led = led.p,
+                                                              .visible = &spec->visibility,
+                                                          });
 }
 
 struct dispatch_turn *dispatch_open_turn(struct dispatch *d, const struct dispatch_turn_spec *spec)
@@ -52,17 +70,10 @@ struct dispatch_turn *dispatch_open_turn(struct dispatch *d, const struct dispat
         .visibility = spec->visibility,
         .is_known = spec->is_known,
     };
-    if (d->services.turnlog)
-        t->entry = turnlog_start_turn(d->services.turnlog, &(struct turnlog_spec){
-                                                               .id = spec->id,
-                                                               .agent = spec->agent,
-                                                               .conversation = spec->conversation,
-                                                               .source = spec->submitter,
-                                                               .instances = spec->instances,
-                                                               .visible = &spec->visibility,
-                                                           });
     dispatch_link_turn(d, t);
     dispatch_scope_open(t);
+    if (d->services.turnlog)
+        dispatch_log_turn(t);
     return t;
 }
 

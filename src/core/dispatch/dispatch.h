@@ -183,6 +183,30 @@ void dispatch_event(struct dispatch_turn *t, struct event *ev);
 /* While enabled, instances may be woken once for several events. */
 void dispatch_set_batching(struct dispatch_turn *t, bool on);
 void dispatch_close_turn(struct dispatch_turn *t);
+
+/* A turn of another host ("guest"), for one instance that this host leads. Its events are passed on
+ * by dispatch_event, except the outcome and done; dispatch_close_turn frees it. It is in no turn
+ * log and in no journal of this host. */
+struct dispatch_guest_spec {
+    struct dispatch_turn_spec turn; /* copied */
+    const char *instance;
+    const char *memory; /* that the instance has stored, or NULL */
+    bool is_part;       /* the instance receives only the requests that are sent to it */
+};
+/* NULL: the instance does not run here. */
+struct dispatch_turn *dispatch_open_guest(struct dispatch *d,
+                                          const struct dispatch_guest_spec *spec);
+/* Whether the instance still receives the guest's events. */
+bool dispatch_has_guest(const struct dispatch_turn *t);
+/* The outcome, which is in the journal for the instance in this form; then done. */
+void dispatch_end_guest(struct dispatch_turn *t, struct event *outcome);
+/* The guest goes on without being shown, or will be opened again: nothing of what the instance
+ * shows of it is changed. */
+void dispatch_suspend_guest(struct dispatch_turn *t);
+/* Whether a request is sent to the instance: `to` is JSON, ["INSTANCE", "INSTANCE:CHAT"…], or NULL;
+ * or any JSON that contains such a list. */
+bool dispatch_is_asked(const char *to, const char *name);
+
 /* The outcome is being journaled: calls `each` for every instance that would receive this event,
  * with its name and the canonical line in its form. */
 void dispatch_each_recipient(struct dispatch_turn *t, const struct event *ev,

@@ -113,17 +113,26 @@ struct dispatch_turn {
                                        * ignored */
     struct dispatch_turn_slot *slots; /* one per slot */
     SLIST_HEAD(, dispatch_asked) asked;
+    struct dispatch_guest {
+        const char *instance; /* NULL: a turn of this host; else the only instance that receives
+                               * it */
+        const char *memory;   /* of that instance, or NULL */
+    } guest;                  /* their texts are in the arena */
 };
 
 /* ---- dispatch.c */
 
 /* Describes the turn for that instance. */
 struct channel_turn dispatch_describe_turn(const struct dispatch_turn *t, const char *instance);
+void dispatch_link_turn(struct dispatch *d, struct dispatch_turn *t);
 
 /* ---- dispatch_scope.c */
 
 /* Opens the turn for every instance whose scope admits it. */
 void dispatch_scope_open(struct dispatch_turn *t);
+/* Appends the names of the instances that receive the turn and that only one of several hosts runs,
+ * separated by newlines. */
+void dispatch_scope_append_led(const struct dispatch_turn *t, struct buf *names);
 /* Call it before delivering the event: opens the turn for instances to which the event sends a
  * request, and which receive nothing else. */
 void dispatch_scope_open_asked(struct dispatch_turn *t, const struct event *ev);

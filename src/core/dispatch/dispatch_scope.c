@@ -30,10 +30,19 @@ void dispatch_scope_open(struct dispatch_turn *t)
     }
 }
 
+void dispatch_scope_append_led(const struct dispatch_turn *t, struct buf *names)
+{
+    const struct dispatch *const d = t->dispatch;
+    for (size_t i = 0; i < t->n; i++)
+        if (d->slots[i].instance && d->slots[i].is_led && t->slots[i].part == PART_ALL)
+            buf_printf(names, "%s%s", names->len ? "\n" : "",
+                       connector_instance_name(d->slots[i].instance));
+}
+
 /* ---- requests sent to other instances ---- */
 
-/* `to`, JSON: ["INSTANCE", "INSTANCE:CHAT"…]. Names contain no characters that JSON escapes. */
-static bool dispatch_scope_is_asked(const char *to, const char *name)
+/* Names contain no characters that JSON escapes. */
+bool dispatch_is_asked(const char *to, const char *name)
 {
     const size_t n = strlen(name);
     for (const char *p = to; p && (p = strstr(p, name)); p++)
@@ -72,9 +81,17 @@ static bool dispatch_scope_join(struct dispatch_turn *t, size_t slot)
         return t->slots[slot].handle;
     t->slots[slot].part = PART_REQUESTS;
     t->slots[slot].handle = connector_reopen_turn(r, &turn);
-    if (d->services.journal)
+    if (d->services.journal && !t->guest.instance)
         journal_async_add_seen(d->services.journal, t->spec.id, name, NULL, NULL);
     return t->slots[slot].handle;
+}
+
+/* A guest's host asks its other instances. */
+static bool dispatch_scope_may_ask(const struct dispatch_turn *t, size_t slot)
+{
+    const struct dispatch_slot *const s = &t->dispatch->slots[slot];
+    return !s->stands_by && (!t->guest.instance ||
+                             strcmp(connector_instance_name(s->instance), t->guest.instance) == 0);
 }
 
 void dispatch_scope_open_asked(struct dispatch_turn *t, const struct event *ev)
@@ -85,8 +102,8 @@ void dispatch_scope_open_asked(struct dispatch_turn *t, const struct event *ev)
         return;
     for (size_t i = 0; i < t->n; i++) {
         struct connector_instance *const r = d->slots[i].instance;
-        if (r && !d->slots[i].stands_by && t->slots[i].part != PART_ALL &&
-            dispatch_scope_is_asked(request->to, connector_instance_name(r)) &&
+        if (r && dispatch_scope_may_ask(t, i) && t->slots[i].part != PART_ALL &&
+            dispatch_is_asked(request->to, connector_instance_name(r)) &&
             !dispatch_scope_find(t, i, request->request_id) && dispatch_scope_join(t, i))
             dispatch_scope_note(t, i, request->request_id);
     }

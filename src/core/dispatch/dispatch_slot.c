@@ -125,7 +125,7 @@ void dispatch_join_turns(struct dispatch *d, size_t slot)
 {
     ASSERT(slot < d->n && d->slots[slot].instance);
     for (struct dispatch_turn *t = d->turns; t; t = t->next)
-        if (slot < t->n && t->slots[slot].part == PART_ALL)
+        if (slot < t->n && t->slots[slot].part == PART_ALL && !t->guest.instance)
             t->slots[slot].handle = dispatch_reopen_turn(t, d->slots[slot].instance);
 }
 

@@ -4,6 +4,7 @@ libtccore_a_SOURCES += \
 	src/core/dispatch/configured_instances.h \
 	src/core/dispatch/dispatch.c \
 	src/core/dispatch/dispatch.h \
+	src/core/dispatch/dispatch_guest.c \
 	src/core/dispatch/dispatch_internal.h \
 	src/core/dispatch/dispatch_lead.c \
 	src/core/dispatch/dispatch_leave.c \

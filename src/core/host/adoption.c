@@ -133,6 +133,16 @@ static void adoption_enter(struct adoption *a, bool has_ids, journal_done_fn *do
         turn_record_begin(a->spec.journal, a->spec.dispatch, &t, done, a);
 }
 
+/* The instance may be shown the turn as that of another host. */
+static void adoption_take_guest(struct adoption *a, const struct journal_turn *t)
+{
+    const char *const newer = guest_turns_memory(a->spec.guests, t->source, t->id);
+    const char *const memory = newer ? newer : a->turn.memory;
+    if (memory)
+        journal_async_memory_put(a->spec.journal, t->source, t->id, memory, NULL, NULL);
+    guest_turns_leave(a->spec.guests, NULL, t->id);
+}
+
 static void adoption_on_entered(void *ctx, enum journal_status status, const char *text)
 {
     struct adoption *const a = ctx;
@@ -140,8 +150,7 @@ static void adoption_on_entered(void *ctx, enum journal_status status, const cha
     (void)text;
     if (status == JOURNAL_DONE && !a->is_stopped) {
         work_share_adopt(a->spec.work, t.id, t.source, a->turn.in_doubt);
-        if (a->turn.memory)
-            journal_async_memory_put(a->spec.journal, t.source, t.id, a->turn.memory, NULL, NULL);
+        adoption_take_guest(a, &t);
         if (!t.waiting)
             turn_record_set_elsewhere(a->spec.journal, t.id, true);
         adoption_continue(a, &t);

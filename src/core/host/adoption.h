@@ -9,6 +9,7 @@
 #define CORE_HOST_ADOPTION_H
 
 #include "core/conversation/turn_scheduler.h"
+#include "core/host/guest_turns.h"
 #include "core/host/instance_leaders.h"
 
 struct adoption;
@@ -22,6 +23,7 @@ struct adoption_spec {
     struct dispatch *dispatch;
     struct turn_scheduler *conversations;
     const struct instance_leaders *leaders;
+    struct guest_turns *guests;
 };
 
 /* Turns are shared with other hosts from now on: before the first one begins. NULL without work. */

@@ -284,6 +284,7 @@ static int host_join_bus(struct host *s, struct tc_err *err)
                      err);
     if (!s->bus)
         return -1;
+    inbound_set_bus(s->reception, s->bus, s->turnlog);
     host_share_settings(s);
     s->others.hosts = work_hosts_new(s->bus);
     turn_locks_set_bus(s->locks, s->bus, s->others.hosts, s->conf->bus.lost_after_ms);
@@ -364,6 +365,8 @@ static void start_changes(struct host *s)
         .journal = s->journal,
         .dispatch = s->dispatch,
         .conversations = s->conversations,
+        .hosts = s->others.hosts,
+        .turnlog = s->turnlog,
         .changes = s->changes,
         .host = s->conf->host_name,
     });

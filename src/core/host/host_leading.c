@@ -10,6 +10,7 @@ struct host_leading {
     struct work *work;
     struct changes *changes;
     struct instance_leaders *leaders; /* NULL: it was stopped */
+    struct guest_turns *guests;
     struct outcome_forwarding *forwarding;
     struct adoption *adoption; /* or NULL */
     struct instance_texts *texts;
@@ -51,6 +52,14 @@ struct host_leading *host_leading_new(const struct host_leading_spec *spec)
                                                              .gained = host_leading_on_gained,
                                                              .losing = host_leading_on_losing,
                                                              .ctx = l});
+    l->guests = guest_turns_new(&(struct guest_turns_spec){.loop = spec->loop,
+                                                           .bus = spec->bus,
+                                                           .hosts = spec->hosts,
+                                                           .work = spec->work,
+                                                           .turnlog = spec->turnlog,
+                                                           .journal = spec->journal,
+                                                           .dispatch = spec->dispatch,
+                                                           .leaders = l->leaders});
     l->forwarding = outcome_forwarding_new(&(struct outcome_forwarding_spec){
         .loop = spec->loop,
         .bus = spec->bus,
@@ -58,6 +67,7 @@ struct host_leading *host_leading_new(const struct host_leading_spec *spec)
         .dispatch = spec->dispatch,
         .work = spec->work,
         .leaders = l->leaders,
+        .guests = l->guests,
         .host = spec->host,
     });
     l->adoption = adoption_new(&(struct adoption_spec){.loop = spec->loop,
@@ -66,7 +76,8 @@ struct host_leading *host_leading_new(const struct host_leading_spec *spec)
                                                        .journal = spec->journal,
                                                        .dispatch = spec->dispatch,
                                                        .conversations = spec->conversations,
-                                                       .leaders = l->leaders});
+                                                       .leaders = l->leaders,
+                                                       .guests = l->guests});
     l->texts = instance_texts_new(&(struct instance_texts_spec){.bus = spec->bus,
                                                                 .work = spec->work,
                                                                 .journal = spec->journal,
@@ -110,8 +121,10 @@ void host_leading_store(struct host_leading *l, const char *instance, const char
 void host_leading_remember(struct host_leading *l, const char *instance, const char *turn,
                            const char *text)
 {
-    if (l)
-        work_share_remember(l->work, instance, turn, text);
+    if (!l)
+        return;
+    work_share_remember(l->work, instance, turn, text);
+    guest_turns_remember(l->guests, instance, turn, text);
 }
 
 bool host_leading_tell(struct host_leading *l, const char *instance, const char *turn)
@@ -130,6 +143,7 @@ void host_leading_retire(struct host_leading *l)
     if (!l)
         return;
     adoption_stop(l->adoption);
+    guest_turns_retire(l->guests);
     if (l->leaders)
         instance_leaders_retire(l->leaders);
 }
@@ -149,6 +163,7 @@ void host_leading_stop(struct host_leading *l)
     adoption_stop(l->adoption);
     outcome_forwarding_stop(l->forwarding);
     instance_texts_stop(l->texts);
+    guest_turns_stop(l->guests);
     instance_leaders_free(l->leaders);
     l->leaders = NULL;
 }
@@ -158,6 +173,7 @@ void host_leading_free(struct host_leading *l)
     if (!l)
         return;
     outcome_forwarding_free(l->forwarding);
+    guest_turns_free(l->guests);
     adoption_free(l->adoption);
     instance_texts_free(l->texts);
     free(l);

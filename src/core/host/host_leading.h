@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
  * What a host on the bus does for instances that one of several hosts runs: asks for their leases,
- * gives outcomes to the hosts that lead them, adopts the turns of leaders that are gone, and goes
- * on with the texts that they have stored. Loop thread only. Every function takes NULL: a host
- * without a bus leads nothing. */
+ * gives outcomes to the hosts that lead them, shows turns of other hosts there, adopts the turns of
+ * leaders that are gone, and goes on with the texts that they have stored. Loop thread only. Every
+ * function takes NULL: a host without a bus leads nothing. */
 #ifndef CORE_HOST_HOST_LEADING_H
 #define CORE_HOST_HOST_LEADING_H
 
 #include "core/host/adoption.h"
+#include "core/host/guest_turns.h"
 #include "core/host/instance_changes.h"
 #include "core/host/instance_leaders.h"
 #include "core/host/instance_texts.h"
@@ -22,6 +23,8 @@ struct host_leading_spec {
     struct journal_async *journal;
     struct dispatch *dispatch;
     struct turn_scheduler *conversations;
+    const struct work_hosts *hosts;
+    struct turnlog *turnlog;
     struct changes *changes;
     const char *host; /* the name of this one; copied */
 };

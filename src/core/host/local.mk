@@ -2,6 +2,11 @@
 libtccore_a_SOURCES += \
 	src/core/host/adoption.c \
 	src/core/host/adoption.h \
+	src/core/host/guest_internal.h \
+	src/core/host/guest_memory.c \
+	src/core/host/guest_turn.c \
+	src/core/host/guest_turns.c \
+	src/core/host/guest_turns.h \
 	src/core/host/host.c \
 	src/core/host/host.h \
 	src/core/host/host_http.c \

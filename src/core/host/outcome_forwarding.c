@@ -259,6 +259,7 @@ struct outcome_taken {
     struct bus_call *call;
     struct arena arena;
     struct outcome_message message;
+    const char *given; /* id of the turn at its host */
 };
 
 static void outcome_forwarding_answer(struct bus_call *call, bool ok, const char *why)
@@ -275,12 +276,21 @@ static void outcome_forwarding_end_taken(struct outcome_taken *t, bool ok)
     free(t);
 }
 
+/* An instance that is shown the turn is told there. */
+static void outcome_forwarding_deliver(const struct outcome_forwarding *f,
+                                       const struct outcome_message *m)
+{
+    if (!guest_turns_end(f->spec.guests, m->instance, m->turn,
+                         (struct str){m->line, strlen(m->line)}))
+        dispatch_deliver_outcome(f->spec.dispatch, m->instance, m->turn);
+}
+
 static void outcome_forwarding_on_laid(void *ctx, enum journal_status status, const char *text)
 {
     struct outcome_taken *const t = ctx;
     (void)text;
     if (status == JOURNAL_DONE && !t->all->is_stopped)
-        dispatch_deliver_outcome(t->all->spec.dispatch, t->message.instance, t->message.turn);
+        outcome_forwarding_deliver(t->all, &t->message);
     outcome_forwarding_end_taken(t, status == JOURNAL_DONE);
 }
 
@@ -295,8 +305,12 @@ static void outcome_forwarding_on_admitted(void *ctx, enum journal_status status
         outcome_forwarding_end_taken(t, status == JOURNAL_NO_CHANGE);
         return;
     }
-    if (m->memory)
-        journal_async_memory_put(t->all->spec.journal, m->instance, m->turn, m->memory, NULL, NULL);
+    const char *const newer = guest_turns_memory(t->all->spec.guests, m->instance, t->given);
+    const char *const memory = newer ? newer : m->memory;
+    if (memory)
+        journal_async_memory_put(t->all->spec.journal, m->instance, m->turn, memory, NULL, NULL);
+    if (strcmp(t->given, m->turn) != 0)
+        guest_turns_leave(t->all->spec.guests, m->instance, t->given);
     journal_async_end_turn(t->all->spec.journal,
                            &(struct journal_outcome){.turn = m->turn, .targets = &target, .n = 1},
                            outcome_forwarding_on_laid, t);
@@ -350,6 +364,7 @@ static void outcome_forwarding_on_deliver(void *ctx, struct bus_call *call, stru
         free(t);
         return;
     }
+    t->given = m->turn;
     journal_async_look_up(f->spec.journal, m->turn, outcome_forwarding_on_known, t);
 }
 

@@ -6,6 +6,7 @@
 #ifndef CORE_HOST_OUTCOME_FORWARDING_H
 #define CORE_HOST_OUTCOME_FORWARDING_H
 
+#include "core/host/guest_turns.h"
 #include "core/host/instance_leaders.h"
 #include "core/work/work.h"
 #include "io/journal/journal_async.h"
@@ -24,6 +25,7 @@ struct outcome_forwarding_spec {
     struct dispatch *dispatch;
     const struct work *work; /* or NULL: no turns are shared */
     const struct instance_leaders *leaders;
+    struct guest_turns *guests;
     const char *host; /* the name of this one; copied */
 };
 

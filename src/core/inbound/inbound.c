@@ -308,7 +308,7 @@ void inbound_handle(struct inbound *r, struct host_call *a)
     a->language = inst ? inst->chat.language : LANGUAGE_EN;
     TEXTS_IN(a->language);
     if (inst && (a->kind == HOST_CALL_TICKET || a->kind == HOST_CALL_ANSWER))
-        inbound_request_handle(r->spec.requests, &r->access, inst, a);
+        inbound_request_handle(r->spec.requests, r->remote, &r->access, inst, a);
     else if (inst && a->kind == HOST_CALL_CANCEL)
         inbound_cancel(r, a, inst);
     else if (inst && a->kind == HOST_CALL_RESEND)
@@ -343,10 +343,16 @@ void inbound_set_conf(struct inbound *r, const struct conf *conf)
     r->spec.conf = conf;
 }
 
+void inbound_set_bus(struct inbound *r, struct bus *bus, const struct turnlog *turnlog)
+{
+    r->remote = inbound_remote_new(bus, turnlog, r->spec.requests);
+}
+
 void inbound_free(struct inbound *r)
 {
     if (!r)
         return;
+    inbound_remote_free(r->remote);
     answered_messages_free(r->answered);
     free(r);
 }

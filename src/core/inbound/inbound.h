@@ -8,6 +8,7 @@
 #include "core/request/request_registry.h"
 #include "plugin/host_call.h"
 
+struct bus;
 struct inbound;
 
 /* All borrowed. */
@@ -28,6 +29,9 @@ struct inbound_spec {
 struct inbound *inbound_new(const struct inbound_spec *spec);
 /* Sets the configuration from now on. */
 void inbound_set_conf(struct inbound *r, const struct conf *conf);
+/* Requests of turns of other hosts can be answered here. Once; before the first turn. */
+void inbound_set_bus(struct inbound *r, struct bus *bus, const struct turnlog *turnlog);
+/* After the bus was freed. */
 void inbound_free(struct inbound *r); /* NULL is allowed */
 /* Answers the call, at once or when the message is on disk. */
 void inbound_handle(struct inbound *r, struct host_call *a);

@@ -20,6 +20,7 @@ struct inbound {
     struct inbound_spec spec;
     struct access_control access;
     struct answered_messages *answered;
+    struct inbound_remote *remote; /* NULL: no other hosts */
     struct unprocessed unprocessed[UNPROCESSED_MAX];
 };
 

@@ -11,21 +11,38 @@
 
 #define NAME_SIZE 65 /* limit of a person's name in shown texts */
 
-static void give_ticket(struct request_registry *r, const struct conf_instance *inst,
-                        struct host_call *a)
+static void give_ticket(struct request_registry *r, const struct inbound_remote *remote,
+                        const struct conf_instance *inst, struct host_call *a)
 {
-    const bool granted = inst->grants & CONF_ANSWER;
-    const char *const ticket =
-        granted ? request_issue_ticket(r, inst->name, a->turn, a->request) : NULL;
+    char guest[REQUEST_TICKET_SIZE];
+    const char *ticket = NULL;
+    if ((inst->grants & CONF_ANSWER) && inbound_remote_has(remote, a->turn)) {
+        request_make_guest_ticket(guest, inst->name, a->turn, a->request);
+        ticket = guest;
+    } else if (inst->grants & CONF_ANSWER) {
+        ticket = request_issue_ticket(r, inst->name, a->turn, a->request);
+    }
     host_call_complete(a, ticket ? TC_ACCEPTED : TC_KNOWN, NULL, ticket);
 }
 
+static void inbound_request_decide(struct request_registry *r, const struct conf_instance *inst,
+                                   struct host_call *a, const struct request_decision *d)
+{
+    CLEANUP_BUF struct buf text = {0};
+    const enum tc_accepted accepted = request_answer(r, d, &text);
+    if (accepted != TC_COMMAND)
+        log_write(LOG_INFO, "host", "instance %s: rejected an answer from user %s: %s", inst->name,
+                  d->user, text.p);
+    host_call_complete(a, accepted, d->turn, text.p);
+}
+
 /* A person without permission gets the same reply whether the request exists or not. */
-static void take_decision(struct request_registry *r, const struct conf_instance *inst,
-                          struct host_call *a)
+static void take_decision(struct request_registry *r, const struct inbound_remote *remote,
+                          const struct conf_instance *inst, struct host_call *a)
 {
     const struct tc_decision *const d = a->decision;
-    CLEANUP_BUF struct buf by = {0}, text = {0};
+    struct arena arena = {0};
+    CLEANUP_BUF struct buf by = {0};
     char name[NAME_SIZE];
     struct request_decision decision = {
         .choice = d->choice,
@@ -36,7 +53,9 @@ static void take_decision(struct request_registry *r, const struct conf_instance
         .thread = d->thread,
         .user = d->user,
     };
-    if (!request_find_ticket(r, inst->name, d->ticket, &decision.turn, &decision.request)) {
+    const bool is_guest = inbound_remote_find(remote, &arena, &decision, d->ticket);
+    if (!is_guest &&
+        !request_find_ticket(r, inst->name, d->ticket, &decision.turn, &decision.request)) {
         log_write(LOG_INFO, "host",
                   "instance %s: ignored an answer from user %s: no such open request in this chat",
                   inst->name, d->user);
@@ -47,20 +66,21 @@ static void take_decision(struct request_registry *r, const struct conf_instance
     text_reveal_line(&by, name, strlen(name));
     buf_printf(&by, " (%s)", inst->name);
     decision.by = by.p;
-    const enum tc_accepted accepted = request_answer(r, &decision, &text);
-    if (accepted != TC_COMMAND)
-        log_write(LOG_INFO, "host", "instance %s: rejected an answer from user %s: %s", inst->name,
-                  d->user, text.p);
-    host_call_complete(a, accepted, decision.turn, text.p);
+    if (is_guest)
+        inbound_remote_decide(remote, a, &decision);
+    else
+        inbound_request_decide(r, inst, a, &decision);
+    arena_fini(&arena);
 }
 
-void inbound_request_handle(struct request_registry *r, struct access_control *p,
-                            const struct conf_instance *inst, struct host_call *a)
+void inbound_request_handle(struct request_registry *r, const struct inbound_remote *remote,
+                            struct access_control *p, const struct conf_instance *inst,
+                            struct host_call *a)
 {
     if (a->kind == HOST_CALL_TICKET)
-        give_ticket(r, inst, a);
+        give_ticket(r, remote, inst, a);
     else if (access_control_allows_answer(p, inst, a->decision->user, a->decision->chat))
-        take_decision(r, inst, a);
+        take_decision(r, remote, inst, a);
     else
         host_call_complete(a, TC_DENIED, NULL, texts_get(TEXT_REQUEST_NOT_ALLOWED));
 }

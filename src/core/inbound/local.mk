@@ -15,6 +15,8 @@ libtccore_a_SOURCES += \
 	src/core/inbound/inbound_instances.c \
 	src/core/inbound/inbound_instances.h \
 	src/core/inbound/inbound_internal.h \
+	src/core/inbound/inbound_remote.c \
+	src/core/inbound/inbound_remote.h \
 	src/core/inbound/inbound_request.c \
 	src/core/inbound/inbound_request.h \
 	src/core/inbound/inbound_resend.c \

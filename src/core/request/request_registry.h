@@ -24,6 +24,8 @@ struct journal_async;
 struct request_registry;
 struct request_turn;
 
+#define REQUEST_TICKET_SIZE 33 /* a button has room for 32 characters */
+
 struct request_registry_spec {
     struct loop *loop;
     struct journal_async *journal; /* or NULL: no audit in the journal */
@@ -111,6 +113,10 @@ enum tc_accepted request_check_answer(const struct request_registry *r,
 /* The ticket of an open request for an instance, the same each time. NULL: not open. */
 const char *request_issue_ticket(struct request_registry *r, const char *instance, const char *turn,
                                  const char *request);
+/* Makes the ticket of a request of another host's turn: a digest, the same on every host, so that
+ * buttons remain valid when another host leads the instance. */
+void request_make_guest_ticket(char text[REQUEST_TICKET_SIZE], const char *instance,
+                               const char *turn, const char *request);
 /* Finds the request of a ticket of that instance, open or not. False: unknown ticket. Borrowed. */
 bool request_find_ticket(const struct request_registry *r, const char *instance, const char *ticket,
                          const char **turn, const char **request);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Owns the tickets that identify requests in buttons: random, for one instance, kept as long as
  * there is room. A ticket outlives its request, so that a late press gets an explanation. */
+#include <nettle/base16.h>
+#include <nettle/sha2.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -63,6 +65,20 @@ const char *request_issue_ticket(struct request_registry *r, const char *instanc
     t->request = xstrdup(request);
     make_text(t->text);
     return t->text;
+}
+
+void request_make_guest_ticket(char text[REQUEST_TICKET_SIZE], const char *instance,
+                               const char *turn, const char *request)
+{
+    struct sha256_ctx sha;
+    uint8_t digest[REQUEST_TICKET_SIZE / 2];
+    sha256_init(&sha);
+    sha256_update(&sha, strlen(instance) + 1, (const uint8_t *)instance);
+    sha256_update(&sha, strlen(turn) + 1, (const uint8_t *)turn);
+    sha256_update(&sha, strlen(request), (const uint8_t *)request);
+    sha256_digest(&sha, sizeof digest, digest);
+    base16_encode_update(text, sizeof digest, digest);
+    text[REQUEST_TICKET_SIZE - 1] = '\0';
 }
 
 bool request_find_ticket(const struct request_registry *r, const char *instance, const char *ticket,

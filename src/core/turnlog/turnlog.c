@@ -242,6 +242,8 @@ static void fill_spec(struct turnlog_entry *e, const struct turnlog_spec *spec)
         e->turn.visible = *spec->visible;
     if (spec->instances)
         s->instances = arena_strdup(&e->arena, spec->instances);
+    if (spec->led)
+        s->led = arena_strdup(&e->arena, spec->led);
     if (!s->task && spec->task)
         s->task = arena_strndup(&e->arena, spec->task,
                                 utf8_truncated_len(spec->task, strlen(spec->task), TASK_BYTES));

@@ -38,6 +38,8 @@ struct turnlog_spec {
     const char *task;                 /* text of the message */
     const char *instances;            /* named instances (conf_scope_turn); those of a starting turn
                                        * replace those of its message */
+    const char *led;                  /* instances that receive it, of those that only one of
+                                       * several hosts runs: names, separated by newlines */
     int64_t created_ms, started_ms;   /* Unix time; 0: now */
     const struct visibility *visible; /* the agent's visibility */
     const char *retry; /* fingerprint of a client's request, to recognise repetitions */

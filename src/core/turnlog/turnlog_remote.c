@@ -68,6 +68,7 @@ static void turnlog_remote_copy(struct turnlog_entry *e, const struct turnlog_tu
         .owner = arena_strdup(a, spec->owner),
         .task = arena_strdup(a, spec->task),
         .instances = arena_strdup(a, spec->instances),
+        .led = arena_strdup(a, spec->led),
         .retry = arena_strdup(a, spec->retry),
         .host = arena_strdup(a, spec->host),
     };

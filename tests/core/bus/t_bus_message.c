@@ -83,6 +83,7 @@ static struct turnlog_turn sample(void)
                  .owner = "ann",
                  .task = "say \xc3\xa4",
                  .instances = "x",
+                 .led = "tg\nsl",
                  .retry = "ab12"},
         .state = TURNLOG_FINAL,
         .code = "none",
@@ -116,6 +117,7 @@ static void test_state(void)
     is_str(r.spec.conversation, "c\"1", "conversation");
     is_str(r.spec.task, "say \xc3\xa4", "task");
     is_str(r.spec.owner, "ann", "owner");
+    is_str(r.spec.led, "tg\nsl", "led instances that receive it");
     is_str(r.spec.retry, "ab12", "retry");
     is_str(r.code, "none", "code");
     is_str(r.into, "t2", "into");

@@ -297,6 +297,69 @@ static void test_unanswered(void)
     is_str(kinds_of(2), "start request request done", "the end is told to who was asked");
 }
 
+static void open_guest(const char *memory, bool is_part)
+{
+    const enum visibility_switch on = SHOW_ON;
+    turn = dispatch_open_guest(
+        d, &(struct dispatch_guest_spec){.turn = {.id = "t",
+                                                  .agent = "claude",
+                                                  .conversation = "http:1",
+                                                  .submitter = "http",
+                                                  .visibility = {on, on, on, on, on}},
+                                         .instance = "sl",
+                                         .memory = memory,
+                                         .is_part = is_part});
+    seq = 0;
+    cast(draft(TC_START));
+}
+
+static void test_guest(void)
+{
+    begin();
+    open_guest(NULL, false);
+    ok(dispatch_has_guest(turn), "a turn of another host is shown");
+    cast_call();
+    cast_request("r1", "open", "[\"tg\"]");
+    struct event outcome = final();
+    dispatch_end_guest(turn, &outcome);
+    ok(!dispatch_has_guest(turn), "until its outcome");
+    dispatch_close_turn(turn);
+    end();
+    is_str(kinds_of(0), "", "not to an instance for which it was not opened");
+    is_str(kinds_of(1), "", "nor to one that is asked: its own host does that");
+    is_str(kinds_of(2), "start tool_call tool_result request final done", "to the one that is led");
+    ok(was_told(2, "\"reason\":\"completed\""), "with its end");
+}
+
+static void test_guest_suspended(void)
+{
+    begin();
+    open_guest("{}", false);
+    dispatch_suspend_guest(turn);
+    dispatch_close_turn(turn);
+    end();
+    is_str(kinds_of(2), "start done", "a turn that is shown no longer has an end");
+    ok(was_told(2, "\"reason\":\"suspended\""), "which says so");
+}
+
+static void test_guest_asked(void)
+{
+    begin();
+    open_guest(NULL, true);
+    cast_call();
+    cast_request("r1", "open", "[\"sl:C\"]");
+    cast_request("r1", "resolved", NULL);
+    dispatch_suspend_guest(turn);
+    dispatch_close_turn(turn);
+    is_str(dispatch_open_guest(
+               d, &(struct dispatch_guest_spec){.turn = {.id = "t"}, .instance = "none"})
+               ? "open"
+               : "none",
+           "none", "no instance of that name");
+    end();
+    is_str(kinds_of(2), "start request request done", "a request that is sent to the instance");
+}
+
 int main(void)
 {
     plan_lazy();
@@ -308,4 +371,7 @@ int main(void)
     test_asked();
     test_places();
     test_unanswered();
+    test_guest();
+    test_guest_suspended();
+    test_guest_asked();
 }

@@ -508,6 +508,20 @@ static void test_many(void)
     end();
 }
 
+static void test_guest_tickets(void)
+{
+    char one[REQUEST_TICKET_SIZE], two[REQUEST_TICKET_SIZE];
+    static const char *const others[][3] = {{"tg2", "t", "r"}, {"tg", "tr", ""}, {"tg", "t", "q"}};
+    request_make_guest_ticket(one, "tg", "t", "r");
+    request_make_guest_ticket(two, "tg", "t", "r");
+    is_str(one, two, "every host makes the same ticket");
+    is_int(strlen(one), REQUEST_TICKET_SIZE - 1, "that fits into a button");
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        request_make_guest_ticket(two, others[i][0], others[i][1], others[i][2]);
+        ok(strcmp(one, two) != 0, "of this request only");
+    }
+}
+
 int main(void)
 {
     plan_lazy();
@@ -526,6 +540,7 @@ int main(void)
     test_questions();
     test_credential();
     test_many();
+    test_guest_tickets();
     asked_reset();
     return 0;
 }

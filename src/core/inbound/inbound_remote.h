@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT
+ * Answers of people, in a chat that this host leads, to requests of turns of other hosts: sends
+ * them to the host of the turn, which decides. Serves the same requests of other hosts. The person
+ * was checked where the answer was given; the host of the turn checks the place (`to`) and
+ * four_eyes. Loop thread only. */
+#ifndef CORE_INBOUND_INBOUND_REMOTE_H
+#define CORE_INBOUND_INBOUND_REMOTE_H
+
+#include "core/bus/bus.h"
+#include "core/request/request_registry.h"
+#include "core/turnlog/turnlog.h"
+#include "plugin/host_call.h"
+
+struct inbound_remote;
+
+/* Borrows all. */
+struct inbound_remote *inbound_remote_new(struct bus *bus, const struct turnlog *turnlog,
+                                          struct request_registry *requests);
+/* After the bus was freed. NULL is fine. */
+void inbound_remote_free(struct inbound_remote *r);
+/* Whether the turn is one of another host and has not ended; false for NULL. */
+bool inbound_remote_has(const struct inbound_remote *r, const char *turn);
+/* Finds the open request of such a turn that has this ticket at d->instance; sets turn and request,
+ * in the arena. False: none; or r is NULL. */
+bool inbound_remote_find(const struct inbound_remote *r, struct arena *a,
+                         struct request_decision *d, const char *ticket);
+/* Completes the call later. The decision is copied. */
+void inbound_remote_decide(const struct inbound_remote *r, struct host_call *a,
+                           const struct request_decision *d);
+
+#endif
