@@ -143,7 +143,7 @@ bool connector_instance_is_silent(const struct connector_instance *r)
 
 /* Completes the outcome for an instance without TC_DELIVERS when it has processed the turn to its
  * end. */
-static void settle_outcome(struct connector_instance *r, const char *turn)
+static void connector_instance_end_outcome(struct connector_instance *r, const char *turn)
 {
     if (!r->delivers && r->services.journal)
         journal_async_expand(r->services.journal, r->name, turn, NULL, 0, NULL, NULL);
@@ -158,7 +158,7 @@ static void connector_instance_on_batch(void *ctx, struct callback_batch *b)
     }
     r->turns -= b->over && r->turns;
     if (b->over)
-        settle_outcome(r, b->turn);
+        connector_instance_end_outcome(r, b->turn);
     if (r->outbox)
         outbox_commit_batch(r->outbox, b);
     else
@@ -238,7 +238,7 @@ static char *make_dir(const struct connector_instance *r)
     return NULL;
 }
 
-/* The next leader goes on from there. */
+/* Publishes the memory, from which the next leader continues. */
 static void connector_on_remembered(void *instance, const char *turn, const char *text)
 {
     const struct connector_instance *const r = instance;
@@ -314,7 +314,7 @@ static struct channel *connector_instance_make_channel(struct connector_instance
     return channel_thread_new(conf, spec, loaded, host.loop ? &host : NULL, err);
 }
 
-static void forget_early(struct connector_instance *r)
+static void connector_instance_clear_early(struct connector_instance *r)
 {
     for (struct connector_early_turn *e = r->early, *next; e; e = next) {
         next = e->next;
@@ -325,7 +325,7 @@ static void forget_early(struct connector_instance *r)
 
 static void connector_instance_release(struct connector_instance *r)
 {
-    forget_early(r);
+    connector_instance_clear_early(r);
     connector_routes_fini(r);
     connector_sockets_fini(r);
     redelivery_fini(r);
@@ -479,7 +479,7 @@ void connector_resume_deliveries(struct connector_instance *r)
         journal_async_take_over(r->services.journal, r->name, NULL, NULL);
         redelivery_load(r, 0, NULL);
     }
-    forget_early(r);
+    connector_instance_clear_early(r);
     if (r->outbox)
         outbox_start(r->outbox, r->channel);
     r->channel->ops->release(r->channel);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * One connector instance as the host sees it: its channel, outbox, HTTP routes, websockets and
- * unfinished deliveries. Starts, restarts and stops it. Loop thread only. */
+ * Connector instance on the host side: its channel, outbox, HTTP routes, websockets and unfinished
+ * deliveries. Starts, restarts and stops it. Loop thread only. */
 #ifndef CORE_CONNECTOR_CONNECTOR_INSTANCE_H
 #define CORE_CONNECTOR_CONNECTOR_INSTANCE_H
 
@@ -36,12 +36,13 @@ struct connector_services {
     bool (*leads)(void *ctx, const char *instance);
     /* Called before an outcome is stored in the journal for an instance that stands by. Or NULL. */
     void (*kept)(void *ctx, const char *instance, const char *turn, struct str line);
-    /* An instance that one of several hosts runs has stored a text (tc_store); NULL: removed it.
-     * Its write to the journal was queued before. Or NULL. */
+    /* Called when an instance that only one of several hosts runs has stored a text (tc_store);
+     * NULL: removed it. Its write to the journal was queued before. Or NULL. */
     void (*stored)(void *ctx, const char *instance, const char *key, const char *text);
-    /* … remembers this of a turn; NULL: nothing. Or NULL. */
+    /* Called when such an instance has changed the memory of a turn; NULL: no memory. Or NULL. */
     void (*remembered)(void *ctx, const char *instance, const char *turn, const char *text);
-    /* … begins to tell the outcome of a turn. True: another host had begun to. Or NULL. */
+    /* Called when such an instance begins to deliver the outcome of a turn. True: another host had
+     * already begun. Or NULL. */
     bool (*tells)(void *ctx, const char *instance, const char *turn);
     void *ctx;
 };
@@ -80,11 +81,11 @@ const char *connector_instance_name(const struct connector_instance *r);
 struct channel *connector_instance_channel(struct connector_instance *r);
 /* See channel_ops.open. */
 void *connector_open_turn(struct connector_instance *r, const struct channel_turn *turn);
-/* The same for a turn that this instance, before a restart or on another host, has known: adds its
- * memory. */
+/* Opens a turn that this instance has already received, before a restart or on another host: adds
+ * its memory. */
 void *connector_open_known_turn(struct connector_instance *r, const struct channel_turn *turn);
-/* The same for a running turn: emits start (resumed). Call it before launch if the predecessor knew
- * the turn: launch adds the predecessor's memory. */
+/* Opens a running turn again: emits start (resumed). Call it before launch if the predecessor
+ * received the turn: launch adds the predecessor's memory. */
 void *connector_reopen_turn(struct connector_instance *r, const struct channel_turn *turn);
 /* Whether it runs with these options (rows: of its plugin), and no referenced secret has
  * changed. */

@@ -10,7 +10,7 @@
 /* A turn that was opened before connector_resume_deliveries. */
 struct connector_early_turn {
     struct connector_early_turn *next;
-    void *handle; /* of the channel */
+    void *handle; /* handle of the channel */
     char id[];
 };
 

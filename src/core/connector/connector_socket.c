@@ -26,7 +26,7 @@ static struct connector_socket *find_socket(const struct connector_instance *r, 
     return s;
 }
 
-static void forget_socket(struct connector_socket *s)
+static void connector_socket_unlink(struct connector_socket *s)
 {
     for (struct connector_socket **at = s->instance ? &s->instance->sockets : NULL; at && *at;
          at = &(*at)->next)
@@ -37,8 +37,8 @@ static void forget_socket(struct connector_socket *s)
     free(s);
 }
 
-static void connector_socket_tell(struct connector_instance *r, int64_t number,
-                                  enum tc_socket_event event, struct str text)
+static void connector_socket_deliver_event(struct connector_instance *r, int64_t number,
+                                           enum tc_socket_event event, struct str text)
 {
     const struct tc_frame frame = {
         .socket = number, .event = event, .text = text.p ? text.p : "", .len = text.len};
@@ -55,9 +55,9 @@ static void on_event(void *arg, enum websocket_event event, struct str text)
     };
     struct connector_socket *const s = arg;
     if (s->instance)
-        connector_socket_tell(s->instance, s->number, events[event], text);
+        connector_socket_deliver_event(s->instance, s->number, events[event], text);
     if (event == WEBSOCKET_CLOSED)
-        forget_socket(s);
+        connector_socket_unlink(s);
 }
 
 /* URL and headers with options and secrets inserted, in the arena. -1 with err. */
@@ -113,8 +113,9 @@ void connector_socket_open(void *instance, int64_t number, const struct tc_socke
     if (s->conn)
         return;
     log_write(LOG_ERR, "host", "instance %s: cannot open a websocket: %s", r->name, err.text);
-    forget_socket(s);
-    connector_socket_tell(r, number, TC_SOCKET_CLOSED, (struct str){err.text, strlen(err.text)});
+    connector_socket_unlink(s);
+    connector_socket_deliver_event(r, number, TC_SOCKET_CLOSED,
+                                   (struct str){err.text, strlen(err.text)});
 }
 
 void connector_socket_send(void *instance, int64_t number, struct str message, bool is_binary)

@@ -155,7 +155,7 @@ static void redelivery_send(const struct connector_instance *r, void *handle,
 }
 
 /* The events around an outcome have its source. */
-static void take_origin(struct event *ev, const struct event *outcome)
+static void redelivery_copy_origin(struct event *ev, const struct event *outcome)
 {
     ev->meta.src = outcome ? outcome->meta.src : "turncast";
     ev->meta.session_id = outcome ? outcome->meta.session_id : "";
@@ -166,7 +166,7 @@ static void send_start(const struct connector_instance *r, void *handle, const c
 {
     struct event start;
     event_init_resumed(&start, turn, clock_wall_s());
-    take_origin(&start, outcome);
+    redelivery_copy_origin(&start, outcome);
     redelivery_send(r, handle, &start);
 }
 
@@ -178,7 +178,7 @@ void *connector_reopen_turn(struct connector_instance *r, const struct channel_t
     return handle;
 }
 
-/* outcome NULL: the journal has given up on it. */
+/* outcome NULL: the stored outcome is corrupt. */
 static void redelivery_cast(const struct redelivery *o, struct event *outcome)
 {
     ASSERT(o->instance && o->handle);
@@ -189,7 +189,7 @@ static void redelivery_cast(const struct redelivery *o, struct event *outcome)
     }
     struct event done;
     event_init(&done, TC_DONE);
-    take_origin(&done, outcome);
+    redelivery_copy_origin(&done, outcome);
     done.meta.ts = clock_wall_s();
     done.meta.correlation_id = o->turn;
     done.meta.seq = outcome ? outcome->meta.seq + 1 : 2;
@@ -197,7 +197,7 @@ static void redelivery_cast(const struct redelivery *o, struct event *outcome)
     redelivery_send(o->instance, o->handle, &done);
 }
 
-static void redelivery_give_up(const struct redelivery *o, const char *why)
+static void redelivery_drop_corrupt(const struct redelivery *o, const char *why)
 {
     const struct journal_settlement failed = {.verdict = JOURNAL_FAIL, .reason = "damaged"};
     log_write(LOG_ERR, "host", "turn %s: stored outcome is corrupt: %s", o->turn, why);
@@ -221,7 +221,7 @@ static void redelivery_on_started(void *ctx, enum journal_status status, const c
     else if (codec_decode(&ev, &arena, o->line.p ? o->line.p : "", o->line.len, &why) == 0)
         redelivery_cast(o, &ev);
     else
-        redelivery_give_up(o, why);
+        redelivery_drop_corrupt(o, why);
     arena_fini(&arena);
     redelivery_free(o);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The list of instances that a configuration asks for: the enabled ones and, with autoload, one
- * for every other plugin found in the plugin directories. Holds a reference to the configuration.
- */
+ * List of the instances of a configuration: the enabled ones and, with autoload, one for every
+ * other plugin found in the plugin directories. Holds a reference to the configuration. */
 #ifndef CORE_DISPATCH_CONFIGURED_INSTANCES_H
 #define CORE_DISPATCH_CONFIGURED_INSTANCES_H
 

@@ -36,7 +36,8 @@ struct dispatch *dispatch_new_mute(const struct conf *conf,
  * dispatch_change_start has created any, of every configured one. */
 void dispatch_each_name(const struct dispatch *d, void (*each)(void *ctx, const char *name),
                         void *ctx);
-/* The same for instances that receive such a turn according to the current configuration. */
+/* Calls `each` for the instances that receive such a turn according to the current
+ * configuration. */
 void dispatch_each_admitted(const struct dispatch *d, const struct conf_scope_turn *turn,
                             void (*each)(void *ctx, const char *name), void *ctx);
 /* Runs the loop until all instances have finished their work, or for grace_ms. False: some have not
@@ -108,7 +109,8 @@ struct dispatch_change_spec {
     void (*done)(void *ctx, const struct tc_err *err);
     void *ctx;
 };
-/* Each of these starts a change; callbacks come from the loop. One change at a time. */
+/* Each of these functions starts a change; callbacks are called from the loop. One change at a
+ * time. */
 
 /* Starts every instance of dispatch_new_empty. Failures are logged. */
 struct dispatch_reconfig *dispatch_change_start(struct dispatch *d,
@@ -129,14 +131,14 @@ void dispatch_reconfig_free(struct dispatch_reconfig *c);
  * Changes also start and stop such instances; they have no effect if the instance is already in the
  * requested state. */
 
-/* This host is no longer the leader: silences the instance at once, whatever change is pending;
- * dispatch_change_stand_by must follow. */
+/* Called when this host is no longer the leader: silences the instance at once, even if a change is
+ * pending; dispatch_change_stand_by must follow. */
 void dispatch_silence(struct dispatch *d, const char *name);
-/* Replaces a silenced instance by one that stands by. */
+/* Replaces a silenced instance by an instance that stands by. */
 struct dispatch_reconfig *dispatch_change_stand_by(struct dispatch *d, const char *name,
                                                    const struct dispatch_change_spec *spec);
-/* This host has become the leader: starts an instance that stands by. A failure is logged, and the
- * instance skipped. */
+/* Called when this host has become the leader: starts an instance that stands by. A failure is
+ * logged, and the instance is skipped. */
 struct dispatch_reconfig *dispatch_change_lead(struct dispatch *d, const char *name,
                                                const struct dispatch_change_spec *spec);
 /* Calls `each` with the name of every instance that only one of several hosts runs. */

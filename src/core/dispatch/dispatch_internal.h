@@ -192,7 +192,7 @@ struct plan_step {
     struct tc_err err;             /* why it was refused, or has failed */
     bool refused;                  /* its file or its options are invalid, and the change continues
                                     * without it */
-    bool failed;                   /* it has to be started */
+    bool failed;
     bool up;
 };
 #define NO_SLOT SIZE_MAX

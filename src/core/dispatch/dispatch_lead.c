@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Silences, stands by and starts an instance that only one of several hosts runs. */
+ * Leadership of an instance that only one of several hosts runs: silences it, lets it stand by, and
+ * starts it. */
 #include "base/invariant.h"
 #include "core/dispatch/dispatch_reconfig.h"
 
@@ -39,7 +40,7 @@ void dispatch_silence(struct dispatch *d, const char *name)
 }
 
 /* The instance cannot start here: c->err has the reason. */
-static void dispatch_lead_leave_out(struct dispatch_reconfig *c, size_t slot)
+static void dispatch_lead_disable_slot(struct dispatch_reconfig *c, size_t slot)
 {
     struct dispatch *const d = c->dispatch;
     struct connector_instance *const r = d->slots[slot].instance;
@@ -60,7 +61,7 @@ struct dispatch_reconfig *dispatch_change_stand_by(struct dispatch *d, const cha
         return c;
     }
     if (dispatch_start_slot(d, &next, d->configured->conf, now->spec, now->loaded, &c->err) < 0) {
-        dispatch_lead_leave_out(c, slot);
+        dispatch_lead_disable_slot(c, slot);
         dispatch_reconfig_enter(c, PHASE_DONE);
         return c;
     }
@@ -98,7 +99,7 @@ void dispatch_reconfig_finish_lead(struct dispatch_reconfig *c)
     const size_t slot = dispatch_find_slot(d, connector_instance_name(r));
     ASSERT(slot < d->n);
     if (*c->err.text)
-        dispatch_lead_leave_out(c, slot);
+        dispatch_lead_disable_slot(c, slot);
     else
         connector_resume_deliveries(r);
 }

@@ -71,7 +71,7 @@ void plan_begin(struct plan *p, const struct conf_instance *only, void (*tried)(
 /* ---- results ---- */
 
 /* The result of the probe, then the check of the options. */
-static int judge_file(const struct plan *p, struct plan_step *s, struct tc_err *err)
+static int dispatch_plan_check_file(const struct plan *p, struct plan_step *s, struct tc_err *err)
 {
     const struct conf *const conf = p->next->conf;
     char place[sizeof err->place] = "";
@@ -125,7 +125,8 @@ int plan_finish(struct plan *p, struct tc_err *err)
     for (size_t i = 0; i < p->n; i++) {
         struct plan_step *const s = &p->steps[i];
         struct tc_err why = {0};
-        if (s->what == DISPATCH_KEPT || (judge_file(p, s, &why) == 0 && make_next(p, s, &why) == 0))
+        if (s->what == DISPATCH_KEPT ||
+            (dispatch_plan_check_file(p, s, &why) == 0 && make_next(p, s, &why) == 0))
             continue;
         s->refused = true;
         if (p->lenient)

@@ -98,8 +98,8 @@ static void stop_formers(struct dispatch_reconfig *c)
     }
 }
 
-/* At the start of the host, all instances have a slot from the beginning. Later, new ones get one
- * when the change is complete, because no turn may know them before. */
+/* Fills the slots. At the start of the host, all instances have a slot from the beginning. Later,
+ * new instances get a slot when the change is complete, because no turn may use them before. */
 static void fill_slots(struct dispatch_reconfig *c)
 {
     struct dispatch *const d = c->dispatch;
@@ -199,7 +199,7 @@ static bool has_settled(struct connector_instance *r, bool *runs, struct tc_err 
 }
 
 /* For the start of the host. */
-static void dispatch_reconfig_leave_out(struct dispatch_reconfig *c, struct plan_step *s)
+static void dispatch_reconfig_disable_slot(struct dispatch_reconfig *c, struct plan_step *s)
 {
     struct connector_instance *const r = c->dispatch->slots[s->slot].instance;
     dispatch_note_disabled(c->dispatch, s->spec, &s->err);
@@ -208,7 +208,7 @@ static void dispatch_reconfig_leave_out(struct dispatch_reconfig *c, struct plan
 }
 
 /* False: still pending. */
-static bool look_at_step(struct dispatch_reconfig *c, struct plan_step *s)
+static bool dispatch_reconfig_check_step(struct dispatch_reconfig *c, struct plan_step *s)
 {
     const struct dispatch_slot *const slot = slot_of_step(c, s);
     struct connector_instance *const r = slot->instance;
@@ -228,7 +228,7 @@ static bool look_at_step(struct dispatch_reconfig *c, struct plan_step *s)
     if (runs)
         connector_resume_deliveries(r);
     else
-        dispatch_reconfig_leave_out(c, s);
+        dispatch_reconfig_disable_slot(c, s);
     return true;
 }
 
@@ -321,7 +321,7 @@ static void start_phase(struct dispatch_reconfig *c)
         struct plan_step *const s = &c->plan.steps[i];
         if (s->refused || s->what == DISPATCH_KEPT || (c->plan.lenient && s->up))
             continue;
-        if (!look_at_step(c, s)) {
+        if (!dispatch_reconfig_check_step(c, s)) {
             all = false;
         } else if (s->failed && !c->plan.lenient) {
             c->err = s->err;

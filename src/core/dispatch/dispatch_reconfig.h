@@ -20,7 +20,7 @@ struct former {
     const struct conf_instance *spec; /* NULL: it was empty, or its instance stays */
     struct loaded_plugin *loaded;
     bool is_replaced; /* otherwise the slot has no next instance */
-    bool restoring;   /* it was launched again, and has neither started nor failed yet */
+    bool restoring;   /* the instance was launched again, and has neither started nor failed yet */
 };
 
 struct dispatch_reconfig {
@@ -32,7 +32,7 @@ struct dispatch_reconfig {
     struct former *formers;
     size_t n_formers;                   /* number of slots before */
     struct connector_instance *revived; /* only the restart of this instance is awaited; or NULL */
-    bool takes_lead;                    /* it is the first start of an instance that stood by */
+    bool takes_lead;                    /* first start of an instance that stood by */
     struct tc_err err;                  /* reason of the failure */
     bool is_finished;                   /* `done` is being called */
     struct loop_timer *timer;

@@ -70,7 +70,8 @@ static void dispatch_scope_note(struct dispatch_turn *t, size_t slot, const char
     SLIST_INSERT_HEAD(&t->asked, g, next);
 }
 
-/* The instance is told that the turn continues; after a crash of the host, how it ended. */
+/* Adds an instance to a running turn: it receives a start (resumed), or, after a crash of the host,
+ * the outcome. */
 static bool dispatch_scope_join(struct dispatch_turn *t, size_t slot)
 {
     const struct dispatch *const d = t->dispatch;

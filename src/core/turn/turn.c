@@ -23,7 +23,7 @@ static void turn_move(struct turn *t, enum turn_state_event event)
     t->state = turn_state_next(t->state, event);
 }
 
-static void turn_keep(struct turn *t, const struct event *ev)
+static void turn_store_event(struct turn *t, const struct event *ev)
 {
     t->kept = xrealloc(t->kept, (t->n_kept + 1) * sizeof(struct shared_event *));
     t->kept[t->n_kept++] = shared_event_new(ev);
@@ -51,11 +51,12 @@ static void turn_commit(struct turn *t, const struct event *outcome)
 {
     ASSERT(!t->n_kept);
     turn_move(t, TURN_ON_COMMIT);
-    turn_keep(t, outcome);
+    turn_store_event(t, outcome);
     t->commit.due = true;
 }
 
-/* What the agent sent is judged; what everybody is told is what a person can read. */
+/* Prepares a request for connectors: approval rules check the arguments as the agent sent them;
+ * people see texts in which invisible characters are escaped. */
 static void prepare_request(struct turn *t, struct tc_request *request)
 {
     if (t->owner.request) {
@@ -65,7 +66,8 @@ static void prepare_request(struct turn *t, struct tc_request *request)
     request_preview_request(&t->stream->translate.scratch, request);
 }
 
-/* Nobody has asked for such a turn: without a word of what it was, its end would be a riddle. */
+/* Fills in the text of a turn that the agent started itself: nobody asked for this turn, so that
+ * its end without a text would be unclear. */
 static void fill_final(struct tc_final *final)
 {
     if (final->text_len)
@@ -75,7 +77,7 @@ static void fill_final(struct tc_final *final)
     final->synthesized = true;
 }
 
-static void turn_tell_started(struct turn *t)
+static void turn_report_started(struct turn *t)
 {
     void (*const started)(void *ctx) = t->owner.started;
     t->owner.started = NULL;
@@ -105,11 +107,11 @@ static void turn_cast(void *ctx, struct event *ev)
     if (is_outcome)
         turn_move(t, TURN_ON_TELL);
     if (turn_waits_for_commit(t))
-        turn_keep(t, ev);
+        turn_store_event(t, ev);
     else if (t->cast)
         dispatch_event(t->cast, ev);
     if (ev->kind == TC_START)
-        turn_tell_started(t);
+        turn_report_started(t);
 }
 
 static void cast_shared_event(struct turn *t, struct shared_event *shared)
@@ -130,9 +132,10 @@ void turn_confirm_outcome(struct turn *t)
     t->n_kept = 0;
 }
 
-/* --- the attempt gate, between translator and guard ----------------------------------------
- * Guard holds a usage and a done back as well, but for good: what a failed attempt said must not
- * reach it. */
+/* ---- the attempt gate, between translator and guard ----
+ *
+ * The guard also holds back usage and done, but cannot drop them: the events of a failed attempt
+ * must not reach it. */
 
 static const struct event *find_held(const struct turn *t, enum tc_kind kind)
 {
@@ -165,21 +168,21 @@ static bool is_held(const struct turn *t, const struct event *ev)
     }
 }
 
-static void forget_held(struct turn *t)
+static void turn_clear_held(struct turn *t)
 {
     for (size_t i = 0; i < t->n_held; i++)
         shared_event_unref(t->held[i]);
     t->n_held = 0;
 }
 
-static void turn_tell_held(struct turn *t)
+static void turn_emit_held(struct turn *t)
 {
     for (size_t i = 0; i < t->n_held; i++) {
         struct event ev = *shared_event_get(t->held[i]);
         ev.u.meta = &ev.meta;
         guard_feed(&t->guard, &ev);
     }
-    forget_held(t);
+    turn_clear_held(t);
 }
 
 static bool is_end(const struct event *ev)
@@ -192,8 +195,8 @@ static bool is_ignored(const struct turn *t, const struct event *ev)
     return t->abandoned && is_end(ev) && !turn_is_child(ev) && !guard_has_outcome(&t->guard);
 }
 
-/* What was spent counts, however the turn ends. */
-static void forget_held_end(struct turn *t)
+/* The usage of the attempt counts, however the turn ends. */
+static void turn_remove_held_end(struct turn *t)
 {
     size_t kept = 0;
     for (size_t i = 0; i < t->n_held; i++)
@@ -211,8 +214,8 @@ static void note_dialect(struct turn *t)
     t->guard.src = t->dialect->name;
 }
 
-/* Agents that count their requests begin anew in each attempt: another one gets another id, so that
- * what was decided on the first is never taken for the second. */
+/* Agents that number their requests begin again in each attempt: a repeated id gets a suffix, so
+ * that a decision on an earlier request is never used for a later one. */
 static void name_request(struct turn *t, struct tc_request *request)
 {
     if (t->attempt > 1 && request->request_id && *request->request_id)
@@ -264,7 +267,7 @@ static void gate(void *ctx, struct event *ev)
         return;
     }
     if (ev->kind == TC_FINAL)
-        turn_tell_held(t); /* a usage or done that came before it */
+        turn_emit_held(t); /* a usage or done that arrived before it */
     guard_feed(&t->guard, ev);
 }
 
@@ -272,7 +275,7 @@ void turn_flush_held(struct turn *t)
 {
     turn_move(t, TURN_ON_RELEASE);
     turn_defer_commit(t);
-    turn_tell_held(t);
+    turn_emit_held(t);
     turn_allow_commit(t);
 }
 
@@ -295,7 +298,7 @@ static void turn_on_dropped(void *ctx, uint64_t bytes)
     translator_skip_line(&((struct turn *)ctx)->stream->translate, bytes);
 }
 
-/* While bytes are read: what they come to is one burst for all who are told. */
+/* While bytes are read: the events of these bytes are delivered to recipients as one burst. */
 static void set_feeding(struct turn *t, bool on)
 {
     t->feeding = on;
@@ -361,7 +364,7 @@ static char *turn_make_id(void)
     return xstrdup(uuid);
 }
 
-/* The stream has begun another turn: the one before it is over. */
+/* Called when the stream begins another turn: ends the current turn. */
 static void turn_next_turn(void *ctx)
 {
     struct turn *const t = ctx;
@@ -468,7 +471,7 @@ static void turn_finish(struct turn *t, struct stream_end_info *end)
     TEXTS_IN(t->owner.language);
     turn_defer_commit(t);
     if (is_by_host(end))
-        forget_held_end(t);
+        turn_remove_held_end(t);
     turn_flush_held(t);
     if (end->how == STREAM_EOF && end->truncated && !guard_has_outcome(&t->guard)) {
         end->code = "agent_truncated";
@@ -493,7 +496,7 @@ void turn_end_attempt(struct turn *t, struct stream_end_info *end, const char *r
     if (!retry)
         return;
     turn_move(t, TURN_ON_RETRY);
-    forget_held(t);
+    turn_clear_held(t);
     free(t->acting_tool);
     t->acting_tool = NULL;
     translator_fini(&t->stream->translate);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What a turn says of itself, and its switches: members that are read or set, no more. */
+ * Accessors of a turn: functions that only read or set members. */
 #include <stdlib.h>
 
 #include "base/alloc.h"

@@ -18,15 +18,15 @@ struct turn_owner {
     bool (*several)(void *ctx, uint64_t number);            /* or NULL */
     void (*started)(void *ctx);                             /* NULL: it has been called */
     void *ctx;
-    enum language language; /* of what the host says in its events */
+    enum language language; /* language of the host's texts in its events */
     bool resumed;           /* they have seen a part of the turn before */
 };
 
-/* An outcome is handed to whoever records it behind what the agent tells in the same breath: its
- * usage is recorded with it. */
+/* State of recording the outcome. The outcome is passed to `commit` after all events of the same
+ * piece of output, so that its usage is recorded with it. */
 struct turn_commit {
     unsigned deferred; /* calls that may still feed the guard */
-    bool due;          /* the first event of `kept` has still to be handed over */
+    bool due;          /* the first event of `kept` has not been passed to `commit` yet */
 };
 
 struct turn {
@@ -40,7 +40,7 @@ struct turn {
     struct turn_owner owner;
     struct dispatch *dispatch;
     struct visibility visibility;
-    uint64_t number; /* of the turn in its stream, from 1 */
+    uint64_t number; /* number of the turn in its stream, from 1 */
     bool feeding;
     void (*watch)(void *ctx, const char *line, size_t len); /* or NULL */
     void *watch_ctx;
@@ -50,11 +50,11 @@ struct turn {
     const struct dialect *dialect;
     char *id, *task, *agent;
     struct spent spent;
-    char *acting_tool; /* of this attempt; or NULL */
+    char *acting_tool; /* name of a tool of this attempt that may have had side effects; or NULL */
     int64_t began_ms, ended_ms;
     unsigned attempt; /* from 1 */
     bool abandoned;   /* the stream's outcome does not count */
-    bool by_agent;    /* nobody has asked for it */
+    bool by_agent;    /* the agent started the turn itself */
     bool follows;     /* see turn_spec */
     bool stops;       /* reads nothing behind the outcome */
 };

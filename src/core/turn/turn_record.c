@@ -154,8 +154,8 @@ static void copy_target(void *ctx, const char *instance, struct str line)
                (struct str){arena_strndup(&t->arena, line.p, line.len), line.len});
 }
 
-/* {"cancelled":true,"task","tools","cost_usd","answer"|"error","usage"}; "cancelled" is first, or
- * not there. */
+/* {"cancelled":true,"task","tools","cost_usd","answer"|"error","usage"}; "cancelled" is the first
+ * member, or absent. */
 static void turn_record_add_result(struct buf *out, const struct turn_result *r, const char *task,
                                    bool cancelled)
 {
@@ -170,7 +170,7 @@ static void turn_record_add_result(struct buf *out, const struct turn_result *r,
         jsonw_member_real(out, "cost_usd", r->cost_usd);
     turn_result_outcome(out, r);
     buf_add_char(out, '}');
-    if (out->len > JOURNAL_MAX_RESULT) /* an agent's usage has no cap of its own */
+    if (out->len > JOURNAL_MAX_RESULT) /* the usage of an agent has no size limit */
         buf_reset(out);
 }
 
@@ -213,7 +213,7 @@ struct event turn_record_restart_error(const char *turn)
     ev.meta.src = "turncast";
     ev.meta.correlation_id = turn;
     ev.meta.session_id = "";
-    ev.meta.seq = 2; /* behind the start that is told again */
+    ev.meta.seq = 2; /* after the start, which is delivered again */
     ev.u.meta = NULL;
     ev.u.error.message = texts_get(TEXT_RESTARTED);
     ev.u.error.code = "host_restart";

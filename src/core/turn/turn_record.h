@@ -14,7 +14,7 @@
 
 /* The instances that such a turn is cast to if it begins now, as journal_turn.seen. Owned. */
 char *turn_record_format_recipients(const struct dispatch *d, const struct conf_scope_turn *turn);
-/* A turn that runs as soon as it is there: all but `seen` is read. */
+/* Records a turn that runs at once; all members except `seen` are read. */
 void turn_record_begin(struct journal_async *l, const struct dispatch *d,
                        const struct journal_turn *t, journal_done_fn *done, void *ctx);
 void turn_record_set_agent_pid(struct journal_async *l, const char *turn, pid_t pid);
@@ -24,7 +24,7 @@ void turn_record_set_elsewhere(struct journal_async *l, const char *turn, bool i
 bool turn_record_is_elsewhere(const struct journal_turn *t);
 bool turn_record_is_stored_elsewhere(const struct journal_turn *t);
 
-/* How to find an agent process after the host's death. */
+/* Identification of an agent process, to find it after a crash of the host. */
 struct keep_process {
     const char *turn, *boot_id; /* turn: for which it was started */
     int64_t pid, start;
@@ -46,10 +46,10 @@ struct turn_record_end {
     struct dispatch_turn *cast;
     const char *turn, *lane;
     const struct event *outcome;
-    const struct turn_result *result;  /* of the turn so far, or NULL */
+    const struct turn_result *result;  /* result of the turn so far, or NULL */
     const char *task;                  /* its message, or NULL */
-    const struct journal_spent *spent; /* what it has used so far, or NULL */
-    bool cancelled;                    /* somebody asked for its end */
+    const struct journal_spent *spent; /* usage of the turn so far, or NULL */
+    bool cancelled;                    /* a person or client has cancelled the turn */
 };
 void turn_record_outcome(const struct turn_record_end *end, journal_done_fn *done, void *ctx);
 /* Replaces the result of a turn that has ended. */
@@ -58,8 +58,9 @@ void turn_record_result_again(struct journal_async *l, const char *turn,
 
 /* The error with which a turn of a dead host ends. The caller sets u.meta. */
 struct event turn_record_restart_error(const char *turn);
-/* A turn of a host that died, as the journal lists it: it ends as host_restart, which everybody who
- * saw it has to be told. When that is not known, all whom it would be cast to now. */
+/* Ends a turn of a crashed host that the journal lists: delivers the error host_restart to every
+ * instance that received a part of the turn, or, if these are not known, to all instances that
+ * would receive it now. */
 void turn_record_end_interrupted(struct journal_async *l, const struct dispatch *d,
                                  const struct journal_turn *t);
 

@@ -24,7 +24,7 @@ static const char *turn_result_text_of(const struct buf *b, const char *otherwis
     return b->len ? b->p : otherwise;
 }
 
-/* The canonical payload, less the one member that says nothing here. */
+/* Stores the canonical payload without the member `scope`. */
 static void turn_result_set_usage(struct buf *out, const struct event *ev)
 {
     CLEANUP_BUF struct buf payload = {0};
@@ -75,7 +75,7 @@ static void turn_result_feed_error(struct turn_result *r, const struct tc_error 
     set_string(&r->error_code, error->code);
 }
 
-/* A limit of the agent, or its refusal: what it said so far is no answer to what it was asked. */
+/* Handles a limit or a refusal of the agent: its text so far is not an answer. */
 static void feed_incomplete(struct turn_result *r, const struct tc_done *done)
 {
     const bool refused = strcmp(done->reason, "refused") == 0;
@@ -107,7 +107,7 @@ static void feed_notice(struct turn_result *r, const struct tc_notice *notice)
     set_string(&r->retry, notice->text);
 }
 
-static void forget_retries(struct turn_result *r)
+static void turn_result_clear_retries(struct turn_result *r)
 {
     r->n_retries = 0;
     buf_reset(&r->retry);
@@ -124,7 +124,7 @@ void turn_result_feed(struct turn_result *r, const struct event *ev)
     if (session && *session && strcmp(session, turn_result_text_of(&r->session_id, "")) != 0)
         set_string(&r->session_id, session);
     if (turn_result_is_progress(ev->kind))
-        forget_retries(r);
+        turn_result_clear_retries(r);
     if (ev->kind == TC_NOTICE) {
         feed_notice(r, &ev->u.notice);
     } else if (ev->kind == TC_FINAL) {

@@ -18,21 +18,22 @@
 
 /* An all-zero struct turn_result is valid and empty. */
 struct turn_result {
-    struct buf text;       /* of final */
+    struct buf text;       /* text of final */
     struct buf session_id; /* the newest */
     struct buf error, error_code;
     struct buf usage;     /* payload of usage{turn} without its scope */
     struct buf tool_uses; /* members of the array */
     struct buf last_tool; /* name of the newest call */
-    struct buf retry;     /* the agent's newest notice that it asks its model again; empty: it has
-                             made progress since */
+    struct buf retry;     /* newest notice of the agent about a repeated call of its model; empty:
+                             progress since then */
     unsigned n_retries;   /* such notices since then */
     double cost_usd;
     int64_t num_turns;
     unsigned n_tool_uses, n_omitted;
     bool has_error, has_final;
-    bool incomplete; /* it ended before the agent had done what it was asked to; `error` says why */
-    bool cancelled;  /* which is no error */
+    bool incomplete; /* the turn ended before the agent completed its task; `error` gives the
+                        reason */
+    bool cancelled;  /* cancelled, which is not an error */
 };
 
 /* Whether the turn failed or is incomplete. */

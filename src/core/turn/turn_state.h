@@ -16,14 +16,14 @@
     STATE(ENDED)
 
 #define TURN_EVENTS(EVENT) \
-    EVENT(RETRY)   /* the attempt is over, another one follows */ \
+    EVENT(RETRY)   /* the attempt has ended, and another one follows */ \
     EVENT(RELEASE) /* no other attempt will follow */ \
     EVENT(COMMIT)  /* the outcome goes to whoever records it */ \
     EVENT(TELL)    /* the outcome is dispatched: nobody records it */ \
     EVENT(CONFIRM) /* the outcome is recorded, and dispatched with what followed it */ \
     EVENT(NEXT)    /* the stream begins another turn */ \
     EVENT(END)     /* the stream is over */ \
-    EVENT(LEAVE)   /* another life of the host goes on with it */
+    EVENT(LEAVE)   /* the host continues the turn after a restart */
 
 #define TURN_TRANSITIONS(ROW) \
     /*  state       event    next */ \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Usage of one turn from running totals of an agent's session: the difference to what the turn
- * before reported. For dialects with `counts_session`. Pure. An all-zero struct spent is valid and
- * knows nothing of turns before. */
+ * Usage of one turn, computed from running totals of an agent's session: the difference to the
+ * totals after the previous turn. For dialects with `counts_session`. Pure. An all-zero struct
+ * spent is valid and means no previous turn. */
 #ifndef CORE_TURN_USAGE_DELTA_H
 #define CORE_TURN_USAGE_DELTA_H
 
