@@ -35,7 +35,7 @@ static const char *readiness_find_reason(const struct dispatch_instance *i)
                                                         : NULL;
 }
 
-static void readiness_look_at(void *ctx, const struct dispatch_instance *i)
+static void readiness_check_instance(void *ctx, const struct dispatch_instance *i)
 {
     const char *const reason = readiness_find_reason(i);
     if (reason)
@@ -57,7 +57,7 @@ bool readiness_write(const struct api_context *a, const char *state, struct buf 
     struct readiness r = {.out = &list};
     if (state)
         readiness_add(&r, NULL, state);
-    dispatch_each_instance(a->host.dispatch, readiness_look_at, &r);
+    dispatch_each_instance(a->host.dispatch, readiness_check_instance, &r);
     for (size_t i = 0; i < conf->n_instances; i++)
         if (conf->instances[i].enabled &&
             dispatch_why_disabled(a->host.dispatch, conf->instances[i].name))

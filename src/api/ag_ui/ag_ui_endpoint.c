@@ -544,7 +544,7 @@ static void ag_ui_endpoint_begin(struct ag_ui_endpoint_run *run, const struct au
 /* ---- the request ---- */
 
 /* Without the header Accept, the client accepts any type. */
-static bool takes_events(const struct httpd_request *r)
+static bool ag_ui_accepts_events(const struct httpd_request *r)
 {
     const char *const accept = httpd_find_header(r, "Accept");
     return !accept || strcasestr(accept, "text/event-stream") || strstr(accept, "*/*") ||
@@ -557,7 +557,7 @@ static void on_run(void *arg, struct httpd_request *r)
     const struct auth_principal *const p = auth_require_grant(a->auth, r, CONF_SUBMIT);
     if (!p)
         return;
-    if (!takes_events(r)) {
+    if (!ag_ui_accepts_events(r)) {
         api_http_error(r, 406, "not_acceptable",
                        "The response is text/event-stream, which Accept does not include.");
         return;

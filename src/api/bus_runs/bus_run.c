@@ -56,7 +56,7 @@ static void bus_run_free_if_over(struct bus_run *run)
 
 /* ---- the end ---- */
 
-/* Tells the route, if it is still active, that the client has left. */
+/* Reports to the route, if it is still active, that the client has left. */
 static void bus_run_end(struct bus_run *run)
 {
     struct httpd_local *const local = run->local;
@@ -117,7 +117,7 @@ static void bus_run_fail(struct bus_run *run, const char *code, const char *mess
     bus_run_send(run, (struct str){event.p, event.len});
 }
 
-static void bus_run_tell(struct bus_run *run, struct str event)
+static void bus_run_send_split(struct bus_run *run, struct str event)
 {
     const size_t max = nats_client_max_payload(run->client);
     if (!max || event.len <= max) {
@@ -140,7 +140,7 @@ static void bus_run_on_wrote(void *ctx, struct str bytes)
     struct bus_run *const run = ctx;
     struct str event;
     while (run->state == BUS_RUN_ACTIVE && bus_run_message_next(&bytes, &event))
-        bus_run_tell(run, event);
+        bus_run_send_split(run, event);
 }
 
 static void bus_run_on_ended(void *ctx)
@@ -156,7 +156,7 @@ static void bus_run_on_answered(void *ctx, const struct httpd_answer *a)
     struct bus_run *const run = ctx;
     CLEANUP_BUF struct buf event = {0};
     bus_run_message_error(&event, run->protocol, a->body);
-    bus_run_tell(run, (struct str){event.p, event.len});
+    bus_run_send_split(run, (struct str){event.p, event.len});
     bus_run_end(run);
 }
 

@@ -82,7 +82,7 @@ static void chat_completion_add_print(struct buf *out, const struct chat_complet
 }
 
 /* Publishes the fingerprint, so that other hosts recognise the repeated request. */
-static void chat_completion_tell_retry(const struct chat_completion *c)
+static void chat_completion_set_retry_header(const struct chat_completion *c)
 {
     CLEANUP_BUF struct buf print = {0};
     if (!c->api->host.bus)
@@ -110,7 +110,7 @@ static void chat_completion_on_submitted(void *ctx, const struct conversations_r
     }
     snprintf(c->turn, sizeof c->turn, "%s", t->spec.id);
     chat_dedup_add(c->api->chats, &c->print, c->turn);
-    chat_completion_tell_retry(c);
+    chat_completion_set_retry_header(c);
     chat_completion_answer(c);
 }
 

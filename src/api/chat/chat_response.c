@@ -9,21 +9,21 @@
 
 /* ---- events of the turn ---- */
 
-static void keep_text(struct buf *to, const char *text, size_t len)
+static void chat_response_set_text(struct buf *to, const char *text, size_t len)
 {
     buf_reset(to);
     buf_add(to, text, len);
 }
 
-static void chat_response_keep_error(struct chat_completion *c, const char *code,
-                                     const char *message)
+static void chat_response_store_error(struct chat_completion *c, const char *code,
+                                      const char *message)
 {
     c->whole.failed = true;
-    keep_text(&c->whole.code, code, strlen(code));
-    keep_text(&c->whole.message, message, strlen(message));
+    chat_response_set_text(&c->whole.code, code, strlen(code));
+    chat_response_set_text(&c->whole.message, message, strlen(message));
 }
 
-static void chat_response_keep_usage(struct chat_completion *c, const struct tc_usage *u)
+static void chat_response_store_usage(struct chat_completion *c, const struct tc_usage *u)
 {
     if (strcmp(u->scope, "turn") != 0)
         return;
@@ -31,28 +31,28 @@ static void chat_response_keep_usage(struct chat_completion *c, const struct tc_
     c->whole.output = u->output_tokens > 0 ? u->output_tokens : 0;
 }
 
-static void chat_response_keep(struct chat_completion *c, const struct event *ev)
+static void chat_response_store_event(struct chat_completion *c, const struct event *ev)
 {
     if (ev->meta.agent || ev->meta.parent_id)
         return;
     if (ev->kind == TC_FINAL)
-        keep_text(&c->whole.text, ev->u.final.text, ev->u.final.text_len);
+        chat_response_set_text(&c->whole.text, ev->u.final.text, ev->u.final.text_len);
     else if (ev->kind == TC_ERROR)
-        chat_response_keep_error(c, ev->u.error.code ? ev->u.error.code : "error",
-                                 ev->u.error.message);
+        chat_response_store_error(c, ev->u.error.code ? ev->u.error.code : "error",
+                                  ev->u.error.message);
     else if (ev->kind == TC_USAGE)
-        chat_response_keep_usage(c, &ev->u.usage);
+        chat_response_store_usage(c, &ev->u.usage);
     if (ev->kind != TC_DONE)
         return;
     c->done = true;
     if (strcmp(ev->u.done.reason, "cancelled") == 0 && !c->whole.text.len)
-        chat_response_keep_error(c, "cancelled", CHAT_CANCELLED);
+        chat_response_store_error(c, "cancelled", CHAT_CANCELLED);
 }
 
-static void keep_event(void *ctx, struct buf *out, const struct turnlog_item *item)
+static void chat_response_store_item(void *ctx, struct buf *out, const struct turnlog_item *item)
 {
     (void)out;
-    chat_response_keep(ctx, shared_event_get(item->shared));
+    chat_response_store_event(ctx, shared_event_get(item->shared));
 }
 
 /* ---- the response ---- */
@@ -110,15 +110,15 @@ static void answer_failure(struct chat_completion *c)
 
 /* Sends the response for a turn that was merged or forgotten, and therefore has no event of its
  * end. */
-static void look_at_end(struct chat_completion *c)
+static void chat_response_check_end(struct chat_completion *c)
 {
     const struct turnlog_turn *const t = turnlog_find_turn(c->api->host.turnlog, c->turn);
     if (c->done)
         return;
     if (t && t->state == TURNLOG_CANCELLED)
-        chat_response_keep_error(c, "cancelled", CHAT_CANCELLED);
+        chat_response_store_error(c, "cancelled", CHAT_CANCELLED);
     else
-        chat_response_keep_error(c, "lost", CHAT_LOST);
+        chat_response_store_error(c, "lost", CHAT_LOST);
 }
 
 static void answer_either(struct chat_completion *c)
@@ -132,26 +132,27 @@ static void answer_either(struct chat_completion *c)
 static void chat_response_on_over(void *ctx, struct buf *out)
 {
     (void)out;
-    look_at_end(ctx);
+    chat_response_check_end(ctx);
     answer_either(ctx);
 }
 
-static void keep_past(void *ctx, const struct event *ev)
+static void chat_response_store_past(void *ctx, const struct event *ev)
 {
-    chat_response_keep(ctx, ev);
+    chat_response_store_event(ctx, ev);
 }
 
 void chat_completion_whole_past(struct chat_completion *c, const struct journal_turn *t)
 {
-    past_turns_tell(t, keep_past, c);
+    past_turns_tell(t, chat_response_store_past, c);
     answer_either(c);
     chat_completion_free(c);
 }
 
 void chat_response_start(struct chat_completion *c)
 {
-    static const struct event_stream_ops ops = {
-        .event = keep_event, .over = chat_response_on_over, .closed = chat_completion_on_closed};
+    static const struct event_stream_ops ops = {.event = chat_response_store_item,
+                                                .over = chat_response_on_over,
+                                                .closed = chat_completion_on_closed};
     const struct event_stream_spec spec = {.ops = &ops,
                                            .ctx = c,
                                            .turn = c->turn,
@@ -169,12 +170,12 @@ void chat_response_send_error(struct chat_completion *c)
         turnlog_follower_new(c->api->host.turnlog, c->turn, 0, true, NULL, NULL);
     while (f && (step = turnlog_follower_next(f, &item)) <= TURNLOG_GAP)
         if (step == TURNLOG_EVENT)
-            chat_response_keep(c, shared_event_get(item.shared));
+            chat_response_store_event(c, shared_event_get(item.shared));
     turnlog_follower_free(f);
     if (!c->whole.failed)
-        look_at_end(c);
+        chat_response_check_end(c);
     if (!c->whole.failed)
-        chat_response_keep_error(c, "error", "The turn failed without an error message.");
+        chat_response_store_error(c, "error", "The turn failed without an error message.");
     answer_failure(c);
 }
 

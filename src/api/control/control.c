@@ -33,7 +33,7 @@ struct changing {
     char *instance; /* NULL: a reload */
 };
 
-static void tell_restarted(struct buf *out, const char *instance)
+static void control_write_restarted(struct buf *out, const char *instance)
 {
     buf_add_str(out, "{");
     jsonw_member_str(out, "restarted", instance);
@@ -48,7 +48,7 @@ static void answer_change(const struct changing *ch, const char *report, const s
         return;
     }
     if (ch->instance)
-        tell_restarted(&body, ch->instance);
+        control_write_restarted(&body, ch->instance);
     else
         buf_add_str(&body, report);
     buf_add_str(&body, "\n");
@@ -117,7 +117,7 @@ struct retrying {
     int64_t seq;
 };
 
-static void tell_retried(const struct retrying *t, const char *instance)
+static void control_send_retried(const struct retrying *t, const char *instance)
 {
     struct host *const server = t->control->server;
     CLEANUP_BUF struct buf body = {0};
@@ -130,7 +130,7 @@ static void on_retried(void *ctx, enum journal_status status, const char *instan
 {
     struct retrying *const t = ctx;
     if (status == JOURNAL_DONE && !t->control->gone)
-        tell_retried(t, instance);
+        control_send_retried(t, instance);
     else if (status == JOURNAL_NO_CHANGE)
         api_http_error(t->request, 404, "no_such_letter", "Unknown dead letter.");
     else if (status == JOURNAL_REFUSED)

@@ -34,7 +34,7 @@ struct forgetting {
     size_t n;
 };
 
-static void tell_forgotten(const struct forgetting *f)
+static void control_approvals_send_deleted(const struct forgetting *f)
 {
     CLEANUP_BUF struct buf body = {0};
     buf_printf(&body, "{\"forgotten\":%zu}\n", f->n);
@@ -51,7 +51,7 @@ static void on_forgotten(void *ctx, enum journal_status status, const char *text
     else if (f->which.id && status == JOURNAL_NO_CHANGE && !f->n)
         api_http_error(f->request, 404, "no_such_approval", "Unknown approval.");
     else
-        tell_forgotten(f);
+        control_approvals_send_deleted(f);
     control_on_reply_sent(f->control);
     free(f);
 }

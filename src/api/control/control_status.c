@@ -225,7 +225,7 @@ static void control_status_add_shared(struct buf *out, const struct conf *conf)
         jsonw_member_str(out, "shared", shared.p);
 }
 
-static void control_status_tell(const struct control_status_query *a, enum journal_status status,
+static void control_status_send(const struct control_status_query *a, enum journal_status status,
                                 const struct journal_stats *stats)
 {
     const struct host_parts host = host_get_parts(a->control->server);
@@ -267,7 +267,7 @@ static void control_status_on_stats(void *ctx, enum journal_status status,
     if (a->control->gone)
         a->done(a->ctx, NULL);
     else
-        control_status_tell(a, status, stats);
+        control_status_send(a, status, stats);
     control_on_reply_sent(a->control);
     free(a);
 }

@@ -70,7 +70,7 @@ struct instances {
     size_t n;
 };
 
-static void take_instance(void *ctx, const struct dispatch_instance *i)
+static void metrics_add_instance(void *ctx, const struct dispatch_instance *i)
 {
     struct instances *const all = ctx;
     all->list = xrealloc(all->list, (all->n + 1) * sizeof *all->list);
@@ -205,7 +205,7 @@ static void add_instances(struct buf *out, const struct metrics *m)
         "turncast_deliveries_total", "counter",
         "Attempts of outbound requests by outcome; dead: moved to the dead letters."};
     struct instances all = {0};
-    dispatch_each_instance(m->api->host.dispatch, take_instance, &all);
+    dispatch_each_instance(m->api->host.dispatch, metrics_add_instance, &all);
     for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++) {
         prometheus_append_header(out, &numbers[k].family);
         for (size_t i = 0; i < all.n; i++)

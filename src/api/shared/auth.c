@@ -17,7 +17,7 @@
 
 #define COOKIE "turncast"
 #define COOKIE_S ((int64_t)12 * 3600)
-#define COOKIES_MAX 1000 /* above this number the oldest cookie is forgotten */
+#define COOKIES_MAX 1000 /* above this number, the oldest cookie is removed */
 #define TOKEN_BYTES 32
 #define LOG_PER_MINUTE 10 /* logged failures per minute */
 
@@ -103,7 +103,7 @@ static struct str cookie_value(const char *header)
     return (struct str){NULL, 0};
 }
 
-static enum shown auth_look_at(const struct httpd_request *r, struct str *text)
+static enum shown auth_find_credentials(const struct httpd_request *r, struct str *text)
 {
     enum shown shown = SHOWN_NOTHING;
     struct str cookie = {NULL, 0};
@@ -134,7 +134,7 @@ static const struct auth_principal *auth_find_named(const struct auth *a, const 
 static const struct auth_principal *find_principal(struct auth *a, const struct httpd_request *r)
 {
     struct str text = {"", 0};
-    const enum shown shown = auth_look_at(r, &text);
+    const enum shown shown = auth_find_credentials(r, &text);
     if (!a->n_keys)
         return &local;
     if (r->key)
@@ -213,7 +213,8 @@ static void answer_cookie(struct httpd_request *r, const char *value, int64_t ag
                       &(struct httpd_answer){.status = 204, .headers = &header, .header_count = 1});
 }
 
-static void give_cookie(struct auth *a, struct httpd_request *r, const struct auth_digest *key)
+static void auth_create_cookie(struct auth *a, struct httpd_request *r,
+                               const struct auth_digest *key)
 {
     uint8_t random[TOKEN_BYTES];
     char token[2 * TOKEN_BYTES + 1];
@@ -239,7 +240,7 @@ void auth_handle_login(struct auth *a, struct httpd_request *r)
     const struct auth_key *const key = text ? find_key(a, &d) : NULL;
     json_decref(body);
     if (key) {
-        give_cookie(a, r, &d);
+        auth_create_cookie(a, r, &d);
         return;
     }
     log_failure(a, r);
@@ -249,7 +250,7 @@ void auth_handle_login(struct auth *a, struct httpd_request *r)
 void auth_handle_logout(struct auth *a, struct httpd_request *r)
 {
     struct str text = {"", 0};
-    if (auth_look_at(r, &text) == SHOWN_COOKIE) {
+    if (auth_find_credentials(r, &text) == SHOWN_COOKIE) {
         const struct auth_digest d = digest_of(text.p, text.len);
         struct cookie *const cookie = find_cookie(a, &d);
         if (cookie)

@@ -10,7 +10,7 @@
 #include "base/alloc.h"
 #include "base/sys/clock.h"
 
-#define SEEN_MAX 1024 /* above this number the oldest request is forgotten */
+#define SEEN_MAX 1024 /* above this number, the oldest request is removed */
 #define SEEN_MS ((int64_t)15 * 60 * 1000)
 
 struct recently_logged {

@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* Roles that are passed to the agent. */
-static bool chat_messages_is_told(const char *role)
+static bool chat_messages_is_known_role(const char *role)
 {
     static const char *const roles[] = {"user", "assistant", "system", "developer", "tool"};
     for (size_t i = 0; i < sizeof roles / sizeof *roles; i++)
@@ -59,7 +59,7 @@ static void add_earlier(struct buf *out, const json_t *message)
     CLEANUP_BUF struct buf text = {0};
     const char *const role = chat_messages_text_of(message, "role");
     chat_messages_add_content(&text, json_object_get(message, "content"));
-    if (text.len && chat_messages_is_told(role))
+    if (text.len && chat_messages_is_known_role(role))
         chat_messages_add_line(out, role, (struct str){text.p, text.len});
 }
 

@@ -117,8 +117,8 @@ static void write_item(struct event_stream *f, struct buf *out, enum turnlog_nex
         f->ops->gap(f->ctx, out, item);
 }
 
-static enum turnlog_next_result event_stream_take(const struct event_stream *f,
-                                                  struct turnlog_item *item)
+static enum turnlog_next_result event_stream_next_item(const struct event_stream *f,
+                                                       struct turnlog_item *item)
 {
     return f->until && f->told >= f->until ? TURNLOG_OVER
                                            : turnlog_follower_next(f->follower, item);
@@ -156,7 +156,7 @@ static void event_stream_pump(void *arg)
     enum turnlog_next_result step = TURNLOG_EVENT;
     const size_t unread = f->stream ? httpd_stream_pending_bytes(f->stream) : 0;
     while (unread + out.len < ROUND_BYTES) {
-        step = event_stream_take(f, &item);
+        step = event_stream_next_item(f, &item);
         if (step == TURNLOG_WAIT || step == TURNLOG_OVER)
             break;
         write_item(f, &out, step, &item);

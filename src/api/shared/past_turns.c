@@ -138,7 +138,7 @@ static int64_t past_turns_number_of(const json_t *object, const char *key)
     return json_is_integer(value) ? json_integer_value(value) : -1;
 }
 
-static void past_turns_tell_usage(const struct telling *t)
+static void past_turns_emit_usage(const struct telling *t)
 {
     struct event ev;
     const json_t *const usage = json_object_get(t->result, "usage");
@@ -151,7 +151,7 @@ static void past_turns_tell_usage(const struct telling *t)
     t->tell(t->ctx, &ev);
 }
 
-static void past_turns_tell_outcome(const struct telling *t)
+static void past_turns_emit_outcome(const struct telling *t)
 {
     struct event ev;
     const json_t *const answer = json_object_get(t->result, "answer");
@@ -181,8 +181,8 @@ void past_turns_tell(const struct journal_turn *turn,
     begin_event(&t, &ev, TC_START);
     ev.u.start.resumed = true;
     tell(ctx, &ev);
-    past_turns_tell_usage(&t);
-    past_turns_tell_outcome(&t);
+    past_turns_emit_usage(&t);
+    past_turns_emit_outcome(&t);
     begin_event(&t, &ev, TC_DONE);
     ev.u.done.reason = past_turns_was_cancelled(turn)      ? "cancelled"
                        : strcmp(turn->state, "final") == 0 ? "completed"

@@ -26,7 +26,7 @@ static void remote_waits_ignore(void *ctx, enum nats_client_result result, struc
     (void)body;
 }
 
-static void remote_waits_tell_one(void *ctx, const char *turn)
+static void remote_waits_notify_host(void *ctx, const char *turn)
 {
     struct remote_waits *const w = ctx;
     const struct turnlog_turn *const t = turnlog_find_turn(w->api->host.turnlog, turn);
@@ -43,16 +43,16 @@ static void remote_waits_tell_one(void *ctx, const char *turn)
 
 void remote_waits_tell(struct remote_waits *w, const char *turn)
 {
-    remote_waits_tell_one(w, turn);
+    remote_waits_notify_host(w, turn);
 }
 
 static void remote_waits_on_timer(void *arg)
 {
     const struct remote_waits *const w = arg;
-    event_stream_each_awaited(w->api, remote_waits_tell_one, arg);
+    event_stream_each_awaited(w->api, remote_waits_notify_host, arg);
 }
 
-static void remote_waits_serve(void *ctx, struct bus_call *call, struct str body)
+static void remote_waits_handle_call(void *ctx, struct bus_call *call, struct str body)
 {
     const struct remote_waits *const w = ctx;
     json_t *const asked = json_loadb(body.p, body.len, 0, NULL);
@@ -71,7 +71,7 @@ struct remote_waits *remote_waits_new(struct api_context *a)
     struct remote_waits *const w = xcalloc(1, sizeof *w);
     w->api = a;
     w->timer = loop_timer_new(a->host.loop, remote_waits_on_timer, w);
-    bus_serve(a->host.bus, "wait", remote_waits_serve, w);
+    bus_serve(a->host.bus, "wait", remote_waits_handle_call, w);
     return w;
 }
 

@@ -78,7 +78,7 @@ static void remote_turns_reply(struct bus_call *call, json_t *answer)
 /* ---- cancel ---- */
 
 /* Answers with the turn as known here; its host will publish the new state soon. */
-static void remote_turns_tell_cancelled(const struct remote_turns_wait *w)
+static void remote_turns_report_cancelled(const struct remote_turns_wait *w)
 {
     const struct auth_principal p = {.name = w->name, .grants = w->grants};
     const struct turnlog_turn *const t = turnlog_find_turn(w->api->host.turnlog, w->turn);
@@ -93,7 +93,7 @@ static void remote_turns_on_cancelled(void *ctx, enum nats_client_result result,
     struct remote_turns_wait *const w = ctx;
     json_t *const answer = remote_turns_read(w, result, body);
     if (answer && json_is_true(json_object_get(answer, "cancelled")))
-        remote_turns_tell_cancelled(w);
+        remote_turns_report_cancelled(w);
     else if (answer)
         api_http_error(w->request, 409, "over", "The turn has already ended.");
     json_decref(answer);
@@ -112,7 +112,7 @@ void remote_turns_cancel(const struct api_context *a, struct httpd_request *r,
                      remote_turns_on_cancelled, w);
 }
 
-static void remote_turns_serve_cancel(void *ctx, struct bus_call *call, struct str body)
+static void remote_turns_handle_cancel(void *ctx, struct bus_call *call, struct str body)
 {
     const struct api_context *const a = ctx;
     json_t *const asked = json_loadb(body.p, body.len, 0, NULL);
@@ -201,8 +201,8 @@ static void remote_turns_decide_as_operator(const struct api_context *a, const c
                                        : ASKED_WRONG;
 }
 
-static void remote_turns_take_decision(const struct api_context *a, const json_t *asked,
-                                       struct request_api_result *out)
+static void remote_turns_handle_decision(const struct api_context *a, const json_t *asked,
+                                         struct request_api_result *out)
 {
     const char *const turn = json_string_value(json_object_get(asked, "turn"));
     const char *const request = json_string_value(json_object_get(asked, "request"));
@@ -225,11 +225,11 @@ static void remote_turns_take_decision(const struct api_context *a, const json_t
     request_api_decision_fini(&d);
 }
 
-static void remote_turns_serve_answer(void *ctx, struct bus_call *call, struct str body)
+static void remote_turns_handle_answer(void *ctx, struct bus_call *call, struct str body)
 {
     struct request_api_result out = {0};
     json_t *const asked = json_loadb(body.p, body.len, 0, NULL);
-    remote_turns_take_decision(ctx, asked, &out);
+    remote_turns_handle_decision(ctx, asked, &out);
     remote_turns_reply(call,
                        json_pack("{s:s, s:s*, s:s*, s:s*}", "came", came_names[out.came],
                                  "decision", out.decision.p, "by", out.by.p, "text", out.text.p));
@@ -241,8 +241,8 @@ void remote_turns_serve(struct api_context *a)
 {
     if (!a->host.bus)
         return;
-    bus_serve(a->host.bus, "cancel", remote_turns_serve_cancel, a);
-    bus_serve(a->host.bus, "answer", remote_turns_serve_answer, a);
+    bus_serve(a->host.bus, "cancel", remote_turns_handle_cancel, a);
+    bus_serve(a->host.bus, "answer", remote_turns_handle_answer, a);
 }
 
 /* ---- open requests ---- */

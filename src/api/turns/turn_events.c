@@ -112,7 +112,7 @@ struct watching {
     struct turnlog_watcher *watcher;
 };
 
-static void tell_turn(void *ctx, const struct turnlog_turn *t)
+static void turn_events_send_turn(void *ctx, const struct turnlog_turn *t)
 {
     const struct watching *const w = ctx;
     if (!turn_api_can_see(&w->principal, t))
@@ -124,9 +124,9 @@ static void tell_turn(void *ctx, const struct turnlog_turn *t)
     event_stream_write(w->feed, (struct str){out.p, out.len});
 }
 
-static bool tell_one(void *ctx, const struct turnlog_turn *t)
+static bool turn_events_send_each(void *ctx, const struct turnlog_turn *t)
 {
-    tell_turn(ctx, t);
+    turn_events_send_turn(ctx, t);
     return true;
 }
 
@@ -153,6 +153,6 @@ void turn_events_handle_list(struct api_context *a, struct httpd_request *r)
     w->requests = a->host.requests;
     w->principal = (struct auth_principal){.name = w->name, .grants = p->grants};
     w->feed = event_stream_start(a, &spec, api_http_stream(r, NULL, 0));
-    w->watcher = turnlog_watch(a->host.turnlog, tell_turn, w);
-    turnlog_each_turn(a->host.turnlog, tell_one, w);
+    w->watcher = turnlog_watch(a->host.turnlog, turn_events_send_turn, w);
+    turnlog_each_turn(a->host.turnlog, turn_events_send_each, w);
 }
