@@ -70,7 +70,7 @@ struct getopt_rows {
 static void make_rows(struct getopt_rows *g, const struct cli_command *c)
 {
     size_t n = 0, s = 0;
-    g->shorts[s++] = ':'; /* tell a missing value from an unknown option */
+    g->shorts[s++] = ':'; /* distinguish a missing value from an unknown option */
     for (const struct args_option *a = c->args; a->name && n < ROWS_MAX; a++, n++) {
         g->longs[n] = (struct option){a->name, a->value ? required_argument : no_argument, NULL,
                                       ROW_BASE + (int)n};
@@ -97,7 +97,7 @@ static const struct args_option *find_arg(const struct cli_command *c, int got)
     return a;
 }
 
-static int take_factor(const struct cli_command *c, const struct args_option *a, double *to)
+static int args_parse_factor(const struct cli_command *c, const struct args_option *a, double *to)
 {
     char *end;
     *to = strtod(optarg, &end);
@@ -109,7 +109,7 @@ static int take_factor(const struct cli_command *c, const struct args_option *a,
 
 /* Overwrites the option's argument: every user of the machine, agents included, can read command
  * lines, and options of a plugin may be secrets. */
-static void take_plugin(struct args *args, char *word)
+static void args_add_plugin(struct args *args, char *word)
 {
     args->plugins = xrealloc(args->plugins, (args->n_plugins + 1) * sizeof *args->plugins);
     args->plugins[args->n_plugins++] = xstrdup(word);
@@ -130,14 +130,14 @@ static int args_take(struct args *args, const struct cli_command *c, const struc
         *(bool *)member = true;
         return 0;
     case ARG_PLUGINS:
-        take_plugin(args, optarg);
+        args_add_plugin(args, optarg);
         return 0;
     case ARG_REPEATED:
         args->repeated = xrealloc(args->repeated, (args->n_repeated + 1) * sizeof *args->repeated);
         args->repeated[args->n_repeated++] = optarg;
         return 0;
     case ARG_FACTOR:
-        return take_factor(c, a, member);
+        return args_parse_factor(c, a, member);
     }
     return 0;
 }

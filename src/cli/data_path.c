@@ -8,7 +8,7 @@
 
 #include "base/alloc.h"
 
-static char *data_path_keep(char *path)
+static char *data_path_check_readable(char *path)
 {
     if (access(path, R_OK) == 0)
         return path;
@@ -27,16 +27,17 @@ static char *data_path_beside(const char *name)
     if (!slash)
         return NULL;
     *slash = '\0';
-    char *const path = data_path_keep(xasprintf("%s/../share/turncast/%s", self, name));
-    return path ? path : data_path_keep(xasprintf("%s/../share/%s", self, name));
+    char *const path = data_path_check_readable(xasprintf("%s/../share/turncast/%s", self, name));
+    return path ? path : data_path_check_readable(xasprintf("%s/../share/%s", self, name));
 }
 
 char *data_path_find(const char *name, struct tc_err *err)
 {
     const char *const named = getenv(DATA_VARIABLE);
-    char *path = named ? data_path_keep(xasprintf("%s/%s", named, name)) : data_path_beside(name);
+    char *path =
+        named ? data_path_check_readable(xasprintf("%s/%s", named, name)) : data_path_beside(name);
     if (!path && !named)
-        path = data_path_keep(xasprintf(TURNCAST_DATADIR "/%s", name));
+        path = data_path_check_readable(xasprintf(TURNCAST_DATADIR "/%s", name));
     if (!path)
         err_set(err, name, "is not in %s; reinstall turncast, or set " DATA_VARIABLE,
                 named ? named : TURNCAST_DATADIR);

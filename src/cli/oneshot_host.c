@@ -80,7 +80,7 @@ static struct journal_async *open_ledger(struct loop *loop, const struct conf *c
     return l;
 }
 
-static void oneshot_host_take_over(const struct oneshot_host *h)
+static void oneshot_host_recover(const struct oneshot_host *h)
 {
     struct tc_err err = {0};
     if (h->journal && host_recovery_run(h->journal, h->dispatch, NULL, NULL, &err) < 0)
@@ -179,7 +179,7 @@ int oneshot_host_start(struct oneshot_host *h, const struct conf *conf, const st
     };
     h->dispatch = dispatch_new(conf, &services, &failed);
     if (failed == 0 || args->n_plugins == 0) {
-        oneshot_host_take_over(h);
+        oneshot_host_recover(h);
         dispatch_resume_deliveries(h->dispatch);
         return 0;
     }

@@ -79,7 +79,7 @@ static void cmd_approvals_add_row(void *ctx, const struct journal_approval *a)
     buf_add_char(out, '}');
 }
 
-static int cmd_approvals_tell_failure(void)
+static int cmd_approvals_print_failure(void)
 {
     fputs("turncast: cannot read or change the stored approvals; see the log\n", stderr);
     return EXIT_USAGE;
@@ -96,7 +96,7 @@ static int cmd_approvals_list(const struct approvals_call *c)
             c->journal, &which, c->args->json ? cmd_approvals_add_row : cmd_approvals_print_row,
             c->args->json ? &out : NULL);
     if (status != JOURNAL_DONE)
-        return cmd_approvals_tell_failure();
+        return cmd_approvals_print_failure();
     buf_add_str(&out, "]}");
     if (c->args->json)
         puts(out.p);
@@ -156,7 +156,7 @@ static int history(const struct approvals_call *c)
                                              c->args->json ? cmd_approvals_add_question
                                                            : cmd_approvals_print_question,
                                              c->args->json ? &out : NULL) != JOURNAL_DONE)
-        return cmd_approvals_tell_failure();
+        return cmd_approvals_print_failure();
     buf_add_str(&out, "]}");
     if (c->args->json)
         puts(out.p);
@@ -165,34 +165,35 @@ static int history(const struct approvals_call *c)
 
 /* ---- forget ---- */
 
-static int cmd_approvals_tell_missing(const char *id)
+static int cmd_approvals_print_missing(const char *id)
 {
     fprintf(stderr, "turncast: no stored approval %s\n", id);
     return EXIT_TURN_ERROR;
 }
 
 /* Sends the request with that path: 0, or the exit status. */
-static int cmd_approvals_tell_answer(int answered, const char *id)
+static int cmd_approvals_print_answer(int answered, const char *id)
 {
     if (answered == 404 && id)
-        return cmd_approvals_tell_missing(id);
-    return answered == 200 ? 0 : cmd_approvals_tell_failure();
+        return cmd_approvals_print_missing(id);
+    return answered == 200 ? 0 : cmd_approvals_print_failure();
 }
 
-static int cmd_approvals_forget_kept(const struct approvals_call *c,
-                                     const struct journal_approval_filter *which, const char *id)
+static int cmd_approvals_delete_stored(const struct approvals_call *c,
+                                       const struct journal_approval_filter *which, const char *id)
 {
     if (!c->journal)
-        return id ? cmd_approvals_tell_missing(id) : 0;
+        return id ? cmd_approvals_print_missing(id) : 0;
     const enum journal_status status = journal_approval_delete(c->journal, which);
     if (status == JOURNAL_NO_CHANGE && id)
-        return cmd_approvals_tell_missing(id);
-    return status == JOURNAL_DONE || status == JOURNAL_NO_CHANGE ? 0 : cmd_approvals_tell_failure();
+        return cmd_approvals_print_missing(id);
+    return status == JOURNAL_DONE || status == JOURNAL_NO_CHANGE ? 0
+                                                                 : cmd_approvals_print_failure();
 }
 
 /* Revokes through the running host, which has approvals in memory; otherwise in the state
  * directory. `id` NULL: all. */
-static int cmd_approvals_forget(const struct approvals_call *c, const char *id)
+static int cmd_approvals_delete(const struct approvals_call *c, const char *id)
 {
     CLEANUP_BUF struct buf path = {0};
     struct control_response call;
@@ -207,8 +208,8 @@ static int cmd_approvals_forget(const struct approvals_call *c, const char *id)
     const int answered = call.status;
     control_client_fini(&call);
     if (answered)
-        return cmd_approvals_tell_answer(answered, id);
-    return cmd_approvals_forget_kept(
+        return cmd_approvals_print_answer(answered, id);
+    return cmd_approvals_delete_stored(
         c,
         &(struct journal_approval_filter){.id = id ? strtoll(id, NULL, 10) : 0,
                                           .agent = id ? NULL : c->args->agent},
@@ -216,13 +217,13 @@ static int cmd_approvals_forget(const struct approvals_call *c, const char *id)
 }
 
 /* An unknown id does not stop the others from being revoked. */
-static int forget_each(const struct approvals_call *c)
+static int cmd_approvals_delete_each(const struct approvals_call *c)
 {
     int exit_status = 0;
     if (c->args->all)
-        return cmd_approvals_forget(c, NULL);
+        return cmd_approvals_delete(c, NULL);
     for (int i = 1; i < c->args->n_operands; i++) {
-        const int status = cmd_approvals_forget(c, c->args->operands[i]);
+        const int status = cmd_approvals_delete(c, c->args->operands[i]);
         if (status > exit_status)
             exit_status = status;
     }
@@ -251,7 +252,7 @@ static int cmd_approvals_check_list(const struct args *args)
                : 0;
 }
 
-static int check_forget(const struct args *args)
+static int cmd_approvals_check_delete_args(const struct args *args)
 {
     if (args->json)
         return args_usage_error(&cmd_approvals, "--json is only valid with list and history");
@@ -297,7 +298,7 @@ static const struct verb {
     int (*act)(const struct approvals_call *c);
 } verbs[] = {
     {"list", cmd_approvals_check_list, cmd_approvals_list},
-    {"forget", check_forget, forget_each},
+    {"forget", cmd_approvals_check_delete_args, cmd_approvals_delete_each},
     {"history", check_history, history},
 };
 

@@ -87,19 +87,19 @@ static void mask_secrets(const struct conf *conf)
 
 /* ---- the actions; they return the exit status */
 
-static int cmd_dead_tell_failure(void)
+static int cmd_dead_print_failure(void)
 {
     fputs("turncast: cannot read or change the dead letters; see the log\n", stderr);
     return EXIT_USAGE;
 }
 
-static int cmd_dead_tell_missing(const char *id)
+static int cmd_dead_print_missing(const char *id)
 {
     fprintf(stderr, "turncast: no dead letter %s\n", id);
     return EXIT_TURN_ERROR;
 }
 
-static int tell_event(const char *id)
+static int cmd_dead_print_event(const char *id)
 {
     fprintf(stderr,
             "turncast: dead letter %s is an event of a finished turn and cannot be retried; use "
@@ -126,7 +126,7 @@ static void cmd_dead_print_row(void *ctx, const struct journal_dead *d)
 }
 
 /* name: of the instance, or NULL; dead letters of a removed instance may remain. */
-static int cmd_dead_tell_none(const struct conf *conf, const char *name)
+static int cmd_dead_print_none(const struct conf *conf, const char *name)
 {
     CLEANUP_BUF struct buf hint = {0};
     puts("No dead letters.");
@@ -147,8 +147,8 @@ static int cmd_dead_list(const struct conf *conf, struct journal *j, const char 
 {
     bool any = false;
     if (journal_dead_list(j, name, cmd_dead_print_listed, &any) != JOURNAL_DONE)
-        return cmd_dead_tell_failure();
-    return any ? 0 : cmd_dead_tell_none(conf, name);
+        return cmd_dead_print_failure();
+    return any ? 0 : cmd_dead_print_none(conf, name);
 }
 
 static void cmd_dead_print_all(void *ctx, const struct journal_dead *d)
@@ -176,11 +176,11 @@ static int with_each(struct journal *j, char *const *ids, int n,
     for (int i = 0; i < n; i++) {
         const enum journal_status status = act(j, strtoll(ids[i], NULL, 10));
         if (status == JOURNAL_NO_CHANGE)
-            exit_status = cmd_dead_tell_missing(ids[i]);
+            exit_status = cmd_dead_print_missing(ids[i]);
         else if (status == JOURNAL_REFUSED)
-            exit_status = tell_event(ids[i]);
+            exit_status = cmd_dead_print_event(ids[i]);
         else if (status != JOURNAL_DONE)
-            return cmd_dead_tell_failure();
+            return cmd_dead_print_failure();
     }
     return exit_status;
 }
@@ -243,11 +243,11 @@ static int retry_by_host(const struct conf *conf, char *const *ids, int n)
         if (!answered)
             return -1;
         if (answered == 404)
-            exit_status = cmd_dead_tell_missing(ids[i]);
+            exit_status = cmd_dead_print_missing(ids[i]);
         else if (answered == 409)
-            exit_status = tell_event(ids[i]);
+            exit_status = cmd_dead_print_event(ids[i]);
         else if (answered != 202)
-            return cmd_dead_tell_failure();
+            return cmd_dead_print_failure();
     }
     return exit_status;
 }
@@ -255,8 +255,8 @@ static int retry_by_host(const struct conf *conf, char *const *ids, int n)
 static int cmd_dead_act(const struct conf *conf, const struct action *a, char *const *words, int n)
 {
     if (!has_state(conf))
-        return a->act ? cmd_dead_tell_missing(words[0])
-                      : cmd_dead_tell_none(conf, n ? words[0] : NULL);
+        return a->act ? cmd_dead_print_missing(words[0])
+                      : cmd_dead_print_none(conf, n ? words[0] : NULL);
     struct tc_err err = {0};
     const int by_host = a->act == retry_one ? retry_by_host(conf, words, n) : -1;
     if (by_host >= 0)

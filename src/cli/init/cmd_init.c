@@ -83,7 +83,7 @@ static void cmd_init_undo(struct init_written *written)
 }
 
 /* An old secret is not kept as a backup. */
-static void cmd_init_settle(struct init_written *written)
+static void cmd_init_remove_old_files(struct init_written *written)
 {
     for (size_t i = 0; i < written->n; i++) {
         struct init_file *const file = &written->files[i];
@@ -185,7 +185,7 @@ static int cmd_init_try(struct init_plan *plan)
         status = cmd_init_check(plan);
     if (status)
         cmd_init_undo(&written);
-    cmd_init_settle(&written);
+    cmd_init_remove_old_files(&written);
     return status;
 }
 

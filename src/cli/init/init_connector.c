@@ -89,7 +89,7 @@ static void init_connector_set(struct init_plan *plan, const char *key, const ch
 
 /* Parses "KEY=VALUE" of --set. A secret must be a reference, because every user can read the
  * command line. */
-static int init_connector_take(struct init_plan *plan, const char *word)
+static int init_connector_parse_set(struct init_plan *plan, const char *word)
 {
     struct arena *const a = &plan->arena;
     const char *const eq = strchr(word, '=');
@@ -211,7 +211,8 @@ static int init_connector_fail_missing(struct init_plan *plan, const struct tc_o
     return EXIT_USAGE;
 }
 
-static void init_connector_keep(struct init_plan *plan, const struct tc_option *o, const char *text)
+static void init_connector_store_secret(struct init_plan *plan, const struct tc_option *o,
+                                        const char *text)
 {
     struct arena *const a = &plan->arena;
     const char *const file = arena_sprintf(a, "file:%s/%s.%s", default_paths_dirname(a, plan->file),
@@ -232,7 +233,7 @@ static int init_connector_ask(struct init_plan *plan, const struct tc_option *o)
             o->flags & TC_SECRET ? init_ask_secret(question) : init_ask_line(question, NULL);
         const bool ended = !text, empty = ended || !*text;
         if (!empty)
-            init_connector_keep(plan, o, text);
+            init_connector_store_secret(plan, o, text);
         if (text)
             explicit_bzero(text, strlen(text));
         free(text);
@@ -265,7 +266,7 @@ int init_connector_set_options(struct init_plan *plan)
         return plan->args->n_repeated ? args_usage_error(&cmd_init, "--set requires --connector")
                                       : 0;
     for (size_t i = 0; i < plan->args->n_repeated && status == 0; i++)
-        status = init_connector_take(plan, plan->args->repeated[i]);
+        status = init_connector_parse_set(plan, plan->args->repeated[i]);
     for (const struct tc_option *o = l->plugin.options; o && o->key && status == 0; o++)
         if (!init_connector_get(plan, o->key) && init_connector_wants(plan, o) &&
             !init_connector_is_excluded(plan, o))

@@ -50,7 +50,7 @@ static int init_file_fill(const char *path, const char *text, size_t len, struct
 }
 
 /* Keeps the existing file as a backup. */
-static int init_file_keep_old(struct init_file *file, struct tc_err *err)
+static int init_file_rename_old(struct init_file *file, struct tc_err *err)
 {
     char *const old = xasprintf("%s.old", file->path);
     if (access(file->path, F_OK) < 0) {
@@ -68,7 +68,7 @@ static int init_file_keep_old(struct init_file *file, struct tc_err *err)
 static int init_file_place(struct init_file *file, const char *fresh, bool replace,
                            struct tc_err *err)
 {
-    if (replace && init_file_keep_old(file, err) < 0)
+    if (replace && init_file_rename_old(file, err) < 0)
         return -1;
     if (link(fresh, file->path) == 0) /* unlike rename(2), fails if the target exists */
         return 0;

@@ -143,7 +143,7 @@ static void cmd_replay_on_dropped(void *ctx, uint64_t bytes)
 }
 
 /* Passes the chunk on: whole, or line by line at the recorded pace. lines NULL: whole. */
-static void cmd_replay_give(struct replay *r, struct line_splitter *lines, const char *p, size_t n)
+static void cmd_replay_feed(struct replay *r, struct line_splitter *lines, const char *p, size_t n)
 {
     if (lines)
         line_splitter_feed(lines, p, n);
@@ -185,7 +185,7 @@ static int cmd_replay_pump(struct replay *r, struct line_splitter *lines)
             continue;
         if (n <= 0)
             return n < 0 ? -1 : 0;
-        cmd_replay_give(r, lines, chunk, (size_t)n);
+        cmd_replay_feed(r, lines, chunk, (size_t)n);
     }
 }
 
@@ -294,7 +294,7 @@ static int cmd_replay_find_last(struct replay *r)
     return failed || lseek(r->fd, r->start, SEEK_SET) < 0 ? -1 : 0;
 }
 
-static void tell_read_error(const struct replay *r)
+static void cmd_replay_print_read_error(const struct replay *r)
 {
     fprintf(stderr, "turncast: %s: %s\n", r->args->operands[0], strerror(errno));
 }
@@ -303,13 +303,13 @@ static int cmd_replay_cast(struct replay *r)
 {
     dispatch_set_backpressure(r->host.dispatch, PATIENCE_MS);
     if (r->last && cmd_replay_find_last(r) < 0) {
-        tell_read_error(r);
+        cmd_replay_print_read_error(r);
         return EXIT_TURN_ERROR;
     }
     cmd_replay_open_turn(r);
     const int failed = play(r, LINES_DEFAULT_CAP);
     if (failed)
-        tell_read_error(r);
+        cmd_replay_print_read_error(r);
     cmd_replay_close_turn(r, failed);
     if (failed || r->stopped || r->has_error)
         return EXIT_TURN_ERROR;

@@ -108,7 +108,7 @@ static const char *conversation_of(const struct cmd_run_state *r)
 /* ---- the journal: stores the turn before it starts, and the outcome before it is delivered
  * ---- */
 
-static void cmd_run_look_for_end(const struct cmd_run_state *r)
+static void cmd_run_check_end(const struct cmd_run_state *r)
 {
     if (r->ended && turn_is_flushed(r->turn))
         loop_stop(r->host.loop);
@@ -123,7 +123,7 @@ static void cmd_run_on_committed(void *ctx, enum journal_status status, const ch
             LOG_ERR, "host",
             "cannot write the turn's outcome to the journal; delivering it without durability");
     turn_confirm_outcome(r->turn);
-    cmd_run_look_for_end(r);
+    cmd_run_check_end(r);
 }
 
 static void cmd_run_commit(void *ctx, const struct event *outcome)
@@ -159,7 +159,7 @@ static void open_sessions(struct cmd_run_state *r)
     r->sessions = session_store_new(r->host.journal, r->settings);
 }
 
-static void cmd_run_keep_session(struct cmd_run_state *r)
+static void cmd_run_store_session(struct cmd_run_state *r)
 {
     const char *const id = turn_session_id(r->turn);
     if (r->sessions && turn_spent(r->turn))
@@ -177,8 +177,8 @@ static void cmd_run_on_ended(void *ctx, bool spawn_failed)
     struct cmd_run_state *const r = ctx;
     r->spawn_failed = spawn_failed;
     r->ended = true;
-    cmd_run_keep_session(r);
-    cmd_run_look_for_end(r);
+    cmd_run_store_session(r);
+    cmd_run_check_end(r);
 }
 
 static void cmd_run_interrupt(const struct cmd_run_state *r, int signo)

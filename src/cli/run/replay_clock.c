@@ -23,7 +23,7 @@ char *replay_clock_meta_path(const char *recording)
     return xasprintf("%.*s.meta.json", (int)(has_tail ? len - n : len), recording);
 }
 
-static void take_recorded(struct replay_clock *p, struct json *j)
+static void replay_clock_read_times(struct replay_clock *p, struct json *j)
 {
     double ms;
     if (!json_reader_enter_array(j))
@@ -44,7 +44,7 @@ static void read_meta(struct replay_clock *p, const char *text, size_t len)
         return;
     while (json_reader_next_key(&j, &key)) {
         if (str_is(key, "line_ms"))
-            take_recorded(p, &j);
+            replay_clock_read_times(p, &j);
         else
             json_reader_skip(&j, NULL);
     }

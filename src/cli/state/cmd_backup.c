@@ -14,13 +14,13 @@
 
 static const struct args_option rows[] = {ARG_CONFIG, {0}};
 
-static void cmd_backup_tell_written(const char *file, const struct backup_result *r)
+static void cmd_backup_print_written(const char *file, const struct backup_result *r)
 {
     printf("Wrote %s: %" PRId64 " KiB, state.db and %" PRId64 " other file%s.\n", file,
            (r->bytes + 1023) / 1024, r->files, PLURAL(r->files, "", "s"));
 }
 
-static void cmd_backup_tell_restored(const char *file, const struct backup_result *r)
+static void cmd_backup_print_restored(const char *file, const struct backup_result *r)
 {
     char when[32];
     clock_format_rfc3339((double)r->made_ms / 1000, when);
@@ -38,7 +38,7 @@ static int cmd_backup_run(const struct args *args)
     if (rc < 0)
         command_conf_print_error(&err);
     else
-        cmd_backup_tell_written(args->operands[0], &r);
+        cmd_backup_print_written(args->operands[0], &r);
     conf_unref(conf);
     return rc < 0 ? EXIT_USAGE : 0;
 }
@@ -54,7 +54,7 @@ static int cmd_backup_run_restore(const struct args *args)
     if (rc < 0)
         command_conf_print_error(&err);
     else
-        cmd_backup_tell_restored(args->operands[0], &r);
+        cmd_backup_print_restored(args->operands[0], &r);
     free(r.aside);
     conf_unref(conf);
     return rc < 0 ? EXIT_USAGE : 0;

@@ -57,7 +57,7 @@ static void smoke_test_answer_all(struct smoke_test *t)
     }
 }
 
-static void smoke_test_tell_requests(struct smoke_test *t)
+static void smoke_test_print_requests(struct smoke_test *t)
 {
     CLEANUP_BUF struct buf text = {0};
     buf_printf(&text, "%u request%s", t->requests, PLURAL(t->requests, "", "s"));
@@ -68,7 +68,7 @@ static void smoke_test_tell_requests(struct smoke_test *t)
     test_report_note(t->subject->report, "%s", text.p);
 }
 
-static void smoke_test_tell_log(const struct smoke_test *t)
+static void smoke_test_print_log(const struct smoke_test *t)
 {
     static const char *const levels[] = {[TC_ERR] = "error", [TC_WARN] = "warning"};
     for (const struct fake_act *a = t->host->acts; a; a = a->next)
@@ -78,7 +78,7 @@ static void smoke_test_tell_log(const struct smoke_test *t)
             test_report_note(t->subject->report, "given up: %s", a->what);
 }
 
-static void smoke_test_tell_output(const struct smoke_test *t)
+static void smoke_test_print_output(const struct smoke_test *t)
 {
     const char *const text = output_capture_peek(t->subject->output);
     const size_t len = strlen(text);
@@ -88,15 +88,15 @@ static void smoke_test_tell_output(const struct smoke_test *t)
     test_report_note(t->subject->report, "%.*s%s", OUTPUT_MAX, text, len > OUTPUT_MAX ? "…" : "");
 }
 
-static void smoke_test_tell(struct smoke_test *t)
+static void smoke_test_print(struct smoke_test *t)
 {
     const struct status_page *const page = instance_status_page(t->host->instance);
     const uint64_t failed = status_page_failed(page), good = status_page_delivered(page);
     test_report_note(t->subject->report, "%" PRIu64 " callback%s, %" PRIu64 " failed",
                      good + failed, PLURAL(good + failed, "", "s"), failed);
-    smoke_test_tell_requests(t);
-    smoke_test_tell_log(t);
-    smoke_test_tell_output(t);
+    smoke_test_print_requests(t);
+    smoke_test_print_log(t);
+    smoke_test_print_output(t);
 }
 
 static int smoke_test_play(struct smoke_test *t, const char *recording, struct tc_err *err)
@@ -104,7 +104,7 @@ static int smoke_test_play(struct smoke_test *t, const char *recording, struct t
     t->host->lenient = true;
     if (fake_host_init(t->host) < 0) {
         test_report_result(t->subject->report, false, "init");
-        smoke_test_tell(t);
+        smoke_test_print(t);
         return 0;
     }
     smoke_test_answer_all(t);
@@ -115,7 +115,7 @@ static int smoke_test_play(struct smoke_test *t, const char *recording, struct t
     test_report_result(t->subject->report, !faults->len, TITLE);
     if (faults->len)
         test_report_note(t->subject->report, "%s", faults->p);
-    smoke_test_tell(t);
+    smoke_test_print(t);
     return 0;
 }
 

@@ -39,8 +39,8 @@ static int test_process_wait(pid_t pid)
     return status;
 }
 
-static void test_process_tell_end(struct test_report *report, const char *path, int status,
-                                  const struct test_progress *progress)
+static void test_process_print_end(struct test_report *report, const char *path, int status,
+                                   const struct test_progress *progress)
 {
     CLEANUP_FREE char *where = path ? xasprintf("%s:%d: ", path, progress->line) : xstrdup("");
     if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
@@ -67,7 +67,7 @@ static void test_process_count(struct test_report *report, const char *title, co
     if (progress->is_told && (passed || failed))
         return;
     test_report_result(report, false, title);
-    test_process_tell_end(report, path, status, progress);
+    test_process_print_end(report, path, status, progress);
 }
 
 void test_process_run(struct test_report *report, const char *title, const char *path,

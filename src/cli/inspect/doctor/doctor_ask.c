@@ -110,7 +110,7 @@ static int doctor_list_hosts(struct redis_client *redis, const char *prefix, str
 }
 
 /* Whether the hosts that share the server can prevent a conversation from running twice. */
-static void doctor_look_at_locks(struct doctor *d, struct redis_client *redis)
+static void doctor_check_locks(struct doctor *d, struct redis_client *redis)
 {
     const struct conf_store *const s = &d->conf->store;
     CLEANUP_BUF struct buf names = {0};
@@ -152,7 +152,7 @@ void doctor_look_at_store(struct doctor *d)
     struct redis_client *const redis = redis_new(&spec);
     if (redis_call_pipeline(redis, &(struct redis_command){ping}, 1, &arena, &reply, &err) == 0) {
         doctor_report(d, FINDING_OK, "redis", "%s answers", s->path ? s->path : s->host);
-        doctor_look_at_locks(d, redis);
+        doctor_check_locks(d, redis);
     } else {
         doctor_report(d, FINDING_ERROR, "redis", "%s", err_format(&err));
         doctor_suggest(d, "start the server, or change store.redis");

@@ -15,7 +15,7 @@
 
 #define CONNECT_MS 5000
 #define ASK_MS 3000
-#define COMPLAINT_MS 300 /* the library tells of a refusal by another thread than of a reply */
+#define COMPLAINT_MS 300 /* the library reports refusals and replies in different threads */
 #define NO_SUCH_STREAM 10059
 
 struct doctor_bus {
@@ -72,8 +72,8 @@ static bool doctor_bus_ask(struct doctor_bus *b, const char *subject)
     return b->is_answered && b->result == NATS_CLIENT_REPLIED;
 }
 
-static void doctor_bus_judge_stream(struct doctor *d, const char *name, enum bus_stream_fit fit,
-                                    const char *why)
+static void doctor_bus_compare_stream(struct doctor *d, const char *name, enum bus_stream_fit fit,
+                                      const char *why)
 {
     if (fit == BUS_STREAM_USELESS) {
         doctor_report(d, FINDING_ERROR, "bus", "stream %s has another %s than turncast needs", name,
@@ -86,8 +86,7 @@ static void doctor_bus_judge_stream(struct doctor *d, const char *name, enum bus
 }
 
 /* A missing stream is created by the first host. */
-static void doctor_bus_look_at_stream(struct doctor *d, struct doctor_bus *b,
-                                      enum bus_stream stream)
+static void doctor_bus_check_stream(struct doctor *d, struct doctor_bus *b, enum bus_stream stream)
 {
     const struct bus_names names = {d->conf->bus.prefix, d->conf->host_name};
     CLEANUP_BUF struct buf name = {0}, subject = {0}, why = {0};
@@ -102,10 +101,10 @@ static void doctor_bus_look_at_stream(struct doctor *d, struct doctor_bus *b,
         return;
     const enum bus_stream_fit fit =
         bus_stream_compare(info, &names, stream, d->conf->bus.replicas, &why);
-    doctor_bus_judge_stream(d, name.p, fit, why.p);
+    doctor_bus_compare_stream(d, name.p, fit, why.p);
 }
 
-static void doctor_bus_look_at_jetstream(struct doctor *d, struct doctor_bus *b)
+static void doctor_bus_check_jetstream(struct doctor *d, struct doctor_bus *b)
 {
     struct bus_ack ack = {0};
     const bool has_replied = doctor_bus_ask(b, "$JS.API.INFO");
@@ -122,7 +121,7 @@ static void doctor_bus_look_at_jetstream(struct doctor *d, struct doctor_bus *b)
         doctor_report(d, FINDING_OK, "bus", "%s answers, with JetStream; this host is \"%s\"",
                       b->text, d->conf->host_name);
         for (int i = 0; i < BUS_STREAMS; i++)
-            doctor_bus_look_at_stream(d, b, (enum bus_stream)i);
+            doctor_bus_check_stream(d, b, (enum bus_stream)i);
     }
 }
 
@@ -151,7 +150,7 @@ static void doctor_bus_try(struct doctor_bus *b)
     doctor_bus_wait(b, &never, COMPLAINT_MS);
 }
 
-static void doctor_bus_look_at_permissions(struct doctor *d, struct doctor_bus *b)
+static void doctor_bus_check_permissions(struct doctor *d, struct doctor_bus *b)
 {
     struct arena arena = {0};
     CLEANUP_BUF struct buf missing = {0};
@@ -168,7 +167,7 @@ static void doctor_bus_look_at_permissions(struct doctor *d, struct doctor_bus *
     arena_fini(&arena);
 }
 
-static void doctor_bus_look_at_size(struct doctor *d, const struct doctor_bus *b)
+static void doctor_bus_check_size(struct doctor *d, const struct doctor_bus *b)
 {
     const size_t max = nats_client_max_payload(b->client);
     if (max >= BUS_MESSAGE_LEAST)
@@ -177,13 +176,13 @@ static void doctor_bus_look_at_size(struct doctor *d, const struct doctor_bus *b
     doctor_suggest(d, "set max_payload: 1MB in its configuration");
 }
 
-static void doctor_bus_look(struct doctor *d, struct doctor_bus *b)
+static void doctor_bus_check_servers(struct doctor *d, struct doctor_bus *b)
 {
     doctor_bus_wait(b, &b->is_changed, CONNECT_MS);
     if (b->is_connected) {
-        doctor_bus_look_at_size(d, b);
-        doctor_bus_look_at_jetstream(d, b);
-        doctor_bus_look_at_permissions(d, b);
+        doctor_bus_check_size(d, b);
+        doctor_bus_check_jetstream(d, b);
+        doctor_bus_check_permissions(d, b);
         return;
     }
     doctor_report(d, FINDING_ERROR, "bus", "cannot connect to %s: %s", d->conf->bus.urls[0],
@@ -222,7 +221,7 @@ void doctor_look_at_bus(struct doctor *d)
                                                           .ctx = &b},
                                &err);
     if (b.client) {
-        doctor_bus_look(d, &b);
+        doctor_bus_check_servers(d, &b);
     } else {
         doctor_report(d, FINDING_ERROR, "bus", "%s", err_format(&err));
         doctor_suggest(d, "install the package libnats3.4");

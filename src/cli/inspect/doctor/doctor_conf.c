@@ -32,8 +32,8 @@ static bool stands_there(const char *secret)
 }
 
 /* A secret in a file that other users can read is not protected. */
-static void look_at_secret(struct doctor *d, const char *name, const char *key, const char *value,
-                           const char *file)
+static void doctor_conf_check_secret(struct doctor *d, const char *name, const char *key,
+                                     const char *value, const char *file)
 {
     const char *const path = file ? file : d->conf->file;
     if (!stands_there(value) || !is_readable_by_others(path))
@@ -43,11 +43,11 @@ static void look_at_secret(struct doctor *d, const char *name, const char *key, 
     doctor_suggest(d, "run: chmod 600 %s, or refer to the secret as env:NAME or file:PATH", path);
 }
 
-static void look_at_keys(struct doctor *d)
+static void doctor_conf_check_keys(struct doctor *d)
 {
     for (size_t i = 0; i < d->conf->http.n_keys; i++)
-        look_at_secret(d, d->conf->http.keys[i].name, "key", d->conf->http.keys[i].source,
-                       d->conf->http.keys[i].file);
+        doctor_conf_check_secret(d, d->conf->http.keys[i].name, "key", d->conf->http.keys[i].source,
+                                 d->conf->http.keys[i].file);
 }
 
 /* Prints and clears the findings. */
@@ -60,7 +60,7 @@ static void report_findings(struct doctor *d, const char *name, struct findings 
     findings_fini(findings);
 }
 
-static void look_at_file(struct doctor *d, const char *path)
+static void doctor_conf_check_file(struct doctor *d, const char *path)
 {
     struct tc_err err = {0};
     struct findings findings = {0};
@@ -90,15 +90,15 @@ bool doctor_read_conf(struct doctor *d, const char *path)
         report_findings(d, "configuration", &findings, "see turncast.conf(5)");
         return false;
     }
-    look_at_file(d, path);
-    look_at_keys(d);
+    doctor_conf_check_file(d, path);
+    doctor_conf_check_keys(d);
     return true;
 }
 
 /* ---- agents ---- */
 
 /* Login state of programs whose login methods are known. */
-static void look_at_login(struct doctor *d, const char *name, const struct conf_agent *a)
+static void doctor_conf_check_login(struct doctor *d, const char *name, const struct conf_agent *a)
 {
     const struct agent_kind *const kind = agent_login_kind_of(a);
     CLEANUP_BUF struct buf where = {0};
@@ -113,8 +113,8 @@ static void look_at_login(struct doctor *d, const char *name, const struct conf_
 }
 
 /* Checks an agent without a program, whose events come from a service or Redis. */
-static void look_at_transport(struct doctor *d, const struct conf_agent *a,
-                              struct doctor_agent *asked)
+static void doctor_conf_check_transport(struct doctor *d, const struct conf_agent *a,
+                                        struct doctor_agent *asked)
 {
     CLEANUP_FREE char *answer = agent_program_take_version(asked->version);
     CLEANUP_FREE char *name = xasprintf("agent %s", a->name);
@@ -134,10 +134,11 @@ static void look_at_transport(struct doctor *d, const struct conf_agent *a,
     }
 }
 
-static void look_at_agent(struct doctor *d, const struct conf_agent *a, struct doctor_agent *asked)
+static void doctor_conf_check_agent(struct doctor *d, const struct conf_agent *a,
+                                    struct doctor_agent *asked)
 {
     if (!conf_agent_program(a)) {
-        look_at_transport(d, a, asked);
+        doctor_conf_check_transport(d, a, asked);
         return;
     }
     const char *const file = asked->file;
@@ -164,14 +165,14 @@ static void look_at_agent(struct doctor *d, const struct conf_agent *a, struct d
     } else {
         doctor_report(d, FINDING_OK, name, "%s%s%s", file, version ? ", " : "",
                       version ? version : "");
-        look_at_login(d, name, a);
+        doctor_conf_check_login(d, name, a);
         agent_flags_check(d->conf, a, &findings);
         report_findings(d, name, &findings, "");
     }
     asked->version = NULL;
 }
 
-static void look_at_asking(struct doctor *d, const struct conf_agent *a)
+static void doctor_conf_check_answerer(struct doctor *d, const struct conf_agent *a)
 {
     CLEANUP_FREE char *name = xasprintf("agent %s", a->name);
     if (!answerer_check_agent_asks(a))
@@ -201,20 +202,21 @@ void doctor_look_at_agents(struct doctor *d)
         doctor_suggest(d, "run: turncast init");
     }
     for (size_t i = 0; i < d->conf->n_agents; i++) {
-        look_at_agent(d, &d->conf->agents[i], &d->agents[i]);
-        look_at_asking(d, &d->conf->agents[i]);
+        doctor_conf_check_agent(d, &d->conf->agents[i], &d->agents[i]);
+        doctor_conf_check_answerer(d, &d->conf->agents[i]);
     }
 }
 
 /* ---- instances ---- */
 
-static void look_at_options(struct doctor *d, const char *name, const struct conf_instance *inst,
-                            const struct loaded_plugin *l)
+static void doctor_conf_check_options(struct doctor *d, const char *name,
+                                      const struct conf_instance *inst,
+                                      const struct loaded_plugin *l)
 {
     for (const struct tc_option *o = l->plugin.options; o && o->key; o++) {
         const struct conf_option *const set = conf_option_find(inst->options, o->key);
         if (set && plugin_options_secret(o, set->value) == OPTION_SECRET_TEXT)
-            look_at_secret(d, name, o->key, set->value, set->file);
+            doctor_conf_check_secret(d, name, o->key, set->value, set->file);
     }
     CLEANUP_FREE char *place = conf_format_place(d->conf, inst->file, inst->line);
     const bool nobody = (!inst->allow || !inst->allow[0]) && !inst->chat.pairing;
@@ -238,9 +240,9 @@ static bool speaks_to_a_service(const struct loaded_plugin *l)
 
 /* A connector that parses input of strangers should be isolated, so that an exploit harms only
  * itself. */
-static void doctor_conf_look_at_isolation(struct doctor *d, const char *name,
-                                          const struct conf_instance *inst,
-                                          const struct loaded_plugin *l)
+static void doctor_conf_check_isolation(struct doctor *d, const char *name,
+                                        const struct conf_instance *inst,
+                                        const struct loaded_plugin *l)
 {
     CLEANUP_FREE char *place = conf_format_place(d->conf, inst->file, inst->line);
     if (inst->isolation != CONF_THREAD || !speaks_to_a_service(l))
@@ -251,7 +253,7 @@ static void doctor_conf_look_at_isolation(struct doctor *d, const char *name,
     doctor_suggest(d, "remove isolation = \"thread\" at %s", place);
 }
 
-/* Whether a rule sends requests to the instance, whatever its scope. */
+/* Whether a rule sends requests to the instance, regardless of its scope. */
 static bool doctor_conf_asks_at(const struct conf *conf, const struct conf_instance *inst)
 {
     for (size_t i = 0; i < conf->n_agents; i++)
@@ -263,7 +265,8 @@ static bool doctor_conf_asks_at(const struct conf *conf, const struct conf_insta
     return false;
 }
 
-static void look_at_scope(struct doctor *d, const char *name, const struct conf_instance *inst)
+static void doctor_conf_check_scope(struct doctor *d, const char *name,
+                                    const struct conf_instance *inst)
 {
     if (conf_scope_admits_any(d->conf, inst) || doctor_conf_asks_at(d->conf, inst))
         return;
@@ -276,7 +279,8 @@ static void look_at_scope(struct doctor *d, const char *name, const struct conf_
 }
 
 /* Prints the result of the credentials' test. */
-static void look_at_service(struct doctor *d, const char *name, struct service_probe *probe)
+static void doctor_conf_check_service(struct doctor *d, const char *name,
+                                      struct service_probe *probe)
 {
     if (!probe)
         return;
@@ -290,8 +294,9 @@ static void look_at_service(struct doctor *d, const char *name, struct service_p
         doctor_suggest(d, "%s", found.remedy);
 }
 
-static void look_at_plugin(struct doctor *d, const char *name, const struct conf_instance *inst,
-                           const struct doctor_instance *asked)
+static void doctor_conf_check_plugin(struct doctor *d, const char *name,
+                                     const struct conf_instance *inst,
+                                     const struct doctor_instance *asked)
 {
     const struct loaded_plugin *const l = asked->plugin;
     struct findings findings = {0};
@@ -304,19 +309,19 @@ static void look_at_plugin(struct doctor *d, const char *name, const struct conf
         return;
     }
     doctor_report(d, FINDING_OK, name, "%s %s", l->path, l->plugin.version);
-    look_at_options(d, name, inst, l);
-    doctor_conf_look_at_isolation(d, name, inst, l);
-    look_at_scope(d, name, inst);
-    look_at_service(d, name, asked->probe);
+    doctor_conf_check_options(d, name, inst, l);
+    doctor_conf_check_isolation(d, name, inst, l);
+    doctor_conf_check_scope(d, name, inst);
+    doctor_conf_check_service(d, name, asked->probe);
 }
 
-static void look_at_instance(struct doctor *d, const struct conf_instance *inst,
-                             const struct doctor_instance *asked)
+static void doctor_conf_check_instance(struct doctor *d, const struct conf_instance *inst,
+                                       const struct doctor_instance *asked)
 {
     CLEANUP_FREE char *name = xasprintf("instance %s", inst->name);
     struct findings findings = {0};
     if (asked->plugin) {
-        look_at_plugin(d, name, inst, asked);
+        doctor_conf_check_plugin(d, name, inst, asked);
     } else {
         findings_add(&findings, FINDING_ERROR, NULL, "%s", err_format(&asked->err));
         report_findings(d, name, &findings, "run: turncast plugins (lists the plugins found)");
@@ -327,5 +332,5 @@ void doctor_look_at_instances(struct doctor *d)
 {
     for (size_t i = 0; i < d->conf->n_instances; i++)
         if (d->conf->instances[i].enabled)
-            look_at_instance(d, &d->conf->instances[i], &d->instances[i]);
+            doctor_conf_check_instance(d, &d->conf->instances[i], &d->instances[i]);
 }

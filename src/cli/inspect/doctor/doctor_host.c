@@ -54,7 +54,7 @@ void doctor_look_at_host(struct doctor *d)
 
 /* ---- the state ---- */
 
-static void look_at_letters(struct doctor *d)
+static void doctor_host_check_dead_letters(struct doctor *d)
 {
     struct tc_err err = {0};
     struct journal_stats s;
@@ -78,7 +78,7 @@ static void look_at_letters(struct doctor *d)
 }
 
 /* The lock is held by a host; otherwise takes it and releases it unchanged. */
-static void look_at_lock(struct doctor *d)
+static void doctor_host_check_lock(struct doctor *d)
 {
     struct tc_err err = {0};
     struct store_dir dir;
@@ -110,7 +110,7 @@ static char *existing_above(const char *path)
     return at;
 }
 
-static void look_at_disk(struct doctor *d, const char *at)
+static void doctor_host_check_disk(struct doctor *d, const char *at)
 {
     struct statvfs fs;
     if (statvfs(at, &fs) < 0)
@@ -131,7 +131,7 @@ void doctor_look_at_state(struct doctor *d)
     CLEANUP_FREE char *at = existing_above(dir);
     CLEANUP_FREE char *file = xasprintf("%s/state.db", dir);
     if (access(dir, F_OK) == 0) {
-        look_at_lock(d);
+        doctor_host_check_lock(d);
     } else if (access(at, W_OK) == 0) {
         doctor_report(d, FINDING_OK, "state", "%s does not exist yet; it will be created", dir);
     } else {
@@ -139,8 +139,8 @@ void doctor_look_at_state(struct doctor *d)
         doctor_suggest(d, "create it, owned by this user, or set state_directory to another path");
     }
     if (access(file, F_OK) == 0)
-        look_at_letters(d);
-    look_at_disk(d, at);
+        doctor_host_check_dead_letters(d);
+    doctor_host_check_disk(d, at);
 }
 
 /* ---- sessions that hosts share ---- */
@@ -215,7 +215,7 @@ static bool is_free(const char *listen)
                           : bind(fd, (const struct sockaddr *)&at4, sizeof at4)) == 0;
 }
 
-static void look_at_port(struct doctor *d, const char *listen)
+static void doctor_host_check_port(struct doctor *d, const char *listen)
 {
     const int port = (int)strtol(strrchr(listen, ':') + 1, NULL, 10);
     if (d->host_runs && d->host_port && (d->host_port == port || !port))
@@ -237,7 +237,7 @@ void doctor_look_at_http(struct doctor *d)
         doctor_report(d, FINDING_OK, "http", "HTTP server disabled (http.listen is not set)");
         return;
     }
-    look_at_port(d, http->listen);
+    doctor_host_check_port(d, http->listen);
     if (!http->n_keys) {
         doctor_report(d, FINDING_WARNING, "http", "no keys: every local user has full access");
         doctor_suggest(d, "define keys in http.keys");
@@ -251,7 +251,7 @@ void doctor_look_at_http(struct doctor *d)
 
 /* ---- the machine ---- */
 
-static void look_at_clock(struct doctor *d)
+static void doctor_host_check_clock(struct doctor *d)
 {
     struct timex t = {0};
     const int state = adjtimex(&t);
@@ -266,7 +266,7 @@ static void look_at_clock(struct doctor *d)
     }
 }
 
-static void look_at_libraries(struct doctor *d)
+static void doctor_host_check_libraries(struct doctor *d)
 {
     struct tc_err err = {0};
     const bool http = httpc_check_available(&err) == 0;
@@ -282,7 +282,7 @@ static void look_at_libraries(struct doctor *d)
                        "run: apt-get install libwebsockets17 (needed for Slack Socket Mode only)");
 }
 
-static void look_at_limits(struct doctor *d)
+static void doctor_host_check_limits(struct doctor *d)
 {
     struct rlimit files;
     if (getrlimit(RLIMIT_NOFILE, &files) < 0)
@@ -296,7 +296,7 @@ static void look_at_limits(struct doctor *d)
                        "uses about 10");
 }
 
-static void look_at_build(struct doctor *d)
+static void doctor_host_check_build(struct doctor *d)
 {
     if (!*crash_point_names)
         return;
@@ -305,7 +305,7 @@ static void look_at_build(struct doctor *d)
     doctor_suggest(d, "rebuild without --enable-crash-points");
 }
 
-static void doctor_host_look_at_isolation(struct doctor *d)
+static void doctor_host_check_isolation(struct doctor *d)
 {
     const struct sandbox_features kernel = sandbox_probe_kernel();
     CLEANUP_FREE char *landlock = sandbox_tell_landlock_gaps(&kernel, true);
@@ -329,9 +329,9 @@ static void doctor_host_look_at_isolation(struct doctor *d)
 
 void doctor_look_at_system(struct doctor *d)
 {
-    look_at_build(d);
-    look_at_clock(d);
-    look_at_libraries(d);
-    look_at_limits(d);
-    doctor_host_look_at_isolation(d);
+    doctor_host_check_build(d);
+    doctor_host_check_clock(d);
+    doctor_host_check_libraries(d);
+    doctor_host_check_limits(d);
+    doctor_host_check_isolation(d);
 }

@@ -111,7 +111,7 @@ static bool service_probe_names(struct service_probe *p, const char *key)
     return names;
 }
 
-/* The first secret in the request that has a value, or has none, as asked for. NULL: none. */
+/* Returns the first secret in the request that has a value (is_set), or has none. NULL: none. */
 static const char *service_probe_find_secret(struct service_probe *p, bool is_set)
 {
     const char *const *const list = service_probe_find_list(p);
@@ -287,7 +287,7 @@ void service_probes_free(struct service_probes *all)
 /* ---- results ---- */
 
 /* The secret is wrong, or the service requires one and none is set. */
-static struct finding service_probe_judge_refusal(struct service_probe *p)
+static struct finding service_probe_describe_refusal(struct service_probe *p)
 {
     struct arena *const a = &p->arena;
     const char *const set = service_probe_find_secret(p, true);
@@ -310,7 +310,7 @@ static struct finding service_probe_judge_refusal(struct service_probe *p)
             : "use an instance of another service"};
 }
 
-static struct finding service_probe_judge_silence(struct service_probe *p)
+static struct finding service_probe_describe_silence(struct service_probe *p)
 {
     struct arena *const a = &p->arena;
     if (p->outcome == HTTPC_REJECTED)
@@ -334,7 +334,7 @@ static bool service_probe_is_refusal(const struct service_probe *p)
 }
 
 /* Other statuses depend on the request body, which is not known in advance. */
-static struct finding service_probe_judge_address(struct service_probe *p)
+static struct finding service_probe_check_address(struct service_probe *p)
 {
     struct arena *const a = &p->arena;
     const bool is_redirect = p->status >= 300 && p->status < 400;
@@ -364,14 +364,14 @@ struct finding service_probe_judge(struct service_probe *p)
                                                       p->account ? p->account : "",
                                                       p->account ? ")" : "")};
     if (!p->status)
-        return service_probe_judge_silence(p);
+        return service_probe_describe_silence(p);
     if (p->probe->address)
-        return service_probe_judge_address(p);
+        return service_probe_check_address(p);
     if (!service_probe_is_refusal(p))
         return (struct finding){
             .level = FINDING_WARNING,
             .text = arena_sprintf(a, "%s answers with status %d%s: not checked", p->host, p->status,
                                   p->is_json || p->is_mail ? "" : " and no JSON"),
             .remedy = "run turncast doctor again later"};
-    return service_probe_judge_refusal(p);
+    return service_probe_describe_refusal(p);
 }

@@ -156,7 +156,7 @@ static void fake_host_free_turns_over(struct fake_host *s)
 
 /* ---- after a call ---- */
 
-static void fake_host_keep_memory(struct fake_host *s, const struct callback_batch *b)
+static void fake_host_store_memory(struct fake_host *s, const struct callback_batch *b)
 {
     struct fake_turn *const t = fake_host_find(s, b->turn);
     if (!b->memory || !t)
@@ -171,7 +171,7 @@ void fake_host_drain(struct fake_host *s)
     while (s->batches) {
         struct fake_batch *const first = s->batches;
         s->batches = first->next;
-        fake_host_keep_memory(s, first->batch);
+        fake_host_store_memory(s, first->batch);
         fake_host_commit(s, first->batch);
         fake_host_take_results(s, first->batch);
         callback_batch_free(first->batch);

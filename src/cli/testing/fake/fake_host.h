@@ -57,7 +57,7 @@ struct fake_request {
     char *label; /* or NULL */
     uint64_t place, seq, sent;
     int64_t born_ms, due_ms;
-    bool is_unasked; /* was on the wire at a restart, and the plugin has not been told */
+    bool is_unasked; /* was in flight at a restart, and on_reply has not been called */
     unsigned attempts, doubts;
     enum fake_state state;
 };
@@ -92,7 +92,7 @@ enum fake_socket {
     FAKE_SOCKET_ENDED,
     FAKE_SOCKET_OPENING,
     FAKE_SOCKET_OPEN,
-    FAKE_SOCKET_CLOSING, /* the connector has closed it; frames under way still arrive */
+    FAKE_SOCKET_CLOSING, /* the connector has closed it; frames in flight still arrive */
 };
 
 struct fake_host {

@@ -157,8 +157,8 @@ static bool fake_batch_is_durable(const struct callback_batch *b)
 }
 
 /* The request has ended: removes it; durable requests that on_reply sent take its place. */
-static void fake_host_settle(struct fake_host *s, struct fake_request *r, bool failed,
-                             const char *reason)
+static void fake_host_end_request(struct fake_host *s, struct fake_request *r, bool failed,
+                                  const char *reason)
 {
     const struct callback_batch *const b = fake_host_find_settlement(s, r->outbound->id);
     if (failed && (r->http.flags & TC_DURABLE) && !fake_batch_is_durable(b)) {
@@ -175,7 +175,7 @@ static void fake_host_drop(struct fake_host *s, struct fake_request *r)
     const struct tc_verdict v = fake_host_call_on_reply(
         s, r, &(struct tc_reply){.outcome = TC_DROPPED, .body = "", .error = "dropped"},
         (struct tc_verdict){.next = TC_NEXT_FAIL});
-    fake_host_settle(s, r, true, v.reason);
+    fake_host_end_request(s, r, true, v.reason);
 }
 
 /* A queued edit that r supersedes, or NULL. */
@@ -267,7 +267,7 @@ static bool fake_request_is_parked(const struct fake_host *s, const struct fake_
     return outbox_expand_find_missing(&r->http, &s->kept.secrets, &len);
 }
 
-static bool fake_request_may_go(const struct fake_host *s, const struct fake_request *r)
+static bool fake_request_is_ready(const struct fake_host *s, const struct fake_request *r)
 {
     if (r->state != FAKE_WAITS || fake_request_ready_ms(s, r) > clock_mono_ms() ||
         fake_request_is_parked(s, r))
@@ -285,7 +285,7 @@ static bool fake_request_may_go(const struct fake_host *s, const struct fake_req
 static void fake_host_retry(struct fake_host *s, struct fake_request *r,
                             const struct tc_verdict *v);
 
-/* Tells the connector to perform the request. */
+/* Offers the request to the connector, which performs it. */
 static void fake_host_offer(struct fake_host *s, struct fake_request *r)
 {
     const struct tc_reply reply = {.outcome = TC_YOUR_TURN, .body = "", .error = ""};
@@ -299,7 +299,7 @@ static void fake_host_offer(struct fake_host *s, struct fake_request *r)
     else if (v.next == TC_NEXT_AGAIN)
         fake_host_retry(s, r, &v);
     else
-        fake_host_settle(s, r, v.next == TC_NEXT_FAIL, v.reason);
+        fake_host_end_request(s, r, v.next == TC_NEXT_FAIL, v.reason);
 }
 
 void fake_host_take_results(struct fake_host *s, const struct callback_batch *b)
@@ -336,7 +336,7 @@ static bool fake_host_pump_one(struct fake_host *s)
             fake_host_reply(s, r, TC_AMBIGUOUS, 0, "", 0);
             return true;
         }
-        if (!fake_request_may_go(s, r))
+        if (!fake_request_is_ready(s, r))
             continue;
         if (strcmp(r->http.url, "self:") == 0) {
             fake_host_offer(s, r);
@@ -496,7 +496,7 @@ struct tc_verdict fake_host_reply(struct fake_host *s, struct fake_request *r,
     if (v.next == TC_NEXT_AGAIN)
         fake_host_retry(s, r, &v);
     else
-        fake_host_settle(s, r, v.next == TC_NEXT_FAIL, v.reason);
+        fake_host_end_request(s, r, v.next == TC_NEXT_FAIL, v.reason);
     return v;
 }
 
@@ -534,7 +534,7 @@ void fake_host_drop_requests(struct fake_host *s, bool all)
     s->hold_until = 0;
 }
 
-/* A request about which the plugin has not been asked yet; or NULL. */
+/* Returns a request for which on_reply has not been called yet; or NULL. */
 static struct fake_request *fake_host_find_marked(const struct fake_host *s)
 {
     struct fake_request *r = s->requests;
