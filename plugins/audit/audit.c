@@ -98,7 +98,7 @@ static void mask(struct tc_instance *inst, struct out *to, const char *json, siz
     }
 }
 
-static void tell(struct tc_instance *inst, int rc)
+static void audit_log_state(struct tc_instance *inst, int rc)
 {
     struct audit_state *s = inst->state;
     if (s->chain.repaired > s->told)
@@ -127,7 +127,7 @@ static int on_event(struct tc_turn *turn, const struct tc_event *ev)
     const uint64_t lost = s->chain.lost;
     const int rc = chain_append(&s->chain, &s->record, ev->kind == TC_DONE);
     s->lost_all += rc && s->chain.lost != lost;
-    tell(inst, rc);
+    audit_log_state(inst, rc);
     return rc;
 }
 
@@ -154,7 +154,7 @@ static int init(struct tc_instance *inst)
         tc_log(inst, TC_ERR, "%s", s->chain.why);
         return -1;
     }
-    tell(inst, 0);
+    audit_log_state(inst, 0);
     return 0;
 }
 

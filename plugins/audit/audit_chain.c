@@ -66,7 +66,7 @@ static int cut_torn(struct chain *c, off_t size, off_t end)
     return 0;
 }
 
-static int take_head(struct chain *c, off_t begin, off_t end)
+static int audit_chain_read_last(struct chain *c, off_t begin, off_t end)
 {
     if (end - begin > (off_t)SEAL_MAX_LINE)
         return fail(c, "%s: the last line is too long for an audit record", c->path);
@@ -100,7 +100,7 @@ static int recover(struct chain *c, off_t size)
     if (cut_torn(c, size, whole))
         return -1;
     c->size = whole;
-    return whole > 0 ? take_head(c, begin, end) : 0;
+    return whole > 0 ? audit_chain_read_last(c, begin, end) : 0;
 }
 
 static int open_file(struct chain *c, const char *why)

@@ -21,7 +21,7 @@ struct chain {
     void *ctx;
 
     int fd, lock_fd;
-    off_t size;          /* of the file at the last check */
+    off_t size;          /* size of the file at the last check */
     uint64_t seq;        /* sequence number of the last record */
     char head[65];       /* its SHA-256; "" before the first record */
     const char *opening; /* why an opening record is due, or NULL */

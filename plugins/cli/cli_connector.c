@@ -101,7 +101,7 @@ static struct cli_state *cli_connector_begin(struct tc_turn *turn)
     return s;
 }
 
-static void forget_turn(struct cli_state *s, const struct view *v)
+static void cli_connector_remove_view(struct cli_state *s, const struct view *v)
 {
     for (struct view **at = &s->turns; *at; at = &(*at)->next)
         if (*at == v) {
@@ -274,7 +274,7 @@ static int on_done(struct tc_turn *turn, const struct tc_done *ev)
     ask_forget(&s->ask, &s->term, turn, NULL);
     view_flush(turn->state, &s->term);
     lines_done(&s->term, ev);
-    forget_turn(s, turn->state);
+    cli_connector_remove_view(s, turn->state);
     term_live_hide(&s->term);
     set_timer(turn->inst);
     return flush(turn->inst);

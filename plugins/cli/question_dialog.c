@@ -46,7 +46,7 @@ void ask_fini(struct ask *a, struct term *t)
 }
 
 /* The next request starts when it is shown, and takes the keyboard again. */
-static void leave_first(struct ask *a)
+static void question_dialog_close_first(struct ask *a)
 {
     keyboard_release(&a->keyboard);
     drop_questions(a);
@@ -157,7 +157,7 @@ static void decide(struct ask *a, struct term *t, const char *choice, const char
                     .answers = strcmp(choice, "answer") == 0 ? answers : NULL),
         &receipt);
     free(answers);
-    leave_first(a);
+    question_dialog_close_first(a);
     if (accepted == TC_COMMAND) {
         a->step = ASK_SENT;
         return;
@@ -312,7 +312,7 @@ static size_t sequence_length(const char *keys_typed, size_t n)
 }
 
 /* False: the rest of the input was not meant for the current request. */
-static bool take_key(struct ask *a, struct term *t, char key)
+static bool question_dialog_handle_key(struct ask *a, struct term *t, char key)
 {
     const int signo = keyboard_signal(&a->keyboard, key);
     if (signo) {
@@ -328,7 +328,7 @@ static bool take_key(struct ask *a, struct term *t, char key)
     return a->keyboard.grabbed;
 }
 
-static void take_keys(struct ask *a, struct term *t)
+static void question_dialog_handle_keys(struct ask *a, struct term *t)
 {
     char typed[256];
     const size_t n = keyboard_read(&a->keyboard, typed, sizeof typed);
@@ -337,7 +337,7 @@ static void take_keys(struct ask *a, struct term *t)
         if (len)
             continue;
         len = 1;
-        if (!take_key(a, t, typed[at]))
+        if (!question_dialog_handle_key(a, t, typed[at]))
             break;
     }
     explicit_bzero(typed, sizeof typed);
@@ -364,7 +364,7 @@ void ask_wake(struct ask *a, struct term *t)
     } else if (a->first) {
         ask_show(a, t);
         if (a->keyboard.grabbed)
-            take_keys(a, t);
+            question_dialog_handle_keys(a, t);
         ask_show(a, t);
     }
 }
@@ -394,5 +394,5 @@ void ask_forget(struct ask *a, struct term *t, const struct tc_turn *turn, const
     if (a->first == first)
         return;
     prompt_hide(&a->prompt, t);
-    leave_first(a);
+    question_dialog_close_first(a);
 }

@@ -12,7 +12,7 @@
 
 #define DIFF_LINES_MAX 200 /* lines of a requested edit */
 
-static const char *keep(struct tc_turn *turn, const char *text)
+static const char *terminal_request_copy_text(struct tc_turn *turn, const char *text)
 {
     return text ? tc_keep(turn, text) : NULL;
 }
@@ -44,17 +44,17 @@ struct terminal_request *asked_new(struct tc_turn *turn, const struct tc_request
         return NULL;
     *r = (struct terminal_request){
         .turn = turn,
-        .id = keep(turn, ev->request_id),
-        .ticket = keep(turn, ticket),
-        .kind = keep(turn, ev->kind),
-        .choices = keep(turn, ev->choices),
-        .tool = keep(turn, ev->tool),
-        .preview = keep(turn, ev->preview),
-        .subject = keep(turn, ev->subject),
-        .args = keep(turn, ev->args),
-        .reason = keep(turn, ev->reason),
-        .message = keep(turn, ev->message),
-        .questions = keep(turn, ev->questions),
+        .id = terminal_request_copy_text(turn, ev->request_id),
+        .ticket = terminal_request_copy_text(turn, ticket),
+        .kind = terminal_request_copy_text(turn, ev->kind),
+        .choices = terminal_request_copy_text(turn, ev->choices),
+        .tool = terminal_request_copy_text(turn, ev->tool),
+        .preview = terminal_request_copy_text(turn, ev->preview),
+        .subject = terminal_request_copy_text(turn, ev->subject),
+        .args = terminal_request_copy_text(turn, ev->args),
+        .reason = terminal_request_copy_text(turn, ev->reason),
+        .message = terminal_request_copy_text(turn, ev->message),
+        .questions = terminal_request_copy_text(turn, ev->questions),
         .expires_ms = ev->expires_ms,
     };
     return r->id && r->ticket && r->kind && r->choices ? r : NULL;

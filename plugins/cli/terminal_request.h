@@ -18,7 +18,7 @@ struct terminal_request {
     int64_t expires_ms;
 };
 
-/* NULL: it cannot be answered here, or not any more. */
+/* NULL: the request cannot be answered here, or no longer. */
 struct terminal_request *asked_new(struct tc_turn *turn, const struct tc_request *ev);
 bool asked_offers(const struct terminal_request *r, const char *choice);
 /* Writes the whole call or question as the agent sent it, without bytes that act on the terminal.
@@ -26,7 +26,7 @@ bool asked_offers(const struct terminal_request *r, const char *choice);
 void asked_put(const struct terminal_request *r, struct term *t);
 /* Writes one question of the request, with its options numbered from 1. */
 void asked_put_question(const json_t *question, struct term *t);
-/* The text of an option; NULL: there is no such one. Borrowed. */
+/* Returns the text of an option; NULL: the option does not exist. Borrowed. */
 const char *asked_option(const json_t *question, size_t number);
 
 #endif

@@ -90,8 +90,8 @@ static bool is_tagged(const struct tc_reply *reply, const char *beginning)
     return strncmp(reply->tag, beginning, strlen(beginning)) == 0;
 }
 
-/* Of the connector's own requests. A limit is kept by the host, which asks again; other failures
- * are dealt with here. */
+/* Handles replies to the connector's own requests. The host waits for rate limits and repeats the
+ * request; other failures are handled here. */
 static int on_reply(struct tc_turn *lobby, const struct tc_reply *reply, struct tc_verdict *v)
 {
     const char *const colon = strchr(reply->tag, ':'), *const id = colon ? colon + 1 : "";

@@ -15,16 +15,19 @@ struct discord_conf {
 
 struct discord {
     char user[24], app[24]; /* own ids; "" until known */
-    json_t *session;        /* of the gateway: id, url, and seq of the last event received */
+    json_t *session;        /* session of the gateway: id, url, and seq of the last received
+                               event */
     unsigned resumes;       /* sent in a row without success */
-    json_t *channels;       /* id: id of the parent of a thread, or ""; null: asked for */
+    json_t *channels;       /* maps the id of a channel to the id of its parent if it is a thread,
+                               or ""; null: requested */
 };
 
 #define DISCORD_API "{option:api_base}"
 /* Instance-wide rate: Discord takes 50 requests per second of a bot. */
 #define DISCORD_RATE_ALL 1u
-#define DISCORD_PRESS_LANE "press:%s" /* of the responses to a press or command, by its id */
-#define DISCORD_FORM_INPUTS 5u        /* of a modal */
+/* Lane of the responses to a press or command, with its id. */
+#define DISCORD_PRESS_LANE "press:%s"
+#define DISCORD_FORM_INPUTS 5u /* maximum number of inputs of a modal */
 
 static inline struct discord *discord_state(const struct tc_turn *turn)
 {
@@ -37,7 +40,7 @@ static inline struct discord *discord_state(const struct tc_turn *turn)
 extern const struct tc_header discord_headers[2];
 /* An operation of the chat engine as a request. */
 int discord_request(struct tc_turn *turn, const struct tc_op *op, struct tc_http *http);
-/* Asks for what is at a path of the API. */
+/* Sends a GET request for a path of the API. */
 int discord_get(struct tc_turn *lobby, const char *path, const char *lane, const char *tag);
 /* ---- discord_reply.c ---- */
 
@@ -64,13 +67,13 @@ void discord_history_take(struct tc_turn *lobby, const char *key, const struct t
 
 /* A dispatched event as one of tc_feed; NULL: it brings nothing. */
 const char *discord_event_receive(struct tc_turn *lobby, const char *type, json_t *data);
-/* Admits an event, unless it has to wait until its channel is known. */
+/* Processes an event, unless it must wait until its channel is known. */
 enum tc_feed_step discord_event_take(struct tc_turn *lobby, const char *event,
                                      const struct tc_target *where);
 /* The reply to a question about a channel, which events wait for. */
 void discord_event_take_channel(struct tc_turn *lobby, const char *channel,
                                 const struct tc_reply *reply);
-/* channel: what Discord tells of it; NULL: nothing. */
+/* channel: Discord's description of the channel; NULL: none. */
 void discord_note_channel(struct tc_turn *lobby, const char *id, const json_t *channel);
 /* Where an event belongs. */
 struct tc_target discord_target_of(struct tc_turn *lobby, const json_t *event, const char *message,
@@ -81,7 +84,7 @@ const char *discord_name_of(const json_t *member, const json_t *user);
 
 /* Answers an interaction of the gateway. False: nothing follows from it. */
 bool discord_interaction_answer(struct tc_turn *lobby, const json_t *event);
-/* Does what it asks for. False: that could not be stored. */
+/* Executes an interaction. False: it could not be stored. */
 bool discord_interaction_take(struct tc_turn *lobby, const json_t *event);
 /* A request to the route of the instance. */
 int discord_interaction_hit(struct tc_turn *lobby, const struct tc_hit *hit,
@@ -92,7 +95,7 @@ int discord_interaction_hit(struct tc_turn *lobby, const struct tc_hit *hit,
 /* The response that opens the form of a button. */
 const char *discord_form_open(struct tc_turn *lobby, const char *data,
                               const struct tc_field *fields, size_t count);
-/* What was filled in, as tc_chat_action.filled. */
+/* Returns the values of a form, as tc_chat_action.filled. */
 const char *discord_form_read(struct tc_turn *lobby, const json_t *data);
 
 #endif

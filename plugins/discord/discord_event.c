@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Events of the gateway: messages, and interactions, which are answered at once. The host admits
+ * Events of the gateway: messages, and interactions, which are answered at once. The host processes
  * them in order (tc_feed); each waits until it is known whether its channel is a thread. */
 #include <stdlib.h>
 #include <string.h>
@@ -30,8 +30,8 @@ static bool is_in_server(const json_t *event)
     return tc_member_text(event, "guild_id") != NULL;
 }
 
-/* Events do not say whether their channel is a thread: Discord is asked, once for all events of the
- * channel. */
+/* Events do not contain whether their channel is a thread: the connector requests the channel from
+ * Discord, once for all of its events. */
 static bool channel_is_known(struct tc_turn *lobby, const json_t *event)
 {
     json_t *const channels = discord_state(lobby)->channels;
@@ -112,7 +112,7 @@ static const char *first_button(const json_t *message)
 }
 
 /* Texts of other people in a server are empty, unless the bot may read them. */
-static bool message_take(struct tc_turn *lobby, const json_t *message)
+static bool discord_event_handle_message(struct tc_turn *lobby, const json_t *message)
 {
     const json_t *const author = json_object_get(message, "author");
     const json_t *const replied = json_object_get(message, "referenced_message");
@@ -142,7 +142,7 @@ static bool message_take(struct tc_turn *lobby, const json_t *message)
 
 /* ---- events ---- */
 
-/* Somebody may mention the bot by an edit. Discord also tells of edits that it makes by itself. */
+/* A person may mention the bot by an edit. Discord also sends events for its own edits. */
 static bool is_new_update(const json_t *message)
 {
     const char *const id = tc_member_text(message, "id");
@@ -165,11 +165,11 @@ const char *discord_event_receive(struct tc_turn *lobby, const char *type, json_
     if (is_press ? !discord_interaction_answer(lobby, data)
                  : !is_message || !message_is_wanted(lobby, data))
         return NULL;
-    channel_is_known(lobby, data); /* asks early */
+    channel_is_known(lobby, data); /* requests the channel early */
     return tc_json(lobby, "O", data);
 }
 
-/* Messages of a history do not say whether they are in a server. */
+/* Messages of a history do not contain whether they are in a server. */
 enum tc_feed_step discord_event_take(struct tc_turn *lobby, const char *text,
                                      const struct tc_target *where)
 {
@@ -180,7 +180,8 @@ enum tc_feed_step discord_event_take(struct tc_turn *lobby, const char *text,
         return TC_FEED_DONE;
     if (!channel_is_known(lobby, event))
         return TC_FEED_WAIT;
-    const bool is_kept = json_object_get(event, "author") ? message_take(lobby, event)
-                                                          : discord_interaction_take(lobby, event);
+    const bool is_kept = json_object_get(event, "author")
+                             ? discord_event_handle_message(lobby, event)
+                             : discord_interaction_take(lobby, event);
     return is_kept ? TC_FEED_DONE : TC_FEED_NOT_KEPT;
 }

@@ -13,8 +13,9 @@
 #define PING_MS 86400000 /* heartbeats take the place of pings */
 #define RESUMES_MAX 3
 #define UNOPENED_MAX 3
-#define STARTS_MAX 1000 /* identifies in 24 hours, unless Discord says otherwise */
-#define STARTS_MIN 50   /* identifies that stay in reserve: at 0 Discord resets the token */
+/* Identifies permitted in 24 hours, unless Discord reports another number. */
+#define STARTS_MAX 1000
+#define STARTS_MIN 50 /* identifies that stay in reserve: at 0 Discord resets the token */
 #define STARTS_WAIT_MS INT64_C(3600000)
 #define STARTS_KEY "starts"
 #define DAY_S 86400
@@ -89,7 +90,7 @@ static int open_url(struct tc_turn *lobby, const char *url)
                                          .close_status = CLOSE_STATUS));
 }
 
-/* The server of the session may be gone: then another one is asked to resume it. */
+/* The server of the session may be unavailable: then the session is resumed at another server. */
 static int gateway_connect(struct tc_turn *lobby, int status, unsigned unopened)
 {
     const struct discord *const s = discord_state(lobby);
@@ -101,8 +102,8 @@ static int gateway_connect(struct tc_turn *lobby, int status, unsigned unopened)
     return discord_get(lobby, "/gateway/bot", NULL, "gateway");
 }
 
-/* Whether a new session leaves identifies in reserve, as Discord counts them and as the connector
- * does. If not, Discord is asked again later. */
+/* Whether identifies remain after a new session, as Discord counts them and as the connector does.
+ * If not, Discord is asked again later. */
 static bool may_identify(struct tc_turn *lobby, json_t *limit)
 {
     json_int_t total = STARTS_MAX, left = STARTS_MAX, reset = 0;

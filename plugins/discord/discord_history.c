@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Messages that came while there was no session, from the history of a channel or thread. The host
- * keeps which of them are to be read (tc_feed). */
+ * Reads messages that were sent while there was no session from the history of a channel or thread.
+ * The host stores which of them must be read (tc_feed). */
 #include "discord.h"
 
 #define PAGE 100
@@ -14,7 +14,7 @@ int discord_history_ask(struct tc_turn *lobby, const struct tc_target *where, co
         "history", tc_sprint(lobby, "history:%s", key));
 }
 
-/* The newest message comes first. */
+/* Discord returns the newest message first. */
 void discord_history_take(struct tc_turn *lobby, const char *key, const struct tc_reply *reply)
 {
     json_auto_t *page = json_loadb(reply->body, reply->body_len, 0, NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Interactions: presses of buttons, forms and slash commands. They come by the gateway, where they
- * are acknowledged by a request, or as signed requests to the host's HTTP server, where the
- * response is the acknowledgement. Discord waits for it for three seconds. */
+ * Interactions: presses of buttons, forms and slash commands. They arrive over the gateway, where a
+ * request acknowledges them, or as signed requests to the host's HTTP server, where the response is
+ * the acknowledgement. Discord waits three seconds for the acknowledgement. */
 #include <stdio.h>
 #include <string.h>
 
@@ -80,7 +80,7 @@ static const char *response_of(struct tc_turn *lobby, const json_t *event, bool 
 }
 
 /* The token is good for 15 minutes; the host puts it into the URLs of replies. */
-static bool keep_token(struct tc_turn *lobby, const json_t *event)
+static bool discord_interaction_store_token(struct tc_turn *lobby, const json_t *event)
 {
     const char *const id = tc_member_text(event, "id");
     const char *const token = tc_member_text(event, "token");
@@ -96,7 +96,7 @@ static bool is_known(const json_t *event)
 
 /* ---- by the gateway ---- */
 
-/* Discord knows the token of a press only after this response: a private reply follows in the same
+/* The token of a press is valid only after this response: a private reply follows in the same
  * lane. */
 bool discord_interaction_answer(struct tc_turn *lobby, const json_t *event)
 {
@@ -105,7 +105,7 @@ bool discord_interaction_answer(struct tc_turn *lobby, const json_t *event)
     if (!is_known(event))
         return false;
     const char *const response = response_of(lobby, event, &form);
-    if (keep_token(lobby, event))
+    if (discord_interaction_store_token(lobby, event))
         tc_http(lobby,
                 TC_HTTP(.url = tc_sprint(
                             lobby, DISCORD_API "/interactions/%s/{secret:i%s}/callback", id, id),
@@ -137,7 +137,8 @@ static void interaction_receive(struct tc_turn *lobby, const json_t *event,
     if (app && !*s->app) /* the bot has not been identified yet */
         snprintf(s->app, sizeof s->app, "%s", app);
     answer->body = response_of(lobby, event, &form);
-    if (!form && !(keep_token(lobby, event) && discord_interaction_take(lobby, event)))
+    if (!form &&
+        !(discord_interaction_store_token(lobby, event) && discord_interaction_take(lobby, event)))
         answer->status = 503;
 }
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
- * What replies of Discord's HTTP API mean, beyond the table: which field is refused, limits of the
- * whole bot, and who the bot is. */
+ * Classifies replies of Discord's HTTP API beyond the table: the refused field, limits of the whole
+ * bot, and the identity of the bot. */
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
 #include "discord.h"
 
-/* By Discord's codes. CHAT_GONE of a message in a thread is THREAD_GONE first. */
+/* Results by Discord's codes. For a message in a thread, CHAT_GONE becomes THREAD_GONE first. */
 const struct tc_error_rule discord_errors[] = {
     {0, "message_reference", TC_RESULT_REPLY_GONE}, /* fields that are not valid, code 50035 */
     {0, "BASE_TYPE_MAX_LENGTH", TC_RESULT_TOO_LONG},

@@ -13,7 +13,7 @@
 #define LABEL_CHARS 80
 #define HOOK_DELAY_MS 1000
 
-/* The host leaves out Authorization where there is no token. */
+/* The host omits the header Authorization if there is no token. */
 const struct tc_header discord_headers[2] = {
     {"Authorization", "Bot {option:token}"},
     {"User-Agent", "DiscordBot (turncast, 0.1.0)"},
@@ -38,13 +38,13 @@ static const char *thread_of(const struct tc_op *op)
     return op->omit & TC_OMIT_THREAD ? NULL : op->target->thread;
 }
 
-/* A thread is a channel of its own. */
+/* A thread is a separate channel. */
 static const char *channel_of(const struct tc_op *op)
 {
     return thread_of(op) ? thread_of(op) : op->target->chat;
 }
 
-/* Of a message, or (id NULL) of all that are there. */
+/* Path of a message, or (id NULL) of all messages. */
 static const char *message_url(struct tc_turn *turn, const struct tc_op *op, const char *id)
 {
     const char *const thread = thread_of(op);
@@ -133,10 +133,11 @@ static int set_message(struct tc_turn *turn, const struct tc_op *op, struct tc_h
 
 /* ---- other requests ---- */
 
-/* Only the person who pressed sees it. The token of the press is a secret of the host. What the
- * edited card shows anyway is not said twice. Discord knows the token when it has the response to
- * the press, which on HTTP is on its way now. */
-static int tell_privately(struct tc_turn *turn, const struct tc_op *op, struct tc_http *http)
+/* Writes a message that only the person who pressed the button sees. The host stores the token of
+ * the press as a secret. A text that the edited card shows anyway is not sent. The token is valid
+ * after the response to the press, which over HTTP is being sent now. */
+static int discord_request_write_private(struct tc_turn *turn, const struct tc_op *op,
+                                         struct tc_http *http)
 {
     const struct discord_conf *const conf = turn->inst->conf;
     if (op->silent || !op->action)
@@ -215,7 +216,7 @@ int discord_request(struct tc_turn *turn, const struct tc_op *op, struct tc_http
                               tc_quote(turn, op->emoji));
         break;
     case TC_OP_PRIVATE:
-        return tell_privately(turn, op, http);
+        return discord_request_write_private(turn, op, http);
     case TC_OP_FETCH:
         return fetch(turn, op, http);
     case TC_OP_MENU:

@@ -61,7 +61,8 @@ static int send_one(struct tc_turn *turn, struct email_message *m, const char *m
     return email_message_send(turn, m, place ? place : turn->id, flags, priority);
 }
 
-static int tell(struct tc_turn *turn, const char *subject, const char *text, double ts)
+static int email_send_outcome(struct tc_turn *turn, const char *subject, const char *text,
+                              double ts)
 {
     const struct email_conf *const conf = turn->inst->conf;
     struct email_message m = {
@@ -76,9 +77,9 @@ static int on_final(struct tc_turn *turn, const struct tc_final *ev)
     if (strcmp(conf->outcomes, "all") != 0)
         return 0;
     const char *const line = first_line(turn, ev->text);
-    return tell(turn,
-                tc_sprint(turn, "%s: %s", turn->agent, *line ? line : tc_say(turn, "done", NULL)),
-                ev->text, ev->meta->ts);
+    return email_send_outcome(
+        turn, tc_sprint(turn, "%s: %s", turn->agent, *line ? line : tc_say(turn, "done", NULL)),
+        ev->text, ev->meta->ts);
 }
 
 static int on_error(struct tc_turn *turn, const struct tc_error *ev)
@@ -86,10 +87,10 @@ static int on_error(struct tc_turn *turn, const struct tc_error *ev)
     const struct email_conf *const conf = turn->inst->conf;
     if (strcmp(conf->outcomes, "none") == 0)
         return 0;
-    return tell(turn,
-                tc_sprint(turn, "%s: %s", tc_say(turn, "{agent} failed", turn->agent),
-                          first_line(turn, ev->message)),
-                ev->message, ev->meta->ts);
+    return email_send_outcome(turn,
+                              tc_sprint(turn, "%s: %s", tc_say(turn, "{agent} failed", turn->agent),
+                                        first_line(turn, ev->message)),
+                              ev->message, ev->meta->ts);
 }
 
 /* An agent that waits does not wait for a digest. */

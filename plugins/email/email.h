@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What the parts of the connector email share. All of it belongs to the thread of the instance. */
+ * Internal interface of the connector email. All functions belong to the thread of the instance. */
 #ifndef EMAIL_H
 #define EMAIL_H
 
@@ -20,7 +20,7 @@ struct email {
     struct {
         struct tc_turn *turn;
         int64_t number;
-    } held[EMAIL_HELD_MAX]; /* by email_digest.c */
+    } held[EMAIL_HELD_MAX]; /* owned by email_digest.c */
     size_t held_count;
     struct tc_header envelope[EMAIL_RECIPIENTS_MAX + 3];
     size_t envelope_count;
@@ -28,7 +28,7 @@ struct email {
 
 /* An e-mail as it is composed; strings are valid until the callback returns. */
 struct email_message {
-    const char *id;          /* what it is about; the same text gives the same Message-ID */
+    const char *id;          /* identifies the e-mail; the same text gives the same Message-ID */
     const char *thread;      /* the conversation, or NULL */
     const char *subject;     /* one line */
     double date;             /* Unix seconds */
@@ -47,7 +47,7 @@ int email_message_repeat(struct tc_turn *turn, const struct tc_reply *reply);
 int email_digest_add(struct tc_turn *turn, const char *subject, const char *text, double ts);
 /* Sends what is due, and wakes up for the rest. */
 void email_digest_schedule(struct tc_instance *inst);
-/* What the digest had to keep is on disk: turns are no longer held. */
+/* Called when the collected outcomes are on disk: releases the held turns. */
 void email_digest_release(struct tc_instance *inst);
 
 #endif

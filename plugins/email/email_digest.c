@@ -13,7 +13,7 @@
 #define DIGEST_MAX ((size_t)56 << 10) /* bytes of all digests, as they are stored */
 #define STORE_KEY "digest"
 
-/* What was collected: a JSON array of {turn, conversation, subject, text, ts}; or NULL. */
+/* Collected outcomes: a JSON array of {turn, conversation, subject, text, ts}; or NULL. */
 static const char *load_digest(struct tc_instance *inst)
 {
     return tc_load(inst, STORE_KEY);

@@ -137,11 +137,11 @@ void exec_program_take_lines(struct exec *e);
 void exec_program_read(struct exec *e, int fd);
 /* Waits up to ms for output of the program. False: none. */
 bool exec_program_wait(struct exec *e, int64_t ms);
-/* The program violated the protocol, and this process may not kill another one: logs the reason and
- * ends both. The host restarts this process. */
+/* Handles a violation of the protocol. This process may not kill another one: logs the reason and
+ * ends itself and the program. The host restarts this process. */
 __attribute__((__noreturn__, __format__(__printf__, 2, 3))) void
 exec_program_give_up(struct exec *e, const char *fmt, ...);
-/* Asks the program to exit, and waits. */
+/* Requests the program to exit, and waits. */
 void exec_program_stop(struct exec *e);
 
 /* exec_message.c: index of the text in a list of words; entries may be NULL. -1: not in the list.
@@ -153,7 +153,7 @@ int exec_member_word(const json_t *object, const char *key, const char *const *w
 /* Lines for the program. */
 /* Queues a line. The time limit of acknowledgements starts if none was pending. */
 void exec_message_queue(struct exec *e, const char *line, size_t len);
-/* Queues an object as a line; takes ownership. Leaves out members that are null. */
+/* Queues an object as a line; takes ownership. Omits members that are null. */
 void exec_message_json(struct exec *e, json_t *object);
 void exec_message_init(struct exec *e);
 /* Sets the line of an entry; the turn and the number are set. */

@@ -146,7 +146,7 @@ static json_t *chat_op_head(const struct tc_op *op)
                      op->off, "omit", chat_op_omit(op->omit));
 }
 
-/* Members of some operations. exec_message_json leaves out null. */
+/* Members of some operations. exec_message_json omits null. */
 static int chat_op_add_special(json_t *m, const struct tc_op *op)
 {
     json_t *const special =

@@ -249,7 +249,7 @@ void exec_message_hit(struct exec *e, uint64_t id, const struct tc_hit *hit)
     exec_message_json(e, object);
 }
 
-/* Leaves out a body that is not UTF-8, or longer than a line may be. */
+/* Omits a body that is not UTF-8, or longer than a line may be. */
 void exec_message_response(struct exec *e, const char *id, const struct tc_reply *reply)
 {
     static const char *const outcomes[] = {

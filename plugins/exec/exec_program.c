@@ -102,8 +102,8 @@ static int program_open_pipes(int in[2], int out[2], int err[2])
     return 0;
 }
 
-static void program_keep_ends(struct exec_program *p, const int in[2], const int out[2],
-                              const int err[2])
+static void program_set_pipe_ends(struct exec_program *p, const int in[2], const int out[2],
+                                  const int err[2])
 {
     close(in[0]);
     close(out[1]);
@@ -137,7 +137,7 @@ int exec_program_start(struct exec *e)
         tc_log(e->inst, TC_ERR, "cannot start %s: %s", o->command[0], strerror(errno));
         return -1;
     }
-    program_keep_ends(&e->program, in, out, err);
+    program_set_pipe_ends(&e->program, in, out, err);
     return tc_watch(e->inst, e->program.out) < 0 || tc_watch(e->inst, e->program.err) < 0 ? -1 : 0;
 }
 

@@ -76,7 +76,7 @@ static void window_free(struct exec_entry *entry)
     free(entry);
 }
 
-static void window_keep(struct exec *e, struct exec_entry *entry)
+static void window_append_entry(struct exec *e, struct exec_entry *entry)
 {
     STAILQ_INSERT_TAIL(&e->entries, entry, next);
     e->n_entries++;
@@ -96,7 +96,7 @@ int exec_window_add(struct exec *e, struct tc_turn *turn, const struct tc_event 
     exec_message_make_event(entry, ev);
     exec_message_queue(e, entry->line, entry->len);
     if (e->hello.delivers)
-        window_keep(e, entry);
+        window_append_entry(e, entry);
     else
         window_free(entry);
     exec_window_update(e);

@@ -38,7 +38,7 @@ static const struct tc_rule rules[] = {
 struct jsonl_state {
     int fd;
     bool torn;     /* the last write ended within a line */
-    bool gone;     /* the reader of stdout has closed it: nothing is written any more */
+    bool gone;     /* the reader of stdout has closed it: no more events are written */
     uint64_t lost; /* lines lost since the logged failure */
     size_t len;
     char buf[64 * 1024];

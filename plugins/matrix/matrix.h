@@ -49,9 +49,9 @@ int matrix_room_load(struct tc_instance *inst);
 /* Stores whether a room is a direct chat. `joined` is its part of /sync. */
 void matrix_room_note(struct tc_turn *lobby, const char *room, const json_t *joined);
 bool matrix_room_is_group(struct tc_turn *lobby, const char *room);
-/* Joins the room if the person who invites may write to the agent, or everybody may. */
+/* Joins the room if the inviting person may write to the agent, or if all invites are accepted. */
 void matrix_room_take_invite(struct tc_turn *lobby, const char *room, const json_t *invite);
-/* Says once that the bot cannot read encrypted messages. */
+/* Replies once that the bot cannot read encrypted messages. */
 void matrix_room_tell_encrypted(struct tc_turn *lobby, const char *room);
 int matrix_room_on_reply(struct tc_turn *turn, const struct tc_reply *reply,
                          struct tc_verdict *verdict);

@@ -155,9 +155,9 @@ static bool take_file(struct tc_turn *lobby, const json_t *content, struct tc_ch
     return receive(lobby, message);
 }
 
-/* Not a text: the host tells the person that it cannot be processed. */
-static bool take_other(struct tc_turn *lobby, const char *room, const json_t *event,
-                       const char *kind)
+/* For a message without text, the host replies that it cannot be processed. */
+static bool matrix_event_handle_other(struct tc_turn *lobby, const char *room, const json_t *event,
+                                      const char *kind)
 {
     struct tc_chat_message message = describe(lobby, room, event);
     message.text = "";
@@ -165,7 +165,8 @@ static bool take_other(struct tc_turn *lobby, const char *room, const json_t *ev
     return receive(lobby, &message);
 }
 
-static bool take_message(struct tc_turn *lobby, const char *room, const json_t *event)
+static bool matrix_event_handle_message(struct tc_turn *lobby, const char *room,
+                                        const json_t *event)
 {
     const json_t *const content = json_object_get(event, "content");
     const json_t *const relates = json_object_get(content, "m.relates_to");
@@ -176,7 +177,7 @@ static bool take_message(struct tc_turn *lobby, const char *room, const json_t *
     if (has_file(content))
         return take_file(lobby, content, &message);
     if (tc_member_is(content, "msgtype", "m.location"))
-        return take_other(lobby, room, event, "location");
+        return matrix_event_handle_other(lobby, room, event, "location");
     if (!tc_member_is(content, "msgtype", "m.text"))
         return true;
     message.text = message.reply_to ? after_quote(body) : body;
@@ -187,7 +188,8 @@ static bool take_message(struct tc_turn *lobby, const char *room, const json_t *
 
 /* ---- reactions ---- */
 
-static bool take_reaction(struct tc_turn *lobby, const char *room, const json_t *event)
+static bool matrix_event_handle_reaction(struct tc_turn *lobby, const char *room,
+                                         const json_t *event)
 {
     const json_t *const relates =
         json_object_get(json_object_get(event, "content"), "m.relates_to");
@@ -213,11 +215,11 @@ bool matrix_event_take(struct tc_turn *lobby, const char *room, const json_t *ev
     if (!room || !sender || !tc_member_text(event, "event_id") || is(sender, conf->user))
         return true;
     if (is(type, "m.room.message"))
-        return take_message(lobby, room, event);
+        return matrix_event_handle_message(lobby, room, event);
     if (is(type, "m.sticker"))
-        return take_other(lobby, room, event, "sticker");
+        return matrix_event_handle_other(lobby, room, event, "sticker");
     if (is(type, "m.reaction"))
-        return take_reaction(lobby, room, event);
+        return matrix_event_handle_reaction(lobby, room, event);
     if (is(type, "m.room.encrypted") && tc_may_submit(lobby, sender, room))
         matrix_room_tell_encrypted(lobby, room);
     return true;

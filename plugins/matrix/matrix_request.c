@@ -40,8 +40,8 @@ static json_t *relation(const struct tc_op *op)
     return relates;
 }
 
-/* Text mentions nobody; only the answer and requests mention the person who asked, because other
- * messages do not notify in groups. */
+/* Texts contain no mentions; only the answer and requests mention the person who asked, because
+ * other messages do not notify in groups. */
 static json_t *mentions_of(const struct tc_op *op)
 {
     const bool notifies = (op->role == TC_ROLE_ANSWER || op->role == TC_ROLE_CARD) && !op->silent;

@@ -67,7 +67,7 @@ static void poll_again(struct tc_turn *lobby, struct tc_result *result, const ch
     result->cursor = tc_sprint(lobby, "%s", since);
 }
 
-static void go_on(struct tc_turn *lobby, struct tc_result *result, json_t *step)
+static void matrix_sync_next_step(struct tc_turn *lobby, struct tc_result *result, json_t *step)
 {
     char *const text = json_dumps(step, JSON_COMPACT);
     result->kind = TC_RESULT_NEXT_STEP;
@@ -78,7 +78,7 @@ static void go_on(struct tc_turn *lobby, struct tc_result *result, json_t *step)
 
 /* ---- events ---- */
 
-/* Passes on events, starting at `from`. False: `result` says how to continue. */
+/* Passes on events, starting at `from`. False: `result` is the next step. */
 static bool take_events(struct tc_turn *lobby, const char *since, const char *room,
                         const json_t *events, size_t from, struct tc_result *result)
 {
@@ -128,7 +128,7 @@ static size_t first_event(const json_t *events, const char *user, bool *joined)
     return *joined ? first : 0;
 }
 
-static void take_invites(struct tc_turn *lobby, const json_t *rooms)
+static void matrix_sync_handle_invites(struct tc_turn *lobby, const json_t *rooms)
 {
     const char *room;
     json_t *invite;
@@ -144,7 +144,7 @@ static void read_first(struct tc_turn *lobby, const json_t *rooms)
     json_t *joined;
     json_object_foreach(json_object_get(rooms, "join"), room, joined)
         matrix_room_note(lobby, room, joined);
-    take_invites(lobby, rooms);
+    matrix_sync_handle_invites(lobby, rooms);
 }
 
 static void read_rooms(struct tc_turn *lobby, const char *since, const char *next,
@@ -154,7 +154,7 @@ static void read_rooms(struct tc_turn *lobby, const char *since, const char *nex
     json_t *const gaps = json_array(), *joined;
     const char *room;
     bool all = true;
-    take_invites(lobby, rooms);
+    matrix_sync_handle_invites(lobby, rooms);
     json_object_foreach(json_object_get(rooms, "join"), room, joined)
     {
         const json_t *const timeline = json_object_get(joined, "timeline");
@@ -168,9 +168,9 @@ static void read_rooms(struct tc_turn *lobby, const char *since, const char *nex
             all = take_events(lobby, since, room, events, first, result);
     }
     if (all && json_array_size(gaps))
-        go_on(lobby, result,
-              json_pack("{s:s, s:s, s:O, s:s}", "since", since, "next", next, "rooms", gaps, "from",
-                        since));
+        matrix_sync_next_step(lobby, result,
+                              json_pack("{s:s, s:s, s:O, s:s}", "since", since, "next", next,
+                                        "rooms", gaps, "from", since));
     else if (all)
         poll_again(lobby, result, next);
     json_decref(gaps);
@@ -210,14 +210,14 @@ static void read_page(struct tc_turn *lobby, json_t *step, const json_t *body,
         json_array_remove(rooms, 0);
     json_object_set_new(step, "from", json_string(more ? end : since));
     if (json_array_size(rooms))
-        go_on(lobby, result, json_incref(step));
+        matrix_sync_next_step(lobby, result, json_incref(step));
     else
         poll_again(lobby, result, tc_member_text(step, "next"));
 }
 
-/* A reinstalled homeserver does not know its old tokens. */
-static void forget_token(struct tc_turn *lobby, const struct tc_reply *reply,
-                         struct tc_result *result)
+/* A reinstalled homeserver rejects its old tokens. */
+static void matrix_sync_discard_token(struct tc_turn *lobby, const struct tc_reply *reply,
+                                      struct tc_result *result)
 {
     tc_log(lobby->inst, TC_WARN,
            "the homeserver rejected the sync token (%s); messages since the last sync are lost",
@@ -235,7 +235,7 @@ void matrix_sync_read(struct tc_turn *lobby, const struct tc_op *op, const struc
     if (step)
         read_page(lobby, step, body, result);
     else if (result->kind != TC_RESULT_DONE && reply->status == 400 && op->cursor && *op->cursor)
-        forget_token(lobby, reply, result);
+        matrix_sync_discard_token(lobby, reply, result);
     else if (result->kind == TC_RESULT_DONE && !next)
         result->kind = TC_RESULT_RETRY;
     else if (result->kind == TC_RESULT_DONE && op->cursor && *op->cursor)

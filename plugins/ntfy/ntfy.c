@@ -86,7 +86,7 @@ static const char *text_cut(struct tc_turn *turn, const char *text, uint32_t fla
     return tc_sprint(turn, "%.*s%s", (int)pieces[0].len, pieces[0].text, *cut ? "\n…" : "");
 }
 
-/* The same for each attempt, and for the update of a request. */
+/* Returns the sequence ID, which is the same for each attempt, and for the update of a request. */
 static const char *sequence_id(struct tc_turn *turn, const char *what)
 {
     const char *const text = tc_sprint(turn, "%s %s", turn->id, what);
@@ -252,7 +252,7 @@ static const char *decision_text(struct tc_turn *turn, const struct tc_request *
     return tc_say(turn, "Closed", NULL);
 }
 
-/* What is asked, or how it was decided: the second replaces the first, without a sound. */
+/* Sends a request, or its decision, which replaces the request without a sound. */
 static int on_request(struct tc_turn *turn, const struct tc_request *ev)
 {
     const struct ntfy_conf *const conf = turn->inst->conf;

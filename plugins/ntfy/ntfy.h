@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
- * What the files of the connector ntfy share: its options and its state. */
+ * Internal interface of the connector ntfy: its options and its state. */
 #ifndef NTFY_H
 #define NTFY_H
 
 #include <turncast/json.h>
 #include <turncast/plugin.h>
 
-#define NTFY_HEADERS 2 /* one for each way to log in; without a value it is left out */
+/* One header for each kind of login; a header without a value is omitted. */
+#define NTFY_HEADERS 2
 extern const struct tc_header ntfy_headers[NTFY_HEADERS];
 
 struct ntfy_conf {
@@ -16,7 +17,7 @@ struct ntfy_conf {
 };
 
 struct ntfy {
-    int64_t told_s; /* when somebody was last told that a press came too late */
+    int64_t told_s; /* time of the last notification about a late press */
 };
 
 /* Publishes the text without buttons, silently; for the lobby. */

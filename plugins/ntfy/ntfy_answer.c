@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Presses of buttons: phones post them to the HTTP server of the host, or publish them to a topic
- * that is read through a websocket. Who knows a ticket may decide, as the person of the options. */
+ * Presses of buttons: phones send them to the HTTP server of the host, or publish them to a topic
+ * that is read through a websocket. Anyone who has a ticket may decide, as the person in the
+ * options. */
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -13,8 +14,8 @@
 /* ---- decisions ---- */
 
 /* {"t": ticket, "c": choice, "x": text of an answer} */
-static enum tc_accepted press_take(struct tc_turn *lobby, const char *text, size_t len,
-                                   struct tc_receipt *receipt)
+static enum tc_accepted ntfy_answer_handle_press(struct tc_turn *lobby, const char *text,
+                                                 size_t len, struct tc_receipt *receipt)
 {
     const struct ntfy_conf *const conf = lobby->inst->conf;
     struct ntfy *const s = lobby->inst->state;
@@ -44,7 +45,8 @@ int ntfy_answer_on_hit(struct tc_turn *lobby, const struct tc_hit *hit, struct t
         answer->status = 405;
         return 0;
     }
-    const enum tc_accepted how = press_take(lobby, hit->body, hit->body_len, &receipt);
+    const enum tc_accepted how =
+        ntfy_answer_handle_press(lobby, hit->body, hit->body_len, &receipt);
     answer->status = how == TC_COMMAND    ? 200
                      : how == TC_KNOWN    ? 409
                      : how == TC_DENIED   ? 403
@@ -74,9 +76,9 @@ static int topic_connect(struct tc_turn *lobby, int status, unsigned unopened)
                                   .headers = ntfy_headers, .header_count = NTFY_HEADERS));
 }
 
-/* The cursor moves when the decision is on disk. If it could not be saved, it comes again with the
- * next connection. */
-static void message_take(struct tc_turn *lobby, const json_t *message)
+/* The cursor moves when the decision is on disk. If a decision could not be stored, the message is
+ * delivered again with the next connection. */
+static void ntfy_answer_handle_message(struct tc_turn *lobby, const json_t *message)
 {
     struct tc_receipt receipt = {0};
     const char *const id = tc_member_text(message, "id"), *const text =
@@ -84,7 +86,7 @@ static void message_take(struct tc_turn *lobby, const json_t *message)
     const char *const event = tc_member_text(message, "event");
     if (!id || !event || strcmp(event, "message") != 0)
         return;
-    if (text && press_take(lobby, text, strlen(text), &receipt) == TC_NOT_KEPT)
+    if (text && ntfy_answer_handle_press(lobby, text, strlen(text), &receipt) == TC_NOT_KEPT)
         tc_link_renew(lobby, -1);
     else
         tc_store(lobby->inst, CURSOR, id);
@@ -93,12 +95,12 @@ static void message_take(struct tc_turn *lobby, const json_t *message)
 int ntfy_answer_on_frame(struct tc_turn *lobby, const struct tc_frame *frame)
 {
     json_t *const message = json_loadb(frame->text, frame->len, 0, NULL);
-    message_take(lobby, message);
+    ntfy_answer_handle_message(lobby, message);
     json_decref(message);
     return 0;
 }
 
-/* What was published before the first start is no answer to us. */
+/* Messages that were published before the first start are not answers to this instance. */
 int ntfy_answer_init(struct tc_instance *inst)
 {
     const struct ntfy_conf *const conf = inst->conf;

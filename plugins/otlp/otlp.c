@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * The connector otlp: its options, the queue of spans, and the requests that carry them. The host
- * makes the spans (its format "otlp"). One request is under way at a time; what comes meanwhile
- * goes with the next one. Nothing is kept on disk: what cannot be sent is counted and lost. */
+ * Connector otlp: its options, the queue of spans, and the requests that send them. The host makes
+ * the spans (its format "otlp"). One request is in flight at a time; spans that arrive meanwhile
+ * are sent with the next request. No spans are stored on disk: those that cannot be sent are
+ * counted and lost. */
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,11 +13,11 @@
 #include <turncast/plugin.h>
 
 #define QUEUE ((size_t)2048)            /* spans that wait; more are dropped and counted */
-#define QUEUE_BYTES ((size_t)16 << 20)  /* of all spans that wait */
+#define QUEUE_BYTES ((size_t)16 << 20)  /* limit of the bytes of all waiting spans */
 #define BATCH ((size_t)512)             /* spans of one request */
 #define BATCH_BYTES ((size_t)4 << 20)   /* of one request */
-#define WAIT_MS 2000                    /* of the first span of a batch */
-#define AGE_MS ((int64_t)5 * 60 * 1000) /* of a request: after that it is given up */
+#define WAIT_MS 2000                    /* maximum delay of the first span of a batch */
+#define AGE_MS ((int64_t)5 * 60 * 1000) /* maximum age of a request, after which it is dropped */
 #define SPANS "\"spans\":["
 
 struct otlp_conf {
@@ -29,7 +30,7 @@ struct otlp {
     const char *resource; /* JSON array of NAME=VALUE */
     const char *head;     /* the JSON in front of the spans of a request; NULL: no span so far */
     char *spans[QUEUE];   /* JSON texts, malloc(3) */
-    size_t n, bytes;      /* of spans that wait */
+    size_t n, bytes;      /* bytes of waiting spans */
     size_t in_flight;     /* spans of the request that has not ended */
     uint64_t lost;        /* spans since the last success */
     struct tc_header *headers;
@@ -122,7 +123,7 @@ static char *take_body(struct otlp *s, size_t *n, size_t *len)
     return NULL;
 }
 
-/* Sends what waits, unless a request is under way. */
+/* Sends the waiting spans, unless a request is in flight. */
 static void send_spans(struct tc_instance *inst)
 {
     struct otlp *const s = inst->state;

@@ -121,8 +121,8 @@ static bool redis_server_is_away(const redisReply *reply)
     return false;
 }
 
-static enum tc_outcome redis_server_judge(struct tc_turn *turn, const redisReply *reply,
-                                          bool repeat, const char **why)
+static enum tc_outcome redis_server_classify_reply(struct tc_turn *turn, const redisReply *reply,
+                                                   bool repeat, const char **why)
 {
     if (reply && reply->type != REDIS_REPLY_ERROR)
         return TC_OK;
@@ -142,7 +142,7 @@ enum tc_outcome redis_server_add(struct tc_turn *turn, const struct stream_entry
     if (redis_server_connect(turn, why) < 0)
         return TC_NOT_SENT;
     redisReply *const reply = redis_server_xadd(s, conf, entry);
-    enum tc_outcome outcome = redis_server_judge(turn, reply, repeat, why);
+    enum tc_outcome outcome = redis_server_classify_reply(turn, reply, repeat, why);
     freeReplyObject(reply);
     if (outcome == TC_OK &&
         redis_server_expect(turn, why, "EXPIRE %s %lld", entry->key, (long long)conf->expire_s) < 0)

@@ -55,8 +55,8 @@ static struct piece without_scheme(struct piece url)
     return url;
 }
 
-/* "<url|label>": the label says more, but must not hide where it goes. There is room: "<", "|" and
- * ">" become " (" and ")". */
+/* "<url|label>": the label is more readable, but must not hide the address. There is room: "<", "|"
+ * and ">" become " (" and ")". */
 static char *put_link(char *out, struct piece url, struct piece label)
 {
     if (label.len == 0 || equal(url, label) || equal(without_scheme(url), label))
@@ -73,7 +73,7 @@ static char *put_link(char *out, struct piece url, struct piece label)
     return out;
 }
 
-/* What stands between < and >. */
+/* Writes the text between < and >. */
 static char *put_entity(char *out, struct piece in, const char *self)
 {
     const char *bar = memchr(in.p, '|', in.len);

@@ -97,7 +97,7 @@ static const struct tc_chat chat = {
     .feed = &feed,
 };
 
-/* Of the connector's own requests. */
+/* Handles replies to the connector's own requests. */
 static int on_reply(struct tc_turn *turn, const struct tc_reply *r, struct tc_verdict *v)
 {
     if (strncmp(r->tag, SLACK_HISTORY, strlen(SLACK_HISTORY)) == 0)

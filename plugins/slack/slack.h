@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What the files of the Slack connector share: options, the state of the instance, calls of the Web
- * API. All of it is used on the instance's one thread. */
+ * Internal interface of the Slack connector: options, the state of the instance, calls of the Web
+ * API. All functions belong to the thread of the instance. */
 #ifndef SLACK_H
 #define SLACK_H
 
@@ -12,14 +12,15 @@ struct slack_conf {
     bool stream, thinking;
 };
 
-/* How Slack shows that a turn runs; the first that Slack permits to this app is used. */
+/* Ways in which Slack shows that a turn runs; the first one that Slack permits to this app is
+ * used. */
 enum slack_status_way { SLACK_STATUS_SESSION, SLACK_STATUS_THREAD, SLACK_STATUS_REACTION };
 
 struct slack {
     char user[32];       /* the bot's own id; "" until known */
-    char challenge[512]; /* of the last url_verification */
+    char challenge[512]; /* challenge of the last url_verification */
     enum slack_status_way status_way;
-    bool status_proven; /* that way has worked once */
+    bool status_proven; /* this way has worked once */
     bool is_replacing;  /* the next connection is opened while this one is in use */
 };
 
@@ -54,9 +55,9 @@ enum slack_method {
 
 extern const struct tc_rate slack_rates[];
 
-/* The URL, token and rate limits of a method, and its body, which is taken over. */
+/* Fills in the URL, token and rate limits of a method, and its body, which is taken over. */
 int slack_call(struct tc_turn *turn, enum slack_method method, json_t *body, struct tc_http *http);
-/* The same for a method that reads: a GET with this query. */
+/* Fills in the request of a method that reads: a GET with this query. */
 int slack_get(struct tc_turn *turn, enum slack_method method, const char *query,
               struct tc_http *http);
 /* Plain text as Slack's markup that shows exactly this text; bytes 0: all of it. "": nothing is

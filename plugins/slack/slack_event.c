@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What people do in Slack: messages, presses of buttons, slash commands, the Stop button of Slack,
- * the app's home. Whether an event came over Socket Mode or over a route only matters for its
- * acknowledgement. */
+ * Input of people in Slack: messages, presses of buttons, slash commands, Slack's Stop button, the
+ * app's home. The way of an event (Socket Mode or a route) only matters for its acknowledgement. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,7 +28,7 @@ static bool is_direct_id(const char *channel)
 
 /* ---- messages ---- */
 
-/* The bot's own id: asked for at the start, and named by each event. */
+/* Returns the bot's own id, which was requested at the start and is in each event. */
 static const char *own_id(const struct tc_turn *lobby, const json_t *payload)
 {
     const json_t *const first = json_array_get(json_object_get(payload, "authorizations"), 0);
@@ -75,9 +74,10 @@ static enum tc_addressed addressed(const json_t *event, const char *self)
     return text_or_null(event, "thread_ts") ? TC_ADDRESSED_THREAD : TC_ADDRESSED_NO;
 }
 
-/* The thread whose conversation the message belongs to; NULL: that of the channel. Direct messages
- * are one conversation, and so are replies below them, because the answers are there. A thread that
- * the bot began, such as those of Slack's assistant view, is a conversation of its own. */
+/* Returns the thread to whose conversation the message belongs; NULL: the conversation of the
+ * channel. Direct messages are one conversation, together with replies below them, because the
+ * answers are there. A thread that the bot started, such as those of Slack's assistant view, is a
+ * separate conversation. */
 static const char *topic_of(const json_t *event, const char *self)
 {
     const char *const thread = text_or_null(event, "thread_ts"), *const root = text_or_empty(
@@ -95,7 +95,7 @@ static const char *decoded_text(struct tc_turn *lobby, const json_t *event, cons
     return text ? text : "";
 }
 
-static bool message_take(struct tc_turn *lobby, const json_t *payload)
+static bool slack_event_handle_message(struct tc_turn *lobby, const json_t *payload)
 {
     const json_t *const event = json_object_get(payload, "event");
     const char *const self = own_id(lobby, payload), *const team =
@@ -131,7 +131,7 @@ static bool act(struct tc_turn *lobby, const struct tc_chat_action *action)
 }
 
 /* The Stop button that Slack itself shows while a session is processing. */
-static bool stop_take(struct tc_turn *lobby, const json_t *payload)
+static bool slack_event_handle_stop(struct tc_turn *lobby, const json_t *payload)
 {
     const json_t *const event = json_object_get(payload, "event");
     const char *const channel = text_or_null(event, "channel"),
@@ -147,7 +147,7 @@ static bool stop_take(struct tc_turn *lobby, const json_t *payload)
                                      .user = user));
 }
 
-static bool home_take(struct tc_turn *lobby, const json_t *payload)
+static bool slack_event_handle_home(struct tc_turn *lobby, const json_t *payload)
 {
     const json_t *const event = json_object_get(payload, "event");
     const char *const channel = text_or_null(event, "channel"), *const user =
@@ -165,10 +165,10 @@ bool slack_event_take(struct tc_turn *lobby, const json_t *payload)
         tc_log(lobby->inst, TC_WARN,
                "app_rate_limited: Slack is dropping events (more than 30000 per hour)");
     if (strcmp(type, "message") == 0 || strcmp(type, "app_mention") == 0)
-        return message_take(lobby, payload);
+        return slack_event_handle_message(lobby, payload);
     if (strcmp(type, "agent_session_stopped") == 0)
-        return stop_take(lobby, payload);
-    return strcmp(type, "app_home_opened") == 0 ? home_take(lobby, payload) : true;
+        return slack_event_handle_stop(lobby, payload);
+    return strcmp(type, "app_home_opened") == 0 ? slack_event_handle_home(lobby, payload) : true;
 }
 
 /* Where the message with the button is. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * Files. To Slack in three requests: a place is asked for, the content is put there, the file is
- * shown in the thread; the cursor holds the place ("url", "id") and then the file ("id"). From
- * people: downloads from Slack's own hosts only, because they carry the token. */
+ * Files. An upload to Slack consists of three requests: get an upload URL, upload the content,
+ * share the file in the thread; the cursor contains the upload ("url", "id") and then the file
+ * ("id"). Files of people are downloaded only from Slack's own hosts, because the requests contain
+ * the token. */
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -9,7 +10,7 @@
 #include "slack_inbound.h"
 #include "slack_operation.h"
 
-#define TRIES_MAX 3 /* of a place, which is valid for a while only */
+#define TRIES_MAX 3 /* maximum number of upload URLs, each of which is valid for a limited time */
 
 /* ---- to Slack ---- */
 
@@ -53,7 +54,7 @@ int slack_file_request(struct tc_turn *turn, const struct tc_op *op, struct tc_h
     return url ? put(turn, op, url, http) : complete(turn, op, id, http);
 }
 
-static void go_on(struct tc_turn *turn, struct tc_result *result, json_t *cursor)
+static void slack_file_next_step(struct tc_turn *turn, struct tc_result *result, json_t *cursor)
 {
     result->kind = TC_RESULT_NEXT_STEP;
     result->cursor = cursor ? tc_json(turn, "o", cursor) : NULL;
@@ -64,19 +65,19 @@ static void read_place(struct tc_turn *turn, const json_t *ok, struct tc_result 
     const char *const url = tc_member_text(ok, "upload_url"), *const id =
                                                                   tc_member_text(ok, "file_id");
     if (url && id)
-        go_on(turn, result, json_pack("{s:s, s:s}", "url", url, "id", id));
+        slack_file_next_step(turn, result, json_pack("{s:s, s:s}", "url", url, "id", id));
     else if (result->kind == TC_RESULT_IN_DOUBT)
         result->kind = TC_RESULT_RETRY; /* nothing is visible yet */
 }
 
-/* This reply is not one of the Web API: its status says everything. */
+/* This reply does not come from the Web API: only its status is relevant. */
 static void read_put(struct tc_turn *turn, const char *id, const struct tc_op *op,
                      const struct tc_reply *reply, struct tc_result *result)
 {
     if (reply->outcome == TC_OK)
-        go_on(turn, result, json_pack("{s:s}", "id", id));
+        slack_file_next_step(turn, result, json_pack("{s:s}", "id", id));
     else if (reply->outcome == TC_REJECTED && reply->status != 429 && op->step < 2 * TRIES_MAX)
-        go_on(turn, result, NULL);
+        slack_file_next_step(turn, result, NULL);
     else if (reply->outcome == TC_AMBIGUOUS)
         result->kind = TC_RESULT_RETRY;
 }

@@ -8,8 +8,9 @@
 #include "slack_inbound.h"
 #include "slack_operation.h"
 
-#define OPTIONS_MAX 100 /* of a menu */
-#define OPEN_MAX 10     /* of buttons and boxes, which are all visible */
+#define OPTIONS_MAX 100 /* maximum number of options of a menu */
+/* Maximum number of options of radio buttons and checkboxes, which are all visible. */
+#define OPEN_MAX 10
 #define VALUE_BYTES 150
 #define LABEL_BYTES 75
 #define ID_BYTES 200
@@ -17,7 +18,7 @@
 #define LISTED_MAX 20
 #define LISTED_BYTES 300
 
-/* How the id of a block begins; the id of the field follows. */
+/* Prefixes of the id of a block; the id of the field follows. */
 #define PICK "q."
 #define WRITE "w."
 #define WRITE_MULTI "m."
@@ -170,7 +171,7 @@ void slack_form_add(struct tc_turn *turn, json_t *blocks, const struct tc_op *op
 
 /* ---- what was filled in ---- */
 
-/* Of one element: a text, an array of texts, or NULL. */
+/* Returns the value of one element: a text, an array of texts, or NULL. */
 static json_t *picked(const json_t *element)
 {
     const json_t *const several = json_object_get(element, "selected_options");
@@ -200,7 +201,7 @@ static bool begins(const char *text, const char *begin)
     return strncmp(text, begin, strlen(begin)) == 0;
 }
 
-/* A text goes before what was picked, or (several) beside it. */
+/* Adds an answer: a text replaces the selected option, or is added to several selected options. */
 static void take_text(json_t *answers, const char *id, const char *text, bool multi)
 {
     json_t *const known = multi ? json_object_get(answers, id) : NULL;
@@ -210,7 +211,8 @@ static void take_text(json_t *answers, const char *id, const char *text, bool mu
     json_object_set_new(answers, id, multi ? list : json_string(text));
 }
 
-static void take(json_t *answers, const char *block_id, const json_t *element, bool picks)
+static void slack_form_add_answer(json_t *answers, const char *block_id, const json_t *element,
+                                  bool picks)
 {
     json_t *const id = unquoted(block_id + strlen(PICK));
     const char *const key = json_string_value(id), *const text = written(element);
@@ -234,7 +236,7 @@ static void take_all(json_t *answers, const json_t *values, bool picks)
             continue;
         json_object_foreach(block, action_id, element)
         {
-            take(answers, block_id, element, picks);
+            slack_form_add_answer(answers, block_id, element, picks);
         }
     }
 }

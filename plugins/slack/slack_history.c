@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Messages that came while Socket Mode was not connected, which Slack does not send again: read
- * from the history of a channel, or from the replies in a thread. The host keeps which of them are
- * to be read (tc_feed). */
+ * Reads messages that were sent while Socket Mode was not connected, and that Slack does not send
+ * again, from the history of a channel, or from the replies in a thread. The host stores which of
+ * them must be read (tc_feed). */
 #include <string.h>
 
 #include "slack_inbound.h"
@@ -25,8 +25,8 @@ int slack_history_ask(struct tc_turn *lobby, const struct tc_target *where, cons
                : -1;
 }
 
-/* A channel begins with its newest message; a thread with the message that began it, which stands
- * in the channel. */
+/* The history of a channel begins with its newest message; that of a thread with the message that
+ * started it, which belongs to the channel. */
 static json_t *events_of(const json_t *messages, const char *thread)
 {
     json_t *const events = json_array();
@@ -66,7 +66,7 @@ int slack_history_take_reply(struct tc_turn *lobby, const struct tc_reply *r, st
     return 0;
 }
 
-/* Messages of a history do not say where they are. */
+/* Messages of a history do not contain their channel. */
 enum tc_feed_step slack_history_take(struct tc_turn *lobby, const char *text,
                                      const struct tc_target *where)
 {

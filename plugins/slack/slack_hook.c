@@ -59,7 +59,7 @@ static json_t *read_form(const char *body)
 
 /* ---- requests ---- */
 
-/* Slack asks whether this is the right address. */
+/* Slack verifies the address. */
 static void prove(struct tc_turn *lobby, const json_t *json, struct tc_answer *answer)
 {
     struct slack *const s = state_of(lobby);
@@ -70,7 +70,8 @@ static void prove(struct tc_turn *lobby, const json_t *json, struct tc_answer *a
 }
 
 /* Slack sends an event that is not accepted again: at once, after a minute, after five. */
-static void take_event(struct tc_turn *lobby, const json_t *json, struct tc_answer *answer)
+static void slack_hook_handle_event(struct tc_turn *lobby, const json_t *json,
+                                    struct tc_answer *answer)
 {
     const char *const type = tc_member_text(json, "type");
     if (!type)
@@ -81,8 +82,10 @@ static void take_event(struct tc_turn *lobby, const json_t *json, struct tc_answ
         answer->status = 503;
 }
 
-/* A press comes once, so there is nobody to be told that it was not kept; a command says so. */
-static void take_form(struct tc_turn *lobby, const json_t *form, struct tc_answer *answer)
+/* A press is delivered once, and cannot be repeated if it was not stored; a command gets an error
+ * text. */
+static void slack_hook_handle_form(struct tc_turn *lobby, const json_t *form,
+                                   struct tc_answer *answer)
 {
     const char *const payload = tc_member_text(form, "payload");
     json_t *const json = payload ? json_loads(payload, 0, NULL) : NULL;
@@ -107,9 +110,9 @@ int slack_hook_take(struct tc_turn *lobby, const struct tc_hit *hit, struct tc_a
         json_t *const json = json_loadb(hit->body, hit->body_len, 0, NULL);
         json_t *const form = json ? NULL : read_form(hit->body);
         if (json)
-            take_event(lobby, json, answer);
+            slack_hook_handle_event(lobby, json, answer);
         else
-            take_form(lobby, form, answer);
+            slack_hook_handle_form(lobby, form, answer);
         json_decref(json);
         json_decref(form);
     }

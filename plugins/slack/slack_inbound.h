@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What people do in Slack, and the two ways in which it comes: Socket Mode and signed requests. */
+ * Input of people in Slack, and its two ways: Socket Mode and signed requests. */
 #ifndef SLACK_INBOUND_H
 #define SLACK_INBOUND_H
 
@@ -12,8 +12,8 @@ json_t *slack_form_read(const json_t *payload);
 
 /* ---- slack_event.c ---- */
 
-/* An event, an interaction or a slash command, whichever way it came. False: it has to come again.
- */
+/* Handles an event, an interaction or a slash command from either way. False: Slack must deliver it
+ * again. */
 bool slack_event_take(struct tc_turn *lobby, const json_t *payload);
 bool slack_action_take(struct tc_turn *lobby, const json_t *payload);
 bool slack_command_take(struct tc_turn *lobby, const json_t *payload);
@@ -26,7 +26,7 @@ int slack_hook_take(struct tc_turn *lobby, const struct tc_hit *hit, struct tc_a
 
 /* Connects, unless that has been done. */
 void slack_socket_start(struct tc_turn *lobby);
-/* The reply that says where to connect. */
+/* Handles the reply with the address of the websocket. */
 int slack_socket_take_reply(struct tc_turn *lobby, const struct tc_reply *r, struct tc_verdict *v);
 int slack_socket_take_frame(struct tc_turn *lobby, const struct tc_frame *frame);
 

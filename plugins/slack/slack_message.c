@@ -6,7 +6,7 @@
 
 #include "slack_operation.h"
 
-#define SECTION_BYTES 2900 /* of 3,000 */
+#define SECTION_BYTES 2900 /* of the limit of 3,000 */
 #define LABEL_BYTES 75
 #define BUTTONS_MAX 25 /* of one block */
 
@@ -22,7 +22,7 @@ static json_t *plain_word(struct tc_turn *turn, const char *english)
     return plain_text(tc_say(turn, english, NULL));
 }
 
-/* Slack asks the person once more. */
+/* Slack asks the person for a confirmation. */
 static json_t *confirmation(struct tc_turn *turn)
 {
     return json_pack("{s:o, s:o, s:o, s:o, s:s}", "title", plain_word(turn, "Allow permanently?"),

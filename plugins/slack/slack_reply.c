@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * What replies of the Web API mean: HTTP 200 with "ok":false is Slack's normal way to refuse. */
+ * Classifies replies of the Web API: HTTP 200 with "ok":false is Slack's usual form of a
+ * refusal. */
 #include <string.h>
 
 #include "slack_operation.h"
 
-/* "internal_error" and "fatal_error" may come after the work was done. */
+/* After "internal_error" and "fatal_error", the operation may have been executed. */
 const struct tc_error_rule slack_errors[] = {
     {429, NULL, TC_RESULT_RETRY},
     {0, "ratelimited", TC_RESULT_RETRY},
@@ -23,7 +24,7 @@ const struct tc_error_rule slack_errors[] = {
     {0, "msg_too_long", TC_RESULT_TOO_LONG},
     {0, "msg_blocks_too_", TC_RESULT_TOO_LONG},
     {0, "streaming_mode_mismatch",
-     TC_RESULT_TOO_LONG}, /* of this stream; the next one may be text */
+     TC_RESULT_TOO_LONG}, /* the limit of this stream; the next one may be text */
     {0, "invalid_blocks", TC_RESULT_BAD_FORMAT},
     {0, "invalid_chunks", TC_RESULT_BAD_FORMAT},
     {0, "markdown_text", TC_RESULT_BAD_FORMAT}, /* together with what it excludes */

@@ -128,7 +128,7 @@ static int edit(struct tc_turn *turn, const struct tc_op *op, struct tc_http *ht
 {
     json_t *const body = slack_message(turn, op);
     json_object_set_new(body, "ts", json_string(op->message));
-    if (op->role == TC_ROLE_ANSWER) /* it was a progress message */
+    if (op->role == TC_ROLE_ANSWER) /* the message was a progress message */
         json_object_set_new(body, "metadata", slack_mark(op));
     return slack_call(turn, UPDATE, body, http);
 }
@@ -165,7 +165,7 @@ static int publish(struct tc_turn *turn, const struct tc_op *op, struct tc_http 
         json_pack("{s:s, s:o}", "user_id", op->target->user, "view", slack_home(turn, op)), http);
 }
 
-/* In Slack a thread is what people follow, so it has an order and a pace of its own. */
+/* In Slack, people follow threads; therefore each thread has its own lane and rate limit. */
 static const char *lane_of(struct tc_turn *turn, const struct tc_op *op, const char *lane)
 {
     const char *const thread = op->target ? op->target->thread : NULL;
@@ -190,7 +190,7 @@ int slack_request(struct tc_turn *turn, const struct tc_op *op, struct tc_http *
         return slack_status_request(turn, op, http);
     case TC_OP_REACT:
         return react(turn, op, http);
-    case TC_OP_PRIVATE: /* what everybody sees need not be said once more */
+    case TC_OP_PRIVATE: /* a text that everybody sees is not sent privately, too */
         return op->silent || !op->target->user ? -1 : post_ephemeral(turn, op, http);
     case TC_OP_LOOKUP:
         return slack_lookup_request(turn, op, http);

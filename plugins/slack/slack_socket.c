@@ -40,7 +40,7 @@ static bool is_fatal(const char *error)
 int slack_socket_take_reply(struct tc_turn *lobby, const struct tc_reply *r, struct tc_verdict *v)
 {
     if (r->status == 429 && r->outcome == TC_REJECTED)
-        return 0; /* the host asks again when it may */
+        return 0; /* the host repeats the request after the demanded pause */
     json_auto_t *json = json_loadb(r->body, r->body_len, 0, NULL);
     const char *const refused = tc_member_text(json, "error");
     const char *const url = tc_member_text(json, "url");
@@ -66,7 +66,8 @@ static void refresh(struct tc_turn *lobby, const char *reason)
             tc_link_replace(lobby, strcmp(reason, "too_many_websockets") == 0 ? -1 : 0) == 0;
 }
 
-/* A press comes once, and has to be acknowledged in three seconds: before it is dealt with. */
+/* A press is delivered once, and must be acknowledged within three seconds: before it is
+ * processed. */
 static void envelope(struct tc_turn *lobby, const json_t *json, const char *type)
 {
     const char *const id = tc_member_text(json, "envelope_id");

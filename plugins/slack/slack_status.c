@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * That a turn runs, as Slack shows it beside the messages: the status of an agent's session, or of
- * an assistant's thread, or a reaction to the question. The first way that Slack permits to this
- * app is used for all turns. */
+ * Running state of a turn outside of messages: the status of an agent's session, or of an
+ * assistant's thread, or a reaction to the question. The first way that Slack permits to this app
+ * is used for all turns. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -77,7 +77,7 @@ static bool is_refusal(enum tc_result_kind kind)
            kind != TC_RESULT_UNAUTHORIZED;
 }
 
-/* As long as no way has worked, a refusal speaks of the app, and not of one thread. */
+/* As long as no way has worked, a refusal applies to the app, not to one thread. */
 void slack_status_read(struct tc_turn *turn, const struct tc_reply *reply, struct tc_result *result)
 {
     struct slack *const s = state_of(turn);
@@ -86,7 +86,7 @@ void slack_status_read(struct tc_turn *turn, const struct tc_reply *reply, struc
     if (!is_refusal(result->kind) || (current && s->status_way == SLACK_STATUS_REACTION))
         return;
     if (current && s->status_proven) {
-        result->kind = TC_RESULT_REFUSED; /* of this thread */
+        result->kind = TC_RESULT_REFUSED; /* refused for this thread */
         return;
     }
     if (current) {

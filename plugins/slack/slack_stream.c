@@ -8,7 +8,7 @@
 
 #define TITLE_BYTES 130
 #define DETAIL_BYTES 240
-#define ELAPSED_FROM_MS 10000 /* a running task says its age from here on */
+#define ELAPSED_FROM_MS 10000 /* age from which a running task shows its duration */
 
 static const char *elapsed(struct tc_turn *turn, int64_t ms)
 {
@@ -68,7 +68,7 @@ static void add_content(struct tc_turn *turn, json_t *body, const struct tc_op *
         json_object_set_new(body, "chunks", chunks(turn, op));
 }
 
-/* Slack asks for the reader of a stream in a channel; `more` is the id of the team. */
+/* Slack requires the recipient of a stream in a channel; `more` is the id of the team. */
 static int begin(struct tc_turn *turn, const struct tc_op *op, struct tc_http *http)
 {
     const struct tc_target *const to = op->target;

@@ -14,7 +14,7 @@
 /* Person and place of an activity. */
 struct teams_place {
     struct tc_target target; /* target.message: the activity */
-    const char *id; /* of the activity, unchanged when it is delivered again; or NULL: incomplete */
+    const char *id; /* id of the activity, the same when it is delivered again; NULL: incomplete */
     const char *name, *bot;
     bool channel;
 };
@@ -189,7 +189,7 @@ static int activity_press(struct tc_turn *lobby, const json_t *activity, json_t 
     return rc < 0 ? 503 : 200;
 }
 
-/* The response to a press has its result; the card is edited for everybody. */
+/* The response to a press contains its result; the card is edited for everybody. */
 static void activity_invoke(struct tc_turn *lobby, const json_t *activity, struct tc_answer *answer)
 {
     const struct teams *const s = teams_state(lobby);
@@ -206,7 +206,8 @@ static void activity_invoke(struct tc_turn *lobby, const json_t *activity, struc
                            *s->press_text ? s->press_text : "OK");
 }
 
-static void activity_take(struct tc_turn *lobby, const json_t *activity, struct tc_answer *answer)
+static void teams_activity_handle_activity(struct tc_turn *lobby, const json_t *activity,
+                                           struct tc_answer *answer)
 {
     const char *const type = tc_member_text(activity, "type");
     json_t *const value = json_object_get(activity, "value");
@@ -267,7 +268,7 @@ int teams_activity_on_hit(struct tc_turn *lobby, const struct tc_hit *hit, struc
         tc_log(lobby->inst, TC_WARN, "refused a request to the route /messages: the token: %s",
                why);
     } else {
-        activity_take(lobby, activity, answer);
+        teams_activity_handle_activity(lobby, activity, answer);
     }
     json_decref(key);
     json_decref(claims);

@@ -11,8 +11,8 @@
 
 /* ---- buttons ---- */
 
-/* Beside its own data a button carries the fields, so that any process can read the answers.
- * Clients without Action.Execute send a message with the same data. */
+/* In addition to its own data, a button contains the fields, so that any process can read the
+ * answers. Clients without Action.Execute send a message with the same data. */
 static json_t *message_execute(const struct tc_button *b, const char *form)
 {
     json_t *const data = json_pack("{s:s, s:s*}", "tc", b->data, "form", form);

@@ -14,7 +14,7 @@ const struct tc_error_rule teams_errors[] = {
     {412, NULL, TC_RESULT_RETRY},
     {0, "invalid_client", TC_RESULT_UNAUTHORIZED},
     {0, "unauthorized_client", TC_RESULT_UNAUTHORIZED},
-    {0, "invalid_request", TC_RESULT_UNAUTHORIZED}, /* of the login: unknown tenant */
+    {0, "invalid_request", TC_RESULT_UNAUTHORIZED}, /* error of the login: unknown tenant */
     {0, "canceled by user", TC_RESULT_STOPPED},
     {0, "cancelled by user", TC_RESULT_STOPPED},
     {0, "exceeded streaming time", TC_RESULT_STREAM_OVER},

@@ -71,7 +71,7 @@ static int request_typing(struct tc_turn *turn, const struct tc_op *op, struct t
     return request_send(turn, op, "POST", NULL, json_pack("{s:s}", "type", "typing"), http);
 }
 
-/* The response to the press being processed has the text. A press that arrived as a message has no
+/* The response to the current press contains the text. A press that arrived as a message has no
  * such response. */
 static int request_private(struct tc_turn *turn, const struct tc_op *op)
 {

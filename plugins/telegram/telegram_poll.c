@@ -98,8 +98,8 @@ static int64_t take_all(struct tc_turn *lobby, const json_t *updates, int64_t of
     return offset;
 }
 
-static void take_updates(struct tc_turn *lobby, const struct tc_op *op,
-                         const struct tc_reply *reply, struct tc_result *result)
+static void telegram_poll_handle_updates(struct tc_turn *lobby, const struct tc_op *op,
+                                         const struct tc_reply *reply, struct tc_result *result)
 {
     struct telegram *const s = state_of(lobby);
     json_t *const body = json_loadb(reply->body, reply->body_len, 0, NULL);
@@ -126,7 +126,7 @@ static void remove_webhook(struct tc_turn *lobby)
 }
 
 /* The updates go elsewhere: to a webhook, or to a process with the same token. */
-static void take_conflict(struct tc_turn *lobby, struct tc_result *result)
+static void telegram_poll_handle_conflict(struct tc_turn *lobby, struct tc_result *result)
 {
     struct telegram *const s = state_of(lobby);
     const char *const reason = result->reason ? result->reason : "";
@@ -153,9 +153,9 @@ int telegram_read(struct tc_turn *turn, const struct tc_op *op, const struct tc_
     if (op->kind == TC_OP_IDENTIFY)
         read_identity(turn, reply, result);
     else if (op->kind == TC_OP_POLL && reply->status == 409)
-        take_conflict(turn, result);
+        telegram_poll_handle_conflict(turn, result);
     else if (op->kind == TC_OP_POLL && result->kind == TC_RESULT_DONE)
-        take_updates(turn, op, reply, result);
+        telegram_poll_handle_updates(turn, op, reply, result);
     else if (op->kind == TC_OP_POLL && reply->status == 404)
         result->kind = TC_RESULT_UNAUTHORIZED;
     else if (op->kind == TC_OP_FETCH && op->step == 0 && result->kind == TC_RESULT_DONE)

@@ -242,7 +242,7 @@ static void note_move(struct tc_turn *lobby, int64_t from, int64_t to)
                                                .chat_was = id_of(lobby, from)));
 }
 
-static bool take_message(struct tc_turn *lobby, const json_t *update)
+static bool update_handle_message(struct tc_turn *lobby, const json_t *update)
 {
     const json_t *const message = json_object_get(update, "message");
     const json_t *const from = json_object_get(message, "from");
@@ -257,7 +257,7 @@ static bool take_message(struct tc_turn *lobby, const json_t *update)
 
 /* ---- presses ---- */
 
-static bool take_press(struct tc_turn *lobby, const json_t *query)
+static bool update_handle_press(struct tc_turn *lobby, const json_t *query)
 {
     const json_t *const message = json_object_get(query, "message");
     const json_t *const from = json_object_get(query, "from");
@@ -274,7 +274,7 @@ static bool take_press(struct tc_turn *lobby, const json_t *query)
 bool update_take(struct tc_turn *lobby, const json_t *update)
 {
     const json_t *const query = json_object_get(update, "callback_query");
-    if (query && !take_press(lobby, query))
+    if (query && !update_handle_press(lobby, query))
         return false;
-    return !json_object_get(update, "message") || take_message(lobby, update);
+    return !json_object_get(update, "message") || update_handle_message(lobby, update);
 }

@@ -65,8 +65,9 @@ static const char *body_conversation(const json_t *body)
     return conversation ? conversation : tc_member_text(body, "user");
 }
 
-static enum tc_accepted take_decision(struct tc_turn *lobby, const json_t *body,
-                                      const json_t *decision, struct tc_receipt *receipt)
+static enum tc_accepted webhook_inbound_handle_decision(struct tc_turn *lobby, const json_t *body,
+                                                        const json_t *decision,
+                                                        struct tc_receipt *receipt)
 {
     char *const answers = json_dumps(json_object_get(decision, "answers"), JSON_COMPACT);
     const enum tc_accepted how = tc_answer(
@@ -81,8 +82,8 @@ static enum tc_accepted take_decision(struct tc_turn *lobby, const json_t *body,
     return how;
 }
 
-static enum tc_accepted take_message(struct tc_turn *lobby, const json_t *body, const char *id,
-                                     struct tc_receipt *receipt)
+static enum tc_accepted webhook_inbound_handle_message(struct tc_turn *lobby, const json_t *body,
+                                                       const char *id, struct tc_receipt *receipt)
 {
     char *const route = json_dumps(json_object_get(body, "route"), JSON_COMPACT | JSON_ENCODE_ANY);
     const enum tc_accepted how = tc_submit(
@@ -112,8 +113,8 @@ static const char *body_check(const json_t *body)
     return NULL;
 }
 
-static void body_take(struct tc_turn *lobby, const json_t *body, const char *id,
-                      struct tc_answer *answer)
+static void webhook_inbound_handle_body(struct tc_turn *lobby, const json_t *body, const char *id,
+                                        struct tc_answer *answer)
 {
     const json_t *const decision = json_object_get(body, "answer");
     const char *const cancel = tc_member_text(body, "cancel"), *const wrong = body_check(body);
@@ -123,9 +124,9 @@ static void body_take(struct tc_turn *lobby, const json_t *body, const char *id,
         return;
     }
     const enum tc_accepted how =
-        decision ? take_decision(lobby, body, decision, &receipt)
+        decision ? webhook_inbound_handle_decision(lobby, body, decision, &receipt)
         : cancel ? tc_cancel(lobby, cancel, tc_member_text(body, "user"), &receipt)
-                 : take_message(lobby, body, id, &receipt);
+                 : webhook_inbound_handle_message(lobby, body, id, &receipt);
     respond(lobby, answer, how, &receipt);
 }
 
@@ -143,7 +144,7 @@ int webhook_inbound_take(struct tc_turn *lobby, const struct tc_hit *hit, struct
         return 0;
     }
     json_t *const body = json_loadb(hit->body, hit->body_len, 0, NULL);
-    body_take(lobby, body, tc_header_value(lobby, hit, "webhook-id"), answer);
+    webhook_inbound_handle_body(lobby, body, tc_header_value(lobby, hit, "webhook-id"), answer);
     json_decref(body);
     return 0;
 }

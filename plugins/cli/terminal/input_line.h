@@ -16,7 +16,7 @@ struct prompt {
     size_t len;
 };
 
-/* Result of a key: the text goes on, was entered, or was cancelled. */
+/* Result of a key: the input continues, was entered, or was cancelled. */
 enum prompt_key { PROMPT_MORE, PROMPT_ENTER, PROMPT_ESCAPE };
 
 /* Starts an empty line; prompt_draw draws it. */

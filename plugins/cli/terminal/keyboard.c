@@ -38,7 +38,7 @@ bool keyboard_is_ours(const struct keyboard *k)
 
 /* If our modes are still set, from before the host was put into the background, they must not be
  * saved as the original ones. */
-static bool learn_modes(struct keyboard *k)
+static bool keyboard_read_modes(struct keyboard *k)
 {
     struct termios now;
     if (tcgetattr(k->fd, &now) < 0)
@@ -53,7 +53,7 @@ static bool learn_modes(struct keyboard *k)
  * modes before it ends or stops. */
 void keyboard_grab(struct keyboard *k)
 {
-    if (!k->grabbed && !learn_modes(k))
+    if (!k->grabbed && !keyboard_read_modes(k))
         return;
     struct termios now = k->was;
     now.c_lflag &= ~(tcflag_t)(ICANON | ECHO | IEXTEN);

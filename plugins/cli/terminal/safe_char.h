@@ -15,9 +15,9 @@ struct glyph {
     char text[12];
 };
 
-/* The next character of n > 0 bytes. Newline and tab come as they are (width 0 and 1; CRLF is one
+/* The next character of n > 0 bytes. Newline and tab are unchanged (width 0 and 1; CRLF is one
  * newline); other controls in caret notation, C1 and invisible or reordering characters as
- * <U+009B>, bytes that are no UTF-8 as <9B>. Characters are independent, so text may be split
+ * <U+009B>, bytes that are not UTF-8 as <9B>. Characters are independent, so text may be split
  * anywhere between characters. With `ascii`, other characters become "?". */
 struct glyph glyph_next(const char *p, size_t n, bool ascii);
 

@@ -34,7 +34,7 @@ static bool locale_is_not_utf8(void)
 }
 
 /* These terminals print the address, or drop it together with the text. */
-static bool knows_links(const char *type)
+static bool terminal_supports_links(const char *type)
 {
     return strcmp(type, "linux") != 0 && strncmp(type, "screen", 6) != 0 &&
            strncmp(type, "tmux", 4) != 0;
@@ -48,7 +48,7 @@ void term_init(struct term *t, int fd, bool tty, enum term_color color)
     t->cursor = tty && !dumb;
     t->color = color == TERM_ALWAYS || (color == TERM_AUTO && t->cursor && !is_set("NO_COLOR"));
     t->ascii = locale_is_not_utf8();
-    t->links = t->cursor && knows_links(type);
+    t->links = t->cursor && terminal_supports_links(type);
     term_measure(t);
 }
 

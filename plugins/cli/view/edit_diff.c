@@ -47,7 +47,7 @@ static void edit_diff_add_line(struct edit_diff *d, char kind, struct text_lines
 }
 
 /* Takes the first line. False: none. */
-static bool take_line(struct text_lines *rest, struct text_lines *line)
+static bool edit_diff_pop_line(struct text_lines *rest, struct text_lines *line)
 {
     if (rest->len == 0)
         return false;
@@ -63,7 +63,7 @@ static bool take_line(struct text_lines *rest, struct text_lines *line)
 static void add_all(struct edit_diff *d, char kind, const char *text)
 {
     struct text_lines rest = {text, strlen(text)}, line;
-    while (take_line(&rest, &line))
+    while (edit_diff_pop_line(&rest, &line))
         edit_diff_add_line(d, kind, line);
 }
 
@@ -71,7 +71,7 @@ static void add_all(struct edit_diff *d, char kind, const char *text)
 static void add_patch(struct edit_diff *d, const char *text)
 {
     struct text_lines rest = {text, strlen(text)}, line;
-    while (take_line(&rest, &line)) {
+    while (edit_diff_pop_line(&rest, &line)) {
         const char first = line.len ? line.at[0] : ' ';
         const bool name =
             line.len > 3 && (strncmp(line.at, "+++", 3) == 0 || strncmp(line.at, "---", 3) == 0);
@@ -90,7 +90,7 @@ static size_t count_lines(const char *text)
 {
     struct text_lines rest = {text, strlen(text)}, line;
     size_t n = 0;
-    while (take_line(&rest, &line))
+    while (edit_diff_pop_line(&rest, &line))
         n++;
     return n;
 }
@@ -104,7 +104,8 @@ static size_t equal_lines(const char *a, const char *b)
 {
     struct text_lines rest_a = {a, strlen(a)}, rest_b = {b, strlen(b)}, line_a, line_b;
     size_t n = 0;
-    while (take_line(&rest_a, &line_a) && take_line(&rest_b, &line_b) && same_line(line_a, line_b))
+    while (edit_diff_pop_line(&rest_a, &line_a) && edit_diff_pop_line(&rest_b, &line_b) &&
+           same_line(line_a, line_b))
         n++;
     return n;
 }
@@ -112,12 +113,12 @@ static size_t equal_lines(const char *a, const char *b)
 static void nth_lines(struct text_lines *rest, size_t n)
 {
     struct text_lines line;
-    while (n-- > 0 && take_line(rest, &line))
+    while (n-- > 0 && edit_diff_pop_line(rest, &line))
         ;
 }
 
 /* Takes the last line. */
-static struct text_lines take_last(struct text_lines *rest)
+static struct text_lines edit_diff_pop_last(struct text_lines *rest)
 {
     const char *const newline = memrchr(rest->at, '\n', rest->len);
     const size_t from = newline ? (size_t)(newline - rest->at) + 1 : 0;
@@ -139,7 +140,7 @@ static size_t equal_at_end(const char *a, const char *b, size_t from)
     const size_t most = n_a < n_b ? n_a : n_b;
     struct text_lines rest_a = without_newline(a), rest_b = without_newline(b);
     size_t n = 0;
-    while (n < most && same_line(take_last(&rest_a), take_last(&rest_b)))
+    while (n < most && same_line(edit_diff_pop_last(&rest_a), edit_diff_pop_last(&rest_b)))
         n++;
     return n;
 }
@@ -148,7 +149,7 @@ static void add_range(struct edit_diff *d, char kind, const char *text, size_t f
 {
     struct text_lines rest = {text, strlen(text)}, line;
     nth_lines(&rest, from);
-    for (size_t i = from; i < to && take_line(&rest, &line); i++)
+    for (size_t i = from; i < to && edit_diff_pop_line(&rest, &line); i++)
         edit_diff_add_line(d, kind, line);
 }
 
@@ -378,7 +379,7 @@ void edit_diff_put(const struct edit_diff *d, struct term *t, const char *margin
     char text[48];
     struct text_lines rest = {d->text, d->len}, line;
     size_t n = 0;
-    while (n < most && take_line(&rest, &line)) {
+    while (n < most && edit_diff_pop_line(&rest, &line)) {
         edit_diff_put_line(t, margin, line, most < EDIT_DIFF_LINES_MAX);
         n++;
     }

@@ -22,7 +22,7 @@ struct open_call {
     int64_t began_ms; /* by the monotonic clock */
     unsigned depth;   /* id of the sub-agent that calls */
     char parent[96];
-    bool announced; /* it has a separate line */
+    bool announced; /* the call has a separate line */
     bool quiet;     /* its result needs no line */
     uint64_t order;
 };
