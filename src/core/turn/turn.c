@@ -55,8 +55,8 @@ static void turn_commit(struct turn *t, const struct event *outcome)
     t->commit.due = true;
 }
 
-/* Prepares a request for connectors: approval rules check the arguments as the agent sent them;
- * people see texts in which invisible characters are escaped. */
+/* Approval rules check the arguments as the agent sent them; people see texts with invisible
+ * characters escaped. */
 static void prepare_request(struct turn *t, struct tc_request *request)
 {
     if (t->owner.request) {
@@ -66,8 +66,8 @@ static void prepare_request(struct turn *t, struct tc_request *request)
     request_preview_request(&t->stream->translate.scratch, request);
 }
 
-/* Fills in the text of a turn that the agent started itself: nobody asked for this turn, so that
- * its end without a text would be unclear. */
+/* Fills in the text of a turn that the agent started itself and whose end would otherwise be
+ * unclear. */
 static void fill_final(struct tc_final *final)
 {
     if (final->text_len)
@@ -132,10 +132,7 @@ void turn_confirm_outcome(struct turn *t)
     t->n_kept = 0;
 }
 
-/* ---- the attempt gate, between translator and guard ----
- *
- * The guard also holds back usage and done, but cannot drop them: the events of a failed attempt
- * must not reach it. */
+/* ---- the attempt gate, between translator and guard ---- */
 
 static const struct event *find_held(const struct turn *t, enum tc_kind kind)
 {
@@ -214,8 +211,8 @@ static void note_dialect(struct turn *t)
     t->guard.src = t->dialect->name;
 }
 
-/* Agents that number their requests begin again in each attempt: a repeated id gets a suffix, so
- * that a decision on an earlier request is never used for a later one. */
+/* Agents number their requests anew in each attempt: a repeated id gets a suffix, so that a
+ * decision never applies to a later request. */
 static void name_request(struct turn *t, struct tc_request *request)
 {
     if (t->attempt > 1 && request->request_id && *request->request_id)
