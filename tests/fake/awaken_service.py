@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """A strict fake of awaken-server (crates/awaken-server/src/routes.rs): runs whose stream is the response, decisions,
 cancelling. The words of the message say what a run does: approve and input suspend a tool call, twice does so two
-times, quit ends the stream before the run, hang waits until it is cancelled, fail ends in an error, relay in an error of the relay, lost cuts the
-stream, leave ends it while the run is suspended."""
+times, both suspends two calls at once, quit ends the stream before the run, hang waits until it is cancelled, fail
+ends in an error, relay in an error of the relay, lost cuts the stream, leave ends it while the run is suspended."""
 import json
 import re
 import threading
@@ -32,24 +32,37 @@ class Run:
 
     def suspend(self, call, action, mode):
         """Until it is decided: what was, or None."""
+        self.ask(call, action, mode)
+        self.finish("suspended")
+        return None if "leave" in self.text else self.resume(call)
+
+    def both(self):
+        """Two calls that are suspended at once."""
+        for call in ("call_1", "call_2"):
+            self.ask(call, "tool_approval", "replay_tool_call")
+        self.finish("suspended")
+        return [self.resume("call_1") or "", self.resume("call_2", starts=False) or ""]
+
+    def ask(self, call, action, mode):
         ticket = {"id": f"sus_{call}", "action": action, "message": f"Allow {call}?", "parameters": {"path": "/srv"},
                   "response_schema": {"type": "object"}}
         pending = {"id": call, "name": "delete_file", "arguments": {"path": "/srv"}}
         self.tell("step_start", message_id=f"msg_{call}")
         self.tell("tool_call_start", id=call, name="delete_file")
         self.tell("tool_call_ready", id=call, name="delete_file", arguments={"path": "/srv"})
-        self.waiting[call] = entry = [threading.Event(), None]
+        self.waiting[call] = [threading.Event(), None]
         result = {"tool_name": "delete_file", "status": "pending", "data": None, "message": "approval needed",
                   "suspension": {"suspension": ticket, "pending": pending, "resume_mode": mode}}
         self.tell("tool_call_done", id=call, message_id=f"res_{call}", result=result, outcome="suspended")
         self.tell("step_end")
-        self.finish("suspended")
-        if "leave" in self.text:
-            return None
+
+    def resume(self, call, starts=True):
+        entry = self.waiting[call]
         while not entry[0].wait(0.02):
             if self.cancelled.is_set():
                 return None
-        self.start()
+        if starts:
+            self.start()
         action, payload = entry[1]
         self.tell("tool_call_resumed", target_id=call, result=payload)
         failed = action == "cancel"
@@ -64,6 +77,8 @@ class Run:
         words = self.text.split()
         for call in [*(["call_1", "call_2"] if "twice" in words else ["call_1"] if "approve" in words else [])]:
             said.append(self.suspend(call, "tool_approval", "replay_tool_call") or "")
+        if "both" in words:
+            said += self.both()
         if "input" in words:
             said.append(self.suspend("call_1", "form", "use_decision_as_tool_result") or "")
         if "leave" in words or "quit" in words:

@@ -41,6 +41,12 @@ def requests(host):
     second = until(lambda: (lambda q: q["id"] != first["id"] and q)(host.request(turn)), "a second call is suspended")
     host.answer(turn, second, choice="allow")
     equal(host.ended(turn)["answer"].count("resume"), 2, "both are decided")
+    turn = host.begin("both", agent="far")["id"]
+    first = host.request(turn)
+    host.answer(turn, first, choice="allow")
+    second = until(lambda: (lambda q: q["id"] != first["id"] and q)(host.request(turn)), "two calls are suspended at once")
+    host.answer(turn, second, choice="allow")
+    equal(host.ended(turn)["answer"].count("resume"), 2, "both are decided, one after the other")
 
 
 def asked(host):

@@ -74,6 +74,19 @@ def turns(agent, fake, cancels):
     equal(fake.violations, [], f"{agent}: no rule of the service was broken")
 
 
+def stopped(fake):
+    """A denial that stops the turn, and a cancellation behind it."""
+    before = len([c for c in fake.calls if c[1].endswith("/cancel")])
+    remote = service("awaken", fake)
+    remote.tell(type="prompt", text="approve hang")
+    remote.shows('"remote":"request"')
+    request = next(r for r in map(json.loads, remote.lines) if r.get("remote") == "request")
+    remote.tell(type="answer", id=request["id"], decision="deny", interrupt=True)
+    remote.tell(type="cancel")
+    remote.ends("awaken: it ends when a denial stops its turn")
+    equal(len([c for c in fake.calls if c[1].endswith("/cancel")]), before + 1, "awaken: the run is cancelled once")
+
+
 def cancelled_early(fake):
     """A new session of Ethos: which one it is, the reply to the message says."""
     fake.gate = threading.Event()
@@ -118,6 +131,7 @@ def main():
     turns("awaken", awaken, lambda: len([c for c in awaken.calls if c[1].endswith("/cancel")]))
     turns("ethos", ethos, lambda: len(ethos.called("/rpc/chat/abort")))
     turns("reasonix", reasonix, lambda: len(reasonix.called("/cancel")))
+    stopped(awaken)
     cancelled_early(ethos)
     for fake in (awaken, ethos, reasonix):
         fake.close()

@@ -91,6 +91,12 @@ def other_host(server):
         equal((request["kind"], request["tool"]), ("approval", "Bash"), "an approval of another host is asked here")
         equal(host.answer(turn, request, choice="allow"), 200, "it is given")
         ok('"behavior":"allow"' in host.ended(turn).get("answer", ""), "and arrives", host.turn(turn))
+        turn = host.begin("single", agent="far")["id"]
+        request = host.request(turn)
+        question = request["questions"][0]
+        label = question["options"][0]["label"]
+        equal(host.answer(turn, request, answers={question["id"]: label}), 200, "a question of another host is answered here")
+        ok(label in host.ended(turn).get("answer", ""), "with what was chosen", host.turn(turn))
 
 
 def main():
