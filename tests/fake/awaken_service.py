@@ -2,7 +2,8 @@
 """A strict fake of awaken-server (crates/awaken-server/src/routes.rs): runs whose stream is the response, decisions,
 cancelling. The words of the message say what a run does: approve and input suspend a tool call, twice does so two
 times, both suspends two calls at once, quit ends the stream before the run, hang waits until it is cancelled, fail
-ends in an error, relay in an error of the relay, lost cuts the stream, leave ends it while the run is suspended."""
+ends in an error, relay in an error of the relay, lost cuts the stream, leave ends it while the run is suspended, slow is cancelled
+without an answer until `gate` is set."""
 import json
 import re
 import threading
@@ -112,6 +113,7 @@ class Awaken(AgentService):
         self.runs = 0
         self.threads = {}
         self.active = {}
+        self.gate = threading.Event()
 
     def serve(self, handler, method, path, body):
         run = re.fullmatch(r"/v1/runs/([\w-]+)/(cancel|decision)", path)
@@ -141,6 +143,8 @@ class Awaken(AgentService):
 
     def cancel(self, handler, run, _):
         run.cancelled.set()
+        if "slow" in run.text.split():
+            self.gate.wait(60)
         handler.reply(202, {"status": "cancel_requested", "run_id": run.id})
 
     def decision(self, handler, run, body):

@@ -26,6 +26,7 @@ class Session:
         self.id, self.turns, self.events, self.readers = id_, 0, [], []
         self.lock = threading.RLock()
         self.aborted = threading.Event()
+        self.read = threading.Event()  # somebody reads
 
     def tell(self, type_, **fields):
         with self.lock:
@@ -43,6 +44,7 @@ class Session:
             for seq in range(since + 1, len(self.events) + 1):
                 stream.send(self.frame(seq))
             self.readers.append(stream)
+            self.read.set()
 
     def drop(self, properly):
         with self.lock:
@@ -52,6 +54,7 @@ class Session:
                 else:
                     reader.cut()
             self.readers.clear()
+            self.read.clear()
 
 
 class Ethos(AgentService):
@@ -157,6 +160,7 @@ class Ethos(AgentService):
         if "cut" in words or "part" in words:
             for n in range(3):
                 session.tell("text_delta", text=f"Part {n}. ")
+            session.read.wait(60)
             session.drop(properly="part" in words)
             for n in range(3, 6):
                 session.tell("text_delta", text=f"Part {n}. ")

@@ -87,6 +87,16 @@ def stopped(fake):
     equal(len([c for c in fake.calls if c[1].endswith("/cancel")]), before + 1, "awaken: the run is cancelled once")
 
 
+def unanswered(fake):
+    """The service tells that the run is cancelled, and does not answer the request for that."""
+    remote = service("awaken", fake)
+    remote.tell(type="prompt", text="hang slow")
+    remote.shows("Working")
+    remote.tell(type="cancel")
+    remote.ends("awaken: it ends although a request is not answered")
+    fake.gate.set()
+
+
 def cancelled_early(fake):
     """A new session of Ethos: which one it is, the reply to the message says."""
     fake.gate = threading.Event()
@@ -132,6 +142,7 @@ def main():
     turns("ethos", ethos, lambda: len(ethos.called("/rpc/chat/abort")))
     turns("reasonix", reasonix, lambda: len(reasonix.called("/cancel")))
     stopped(awaken)
+    unanswered(awaken)
     cancelled_early(ethos)
     for fake in (awaken, ethos, reasonix):
         fake.close()

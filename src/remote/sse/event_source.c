@@ -35,7 +35,7 @@ struct event_source {
     int64_t delay_ms;
     bool responded; /* this connection had a 2xx response of the right type */
     bool opened;    /* any connection so far had one */
-    bool is_invalid, is_stopped;
+    bool is_stopped;
 };
 
 static void event_source_connect(struct event_source *s);
@@ -115,10 +115,8 @@ static bool event_source_has_type(const struct httpc_reply *head)
 static bool event_source_on_piece(void *arg, const struct httpc_reply *head, struct str bytes)
 {
     struct event_source *const s = arg;
-    if (!s->responded && !event_source_has_type(head)) {
-        s->is_invalid = true;
+    if (!s->responded && !event_source_has_type(head))
         return false;
-    }
     if (s->is_stopped || bytes.len > RECEIVED_MAX - s->received.len)
         return false;
     s->responded = true;
@@ -164,7 +162,7 @@ static void event_source_on_done(void *arg, const struct httpc_reply *reply)
     if (s->is_stopped)
         return;
     const bool good = reply->status >= 200 && reply->status < 300;
-    if (s->is_invalid || (good && !s->responded && !event_source_has_type(reply))) {
+    if (good && !s->responded && !event_source_has_type(reply)) {
         event_source_close(s, EVENT_SOURCE_INVALID, reply,
                            "the response is not of the type text/event-stream");
     } else if (reply->outcome == HTTPC_OK) {
@@ -200,7 +198,7 @@ static void event_source_connect(struct event_source *s)
         .flags = HTTPC_LOOPBACK | (s->spec.beats ? 0 : HTTPC_LONG_POLL),
     };
     event_source_reset_parser(s);
-    s->responded = s->is_invalid = false;
+    s->responded = false;
     if (!s->away_since_ms)
         s->away_since_ms = clock_mono_ms();
     s->transfer = httpc_start(s->http, &request, event_source_on_done, s);
