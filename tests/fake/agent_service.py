@@ -52,6 +52,8 @@ class Handler(BaseHTTPRequestHandler):
     def stream(self, stream, content_type="text/event-stream"):
         """Until the stream ends, is cut, or the client goes."""
         self.close_connection = True
+        if self.headers.get("Accept") != "text/event-stream":
+            self.server.service.violate(f"{self.path}: events are asked for as {self.headers.get('Accept')}")
         self.send_response(200)
         self.send_header("Content-Type", content_type)
         self.send_header("Transfer-Encoding", "chunked")

@@ -3,7 +3,7 @@
 cancelling. The words of the message say what a run does: approve and input suspend a tool call, twice does so two
 times, both suspends two calls at once, quit ends the stream before the run, hang waits until it is cancelled, fail
 ends in an error, relay in an error of the relay, lost cuts the stream, leave ends it while the run is suspended, slow is cancelled
-without an answer until `gate` is set."""
+without an answer until `gate` is set, deaf goes on although it is cancelled."""
 import json
 import re
 import threading
@@ -89,7 +89,7 @@ class Run:
             self.tell("text_delta", delta="Working")
             if "lost" in words:
                 self.stream.cut()
-            self.cancelled.wait(60)
+            self.cancelled.wait(600 if "deaf" in words else 60)
         if "relay" in words:
             self.stream.send('data: {"code":"RELAY_ERROR","message":"buffer full","type":"error"}\n\n')
         elif self.cancelled.is_set():
@@ -142,7 +142,8 @@ class Awaken(AgentService):
         handler.stream(run.stream)
 
     def cancel(self, handler, run, _):
-        run.cancelled.set()
+        if "deaf" not in run.text.split():
+            run.cancelled.set()
         if "slow" in run.text.split():
             self.gate.wait(60)
         handler.reply(202, {"status": "cancel_requested", "run_id": run.id})

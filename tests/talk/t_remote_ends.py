@@ -97,6 +97,17 @@ def unanswered(fake):
     fake.gate.set()
 
 
+def left(fake):
+    """The host is gone, and the run goes on although it is cancelled."""
+    remote = service("awaken", fake)
+    remote.tell(type="prompt", text="hang deaf")
+    remote.shows("Working")
+    remote.process.stdin.close()
+    remote.ends("awaken: it ends when nobody writes to it any more")
+    run = fake.active[f"run_{fake.runs}"]
+    equal(len(fake.called(f"/v1/runs/{run.id}/cancel")), 1, "awaken: the run is cancelled before")
+
+
 def cancelled_early(fake):
     """A new session of Ethos: which one it is, the reply to the message says."""
     fake.gate = threading.Event()
@@ -143,6 +154,7 @@ def main():
     turns("reasonix", reasonix, lambda: len(reasonix.called("/cancel")))
     stopped(awaken)
     unanswered(awaken)
+    left(awaken)
     cancelled_early(ethos)
     for fake in (awaken, ethos, reasonix):
         fake.close()
