@@ -2,16 +2,20 @@
 # SPDX-License-Identifier: MIT
 """The host that leads a bot dies: the next leader goes on at the position of the dead one, so what people wrote while
 nobody led is answered, once."""
+import contextlib
 import json
 import os
 import pathlib
+import sqlite3
 import sys
+import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 from bus import Member, done, equal, natsd, ok, short_leases, skip_without_server, stored, until  # noqa: E402
 from people import DiscordPeople, MatrixPeople, messages, outcomes  # noqa: E402
 from talk import DISCORD_TOKEN, MATRIX_TOKEN, Fake, discord, matrix  # noqa: E402
+from t_adopt import queued  # noqa: E402
 from t_lead import bot  # noqa: E402
 
 TTL_S = 5
@@ -22,13 +26,23 @@ def leads(host):
     return all(bot(host, name).get("stands_by") is False for name in BOTS)
 
 
+def entry(server, name):
+    """The texts of a bot that the servers have."""
+    client = server.client()
+    found = client.request("$JS.API.DIRECT.GET.KV_tc_conf", json.dumps({"last_by_subj": f"$KV.tc_conf.gw.{name}"}))
+    client.close()
+    return {} if found.status else found.json()["value"]
+
+
 def has_positions(server):
     """The servers have a position of each bot."""
-    client = server.client()
-    found = [client.request("$JS.API.DIRECT.GET.KV_tc_conf", json.dumps({"last_by_subj": f"$KV.tc_conf.gw.{name}"})).data
-             for name in BOTS]
-    client.close()
-    return all(b"chat.position" in text or b"chat.cursor" in text for text in found)
+    return "chat.cursor" in entry(server, "mx") and "chat.position" in entry(server, "dc")
+
+
+def own_cursor(host):
+    """The position in Matrix that the journal of the host has."""
+    with contextlib.closing(sqlite3.connect(f"file:{host.state}/state.db?mode=ro", uri=True)) as db:
+        return db.execute("select value from kv where key = 'stored:mx:chat.cursor'").fetchone()[0]
 
 
 class Crowd:
@@ -102,6 +116,30 @@ def lost_by_servers(crowd):
     until(lambda: has_positions(crowd.server), "they have them again")
 
 
+def unstored(crowd, dying, other):
+    """The leader dies when a message is in its journal alone: its position is not ahead of that."""
+    server, people = crowd.server, crowd.people[0]
+    before = own_cursor(dying)
+    until(lambda: entry(server, "mx").get("chat.cursor") == own_cursor(dying), "the servers know where the leader is")
+    client = server.client()
+    client.api("STREAM.DELETE.TC_TURN")
+    client.close()
+    crowd.asked.append((people, people.ask(0, f"m{len(crowd.asked)}", "tools=1")))
+    until(lambda: own_cursor(dying) != before, "the leader has admitted a message that the servers cannot store")
+    end = time.monotonic() + 1
+    while entry(server, "mx")["chat.cursor"] != own_cursor(dying) and time.monotonic() < end:
+        time.sleep(0.01)
+    ok(entry(server, "mx")["chat.cursor"] != own_cursor(dying), "the servers do not get the position behind it")
+    dying.kill()
+    server.kill()
+    server.start()
+    until(lambda: leads(other), "the other host takes over")
+    crowd.answered("which had no host but a dead one")
+    started(dying)
+    until(lambda: all(t["state"] not in ("running", "waiting") for t in dying.turns()), "nothing is left on that")
+    crowd.answered("once, even so")
+
+
 def secrets(server):
     data = b"".join(p.read_bytes() for p in pathlib.Path(server.folder).rglob("*") if p.is_file())
     found = [s for s in (DISCORD_TOKEN, MATRIX_TOKEN) if s.encode() in data]
@@ -132,8 +170,10 @@ def main(server, fakes):
         until(lambda: leads(b), "the leader leads")
         left_alone(crowd, b, a, "by the first one again")
         equal(helps(crowd), 1, "which goes on where the other one was, not where it was itself")
+        started(b)
+        unstored(crowd, a, b)
         secrets(server)
-        ok(json.loads(a.run("status", "--json")[1])["outbox"]["queued"] == 0, "nothing is left to be told")
+        until(lambda: [queued(h) for h in (a, b)] == [0, 0], "nothing is left to be told")
     finally:
         for host in (a, b):
             host.close()

@@ -391,7 +391,7 @@ void instance_texts_store(struct instance_texts *t, const char *instance, const 
                           const char *text)
 {
     struct led_texts *const l = t->is_stopped ? NULL : instance_texts_find(t, instance);
-    if (!l || l->done || !led_texts_leads(l))
+    if (!l || l->done)
         return;
     if (!text)
         stored_texts_remove(&l->texts, key);
