@@ -60,7 +60,7 @@ def main():
     with jetstream(server()) as good:
         at = f"127.0.0.1:{good.port}"
         doctor(good.url(), f"{OK} nats://{at} answers, with JetStream; this host is \"h1\"",
-               absent=(FAIL, WARN, "takes messages of at most", "has no JetStream", "permit"))
+               "ok shared:", absent=(FAIL, WARN, "takes messages of at most", "has no JetStream", "permit"))
         stream(good, "BAD_EV")
         doctor(good.url(), f"{FAIL} stream BAD_EV has another republish than turncast needs",
                "delete the stream, or set another bus.prefix", f"{OK} nats://{at} answers", bus='prefix = "bad";', status=1)
@@ -70,6 +70,9 @@ def main():
     with server() as bare:
         doctor(bare.url(), f"{FAIL} nats://127.0.0.1:{bare.port} has no JetStream",
                'add jetstream { store_dir: "/var/lib/nats" } to its configuration', absent=("answers, with JetStream",), status=1)
+    with jetstream(server(), "accounts { A { users: [ { user: u, password: p } ] }, B { jetstream: enabled } }") as other:
+        doctor(other.url(), f"{FAIL} nats://127.0.0.1:{other.port} has no JetStream", bus='credentials = "u:p";',
+               absent=("answers, with JetStream",), status=1)
     with jetstream(server("max_payload: 65536")) as small:
         doctor(small.url(), f"{FAIL} nats://127.0.0.1:{small.port} takes messages of at most 65536 bytes",
                "set max_payload: 1MB in its configuration", "answers, with JetStream", status=1)

@@ -26,7 +26,7 @@ class Remote:
     def __init__(self, kind, secret="", **settings):
         words = [f"{k}={v}" for k, v in settings.items()]
         self.process = subprocess.Popen([BUILD / "turncast-remote", kind, *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                        text=True, bufsize=1, env={**os.environ, "TURNCAST_REMOTE_SECRET": secret})
+                                        stderr=subprocess.PIPE, text=True, bufsize=1, env={**os.environ, "TURNCAST_REMOTE_SECRET": secret})
         self.lines = []
         threading.Thread(target=self._read, daemon=True).start()
 
@@ -48,6 +48,7 @@ class Remote:
             self.process.kill()
             self.process.wait()
         self.process.stdin.close()
+        equal(self.process.stderr.read(), "", "without a complaint")
 
 
 def service(agent, fake):
