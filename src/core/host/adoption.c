@@ -39,7 +39,9 @@ struct adoption_turn {
 };
 
 struct adoption {
-    struct adoption_spec spec;
+    struct leading_parts parts;
+    const struct instance_leaders *leaders;
+    struct guest_turns *guests;
     struct bus_link *link;
     struct loop_timer *timer;
     struct buf instances; /* that are still to be looked through, each with its NUL */
@@ -59,8 +61,7 @@ static const char *adoption_instance(const struct adoption *a)
 
 static bool adoption_leads_instance(const struct adoption *a, const char *name)
 {
-    return instance_leaders_leads(a->spec.leaders, name) &&
-           !dispatch_stands_by(a->spec.dispatch, name);
+    return instance_leaders_leads(a->leaders, name) && !dispatch_stands_by(a->parts.dispatch, name);
 }
 
 static bool adoption_leads_now(const struct adoption *a)
@@ -91,7 +92,7 @@ static void adoption_go_on(struct adoption *a)
 
 static void adoption_continue(struct adoption *a, const struct journal_turn *t)
 {
-    struct turn_scheduler *const cs = a->spec.conversations;
+    struct turn_scheduler *const cs = a->parts.conversations;
     const bool goes_on = t->waiting ? turn_scheduler_restore(cs, t) : turn_scheduler_resume(cs, t);
     if (goes_on)
         log_write(LOG_INFO, "bus", "turn %s of host \"%s\", which is gone: adopted; %s", t->id,
@@ -128,19 +129,19 @@ static void adoption_enter(struct adoption *a, bool has_ids, journal_done_fn *do
 {
     const struct journal_turn t = adoption_record(&a->turn, has_ids);
     if (t.waiting)
-        journal_async_admit_turn(a->spec.journal, &t, done, a);
+        journal_async_admit_turn(a->parts.journal, &t, done, a);
     else
-        turn_record_begin(a->spec.journal, a->spec.dispatch, &t, done, a);
+        turn_record_begin(a->parts.journal, a->parts.dispatch, &t, done, a);
 }
 
 /* The instance may be shown the turn as that of another host. */
 static void adoption_take_guest(struct adoption *a, const struct journal_turn *t)
 {
-    const char *const newer = guest_turns_memory(a->spec.guests, t->source, t->id);
+    const char *const newer = guest_turns_memory(a->guests, t->source, t->id);
     const char *const memory = newer ? newer : a->turn.memory;
     if (memory)
-        journal_async_memory_put(a->spec.journal, t->source, t->id, memory, NULL, NULL);
-    guest_turns_leave(a->spec.guests, NULL, t->id);
+        journal_async_memory_put(a->parts.journal, t->source, t->id, memory, NULL, NULL);
+    guest_turns_leave(a->guests, NULL, t->id);
 }
 
 static void adoption_on_entered(void *ctx, enum journal_status status, const char *text)
@@ -149,10 +150,10 @@ static void adoption_on_entered(void *ctx, enum journal_status status, const cha
     const struct journal_turn t = adoption_record(&a->turn, false);
     (void)text;
     if (status == JOURNAL_DONE && !a->is_stopped) {
-        work_share_adopt(a->spec.work, t.id, t.source, a->turn.in_doubt);
+        work_share_adopt(a->parts.work, t.id, t.source, a->turn.in_doubt);
         adoption_take_guest(a, &t);
         if (!t.waiting)
-            turn_record_set_elsewhere(a->spec.journal, t.id, true);
+            turn_record_set_elsewhere(a->parts.journal, t.id, true);
         adoption_continue(a, &t);
     } else if (status != JOURNAL_DONE) {
         log_write(LOG_ERR, "bus", "turn %s: cannot write the adopted turn to the journal", t.id);
@@ -208,12 +209,12 @@ static void adoption_on_known(void *ctx, enum journal_status status,
     struct adoption *const a = ctx;
     const bool is_known = status == JOURNAL_DONE && !a->is_stopped;
     if (is_known && adoption_was_told(a, turn))
-        work_share_settle(a->spec.work, a->turn.order.turn, a->turn.order.source);
+        work_share_settle(a->parts.work, a->turn.order.turn, a->turn.order.source);
     if (a->is_stopped || status == JOURNAL_FAILED || !adoption_leads_now(a) ||
         (is_known && (adoption_was_given(a, turn) || adoption_was_told(a, turn))))
         adoption_go_on(a);
     else
-        journal_async_remove_turn(a->spec.journal, a->turn.order.turn, adoption_on_removed, a);
+        journal_async_remove_turn(a->parts.journal, a->turn.order.turn, adoption_on_removed, a);
 }
 
 /* ---- its memory ---- */
@@ -233,7 +234,7 @@ static void adoption_on_telling(void *ctx, enum nats_client_result result,
     if (a->is_stopped)
         adoption_go_on(a);
     else
-        journal_async_look_up(a->spec.journal, a->turn.order.turn, adoption_on_known, a);
+        journal_async_look_up(a->parts.journal, a->turn.order.turn, adoption_on_known, a);
 }
 
 static void adoption_on_memory(void *ctx, enum nats_client_result result,
@@ -320,11 +321,12 @@ static void adoption_on_claim(void *ctx, enum nats_client_result result,
 static bool adoption_wants(const struct adoption *a)
 {
     const struct work_order *const o = &a->turn.order;
-    const bool is_gone = adoption_leads_now(a) && work_host_absent_ms(a->spec.work, o->gateway) > 0;
+    const bool is_gone =
+        adoption_leads_now(a) && work_host_absent_ms(a->parts.work, o->gateway) > 0;
     return bus_stream_is_token(o->turn) && strcmp(o->source, adoption_instance(a)) == 0 &&
            (adoption_is_own(a) || is_gone) &&
-           work_share_find(a->spec.work, o->turn) != WORK_SHARE_OWN &&
-           !turn_scheduler_find_turn(a->spec.conversations, o->turn);
+           work_share_find(a->parts.work, o->turn) != WORK_SHARE_OWN &&
+           !turn_scheduler_find_turn(a->parts.conversations, o->turn);
 }
 
 static void adoption_next_instance(struct adoption *a)
@@ -379,8 +381,8 @@ static void adoption_on_timer(void *arg)
     buf_reset(&a->instances);
     a->at = 0;
     a->sequence = 0;
-    if (a->link->is_active && work_share_is_loaded(a->spec.work))
-        dispatch_each_led(a->spec.dispatch, adoption_add_instance, a);
+    if (a->link->is_active && work_share_is_loaded(a->parts.work))
+        dispatch_each_led(a->parts.dispatch, adoption_add_instance, a);
     a->is_looking = true;
     adoption_go_on(a);
 }
@@ -391,36 +393,39 @@ static void adoption_each_led(void *ctx, void (*each)(void *each_ctx, const char
                               void *each_ctx)
 {
     const struct adoption *const a = ctx;
-    dispatch_each_led(a->spec.dispatch, each, each_ctx);
+    dispatch_each_led(a->parts.dispatch, each, each_ctx);
 }
 
 static bool adoption_leads(void *ctx, const char *instance)
 {
     const struct adoption *const a = ctx;
-    return instance_leaders_leads(a->spec.leaders, instance);
+    return instance_leaders_leads(a->leaders, instance);
 }
 
 void adoption_prepare(struct adoption *a, const char *instance,
                       void (*done)(void *ctx, const char *instance), void *ctx)
 {
-    if (a && !a->is_stopped && work_share_has(a->spec.work, instance))
-        work_share_check(a->spec.work, instance, done, ctx);
+    if (a && !a->is_stopped && work_share_has(a->parts.work, instance))
+        work_share_check(a->parts.work, instance, done, ctx);
     else
         done(ctx, instance);
 }
 
-struct adoption *adoption_new(const struct adoption_spec *spec)
+struct adoption *adoption_new(const struct leading_parts *parts,
+                              const struct instance_leaders *leaders, struct guest_turns *guests)
 {
-    if (!spec->work)
+    if (!parts->work)
         return NULL;
     struct adoption *const a = xcalloc(1, sizeof *a);
-    a->spec = *spec;
-    work_share_open(spec->work, &(struct work_share_spec){.journal = spec->journal,
-                                                          .each_led = adoption_each_led,
-                                                          .leads = adoption_leads,
-                                                          .ctx = a});
-    a->link = bus_get_link(spec->bus);
-    a->timer = loop_timer_new(spec->loop, adoption_on_timer, a);
+    a->parts = *parts;
+    a->leaders = leaders;
+    a->guests = guests;
+    work_share_open(parts->work, &(struct work_share_spec){.journal = parts->journal,
+                                                           .each_led = adoption_each_led,
+                                                           .leads = adoption_leads,
+                                                           .ctx = a});
+    a->link = bus_get_link(parts->bus);
+    a->timer = loop_timer_new(parts->loop, adoption_on_timer, a);
     loop_timer_set(a->timer, LOOK_MS);
     return a;
 }

@@ -14,20 +14,9 @@
 
 struct adoption;
 
-/* Borrowed. */
-struct adoption_spec {
-    struct loop *loop;
-    struct bus *bus;
-    struct work *work; /* or NULL: no turns of people begin on this host */
-    struct journal_async *journal;
-    struct dispatch *dispatch;
-    struct turn_scheduler *conversations;
-    const struct instance_leaders *leaders;
-    struct guest_turns *guests;
-};
-
 /* Turns are shared with other hosts from now on: before the first one begins. NULL without work. */
-struct adoption *adoption_new(const struct adoption_spec *spec);
+struct adoption *adoption_new(const struct leading_parts *parts,
+                              const struct instance_leaders *leaders, struct guest_turns *guests);
 /* This host leads the instance again. `done` is called, at once or later, when what other hosts
  * have told or adopted meanwhile is removed from the journal: then the instance may start. */
 void adoption_prepare(struct adoption *a, const char *instance,

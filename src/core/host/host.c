@@ -358,7 +358,7 @@ static void start_changes(struct host *s)
     });
     if (!s->bus)
         return;
-    s->others.leading = host_leading_new(&(struct host_leading_spec){
+    s->others.leading = host_leading_new(&(struct leading_parts){
         .loop = s->loop,
         .bus = s->bus,
         .work = fleet_member_get_work(s->others.member),

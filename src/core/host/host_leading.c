@@ -40,47 +40,31 @@ static void host_leading_on_losing(void *ctx, const char *instance)
     instance_texts_give(l->texts, instance);
 }
 
-struct host_leading *host_leading_new(const struct host_leading_spec *spec)
+struct host_leading *host_leading_new(const struct leading_parts *parts)
 {
     struct host_leading *const l = xcalloc(1, sizeof *l);
-    l->work = spec->work;
-    l->changes = spec->changes;
+    l->work = parts->work;
+    l->changes = parts->changes;
     l->leaders =
-        instance_leaders_new(&(struct instance_leaders_spec){.bus = spec->bus,
-                                                             .dispatch = spec->dispatch,
-                                                             .changes = spec->changes,
+        instance_leaders_new(&(struct instance_leaders_spec){.bus = parts->bus,
+                                                             .dispatch = parts->dispatch,
+                                                             .changes = parts->changes,
                                                              .gained = host_leading_on_gained,
                                                              .losing = host_leading_on_losing,
                                                              .ctx = l});
-    l->guests = guest_turns_new(&(struct guest_turns_spec){.loop = spec->loop,
-                                                           .bus = spec->bus,
-                                                           .hosts = spec->hosts,
-                                                           .work = spec->work,
-                                                           .turnlog = spec->turnlog,
-                                                           .journal = spec->journal,
-                                                           .dispatch = spec->dispatch,
+    l->guests = guest_turns_new(&(struct guest_turns_spec){.loop = parts->loop,
+                                                           .bus = parts->bus,
+                                                           .hosts = parts->hosts,
+                                                           .work = parts->work,
+                                                           .turnlog = parts->turnlog,
+                                                           .journal = parts->journal,
+                                                           .dispatch = parts->dispatch,
                                                            .leaders = l->leaders});
-    l->forwarding = outcome_forwarding_new(&(struct outcome_forwarding_spec){
-        .loop = spec->loop,
-        .bus = spec->bus,
-        .journal = spec->journal,
-        .dispatch = spec->dispatch,
-        .work = spec->work,
-        .leaders = l->leaders,
-        .guests = l->guests,
-        .host = spec->host,
-    });
-    l->adoption = adoption_new(&(struct adoption_spec){.loop = spec->loop,
-                                                       .bus = spec->bus,
-                                                       .work = spec->work,
-                                                       .journal = spec->journal,
-                                                       .dispatch = spec->dispatch,
-                                                       .conversations = spec->conversations,
-                                                       .leaders = l->leaders,
-                                                       .guests = l->guests});
-    l->texts = instance_texts_new(&(struct instance_texts_spec){.bus = spec->bus,
-                                                                .work = spec->work,
-                                                                .journal = spec->journal,
+    l->forwarding = outcome_forwarding_new(parts, l->leaders, l->guests);
+    l->adoption = adoption_new(parts, l->leaders, l->guests);
+    l->texts = instance_texts_new(&(struct instance_texts_spec){.bus = parts->bus,
+                                                                .work = parts->work,
+                                                                .journal = parts->journal,
                                                                 .leaders = l->leaders,
                                                                 .wait_ms = INSTANCE_TEXTS_WAIT_MS});
     return l;

@@ -15,21 +15,7 @@
 
 struct host_leading;
 
-/* Borrowed. */
-struct host_leading_spec {
-    struct loop *loop;
-    struct bus *bus;
-    struct work *work; /* or NULL: no turns of people begin on this host */
-    struct journal_async *journal;
-    struct dispatch *dispatch;
-    struct turn_scheduler *conversations;
-    const struct work_hosts *hosts;
-    struct turnlog *turnlog;
-    struct changes *changes;
-    const char *host; /* the name of this one; copied */
-};
-
-struct host_leading *host_leading_new(const struct host_leading_spec *spec);
+struct host_leading *host_leading_new(const struct leading_parts *parts);
 /* The instances may be others than before. */
 void host_leading_update(struct host_leading *l);
 bool host_leading_leads(const struct host_leading *l, const char *instance);

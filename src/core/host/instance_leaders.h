@@ -9,6 +9,24 @@
 #include "core/host/instance_changes.h"
 
 struct instance_leaders;
+struct turn_scheduler;
+struct turnlog;
+struct work;
+struct work_hosts;
+
+/* What the parts of a host that lead instances (host_leading.h) use of it; borrowed. */
+struct leading_parts {
+    struct loop *loop;
+    struct bus *bus;
+    struct work *work; /* or NULL: no turns of people begin on this host */
+    struct journal_async *journal;
+    struct dispatch *dispatch;
+    struct turn_scheduler *conversations;
+    const struct work_hosts *hosts;
+    struct turnlog *turnlog;
+    struct changes *changes;
+    const char *host; /* the name of this one; copied */
+};
 
 /* Borrowed. */
 struct instance_leaders_spec {

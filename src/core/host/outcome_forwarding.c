@@ -34,7 +34,9 @@ struct outcome_known {
 };
 
 struct outcome_forwarding {
-    struct outcome_forwarding_spec spec;
+    struct leading_parts parts;
+    const struct instance_leaders *leaders;
+    struct guest_turns *guests;
     STAILQ_HEAD(, outcome_item) items;
     size_t n;
     struct outcome_item *asked; /* the first one, while an answer is awaited */
@@ -130,8 +132,8 @@ static void outcome_forwarding_on_answer(void *ctx, enum nats_client_result resu
     const struct outcome_forwarding *const f = i->all;
     const bool is_taken =
         result == NATS_CLIENT_REPLIED && str_is(json_reader_pointer(body, "/ok"), "true");
-    if (is_taken && !f->is_stopped && !instance_leaders_leads(f->spec.leaders, i->instance))
-        journal_async_expand(f->spec.journal, i->instance, i->turn, NULL, 0,
+    if (is_taken && !f->is_stopped && !instance_leaders_leads(f->leaders, i->instance))
+        journal_async_expand(f->parts.journal, i->instance, i->turn, NULL, 0,
                              outcome_forwarding_on_settled, i);
     else
         outcome_forwarding_postpone(i);
@@ -139,9 +141,9 @@ static void outcome_forwarding_on_answer(void *ctx, enum nats_client_result resu
 
 static void outcome_forwarding_ask(struct outcome_item *i, const struct journal_turn *t)
 {
-    const struct outcome_forwarding_spec *const spec = &i->all->spec;
+    const struct outcome_forwarding *const f = i->all;
     CLEANUP_BUF struct buf body = {0}, memory = {0};
-    if (journal_async_get(spec->journal, i->instance, i->turn, &memory) == JOURNAL_FAILED)
+    if (journal_async_get(f->parts.journal, i->instance, i->turn, &memory) == JOURNAL_FAILED)
         log_write(LOG_ERR, "host", "instance %s: cannot read its stored data of turn %s",
                   i->instance, i->turn);
     outcome_message_write(&body, &(struct outcome_message){
@@ -154,7 +156,7 @@ static void outcome_forwarding_ask(struct outcome_item *i, const struct journal_
                                      .memory = memory.len ? memory.p : NULL,
                                      .line = i->line.p ? i->line.p : "",
                                  });
-    bus_ask(spec->bus, instance_leaders_holder(spec->leaders, i->instance), "deliver",
+    bus_ask(f->parts.bus, instance_leaders_holder(f->leaders, i->instance), "deliver",
             (struct str){body.p, body.len}, outcome_forwarding_on_answer, i);
 }
 
@@ -164,7 +166,7 @@ static void outcome_forwarding_on_turn(void *ctx, enum journal_status status,
 {
     struct outcome_item *const i = ctx;
     const bool has_ended = status == JOURNAL_DONE && strcmp(turn->state, "running") != 0;
-    const struct work *const work = i->all->spec.work;
+    const struct work *const work = i->all->parts.work;
     const bool is_given = has_ended && strcmp(turn->source, i->instance) == 0 &&
                           work_share_has(work, i->instance) &&
                           (!work_share_is_loaded(work) || work_share_gives(work, i->turn));
@@ -178,8 +180,8 @@ static void outcome_forwarding_on_turn(void *ctx, enum journal_status status,
 
 static bool outcome_forwarding_has_leader(const struct outcome_forwarding *f, const char *instance)
 {
-    const char *const holder = instance_leaders_holder(f->spec.leaders, instance);
-    return *holder && strcmp(holder, f->spec.host) != 0;
+    const char *const holder = instance_leaders_holder(f->leaders, instance);
+    return *holder && strcmp(holder, f->parts.host) != 0;
 }
 
 static void outcome_forwarding_on_timer(void *arg)
@@ -193,14 +195,14 @@ static void outcome_forwarding_on_timer(void *arg)
             outcome_forwarding_update(f);
         return;
     }
-    if (instance_leaders_leads(f->spec.leaders, i->instance)) {
+    if (instance_leaders_leads(f->leaders, i->instance)) {
         outcome_forwarding_drop(f, i); /* this host tells it */
         loop_timer_set(f->timer, 0);
         return;
     }
     f->asked = i;
     if (outcome_forwarding_has_leader(f, i->instance))
-        journal_async_look_up(f->spec.journal, i->turn, outcome_forwarding_on_turn, i);
+        journal_async_look_up(f->parts.journal, i->turn, outcome_forwarding_on_turn, i);
     else
         outcome_forwarding_postpone(i);
 }
@@ -237,7 +239,7 @@ static void outcome_forwarding_look_at(void *ctx, const struct dispatch_instance
     const bool is_new = i->stands_by && (!k->stands_by || f->is_full);
     k->stands_by = i->stands_by;
     if (is_new && journal_async_list_open_list_rows(
-                      f->spec.journal, i->name, outcome_forwarding_add_row, f) == JOURNAL_FAILED)
+                      f->parts.journal, i->name, outcome_forwarding_add_row, f) == JOURNAL_FAILED)
         log_write(LOG_ERR, "host", "instance %s: cannot read undelivered outcomes from the journal",
                   i->name);
 }
@@ -246,7 +248,7 @@ void outcome_forwarding_update(struct outcome_forwarding *f)
 {
     if (f->is_stopped)
         return;
-    dispatch_each_instance(f->spec.dispatch, outcome_forwarding_look_at, f);
+    dispatch_each_instance(f->parts.dispatch, outcome_forwarding_look_at, f);
     f->is_full = f->n >= ITEMS_MAX;
     if (f->n && !f->asked)
         loop_timer_set(f->timer, 0);
@@ -280,9 +282,8 @@ static void outcome_forwarding_end_taken(struct outcome_taken *t, bool ok)
 static void outcome_forwarding_deliver(const struct outcome_forwarding *f,
                                        const struct outcome_message *m)
 {
-    if (!guest_turns_end(f->spec.guests, m->instance, m->turn,
-                         (struct str){m->line, strlen(m->line)}))
-        dispatch_deliver_outcome(f->spec.dispatch, m->instance, m->turn);
+    if (!guest_turns_end(f->guests, m->instance, m->turn, (struct str){m->line, strlen(m->line)}))
+        dispatch_deliver_outcome(f->parts.dispatch, m->instance, m->turn);
 }
 
 static void outcome_forwarding_on_laid(void *ctx, enum journal_status status, const char *text)
@@ -305,13 +306,13 @@ static void outcome_forwarding_on_admitted(void *ctx, enum journal_status status
         outcome_forwarding_end_taken(t, status == JOURNAL_NO_CHANGE);
         return;
     }
-    const char *const newer = guest_turns_memory(t->all->spec.guests, m->instance, t->given);
+    const char *const newer = guest_turns_memory(t->all->guests, m->instance, t->given);
     const char *const memory = newer ? newer : m->memory;
     if (memory)
-        journal_async_memory_put(t->all->spec.journal, m->instance, m->turn, memory, NULL, NULL);
+        journal_async_memory_put(t->all->parts.journal, m->instance, m->turn, memory, NULL, NULL);
     if (strcmp(t->given, m->turn) != 0)
-        guest_turns_leave(t->all->spec.guests, m->instance, t->given);
-    journal_async_end_turn(t->all->spec.journal,
+        guest_turns_leave(t->all->guests, m->instance, t->given);
+    journal_async_end_turn(t->all->parts.journal,
                            &(struct journal_outcome){.turn = m->turn, .targets = &target, .n = 1},
                            outcome_forwarding_on_laid, t);
 }
@@ -337,7 +338,7 @@ static void outcome_forwarding_on_known(void *ctx, enum journal_status status,
         m->turn = arena_strdup(&t->arena, id);
     }
     journal_async_admit_turn(
-        t->all->spec.journal,
+        t->all->parts.journal,
         &(struct journal_turn){
             .id = m->turn,
             .agent = m->agent,
@@ -358,27 +359,31 @@ static void outcome_forwarding_on_deliver(void *ctx, struct bus_call *call, stru
     t->all = f;
     t->call = call;
     if (outcome_message_read(body, &t->arena, &t->message) < 0 || f->is_stopped ||
-        !instance_leaders_leads(f->spec.leaders, m->instance)) {
+        !instance_leaders_leads(f->leaders, m->instance)) {
         outcome_forwarding_answer(call, false, "not_leader");
         arena_fini(&t->arena);
         free(t);
         return;
     }
     t->given = m->turn;
-    journal_async_look_up(f->spec.journal, m->turn, outcome_forwarding_on_known, t);
+    journal_async_look_up(f->parts.journal, m->turn, outcome_forwarding_on_known, t);
 }
 
 /* ---- its life ---- */
 
-struct outcome_forwarding *outcome_forwarding_new(const struct outcome_forwarding_spec *spec)
+struct outcome_forwarding *outcome_forwarding_new(const struct leading_parts *parts,
+                                                  const struct instance_leaders *leaders,
+                                                  struct guest_turns *guests)
 {
     struct outcome_forwarding *const f = xcalloc(1, sizeof *f);
-    f->spec = *spec;
-    f->spec.host = xstrdup(spec->host);
+    f->parts = *parts;
+    f->leaders = leaders;
+    f->guests = guests;
+    f->parts.host = xstrdup(parts->host);
     STAILQ_INIT(&f->items);
     LIST_INIT(&f->known);
-    f->timer = loop_timer_new(spec->loop, outcome_forwarding_on_timer, f);
-    bus_serve(spec->bus, "deliver", outcome_forwarding_on_deliver, f);
+    f->timer = loop_timer_new(parts->loop, outcome_forwarding_on_timer, f);
+    bus_serve(parts->bus, "deliver", outcome_forwarding_on_deliver, f);
     return f;
 }
 
@@ -402,6 +407,6 @@ void outcome_forwarding_free(struct outcome_forwarding *f)
         free(k);
     }
     loop_timer_free(f->timer);
-    free((char *)(uintptr_t)f->spec.host);
+    free((char *)(uintptr_t)f->parts.host);
     free(f);
 }

@@ -17,19 +17,9 @@ struct outcome_forwarding;
  * given with its outcome for that instance. */
 #define OUTCOME_FORWARDING_GIVEN "given:"
 
-/* Borrowed. */
-struct outcome_forwarding_spec {
-    struct loop *loop;
-    struct bus *bus;
-    struct journal_async *journal;
-    struct dispatch *dispatch;
-    const struct work *work; /* or NULL: no turns are shared */
-    const struct instance_leaders *leaders;
-    struct guest_turns *guests;
-    const char *host; /* the name of this one; copied */
-};
-
-struct outcome_forwarding *outcome_forwarding_new(const struct outcome_forwarding_spec *spec);
+struct outcome_forwarding *outcome_forwarding_new(const struct leading_parts *parts,
+                                                  const struct instance_leaders *leaders,
+                                                  struct guest_turns *guests);
 /* An outcome (its canonical line) is about to be laid for an instance that stands by. */
 void outcome_forwarding_add(struct outcome_forwarding *f, const char *instance, const char *turn,
                             struct str line);
