@@ -250,6 +250,8 @@ static bool conversation_on_settled(void *ctx, const char *id, enum dialect_sett
 {
     struct conversation *const c = ctx;
     struct conversation_message *const m = conversation_find(c, id);
+    if (!m && c->guests)
+        c->guests->settled(c->guests->ctx, c, id, how);
     if (!m)
         return false;
     if (how == DIALECT_TAKEN)
@@ -280,8 +282,20 @@ static void conversation_on_lost(void *ctx)
 {
     struct conversation *const c = ctx;
     drop_unsettled(c);
+    if (c->guests)
+        c->guests->lost(c->guests->ctx, c);
     for (struct conversation_message *m = c->first; m; m = m->next)
         m->given = false;
+}
+
+/* The other host knows which messages its agent has: each is a turn of its own, so that the host
+ * recognises it. */
+static void conversation_separate_given(struct conversation *c)
+{
+    for (struct conversation_message *m = c->first; m; m = m->next) {
+        m->alone |= m->given;
+        m->given = false;
+    }
 }
 
 /* A message with a sound file needs a separate turn, in which it is transcribed. */
@@ -408,6 +422,8 @@ bool conversation_finish_turn(struct conversation *c)
 {
     ASSERT(c->job);
     const bool unsettled = drop_unsettled(c);
+    if (turn_job_was_away(c->job))
+        conversation_separate_given(c);
     if (turn_job_was_left(c->job) && c->turnlog)
         turnlog_mark_cancelled(c->turnlog, turn_job_id(c->job));
     turn_job_free(c->job);

@@ -33,6 +33,20 @@ struct taken_back {
 };
 typedef void conversation_taken_back(void *ctx, const struct taken_back *t);
 
+struct conversation;
+
+/* Messages that the gateway of a turn which this host runs for it has queued, not this host. */
+struct conversation_guests {
+    /* The fate of such a message, or of the turn's own, is known. */
+    void (*settled)(void *ctx, const struct conversation *c, const char *id,
+                    enum dialect_settled how);
+    /* The process that had been given messages is gone. */
+    void (*lost)(void *ctx, const struct conversation *c);
+    /* Whether the agent has one that it answers next: its turn is still to be given here. */
+    bool (*waits)(void *ctx, const char *key);
+    void *ctx;
+};
+
 struct conversation {
     LIST_ENTRY(conversation) next;        /* links for the owner of the conversation */
     TAILQ_ENTRY(conversation) next_ready; /* the same */
@@ -50,9 +64,10 @@ struct conversation {
     char *user;      /* who started it, or NULL */
     char *instances; /* named instances (conf_scope_turn), or NULL */
     struct journal_async *journal;
-    struct turnlog *turnlog; /* or NULL */
-    bool throwaway;          /* the session is not stored */
-    bool unlocked;           /* the lock is unavailable: queued messages end with an error */
+    struct turnlog *turnlog;                  /* or NULL */
+    const struct conversation_guests *guests; /* or NULL */
+    bool throwaway;                           /* the session is not stored */
+    bool unlocked; /* the lock is unavailable: queued messages end with an error */
     struct loop_timer *burst;
     bool bursts; /* the timer is set */
     int64_t burst_began_ms;

@@ -482,8 +482,9 @@ struct turn_job *turn_job_start(const struct turn_job_spec *spec, void (*over)(v
 enum dialect_steer turn_job_steer(struct turn_job *j, const char *id, const char *user,
                                   struct str text)
 {
-    const enum dialect_steer how =
-        j->executor && !j->cancelled ? executor_steer(j->executor, id, text) : DIALECT_REFUSED;
+    const enum dialect_steer how = j->executor && !j->cancelled && turn_job_may_steer(j, text)
+                                       ? executor_steer(j->executor, id, text)
+                                       : DIALECT_REFUSED;
     if (how != DIALECT_REFUSED)
         request_registry_add_asker(j->requests, user);
     return how;
@@ -504,6 +505,12 @@ void turn_job_set_lease(struct turn_job *j, int64_t until_ms)
 void turn_job_discard_session(struct turn_job *j)
 {
     j->forget = true;
+}
+
+void turn_job_tell(struct turn_job *j, const char *code, const char *text)
+{
+    if (j->turn)
+        turn_emit_notice(j->turn, "info", code, text);
 }
 
 const char *turn_job_id(const struct turn_job *j)

@@ -93,6 +93,8 @@ enum dialect_steer turn_job_steer(struct turn_job *j, const char *id, const char
 /* Asks the agent to drop such a message; `settled` reports the result. False: it cannot be asked,
  * or j is NULL. */
 bool turn_job_withdraw(struct turn_job *j, const char *id);
+/* Emits a notice, if the turn has started. */
+void turn_job_tell(struct turn_job *j, const char *code, const char *text);
 /* Cancels: the first call interrupts the agent, the second kills it. */
 void turn_job_cancel(struct turn_job *j);
 /* The host shuts down: the same with the error host_shutdown. No effect if another host runs the
@@ -100,6 +102,8 @@ void turn_job_cancel(struct turn_job *j);
 void turn_job_cancel_for_exit(struct turn_job *j);
 /* Whether another host runs the turn, and this host can continue with it after a restart. */
 bool turn_job_is_away(const struct turn_job *j);
+/* For a turn that is over: another host has run it, or was to run it. */
+bool turn_job_was_away(const struct turn_job *j);
 /* For a turn that is over: another host had adopted it before it began here, so nothing of it was
  * told. */
 bool turn_job_was_left(const struct turn_job *j);

@@ -123,6 +123,19 @@ bool turn_job_was_left(const struct turn_job *j)
     return j->is_left;
 }
 
+bool turn_job_was_away(const struct turn_job *j)
+{
+    return j->is_away;
+}
+
+/* A message with files needs a turn of its own, for which the other host fetches them. */
+bool turn_job_may_steer(const struct turn_job *j, struct str text)
+{
+    const struct dialect *const dialect = dialect_find(j->spec.agent->dialect);
+    return !j->is_away || (dialect && dialect->input && dialect->input->steer &&
+                           !work_has_files(j->spec.away.work, j->spec.submitter, text));
+}
+
 bool turn_job_may_go_away(const struct turn_job_spec *s)
 {
     return s->away.work && !s->by_agent && !s->has_message &&

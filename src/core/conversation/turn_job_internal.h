@@ -58,6 +58,8 @@ void turn_job_on_session(void *job, const char *id);
 
 /* turn_job_away.c */
 bool turn_job_may_go_away(const struct turn_job_spec *s);
+/* Whether the turn could take that message while it runs. */
+bool turn_job_may_steer(const struct turn_job *j, struct str text);
 /* Starts the turn here or on another host, unless another host has adopted it. */
 void turn_job_share(struct turn_job *j, bool here);
 /* Whether another host was chosen before a restart. */

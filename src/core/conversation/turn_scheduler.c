@@ -67,6 +67,7 @@ struct conversation *conversations_find_or_make(struct turn_scheduler *cs,
         c = conversation_new(cs->spec.loop, m->source, m->key, m->chat, turn_scheduler_on_calm, cs);
         c->journal = cs->spec.journal;
         c->turnlog = cs->spec.turnlog;
+        c->guests = cs->spec.guests;
         c->throwaway = m->throwaway;
         c->owner = xstrdup(m->owner);
         LIST_INSERT_HEAD(&cs->list, c, next);
@@ -288,6 +289,7 @@ static void queue_message(struct turn_scheduler *cs, const struct turn_scheduler
         m->user);
     conversations_share(cs, m, a->id);
     kept->alone = m->alone;
+    kept->given = m->given;
     kept->follows = m->follows && !m->throwaway;
     conversations_note_waiting(cs, &(struct turnlog_spec){.id = a->id,
                                                           .agent = m->agent->name,

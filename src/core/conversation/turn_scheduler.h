@@ -30,8 +30,9 @@ struct turn_scheduler_spec {
     struct dispatch *dispatch;
     struct turnlog *turnlog; /* or NULL */
     struct request_registry *requests;
-    struct turn_locks *locks; /* or NULL: only this host has conversations */
-    struct work *work;        /* or NULL; see turn_scheduler_set_work */
+    struct turn_locks *locks;                 /* or NULL: only this host has conversations */
+    struct work *work;                        /* or NULL; see turn_scheduler_set_work */
+    const struct conversation_guests *guests; /* or NULL: no turns of other hosts */
 };
 
 /* Enables running turns on other hosts; call it before the first turn. */
@@ -62,6 +63,7 @@ struct turn_scheduler_message {
                              * burst */
     bool throwaway;         /* the conversation ends with the turn: the session is not stored */
     bool follows;           /* its sender receives turns that the agent starts by itself */
+    bool given;             /* the waiting process of the conversation has received it already */
 };
 /* Sources other than instances. Queued messages of DETACHED are run after a restart. Clients of the
  * others stay connected and are lost with the host: their queued messages are removed when the host
@@ -112,6 +114,14 @@ void turn_scheduler_take_back(struct turn_scheduler *cs, struct conversation *c,
  * A message that the agent was given is cancelled when the agent has dropped it; if the agent has
  * taken it, it is merged into the running turn. */
 bool turn_scheduler_cancel_turn(struct turn_scheduler *cs, const char *turn);
+/* For a message that is not queued here: see turn_job_steer, turn_job_withdraw, turn_job_tell. */
+enum dialect_steer turn_scheduler_steer_turn(struct turn_scheduler *cs, const char *turn,
+                                             const char *id, struct str text);
+bool turn_scheduler_withdraw_from_turn(struct turn_scheduler *cs, const char *turn, const char *id);
+void turn_scheduler_tell_turn(struct turn_scheduler *cs, const char *turn, const char *code,
+                              const char *text);
+/* Ends the waiting process of a conversation; `why`, for the log. */
+void turn_scheduler_end_process(struct turn_scheduler *cs, const char *key, const char *why);
 /* The turn was given to this host by another one, which it has lost (bus.on_loss). */
 void turn_scheduler_cut_off_turn(struct turn_scheduler *cs, const char *turn);
 

@@ -51,6 +51,34 @@ void turn_scheduler_cut_off_turn(struct turn_scheduler *cs, const char *turn)
             turn_job_cut_off(c->job);
 }
 
+/* ---- messages of another host ---- */
+
+static struct turn_job *turn_scheduler_find_job(const struct turn_scheduler *cs, const char *turn)
+{
+    const struct conversation *const c = turn_scheduler_find_turn(cs, turn);
+    return c && c->job && strcmp(turn_job_id(c->job), turn) == 0 ? c->job : NULL;
+}
+
+enum dialect_steer turn_scheduler_steer_turn(struct turn_scheduler *cs, const char *turn,
+                                             const char *id, struct str text)
+{
+    struct turn_job *const job = turn_scheduler_find_job(cs, turn);
+    return job ? turn_job_steer(job, id, NULL, text) : DIALECT_REFUSED;
+}
+
+bool turn_scheduler_withdraw_from_turn(struct turn_scheduler *cs, const char *turn, const char *id)
+{
+    return turn_job_withdraw(turn_scheduler_find_job(cs, turn), id);
+}
+
+void turn_scheduler_tell_turn(struct turn_scheduler *cs, const char *turn, const char *code,
+                              const char *text)
+{
+    struct turn_job *const job = turn_scheduler_find_job(cs, turn);
+    if (job)
+        turn_job_tell(job, code, text);
+}
+
 /* ---- results that came too late ---- */
 
 #define LATE_MAX 100

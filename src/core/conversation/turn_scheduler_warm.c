@@ -9,6 +9,9 @@
 static void on_begins(void *ctx, const struct warm_place *place, const struct conf_agent *agent)
 {
     struct turn_scheduler *const cs = ctx;
+    const struct conversation_guests *const guests = cs->spec.guests;
+    if (guests && guests->waits(guests->ctx, place->conversation))
+        return; /* the turn of that message takes the output */
     const enum turn_lock_state lock = turn_lock_want(cs->spec.locks, place->conversation);
     if (lock == TURN_LOCK_ELSEWHERE || lock == TURN_LOCK_AWAY)
         warm_pool_end(cs->warm, place->conversation, "another host has the conversation");
@@ -77,6 +80,11 @@ bool turn_scheduler_stop_background(struct turn_scheduler *cs, const char *key)
 void turn_scheduler_forget_process(struct turn_scheduler *cs, const char *key)
 {
     warm_pool_end(cs->warm, key, "the next message starts a new session");
+}
+
+void turn_scheduler_end_process(struct turn_scheduler *cs, const char *key, const char *why)
+{
+    warm_pool_end(cs->warm, key, why);
 }
 
 void turn_scheduler_rebind(struct turn_scheduler *cs, const char *key,

@@ -165,9 +165,8 @@ static void runner_on_said(void *ctx, struct bus_call *call, struct str body)
     struct arena arena = {0};
     const struct str run = bus_message_text(body, "/run");
     struct runner_job *const job = runner_job_find(r, arena_strndup(&arena, run.p, run.len));
-    if (job)
-        runner_job_say(job, bus_message_value(body, "/line"));
-    bus_call_answer(call, job ? STR("{\"run\":true}") : STR("{\"run\":false}"));
+    bus_call_answer(call, job ? runner_job_say(job, bus_message_value(body, "/line"))
+                              : STR("{\"run\":false}"));
     arena_fini(&arena);
 }
 
@@ -201,6 +200,7 @@ static void runner_make_parts(struct runner *r)
     parts.usage = NULL;
     parts.budgets = NULL;
     parts.work = NULL;
+    parts.guests = &r->guests_hooks;
     r->turns = turn_scheduler_new(&parts);
     r->finished = turnlog_watch_finished(r->turnlog, runner_on_finished, r);
 }
@@ -213,6 +213,7 @@ struct runner *runner_new(const struct runner_spec *spec)
     r->link = bus_get_link(spec->bus);
     LIST_INIT(&r->queues);
     LIST_INIT(&r->jobs);
+    runner_guests_begin(r);
     runner_make_parts(r);
     r->tick = loop_timer_new(r->link->loop, runner_on_tick, r);
     loop_timer_set(r->tick, 0);
@@ -269,6 +270,7 @@ void runner_stop(struct runner *r)
     runner_close_queues(r);
     while ((job = LIST_FIRST(&r->jobs)))
         runner_job_stop(job);
+    runner_guests_end(r);
     bus_watcher_free(r->watcher);
     loop_timer_free(r->tick);
 }

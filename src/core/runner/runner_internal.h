@@ -11,6 +11,7 @@
 #include "core/runner/runner_files.h"
 #include "core/work/work_message.h"
 #include "core/work/work_outcome.h"
+#include "dialect/turncast/turncast_run.h"
 
 struct runner_queue {
     LIST_ENTRY(runner_queue) next;
@@ -32,6 +33,9 @@ struct runner {
     struct loop_timer *tick; /* with bus.on_loss = "kill": looks whether the bus is away */
     LIST_HEAD(, runner_queue) queues;
     LIST_HEAD(, runner_job) jobs;
+    LIST_HEAD(, runner_guest) guests;
+    struct conversation_guests guests_hooks;
+    struct loop_timer *guests_timer;
     struct runner_counters counters;
     bool is_draining, is_stopped, is_aside;
     void (*drained)(void *ctx);
@@ -80,8 +84,17 @@ void runner_job_finish(struct runner_job *job, const struct turnlog_turn *t);
 void runner_job_abort(struct runner_job *job, const char *why);
 /* The bus has been away for too long (bus.on_loss): so is its agent. */
 void runner_job_cut_off(struct runner_job *job);
-/* runner_say.c: a message of the gateway for the agent: a line of turncast_run.h. */
-void runner_job_say(struct runner_job *job, struct str line);
+/* runner_say.c: a line of the gateway for the agent (turncast_run.h). Returns the answer. */
+struct str runner_job_say(struct runner_job *job, struct str line);
+/* runner_guests.c: gives the agent a message for the running turn; false: it gets a turn of its
+ * own. */
+bool runner_guest_give(struct runner_job *job, const struct turncast_run_message *m);
+void runner_guest_withdraw(struct runner_job *job, const char *id);
+/* Whether the agent already has the message of the turn that is about to begin. */
+bool runner_guests_begin_turn(struct runner_job *job);
+void runner_guests_end_turn(struct runner_job *job);
+void runner_guests_begin(struct runner *r);
+void runner_guests_end(struct runner *r);
 /* runner_home.c: this host runs the conversation from now on. */
 void runner_settle_home(struct runner *r, const char *sessions, const char *conversation);
 /* runner.c: a slot may be free. */

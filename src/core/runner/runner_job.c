@@ -247,7 +247,8 @@ static void runner_job_run(struct runner_job *job)
                                                            .agent = agent,
                                                            .turn = job->run,
                                                            .prompt = job->prompt,
-                                                           .alone = true},
+                                                           .alone = true,
+                                                           .given = runner_guests_begin_turn(job)},
                           runner_job_on_submitted, ctx);
 }
 
@@ -347,7 +348,8 @@ static void runner_job_store(struct runner_job *job, struct str lines)
 static bool runner_job_is_outcome(const struct event *ev)
 {
     return ev->kind == TC_FINAL || ev->kind == TC_ERROR || ev->kind == TC_USAGE ||
-           ev->kind == TC_DONE;
+           ev->kind == TC_DONE ||
+           (ev->kind == TC_NOTICE && turncast_run_is_fate(ev->u.notice.code));
 }
 
 static void runner_job_note_result(struct runner_job *job, const struct event *ev)
@@ -375,6 +377,7 @@ void runner_job_finish(struct runner_job *job, const struct turnlog_turn *t)
             buf_add_char(&lines, '\n');
         }
     turnlog_follower_free(f);
+    runner_guests_end_turn(job);
     if (job->state == JOB_RUN)
         runner_job_store(job, (struct str){lines.p, lines.len});
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * Passes what the gateway of a turn sends to the agent that runs it: decisions, and cancelling. */
+ * Passes what the gateway of a turn sends to the agent that runs it: decisions, messages,
+ * cancelling. */
 #include "base/cleanup.h"
 #include "core/request/request_registry.h"
 #include "core/runner/runner_internal.h"
-#include "dialect/turncast/turncast_run.h"
 
 static const char *runner_job_choice(const struct dialect_answer *a)
 {
@@ -39,13 +39,24 @@ static void runner_job_answer(const struct runner_job *job, const struct dialect
     request_answer(job->runner->requests, &decision, &denied);
 }
 
-void runner_job_say(struct runner_job *job, struct str line)
+struct str runner_job_say(struct runner_job *job, struct str line)
 {
     struct arena arena = {0};
     struct dialect_answer answer;
-    if (turncast_run_is_cancel(line))
+    struct turncast_run_message message;
+    struct str reply = STR("{\"run\":true}");
+    if (turncast_run_is_cancel(line)) {
         turn_scheduler_cancel_turn(job->runner->turns, job->run);
-    else if (turncast_run_read_answer(line, &arena, &answer) == 0)
+    } else if (turncast_run_read_answer(line, &arena, &answer) == 0) {
         runner_job_answer(job, &answer);
+    } else if (turncast_run_read_message(line, &arena, &message) == 0) {
+        if (!message.text)
+            runner_guest_withdraw(job, message.id);
+        else if (runner_guest_give(job, &message))
+            reply = STR("{\"run\":true,\"message\":\"given\"}");
+        else
+            reply = STR("{\"run\":true,\"message\":\"refused\"}");
+    }
     arena_fini(&arena);
+    return reply;
 }

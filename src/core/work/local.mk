@@ -21,6 +21,7 @@ libtccore_a_SOURCES += \
 	src/core/work/work_process.c \
 	src/core/work/work_queue.c \
 	src/core/work/work_run.c \
+	src/core/work/work_say.c \
 	src/core/work/work_share.c \
 	src/core/work/work_share.h \
 	src/core/work/work_turn.c \

@@ -71,6 +71,9 @@ void work_set_aside(struct work *w, bool is_aside);
 /* How long that host has not been there; see work_hosts_absent_ms. */
 int64_t work_host_absent_ms(const struct work *w, const char *host);
 
+/* Whether the prompt names files that this host has downloaded for that instance. */
+bool work_has_files(const struct work *w, const char *source, struct str prompt);
+
 /* ---- a run */
 
 /* Whether such a turn can run elsewhere: its names fit into subjects. */

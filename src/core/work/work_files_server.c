@@ -20,6 +20,14 @@ char *work_files_dir(const struct work *w, const char *source)
     return xasprintf("%s/%s/files", w->instances, source);
 }
 
+bool work_has_files(const struct work *w, const char *source, struct str prompt)
+{
+    CLEANUP_BUF struct buf paths = {0};
+    CLEANUP_FREE char *dir = work_files_dir(w, source);
+    work_files_find(&paths, prompt, dir);
+    return paths.len > 0;
+}
+
 static const struct work_run *work_files_find_run(const struct work *w, const char *turn)
 {
     const struct work_run *r;

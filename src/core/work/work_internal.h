@@ -35,6 +35,13 @@ struct work_notices {
     } session;
 };
 
+/* Messages for the running turn. */
+struct work_says {
+    STAILQ_HEAD(, work_said) list; /* the first is sent until it is answered */
+    struct work_say_ask *ask;      /* a request is under way; or NULL */
+    struct loop_timer *timer;
+};
+
 struct work_run {
     LIST_ENTRY(work_run) next;
     struct work *work; /* NULL: it was stopped */
@@ -60,8 +67,8 @@ struct work_run {
     uint64_t queued;               /* sequence of that message; 0: none */
     struct {
         int64_t placing, waiting; /* its host is looked for; no host has begun it */
+        int64_t full;             /* the queue is full; 0: it is not */
     } since_ms;                   /* monotonic */
-    int64_t full_ms;              /* since when the queue is full, monotonic; 0: it is not */
     int64_t hold_ms;              /* it is not queued before; 0: at once */
     bool is_told;                 /* the turn was stored */
     struct work_notices notices;
@@ -70,6 +77,7 @@ struct work_run {
     struct buf out;               /* the outcome as it is stored, once it is known */
     bool is_last;                 /* the host that ran it publishes nothing more */
     bool has_event, has_done;
+    struct work_says says;
 };
 
 struct work {
@@ -105,6 +113,8 @@ void work_run_on_timer(void *run);                                  /* of `timer
 void work_run_on_exit(void *run);                                   /* of `exit` */
 void work_run_resume(struct work_run *r);                           /* the bus has become active */
 void work_run_look(struct work_run *r);                             /* the hosts were looked at */
+void work_run_print_notice(struct work_run *r, const char *level, const char *code,
+                           const char *text);
 /* Ends it by this error, unless it has an outcome already. */
 void work_run_end(struct work_run *r, const char *code, const char *text);
 /* work_queue.c */
@@ -117,7 +127,14 @@ void work_place_stop(struct work *w);
 void work_files_serve(struct work *w);
 /* Directory with the files that this host has downloaded for that instance; owned. */
 char *work_files_dir(const struct work *w, const char *source);
-/* work_process.c: the bus ends. */
+/* work_say.c */
+void work_say_begin(struct work_run *r);
+void work_say_end(struct work_run *r);
+/* Sends a message for the running turn, or its withdrawal. False: the line is another one. */
+bool work_say_take(struct work_run *r, struct str line);
+/* work_process.c: the body of the request "run" with that line. */
+void work_process_write_call(struct buf *out, const struct work_run *r, const char *line);
+/* The bus ends. */
 void work_run_stop(struct work_run *r);
 /* work.c: stores the outcome of a run that is being freed. */
 void work_store_farewell(struct work *w, const struct work_order *o, const char *code,

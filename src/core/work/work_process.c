@@ -20,15 +20,20 @@ static void work_process_on_said(void *ctx, enum nats_client_result result, stru
         log_write(LOG_WARN, "bus", "the host of a turn did not answer a request for it");
 }
 
-/* One line of JSON, see turncast_run.h. */
+/* line: of JSON, see turncast_run.h. */
+void work_process_write_call(struct buf *out, const struct work_run *r, const char *line)
+{
+    buf_add_char(out, '{');
+    jsonw_member_str(out, "run", r->id);
+    jsonw_member_json(out, "line", line);
+    buf_add_char(out, '}');
+}
+
 static void work_process_say(struct work_run *r, struct str line)
 {
     CLEANUP_BUF struct buf body = {0}, text = {0};
     buf_add(&text, line.p, line.len);
-    buf_add_char(&body, '{');
-    jsonw_member_str(&body, "run", r->id);
-    jsonw_member_json(&body, "line", text.p);
-    buf_add_char(&body, '}');
+    work_process_write_call(&body, r, text.p);
     bus_ask(r->work->bus, r->runner.host, "run", (struct str){body.p, body.len},
             work_process_on_said, NULL);
 }
@@ -44,7 +49,9 @@ static void work_process_write(void *run, const char *bytes, size_t n)
     struct work_run *const r = run;
     struct str rest = {bytes, n}, line;
     while (r->work && bus_batch_next_line(&rest, &line))
-        if (r->state == RUN_RUNNING)
+        if (work_say_take(r, line))
+            continue;
+        else if (r->state == RUN_RUNNING)
             work_process_say(r, line);
         else if (r->state < RUN_RUNNING)
             work_process_cancel_early(r);
@@ -92,6 +99,7 @@ static pid_t work_process_pid(void *run)
 void work_run_stop(struct work_run *r)
 {
     LIST_REMOVE(r, next);
+    work_say_end(r);
     bus_reader_free(r->reader);
     work_outcome_free(r->outcome);
     nats_client_forget(r->work->link->client, r);
@@ -188,6 +196,7 @@ void *work_run_start(struct work *w, const struct work_run_spec *spec,
     work_home_key(&r->home_key, conf_agent_session_name(agent), order->conversation);
     r->timer = loop_timer_new(w->link->loop, work_run_on_timer, r);
     r->exit = loop_timer_new(w->link->loop, work_run_on_exit, r);
+    work_say_begin(r);
     r->reader = bus_reader_new(w->link, r->id, NULL, &work_run_sink, r);
     r->state = spec->again ? RUN_RECALL : RUN_PLACING;
     w->counters.given += !spec->again;

@@ -16,11 +16,11 @@ static void work_run_on_refused(struct work_run *r, const struct bus_ack *ack)
 {
     TEXTS_IN(r->notices.language);
     const int64_t now = clock_mono_ms();
-    if (ack->error == BUS_TOO_MANY_MESSAGES && !r->full_ms) {
-        r->full_ms = now;
+    if (ack->error == BUS_TOO_MANY_MESSAGES && !r->since_ms.full) {
+        r->since_ms.full = now;
         log_write(LOG_WARN, "bus", "turn %s: the work queue is full: %s", r->order.turn, ack->text);
     }
-    if (ack->error == BUS_TOO_MANY_MESSAGES && now - r->full_ms >= FULL_MS)
+    if (ack->error == BUS_TOO_MANY_MESSAGES && now - r->since_ms.full >= FULL_MS)
         work_run_end(r, "queue_full", texts_get(TEXT_WORK_QUEUE_FULL));
     else
         work_run_retry(r);
@@ -38,7 +38,7 @@ static void work_run_on_queued(void *ctx, enum nats_client_result result,
         work_run_on_refused(r, &ack);
         return;
     }
-    r->full_ms = 0;
+    r->since_ms.full = 0;
     r->queued = ack.sequence;
     r->state = RUN_WAITING;
 }

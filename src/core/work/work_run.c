@@ -52,8 +52,8 @@ static void work_run_print_event(struct work_run *r, struct event *ev)
     work_run_print(r, (struct str){line.p, line.len});
 }
 
-static void work_run_print_notice(struct work_run *r, const char *level, const char *code,
-                                  const char *text)
+void work_run_print_notice(struct work_run *r, const char *level, const char *code,
+                           const char *text)
 {
     struct event ev;
     r->notices.is_first |= !r->has_event;

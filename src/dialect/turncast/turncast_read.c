@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Reader for canonical event lines (a log of this or another host). */
+#include <string.h>
+
 #include "dialect/dialect_list.h"
 #include "dialect/reader/value.h"
 #include "dialect/turncast/turncast_run.h"
@@ -32,6 +34,19 @@ static int turncast_read_read_line(void *state, const struct dialect_sink *out, 
     return 0;
 }
 
+/* The fate of a message is for the gateway itself (turncast_run_line). */
+static int turncast_read_read_run_line(void *state, const struct dialect_sink *out,
+                                       const char *line, size_t len)
+{
+    struct event ev;
+    const char *why;
+    if (memmem(line, len, "\"message_", 9) &&
+        codec_decode(&ev, out->scratch, line, len, &why) == 0 && ev.kind == TC_NOTICE &&
+        turncast_run_is_fate(ev.u.notice.code))
+        return 0;
+    return turncast_read_read_line(state, out, line, len);
+}
+
 static enum dialect_begin turncast_read_begins_turn(const void *state, struct str line)
 {
     const struct log *const log = state;
@@ -52,6 +67,6 @@ const struct dialect dialect_turncast_run = {
     .name = "turncast",
     .summary = "canonical events of a turn on another host",
     .state_size = sizeof(struct log),
-    .line = turncast_read_read_line,
+    .line = turncast_read_read_run_line,
     .input = &turncast_run_input,
 };
