@@ -29,7 +29,7 @@ sed -e 's/"claude", "-p"/"sh", "-c"/' -e 's/^#\(  .*\)/\1/; s/^#\([a-z_]* [=:] \
     -e "s,directory = \[\"plugins\"\],directory = [\"$plugins\"]," \
     -e "s,/var/log/turncast,$scratch," "${TURNCAST_SRCDIR:?}/etc/turncast.conf" >"$scratch/all.conf"
 cp "$TURNCAST_SRCDIR/etc/turncast.conf" "$scratch/shipped.conf"
-for file in phone.key bus.password bus-ca.pem lab.key nats.password; do
+for file in phone.key bus.password bus-ca.pem lab-ca.pem lab.key nats.password; do
     echo "user:a key of this test" >"$scratch/$file"
     chmod 600 "$scratch/$file"
 done
