@@ -7,6 +7,7 @@ t_fleet.py, t_fleet_calm.py, t_fleet_cluster.py and t_fleet_work.py run this."""
 import collections
 import contextlib
 import json
+import math
 import pathlib
 import random
 import signal
@@ -16,21 +17,20 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "api"))
 
 import ledger  # noqa: E402
+import wreck  # noqa: E402
 from bus import Member, natsd, short_leases  # noqa: E402,F401
 from chatter import Chatter  # noqa: E402
 from deaths import Deaths  # noqa: E402
 from judge import audited, judge  # noqa: E402
 from killing import talk_until  # noqa: E402
 from people import TelegramPeople, outcomes  # noqa: E402
-from talk import LONG, Fake, audit, equal, note, ok, telegram, until, written  # noqa: E402
+from talk import LONG, Fake, Progress, audit, equal, failures, note, ok, telegram, until, until_done, written  # noqa: E402
 
 CONVERSATIONS = "conversations : { max_turns = 64; max_warm = 20; debounce_ms = 0; };\n"
 AGENT = 'keep_alive_s = 60; background = "follow";'
 SHOWN = 20  # turns that are compared on all hosts in the end
-TOLD_S = 300
 OTHERS = 4
 PEOPLE, MESSAGES = (200, 10000) if LONG else (12, 60)
-PATIENCE_S = 3600  # for all messages
 # Telegram takes 30 messages in a second from a bot. So many people leave none for progress, and set the speed.
 IS_FULL = LONG
 
@@ -87,11 +87,13 @@ class Fleet:
         self.chatter.begin()
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, kind, *_):
         with contextlib.ExitStack() as stack:
             stack.enter_context(self.fake)
             for host in self.hosts:
                 stack.callback(host.close)
+            if kind or failures():
+                wreck.explain(self)
 
     # ---- what happens
 
@@ -99,8 +101,9 @@ class Fleet:
         talk_until(self.chatter, lambda: False, seconds)
 
     def talk_until_asked(self, count):
-        talk_until(self.chatter, lambda: len(self.chatter.asked) >= count, PATIENCE_S)
-        ok(len(self.chatter.asked) >= count, "people ask as many questions as they should", len(self.chatter.asked))
+        progress = Progress(lambda: len(self.chatter.asked))
+        talk_until(self.chatter, lambda: progress.last >= count or progress.stands_still(), math.inf)
+        ok(progress.last >= count, "people ask as many questions as they should", progress.last)
 
     def submit(self, host=None):
         """A program asks a host, by default any but that of the bot."""
@@ -149,7 +152,8 @@ class Fleet:
         return asked
 
     def are_told(self, asked, what):
-        ok(until(lambda: all(outcomes(self.others, q) for q in asked), "all are answered"), what)
+        until_done(lambda: [q.id for q in asked if not outcomes(self.others, q)], what)
+        ok(all(outcomes(self.others, q) for q in asked), what)
 
     def without_servers(self):
         """People go on, and are answered, while no server is there, in conversations that the host has had."""
@@ -190,13 +194,14 @@ class Fleet:
                 host.let_go(id_, 2)
 
     def begun_on(self, host):
-        return (host.gates / "begun").read_text().split()
+        """The ids of messages that agents of the host were given, alone or with others, in a turn that began."""
+        return [word.lstrip("+") for word in (host.gates / "begun").read_text().split()]
 
     # ---- what has to hold
 
     def await_end(self):
         for host in self.hosts:
-            until(lambda host=host: not ledger.open_work(host), f"{host.name} has told all in the end", TOLD_S)
+            until_done(lambda host=host: ledger.open_work(host), f"{host.name} has told all in the end")
             host.await_bus()
         seconds = time.monotonic() - self.begun
         count = len(self.chatter.asked) + len(self.submitted)
@@ -245,7 +250,7 @@ class Fleet:
         def look():
             status, _, text = host.ask("GET", f"/turns/{turn}", key="ann")
             return status == 200 and json.loads(text)["state"] not in ("waiting", "running")
-        return until(look, f"{host.name} knows that the turn is over", 20)
+        return until(look, f"{host.name} knows that the turn {turn} is over")
 
     def judge_order(self):
         """Of each conversation the outcomes come in the order of its messages."""
@@ -253,15 +258,14 @@ class Fleet:
         for crowd, question in self.chatter.asked:
             found = [int(m["id"]) for m in outcomes(crowd, question)]
             if found:
-                places[question.chat].append(min(found))
-        wrong = [chat for chat, found in places.items() if found != sorted(found)]
-        equal(wrong, [], "outcomes come in the order of the conversation")
+                places[question.chat].append((min(found), question.id))
+        wrong = {chat: found for chat, found in places.items() if found != sorted(found)}
+        equal(wrong, {}, "outcomes come in the order of the conversation")
 
     def judge_begun(self):
-        lines = [line for host in self.hosts for line in self.begun_on(host)]
-        twice = [id_ for id_, n in collections.Counter(lines).items() if n > 1]
-        equal(twice, [], "no turn is begun twice, on whichever host")
-        ok(lines, "turns were begun")
+        begun = wreck.begun_on(self)
+        equal({id_: hosts for id_, hosts in begun.items() if len(hosts) > 1}, {}, "no turn is begun twice, on whichever host")
+        ok(begun, "turns were begun")
 
     def judge_frames(self, once):
         """In the logs of the hosts each turn begins with start and ends with done, and has one outcome."""

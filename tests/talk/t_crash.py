@@ -122,7 +122,7 @@ def run_torn():
         seen = {question: deaths.shown()["telegram"].outcomes(question)}
         ends = {question: turns[0]}
         equal([t.ended for t in turns], [True], "its turn has an outcome")
-        equal(judge.lost(ends, seen, set()), ["torn"], "which is lost, and that is found")
+        equal([id_ for id_, _ in judge.lost(ends, seen, set())], ["torn"], "which is lost, and that is found")
 
 
 def main():

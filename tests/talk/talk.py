@@ -23,8 +23,9 @@ for folder in ("fake", "tap"):
 import drive  # noqa: E402  (its folder is known from here on)
 import on_bus  # noqa: E402
 from drive import PATIENCE_S, SANITIZED, written  # noqa: E402,F401
-from tap import done, equal, ok  # noqa: E402,F401
+from tap import done, equal, failures, ok  # noqa: E402,F401
 
+STUCK_S = 300  # without progress
 TELEGRAM_TOKEN = "123456:FAKE-telegram-token"
 AUDIT = "AUDIT"  # in the place of Host.audit
 SLACK_TOKENS = ("xoxb-fake-bot", "xapp-fake-app", "fake-signing-secret")
@@ -67,6 +68,32 @@ def until(condition, what, seconds=PATIENCE_S):
         time.sleep(0.01)
 
 
+class Progress:
+    """Of something that takes as long as the machine needs: it stands still when what `look` returns has not
+    changed for so many seconds."""
+
+    def __init__(self, look, seconds=STUCK_S):
+        self.look = look
+        self.seconds = seconds
+        self.last, self.since = look(), time.monotonic()
+
+    def stands_still(self):
+        value = self.look()
+        if value != self.last:
+            self.last, self.since = value, time.monotonic()
+        return time.monotonic() - self.since > self.seconds
+
+
+def until_done(left, what, seconds=STUCK_S):
+    """Looks until nothing is left; a failed result when what is left has not changed for so long."""
+    progress = Progress(left, seconds)
+    while progress.last:
+        if progress.stands_still():
+            ok(False, f"{what} (no progress for {seconds} s)", progress.last)
+            return
+        time.sleep(0.05)
+
+
 class Fake(drive.Fake):
     """A service that leaves a busy machine more time than Slack's 3 s to acknowledge an event, but
     none until a turn has ended."""
@@ -107,6 +134,7 @@ plugins : {{ instances : {{ {instances.replace(AUDIT, str(self.audit))} }}; }};
         self.state.mkdir(mode=0o700)
         self.gates.mkdir()
         self.process = None
+        self.is_kept = False  # its folder, when it is closed
 
     def __enter__(self):
         self.start()
@@ -120,7 +148,8 @@ plugins : {{ instances : {{ {instances.replace(AUDIT, str(self.audit))} }}; }};
         told = self.leaks()
         if told:
             ok(False, "R23: no secret in what the host leaves behind", told)
-        shutil.rmtree(self.folder, ignore_errors=True)
+        if not self.is_kept:
+            shutil.rmtree(self.folder, ignore_errors=True)
 
     def leaks(self):
         """Its files, but the configuration, that have a secret of the services in them."""

@@ -22,6 +22,10 @@ def equal(found, wanted, name):
     ok(found == wanted, name, f"wanted {wanted!r}\nfound {found!r}")
 
 
+def failures():
+    return _results["failed"]
+
+
 def done():
     print(f"1..{_results['run']}", flush=True)
     sys.exit(_results["failed"] > 0)
