@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
 # Benchmarks: `make bench` builds them, bench/run runs them; never installed. Of serve,
-# tests/cli/scale.t runs a small form.
+# tests/cli/scale.t runs a small form; tests/talk/lag.py runs pubsub.
 #	bench_programs += bench/x
 #	bench_x_LDADD = $(LINK_CORE)
 
 bench_programs = bench/corpus bench/translate bench/cost bench/floor bench/listen bench/serve \
-	bench/pubsub bench/relay bench/startup bench/ticker
+	bench/relay bench/startup bench/ticker
+check_PROGRAMS += bench/pubsub
 BENCH_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)
 BENCH_HOST = bench/host.c bench/host.h bench/percentile.c bench/percentile.h bench/meter.h
 
@@ -43,5 +44,5 @@ EXTRA_DIST += bench/hosts.py bench/meter.c bench/parse.mjs bench/run bench/lab.p
 	bench/results.png bench/results.svg
 EXTRA_PROGRAMS += $(bench_programs)
 CLEANFILES += $(bench_programs) bench/meter.so
-bench: all $(bench_programs) bench/meter.so
+bench: all $(bench_programs) bench/pubsub$(EXEEXT) bench/meter.so
 .PHONY: bench

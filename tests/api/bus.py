@@ -42,12 +42,11 @@ class Member(Door):
         values = [line.split()[1] for line in text.splitlines() if line.startswith(name + " ")]
         return float(values[0]) if values else None
 
-    def metric_at(self, name, share):
-        """The bound of the histogram within which so large a share of its values is; None: it has none."""
+    def histogram(self, name):
+        """Its buckets as (bound, count of the values up to it), ascending; the last bound is infinite."""
         text = self.ask("GET", "/metrics", key="ann")[2].decode()
         found = re.findall(rf'^{name}_bucket\{{le="([^"]+)"\}} (\d+)$', text, re.MULTILINE)
-        total = int(found[-1][1])
-        return next(bound for bound, count in found if int(count) >= share * total) if total else None
+        return [(float(bound), int(count)) for bound, count in found]
 
     def knows(self, turn, *states):
         """The turn, once this host knows it, in one of the states if there are some."""

@@ -16,6 +16,7 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "api"))
 
+import lag  # noqa: E402
 import ledger  # noqa: E402
 import wreck  # noqa: E402
 from bus import Member, natsd, short_leases  # noqa: E402,F401
@@ -100,9 +101,12 @@ class Fleet:
     def talk(self, seconds):
         talk_until(self.chatter, lambda: False, seconds)
 
-    def talk_until_asked(self, count):
+    def talk_until_asked(self, count, subscribers):
+        """Measures meanwhile by how much events are later on other hosts. subscribers: hosts that follow a turn of
+        another one."""
         progress = Progress(lambda: len(self.chatter.asked))
-        talk_until(self.chatter, lambda: progress.last >= count or progress.stands_still(), math.inf)
+        with lag.measured(self, subscribers):
+            talk_until(self.chatter, lambda: progress.last >= count or progress.stands_still(), math.inf)
         ok(progress.last >= count, "people ask as many questions as they should", progress.last)
 
     def submit(self, host=None):
@@ -212,7 +216,6 @@ class Fleet:
         for host in self.hosts[1:]:
             self.submit(host)
         self.await_end()
-        self.note_lag()
         self.judge_shown()
         equal([host.stop() for host in self.hosts], [0, 0, 0], "all hosts end well")
         judge(self.chatter, self.deaths, 0 if IS_FULL else least_live, causes=causes)
@@ -221,14 +224,6 @@ class Fleet:
         self.judge_frames(once=not causes)
         self.judge_submitted()
         note(f"{len(self.chatter.asked)} messages, {len(self.deaths.times)} deaths of the gateway")
-
-    def note_lag(self):
-        """The time by which events are later on another host, of all that the hosts have followed in this life."""
-        for host in self.hosts:
-            for share in (0.5, 0.99):
-                at_most = host.metric_at("turncast_bus_lag_seconds", share)
-                if at_most:
-                    note(f"{host.name}: {share:.0%} of the events of other hosts came within {at_most} s")
 
     def judge_shown(self):
         """The last turns of the gateway's life: every host shows the same of them. Of a turn that a restart

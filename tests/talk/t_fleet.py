@@ -4,6 +4,7 @@ import os
 import time
 
 from fleet import MESSAGES, PEOPLE, Fleet, natsd
+from lag import Viewers
 from talk import LONG, done, note, rounds
 
 HOST_KILLS = 100 if LONG else rounds(6)
@@ -23,7 +24,8 @@ def main():
         fleet.lose_data()
         fleet.stand_still(fleet.hosts[2], 1)
         fleet.without_servers()
-        fleet.talk_until_asked(MESSAGES)
+        with Viewers(fleet.hosts[1:]) as viewers:
+            fleet.talk_until_asked(MESSAGES, len(viewers.hosts))
         fleet.judge(HOST_KILLS // 10)
     done()
 

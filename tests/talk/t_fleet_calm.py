@@ -11,7 +11,7 @@ def main():
         return
     with natsd.NatsServer() as server, Fleet([server], PEOPLE, 7, agent='hosts = ["h2", "h3"]; slots = 40;') as fleet:
         fleet.submit()
-        fleet.talk_until_asked(MESSAGES)
+        fleet.talk_until_asked(MESSAGES, 1)
         fleet.judge(0, frozenset())
     done()
 

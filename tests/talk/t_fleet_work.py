@@ -30,7 +30,7 @@ def main():
             fleet.kill_servers(SERVER_KILLS, EVERY_S)
             fleet.lose_runners(fleet.hosts[1:])
             fleet.survive_absence(AWAY_S)
-            fleet.talk_until_asked(MESSAGES)
+            fleet.talk_until_asked(MESSAGES, 1)
             fleet.judge(0, frozenset({"host_restart", "host_lost"}))
     done()
 

@@ -29,8 +29,8 @@
 #define STREAM_EXISTS 10058 /* after a change of the configuration */
 
 /* Bucket bounds of histograms, in seconds. */
-static const double time_bounds[HISTOGRAM_BOUNDS] = {0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025,
-                                                     0.05,   0.1,   0.5,    1,     5};
+static const double time_bounds[HISTOGRAM_BOUNDS] = {0.0005, 0.001, 0.002, 0.005, 0.01, 0.02,
+                                                     0.05,   0.1,   0.2,   0.5,   5};
 
 const char *bus_state_name(enum bus_state state)
 {
