@@ -20,6 +20,7 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/sys/crash_point.h"
 #include "base/sys/log.h"
 #include "core/bus/bus_kv.h"
 #include "core/host/outcome_forwarding.h"
@@ -150,6 +151,7 @@ static void adoption_on_entered(void *ctx, enum journal_status status, const cha
     const struct journal_turn t = adoption_record(&a->turn, false);
     (void)text;
     if (status == JOURNAL_DONE && !a->is_stopped) {
+        CRASH_POINT("after-adopted");
         work_share_adopt(a->parts.work, t.id, t.source, a->turn.in_doubt);
         adoption_take_guest(a, &t);
         if (!t.waiting)

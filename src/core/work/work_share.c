@@ -304,7 +304,7 @@ void work_share_remember(struct work *w, const char *instance, const char *turn,
 bool work_share_tell(struct work *w, const char *instance, const char *turn)
 {
     const struct work_turn *const t = work_share_find_told(w, instance, turn);
-    if (t)
+    if (t && !t->in_doubt) /* else the mark of that host stays, for the next life of this one */
         work_turn_publish(t, "tell", NULL);
     return t && t->in_doubt;
 }

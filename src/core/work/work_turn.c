@@ -132,6 +132,22 @@ static void work_turn_store(struct work_turn *t)
                    work_turn_on_stored, t);
 }
 
+/* A host had begun to tell the outcome before this host was named in the turn's message: that was
+ * another host, or an earlier life of this one before it gave the turn away. What this host has
+ * begun to tell since then is in its journal. */
+static void work_turn_on_tell_read(void *ctx, enum nats_client_result result,
+                                   const struct nats_client_message *m)
+{
+    struct work_turn *const t = ctx;
+    t->is_asked = false;
+    if (!bus_link_is_answered(result, m)) {
+        work_turn_give_up(t);
+        return;
+    }
+    t->in_doubt |= m->sequence && m->sequence < t->after;
+    work_turn_enter(t, TURN_HELD);
+}
+
 /* The servers have the turn's message already. If another host is named in it and is gone, and the
  * message has also come to this host, this host takes the turn over. */
 static void work_turn_take(struct work_turn *t, const struct work_order *found, uint64_t sequence)
@@ -142,7 +158,7 @@ static void work_turn_take(struct work_turn *t, const struct work_order *found, 
         t->after = sequence;
         t->message = t->message ? t->message : xstrdup(found->message);
         t->also = t->also ? t->also : xstrdup(found->also);
-        work_turn_enter(t, TURN_HELD);
+        work_turn_read(t, "tell", work_turn_on_tell_read);
     } else if (t->order.len && work_hosts_absent_ms(w->hosts, found->gateway) > 0) {
         t->after = sequence;
         work_turn_enter(t, TURN_STORING);

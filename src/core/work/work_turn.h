@@ -29,7 +29,7 @@ struct work_turn {
     bool is_asked;          /* an answer of the servers is awaited */
     bool is_missing;        /* there was no message of it when it was read */
     bool was_sent;          /* the servers may have it */
-    bool in_doubt;          /* work_share_adopt */
+    bool in_doubt;          /* another host has begun to tell its outcome */
     bool hurries;           /* it begins without the servers if they cannot be asked */
     bool is_split;          /* another host has a message that this turn has taken in */
     struct work_turn *head; /* that has taken in its message, until that has begun; or NULL */
