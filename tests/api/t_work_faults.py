@@ -217,6 +217,34 @@ def chat_is_told(server, g, runners, people):
     equal([len(outcomes(people, q)) for q in (first, second, third)], [1, 1, 1], "each message has one answer")
 
 
+def cut_while_stored(server):
+    """The connection breaks while the servers are given a message of a person whose conversation is at home on
+    another host: its gateway does not know whether they have it, and leaves the turn to that host."""
+    cable = natsd.Cable(server.port)
+    with Fake("telegram") as fake:
+        people = TelegramPeople(fake, 1)
+        with Member("g4", cable.url(), hosts=["r4"], bus=GATEWAY, instances=telegram(fake, allow=people.ids)) as g, \
+                Member("r4", server.url(), hosts=["r4"]) as r:
+            for host in (g, r):
+                host.await_bus()
+            first = people.ask(0, "w1", "tools=1")
+            until(lambda: outcomes(people, first), "a conversation is at home on a runner")
+            cable.cut_at(b"PUB tc.turn.new.tg.")
+            second = people.ask(0, "w2", "tools=1")
+            until(lambda: -2 in pids(g), "a turn is for another host, which may know of it")
+            equal(cable.open, False, "the gateway has no connection")
+            cable.mend()
+            until(lambda: outcomes(people, second), "the turn is answered when the gateway is connected again")
+            equal([len(outcomes(people, q)) for q in (first, second)], [1, 1], "once")
+            equal((g.stop(), r.stop()), (0, 0), "both hosts end as they should")
+
+
+def pids(host):
+    """What the journal has in the place of an agent's PID, of each turn that runs."""
+    with contextlib.closing(sqlite3.connect(f"file:{host.state}/state.db?mode=ro", uri=True)) as db:
+        return [pid for (pid,) in db.execute("select agent_pid from turn where state = 'running'")]
+
+
 def cut_off(server, loss):
     """A host that runs turns of others loses the servers, and no one else does."""
     cable = natsd.Cable(server.port)
@@ -326,7 +354,8 @@ def three_hosts(server, fake):
 
 PARTS = {"hosts": lambda server, fake: three_hosts(server, fake),
          "finish": lambda server, _: cut_off(server, "finish"), "kill": lambda server, _: cut_off(server, "kill"),
-         "alone": lambda server, _: alone(server, "finish"), "strict": lambda server, _: alone(server, "kill")}
+         "alone": lambda server, _: alone(server, "finish"), "strict": lambda server, _: alone(server, "kill"),
+         "stored": lambda server, _: cut_while_stored(server)}
 
 if not skip_without_server():
     with natsd.NatsServer() as nats, Fake("telegram") as bot:

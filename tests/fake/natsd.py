@@ -137,6 +137,7 @@ class Cable:
         self.target = port
         self.open = True
         self.refused = 0  # connections while it was cut
+        self.trap = None
         self.sockets = []
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.port = self.listener.getsockname()[1]
@@ -145,8 +146,13 @@ class Cable:
     def url(self):
         return f"nats://127.0.0.1:{self.port}"
 
+    def cut_at(self, words):
+        """It is cut when a client has sent these words."""
+        self.trap = words
+
     def cut(self):
         self.open = False
+        self.trap = None
         for sock in self.sockets:
             try:
                 sock.shutdown(socket.SHUT_RDWR)
@@ -172,11 +178,14 @@ class Cable:
             for pair in ((client, server), (server, client)):
                 threading.Thread(target=self._pump, args=pair, daemon=True).start()
 
-    @staticmethod
-    def _pump(source, target):
+    def _pump(self, source, target):
+        said = b""
         try:
             while data := source.recv(65536):
                 target.sendall(data)
+                said = said[-100:] + data
+                if self.trap and self.trap in said:
+                    self.cut()
         except OSError:
             pass
         for sock in (source, target):

@@ -395,8 +395,8 @@ void work_share_resume(struct work *w)
             work_outcome_resume(t->outcome);
         if (t->told)
             work_outcome_resume(t->told);
-        else if (t->state == TURN_BEGUN || (t->state == TURN_ALONE && t->was_sent))
-            work_turn_claim_again(t);
+        else if (t->state == TURN_BEGUN || (t->state == TURN_ALONE && t->was_sent && t->claims))
+            work_turn_claim_again(t); /* not if a runner is to claim it */
         else
             work_turn_go_on(t);
     }
