@@ -46,6 +46,7 @@ struct bus_reader {
     bool is_repairing, is_again; /* is_again: another repair is needed after this one */
     bool is_asked;               /* a reply is pending */
     bool is_complete;
+    bool has_one_host; /* it was not known when the reader was created, and publishes all events */
     struct loop_timer *timer;
 };
 
@@ -275,8 +276,17 @@ static void bus_reader_ask(struct bus_reader *f)
         bus_reader_ask_host(f);
         return;
     }
-    bus_stream_subject(&subject, &f->link->names, BUS_EVENTS, "*", f->id);
+    const bool is_known = f->has_one_host && *f->host;
+    bus_stream_subject(&subject, &f->link->names, BUS_EVENTS, is_known ? f->host : "*", f->id);
     bus_link_read_next(f->link, BUS_EVENTS, subject.p, f->position, bus_reader_on_stored, f);
+}
+
+/* For events of any host, the servers search the whole stream, which takes a second if it is large,
+ * and answers nothing else on this connection meanwhile. So a reader that does not know the host
+ * waits for it, until the turn is over. */
+static bool bus_reader_waits_for_host(const struct bus_reader *f)
+{
+    return !*f->host && f->sink->look(f->ctx) == BUS_READER_RUNS;
 }
 
 void bus_reader_repair(struct bus_reader *f)
@@ -284,10 +294,22 @@ void bus_reader_repair(struct bus_reader *f)
     f->is_again |= f->is_repairing;
     if (f->is_repairing || f->is_complete)
         return;
+    if (bus_reader_waits_for_host(f)) {
+        loop_timer_set(f->timer, CHECK_MS);
+        return;
+    }
     f->is_repairing = true;
     f->reads_stream = !*f->host;
     f->position = 1;
     bus_reader_ask(f);
+}
+
+void bus_reader_set_host(struct bus_reader *f, const char *host)
+{
+    if (*f->host)
+        return;
+    snprintf(f->host, sizeof f->host, "%s", host);
+    bus_reader_repair(f);
 }
 
 /* The repair may be incomplete: if its last event was lost, no later event reveals that. */
@@ -337,6 +359,7 @@ struct bus_reader *bus_reader_new(struct bus_link *link, const char *turn, const
     STAILQ_INIT(&f->early);
     snprintf(f->id, sizeof f->id, "%s", turn);
     snprintf(f->host, sizeof f->host, "%s", host ? host : "");
+    f->has_one_host = !host;
     f->timer = loop_timer_new(link->loop, bus_reader_on_timer, f);
     bus_stream_stored_subject(&subject, &link->names, BUS_EVENTS, "*", f->id);
     f->subscription = nats_client_subscribe(link->client, subject.p, bus_reader_on_batch, f);

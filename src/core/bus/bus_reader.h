@@ -32,9 +32,12 @@ struct bus_reader_sink {
     void (*complete)(void *ctx);
 };
 
-/* host: of the turn; NULL: unknown yet. Borrows the sink. */
+/* host: of the turn; NULL: unknown yet, then it is the only one that publishes its events. Borrows
+ * the sink. */
 struct bus_reader *bus_reader_new(struct bus_link *link, const char *turn, const char *host,
                                   const struct bus_reader_sink *sink, void *ctx);
+/* The host has become known. Requests the events that were missed. Nothing if it was known. */
+void bus_reader_set_host(struct bus_reader *f, const char *host);
 /* A pending reply is ignored when it arrives. NULL is allowed. */
 void bus_reader_free(struct bus_reader *f);
 /* Messages may have been missed: requests the events behind the last one. */

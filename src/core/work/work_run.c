@@ -249,6 +249,7 @@ static void work_run_on_claim(void *ctx, enum nats_client_result result,
     bus_kv_read_entry(r->work->link, BUS_RUNS, result, m, &entry);
     if (entry.result == BUS_KV_DONE && bus_origin_read(entry.value, &from) == 0) {
         work_run_note_runner(r, &from);
+        bus_reader_set_host(r->reader, from.host);
         work_run_read_outcome(r);
     } else if (entry.result == BUS_KV_NONE && r->state == RUN_WAITING && !r->queued &&
                !r->hold_ms) {
