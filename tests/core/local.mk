@@ -215,6 +215,10 @@ tests_core_work_t_work_homes_LDADD = $(TEST_CORE)
 check_PROGRAMS += tests/core/bus/t_bus_queue
 tests_core_bus_t_bus_queue_SOURCES = tests/core/bus/t_bus_queue.c tests/io/nats_server.c tests/io/nats_server.h
 tests_core_bus_t_bus_queue_LDADD = $(TEST_CORE)
+check_PROGRAMS += tests/core/bus/t_bus_reader
+tests_core_bus_t_bus_reader_SOURCES = tests/core/bus/t_bus_reader.c tests/io/nats_server.c \
+	tests/io/nats_server.h
+tests_core_bus_t_bus_reader_LDADD = $(TEST_CORE)
 check_PROGRAMS += tests/core/bus/t_bus_lease
 tests_core_bus_t_bus_lease_SOURCES = tests/core/bus/t_bus_lease.c tests/io/nats_server.c \
 	tests/io/nats_server.h

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT
+ * Reads a turn that another host published, from Debian's nats-server: a reader that does not know
+ * the host yet does not let the servers search the stream for the events of any host. */
+#include "core/bus/bus_reader.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/sys/clock.h"
+#include "core/bus/bus_message.h"
+#include "event/codec.h"
+#include "io/nats_server.h"
+#include "tap/tap.h"
+
+#define DEADLINE_MS 60000
+
+static struct bus_link net = {.names = {"tc", "h1"}, .boot = "b1"};
+
+static void on_changed(void *ctx, bool connected, const char *text)
+{
+    (void)ctx;
+    (void)text;
+    net.is_active = connected;
+}
+
+static bool wait_for(const bool *flag)
+{
+    const int64_t end = clock_mono_ms() + DEADLINE_MS;
+    while (!*flag && clock_mono_ms() < end)
+        loop_run_once(net.loop, 20);
+    return *flag;
+}
+
+static void on_reply(void *ctx, enum nats_client_result result, const struct nats_client_message *m)
+{
+    bool *const is_there = ctx;
+    *is_there = result == NATS_CLIENT_REPLIED && !strstr(m->data.p, "\"error\"");
+}
+
+static bool request(const char *subject, const struct buf *body)
+{
+    bool is_there = false;
+    const struct nats_client_publication p = {.subject = subject, .data = {body->p, body->len}};
+    nats_client_request(net.client, &p, BUS_STORE_MS, on_reply, &is_there);
+    return wait_for(&is_there);
+}
+
+static bool create_stream(void)
+{
+    CLEANUP_BUF struct buf config = {0};
+    bus_stream_config(&config, &net.names, BUS_EVENTS, 1);
+    return request("$JS.API.STREAM.CREATE.TC_EV", &config);
+}
+
+/* Appends the line of an event. */
+static void add_line(struct buf *lines, enum tc_kind kind, uint64_t seq)
+{
+    struct event ev = {.kind = kind};
+    ev.meta.correlation_id = "t1";
+    ev.meta.src = "claude";
+    ev.meta.session_id = "";
+    ev.meta.seq = seq;
+    ev.u.meta = &ev.meta;
+    codec_encode(lines, &ev);
+    buf_add_char(lines, '\n');
+}
+
+/* Publishes a batch with one event as that host. */
+static bool publish(const char *host, enum tc_kind kind, uint64_t seq)
+{
+    CLEANUP_BUF struct buf subject = {0}, body = {0}, lines = {0};
+    struct bus_batch b = {.after = seq - 1, .last = seq};
+    snprintf(b.from.host, sizeof b.from.host, "%s", host);
+    add_line(&lines, kind, seq);
+    bus_batch_write(&body, &b, (struct str){lines.p, lines.len});
+    bus_stream_subject(&subject, &net.names, BUS_EVENTS, host, "t1");
+    return request(subject.p, &body);
+}
+
+/* ---- the reader ---- */
+
+static struct seen {
+    char kinds[64], hosts[64];
+    bool is_complete;
+    unsigned searches; /* requests for the events of any host */
+    unsigned reads;    /* requests for the events of one host */
+} seen;
+
+static void on_event(void *ctx, struct event *ev, struct str line)
+{
+    (void)ctx;
+    (void)line;
+    const size_t len = strlen(seen.kinds);
+    snprintf(seen.kinds + len, sizeof seen.kinds - len, "%s ", kind_name(ev->kind));
+}
+
+static void on_skip(void *ctx, uint64_t up_to)
+{
+    (void)ctx;
+    const size_t len = strlen(seen.kinds);
+    snprintf(seen.kinds + len, sizeof seen.kinds - len, "skipped:%d ", (int)up_to);
+}
+
+static void on_batch(void *ctx, const struct bus_origin *from)
+{
+    (void)ctx;
+    snprintf(seen.hosts, sizeof seen.hosts, "%s", from->host);
+}
+
+static enum bus_reader_turn look(void *ctx)
+{
+    (void)ctx;
+    return BUS_READER_RUNS;
+}
+
+static void on_complete(void *ctx)
+{
+    (void)ctx;
+    seen.is_complete = true;
+}
+
+static const struct bus_reader_sink sink = {on_event, on_skip, on_batch, look, on_complete};
+
+/* A request of the reader to the stream, seen by a second subscriber of its subject. */
+static void on_direct_get(void *ctx, const struct nats_client_message *m)
+{
+    (void)ctx;
+    if (strstr(m->data.p, "tc.ev.*."))
+        seen.searches++;
+    else if (strstr(m->data.p, "tc.ev.h2.t1"))
+        seen.reads++;
+}
+
+static struct bus_reader *open_reader(const char *host)
+{
+    seen = (struct seen){0};
+    return bus_reader_new(&net, "t1", host, &sink, NULL);
+}
+
+static void test_host_told(void)
+{
+    struct bus_reader *const reader = open_reader(NULL);
+    bus_reader_repair(reader);
+    bus_reader_set_host(reader, "h2");
+    bus_reader_set_host(reader, "h3");
+    ok(wait_for(&seen.is_complete), "the events are read once the host is known");
+    is_str(seen.kinds, "start done ", "all, in order, and of this host only");
+    ok(seen.reads > 0, "the host is gone, so the stream is asked for its events");
+    is_int(seen.searches, 0, "the stream is never searched for events of any host");
+    bus_reader_free(reader);
+}
+
+static void test_host_known(void)
+{
+    struct bus_reader *const reader = open_reader("h2");
+    ok(wait_for(&seen.is_complete), "a reader that is given the host reads the events");
+    is_str(seen.kinds, "start done ", "in order");
+    bus_reader_free(reader);
+}
+
+int main(void)
+{
+    struct nats_server server = {0};
+    plan_lazy();
+    net.loop = loop_new();
+    net.client = nats_server_connect(&server, net.loop, on_changed);
+    if (!net.client)
+        return 0;
+    ok(wait_for(&net.is_active) && create_stream(), "connected, with a stream for events");
+    struct nats_client_subscription *const spy =
+        nats_client_subscribe(net.client, "$JS.API.DIRECT.GET.TC_EV", on_direct_get, NULL);
+    ok(publish("h2", TC_START, 1) && publish("h2", TC_DONE, 2), "a host has published a turn");
+    test_host_told();
+    test_host_known();
+    nats_client_unsubscribe(spy);
+    nats_client_free(net.client);
+    nats_server_kill(&server);
+    loop_free(net.loop);
+    return 0;
+}
