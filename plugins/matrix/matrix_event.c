@@ -139,8 +139,10 @@ static struct tc_chat_message describe(struct tc_turn *lobby, const char *room, 
 static bool take_file(struct tc_turn *lobby, const json_t *content, struct tc_chat_message *message)
 {
     const char *const name = file_name(content);
-    const struct tc_chat_file file = {.name = name ? name : "file",
-                                      .ref = tc_member_text(content, "url")};
+    const struct tc_chat_file file = {
+        .name = name ? name : "file",
+        .type = tc_member_text(json_object_get(content, "info"), "mimetype"),
+        .ref = tc_member_text(content, "url")};
     message->text = caption(content);
     if (json_object_get(content, "org.matrix.msc3245.voice"))
         message->kind = "voice";

@@ -23,6 +23,8 @@ libtcbase_a_SOURCES = \
 	src/base/state_table.c \
 	src/base/state_table.h \
 	src/base/plural.h \
+	src/base/sound_name.c \
+	src/base/sound_name.h \
 	src/base/str.h \
 	src/base/versioned.h
 include $(srcdir)/src/base/bytes/local.mk

@@ -10,6 +10,7 @@
 
 #include "base/alloc.h"
 #include "base/bytes/utf8.h"
+#include "base/sound_name.h"
 #include "base/sys/clock.h"
 #include "chat/chat_internal.h"
 #include "chat/operation/chat_target.h"
@@ -53,13 +54,23 @@ static const char *clean_name(struct chat *c, const char *given)
     return *name ? name : "file";
 }
 
+/* The agent and `transcribe` (turncast.conf(5)) know the format of a file by its name: the host
+ * saves it under a random one without an extension. */
+static const char *name_for_agent(struct chat *c, const struct tc_chat_file *f)
+{
+    const char *const name = clean_name(c, f->name);
+    const char *const extension = sound_name_extension(f->type);
+    return extension && !sound_name_is(name) ? arena_sprintf(&c->scratch, "%s.%s", name, extension)
+                                             : name;
+}
+
 static json_t *pack_files(struct chat *c, const struct tc_chat_message *m)
 {
     json_t *const files = json_array();
     for (size_t i = 0; i < m->file_count && i < FILES_MAX; i++) {
         const struct tc_chat_file *const f = &m->files[i];
         json_t *const file = json_object();
-        chat_json_set_text(file, "name", clean_name(c, f->name));
+        chat_json_set_text(file, "name", name_for_agent(c, f));
         chat_json_set_text(file, "type", f->type);
         chat_json_set_text(file, "ref", f->ref);
         chat_json_set_text(file, "path", f->path);

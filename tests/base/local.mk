@@ -6,6 +6,8 @@
 
 check_PROGRAMS += tests/base/t_arena
 tests_base_t_arena_LDADD = $(TEST_BASE)
+check_PROGRAMS += tests/base/t_sound_name
+tests_base_t_sound_name_LDADD = $(TEST_BASE)
 TABLE_CHECK = tests/base/table_check.c tests/base/table_check.h
 check_PROGRAMS += tests/base/t_state_table
 tests_base_t_state_table_SOURCES = tests/base/t_state_table.c $(TABLE_CHECK)

@@ -237,7 +237,11 @@ class Telegram(Service):
             del file["file_name"], file["mime_type"]
             small = {**file, "file_size": 1, "width": 90, "height": 60}
             return [small, {**file, "width": 1280, "height": 853}]
-        return {**file, "duration": 1} if kind == "voice" else file
+        if kind == "voice":
+            if "file_name" not in body:
+                del file["file_name"]  # as in the Bot API: Voice has no name
+            return {**file, "duration": 1}
+        return file
 
     def person_edits(self, body):
         _, chat = self._person(body)

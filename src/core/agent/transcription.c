@@ -4,7 +4,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -12,12 +11,15 @@
 #include "base/bytes/buf.h"
 #include "base/bytes/utf8.h"
 #include "base/cleanup.h"
+#include "base/sound_name.h"
 #include "base/sys/log.h"
 #include "core/agent/launch.h"
 #include "core/agent/stderr_tail.h"
+#include "io/http/client/download.h"
 #include "io/process/process.h"
 
 #define FILE_HEAD "[file: " /* the format is from core/conversation/prompt.c */
+#define NAME_BEGINS " ("
 #define REASON_MAX ((size_t)200)
 
 struct transcription {
@@ -39,24 +41,41 @@ struct transcription {
 
 /* ---- lines ---- */
 
+/* Whether the line is about a sound file. A download has a random path without an extension, so its
+ * original name decides (io/http/client/download.h, chat/chat_files.c). A person can write such a
+ * line, too: a name does not make any other file one. */
+static bool transcription_is_sound(const char *path, const char *name)
+{
+    return sound_name_is(path) ||
+           (name && download_is_name(strrchr(path, '/') + 1) && sound_name_is(name));
+}
+
+/* Splits "PATH (NAME)" in its place. Returns the name; NULL: none. */
+static char *transcription_split_name(char *path)
+{
+    char *const gap = strstr(path, NAME_BEGINS);
+    if (!gap)
+        return NULL;
+    *gap = '\0';
+    char *const name = gap + strlen(NAME_BEGINS), *const end = strrchr(name, ')');
+    if (!end || end[1])
+        return NULL;
+    *end = '\0';
+    return name;
+}
+
 /* The path in a line "[file: PATH (NAME)]" of a sound file below the directory; owned. NULL:
  * another line. */
 static char *transcription_path_of(const char *dir, const char *line, size_t len)
 {
-    static const char *const sounds[] = {"ogg", "oga",  "opus", "mp3", "m4a",
-                                         "wav", "webm", "flac", "aac", "amr"};
     const size_t head = strlen(FILE_HEAD), below = strlen(dir);
     if (len <= head + 1 || memcmp(line, FILE_HEAD, head) != 0 || line[len - 1] != ']')
         return NULL;
     char *const path = xstrndup(line + head, len - head - 1);
-    char *const name = strstr(path, " (");
-    if (name)
-        *name = 0;
-    const char *const dot = strrchr(path, '.');
+    const char *const name = transcription_split_name(path);
     const bool inside = strncmp(path, dir, below) == 0 && path[below] == '/' && !strstr(path, "..");
-    for (size_t i = 0; inside && dot && i < sizeof sounds / sizeof *sounds; i++)
-        if (strcasecmp(dot + 1, sounds[i]) == 0)
-            return path;
+    if (inside && transcription_is_sound(path, name))
+        return path;
     free(path);
     return NULL;
 }

@@ -11,7 +11,10 @@
 #include "core/talk.h"
 #include "tap/tap.h"
 
-static char dir[600], voice[700], song[700], outside[600];
+#define DOWNLOAD "file-00112233445566778899aabbccddeeff"
+
+static char dir[600], voice[700], song[700], download[700], secret[700], outside[600];
+static const char *const *names; /* original names of the files of the next message; or NULL */
 static char shell[] = "/bin/sh", flag[] = "-c", script[2000];
 static char *command[] = {shell, flag, script, NULL};
 
@@ -36,6 +39,7 @@ static struct said send_message(const char *text, const char *kind, const char *
                             .id = name,
                             .kind = kind,
                             .files = files,
+                            .file_names = names,
                             .file_count = n}};
     s.ask = (struct host_call){.kind = HOST_CALL_SUBMIT, .instance = "tg", .inbound = &s.in};
     inbound_handle(talk.reception, &s.ask);
@@ -47,7 +51,7 @@ static struct said send_message(const char *text, const char *kind, const char *
 /* The prompt that the agent got. */
 static void is_prompt(const char *wanted, const char *what)
 {
-    char text[1500];
+    char text[3000];
     snprintf(text, sizeof text, "start(%s) ", wanted);
     talk_await_quiet();
     ok(strncmp(cast_log_text(&talk.log), text, strlen(text)) == 0, "%s: %s", what,
@@ -73,6 +77,22 @@ static void test_with_words(void)
     snprintf(wanted, sizeof wanted, "listen\n\nla la\nhello from here\n[file: %s]", outside);
     is_prompt(wanted, "R28: words stay, each file is given; none outside of the instance's files");
     talk_end("words and several files");
+}
+
+/* The path of a download says nothing of its format. */
+static void test_downloads(void)
+{
+    const char *const files[] = {download, download, song, secret};
+    const char *const sounds[] = {"voice (1).OGG", "note.txt", "la (la).txt", "voice.ogg"};
+    char wanted[2500];
+    begin("cat \"$0\"");
+    names = sounds;
+    send_message("", "voice", files, 4);
+    names = NULL;
+    snprintf(wanted, sizeof wanted,
+             "downloaded\n[file: %s (note.txt)]\nla la\n[file: %s (voice.ogg)]", download, secret);
+    is_prompt(wanted, "R28: the original name of a download says whether it is transcribed");
+    talk_end("downloads");
 }
 
 static void is_refused(const char *text, const char *what)
@@ -152,12 +172,17 @@ int main(void)
     mkdir(dir, 0700);
     snprintf(voice, sizeof voice, "%s/voice.ogg", dir);
     snprintf(song, sizeof song, "%s/song.MP3", dir);
+    snprintf(download, sizeof download, "%s/" DOWNLOAD, dir);
+    snprintf(secret, sizeof secret, "%s/outbox.db", dir);
     snprintf(outside, sizeof outside, "%s/other.ogg", tap_tmpdir());
     tap_spew(voice, "hello from here", 15);
     tap_spew(song, "la la", 5);
+    tap_spew(download, "downloaded", 10);
+    tap_spew(secret, "secret", 6);
     tap_spew(outside, "secret", 6);
     test_transcribed();
     test_with_words();
+    test_downloads();
     test_failures();
     test_stop();
     test_unprocessed();
