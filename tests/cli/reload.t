@@ -74,10 +74,10 @@ told '^says'
 
 # --- what needs no restart of an instance --------------------------------------------------------
 allow='(1, 2, 3)'
-top='http : { listen = "127.0.0.1:0"; }; host : { name = "h1"; }; bus : { url = ["nats://127.0.0.1:1"]; };'
+top='http : { listen = "127.0.0.1:0"; };'
 conf
 reload
-has "$told" 'turncast.conf; unchanged: 1; requires a restart: http.listen, bus' \
+has "$told" 'turncast.conf; unchanged: 1; requires a restart: http.listen' \
     "who may write: nothing restarts, and what has to wait is said"
 say m2 3 B hello
 told '^m2 accepted'
@@ -228,7 +228,18 @@ refused "$scratch/conf.d/log.conf:1: log.format: invalid value" "a wrong file in
 rm -r "$scratch/conf.d"
 top='state_directory = "elsewhere";'
 conf
-refused 'state_directory cannot be changed by a reload' "another state directory"
+refused 'cannot change state_directory by a reload' "another state directory"
+top='bus : { url = ["nats://127.0.0.1:1"]; };'
+conf
+refused ': cannot change bus by a reload; restart turncast' "a bus"
+top='host : { name = "h1"; };'
+conf
+refused ': cannot change host.name by a reload; restart turncast' "another name of the host"
+"$turncast" reload -c "$file" >"$scratch/reload.out" 2>&1
+is "$?" 1 "turncast reload fails, too"
+has "$(cat "$scratch/reload.out")" \
+    "turncast: reload rejected, previous configuration still active: $file: cannot change host.name by a reload; restart turncast" \
+    "and names the key"
 chmod 666 "$file"
 refused 'is writable by other users' "a file that others may write to"
 rm "$file"

@@ -196,6 +196,9 @@ check_PROGRAMS += tests/core/bus/t_bus_permission
 tests_core_bus_t_bus_permission_LDADD = $(TEST_CORE)
 check_PROGRAMS += tests/core/bus/t_bus_stream
 tests_core_bus_t_bus_stream_LDADD = $(TEST_CORE)
+check_PROGRAMS += tests/core/host/t_host_reload
+tests_core_host_t_host_reload_LDADD = $(TEST_CORE)
+
 check_PROGRAMS += tests/core/host/t_instance_texts
 tests_core_host_t_instance_texts_SOURCES = tests/core/host/t_instance_texts.c tests/core/fake_ledger.c \
 	tests/core/fake_ledger.h

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "core/host/network_clients.h"
 #include "dialect/dialect.h"
 #include "event/json/json_writer.h"
@@ -70,18 +71,10 @@ static bool host_reload_same_list(char *const *a, char *const *b)
     return !*a && !*b;
 }
 
-static bool host_reload_same_bus(const struct conf *a, const struct conf *b)
+static bool host_reload_same_tls(const struct conf_tls *a, const struct conf_tls *b)
 {
-    return host_reload_same_text(a->host_name, b->host_name) &&
-           host_reload_same_list(a->bus.urls, b->bus.urls) &&
-           host_reload_same_text(a->bus.prefix, b->bus.prefix) &&
-           host_reload_same_text(a->bus.credentials, b->bus.credentials) &&
-           host_reload_same_text(a->bus.token, b->bus.token) &&
-           host_reload_same_text(a->bus.creds_file, b->bus.creds_file) &&
-           host_reload_same_text(a->bus.tls.ca, b->bus.tls.ca) &&
-           host_reload_same_text(a->bus.tls.cert, b->bus.tls.cert) &&
-           host_reload_same_text(a->bus.tls.key, b->bus.tls.key) &&
-           a->bus.replicas == b->bus.replicas;
+    return host_reload_same_text(a->ca, b->ca) && host_reload_same_text(a->cert, b->cert) &&
+           host_reload_same_text(a->key, b->key);
 }
 
 static void host_reload_add_json_name(struct buf *list, const char *name)
@@ -106,8 +99,6 @@ static void list_fixed(struct host_reload_report *t, const struct conf *old,
         t->add_name(&t->fixed, "store");
     if (!network_clients_is_same(old, next))
         t->add_name(&t->fixed, "proxy");
-    if (!host_reload_same_bus(old, next))
-        t->add_name(&t->fixed, "bus");
 }
 
 /* ---- the report ---- */
@@ -165,18 +156,71 @@ void host_reload_describe(struct buf *out, const struct conf *old, const struct 
     buf_fini(&t.names[DISPATCH_KEPT]);
 }
 
-/* ---- */
+/* ---- what refuses a reload ---- */
+
+/* Keys of `bus`, and those that count only with it. bus.runs is read anew, and bus.insecure only
+ * permits a file. */
+static void host_reload_add_changed_bus(struct buf *keys, const struct conf *old,
+                                        const struct conf *next)
+{
+    const struct conf_bus *const a = &old->bus, *const b = &next->bus;
+    const struct {
+        const char *key;
+        bool is_same;
+    } rows[] = {
+        {"bus.url", host_reload_same_list(a->urls, b->urls)},
+        {"bus.prefix", host_reload_same_text(a->prefix, b->prefix)},
+        {"bus.replicas", a->replicas == b->replicas},
+        {"bus.credentials", host_reload_same_text(a->credentials, b->credentials)},
+        {"bus.token", host_reload_same_text(a->token, b->token)},
+        {"bus.credentials_file", host_reload_same_text(a->creds_file, b->creds_file)},
+        {"bus.tls", host_reload_same_tls(&a->tls, &b->tls)},
+        {"bus.roles", a->is_gateway == b->is_gateway && a->is_runner == b->is_runner},
+        {"bus.lost_after_s", a->lost_after_ms == b->lost_after_ms},
+        {"bus.move_after_s", a->move_after_ms == b->move_after_ms},
+        {"bus.on_loss", a->on_loss == b->on_loss},
+        {"sessions.shared", host_reload_same_text(old->sessions_shared, next->sessions_shared)},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (!rows[i].is_same)
+            host_reload_add_plain_name(keys, rows[i].key);
+}
+
+/* Parts of a host that were made with these values would disagree with parts that read the new
+ * ones. */
+static void host_reload_list_refused(struct buf *keys, const struct conf *old,
+                                     const struct conf *next)
+{
+    const bool has_bus = old->bus.urls, will_have_bus = next->bus.urls;
+    if (!host_reload_same_text(old->state_dir, next->state_dir))
+        host_reload_add_plain_name(keys, "state_directory");
+    if (has_bus != will_have_bus) {
+        host_reload_add_plain_name(keys, "bus");
+        return; /* a bus changes the default of host.name, too */
+    }
+    if (!host_reload_same_text(old->host_name, next->host_name))
+        host_reload_add_plain_name(keys, "host.name");
+    if (has_bus)
+        host_reload_add_changed_bus(keys, old, next);
+}
+
+static int host_reload_check_fixed(const struct conf *old, const struct conf *next,
+                                   struct tc_err *err)
+{
+    CLEANUP_BUF struct buf keys = {0};
+    host_reload_list_refused(&keys, old, next);
+    if (!keys.len)
+        return 0;
+    return err_set(err, next->file, "cannot change %s by a reload; restart turncast", keys.p);
+}
 
 static struct conf *load_file(const struct conf *current, struct tc_err *err)
 {
     struct conf *const next = conf_load(current->file, err);
     if (!next)
         return NULL;
-    if (host_reload_check(next, err) == 0 &&
-        host_reload_same_text(current->state_dir, next->state_dir))
+    if (host_reload_check(next, err) == 0 && host_reload_check_fixed(current, next, err) == 0)
         return next;
-    if (!host_reload_same_text(current->state_dir, next->state_dir))
-        err_set(err, next->file, "state_directory cannot be changed by a reload; restart turncast");
     conf_unref(next);
     return NULL;
 }

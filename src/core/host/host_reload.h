@@ -13,7 +13,9 @@
  * a known dialect, and secrets of keys can be read. */
 int host_reload_check(struct conf *conf, struct tc_err *err) MUST_CHECK;
 
-/* Reads the file of the current configuration anew, and checks it. NULL with err. */
+/* Reads the file of the current configuration anew, and checks it. NULL with err: the file is not
+ * valid, or has another value of a key that a running host cannot change, such as state_directory,
+ * host.name and most keys of bus; the error names all such keys. */
 struct conf *host_reload_load(const struct conf *current, struct tc_err *err);
 /* Appends one JSON object on what has changed: {"file","started":[…],"restarted":[…],
  * "stopped":[…],"kept":N,"needs_restart":[…]}, names of instances and of keys that count from the
