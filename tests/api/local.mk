@@ -5,7 +5,7 @@ API_TESTS = tests/api/t_ag_ui.py tests/api/t_ag_ui_ask.py tests/api/t_budget.py 
 API_TESTS += tests/api/t_bus_settings.py tests/api/t_bus_shared.py tests/api/t_work.py
 dist_check_SCRIPTS += $(API_TESTS)
 # Tests of several hosts wait for leases to end.
-HOST_TESTS = tests/api/t_adopt.py tests/api/t_work_faults.py tests/api/t_work_limits.py tests/api/t_lead.py \
+HOST_TESTS = tests/api/t_adopt.py tests/api/t_adopt_files.py tests/api/t_work_faults.py tests/api/t_work_limits.py tests/api/t_lead.py \
 	tests/api/t_lead_texts.py tests/api/t_hosts.py tests/api/t_shown_elsewhere.py
 LENGTHY += $(HOST_TESTS)
 EARLY += tests/api/t_chat.py

@@ -37,6 +37,7 @@ struct adoption_turn {
     uint64_t sequence;
     bool has_begun, in_doubt;
     const char *memory;
+    const char *prompt; /* of a turn that begins here: with the paths of this host */
 };
 
 struct adoption {
@@ -119,7 +120,7 @@ static struct journal_turn adoption_record(struct adoption_turn *turn, bool has_
         .agent_pid = turn->has_begun ? TURN_RECORD_ELSEWHERE : 0,
         .owner = o->owner,
         .person = o->user ? arena_sprintf(&turn->arena, "%s/%s", o->source, o->user) : NULL,
-        .prompt = o->prompt.p,
+        .prompt = turn->has_begun ? o->prompt.p : turn->prompt,
         .route = o->route,
         .instances = o->instances,
         .admitted_ms = o->admitted_ms,
@@ -173,16 +174,27 @@ static void adoption_on_first(void *ctx, enum journal_status status, const char 
         adoption_on_entered(a, status, text);
 }
 
+/* The paths of the order are those of the dead host. */
+static void adoption_find_files(struct adoption *a)
+{
+    CLEANUP_BUF struct buf prompt = {0};
+    const struct work_order *const o = &a->turn.order;
+    work_adopt_prompt(a->parts.work, o->source, o->prompt, &prompt);
+    a->turn.prompt = arena_strdup(&a->turn.arena, prompt.p ? prompt.p : "");
+}
+
 /* The journal's old record of the turn is removed; the record of the adopted turn takes its place.
  */
 static void adoption_on_removed(void *ctx, enum journal_status status, const char *text)
 {
     struct adoption *const a = ctx;
     (void)text;
-    if (a->is_stopped || status == JOURNAL_FAILED)
+    if (a->is_stopped || status == JOURNAL_FAILED) {
         adoption_go_on(a);
-    else
-        adoption_enter(a, true, adoption_on_first);
+        return;
+    }
+    adoption_find_files(a);
+    adoption_enter(a, true, adoption_on_first);
 }
 
 static bool adoption_is_own(const struct adoption *a)

@@ -73,6 +73,10 @@ int64_t work_host_absent_ms(const struct work *w, const char *host);
 
 /* Whether the prompt names files that this host has downloaded for that instance. */
 bool work_has_files(const struct work *w, const char *source, struct str prompt);
+/* Appends the prompt of a turn from there that another host has admitted, and that begins on this
+ * one: a file that is not here was not downloaded, for the agent. */
+void work_adopt_prompt(const struct work *w, const char *source, struct str prompt,
+                       struct buf *out);
 
 /* ---- a run */
 

@@ -69,6 +69,20 @@ bool work_files_is_download(const char *path, const char *dir)
     return strncmp(path, dir, len) == 0 && path[len] == '/' && download_is_name(path + len + 1);
 }
 
+/* The name of the file if it is one that a host has downloaded, into any directory; owned. NULL: it
+ * is not. */
+static char *work_file_download_name(struct str path)
+{
+    const char *const slash = memrchr(path.p, '/', path.len);
+    if (!slash)
+        return NULL;
+    char *const name = xstrndup(slash + 1, path.len - (size_t)(slash + 1 - path.p));
+    if (download_is_name(name))
+        return name;
+    free(name);
+    return NULL;
+}
+
 /* ---- lists of paths ---- */
 
 size_t work_files_count(const char *paths)
@@ -142,6 +156,27 @@ void work_files_replace(struct buf *out, struct str prompt, const char *path, co
             work_files_add_line(out, &f, local);
         else
             buf_add(out, text.p, text.len);
+        if (text.len < line.len)
+            buf_add_char(out, '\n');
+    }
+}
+
+void work_files_adopt(struct buf *out, struct str prompt, const char *dir,
+                      bool (*is_there)(const char *path))
+{
+    struct str rest = prompt, line;
+    struct work_file_line f;
+    while (work_files_next_line(&rest, &line)) {
+        const struct str text = work_files_trim(line);
+        char *const name = work_file_read_line(text, &f) ? work_file_download_name(f.path) : NULL;
+        if (name) {
+            char *const local = xasprintf("%s/%s", dir, name);
+            work_files_add_line(out, &f, is_there(local) ? local : NULL);
+            free(local);
+            free(name);
+        } else {
+            buf_add(out, text.p, text.len);
+        }
         if (text.len < line.len)
             buf_add_char(out, '\n');
     }

@@ -30,6 +30,10 @@ bool work_files_is_download(const char *path, const char *dir);
 /* Appends the prompt. A line of the file with that path names `local` instead; local NULL: it says
  * that the download has failed, as for a file that a connector could not download. */
 void work_files_replace(struct buf *out, struct str prompt, const char *path, const char *local);
+/* Appends the prompt of a turn of another host. Each file that a host has downloaded is looked for
+ * in the directory: its line names it there, or says that the download has failed. */
+void work_files_adopt(struct buf *out, struct str prompt, const char *dir,
+                      bool (*is_there)(const char *path));
 
 /* Request for a part of a file. */
 struct work_files_request {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Gives the files of a turn to the host that runs it (request "file"): only those that this host
- * has downloaded for a person's message, and only while the turn is away. Loop thread only. */
+ * has downloaded for a person's message, and only while the turn is away. Finds the files of an
+ * adopted turn on this host. Loop thread only. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -26,6 +27,17 @@ bool work_has_files(const struct work *w, const char *source, struct str prompt)
     CLEANUP_FREE char *dir = work_files_dir(w, source);
     work_files_find(&paths, prompt, dir);
     return paths.len > 0;
+}
+
+static bool work_files_is_there(const char *path)
+{
+    return access(path, R_OK) == 0;
+}
+
+void work_adopt_prompt(const struct work *w, const char *source, struct str prompt, struct buf *out)
+{
+    CLEANUP_FREE char *dir = work_files_dir(w, source);
+    work_files_adopt(out, prompt, dir, work_files_is_there);
 }
 
 static const struct work_run *work_files_find_run(const struct work *w, const char *turn)

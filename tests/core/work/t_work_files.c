@@ -89,6 +89,25 @@ static void test_replace(void)
        "nor is one without a name");
 }
 
+static bool is_one(const char *path)
+{
+    return strcmp(path, ONE) == 0;
+}
+
+static void test_adopt(void)
+{
+    const char prompt[] =
+        "do\n\n[file: /other/host/file-00112233445566778899aabbccddeeff (a.jpg)]\n"
+        "[file: " ONE "]\n[file: /other/host/file-ffeeddccbbaa99887766554433221100 (b (1).jpg)]\n"
+        "[file: " TWO "]\n[file: /etc/motd (c.txt)]\n[file: relative]\nend";
+    CLEANUP_BUF struct buf adopted = {0};
+    work_files_adopt(&adopted, text_of(prompt), DIR, is_one);
+    is_str(adopted.p,
+           "do\n\n[file: " ONE " (a.jpg)]\n[file: " ONE "]\n[b (1).jpg: download failed]\n"
+           "[file: download failed]\n[file: /etc/motd (c.txt)]\n[file: relative]\nend",
+           "downloads are those of this host or have failed; other lines are kept");
+}
+
 static void test_request(void)
 {
     CLEANUP_BUF struct buf b = {0};
@@ -145,6 +164,7 @@ int main(void)
     test_limit();
     test_list();
     test_replace();
+    test_adopt();
     test_request();
     test_reply();
     return 0;
