@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import pathlib
+import re
 import sqlite3
 import sys
 import time
@@ -162,6 +163,10 @@ def main(server, fakes):
         crowd.ask("tools=1")
         crowd.answered("by the first leader")
         until(lambda: has_positions(server), "the servers have a position of each bot")
+        texts = json.loads(a.run("status", "--json")[1])["stored_texts"]
+        ok(texts["copies"] > 0 and "error" not in texts, "status counts the copies that the servers have taken", texts)
+        shown = a.run("status")[1]
+        ok(re.search(r"^  stored texts   \d+ cop(y|ies) given to the bus$", shown, re.MULTILINE), "and shows them", shown)
         left_alone(crowd, a, b, "by the next leader")
         started(a)
         helped(crowd)

@@ -14,6 +14,7 @@
 #include "core/dispatch/dispatch.h"
 #include "core/host/host_sharing.h"
 #include "core/host/instance_leaders.h"
+#include "core/host/instance_texts.h"
 #include "core/turnlog/turnlog.h"
 #include "event/json/json_writer.h"
 #include "io/journal/journal.h"
@@ -225,6 +226,20 @@ static void control_status_add_shared(struct buf *out, const struct conf *conf)
         jsonw_member_str(out, "shared", shared.p);
 }
 
+/* Copies of the texts that led instances store, for their next leader. */
+static void control_status_add_texts(struct buf *out, const struct instance_texts *texts)
+{
+    const struct instance_texts_state s = instance_texts_get_state(texts);
+    jsonw_key(out, "stored_texts");
+    buf_add_char(out, '{');
+    jsonw_member_int(out, "copies", (int64_t)s.written);
+    if (s.error) {
+        jsonw_member_str(out, "error", s.error);
+        jsonw_member_int(out, "error_ms", clock_mono_ms() - s.error_ms);
+    }
+    buf_add_char(out, '}');
+}
+
 static void control_status_send(const struct control_status_query *a, enum journal_status status,
                                 const struct journal_stats *stats)
 {
@@ -254,6 +269,8 @@ static void control_status_send(const struct control_status_query *a, enum journ
     control_status_add_shared(&out, host_conf(a->control->server));
     if (host.bus)
         control_append_bus(&out, host.bus);
+    if (host.texts)
+        control_status_add_texts(&out, host.texts);
     if (status == JOURNAL_DONE)
         control_status_add_outbox(&out, stats);
     buf_add_str(&out, "}\n");

@@ -66,6 +66,22 @@ static void print_shared(const json_t *s)
     putchar('\n');
 }
 
+static void print_stored_texts(const json_t *texts)
+{
+    const int64_t copies = print_table_get_int(texts, "copies");
+    if (!texts)
+        return;
+    printf("  stored texts   %" PRId64 " cop%s given to the bus", copies,
+           PLURAL(copies, "y", "ies"));
+    if (json_object_get(texts, "error")) {
+        fputs("; last error ", stdout);
+        print_table_duration(print_table_get_int(texts, "error_ms"), 0);
+        fputs(" ago: ", stdout);
+        print_table_string(texts, "error", 0);
+    }
+    putchar('\n');
+}
+
 static void print_turns(const json_t *turns)
 {
     size_t i;
@@ -332,6 +348,7 @@ static void print_table(const json_t *s)
     print_host(s);
     print_bus(json_object_get(s, "bus"));
     print_shared(s);
+    print_stored_texts(json_object_get(s, "stored_texts"));
     print_turns(json_object_get(s, "turns"));
     print_agents(print_table_get_int(s, "waiting_agents"));
     print_requests(print_table_get_int(s, "open_requests"));

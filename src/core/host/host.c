@@ -478,6 +478,7 @@ struct host_parts host_get_parts(struct host *s)
         .budgets = s->budgets,
         .bus = s->bus,
         .leaders = host_leading_get_leaders(s->others.leading),
+        .texts = host_leading_get_texts(s->others.leading),
         .work = fleet_member_get_work(s->others.member),
         .runner = fleet_member_get_runner(s->others.member),
         .member = s->others.member,

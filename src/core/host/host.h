@@ -22,8 +22,9 @@ struct host_parts {
     struct approvals *approvals;
     struct pairing *pairing;
     struct budgets *budgets;
-    struct bus *bus;                  /* NULL: this host is alone */
-    struct instance_leaders *leaders; /* the same */
+    struct bus *bus;                    /* NULL: this host is alone */
+    struct instance_leaders *leaders;   /* the same */
+    const struct instance_texts *texts; /* the same */
     struct work *work;           /* turns that other hosts run for this one; NULL without a bus */
     struct runner *runner;       /* turns that this host runs for others; or NULL */
     struct fleet_member *member; /* what it tells other hosts of itself; NULL without a bus */

@@ -88,6 +88,11 @@ struct instance_leaders *host_leading_get_leaders(const struct host_leading *l)
     return l ? l->leaders : NULL;
 }
 
+const struct instance_texts *host_leading_get_texts(const struct host_leading *l)
+{
+    return l ? l->texts : NULL;
+}
+
 void host_leading_keep(struct host_leading *l, const char *instance, const char *turn,
                        struct str line)
 {

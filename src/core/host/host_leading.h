@@ -21,6 +21,7 @@ void host_leading_update(struct host_leading *l);
 bool host_leading_leads(const struct host_leading *l, const char *instance);
 /* For `turncast status`; NULL without a bus. */
 struct instance_leaders *host_leading_get_leaders(const struct host_leading *l);
+const struct instance_texts *host_leading_get_texts(const struct host_leading *l);
 /* As connector_services.kept, stored, remembered and tells. */
 void host_leading_keep(struct host_leading *l, const char *instance, const char *turn,
                        struct str line);

@@ -26,10 +26,10 @@ bool host_sharing_describe(const struct conf *conf, struct buf *out)
     buf_printf(out, "visibility%s sessions of conversations by %s",
                has_locks ? ", locks and" : " and", has_redis ? "Redis" : "the bus");
     if (has_bus)
-        buf_add_str(out, has_redis ? "; turns, standing approvals, paired people and choices of "
-                                     "conversations by the bus"
-                                   : ", which also shares turns, standing approvals, paired people "
-                                     "and choices of conversations");
+        buf_printf(out,
+                   "%s turns, standing approvals, paired people, choices of conversations and "
+                   "stored texts of led instances%s",
+                   has_redis ? ";" : ", which also shares", has_redis ? " by the bus" : "");
     return true;
 }
 

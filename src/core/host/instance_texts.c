@@ -47,6 +47,9 @@ struct instance_texts {
     struct bus_link *link;
     struct bus_watcher *watcher;
     LIST_HEAD(, led_texts) list;
+    uint64_t n_written; /* copies that the servers have taken */
+    char *error;        /* the last one; or NULL */
+    int64_t error_ms;   /* monotonic */
     bool is_draining, is_stopped;
 };
 
@@ -55,6 +58,17 @@ static void led_texts_go_on(struct led_texts *l);
 static bool led_texts_leads(const struct led_texts *l)
 {
     return instance_leaders_leads(l->all->spec.leaders, l->name);
+}
+
+/* Keeps the error for `turncast status`, and logs it if it is new. */
+static void led_texts_note_error(const struct led_texts *l, bool is_new, const char *text)
+{
+    struct instance_texts *const all = l->all;
+    free(all->error);
+    all->error = xasprintf("instance %s: %s", l->name, text);
+    all->error_ms = clock_mono_ms();
+    if (is_new)
+        log_write(LOG_WARN, "bus", "%s", all->error);
 }
 
 /* ---- the journal ---- */
@@ -131,12 +145,14 @@ static bool led_texts_is_late(const struct led_texts *l)
 /* The servers do not answer. */
 static void led_texts_give_up(struct led_texts *l)
 {
+    CLEANUP_BUF struct buf text = {0};
     nats_client_forget(l->all->link->client, l);
-    log_write(LOG_WARN, "bus",
-              "instance %s: the NATS servers have not answered for %" PRId64
-              " s what its previous leader has stored; it starts with the texts of this host, and "
-              "may miss messages, or take some again",
-              l->name, l->all->spec.wait_ms / 1000);
+    buf_printf(&text,
+               "the NATS servers have not answered for %" PRId64
+               " s what its previous leader has stored; it starts with the texts of this host, and "
+               "may miss messages, or take some again",
+               l->all->spec.wait_ms / 1000);
+    led_texts_note_error(l, true, text.p);
     l->step = STEP_IDLE;
     l->is_changed = true;
     loop_timer_set(l->timer, RETRY_MS);
@@ -154,23 +170,22 @@ static void led_texts_schedule(struct led_texts *l)
 
 static void led_texts_tell_size(struct led_texts *l, const char *key)
 {
-    if (!l->has_told_size)
-        log_write(
-            LOG_WARN, "bus",
-            "instance %s: its stored texts exceed %zu bytes; its next leader will not get the "
-            "longest, such as \"%s\"",
-            l->name, SHARED_TEXTS_BYTES, key);
+    CLEANUP_BUF struct buf text = {0};
+    buf_printf(&text,
+               "its stored texts exceed %zu bytes; its next leader will not get the longest, such "
+               "as \"%s\"",
+               SHARED_TEXTS_BYTES, key);
+    led_texts_note_error(l, !l->has_told_size, text.p);
     l->has_told_size = true;
 }
 
 static void led_texts_tell_refusal(struct led_texts *l, const char *why)
 {
-    if (!l->has_told_refusal)
-        log_write(
-            LOG_WARN, "bus",
-            "instance %s: the NATS servers do not store its texts, so its next leader will not "
-            "get them: %s",
-            l->name, why);
+    CLEANUP_BUF struct buf text = {0};
+    buf_printf(&text,
+               "the NATS servers do not store its texts, so its next leader will not get them: %s",
+               why);
+    led_texts_note_error(l, !l->has_told_refusal, text.p);
     l->has_told_refusal = true;
 }
 
@@ -202,6 +217,7 @@ static void led_texts_on_stored(void *ctx, enum nats_client_result result,
     }
     if (entry.result == BUS_KV_DONE) {
         l->revision = entry.revision;
+        l->all->n_written++;
         l->stored_ms = l->done ? 0 : clock_mono_ms(); /* what follows the start is urgent */
         l->has_told_refusal = false;
         if (l->is_changed)
@@ -276,11 +292,9 @@ static void led_texts_on_read(void *ctx, enum nats_client_result result,
     l->revision = entry.revision;
     l->is_changed = true;
     if (l->done && entry.result == BUS_KV_DONE && !led_texts_compare(l, entry.value))
-        log_write(
-            LOG_WARN, "bus",
-            "instance %s: cannot read what its previous leader has stored; it starts with the "
-            "texts of this host",
-            l->name);
+        led_texts_note_error(l, true,
+                             "cannot read what its previous leader has stored; it starts with the "
+                             "texts of this host");
     led_texts_go_on(l);
 }
 
@@ -459,7 +473,14 @@ void instance_texts_stop(struct instance_texts *t)
     }
 }
 
+struct instance_texts_state instance_texts_get_state(const struct instance_texts *t)
+{
+    return (struct instance_texts_state){t->n_written, t->error, t->error_ms};
+}
+
 void instance_texts_free(struct instance_texts *t)
 {
+    if (t)
+        free(t->error);
     free(t);
 }

@@ -55,6 +55,15 @@ void instance_texts_store(struct instance_texts *t, const char *instance, const 
 void instance_texts_give(struct instance_texts *t, const char *instance);
 /* Runs the loop until all changes are written, or for that time. */
 void instance_texts_drain(struct instance_texts *t, int64_t ms);
+
+/* For `turncast status`: since the start of the host. */
+struct instance_texts_state {
+    uint64_t written;  /* copies that were stored on the servers */
+    const char *error; /* the last one, with its instance, borrowed; or NULL */
+    int64_t error_ms;  /* monotonic */
+};
+struct instance_texts_state instance_texts_get_state(const struct instance_texts *t);
+
 /* Before the bus and the leases are freed. */
 void instance_texts_stop(struct instance_texts *t);
 void instance_texts_free(struct instance_texts *t);

@@ -334,6 +334,8 @@ static void test_first(void)
        "of what it stores meanwhile, the newest, without what it has removed");
     answer_put(false);
     ok(stays_silent(), "that is all");
+    is_int((long)instance_texts_get_state(all).written, 3, "three copies were written");
+    ok(!instance_texts_get_state(all).error, "without an error");
     instance_texts_store(all, "other", "k", "v");
     ok(stays_silent(), "texts of an instance without a leader stay here");
     end();
@@ -511,6 +513,10 @@ static void test_refused(void)
     await_request(PUT);
     tell((struct bus_kv_entry){.result = BUS_KV_REFUSED, .key = "", .why = "maximum bytes"});
     is_int(warnings, 1, "once");
+    const struct instance_texts_state state = instance_texts_get_state(all);
+    ok(state.error && strstr(state.error, "instance mx: the NATS servers do not store its texts") &&
+           state.error_ms > 0,
+       "and is the last error: %s", state.error ? state.error : "none");
     lead_again();
     await_request(GET);
     answer_get();
