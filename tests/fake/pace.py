@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """How fast a service lets itself be called, and for how long it wants to be left alone."""
 
-import bisect
 import math
+from collections import deque
 from typing import NamedTuple, Optional
 
 
@@ -24,12 +24,14 @@ class Pace:
         self._buckets = {}  # key: (tokens, when)
         self._windows = {}  # key: times
         self._holds = {}  # key: until
+        self._latest = 0.0  # when the newest counted call arrived
 
     def _wait_of(self, limit, now):
         seconds = limit.seconds * self._record.scale
         if limit.burst is None:
-            times = self._windows.setdefault(limit.key, [])
-            del times[:bisect.bisect_right(times, now - seconds)]
+            times = self._windows.setdefault(limit.key, deque())
+            while times and times[0] <= now - seconds:
+                times.popleft()
             return times[0] + seconds - now if len(times) >= limit.count else 0.0
         tokens, when = self._buckets.get(limit.key, (limit.burst, now))
         tokens = min(limit.burst, tokens + (now - when) * limit.count / seconds)
@@ -39,7 +41,7 @@ class Pace:
 
     def _take(self, limit, now):
         if limit.burst is None:
-            bisect.insort(self._windows[limit.key], now)  # threads are not in the order of arrival
+            self._windows[limit.key].append(now)
         else:
             tokens, when = self._buckets[limit.key]
             self._buckets[limit.key] = (tokens - 1, when)
@@ -56,6 +58,8 @@ class Pace:
         """None, or the retry_after of a call that was too fast. now: when it arrived."""
         if not self.on:
             return None
+        # A call that a fault held back may have arrived before calls that are counted already.
+        self._latest = now = max(now, self._latest)
         wait = max((self._wait_of(limit, now) for limit in limits), default=0.0)
         if wait > 0:
             return max(1, math.ceil(wait))

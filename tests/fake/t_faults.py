@@ -12,6 +12,7 @@ import time
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "tap"))
 import server  # noqa: E402
 from drive import Fake, Timeout  # noqa: E402
+from pace import Limit, Pace  # noqa: E402
 from record import Record  # noqa: E402
 from tap import done, equal, ok  # noqa: E402
 
@@ -200,6 +201,14 @@ def test_arrival():
     listener.down()
 
 
+def test_held_back():
+    for limit in Limit(("bucket",), 1, 1, 2), Limit(("window",), 2, 1):
+        pace = Pace(Record())
+        equal(pace.refuses([limit], 10.0), None, "a call in time is not refused")
+        equal(pace.refuses([limit], 1.0), None, "nor one that a fault held back, and that arrived before it")
+        equal(pace.refuses([limit], 10.1), 1, "both count")
+
+
 def test_end():
     fake = started()
     fake.process.stdin.close()
@@ -212,6 +221,6 @@ def test_end():
     fake.process.stdout.close()
 
 
-for test in (test_kinds, test_record, test_choice, test_hold, test_clear, test_outage, test_waiting, test_arrival, test_end):
+for test in (test_kinds, test_record, test_choice, test_hold, test_clear, test_outage, test_waiting, test_arrival, test_held_back, test_end):
     test()
 done()
