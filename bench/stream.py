@@ -70,8 +70,8 @@ def reading(lab, report):
     report.section(
         "Reading a stream",
         "CPU time of one core, line by line, the whole file in memory. × is how many times as fast "
-        "as jansson. The first only looks for the ends of lines; turncast reads and checks all of "
-        "the JSON, or does that, makes events of it, guards them, and decides who sees them.",
+        "as jansson. memchr only finds the ends of lines. \"JSON only\" reads and checks all of the JSON; "
+        "\"events\" also makes events of it, guards them, and decides which instances see them.",
         ["", "mix ns/line", "MB/s", "×", "big MB/s", "×", "unicode MB/s", "×"],
         rows,
     )

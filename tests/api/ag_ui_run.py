@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A client of AG-UI that reads one run, for tests of what it is told."""
+"""An AG-UI client that reads the events of one run."""
 import http.client
 import json
 

@@ -18,7 +18,7 @@ ASKER = (f'asker : {{ command = ["{BUILD}/tests/fake/asker"]; exit_grace_s = 1; 
 
 
 class Member(Door):
-    """A host on the bus."""
+    """One host of turncast that is connected to the bus."""
 
     def __init__(self, name, url, *, bus="", extra="", http=None, agents=ASKER, hosts=(), agent="", group="", **more):
         """hosts: that may run its agents. group: the groups host and bus, in place of name, url and bus."""
@@ -49,7 +49,7 @@ class Member(Door):
         return [(float(bound), int(count)) for bound, count in found]
 
     def knows(self, turn, *states):
-        """The turn, once this host knows it, in one of the states if there are some."""
+        """Waits until this host knows the turn, in one of the states if any are given, and returns it."""
         last = {}
 
         def look():
@@ -69,7 +69,7 @@ class Member(Door):
 
 
 def short_leases(server, bucket, seconds):
-    """Leases that last for so long, so that nobody waits for the end of one; before the first host."""
+    """Creates the bucket with leases of so many seconds, so that no test waits long. Call it before the first host."""
     client = server.client()
     client.api(f"STREAM.CREATE.KV_{bucket}", {
         "name": f"KV_{bucket}", "subjects": [f"$KV.{bucket}.>"], "retention": "limits", "storage": "file",
@@ -79,7 +79,7 @@ def short_leases(server, bucket, seconds):
 
 
 def skip_without_server():
-    """True: this system has no nats-server, and the test has said so."""
+    """Returns True, and reports the test as skipped, if this system has no nats-server."""
     if natsd.available():
         return False
     ok(True, "# SKIP no nats-server")
@@ -88,7 +88,7 @@ def skip_without_server():
 
 
 def stored(server, kind):
-    """How many turns the servers have of that kind."""
+    """Number of messages of that kind (new, out, told) that the servers store for turns."""
     client = server.client()
     found = client.api("STREAM.INFO.TC_TURN", {"subjects_filter": f"tc.turn.{kind}.>"})
     client.close()

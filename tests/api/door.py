@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the tests of the HTTP face share: a host that listens, and clients that say any bytes."""
+"""Shared by the tests of the HTTP interface: a host that listens, and clients that send any bytes."""
 import http.client
 import json
 import pathlib
@@ -80,7 +80,7 @@ class Door(Host):
         return json.loads(self.ask("GET", "/turns", key=key)[2])["turns"]
 
     def begin(self, prompt, key="ann", headers=None, **more):
-        """The turn that it was answered with."""
+        """Returns the turn of the response."""
         status, _, text = self.ask(
             "POST", "/turns", key=key, body={"prompt": prompt, **more}, **(headers or {})
         )
@@ -88,7 +88,7 @@ class Door(Host):
         return json.loads(text)
 
     def await_state(self, turn_id, *states, key="ann"):
-        """The turn, once it is in one of them."""
+        """Waits until the turn is in one of the states, and returns it."""
         last = {}
 
         def look():
@@ -140,7 +140,7 @@ class Stream:
         self.comments = 0
 
     def next(self):
-        """None: the stream has ended as it should; EOFError: it was cut."""
+        """Returns None if the stream has ended correctly; raises EOFError if it was cut."""
         ident, event, data = None, "message", []
         while line := self.answer.readline():
             text = line.decode().rstrip("\n")
@@ -170,7 +170,7 @@ class Stream:
         return item and json.loads(item[2])
 
     def widen(self):
-        """A small buffer is no longer wanted: TCP fills it by the second."""
+        """Restores the size of the receive buffer; TCP fills a small one only once a second."""
         self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 20)
 
     def close(self):

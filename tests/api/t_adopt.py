@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The host that leads a bot dies: the next leader goes on with what was not told."""
+"""The host that leads a bot dies: the next leader continues its turns and delivers the outcomes that were not delivered."""
 import base64
 import json
 import os
@@ -25,7 +25,7 @@ CONVERSATIONS = "conversations : { max_turns = 1; debounce_ms = 0; queue = 1000;
 
 
 def short_leases(server):
-    """Leases of hosts and instances that last for five seconds, so that nobody waits for long."""
+    """Creates the buckets with leases of five seconds, so that no test waits long for the next leader."""
     client = server.client()
     for name in ("lead", "host"):
         client.api(f"STREAM.CREATE.KV_tc_{name}",
@@ -36,7 +36,7 @@ def short_leases(server):
 
 
 class Pair:
-    """Two hosts with the same bot, and what their agents have begun."""
+    """Two hosts with the same bot; the files `begun` record what their agents have started."""
 
     def __init__(self, server, fake, people, names=("h1", "h2"), bus="", hosts=()):
         self.server = server
@@ -67,12 +67,12 @@ class Pair:
         return leader, next(h for h in self.hosts if h is not leader)
 
     def begun(self, question):
-        """How often an agent has been given it, alone or with others, on any host."""
+        """How often an agent on any host has received the question, alone or joined with others."""
         given = [word.lstrip("+") for h in self.hosts + self.runners for word in (h.gates / "begun").read_text().split()]
         return given.count(question.id)
 
     def answered(self, *questions, failed=(), most=1):
-        """Each has one outcome at the chat, and no agent has begun twice."""
+        """Each question has one outcome in its chat, and no agent has started twice."""
         for q in questions:
             until(lambda q=q: outcomes(self.people, q), f"{q.id} is answered")
         until(lambda: stored(self.server, "new") == 0, "all is told")
@@ -89,7 +89,7 @@ class Pair:
 
 
 def marks(pair, question):
-    """Of each outcome at the chat: whether it says that it may be a repeat."""
+    """For each outcome in the chat: whether it is marked as a possible repeat."""
     return [is_marked(m["text"]) for m in outcomes(pair.people, question)]
 
 
@@ -99,7 +99,7 @@ def joined(pair, question):
 
 
 def failed_with(pair, question):
-    """It was taken into the turn of another message, which has failed: the error is for both."""
+    """The question was joined into the turn of another message, which has failed: one error is for both."""
     turns = [t for host in pair.hosts for t in ledger.turns(host)]
     heads = {t.code for t in turns if t.state == "merged" and (t.chat, t.message) == (question.chat, question.message)}
     return any(t.state == "error" and t.id in heads for t in turns)
@@ -115,7 +115,7 @@ def waiting_and_running(pair, number):
 
 
 def told_by_the_next(pair):
-    """What waited begins at the next leader; the turn that the dead host ran has failed."""
+    """A waiting turn starts on the next leader; the turn that ran on the dead host has failed."""
     leader, other = pair.roles()
     runs, waits = waiting_and_running(pair, 1)
     leader.kill()
@@ -128,7 +128,7 @@ def told_by_the_next(pair):
 
 
 def stopped(pair):
-    """The leader stands still until the next one has adopted its turns, and goes on."""
+    """The leader is stopped (SIGSTOP) until the next one has adopted its turns, and then continues."""
     leader, other = pair.roles()
     runs, waits = waiting_and_running(pair, 2)
     leader.process.send_signal(signal.SIGSTOP)
@@ -144,7 +144,7 @@ def stopped(pair):
 
 
 def refused(pair, fake):
-    """The outcome is known, and the service takes nothing: the next leader tells it."""
+    """The leader has the outcome but the service refuses connections: the next leader delivers it."""
     leader, other = pair.roles()
     fake.control("fault", {"match": {"text": "Answer d1"}, "do": "reset", "done": False, "times": 0})
     asked = pair.people.ask(0, "d1", "tools=1")
@@ -158,7 +158,7 @@ def refused(pair, fake):
 
 
 def in_doubt(pair, fake):
-    """The leader dies before it knows that the service has taken the answer."""
+    """The leader dies before it receives the reply of the service that has shown the answer."""
     leader, other = pair.roles()
     fake.control("fault", {"match": {"text": "Answer e1"}, "do": "hold", "done": True, "times": 1})
     asked = pair.people.ask(0, "e1", "tools=1")
@@ -184,7 +184,7 @@ def sent_again(pair, fake):
 
 
 def back_without_lead(pair, fake):
-    """The leader has begun to tell an answer when it dies, and is back, but leads no more."""
+    """The leader loses its lead while it delivers an answer, and comes back as standby."""
     leader, other = pair.roles()
     fake.control("fault", {"match": {"text": "Answer g1"}, "do": "reset", "done": False, "times": 0})
     asked = pair.people.ask(0, "g1", "tools=1")
@@ -227,7 +227,7 @@ def leads_again(pair, fake):
 
 
 def told_unnoticed(pair):
-    """A leader has told an answer, and dies before the servers know: its next life has nothing to tell."""
+    """A leader has delivered an answer, and dies before the servers know: after the restart it delivers nothing."""
     leader, other = pair.roles()
     if "crash points enabled" not in leader.run("--version")[1]:
         ok(True, "# SKIP built without crash points")
@@ -249,7 +249,7 @@ def told_unnoticed(pair):
 
 
 def teller(server):
-    """The host that has begun to tell the only turn of which one has."""
+    """The host that has begun to deliver the only turn with a mark `tell` on the servers."""
     client = server.client()
     subject, = client.api("STREAM.INFO.TC_TURN", {"subjects_filter": "tc.turn.tell.>"})["state"]["subjects"]
     told = client.api("STREAM.MSG.GET.TC_TURN", {"last_by_subj": subject})["message"]["data"]
@@ -258,7 +258,7 @@ def teller(server):
 
 
 def in_doubt_still(pair, fake):
-    """A leader dies when it has adopted an answer that may have been told: its next life knows that, too."""
+    """A leader dies after it has adopted an answer that may have been delivered: after the restart it still knows that."""
     leader, other = pair.roles()
     if "crash points enabled" not in leader.run("--version")[1]:
         ok(True, "# SKIP built without crash points")
@@ -286,7 +286,7 @@ def in_doubt_still(pair, fake):
 
 
 def named(pair, question):
-    """It, its turns on each host, and what the chat has of it."""
+    """The id of the question, its turns on each host, and the messages in its chat."""
     mine = {host.name: [t for t in ledger.turns(host) if (t.chat, t.message) == (question.chat, question.message)]
             for host in pair.hosts}
     return question.id, mine, [m["text"] for m in pair.people.seen(question)]

@@ -133,7 +133,7 @@ def check_prompts(host):
 
 
 def prompt_in(path):
-    """The text that the agent was sent, whatever it was wrapped in."""
+    """The text of the message that the agent received, in whichever form the protocol wraps it."""
     text = path.read_text()
     try:
         content = json.loads(text.splitlines()[0])["message"]["content"]
@@ -197,7 +197,7 @@ def check_leaving(host, cancels):
 
 
 def check_waiting(host):
-    """A run that waits is a stream that says nothing yet; taken back, it ends."""
+    """A waiting run is a stream without events; when the run is cancelled, the stream ends."""
     one = Run(host, run_input("id=w hang", thread="w"))
     one.await_type("RUN_STARTED")
     two = Run(host, run_input("id=v", thread="w", run="r-2"))
@@ -223,7 +223,7 @@ def keeper(folder):
 
 
 class Talk(Door):
-    """With an agent that keeps what it was told."""
+    """A host with an agent that stores the messages it receives."""
 
     def __init__(self, **more):
         super().__init__(**more)

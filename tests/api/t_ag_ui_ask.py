@@ -39,7 +39,7 @@ def resume(host, thread, name, *entries, key="ann", **more):
 
 
 def interrupts(events):
-    """Those a run ended with."""
+    """The open requests with which the run ended."""
     end = events[-1]
     if end["type"] != "RUN_FINISHED" or end.get("outcome", {}).get("type") != "interrupt":
         ok(False, "the run ends with an interrupt", end)
@@ -48,7 +48,7 @@ def interrupts(events):
 
 
 def heard(events):
-    """What the agent says that it was told."""
+    """The answer to its request, as the agent repeats it."""
     return [json.loads(part) for part in text_of(events).split("; ")]
 
 
@@ -214,7 +214,7 @@ def test_refused(host):
 
 
 def test_answered_elsewhere(host):
-    """Who may not answer is told the whole turn in one run, whoever answers."""
+    """A client that may not answer requests gets the whole turn in one run, whoever answers."""
     one = Run(host, run_input("run=d1", thread="watch"), "bob", "/ag-ui/asker")
     equal(one.await_type("TOOL_CALL_END")["toolCallId"], "r-1:call_1", "a run that may not answer")
     turn = until(lambda: [t for t in turns_of(host, "watch") if t.get("requests")], "it asks")[0]

@@ -30,7 +30,7 @@ def take(host, key="ann"):
 
 
 def refusal(host, key="ann"):
-    """What a further message is answered with."""
+    """Status, headers and body of the response to one more message."""
     status, headers, text = host.ask("POST", "/turns", key=key, body={"prompt": "id=more"})
     return status, headers, json.loads(text)
 
@@ -80,7 +80,7 @@ def test_host_and_restarts():
 
 
 def test_waiting():
-    """What waits as the budget is used up ends without an agent; what runs goes on."""
+    """When the budget is used up, waiting turns end without an agent, and running turns continue."""
     extra = LOG + "budgets : { conversation : { usd_per_day = 0.0125; }; };"
     with Door(extra=extra) as host:
         other = host.begin("id=other gated", conversation="d")

@@ -45,7 +45,7 @@ def shown(a, b):
 
 
 def outcome_alone(a, b):
-    """The outcome of a turn that nobody has followed on the other host."""
+    """The other host shows the outcome of a turn that no client has followed there."""
     turn = a.begin("id=o1")["id"]
     b.knows(turn, "final")
     ok(b.turn(turn)["answer"].startswith("Answer o1"), "the outcome is fetched when it is asked for")
@@ -55,7 +55,7 @@ def outcome_alone(a, b):
 
 
 def chat(port, prompt, retry=0):
-    """A chat completion that is streamed; the connection."""
+    """Requests a streamed chat completion, and returns the connection."""
     body = {"model": "main", "stream": True, "messages": [{"role": "user", "content": prompt}]}
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
     connection.request("POST", "/v1/chat/completions", json.dumps(body),
@@ -145,7 +145,7 @@ def cancelled(a, b):
 
 
 def told(a, b):
-    """What operators are shown."""
+    """The output of the commands for operators."""
     status, text = b.run("hosts")
     ok(status == 0 and "h1 " in text and "h2 " in text and "(this host)" in text, "turncast hosts lists both", text)
     status, text = a.run("status")
@@ -164,7 +164,7 @@ def told(a, b):
 
 
 def gone(a, b):
-    """The host of a turn dies: the other one says so, and shows how the turn ended when it is back."""
+    """The host of a turn dies: the other host reports that, and shows the outcome of the turn when the first one is back."""
     turn = a.begin("id=g1 tools=1 gated")["id"]
     b.knows(turn, "running")
     live = b.follow(f"/turns/{turn}/events")

@@ -13,7 +13,7 @@ OK, WARN, FAIL = "ok bus:", "warn bus:", "FAIL bus:"
 
 
 def doctor(url, *wanted, bus="", absent=(), status=None):
-    """The lines about the bus have each of the texts, and none of the others."""
+    """The lines about the bus contain each of the texts, and none of `absent`."""
     host = Member("h1", url, bus=bus)
     found, text = host.run("doctor")
     host.close()
@@ -38,7 +38,7 @@ def jetstream(made, more=""):
 
 
 def permitted(publish, subscribe):
-    """A server with a user who may do only that."""
+    """A server with a user who has only these permissions."""
     return jetstream(server(), "authorization { users: [ { user: u, password: p, permissions: "
                                f"{{ publish: [{publish}], subscribe: [{subscribe}] }} }} ] }}")
 

@@ -20,7 +20,7 @@ def texts(lines):
 
 
 def batch(turn, after, events):
-    """What another publisher would publish of the turn."""
+    """The events of the turn as another publisher would publish them."""
     head = {"v": 1, "from": {"host": "h9", "boot": "rogue", "n": 1}, "after": after, "last": after + len(events)}
     lines = [{"type": kind, "payload": payload, "ts": 1.5, "correlation_id": turn, "seq": after + i + 1}
              for i, (kind, payload) in enumerate(events)]
@@ -65,7 +65,7 @@ def fenced(server, a, b):
 
 
 def restarted(server, a, b):
-    """The server dies during a turn, and is there again."""
+    """The server dies during a turn and is started again."""
     turn = a.begin("id=r1 tools=3 gated")["id"]
     b.knows(turn, "running")
     live = b.follow(f"/turns/{turn}/events")
@@ -91,7 +91,7 @@ def restarted(server, a, b):
 
 
 def emptied(server, a, b):
-    """The server has lost everything."""
+    """The server has lost all of its data."""
     before = a.begin("id=e0")["id"]
     b.knows(before, "final")
     turn = a.begin("id=e1 tools=3 gated")["id"]
@@ -119,7 +119,7 @@ def emptied(server, a, b):
 
 
 def stopped(server, a, b):
-    """The server stands still: no host waits for it."""
+    """The server is stopped (SIGSTOP): no host waits for it."""
     server.stop()
     turn = a.begin("id=w1 tools=1")["id"]
     a.await_state(turn, "final")
@@ -156,7 +156,7 @@ def cut(server, a):
 
 
 def large(a, b):
-    """An event that no message can hold."""
+    """An event that is larger than a message may be."""
     turn = a.begin("id=l1 chars=1500000")["id"]
     b.knows(turn, "final")
     lines = [json.loads(d) for _, d in b.all_events(turn)]
@@ -203,7 +203,7 @@ def overtaken(server, b):
 
 
 def narrow():
-    """A server that does not take what hosts publish."""
+    """A server that refuses the events that hosts publish."""
     with natsd.NatsServer(f"max_payload: {64 << 10}") as server, Member("h5", server.url()) as host:
         host.await_bus("unusable")
         ok("takes messages of at most 65536 bytes; set max_payload" in host.bus()["reason"], "too small messages are refused",
@@ -214,7 +214,7 @@ def narrow():
 
 
 def start_second(server):
-    """A second host of one name; it waits for as long as a lease may last."""
+    """A second host with the same name: it waits for as long as a lease can last."""
     second = Member("h1", server.url())
     second.start()
     return second
@@ -231,7 +231,7 @@ def refused_name(a, second):
 
 
 def wrong_stream(server):
-    """A stream that would show what is refused; it is there before the host."""
+    """A stream that exists before the host, without the setting `republish` that turncast needs."""
     client = server.client()
     client.api("STREAM.CREATE.BAD_EV", {"name": "BAD_EV", "subjects": ["bad.ev.>"], "retention": "limits",
                                         "storage": "file", "allow_direct": True, "discard": "old"})
@@ -249,7 +249,7 @@ def wrong_stream(server):
 
 
 def other_limits(server):
-    """A stream that keeps less than turncast would let it keep; it is there before the host."""
+    """A stream that exists before the host, with a lower limit than turncast allows."""
     client = server.client()
     client.api("STREAM.CREATE.LESS_EV", {
         "name": "LESS_EV", "subjects": ["less.ev.>"], "retention": "limits", "storage": "file", "allow_direct": True,
@@ -304,7 +304,7 @@ def threads(host):
 
 
 def connections(host):
-    """Its TCP connections that are established, as /proc/net/tcp has them."""
+    """The established TCP connections of the host, from /proc/net/tcp."""
     own = set()
     for file in pathlib.Path(f"/proc/{host.process.pid}/fd").iterdir():
         with contextlib.suppress(FileNotFoundError):  # closed since
@@ -314,7 +314,7 @@ def connections(host):
 
 
 def absent(a):
-    """Without `bus` in the configuration there is nothing of it."""
+    """Without the group `bus` in the configuration, no part of the bus is active."""
     with Door() as alone:
         until(alone.has_started, "the host has started")
         maps = pathlib.Path(f"/proc/{alone.process.pid}/maps").read_text()

@@ -22,7 +22,7 @@ def serving(name, url, *, runs="", grace_s=60, **http):
 
 
 class Client:
-    """Has a connection of its own, so that it can leave."""
+    """A client with a connection of its own, which it can close."""
 
     def __init__(self, server):
         self.wire = server.client()
@@ -41,7 +41,7 @@ class Client:
         return self.ask({"request": request, **({"agentId": agent} if agent else {})}, **more)
 
     def messages(self, reply):
-        """Until the end of the run."""
+        """Reads the events until the run has ended."""
         found = []
         while not found or found[-1].json()["type"] not in ENDS:
             m = self.wire.next(30, reply)
@@ -54,7 +54,7 @@ class Client:
         return [m.json() for m in self.messages(reply)]
 
     def refusal(self, message, **more):
-        """The code of the one event that answers it."""
+        """The error code in the only event of the reply."""
         events = self.events(self.ask(message, **more))
         return events[0]["code"] if len(events) == 1 and events[0]["type"] == "RUN_ERROR" else events
 
@@ -63,7 +63,7 @@ class Client:
 
 
 def own_turns(host):
-    """Its turns, without those of other hosts."""
+    """The turns of the host, without those of other hosts."""
     return [t for t in host.turns() if "host" not in t]
 
 

@@ -112,7 +112,7 @@ def verified(folder):
 
 
 def refused(host, remedy, why):
-    """It has no connection, says what to do in its log and status, and works alone; doctor says the same."""
+    """The host has no connection, works alone, and names the remedy in its log and status; doctor names it, too."""
     until(lambda: remedy in host.bus().get("reason", ""), f"{why}: the status says what to do", seconds=60)
     equal(host.bus()["state"], "disconnected", f"{why}: no connection")
     ok(remedy in host.log(), f"{why}: so does the log", host.log())
@@ -144,7 +144,7 @@ def wrong_password(folder):
 # ---- permissions
 
 def lacking(folder, old, new, wanted):
-    """What turncast doctor asks for when a permission that is shown is missing."""
+    """turncast doctor names each permission of the documented account that is missing."""
     with server_as_shown(folder, change=lambda text: replaced(text, (old, new))) as server, \
             Member("build1", "", group=group_as_shown(folder, server, "build1")) as host:
         until(lambda: host.bus().get("state") not in ("disconnected", None), "the host is connected")
@@ -166,7 +166,7 @@ def permissions(folder):
 
 
 def runs_permissions(folder):
-    """Runs for other programs need more than what is shown for hosts."""
+    """Runs for other programs need more permissions than those that are documented for hosts."""
     with server_as_shown(folder) as server:
         group = replaced(group_as_shown(folder, server, "build1"), ("bus : {", 'bus : { runs = { key = "ann"; };'))
         with Member("build1", "", group=group) as host:

@@ -18,7 +18,7 @@ def say(host, words):
 
 
 def shows(host, **wanted):
-    """What the host would show of its next turn."""
+    """Whether the visibility for the next turn of the host has these values."""
     status, text = host.run("visibility", "--agent", "main")
     found = json.loads(text) if status == 0 else {}
     return all(found.get(f"show_{name}") == value for name, value in wanted.items())
@@ -38,7 +38,7 @@ def changed(a, b):
 
 
 def later(nats, b):
-    """A host that was not there."""
+    """A host that was down during the change."""
     with Member("h3", nats.url()) as late:
         late.await_bus()
         until(lambda: shows(late, thinking=True, tools=False), "a host that comes later takes what is shared")
@@ -46,7 +46,7 @@ def later(nats, b):
 
 
 def both(nats, a, b):
-    """Both change it while there is no bus."""
+    """Both hosts change the same setting while the bus is away."""
     nats.kill()
     for host in (a, b):
         host.await_bus("disconnected")
@@ -68,7 +68,7 @@ def both(nats, a, b):
 
 
 def emptied(nats, a, b):
-    """The servers lose their data, and a host comes that has nothing."""
+    """The servers lose their data, and a host without any settings joins."""
     say(a, "/hide-all")
     say(a, "/show-tools")
     until(lambda: shows(b, tools=True, thinking=False), "before")

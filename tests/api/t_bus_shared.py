@@ -27,7 +27,7 @@ def allowed(host):
 
 
 def asks(host, words):
-    """Whether somebody is asked before the agent runs it; then it is denied."""
+    """Whether the agent has to ask before it runs the tool; the request is denied."""
     turn = host.begin(f"run={words}", agent="asker")["id"]
 
     def look():
@@ -69,7 +69,7 @@ def everywhere(a, b):
 
 
 def missed(nats, a, b):
-    """A host that was not there when it was revoked."""
+    """A host that was down when the approval was revoked."""
     allow(a, SECRET)
     until(lambda: allowed(b) == 1, "allowed on both")
     b.kill()
@@ -82,7 +82,7 @@ def missed(nats, a, b):
 
 
 def offline(nats, a, b):
-    """Revoked while there was no bus; and the bus has lost its data, so that only hosts know."""
+    """An approval is revoked while the bus is away, and the bus loses its data, so that only hosts know of it."""
     nats.kill()
     for host in (a, b):
         host.await_bus("disconnected")
@@ -117,7 +117,7 @@ def outdated(nats, a, b):
 
 
 def at_once(nats, a, b, cable):
-    """One allows it, the other one revokes it, and neither knows of the other."""
+    """One host approves a tool and the other revokes the approval, without a connection between them."""
     allow(a, SECRET)
     until(lambda: allowed(b) == 1, "allowed on both")
     cable.cut()
@@ -134,7 +134,7 @@ def at_once(nats, a, b, cable):
 
 
 def refused(nats, a):
-    """Without the argument, also on the servers."""
+    """The argument of the tool is not stored, not even on the servers."""
     data = b"".join(open(os.path.join(where, name), "rb").read()
                     for where, _, names in os.walk(nats.folder) for name in names if "tc_conf" in where)
     ok(b"allow." in data and b"zanzibar" not in data, "the servers have digests and no arguments")
@@ -156,7 +156,7 @@ def say(fake, user, text):
 
 
 def session(fake, id_):
-    """Of the agent that answers a friend."""
+    """Asks as another person, and returns the name of the agent that answers."""
     fake.control("message", {"from": FRIEND, "text": f"id={id_}"})
     found = until(lambda: [m for text in told(fake, FRIEND) if (m := re.search(f"Answer {id_} of ([^:]+):", text))],
                   f"the answer {id_}")

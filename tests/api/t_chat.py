@@ -225,7 +225,7 @@ def check_failures(host):
 
 
 def told(host):
-    """What the agent had on stdin, which it has saved when its turn is over."""
+    """The standard input of the agent, which the agent has saved when its turn has ended."""
     return json.loads(host.told.read_text())["message"]["content"]
 
 

@@ -108,7 +108,7 @@ def test_drain():
 
 
 def test_kill():
-    """Clients of a host that died are gone; what waited of them may be sent again."""
+    """The clients of a host that died are gone; they may send their waiting messages again."""
     with Door(extra=EXTRA) as host:
         Chat(host, "id=run hang", "run")
         until(lambda: states(host) == ["running"], "a completion runs")

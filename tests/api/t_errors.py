@@ -100,7 +100,7 @@ def test_routes(host):
 
 
 def test_members(host):
-    """Each wrong member has its own words, and no agent is started."""
+    """Each wrong member has an error text of its own, and no agent is started."""
     chat = "/v1/chat/completions"
     for name, path, body, says in (
         ("no prompt", "/turns", b"{}", "prompt is missing"),
@@ -120,7 +120,7 @@ def test_members(host):
 
 
 def test_big_body(host):
-    """Below the limit it goes through; with a larger one in the configuration, so does more."""
+    """A request below the limit is accepted; with a larger limit in the configuration, a larger one is accepted, too."""
     body = {"prompt": "id=big " + "x" * (MAX_BODY - 100)}
     equal(host.status("POST", "/turns", key="ann", body=body), 202, "a body below the limit")
     text = host.config.read_text()

@@ -30,7 +30,7 @@ def skip(what, why):
 
 
 def person(folder):
-    """The instance `talk`: lines of a file are messages, those of another what is told."""
+    """The instance `talk`: it reads messages from the lines of one file, and writes deliveries to another."""
     plugin = BUILD / "tests" / "fault" / "talker.so"
     return (f'talk : {{ plugin = "{plugin}"; paths = ["{folder}"]; in = "{folder}/in"; out = "{folder}/told"; '
             f'grants = ["submit", "cancel"]; allow = (1); }};')
@@ -56,7 +56,7 @@ class Machine(Door):
             print(line, file=said)
 
     def told(self, start):
-        """The first line of what the person was told that begins so, when it is there."""
+        """The first delivery to the person that begins with this text; None: there is none yet."""
         path = self.folder / "told"
         lines = path.read_text().splitlines() if path.exists() else []
         return next((line for line in lines if line.startswith(start)), None)
@@ -71,7 +71,7 @@ class Machine(Door):
         equal(headers["x-should-retry"], "true", "to be tried again")
 
     def row(self, turn):
-        """State and code on disk; read from a copy, for SQLite does not follow /proc."""
+        """State and error code of the turn in the journal, read from a copy because SQLite does not follow /proc."""
         with tempfile.TemporaryDirectory(prefix="turncast-copy.") as folder:
             for name in ("state.db", "state.db-wal"):
                 shutil.copy(self.state / name, folder)
@@ -122,7 +122,7 @@ def test_size_limit():
 
 
 def fill(folder):
-    """Until nothing goes in. Only what is small."""
+    """Fills the disk with small files until nothing more can be written."""
     room = os.statvfs(folder)
     if room.f_blocks * room.f_frsize > 16 << 20:
         raise RuntimeError(f"{folder} is not the small disk")
@@ -240,7 +240,7 @@ def jump(host, stamp):
 
 def test_logs():
     class Deaf(Machine):
-        """Its log goes nowhere, so it is asked where it listens."""
+        """The log of the host is discarded, so its port is read from its status."""
 
         def command(self):
             return ["sh", "-c", 'exec "$@" 2>/dev/full', "sh", *super().command()]
@@ -262,7 +262,7 @@ def test_logs():
 
 
 class Refused(Machine):
-    """A host that must not start; its last line."""
+    """A host whose start must fail; why() has the exit status, and the number of log lines and the last one."""
 
     def start(self):
         super(Door, self).start()

@@ -19,7 +19,7 @@ KEYS["kim"] = ("kim-0123456789abcdef", ["submit", "cancel"])  # as bob, neither 
 
 
 def begin(host, prompt, **more):
-    """The turn, which is accepted."""
+    """Sends a message that is accepted, and returns its turn."""
     status, _, text = host.ask("POST", "/turns", key="bob", body={"prompt": prompt, **more})
     if status != 202:
         equal((status, text), (202, None), f"a turn is accepted: {prompt}")
@@ -27,12 +27,12 @@ def begin(host, prompt, **more):
 
 
 def of_agent(host, first, key="bob"):
-    """The turns that the agent has begun in the conversation of that one."""
+    """The turns that the agent has started by itself in the conversation of the turn."""
     return [t for t in host.turns(key) if t["conversation"] == first["conversation"] and not t["task"]]
 
 
 def answer_of(host, turn):
-    """The text of its outcome, when it is over."""
+    """Waits for the end of the turn, and returns the text of its outcome."""
     turn = host.await_state(turn["id"], "final", "error", "cancelled", key="bob")
     items = host.follow(f"/turns/{turn['id']}/events", "bob").rest()
     told = [json.loads(data) for _, event, data in items if event == "message"]
@@ -40,13 +40,13 @@ def answer_of(host, turn):
 
 
 def later(host, first):
-    """The one turn that the agent begins, when it has."""
+    """Waits for the one turn that the agent starts by itself, and returns it."""
     until(lambda: of_agent(host, first), "the agent begins a turn")
     return of_agent(host, first)[0]
 
 
 def works(host, turn):
-    """Whether the host says that the agent works in the background behind a turn that is over."""
+    """Whether the host reports that the agent works in the background after the end of its turn."""
     return json.loads(host.ask("GET", f"/turns/{turn['id']}", key="bob")[2]).get("background", False)
 
 
@@ -67,7 +67,7 @@ def follows(host):
 
 
 def waits(host):
-    """One answer is what is waited for: the last."""
+    """With an agent that continues by itself, the client gets the last answer, in its own turn."""
     for number, more in enumerate(({}, {"background": "wait"})):
         first = begin(host, f"behind id=b{number}", conversation=f"b{number}", **more)
         host.let_go(f"b{number}.behind")
@@ -134,7 +134,7 @@ def crowd(host):
 
 
 def outlives(host, turns):
-    """Their outcomes are kept for their client, and for nobody else."""
+    """The outcomes are kept for the client that sent the messages, and for no other client."""
     host.stop()
     host.start()
     for turn in turns:

@@ -17,7 +17,7 @@ CHAT = "/v1/chat/completions"
 
 
 class Chat:
-    """A completion, whose answer is not awaited."""
+    """Requests a completion without waiting for the answer."""
 
     def __init__(self, host, text, **headers):
         body = {"model": "main", "messages": [{"role": "user", "content": text}]}
@@ -47,7 +47,7 @@ def newest(host, state):
 
 
 def test_back():
-    """Nobody awaits the turn for a while, much less than the time of grace."""
+    """No client waits for the turn for a moment, which is much shorter than the grace time."""
     with Door(http=http_group(disconnect_grace_s=3600)) as host:
         for name, headers in (("a key", {"Idempotency_Key": "k"}),
                               ("a count of tries", {"X_Stainless_Retry_Count": "1"})):
@@ -77,7 +77,7 @@ def test_back():
 
 
 def test_over():
-    """The time of grace is over; with one of 0 there is none."""
+    """The turn is cancelled when the grace time is over; with a grace time of 0, at once."""
     for grace in (0, 1):
         with Door(http=http_group(disconnect_grace_s=grace)) as host:
             first = Chat(host, "id=left hang", Idempotency_Key="k")
@@ -92,7 +92,7 @@ def test_over():
 
 
 def test_joined():
-    """Who has come back keeps the turn also when that time is over."""
+    """A client that has come back keeps the turn even after the grace time."""
     with Door(http=http_group(disconnect_grace_s=6)) as host:
         first = Chat(host, "id=kept tools=1 gated", Idempotency_Key="k")
         turn = newest(host, "running")["id"]
@@ -108,7 +108,7 @@ def test_joined():
 
 
 def test_shutdown():
-    """A host that ends does not wait for the time of grace."""
+    """A host that is stopped does not wait for the grace time."""
     with Door(http=http_group(disconnect_grace_s=3600),
               extra='log : { level = "info"; }; conversations : { drain_s = 0; };') as host:
         first = Chat(host, "id=left hang")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What operators see and do with several hosts: a gateway, two runners, and a third one that is configured only."""
+"""Commands for operators of several hosts: a gateway, two runners, and a third runner that is only configured."""
 import json
 import os
 import signal
@@ -17,13 +17,13 @@ HAD = {}  # the last turn of at_home, by its conversation
 
 
 def hosts(host):
-    """What `turncast hosts` tells, by name."""
+    """The output of `turncast hosts`, by the name of the host."""
     status, text = host.run("hosts", "--json")
     return {h["name"]: h for h in json.loads(text)["hosts"]} if status == 0 else {}
 
 
 def runs(server, turn):
-    """The host that has begun the turn, as it is written on the bus."""
+    """The host that has claimed the turn, read from the bus."""
     client = server.client()
     m = client.request("$JS.API.DIRECT.GET.KV_tc_run", json.dumps({"last_by_subj": f"$KV.tc_run.{turn}"}))
     client.close()
@@ -35,7 +35,7 @@ def slots(host, name, agent="main"):
 
 
 def listed(server, g, runners):
-    """Roles, agents and slots of each host, and who is not there."""
+    """Roles, agents and slots of each host, and the hosts that are absent."""
     until(lambda: slots(g, "r1") == {"free": SLOTS, "max": SLOTS}, "a runner tells its slots")
     seen = hosts(g)
     equal({n: h["state"] for n, h in seen.items()}, {"g1": "ready", "r1": "ready", "r2": "ready", "r3": "absent"},
@@ -79,7 +79,7 @@ def all_of_them(g, r1):
 
 
 def alone(server, g):
-    """Without the servers, a host knows itself."""
+    """Without a connection to the servers, a host lists only itself."""
     server.stop()
     until(lambda: g.bus().get("state") != "active", "the servers are gone")
     status, text = g.run("status", "--all", "--json")
@@ -118,7 +118,7 @@ def waiting(server):
 
 
 def delivered(server, consumer):
-    """Messages that a consumer of the work queue has got, some of them again."""
+    """Number of messages that a consumer of the work queue has received, with repeats."""
     client = server.client()
     found = json.loads(client.request(f"$JS.API.CONSUMER.INFO.TC_WORK.{consumer}", "").data)["delivered"]["consumer_seq"]
     client.close()
@@ -126,7 +126,7 @@ def delivered(server, consumer):
 
 
 def at_home(server, g, name, conversation, tag, key="ann"):
-    """A turn of a conversation that is at home on that host from then on."""
+    """Runs turns of new conversations until one has its home on that host."""
     for n in range(20):
         turn = g.begin(f"id={tag}{n}", conversation=f"{conversation}{n}", key=key)["id"]
         g.await_state(turn, "final")
@@ -141,7 +141,7 @@ def codes(g, turn):
 
 
 def drained(server, g, r1, r2):
-    """A host begins no turns any more, those that run end, and others take over what was at home there."""
+    """A draining host starts no turns, its running turns end, and other hosts take over its conversations."""
     idle = at_home(server, g, "r1", "idle", "hi", key="bob")
     busy = [at_home(server, g, "r1", f"busy{n}", f"hb{n}-") for n in range(SLOTS)]
     queued = at_home(server, g, "r1", "queued", "hq", key="bob")

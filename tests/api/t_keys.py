@@ -15,7 +15,7 @@ NEW = "new-0123456789abcdef"
 
 
 def reload(host, change):
-    """The configuration with the change, read by the host."""
+    """Changes the configuration, and has the host reload it (SIGHUP)."""
     text = change(host.config.read_text())
     host.config.write_text(text)
     host.process.send_signal(signal.SIGHUP)

@@ -20,7 +20,7 @@ def kinds(host, turn):
 
 
 def runs(server, turn):
-    """The host that has begun the turn, as it is written on the bus."""
+    """The host that has claimed the turn, read from the bus."""
     client = server.client()
     m = client.request("$JS.API.DIRECT.GET.KV_tc_run", json.dumps({"last_by_subj": f"$KV.tc_run.{turn}"}))
     client.close()
