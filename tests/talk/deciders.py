@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Those who decide in Telegram what an agent asks for: what they do, and what they see."""
+"""People who decide requests of an agent in Telegram: their actions, and the messages they see."""
 import json
 import re
 
@@ -34,7 +34,7 @@ class Person:
         return self.fake.control("message", body)["message_id"]
 
     def seen(self, pattern):
-        """The newest message of the bot in which that is found."""
+        """The newest message of the bot that contains the text."""
         found = [m for m in messages(self.fake, str(self.chat)) if re.search(pattern, m["text"])]
         return found[-1] if found else None
 

@@ -138,7 +138,7 @@ def audited(host):
 
 
 def behind_done(events):
-    """What was told of a turn behind its end, but for its being told again."""
+    """Events of a turn that were delivered after its end, without those of a repeated delivery."""
     kinds = [kind if not again else "again" for kind, again in events]
     return [after for kind, after in zip(kinds, kinds[1:]) if kind == "done" and after != "again"]
 

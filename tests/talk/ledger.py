@@ -22,7 +22,7 @@ class Turn:
 
 @contextlib.contextmanager
 def _copied(host):
-    """Of a dead host: a copy, for the last who closes a database works off its log."""
+    """The database of a dead host, as a copy, because the last process that closes a database empties its log."""
     with tempfile.TemporaryDirectory(prefix="turncast-ledger.") as folder:
         for file in host.state.glob("state.db*"):
             if not file.name.endswith("-shm"):
@@ -33,7 +33,7 @@ def _copied(host):
 
 @contextlib.contextmanager
 def _shared(host):
-    """Of a host that runs."""
+    """The database of a running host."""
     with contextlib.closing(sqlite3.connect(f"file:{host.state}/state.db?mode=ro", uri=True)) as db:
         yield db
 
@@ -49,7 +49,7 @@ def in_flight(host):
 
 
 def open_work(host):
-    """Turns that have not ended, and what has still to be told."""
+    """Turns that have not ended, and outcomes that have not been delivered."""
     with _shared(host) as db:
         return db.execute(
             "select (select count(*) from turn where ended_at is null)"

@@ -40,7 +40,7 @@ class Watched(threading.Thread):
             pass
 
     def goes_on(self, what):
-        """Enough is told from now on."""
+        """Checks that the stream of the turn goes on from now on."""
         before = len(self.times)
         until(lambda: len(self.times) >= before + ENOUGH, f"the stream goes on while {what}", 30)
         ok(len(self.times) >= before + ENOUGH, f"{what}: the stream goes on")
@@ -63,7 +63,7 @@ class Later(threading.Thread):
 
 
 class Stage:
-    """A host with `still`, which is never touched, and whatever the test is about."""
+    """A host with the instance `still`, which no test changes, and the instances of the test."""
 
     def __init__(self, isolation, **instances):
         self.isolation = isolation
@@ -83,7 +83,7 @@ class Stage:
         return text
 
     def rewrite(self, **changed):
-        """What a reload will find."""
+        """Writes the configuration that the next reload reads."""
         before = self._text()
         self.wanted.update(changed)
         for name in [n for n, options in self.wanted.items() if options is None]:
@@ -190,7 +190,7 @@ def status_of(host):
 
 
 def teardown_that_hangs(stage, turn, what):
-    """It is waited for, for 5 s, by nobody but the one who asked."""
+    """Only the client that asked for the change waits for the instance, for 5 s."""
     stage.rewrite(slow={"init": stage.gate("slow"), "end": stage.gate("never")})
     equal(stage.host.run("reload")[0], 0, f"{what}: one with such a teardown")
     stage.mark()

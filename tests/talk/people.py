@@ -89,7 +89,7 @@ class MatrixPeople:
         return Question("matrix", room, made["event_id"], id_)
 
     def seen(self, question):
-        """What answers the question; progress is a notice, which is silent."""
+        """The messages that answer the question; progress is excluded, because it is a notice, which is silent."""
         return [
             message
             for message in messages(self.fake, question.chat)
@@ -164,7 +164,7 @@ def can_stop(buttons):
 
 
 def outcomes(people, question):
-    """What of it is an outcome: an answer with the question's id, or an error."""
+    """The messages that are an outcome: an answer with the id of the question, or an error."""
     found = []
     for message in people.seen(question):
         match = OUTCOME.search(message.get("text") or "")

@@ -66,7 +66,7 @@ def killed(redis, a, b, folder, lives):
 
 
 def frozen(redis, a, b, folder, lives):
-    """The host that has the lock stands still until the lock has ended."""
+    """The host that has the lock is stopped (SIGSTOP) until the lock has expired."""
     first = begin_gated(a, folder, "stands", "frozen")
     a.process.send_signal(signal.SIGSTOP)
     second = Completion(b, "id=meanwhile", "frozen")
@@ -82,7 +82,7 @@ def frozen(redis, a, b, folder, lives):
 
 
 def doctor(redis, a):
-    """What `turncast doctor` says of the locks."""
+    """The line of `turncast doctor` about the locks."""
     ok("hosts that lock conversations in Redis: a, b" in a.run("doctor")[1], "doctor lists the hosts")
     redis("ACL", "SETUSER", "default", "-eval")
     text = a.run("doctor")[1]
@@ -115,7 +115,7 @@ def outage(redis, a, folder, lives):
 
 
 def alone(redis, folder, lives):
-    """A host that shares Redis with nobody does not need it."""
+    """A host that is the only one in Redis works without it."""
     with make_host(redis, folder, "alone", prefix="own") as host:
         until(host.has_started, "all instances run")
         first = begin_gated(host, folder, "alone", "outage")

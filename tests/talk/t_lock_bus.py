@@ -50,7 +50,7 @@ def together(a, b, folder, lives, _cable, _nats):
 
 
 def told(a, _b, _folder, _lives, _cable, _nats):
-    """What operators are told."""
+    """The commands for operators name what is shared."""
     shared = "visibility, locks and sessions of conversations by the bus"
     for words in ("status", "check", "doctor"):
         ok(shared in a.run(words)[1], f"turncast {words} says what is shared, and by what")
@@ -76,7 +76,7 @@ def killed(a, b, folder, lives, _cable, _nats):
 
 
 def cut(a, b, folder, lives, cable, _nats):
-    """A host without its connection finishes what runs, and goes on with what it had last."""
+    """A host without a connection finishes its turns and continues conversations with the last state it knew."""
     first = begin_gated(a, folder, "cut", "cut")
     cable.cut()
     a.await_bus("disconnected")
@@ -97,7 +97,7 @@ def cut(a, b, folder, lives, cable, _nats):
 
 
 def lost(a, b, folder, lives, cable, _nats):
-    """It is cut off for so long that it is lost: what it still does is not kept."""
+    """A host is cut off longer than lost_after_s: the session of the turn that it still runs is not kept."""
     first = begin_gated(a, folder, "lost", "lost")
     cable.cut()
     a.await_bus("disconnected")
@@ -126,7 +126,7 @@ def emptied(a, b, folder, lives, _cable, nats):
 
 
 def alone(url, nats, folder, lives):
-    """A host that has never met another one needs no bus."""
+    """A host that has never seen another one starts turns without a connection."""
     with member("alone", url, folder) as host:
         host.await_bus()
         nats.kill()
@@ -143,7 +143,7 @@ def member(name, url, folder, lost_s=60):
 
 
 def short_leases(nats):
-    """Leases of hosts that last for five seconds, so that nobody waits for long."""
+    """Creates the bucket with leases of five seconds, so that no test waits long."""
     client = nats.client()
     client.api("STREAM.CREATE.KV_tc_host", BUCKET)
     client.close()

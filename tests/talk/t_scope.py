@@ -67,7 +67,7 @@ class Stage:
 
 
 def own(s):
-    """What began in a chat is shown there, and nowhere else."""
+    """A turn that began in a chat is shown there, and nowhere else."""
     asked = s.people.ask(0, "mine", "tools=1 ms=1 echo=SECRET")
     until(lambda: outcomes(s.people, asked), "the answer in Telegram")
     turn = s.host.turns()[0]["id"]
@@ -81,7 +81,7 @@ def own(s):
 
 
 def over_http(s):
-    """What began elsewhere is in no chat, unless its client names one."""
+    """A turn that began outside a chat is shown in no chat unless its client names one."""
     turn = s.begin("tools=1 ms=1 id=silent")["id"]
     s.log_has_all(turn, "a turn over HTTP")
     named = s.begin("tools=1 ms=1 id=loud", "named", "tg")["id"]
@@ -99,7 +99,7 @@ def over_http(s):
 
 
 def owed(s, turn):
-    """Who still has to be told the outcome of the turn, by the journal."""
+    """Waits for all deliveries of the turn; returns the instances that have not delivered it, from the journal."""
     def read():
         with sqlite3.connect(f"file:{s.host.state}/state.db?mode=ro", uri=True) as db:
             return [row[0] for row in db.execute("select conn from outbox where turn=?", (turn,))]
@@ -109,7 +109,7 @@ def owed(s, turn):
 
 
 def refused(s):
-    """Names that are none."""
+    """Names of instances that do not exist."""
     def answer(instances):
         body = {"prompt": "id=never", "instances": instances}
         status, _, text = s.host.ask("POST", "/turns", key="ann", body=body)
@@ -136,7 +136,7 @@ def connector_dies(s):
 
 
 def host_dies(s):
-    """What a client named is on disk: for the turn that runs, and for one that waits."""
+    """The instances that a client named survive a restart, for a running and for a waiting turn."""
     first = s.begin(f"{GATED} id=broken", "tg", conversation="c")["id"]
     s.host.await_state(first, "running")
     waits = s.begin("tools=1 ms=1 id=waited", "named", "tg", conversation="c")["id"]
@@ -156,7 +156,7 @@ def host_dies(s):
 
 
 def reloaded(s):
-    """Another scope is for turns that begin behind it, and needs no restart."""
+    """A changed scope applies to turns that begin afterwards, without a restart of the instance."""
     turn = s.begin(f"{GATED} id=before")["id"]
     s.host.await_state(turn, "running")
     text = s.host.config.read_text()
@@ -172,7 +172,7 @@ def reloaded(s):
 
 
 def listed(s):
-    """Who sees what is told to the operator."""
+    """`turncast status` shows the operator which instance sees which turns."""
     found = {i["name"]: i["scope"] for i in json.loads(s.host.run("status", "--json")[1])["instances"]}
     wanted = {"tg": {"turns": "all", "agents": ["main"]}, "sl": {"turns": "own"},
               "named": {"turns": "own"}, "log": {"turns": "all"}}

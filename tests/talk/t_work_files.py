@@ -63,7 +63,7 @@ class Pair:
         self.runner.close()
 
     def say(self, **body):
-        """A person of their own says that; returns who."""
+        """The next person sends this message; returns the id of the person."""
         who = PEOPLE[self.asked]
         self.asked += 1
         self.fake.control("message", {"from": who, "chat": who, **body})
@@ -74,7 +74,7 @@ class Pair:
         return found[0] if found else ""
 
     def say_without_runner(self, **body):
-        """The turn is in the queue."""
+        """Sends a message while the runner is down, so that its turn waits in the queue."""
         self.runner.kill()
         before = stored(self.server, "new")
         who = self.say(**body)
@@ -112,7 +112,7 @@ def fetched(pair):
 
 
 def gone(pair):
-    """The gateway has lost the file when the runner comes."""
+    """The gateway has lost the file before the runner fetches it."""
     who = pair.say_without_runner(caption="look", photo=attachment(2000))
     for file in pair.files_of(pair.gateway):
         file.unlink()
@@ -121,7 +121,7 @@ def gone(pair):
 
 
 def interrupted(pair):
-    """The gateway is away for a moment."""
+    """The gateway is restarted while the runner fetches a file."""
     who = pair.say_without_runner(caption="look", document=attachment(2 * 1024 * 1024))
     pair.gateway.kill()
     pair.runner.start()

@@ -143,7 +143,7 @@ def withdrawn(hosts):
 
 
 def answer_lost(hosts):
-    """The runner gets the message, and its answer comes too late: it is asked again."""
+    """The runner receives the message, but its reply comes too late, so the gateway sends the message again."""
     chat = hosts.begin("gated tools=1 id=d1")
     chat.sees("Looking at part 1")
     hosts.runner.process.send_signal(signal.SIGSTOP)
@@ -201,7 +201,7 @@ def gateway_restarted(hosts):
 
 
 def restarted_before_answer(hosts):
-    """The agent answers next what it has, while the gateway is away."""
+    """The agent answers the messages it has received while the gateway is away."""
     chat = hosts.begin("gated id=h1")
     chat.give("id=h2")
     hosts.gateway.kill()

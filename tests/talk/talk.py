@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the tests of whole conversations share: a host with its folder, config and log."""
+"""Shared by the tests of whole conversations: a host with its folder, configuration and log."""
 import base64
 import json
 import os
@@ -51,12 +51,12 @@ def rounds(count):
 
 
 def crowding():
-    """How many want each core of the machine, at least one."""
+    """The load of the machine per core, at least 1."""
     return max(1.0, os.getloadavg()[0] / os.cpu_count())
 
 
 def until(condition, what, seconds=PATIENCE_S):
-    """Looks until the condition holds; what it returned, or a failed result."""
+    """Waits until the condition holds and returns its value; reports a failed test when the time is over."""
     deadline = time.monotonic() + seconds
     while True:
         found = condition()
@@ -152,7 +152,7 @@ plugins : {{ instances : {{ {instances.replace(AUDIT, str(self.audit))} }}; }};
             shutil.rmtree(self.folder, ignore_errors=True)
 
     def leaks(self):
-        """Its files, but the configuration, that have a secret of the services in them."""
+        """The files of the host, without the configuration, that contain a secret of a service."""
         files = [p for p in self.folder.rglob("*") if p.is_file() and p != self.config]
         tokens = (TELEGRAM_TOKEN, MATRIX_TOKEN, DISCORD_TOKEN, DISCORD_WEBHOOK_TOKEN)
         secrets = [s.encode() for s in (*tokens, *SLACK_TOKENS, *TEAMS_SECRETS, *WEBHOOK_SECRETS, *NTFY_SECRETS)]
@@ -177,13 +177,13 @@ plugins : {{ instances : {{ {instances.replace(AUDIT, str(self.audit))} }}; }};
             )
 
     def kill(self):
-        """As the power does."""
+        """Kills the host without warning, as a power failure does."""
         self.process.send_signal(signal.SIGKILL)
         self.process.wait()
         self.process = None
 
     def stop(self, seconds=60):
-        """Its exit status, or None: it had to be killed."""
+        """Stops the host. Returns its exit status; None: it had to be killed."""
         if not self.process:
             return None
         self.process.terminate()
@@ -197,7 +197,7 @@ plugins : {{ instances : {{ {instances.replace(AUDIT, str(self.audit))} }}; }};
         return status
 
     def run(self, *words):
-        """Another command on the same config: status and output."""
+        """Runs another command with the same configuration; returns its exit status and output."""
         done_ = subprocess.run(
             [BUILD / "turncast", words[0], "-c", self.config, *words[1:]],
             stdin=subprocess.DEVNULL,
@@ -216,7 +216,7 @@ plugins : {{ instances : {{ {instances.replace(AUDIT, str(self.audit))} }}; }};
         return bool(instances) and not waits
 
     def let_go(self, id_, times=1):
-        """Of a question that was `gated`: it leaves so many of the places where it waits."""
+        """Lets the agent pass so many of the places where it waits in a question with the word `gated`."""
         with open(self.gates / id_, "a", encoding="ascii") as gate:
             gate.write("x" * times)
 

@@ -57,7 +57,7 @@ class Place:
         raise NotImplementedError
 
     def extra(self):
-        """More of the configuration."""
+        """Additional groups of the configuration."""
         return ""
 
     def sees_start(self, person, question):
@@ -140,7 +140,7 @@ class Place:
         return next(r["t"] for r in self.fake.record() if word.search(json.dumps(r)))
 
     def drop(self, fault):
-        """A fault that has been scripted ends."""
+        """Ends a scripted fault."""
         self.fake.control("clear", {"id": fault})
 
     def file_of(self, person):
@@ -154,7 +154,7 @@ class Place:
         self.host.start()
 
     def settled(self):
-        """Until the host has on disk what the service answered."""
+        """Waits until the host has stored the reply of the service."""
         await_(lambda: not ledger.requests(self.host), "no request without its answer on disk")
 
     def decide_again(self, person, card, pressed):
@@ -220,7 +220,7 @@ class Person:
         return [m for m in self.screen() if re.search(pattern, m["text"])]
 
     def hear(self, pattern):
-        """The newest message with it."""
+        """The newest message that contains the text."""
         return await_(lambda: self.seen(pattern), f"{pattern} in {self.screen()}")[-1]
 
     def sees_no(self, pattern):
@@ -230,7 +230,7 @@ class Person:
         return [m for m in self.screen() if self.place.is_running(m)]
 
     def progress(self, pattern=""):
-        """The progress message, once that is in it."""
+        """Waits until the progress message contains the text, and returns it."""
         return await_(lambda: [m for m in self.running() if re.search(pattern, m["text"])],
                       f"progress with {pattern!r} in {self.screen()}")[-1]  # fmt: skip
 
@@ -260,7 +260,7 @@ class Person:
         return [c for c in self.place.calls(kind) if str(c["chat"]) == self.chat]
 
     def waits_for(self, kind, stage="done", **more):
-        """Until such a call in the chat has arrived, or is answered."""
+        """Waits until such a call in the chat has arrived or is answered."""
         def found():
             return [c for c in self.calls(kind) if (stage == "arrived" or "status" in c)
                     and all(re.search(v, c[k] or "") if k == "text" else c.get(k) == v
