@@ -121,6 +121,8 @@ signal.signal(signal.SIGINT, signal.SIG_DFL)
 os.execv(sys.argv[1], sys.argv[1:])' "$turncast" send -a hang -o "$form" "wait $form" >"$scratch/out" 2>"$scratch/err" &
     sent=$!
     wait_for sh -c "'$turncast' turns | grep -q '  running .* wait $form'"
+    # From its child on, send knows the turn.
+    wait_for grep -q . "/proc/$sent/task/$sent/children"
     kill -INT "$sent"
     wait "$sent"
     is "$?" 130 "send -o $form: Ctrl-C ends the command"
