@@ -44,6 +44,9 @@ struct connector_services {
     /* Called when such an instance begins to deliver the outcome of a turn. True: another host had
      * already begun. Or NULL. */
     bool (*tells)(void *ctx, const char *instance, const char *turn);
+    /* Whether another host has adopted the turn: then that host alone delivers it to such an
+     * instance. Or NULL. */
+    bool (*is_adopted)(void *ctx, const char *instance, const char *turn);
     void *ctx;
 };
 

@@ -213,7 +213,8 @@ void dispatch_each_recipient(struct dispatch_turn *t, const struct event *ev,
     for (size_t i = 0; i < t->n; i++) {
         const struct connector_instance *const r = d->slots[i].instance;
         const enum dispatch_form form = d->groups[d->slots[i].group].form;
-        if (form == FORM_NONE || !r || t->slots[i].part != PART_ALL)
+        if (form == FORM_NONE || !r || t->slots[i].part != PART_ALL ||
+            dispatch_scope_is_adopted(t, i))
             continue;
         if (!shared_events[form])
             shared_events[form] = make_shared_event(t, ev, form);

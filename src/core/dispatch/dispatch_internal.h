@@ -133,6 +133,8 @@ void dispatch_scope_open(struct dispatch_turn *t);
 /* Appends the names of the instances that receive the turn and that only one of several hosts runs,
  * separated by newlines. */
 void dispatch_scope_append_led(const struct dispatch_turn *t, struct buf *names);
+/* Another host has adopted the turn, and alone tells the instance in the slot of it. */
+bool dispatch_scope_is_adopted(const struct dispatch_turn *t, size_t slot);
 /* Call it before delivering the event: opens the turn for instances to which the event sends a
  * request, and which receive nothing else. */
 void dispatch_scope_open_asked(struct dispatch_turn *t, const struct event *ev);

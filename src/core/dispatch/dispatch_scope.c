@@ -8,6 +8,15 @@
 #include "core/dispatch/dispatch_internal.h"
 #include "io/journal/journal_async.h"
 
+bool dispatch_scope_is_adopted(const struct dispatch_turn *t, size_t slot)
+{
+    const struct dispatch *const d = t->dispatch;
+    const struct dispatch_slot *const s = &d->slots[slot];
+    return s->is_led && !t->guest.instance && d->services.is_adopted &&
+           d->services.is_adopted(d->services.ctx, connector_instance_name(s->instance),
+                                  t->spec.id);
+}
+
 void dispatch_scope_open(struct dispatch_turn *t)
 {
     const struct dispatch *const d = t->dispatch;
@@ -24,7 +33,7 @@ void dispatch_scope_open(struct dispatch_turn *t)
             continue;
         const struct channel_turn turn = dispatch_describe_turn(t, connector_instance_name(r));
         t->slots[i].part = PART_ALL;
-        if (!d->slots[i].stands_by)
+        if (!d->slots[i].stands_by && !dispatch_scope_is_adopted(t, i))
             t->slots[i].handle = t->spec.is_known ? connector_open_known_turn(r, &turn)
                                                   : connector_open_turn(r, &turn);
     }

@@ -125,7 +125,8 @@ void dispatch_join_turns(struct dispatch *d, size_t slot)
 {
     ASSERT(slot < d->n && d->slots[slot].instance);
     for (struct dispatch_turn *t = d->turns; t; t = t->next)
-        if (slot < t->n && t->slots[slot].part == PART_ALL && !t->guest.instance)
+        if (slot < t->n && t->slots[slot].part == PART_ALL && !t->guest.instance &&
+            !dispatch_scope_is_adopted(t, slot))
             t->slots[slot].handle = dispatch_reopen_turn(t, d->slots[slot].instance);
 }
 

@@ -295,10 +295,13 @@ static void adoption_on_told(void *ctx, enum nats_client_result result,
                              const struct nats_client_message *m)
 {
     struct adoption *const a = ctx;
-    if (result == NATS_CLIENT_REPLIED && m->status == 404 && !a->is_stopped)
+    if (result == NATS_CLIENT_REPLIED && m->status == 404 && !a->is_stopped) {
         adoption_name(a);
-    else
-        adoption_go_on(a);
+        return;
+    }
+    if (result == NATS_CLIENT_REPLIED && m->sequence && !a->is_stopped) /* its host died then */
+        work_share_settle(a->parts.work, a->turn.order.turn, a->turn.order.source);
+    adoption_go_on(a);
 }
 
 static void adoption_on_outcome(void *ctx, enum nats_client_result result,

@@ -119,6 +119,12 @@ static bool host_on_telling(void *ctx, const char *instance, const char *turn)
     return host_leading_tell(((const struct host *)ctx)->others.leading, instance, turn);
 }
 
+static bool host_on_adopted(void *ctx, const char *instance, const char *turn)
+{
+    const struct host *const s = ctx;
+    return host_leading_is_adopted(s->others.leading, instance, turn);
+}
+
 /* ---- parts ---- */
 
 static void on_unserved_hook(void *arg, struct httpd_request *request)
@@ -154,6 +160,7 @@ static void make_dispatch(struct host *s)
         .stored = host_on_stored,
         .remembered = host_on_remembered,
         .tells = host_on_telling,
+        .is_adopted = host_on_adopted,
         .ctx = s,
     };
     s->dispatch = dispatch_new_empty(s->conf, &services);

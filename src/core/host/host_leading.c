@@ -121,6 +121,11 @@ bool host_leading_tell(struct host_leading *l, const char *instance, const char 
     return l && work_share_tell(l->work, instance, turn);
 }
 
+bool host_leading_is_adopted(const struct host_leading *l, const char *instance, const char *turn)
+{
+    return l && work_share_is_adopted(l->work, instance, turn);
+}
+
 void host_leading_set_aside(struct host_leading *l, bool is_aside)
 {
     if (l && l->leaders)

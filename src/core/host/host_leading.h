@@ -22,7 +22,7 @@ bool host_leading_leads(const struct host_leading *l, const char *instance);
 /* For `turncast status`; NULL without a bus. */
 struct instance_leaders *host_leading_get_leaders(const struct host_leading *l);
 const struct instance_texts *host_leading_get_texts(const struct host_leading *l);
-/* As connector_services.kept, stored, remembered and tells. */
+/* As connector_services.kept, stored, remembered, tells and is_adopted. */
 void host_leading_keep(struct host_leading *l, const char *instance, const char *turn,
                        struct str line);
 void host_leading_store(struct host_leading *l, const char *instance, const char *key,
@@ -30,6 +30,7 @@ void host_leading_store(struct host_leading *l, const char *instance, const char
 void host_leading_remember(struct host_leading *l, const char *instance, const char *turn,
                            const char *text);
 bool host_leading_tell(struct host_leading *l, const char *instance, const char *turn);
+bool host_leading_is_adopted(const struct host_leading *l, const char *instance, const char *turn);
 /* As instance_leaders_set_aside. */
 void host_leading_set_aside(struct host_leading *l, bool is_aside);
 /* The host is about to end: it adopts nothing more, and asks for no other lease. */

@@ -6,6 +6,7 @@ libtccore_a_SOURCES += \
 	src/core/work/work_files.c \
 	src/core/work/work_files.h \
 	src/core/work/work_files_server.c \
+	src/core/work/work_give.c \
 	src/core/work/work_homes.c \
 	src/core/work/work_homes.h \
 	src/core/work/work_hosts.c \

@@ -49,8 +49,19 @@ void work_look_add_new(struct work_share *s, const char *source, const char *ids
     CLEANUP_FREE char *copy = xstrdup(ids);
     char *rest = copy;
     for (char *id; (id = strsep(&rest, "\n"));)
-        if (*id && bus_stream_is_token(id + 1) && !work_share_find_turn(s, id + 1))
-            work_turn_go_on(work_share_add(s, id + 1, source));
+        if (*id && bus_stream_is_token(id + 1) && !work_share_find_turn(s, id + 1)) {
+            struct work_turn *const t = work_share_add(s, id + 1, source);
+            t->left = *id;
+            work_turn_go_on(t);
+        }
+}
+
+/* What follows the outcome does not count, and this host does it even when the turn is told. A turn
+ * of another host stays in the table while something is left of it. */
+static bool work_look_is_told(const struct work_turn *t)
+{
+    const bool is_open = t->state != TURN_ELSEWHERE && (t->state != TURN_ALONE || t->was_sent);
+    return !t->left || (t->left == WORK_LEFT_LATER && is_open);
 }
 
 static void work_look_compare(struct work_share *s, const struct work_look *l, const char *ids)
@@ -60,10 +71,10 @@ static void work_look_compare(struct work_share *s, const struct work_look *l, c
         next = LIST_NEXT(t, next);
         if (t->look >= l->look || t->told || strcmp(t->source, l->source) != 0)
             continue;
-        const char left = work_look_find(ids, t->id);
-        if (!left && !t->head && !t->is_asked)
+        t->left = work_look_find(ids, t->id);
+        if (work_look_is_told(t) && !t->head && !t->is_asked)
             work_turn_end(t);
-        else if (left && left != 'b' && !s->spec.leads(s->spec.ctx, t->source))
+        else if (t->left && t->left != WORK_LEFT_RUNNING && !s->spec.leads(s->spec.ctx, t->source))
             work_turn_give_away(t);
     }
     if (ids)
@@ -285,28 +296,34 @@ void work_share_end(struct work *w, const char *turn, const struct event *outcom
         work_turn_store_outcome(t, outcome);
 }
 
-/* The turn, if it is one of that instance that other hosts can adopt; else NULL. */
-static const struct work_turn *work_share_find_told(const struct work *w, const char *instance,
-                                                    const char *turn)
+/* The turn, if it is one of that instance; else NULL. */
+static const struct work_turn *work_share_find_of(const struct work *w, const char *instance,
+                                                  const char *turn)
 {
     const struct work_share *const s = w ? w->share : NULL;
     const struct work_turn *const t = s && !s->is_closed ? work_share_find_turn(s, turn) : NULL;
-    return t && t->state != TURN_ALONE && strcmp(t->source, instance) == 0 ? t : NULL;
+    return t && strcmp(t->source, instance) == 0 ? t : NULL;
 }
 
 void work_share_remember(struct work *w, const char *instance, const char *turn, const char *text)
 {
-    const struct work_turn *const t = work_share_find_told(w, instance, turn);
-    if (t)
+    const struct work_turn *const t = work_share_find_of(w, instance, turn);
+    if (t && t->state != TURN_ALONE)
         work_turn_publish(t, "mem", text);
 }
 
 bool work_share_tell(struct work *w, const char *instance, const char *turn)
 {
-    const struct work_turn *const t = work_share_find_told(w, instance, turn);
-    if (t && !t->in_doubt) /* else the mark of that host stays, for the next life of this one */
+    const struct work_turn *const t = work_share_find_of(w, instance, turn);
+    if (t && t->state != TURN_ALONE && !t->in_doubt) /* else the mark of that host stays */
         work_turn_publish(t, "tell", NULL);
     return t && t->in_doubt;
+}
+
+bool work_share_is_adopted(const struct work *w, const char *instance, const char *turn)
+{
+    const struct work_turn *const t = work_share_find_of(w, instance, turn);
+    return t && t->state == TURN_ELSEWHERE;
 }
 
 enum work_share_known work_share_find(const struct work *w, const char *turn)

@@ -6,8 +6,9 @@
  * Of each turn there are, while it has not been told to its end: the message of its person
  * (tc.turn.new, which names the host that is to tell it), the claim of the host that has begun its
  * agent (bucket of runs), its outcome (tc.turn.out), what the instance remembers (tc.turn.mem), and
- * whether it has begun to tell the outcome (tc.turn.tell). When all of it has been told, that is
- * stored (tc.turn.told), and the message is removed.
+ * whether it has begun to tell the outcome (tc.turn.tell). When the outcome has been told, that is
+ * stored (tc.turn.told), and the message is removed. The journal tells requests of the outcome from
+ * those that follow it (journal_list_untold): this host alone sends the latter.
  *
  *   state     | what is known                                            | next
  *   ----------+----------------------------------------------------------+------------------------
@@ -21,8 +22,11 @@
  *   DISPUTED  | the claim was not written, or that is not known          | CLAIMED, ELSEWHERE
  *   CLAIMED   | it has; it is read whether the turn is still this host's | BEGUN, ELSEWHERE
  *   BEGUN     | no other host begins it                                  | its end; ASKING as HELD
- *   ALONE     | the servers have not got it: no other host can adopt it  | its end
- *   ELSEWHERE | another host has adopted it, or has told it              | it is forgotten here
+ *   ALONE     | no other host can adopt it: the servers have not got it, | its end; ASKING, if the
+ *             | or this host has told it and has something left to tidy  | servers may have got it
+ *   ELSEWHERE | another host has adopted it, or has told it; what the    | told: it is forgotten
+ *             | journal has of it stays until that is known to be told   | here; ASKING: it leads
+ *             |                                                          | again; ALONE: lost
  */
 #ifndef CORE_WORK_WORK_SHARE_H
 #define CORE_WORK_WORK_SHARE_H
@@ -87,6 +91,9 @@ void work_share_remember(struct work *w, const char *instance, const char *turn,
 /* The instance begins to tell the outcome of the turn. True: another host had begun to, before this
  * one has adopted the turn. */
 bool work_share_tell(struct work *w, const char *instance, const char *turn);
+
+/* Another host has adopted the turn, or has told it: that host alone tells the instance of it. */
+bool work_share_is_adopted(const struct work *w, const char *instance, const char *turn);
 
 /* Runs the loop until the servers know which turns have been told, or for that time. NULL is fine.
  */

@@ -14,8 +14,6 @@
 
 #define RETRY_MS 1000
 
-static void work_turn_split(struct work_turn *head);
-
 /* ---- the caller that waits to begin the turn ---- */
 
 void work_turn_release(struct work_turn *head)
@@ -27,6 +25,16 @@ void work_turn_release(struct work_turn *head)
         if (t->ctx == head)
             t->done = NULL;
     }
+}
+
+/* Another host has one of the messages in the prompt: the leader begins the others without it. */
+static void work_turn_split(struct work_turn *head)
+{
+    struct work_turn *t;
+    work_turn_give_back(head);
+    LIST_FOREACH (t, &head->share->turns, next)
+        if (t->head == head)
+            work_turn_give_back(t);
 }
 
 /* Answers whether it may begin, if that is known. */
@@ -56,7 +64,7 @@ static void work_turn_retry(struct work_turn *t)
     loop_timer_set(t->timer, RETRY_MS);
 }
 
-static void work_turn_read(struct work_turn *t, const char *kind, nats_client_on_reply *on_reply)
+void work_turn_read(struct work_turn *t, const char *kind, nats_client_on_reply *on_reply)
 {
     CLEANUP_BUF struct buf subject = {0};
     t->is_asked = true;
@@ -77,6 +85,27 @@ static void work_turn_give_up(struct work_turn *t)
 
 /* ---- which host owns the turn ---- */
 
+/* This host has told its outcome, and what follows the outcome is left to be done here. */
+static bool work_turn_told_itself(const struct work_turn *t, const struct nats_client_message *m)
+{
+    struct bus_origin from;
+    return t->left == WORK_LEFT_LATER && bus_origin_read(m->data, &from) == 0 &&
+           strcmp(from.host, t->share->link->names.host) == 0;
+}
+
+void work_turn_tidy(struct work_turn *t)
+{
+    t->was_sent = false; /* nothing is marked on the servers any more */
+    work_turn_enter(t, TURN_ALONE);
+}
+
+/* The servers have nothing of it. */
+static void work_turn_stay(struct work_turn *t)
+{
+    t->in_doubt |= t->was_elsewhere;
+    work_turn_enter(t, TURN_ALONE);
+}
+
 static void work_turn_on_told_read(void *ctx, enum nats_client_result result,
                                    const struct nats_client_message *m)
 {
@@ -84,10 +113,12 @@ static void work_turn_on_told_read(void *ctx, enum nats_client_result result,
     t->is_asked = false;
     if (!bus_link_is_answered(result, m))
         work_turn_give_up(t);
+    else if (m->sequence && work_turn_told_itself(t, m))
+        work_turn_tidy(t);
     else if (m->sequence)
         work_turn_enter(t, TURN_ELSEWHERE);
     else if (t->is_missing)
-        work_turn_enter(t, TURN_ALONE);
+        work_turn_stay(t);
     else
         work_turn_enter(t, t->order.len ? TURN_STORING : TURN_READING);
 }
@@ -148,6 +179,35 @@ static void work_turn_on_tell_read(void *ctx, enum nats_client_result result,
     work_turn_enter(t, TURN_HELD);
 }
 
+static void work_turn_on_telling_read(void *ctx, enum nats_client_result result,
+                                      const struct nats_client_message *m)
+{
+    struct work_turn *const t = ctx;
+    t->is_asked = false;
+    if (!bus_link_is_answered(result, m)) {
+        buf_fini(&t->order);
+        work_turn_give_up(t);
+        return;
+    }
+    t->in_doubt |= m->sequence != 0;
+    work_turn_enter(t, TURN_STORING);
+}
+
+/* This host leads again, and its journal has the outcome, which the host that had adopted the turn
+ * has not told to its end, and tells no more without the lead. So the outcome need not leave the
+ * journal for the servers. */
+static void work_turn_take_back(struct work_turn *t, const struct work_order *found,
+                                uint64_t sequence)
+{
+    struct bus_link *const link = t->share->link;
+    const struct bus_origin from = bus_link_next_origin(link);
+    struct work_order own = *found;
+    own.gateway = link->names.host;
+    work_order_write(&t->order, &from, &own);
+    t->after = sequence;
+    work_turn_read(t, "tell", work_turn_on_telling_read);
+}
+
 /* The servers have the turn's message already. If another host is named in it and is gone, and the
  * message has also come to this host, this host takes the turn over. */
 static void work_turn_take(struct work_turn *t, const struct work_order *found, uint64_t sequence)
@@ -162,6 +222,8 @@ static void work_turn_take(struct work_turn *t, const struct work_order *found, 
     } else if (t->order.len && work_hosts_absent_ms(w->hosts, found->gateway) > 0) {
         t->after = sequence;
         work_turn_enter(t, TURN_STORING);
+    } else if (t->is_wanted && t->left == WORK_LEFT_OUTCOME) {
+        work_turn_take_back(t, found, sequence);
     } else {
         work_turn_enter(t, TURN_ELSEWHERE);
     }
@@ -322,12 +384,27 @@ struct work_turn *work_turn_new(struct work_share *s, const char *id, const char
     return t;
 }
 
+/* Whether the servers may know of it what this host does not. */
+static bool work_turn_may_differ(const struct work_turn *t)
+{
+    if (t->state == TURN_ELSEWHERE) /* that host may be gone, or the servers have lost their data */
+        return t->left == WORK_LEFT_OUTCOME || t->left == WORK_LEFT_REQUESTS;
+    return t->state == TURN_HELD || t->state == TURN_BEGUN ||
+           (t->state == TURN_ALONE && (t->was_sent || t->in_doubt));
+}
+
 void work_turn_check(struct work_turn *t)
 {
-    if (t->is_asked || t->told || t->done || (t->state != TURN_HELD && t->state != TURN_BEGUN))
+    t->is_wanted = true;
+    if (t->told || t->done || !work_turn_may_differ(t))
         return;
+    if (t->is_asked) /* from before this host lost the lead */
+        nats_client_forget(t->share->link->client, t);
+    t->is_asked = false;
     buf_fini(&t->order);
     t->is_missing = false;
+    t->was_sent |= t->in_doubt; /* other hosts are to learn that it was told */
+    t->was_elsewhere |= t->state == TURN_ELSEWHERE;
     work_turn_enter(t, TURN_ASKING);
 }
 
@@ -375,10 +452,16 @@ static void work_turn_on_told(void *ctx, bool is_own, struct str body)
     struct work_turn *const t = ctx;
     (void)is_own;
     (void)body;
+    CRASH_POINT("after-told");
     work_turn_remove(t, "new");
     work_turn_remove(t, "mem");
     work_turn_remove(t, "tell");
-    work_turn_free(t);
+    work_outcome_free(t->told);
+    t->told = NULL;
+    if (t->left == WORK_LEFT_LATER)
+        work_turn_tidy(t);
+    else
+        work_turn_free(t);
 }
 
 /* The journal has nothing left to tell of the turn: marks it as told on the servers. */
@@ -395,86 +478,6 @@ void work_turn_end(struct work_turn *t)
     work_outcome_write(&body, &from, STR(""));
     t->told = work_outcome_store_as(link, "told", t->source, t->id, &from,
                                     (struct str){body.p, body.len}, work_turn_on_told, t);
-}
-
-/* ---- giving it away ---- */
-
-/* The turn's message names nobody now, so the leader adopts the turn. It makes requests of its own
- * from the stored outcome; if there is none, it learns from the claim that the turn was interrupted
- * here. */
-static void work_turn_on_given(void *ctx, enum nats_client_result result,
-                               const struct nats_client_message *m)
-{
-    struct work_turn *const t = ctx;
-    struct bus_ack ack;
-    t->is_asked = false;
-    if (bus_link_read_stored(result, m, &ack) != BUS_LINK_STORED)
-        return;
-    journal_async_remove_turn(t->share->spec.journal, t->id, NULL, NULL);
-    t->state = TURN_ELSEWHERE;
-}
-
-static void work_turn_on_giving(void *ctx, enum nats_client_result result,
-                                const struct nats_client_message *m)
-{
-    struct work_turn *const t = ctx;
-    struct bus_link *const link = t->share->link;
-    CLEANUP_BUF struct buf subject = {0}, body = {0};
-    struct arena arena = {0};
-    struct work_order order;
-    t->is_asked = false;
-    if (result == NATS_CLIENT_REPLIED && m->sequence &&
-        work_order_read(m->data, &arena, &order) == 0 &&
-        strcmp(order.gateway, link->names.host) == 0) {
-        const struct bus_origin from = bus_link_next_origin(link);
-        order.gateway = WORK_SHARE_NOBODY;
-        work_order_write(&body, &from, &order);
-        work_outcome_subject(&subject, &link->names, "new", t->source, t->id);
-        t->is_asked = true;
-        bus_link_store(link, subject.p, (struct str){body.p, body.len}, m->sequence,
-                       work_turn_on_given, t);
-    }
-    arena_fini(&arena);
-}
-
-static void work_turn_on_outcome_read(void *ctx, enum nats_client_result result,
-                                      const struct nats_client_message *m)
-{
-    struct work_turn *const t = ctx;
-    t->is_asked = false;
-    if (bus_link_is_answered(result, m))
-        work_turn_read(t, "new", work_turn_on_giving);
-}
-
-static void work_turn_give_back(struct work_turn *t)
-{
-    if (t->state == TURN_ELSEWHERE || t->state == TURN_ALONE)
-        return;
-    if (t->revision)
-        bus_kv_delete(t->share->link, BUS_RUNS, t->id, t->revision, NULL, NULL);
-    t->revision = 0;
-    t->state = TURN_ELSEWHERE;
-    if (t->share->link->is_active)
-        work_turn_read(t, "new", work_turn_on_giving);
-}
-
-/* Another host has one of the messages in the prompt: the leader begins the others without it. */
-static void work_turn_split(struct work_turn *head)
-{
-    struct work_turn *t;
-    work_turn_give_back(head);
-    LIST_FOREACH (t, &head->share->turns, next)
-        if (t->head == head)
-            work_turn_give_back(t);
-}
-
-void work_turn_give_away(struct work_turn *t)
-{
-    const bool is_own = t->state == TURN_HELD || t->state == TURN_BEGUN;
-    if (t->state == TURN_ELSEWHERE && !t->done) /* else this host makes them when it leads again */
-        journal_async_remove_turn(t->share->spec.journal, t->id, NULL, NULL);
-    if (is_own && !t->is_asked && !t->done && !t->outcome && t->share->link->is_active)
-        work_turn_read(t, "out", work_turn_on_outcome_read);
 }
 
 /* ---- for the next leader ---- */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Internal interface between work_share.c (the table of shared turns, and when one was told),
- * work_turn.c (what the servers know of one) and work_check.c (what others have told meanwhile).
- * Loop thread only. */
+ * work_turn.c (what the servers know of one), work_give.c (giving one to the leader) and
+ * work_check.c (what others have told meanwhile). Loop thread only. */
 #ifndef CORE_WORK_WORK_TURN_H
 #define CORE_WORK_WORK_TURN_H
 
@@ -29,8 +29,10 @@ struct work_turn {
     bool is_asked;          /* an answer of the servers is awaited */
     bool is_missing;        /* there was no message of it when it was read */
     bool was_sent;          /* the servers may have it */
-    bool in_doubt;          /* another host has begun to tell its outcome */
+    bool in_doubt;          /* another host may have told its outcome */
     bool hurries;           /* it begins without the servers if they cannot be asked */
+    bool is_wanted;         /* this host leads its instance again: work_turn_check */
+    bool was_elsewhere;     /* another host had adopted it, or may have */
     bool is_split;          /* another host has a message that this turn has taken in */
     struct work_turn *head; /* that has taken in its message, until that has begun; or NULL */
     unsigned joining;       /* messages taken in that are not known to be this host's yet */
@@ -38,6 +40,8 @@ struct work_turn {
     struct bus_origin claim;
     uint64_t revision; /* of the claim */
     unsigned look;     /* since which it is known */
+    unsigned ask_look; /* look at which it is read again whether another host has told it */
+    char left;         /* its letter in the last list of the journal (journal_list_untold), or 0 */
     uint64_t number;   /* in the order of their entry */
     struct loop_timer *timer;
     struct work_outcome *outcome, *told;
@@ -59,6 +63,14 @@ struct work_share {
     struct loop_timer *check_timer;
     bool is_loaded;
     bool is_closed;
+};
+
+/* The letters of journal_list_untold. */
+enum {
+    WORK_LEFT_RUNNING = 'b',
+    WORK_LEFT_OUTCOME = 'o',
+    WORK_LEFT_REQUESTS = 'r',
+    WORK_LEFT_LATER = 'l',
 };
 
 /* work_share.c: the letter of the turn in what journal_list_untold gives; 0: it is not there. */
@@ -83,7 +95,14 @@ void work_turn_release(struct work_turn *head);
 /* Nothing of it is left to be told here: it was told, unless it is another host's. Frees it, now or
  * later. */
 void work_turn_end(struct work_turn *t);
-/* Only requests are left of it, and another host leads its instance. */
+/* Reads the last message of that kind. */
+void work_turn_read(struct work_turn *t, const char *kind, nats_client_on_reply *on_reply);
+/* Nothing of it is marked on the servers any more. */
+void work_turn_tidy(struct work_turn *t);
+/* It does not begin here: the leader adopts it. (work_give.c) */
+void work_turn_give_back(struct work_turn *t);
+/* Something is left of it that its instance must deliver, and another host leads that. The journal
+ * keeps it until the other host has told it. (work_give.c) */
 void work_turn_give_away(struct work_turn *t);
 /* Writes the claim once more: the servers may have lost it, or never got it. */
 void work_turn_claim_again(struct work_turn *t);

@@ -106,7 +106,8 @@ enum journal_status journal_list_open_turns(struct journal *j,
 
 /* Appends the ids of the turns of a source that have not ended, or of which the connector of that
  * name must still deliver something, one per line in byte order. Each id is preceded by 'b' if the
- * turn has not ended, by 'r' if only requests are left, otherwise by 'o'. */
+ * turn has not ended, by 'o' if its outcome is left, by 'r' if requests with the priority of an
+ * outcome are (TC_P_FINAL, which is 0), otherwise by 'l': only later requests are left. */
 enum journal_status journal_list_untold(struct journal *j, const char *source,
                                         struct buf *ids) MUST_CHECK;
 /* Removes a turn, and everything that the connector from which it comes must still deliver; the ids

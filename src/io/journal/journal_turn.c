@@ -408,7 +408,8 @@ enum journal_status journal_list_untold(struct journal *j, const char *source, s
         sql_select(store_get_sql(j->store),
                    "select 'b'||id from turn where ended_at is null and source=?1"
                    " and state in('waiting','running')"
-                   " union select case when max(kind='outcome') then 'o' else 'r' end||turn"
+                   " union select case when max(kind='outcome') then 'o'"
+                   " when min(priority)=0 then 'r' else 'l' end||turn"
                    " from outbox where conn=?1 group by turn",
                    sql_text(source));
     while (sql_next(&rows)) {

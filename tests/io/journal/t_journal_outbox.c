@@ -326,6 +326,9 @@ static void test_untold(void)
     CLEANUP_BUF struct buf ids = {0};
     const struct journal_request request = {.turn = "t1", .lane = "c1", .body = STR("post")};
     const struct journal_settlement made = {.verdict = JOURNAL_SENT, .requests = &request, .n = 1};
+    const struct journal_request later = {
+        .turn = "t1", .lane = "c1", .body = STR("tidy"), .priority = 2};
+    const struct journal_request pair[] = {later, request};
     is_str(untold(j, &ids), "", "nothing at first");
     const struct journal_turn t = {
         .id = "t1", .agent = "a", .conv = "c", .source = "tg", .msg_id = "m1"};
@@ -335,6 +338,12 @@ static void test_untold(void)
     is_str(untold(j, &ids), "ot1\n", "its outcome");
     is_int(journal_settle_outcome(j, "tg", "t1", &made, 200), JOURNAL_DONE, "which is a request");
     is_str(untold(j, &ids), "rt1\n", "that is left");
+    const struct journal_settlement tidied = {.verdict = JOURNAL_SENT, .requests = &later, .n = 1};
+    is_int(journal_settle_row(j, 200, &tidied, 201), JOURNAL_DONE, "which another one follows");
+    is_str(untold(j, &ids), "lt1\n", "that is not of the outcome");
+    const struct journal_settlement both = {.verdict = JOURNAL_SENT, .requests = pair, .n = 2};
+    is_int(journal_settle_row(j, 201, &both, 202), JOURNAL_DONE, "one of two");
+    is_str(untold(j, &ids), "rt1\n", "is of the outcome");
     is_int(journal_remove_turn(j, "t1"), JOURNAL_DONE, "it is removed");
     is_str(untold(j, &ids), "", "with that");
     is_int(journal_remove_turn(j, "t1"), JOURNAL_NO_CHANGE, "once");
