@@ -6,7 +6,8 @@
 
 bench_programs = bench/corpus bench/translate bench/cost bench/floor bench/listen bench/serve \
 	bench/relay bench/startup bench/ticker
-check_PROGRAMS += bench/pubsub
+EXTRA_PROGRAMS += bench/pubsub
+CLEANFILES += bench/pubsub
 BENCH_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)
 BENCH_HOST = bench/host.c bench/host.h bench/percentile.c bench/percentile.h bench/meter.h
 
