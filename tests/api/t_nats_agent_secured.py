@@ -32,7 +32,9 @@ def agent(name, url, tls=None, **more):
 def server(folder, certificate, *more):
     """With TLS. Nobody takes runs there, which is told by a turn that has a connection."""
     lines = "".join(f"{line}\n" for line in more)
-    return natsd.NatsServer(f'tls {{ cert_file: "{folder}/{certificate}.pem"\nkey_file: "{folder}/{certificate}.key"\n{lines}}}\n')
+    # A server gives up a handshake after 2 s by default, and a busy machine may need longer.
+    return natsd.NatsServer(f'tls {{ timeout: 60\ncert_file: "{folder}/{certificate}.pem"\n'
+                            f'key_file: "{folder}/{certificate}.key"\n{lines}}}\n')
 
 
 def judge(cases):
