@@ -20,8 +20,8 @@ static struct dispatch *d;
 static struct dispatch_turn *turn;
 static uint64_t seq;
 
-/* A log, and two chats that people write in. */
-static void begin(void)
+/* A log, and two chats that people write in. services: or NULL. */
+static void begin_with(const struct connector_services *services)
 {
     char *const names[] = {log_name, chat_name, other_name};
     const char *const build = getenv("TURNCAST_BUILDDIR");
@@ -42,8 +42,13 @@ static void begin(void)
                                               .options = options[i]};
     }
     unsigned failed;
-    d = dispatch_new(&conf, NULL, &failed);
+    d = dispatch_new(&conf, services, &failed);
     is_int(failed, 0, "all run");
+}
+
+static void begin(void)
+{
+    begin_with(NULL);
 }
 
 static void end(void)
@@ -360,6 +365,34 @@ static void test_guest_asked(void)
     is_str(kinds_of(2), "start request request done", "a request that is sent to the instance");
 }
 
+/* ---- turns that another host has adopted ---- */
+
+static bool leads(void *ctx, const char *instance)
+{
+    (void)ctx;
+    (void)instance;
+    return true;
+}
+
+/* The chat tg was led by another host meanwhile, which has adopted the turn. */
+static bool is_adopted(void *ctx, const char *instance, const char *id)
+{
+    (void)ctx;
+    return strcmp(instance, "tg") == 0 && strcmp(id, "t") == 0;
+}
+
+static void test_adopted(void)
+{
+    const struct connector_services services = {.leads = leads, .is_adopted = is_adopted};
+    begin_with(&services);
+    open_turn("tg", "tg:1", "sl");
+    is_owed_to("log sl ", "an outcome is not stored for the chat that another host tells");
+    close_turn();
+    end();
+    is_str(kinds_of(1), "", "nor is the turn shown there");
+    is_str(kinds_of(2), "start final done", "another chat of the turn is told");
+}
+
 int main(void)
 {
     plan_lazy();
@@ -374,4 +407,5 @@ int main(void)
     test_guest();
     test_guest_suspended();
     test_guest_asked();
+    test_adopted();
 }
