@@ -7,6 +7,8 @@ libtctext_a_SOURCES = \
 	src/text/display_width.h \
 	src/text/doc.c \
 	src/text/doc.h \
+	src/text/file_line.c \
+	src/text/file_line.h \
 	src/text/link_url.c \
 	src/text/link_url.h \
 	src/text/text_clean.c \

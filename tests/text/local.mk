@@ -2,6 +2,8 @@
 # Tests of src/text/: as in tests/base/local.mk, with $(TEST_TEXT).
 
 TEXT_SHOW = tests/text/text_show.c tests/text/text_show.h
+check_PROGRAMS += tests/text/t_file_line
+tests_text_t_file_line_LDADD = $(TEST_TEXT)
 check_PROGRAMS += tests/text/t_text_clean
 tests_text_t_text_clean_LDADD = $(TEST_TEXT)
 check_PROGRAMS += tests/text/markdown/t_markdown

@@ -17,9 +17,8 @@
 #include "core/agent/stderr_tail.h"
 #include "io/http/client/download.h"
 #include "io/process/process.h"
+#include "text/file_line.h"
 
-#define FILE_HEAD "[file: " /* the format is from core/conversation/prompt.c */
-#define NAME_BEGINS " ("
 #define REASON_MAX ((size_t)200)
 
 struct transcription {
@@ -46,35 +45,21 @@ struct transcription {
  * line, too: a name does not make any other file one. */
 static bool transcription_is_sound(const char *path, const char *name)
 {
-    return sound_name_is(path) ||
-           (name && download_is_name(strrchr(path, '/') + 1) && sound_name_is(name));
+    return sound_name_is(path) || (download_is_name(strrchr(path, '/') + 1) && sound_name_is(name));
 }
 
-/* Splits "PATH (NAME)" in its place. Returns the name; NULL: none. */
-static char *transcription_split_name(char *path)
-{
-    char *const gap = strstr(path, NAME_BEGINS);
-    if (!gap)
-        return NULL;
-    *gap = '\0';
-    char *const name = gap + strlen(NAME_BEGINS), *const end = strrchr(name, ')');
-    if (!end || end[1])
-        return NULL;
-    *end = '\0';
-    return name;
-}
-
-/* The path in a line "[file: PATH (NAME)]" of a sound file below the directory; owned. NULL:
- * another line. */
+/* The path in the line of a sound file below the directory; owned. NULL: another line. */
 static char *transcription_path_of(const char *dir, const char *line, size_t len)
 {
-    const size_t head = strlen(FILE_HEAD), below = strlen(dir);
-    if (len <= head + 1 || memcmp(line, FILE_HEAD, head) != 0 || line[len - 1] != ']')
+    const size_t below = strlen(dir);
+    struct file_line f;
+    if (!file_line_read(&f, (struct str){line, len}))
         return NULL;
-    char *const path = xstrndup(line + head, len - head - 1);
-    const char *const name = transcription_split_name(path);
+    char *const path = xstrndup(f.path.p, f.path.len);
+    CLEANUP_FREE char *name = xstrndup(f.name.p, f.name.len);
+    const bool ends = f.rest.len && f.rest.p[f.rest.len - 1] == ')';
     const bool inside = strncmp(path, dir, below) == 0 && path[below] == '/' && !strstr(path, "..");
-    if (inside && transcription_is_sound(path, name))
+    if (inside && transcription_is_sound(path, ends ? name : ""))
         return path;
     free(path);
     return NULL;

@@ -2,6 +2,9 @@
  * Formats quotes and files of a message. */
 #include "core/conversation/prompt.h"
 
+#include "base/cleanup.h"
+#include "text/file_line.h"
+
 static void separate(struct buf *out)
 {
     if (!out->len)
@@ -28,13 +31,14 @@ static void prompt_add_name(struct buf *out, const char *name)
 
 static void prompt_add_file(struct buf *out, const char *path, const char *name)
 {
-    buf_printf(out, "[file: %s", path);
+    CLEANUP_BUF struct buf rest = {0};
     if (name && *name) {
-        buf_add_str(out, " (");
-        prompt_add_name(out, name);
-        buf_add_char(out, ')');
+        buf_add_str(&rest, " (");
+        prompt_add_name(&rest, name);
+        buf_add_char(&rest, ')');
     }
-    buf_add_str(out, "]\n");
+    file_line_append(out, path, (struct str){rest.len ? rest.p : "", rest.len});
+    buf_add_char(out, '\n');
 }
 
 void prompt_append_message(struct buf *out, const struct tc_inbound *in, struct str text)

@@ -13,6 +13,7 @@
 #include "core/inbound/inbound_internal.h"
 #include "core/inbound/user_command.h"
 #include "core/request/approvals.h"
+#include "text/file_line.h"
 #include "text/sentence/texts.h"
 
 #define NAME_SHOWN ((size_t)80) /* bytes of an unknown name in the reply */
@@ -169,31 +170,26 @@ void chat_history_sessions(struct inbound *r, struct host_call *a, const struct 
 
 /* ---- /retry ---- */
 
-#define FILE_HEAD "[file: "
-
-/* Marks a line "[file: PATH (NAME)]" of core/conversation/prompt.c whose file no longer exists. */
-static void append_prompt_line(struct buf *out, const char *line, size_t len)
+/* Marks the line of a file that no longer exists. */
+static void append_prompt_line(struct buf *out, struct str line)
 {
-    const size_t head = strlen(FILE_HEAD);
-    if (len > head + 1 && memcmp(line, FILE_HEAD, head) == 0 && line[len - 1] == ']') {
-        CLEANUP_FREE char *path = xstrndup(line + head, len - head - 1);
-        char *const name = strstr(path, " (");
-        if (name)
-            *name = 0;
+    struct file_line f;
+    if (file_line_read(&f, line)) {
+        CLEANUP_FREE char *path = xstrndup(f.path.p, f.path.len);
         if (access(path, F_OK) < 0) {
-            buf_add(out, line, len - 1);
+            buf_add(out, line.p, line.len - 1);
             buf_add_str(out, ": not there any more]");
             return;
         }
     }
-    buf_add(out, line, len);
+    buf_add(out, line.p, line.len);
 }
 
 static void append_prompt(struct buf *out, const char *prompt)
 {
     while (*prompt) {
         const size_t len = strcspn(prompt, "\n");
-        append_prompt_line(out, prompt, len);
+        append_prompt_line(out, (struct str){prompt, len});
         prompt += len;
         if (*prompt)
             buf_add_char(out, *prompt++);

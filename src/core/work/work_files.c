@@ -10,41 +10,11 @@
 #include "event/json/json_reader.h"
 #include "event/json/json_writer.h"
 #include "io/http/client/download.h"
+#include "text/file_line.h"
 
-#define HEAD "[file: "
-#define NAME_BEGINS " ("
 #define FAILED ": download failed]"
 
 /* ---- lines of a prompt ---- */
-
-/* What is in the line of a file. */
-struct work_file_line {
-    struct str path;
-    struct str rest; /* behind the path, up to the bracket */
-    struct str name; /* len 0: it has none */
-};
-
-static struct str work_file_name(struct str rest)
-{
-    const size_t gap = strlen(NAME_BEGINS);
-    const char *const end = rest.len > gap ? memrchr(rest.p, ')', rest.len) : NULL;
-    return end && end > rest.p + gap ? (struct str){rest.p + gap, (size_t)(end - rest.p) - gap}
-                                     : STR("");
-}
-
-static bool work_file_read_line(struct str line, struct work_file_line *f)
-{
-    const size_t head = strlen(HEAD);
-    *f = (struct work_file_line){0};
-    if (line.len <= head + 1 || memcmp(line.p, HEAD, head) != 0 || line.p[line.len - 1] != ']')
-        return false;
-    const struct str inner = {line.p + head, line.len - head - 1};
-    const char *const end = memmem(inner.p, inner.len, NAME_BEGINS, strlen(NAME_BEGINS));
-    f->path = (struct str){inner.p, end ? (size_t)(end - inner.p) : inner.len};
-    f->rest = (struct str){inner.p + f->path.len, inner.len - f->path.len};
-    f->name = work_file_name(f->rest);
-    return f->path.len > 0;
-}
 
 /* The next line, with its newline. False: the end. */
 static bool work_files_next_line(struct str *rest, struct str *line)
@@ -119,9 +89,9 @@ static bool work_files_has(const struct buf *paths, const char *path)
 void work_files_find(struct buf *paths, struct str prompt, const char *dir)
 {
     struct str rest = prompt, line;
-    struct work_file_line f;
+    struct file_line f;
     for (size_t n = 0; n < WORK_FILES_MAX && work_files_next_line(&rest, &line);) {
-        if (!work_file_read_line(work_files_trim(line), &f))
+        if (!file_line_read(&f, work_files_trim(line)))
             continue;
         char *const path = xstrndup(f.path.p, f.path.len);
         if (work_files_is_download(path, dir) && !work_files_has(paths, path)) {
@@ -132,25 +102,22 @@ void work_files_find(struct buf *paths, struct str prompt, const char *dir)
     }
 }
 
-static void work_files_add_line(struct buf *out, const struct work_file_line *f, const char *local)
+static void work_files_add_line(struct buf *out, const struct file_line *f, const char *local)
 {
     const struct str name = f->name.len ? f->name : STR("file");
-    if (local) {
-        buf_printf(out, HEAD "%s", local);
-        buf_add(out, f->rest.p, f->rest.len);
-        buf_add_char(out, ']');
-    } else {
+    if (local)
+        file_line_append(out, local, f->rest);
+    else
         buf_printf(out, "[%.*s" FAILED, (int)name.len, name.p);
-    }
 }
 
 void work_files_replace(struct buf *out, struct str prompt, const char *path, const char *local)
 {
     struct str rest = prompt, line;
-    struct work_file_line f;
+    struct file_line f;
     while (work_files_next_line(&rest, &line)) {
         const struct str text = work_files_trim(line);
-        const bool is_it = work_file_read_line(text, &f) && f.path.len == strlen(path) &&
+        const bool is_it = file_line_read(&f, text) && f.path.len == strlen(path) &&
                            memcmp(f.path.p, path, f.path.len) == 0;
         if (is_it)
             work_files_add_line(out, &f, local);
@@ -165,10 +132,10 @@ void work_files_adopt(struct buf *out, struct str prompt, const char *dir,
                       bool (*is_there)(const char *path))
 {
     struct str rest = prompt, line;
-    struct work_file_line f;
+    struct file_line f;
     while (work_files_next_line(&rest, &line)) {
         const struct str text = work_files_trim(line);
-        char *const name = work_file_read_line(text, &f) ? work_file_download_name(f.path) : NULL;
+        char *const name = file_line_read(&f, text) ? work_file_download_name(f.path) : NULL;
         if (name) {
             char *const local = xasprintf("%s/%s", dir, name);
             work_files_add_line(out, &f, is_there(local) ? local : NULL);
