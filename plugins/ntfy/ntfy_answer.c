@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Presses of buttons: phones send them to the HTTP server of the host, or publish them to a topic
- * that is read through a websocket. Anyone who has a ticket may decide, as the person in the
- * options. */
+ * that is read through a websocket. The host does not learn who pressed a button: a valid ticket
+ * is enough to decide, and the decision counts as that of the person named in the options. */
 #include <stdio.h>
 #include <string.h>
 #include <time.h>

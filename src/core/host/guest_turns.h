@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Turns of other hosts ("guests") at the instances that this host leads: follows their events and
- * shows them there, with the requests of their agents. The outcome comes from the host of the turn
- * by another way (core/host/outcome_forwarding.h), so it is told once, whatever was shown before.
+ * shows them there, with the requests of their agents. The outcome is not taken from these events:
+ * the host of the turn sends it as a message (core/host/outcome_forwarding.h), so that an instance
+ * shows it once.
  * What an instance remembers of a guest is stored by the host of the turn, so that the next leader
  * goes on in the same messages. Loop thread only. Every function takes NULL. */
 #ifndef CORE_HOST_GUEST_TURNS_H

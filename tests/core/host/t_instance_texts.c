@@ -554,7 +554,7 @@ static void test_size(void)
     instance_texts_store(all, "mx", "position", "2");
     await_request(PUT);
     answer_put(false);
-    ok(warnings == 1 && strstr(warned, "\"long\""), "which is told once");
+    ok(warnings == 1 && strstr(warned, "\"long\""), "a text that is left out gives one warning");
     free(text);
     end();
 }
