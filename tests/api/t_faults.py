@@ -108,7 +108,7 @@ def test_size_limit():
         line = until(lambda: host.told("m1 "), "the person is answered")
         equal(line, "m1 full - The server's disk is full, so your message was not accepted. Please try again "
               "later.",
-              "a person is told so")
+              "on a full disk the user is told that the message was refused")
         host.let_go("b")
         equal(host.await_state(second, "final", "error")["state"], "final", "what runs goes on")
         host.cancel(first)
@@ -116,7 +116,7 @@ def test_size_limit():
         host.limit(resource.RLIMIT_FSIZE, None)
         host.works("with room it goes on")
         equal((host.row(first)[0], host.row(second)[0]), ("final", "final"),
-              "and it is written how those ended")
+              "the outcomes of the turns are on disk")
         ok("disk full: " in host.log(), "the operator is told")
         host.ends()
 
@@ -158,10 +158,10 @@ def test_full_disk():
         host.state = inside
         first, second = host.runs("id=a hang"), host.runs("id=b tools=1 gated")
         fill(inside)
-        host.refuse("disk_full", "a full disk: no turn is accepted")
+        host.refuse("disk_full", "on a full disk no turn is accepted")
         ok((inside / "reserve").exists(), "not with the reserve")
         host.cancel(first)
-        equal(host.row(first), ("final", None), "an outcome is written, with the reserve")
+        equal(host.row(first), ("final", None), "on a full disk an outcome is written into reserved space")
         ok(not (inside / "reserve").exists() and "used the reserved space" in host.log(),
            "which is spent, and said")
         host.let_go("b")
@@ -185,11 +185,11 @@ def test_descriptors():
                    else next(n for n in range(max(open_) + 2) if n not in open_))
         status, _, text = host.ask("GET", "/turns", key="ann")
         equal((status, b'"code":"too_many_connections"' in text), (503, True),
-              "no descriptor: a client gets 503, and an error object")
+              "without a free descriptor a client gets 503, and an error object")
         host.say("m1 1 A id=b")
         host.let_go("a")
         stream.rest()
-        until(lambda: host.row(turn) == ("final", None), "a turn that runs ends, and on disk")
+        until(lambda: host.row(turn) == ("final", None), "a running turn ends, and its outcome is on disk")
         host.limit(resource.RLIMIT_NOFILE, None)
         host.works("with descriptors it goes on")
         ok(until(lambda: host.told("m1 "), "and so does the person's message"), "a file is read")
@@ -222,7 +222,7 @@ def jump(host, stamp):
             stamp.write_text(offset)
             host.let_go(id_, 4)
             equal(host.await_state(turn, "final", "error")["state"], "final",
-                  f"the clock jumps by {offset}: a turn goes on")
+                  f"the clock jumps by {offset}: a running turn continues")
             ok(time.monotonic() - began < 30, "at its own pace")
             host.works("and so does the next")
         now = host.turn(turn)
@@ -231,7 +231,7 @@ def jump(host, stamp):
         equal(host.run("dead", "list")[1], "No dead letters.\n", "nothing became a dead letter")
         host.kill()
         host.start()
-        host.works("after a death under the other clock, too")
+        host.works("a turn ends after a kill under the other clock, too")
         host.ends()
 
 
@@ -252,9 +252,9 @@ def test_logs():
             self.port = int(told.split('"port":')[1].split(",")[0])
 
     with Deaf() as host:
-        host.works("a log that takes nothing: turns go on")
+        host.works("turns continue when the log cannot be written")
         host.process.send_signal(signal.SIGPIPE)
-        host.works("SIGPIPE is nothing")
+        host.works("SIGPIPE does not end the host")
         host.ends()
 
 
@@ -294,12 +294,12 @@ def make_newer(host):
 
 
 def test_refused():
-    refused(make_newer, "journal schema 99", "a state of a newer program")
+    refused(make_newer, "journal schema 99", "the state of a newer version is refused")
     if os.geteuid():
-        skip("another's state directory", "only root can give one away")
+        skip("a state directory of another user is refused", "only root can give one away")
         return
     refused(lambda host: os.chown(host.state, 65534, 65534), "is owned by UID 65534",
-            "another's state directory")
+            "a state directory of another user is refused")
     if small_disk("a read-only disk"):
         script = ('mount -t tmpfs -o mode=0700 tmpfs "$0" && mount -o remount,ro "$0" && exec "$@"')
         host = Refused()
@@ -313,7 +313,7 @@ def test_refused():
 def test_two():
     with Machine() as host:
         status, text = host.run("serve")
-        equal(status, 2, "a second host does not start")
+        equal(status, 2, "a second host with the same state directory does not start")
         ok(f"is in use by another turncast (process {host.process.pid})" in text, "and is told who is there", text)
         host.works("the first goes on")
         host.ends()

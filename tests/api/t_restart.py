@@ -85,7 +85,7 @@ def check_clients(host, ids):
     turn = ids["http"]
     shown = host.turn(turn)
     equal((shown["state"], shown["code"], shown["source"]), ("error", "host_restart", "http"),
-          "the turn's client finds how it ended")
+          "the client of the turn reads its outcome")
     equal(host.status("GET", f"/turns/{turn}", key="bob"), 404, "another does not")
     again = host.begin("id=turn hang", headers={"Idempotency_Key": "k"})
     equal(again["id"], turn, "the same key is the same turn")

@@ -92,7 +92,7 @@ has "$out" '{"result":"The disk is at 89 %."' "and answers"
 nobody() { ! pgrep -f "$mark"; }
 wait_for nobody
 result $? "that agent is gone"
-is "$(grep -c host_restart "$log")" 1 "the log was told"
+is "$(grep -c host_restart "$log")" 1 "the log connector received the outcome"
 is "$(grep "\"correlation_id\":\"$turn\"" "$log" | sed 's/^{"type":"\([a-z_]*\)".*/\1/' | tr '\n' ' ')" \
     "start start error done " "under the turn's id, once"
 is "$(grep -c 'host_restart' "$told")" 1 "the connector, too"
@@ -106,13 +106,13 @@ is "$(last 3)" 'start resumed
 error host_restart
 done error' "or by the next host"
 wait_for nobody
-result $? "that agent is gone, too"
+result $? "the agent of the killed run has been stopped, too"
 
 # --- beside a host -----------------------------------------------------------------------------
 turns=$(kept 'select count(*) from turn')
 try run hello
 is "$status" 0 "beside a host it runs"
-is "$(grep -c "is in use by another turncast (process $host" "$scratch/err")" 1 "and says once who has the journal"
+is "$(grep -c "is in use by another turncast (process $host" "$scratch/err")" 1 "the error names the process that has the journal, once"
 is "$(kept 'select count(*) from turn')" "$turns" "which it leaves alone"
 end
 
@@ -128,7 +128,7 @@ die
 "$turncast" run -a main -p null hello >/dev/null 2>&1
 is "$? $(grep -c '^error' "$told")" "0 0" "a run without the connector"
 is "$(kept "select state, code from turn where source='talk' order by rowid" | tr '\n' ';')" \
-    "error host_restart;waiting None;" "ends the turn that ran, and leaves alone what waits"
+    "error host_restart;waiting None;" "recovery ends the running turn, and leaves the waiting message alone"
 "$turncast" run -a main hello >/dev/null 2>&1
 is "$? $(grep -c '^error talk:A host_restart' "$told")" "0 1" "one with it tells it"
 conf main

@@ -90,10 +90,10 @@ result $? "R26: its agent is gone first"
 # It also asks again what it finds in its file, whenever it looks there.
 is "$(sed -n '/resumed/,$p' "$heard" | grep -v '^m1 known ')" 'start talk:A resumed {"to":"A"} hi
 error talk:A host_restart
-done talk:A error' "the connector that delivers: once"
+done talk:A error' "the delivering connector shows the outcome once"
 is "$(lines "$scratch/log.jsonl" | sed -n '/resumed/,$p')" "$told" "the log, too"
 is "$(lines "$scratch/mine.jsonl")" "$told" "and one of somebody else's"
-is "$(lines "$scratch/audit.jsonl" | sed -n '/resumed/,$p')" "$told" "and the audit log"
+is "$(lines "$scratch/audit.jsonl" | sed -n '/resumed/,$p')" "$told" "the audit log has the outcome once"
 try audit verify "$scratch/audit.jsonl"
 is "$status" 0 "whose chain verifies"
 is "$(grep -c "\"correlation_id\":\"$turn\"" "$scratch/mine.jsonl")" 3 "under the turn's id"
@@ -122,6 +122,6 @@ end
 conf "late : { plugin = \"jsonl\"; path = \"$scratch/late.jsonl\"; };"
 serve
 settled
-is "$(lines "$scratch/late.jsonl" | sed -n '/resumed/,$p')" "$told" "it is told when it is back"
+is "$(lines "$scratch/late.jsonl" | sed -n '/resumed/,$p')" "$told" "the user is told when the host is back"
 end
 finish

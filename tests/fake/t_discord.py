@@ -154,7 +154,7 @@ def test_messages():
         seen = [m for m in fake.screen() if m["id"] == mine["id"]][0]
         equal((seen["text"], seen["buttons"], seen["edits"]), ("y", [], 1), "an edit")
         first, again = api.post(nonce="n1", enforce_nonce=True), api.post(nonce="n1", enforce_nonce=True)
-        equal(first["id"], again["id"], "R25: the same nonce: the same message")
+        equal(first["id"], again["id"], "R25: a repeated nonce returns the same message")
         other = api.post(nonce="n1", enforce_nonce=True, content="z")
         equal((other["id"], "nonce-reused" in rules_of(fake)), (first["id"], True), "also with another content")
         ok(api.post(nonce="n1")["id"] != first["id"], "unless it is not to be enforced")
@@ -227,7 +227,7 @@ def test_gateway():
         fake.control("message", {"user": ANN, "channel": C, "text": "to others"})
         told = [gateway.until("MESSAGE_CREATE")["d"] for _ in range(2)]
         equal([told[0]["id"], told[0]["content"]], [asked, f"<@{BOT}> hi"], "a mention can be read")
-        equal(told[1]["content"], "", "R25: without the privileged intent nothing else can")
+        equal(told[1]["content"], "", "R25: a bot without the privileged intent reads only messages that concern it")
         gateway.leave(4000)
         fake.control("message", {"user": ANN, "channel": D, "text": "missed"})
         again = Gateway(fake)

@@ -180,7 +180,7 @@ def test_transactions():
     with unpaced() as fake:
         api = Client(fake)
         first = api.send(text("one"), txn="a")
-        equal(api.send(text("one"), txn="a"), first, "R25: the same transaction: the same answer")
+        equal(api.send(text("one"), txn="a"), first, "R25: a repeated transaction gets the same answer")
         equal(len(fake.screen()), 1, "and one message")
         equal(fake.violations(), [], "that is no violation")
         equal(api.send(text("two"), txn="a"), first, "even with another content")

@@ -47,7 +47,7 @@ def post(receiver, body, path="/v1/traces", **headers):
 
 
 REFUSED = [
-    ("R25: an unknown field", request(title="x")),
+    ("R25: a span with an unknown field", request(title="x")),
     ("R25: a number as an integer value", request(attributes=[{"key": "n", "value": {"intValue": 5}}])),
     ("R25: a time as a number", request(startTimeUnixNano=1)),
     ("R25: a kind as a name", request(kind="SPAN_KIND_CLIENT")),

@@ -339,7 +339,7 @@ def test_streams():
         ts = begin(markdown_text="idle")
         fake.wait(visible=1, text="^idle$", streaming="False")
         said = api("chat.appendStream", channel=C, ts=ts, markdown_text="x")
-        equal(said, "message_not_in_streaming_state", "R25: idle too long")
+        equal(said, "message_not_in_streaming_state", "R25: a stream that is idle too long")
         fake.control("options", {"stream_idle": 1000, "stream_life": 0.01})
         ts = begin(markdown_text="old")
         fake.wait(visible=1, text="^old$", streaming="False")

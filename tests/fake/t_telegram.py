@@ -271,7 +271,7 @@ def test_edits():
         ok("reply_markup" not in edited, "an edit without buttons takes them away")
         same = api("editMessageText", chat_id=ANN, message_id=number, text=" b ")
         ok(str(same).startswith("400 Bad Request: message is not modified:"),
-           "R25: the same again", same)  # fmt: skip
+           "R25: the same request again", same)  # fmt: skip
         markup = button(callback_data="d")
         api("editMessageReplyMarkup", chat_id=ANN, message_id=number, reply_markup=markup)
         same = api("editMessageReplyMarkup", chat_id=ANN, message_id=number, reply_markup=markup)

@@ -104,7 +104,7 @@ async function testTokens() {
     equal(["input_tokens", "output_tokens", "cache_read.input_tokens", "cache_creation.input_tokens"]
       .map((name) => sum(spans, `gen_ai.usage.${name}`)),
     [usage.input_tokens + cached, usage.output_tokens, usage.cache_read_tokens, usage.cache_write_tokens],
-    `${recording}: all spans together have the tokens of the turn`);
+    `${recording}: the tokens of all spans add up to the tokens of the turn`);
     ok(!JSON.stringify(requests).includes("hello-from-tool"), "no content without the option");
   }
 }
@@ -122,7 +122,7 @@ async function testCost() {
     const shown = price([full, read, written, sum(spans, "gen_ai.usage.output_tokens")]);
     const { payload } = events.find(({ type, payload: p }) => type === "usage" && p.scope === "turn");
     const real = price([payload.input_tokens, payload.cache_read_tokens, payload.cache_write_tokens, payload.output_tokens]);
-    equal(shown, real, `${inclusive ? "a receiver that subtracts" : "one that does not"}: the cost is not counted five times`);
+    equal(shown, real, `${inclusive ? "a receiver that subtracts" : "one that does not"}: the cost of cached tokens is counted once`);
   }
 }
 

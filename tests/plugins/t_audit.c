@@ -113,7 +113,7 @@ static void test_records(void)
     plugin_host_send(h, "done", "{\"reason\":\"error\"}");
     plugin_host_free(h);
     is_int((long long)lines_of(path, &text, line, 32), 14,
-           "R30: an opening record and one per event");
+           "R30: the log has an opening record and one record per event");
     check_record(line[1], "agent.progress.start", "{\"task\":\"Summarise README.md\"}");
     check_record(line[2], "agent.progress.iteration", "{\"iteration\":0,\"max\":10}");
     check_record(line[3], "turncast.narration", "{}");
@@ -156,7 +156,7 @@ static void test_chain(void)
     struct plugin_host *h = start(path, "keep", "5");
     play(h);
     plugin_host_free(h);
-    ok(verify(path, &r, &err) == 0, "R30: a log as it was written holds");
+    ok(verify(path, &r, &err) == 0, "R30: an unchanged log is verified");
     is_int((long long)r.records, 11, "records");
     is_int((long long)r.last_seq, 11, "seq");
     char *command = xasprintf("tail -n 1 '%s' | tr -d '\\n' | sha256sum | cut -c1-64", path);
@@ -225,7 +225,7 @@ static void test_rotation(void)
     plugin_host_free(h);
     char *old = xasprintf("%s.1", path), *older = xasprintf("%s.2", path), *text, *line[64];
     struct stat st;
-    ok(stat(old, &st) == 0 && st.st_size <= 4000, "R30: no file is larger than it may be");
+    ok(stat(old, &st) == 0 && st.st_size <= 4000, "R30: no file exceeds the maximum size");
     lines_of(path, &text, line, 64);
     json_t *j = parse(line[0]);
     is_str(member(json_object_get(j, "detail"), "why"), "rotate", "a new file says why it begins");

@@ -113,7 +113,7 @@ def main(name):
             together = round_of(crowd, "c", people, lambda who: service.tools)
             # Ten answers a second, while the others' progress could fill the account's pace.
             apart = round_of(crowd, "s", people // 2, lambda who: f"tools=4 ms={500 + 25 * who}")
-            equal(fake.violations(), [], "R4: the pace was never exceeded")
+            equal(fake.violations(), [], "R4: the rate limit was never exceeded")
             note(f"host: {host.cpu_seconds():.2f} s CPU, {host.memory_kib()} KiB at most")
             equal(host.stop(), 0, "the host ends well")
             ok("error" not in host.log(), "without a complaint", host.log())

@@ -71,9 +71,9 @@ def judge_arrival(ends, seen, buried):
 def judge_repeats(ends, seen, doubts, once):
     """`once`: the services that recognise what is sent again."""
     doubled = [(q.id, t, seen[q]) for q, t in ends.items() if q.service in once and len(seen[q]) > 1]
-    equal(doubled, [], "R1: nothing is doubled where the service recognises it")
+    equal(doubled, [], "R1: no message is duplicated where the service recognises repeats")
     unmarked = [(q.id, t, seen[q]) for q, t in ends.items() if sum(not o.is_marked for o in seen[q]) > 1]
-    equal(unmarked, [], "R1: a repeat says that it is one, or is where the progress was")
+    equal(unmarked, [], "R1: a repeated message is marked as a repeat, or replaces the progress message")
     unfounded = [(q.id, t, seen[q]) for q, t in ends.items() if len(seen[q]) > 1 + doubts[t.id]]
     equal(unfounded, [], "what is repeated was on the wire at a kill, or its answer got lost")
     note(f"outcomes repeated: {sum(len(seen[q]) - 1 for q in ends if seen[q])}")
@@ -110,7 +110,7 @@ def judge_outcomes(shown, turns, host, in_flight, refused):
 def judge_shown(shown, name, turns, buried, least_live):
     mine = {q: t for q, t in turns.items() if q.service == name}
     late = [(q.id, c["method"], c["seq"]) for q in mine for c in shown.late_calls(q)]
-    equal(late, [], f"R8: {name}: nothing is shown of a turn as running after its outcome")
+    equal(late, [], f"R8: {name}: no turn is shown as running after its outcome")
     rules = collections.Counter(v["rule"] for v in shown.objections())
     equal(set(rules) - FORGOTTEN - REPEATED, set(), f"{name}: no objection")
     left = [(q, m) for q, t in mine.items() for m in shown.left_running(q) if t.id not in buried]

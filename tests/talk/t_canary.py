@@ -140,7 +140,7 @@ def crash(host, folder):
     for core in folder.glob("core*"):
         core.unlink()
     note("another program leaves a core" if other_ended == os.CLD_DUMPED else "no cores here")
-    ok(host_ended == os.CLD_KILLED, "R23: a crash leaves no core", host_ended)
+    ok(host_ended == os.CLD_KILLED, "R23: a crash leaves no core file", host_ended)
 
 
 def converse(tg, sl, host, folder):

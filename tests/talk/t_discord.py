@@ -66,7 +66,7 @@ def cuts(one):
         one.ask()
         one.fake.control("gateway", cut)
         one.ask(1)
-        one.answered(f"0 lost, 0 double: {cut}")
+        one.answered(f"no message is lost or duplicated: {cut}")
     ok(one.fake.state()["identifies"] <= 3, "only a session that is gone is replaced", one.fake.state()["identifies"])
 
 
@@ -85,7 +85,7 @@ def lost_resumes(one):
     one.fake.control("options", {"cut_resumes": 3})
     one.fake.control("gateway", {"do": "drop"})
     one.ask()
-    one.answered("a loop of resumes becomes an identify")
+    one.answered("a loop of resumes ends with an identify")
     # A message that was on its way as the connection ended can be answered before the next one.
     ok(until(lambda: one.fake.state()["identifies"] == before + 1, "an identify"), "after three resumes that ended")
 
@@ -94,7 +94,7 @@ def limited(one):
     fault = {"match": {"method": "post"}, "do": "flood", "retry_after": 2}
     one.fake.control("fault", fault)
     one.ask()
-    one.answered("R5: a limit does not lose the reply")
+    one.answered("R5: a rate limit does not lose the reply")
 
 
 def restarted(one):
@@ -102,7 +102,7 @@ def restarted(one):
     one.host.kill()
     one.ask()
     one.host.start()
-    one.answered("R17: what is written while the host is down is answered")
+    one.answered("R17: messages written while the host is down are answered")
     equal(one.fake.state()["identifies"], identifies, "R17: a restart resumes the session")
 
 
@@ -116,7 +116,7 @@ def zombie():
             fake.control("gateway", {"do": "silence"})
             asked = crowd.ask(0, "zombie", "")
             await_(lambda: "does not answer heartbeats" in host.log(), "the zombie is noticed")
-            until(lambda: outcomes(crowd, asked), "R17: what a dead connection kept back is answered")
+            until(lambda: outcomes(crowd, asked), "R17: messages that a dead connection held back are answered")
             codes = {r["content"]["code"] for r in told(fake, "close")}
             ok(not codes & {1000, 1001}, "R17: the session stays alive", codes)
             equal(host.stop(), 0, "the host ends well")

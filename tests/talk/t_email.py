@@ -133,7 +133,7 @@ def asked(server, host):
 
 
 def lost(server, host):
-    """R1: the reply to a message is lost: once more, marked, with the same Message-ID"""
+    """R1: the reply to a message is lost: the message is sent once more, marked, with the same Message-ID"""
     host.send("id=lost", "lost")
     mails = server.hear("Answer lost ", 2)
     assert mails[1]["Subject"].startswith("(sent again) "), mails[1]["Subject"]
@@ -203,7 +203,7 @@ CASES = [manual, many, thread, failed, asked, lost, refused, long]
 
 
 def digest(server, host):
-    """R2: a digest of one conversation, with the outcomes of before and after a kill of the host"""
+    """R2: a digest of one conversation contains the outcomes from before and after a kill of the host"""
     host.has_ended(host.send("id=d1", "digest-a"))
     host.has_ended(host.send("id=other", "digest-b"))
     host.kill()
@@ -234,7 +234,7 @@ def died(server, host):
 
 
 def down(server, host):
-    """R2: the mail server is down, the host is killed: the outcome arrives, once"""
+    """R2: the mail server is down and the host is killed: the outcome arrives once"""
     server.stop()
     host.has_ended(host.send("id=down", "fine-down"))
     host.kill()
@@ -277,7 +277,7 @@ def main():
         run([bound(digest, other), bound(died, other), bound(down, fine), bound(doctor, fine)], host, at_once=1)
         same(host.stop(), 0, "the host ends")
         secrets = [p for p in host.folder.rglob("*") if p.is_file() and PASSWORD.encode() in p.read_bytes()]
-        ok(not secrets, "R23: no secret in what the host leaves behind", secrets)
+        ok(not secrets, "R23: no secret is in files and logs of the host", secrets)
         note(f"e-mails: {len(fine.mails()) + len(other.mails())}")
     done()
 

@@ -176,7 +176,7 @@ def limits(fake, host):
 
 
 def lost_answer(fake, host):
-    """R1: a send whose reply is lost is one message, thanks to its transaction"""
+    """R1: a send whose reply is lost is shown once, because its transaction id is the same"""
     person = Person(fake)
     for text in ("Looking at part 1", "^Answer"):
         match = {"method": "send", "chat": person.room, "text": text}
@@ -386,7 +386,7 @@ def choose(fake, host):
 
 
 def gap(fake, host):
-    """R18: of a limited timeline no message is lost, and none is answered twice"""
+    """R18: no message of a limited timeline is lost or answered twice"""
     person, other = Person(fake), Person(fake)
     person.answer(person.ask())
     fake.wait(polling=1)

@@ -22,7 +22,7 @@ def press(fake, message, button):
 
 
 def answer(fake, sender, host):
-    """R2: an answer is one notification, with the text of the agent as it is"""
+    """R2: an answer is one notification with the unchanged text of the agent"""
     sender.ask("id=plain echo={option:token} {secret:x}", conversation="plain")
     found = hear(fake, "Answer plain")
     assert "{option:token} {secret:x}" in found["text"], found
@@ -38,7 +38,7 @@ def error(fake, sender, host):
 
 
 def long(fake, sender, host):
-    """R11: a long answer is cut below the limit of the server, and opens the page"""
+    """R11: a long answer is cut below the limit of the server, and its notification opens the page"""
     sender.ask("id=long chars=20000", conversation="long")
     found = hear(fake, "Answer long")
     assert found["text"].endswith("…") and 3000 < len(found["text"].encode()) <= 3900, found
@@ -96,7 +96,7 @@ def manual(fake, sender, host):
 
 
 def outage(fake, sender, host):
-    """R2, R16, R26: the server is away, the host is killed, a button is pressed meanwhile: nothing is lost"""
+    """R2, R16, R26: the server is down, the host is killed, a button is pressed meanwhile: nothing is lost"""
     sender.asker.ask("run=hostname", conversation="outage")
     card = hear(fake, "hostname")
     fake.control("down")
@@ -129,7 +129,7 @@ conversations : {{ max_turns = 64; debounce_ms = 0; }};"""
             sender = Sender(port)
             run([answer, error, long, lost, by_topic, by_address], fake, sender, host)
             run([manual, outage], fake, sender, host, at_once=1)
-            equal(fake.violations(), [], "R25: nothing that a strict server objects to")
+            equal(fake.violations(), [], "R25: a strict server rejects no request")
     done()
 
 

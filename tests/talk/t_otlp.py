@@ -119,7 +119,7 @@ CASES = [many, round_, failed, cancelled, partial]
 
 
 def outage(receiver, host):
-    """R5: what the receiver does not take for now comes again; turns go on meanwhile"""
+    """R5: spans that the receiver refuses temporarily are sent again; turns continue meanwhile"""
     receiver.answer(503, 429, "lost")
     turns = [host.ask(f"id=o{n} tools=1") for n in range(3)]
     for turn in turns:
@@ -129,7 +129,7 @@ def outage(receiver, host):
 
 
 def down(receiver, host):
-    """R2: a receiver that is down delays no turn, and gets the traces later"""
+    """R2: a receiver that is down delays no turn, and receives the traces later"""
     port = receiver.server_address[1]
     receiver.stop()
     status, answer = host.run("send", "-o", "text", "id=down tools=1")
@@ -154,7 +154,7 @@ def refused(receiver, host):
 
 
 def process(receiver, host):
-    """R22: the process of the connector dies during a turn: the trace goes on under the same ids"""
+    """R22: the connector process is killed during a turn: the trace continues under the same ids"""
     turn = host.ask("id=dies tools=2 gated")
     host.let_go("dies")
     await_(lambda: trace(receiver, turn), "the first tool")
@@ -203,7 +203,7 @@ def doctor(host):
 
 
 def full(host):
-    """R22: a receiver that does not answer: the queue is limited, what is lost is counted, the replay ends"""
+    """R22: the receiver does not answer: the queue is limited, lost spans are counted, and the replay ends"""
     receiver = Receiver.start()
     receiver.hold.clear()
     lines = [{"type": "start", "payload": {"model": "m"}}]

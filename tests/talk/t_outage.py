@@ -56,7 +56,7 @@ def begin(crowds):
 
 def judge(crowd, asked, name, since, objections):
     fake = crowd.fake
-    equal([len(outcomes(crowd, q)) for q in asked], [1] * len(asked), f"R2: {name}: each once")
+    equal([len(outcomes(crowd, q)) for q in asked], [1] * len(asked), f"R2: {name}: each answer arrived once")
     # A thread of Slack is a conversation of its own, and no conversation waits for another one.
     for who in range(PEOPLE if name in ONE_BY_ONE else 0):
         shown = [m["id"] for m in messages(fake, asked[who].chat)]
@@ -65,7 +65,7 @@ def judge(crowd, asked, name, since, objections):
         ok(order == sorted(order), f"R26: {name}: in order for person {who}", order)
     late = [r for r in fake.record(since) if r["kind"] == "call" and r.get("done")]
     live = [r for r in late if r["method"] in LIVE and r["params"].get("typing", True)]
-    equal(live, [], f"R8: {name}: nothing live of old turns")
+    equal(live, [], f"R8: {name}: no progress message of an old turn is left")
     seen = [m for q in asked[: PEOPLE + 1] for m in messages(fake, q.chat)]
     note(f"{name}: {len(late)} calls after the outage, {len(seen)} messages, {len(asked)} turns")
     equal(objections, [], f"{name}: nothing a strict service objects to")

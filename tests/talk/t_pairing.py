@@ -61,7 +61,7 @@ def restarts(fake, host):
 
 
 def revokes(fake, host):
-    """R21: a person who was revoked may not write any more"""
+    """R21: a user who was revoked may not write any more"""
     status, text = host.run("pair", "--revoke", "tg", str(STRANGER))
     same((status, text), (0, f"User {STRANGER} may not write to instance tg any more.\n"), "it")
     same(host.run("pair", "--revoke", "tg", str(STRANGER))[0], 1, "the status of it again")

@@ -186,7 +186,7 @@ def file_answer(fake, host):
 
 
 def mentions(fake, host):
-    """R14: nothing that the agent or a tool says mentions anybody"""
+    """R14: no text of the agent or a tool mentions anybody"""
     person = Person(fake)
     names = "<!channel> <!here|x> <!everyone> <@U0BOB> <!subteam^S1> <#C0GENERAL> @here @channel"
     escaped = names.replace("<", "&lt;").replace(">", "&gt;")
@@ -202,7 +202,7 @@ def mentions(fake, host):
 
 
 def thread(fake, host):
-    """R24, R11: in a channel all goes to the thread of the question"""
+    """R24, R11: in a channel every message goes to the thread of the question"""
     fake.control("channel", {"id": "C0LONG", "type": "channel"})
     person = Person(fake, "C0LONG")
     asked = person.ask("tools=1 gated chars=30000", both=True)
@@ -245,7 +245,7 @@ def channel(fake, host):
 
 
 def twice(fake, host):
-    """R18: a message that is told of in several ways, or again, is answered once"""
+    """R18: a message that Slack delivers as several events, or again, is answered once"""
     fake.control("channel", {"id": "C0TWICE", "type": "channel"})
     person = Person(fake, "C0TWICE")
     asked = person.ask(both=True)

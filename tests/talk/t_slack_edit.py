@@ -42,7 +42,7 @@ def stop_by(words):
         said = Question("slack", person.chat, asked.message, "-")
         same([m for m in outcomes(person, said) if "Answer" in m["text"]], [], "told the agent")
 
-    case.__doc__ = f"R19: {words!r} stops the turn, visibly, and the agent is not told"
+    case.__doc__ = f"R19: {words!r} visibly stops the turn, and is not passed to the agent"
     return case
 
 
@@ -97,7 +97,7 @@ def flood_first(fake, host):
 
 
 def late_edit(fake, host):
-    """R8, R9: no edit overtakes the answer, which is a message of its own"""
+    """R8, R9: no edit is executed after the answer, which is a separate message"""
     person = Person(fake)
     fault(fake, "chat.update", person.chat, "hold")
     asked = person.ask("tools=2 gated")

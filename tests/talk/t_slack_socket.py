@@ -15,7 +15,7 @@ def sockets(fake, *events):
 
 
 def drops(fake, host):
-    """R16, R17: a connection that is lost is opened anew, and nothing is lost or answered twice"""
+    """R16, R17: a lost connection is opened again, and no message is lost or answered twice"""
     people = [Person(fake) for _ in range(3)]
     asked = [people[0].ask("tools=1 gated")]
     fault(fake, "apps.connections.open", None, "html")
@@ -31,7 +31,7 @@ def drops(fake, host):
 
 
 def refresh(fake, host):
-    """R17: before a connection is left the next one is there"""
+    """R17: the next connection is open before a connection is left"""
     person = Person(fake)
     fake.wait(sockets=1)
     old = max(r["socket"] for r in sockets(fake, "open"))
@@ -45,7 +45,7 @@ def refresh(fake, host):
 
 
 def expiry(fake, host):
-    """R13: a stream that Slack ends does not take the answer with it"""
+    """R13: after Slack ends a stream the answer is still delivered"""
     fake.control("options", {"stream_life": 2})
     person = Person(fake)
     asked = person.ask("tools=4 gated")
@@ -99,7 +99,7 @@ def restart(fake, host):
 
 
 def held(fake, host):
-    """R6: a stream that has to wait does not hold up the answer"""
+    """R6: a stream that waits for a rate limit does not delay the answer"""
     person = Person(fake)
     fault(fake, "chat.startStream", None, "flood", retry_after=60)
     asked = person.ask("tools=1 gated")

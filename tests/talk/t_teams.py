@@ -105,7 +105,7 @@ def streamed(fake, host):
 
 
 def last_message(fake, host):
-    """R2: the answer behind many tools arrives"""
+    """R2: the answer after many tool calls arrives"""
     person = Person(fake)
     question = person.ask("tools=5 ms=900")
     person.answer(question)
@@ -113,7 +113,7 @@ def last_message(fake, host):
 
 
 def ended_by_teams(fake, host):
-    """R13, R15: Teams ends the stream: nothing is said twice, and the answer arrives"""
+    """R13, R15: Teams ends the stream: no text is sent twice, and the answer arrives"""
     person = Person(fake)
     question = person.ask("tools=3 gated")
     first = person.hear("Looking at part 1")
@@ -207,7 +207,7 @@ def by_command(fake, host):
 
 
 def typing_limited(fake, host):
-    """R5, R20: typing is limited: the answer does not wait for it"""
+    """R5, R20: a rate limit on typing does not delay the answer"""
     person = Person(fake)
     person.fault("answer", method="typing", status=429, headers={"Retry-After": "60"}, times=0)
     began = time.monotonic()
@@ -230,7 +230,7 @@ def long_answer(fake, host):
 
 
 def thread(fake, host):
-    """R24: in a channel all goes to the thread of the question, which is a conversation of its own"""
+    """R24: in a channel every message goes to the thread of the question, which is a conversation of its own"""
     person = Person(fake, "19:c1@thread.tacv2", "channel")
     first = person.ask("tools=1 gated", mention=True)
     person.hear("Looking at part 1")
@@ -247,7 +247,7 @@ def thread(fake, host):
 
 
 def group(fake, host):
-    """R29: in a group chat only those are answered who mention the bot"""
+    """R29: in a group chat only users who mention the bot are answered"""
     person = Person(fake, "19:g1@thread.v2", "groupChat")
     alone = person.ask("alone")
     asked = person.ask("asked", mention=True)
@@ -311,7 +311,7 @@ def early():
             fake.wait(method="keys", stage="arrived")
             fake.control("release")
             person.answer(question)
-            ok(True, "R18: a message that comes before the keys is answered")
+            ok(True, "R18: a message that arrives before the signing keys is answered")
             fake.control("keys", {"endorsements": ["webchat"]})
             equal(host.leaks(), [], "R23: no secret in what the host leaves behind")
 
@@ -324,7 +324,7 @@ def main():
             tokens(fake)
             fake.control("reset")
             run(STREAMS, fake, host, at_once=16)
-            equal([v for v in fake.violations() if v["rule"] != "in-flight"], [], "R25: nothing a strict service objects to")
+            equal([v for v in fake.violations() if v["rule"] != "in-flight"], [], "R25: a strict service rejects no request")
             equal(host.leaks(), [], "R23: no secret in what the host leaves behind")
             equal(host.stop(), 0, "the host ends well")
             note(f"{len([r for r in fake.record() if r['kind'] == 'call'])} calls")

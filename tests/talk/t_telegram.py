@@ -62,7 +62,7 @@ class Person:
 
 
 def stranger(fake, host):
-    """R21: who is not allowed gets nothing, and nothing is kept"""
+    """R21: a user who is not allowed gets no answer, and nothing is stored"""
     fake.control("message", {"from": 9999, "text": "tools=1 zanzibar"})
     fake.control("message", {"from": 9999, "text": "/status"})
     friend = Person(fake)
@@ -85,7 +85,7 @@ def stop_by(text):
         person.answer(person.ask())
         same(outcomes(person, said), [], "the agent's answer to it")
 
-    case.__doc__ = f"R19: {text!r} stops the turn, visibly, and the agent is not told"
+    case.__doc__ = f"R19: {text!r} visibly stops the turn, and is not passed to the agent"
     return case
 
 
@@ -103,7 +103,7 @@ def stop_by_button(fake, host):
 
 
 def queue(fake, host):
-    """R26: messages during a turn wait, are told of, are joined, and are answered in order"""
+    """R26: messages during a turn wait, are reported as waiting, are joined, and are answered in order"""
     person = Person(fake)
     first = person.ask("tools=1 gated")
     person.hear("Looking at part 1")
@@ -119,7 +119,7 @@ def queue(fake, host):
 
 
 def sessions(fake, host):
-    """R27: the session goes on, and /new begins another"""
+    """R27: the session continues, and /new begins another one"""
     person = Person(fake)
     told = [session_of(person.answer(person.ask())) for _ in range(2)]
     same(told[0], told[1], "the session of the second turn")
@@ -128,7 +128,7 @@ def sessions(fake, host):
 
 
 def flood(fake, host):
-    """R5, R6: a pause that is asked for is kept and told, and the answer is the first behind it"""
+    """R5, R6: a demanded pause is observed and reported, and the answer is the first request after it"""
     person = Person(fake)
     match = {"method": ["sendMessage", "editMessageText"], "chat": person.chat}
     fake.control("fault", {"match": match, "do": "flood", "retry_after": 15})
@@ -144,7 +144,7 @@ def flood(fake, host):
 
 
 def lost_answer(fake, host):
-    """R1: an answer of which nobody knows whether it has arrived is not doubled unmarked"""
+    """R1: an answer that has possibly arrived is not sent again without a mark"""
     lose_answer(fake, host, Person(fake), "")
     person = Person(fake)
     lose_answer(fake, host, person, "tools=1 gated")
@@ -166,7 +166,7 @@ def lose_answer(fake, host, person, words):
 
 
 def refused(fake, host):
-    """R2: what is refused for its entities arrives as text"""
+    """R2: an answer whose entities are refused arrives as plain text"""
     person = Person(fake)
     match = {"method": "sendMessage", "chat": person.chat}
     words = "Bad Request: can't parse entities: x"
@@ -177,7 +177,7 @@ def refused(fake, host):
 
 
 def long_answer(fake, host):
-    """R11: a long answer is several messages, and nothing of it is lost"""
+    """R11: a long answer becomes several messages, and no text is lost"""
     person = Person(fake)
     question = person.ask("chars=9000")
     person.hear("Line 000224", buttons=0)
@@ -199,7 +199,7 @@ def file_answer(fake, host):
 
 
 def topic(fake, host):
-    """R24: in a topic all goes there"""
+    """R24: in a topic every message goes to this topic"""
     chat = GROUPS[0]
     fake.control("chat", {"id": chat, "type": "supergroup", "is_forum": True, "topics": [7]})
     person = Person(fake, chat, 7)
@@ -222,7 +222,7 @@ def attachment(fake, host):
 
 
 def group(fake, host):
-    """R29: in a group only those are answered who speak to the bot, and no bots"""
+    """R29: in a group only users who address the bot are answered, and no bots"""
     chat = GROUPS[1]
     fake.control("chat", {"id": chat, "type": "supergroup"})
     person = Person(fake, chat)
@@ -263,7 +263,7 @@ CASES = [  # the longest first
 
 
 def twice(fake, host):
-    """R18: updates that come again are answered once"""
+    """R18: updates that are delivered again are answered once"""
     person = Person(fake)
     first = person.ask()
     person.answer(first)
@@ -278,7 +278,7 @@ def twice(fake, host):
 
 
 def conflict(fake, host):
-    """R16: another poller is waited for, and told of"""
+    """R16: the connector waits for another poller to stop, and reports it"""
     person = Person(fake)
     words = "Conflict: terminated by other getUpdates request"
     fake.control(
@@ -291,7 +291,7 @@ def conflict(fake, host):
 
 
 def drops(fake, host):
-    """R16: polls that are reset, cut, or answered with rubbish go on"""
+    """R16: polling continues after polls that are reset, cut, or answered with invalid data"""
     person = Person(fake)
     for kind in ("reset", "html", "garbage"):
         fake.control("fault", {"match": {"method": "getUpdates"}, "do": kind, "done": False})

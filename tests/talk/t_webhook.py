@@ -32,7 +32,7 @@ def code(answer):
 
 
 def round_(fake, sender, host):
-    """R2, R24: a message, its start and its outcome, with the route of the message"""
+    """R2, R24: a message, the start of its turn and its outcome carry the route of the message"""
     turn = sender.ask("id=round", conversation="round", route={"job": 7})
     final = hear(fake, "round", "turn.final")
     same(final["data"]["payload"]["text"].split()[:2], ["Answer", "round"])
@@ -48,7 +48,7 @@ def error(fake, sender, host):
 
 
 def again(fake, sender, host):
-    """R18: a message that comes again is answered once, and the sender is told"""
+    """R18: a message that is sent again is answered once, and the response says so"""
     body = {"user": "ci", "text": "id=again", "conversation": "again"}
     first, second = (sender.send(body, id_="msg_again") for _ in range(2))
     same((first[0], second[0], second[1]["state"]), (202, 200, "known"))
@@ -76,7 +76,7 @@ def approval(fake, sender, host):
 
 
 def refusals(fake, sender, host):
-    """R21: who has no key, an old signature or is not listed"""
+    """R21: a request without a key, with an old signature, or of a user who is not listed is refused"""
     body = {"user": "ci", "text": "id=x", "conversation": "refused"}
     same(code(sender.send(body, key=OUT)), (401, "invalid_signature"))
     same(code(sender.send(body, age=400)), (401, "invalid_signature"))
@@ -87,7 +87,7 @@ def refusals(fake, sender, host):
 
 
 def lost(fake, sender, host):
-    """R1: an event whose response is lost comes again, with the same id and another signature"""
+    """R1: an event whose response is lost is sent again, with the same id and another signature"""
     fake.control("fault", {"do": "cut", "match": {"text": "Answer lost"}})
     sender.ask("id=lost", conversation="lost")
     fake.wait(60, method="post", text="Answer lost", count=2)
@@ -152,7 +152,7 @@ def manual(fake, sender, host):
 
 
 def outage(fake, sender, host):
-    """R2, R26: the endpoint is away and the host is killed: each outcome arrives once"""
+    """R2, R26: the endpoint is unreachable and the host is killed: each outcome arrives once"""
     fake.control("down")
     for n in range(3):
         sender.ask(f"id=away-{n}", conversation=f"away-{n}")
@@ -178,7 +178,7 @@ def dead(host, count):
 
 
 def gone(fake, sender, host):
-    """R2: 410 ends it: the outcome is a dead letter, which can be sent when the endpoint is back"""
+    """R2: after status 410 the outcome is a dead letter, which can be sent again when the endpoint is back"""
     fake.control("fault", {"do": "error", "status": 410, "times": 0})
     sender.ask("id=gone", conversation="gone")
     await_(lambda: "the endpoint has answered 410 Gone" in host.log(), "the log")
@@ -206,7 +206,7 @@ conversations : {{ max_turns = 64; debounce_ms = 0; }};"""
             sender = Sender(port)
             run([round_, error, again, approval, refusals, lost, two_instances, manual], fake, sender, host)
             run([outage, gone], fake, sender, host, at_once=1)
-            equal(fake.violations(), [], "R25: nothing that a strict endpoint objects to")
+            equal(fake.violations(), [], "R25: a strict endpoint rejects no request")
     done()
 
 

@@ -16,10 +16,10 @@ static void test_one(void)
     talk_begin((const char *const[]){SAY_INIT, SAY_HI, SAY_RESULT, NULL});
     talk.disk.holds = true;
     struct said s = talk_say("hello");
-    talk_is(s, TC_ACCEPTED, "", "R18: on disk before it is accepted");
+    talk_is(s, TC_ACCEPTED, "", "R18: a message is on disk before it is accepted");
     is_str(s.turn, talk.disk.turns[0].id, "with the turn's id");
     is_str(talk.disk.turns[0].conv, "tg:A", "R27: a conversation is instance and chat");
-    is_str(talk.disk.turns[0].route, "{\"r\":1}", "R24: the route is kept");
+    is_str(talk.disk.turns[0].route, "{\"r\":1}", "R24: the route is stored with the message");
     talk_await_states("ended", "the outcome goes to the disk");
     ok(!strstr(cast_log_text(&talk.log), "final"), "before anybody is told");
     is_int(talk.disk.turns[0].targets, 1, "with a row for who has to be told");
@@ -55,7 +55,7 @@ static void test_known(void)
     is_int(s.accepted, TC_KNOWN, "R18: is done once");
     talk_await_quiet();
     talk_await_states("ended", "one turn came of it");
-    talk_end("what comes twice");
+    talk_end("a message that arrives twice is one turn");
 }
 
 /* Of several messages that become one turn, each may name somebody. */
@@ -135,7 +135,8 @@ static void test_known_commands(void)
 static void test_known_later(void)
 {
     talk_begin(NULL);
-    is_int(deliver("e1", "ts1", "/new").accepted, TC_COMMAND, "A3: a command");
+    is_int(deliver("e1", "ts1", "/new").accepted, TC_COMMAND,
+           "A3: a command that is delivered twice is carried out once");
     is_int(deliver("e2", NULL, "!hide-tools").accepted, TC_COMMAND, "A3: a word");
     for (int i = 0; i < 500; i++) {
         char id[20];
@@ -143,7 +144,8 @@ static void test_known_later(void)
         deliver(id, NULL, "/queue");
     }
     talk_renew();
-    is_int(deliver("e9", "ts1", "/new").accepted, TC_KNOWN, "A3: after a restart it is known");
+    is_int(deliver("e9", "ts1", "/new").accepted, TC_KNOWN,
+           "A3: a command is known after a restart");
     is_int(deliver("e2", NULL, "!hide-tools").accepted, TC_KNOWN, "A3: so is the word");
     is_int(deliver("q499", NULL, "/queue").accepted, TC_KNOWN, "A3: so are many others");
     is_int(deliver("ts1", "e2", "/queue").accepted, TC_COMMAND,
@@ -169,7 +171,7 @@ static void test_help(void)
 {
     talk_begin(NULL);
     struct said s = talk_say("/start");
-    is_int(s.accepted, TC_COMMAND, "B5: /start is answered by the host");
+    is_int(s.accepted, TC_COMMAND, "B5: the host answers /start");
     is_str(s.answer,
            "Messages in this chat go to the agent fake, and it answers here.\nWhile it works, the "
            "Stop button ends the turn. When it needs a permission or has a question, the buttons "
@@ -203,7 +205,7 @@ static void test_burst(void)
     talk.conf.conversations.debounce_ms = 200;
     const struct said a = talk_say("one"), b = talk_say("two"), c = talk_say("three");
     ok(a.accepted == TC_ACCEPTED && b.accepted == TC_ACCEPTED && c.accepted == TC_ACCEPTED,
-       "R26: a burst is accepted");
+       "R26: a burst of messages is accepted");
     is_str(c.turn, a.turn, "R26: as one turn");
     is_str(fake_ledger_states(&talk.disk), "waiting waiting waiting",
            "R26: each on disk by itself");
@@ -221,7 +223,7 @@ static void test_queue(void)
     talk_say("first");
     talk_await_working(1);
     talk_is(talk_say("second"), TC_QUEUED, "Queued behind the running turn (1 message waiting).",
-            "R26: while a turn runs a message waits");
+            "R26: a message waits while a turn runs");
     const struct said third = talk_say("third");
     talk_is(third, TC_QUEUED, "Queued behind the running turn (2 messages waiting).",
             "R26: and another");
@@ -234,10 +236,10 @@ static void test_queue(void)
             "The queue is full (limit: 3 messages), so your message was not accepted. Send !queue "
             "to list "
             "the queued messages or !queue clear to drop them.",
-            "R26: above the cap it is refused");
+            "R26: a message above the limit is refused");
     is_str(fake_ledger_states(&talk.disk), "running waiting waiting waiting", "R26: and not kept");
     talk_finish(0);
-    talk_await_states("ended running merged merged", "R26: then they run, as one");
+    talk_await_states("ended running merged merged", "R26: waiting messages run as one turn");
     talk_await_working(2);
     talk_is(talk_say("/queue"), TC_COMMAND, "The queue is empty.", "R26: the queue is empty");
     talk_finish(1);
@@ -274,11 +276,11 @@ static void test_stop(void)
         talk_say("work");
         talk_await_working(1);
         talk_is(talk_say(spellings[i]), TC_COMMAND, "Stopping the running turn.",
-                "R19: stop, out of band");
+                "R19: /stop acts at once, outside of the queue");
         talk_await_quiet();
         ok(strstr(cast_log_text(&talk.log), "done(cancelled)"), "R19: \"%s\" ends it",
            spellings[i]);
-        is_int(talk.disk.n, 1, "R19: and is no message");
+        is_int(talk.disk.n, 1, "R19: /stop is not passed to the agent");
         talk_end(spellings[i]);
     }
     talk_begin(NULL);
@@ -288,7 +290,7 @@ static void test_stop(void)
     talk_say("more");
     talk_say("and more");
     talk_is(talk_say("/stop"), TC_COMMAND, "Stopping the running turn. Dropped 2 queued messages.",
-            "R19: nothing of what waited begins behind it");
+            "R19: waiting messages do not start after a stop");
     talk_await_quiet();
     is_str(fake_ledger_states(&talk.disk), "ended cancelled cancelled", "R19: also on disk");
     talk_is(talk_as("sl", "1", "A", "/stop"), TC_COMMAND,
@@ -319,7 +321,8 @@ static void test_cancel(void)
     talk_await_working(1);
     const char *const id = talk.disk.turns[0].id;
     ok(talk.disk.turns[0].start > 0, "an agent that lives is noted with the time it began");
-    talk_is(cancel_as("tg", "3", id), TC_DENIED, "", "R21: a stranger's stop button");
+    talk_is(cancel_as("tg", "3", id), TC_DENIED, "",
+            "R21: the stop button has no effect for a user who is not listed");
     talk_is(cancel_as("sl", "1", id), TC_DENIED, "", "R21: another instance's, without the grant");
     talk_is(cancel_as("tg", "1", "nonsense"), TC_KNOWN, "", "a turn that is not there");
     is_int(turn_scheduler_count_running(talk.all), 1, "it still runs");
@@ -327,7 +330,8 @@ static void test_cancel(void)
             "R19: the stop button");
     talk_await_quiet();
     ok(strstr(cast_log_text(&talk.log), "done(cancelled)"), "R19: ends it");
-    talk_is(cancel_as("tg", "1", id), TC_KNOWN, "", "R19: late, it is known to be over");
+    talk_is(cancel_as("tg", "1", id), TC_KNOWN, "",
+            "R19: a stop after the end of the turn is reported as late");
     talk_end("cancel");
 }
 
@@ -340,10 +344,10 @@ static void test_session(void)
     is_str(talk.disk.key, "session:fake:tg:A", "R27: it is of the conversation");
     talk_say("two");
     talk_await_quiet();
-    ok(talk_dumped("mark=s-1"), "R27: the next one resumes it");
+    ok(talk_dumped("mark=s-1"), "R27: the next turn resumes the session");
     talk_as("tg", "1", "B", "elsewhere");
     talk_await_quiet();
-    ok(!talk_dumped("mark=s-1"), "R27: another conversation does not");
+    ok(!talk_dumped("mark=s-1"), "R27: another conversation does not resume the session");
     snprintf(talk.disk.key, sizeof talk.disk.key, "session:fake:tg:A");
     approvals_remember(talk.approvals, APPROVALS_SESSION, "fake", "tg:A", "t", "Bash", "ls", "Ann");
     approvals_remember(talk.approvals, APPROVALS_ALWAYS, "fake", "tg:A", "t", "Bash", "id", "Ann");
@@ -383,7 +387,7 @@ static void test_lost_session(void)
     talk_await_quiet();
     ok(strstr(cast_log_text(&talk.log), "notice(retry)") &&
            strstr(cast_log_text(&talk.log), "final(hi)"),
-       "R27: a session that the agent lost: one fresh try, with a notice");
+       "R27: a session that the agent has lost is replaced by a new one once, with a notice");
     ok(!talk_dumped("mark=old"), "R27: without it");
     is_str(talk.disk.value, "s-1", "R27: the new one is kept");
     talk_end("a lost session");
@@ -431,7 +435,8 @@ static void test_people(void)
 {
     talk_begin((const char *const[]){SAY_RESULT, NULL});
     log_setup(LOG_TEXT, LOG_ERR, 2);
-    talk_is(talk_as("tg", "3", "A", "hi"), TC_DENIED, "", "R21: who is not listed");
+    talk_is(talk_as("tg", "3", "A", "hi"), TC_DENIED, "",
+            "R21: a message of a user who is not listed is ignored");
     talk_is(talk_as("tg", "3", "A", "/stop"), TC_DENIED, "", "R21: not even a command");
     talk_is(talk_as("tg", "3", "A", "/show-tools"), TC_DENIED, "", "R21: nor a switch");
     talk_is(talk_as("none", "1", "A", "hi"), TC_DENIED, "", "R21: of no instance");

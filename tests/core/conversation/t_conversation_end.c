@@ -84,7 +84,7 @@ static void test_restore(void)
        "R26: one of an instance that is gone");
     turn_scheduler_start_restored(talk.all);
     talk_await_quiet();
-    talk_await_states("ended merged", "R26: what waited at a death runs");
+    talk_await_states("ended merged", "R26: messages that waited when the host was killed are run");
     ok(strstr(cast_log_text(&talk.log), "start(one\n\ntwo)"), "R26: as it would have");
     talk_end("a restart");
 }

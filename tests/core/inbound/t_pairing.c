@@ -58,7 +58,7 @@ static void test_pair(void)
     begin();
     struct pairing_person person;
     struct said s = write_as("77", "77", true);
-    is_int(s.accepted, TC_COMMAND, "R21: a stranger in a direct chat is told a code");
+    is_int(s.accepted, TC_COMMAND, "R21: a stranger in a direct chat receives a pairing code");
     char code[20];
     snprintf(code, sizeof code, "%s", code_of(&s));
     is_int(strlen(code), PAIRING_CODE_LEN, "of eight characters");
@@ -73,7 +73,7 @@ static void test_pair(void)
     is_int(enter(code, &person), PAIRING_DONE, "the code, whatever its case");
     is_str(person.user, "77", "adds its person");
     is_str(person.name, "Ann_X", "with a name of one line");
-    is_int(write_as("77", "77", true).accepted, TC_ACCEPTED, "R21: who may write now");
+    is_int(write_as("77", "77", true).accepted, TC_ACCEPTED, "R21: a paired user may write");
     is_int(write_as("78", "77", false).accepted, TC_DENIED, "R21: nobody else may");
     is_int(enter(code, &person), PAIRING_WRONG, "a code is good once");
     talk_await_quiet();

@@ -190,7 +190,8 @@ static void test_permit(void)
 {
     struct access_control p = {0};
     struct conf_instance inst = {.name = name};
-    ok(!access_control_allows(&p, &inst, CONF_SUBMIT, "1", "-7"), "R21: without a word nobody may");
+    ok(!access_control_allows(&p, &inst, CONF_SUBMIT, "1", "-7"),
+       "R21: without the key allow nobody may write");
     inst.allow = people;
     ok(!access_control_allows(&p, &inst, CONF_SUBMIT, "1", "-7"), "R21: not without the grant");
     inst.grants = CONF_SUBMIT;
@@ -208,7 +209,8 @@ static void test_permit(void)
     ok(!access_control_allows(&p, &inst, CONF_SUBMIT, "2", "-7"), "R21: an empty list lists none");
     inst.allow = nobody;
     inst.allow_chats = NULL;
-    ok(!access_control_allows(&p, &inst, CONF_SUBMIT, "1", "-7"), "R21: an empty allow: nobody");
+    ok(!access_control_allows(&p, &inst, CONF_SUBMIT, "1", "-7"),
+       "R21: an empty list allow permits nobody");
     is_int(p.denied, 10, "counted");
 }
 

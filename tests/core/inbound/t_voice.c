@@ -63,7 +63,7 @@ static void test_transcribed(void)
     const char *const files[] = {voice};
     begin("tr a-z A-Z <\"$0\"; echo");
     is_int(send_message("", "voice", files, 1).accepted, TC_ACCEPTED, "R28: a voice message");
-    is_prompt("HELLO FROM HERE", "R28: is given as text");
+    is_prompt("HELLO FROM HERE", "R28: a voice message is given to the agent as text");
     ok(strstr(talk.disk.turns[0].prompt, "[file: "), "and is kept as a file until then");
     talk_end("a voice message");
 }

@@ -237,7 +237,7 @@ static void test_retry(void)
     is_cast(t,
             "start(q) n(one) n(behind) notice(retry) notice(restart) n(two) final(two) usage(3) "
             "done(completed)",
-            "two attempts are one turn");
+            "two attempts belong to one turn");
 }
 
 static void test_by_host(void)
@@ -272,7 +272,7 @@ static void test_by_host(void)
     feed(t, "ss\nfgood\n");
     turn_ignore_outcome(t);
     end(t, STREAM_TIMEOUT, NULL);
-    is_cast(t, "start(-) final(good) done(completed)", "an outcome before that stands");
+    is_cast(t, "start(-) final(good) done(completed)", "an outcome before the retry is kept");
 }
 
 int main(void)

@@ -305,7 +305,7 @@ static void test_migration(void)
     struct journal *const j = kit_reopen(NULL);
     char backup[700];
     snprintf(backup, sizeof backup, "%s/state.db.v1", kit_dir);
-    ok(access(backup, F_OK) == 0, "a journal of the first schema is kept beside");
+    ok(access(backup, F_OK) == 0, "a journal of the first schema is set aside");
     struct buf seen = {0};
     is_int(journal_list_open_turns(j, list_turn, &seen), JOURNAL_DONE, "its turns are there");
     is_str(seen.p, "t1:running:-:0:-:-:-:- t2:waiting:-:0:hello:{}:-:- ",

@@ -308,7 +308,7 @@ static void test_full_disk(void)
     is_str(answers(), "t1:full t2:full ", "two outcomes find no room");
     limit_file_size(RLIM_INFINITY);
     journal_async_kv_put(l, "k", "v", NULL, NULL);
-    is_str(open_turns(l), "t3:0:hello:0 ", "with room those turns are over");
+    is_str(open_turns(l), "t3:0:hello:0 ", "after space was freed the turns have ended");
     is_str(rows(l), "-", "and nobody is told again");
     journal_async_close(l);
     l = reopen();

@@ -175,7 +175,7 @@ static void test_damage_with_log(void)
         bail("child");
     if (truncate(in(dir, "state.db"), 0) < 0)
         bail("truncate");
-    started_empty(dir, "zero length, with a log");
+    started_empty(dir, "a database of zero length with a log");
     is_int(matches(dir, "state.db.bad.*-wal"), 1, "the log is moved with its file");
 }
 
@@ -211,7 +211,7 @@ static void test_torn_log(void)
                 n == most && n <= 8;
         store_close(s);
     }
-    ok(opens, "a log torn anywhere does not keep it from starting");
+    ok(opens, "a truncated log does not prevent the start");
     ok(prefix, "and leaves the first rows, none missing between");
 }
 
@@ -258,7 +258,7 @@ static void test_death_in_migration(void)
         }
         int status = 0;
         waitpid(child, &status, 0);
-        ok(WIFSIGNALED(status), "killed in the middle of a migration");
+        ok(WIFSIGNALED(status), "the process is killed during a migration");
     }
     struct store *const s = open_as(dir, two);
     int64_t version = 0;
@@ -279,7 +279,7 @@ static void test_links_and_modes(void)
     ok(!open_as(dir, one), "one the group may write to, too");
     chmod(in(dir, "state.db"), 0600);
     chmod(dir, 0770);
-    ok(!open_as(dir, one), "a folder others may write to");
+    ok(!open_as(dir, one), "a directory that others may write to is refused");
     has_str(why.text, "run: chmod 700 ", "with the command");
     chmod(dir, 01777);
     ok(!open_as(dir, one), "a sticky one is no place either");
@@ -338,7 +338,7 @@ static void test_read_only(void)
 
 static void test_file_systems(void)
 {
-    is_str(store_dir_unsupported_fs(0x6969), "NFS", "NFS is refused");
+    is_str(store_dir_unsupported_fs(0x6969), "NFS", "NFS is an unsupported file system");
     is_str(store_dir_unsupported_fs(0xffffffffff534d42), "CIFS", "CIFS, sign extended");
     ok(!store_dir_unsupported_fs(0xef53), "ext4 is not");
     ok(!store_dir_unsupported_fs(0x01021994), "tmpfs is not");

@@ -285,7 +285,7 @@ static void test_life(struct script_server *s)
     open_at(&g, "ws", s, "/silent", 20, 150);
     const int64_t begin = clock_mono_ms();
     await(&g.closes, 1);
-    is_str(g.why, "silent", "R17: nothing comes for too long");
+    is_str(g.why, "silent", "R17: a connection that receives nothing for too long is closed");
     const int64_t took_ms = clock_mono_ms() - begin;
     ok(took_ms >= 140 && took_ms < 30000, "not before, and not long after");
     end(&g);
@@ -295,7 +295,7 @@ static void test_life(struct script_server *s)
     while (g.conn && clock_mono_ms() - opened < ALIVE_MS + 500)
         loop_run_once(loop, 20);
     ok(!g.closes && script_server_has_said(s, loop, "/echo ping\n"),
-       "R17: answers to pings are life");
+       "R17: answers to pings keep the connection open");
     end(&g);
     open_at(&g, "ws", s, "/pinger", 10000, ALIVE_MS);
     await(&g.texts, 1);

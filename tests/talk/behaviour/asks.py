@@ -101,7 +101,7 @@ def by_operator(place):
 
 
 def late(place):
-    """R21: what is decided too late, or once more, changes nothing"""
+    """R21: a decision that is late or repeated has no effect"""
     person = place.person()
     card = card_of(person, "run=ls")
     pressed = person.decide(card, True)
@@ -117,7 +117,7 @@ def late(place):
 
 
 def with_stop(place):
-    """R19: a stop closes what is open"""
+    """R19: stopping a turn closes its open requests"""
     person = place.person()
     card = card_of(person, "run=ls")
     person.command("stop")

@@ -6,12 +6,12 @@ from place import MARKED, needs
 
 
 def lost_before(place):
-    """R1, R2: the answer's request is lost before the service has done it: it arrives, and a repeat says so"""
+    """R1, R2: the request with the answer is lost before the service receives it: the answer arrives, and a repeat is marked"""
     lose(place, False)
 
 
 def lost_after(place):
-    """R1: the reply to the answer is lost: no copy without a mark, none where the service knows it"""
+    """R1: the reply to the answer is lost: each copy is marked, and no copy exists where the service recognises repeats"""
     lose(place, True)
 
 
@@ -56,7 +56,7 @@ def lost_progress(place):
 
 
 def limited(place):
-    """R5, R6: a limit is kept to the letter, only the newest waits, and the answer goes first"""
+    """R5, R6: a rate limit is waited for exactly, only the newest edit waits, and the answer is sent first"""
     person = place.person()
     pause = 6
     question = person.ask("tools=3 gated")
@@ -75,7 +75,7 @@ def limited(place):
 
 
 def refused(place):
-    """R2, R10: what the service refuses for its form arrives as plain text"""
+    """R2, R10: text whose format the service refuses arrives as plain text"""
     person = place.person()
     person.refuse("post", text="^Answer")
     question = person.ask()
@@ -84,7 +84,7 @@ def refused(place):
 
 
 def broken_for_a_while(place):
-    """A1, R2: errors of the service, again and again: the answer waits for the service to work, and arrives once"""
+    """A1, R2: the service answers with errors again and again: the answer arrives once, when the service works"""
     person = place.person()
     person.fault("post", "answer", status=502, times=4, text="^Answer")
     question = person.ask()
@@ -95,7 +95,7 @@ def broken_for_a_while(place):
 
 
 def not_json(place):
-    """A2, R1: a 200 that is not the service's own JSON is not believed, and the answer arrives"""
+    """A2, R1: a response 200 that is not the JSON of the service does not confirm delivery, and the answer arrives"""
     for do, more in (("garbage", {}), ("html", {"status": 200})):
         person = place.person()
         person.fault("post", do, text="^Answer", done=False, **more)
@@ -107,7 +107,7 @@ def not_json(place):
 
 @needs("react")
 def reactions_fail(place):
-    """B3, R20: reactions that fail, or are limited, delay neither progress nor answer"""
+    """B3, R20: reactions that fail or are rate-limited delay neither progress nor answer"""
     faults = [("answer", {"status": 500, "times": 0})]
     if "account_limit" not in place.CAN:  # that of a reaction is one of texts, too
         faults.append(("flood", {"retry_after": 20}))
@@ -142,7 +142,7 @@ def dead_letter(place):
 
 @needs("edit")
 def late_edit(place):
-    """R8: an edit of the progress that is done long after its request was given up does not replace the answer, at least not for long"""
+    """R8: an edit of the progress message, executed long after its request was given up, replaces the answer at most briefly"""
     place.expected.add("final-changed")  # with finalize = edit, until the edit is repeated
     person = place.person()
     question = person.ask("tools=2 gated")

@@ -7,7 +7,7 @@ from show import STOPPING, STOPS
 
 
 def commands(place):
-    """B5: start and help are answered by the host, without a turn"""
+    """B5: the host answers start and help without a turn"""
     person = place.person()
     person.command("start")
     person.hear("Messages in this chat go to the agent")
@@ -17,7 +17,7 @@ def commands(place):
 
 
 def by_mark(place):
-    """B4: a command and a word of visibility may begin with ! everywhere"""
+    """B4: commands and visibility words may begin with ! everywhere"""
     person = place.person()
     person.say("!queue")
     person.hear("The queue is empty")
@@ -30,7 +30,7 @@ def by_mark(place):
 
 @needs("slash")
 def by_slash(place):
-    """B4: and with / where the service passes it on"""
+    """B4: commands may begin with / where the service passes them on"""
     person = place.person()
     person.say("/queue")
     person.hear("The queue is empty")
@@ -56,7 +56,7 @@ def queue(place):
 
 @needs("again")
 def twice(place):
-    """R18, A3: a message, and a command, that is told of again under another id is taken once"""
+    """R18, A3: a message and a command that are delivered again under another id are accepted once"""
     person = place.person()
     question = person.ask("tools=1 gated")
     person.progress("Looking at part 1")
@@ -71,7 +71,7 @@ def twice(place):
 
 
 def stranger(place):
-    """R21: who is not allowed gets nothing"""
+    """R21: a user who is not allowed gets no answer"""
     other = place.person(user=place.user(95))
     other.say("tools=1 zanzibar")
     other.command("status")

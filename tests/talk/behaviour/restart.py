@@ -43,7 +43,7 @@ def every_state(place):
 
 
 def connector_dies(place):
-    """R26: the process of the connector dies: turns go on, with the same progress message, and end once"""
+    """R26: the connector process is killed: turns continue with the same progress message, and end once"""
     quiet, shown, arrived = (place.person() for _ in range(3))
     begun = quiet.ask("gated")
     seen = shown.ask("tools=2 gated")
@@ -79,7 +79,7 @@ def process_of(host, instance):
 
 
 def token(place):
-    """B2: a token that is refused is told once, the instance waits, and with a good token all arrives"""
+    """B2: a refused token is reported once, the instance waits, and with a valid token all answers arrive"""
     person = place.person()
     question = person.ask("tools=1 gated")
     person.progress("Looking at part 1")
@@ -100,7 +100,7 @@ def token(place):
 
 @needs("threads")
 def thread_goes_on(place):
-    """B7, R29: in a thread that began before a restart the bot is spoken to without a mention"""
+    """B7, R29: a message in a thread that began before a restart needs no mention of the bot"""
     person = place.person()
     place.join_group(person)
     root = person.say("a beginning")

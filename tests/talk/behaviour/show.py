@@ -10,7 +10,7 @@ STOPPING = "Stopping the running turn."  # only if the end takes longer than two
 
 
 def live(place):
-    """R9, R20: a sign at once, progress after 1.5 s and not before, then the answer as a new message, and the progress goes"""
+    """R9, R20: a sign of activity is shown at once, progress after 1.5 s, then the answer instead of the progress"""
     person = place.person()
     question = person.ask("tools=2 gated")
     shown = person.progress("Looking at part 1")
@@ -28,7 +28,7 @@ def live(place):
 
 
 def cadence(place):
-    """R4, R6: edits are not faster than the service allows, and the answer does not wait for them"""
+    """R4, R6: edits are not sent faster than the service allows, and the answer does not wait for them"""
     person = place.person()
     tools = 18 if place.LIMITS_METHODS else 6  # the edits of all conversations share a limit
     person.answer(person.ask(f"tools={tools} ms={int(place.EDIT_S * 1000)}"))
@@ -42,7 +42,7 @@ def cadence(place):
 
 
 def heartbeat(place):
-    """R20: a turn that is silent for ten seconds is shown with new times"""
+    """R20: the elapsed times of a turn that is silent for ten seconds are updated"""
     person = place.person()
     question = person.ask("tools=1 gated")
     person.progress("Looking at part 1")
@@ -61,7 +61,7 @@ def plain(place):
 
 
 def parts(place):
-    """R11: an answer in parts: in order, nothing lost, only the first one answers and rings"""
+    """R11: the parts of an answer arrive in order, and no text is lost; only the first is a reply with a notification"""
     person = place.person()
     question = person.ask(f"chars={place.LONG}")
     last = (place.LONG + 39) // 40 - 1
@@ -77,7 +77,7 @@ def parts(place):
 
 @needs("silence")
 def rings(place):
-    """R9: progress is silent, the answer rings"""
+    """R9: progress messages are silent, and the answer notifies the user"""
     person = place.person()
     question = person.ask("tools=1 gated")
     assert person.progress()["silent"], "progress rings"
@@ -87,7 +87,7 @@ def rings(place):
 
 @needs("typing")
 def typing(place):
-    """R7: typing is shown until the answer is there, and not longer"""
+    """R7: typing is shown until the answer arrives, and not longer"""
     person = place.person()
     question = person.ask("tools=1 gated")
     place.fake.wait(typing=1, chat=person.chat)
@@ -129,7 +129,7 @@ def stop(place):
 
 @needs("buttons")
 def stop_by_button(place):
-    """R19: the button under the progress stops the turn"""
+    """R19: the button under the progress message stops the turn"""
     person = place.person()
     question = person.ask("tools=1 ms=600000")
     person.press(person.progress("Looking at part 1"), "Stop")
@@ -155,20 +155,20 @@ def deleted(place):
 
 
 def mentions(place):
-    """R14: nothing that the agent says mentions everybody"""
+    """R14: no text of the agent mentions everybody"""
     person = place.person()
     person.answer(person.ask("echo=@room <!channel> @everyone @here"))
 
 
 def code(place):
-    """A4: what is code, or special to the service, is seen as the agent wrote it, not escaped twice"""
+    """A4: code and characters that are special to the service are shown as the agent wrote them, not escaped twice"""
     person = place.person()
     text = html.unescape(person.answer(person.ask("echo=`co<de>` & x < 3"))["text"])
     assert "co<de>" in text and "& x < 3" in text and "&amp;" not in text, text
 
 
 def sessions(place):
-    """R27: the session goes on, and the command new begins another"""
+    """R27: the session continues, and the command new begins another one"""
     person = place.person()
     told = [session_of(person.answer(person.ask())) for _ in range(2)]
     same(told[0], told[1], "the session of the second turn")
@@ -185,7 +185,7 @@ CASES = [heartbeat, cadence, deleted, error, live, stop, stop_by_button, parts, 
 
 @needs("file")
 def whole_file(place):
-    """R28: overflow = file: the message says where the rest is, and the file has all of it"""
+    """R28: overflow = file: the message refers to the file, and the file has the complete text"""
     person = place.person()
     question = person.ask(f"chars={place.LONG}")
     person.answer(question)
@@ -195,7 +195,7 @@ def whole_file(place):
 
 @needs("edit")
 def edited(place):
-    """R3: finalize = edit: the progress message becomes the answer, once"""
+    """R3: finalize = edit: the progress message becomes the answer, which is shown once"""
     person = place.person()
     question = person.ask("tools=1 gated")
     shown = person.progress("Looking at part 1")

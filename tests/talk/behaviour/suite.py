@@ -98,7 +98,7 @@ class Played:
         equal(self.host.stop(), 0, f"{self.stage.name}: the host ends well")
         self._judge_turns()
         equal(self._objections(), [], f"{self.stage.name}: nothing that a strict service objects to")
-        equal(self.host.leaks(), [], f"R23: {self.stage.name}: no secret in what the host leaves behind")
+        equal(self.host.leaks(), [], f"R23: {self.stage.name}: no secret is in files and logs of the host")
 
     def _judge_turns(self):
         """The outcomes of all that people asked, by the judge of the tests that kill."""

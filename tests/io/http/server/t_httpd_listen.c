@@ -195,7 +195,8 @@ static void test_descriptors(void)
     set_limit((rlim_t)next);
     for (int i = 0; i < 3; i++) {
         client_await_end(&c[i]);
-        ok(c[i].closed && strstr(c[i].in.p, "HTTP/1.1 503 "), "none left: 503");
+        ok(c[i].closed && strstr(c[i].in.p, "HTTP/1.1 503 "),
+           "without a free descriptor a client gets 503");
         client_read(&first);
     }
     ok(gets(&first, ASK, " 200 OK"), "who is there stays");
