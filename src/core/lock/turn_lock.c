@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns which conversations this host has, wants, and for how long. */
+ * Owns the locks that this host has or wants, and the times at which they expire. */
 #include "core/lock/turn_lock.h"
 
 #include <stdio.h>
@@ -19,7 +19,7 @@
 #include "core/lock/turn_lock_redis.h"
 
 #define TRY_AGAIN_MS 500
-#define BUS_LOCK_MS 15000        /* how often a host without locks looks, on the bus: a third */
+#define BUS_LOCK_MS 15000        /* on the bus; a third: interval of the timer */
 #define HOST_KEY "lock:host"     /* in the journal: how this host is named in Redis */
 #define OTHERS_KEY "lock:others" /* and how many others shared Redis when it answered last */
 
@@ -27,16 +27,16 @@ struct turn_lock {
     LIST_ENTRY(turn_lock) next;
     char *conversation;
     enum turn_lock_state state;
-    int64_t fence; /* 0: it is held without Redis, which is away */
+    int64_t fence; /* 0: held without Redis, which does not answer */
     bool moved;
     int64_t until_ms;      /* of one that is held */
     int64_t away_since_ms; /* of one that waits for Redis */
-    uint64_t ask;          /* the newest request about it; 0: none is under way */
+    uint64_t request_id;   /* the newest request for it; 0: none in flight */
     /* Of the bus. */
     struct turn_lock_session session; /* that the next host goes on with */
     uint64_t rival;                   /* as in turn_lock_request */
     int64_t rival_since_ms;
-    bool is_doubtful; /* there was no connection: another host may have taken it */
+    bool is_unverified; /* the connection broke: another host may have acquired it */
 };
 
 struct turn_locks {
@@ -49,14 +49,14 @@ struct turn_locks {
     const struct turn_lock_events *events;
     void *ctx;
     LIST_HEAD(, turn_lock) list;
-    struct loop_timer *beat;
+    struct loop_timer *timer;
     struct turn_lock_redis redis;
     char *name, *host; /* host: NULL until the journal has answered */
     char token[37];
-    int64_t others; /* other hosts; -1: nobody has ever told */
+    int64_t others; /* other hosts; -1: not known yet */
     bool has_peers; /* the configuration names other hosts on the bus */
-    int64_t greeted_ms;
-    uint64_t asks;
+    int64_t registered_ms;
+    uint64_t last_request_id;
     bool closed;
 };
 
@@ -102,11 +102,11 @@ static void turn_lock_lose(struct turn_locks *l, struct turn_lock *k, const char
 
 /* ---- requests to Redis or the bus ---- */
 
-struct turn_lock_errand {
+struct turn_lock_batch {
     struct turn_locks *all;
     struct turn_lock_redis redis;
     struct turn_lock_request requests[TURN_LOCK_CALL_MAX];
-    uint64_t asks[TURN_LOCK_CALL_MAX];
+    uint64_t request_ids[TURN_LOCK_CALL_MAX];
     size_t n;
     int64_t sent_ms;
     struct arena arena; /* the conversations of the requests */
@@ -115,32 +115,31 @@ struct turn_lock_errand {
     int64_t others;
 };
 
-static int64_t turn_lock_ms(const struct turn_locks *l)
+static int64_t turn_lock_duration_ms(const struct turn_locks *l)
 {
     return l->lock_ms;
 }
 
-static void turn_lock_beat_soon(struct turn_locks *l)
+static void turn_lock_schedule_timer(struct turn_locks *l)
 {
-    const int64_t third = turn_lock_ms(l) / 3, tenth = turn_lock_ms(l) / 10;
-    loop_timer_set(l->beat, LIST_EMPTY(&l->list)   ? third
-                            : tenth < TRY_AGAIN_MS ? tenth
-                                                   : TRY_AGAIN_MS);
+    const int64_t third = turn_lock_duration_ms(l) / 3, tenth = turn_lock_duration_ms(l) / 10;
+    loop_timer_set(l->timer, LIST_EMPTY(&l->list)   ? third
+                             : tenth < TRY_AGAIN_MS ? tenth
+                                                    : TRY_AGAIN_MS);
 }
 
-static int64_t turn_lock_lease(const struct turn_locks *l)
+static int64_t turn_lock_usable_ms(const struct turn_locks *l)
 {
-    return turn_lock_ms(l) - turn_lock_ms(l) / 10;
+    return turn_lock_duration_ms(l) - turn_lock_duration_ms(l) / 10;
 }
 
-/* No other host shares Redis or the bus, as far as is known: then its absence is no reason to wait.
- */
+/* No other host is known to share Redis or the bus, so a turn need not wait for an answer. */
 static bool turn_lock_is_alone(const struct turn_locks *l)
 {
     return l->bus ? l->others <= 0 && !l->has_peers : l->others == 0;
 }
 
-static void turn_lock_on_away(struct turn_locks *l, struct turn_lock *k)
+static void turn_lock_on_unavailable(struct turn_locks *l, struct turn_lock *k)
 {
     const int64_t now = clock_mono_ms();
     if (k->state == TURN_LOCK_HELD)
@@ -164,13 +163,13 @@ static void turn_lock_swap_session(struct turn_lock_session *a, struct turn_lock
     *b = was;
 }
 
-static void turn_lock_on_done(struct turn_locks *l, struct turn_lock *k,
-                              struct turn_lock_request *q, int64_t sent_ms)
+static void turn_lock_apply_grant(struct turn_locks *l, struct turn_lock *k,
+                                  struct turn_lock_request *q, int64_t sent_ms)
 {
     k->fence = q->fence;
     k->moved = q->moved;
-    k->until_ms = l->bus ? 0 : sent_ms + turn_lock_lease(l);
-    k->is_doubtful = false;
+    k->until_ms = l->bus ? 0 : sent_ms + turn_lock_usable_ms(l);
+    k->is_unverified = false;
     if (!k->session.agent)
         turn_lock_swap_session(&k->session, &q->session);
     if (k->session.agent && q->moved)
@@ -181,20 +180,20 @@ static void turn_lock_on_done(struct turn_locks *l, struct turn_lock *k,
         l->events->renewed(l->ctx, k->conversation, turn_lock_until_ms(l, k->conversation));
 }
 
-static void turn_lock_take_answer(struct turn_locks *l, struct turn_lock *k,
-                                  struct turn_lock_request *q, int64_t sent_ms)
+static void turn_lock_apply_result(struct turn_locks *l, struct turn_lock *k,
+                                   struct turn_lock_request *q, int64_t sent_ms)
 {
     k->rival = q->rival;
     k->rival_since_ms = q->rival_since_ms;
     if (q->done)
-        turn_lock_on_done(l, k, q, sent_ms);
+        turn_lock_apply_grant(l, k, q, sent_ms);
     else if (k->state == TURN_LOCK_HELD)
         turn_lock_lose(l, k, "another host has taken it");
     else
         turn_lock_change(l, k, TURN_LOCK_ELSEWHERE);
 }
 
-static void turn_lock_note_others(struct turn_locks *l, int64_t others)
+static void turn_lock_set_others(struct turn_locks *l, int64_t others)
 {
     if (l->others == others)
         return;
@@ -206,104 +205,104 @@ static void turn_lock_note_others(struct turn_locks *l, int64_t others)
     journal_async_kv_put(l->journal, OTHERS_KEY, others ? "1" : "0", NULL, NULL);
 }
 
-static void turn_lock_work(void *arg)
+static void turn_lock_batch_run(void *arg)
 {
-    struct turn_lock_errand *const e = arg;
-    e->rc = turn_lock_redis_call(settings_worker_redis(e->all->settings), &e->redis, e->requests,
-                                 e->n, &e->others);
+    struct turn_lock_batch *const b = arg;
+    b->rc = turn_lock_redis_call(settings_worker_redis(b->all->settings), &b->redis, b->requests,
+                                 b->n, &b->others);
 }
 
-/* The lock that the request is about, unless something else has been asked since. */
-static struct turn_lock *turn_lock_of(const struct turn_lock_errand *e, size_t i)
+/* The lock of the request; NULL if a newer request for it has been made since. */
+static struct turn_lock *turn_lock_batch_find_lock(const struct turn_lock_batch *b, size_t i)
 {
-    struct turn_lock *const k = turn_lock_find(e->all, e->requests[i].conversation);
-    return k && k->ask == e->asks[i] ? k : NULL;
+    struct turn_lock *const k = turn_lock_find(b->all, b->requests[i].conversation);
+    return k && k->request_id == b->request_ids[i] ? k : NULL;
 }
 
-/* Redis is slow: whoever waits is told as if it were away. What it answers later counts still. */
-static void turn_lock_on_late(void *arg)
+/* Redis is slow: the locks are handled as if Redis did not answer. Its late answer still counts. */
+static void turn_lock_batch_on_late(void *arg)
 {
-    const struct turn_lock_errand *const e = arg;
-    for (size_t i = 0; i < e->n && !e->all->closed; i++) {
-        struct turn_lock *const k = turn_lock_of(e, i);
+    const struct turn_lock_batch *const b = arg;
+    for (size_t i = 0; i < b->n && !b->all->closed; i++) {
+        struct turn_lock *const k = turn_lock_batch_find_lock(b, i);
         if (k)
-            turn_lock_on_away(e->all, k);
+            turn_lock_on_unavailable(b->all, k);
     }
 }
 
-static void turn_lock_on_answers(struct turn_lock_errand *e)
+static void turn_lock_batch_apply(struct turn_lock_batch *b)
 {
-    for (size_t i = 0; i < e->n; i++) {
-        struct turn_lock *const k = turn_lock_of(e, i);
+    for (size_t i = 0; i < b->n; i++) {
+        struct turn_lock *const k = turn_lock_batch_find_lock(b, i);
         if (!k)
             continue;
-        k->ask = 0;
-        if (e->rc < 0)
-            turn_lock_on_away(e->all, k);
+        k->request_id = 0;
+        if (b->rc < 0)
+            turn_lock_on_unavailable(b->all, k);
         else
-            turn_lock_take_answer(e->all, k, &e->requests[i], e->sent_ms);
+            turn_lock_apply_result(b->all, k, &b->requests[i], b->sent_ms);
     }
 }
 
-static void turn_lock_on_errand(void *arg)
+static void turn_lock_batch_on_done(void *arg)
 {
-    struct turn_lock_errand *const e = arg;
-    if (e->rc == 0 && !e->all->bus)
-        turn_lock_note_others(e->all, e->others);
-    if (!e->all->closed)
-        turn_lock_on_answers(e);
-    for (size_t i = 0; i < e->n; i++) {
-        free(e->requests[i].session.agent);
-        free(e->requests[i].session.id);
+    struct turn_lock_batch *const b = arg;
+    if (b->rc == 0 && !b->all->bus)
+        turn_lock_set_others(b->all, b->others);
+    if (!b->all->closed)
+        turn_lock_batch_apply(b);
+    for (size_t i = 0; i < b->n; i++) {
+        free(b->requests[i].session.agent);
+        free(b->requests[i].session.id);
     }
-    arena_fini(&e->arena);
-    free(e);
+    arena_fini(&b->arena);
+    free(b);
 }
 
-static struct turn_lock_errand *turn_lock_errand_new(struct turn_locks *l)
+static struct turn_lock_batch *turn_lock_batch_new(struct turn_locks *l)
 {
-    struct turn_lock_errand *const e = xcalloc(1, sizeof *e);
-    e->all = l;
-    e->redis = l->redis;
-    return e;
+    struct turn_lock_batch *const b = xcalloc(1, sizeof *b);
+    b->all = l;
+    b->redis = l->redis;
+    return b;
 }
 
-static void turn_lock_errand_add(struct turn_lock_errand *e, enum turn_lock_verb verb,
-                                 struct turn_lock *k)
+static void turn_lock_batch_add(struct turn_lock_batch *b, enum turn_lock_verb verb,
+                                struct turn_lock *k)
 {
-    ASSERT(e->n < TURN_LOCK_CALL_MAX);
-    e->requests[e->n] = (struct turn_lock_request){
+    ASSERT(b->n < TURN_LOCK_CALL_MAX);
+    b->requests[b->n] = (struct turn_lock_request){
         .verb = verb,
-        .conversation = arena_strdup(&e->arena, k->conversation),
+        .conversation = arena_strdup(&b->arena, k->conversation),
         .fence = k->fence,
         .is_begun = k->state == TURN_LOCK_HELD,
         .rival = k->rival,
         .rival_since_ms = k->rival_since_ms,
     };
-    e->asks[e->n++] = k->ask = ++e->all->asks;
+    b->request_ids[b->n++] = k->request_id = ++b->all->last_request_id;
 }
 
-static void turn_lock_on_bus(void *ctx, int rc)
+static void turn_lock_batch_on_bus_reply(void *ctx, int rc)
 {
-    struct turn_lock_errand *const e = ctx;
-    e->rc = rc;
-    turn_lock_on_errand(e);
+    struct turn_lock_batch *const b = ctx;
+    b->rc = rc;
+    turn_lock_batch_on_done(b);
 }
 
-static void turn_lock_submit(struct turn_lock_errand *e)
+static void turn_lock_batch_submit(struct turn_lock_batch *b)
 {
-    e->sent_ms = e->all->greeted_ms = clock_mono_ms();
-    if (e->all->bus) {
-        turn_lock_bus_ask(e->all->bus, &e->requests[0], turn_lock_on_bus, e);
+    b->sent_ms = b->all->registered_ms = clock_mono_ms();
+    if (b->all->bus) {
+        turn_lock_bus_acquire(b->all->bus, &b->requests[0], turn_lock_batch_on_bus_reply, b);
         return;
     }
-    settings_worker_submit(e->all->settings, turn_lock_work, turn_lock_on_late, turn_lock_on_errand,
-                           e);
+    settings_worker_submit(b->all->settings, turn_lock_batch_run, turn_lock_batch_on_late,
+                           turn_lock_batch_on_done, b);
 }
 
 /* ---- time ---- */
 
-/* The agent must have ended when another host can take the lock. */
+/* The agent must have ended before another host can acquire the lock. */
 static void turn_lock_expire(struct turn_locks *l)
 {
     const int64_t now = clock_mono_ms();
@@ -311,7 +310,7 @@ static void turn_lock_expire(struct turn_locks *l)
     while (k && !turn_lock_is_alone(l))
         if (k->state == TURN_LOCK_HELD && k->until_ms && now >= k->until_ms) {
             turn_lock_lose(l, k, "it could not be renewed within store.redis.lock_s");
-            k = LIST_FIRST(&l->list); /* who was told may have released others */
+            k = LIST_FIRST(&l->list); /* `lost` may have released others */
         } else {
             k = LIST_NEXT(k, next);
         }
@@ -319,47 +318,47 @@ static void turn_lock_expire(struct turn_locks *l)
 
 static bool turn_lock_is_due(const struct turn_locks *l, const struct turn_lock *k)
 {
-    if (k->ask)
+    if (k->request_id)
         return false;
     if (k->state != TURN_LOCK_HELD || !k->fence)
         return true;
     if (l->bus)
-        return k->is_doubtful;
-    return clock_mono_ms() >= k->until_ms - turn_lock_lease(l) + turn_lock_ms(l) / 3;
+        return k->is_unverified;
+    return clock_mono_ms() >= k->until_ms - turn_lock_usable_ms(l) + turn_lock_duration_ms(l) / 3;
 }
 
-static void turn_lock_ask_due(struct turn_locks *l)
+static void turn_lock_request_due(struct turn_locks *l)
 {
-    struct turn_lock_errand *e = NULL;
+    struct turn_lock_batch *b = NULL;
     struct turn_lock *k;
     LIST_FOREACH (k, &l->list, next) {
         if (!turn_lock_is_due(l, k))
             continue;
-        e = e ? e : turn_lock_errand_new(l);
-        turn_lock_errand_add(
-            e, k->state == TURN_LOCK_HELD && k->fence ? TURN_LOCK_RENEW : TURN_LOCK_TAKE, k);
-        if (e->n < (l->bus ? 1 : TURN_LOCK_CALL_MAX))
+        b = b ? b : turn_lock_batch_new(l);
+        turn_lock_batch_add(
+            b, k->state == TURN_LOCK_HELD && k->fence ? TURN_LOCK_RENEW : TURN_LOCK_ACQUIRE, k);
+        if (b->n < (l->bus ? 1 : TURN_LOCK_CALL_MAX))
             continue;
-        turn_lock_submit(e);
-        e = NULL;
+        turn_lock_batch_submit(b);
+        b = NULL;
     }
-    if (e)
-        turn_lock_submit(e);
+    if (b)
+        turn_lock_batch_submit(b);
 }
 
-static void turn_lock_on_beat(void *arg)
+static void turn_lock_on_timer(void *arg)
 {
     struct turn_locks *const l = arg;
     if (l->closed)
         return;
     turn_lock_expire(l);
-    turn_lock_ask_due(l);
-    if (!l->bus && clock_mono_ms() - l->greeted_ms >= turn_lock_ms(l) / 3)
-        turn_lock_submit(turn_lock_errand_new(l));
-    turn_lock_beat_soon(l);
+    turn_lock_request_due(l);
+    if (!l->bus && clock_mono_ms() - l->registered_ms >= turn_lock_duration_ms(l) / 3)
+        turn_lock_batch_submit(turn_lock_batch_new(l));
+    turn_lock_schedule_timer(l);
 }
 
-/* ---- what the owner asks ---- */
+/* ---- interface ---- */
 
 bool turn_locks_are_on_bus(const struct turn_locks *l)
 {
@@ -383,8 +382,8 @@ enum turn_lock_state turn_lock_want(struct turn_locks *l, const char *conversati
     k->state = TURN_LOCK_ASKED;
     LIST_INSERT_HEAD(&l->list, k, next);
     if (l->host)
-        turn_lock_ask_due(l);
-    turn_lock_beat_soon(l);
+        turn_lock_request_due(l);
+    turn_lock_schedule_timer(l);
     return k->state;
 }
 
@@ -402,12 +401,12 @@ void turn_lock_release(struct turn_locks *l, const char *conversation)
         turn_locks_are_shared(l) && !l->closed ? turn_lock_find(l, conversation) : NULL;
     if (!k)
         return;
-    if (l->bus && (k->state == TURN_LOCK_HELD || k->ask)) {
-        turn_lock_bus_drop(l->bus, conversation, &k->session);
-    } else if (k->state == TURN_LOCK_HELD || k->ask) {
-        struct turn_lock_errand *const e = turn_lock_errand_new(l);
-        turn_lock_errand_add(e, TURN_LOCK_DROP, k);
-        turn_lock_submit(e);
+    if (l->bus && (k->state == TURN_LOCK_HELD || k->request_id)) {
+        turn_lock_bus_release(l->bus, conversation, &k->session);
+    } else if (k->state == TURN_LOCK_HELD || k->request_id) {
+        struct turn_lock_batch *const b = turn_lock_batch_new(l);
+        turn_lock_batch_add(b, TURN_LOCK_RELEASE, k);
+        turn_lock_batch_submit(b);
     }
     turn_lock_remove(k);
 }
@@ -443,7 +442,7 @@ static void turn_locks_on_others(void *ctx, enum journal_status status, const ch
     if (l->closed)
         return;
     session_store_set_host(l->sessions, l->host);
-    turn_lock_on_beat(l);
+    turn_lock_on_timer(l);
 }
 
 static void turn_locks_on_host(void *ctx, enum journal_status status, const char *text)
@@ -479,7 +478,7 @@ struct turn_locks *turn_locks_new(struct loop *loop, struct journal_async *journ
     l->name = xstrdup(host ? host : name);
     uuid_make(l->token);
     l->redis = (struct turn_lock_redis){.store = store, .token = l->token};
-    l->beat = loop_timer_new(loop, turn_lock_on_beat, l);
+    l->timer = loop_timer_new(loop, turn_lock_on_timer, l);
     journal_async_kv_get(journal, HOST_KEY, turn_locks_on_host, l);
     journal_async_kv_get(journal, OTHERS_KEY, turn_locks_on_others, l);
     return l;
@@ -487,19 +486,19 @@ struct turn_locks *turn_locks_new(struct loop *loop, struct journal_async *journ
 
 /* ---- the bus ---- */
 
-/* There is a connection again. */
+/* The bus is connected again. */
 static void turn_locks_on_active(void *ctx)
 {
     struct turn_locks *const l = ctx;
     struct turn_lock *k;
     LIST_FOREACH (k, &l->list, next)
-        k->is_doubtful = true;
-    turn_lock_on_beat(l);
+        k->is_unverified = true;
+    turn_lock_on_timer(l);
 }
 
-static void turn_locks_on_looked(void *ctx, size_t others)
+static void turn_locks_on_hosts_checked(void *ctx, size_t others)
 {
-    turn_lock_note_others(ctx, (int64_t)others);
+    turn_lock_set_others(ctx, (int64_t)others);
 }
 
 static void turn_locks_on_session(void *ctx, const char *agent, const char *conversation,
@@ -511,7 +510,7 @@ static void turn_locks_on_session(void *ctx, const char *agent, const char *conv
     if (k && k->state == TURN_LOCK_HELD)
         turn_lock_swap_session(&k->session, &session);
     else if (!l->closed)
-        turn_lock_bus_note(l->bus, conversation, &session);
+        turn_lock_bus_store_session(l->bus, conversation, &session);
     free(session.agent);
     free(session.id);
 }
@@ -531,16 +530,17 @@ void turn_locks_set_bus(struct turn_locks *l, struct bus *bus, struct work_hosts
     l->lock_ms = BUS_LOCK_MS;
     l->wait_ms = INT64_MAX; /* a message that was accepted is answered when the bus is back */
     l->host = xstrdup("");
-    l->beat = loop_timer_new(l->loop, turn_lock_on_beat, l);
+    l->timer = loop_timer_new(l->loop, turn_lock_on_timer, l);
     journal_async_kv_get(l->journal, OTHERS_KEY, turn_locks_on_bus_others, l);
     session_store_set_watch(l->sessions, turn_locks_on_session, l);
-    l->bus = turn_lock_bus_new(&(struct turn_lock_bus_spec){.bus = bus,
-                                                            .hosts = hosts,
-                                                            .journal = l->journal,
-                                                            .lost_after_ms = lost_after_ms,
-                                                            .active = turn_locks_on_active,
-                                                            .looked = turn_locks_on_looked,
-                                                            .ctx = l});
+    l->bus = turn_lock_bus_new(
+        &(struct turn_lock_bus_spec){.bus = bus,
+                                     .hosts = hosts,
+                                     .journal = l->journal,
+                                     .lost_after_ms = lost_after_ms,
+                                     .on_active = turn_locks_on_active,
+                                     .on_hosts_checked = turn_locks_on_hosts_checked,
+                                     .ctx = l});
 }
 
 void turn_locks_set_conf(struct turn_locks *l, const struct conf *conf)
@@ -559,8 +559,8 @@ void turn_locks_set_events(struct turn_locks *l, const struct turn_lock_events *
 void turn_locks_close(struct turn_locks *l)
 {
     l->closed = true;
-    if (l->beat)
-        loop_timer_set(l->beat, -1);
+    if (l->timer)
+        loop_timer_set(l->timer, -1);
     if (l->bus)
         session_store_set_watch(l->sessions, NULL, NULL);
     turn_lock_bus_free(l->bus);
@@ -573,8 +573,8 @@ void turn_locks_free(struct turn_locks *l)
         return;
     while (!LIST_EMPTY(&l->list))
         turn_lock_remove(LIST_FIRST(&l->list));
-    if (l->beat)
-        loop_timer_free(l->beat);
+    if (l->timer)
+        loop_timer_free(l->timer);
     free(l->name);
     free(l->host);
     free(l);

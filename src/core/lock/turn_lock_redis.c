@@ -14,7 +14,7 @@
     "if ARGV[4] == '0' then redis.call('PERSIST', KEYS[2]) "                                       \
     "else redis.call('EXPIRE', KEYS[2], ARGV[4]) end "
 
-static const char take[] =
+static const char acquire_script[] =
     "local held, last = redis.call('GET', KEYS[1]), redis.call('HGET', KEYS[2], 'host') "
     "if held and held ~= ARGV[1] and last ~= ARGV[3] then return {0, 0, 0} end "
     "if held then redis.call('DEL', KEYS[1]) end "
@@ -24,21 +24,21 @@ static const char take[] =
     "redis.call('HSET', KEYS[2], 'host', ARGV[3]) " KEEP_RECORD
     "return {1, n, last and last ~= ARGV[3] and 1 or 0}";
 
-static const char renew[] =
+static const char renew_script[] =
     "local held, n = redis.call('GET', KEYS[1]), redis.call('HGET', KEYS[2], 'n') "
     "if (n and n ~= ARGV[5]) or (held and held ~= ARGV[1]) then return {0, 0, 0} end "
     "redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2]) "
     "redis.call('HSET', KEYS[2], 'n', ARGV[5], 'host', ARGV[3]) " KEEP_RECORD
     "return {1, tonumber(ARGV[5]), 0}";
 
-static const char drop[] =
+static const char release_script[] =
     "if redis.call('GET', KEYS[1]) == ARGV[1] then redis.call('DEL', KEYS[1]) end "
     "return {1, 0, 0}";
 
 /* Key: the hosts. Arguments: host, now, and since when a host counts. */
-static const char greet[] = "redis.call('ZADD', KEYS[1], ARGV[2], ARGV[1]) "
-                            "redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', ARGV[3]) "
-                            "return redis.call('ZCARD', KEYS[1]) - 1";
+static const char register_script[] = "redis.call('ZADD', KEYS[1], ARGV[2], ARGV[1]) "
+                                      "redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', ARGV[3]) "
+                                      "return redis.call('ZCARD', KEYS[1]) - 1";
 
 static const char *format_number(struct arena *a, int64_t number)
 {
@@ -55,8 +55,9 @@ static int64_t turn_lock_redis_now_ms(void)
 static const char *const *turn_lock_redis_words(struct arena *a, const struct turn_lock_redis *l,
                                                 const struct turn_lock_request *q)
 {
-    static const char *const scripts[] = {
-        [TURN_LOCK_TAKE] = take, [TURN_LOCK_RENEW] = renew, [TURN_LOCK_DROP] = drop};
+    static const char *const scripts[] = {[TURN_LOCK_ACQUIRE] = acquire_script,
+                                          [TURN_LOCK_RENEW] = renew_script,
+                                          [TURN_LOCK_RELEASE] = release_script};
     const struct conf_store *const s = l->store;
     const int64_t day = 86400, keep = s->session_ttl_s;
     const char **const words = arena_alloc(a, WORDS * sizeof *words);
@@ -70,19 +71,21 @@ static const char *const *turn_lock_redis_words(struct arena *a, const struct tu
     words[n++] = format_number(a, s->lock_s * 1000);
     words[n++] = l->host;
     words[n++] = format_number(a, keep && keep < day ? day : keep);
-    words[n++] = format_number(a, q->verb == TURN_LOCK_TAKE ? turn_lock_redis_now_ms() : q->fence);
+    words[n++] =
+        format_number(a, q->verb == TURN_LOCK_ACQUIRE ? turn_lock_redis_now_ms() : q->fence);
     words[n++] = NULL;
     ASSERT(n == WORDS);
     return words;
 }
 
-static const char *const *turn_lock_redis_greeting(struct arena *a, const struct turn_lock_redis *l)
+static const char *const *turn_lock_redis_register_words(struct arena *a,
+                                                         const struct turn_lock_redis *l)
 {
     const int64_t now = turn_lock_redis_now_ms();
     const char **const words = arena_alloc(a, WORDS * sizeof *words);
     size_t n = 0;
     words[n++] = "EVAL";
-    words[n++] = greet;
+    words[n++] = register_script;
     words[n++] = "1";
     words[n++] = arena_sprintf(a, "%s:turncast_hosts", l->store->prefix);
     words[n++] = l->host;
@@ -93,11 +96,11 @@ static const char *const *turn_lock_redis_greeting(struct arena *a, const struct
     return words;
 }
 
-static void turn_lock_redis_take_reply(struct turn_lock_request *q, const struct redis_reply *reply)
+static void turn_lock_redis_read_reply(struct turn_lock_request *q, const struct redis_reply *reply)
 {
     const bool whole = reply->type == REDIS_LIST && reply->n == 3;
     q->done = whole && reply->items[0].number == 1;
-    if (q->verb != TURN_LOCK_TAKE || !q->done)
+    if (q->verb != TURN_LOCK_ACQUIRE || !q->done)
         return;
     q->fence = reply->items[1].number;
     q->moved = reply->items[2].number == 1;
@@ -112,10 +115,10 @@ int turn_lock_redis_call(struct redis_client *r, const struct turn_lock_redis *l
     struct redis_reply replies[TURN_LOCK_CALL_MAX + 1];
     for (size_t i = 0; i < n; i++)
         commands[i].words = turn_lock_redis_words(&a, l, &requests[i]);
-    commands[n].words = turn_lock_redis_greeting(&a, l);
+    commands[n].words = turn_lock_redis_register_words(&a, l);
     const int rc = redis_call_pipeline(r, commands, n + 1, &a, replies, NULL);
     for (size_t i = 0; rc == 0 && i < n; i++)
-        turn_lock_redis_take_reply(&requests[i], &replies[i]);
+        turn_lock_redis_read_reply(&requests[i], &replies[i]);
     if (rc == 0)
         *others = replies[n].type == REDIS_NUMBER ? replies[n].number : 0;
     arena_fini(&a);

@@ -1,31 +1,32 @@
 /* SPDX-License-Identifier: MIT
- * What is asked of the place where the locks of conversations are: Redis or the bus. */
+ * Requests for locks of conversations, to where they are kept: Redis or the bus. */
 #ifndef CORE_LOCK_TURN_LOCK_REQUEST_H
 #define CORE_LOCK_TURN_LOCK_REQUEST_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Of the bus. agent NULL: nothing is known; id NULL: a new one begins. Owned. */
+/* Session of the agent, kept in an entry of the bus. agent NULL: not known; id NULL: a new session
+ * begins. Owns its strings. */
 struct turn_lock_session {
     char *agent, *id;
 };
 
 struct turn_lock_request {
     enum turn_lock_verb {
-        TURN_LOCK_TAKE,  /* also from an earlier life of this host */
-        TURN_LOCK_RENEW, /* also one that has expired, if nobody has taken it since */
-        TURN_LOCK_DROP,
+        TURN_LOCK_ACQUIRE, /* also if an earlier process of this host holds it */
+        TURN_LOCK_RENEW,   /* also after it expired, if no other host has acquired it */
+        TURN_LOCK_RELEASE,
     } verb;
     const char *conversation;
-    int64_t fence; /* the number of the lock: of RENEW before, of TAKE behind the call */
+    int64_t fence; /* number of the lock: input of RENEW, result of ACQUIRE */
     /* filled by the call */
-    bool done;  /* false: it is another host's */
-    bool moved; /* TAKE: another host had it since this one */
-    /* Of the bus. */
-    bool is_begun;                    /* this host acts for it already */
-    struct turn_lock_session session; /* TAKE: to go on with */
-    /* Another host's entry that has been met, kept from one TAKE to the next. */
+    bool done;  /* false: another host has the lock */
+    bool moved; /* ACQUIRE: another host has had it since this host had it before */
+    /* Only on the bus. */
+    bool is_begun;                    /* this host has the lock already */
+    struct turn_lock_session session; /* ACQUIRE: the session to go on with */
+    /* Revision of another host's entry and when it was read first; kept between attempts. */
     uint64_t rival;
     int64_t rival_since_ms;
 };

@@ -58,24 +58,25 @@ static void forget_all(void)
 static void test_exclusive(void)
 {
     struct life a = life("a", "t1"), b = life("b", "t2");
-    is_str(ask(&a, TURN_LOCK_TAKE), "yes", "a free lock is taken");
+    is_str(ask(&a, TURN_LOCK_ACQUIRE), "yes", "a free lock is taken");
     ok(!a.last.moved, "nobody had it before");
     is_int(a.others, 0, "no other host is known");
     const int64_t first = a.last.fence;
     ok(atoll(redis_cli("pttl " LOCK)) > 50000, "it ends by itself");
     is_str(redis_cli("hget " FENCE " host"), "a", "and says whose it is");
-    is_str(ask(&b, TURN_LOCK_TAKE), "no", "another host does not get it");
+    is_str(ask(&b, TURN_LOCK_ACQUIRE), "no", "another host does not get it");
     is_int(b.others, 1, "and knows that it is not alone");
-    is_str(ask(&b, TURN_LOCK_DROP), "yes", "nor may it");
+    is_str(ask(&b, TURN_LOCK_RELEASE), "yes", "nor may it");
     is_str(redis_cli("get " LOCK), "t1", "drop it");
     is_str(ask(&a, TURN_LOCK_RENEW), "yes", "it is renewed");
     is_int(a.last.fence, first, "under the same number");
-    is_str(ask(&a, TURN_LOCK_DROP), "yes", "it is dropped");
-    is_str(ask(&b, TURN_LOCK_TAKE), "yes", "then another host gets it");
+    is_str(ask(&a, TURN_LOCK_RELEASE), "yes", "it is dropped");
+    is_str(ask(&b, TURN_LOCK_ACQUIRE), "yes", "then another host gets it");
     ok(b.last.moved && b.last.fence == first + 1, "with the next number, told that it has moved");
     is_str(ask(&a, TURN_LOCK_RENEW), "no", "and who had it does not get it back");
     struct life next = life("b", "t3");
-    is_str(ask(&next, TURN_LOCK_TAKE), "yes", "the next life of a host takes the lock of the last");
+    is_str(ask(&next, TURN_LOCK_ACQUIRE), "yes",
+           "the next life of a host takes the lock of the last");
     is_str(ask(&b, TURN_LOCK_RENEW), "no", "for good");
     forget_all();
 }
@@ -83,16 +84,16 @@ static void test_exclusive(void)
 static void test_expired(void)
 {
     struct life a = life("a", "t1"), b = life("b", "t2");
-    ask(&a, TURN_LOCK_TAKE);
+    ask(&a, TURN_LOCK_ACQUIRE);
     redis_cli("del " LOCK); /* as its time does */
     is_str(ask(&a, TURN_LOCK_RENEW), "yes", "a lock that has ended is renewed");
     redis_cli("del " LOCK);
-    is_str(ask(&b, TURN_LOCK_TAKE), "yes", "unless another host was first");
+    is_str(ask(&b, TURN_LOCK_ACQUIRE), "yes", "unless another host was first");
     redis_cli("del " LOCK);
     is_str(ask(&a, TURN_LOCK_RENEW), "no", "although that one has ended, too");
     const int64_t last = b.last.fence;
     forget_all();
-    is_str(ask(&a, TURN_LOCK_TAKE), "yes", "a Redis that lost all");
+    is_str(ask(&a, TURN_LOCK_ACQUIRE), "yes", "a Redis that lost all");
     ok(a.last.fence > last, "goes on with greater numbers");
     is_str(ask(&b, TURN_LOCK_RENEW), "no", "so that who had a lock before has none");
     forget_all();
@@ -104,24 +105,24 @@ static void test_expired(void)
 static void test_sessions(void)
 {
     struct life a = life("a", "t1"), b = life("b", "t2");
-    ask(&a, TURN_LOCK_TAKE);
+    ask(&a, TURN_LOCK_ACQUIRE);
     is_int(keep("a", "s-1", a.last.fence), SESSION_WRITTEN, "a session under the lock");
     redis_cli("del " LOCK);
     is_int(keep("a", "s-2", a.last.fence), SESSION_WRITTEN, "also when that has just ended");
-    ask(&b, TURN_LOCK_TAKE);
+    ask(&b, TURN_LOCK_ACQUIRE);
     is_int(keep("a", "s-3", a.last.fence), SESSION_REFUSED, "not when another host has it");
     is_int(keep("b", "s-4", b.last.fence), SESSION_WRITTEN, "which goes on");
-    ask(&b, TURN_LOCK_DROP);
+    ask(&b, TURN_LOCK_RELEASE);
     is_int(keep("a", "s-3", a.last.fence), SESSION_REFUSED, "nor after that");
     is_int(keep("a", "s-3", SESSION_FENCE_NONE), SESSION_REFUSED,
            "nor of a turn without a lock, when another host had one");
     is_int(keep("b", "s-5", SESSION_FENCE_NONE), SESSION_WRITTEN, "but if this one had the last");
     is_str(redis_cli("hget " SESSION " claude_session_id"), "s-5", "what was written last");
-    ask(&a, TURN_LOCK_TAKE);
+    ask(&a, TURN_LOCK_ACQUIRE);
     is_int(keep("b", NULL, SESSION_FENCE_CHOSEN), SESSION_WRITTEN, "a person begins anew");
     is_int(keep("a", "s-6", a.last.fence), SESSION_REFUSED, "which the turn that runs respects");
     is_str(redis_cli("hget " SESSION " status"), "completed", "so the next one has no session");
-    ask(&a, TURN_LOCK_TAKE);
+    ask(&a, TURN_LOCK_ACQUIRE);
     is_int(keep("a", "s-7", a.last.fence), SESSION_WRITTEN, "but its own");
     forget_all();
     is_int(keep("a", "s-8", SESSION_FENCE_NONE), SESSION_WRITTEN, "without any lock");
@@ -142,7 +143,7 @@ static void test_many(void)
     size_t taken = 0;
     for (size_t i = 0; i < TURN_LOCK_CALL_MAX; i++) {
         snprintf(names[i], sizeof names[i], "c%zu", i / 2);
-        all[i] = (struct turn_lock_request){.verb = TURN_LOCK_TAKE, .conversation = names[i]};
+        all[i] = (struct turn_lock_request){.verb = TURN_LOCK_ACQUIRE, .conversation = names[i]};
     }
     is_int(turn_lock_redis_call(client, &a, all, TURN_LOCK_CALL_MAX, &others), 0, "many at once");
     for (size_t i = 0; i < TURN_LOCK_CALL_MAX; i++)
@@ -170,7 +171,7 @@ int main(void)
     test_many();
     redis_kill();
     struct life a = life("a", "t1");
-    is_str(ask(&a, TURN_LOCK_TAKE), "away", "without Redis nothing is known");
+    is_str(ask(&a, TURN_LOCK_ACQUIRE), "away", "without Redis nothing is known");
     redis_free(client);
     return 0;
 }
