@@ -118,7 +118,7 @@ void host_leading_remember(struct host_leading *l, const char *instance, const c
 
 bool host_leading_tell(struct host_leading *l, const char *instance, const char *turn)
 {
-    return l && work_share_tell(l->work, instance, turn);
+    return l && work_share_begin_delivery(l->work, instance, turn);
 }
 
 bool host_leading_is_adopted(const struct host_leading *l, const char *instance, const char *turn)

@@ -169,7 +169,7 @@ static void outcome_forwarding_on_turn(void *ctx, enum journal_status status,
     const struct work *const work = i->all->parts.work;
     const bool is_given = has_ended && strcmp(turn->source, i->instance) == 0 &&
                           work_share_has(work, i->instance) &&
-                          (!work_share_is_loaded(work) || work_share_gives(work, i->turn));
+                          (!work_share_is_loaded(work) || work_share_is_adoptable(work, i->turn));
     if (i->all->is_stopped || is_given) /* then its row is about to be removed */
         outcome_forwarding_postpone(i);
     else if (has_ended)

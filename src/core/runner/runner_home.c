@@ -21,7 +21,7 @@ static void runner_home_on_read(void *ctx, enum nats_client_result result,
     struct bus_kv_entry entry;
     bus_kv_read_entry(link, BUS_HOMES, result, m, &entry);
     if ((entry.result == BUS_KV_DONE || entry.result == BUS_KV_NONE) &&
-        !work_home_is_own(link, &entry)) {
+        !work_home_is_here(link, &entry)) {
         const struct bus_origin from = bus_link_next_origin(link);
         bus_kv_put_origin(link, BUS_HOMES, home->key.p, &from, entry.revision, NULL, NULL);
     }

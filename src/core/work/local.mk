@@ -6,7 +6,7 @@ libtccore_a_SOURCES += \
 	src/core/work/work_files.c \
 	src/core/work/work_files.h \
 	src/core/work/work_files_server.c \
-	src/core/work/work_give.c \
+	src/core/work/work_handover.c \
 	src/core/work/work_homes.c \
 	src/core/work/work_homes.h \
 	src/core/work/work_hosts.c \
@@ -22,7 +22,7 @@ libtccore_a_SOURCES += \
 	src/core/work/work_process.c \
 	src/core/work/work_queue.c \
 	src/core/work/work_run.c \
-	src/core/work/work_say.c \
+	src/core/work/work_steer.c \
 	src/core/work/work_share.c \
 	src/core/work/work_share.h \
 	src/core/work/work_turn.c \

@@ -51,7 +51,7 @@ void work_store_farewell(struct work *w, const struct work_order *o, const char 
 void work_watch_late(struct work *w, void (*late)(void *ctx, const struct work_late *late),
                      void *ctx)
 {
-    w->late.told = late;
+    w->late.on_outcome = late;
     w->late.ctx = ctx;
 }
 
@@ -68,8 +68,8 @@ static void work_on_late(void *ctx, struct bus_call *call, struct str body)
                                    .conversation = work_late_text(body, &arena, "/conversation"),
                                    .host = work_late_text(body, &arena, "/host"),
                                    .text = work_late_text(body, &arena, "/text")};
-    if (w->bus && w->late.told && late.turn && late.conversation && late.host && late.text)
-        w->late.told(w->late.ctx, &late);
+    if (w->bus && w->late.on_outcome && late.turn && late.conversation && late.host && late.text)
+        w->late.on_outcome(w->late.ctx, &late);
     bus_call_answer(call, STR("{}"));
     arena_fini(&arena);
 }

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT
- * The turns of this host that other hosts run. To whoever drives a turn, such a run is the agent's
- * process: its output is the canonical lines of the turn's events on the other host, what is
- * decided goes to its input, and it ends when the last event has been read, or when its host is
- * lost. So the journal, the guard and the connectors of this host know nothing of the bus. Loop
- * thread only.
+ * Turns of this host that other hosts run. The executor sees such a run as the agent's process: its
+ * output is the canonical lines of the turn's events on the other host, decisions are written to
+ * its input, and it exits when the last event has been read, or when its host is lost. So the
+ * journal, the guard and the connectors of this host know nothing of the bus. Loop thread only.
  *
  *   state    | what happens                                            | next
  *   ---------+---------------------------------------------------------+--------------------------
- *   PLACING  | the conversation's host is read                         | TELLING
+ *   PLACING  | the conversation's host is read                         | STORING
  *   RECALL   | a turn of an earlier life of this host is read; if it   | WAITING
  *            | was never stored, it is one like any other              | PLACING
- *   TELLING  | the turn is stored, once (tc.turn.new)                  | QUEUEING
+ *   STORING  | the turn is stored, once (tc.turn.new)                  | QUEUEING
  *   QUEUEING | a message is put into the work queue                    | WAITING
  *   WAITING  | no host is known to have begun it                       | RUNNING, or PLACING again
  *   RUNNING  | a host is: its events are read                          | OVER
@@ -44,50 +43,50 @@ struct work_counters {
 /* Copies what it needs of the configuration. */
 struct work *work_new(struct bus *b, struct work_hosts *hosts, const struct conf *conf,
                       struct journal_async *journal);
-/* Before the bus is freed: runs that are left stay silent, and go on without this host. */
+/* Before the bus is freed. Runs that have not ended emit no more events; their hosts go on. */
 void work_stop(struct work *w);
 void work_free(struct work *w); /* behind the runs. NULL is fine */
 struct work_counters work_get_counters(const struct work *w);
 
-/* What a host has made of a turn that had ended as host_lost before. */
+/* The outcome of a turn that had been ended as host_lost before its host came back. */
 struct work_late {
     const char *turn, *conversation, *host;
-    const char *text; /* of its answer or error, perhaps cut */
+    const char *text; /* of its answer or error, perhaps shortened */
 };
 void work_watch_late(struct work *w, void (*late)(void *ctx, const struct work_late *late),
                      void *ctx);
 
-/* Whether the next turn of the conversation is to run on this host, which can: `done` comes from
- * the loop. has_slot: there is room for a conversation that has no host yet. */
+/* Decides whether the next turn of the conversation runs on this host, which is able to run it;
+ * calls `done` from the loop. has_slot: this host has room for a conversation without a home. */
 void work_find_place(struct work *w, const struct conf_agent *agent, const char *conversation,
                      bool has_slot, void (*done)(void *ctx, bool here), void *ctx);
 /* `done` is not called any more for that ctx. */
 void work_forget_place(struct work *w, const void *ctx);
 
-/* This host runs no turns now: others get those that they can run, and the homes of its
- * conversations are given up, once. False: it runs turns again. */
+/* True: this host runs no turns for now. Other hosts run those that they can, and the homes of its
+ * conversations are released, once. False: this host runs turns again. */
 void work_set_aside(struct work *w, bool is_aside);
 
-/* How long that host has not been there; see work_hosts_absent_ms. */
+/* Time for which the host has been absent; see work_hosts_absent_ms. */
 int64_t work_host_absent_ms(const struct work *w, const char *host);
 
 /* Whether the prompt names files that this host has downloaded for that instance. */
 bool work_has_files(const struct work *w, const char *source, struct str prompt);
-/* Appends the prompt of a turn from there that another host has admitted, and that begins on this
- * one: a file that is not here was not downloaded, for the agent. */
+/* Appends the prompt of a turn that another host has admitted and that begins on this one. A file
+ * that is missing here is shown to the agent as one that was not downloaded. */
 void work_adopt_prompt(const struct work *w, const char *source, struct str prompt,
                        struct buf *out);
 
 /* ---- a run */
 
-/* Whether such a turn can run elsewhere: its names fit into subjects. */
+/* Whether the turn can run on another host: its names are valid in subjects. */
 bool work_can_run(const char *turn, const char *source, const struct conf_agent *agent);
 
 extern const struct agent_backend work_run_backend;
 struct work_run_spec {
     const struct work_order *order; /* copied */
     const struct conf_agent *agent;
-    bool again;                /* an earlier life of this host has begun to give it away … */
+    bool again;                /* an earlier process of this host has begun the run … */
     bool is_stored;            /* … and has called `stored` */
     enum language language;    /* of its notices */
     void (*stored)(void *ctx); /* other hosts can read the turn, so one may begin it */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Compares the journal with the servers when this host leads an instance again: other hosts may
- * have adopted or told turns of which this host still has something to deliver. Loop thread
- * only. */
+ * have adopted or delivered turns whose rows this host still has. Loop thread only. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,11 +13,11 @@ struct work_check {
     LIST_ENTRY(work_check) next;
     struct work_share *share;
     char *source;
-    struct buf ids; /* what the journal has of it */
-    bool is_asked;  /* the journal is listed */
-    bool is_begun;  /* it was listed once, so all turns are known … */
+    struct buf ids;  /* what the journal has of it */
+    bool is_listing; /* the journal is listed */
+    bool is_begun;   /* it was listed once, so all turns are known … */
     bool is_listed; /* … and once more when all of them had been read: some may have ended since */
-    void (*done)(void *ctx, const char *instance); /* NULL: it is not waited for any more */
+    void (*done)(void *ctx, const char *instance); /* NULL: nobody waits for the check */
     void *ctx;
 };
 
@@ -38,12 +37,12 @@ static bool work_check_is_ready(const struct work_check *c)
     LIST_FOREACH (t, &c->share->turns, next)
         if (strcmp(t->source, c->source) == 0 && !work_turn_is_checked(t))
             return false;
-    return c->is_begun && !c->is_asked;
+    return c->is_begun && !c->is_listing;
 }
 
 static void work_check_list(struct work_check *c)
 {
-    c->is_asked = true;
+    c->is_listing = true;
     buf_reset(&c->ids);
     journal_async_list_untold(c->share->spec.journal, c->source, work_check_on_list, c);
 }
@@ -97,7 +96,7 @@ static void work_check_on_list(void *ctx, enum journal_status status, const char
 {
     struct work_check *const c = ctx;
     (void)status; /* what cannot be read is not delivered either */
-    c->is_asked = false;
+    c->is_listing = false;
     if (!c->done) {
         work_check_free(c);
         return;
@@ -115,7 +114,7 @@ static void work_check_on_list(void *ctx, enum journal_status status, const char
 static void work_check_forget(struct work_check *c)
 {
     c->done = NULL;
-    if (!c->is_asked)
+    if (!c->is_listing)
         work_check_free(c);
 }
 

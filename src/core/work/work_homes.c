@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the way through the bucket of homes. */
+ * Owns the iteration over the bucket of homes. */
 #include "core/work/work_homes.h"
 
 #include <inttypes.h>
@@ -14,7 +14,7 @@ struct work_homes {
     struct bus_link *link;
     uint64_t revision; /* of the last entry that was looked at */
     uint64_t n;        /* homes given up */
-    bool is_asked, is_over;
+    bool awaits_reply, is_over;
 };
 
 static void work_homes_next(struct work_homes *h);
@@ -25,7 +25,7 @@ static void work_homes_on_entry(void *ctx, enum nats_client_result result,
     struct work_homes *const h = ctx;
     struct bus_kv_entry entry;
     struct bus_origin from;
-    h->is_asked = false;
+    h->awaits_reply = false;
     bus_kv_read_entry(h->link, BUS_HOMES, result, m, &entry);
     if (entry.result == BUS_KV_DONE && bus_origin_read(entry.value, &from) == 0 &&
         strcmp(from.host, h->link->names.host) == 0) {
@@ -43,9 +43,9 @@ static void work_homes_on_entry(void *ctx, enum nats_client_result result,
 
 static void work_homes_next(struct work_homes *h)
 {
-    if (h->is_asked || h->is_over || !h->link->is_active)
+    if (h->awaits_reply || h->is_over || !h->link->is_active)
         return;
-    h->is_asked = true;
+    h->awaits_reply = true;
     bus_kv_next(h->link, BUS_HOMES, ">", h->revision, work_homes_on_entry, h);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Gives up the homes of this host's conversations: their next turns run wherever there is a slot,
- * in a new session. Goes through the bucket entry by entry, once; what becomes at home here later
- * stays. Loop thread only. */
+ * Releases the homes of this host's conversations: their next turns run on any host with a free
+ * slot, in a new session. Iterates over the bucket once; conversations that get their home here
+ * later keep it. Loop thread only. */
 #ifndef CORE_WORK_WORK_HOMES_H
 #define CORE_WORK_WORK_HOMES_H
 

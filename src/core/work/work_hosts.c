@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the table of hosts. */
+ * Owns the table of hosts on the bus. */
 #include "core/work/work_hosts.h"
 
 #include <stdio.h>
@@ -51,7 +51,7 @@ static struct work_hosts_entry *work_hosts_find(const struct work_hosts *h, cons
     return NULL;
 }
 
-static void work_hosts_note(struct work_hosts *h, const struct bus_origin *from, bool is_draining)
+static void work_hosts_record(struct work_hosts *h, const struct bus_origin *from, bool is_draining)
 {
     struct work_hosts_entry *e = work_hosts_find(h, from->host);
     if (!e && h->n >= HOSTS_MAX)
@@ -88,7 +88,7 @@ static void work_hosts_on_entry(void *ctx, enum nats_client_result result,
     struct bus_origin from;
     bus_kv_read_entry(h->link, BUS_HOSTS, result, m, &entry);
     if (entry.result == BUS_KV_DONE && bus_origin_read(entry.value, &from) == 0)
-        work_hosts_note(h, &from, str_is(bus_message_value(entry.value, "/draining"), "true"));
+        work_hosts_record(h, &from, str_is(bus_message_value(entry.value, "/draining"), "true"));
     if (entry.revision && h->link->is_active) {
         work_hosts_next(h, entry.revision);
         return;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Which hosts are there, and for how long one has not been: looks at their leases every few seconds
- * while this host is connected. A break of the own connection begins all counts anew, so no host is
- * taken for gone by one that is gone itself. Loop thread only. */
+ * The hosts on the bus, and for how long one has been absent: reads their leases every few seconds
+ * while this host is connected. A break of this host's connection restarts all counts, so a host
+ * that was cut off does not count the others as absent. Loop thread only. */
 #ifndef CORE_WORK_WORK_HOSTS_H
 #define CORE_WORK_WORK_HOSTS_H
 
@@ -20,18 +20,17 @@ struct work_hosts_listener *work_hosts_listen(struct work_hosts *h, void (*looke
                                               void *ctx);
 void work_hosts_listener_free(struct work_hosts_listener *l); /* NULL is fine */
 
-/* Other hosts that have been there since. */
+/* Number of other hosts seen since the start. */
 size_t work_hosts_count_others(const struct work_hosts *h);
-/* How long it has not been there, in milliseconds of the own connection; 0: it is there, or it is
- * not known yet. */
+/* Time for which the host has been absent while this host was connected; 0: it is present, or not
+ * known yet. */
 int64_t work_hosts_absent_ms(const struct work_hosts *h, const char *host);
-/* It has begun another life than `boot`, as a look has found that began after since_ms
- * (monotonic). */
+/* A look that began after since_ms (monotonic) has found another boot of the host than `boot`. */
 bool work_hosts_has_restarted(const struct work_hosts *h, const char *host, const char *boot,
                               int64_t since_ms);
-/* It takes no turns now, as the last look at it has found. */
+/* The host began no new turns when its lease was read last. */
 bool work_hosts_is_draining(const struct work_hosts *h, const char *host);
-/* That look began before since_ms (monotonic). */
+/* Its lease was read last by a look that began before since_ms (monotonic). */
 bool work_hosts_is_older(const struct work_hosts *h, const char *host, int64_t since_ms);
 /* Looks now, or as soon as the look that is under way is complete. */
 void work_hosts_look_again(struct work_hosts *h);

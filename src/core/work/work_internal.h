@@ -15,7 +15,7 @@
 enum work_run_state {
     RUN_PLACING,
     RUN_RECALL,
-    RUN_TELLING,
+    RUN_STORING,
     RUN_QUEUEING,
     RUN_WAITING,
     RUN_RUNNING,
@@ -23,22 +23,22 @@ enum work_run_state {
     RUN_OVER,
 };
 
-/* What people are told of the run beside its events. */
+/* Notices of the run to people, beside its events. */
 struct work_notices {
     enum language language;
     bool is_first;   /* one stands before the events */
-    bool is_waiting; /* they know that no host has begun it */
+    bool is_waiting; /* the notice that no host has begun it was sent */
     enum work_run_session {
         SESSION_KEPT,
-        SESSION_DROPPED, /* which is to be told; the order that is stored may still name it */
-        SESSION_TOLD,    /* it was */
+        SESSION_DROPPED,  /* a notice is due; the stored order may still name the session */
+        SESSION_REPORTED, /* the notice was sent */
     } session;
 };
 
 /* Messages for the running turn. */
-struct work_says {
-    STAILQ_HEAD(, work_said) list; /* the first is sent until it is answered */
-    struct work_say_ask *ask;      /* a request is under way; or NULL */
+struct work_steer_queue {
+    STAILQ_HEAD(, work_steer_message) list; /* the first is sent until it is answered */
+    struct work_steer_request *request;     /* the request in flight; or NULL */
     struct loop_timer *timer;
 };
 
@@ -58,7 +58,7 @@ struct work_run {
     struct buf home_key;
     char *const *hosts; /* that may run it; of a configuration that the turn keeps */
     enum work_run_state state;
-    bool is_asked; /* an answer of the servers is awaited */
+    bool awaits_reply; /* a request to the servers is in flight */
     struct loop_timer *timer, *exit;
     struct bus_reader *reader;
     struct bus_origin runner;      /* host "": not known */
@@ -69,15 +69,15 @@ struct work_run {
         int64_t placing, waiting; /* its host is looked for; no host has begun it */
         int64_t full;             /* the queue is full; 0: it is not */
     } since_ms;                   /* monotonic */
-    int64_t hold_ms;              /* it is not queued before; 0: at once */
-    bool is_told;                 /* the turn was stored */
+    int64_t not_before_ms;        /* it is not queued before; 0: at once */
+    bool is_order_stored;         /* the turn was stored */
     struct work_notices notices;
     unsigned cancels, looks;
     struct work_outcome *outcome; /* that is being stored; or NULL */
     struct buf out;               /* the outcome as it is stored, once it is known */
     bool is_last;                 /* the host that ran it publishes nothing more */
     bool has_event, has_done;
-    struct work_says says;
+    struct work_steer_queue steering;
 };
 
 struct work {
@@ -92,7 +92,7 @@ struct work {
     bool has_shared_sessions; /* sessions.shared */
     bool is_strict;           /* bus.on_loss = "kill" */
     struct {
-        void (*told)(void *ctx, const struct work_late *late);
+        void (*on_outcome)(void *ctx, const struct work_late *late);
         void *ctx;
     } late;
     struct work_counters counters;
@@ -127,11 +127,11 @@ void work_place_stop(struct work *w);
 void work_files_serve(struct work *w);
 /* Directory with the files that this host has downloaded for that instance; owned. */
 char *work_files_dir(const struct work *w, const char *source);
-/* work_say.c */
-void work_say_begin(struct work_run *r);
-void work_say_end(struct work_run *r);
+/* work_steer.c */
+void work_steer_begin(struct work_run *r);
+void work_steer_end(struct work_run *r);
 /* Sends a message for the running turn, or its withdrawal. False: the line is another one. */
-bool work_say_take(struct work_run *r, struct str line);
+bool work_steer_enqueue(struct work_run *r, struct str line);
 /* work_process.c: the body of the request "run" with that line. */
 void work_process_write_call(struct buf *out, const struct work_run *r, const char *line);
 /* The bus ends. */

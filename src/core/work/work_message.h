@@ -15,12 +15,12 @@
 #define WORK_ID 37 /* bytes of the id of a run, with the end */
 
 /* A turn as its gateway stores it (tc.turn.new.SOURCE.TURN): all that is needed to run it, and to
- * deliver its outcome from another host. What may be NULL is said. */
+ * deliver its outcome from another host. Members may be NULL only where that is written. */
 struct work_order {
     const char *turn, *agent, *conversation, *source;
     const char *gateway;                          /* host that admitted it */
     const char *route, *owner, *instances, *user; /* see journal_turn; or NULL */
-    const char *seen;           /* names that it is told to, a line each; or NULL */
+    const char *seen;           /* names of its recipients, a line each; or NULL */
     const char *session;        /* that it resumes, or NULL */
     const char *message, *also; /* ids of its message in its source; or NULL */
     const char *files;          /* of the prompt, that its gateway has (work_files.h); or NULL */
@@ -33,7 +33,7 @@ void work_order_write(struct buf *out, const struct bus_origin *from, const stru
 /* Its texts are the arena's. -1: it is none. */
 int work_order_read(struct str message, struct arena *a, struct work_order *o) MUST_CHECK;
 
-/* What is put into the work queue: it only wakes up. */
+/* Message of the work queue: wakes up a runner, which reads the stored order. */
 struct work_signal {
     const char *turn, *agent, *source, *gateway;
     const char *fresh; /* not NULL: the session of the order is not resumed */
@@ -47,13 +47,13 @@ void work_outcome_write(struct buf *out, const struct bus_origin *from, struct s
 /* The same for a turn that ends without an agent. */
 void work_outcome_write_error(struct buf *out, const struct bus_origin *from, const char *turn,
                               double ts, const char *code, const char *text);
-/* It says that the host of the turn counts as lost. */
+/* Whether the outcome is that the turn's host was lost. */
 bool work_outcome_is_lost(struct str message);
 /* The lines of an outcome; borrowed. */
 struct str work_outcome_lines(struct str message);
 
-/* The id that a turn has on the host that runs it: another one than on its gateway, which tells the
- * turn as its own, and the same however often it is asked for. False: the turn's id is no UUID. */
+/* The id that a turn has on the host that runs it; differs from the id on its gateway, which shows
+ * the turn as its own. Derived from the latter. False: the turn's id is no UUID. */
 bool work_run_id(const char *turn, char run[WORK_ID]);
 /* The id of the turn of a message, the same on each host: its id in that source. */
 void work_turn_id(const char *source, const char *message, char turn[WORK_ID]);

@@ -28,7 +28,7 @@ bool work_home_is_moved(struct str value)
     return str_is(json_reader_pointer(value, "/moved"), "true");
 }
 
-bool work_home_is_own(const struct bus_link *l, const struct bus_kv_entry *home)
+bool work_home_is_here(const struct bus_link *l, const struct bus_kv_entry *home)
 {
     struct bus_origin from;
     return home->result == BUS_KV_DONE && bus_origin_read(home->value, &from) == 0 &&

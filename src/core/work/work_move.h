@@ -23,6 +23,6 @@ void work_move_conversation(const struct work_move_spec *spec);
 /* Whether the value of a home has the mark. */
 bool work_home_is_moved(struct str value);
 /* Whether it says that the conversation and its session are on this host. */
-bool work_home_is_own(const struct bus_link *l, const struct bus_kv_entry *home);
+bool work_home_is_here(const struct bus_link *l, const struct bus_kv_entry *home);
 
 #endif

@@ -17,7 +17,7 @@ struct work_outcome {
     work_outcome_done *done;
     void *ctx;
     struct loop_timer *retry;
-    bool is_asked;
+    bool awaits_reply;
 };
 
 void work_outcome_subject(struct buf *out, const struct bus_names *names, const char *kind,
@@ -35,7 +35,7 @@ static void work_outcome_on_read(void *ctx, enum nats_client_result result,
 {
     struct work_outcome *const o = ctx;
     struct bus_origin from;
-    o->is_asked = false;
+    o->awaits_reply = false;
     if (result != NATS_CLIENT_REPLIED || !m->sequence) {
         loop_timer_set(o->retry, RETRY_MS);
         return;
@@ -46,7 +46,7 @@ static void work_outcome_on_read(void *ctx, enum nats_client_result result,
 
 static void work_outcome_read(struct work_outcome *o)
 {
-    o->is_asked = true;
+    o->awaits_reply = true;
     bus_link_read_last(o->link, BUS_TURNS, o->subject.p, work_outcome_on_read, o);
 }
 
@@ -55,7 +55,7 @@ static void work_outcome_on_stored(void *ctx, enum nats_client_result result,
 {
     struct work_outcome *const o = ctx;
     struct bus_ack ack;
-    o->is_asked = false;
+    o->awaits_reply = false;
     const enum bus_link_stored stored = bus_link_read_stored(result, m, &ack);
     if (stored == BUS_LINK_STORED)
         o->done(o->ctx, true, (struct str){o->body.p, o->body.len});
@@ -67,9 +67,9 @@ static void work_outcome_on_stored(void *ctx, enum nats_client_result result,
 
 static void work_outcome_try(struct work_outcome *o)
 {
-    if (o->is_asked || !o->link->is_active)
+    if (o->awaits_reply || !o->link->is_active)
         return;
-    o->is_asked = true;
+    o->awaits_reply = true;
     bus_link_store(o->link, o->subject.p, (struct str){o->body.p, o->body.len}, 0,
                    work_outcome_on_stored, o);
 }

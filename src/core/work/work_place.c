@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Owns the decision whether a turn runs on this host: where its conversation is at home. That is
- * read from the servers. The journal notes which conversations are at home on other hosts, for the
- * time in which the servers cannot be asked. */
+ * Owns the decision whether a turn runs on this host: it does if this host is the home of the
+ * conversation. The home is read from the servers. The journal records which conversations have
+ * their home on other hosts, for times when the servers do not answer. */
 #include <stdlib.h>
 
 #include "base/alloc.h"
@@ -13,9 +13,9 @@
 
 struct work_place {
     LIST_ENTRY(work_place) next;
-    struct work *work; /* NULL: the caller has withdrawn its question */
+    struct work *work; /* NULL: the caller has cancelled the request */
     bool has_slot;
-    bool is_noted; /* the journal has the note that it is at home on another host */
+    bool is_away_known; /* the journal has recorded that its home is another host */
     struct buf key;
     void (*done)(void *ctx, bool here);
     void *ctx;
@@ -29,8 +29,7 @@ static void work_place_free(struct work_place *p)
     free(p);
 }
 
-/* The caller gets no answer from now on. A read of the journal that is under way goes on; its reply
- * frees the question. */
+/* Cancels the request. A read of the journal in flight goes on; its reply frees the request. */
 static void work_place_end(struct work_place *p)
 {
     LIST_REMOVE(p, next);
@@ -59,17 +58,17 @@ static void work_place_answer(struct work_place *p, bool here)
 
 /* Makes this host the home of the conversation, unless another host has become its home since the
  * read. */
-static void work_place_settle(struct work_place *p, uint64_t revision)
+static void work_place_claim_home(struct work_place *p, uint64_t revision)
 {
     const struct bus_origin from = bus_link_next_origin(p->work->link);
     bus_kv_put_origin(p->work->link, BUS_HOMES, p->key.p, &from, revision, NULL, NULL);
 }
 
-/* Writes the note anew for each turn: the journal forgets conversations that are not used. */
-static void work_place_note(struct work_place *p, bool is_away)
+/* Written again for each turn, because the journal deletes rows of unused conversations. */
+static void work_place_store_away(struct work_place *p, bool is_away)
 {
     CLEANUP_BUF struct buf key = {0};
-    if (!is_away && !p->is_noted)
+    if (!is_away && !p->is_away_known)
         return;
     buf_printf(&key, AWAY "%s", p->key.p);
     journal_async_kv_put(p->work->journal, key.p, is_away ? "1" : NULL, NULL, NULL);
@@ -81,12 +80,12 @@ static void work_place_on_home(void *ctx, enum nats_client_result result,
     struct work_place *const p = ctx;
     struct bus_kv_entry entry;
     bus_kv_read_entry(p->work->link, BUS_HOMES, result, m, &entry);
-    const bool is_own = !p->work->is_aside && work_home_is_own(p->work->link, &entry);
+    const bool is_own = !p->work->is_aside && work_home_is_here(p->work->link, &entry);
     const bool takes = entry.result == BUS_KV_NONE && p->has_slot && !p->work->is_aside;
     if (takes)
-        work_place_settle(p, entry.revision);
+        work_place_claim_home(p, entry.revision);
     if (entry.result == BUS_KV_DONE || entry.result == BUS_KV_NONE)
-        work_place_note(p, !is_own && !takes);
+        work_place_store_away(p, !is_own && !takes);
     work_place_answer(p, is_own || takes);
 }
 
@@ -96,11 +95,11 @@ static void work_place_on_home(void *ctx, enum nats_client_result result,
 static bool work_place_may_begin_alone(const struct work_place *p)
 {
     const struct work *const w = p->work;
-    return !p->is_noted && !w->is_aside &&
+    return !p->is_away_known && !w->is_aside &&
            !(w->is_strict && bus_link_is_lost(w->link, w->lost_after_ms));
 }
 
-static void work_place_on_noted(void *ctx, enum journal_status status, const char *text)
+static void work_place_on_away_read(void *ctx, enum journal_status status, const char *text)
 {
     struct work_place *const p = ctx;
     (void)text;
@@ -109,7 +108,7 @@ static void work_place_on_noted(void *ctx, enum journal_status status, const cha
         work_place_free(p);
         return;
     }
-    p->is_noted = status == JOURNAL_DONE;
+    p->is_away_known = status == JOURNAL_DONE;
     if (p->work->link->is_active)
         bus_kv_get(p->work->link, BUS_HOMES, p->key.p, work_place_on_home, p);
     else
@@ -127,7 +126,7 @@ void work_find_place(struct work *w, const struct conf_agent *agent, const char 
     LIST_INSERT_HEAD(&w->places, p, next);
     p->is_reading = true;
     buf_printf(&key, AWAY "%s", p->key.p);
-    journal_async_kv_get(w->journal, key.p, work_place_on_noted, p);
+    journal_async_kv_get(w->journal, key.p, work_place_on_away_read, p);
 }
 
 void work_forget_place(struct work *w, const void *ctx)

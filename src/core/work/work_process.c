@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * A run as the process of an agent that it is to the executor: its begin, its input, its end. */
+ * Presents a run on another host to the executor as the process of an agent: start, input, end. */
 #include <stdlib.h>
 
 #include "base/alloc.h"
@@ -12,12 +12,17 @@
 #include "event/json/json_writer.h"
 #include "text/sentence/texts.h"
 
-static void work_process_on_said(void *ctx, enum nats_client_result result, struct str body)
+/* ctx: id of the turn, owned: the run may have been freed. */
+static void work_process_on_line_answered(void *ctx, enum nats_client_result result,
+                                          struct str body)
 {
-    (void)ctx;
+    CLEANUP_FREE char *turn = ctx;
     (void)body;
     if (result != NATS_CLIENT_REPLIED)
-        log_write(LOG_WARN, "bus", "the host of a turn did not answer a request for it");
+        log_write(LOG_WARN, "bus",
+                  "turn %s: its host did not answer a request of this host; the "
+                  "agent may not have received it",
+                  turn);
 }
 
 /* line: of JSON, see turncast_run.h. */
@@ -29,13 +34,13 @@ void work_process_write_call(struct buf *out, const struct work_run *r, const ch
     buf_add_char(out, '}');
 }
 
-static void work_process_say(struct work_run *r, struct str line)
+static void work_process_send_line(struct work_run *r, struct str line)
 {
     CLEANUP_BUF struct buf body = {0}, text = {0};
     buf_add(&text, line.p, line.len);
     work_process_write_call(&body, r, text.p);
     bus_ask(r->work->bus, r->runner.host, "run", (struct str){body.p, body.len},
-            work_process_on_said, NULL);
+            work_process_on_line_answered, xstrdup(r->order.turn));
 }
 
 static void work_process_cancel_early(struct work_run *r)
@@ -49,10 +54,10 @@ static void work_process_write(void *run, const char *bytes, size_t n)
     struct work_run *const r = run;
     struct str rest = {bytes, n}, line;
     while (r->work && bus_batch_next_line(&rest, &line))
-        if (work_say_take(r, line))
+        if (work_steer_enqueue(r, line))
             continue;
         else if (r->state == RUN_RUNNING)
-            work_process_say(r, line);
+            work_process_send_line(r, line);
         else if (r->state < RUN_RUNNING)
             work_process_cancel_early(r);
 }
@@ -99,7 +104,7 @@ static pid_t work_process_pid(void *run)
 void work_run_stop(struct work_run *r)
 {
     LIST_REMOVE(r, next);
-    work_say_end(r);
+    work_steer_end(r);
     bus_reader_free(r->reader);
     work_outcome_free(r->outcome);
     nats_client_forget(r->work->link->client, r);
@@ -196,7 +201,7 @@ void *work_run_start(struct work *w, const struct work_run_spec *spec,
     work_home_key(&r->home_key, conf_agent_session_name(agent), order->conversation);
     r->timer = loop_timer_new(w->link->loop, work_run_on_timer, r);
     r->exit = loop_timer_new(w->link->loop, work_run_on_exit, r);
-    work_say_begin(r);
+    work_steer_begin(r);
     r->reader = bus_reader_new(w->link, r->id, NULL, &work_run_sink, r);
     r->state = spec->again ? RUN_RECALL : RUN_PLACING;
     w->counters.given += !spec->again;

@@ -31,7 +31,7 @@ static void work_run_on_queued(void *ctx, enum nats_client_result result,
 {
     struct work_run *const r = ctx;
     struct bus_ack ack;
-    r->is_asked = false;
+    r->awaits_reply = false;
     if (r->state != RUN_QUEUEING)
         return;
     if (bus_link_read_stored(result, m, &ack) != BUS_LINK_STORED) {
@@ -57,7 +57,7 @@ void work_run_queue(struct work_run *r)
                               .source = r->order.source,
                               .gateway = link->names.host,
                               .fresh = r->notices.session != SESSION_KEPT ? "true" : NULL});
-    r->is_asked = true;
+    r->awaits_reply = true;
     nats_client_request(
         link->client,
         &(struct nats_client_publication){.subject = subject.p, .data = {body.p, body.len}},
@@ -85,7 +85,7 @@ static void work_run_on_home_again(void *ctx, enum nats_client_result result,
     struct work_run *const r = ctx;
     struct bus_kv_entry entry;
     struct bus_origin home;
-    r->is_asked = false;
+    r->awaits_reply = false;
     bus_kv_read_entry(r->work->link, BUS_HOMES, result, m, &entry);
     if (r->state == RUN_WAITING && r->queued && entry.result == BUS_KV_DONE &&
         bus_origin_read(entry.value, &home) == 0 && strcmp(home.host, r->target) != 0)
@@ -94,8 +94,8 @@ static void work_run_on_home_again(void *ctx, enum nats_client_result result,
 
 void work_run_read_home_again(struct work_run *r)
 {
-    if (r->is_asked)
+    if (r->awaits_reply)
         return;
-    r->is_asked = true;
+    r->awaits_reply = true;
     bus_kv_get(r->work->link, BUS_HOMES, r->home_key.p, work_run_on_home_again, r);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the states of a run (work.h), as the process of an agent that it is to the executor. */
+ * Owns the states of a run (work.h). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,8 +15,8 @@
 #include "text/sentence/texts.h"
 
 #define RETRY_MS 1000
-#define WAIT_TOLD_MS 30000 /* then people are told that no host has taken the turn yet */
-#define LOOKS 5            /* at the hosts, between two at the outcome */
+#define WAIT_NOTICE_MS 30000 /* until a notice that no host has begun the turn yet */
+#define LOOKS 5              /* at the hosts, between two at the outcome */
 
 void work_run_enter(struct work_run *r, enum work_run_state state)
 {
@@ -62,7 +62,7 @@ void work_run_print_notice(struct work_run *r, const char *level, const char *co
     work_run_print_event(r, &ev);
 }
 
-/* Not from within what has told it: the executor frees the run behind this. */
+/* Called by a timer, not by the caller that ends the run: the executor frees the run in `exit`. */
 void work_run_on_exit(void *arg)
 {
     struct work_run *const r = arg;
@@ -82,8 +82,8 @@ static void work_run_finish(struct work_run *r)
 
 /* ---- the outcome ---- */
 
-/* What its host has published is read to its end, then comes what is known as the outcome. */
-static void work_run_take_outcome(struct work_run *r, struct str body)
+/* The outcome is emitted after all events that the run's host has published have been read. */
+static void work_run_set_outcome(struct work_run *r, struct str body)
 {
     if (r->out.len || r->state == RUN_OVER)
         return;
@@ -95,7 +95,7 @@ static void work_run_on_outcome(void *ctx, bool is_own, struct str body)
 {
     struct work_run *const r = ctx;
     (void)is_own;
-    work_run_take_outcome(r, body);
+    work_run_set_outcome(r, body);
     work_outcome_free(r->outcome);
     r->outcome = NULL;
 }
@@ -105,8 +105,8 @@ void work_run_end(struct work_run *r, const char *code, const char *text)
 {
     CLEANUP_BUF struct buf body = {0};
     const struct bus_origin from = bus_link_next_origin(r->work->link);
-    const bool is_given =
-        r->is_told || r->state == RUN_RECALL || (r->state == RUN_TELLING && r->is_asked);
+    const bool is_given = r->is_order_stored || r->state == RUN_RECALL ||
+                          (r->state == RUN_STORING && r->awaits_reply);
     ASSERT(r->state < RUN_ENDING);
     r->state = RUN_ENDING;
     work_outcome_write_error(&body, &from, r->order.turn, clock_wall_s(), code, text);
@@ -135,9 +135,9 @@ static void work_run_on_out_read(void *ctx, enum nats_client_result result,
                                  const struct nats_client_message *m)
 {
     struct work_run *const r = ctx;
-    r->is_asked = false;
+    r->awaits_reply = false;
     if (result == NATS_CLIENT_REPLIED && m->sequence)
-        work_run_take_outcome(r, m->data);
+        work_run_set_outcome(r, m->data);
     else
         work_run_go_on(r);
 }
@@ -145,16 +145,16 @@ static void work_run_on_out_read(void *ctx, enum nats_client_result result,
 static void work_run_read_outcome(struct work_run *r)
 {
     CLEANUP_BUF struct buf subject = {0};
-    if (r->is_asked || r->out.len)
+    if (r->awaits_reply || r->out.len)
         return;
-    r->is_asked = true;
+    r->awaits_reply = true;
     work_outcome_subject(&subject, &r->work->link->names, "out", r->order.source, r->order.turn);
     bus_link_read_last(r->work->link, BUS_TURNS, subject.p, work_run_on_out_read, r);
 }
 
 /* ---- events of the host that runs it ---- */
 
-static void work_run_note_runner(struct work_run *r, const struct bus_origin *from)
+static void work_run_set_runner(struct work_run *r, const struct bus_origin *from)
 {
     if (strcmp(r->runner.host, from->host) == 0 && strcmp(r->runner.boot, from->boot) == 0)
         return;
@@ -165,18 +165,18 @@ static void work_run_note_runner(struct work_run *r, const struct bus_origin *fr
 }
 
 /* Behind the first event: in front of it, that would count as a second start of the agent. */
-static void work_run_tell_moved(struct work_run *r)
+static void work_run_print_session_moved(struct work_run *r)
 {
     TEXTS_IN(r->notices.language);
     if (r->notices.session != SESSION_DROPPED)
         return;
-    r->notices.session = SESSION_TOLD;
+    r->notices.session = SESSION_REPORTED;
     work_run_print_notice(r, "warn", "session_moved", texts_get(TEXT_SESSION_MOVED));
 }
 
 /* The turn has started with a notice of this host, and starts once. So another notice has what the
  * agent says of its start, except the task, which is known. */
-static void work_run_tell_begun(struct work_run *r, const struct event *start)
+static void work_run_print_begun(struct work_run *r, const struct event *start)
 {
     CLEANUP_BUF struct buf text = {0}, fields = {0};
     struct event known = *start, notice;
@@ -199,13 +199,13 @@ static void work_run_on_event(void *ctx, struct event *ev, struct str line)
     r->has_event = true;
     r->has_done |= ev->kind == TC_DONE && !ev->meta.agent && !ev->meta.parent_id;
     if (ev->kind == TC_START && r->notices.is_first) {
-        work_run_tell_begun(r, ev);
+        work_run_print_begun(r, ev);
         return;
     }
     buf_add(&text, line.p, line.len);
     buf_add_char(&text, '\n');
     work_run_print(r, (struct str){text.p, text.len});
-    work_run_tell_moved(r);
+    work_run_print_session_moved(r);
 }
 
 static void work_run_on_skip(void *ctx, uint64_t up_to)
@@ -216,9 +216,9 @@ static void work_run_on_skip(void *ctx, uint64_t up_to)
     work_run_print_notice(r, "warn", "events_lost", texts_get(TEXT_EVENTS_LOST));
 }
 
-static void work_run_on_heard(void *ctx, const struct bus_origin *from)
+static void work_run_on_sign(void *ctx, const struct bus_origin *from)
 {
-    work_run_note_runner(ctx, from);
+    work_run_set_runner(ctx, from);
 }
 
 static enum bus_reader_turn work_run_look_at(void *ctx)
@@ -234,8 +234,8 @@ static void work_run_on_complete(void *ctx)
     work_run_finish(ctx);
 }
 
-const struct bus_reader_sink work_run_sink = {
-    work_run_on_event, work_run_on_skip, work_run_on_heard, work_run_look_at, work_run_on_complete};
+const struct bus_reader_sink work_run_sink = {work_run_on_event, work_run_on_skip, work_run_on_sign,
+                                              work_run_look_at, work_run_on_complete};
 
 /* ---- the host that has begun the turn ---- */
 
@@ -245,23 +245,23 @@ static void work_run_on_claim(void *ctx, enum nats_client_result result,
     struct work_run *const r = ctx;
     struct bus_kv_entry entry;
     struct bus_origin from;
-    r->is_asked = false;
+    r->awaits_reply = false;
     bus_kv_read_entry(r->work->link, BUS_RUNS, result, m, &entry);
     if (entry.result == BUS_KV_DONE && bus_origin_read(entry.value, &from) == 0) {
-        work_run_note_runner(r, &from);
+        work_run_set_runner(r, &from);
         bus_reader_set_host(r->reader, from.host);
         work_run_read_outcome(r);
     } else if (entry.result == BUS_KV_NONE && r->state == RUN_WAITING && !r->queued &&
-               !r->hold_ms) {
+               !r->not_before_ms) {
         work_run_enter(r, *r->target ? RUN_QUEUEING : RUN_PLACING);
     }
 }
 
 static void work_run_read_claim(struct work_run *r)
 {
-    if (r->is_asked)
+    if (r->awaits_reply)
         return;
-    r->is_asked = true;
+    r->awaits_reply = true;
     bus_kv_get(r->work->link, BUS_RUNS, r->order.turn, work_run_on_claim, r);
 }
 
@@ -318,7 +318,7 @@ static void work_run_on_home(void *ctx, enum nats_client_result result,
     struct work_run *const r = ctx;
     struct bus_kv_entry entry;
     struct bus_origin home = {0};
-    r->is_asked = false;
+    r->awaits_reply = false;
     if (r->state != RUN_PLACING)
         return;
     bus_kv_read_entry(r->work->link, BUS_HOMES, result, m, &entry);
@@ -337,51 +337,51 @@ static void work_run_on_home(void *ctx, enum nats_client_result result,
         work_run_move(r, &entry);
     else if (work_home_is_moved(entry.value))
         work_run_drop_session(r);
-    work_run_enter(r, r->is_told ? RUN_QUEUEING : RUN_TELLING);
+    work_run_enter(r, r->is_order_stored ? RUN_QUEUEING : RUN_STORING);
 }
 
 static void work_run_read_home(struct work_run *r)
 {
-    r->is_asked = true;
+    r->awaits_reply = true;
     bus_kv_get(r->work->link, BUS_HOMES, r->home_key.p, work_run_on_home, r);
 }
 
-/* ---- telling the turn ---- */
+/* ---- storing the turn ---- */
 
-static void work_run_note_stored(struct work_run *r)
+static void work_run_set_stored(struct work_run *r)
 {
-    r->is_told = true;
+    r->is_order_stored = true;
     if (!r->stored.is_done)
         r->stored.done(r->stored.ctx);
     r->stored.is_done = true;
 }
 
-static void work_run_on_told(void *ctx, enum nats_client_result result,
-                             const struct nats_client_message *m)
+static void work_run_on_order_stored(void *ctx, enum nats_client_result result,
+                                     const struct nats_client_message *m)
 {
     struct work_run *const r = ctx;
     struct bus_ack ack;
-    r->is_asked = false;
+    r->awaits_reply = false;
     const enum bus_link_stored stored = bus_link_read_stored(result, m, &ack);
     if (stored != BUS_LINK_STORED && stored != BUS_LINK_WRONG) {
         work_run_retry(r);
         return;
     }
-    work_run_note_stored(r); /* WRONG: it is there already, as its id is of no other turn */
-    if (r->state == RUN_TELLING)
+    work_run_set_stored(r); /* WRONG: this turn is stored already */
+    if (r->state == RUN_STORING)
         work_run_enter(r, RUN_QUEUEING);
 }
 
-static void work_run_tell(struct work_run *r)
+static void work_run_store_order(struct work_run *r)
 {
     struct bus_link *const link = r->work->link;
     CLEANUP_BUF struct buf subject = {0}, body = {0};
     const struct bus_origin from = bus_link_next_origin(link);
     work_outcome_subject(&subject, &link->names, "new", r->order.source, r->order.turn);
     work_order_write(&body, &from, &r->order);
-    r->is_asked = true;
+    r->awaits_reply = true;
     bus_link_store(link, subject.p, (struct str){body.p, body.len}, r->order.after,
-                   work_run_on_told, r);
+                   work_run_on_order_stored, r);
 }
 
 /* ---- a turn that was begun before ---- */
@@ -395,9 +395,9 @@ static void work_run_reseed(struct work_run *r)
     r->order.after = 0;
     if (r->state == RUN_WAITING) {
         r->queued = 0;
-        r->hold_ms = clock_mono_ms() + r->work->lost_after_ms;
+        r->not_before_ms = clock_mono_ms() + r->work->lost_after_ms;
     }
-    work_run_tell(r);
+    work_run_store_order(r);
 }
 
 static void work_run_on_recalled(void *ctx, enum nats_client_result result,
@@ -405,18 +405,18 @@ static void work_run_on_recalled(void *ctx, enum nats_client_result result,
 {
     struct work_run *const r = ctx;
     struct work_order order;
-    r->is_asked = false;
+    r->awaits_reply = false;
     if (r->state != RUN_RECALL)
         return;
     if (!bus_link_is_answered(result, m)) {
         work_run_retry(r);
     } else if (m->sequence && work_order_read(m->data, &r->arena, &order) == 0) {
         r->order = order;
-        work_run_note_stored(r);
+        work_run_set_stored(r);
         work_run_enter(r, RUN_WAITING);
         work_run_look(r);
     } else if (r->stored.is_done) {
-        r->is_told = true;
+        r->is_order_stored = true;
         r->state = RUN_WAITING;
         work_run_reseed(r);
     } else {
@@ -428,16 +428,16 @@ static void work_run_recall(struct work_run *r)
 {
     CLEANUP_BUF struct buf subject = {0};
     work_outcome_subject(&subject, &r->work->link->names, "new", r->order.source, r->order.turn);
-    r->is_asked = true;
+    r->awaits_reply = true;
     bus_link_read_last(r->work->link, BUS_TURNS, subject.p, work_run_on_recalled, r);
 }
 
 /* ---- the steps ---- */
 
-static void work_run_tell_waiting(struct work_run *r)
+static void work_run_print_waiting(struct work_run *r)
 {
     CLEANUP_BUF struct buf text = {0};
-    if (r->notices.is_waiting || clock_mono_ms() - r->since_ms.waiting < WAIT_TOLD_MS)
+    if (r->notices.is_waiting || clock_mono_ms() - r->since_ms.waiting < WAIT_NOTICE_MS)
         return;
     r->notices.is_waiting = true;
     TEXTS_IN(r->notices.language);
@@ -450,13 +450,13 @@ static void work_run_tell_waiting(struct work_run *r)
 
 void work_run_go_on(struct work_run *r)
 {
-    if (r->work && r->state == RUN_ENDING && !r->outcome && r->out.len && !r->is_told)
+    if (r->work && r->state == RUN_ENDING && !r->outcome && r->out.len && !r->is_order_stored)
         work_run_finish(r);
-    if (!r->work || r->is_asked)
+    if (!r->work || r->awaits_reply)
         return;
     if (!r->work->link->is_active) {
         if (r->state < RUN_RUNNING)
-            work_run_tell_waiting(r);
+            work_run_print_waiting(r);
         work_run_retry(r);
         return;
     }
@@ -467,8 +467,8 @@ void work_run_go_on(struct work_run *r)
     case RUN_RECALL:
         work_run_recall(r);
         break;
-    case RUN_TELLING:
-        work_run_tell(r);
+    case RUN_STORING:
+        work_run_store_order(r);
         break;
     case RUN_QUEUEING:
         work_run_queue(r);
@@ -489,9 +489,9 @@ void work_run_on_timer(void *arg)
 static void work_run_look_waiting(struct work_run *r)
 {
     const struct work *const w = r->work;
-    work_run_tell_waiting(r);
-    if (r->hold_ms && clock_mono_ms() >= r->hold_ms)
-        r->hold_ms = 0;
+    work_run_print_waiting(r);
+    if (r->not_before_ms && clock_mono_ms() >= r->not_before_ms)
+        r->not_before_ms = 0;
     if (r->queued && *r->target &&
         (work_hosts_absent_ms(w->hosts, r->target) >= w->move_after_ms ||
          work_run_is_aside(w, r->target)))
@@ -529,7 +529,7 @@ static void work_run_on_checked(void *ctx, enum nats_client_result result,
                                 const struct nats_client_message *m)
 {
     struct work_run *const r = ctx;
-    r->is_asked = false;
+    r->awaits_reply = false;
     if (result == NATS_CLIENT_REPLIED && m->status == 404 && r->state < RUN_ENDING)
         work_run_reseed(r);
     else
@@ -544,11 +544,11 @@ void work_run_resume(struct work_run *r)
     bus_reader_repair(r->reader);
     if (r->outcome)
         work_outcome_resume(r->outcome);
-    if (r->is_asked || !r->is_told || r->state >= RUN_ENDING) {
+    if (r->awaits_reply || !r->is_order_stored || r->state >= RUN_ENDING) {
         work_run_go_on(r);
         return;
     }
-    r->is_asked = true;
+    r->awaits_reply = true;
     work_outcome_subject(&subject, &r->work->link->names, "new", r->order.source, r->order.turn);
     bus_link_read_last(r->work->link, BUS_TURNS, subject.p, work_run_on_checked, r);
 }

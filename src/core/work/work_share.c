@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Owns the table of shared turns, and when one was told to its end: when the journal has nothing of
- * it left for its instance. */
+ * Owns the table of shared turns. A turn is delivered when the journal has nothing of it left for
+ * its instance. */
 #include "core/work/work_share.h"
 
 #include <stdlib.h>
@@ -56,9 +56,9 @@ void work_look_add_new(struct work_share *s, const char *source, const char *ids
         }
 }
 
-/* What follows the outcome does not count, and this host does it even when the turn is told. A turn
- * of another host stays in the table while something is left of it. */
-static bool work_look_is_told(const struct work_turn *t)
+/* Requests that follow the outcome do not count: this host sends them even after the delivery. A
+ * turn of another host stays in the table while the journal has rows of it. */
+static bool work_look_is_delivered(const struct work_turn *t)
 {
     const bool is_open = t->state != TURN_ELSEWHERE && (t->state != TURN_ALONE || t->was_sent);
     return !t->left || (t->left == WORK_LEFT_LATER && is_open);
@@ -69,13 +69,13 @@ static void work_look_compare(struct work_share *s, const struct work_look *l, c
     struct work_turn *t = LIST_FIRST(&s->turns), *next;
     for (; t; t = next) {
         next = LIST_NEXT(t, next);
-        if (t->look >= l->look || t->told || strcmp(t->source, l->source) != 0)
+        if (t->look >= l->look || t->delivered || strcmp(t->source, l->source) != 0)
             continue;
         t->left = work_look_find(ids, t->id);
-        if (work_look_is_told(t) && !t->head && !t->is_asked)
+        if (work_look_is_delivered(t) && !t->head && !t->awaits_reply)
             work_turn_end(t);
         else if (t->left && t->left != WORK_LEFT_RUNNING && !s->spec.leads(s->spec.ctx, t->source))
-            work_turn_give_away(t);
+            work_turn_hand_over(t);
     }
     if (ids)
         work_look_add_new(s, l->source, ids);
@@ -85,12 +85,12 @@ static void work_look_on_list(void *ctx, enum journal_status status, const char 
 {
     struct work_look *const l = ctx;
     struct work_share *const s = l->share;
-    s->asked--;
+    s->pending_lists--;
     if (!s->is_closed && (status == JOURNAL_DONE || status == JOURNAL_NO_CHANGE)) {
         work_look_compare(s, l, text);
-        s->is_loaded |= !s->asked;
+        s->is_loaded |= !s->pending_lists;
     }
-    if (!s->is_closed && !s->asked)
+    if (!s->is_closed && !s->pending_lists)
         loop_timer_set(s->timer, LIST_EMPTY(&s->turns) ? IDLE_LOOK_MS : LOOK_MS);
     free(l->source);
     free(l);
@@ -101,7 +101,7 @@ static void work_share_look_at(void *ctx, const char *instance)
     struct work_share *const s = ctx;
     struct work_look *const l = xcalloc(1, sizeof *l);
     *l = (struct work_look){.share = s, .source = xstrdup(instance), .look = s->look};
-    s->asked++;
+    s->pending_lists++;
     journal_async_list_untold(s->spec.journal, instance, work_look_on_list, l);
 }
 
@@ -109,13 +109,13 @@ static void work_share_on_timer(void *arg)
 {
     struct work_share *const s = arg;
     loop_timer_set(s->timer, IDLE_LOOK_MS);
-    if (s->asked)
+    if (s->pending_lists)
         return;
     s->look++;
     s->spec.each_led(s->spec.ctx, work_share_look_at, s);
 }
 
-/* ---- for the parts of the host ---- */
+/* ---- interface ---- */
 
 struct work_name {
     const char *name;
@@ -137,8 +137,8 @@ bool work_share_has(const struct work *w, const char *source)
     return n.is_found;
 }
 
-/* A look at the journal may have found the turn already, while its message waited for the lock of
- * the conversation. The servers know nothing of it then, which would leave it to this host. */
+/* The list of the journal may contain the turn already, if its message waited for the lock of the
+ * conversation. The servers then had no order of it, so no other host could adopt it. */
 static struct work_turn *work_share_enter(struct work_share *s, const struct work_order *order)
 {
     struct work_turn *t = work_share_find_turn(s, order->turn);
@@ -203,7 +203,7 @@ static void work_share_on_joined(void *ctx, bool is_own, uint64_t after)
     work_turn_go_on(head);
 }
 
-/* The agent gets their text, so no other host may begin them. */
+/* The prompt contains their text, so no other host may begin them. */
 static void work_share_claim_joined(struct work_turn *head)
 {
     struct work_turn *t;
@@ -296,7 +296,7 @@ void work_share_end(struct work *w, const char *turn, const struct event *outcom
         work_turn_store_outcome(t, outcome);
 }
 
-/* The turn, if it is one of that instance; else NULL. */
+/* The turn, if its source is that instance; else NULL. */
 static const struct work_turn *work_share_find_of(const struct work *w, const char *instance,
                                                   const char *turn)
 {
@@ -312,10 +312,11 @@ void work_share_remember(struct work *w, const char *instance, const char *turn,
         work_turn_publish(t, "mem", text);
 }
 
-bool work_share_tell(struct work *w, const char *instance, const char *turn)
+bool work_share_begin_delivery(struct work *w, const char *instance, const char *turn)
 {
     const struct work_turn *const t = work_share_find_of(w, instance, turn);
-    if (t && t->state != TURN_ALONE && !t->in_doubt) /* else the mark of that host stays */
+    if (t && t->state != TURN_ALONE &&
+        !t->in_doubt) /* in_doubt: keeps the mark of the other host */
         work_turn_publish(t, "tell", NULL);
     return t && t->in_doubt;
 }
@@ -356,7 +357,7 @@ void work_share_settle(struct work *w, const char *turn, const char *source)
     work_turn_end(t);
 }
 
-bool work_share_gives(const struct work *w, const char *turn)
+bool work_share_is_adoptable(const struct work *w, const char *turn)
 {
     const struct work_share *const s = w ? w->share : NULL;
     const struct work_turn *const t = s && !s->is_closed ? work_share_find_turn(s, turn) : NULL;
@@ -367,9 +368,9 @@ static bool work_share_is_busy(const struct work_share *s, unsigned look)
 {
     const struct work_turn *t;
     LIST_FOREACH (t, &s->turns, next)
-        if (t->told)
+        if (t->delivered)
             return true;
-    return s->look < look || s->asked;
+    return s->look < look || s->pending_lists;
 }
 
 void work_share_drain(struct work *w, int64_t ms)
@@ -410,8 +411,8 @@ void work_share_resume(struct work *w)
         next = LIST_NEXT(t, next);
         if (t->outcome)
             work_outcome_resume(t->outcome);
-        if (t->told)
-            work_outcome_resume(t->told);
+        if (t->delivered)
+            work_outcome_resume(t->delivered);
         else if (t->state == TURN_BEGUN || (t->state == TURN_ALONE && t->was_sent && t->claims))
             work_turn_claim_again(t); /* not if a runner is to claim it */
         else

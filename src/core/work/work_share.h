@@ -3,29 +3,29 @@
  * to go on with them, so that the next leader can adopt them when this host is gone. Loop thread
  * only.
  *
- * Of each turn there are, while it has not been told to its end: the message of its person
- * (tc.turn.new, which names the host that is to tell it), the claim of the host that has begun its
- * agent (bucket of runs), its outcome (tc.turn.out), what the instance remembers (tc.turn.mem), and
- * whether it has begun to tell the outcome (tc.turn.tell). When the outcome has been told, that is
- * stored (tc.turn.told), and the message is removed. The journal tells requests of the outcome from
+ * Until a turn is delivered completely, the servers have: its order (tc.turn.new, which names the
+ * host that delivers it), the claim of the host that has begun its agent (bucket of runs), its
+ * outcome (tc.turn.out), the state that the instance keeps for it (tc.turn.mem), and a mark that
+ * delivery of the outcome has begun (tc.turn.tell). After the delivery a mark of that is stored
+ * (tc.turn.told), and the order is removed. The journal distinguishes requests of the outcome from
  * those that follow it (journal_list_untold): this host alone sends the latter.
  *
  *   state     | what is known                                            | next
  *   ----------+----------------------------------------------------------+------------------------
- *   ASKING    | nothing; it is read whether the turn was told            | STORING, READING,
+ *   ASKING    | nothing; it is read whether the turn was delivered       | STORING, READING,
  *             |                                                          | ELSEWHERE, ALONE
- *   STORING   | it was not; its message is stored                        | HELD, READING, ALONE
- *   READING   | there is a message: it is read whose turn it is          | HELD, STORING, ASKING,
+ *   STORING   | it was not; its order is stored                          | HELD, READING, ALONE
+ *   READING   | there is an order: it is read which host it names        | HELD, STORING, ASKING,
  *             |                                                          | ELSEWHERE, ALONE
  *   HELD      | the turn is this host's; when its agent is to begin, it  | CLAIMED, DISPUTED;
  *             | writes so                                                | ASKING: it leads again
  *   DISPUTED  | the claim was not written, or that is not known          | CLAIMED, ELSEWHERE
  *   CLAIMED   | it has; it is read whether the turn is still this host's | BEGUN, ELSEWHERE
  *   BEGUN     | no other host begins it                                  | its end; ASKING as HELD
- *   ALONE     | no other host can adopt it: the servers have not got it, | its end; ASKING, if the
- *             | or this host has told it and has something left to tidy  | servers may have got it
- *   ELSEWHERE | another host has adopted it, or has told it; what the    | told: it is forgotten
- *             | journal has of it stays until that is known to be told   | here; ASKING: it leads
+ *   ALONE     | no other host can adopt it: the servers lack it, or this | its end; ASKING, if the
+ *             | host has delivered it and sends what follows the outcome | servers may have it
+ *   ELSEWHERE | another host has adopted or delivered it; the journal    | delivered: forgotten
+ *             | keeps its rows until the delivery is known               | here; ASKING: it leads
  *             |                                                          | again; ALONE: lost
  */
 #ifndef CORE_WORK_WORK_SHARE_H
@@ -46,78 +46,78 @@ struct work_share_spec {
     void *ctx;
 };
 
-/* Of a turn that its host has begun to tell and gives to the next leader: in the place of a name.
- */
+/* Gateway of a turn that its host has begun to deliver and has handed over to the next leader. */
 #define WORK_SHARE_NOBODY "-"
 
 /* Once, before the first turn. */
 void work_share_open(struct work *w, const struct work_share_spec *spec);
-/* The bus ends: what waits is answered no more. */
+/* Before the bus is freed: callbacks that wait are not called any more. */
 void work_share_close(struct work *w);
-/* It has become active. */
+/* The bus has become active. */
 void work_share_resume(struct work *w);
 
-/* Whether turns from there are shared. */
+/* Whether turns of that source are shared. */
 bool work_share_has(const struct work *w, const char *source);
-/* A message was admitted: a turn waits. Nothing if its source is not led. */
+/* Stores the order of an admitted message. Does nothing if its source is not a shared instance. */
 void work_share_admit(struct work *w, const struct work_order *order);
-/* Before the turn begins here (claims), or is given to a runner, which claims it. is_own: it may;
- * else another host has it. `after`: sequence of its message that is stored; 0: none is. Called
- * once, from the loop, at once if the turn is not shared. */
+/* Before the turn begins here (claims), or is sent to a runner, which claims it. `done` is called
+ * once, from the loop, or at once if the turn is not shared. is_own: the turn may begin; else
+ * another host has it. `after`: sequence of its stored order; 0: none is stored. */
 void work_share_begin(struct work *w, const char *turn, const char *source, bool claims,
                       void (*done)(void *ctx, bool is_own, uint64_t after), void *ctx);
-/* Before that: the turn has taken in these messages, which are claimed with it, so that none is
- * begun once more without it. */
+/* Before work_share_begin: the prompt of the turn contains these messages, too. They are claimed
+ * with it, so that none of them begins a second time. */
 void work_share_join(struct work *w, const char *turn, const char *source,
                      const char *const *merged, size_t n);
-/* A runner has been told of the turn with all of its messages. */
+/* A runner has received the turn with all of its messages. */
 void work_share_release(struct work *w, const char *turn);
-/* Whoever waits waits no longer for servers that are not there: the turn is to end at once. */
+/* The turn is to end at once: `done` does not wait for servers that do not answer. */
 void work_share_hurry(struct work *w, const void *ctx);
 /* `done` is not called any more for that ctx. */
 void work_share_forget(struct work *w, const void *ctx);
-/* The ids of its message (work_order.message, also), for as long as the turn has not been told. */
+/* The ids of its message (work_order.message, also), until the turn is delivered. */
 void work_share_find_message(const struct work *w, const char *turn, const char **message,
                              const char **also);
 /* How many turns have been entered so far: the number of the newest. */
 uint64_t work_share_count(const struct work *w);
-/* None of the turns from there, up to that number, is still on its way to the servers: another host
- * can adopt each, or never can. */
+/* Whether no order of the source, up to that number, is still being stored: each turn can be
+ * adopted by another host now, or never. */
 bool work_share_is_stored(const struct work *w, const char *source, uint64_t number);
 /* A turn of this host ends by this event. */
 void work_share_end(struct work *w, const char *turn, const struct event *outcome);
-/* What the instance remembers of the turn from now on; NULL: nothing. */
+/* Replaces the state that the instance keeps for the turn; NULL: none. */
 void work_share_remember(struct work *w, const char *instance, const char *turn, const char *text);
-/* The instance begins to tell the outcome of the turn. True: another host had begun to, before this
- * one has adopted the turn. */
-bool work_share_tell(struct work *w, const char *instance, const char *turn);
+/* The instance begins to deliver the outcome of the turn. True: another host had begun to, before
+ * this host adopted the turn. */
+bool work_share_begin_delivery(struct work *w, const char *instance, const char *turn);
 
-/* Another host has adopted the turn, or has told it: that host alone tells the instance of it. */
+/* Another host has adopted or delivered the turn, and alone sends it to the instance. */
 bool work_share_is_adopted(const struct work *w, const char *instance, const char *turn);
 
-/* Runs the loop until the servers know which turns have been told, or for that time. NULL is fine.
- */
+/* Runs the loop until the servers have stored which turns are delivered, at most for `ms`. NULL is
+ * fine. */
 void work_share_drain(struct work *w, int64_t ms);
 
-/* For who adopts turns. */
+/* What this host knows of a turn that it might adopt. */
 enum work_share_known {
-    WORK_SHARE_UNKNOWN, /* this host has nothing to tell of it */
-    WORK_SHARE_GONE,    /* it had: another host has adopted the turn since */
-    WORK_SHARE_OWN,     /* it has */
+    WORK_SHARE_UNKNOWN, /* not in the table */
+    WORK_SHARE_GONE,    /* another host has adopted or delivered it */
+    WORK_SHARE_OWN,     /* this host delivers it */
 };
 enum work_share_known work_share_find(const struct work *w, const char *turn);
-/* This host leads the instance again: what other hosts have told or adopted is removed from its
- * journal, then `done` is called, once. The call before is forgotten if it is still waiting. */
+/* This host leads the instance again: removes from its journal the turns that other hosts have
+ * delivered or adopted, then calls `done`, once. Replaces an earlier call that is still waiting. */
 void work_share_check(struct work *w, const char *instance,
                       void (*done)(void *ctx, const char *instance), void *ctx);
-/* What the journal has to tell was read since the start; before, nothing may be adopted. */
+/* The undelivered turns of the journal have been read since the start. Before that, no turn may be
+ * adopted. */
 bool work_share_is_loaded(const struct work *w);
-/* This host has told all of the turn, in an earlier life. */
+/* An earlier process of this host has delivered the turn completely. */
 void work_share_settle(struct work *w, const char *turn, const char *source);
-/* The turn is one of this host, and known to the servers: they give it to the next leader. */
-bool work_share_gives(const struct work *w, const char *turn);
-/* This host has adopted the turn: what was known of it counts no more. in_doubt: that host had
- * begun to tell its outcome. */
+/* The turn is this host's and stored on the servers, so the next leader can adopt it. */
+bool work_share_is_adoptable(const struct work *w, const char *turn);
+/* This host has adopted the turn: replaces its entry. in_doubt: the previous host had begun to
+ * deliver its outcome. */
 void work_share_adopt(struct work *w, const char *turn, const char *source, bool in_doubt);
 
 #endif

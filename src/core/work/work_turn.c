@@ -14,7 +14,7 @@
 
 #define RETRY_MS 1000
 
-/* ---- the caller that waits to begin the turn ---- */
+/* ---- the answer to work_share_begin ---- */
 
 void work_turn_release(struct work_turn *head)
 {
@@ -27,17 +27,17 @@ void work_turn_release(struct work_turn *head)
     }
 }
 
-/* Another host has one of the messages in the prompt: the leader begins the others without it. */
+/* Another host has one of the messages of the prompt: hands the others back to the leader. */
 static void work_turn_split(struct work_turn *head)
 {
     struct work_turn *t;
-    work_turn_give_back(head);
+    work_turn_hand_back(head);
     LIST_FOREACH (t, &head->share->turns, next)
         if (t->head == head)
-            work_turn_give_back(t);
+            work_turn_hand_back(t);
 }
 
-/* Answers whether it may begin, if that is known. */
+/* Calls `done` if it is known whether the turn may begin. */
 static void work_turn_answer(struct work_turn *t)
 {
     void (*const done)(void *ctx, bool is_own, uint64_t after) = t->done;
@@ -67,14 +67,13 @@ static void work_turn_retry(struct work_turn *t)
 void work_turn_read(struct work_turn *t, const char *kind, nats_client_on_reply *on_reply)
 {
     CLEANUP_BUF struct buf subject = {0};
-    t->is_asked = true;
+    t->awaits_reply = true;
     work_outcome_subject(&subject, &t->share->link->names, kind, t->source, t->id);
     bus_link_read_last(t->share->link, BUS_TURNS, subject.p, on_reply, t);
 }
 
-/* The servers have not answered. Without a connection, a turn that no other host can know begins
- * without them. */
-static void work_turn_give_up(struct work_turn *t)
+/* Without a connection, a turn that no other host can know begins without the servers. */
+static void work_turn_on_no_answer(struct work_turn *t)
 {
     const bool is_cut = !t->share->link->is_active;
     if (t->done && (t->hurries || (is_cut && t->state < TURN_HELD && t->order.len)))
@@ -85,8 +84,9 @@ static void work_turn_give_up(struct work_turn *t)
 
 /* ---- which host owns the turn ---- */
 
-/* This host has told its outcome, and what follows the outcome is left to be done here. */
-static bool work_turn_told_itself(const struct work_turn *t, const struct nats_client_message *m)
+/* This host has delivered the outcome, and still sends the requests that follow it. */
+static bool work_turn_was_delivered_here(const struct work_turn *t,
+                                         const struct nats_client_message *m)
 {
     struct bus_origin from;
     return t->left == WORK_LEFT_LATER && bus_origin_read(m->data, &from) == 0 &&
@@ -95,7 +95,7 @@ static bool work_turn_told_itself(const struct work_turn *t, const struct nats_c
 
 void work_turn_tidy(struct work_turn *t)
 {
-    t->was_sent = false; /* nothing is marked on the servers any more */
+    t->was_sent = false; /* nothing more is stored on the servers */
     work_turn_enter(t, TURN_ALONE);
 }
 
@@ -106,14 +106,14 @@ static void work_turn_stay(struct work_turn *t)
     work_turn_enter(t, TURN_ALONE);
 }
 
-static void work_turn_on_told_read(void *ctx, enum nats_client_result result,
-                                   const struct nats_client_message *m)
+static void work_turn_on_delivered_read(void *ctx, enum nats_client_result result,
+                                        const struct nats_client_message *m)
 {
     struct work_turn *const t = ctx;
-    t->is_asked = false;
+    t->awaits_reply = false;
     if (!bus_link_is_answered(result, m))
-        work_turn_give_up(t);
-    else if (m->sequence && work_turn_told_itself(t, m))
+        work_turn_on_no_answer(t);
+    else if (m->sequence && work_turn_was_delivered_here(t, m))
         work_turn_tidy(t);
     else if (m->sequence)
         work_turn_enter(t, TURN_ELSEWHERE);
@@ -128,7 +128,7 @@ static void work_turn_on_stored(void *ctx, enum nats_client_result result,
 {
     struct work_turn *const t = ctx;
     struct bus_ack ack;
-    t->is_asked = false;
+    t->awaits_reply = false;
     switch (bus_link_read_stored(result, m, &ack)) {
     case BUS_LINK_STORED:
         t->after = ack.sequence;
@@ -140,15 +140,17 @@ static void work_turn_on_stored(void *ctx, enum nats_client_result result,
         work_turn_enter(t, TURN_READING);
         break;
     case BUS_LINK_REFUSED:
-        log_write(LOG_WARN, "bus", "turn %s: the servers do not store it: %s", t->id, ack.text);
+        log_write(LOG_WARN, "bus",
+                  "turn %s: the servers refused to store it: %s; other hosts cannot adopt it",
+                  t->id, ack.text);
         work_turn_enter(t, TURN_ALONE);
         break;
     case BUS_LINK_LOST:
         t->was_sent = true;
-        work_turn_give_up(t);
+        work_turn_on_no_answer(t);
         break;
     case BUS_LINK_UNSENT:
-        work_turn_give_up(t);
+        work_turn_on_no_answer(t);
         break;
     }
 }
@@ -157,47 +159,46 @@ static void work_turn_store(struct work_turn *t)
 {
     CLEANUP_BUF struct buf subject = {0};
     struct bus_link *const link = t->share->link;
-    t->is_asked = true;
+    t->awaits_reply = true;
     work_outcome_subject(&subject, &link->names, "new", t->source, t->id);
     bus_link_store(link, subject.p, (struct str){t->order.p, t->order.len}, t->after,
                    work_turn_on_stored, t);
 }
 
-/* A host had begun to tell the outcome before this host was named in the turn's message: that was
- * another host, or an earlier life of this one before it gave the turn away. What this host has
- * begun to tell since then is in its journal. */
-static void work_turn_on_tell_read(void *ctx, enum nats_client_result result,
-                                   const struct nats_client_message *m)
+/* A mark older than the order that names this host is of another host, or of this host before it
+ * handed the turn over. Deliveries that this host has begun since then are in its journal. */
+static void work_turn_on_delivering_read(void *ctx, enum nats_client_result result,
+                                         const struct nats_client_message *m)
 {
     struct work_turn *const t = ctx;
-    t->is_asked = false;
+    t->awaits_reply = false;
     if (!bus_link_is_answered(result, m)) {
-        work_turn_give_up(t);
+        work_turn_on_no_answer(t);
         return;
     }
     t->in_doubt |= m->sequence && m->sequence < t->after;
     work_turn_enter(t, TURN_HELD);
 }
 
-static void work_turn_on_telling_read(void *ctx, enum nats_client_result result,
+static void work_turn_on_reclaim_read(void *ctx, enum nats_client_result result,
                                       const struct nats_client_message *m)
 {
     struct work_turn *const t = ctx;
-    t->is_asked = false;
+    t->awaits_reply = false;
     if (!bus_link_is_answered(result, m)) {
         buf_fini(&t->order);
-        work_turn_give_up(t);
+        work_turn_on_no_answer(t);
         return;
     }
     t->in_doubt |= m->sequence != 0;
     work_turn_enter(t, TURN_STORING);
 }
 
-/* This host leads again, and its journal has the outcome, which the host that had adopted the turn
- * has not told to its end, and tells no more without the lead. So the outcome need not leave the
- * journal for the servers. */
-static void work_turn_take_back(struct work_turn *t, const struct work_order *found,
-                                uint64_t sequence)
+/* This host leads again, and its journal has the outcome. The host that had adopted the turn has
+ * not delivered it completely and cannot go on without the lead. So this host delivers from its
+ * journal. */
+static void work_turn_reclaim(struct work_turn *t, const struct work_order *found,
+                              uint64_t sequence)
 {
     struct bus_link *const link = t->share->link;
     const struct bus_origin from = bus_link_next_origin(link);
@@ -205,12 +206,13 @@ static void work_turn_take_back(struct work_turn *t, const struct work_order *fo
     own.gateway = link->names.host;
     work_order_write(&t->order, &from, &own);
     t->after = sequence;
-    work_turn_read(t, "tell", work_turn_on_telling_read);
+    work_turn_read(t, "tell", work_turn_on_reclaim_read);
 }
 
-/* The servers have the turn's message already. If another host is named in it and is gone, and the
- * message has also come to this host, this host takes the turn over. */
-static void work_turn_take(struct work_turn *t, const struct work_order *found, uint64_t sequence)
+/* The order is stored already. If it names another host that is absent, and this host has received
+ * the message, too, this host takes the turn over. */
+static void work_turn_resolve_owner(struct work_turn *t, const struct work_order *found,
+                                    uint64_t sequence)
 {
     const struct work *const w = t->share->work;
     t->was_sent = true;
@@ -218,12 +220,12 @@ static void work_turn_take(struct work_turn *t, const struct work_order *found, 
         t->after = sequence;
         t->message = t->message ? t->message : xstrdup(found->message);
         t->also = t->also ? t->also : xstrdup(found->also);
-        work_turn_read(t, "tell", work_turn_on_tell_read);
+        work_turn_read(t, "tell", work_turn_on_delivering_read);
     } else if (t->order.len && work_hosts_absent_ms(w->hosts, found->gateway) > 0) {
         t->after = sequence;
         work_turn_enter(t, TURN_STORING);
     } else if (t->is_wanted && t->left == WORK_LEFT_OUTCOME) {
-        work_turn_take_back(t, found, sequence);
+        work_turn_reclaim(t, found, sequence);
     } else {
         work_turn_enter(t, TURN_ELSEWHERE);
     }
@@ -235,15 +237,15 @@ static void work_turn_on_read(void *ctx, enum nats_client_result result,
     struct work_turn *const t = ctx;
     struct arena arena = {0};
     struct work_order found;
-    t->is_asked = false;
+    t->awaits_reply = false;
     if (!bus_link_is_answered(result, m)) {
-        work_turn_give_up(t);
-    } else if (!m->sequence) { /* never stored, or lost, or removed since it was told */
+        work_turn_on_no_answer(t);
+    } else if (!m->sequence) { /* never stored, lost, or removed after the delivery */
         t->is_missing = !t->order.len;
         t->after = 0;
         work_turn_enter(t, TURN_ASKING);
     } else if (work_order_read(m->data, &arena, &found) == 0) {
-        work_turn_take(t, &found, m->sequence);
+        work_turn_resolve_owner(t, &found, m->sequence);
     } else {
         work_turn_enter(t, TURN_ALONE);
     }
@@ -271,7 +273,7 @@ static void work_turn_on_claimed(void *ctx, enum nats_client_result result,
 {
     struct work_turn *const t = ctx;
     struct bus_kv_entry entry;
-    t->is_asked = false;
+    t->awaits_reply = false;
     bus_kv_read_written(result, m, &entry);
     t->revision = entry.revision;
     if (entry.result == BUS_KV_DONE)
@@ -288,10 +290,10 @@ static void work_turn_on_claim_read(void *ctx, enum nats_client_result result,
     struct work_turn *const t = ctx;
     struct bus_kv_entry entry;
     struct bus_origin from;
-    t->is_asked = false;
+    t->awaits_reply = false;
     bus_kv_read_entry(t->share->link, BUS_RUNS, result, m, &entry);
     if (entry.result == BUS_KV_NONE) {
-        t->is_asked = true;
+        t->awaits_reply = true;
         work_turn_write_claim(t, entry.revision, work_turn_on_claimed);
     } else if (entry.result != BUS_KV_DONE || bus_origin_read(entry.value, &from) < 0) {
         work_turn_retry(t);
@@ -303,14 +305,14 @@ static void work_turn_on_claim_read(void *ctx, enum nats_client_result result,
     }
 }
 
-/* A host that adopts a turn names itself in the turn's message first, and reads the claim then. A
- * host that begins a turn writes its claim first, and reads the message then. So of two such hosts,
- * at least one sees the other. */
+/* A host that adopts a turn first writes its name into the order, then reads the claim. A host that
+ * begins a turn first writes the claim, then reads the order. So of two such hosts, at least one
+ * sees the other. */
 static void work_turn_on_verified(void *ctx, enum nats_client_result result,
                                   const struct nats_client_message *m)
 {
     struct work_turn *const t = ctx;
-    t->is_asked = false;
+    t->awaits_reply = false;
     if (!bus_link_is_answered(result, m)) {
         work_turn_retry(t);
     } else if (m->sequence && m->sequence != t->after) {
@@ -323,11 +325,11 @@ static void work_turn_on_verified(void *ctx, enum nats_client_result result,
 
 /* ---- the steps ---- */
 
-static void work_turn_ask(struct work_turn *t)
+static void work_turn_send_request(struct work_turn *t)
 {
     switch (t->state) {
     case TURN_ASKING:
-        work_turn_read(t, "told", work_turn_on_told_read);
+        work_turn_read(t, "told", work_turn_on_delivered_read);
         break;
     case TURN_STORING:
         work_turn_store(t);
@@ -338,11 +340,11 @@ static void work_turn_ask(struct work_turn *t)
     case TURN_HELD:
         if (!t->done || !t->claims)
             break;
-        t->is_asked = true;
+        t->awaits_reply = true;
         work_turn_write_claim(t, 0, work_turn_on_claimed);
         break;
     case TURN_DISPUTED:
-        t->is_asked = true;
+        t->awaits_reply = true;
         bus_kv_get(t->share->link, BUS_RUNS, t->id, work_turn_on_claim_read, t);
         break;
     case TURN_CLAIMED:
@@ -358,12 +360,12 @@ static void work_turn_ask(struct work_turn *t)
 void work_turn_go_on(struct work_turn *t)
 {
     work_turn_answer(t);
-    if (t->is_asked || t->state >= TURN_BEGUN)
+    if (t->awaits_reply || t->state >= TURN_BEGUN)
         return;
     if (t->share->link->is_active)
-        work_turn_ask(t);
+        work_turn_send_request(t);
     else
-        work_turn_give_up(t);
+        work_turn_on_no_answer(t);
 }
 
 static void work_turn_on_timer(void *arg)
@@ -384,7 +386,7 @@ struct work_turn *work_turn_new(struct work_share *s, const char *id, const char
     return t;
 }
 
-/* Whether the servers may know of it what this host does not. */
+/* Whether the servers may have a newer state of it than this host. */
 static bool work_turn_may_differ(const struct work_turn *t)
 {
     if (t->state == TURN_ELSEWHERE) /* that host may be gone, or the servers have lost their data */
@@ -396,14 +398,14 @@ static bool work_turn_may_differ(const struct work_turn *t)
 void work_turn_check(struct work_turn *t)
 {
     t->is_wanted = true;
-    if (t->told || t->done || !work_turn_may_differ(t))
+    if (t->delivered || t->done || !work_turn_may_differ(t))
         return;
-    if (t->is_asked) /* from before this host lost the lead */
+    if (t->awaits_reply) /* from before this host lost the lead */
         nats_client_forget(t->share->link->client, t);
-    t->is_asked = false;
+    t->awaits_reply = false;
     buf_fini(&t->order);
     t->is_missing = false;
-    t->was_sent |= t->in_doubt; /* other hosts are to learn that it was told */
+    t->was_sent |= t->in_doubt; /* other hosts must learn of the delivery */
     t->was_elsewhere |= t->state == TURN_ELSEWHERE;
     work_turn_enter(t, TURN_ASKING);
 }
@@ -419,7 +421,7 @@ void work_turn_free(struct work_turn *t)
     work_turn_release(t);
     nats_client_forget(t->share->link->client, t);
     work_outcome_free(t->outcome);
-    work_outcome_free(t->told);
+    work_outcome_free(t->delivered);
     loop_timer_free(t->timer);
     buf_fini(&t->order);
     free(t->id);
@@ -432,7 +434,7 @@ void work_turn_free(struct work_turn *t)
 /* ---- its end ---- */
 
 /* Removes the turn's message of one kind. The outcome stays, for hosts that still read it, and so
- * does the mark that it was told. */
+ * does the mark of the delivery. */
 static void work_turn_remove(struct work_turn *t, const char *kind)
 {
     CLEANUP_BUF struct buf subject = {0}, body = {0}, filter = {0};
@@ -447,7 +449,7 @@ static void work_turn_remove(struct work_turn *t, const char *kind)
                                           .subject = subject.p, .data = {body.p, body.len}});
 }
 
-static void work_turn_on_told(void *ctx, bool is_own, struct str body)
+static void work_turn_on_delivered_stored(void *ctx, bool is_own, struct str body)
 {
     struct work_turn *const t = ctx;
     (void)is_own;
@@ -456,15 +458,14 @@ static void work_turn_on_told(void *ctx, bool is_own, struct str body)
     work_turn_remove(t, "new");
     work_turn_remove(t, "mem");
     work_turn_remove(t, "tell");
-    work_outcome_free(t->told);
-    t->told = NULL;
+    work_outcome_free(t->delivered);
+    t->delivered = NULL;
     if (t->left == WORK_LEFT_LATER)
         work_turn_tidy(t);
     else
         work_turn_free(t);
 }
 
-/* The journal has nothing left to tell of the turn: marks it as told on the servers. */
 void work_turn_end(struct work_turn *t)
 {
     CLEANUP_BUF struct buf body = {0};
@@ -476,8 +477,9 @@ void work_turn_end(struct work_turn *t)
     }
     CRASH_POINT("before-told");
     work_outcome_write(&body, &from, STR(""));
-    t->told = work_outcome_store_as(link, "told", t->source, t->id, &from,
-                                    (struct str){body.p, body.len}, work_turn_on_told, t);
+    t->delivered =
+        work_outcome_store_as(link, "told", t->source, t->id, &from, (struct str){body.p, body.len},
+                              work_turn_on_delivered_stored, t);
 }
 
 /* ---- for the next leader ---- */
