@@ -152,7 +152,7 @@ static void read_report(const char *path, const char *name)
         else if (*line == '#')
             diag("%s", line + 1);
     }
-    ok(whole, "%s: its agent has seen it to the end", name);
+    ok(whole, "%s: the agent has read all of the dialog", name);
 }
 
 /* The beginning of a line, up to what differs from turn to turn. */
@@ -209,7 +209,7 @@ static void answer_late(struct seen *s)
     unsigned taken = 0;
     for (unsigned i = 0; i < s->opened; i++)
         taken += decide(s, i) == TC_COMMAND;
-    is_int(taken, 0, "%s: no late answer is taken", s->row->name);
+    is_int(taken, 0, "%s: a late answer is refused", s->row->name);
 }
 
 static unsigned count_decisions(const struct dialog_row *row)
@@ -236,12 +236,13 @@ static void run(const struct dialog_set *set, const struct dialog_row *row)
     s.stage.log.watch_ctx = &s;
     stage_begin(&s.stage);
     play(&s);
-    is_int(s.taken, s.decisions, "%s: all decisions are taken", row->name);
-    is_int(s.cancelled, row->cancel_at != NULL, "%s: cancelled, where it is to be", row->name);
+    is_int(s.taken, s.decisions, "%s: all decisions were used", row->name);
+    is_int(s.cancelled, row->cancel_at != NULL, "%s: cancelled if the row says so", row->name);
     is_str(s.requests.p ? s.requests.p : "", row->requests ? row->requests : "", "%s: requests",
            row->name);
     if (row->also)
-        has_str(cast_log_text(&s.stage.log), row->also, "%s: is told", row->name);
+        has_str(cast_log_text(&s.stage.log), row->also, "%s: the expected event is cast",
+                row->name);
     answer_late(&s);
     stage_end(&s.stage, row->outcome, row->name);
     read_report(report + 7, row->name);

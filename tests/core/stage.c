@@ -128,7 +128,7 @@ void stage_begin(struct stage *s)
         .unasked = on_unasked,
     };
     s->executor = executor_start(loop, s->turn, &spec, on_ended, s);
-    ok(!s->ended, "the end is never told from within the start");
+    ok(!s->ended, "the end is not reported during the start");
 }
 
 bool stage_wait(struct stage *s, const char *text)

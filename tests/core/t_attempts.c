@@ -142,8 +142,9 @@ static void test_success(void)
                         "errtext=HTTP 429"));
     s.dialect = dialect_find("opencode");
     s.agent.attempts = 2;
-    stage_run(&s, "final(hi) done(completed)", "a success with an error on stderr");
-    ok(stat(count + strlen("count="), &st) == 0 && st.st_size == 1, "is run once");
+    stage_run(&s, "final(hi) done(completed)", "a successful turn with an error on stderr");
+    ok(stat(count + strlen("count="), &st) == 0 && st.st_size == 1,
+       "the agent of a successful turn runs once");
 }
 
 int main(void)
@@ -152,10 +153,10 @@ int main(void)
     stage_init();
     test_success();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        is_int(count_runs(cases[i].cli, cases[i].text, false), cases[i].runs, "%s: runs",
-               cases[i].cli->dialect);
-        is_int(count_runs(cases[i].cli, cases[i].text, true), 1, "%s: runs after a tool",
-               cases[i].cli->dialect);
+        is_int(count_runs(cases[i].cli, cases[i].text, false), cases[i].runs,
+               "%s: number of attempts", cases[i].cli->dialect);
+        is_int(count_runs(cases[i].cli, cases[i].text, true), 1,
+               "%s: number of attempts after a tool call", cases[i].cli->dialect);
     }
     stage_fini();
     return 0;

@@ -33,23 +33,25 @@ static void test_waits(void)
                   SAY_INIT, SAY_ANSWER("last"), SAY_IDLE, "eof"));
     s.agent.idle_timeout_ms = 400;
     stage_begin(&s);
-    ok(stage_wait(&s, "notice(background_work)"), "that it is waited for is told");
-    ok(!strstr(cast_log_text(&s.log), "final("), "the first answer is held");
-    stage_end(&s, "final(last) done(completed)", "an answer behind background work");
-    ok(s.took_ms >= 1500, "which was waited for");
+    ok(stage_wait(&s, "notice(background_work)"),
+       "a notice reports that the turn waits for background work");
+    ok(!strstr(cast_log_text(&s.log), "final("), "the first answer is held back");
+    stage_end(&s, "final(last) done(completed)", "the answer after background work is the outcome");
+    ok(s.took_ms >= 1500, "the turn lasts until the background work has ended");
 
     set(&s, WORDS(SAY_INIT, SAY_TASKS(COUNT), SAY_ANSWER("first"), SAY_TASKS(""), SAY_INIT,
                   SAY_ANSWER(""), SAY_IDLE, "eof"));
-    stage_run(&s, "final(first) done(completed)", "a report without a word");
+    stage_run(&s, "final(first) done(completed)",
+              "an empty answer after background work does not replace the first one");
 
     set(&s, WORDS(SAY_INIT, SAY_WAKE_UP, SAY_ANSWER("first"), SAY_IDLE, "ms=600", SAY_INIT,
                   SAY_ANSWER("last"), SAY_IDLE, "eof"));
-    stage_run(&s, "final(last) done(completed)", "an answer behind a wake-up");
+    stage_run(&s, "final(last) done(completed)", "the answer after a wake-up is the outcome");
 
     set(&s, WORDS(SAY_INIT, SAY_ANSWER("first"), "eof"));
     s.agent.grace.exit_ms = 20000;
-    stage_run(&s, "final(first) done(completed)", "no background work");
-    ok(s.took_ms < 10000, "costs no time");
+    stage_run(&s, "final(first) done(completed)", "a turn without background work");
+    ok(s.took_ms < 10000, "a turn without background work does not wait");
 }
 
 /* Without its states a list that is empty is no end: the turn that reports the task follows. */
@@ -58,8 +60,8 @@ static void test_without_states(void)
     struct stage s;
     set(&s, WORDS(SAY_INIT, SAY_TASKS(COUNT), SAY_ANSWER("first"), SAY_TASKS(""), "ms=300",
                   SAY_INIT, SAY_ANSWER("last"), "eof"));
-    stage_run(&s, "final(last) done(completed)", "an agent that does not tell its states");
-    ok(s.took_ms >= 2300, "which has two seconds of silence to go on");
+    stage_run(&s, "final(last) done(completed)", "an agent that does not report its states");
+    ok(s.took_ms >= 2300, "the turn ends after two seconds of silence");
 }
 
 static void test_limits(void)
@@ -68,15 +70,17 @@ static void test_limits(void)
     set(&s, WORDS(SAY_INIT, SAY_TASKS(COUNT), SAY_ANSWER("first"), SAY_IDLE, "sleep"));
     s.agent.background_timeout_ms = 300;
     stage_begin(&s);
-    ok(stage_wait(&s, "notice(background_work_ended)"), "what is waited for no longer is told");
-    stage_end(&s, "final(first) done(completed)", "background work without an end");
+    ok(stage_wait(&s, "notice(background_work_ended)"),
+       "a notice reports that the turn no longer waits");
+    stage_end(&s, "final(first) done(completed)",
+              "background work that exceeds background_timeout_s");
 
     set(&s, WORDS(SAY_INIT, SAY_TASKS(COUNT), SAY_ANSWER("first"), "sleep"));
     s.agent.turn_timeout_ms = 500;
-    stage_run(&s, "final(first) done(completed)", "the time of the turn");
+    stage_run(&s, "final(first) done(completed)", "background work that exceeds turn_timeout_s");
 
     set(&s, WORDS(SAY_INIT, SAY_TASKS(COUNT), SAY_ANSWER("first"), "errtext=HTTP 503", "exit=3"));
-    stage_run(&s, "final(first) done(completed)", "an agent that exits");
+    stage_run(&s, "final(first) done(completed)", "an agent that exits during background work");
 }
 
 static void test_ends(void)
@@ -86,14 +90,15 @@ static void test_ends(void)
     stage_begin(&s);
     stage_wait(&s, "notice(background_work)");
     executor_cancel(s.executor);
-    ok(stage_wait(&s, "notice(background_work_ended)"), "a cancel says what it has ended");
-    stage_end(&s, "final(first) done(*", "a cancel keeps the answer");
+    ok(stage_wait(&s, "notice(background_work_ended)"),
+       "a notice reports the background work that a cancel ended");
+    stage_end(&s, "final(first) done(*", "a cancel keeps the first answer");
 
     set(&s, WORDS(SAY_INIT, SAY_TASKS(COUNT), SAY_ANSWER("first"), "sleep"));
     stage_begin(&s);
     stage_wait(&s, "notice(background_work)");
     executor_cancel_for_exit(s.executor);
-    stage_end(&s, "final(first) done(*", "so does the end of the host");
+    stage_end(&s, "final(first) done(*", "the exit of the host keeps the first answer");
 }
 
 int main(void)

@@ -39,10 +39,10 @@ static void test_steer(void)
                                 "ack=queued", "ack=started", SAYS("m2", "both"),
                                 ENDS("both", "0", ""), "eof", NULL});
     say_two(TC_GIVEN, GIVEN);
-    talk_await_states("ended merged", "it is part of the turn that runs");
-    talk_await_log("notice(steered)", "which tells that");
-    talk_await_log("final(both)", "and answers both");
-    talk_end_quiet("a message for the turn that runs");
+    talk_await_states("ended merged", "the message is merged into the running turn");
+    talk_await_log("notice(steered)", "a notice reports the merged message");
+    talk_await_log("final(both)", "the answer covers both messages");
+    talk_end_quiet("a message during a turn");
 }
 
 /* The model was not called again: it is answered by a turn of its own, and was written once. */
@@ -52,11 +52,11 @@ static void test_steer_late(void)
                                 "ack=queued", ENDS("hi", "0", ""), "ack=started", "text=" INIT,
                                 SAYS("m2", "second"), ENDS("second", "0", ""), "eof", NULL});
     say_two(TC_GIVEN, GIVEN);
-    talk_await_states("ended ended", "it is a turn of its own");
-    talk_await_log("final(second)", "which has its own answer");
-    ok(!talk_is_logged("steered"), "and was not part of the first one");
-    is_int(talk.disk.turns[0].pid, talk.disk.turns[1].pid, "by the same process");
-    talk_end_quiet("a message that came too late");
+    talk_await_states("ended ended", "a message after the answer is a separate turn");
+    talk_await_log("final(second)", "the separate turn has its own answer");
+    ok(!talk_is_logged("steered"), "the message was not merged into the first turn");
+    is_int(talk.disk.turns[0].pid, talk.disk.turns[1].pid, "both turns had one process");
+    talk_end_quiet("a message after the answer");
 }
 
 static void test_steer_death(void)
@@ -67,9 +67,9 @@ static void test_steer_death(void)
                                 "await=two", ENDS("hi", "0", ""), "exit=0", "on=2", "await=two",
                                 "text=" INIT, ENDS("second", "0", ""), "on=0", "eof", NULL});
     say_two(TC_GIVEN, GIVEN);
-    talk_await_states("ended ended", "what a dead process had is answered");
-    talk_await_log("final(second)", "by another one");
-    talk_end_quiet("death with a message that waits");
+    talk_await_states("ended ended", "the message of a process that exited is answered");
+    talk_await_log("final(second)", "another process answers the message");
+    talk_end_quiet("a process that exits with a waiting message");
 }
 
 static void test_steer_stop(void)
@@ -79,8 +79,8 @@ static void test_steer_stop(void)
     say_two(TC_GIVEN, GIVEN);
     talk_is(talk_say("/stop"), TC_COMMAND, "Stopping the running turn. Dropped 1 queued message.",
             "/stop");
-    talk_await_states("ended cancelled", "the message is withdrawn");
-    talk_end_quiet("stop with a message that waits");
+    talk_await_states("ended cancelled", "/stop withdraws the waiting message");
+    talk_end_quiet("stop with a waiting message");
 }
 
 /* It would have to begin a turn of its own there. */
@@ -92,8 +92,8 @@ static void test_steer_order(void)
                                 ENDS("two and three", "0", ""), "eof", NULL});
     say_two(TC_GIVEN, GIVEN);
     talk_is(talk_say("three"), TC_GIVEN, GIVEN, "three");
-    talk_await_states("ended ended merged", "what waits together is answered together");
-    talk_end_quiet("two messages that came too late");
+    talk_await_states("ended ended merged", "two messages after the answer are answered together");
+    talk_end_quiet("two messages after the answer");
 }
 
 /* The turn that runs is not told to who is named, so the message waits for a turn that is. */
@@ -106,13 +106,16 @@ static void test_steer_named(void)
           CONF_STEER);
     talk_name("sl", "one");
     talk_await_working(1);
-    talk_is(talk_name("tg", "three"), TC_QUEUED, NULL, "it names another instance: it waits");
-    talk_is(talk_say("/queue clear"), TC_COMMAND, NULL, "it is taken back");
-    talk_is(talk_name("sl", "two"), TC_GIVEN, GIVEN, "it names the same: the agent has it");
-    talk_is(talk_name("tg", "three"), TC_QUEUED, NULL, "another one: it waits");
-    talk_await_states("ended cancelled merged ended", "and has a turn of its own");
-    talk_await_log("for(tg)", "that is told to whom it names");
-    talk_end_quiet("a message that names an instance, for the turn that runs");
+    talk_is(talk_name("tg", "three"), TC_QUEUED, NULL,
+            "a message that names another instance waits");
+    talk_is(talk_say("/queue clear"), TC_COMMAND, NULL, "the waiting message is dropped");
+    talk_is(talk_name("sl", "two"), TC_GIVEN, GIVEN,
+            "a message that names the same instance is given to the agent");
+    talk_is(talk_name("tg", "three"), TC_QUEUED, NULL,
+            "another message that names another instance waits");
+    talk_await_states("ended cancelled merged ended", "the waiting message is a separate turn");
+    talk_await_log("for(tg)", "the separate turn is cast to the named instance");
+    talk_end_quiet("messages that name instances during a turn");
 }
 
 /* Whatever has begun the turn. */
@@ -126,9 +129,9 @@ static void test_steer_agents_turn(void)
     talk_say("one");
     talk_await_log("n(12)", "the agent begins a turn by itself");
     say_two(TC_GIVEN, GIVEN);
-    talk_await_states("ended ended merged", "a message is part of it");
-    talk_await_log("final(both)", "and has its answer");
-    talk_end_quiet("a message for a turn that the agent has begun");
+    talk_await_states("ended ended merged", "the message is merged into the turn of the agent");
+    talk_await_log("final(both)", "the turn of the agent answers the message");
+    talk_end_quiet("a message during a turn that the agent began");
 }
 
 #define OVERLOADED                                                                                 \
@@ -146,10 +149,10 @@ static void test_steer_retry(void)
                                 "text=" INIT, ENDS("second", "0", ""), "on=0", "eof", NULL});
     talk.agent->attempts = 2;
     say_two(TC_GIVEN, GIVEN);
-    talk_await_log("notice(retry)", "the turn is tried again");
-    talk_await_states("ended ended", "the message is sent to the next process");
-    talk_await_log("final(second)", "which answers it");
-    talk_end_quiet("an attempt that had a message");
+    talk_await_log("notice(retry)", "the turn is retried");
+    talk_await_states("ended ended", "the message is given to the next process");
+    talk_await_log("final(second)", "the next process answers the message");
+    talk_end_quiet("a retry with a given message");
 }
 
 /* Nobody has asked for that: it is sent again. */
@@ -159,8 +162,8 @@ static void test_steer_dropped(void)
                                 "ack=cancelled", ENDS("hi", "0", ""), "await=two", "text=" INIT,
                                 ENDS("second", "0", ""), "eof", NULL});
     say_two(TC_GIVEN, GIVEN);
-    talk_await_states("ended ended", "what the agent drops has a turn of its own");
-    talk_await_log("final(second)", "with an answer");
+    talk_await_states("ended ended", "a message that the agent drops is a separate turn");
+    talk_await_log("final(second)", "the separate turn has an answer");
     talk_end_quiet("a message that the agent dropped");
 }
 
@@ -179,9 +182,9 @@ static void test_clear(void)
                                 ENDS("more", "0", ""), "eof", NULL});
     say_two(TC_GIVEN, GIVEN);
     clear_queue("Dropped 1 queued message.");
-    talk_await_states("running cancelled", "the agent has dropped it");
+    talk_await_states("running cancelled", "the message is dropped");
     talk_is(talk_say("three"), TC_GIVEN, GIVEN, "three");
-    talk_await_states("ended cancelled merged", "and goes on");
+    talk_await_states("ended cancelled merged", "the turn continues with the next message");
     talk_end_quiet("/queue clear");
 }
 
@@ -192,8 +195,8 @@ static void test_clear_late(void)
                                 ENDS("both", "0", ""), "eof", NULL});
     say_two(TC_GIVEN, GIVEN);
     clear_queue("1 message was not dropped: the agent has already received it.");
-    talk_await_states("ended merged", "what the agent has taken is part of its turn");
-    talk_end_quiet("/queue clear, too late");
+    talk_await_states("ended merged", "a message that the agent took is merged");
+    talk_end_quiet("/queue clear after the agent took the message");
 }
 
 /* The process might answer it after all. */
@@ -203,9 +206,10 @@ static void test_clear_unsettled(void)
                                 "await=cancel_async_message", ENDS("hi", "0", ""), "eof", NULL});
     say_two(TC_GIVEN, GIVEN);
     clear_queue("Dropped 1 queued message.");
-    talk_await_states("ended cancelled", "an agent that does not answer to that");
+    talk_await_states("ended cancelled",
+                      "/queue clear cancels the message without an answer of the agent");
     talk_await_quiet();
-    is_int((int64_t)turn_scheduler_warm(talk.all), 0, "does not wait for the next message");
+    is_int((int64_t)turn_scheduler_warm(talk.all), 0, "the agent is ended after the turn");
     talk_end_quiet("/queue clear without an answer");
 }
 
@@ -215,8 +219,8 @@ static void test_clear_death(void)
                                 "await=cancel_async_message", "exit=1", NULL});
     say_two(TC_GIVEN, GIVEN);
     clear_queue("Dropped 1 queued message.");
-    talk_await_states("ended cancelled", "a process that dies has dropped what it had");
-    talk_end_quiet("/queue clear and a death");
+    talk_await_states("ended cancelled", "the message of a process that exited is cancelled");
+    talk_end_quiet("/queue clear and an exit of the process");
 }
 
 /* The turn goes on, with a process that has not had the message. */
@@ -230,9 +234,9 @@ static void test_clear_retry(void)
     talk.agent->attempts = 2;
     say_two(TC_GIVEN, GIVEN);
     clear_queue("Dropped 1 queued message.");
-    talk_await_states("running cancelled", "an attempt that ends has dropped what it had");
+    talk_await_states("running cancelled", "the message of an attempt that ended is cancelled");
     talk_say("/stop");
-    talk_end_quiet("/queue clear and another attempt");
+    talk_end_quiet("/queue clear and a retry");
 }
 
 static bool waits(const void *arg)
@@ -251,10 +255,11 @@ static void test_stop_behind(void)
     talk_spin(waits, NULL);
     talk_is(talk_say("/stop"), TC_COMMAND, "Stopping the running turn. Dropped 1 queued message.",
             "/stop");
-    is_int((int64_t)turn_scheduler_warm(talk.all), 0, "a process that has a dropped message ends");
+    is_int((int64_t)turn_scheduler_warm(talk.all), 0,
+           "the process with the dropped message is ended");
     fake_ledger_release(&talk.disk);
-    talk_await_states("ended cancelled", "and is not asked");
-    talk_end_quiet("stop behind the answer");
+    talk_await_states("ended cancelled", "the dropped message is not answered");
+    talk_end_quiet("stop after the answer");
 }
 
 static void test_cancel_given(void)
@@ -265,9 +270,10 @@ static void test_cancel_given(void)
                                 ENDS("three", "0", ""), "eof", NULL});
     say_two(TC_GIVEN, GIVEN);
     talk_is(talk_say("three"), TC_GIVEN, GIVEN, "three");
-    ok(turn_scheduler_cancel_turn(talk.all, talk.disk.turns[1].id), "one of two is cancelled");
-    talk_await_states("ended cancelled ended", "that one and no other");
-    talk_end_quiet("the end of a turn that the agent was given");
+    ok(turn_scheduler_cancel_turn(talk.all, talk.disk.turns[1].id),
+       "one of two given messages is cancelled");
+    talk_await_states("ended cancelled ended", "only the cancelled message is withdrawn");
+    talk_end_quiet("cancelling a given message");
 }
 
 static void test_steer_stop_written(void)
@@ -284,7 +290,7 @@ static void test_steer_stop_written(void)
     char *const told = tap_slurp(path, &len);
     const char *const withdrawn = strstr(told, "cancel_async_message");
     ok(withdrawn && strstr(withdrawn, "\"interrupt\""),
-       "the agent is told to drop the message, then interrupted");
+       "the agent receives the withdrawal, then the interrupt");
     free(told);
     talk_end_quiet("stop");
 }
@@ -296,8 +302,8 @@ static void test_interrupt(void)
     talk_say("one");
     talk_await_working(1);
     say_two(TC_INTERRUPT, "Stopping the running turn to answer this message.");
-    talk_await_log("done(cancelled)", "the turn that runs is stopped");
-    talk_await_states("ended running", "and the message is next");
+    talk_await_log("done(cancelled)", "the running turn is stopped");
+    talk_await_states("ended running", "the message is the next turn");
     talk_say("/stop");
     talk_end_quiet("interrupt");
 }
@@ -318,7 +324,7 @@ static void test_steer_codex(const char *reply, const char *states)
     talk_await_working(1);
     say_two(TC_GIVEN, GIVEN);
     talk_await_states(states, reply);
-    ok(!talk_is_logged("error"), "codex-app: nobody is told an error");
+    ok(!talk_is_logged("error"), "codex-app: no error is shown");
     talk_end_quiet("codex-app");
 }
 

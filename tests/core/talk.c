@@ -213,7 +213,7 @@ void talk_is(struct said s, enum tc_accepted accepted, const char *answer, const
 {
     is_int(s.accepted, accepted, "%s", what);
     if (answer)
-        is_str(s.answer, answer, "%s: what the person is told", what);
+        is_str(s.answer, answer, "%s: the answer to the user", what);
 }
 
 bool talk_is_logged(const void *text)
@@ -288,7 +288,7 @@ static bool works(const void *arg)
 void talk_await_working(unsigned n)
 {
     talk_spin(works, &n);
-    ok(works(&n), "%u at work", n);
+    ok(works(&n), "number of agents that are working: %u", n);
 }
 
 bool talk_dumped(const char *piece)

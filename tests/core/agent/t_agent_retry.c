@@ -129,14 +129,15 @@ int main(void)
 {
     plan_lazy();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        is_str(agent_retry_find_cause(cases[i].code, cases[i].text), cases[i].cause, "%s: %s",
-               cases[i].code ? cases[i].code : "no code",
+        is_str(agent_retry_find_cause(cases[i].code, cases[i].text), cases[i].cause,
+               "code %s, text %s", cases[i].code ? cases[i].code : "no code",
                cases[i].text ? cases[i].text : "no text");
-    ok(agent_retry_is_session_lost("No conversation found with session ID: x"), "a lost session");
-    ok(!agent_retry_is_session_lost("conversation found"), "no lost session");
-    ok(!agent_retry_is_session_lost(NULL), "no text, no lost session");
+    ok(agent_retry_is_session_lost("No conversation found with session ID: x"),
+       "the text of a lost session");
+    ok(!agent_retry_is_session_lost("conversation found"), "another text is not a lost session");
+    ok(!agent_retry_is_session_lost(NULL), "without a text no session is lost");
     static const long long seconds[] = {1, 2, 4, 8, 10, 10, 10};
     for (unsigned i = 0; i < 7; i++)
-        is_int(agent_retry_delay_ms(i + 1), seconds[i] * 1000, "pause behind attempt %u", i + 1);
+        is_int(agent_retry_delay_ms(i + 1), seconds[i] * 1000, "pause after attempt %u", i + 1);
     return 0;
 }

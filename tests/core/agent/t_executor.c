@@ -41,17 +41,17 @@ static void test_cancel(void)
     stage_begin(&s);
     stage_wait(&s, "n(hi)");
     executor_cancel(s.executor);
-    ok(!s.ended, "a cancel is a request");
-    stage_end(&s, "final(hi) done(cancelled)", "an agent that obeys the interrupt");
-    ok(s.took_ms < 10000, "which costs no grace");
+    ok(!s.ended, "a cancel does not end the turn at once");
+    stage_end(&s, "final(hi) done(cancelled)", "a cancelled agent that obeys the interrupt");
+    ok(s.took_ms < 10000, "an agent that obeys the interrupt needs no grace period");
 
     s = (struct stage){0};
     stage_set(&s, WORDS(SAY_INIT, "ignore=15", "children=10", SAY_HI, "sleep"));
     stage_begin(&s);
     stage_wait(&s, "n(hi)");
     executor_cancel(s.executor);
-    stage_end(&s, "final(hi) done(cancelled)", "an agent that does not obey");
-    ok(s.took_ms >= 200, "which costs both graces");
+    stage_end(&s, "final(hi) done(cancelled)", "a cancelled agent that ignores the signals");
+    ok(s.took_ms >= 200, "an agent that ignores both signals uses both grace periods");
 
     s = (struct stage){0};
     stage_set(&s, WORDS(SAY_INIT, "ignore=15", "child=double", SAY_HI, "sleep"));
@@ -60,8 +60,8 @@ static void test_cancel(void)
     stage_wait(&s, "n(hi)");
     executor_cancel(s.executor);
     executor_cancel(s.executor);
-    stage_end(&s, "final(hi) done(cancelled)", "two cancels");
-    ok(s.took_ms < 10000, "kill at once");
+    stage_end(&s, "final(hi) done(cancelled)", "an agent that is cancelled twice");
+    ok(s.took_ms < 10000, "a second cancel kills the agent at once");
 
     s = (struct stage){0};
     stage_set(&s, WORDS(SAY_INIT, SAY_HI, SAY_RESULT, "sleep"));
@@ -69,8 +69,8 @@ static void test_cancel(void)
     stage_begin(&s);
     stage_wait(&s, "final");
     executor_cancel(s.executor);
-    stage_end(&s, FINAL_HI, "a cancel behind the result");
-    ok(s.took_ms < 10000, "which ends the waiting");
+    stage_end(&s, FINAL_HI, "a cancel after the result");
+    ok(s.took_ms < 10000, "a cancel after the result ends the grace period");
 }
 
 /* ---- what done says ---- */
@@ -97,25 +97,25 @@ static void test_confirmed(const char *const *words, unsigned cancels, const cha
     s.log.watch = on_event;
     s.log.watch_ctx = &m;
     stage_begin(&s);
-    ok(stage_wait(&s, "n(hi)") && children_marked(s.mark) > 1, "%s: there is a tree", what);
+    ok(stage_wait(&s, "n(hi)") && children_marked(s.mark) > 1, "%s: the agent has children", what);
     for (unsigned i = 0; i < cancels; i++)
         executor_cancel(s.executor);
     stage_end(&s, wanted, what);
-    is_int(m.left, 0, "%s: none of its processes is there when done is told", what);
+    is_int(m.left, 0, "%s: no process is left when done is cast", what);
 }
 
 static void test_confirmations(void)
 {
     test_confirmed(WORDS(SAY_INIT, "children=6", "child=double", SAY_HI, "await=interrupt",
                          SAY_ERROR("aborted"), "eof"),
-                   1, "final(hi) done(cancelled)", "an agent that obeys and leaves others behind");
+                   1, "final(hi) done(cancelled)", "an agent that obeys and leaves children");
     test_confirmed(WORDS(SAY_INIT, "ignore=2", "ignore=15", "child=setsid", "child=orphan",
                          "child=double", SAY_HI, "sleep"),
-                   1, "final(hi) done(cancelled)", "one that ignores SIGINT and SIGTERM");
+                   1, "final(hi) done(cancelled)", "an agent that ignores SIGINT and SIGTERM");
     test_confirmed(WORDS(SAY_INIT, "ignore=2", "ignore=15", "child=setsid", SAY_HI, "sleep"), 2,
-                   "final(hi) done(cancelled)", "the same, cancelled twice");
+                   "final(hi) done(cancelled)", "the same agent, cancelled twice");
     test_confirmed(WORDS(SAY_INIT, "hoppers=4", SAY_HI, "child=loud", "sleep"), 1,
-                   "final(hi) done(cancelled)", "one whose children flee");
+                   "final(hi) done(cancelled)", "an agent whose children fork and exit");
 }
 
 /* ---- a cancel while the agent waits for a person ---- */
@@ -133,7 +133,7 @@ static void test_cancel_asking(void)
     stage_wait(&s, "request");
     executor_cancel(s.executor);
     stage_end(&s, "final() done(cancelled)", "a cancel while a request is open");
-    ok(s.took_ms < 10000, "costs no grace");
+    ok(s.took_ms < 10000, "the agent needs no grace period");
 
     s = (struct stage){0};
     stage_set(&s, WORDS(SAY_INIT, ASKS, "ignore=2", "ignore=15", "child=setsid", "sleep"));
@@ -142,8 +142,8 @@ static void test_cancel_asking(void)
     stage_wait(&s, "request");
     executor_cancel(s.executor);
     executor_cancel(s.executor);
-    stage_end(&s, "final() done(cancelled)", "two, of an agent that does not listen");
-    ok(s.took_ms < 10000, "which kill it");
+    stage_end(&s, "final() done(cancelled)", "two cancels of an agent that ignores signals");
+    ok(s.took_ms < 10000, "the second cancel kills the agent at once");
 }
 
 /* An acp agent goes on only when what it asked has its answer, "cancelled". */
@@ -168,8 +168,8 @@ static void test_cancel_asking_acp(void)
     stage_begin(&s);
     stage_wait(&s, "request");
     executor_cancel(s.executor);
-    stage_end(&s, "final() done(cancelled)", "a cancel while an acp agent asks");
-    ok(s.took_ms < 10000, "costs no grace");
+    stage_end(&s, "final() done(cancelled)", "a cancel while a request of an acp agent is open");
+    ok(s.took_ms < 10000, "the agent needs no grace period");
 }
 
 /* ---- silence while a person thinks ---- */
@@ -197,7 +197,7 @@ static void test_thinking(void)
     stage_wait(&s, "request");
     pass(2500);
     decide(&s);
-    stage_end(&s, FINAL_HI, "a person who thinks for longer than an agent may be silent");
+    stage_end(&s, FINAL_HI, "a request may be open for longer than idle_timeout_s");
 
     s = (struct stage){0};
     stage_set(&s, WORDS(SAY_INIT, ASKS, "await=allow", "sleep"));
@@ -207,15 +207,15 @@ static void test_thinking(void)
     pass(1500);
     const int64_t answered_ms = clock_mono_ms();
     decide(&s);
-    stage_end(&s, "error(agent_timeout: *", "an agent that is silent behind the answer");
-    ok(clock_mono_ms() - answered_ms >= 2000, "its silence counts from the answer");
+    stage_end(&s, "error(agent_timeout: *", "an agent that is silent after the answer");
+    ok(clock_mono_ms() - answered_ms >= 2000, "the silence is measured from the answer");
 
     struct dialect deaf = *dialect_find("claude");
     deaf.input = NULL;
     s = (struct stage){.dialect = &deaf};
     stage_set(&s, WORDS(SAY_INIT, ASKS, "sleep"));
     s.agent.idle_timeout_ms = 200;
-    stage_run(&s, "error(agent_timeout: *", "where nobody can answer nobody is waited for");
+    stage_run(&s, "error(agent_timeout: *", "a request that nobody can answer stops no clock");
 }
 
 static void test_cancel_early(void)
@@ -224,7 +224,7 @@ static void test_cancel_early(void)
     stage_set(&s, WORDS("sleep"));
     stage_begin(&s);
     executor_cancel(s.executor);
-    stage_end(&s, "final() done(cancelled)", "a cancel before anything came");
+    stage_end(&s, "final() done(cancelled)", "a cancel before the first output");
 
     s = (struct stage){0};
     stage_set(&s, WORDS(SAY_INIT, "child=double", SAY_HI, "sleep"));
@@ -234,7 +234,7 @@ static void test_cancel_early(void)
     stage_end(
         &s,
         "error(host_shutdown: The turn was stopped because turncast is shutting down.) done(error)",
-        "a host that stops");
+        "a turn stopped because the host exits");
 
     s = (struct stage){0};
     stage_set(&s, WORDS(SAY_INIT, "child=setsid", SAY_HI, "sleep"));
@@ -245,7 +245,7 @@ static void test_cancel_early(void)
     turn_free(s.turn);
     s.turn = NULL;
     s.ended = true;
-    stage_end(&s, "error(host_shutdown: *", "an executor freed within its turn");
+    stage_end(&s, "error(host_shutdown: *", "an executor freed during its turn");
 }
 
 /* A text agent is interrupted by SIGINT; what it still answers after a timeout does not count. */
@@ -257,14 +257,14 @@ static void test_interrupt_signal(void)
     stage_set(&s, WORDS("print_on=2", SAY_INIT, "sleep"));
     s.agent.grace.exit_ms = 20000;
     s.agent.idle_timeout_ms = 200;
-    stage_run(&s, "error(agent_timeout: *", "an answer behind a timeout");
-    ok(s.took_ms < 10000, "the agent has left by itself");
+    stage_run(&s, "error(agent_timeout: *", "an answer printed after a timeout");
+    ok(s.took_ms < 10000, "the agent exits after SIGINT, without a grace period");
     s = (struct stage){.dialect = &plain};
     stage_set(&s, WORDS("print_on=2", SAY_INIT, SAY_HI, "sleep"));
     stage_begin(&s);
     stage_wait(&s, "n(hi)");
     executor_cancel(s.executor);
-    stage_end(&s, "final(stopped politely) *", "an answer behind a cancel is kept");
+    stage_end(&s, "final(stopped politely) *", "an answer printed after a cancel is kept");
 }
 
 /* How often the agent with the word `count` (path_of) was started. */
@@ -285,11 +285,11 @@ static void test_retry(void)
     s.agent.resume = (char *[]){(char[]){"--resume"}, (char[]){"{session_id}"}, NULL};
     stage_begin(&s);
     stage_wait(&s, "notice(retry)");
-    has_str(s.log.notices.p, "rate limit; retrying (attempt 2 of 3 in 1 s)", "the reason is told");
-    stage_end(&s, FINAL_HI, "an error that passes");
-    ok(s.took_ms >= 1000, "after a pause");
+    has_str(s.log.notices.p, "rate limit; retrying (attempt 2 of 3 in 1 s)", "the reason is shown");
+    stage_end(&s, FINAL_HI, "an attempt after a temporary error");
+    ok(s.took_ms >= 1000, "the attempt begins after a pause");
     char *const seen = tap_slurp(file_of(dump), NULL);
-    has_str(seen, "\"--resume\",\"s-1\"]", "the session is resumed");
+    has_str(seen, "\"--resume\",\"s-1\"]", "the next attempt resumes the session");
     free(seen);
 
     s = (struct stage){0};
@@ -297,14 +297,14 @@ static void test_retry(void)
     s.agent.attempts = 2;
     stage_begin(&s);
     stage_wait(&s, "error(");
-    ok(strstr(cast_log_text(&s.log), "notice(retry)"), "one retry was told");
-    stage_end(&s, "error(*", "an error that does not pass");
+    ok(strstr(cast_log_text(&s.log), "notice(retry)"), "a notice reports the retry");
+    stage_end(&s, "error(*", "a lasting error");
 
     s = (struct stage){0};
     char *const stderr_count = path_of("count", "c3");
     stage_set(&s, WORDS(stderr_count, "on=1", "errtext=Overloaded", "exit=1", "on=2", SAY_INIT,
                         SAY_HI, SAY_RESULT));
-    stage_run(&s, FINAL_HI, "an error on stderr only");
+    stage_run(&s, FINAL_HI, "an error on stderr only is retried");
 }
 
 static void test_no_retry(void)
@@ -312,24 +312,24 @@ static void test_no_retry(void)
     struct stage s = {0};
     char *const count = path_of("count", "c4");
     stage_set(&s, WORDS(count, SAY_INIT, SAY_ERROR("no such model"), "exit=1"));
-    stage_run(&s, "error(*", "an error that is final");
+    stage_run(&s, "error(*", "a permanent error");
     size_t runs = 0;
     free(tap_slurp(file_of(count), &runs));
-    is_int((long long)runs, 1, "is not tried again");
+    is_int((long long)runs, 1, "the attempt is not repeated");
 
     s = (struct stage){0};
     char *const after = path_of("count", "c5");
     stage_set(&s, WORDS(after, SAY_INIT, SAY_HI, SAY_RESULT, "errtext=429", "exit=1"));
-    stage_run(&s, FINAL_HI, "a final, then a status");
+    stage_run(&s, FINAL_HI, "an exit status after a final");
     free(tap_slurp(file_of(after), &runs));
-    is_int((long long)runs, 1, "is not tried again");
+    is_int((long long)runs, 1, "the attempt is not repeated");
 
     s = (struct stage){0};
     char *const idle = path_of("count", "c6");
     stage_set(&s, WORDS(idle, SAY_INIT, "errtext=429", "sleep"));
     s.agent.idle_timeout_ms = 200;
-    stage_run(&s, "error(agent_timeout: *", "a timeout");
-    ok(runs_of(idle) <= 1, "is not tried again");
+    stage_run(&s, "error(agent_timeout: *", "a timeout is not retried");
+    ok(runs_of(idle) <= 1, "the attempt is not repeated");
 }
 
 /* What has been done is not done again: an attempt that called a tool is not repeated. */
@@ -343,9 +343,9 @@ static void test_retry_acted(void)
     has_str(s.log.outcome.p,
             "API Error: 503 (server error; not tried again, because the agent had already called "
             "Bash)",
-            "the error says why");
-    stage_end(&s, "error(*", "an attempt that has acted");
-    is_int(runs_of(count), 1, "is not repeated");
+            "the error says why the attempt was not repeated");
+    stage_end(&s, "error(*", "a temporary error after a tool call");
+    is_int(runs_of(count), 1, "an attempt with a tool call is not repeated");
 
     s = (struct stage){0};
     char *const again = path_of("count", "c11");
@@ -356,11 +356,11 @@ static void test_retry_acted(void)
     stage_wait(&s, "done(");
     has_str(s.log.notices.p,
             "server error; retrying (attempt 2 of 3 in 1 s), continuing the session",
-            "where the session can be resumed");
-    stage_end(&s, FINAL_HI, "it is continued");
-    is_int(runs_of(again), 2, "once");
+            "the notice says that the session is continued");
+    stage_end(&s, FINAL_HI, "a resumable turn is continued after a tool call");
+    is_int(runs_of(again), 2, "the turn has two attempts");
     CLEANUP_FREE char *said = tap_slurp(file_of(heard), NULL);
-    ok(strstr(said, "Do not repeat") && !strstr(said, "do it"), "it gets no message twice");
+    ok(strstr(said, "Do not repeat") && !strstr(said, "do it"), "the message is not repeated");
 }
 
 static void test_attempts_are_told(void)
@@ -371,9 +371,9 @@ static void test_attempts_are_told(void)
     s.agent.attempts = 2;
     stage_begin(&s);
     stage_wait(&s, "done(");
-    has_str(s.log.outcome.p, "API Error: 503 (attempt 2 of 2)", "the error says how often");
-    stage_end(&s, "error(*", "an error that does not pass");
-    is_int(runs_of(count), 2, "is tried as often as configured");
+    has_str(s.log.outcome.p, "API Error: 503 (attempt 2 of 2)", "the error counts the attempts");
+    stage_end(&s, "error(*", "a lasting error");
+    is_int(runs_of(count), 2, "the turn has as many attempts as configured");
 }
 
 #define RECONNECTS(n)                                                                              \
@@ -392,7 +392,7 @@ static void test_agents_own_retries(void)
               "error(agent_timeout: The agent produced no output for 2 s (idle_timeout_s) and was "
               "stopped. The agent had retried a request to its model 2 times; its last notice: "
               "Reconnecting... 2/5 (stream disconnected)) *",
-              "a silent agent that had tried again");
+              "a silent agent that retried before");
 
     s = (struct stage){.dialect = dialect_find("codex")};
     stage_set(&s, WORDS(thread, RECONNECTS("1"), "sleep"));
@@ -401,7 +401,7 @@ static void test_agents_own_retries(void)
               "error(agent_timeout: The turn exceeded its limit of 2 s (turn_timeout_s) and was "
               "stopped. The agent had retried a request to its model 1 time; its last notice: "
               "Reconnecting... 1/5 (stream disconnected)) *",
-              "a turn that is over before the agent gives up");
+              "the time limit during retries");
 
     s = (struct stage){.dialect = dialect_find("codex")};
     stage_set(&s, WORDS(thread, RECONNECTS("1"), tool, "sleep"));
@@ -409,7 +409,7 @@ static void test_agents_own_retries(void)
     stage_run(&s,
               "error(agent_timeout: The agent produced no output for 2 s (idle_timeout_s) and was "
               "stopped.) *",
-              "retries that were overcome");
+              "retries that succeeded are not in the error");
 }
 
 static void test_cancel_in_pause(void)
@@ -421,14 +421,14 @@ static void test_cancel_in_pause(void)
     stage_wait(&s, "notice(retry)");
     executor_cancel(s.executor);
     stage_end(&s, "final() done(cancelled)", "a cancel between two attempts");
-    is_int(runs_of(cancelled), 1, "does not wait for the next");
+    is_int(runs_of(cancelled), 1, "a cancelled turn has no further attempt");
 
     s = (struct stage){0};
     stage_set(&s, WORDS(late, SAY_INIT, SAY_ERROR("429"), "exit=1"));
     s.agent.turn_timeout_ms = 300;
-    stage_run(&s, "error(agent_timeout: *", "the turn's time goes on between attempts");
-    ok(s.took_ms >= 300, "it passes");
-    ok(runs_of(late) <= 1, "and ends in the pause");
+    stage_run(&s, "error(agent_timeout: *", "turn_timeout_s includes the pause between attempts");
+    ok(s.took_ms >= 300, "the turn lasts until turn_timeout_s");
+    ok(runs_of(late) <= 1, "the turn ends during the pause");
 }
 
 static void test_lost_session(void)
@@ -442,15 +442,15 @@ static void test_lost_session(void)
     stage_begin(&s);
     stage_wait(&s, "done(");
     ok(strstr(s.log.notices.p, "in a new session") && !strstr(s.log.notices.p, " in 1 s"),
-       "is tried without it at once");
-    stage_end(&s, FINAL_HI, "a session that is lost");
+       "the next attempt begins at once");
+    stage_end(&s, FINAL_HI, "a turn whose session is lost");
     char *const seen = tap_slurp(file_of(dump), NULL);
-    ok(!strstr(seen, "--resume"), "as a new one");
+    ok(!strstr(seen, "--resume"), "the next attempt does not resume the session");
     free(seen);
 
     s = (struct stage){0};
     stage_set(&s, WORDS("errtext=No conversation found with session ID: x", "exit=1"));
-    stage_run(&s, "error(agent_session: *", "a session that the command itself names");
+    stage_run(&s, "error(agent_session: *", "a lost session that is fixed in the command");
 
     s = (struct stage){.session_id = "--settings={}"};
     stage_set(&s, WORDS("exit=0"));
@@ -470,7 +470,7 @@ static void test_message(const char *message, size_t len, const char *what)
     stage_run(&s, FINAL_HI, what);
     size_t got_len = 0;
     char *got = tap_slurp(file_of(save), &got_len);
-    is_mem(got, got_len, message, len, "%s: arrives as it is", what);
+    is_mem(got, got_len, message, len, "%s: stdin has the unchanged message", what);
     free(got);
     json_t *const seen = json_load_file(file_of(dump), 0, NULL);
     is_int((long long)json_array_size(json_object_get(seen, "argv")), 7,
@@ -484,10 +484,10 @@ static void test_message(const char *message, size_t len, const char *what)
     const char *content = "";
     size_t content_len = 0;
     json_unpack(line, "{s:{s:s%}}", "message", "content", &content, &content_len);
-    is_mem(content, content_len, message, len, "%s: arrives as a user line", what);
+    is_mem(content, content_len, message, len, "%s: the user line has the unchanged message", what);
     json_decref(line);
     got = tap_slurp(file_of(dump), NULL);
-    ok(len > 40 || !strstr(got, message), "%s: and nowhere else", what);
+    ok(len > 40 || !strstr(got, message), "%s: the message is passed nowhere else", what);
     free(got);
 }
 
@@ -527,21 +527,21 @@ static void test_environment(void)
     char directory[4200];
     snprintf(directory, sizeof directory, "%s", tap_tmpdir());
     s.agent.cwd = directory;
-    stage_run(&s, FINAL_HI, "an agent that looks at itself");
+    stage_run(&s, FINAL_HI, "an agent that prints its arguments and environment");
     char *const seen = tap_slurp(file_of(dump), NULL);
     for (size_t i = 0; i < sizeof canaries / sizeof *canaries; i++) {
         char text[64];
         snprintf(text, sizeof text, "\"%s=", canaries[i]);
-        ok(!strstr(seen, text), "%s does not arrive", canaries[i]);
+        ok(!strstr(seen, text), "%s is not passed to the agent", canaries[i]);
         unsetenv(canaries[i]);
     }
     has_str(seen, "\"TERM=dumb\"", "TERM is dumb");
-    has_str(seen, "\"PATH=", "PATH arrives");
-    has_str(seen, "\"NAMED=yes\"", "what is named arrives");
-    has_str(seen, "\"CLAUDE_CODE_MAX_RETRIES=1\"", "and what is set");
-    has_str(seen, "\"fds\":[0,1,2]", "three descriptors");
-    has_str(seen, "\"SigIgn\":\"0000000000000000\"", "no ignored signal");
-    has_str(seen, directory, "the directory of the config");
+    has_str(seen, "\"PATH=", "PATH is passed to the agent");
+    has_str(seen, "\"NAMED=yes\"", "a variable in env_pass is passed to the agent");
+    has_str(seen, "\"CLAUDE_CODE_MAX_RETRIES=1\"", "a variable in env_set is passed to the agent");
+    has_str(seen, "\"fds\":[0,1,2]", "the agent has three descriptors");
+    has_str(seen, "\"SigIgn\":\"0000000000000000\"", "the agent ignores no signal");
+    has_str(seen, directory, "the agent runs in the configured directory");
     free(seen);
 }
 
@@ -567,7 +567,7 @@ static void test_two_turns(void)
     stage_wait(&a, "n(hi)");
     stage_set(&b, WORDS(SAY_INIT, SAY_HI, SAY_RESULT, "child=plain"));
     stage_run(&b, FINAL_HI, "the second of two turns");
-    ok(!a.ended && !strstr(cast_log_text(&a.log), "error"), "the first goes on");
+    ok(!a.ended && !strstr(cast_log_text(&a.log), "error"), "the first of two turns continues");
     executor_cancel(a.executor);
     stage_end(&a, "final(hi) *", "the first of two turns");
 }

@@ -43,12 +43,12 @@ static const struct fault faults[] = {
      {SAY_INIT, "kill=11"},
      "error(agent_signal: The agent was killed by SIGSEGV.) done(lost)",
      .at_most_ms = SOON},
-    {"SIGKILL from somebody else",
+    {"SIGKILL from another process",
      {SAY_INIT, "kill=9"},
      "error(agent_signal: The agent was killed by SIGKILL; the system may be out of memory (see "
      "the kernel log).) done(lost)",
      .at_most_ms = SOON},
-    {"SIGTERM from a tool of its own",
+    {"SIGTERM from a tool of the agent",
      {SAY_INIT, "kill=15"},
      "error(agent_signal: The agent was killed by SIGTERM.) done(lost)",
      .at_most_ms = SOON},
@@ -56,29 +56,29 @@ static const struct fault faults[] = {
      {SAY_INIT, SAY_HI},
      "error(agent_no_result: The agent exited with status 0 but printed no result.) done(lost)",
      .at_most_ms = SOON},
-    {"no output at all",
+    {"exit with 0 without output",
      {"exit=0"},
      "error(agent_no_result: The agent exited with status 0 but printed no result.) done(lost)",
      .at_most_ms = SOON},
-    {"a result, then it stays",
+    {"a result, then no exit",
      {SAY_INIT, SAY_HI, SAY_RESULT, "sleep"},
      FINAL_HI,
      .at_least_ms = 100,
      .at_most_ms = SOON},
-    {"a result, then it stays and ignores SIGTERM",
+    {"a result, then no exit; SIGTERM is ignored",
      {"ignore=15", SAY_INIT, SAY_HI, SAY_RESULT, "child=double", "sleep"},
      FINAL_HI,
      .at_least_ms = 200,
      .at_most_ms = SOON},
-    {"a result, then a status",
+    {"a result, then an exit status",
      {SAY_INIT, SAY_HI, SAY_RESULT, "exit=1"},
      FINAL_HI,
      .at_most_ms = SOON},
-    {"a result, then a signal",
+    {"a result, then death by a signal",
      {SAY_INIT, SAY_HI, SAY_RESULT, "kill=9"},
      FINAL_HI,
      .at_most_ms = SOON},
-    {"an error result, then a status",
+    {"an error result, then an exit status",
      {SAY_INIT, SAY_ERROR("it broke"), "exit=1"},
      "error(*",
      .at_most_ms = SOON},
@@ -100,7 +100,7 @@ static const struct fault faults[] = {
      .idle_ms = 2000, /* by then it ignores them */
      .at_least_ms = 2200,
      .at_most_ms = SOON},
-    {"output for ever",
+    {"endless output",
      {SAY_INIT, "child=loud", "sleep"},
      TIMEOUT "The turn exceeded its limit of 0.3 s (turn_timeout_s) and was stopped.) done(error)",
      .idle_ms = 5000,
@@ -113,16 +113,16 @@ static const struct fault faults[] = {
      "The agent produced no output for 0.2 s (idle_timeout_s) and was stopped.) done(error)",
      .idle_ms = 200,
      .at_most_ms = SOON},
-    {"stdout closed, then it stays",
+    {"stdout closed, then no exit",
      {SAY_INIT, "close=1", "sleep"},
      TIMEOUT "The agent closed its output but did not exit; it was stopped.) done(error)",
      .at_least_ms = 200,
      .at_most_ms = SOON},
-    {"stdout closed after the result, then it stays",
+    {"stdout closed after the result, then no exit",
      {SAY_INIT, SAY_HI, SAY_RESULT, "close=1", "sleep"},
      FINAL_HI,
      .at_most_ms = SOON},
-    {"stdout closed, then a status",
+    {"stdout closed, then an exit status",
      {SAY_INIT, "close=1", "ms=20", "exit=4"},
      "error(agent_exit: The agent exited with status 4.) done(lost)",
      .at_most_ms = SOON},
@@ -134,7 +134,7 @@ static const struct fault faults[] = {
      {SAY_INIT, SAY_HI, "partial=" RESULT("hi"), "exit=0"},
      FINAL_HI,
      .at_most_ms = SOON},
-    {"a last line without newline, and stderr that could be tried again",
+    {"a last line without newline, and a temporary error on stderr",
      {SAY_INIT, SAY_HI, "errtext=429", "partial=" RESULT("hi"), "exit=1"},
      FINAL_HI,
      .at_most_ms = SOON,
@@ -143,7 +143,7 @@ static const struct fault faults[] = {
      {"chunk=7", SAY_INIT, SAY_HI, SAY_RESULT},
      FINAL_HI,
      .at_most_ms = SOON},
-    {"text that is no JSON between the events",
+    {"text that is not JSON between the events",
      {SAY_INIT, "text=npm WARN something", SAY_HI, "text=Segmentation fault", SAY_RESULT},
      FINAL_HI,
      .at_most_ms = SOON,
@@ -153,7 +153,7 @@ static const struct fault faults[] = {
      FINAL_HI,
      .at_most_ms = SOON,
      .notice = "notice(line_dropped)"},
-    {"a line of 15 MiB that is no JSON object",
+    {"a line of 15 MiB that is not a JSON object",
      {SAY_INIT, "json=15728640", SAY_HI, SAY_RESULT},
      FINAL_HI,
      .at_most_ms = SOON},
@@ -161,11 +161,11 @@ static const struct fault faults[] = {
      {SAY_INIT, "stderr=100000000", SAY_HI, SAY_RESULT},
      FINAL_HI,
      .at_most_ms = SOON},
-    {"a child that holds the pipes",
+    {"a child that keeps the pipes open",
      {SAY_INIT, SAY_HI, SAY_RESULT, "child=plain", "exit=0"},
      FINAL_HI,
      .at_most_ms = SOON},
-    {"a child in a session of its own",
+    {"a child in its own session",
      {SAY_INIT, SAY_HI, SAY_RESULT, "child=setsid", "exit=0"},
      FINAL_HI,
      .at_most_ms = SOON},
@@ -173,7 +173,7 @@ static const struct fault faults[] = {
      {SAY_INIT, "child=double", "exit=0"},
      "error(agent_no_result: *",
      .at_most_ms = SOON},
-    {"a child that goes on writing",
+    {"a child that continues to write",
      {SAY_INIT, SAY_HI, SAY_RESULT, "child=loud", "exit=0"},
      FINAL_HI,
      .at_most_ms = SOON},
@@ -181,25 +181,25 @@ static const struct fault faults[] = {
      {SAY_INIT, "children=200", "ms=20", "exit=0"},
      "error(agent_no_result: *",
      .at_most_ms = SOON},
-    {"a fork bomb, and it stays",
+    {"a fork bomb, and no exit",
      {"ignore=15", "ignore=2", SAY_INIT, "bomb=200", "sleep"},
      TIMEOUT "*",
      .idle_ms = 300,
      .at_most_ms = SOON},
-    {"children that fork and exit for ever",
+    {"children that fork and exit without end",
      {SAY_INIT, SAY_HI, SAY_RESULT, "hoppers=4", "exit=0"},
      FINAL_HI,
      .at_most_ms = SOON},
-    {"it kills its shim",
+    {"the agent kills its shim",
      {SAY_INIT, "child=double", "child=setsid", "parent=9", "sleep"},
      "error(agent_signal: The agent was killed by SIGKILL; the system may be out of memory (see "
      "the kernel log).) done(lost)",
      .at_most_ms = SOON},
-    {"it stops its shim, after the result",
+    {"the agent stops its shim after the result",
      {SAY_INIT, SAY_HI, SAY_RESULT, "child=double", "parent=19", "exit=0"},
      FINAL_HI,
      .at_most_ms = SOON},
-    {"200 children, and it stays",
+    {"200 children, and no exit",
      {"ignore=15", "ignore=2", SAY_INIT, "children=200", "sleep"},
      TIMEOUT "*",
      .idle_ms = 300,
@@ -233,8 +233,8 @@ static void test_final_at_once(void)
     stage_begin(&s);
     stage_wait(&s, "done(");
     const double between = s.log.done_s - s.log.final_s;
-    ok(between > 0.4, "the final is told at once, done when nobody is left (%.3f s)", between);
-    stage_end(&s, FINAL_HI, "a result, then it stays for longer");
+    ok(between > 0.4, "final is cast at once, and done when no process is left (%.3f s)", between);
+    stage_end(&s, FINAL_HI, "a result, then no exit for a longer time");
 }
 
 /* The high-water mark of resident memory in KiB, or -1 where it cannot be reset. */
@@ -273,7 +273,7 @@ static void test_memory(void)
     }
     struct stage s = {0};
     stage_set(&s, WORDS(SAY_INIT, "line=67108864", "json=15728640", SAY_HI, SAY_RESULT));
-    stage_run(&s, FINAL_HI, "long lines");
+    stage_run(&s, FINAL_HI, "a turn with long lines");
     const long kib = peak_kib(false);
     ok(kib < 64 << 10, "long lines take less than 64 MiB (%ld KiB)", kib);
 }
@@ -288,7 +288,7 @@ static void test_spawn(const char *program, const char *cwd, const char *wanted,
     s.agent.command = (char *[]){path, NULL};
     s.agent.cwd = directory;
     stage_run(&s, wanted, what);
-    ok(s.spawn_failed, "%s: told as such", what);
+    ok(s.spawn_failed, "%s: the executor reports a failed start", what);
 }
 
 static void test_spawns(void)
@@ -297,14 +297,14 @@ static void test_spawns(void)
     char wanted[200];
     snprintf(wanted, sizeof wanted, "%s/nonexistent/agent: No such file or directory) done(error)",
              no);
-    test_spawn("/nonexistent/agent", "/", wanted, "no such program");
+    test_spawn("/nonexistent/agent", "/", wanted, "a program that does not exist");
     snprintf(wanted, sizeof wanted, "%s/tmp: Permission denied) done(error)", no);
-    test_spawn("/tmp", "/", wanted, "a directory");
+    test_spawn("/tmp", "/", wanted, "a directory instead of a program");
     snprintf(wanted, sizeof wanted,
              "%s/bin/true: cannot change to working directory /nonexistent (cwd): "
              "No such file or directory) done(error)",
              no);
-    test_spawn("/bin/true", "/nonexistent", wanted, "no such directory");
+    test_spawn("/bin/true", "/nonexistent", wanted, "a working directory that does not exist");
 }
 
 /* What people read is short, what the operator reads is whole, and neither has a secret in it. */
@@ -325,9 +325,9 @@ static void test_stderr_told(void)
     log_forget_secrets();
     fclose(f);
     char *const text = tap_slurp(path, NULL);
-    has_str(text, "line one", "the log has the end of stderr");
-    has_str(text, "status 7", "and what happened");
-    ok(!strstr(text, "canary"), "without the secret");
+    has_str(text, "line one", "the log has the last lines of stderr");
+    has_str(text, "status 7", "the log has the exit status");
+    ok(!strstr(text, "canary"), "the log does not have the secret");
     free(text);
 }
 

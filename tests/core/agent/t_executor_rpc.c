@@ -50,43 +50,44 @@ static void test_slow(void)
     set(&s, WORDS("await=initialize", "ms=100", ANSWER("initialize", "{\"protocolVersion\":1}"),
                   "await=session/new", "ms=100", ANSWER("new", "{\"sessionId\":\"s-1\"}"),
                   "await=session/prompt", "ms=100", CHUNK("hi"), "ms=100", END));
-    stage_run(&s, FINAL_HI, "slow at every step");
+    stage_run(&s, FINAL_HI, "an agent that is slow at every step");
     set(&s, WORDS("await=initialize", "sleep"));
     s.agent.idle_timeout_ms = 200;
     s.agent.grace.exit_ms = s.agent.grace.term_ms = 100;
-    stage_run(&s, "error(agent_timeout: *", "silent from the first step on");
+    stage_run(&s, "error(agent_timeout: *", "an agent that does not answer initialize");
     set(&s, WORDS(HELLO, "await=session/new", "sleep"));
     s.agent.idle_timeout_ms = 200;
     s.agent.grace.exit_ms = s.agent.grace.term_ms = 100;
-    stage_run(&s, "error(agent_timeout: *", "silent from the second");
+    stage_run(&s, "error(agent_timeout: *", "an agent that does not answer session/new");
 }
 
 static void test_errors(void)
 {
     struct stage s;
     set(&s, WORDS("await=initialize", FAILURE("initialize", "no key"), "eof"));
-    stage_run(&s, "error(-32000: no key) done(error)", "an error to initialize");
+    stage_run(&s, "error(-32000: no key) done(error)", "an error response to initialize");
     set(&s, WORDS("await=initialize", ANSWER("initialize", "{\"protocolVersion\":2}"), "eof"));
-    stage_run(&s, "error(protocol: *", "another version");
+    stage_run(&s, "error(protocol: *", "an unsupported protocol version");
     set(&s, WORDS(HELLO, "await=session/new", FAILURE("new", "log in first"), "eof"));
-    stage_run(&s, "error(-32000: log in first) done(error)", "an error to session/new");
+    stage_run(&s, "error(-32000: log in first) done(error)", "an error response to session/new");
     set(&s, WORDS(HELLO, "await=session/new", ANSWER("new", "{}"), "eof"));
-    stage_run(&s, "error(protocol: *", "a session without a name");
+    stage_run(&s, "error(protocol: *", "a session without an id");
     set(&s, WORDS(HELLO, OPEN, "await=session/set_mode", FAILURE("mode", "no such mode"), "eof"));
     s.agent.mode = (char[]){"freely"};
-    stage_run(&s, "error(-32000: no such mode) done(error)", "a mode it has not");
-    ok(s.took_ms < 10000, "each ends at once");
+    stage_run(&s, "error(-32000: no such mode) done(error)", "a mode that the agent does not have");
+    ok(s.took_ms < 10000, "a turn ends at once after an error response");
 }
 
 static void test_deaths(void)
 {
     struct stage s;
     set(&s, WORDS("exit=3"));
-    stage_run(&s, "error(agent_exit: The agent exited with status 3.) done(lost)", "dead at once");
+    stage_run(&s, "error(agent_exit: The agent exited with status 3.) done(lost)",
+              "an agent that exits before initialize");
     set(&s, WORDS(HELLO, "await=session/new"));
-    stage_run(&s, "error(agent_no_result: *", "gone before the session");
+    stage_run(&s, "error(agent_no_result: *", "an agent that exits before the session");
     set(&s, WORDS(HELLO, OPEN, "await=session/prompt", "kill=9"));
-    stage_run(&s, "error(agent_signal: *", "killed behind the prompt");
+    stage_run(&s, "error(agent_signal: *", "an agent that is killed after the prompt");
 }
 
 static void test_early(void)
@@ -95,12 +96,12 @@ static void test_early(void)
     set(&s, WORDS("text=Welcome!", "text={\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"fs/read\"}",
                   CHUNK("before"), "await=-32601", ANSWER("initialize", "{\"protocolVersion\":1}"),
                   CHUNK("between"), OPEN, TURN));
-    stage_run(&s, FINAL_HI, "it talks before it is asked");
+    stage_run(&s, FINAL_HI, "output before the first request of the host is ignored");
     set(&s, WORDS("sleep"));
     stage_begin(&s);
     executor_cancel(s.executor);
-    stage_end(&s, "final() done(cancelled)", "cancelled before the session");
-    ok(s.took_ms < 10000, "by a signal");
+    stage_end(&s, "final() done(cancelled)", "a cancel before the session");
+    ok(s.took_ms < 10000, "the agent is stopped by a signal");
 }
 
 static char *path_of(const char *verb, const char *name)
@@ -118,7 +119,7 @@ static void test_lost_session(void)
     set(&s, WORDS(path_of("count", "lost"), "on=1", HELLO, "await=session/load",
                   FAILURE("load", "Session not found"), "eof", "on=2", HELLO, OPEN, TURN));
     s.session_id = "old";
-    stage_run(&s, FINAL_HI, "a session that is lost begins anew");
+    stage_run(&s, FINAL_HI, "a lost session is replaced by a new one");
 }
 
 /* An agent that has acted gets the message once: where its session cannot be loaded any more, the
@@ -134,7 +135,7 @@ static void test_lost_after_tool(void)
     stage_run(&s, "error(*", "a session that is lost after a tool call");
     size_t runs = 0;
     free(tap_slurp(count + strlen("count="), &runs));
-    is_int((long long)runs, 2, "is not begun anew");
+    is_int((long long)runs, 2, "the turn is not started again");
     CLEANUP_FREE char *said = tap_slurp(heard + strlen("tee="), NULL);
     ok(!strstr(said, "do it"), "the message is not sent again");
 }
@@ -162,9 +163,9 @@ static void test_asked_again(void)
     s.requests = registry;
     stage_begin(&s);
     stage_wait(&s, "notice(restart) raw raw progress request");
-    is_int(answer(registry, &s, "0"), TC_KNOWN, "what the first attempt asked is over");
-    is_int(answer(registry, &s, "0~2"), TC_COMMAND, "what the second asks is not");
-    stage_end(&s, FINAL_HI, "and gets its answer");
+    is_int(answer(registry, &s, "0"), TC_KNOWN, "a request of the first attempt is closed");
+    is_int(answer(registry, &s, "0~2"), TC_COMMAND, "a request of the second attempt is open");
+    stage_end(&s, FINAL_HI, "the second attempt receives the answer");
     request_registry_free(registry);
 }
 

@@ -73,8 +73,9 @@ static bool is_warm(const void *arg)
 static void await_warm(size_t n, const char *what)
 {
     talk_spin(is_warm, &n);
-    is_int((int64_t)turn_scheduler_warm(talk.all), (int64_t)n, "%s: that many wait", what);
-    ok(talk.disk.waiting >= (int)n, "%s: which the ledger knows", what);
+    is_int((int64_t)turn_scheduler_warm(talk.all), (int64_t)n, "%s: number of waiting processes",
+           what);
+    ok(talk.disk.waiting >= (int)n, "%s: the ledger has the number of waiting processes", what);
 }
 
 /* ---- the next message ---- */
@@ -88,14 +89,14 @@ static void test_next(const char *chunk)
     talk_await_log("done(completed)", "a turn ends while its process lives on");
     await_warm(1, chunk);
     talk_say("two");
-    talk_await_log("final(second)", "the next message");
+    talk_await_log("final(second)", "the next message is answered");
     talk_await_states("ended ended", "both turns end");
-    is_int(talk.disk.turns[0].pid, talk.disk.turns[1].pid, "they had one process");
+    is_int(talk.disk.turns[0].pid, talk.disk.turns[1].pid, "both turns had one process");
     is_str(cast_log_text(&talk.log),
            "start(one) step n(first) message step final(first) usage(0) done(completed) "
            "start(two) step n(second) message step final(second) usage(0) done(completed)",
-           "each turn is told whole, and nothing of the other");
-    await_warm(1, "it waits again");
+           "each turn has all of its events, and none of the other turn");
+    await_warm(1, "the process waits again");
     talk_end_quiet("two messages");
 }
 
@@ -105,11 +106,11 @@ static void test_costs(void)
     talk_say("one");
     await_warm(1, "costs");
     talk_say("two");
-    talk_await_log("final(second)", "two turns");
+    talk_await_log("final(second)", "two turns in one process");
     talk_await_quiet();
-    is_int(seen.n, 2, "each tells its cost");
+    is_int(seen.n, 2, "each turn reports its cost");
     ok(seen.costs[0] == 0.25 && seen.costs[1] == 0.5,
-       "the second one what came on top of the first: %g, %g", seen.costs[0], seen.costs[1]);
+       "the second turn costs the increase of the total: %g, %g", seen.costs[0], seen.costs[1]);
     talk_end_quiet("costs");
 }
 
@@ -117,14 +118,15 @@ static void test_died(void)
 {
     begin((const char *const[]){"await=one", "text=" INIT, ENDS("first", "0", ""), "eof", NULL});
     talk_say("one");
-    await_warm(1, "it answers");
+    await_warm(1, "the agent answers and waits");
     talk_finish(0); /* a signal that it does not survive */
-    await_warm(0, "it dies while it waits");
+    await_warm(0, "the process is killed while it waits");
     talk_say("one again");
     talk_await_states("ended ended", "the next message is answered");
-    ok(talk.disk.turns[0].pid != talk.disk.turns[1].pid, "by another process");
-    ok(talk_dumped("mark=s-1"), "which resumes the session");
-    talk_end_quiet("death while it waits");
+    ok(talk.disk.turns[0].pid != talk.disk.turns[1].pid,
+       "the next message is answered by another process");
+    ok(talk_dumped("mark=s-1"), "the other process resumes the session");
+    talk_end_quiet("a process that is killed while it waits");
 }
 
 /* It is gone with the message before it has read it. */
@@ -135,25 +137,26 @@ static void test_dies_of_message(void)
     begin((const char *const[]){count, "await=one", "text=" INIT, ENDS("first", "0", ""), "on=1",
                                 "await=two", "exit=3", "on=0", "eof", NULL});
     talk_say("one");
-    await_warm(1, "it answers");
+    await_warm(1, "the agent answers and waits");
     talk_say("two, or one of it");
     talk_await_states("ended ended", "the message is answered");
-    talk_await_log("notice(retry)", "by a process that is started anew");
-    ok(!talk_is_logged("error"), "and nobody is told an error");
-    talk_end_quiet("death with the message");
+    talk_await_log("notice(retry)", "the message is answered by a new process");
+    ok(!talk_is_logged("error"), "no error is shown");
+    talk_end_quiet("a process that exits when it receives a message");
 }
 
 static void test_new(void)
 {
     begin((const char *const[]){"await=one", "text=" INIT, ENDS("first", "0", ""), "eof", NULL});
     talk_say("one");
-    await_warm(1, "it answers");
+    await_warm(1, "the agent answers and waits");
     talk_say("/new");
-    is_int((int64_t)turn_scheduler_warm(talk.all), 0, "/new: it does not wait any more");
+    is_int((int64_t)turn_scheduler_warm(talk.all), 0, "/new ends the waiting process");
     talk_say("one again");
     talk_await_states("ended ended", "the next message is answered");
-    ok(talk.disk.turns[0].pid != talk.disk.turns[1].pid, "by another process");
-    ok(!talk_dumped("mark=s-1"), "which begins a session");
+    ok(talk.disk.turns[0].pid != talk.disk.turns[1].pid,
+       "the next message is answered by another process");
+    ok(!talk_dumped("mark=s-1"), "the new process begins a new session");
     talk_end_quiet("a new session");
 }
 
@@ -162,9 +165,9 @@ static void test_time(void)
     begin(two);
     talk.agent->keep_alive_ms = 1;
     talk_say("one");
-    talk_await_log("done(completed)", "it answers");
+    talk_await_log("done(completed)", "the agent answers and waits");
     talk_spin(is_cold, NULL);
-    is_int((int64_t)turn_scheduler_warm(talk.all), 0, "keep_alive_s: then it ends");
+    is_int((int64_t)turn_scheduler_warm(talk.all), 0, "a process ends after keep_alive_s");
     talk_end_quiet("keep_alive_s");
 }
 
@@ -178,14 +181,15 @@ static void test_number(void)
     begin((const char *const[]){"await=one", "text=" INIT, ENDS("first", "0", ""), "eof", NULL});
     talk.conf.conversations.max_warm = 1;
     talk_say("one");
-    await_warm(1, "it answers");
+    await_warm(1, "the agent answers and waits");
     talk_as("tg", "1", "B", "one");
-    talk_await_states("ended ended", "so does one of another conversation");
-    await_warm(1, "max_warm: the older one ends");
+    talk_await_states("ended ended", "a message of another conversation is answered");
+    await_warm(1, "max_warm: the process that waited longest is ended");
     talk_as("tg", "1", "B", "one");
-    talk_await_states("ended ended running", "the newer one");
+    talk_await_states("ended ended running", "a third message for the newer process");
     talk_spin(is_noted, &talk.disk.turns[2]);
-    is_int(talk.disk.turns[1].pid, talk.disk.turns[2].pid, "gets the next message");
+    is_int(talk.disk.turns[1].pid, talk.disk.turns[2].pid,
+           "the newer process receives the third message");
     talk_as("tg", "1", "B", "/stop");
     talk_end_quiet("max_warm");
 }
@@ -196,16 +200,17 @@ static void test_memory(void)
     begin((const char *const[]){"await=one", "text=" INIT, ENDS("first", "0", ""), "eof", NULL});
     talk.conf.conversations.max_warm_mb = 1;
     talk_say("one");
-    await_warm(1, "max_warm_mb: one alone stays");
+    await_warm(1, "max_warm_mb: a single process is kept");
     talk_as("tg", "1", "B", "one");
-    talk_await_states("ended ended", "max_warm_mb: another conversation");
-    await_warm(1, "max_warm_mb: the older one ends");
+    talk_await_states("ended ended", "max_warm_mb: a message of another conversation is answered");
+    await_warm(1, "max_warm_mb: the process that waited longest is ended");
     talk.conf.conversations.max_warm_mb = 4096;
     talk_say("one");
-    talk_await_states("ended ended ended", "max_warm_mb: and the first again");
-    await_warm(2, "max_warm_mb: within the limit both stay");
+    talk_await_states("ended ended ended",
+                      "max_warm_mb: another message of the first conversation is answered");
+    await_warm(2, "max_warm_mb: two processes within the limit are kept");
     talk.conf.conversations.max_warm_mb = 1;
-    await_warm(1, "max_warm_mb: they are measured again while they wait");
+    await_warm(1, "max_warm_mb: waiting processes are measured again");
     talk_end_quiet("max_warm_mb");
 }
 
@@ -214,9 +219,10 @@ static void test_off(void)
     begin(two);
     talk.agent->keep_alive_ms = 0;
     talk_say("one");
-    talk_await_states("ended", "it answers");
+    talk_await_states("ended", "the agent answers and waits");
     talk_await_quiet();
-    is_int((int64_t)turn_scheduler_warm(talk.all), 0, "keep_alive_s = 0: it ends with its turn");
+    is_int((int64_t)turn_scheduler_warm(talk.all), 0,
+           "keep_alive_s = 0: the process ends with its turn");
     talk_end_quiet("off");
 }
 
@@ -235,13 +241,13 @@ static void test_drain(void)
     bool drained = false;
     begin(two);
     talk_say("one");
-    await_warm(1, "it answers");
+    await_warm(1, "the agent answers and waits");
     turn_scheduler_drain(talk.all, on_drained, &drained);
     is_int((int64_t)turn_scheduler_warm(talk.all), 0,
-           "when turncast is shutting down it waits no longer");
+           "waiting processes are ended when the host exits");
     talk_spin(is_true, &drained);
-    ok(drained, "and turncast is shutting down behind it");
-    talk_end_quiet("turncast is shutting down");
+    ok(drained, "the host exits after the waiting processes have ended");
+    talk_end_quiet("exit of the host");
 }
 
 /* ---- other dialogs ---- */
@@ -257,16 +263,16 @@ static void test_codex(void)
         CODEX_SAYS("b", "second"), CODEX_SPENT("b", "9"), CODEX_ENDS("b"), "eof", NULL});
     talk.agent->dialect = (char[]){"codex-app"};
     talk_say("one");
-    await_warm(1, "codex-app: a thread");
+    await_warm(1, "codex-app: the agent answers and waits");
     talk_say("two");
-    talk_await_log("final(second)", "takes another turn");
+    talk_await_log("final(second)", "codex-app: a second turn of the thread is answered");
     talk_await_quiet();
-    await_warm(1, "codex-app: and waits again");
+    await_warm(1, "codex-app: the process waits again");
     is_str(cast_log_text(&talk.log),
            "start(one) raw raw raw n(first) message usage(7) final(first) usage(7) "
            "done(completed) start(two) raw n(second) message usage(9) final(second) usage(9) "
            "done(completed)",
-           "codex-app: each turn is told whole; what comes late is of neither");
+           "codex-app: each turn has all of its events; late events belong to neither");
     talk_end_quiet("codex-app");
 }
 
@@ -293,12 +299,13 @@ static void test_acp(void)
         ACP("prompt", "{\"stopReason\":\"end_turn\"}"), "eof", NULL});
     talk.agent->dialect = (char[]){"acp"};
     talk_say("one");
-    await_warm(1, "acp: a session");
+    await_warm(1, "acp: the agent answers and waits");
     talk_say("two");
-    talk_await_log("final(second)", "takes another prompt");
+    talk_await_log("final(second)", "acp: a second prompt of the session is answered");
     talk_await_quiet();
     ok(seen.n == 4 && seen.costs[1] == 0.25 && seen.costs[3] == 0.5,
-       "acp: a turn costs what came on top: %zu, %g, %g", seen.n, seen.costs[1], seen.costs[3]);
+       "acp: a turn costs the increase of the total: %zu, %g, %g", seen.n, seen.costs[1],
+       seen.costs[3]);
     talk_end_quiet("acp");
 }
 
@@ -320,17 +327,19 @@ static void test_follow(const char *chunk)
             words[i] = "ms=100";
     begin_follow(words);
     talk_say("one");
-    talk_await_log("final(wait)", "the first answer is told while a task runs");
-    talk_await_log("final(12 files)", "what comes of it is told");
-    talk_await_states("ended ended", "as a turn of its own");
-    is_str(talk.disk.turns[1].conv, "tg:A", "in the same conversation");
-    is_str(talk.disk.turns[1].route, "{\"r\":1}", "on the route of the message");
-    ok(talk.disk.turns[1].targets == 1, "and whoever has to be told is");
-    is_str(seen.source, "background_task", "it says why it began, in %s", cast_log_text(&talk.log));
-    await_warm(1, "then it waits");
+    talk_await_log("final(wait)", "the first answer is cast while a background task runs");
+    talk_await_log("final(12 files)", "the result of the background task is cast");
+    talk_await_states("ended ended", "the result of the background task is a separate turn");
+    is_str(talk.disk.turns[1].conv, "tg:A", "the separate turn belongs to the same conversation");
+    is_str(talk.disk.turns[1].route, "{\"r\":1}", "the separate turn has the route of the message");
+    ok(talk.disk.turns[1].targets == 1,
+       "the outcome of the separate turn is stored for its recipient");
+    is_str(seen.source, "background_task", "the start has the source background_task, in %s",
+           cast_log_text(&talk.log));
+    await_warm(1, "the process waits after the background task");
     talk_say("two");
-    talk_await_log("final(second)", "for the next message");
-    is_int(talk.disk.turns[0].pid, talk.disk.turns[2].pid, "it was one process all the time");
+    talk_await_log("final(second)", "the next message is answered");
+    is_int(talk.disk.turns[0].pid, talk.disk.turns[2].pid, "all turns had one process");
     talk_end_quiet("background work");
 }
 
@@ -347,19 +356,19 @@ static void test_at_once(void)
     tap_spew(path, lines.p, lines.len);
     begin_follow((const char *const[]){"chunk=65536", "await=one", play, "eof", NULL});
     talk_say("one");
-    talk_await_log("final(12 files)", "both turns at once");
-    talk_await_states("ended ended", "are two");
-    talk_end_quiet("both at once");
+    talk_await_log("final(12 files)", "the answer and the result of the background task are cast");
+    talk_await_states("ended ended", "output in one piece makes two turns");
+    talk_end_quiet("output of two turns in one piece");
 }
 
 static void test_stop(void)
 {
     begin_follow(reports);
     talk_say("one");
-    talk_await_log("final(wait)", "it answers and works on");
-    await_warm(1, "it works");
+    talk_await_log("final(wait)", "the agent answers, and its background task runs");
+    await_warm(1, "the process runs the background task");
     talk_is(talk_say("/stop"), TC_COMMAND, "Stopping the work in the background.", "/stop");
-    is_int((int64_t)turn_scheduler_warm(talk.all), 0, "it is ended");
+    is_int((int64_t)turn_scheduler_warm(talk.all), 0, "/stop ends the background task");
     talk_is(talk_say("/stop"), TC_COMMAND, "Nothing is running.", "/stop again");
     talk_end_quiet("stop");
 }
@@ -368,8 +377,8 @@ static void test_wait(void)
 {
     begin(reports);
     talk_say("one");
-    talk_await_log("n(wait)", "where turns wait the first answer is narration");
-    ok(!talk_is_logged("final"), "and none yet");
+    talk_await_log("n(wait)", "without CONF_FOLLOW the first answer is narration");
+    ok(!talk_is_logged("final"), "no final is cast while the background task runs");
     talk_say("/stop");
     talk_end_quiet("wait");
 }
@@ -379,9 +388,10 @@ static void test_too_long(void)
     begin_follow(reports);
     talk.agent->background_timeout_ms = 1;
     talk_say("one");
-    talk_await_log("final(wait)", "it answers and works on");
+    talk_await_log("final(wait)", "the agent answers, and its background task runs");
     talk_spin(is_cold, NULL);
-    is_int((int64_t)turn_scheduler_warm(talk.all), 0, "background_timeout_s: then it is ended");
+    is_int((int64_t)turn_scheduler_warm(talk.all), 0,
+           "a background task is ended after background_timeout_s");
     talk_end_quiet("background_timeout_s");
 }
 
@@ -395,9 +405,9 @@ static void test_question(void)
         "await=control_response", TASKS(""), NOTIFIES, "text=" INIT, ENDS("done", "0", OF_TASK),
         "eof", NULL});
     talk_say("one");
-    talk_await_log("request", "a question between turns is asked in one of its own");
+    talk_await_log("request", "a question between two turns is asked in a separate turn");
     talk_say("/stop");
-    talk_end_quiet("a question");
+    talk_end_quiet("a question between two turns");
 }
 
 int main(void)

@@ -116,62 +116,70 @@ static bool has_words(const char *names)
 
 static void test_person(void)
 {
-    is_str(refused(&ann), "", "nothing is used");
-    is_str(spend(&ann, 3999999, 10), "", "less than 80 %%");
+    is_str(refused(&ann), "", "a user who has spent nothing is allowed");
+    is_str(spend(&ann, 3999999, 10), "", "below 80 %% no warning is written");
     is_str(spend(&ann, 1, 0),
            "person \"tg/ann\": used today: 4.00 of 5.00 USD"
            " (budgets.person.usd_per_day)",
-           "80 %% are told");
-    is_str(spend(&ann, 500000, 0), "", "once");
-    is_str(refused(&ann), "", "and the rest may be used");
-    has_str(spend(&ann, 500000, 0), "5.00 of 5.00 USD", "all of it is told, too");
+           "at 80 %% a warning is written");
+    is_str(spend(&ann, 500000, 0), "", "the warning is written once");
+    is_str(refused(&ann), "", "above 80 %% the rest of the budget may be used");
+    has_str(spend(&ann, 500000, 0), "5.00 of 5.00 USD", "at 100 %% a warning is written");
     is_str(refused(&ann),
            "Your budget for today is used up ($5.00 of $5.00), so your message was not accepted. "
            "A new budget begins in 12 h 0 min; please send it again then.",
-           "a person over the budget");
-    is_str(refused(&bob), "", "is not another one");
-    ok(has_words(reported()), "the host, each agent, and who is near a limit, are reported");
+           "a user who has spent the budget is refused");
+    is_str(refused(&bob), "", "another user is allowed");
+    ok(has_words(reported()),
+       "budgets of the host, of each agent, and of users near the limit are reported");
     restart();
-    ok(!is_logged("agent \"a\": used today"), "a start warns of nobody who is far from a limit");
-    has_str(refused(&ann), "Your budget for today", "the same after a restart");
-    is_str(refused(&bob), "", "and for the other one");
+    ok(!is_logged("agent \"a\": used today"),
+       "a restart warns of no budget that is far from its limit");
+    has_str(refused(&ann), "Your budget for today", "the user is refused after a restart");
+    is_str(refused(&bob), "", "the other user is allowed after a restart");
 }
 
 static void test_key(void)
 {
-    has_str(spend(&ci, 100, 49), "key \"ci\": used today: 49 of 50 tokens", "tokens of a key");
-    is_str(refused(&ci), "", "one is left");
+    has_str(spend(&ci, 100, 49), "key \"ci\": used today: 49 of 50 tokens",
+            "at 98 %% of the tokens of a key a warning is written");
+    is_str(refused(&ci), "", "a key with one token left is allowed");
     spend(&ci, 0, 1);
-    has_str(refused(&ci), "(50 of 50 tokens)", "none is left");
-    is_int((int)(budgets_used(budgets, CONF_BUDGET_KEY) * 100), 100, "all of it is used");
-    ok(budgets_used(budgets, CONF_BUDGET_CONVERSATION) < 0, "no budget: nothing of it");
+    has_str(refused(&ci), "(50 of 50 tokens)", "a key without tokens is refused");
+    is_int((int)(budgets_used(budgets, CONF_BUDGET_KEY) * 100), 100,
+           "the used share of the key's budget is 100 %%");
+    ok(budgets_used(budgets, CONF_BUDGET_CONVERSATION) < 0,
+       "a scope without a budget has no used share");
 }
 
 static void test_host_and_agent(void)
 {
-    has_str(spend(&bob, 4999900, 0), "host: used today: 10.00 of 10.00 USD", "of all together");
-    has_str(refused(&bob), "Today's budget is used up ($10.00 of $10.00)", "nobody may");
+    has_str(spend(&bob, 4999900, 0), "host: used today: 10.00 of 10.00 USD",
+            "the cost of all users counts towards the budget of the host");
+    has_str(refused(&bob), "Today's budget is used up ($10.00 of $10.00)",
+            "every user is refused when the budget of the host is spent");
     conf.scopes[CONF_BUDGET_HOST].micros = 0;
-    is_str(refused(&bob), "", "a limit that is taken away");
+    is_str(refused(&bob), "", "after the limit is removed the user is allowed");
     spend(&bob, 0, 990);
-    has_str(refused(&bob), "budget of the agent a is used up (1000 of 1000 tokens)", "an agent");
+    has_str(refused(&bob), "budget of the agent a is used up (1000 of 1000 tokens)",
+            "an agent whose tokens are spent is refused");
 }
 
 static void test_next_day(void)
 {
     clock_fake(0, NOON + 12 * 3600 - 1);
-    ok(*refused(&ann), "the last second of the day");
+    ok(*refused(&ann), "the budget is still spent in the last second of the day");
     clock_fake(0, NOON + 12 * 3600);
     is_int((int)(budgets_used(budgets, CONF_BUDGET_PERSON) * 100), 0,
-           "of the next day, none is used");
-    is_str(refused(&ann), "", "the next day is a new one");
+           "nothing of the budget of the next day is used");
+    is_str(refused(&ann), "", "the user is allowed on the next day");
     spend(&ann, 5000000, 0);
-    ok(*refused(&ann), "with its own budget");
+    ok(*refused(&ann), "the budget of the next day can be spent, too");
     clock_fake(0, NOON);
-    ok(*refused(&ci), "the clock is set back: what was used before counts");
+    ok(*refused(&ci), "after the clock was set back the cost of that day counts");
     clock_fake(0, NOON + 12 * 3600);
-    ok(*refused(&ann), "and forth again, too");
-    is_str(refused(&ci), "", "for each its own day");
+    ok(*refused(&ann), "after the clock was set forward the cost of the later day counts");
+    is_str(refused(&ci), "", "a user without cost on that day is allowed");
     clock_fake(0, NOON);
     restart();
 }
@@ -180,26 +188,26 @@ static void test_report(void)
 {
     struct turn_spending s = {.budgets = budgets, .payer = {.agent = "x", .conversation = "c"}};
     struct journal_spent more;
-    ok(turn_spending_count(&s, STR(""), &more, NULL), "a turn without usage");
-    is_int(more.turns, 1, "is a turn");
-    is_int(more.priced, 0, "without a cost");
-    is_int(more.day, 20261127, "of today");
+    ok(turn_spending_count(&s, STR(""), &more, NULL), "a turn without usage is counted");
+    is_int(more.turns, 1, "a turn without usage counts as one turn");
+    is_int(more.priced, 0, "a turn without usage has no cost");
+    is_int(more.day, 20261127, "a turn without usage counts for today");
     ok(turn_spending_count(&s, STR("{\"input_tokens\":5,\"cost_usd\":0.25}"), &more, NULL),
-       "its usage comes later");
-    is_int(more.turns, 0, "and is no further turn");
-    is_int(more.micros, 250000, "its cost");
+       "usage that is reported later is counted");
+    is_int(more.turns, 0, "later usage is not another turn");
+    is_int(more.micros, 250000, "the cost of later usage is counted");
     ok(turn_spending_count(&s, STR("{\"input_tokens\":12,\"output_tokens\":3,\"cost_usd\":0.25}"),
                            &more, NULL),
-       "and more of it");
-    is_int(more.input, 7, "of which the difference counts");
-    is_int(more.output, 3, "in each number");
-    is_int(more.micros, 0, "and nothing twice");
+       "increased usage is counted");
+    is_int(more.input, 7, "the increase of the input tokens is counted");
+    is_int(more.output, 3, "the increase of the output tokens is counted");
+    is_int(more.micros, 0, "an unchanged cost is not counted again");
     ok(!turn_spending_count(&s, STR("{\"input_tokens\":12,\"output_tokens\":3,\"cost_usd\":0.25}"),
                             &more, NULL),
-       "the same again is nothing");
+       "unchanged usage is not counted");
     s.budgets = NULL;
     ok(!turn_spending_count(&s, STR("{\"input_tokens\":9}"), &more, NULL),
-       "without budgets: nothing");
+       "without budgets usage is not counted");
 }
 
 static void test_other_conf(void)
@@ -208,7 +216,7 @@ static void test_other_conf(void)
         .utc = true, .scopes = {[CONF_BUDGET_CONVERSATION] = {.tokens = 1}}};
     spend(&bob, 0, 1);
     budgets_set_conf(budgets, &other);
-    has_str(refused(&bob), " of 1 token", "a reload brings other budgets");
+    has_str(refused(&bob), " of 1 token", "a reload replaces the budgets");
     budgets_set_conf(budgets, &conf);
 }
 

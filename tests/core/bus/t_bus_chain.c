@@ -23,27 +23,29 @@ static void test_answers(void)
     const struct bus_origin one = origin("h1", "b1", 1), two = origin("h1", "b1", 2);
     bus_chain_send(&c, &one);
     ok(bus_chain_on_answer(&c, BUS_CHAIN_ACK, 7) == BUS_CHAIN_STORED && c.last == 7,
-       "a message that is stored becomes the last one");
+       "a stored message becomes the last message");
     bus_chain_send(&c, &two);
     ok(bus_chain_on_answer(&c, BUS_CHAIN_UNSENT, 0) == BUS_CHAIN_LATER &&
            c.state == BUS_CHAIN_READY && c.last == 7,
-       "one that was not sent is sent later");
+       "a message that was not sent is sent later");
     bus_chain_send(&c, &two);
     ok(bus_chain_on_answer(&c, BUS_CHAIN_REFUSED, 0) == BUS_CHAIN_LATER && c.last == 7,
-       "so is one that has no room");
+       "a message for which the server has no room is sent later");
     bus_chain_send(&c, &two);
     ok(bus_chain_on_answer(&c, BUS_CHAIN_LOST, 0) == BUS_CHAIN_READ && c.state == BUS_CHAIN_UNSURE,
-       "without an answer the last message is read");
+       "after a lost answer the last message is read");
     bus_chain_read(&c);
     bus_chain_on_read_failed(&c);
-    ok(c.state == BUS_CHAIN_UNSURE, "until it can be read");
+    ok(c.state == BUS_CHAIN_UNSURE, "a failed read leaves the state unsure");
     bus_chain_read(&c);
-    ok(bus_chain_on_read(&c, &one, 7) == BUS_CHAIN_AGAIN, "it is the one before: send it again");
+    ok(bus_chain_on_read(&c, &one, 7) == BUS_CHAIN_AGAIN,
+       "when the last message is the previous one, the message is sent again");
     bus_chain_send(&c, &two);
-    ok(bus_chain_on_answer(&c, BUS_CHAIN_WRONG, 0) == BUS_CHAIN_READ, "refused: look who it was");
+    ok(bus_chain_on_answer(&c, BUS_CHAIN_WRONG, 0) == BUS_CHAIN_READ,
+       "after a wrong sequence the last message is read");
     bus_chain_read(&c);
     ok(bus_chain_on_read(&c, &two, 9) == BUS_CHAIN_STORED && c.last == 9,
-       "it was this one, whose answer was lost");
+       "when the last message is the sent one, it counts as stored");
 }
 
 /* A chain that has sent a message behind `last`, and reads another's. */
@@ -64,17 +66,19 @@ static void test_others(void)
     const struct bus_origin other = origin("h2", "b9", 1), before = origin("h1", "b1", 80),
                             same_boot = origin("h1", "b2", 4);
     ok(meet(&c, 3, &other, 4) == BUS_CHAIN_STOP && c.state == BUS_CHAIN_FENCED,
-       "another host has published: fenced");
-    ok(meet(&c, 0, &other, 4) == BUS_CHAIN_STOP, "also before the first message");
+       "a message of another host fences the chain");
+    ok(meet(&c, 0, &other, 4) == BUS_CHAIN_STOP,
+       "a message of another host before the first own message fences the chain");
     ok(meet(&c, 3, &before, 4) == BUS_CHAIN_STOP,
-       "an earlier life that comes between is another publisher");
-    ok(meet(&c, 3, &same_boot, 4) == BUS_CHAIN_STOP, "so is a copy of this one");
+       "a message of an earlier boot after the last own message fences the chain");
+    ok(meet(&c, 3, &same_boot, 4) == BUS_CHAIN_STOP,
+       "a message of a copy of this host fences the chain");
     ok(meet(&c, 0, &before, 4) == BUS_CHAIN_ADOPTED && c.last == 4 && c.state == BUS_CHAIN_READY,
-       "an earlier life that came before is gone on with");
+       "a message of an earlier boot before the first own message is adopted");
     ok(meet(&c, 3, NULL, 0) == BUS_CHAIN_AGAIN && c.last == 0,
-       "servers that have lost the subject are told from the beginning");
+       "after the servers lost the subject, publishing starts again");
     ok(meet(&c, 30, &before, 4) == BUS_CHAIN_READ && c.state == BUS_CHAIN_UNSURE && c.last == 30,
-       "an older message than the last one comes from a replica that is behind");
+       "a message older than the last one makes the chain read again");
 }
 
 /* ---- a server that stores, and forgets to answer ---- */
@@ -152,10 +156,10 @@ static void test_simulated(void)
         for (uint64_t i = 1; i < s.n; i++)
             doubled += bus_origin_equal(&s.log[i], &s.log[i - 1]);
     }
-    is_int(missing, 0, "500 histories: messages that are missing or in the wrong order");
-    is_int(doubled, 0, "messages that are stored twice");
-    is_int(unfenced, 0, "another publisher always fences");
-    is_int(lies, 0, "and what is told to be stored is what was stored before that");
+    is_int(missing, 0, "in 500 histories no message is missing or in the wrong order");
+    is_int(doubled, 0, "no message is stored twice");
+    is_int(unfenced, 0, "another publisher always fences the chain");
+    is_int(lies, 0, "the messages reported as stored are those stored before the fence");
 }
 
 int main(void)

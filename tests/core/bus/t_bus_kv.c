@@ -100,34 +100,39 @@ static void create_bucket(enum bus_stream bucket)
 
 static void test_compare_and_set(void)
 {
-    is_int(got(BUS_CONF, "vis.main").entry.result, BUS_KV_NONE, "a key that was never written");
+    is_int(got(BUS_CONF, "vis.main").entry.result, BUS_KV_NONE,
+           "a key that was never written has no entry");
     struct answer a = put(BUS_CONF, "vis.main", "one", 0);
     is_int(a.entry.result, BUS_KV_DONE, "an entry is created");
     const uint64_t first = a.entry.revision;
-    is_int(put(BUS_CONF, "vis.main", "other", 0).entry.result, BUS_KV_CONFLICT, "once");
+    is_int(put(BUS_CONF, "vis.main", "other", 0).entry.result, BUS_KV_CONFLICT,
+           "an existing entry is not created again");
     a = got(BUS_CONF, "vis.main");
-    ok(a.entry.result == BUS_KV_DONE && a.entry.revision == first, "it is read");
-    is_str(a.value, "one", "with its value");
-    is_str(a.key, "vis.main", "and its key");
+    ok(a.entry.result == BUS_KV_DONE && a.entry.revision == first,
+       "the entry is read with its revision");
+    is_str(a.value, "one", "the entry has its value");
+    is_str(a.key, "vis.main", "the entry has its key");
     a = put(BUS_CONF, "vis.main", "two", first);
-    ok(a.entry.result == BUS_KV_DONE && a.entry.revision > first, "it is written again");
+    ok(a.entry.result == BUS_KV_DONE && a.entry.revision > first,
+       "the entry is updated with its revision");
     is_int(put(BUS_CONF, "vis.main", "late", first).entry.result, BUS_KV_CONFLICT,
-           "who knows an old revision is refused");
-    is_int(deleted("vis.main", first).entry.result, BUS_KV_CONFLICT, "also to delete it");
-    is_str(got(BUS_CONF, "vis.main").value, "two", "the last value stays");
+           "an update with an old revision is refused");
+    is_int(deleted("vis.main", first).entry.result, BUS_KV_CONFLICT,
+           "a deletion with an old revision is refused");
+    is_str(got(BUS_CONF, "vis.main").value, "two", "the last value is kept after refused requests");
 }
 
 static void test_deletion(void)
 {
     const struct answer a = put(BUS_CONF, "pair.x.1", "here", 0);
-    is_int(deleted("pair.x.1", a.entry.revision).entry.result, BUS_KV_DONE, "deleted");
+    is_int(deleted("pair.x.1", a.entry.revision).entry.result, BUS_KV_DONE, "an entry is deleted");
     const struct answer mark = got(BUS_CONF, "pair.x.1");
     ok(mark.entry.result == BUS_KV_NONE && mark.entry.revision > a.entry.revision,
-       "a deleted entry is none, with a revision");
+       "a deleted entry reads as missing, with a revision");
     is_int(put(BUS_CONF, "pair.x.1", "again", 0).entry.result, BUS_KV_CONFLICT,
-           "it was written before");
+           "creating a deleted entry with revision 0 is refused");
     is_int(put(BUS_CONF, "pair.x.1", "again", mark.entry.revision).entry.result, BUS_KV_DONE,
-           "it is created behind its mark");
+           "a deleted entry is created with the revision of its deletion");
 }
 
 static void test_entries(void)
@@ -139,8 +144,9 @@ static void test_entries(void)
     struct answer a = next("list.*", 0);
     for (; a.entry.result == BUS_KV_DONE; a = next("list.*", a.entry.revision))
         buf_printf(&found, "%s=%s ", a.key, a.value);
-    is_str(found.p, "list.a=1 list.b=1 list.b=2 ", "each version of each key, in their order");
-    ok(a.entry.result == BUS_KV_NONE && !a.entry.revision, "and an end");
+    is_str(found.p, "list.a=1 list.b=1 list.b=2 ",
+           "the iteration returns each version of each key in order");
+    ok(a.entry.result == BUS_KV_NONE && !a.entry.revision, "the iteration ends");
 }
 
 struct heard {
@@ -164,25 +170,28 @@ static void test_changes(void)
         nats_client_subscribe(net.client, subject.p, on_change, &h);
     put(BUS_CONF, "list.b", "refused", 1);
     put(BUS_CONF, "list.c", "1", 0);
-    ok(await(&h.is_there, true), "a change is heard");
-    is_str(h.text, "$KV.tc_conf.list.c=1", "but no write that was refused");
+    ok(await(&h.is_there, true), "a change is received");
+    is_str(h.text, "$KV.tc_conf.list.c=1", "a refused write is not received");
     nats_client_unsubscribe(s);
 }
 
 static void test_leases(void)
 {
     const struct answer a = put(BUS_LEADERS, "telegram", "h1", 0);
-    is_int(a.entry.result, BUS_KV_DONE, "a lease");
-    is_str(got(BUS_LEADERS, "telegram").value, "h1", "is there");
-    is_int(got(BUS_CONF, "telegram").entry.result, BUS_KV_NONE, "in its own bucket only");
+    is_int(a.entry.result, BUS_KV_DONE, "an entry is created in the bucket of leases");
+    is_str(got(BUS_LEADERS, "telegram").value, "h1", "the lease has its value");
+    is_int(got(BUS_CONF, "telegram").entry.result, BUS_KV_NONE,
+           "the other bucket does not have the lease");
 }
 
 static void test_without_server(struct nats_server *server)
 {
     nats_server_kill(server);
     await(&is_up, false);
-    is_int(got(BUS_CONF, "vis.main").entry.result, BUS_KV_UNSENT, "no server: nothing is read");
-    is_int(put(BUS_CONF, "vis.main", "x", 0).entry.result, BUS_KV_UNSENT, "and nothing written");
+    is_int(got(BUS_CONF, "vis.main").entry.result, BUS_KV_UNSENT,
+           "without a server a read is not sent");
+    is_int(put(BUS_CONF, "vis.main", "x", 0).entry.result, BUS_KV_UNSENT,
+           "without a server a write is not sent");
 }
 
 int main(void)
@@ -193,8 +202,9 @@ int main(void)
     net.client = nats_server_connect(&server, net.loop, on_changed);
     if (!net.client)
         return 0;
-    ok(await(&is_up, true), "connected");
-    is_int(put(BUS_CONF, "vis.main", "x", 0).entry.result, BUS_KV_REFUSED, "there is no bucket");
+    ok(await(&is_up, true), "the client is connected");
+    is_int(put(BUS_CONF, "vis.main", "x", 0).entry.result, BUS_KV_REFUSED,
+           "a write without a bucket is refused");
     create_bucket(BUS_CONF);
     create_bucket(BUS_LEADERS);
     test_compare_and_set();

@@ -113,13 +113,15 @@ static void test_free(void)
 {
     const int64_t begin = clock_boot_ms();
     join(&one);
-    ok(run(&one.is_held, true, DEADLINE_MS), "a lease that nobody has is taken");
-    ok(clock_boot_ms() - begin >= TTL_MS, "after a time in which its holder would have renewed it");
-    is_str(bus_lease_holder(one.lease), "h1", "its holder is known");
+    ok(run(&one.is_held, true, DEADLINE_MS), "a free lease is taken");
+    ok(clock_boot_ms() - begin >= TTL_MS,
+       "a lease is taken after the time in which its holder would have renewed it");
+    is_str(bus_lease_holder(one.lease), "h1", "the holder knows itself as the holder");
     join(&two);
     run(NULL, true, TTL_MS + TTL_MS / 2);
-    ok(one.is_held && !one.lost && !two.is_held, "it is renewed, so nobody else gets it");
-    is_str(bus_lease_holder(two.lease), "h1", "a host that waits knows the holder");
+    ok(one.is_held && !one.lost && !two.is_held,
+       "the lease is renewed, so another host does not get it");
+    is_str(bus_lease_holder(two.lease), "h1", "a waiting host knows the holder");
 }
 
 static void test_given_up(void)
@@ -127,8 +129,8 @@ static void test_given_up(void)
     const int64_t begin = clock_boot_ms();
     bus_lease_release(one.lease);
     die(&one);
-    ok(run(&two.is_held, true, DEADLINE_MS), "one that is given up is taken");
-    ok(clock_boot_ms() - begin < TTL_MS, "without waiting for its end: %d ms",
+    ok(run(&two.is_held, true, DEADLINE_MS), "a released lease is taken by the waiting host");
+    ok(clock_boot_ms() - begin < TTL_MS, "a released lease is taken before it expires: %d ms",
        (int)(clock_boot_ms() - begin));
 }
 
@@ -136,13 +138,14 @@ static void test_died(void)
 {
     join(&one);
     die(&two);
-    ok(run(&one.is_held, true, DEADLINE_MS), "one whose holder died is taken when it has expired");
+    ok(run(&one.is_held, true, DEADLINE_MS),
+       "the lease of a host that was killed is taken after it expires");
     die(&one);
     snprintf(one.link.boot, sizeof one.link.boot, "b3");
     const int64_t begin = clock_boot_ms();
     join(&one);
     ok(run(&one.is_held, true, DEADLINE_MS) && clock_boot_ms() - begin < TTL_MS,
-       "a host that died and is back need not wait");
+       "a host that was killed takes its own lease at once after its restart");
 }
 
 static void test_stopped(struct nats_server *server)
@@ -152,16 +155,16 @@ static void test_stopped(struct nats_server *server)
     nats_server_stop(server);
     const int64_t begin = clock_boot_ms();
     ok(run(&one.is_held, false, DEADLINE_MS) && !bus_lease_is_held(one.lease),
-       "a holder that cannot renew it stops by itself");
-    ok(clock_boot_ms() - begin < TTL_MS, "before it expires for others: %d ms",
+       "a holder that cannot renew the lease gives it up");
+    ok(clock_boot_ms() - begin < TTL_MS, "the lease is given up before it expires: %d ms",
        (int)(clock_boot_ms() - begin));
-    is_str(one.lost_to, "", "to nobody");
+    is_str(one.lost_to, "", "the new holder is unknown");
     run(NULL, true, TTL_MS / 2);
     kill(server->pid, SIGCONT);
     const int64_t end = clock_mono_ms() + DEADLINE_MS;
     while (!one.is_held && !two.is_held && clock_mono_ms() < end)
         run(NULL, true, 20);
-    ok(one.is_held != two.is_held, "then one of both has it");
+    ok(one.is_held != two.is_held, "one of both hosts has the lease after the server continues");
 }
 
 /* A process that was stopped, or a machine that was suspended: the clock knows before any timer. */
@@ -169,10 +172,11 @@ static void test_late(void)
 {
     struct member *const holder = one.is_held ? &one : &two;
     run(NULL, true, TTL_MS / 2);
-    ok(bus_lease_is_held(holder->lease), "it is held");
+    ok(bus_lease_is_held(holder->lease), "the holder has the lease");
     clock_fake(clock_boot_ms() + TTL_MS, 0);
     ok(holder->is_held && !bus_lease_is_held(holder->lease),
-       "after a pause its holder may not act, although no timer has fired");
+       "after a pause longer than the lease the holder does not hold it, although no timer has "
+       "fired");
     clock_fake_end();
 }
 
@@ -184,14 +188,14 @@ int main(void)
     client = nats_server_connect(&server, loop, on_changed);
     if (!client)
         return 0;
-    ok(run(&is_up, true, DEADLINE_MS), "connected");
+    ok(run(&is_up, true, DEADLINE_MS), "the client is connected");
     create_bucket();
     test_free();
     test_given_up();
     test_died();
     test_stopped(&server);
     test_late();
-    ok(!was_shared, "never did both hold it at once");
+    ok(!was_shared, "both hosts never hold the lease at once");
     die(&one);
     die(&two);
     nats_client_free(client);

@@ -71,11 +71,11 @@ static void test_list(struct arena *a)
     }
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         ok(find(n, all[i][0] == '<', all[i] + 1), "%s", all[i]);
-    is_int((long)n, sizeof all / sizeof *all, "and nothing else");
+    is_int((long)n, sizeof all / sizeof *all, "the list has no other subjects");
     ok(find(n, false, "$KV.tc_lock.doctor") && find(n, false, "tc.work.doctor.doctor") &&
            find(n, true, "tc.h.h1.*") && find(n, false, "tc.h.doctor.doctor"),
-       "buckets, streams and requests between hosts");
-    ok(!find(n, true, "agentos.ag-ui.runs"), "no runs for other programs");
+       "the list has buckets, streams and requests between hosts");
+    ok(!find(n, true, "agentos.ag-ui.runs"), "without bus.runs the list has no subjects of runs");
 }
 
 static size_t list_runs(struct arena *a, bool ag_ui, bool ai_sdk)
@@ -88,7 +88,7 @@ static size_t list_runs(struct arena *a, bool ag_ui, bool ai_sdk)
         .host_name = host};
     const size_t n = bus_permission_list(&c, a, list);
     ok(find(n, false, "replies.doctor") && find(n, false, "$KV.x_lock.doctor"),
-       "replies to runs, and another prefix");
+       "the list has replies to runs, and another prefix");
     return n;
 }
 
@@ -97,10 +97,10 @@ static void test_runs(struct arena *a)
     size_t n = list_runs(a, true, false);
     ok(find(n, true, "agentos.ag-ui.runs") && find(n, true, "agentos.ag-ui.runs.h1") &&
            !find(n, true, "agentos.ai-sdk.runs"),
-       "runs of AG-UI");
+       "the list has the subjects of AG-UI");
     n = list_runs(a, false, true);
     ok(find(n, true, "agentos.ai-sdk.runs") && !find(n, true, "agentos.ag-ui.runs"),
-       "runs of the AI SDK");
+       "the list has the subjects of the AI SDK");
 }
 
 static void test_missing(struct arena *a)
@@ -121,10 +121,10 @@ static void test_missing(struct arena *a)
     bus_permission_note(list, n, "Permissions Violation for Subscription to");
     bus_permission_note(list, n, "Trouble with \"tc.ev.doctor.doctor\"");
     bus_permission_write(list, n, &out);
-    is_int((long)out.len, 0, "what is not of the list is not missing");
+    is_int((long)out.len, 0, "refusals of other subjects and other errors are ignored");
     bus_permission_note(list, n, "Permissions Violation for Subscription to \"tc.h.h1.*\"");
     bus_permission_write(list, n, &out);
-    is_str(out.p, "subscribe: [\"tc.h.>\"]", "a subscription");
+    is_str(out.p, "subscribe: [\"tc.h.>\"]", "a refused subscription is reported with its pattern");
     buf_reset(&out);
     bus_permission_note(list, n,
                         "Permissions Violation for Publish to \"$JS.API.STREAM.INFO.doctor\"");
@@ -133,7 +133,7 @@ static void test_missing(struct arena *a)
     bus_permission_note(list, n, "Permissions Violation for Publish to \"$KV.tc_lock.doctor\"");
     bus_permission_write(list, n, &out);
     is_str(out.p, "publish: [\"$JS.API.>\", \"$KV.tc_lock.>\"], subscribe: [\"tc.h.>\"]",
-           "each pattern once, as a server's configuration has it");
+           "each pattern is reported once, in the form of the server's configuration");
 }
 
 /* The first one of the list, and what is behind its end. */
@@ -145,12 +145,13 @@ static void test_first(struct arena *a)
     const size_t n = bus_permission_list(&c, a, list);
     list[n] = (struct bus_permission){.pattern = "behind.>", .subject = "behind"};
     bus_permission_note(list, n, "Permissions Violation for Publish to \"behind\"");
-    ok(!list[n].is_missing, "nothing behind the list is looked at");
+    ok(!list[n].is_missing, "entries after the end of the list are not examined");
     bus_permission_note(list, n, "Permissions Violation for Publish to \"$JS.API.INFO\"");
     bus_permission_note(list, n,
                         "Permissions Violation for Publish to \"$JS.API.STREAM.INFO.doctor\"");
     bus_permission_write(list, n, &out);
-    is_str(out.p, "publish: [\"$JS.API.>\"]", "the first subject and another of its pattern");
+    is_str(out.p, "publish: [\"$JS.API.>\"]",
+           "two refused subjects of one pattern are reported as one pattern");
 }
 
 int main(void)

@@ -22,14 +22,14 @@ static void test_names(void)
     bus_stream_name(&b, &names, BUS_HOSTS);
     buf_add_char(&b, ' ');
     bus_stream_name(&b, &names, BUS_CONF);
-    is_str(b.p, "TC_EV TC_STATE KV_tc_host KV_tc_conf", "streams");
+    is_str(b.p, "TC_EV TC_STATE KV_tc_host KV_tc_conf", "names of streams");
     buf_reset(&b);
     bus_stream_subject(&b, &names, BUS_EVENTS, "h1", "t");
     buf_add_char(&b, ' ');
     bus_stream_subject(&b, &names, BUS_STATES, "*", "*");
     buf_add_char(&b, ' ');
     bus_stream_subject(&b, &names, BUS_HOSTS, "h2", NULL);
-    is_str(b.p, "tc.ev.h1.t tc.state.*.* $KV.tc_host.h2", "subjects to publish to");
+    is_str(b.p, "tc.ev.h1.t tc.state.*.* $KV.tc_host.h2", "subjects for publishing");
     buf_reset(&b);
     bus_stream_subject(&b, &names, BUS_TURNS, "new.telegram", "t");
     buf_add_char(&b, ' ');
@@ -41,13 +41,13 @@ static void test_names(void)
     bus_stream_stored_subject(&b, &names, BUS_STATES, "*", "*");
     buf_add_char(&b, ' ');
     bus_stream_stored_subject(&b, &names, BUS_CONF, "vis.*", NULL);
-    is_str(b.p, "tc.live.*.t tc.known.*.* tc.conf.vis.*", "subjects to listen to are others");
+    is_str(b.p, "tc.live.*.t tc.known.*.* tc.conf.vis.*", "subjects for listening");
     buf_reset(&b);
     bus_stream_request_subject(&b, &names, "h2", "cancel");
     is_str(b.p, "tc.h.h2.cancel", "subjects of requests");
     ok(bus_stream_is_token("0a-_Z") && !bus_stream_is_token("") && !bus_stream_is_token("a.b") &&
            !bus_stream_is_token("*") && !bus_stream_is_token("a b"),
-       "what can be part of a subject");
+       "tokens of a subject");
 }
 
 /* As STREAM.INFO answers, with one part replaced. */
@@ -72,10 +72,11 @@ static void judge(enum bus_stream stream, const char *from, const char *to,
 {
     CLEANUP_FREE char *text = info(stream, from, to);
     CLEANUP_BUF struct buf why = {0};
-    ok(json_reader_is_valid((struct str){text, strlen(text)}), "JSON: %s", text);
+    ok(json_reader_is_valid((struct str){text, strlen(text)}),
+       "the configuration is valid JSON: %s", text);
     is_int(bus_stream_compare((struct str){text, strlen(text)}, &names, stream, 1, &why), wanted,
            "%s instead of %s", to ? to : "nothing", from ? from : "nothing");
-    is_str(why.len ? why.p : "", wanted_why, "and why");
+    is_str(why.len ? why.p : "", wanted_why, "the reported difference");
 }
 
 static void test_compare(void)
@@ -109,7 +110,7 @@ static void test_nonsense(void)
 {
     CLEANUP_BUF struct buf why = {0};
     is_int(bus_stream_compare(STR("{\"config\":"), &names, BUS_EVENTS, 1, &why), BUS_STREAM_USELESS,
-           "what is no JSON is no stream");
+           "a configuration that is not JSON is unusable");
 }
 
 int main(void)

@@ -27,14 +27,15 @@ static void test_drain(void)
     turn_scheduler_drain(talk.all, on_drained, NULL);
     talk_is(talk_say("late"), TC_QUEUED,
             "turncast is restarting. Your message is saved and will be answered after the restart.",
-            "R26: what comes while the host ends is kept");
-    ok(!drained, "a turn is given its time");
+            "R26: a message that arrives while the host exits is stored");
+    ok(!drained, "the host waits for the running turn");
     talk_finish(0);
     talk_spin(is_drained, NULL);
-    ok(drained, "then the host may end");
-    is_str(fake_ledger_states(&talk.disk), "ended waiting", "R26: what waits stays on disk");
-    ok(strstr(cast_log_text(&talk.log), "done(completed)"), "the turn ended by itself");
-    talk_end("a drain");
+    ok(drained, "the host may exit after the turn has ended");
+    is_str(fake_ledger_states(&talk.disk), "ended waiting",
+           "R26: the waiting message stays on disk");
+    ok(strstr(cast_log_text(&talk.log), "done(completed)"), "the turn ended with its own outcome");
+    talk_end("a drain with a running turn");
 
     talk_begin(NULL);
     drained = false;
@@ -44,17 +45,17 @@ static void test_drain(void)
     turn_scheduler_drain(talk.all, on_drained, NULL);
     talk_spin(is_drained, NULL);
     ok(drained && strstr(cast_log_text(&talk.log), "error(host_shutdown"),
-       "time is up: host_shutdown");
-    is_str(talk.disk.turns[0].error, "host_shutdown", "on disk, too");
-    talk_end("a drain that is over");
+       "a turn that exceeds drain_s ends with host_shutdown");
+    is_str(talk.disk.turns[0].error, "host_shutdown", "host_shutdown is on disk");
+    talk_end("a drain that exceeds drain_s");
 
     talk_begin(NULL);
     drained = false;
     turn_scheduler_drain(talk.all, on_drained, NULL);
-    ok(!drained, "told from the loop only");
+    ok(!drained, "the callback is called from the event loop only");
     talk_spin(is_drained, NULL);
-    ok(drained, "nothing to wait for");
-    talk_end("an idle drain");
+    ok(drained, "a drain without turns ends at once");
+    talk_end("a drain without turns");
 }
 
 static void test_restore(void)
@@ -77,16 +78,18 @@ static void test_restore(void)
     };
     for (size_t i = 0; i < 2; i++) {
         journal_async_admit_turn(&talk.disk, &old[i], NULL, NULL);
-        ok(turn_scheduler_restore(talk.all, &old[i]), "R26: %s waited", old[i].id);
+        ok(turn_scheduler_restore(talk.all, &old[i]), "R26: the waiting turn %s is restored",
+           old[i].id);
     }
     ok(!turn_scheduler_restore(talk.all,
                                &(struct journal_turn){.id = "t3", .conv = "x:A", .source = "x"}),
-       "R26: one of an instance that is gone");
+       "R26: a turn of a removed instance is not restored");
     turn_scheduler_start_restored(talk.all);
     talk_await_quiet();
     talk_await_states("ended merged", "R26: messages that waited when the host was killed are run");
-    ok(strstr(cast_log_text(&talk.log), "start(one\n\ntwo)"), "R26: as it would have");
-    talk_end("a restart");
+    ok(strstr(cast_log_text(&talk.log), "start(one\n\ntwo)"),
+       "R26: the waiting messages run as one turn, as before the restart");
+    talk_end("a restart with waiting turns");
 }
 
 int main(void)

@@ -32,19 +32,20 @@ static void test_turns(void)
     redis_kill();
     talk_finish(0);
     talk_await_quiet();
-    is_str(cast_log_text(&talk.log), "start(one) " WHOLE, "a turn in which Redis died");
+    is_str(cast_log_text(&talk.log), "start(one) " WHOLE, "a turn during which Redis is killed");
     const struct said s = talk_say("two");
-    talk_is(s, TC_ACCEPTED, "", "a message while it is dead");
+    talk_is(s, TC_ACCEPTED, "", "a message is accepted without Redis");
     talk_await_working(2);
-    ok(talk_dumped("mark=s-1"), "goes on with the session");
+    ok(talk_dumped("mark=s-1"), "the next turn resumes the session without Redis");
     redis_start(NULL, NULL);
     talk_finish(1);
     talk_await_quiet();
     is_str(cast_log_text(&talk.log), "start(one) " WHOLE " start(two) " WHOLE,
-           "a turn in which it came back");
+           "a turn during which Redis is started");
     talk_spin(has_session, "s-1");
-    is_str(redis_cli("hget " SESSION " claude_session_id"), "s-1", "it is told the session");
-    talk_end("Redis dies in a turn");
+    is_str(redis_cli("hget " SESSION " claude_session_id"), "s-1",
+           "Redis has the session afterwards");
+    talk_end("Redis is killed during a turn");
 }
 
 static bool has_both_sessions(const void *arg)
@@ -70,8 +71,8 @@ static void test_two_unsaved(void)
     is_str(redis_cli("hget " SESSION_OF "C claude_session_id"), "s-1",
            "the session of a conversation that ended while Redis was away is written later");
     is_str(redis_cli("hget " SESSION_OF "D claude_session_id"), "s-1",
-           "and that of another conversation");
-    talk_end("two sessions while Redis is away");
+           "the session of another conversation is written later, too");
+    talk_end("two sessions end without Redis");
 }
 
 static void test_words(void)
@@ -80,36 +81,38 @@ static void test_words(void)
     talk_is(talk_say("/show-thinking"), TC_COMMAND,
             "Shown: answers, narration, thinking. "
             "Hidden: tools.",
-            "a change");
-    is_str(redis_cli("hget " KEY " show_thinking"), "1", "is in Redis");
+            "a visibility token changes the visibility");
+    is_str(redis_cli("hget " KEY " show_thinking"), "1", "the change is in Redis");
     redis_cli("hset " KEY " show_tools 1");
     talk_is(talk_say("/stream-status"), TC_COMMAND, "Shown: answers, narration, tools, thinking.",
-            "what others change is seen");
+            "a change by another program is shown");
     redis_kill();
     talk_is(talk_say("/hide-thinking"), TC_COMMAND,
             "Shown: answers, narration, tools. Hidden: thinking. Redis is unavailable; this "
             "setting is stored locally and will be synchronised later.",
-            "a change while it is dead");
+            "a change without Redis is accepted with a notice");
     talk_is(talk_say("/stream-status"), TC_COMMAND,
-            "Shown: answers, narration, tools. Hidden: thinking.", "counts");
+            "Shown: answers, narration, tools. Hidden: thinking.",
+            "the change is shown without Redis");
     redis_start(NULL, NULL);
     talk_spin(shows_thinking, "0");
-    is_str(redis_cli("hget " KEY " show_thinking"), "0", "and is told when it is back");
+    is_str(redis_cli("hget " KEY " show_thinking"), "0", "the change is in Redis after its start");
     redis_cli("del " KEY);
     redis_cli("set " KEY " text");
     talk_is(
         talk_say("/show-all"), TC_COMMAND,
         "Visibility of agent \"fake\" not changed: Redis key agenticore:stream_config:fake has an "
         "unexpected format. Your message was not sent to the agent.",
-        "what is not ours is not changed");
+        "a Redis key of an unexpected format is not changed");
     talk_is(
         talk_say("/show-all and think"), TC_COMMAND,
         "Visibility of agent \"fake\" not changed: Redis key agenticore:stream_config:fake has an "
         "unexpected format. Your message was not sent to the agent.",
-        "also when there is a message beside it");
-    is_str(redis_cli("get " KEY), "text", "nor overwritten");
+        "a message with a token is refused for the same reason");
+    is_str(redis_cli("get " KEY), "text", "the Redis key is not overwritten");
     talk_is(talk_say("/stream-status"), TC_COMMAND,
-            "Shown: answers, narration. Hidden: tools, thinking.", "and what is configured counts");
+            "Shown: answers, narration. Hidden: tools, thinking.",
+            "the configured visibility applies");
     redis_cli("del " KEY);
     talk_end("words");
 }

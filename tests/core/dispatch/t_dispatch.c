@@ -255,23 +255,23 @@ static void test_who_sees_what(void)
     cast_kind(TC_RAW);
     cast_final("bye");
     close_turn();
-    is_int(dispatch_free(d, DEADLINE_MS), 0, "all end in time");
+    is_int(dispatch_free(d, DEADLINE_MS), 0, "all instances end in time");
     is_str(kinds_in(temp("all")),
            "start narration -thinking -tool_call -tool_result -tool_call -tool_result -narration "
            "message final done ",
-           "visibility all sees all but what must be asked for");
-    is_str(kinds_in(temp("people")), "start narration message final done ", "what is shown");
-    is_str(kinds_in(temp("internal")), "start narration final done ", "another audience");
-    is_str(kinds_in(temp("asks")), SEEN "message state raw final done ", "state and raw on demand");
-    is_str(kinds_in(temp("states")), SEEN "message state final done ", "TC_WANTS_STATE: state");
+           "visibility all: all events except raw and state");
+    is_str(kinds_in(temp("people")), "start narration message final done ", "visible events");
+    is_str(kinds_in(temp("internal")), "start narration final done ", "events of another audience");
+    is_str(kinds_in(temp("asks")), SEEN "message state raw final done ", "raw and state on demand");
+    is_str(kinds_in(temp("states")), SEEN "message state final done ", "TC_WANTS_STATE adds state");
     size_t n;
     char *text = tap_slurp(temp("people"), &n);
-    has_str(text, "\"text\":\"all\"", "a message is shown");
-    ok(!strstr(text, "\"why\""), "  without the reasoning that is hidden");
-    ok(!strstr(text, "secret"), "what is internal does not leak");
+    has_str(text, "\"text\":\"all\"", "an instance for users receives the message");
+    ok(!strstr(text, "\"why\""), "  the message has no hidden reasoning");
+    ok(!strstr(text, "secret"), "the audience internal does not leak");
     free(text);
     text = tap_slurp(temp("all"), &n);
-    has_str(text, "\"reasoning\":\"why\"", "who sees all has it");
+    has_str(text, "\"reasoning\":\"why\"", "visibility all: the reasoning");
     free(text);
 }
 
@@ -333,7 +333,8 @@ static unsigned run_beside(const char *plugin, const char *key, const char *valu
     size_t n;
     char *const text = tap_slurp(temp("healthy"), &n);
     if (plugin) {
-        is_mem(text, n, healthy, healthy_len, "beside %s the other's output is the same", plugin);
+        is_mem(text, n, healthy, healthy_len,
+               "beside %s the output of the healthy instance is unchanged", plugin);
         free(text);
     } else {
         healthy = text;
@@ -345,19 +346,19 @@ static unsigned run_beside(const char *plugin, const char *key, const char *valu
 static void test_refused(const char *plugin, const char *line)
 {
     unsigned failed = 0;
-    is_int(run_beside(plugin, NULL, NULL, &failed), 0, "nothing hangs");
-    is_int(failed, 1, "%s is left out", plugin);
+    is_int(run_beside(plugin, NULL, NULL, &failed), 0, "no instance is abandoned");
+    is_int(failed, 1, "%s is not started", plugin);
     const char *const text = logged();
-    has_str(text, line, "  with its line");
-    is_int((long long)lines_of(text), 1, "  and no other");
+    has_str(text, line, "  the log has the reason");
+    is_int((long long)lines_of(text), 1, "  the log has no other line");
 }
 
 static void test_faults(void)
 {
     unsigned failed;
     run_beside(NULL, NULL, NULL, &failed);
-    is_str(failed ? "refused" : "", "", "alone");
-    ok(healthy_len > 1200 * 50, "the recorder heard all: %zu bytes", healthy_len);
+    is_str(failed ? "refused" : "", "", "the recorder starts alone");
+    ok(healthy_len > 1200 * 50, "the recorder received all events: %zu bytes", healthy_len);
 
     test_refused("oldmajor", "oldmajor.so: built for plugin API 0.3");
     test_refused("newminor", "newminor.so: requires plugin API 1.999");
@@ -371,18 +372,18 @@ static void test_faults(void)
                              "plugins.instances.faulty.path: missing required option "
                              "(file to write");
 
-    is_int(run_beside("initfails", NULL, NULL, &failed), 0, "nothing hangs");
-    is_int(failed, 1, "initfails is left out");
+    is_int(run_beside("initfails", NULL, NULL, &failed), 0, "no instance is abandoned");
+    is_int(failed, 1, "initfails is not started");
     const char *text = logged();
-    has_str(text, "instance faulty: no luck today", "  with the plugin's reason");
-    has_str(text, "my.conf:10: instance faulty: disabled: init failed", "  and the host's");
+    has_str(text, "instance faulty: no luck today", "  the log has the plugin's reason");
+    has_str(text, "my.conf:10: instance faulty: disabled: init failed", "  the host logs it, too");
 
-    is_int(run_beside("fails", NULL, NULL, &failed), 0, "nothing hangs");
-    is_int(failed, 0, "a plugin whose callbacks fail goes on");
+    is_int(run_beside("fails", NULL, NULL, &failed), 0, "no instance is abandoned");
+    is_int(failed, 0, "a plugin whose callbacks fail keeps running");
     text = logged();
     has_str(text, "instance faulty: callback on_event returned an error in turn t1\n",
-            "  and is reported");
-    ok(lines_of(text) <= 3, "  not a thousand times");
+            "  the log has the failed callback");
+    ok(lines_of(text) <= 3, "  the failures are logged at most three times");
 }
 
 static bool is_recovered(void *arg)
@@ -398,18 +399,17 @@ static void test_hangs(void)
     const char *const gate = temp("gate");
     is_int(run_beside("sleeps", "gate", gate, &failed), 1, "a hanging callback is abandoned");
     const char *text = logged();
-    has_str(text, "host: instance faulty: queue full and not draining", "  reported");
-    has_str(text, "instance faulty: on_start has not returned for ", "  with its callback");
-    has_str(text, "instance faulty: did not stop in time (in on_start); abandoned",
-            "  and at the end");
+    has_str(text, "host: instance faulty: queue full and not draining", "  a full queue is logged");
+    has_str(text, "instance faulty: on_start has not returned for ", "  the callback is logged");
+    has_str(text, "instance faulty: did not stop in time (in on_start); abandoned", "  is logged");
     tap_spew(gate, "", 0);
-    ok(tap_wait(is_recovered, NULL, DEADLINE_MS), "  what it hung in may still end");
+    ok(tap_wait(is_recovered, NULL, DEADLINE_MS), "  the log says when the callback returns");
 
     is_int(run_beside("hangsteardown", NULL, NULL, &failed), 1, "a hanging teardown is abandoned");
     text = logged();
-    has_str(text, "instance faulty: did not stop in time (in teardown); abandoned", "  reported");
-    is_int((long long)lines_of(text), 1, "  in one line");
-    ok(clock_mono_ms() - before < 8000, "nobody waits for it");
+    has_str(text, "instance faulty: did not stop in time (in teardown); abandoned", "  is logged");
+    is_int((long long)lines_of(text), 1, "  the log has one line");
+    ok(clock_mono_ms() - before < 8000, "the host does not wait for an abandoned instance");
 }
 
 static void take_health(void *ctx, const struct dispatch_instance *i)
@@ -439,19 +439,19 @@ static void test_kinds(void)
     add("deaf", "sleeps", "gate", gate);
     struct dispatch *const d = start(NULL);
     open_turn(d, visibility_default());
-    ok(tap_wait(is_hung, d, DEADLINE_MS), "one that hangs");
+    ok(tap_wait(is_hung, d, DEADLINE_MS), "the callback of an instance hangs");
     double before = fill_of_only(d);
     for (int i = 0; i < 20; i++)
         cast_kind(TC_NOTICE);
-    is_real(fill_of_only(d), before, "  is not cast a kind it has no function for");
+    is_real(fill_of_only(d), before, "  an event without a callback in the plugin is not queued");
     cast_narration("b", NULL);
-    ok(fill_of_only(d) > before, "  but one it has");
+    ok(fill_of_only(d) > before, "  an event with a callback in the plugin is queued");
     before = fill_of_only(d);
     cast_final("bye");
-    ok(fill_of_only(d) > before, "  and what a person waits for");
+    ok(fill_of_only(d) > before, "  a final is queued");
     tap_spew(gate, "", 0);
     close_turn();
-    is_int(dispatch_free(d, DEADLINE_MS), 0, "  and how it ends");
+    is_int(dispatch_free(d, DEADLINE_MS), 0, "  the instance ends after the callback returns");
 }
 
 /* Event by event, or in bursts that are larger than its queue. */
@@ -475,13 +475,13 @@ static void cast_to_slow(bool bursts)
     }
     cast_final("bye");
     close_turn();
-    is_int(dispatch_free(d, DEADLINE_MS), 0, "a slow one ends when it is done");
+    is_int(dispatch_free(d, DEADLINE_MS), 0, "a slow instance ends after its queue is empty");
     size_t n;
     char *text = tap_slurp(temp("slow"), &n);
-    is_mem(text, n, healthy, healthy_len, "a source that waits gives it every event as it came");
+    is_mem(text, n, healthy, healthy_len, "with backpressure a slow instance receives every event");
     free(text);
     text = tap_slurp(temp("healthy"), &n);
-    is_mem(text, n, healthy, healthy_len, "the other one too");
+    is_mem(text, n, healthy, healthy_len, "the other instance receives every event");
     free(text);
 }
 
@@ -503,7 +503,7 @@ static void test_old_plugin(void)
     close_turn();
     logged();
     dispatch_free(d, DEADLINE_MS);
-    has_str(logged(), "instance old: heard hello world|bye", "a plugin of 1.0 hears and speaks");
+    has_str(logged(), "instance old: heard hello world|bye", "a plugin of API 1.0 runs");
 }
 
 static void test_paced(void)
@@ -515,14 +515,14 @@ static void test_paced(void)
     for (int i = 0; i < 50; i++)
         cast_narration("x", NULL);
     close_turn();
-    is_int(dispatch_free(d, DEADLINE_MS), 0, "done does not wait for the pace");
+    is_int(dispatch_free(d, DEADLINE_MS), 0, "dispatch_free does not wait for the pace of updates");
     size_t n, requests = 0;
     char *const text = tap_slurp(temp("paced"), &n);
     for (size_t i = 0; i < n; i++)
         requests += text[i] == 'x';
-    is_int((long long)requests, 50, "no letter is lost");
-    ok(lines_of(text) <= 3, "in at most two pieces and done");
-    has_str(text, "x\ndone\n", "done comes last");
+    is_int((long long)requests, 50, "no character of the narration is lost");
+    ok(lines_of(text) <= 3, "the narration is delivered in at most two pieces");
+    has_str(text, "x\ndone\n", "done is delivered last");
     free(text);
 }
 
@@ -552,18 +552,17 @@ static void test_autoload(void)
     copy("old10");
     snprintf(fault_dir, sizeof fault_dir, "%s/auto", tap_tmpdir());
     struct dispatch *d = start(NULL);
-    is_int((long long)dispatch_count_running(d), 0,
-           "what lies in a directory is not loaded by itself");
+    is_int((long long)dispatch_count_running(d), 0, "without autoload a plugin is not loaded");
     dispatch_free(d, DEADLINE_MS);
 
     conf.autoload = true;
     unsigned failed;
     d = start(&failed);
-    is_int((long long)dispatch_count_running(d), 1, "with autoload it is");
+    is_int((long long)dispatch_count_running(d), 1, "with autoload a plugin is loaded");
     const char *name = NULL;
     dispatch_each_instance(d, take_name, &name);
-    is_str(name, "old10", "  under its name, unless an instance says otherwise");
-    is_int(failed, 1, "  and what is no plugin is refused");
+    is_str(name, "old10", "  the plugin has its own name, unless an instance is configured");
+    is_int(failed, 1, "  a file that is not a plugin is refused");
     dispatch_free(d, DEADLINE_MS);
 }
 
@@ -575,10 +574,10 @@ static void test_same_name(void)
     unsigned failed;
     logged();
     struct dispatch *const d = start(&failed);
-    is_int((long long)dispatch_count_running(d), 1, "a second instance of the same name");
-    has_str(logged(), "instance one: disabled: duplicate name;", "  is told");
+    is_int((long long)dispatch_count_running(d), 1, "a duplicate name is refused");
+    has_str(logged(), "instance one: disabled: duplicate name;", "  the name is logged");
     dispatch_free(d, DEADLINE_MS);
-    is_int(dispatch_free(NULL, 0), 0, "nothing to free");
+    is_int(dispatch_free(NULL, 0), 0, "dispatch_free accepts NULL");
 }
 
 int main(void)

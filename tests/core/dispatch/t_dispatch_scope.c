@@ -43,7 +43,7 @@ static void begin_with(const struct connector_services *services)
     }
     unsigned failed;
     d = dispatch_new(&conf, services, &failed);
-    is_int(failed, 0, "all run");
+    is_int(failed, 0, "all instances run");
 }
 
 static void begin(void)
@@ -53,7 +53,7 @@ static void begin(void)
 
 static void end(void)
 {
-    is_int(dispatch_free(d, DEADLINE_MS), 0, "all end in time");
+    is_int(dispatch_free(d, DEADLINE_MS), 0, "all instances end in time");
 }
 
 /* "start final done", of one of the three. */
@@ -183,13 +183,13 @@ static void test_own(void)
     begin();
     open_turn("tg", "tg:1", NULL);
     cast_call();
-    is_owed_to("log tg ", "the outcome is for those that were told of the turn");
+    is_owed_to("log tg ", "the outcome is stored for the instances that see the turn");
     close_turn();
     end();
-    is_str(kinds_of(0), WHOLE, "a log sees all turns");
-    is_str(kinds_of(1), WHOLE, "a chat those that began there");
-    is_str(kinds_of(2), "", "and another nothing of it");
-    ok(!was_told(2, "SECRET"), "  no call of a tool either");
+    is_str(kinds_of(0), WHOLE, "an instance without submit sees all turns");
+    is_str(kinds_of(1), WHOLE, "a chat instance sees the turns that began there");
+    is_str(kinds_of(2), "", "another chat instance sees nothing of the turn");
+    ok(!was_told(2, "SECRET"), "  another chat instance sees no tool call");
 }
 
 static void test_foreign(void)
@@ -200,19 +200,20 @@ static void test_foreign(void)
     open_turn(NULL, NULL, NULL);
     close_turn();
     end();
-    is_str(kinds_of(0), "start final done start final done", "turns of HTTP and run are for logs");
-    is_str(kinds_of(1), "", "and for no chat");
+    is_str(kinds_of(0), "start final done start final done",
+           "an instance without submit sees turns of HTTP and run");
+    is_str(kinds_of(1), "", "a chat instance sees no turns of HTTP and run");
 }
 
 static void test_named(void)
 {
     begin();
     open_turn("http", "http:ann:claude:x", "sl");
-    is_owed_to("log sl ", "an instance that is named is told the outcome");
+    is_owed_to("log sl ", "the outcome is stored for a named instance");
     close_turn();
     end();
-    is_str(kinds_of(1), "", "not another");
-    is_str(kinds_of(2), "start final done", "and all before");
+    is_str(kinds_of(1), "", "an instance that is not named sees nothing");
+    is_str(kinds_of(2), "start final done", "a named instance sees the turn");
 }
 
 static void test_admitted(void)
@@ -222,7 +223,7 @@ static void test_admitted(void)
     dispatch_each_admitted(
         d, &(struct conf_scope_turn){.agent = "claude", .conversation = "sl:1", .source = "sl"},
         add_name, &names);
-    is_str(names.p, "log sl ", "it can be asked before a turn begins");
+    is_str(names.p, "log sl ", "the instances of a turn are known before it begins");
     end();
 }
 
@@ -235,10 +236,10 @@ static void test_change(void)
     close_turn();
     open_turn("http", "http:ann:claude:x", NULL);
     instances[1].scope.turns = CONF_TURNS_OWN;
-    is_owed_to("log tg ", "a turn that runs keeps those it began with");
+    is_owed_to("log tg ", "a running turn keeps the instances it began with");
     close_turn();
     end();
-    is_str(kinds_of(1), "start final done", "the next one has the new scope");
+    is_str(kinds_of(1), "start final done", "the next turn has the new scope");
 }
 
 /* ---- requests that a rule sends elsewhere ---- */
@@ -250,7 +251,7 @@ static void test_asked(void)
     cast_call();
     cast_request("r1", "open", "[\"tg\",\"sl:C1:2\"]");
     cast_request("r2", "open", "[\"tg:1\"]");
-    is_owed_to("log tg ", "no outcome is owed to who was only asked");
+    is_owed_to("log tg ", "no outcome is stored for an instance that only receives a request");
     cast_request("r2", "resolved", NULL);
     cast_request("r1", "resolved", NULL);
     cast_request("r1", "resolved", NULL);
@@ -258,12 +259,12 @@ static void test_asked(void)
     end();
     is_str(kinds_of(1),
            "start tool_call tool_result request request request request request final done",
-           "where the turn began all is told");
+           "the instance where the turn began sees all of it");
     is_str(kinds_of(2), "start request request done",
-           "where something is asked, that and its decision");
-    ok(was_told(2, "\"resumed\":true"), "  in a turn that has begun before");
-    ok(was_told(2, "r1") && !was_told(2, "r2"), "  not what is asked elsewhere");
-    ok(!was_told(2, "SECRET"), "  and no call of a tool");
+           "an instance that receives a request sees it and its decision");
+    ok(was_told(2, "\"resumed\":true"), "  its start has resumed = true");
+    ok(was_told(2, "r1") && !was_told(2, "r2"), "  it does not see requests for other instances");
+    ok(!was_told(2, "SECRET"), "  it sees no tool call");
 }
 
 static void asks(const char *to, bool wanted)
@@ -273,7 +274,7 @@ static void asks(const char *to, bool wanted)
     cast_request("r1", "open", to);
     close_turn();
     end();
-    is_str(kinds_of(2), wanted ? "start request done" : "", "to %s", to);
+    is_str(kinds_of(2), wanted ? "start request done" : "", "an open request to %s", to);
 }
 
 static void test_places(void)
@@ -299,7 +300,8 @@ static void test_unanswered(void)
     cast_request("r2", "open", "[\"sl\"]");
     close_turn();
     end();
-    is_str(kinds_of(2), "start request request done", "the end is told to who was asked");
+    is_str(kinds_of(2), "start request request done",
+           "an instance that received a request sees the end of the turn");
 }
 
 static void open_guest(const char *memory, bool is_part)
@@ -322,18 +324,19 @@ static void test_guest(void)
 {
     begin();
     open_guest(NULL, false);
-    ok(dispatch_has_guest(turn), "a turn of another host is shown");
+    ok(dispatch_has_guest(turn), "a turn of another host is opened as a guest");
     cast_call();
     cast_request("r1", "open", "[\"tg\"]");
     struct event outcome = final();
     dispatch_end_guest(turn, &outcome);
-    ok(!dispatch_has_guest(turn), "until its outcome");
+    ok(!dispatch_has_guest(turn), "the guest ends with its outcome");
     dispatch_close_turn(turn);
     end();
-    is_str(kinds_of(0), "", "not to an instance for which it was not opened");
-    is_str(kinds_of(1), "", "nor to one that is asked: its own host does that");
-    is_str(kinds_of(2), "start tool_call tool_result request final done", "to the one that is led");
-    ok(was_told(2, "\"reason\":\"completed\""), "with its end");
+    is_str(kinds_of(0), "", "an instance for which the guest was not opened sees nothing");
+    is_str(kinds_of(1), "", "an instance that a request of the guest names sees nothing");
+    is_str(kinds_of(2), "start tool_call tool_result request final done",
+           "the instance of the guest sees the turn");
+    ok(was_told(2, "\"reason\":\"completed\""), "the instance sees the reason of the end");
 }
 
 static void test_guest_suspended(void)
@@ -343,8 +346,8 @@ static void test_guest_suspended(void)
     dispatch_suspend_guest(turn);
     dispatch_close_turn(turn);
     end();
-    is_str(kinds_of(2), "start done", "a turn that is shown no longer has an end");
-    ok(was_told(2, "\"reason\":\"suspended\""), "which says so");
+    is_str(kinds_of(2), "start done", "a suspended guest ends with done");
+    ok(was_told(2, "\"reason\":\"suspended\""), "the reason of the end is suspended");
 }
 
 static void test_guest_asked(void)
@@ -360,9 +363,10 @@ static void test_guest_asked(void)
                d, &(struct dispatch_guest_spec){.turn = {.id = "t"}, .instance = "none"})
                ? "open"
                : "none",
-           "none", "no instance of that name");
+           "none", "a guest for an unknown instance is not opened");
     end();
-    is_str(kinds_of(2), "start request request done", "a request that is sent to the instance");
+    is_str(kinds_of(2), "start request request done",
+           "a guest opened for a request sees the request only");
 }
 
 /* ---- turns that another host has adopted ---- */
@@ -386,11 +390,12 @@ static void test_adopted(void)
     const struct connector_services services = {.leads = leads, .is_adopted = is_adopted};
     begin_with(&services);
     open_turn("tg", "tg:1", "sl");
-    is_owed_to("log sl ", "an outcome is not stored for the chat that another host tells");
+    is_owed_to("log sl ",
+               "no outcome is stored for an instance whose turn another host has adopted");
     close_turn();
     end();
-    is_str(kinds_of(1), "", "nor is the turn shown there");
-    is_str(kinds_of(2), "start final done", "another chat of the turn is told");
+    is_str(kinds_of(1), "", "an instance whose turn another host has adopted sees nothing");
+    is_str(kinds_of(2), "start final done", "another instance sees the turn");
 }
 
 int main(void)

@@ -41,7 +41,7 @@ static void is_reloaded(const char *before, const char *after, const char *refus
     if (refused)
         snprintf(wanted, sizeof wanted, "cannot change %s by a reload; restart turncast", refused);
     is_str(err.text, wanted, "%s", after);
-    ok(!next == !!refused, "it is %s", refused ? "refused" : "accepted");
+    ok(!next == !!refused, "the reload is %s", refused ? "refused" : "accepted");
     conf_unref(next);
     conf_unref(old);
 }

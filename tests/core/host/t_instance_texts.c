@@ -318,12 +318,12 @@ static void test_first(void)
        "a new leader reads the entry before its instance starts");
     answer_get();
     ok(await_request(PUT) && is_put("{}") && !asked.revision && !n_started,
-       "and writes its own, so that a former leader is refused");
+       "a new leader writes its own entry before its instance starts");
     answer_put(false);
-    is_int(n_started, 1, "then the instance starts");
+    is_int(n_started, 1, "the instance starts after the write");
     store("position", "1");
     ok(await_request(PUT) && is_put("{\"position\":\"1\"}") && asked.revision == 1,
-       "what it stores is written");
+       "a text that the instance stores is written");
     store("position", "2");
     store("position", "3");
     store("more", "x");
@@ -331,13 +331,13 @@ static void test_first(void)
     answer_put(false);
     ok(asked.kind == NONE && await_request(PUT) && is_put("{\"position\":\"3\"}") &&
            asked.revision == 2,
-       "of what it stores meanwhile, the newest, without what it has removed");
+       "the next write has the newest texts, without removed ones");
     answer_put(false);
-    ok(stays_silent(), "that is all");
-    is_int((long)instance_texts_get_state(all).written, 3, "three copies were written");
-    ok(!instance_texts_get_state(all).error, "without an error");
+    ok(stays_silent(), "nothing else is written");
+    is_int((long)instance_texts_get_state(all).written, 3, "the state counts three writes");
+    ok(!instance_texts_get_state(all).error, "the state has no error");
     instance_texts_store(all, "other", "k", "v");
-    ok(stays_silent(), "texts of an instance without a leader stay here");
+    ok(stays_silent(), "texts of an instance without a leader are not written");
     end();
 }
 
@@ -352,12 +352,12 @@ static void test_taken(void)
     answer_get();
     ok(await_request(PUT) && asked.revision == 1 && strstr(asked.value, "\"changes\":6") &&
            is_put("{\"more\":\"y\",\"position\":\"new\"}"),
-       "a new leader goes on with the texts of the one before");
+       "a new leader takes over the texts of the former leader");
     answer_put(false);
     ok(n_started == 1 && strcmp(row_of("stored:mx:position"), "new") == 0 &&
            strcmp(row_of("stored:mx:more"), "y") == 0 && !*row_of("stored:mx:gone"),
-       "which are in its journal when the instance starts");
-    is_int(warnings, 0, "without a warning");
+       "the journal has the texts when the instance starts");
+    is_int(warnings, 0, "no warning is logged");
     end();
 }
 
@@ -372,7 +372,7 @@ static void test_own(void)
     await_request(GET);
     answer_get();
     ok(await_request(PUT) && is_put("{\"position\":\"2\"}"),
-       "a host that has led last goes on with its journal, which is newer");
+       "a host that was the last leader uses its journal, which is newer");
     answer_put(false);
     journal_async_kv_put(&disk, "led:mx", NULL, NULL, NULL);
     save("position", NULL);
@@ -380,7 +380,7 @@ static void test_own(void)
     await_request(GET);
     answer_get();
     ok(await_request(PUT) && is_put("{\"position\":\"2\"}"),
-       "unless it has lost it: then with what it had stored on the servers");
+       "a host that has lost its journal uses its entry on the servers");
     answer_put(false);
     end();
 }
@@ -390,16 +390,17 @@ static void test_order(void)
     begin_started();
     admitted = 1;
     store("position", "1");
-    ok(stays_silent(), "a position is not written before the message that it is behind");
+    ok(stays_silent(), "a position is not written before the message it follows is stored");
     admitted = 2;
     store("position", "2");
     known = 1;
     ok(await_request(PUT) && is_put("{\"position\":\"1\"}"),
-       "when that is on the servers, it is, and not the one behind the next message");
+       "a position is written when the message it follows is stored");
     answer_put(false);
-    ok(stays_silent(), "which waits");
+    ok(stays_silent(), "the next position waits");
     known = 2;
-    ok(await_request(PUT) && is_put("{\"position\":\"2\"}"), "for its own message");
+    ok(await_request(PUT) && is_put("{\"position\":\"2\"}"),
+       "the message of the next one releases it");
     answer_put(false);
     end();
 }
@@ -414,21 +415,22 @@ static void test_fenced(void)
     answer_put(false);
     if (asked.kind == GET)
         answer_get();
-    ok(stays_silent(), "a former leader does not replace what the next one has stored");
+    ok(stays_silent(), "a former leader does not replace the entry of the new leader");
     store("position", "2");
-    ok(stays_silent(), "nor write what its instance still stores");
+    ok(stays_silent(), "a former leader does not write texts that its instance still stores");
     lead_again();
     await_request(GET);
     answer_get();
     ok(await_request(PUT) && is_put("{\"position\":\"8\"}"),
-       "and goes on where the other one was when it leads again");
+       "after it leads again it uses the texts of the other leader");
     host_stores("h2", 10, "{\"position\":\"9\"}");
     answer_put(false);
-    ok(await_request(GET) && !n_started, "what was under way when it read is read, too");
+    ok(await_request(GET) && !n_started,
+       "after a conflict the entry is read again before the instance starts");
     answer_get();
-    ok(await_request(PUT) && is_put("{\"position\":\"9\"}"), "and taken");
+    ok(await_request(PUT) && is_put("{\"position\":\"9\"}"), "the newer entry is taken over");
     answer_put(false);
-    is_int(n_started, 1, "before the instance starts");
+    is_int(n_started, 1, "the instance starts after the second write");
     end();
 }
 
@@ -440,7 +442,7 @@ static void test_waiting_former(void)
     ok(stays_silent(), "a write waits for a message");
     leads = false;
     known = 1;
-    ok(stays_silent(), "and is dropped when the lead is lost meanwhile");
+    ok(stays_silent(), "the waiting write is dropped when the lead is lost");
     end();
 }
 
@@ -450,27 +452,27 @@ static void test_lost(void)
     store("position", "1");
     await_request(PUT);
     answer_put(true);
-    ok(await_request(GET), "a write without an answer is looked for");
+    ok(await_request(GET), "after a lost answer the entry is read");
     answer_get();
     ok(await_request(PUT) && is_put("{\"position\":\"1\"}") && asked.revision == revision,
-       "and done once more behind what is there");
+       "the write is repeated with the revision that was read");
     answer_put(false);
     *stored = '\0';
     revision = 0;
     on_active(watching);
-    ok(await_request(PUT), "after an interruption, the texts are written again");
+    ok(await_request(PUT), "after an interruption the texts are written again");
     answer_put(false);
-    ok(await_request(GET), "if the servers have lost their data");
+    ok(await_request(GET), "after the servers lost their data the entry is read");
     answer_get();
     ok(await_request(PUT) && !asked.revision && is_put("{\"position\":\"1\"}"),
-       "from the beginning");
+       "the revision is 0");
     answer_put(false);
     own_link.is_active = false;
     store("position", "2");
-    ok(stays_silent(), "without a connection, nothing is written");
+    ok(stays_silent(), "without a connection nothing is written");
     own_link.is_active = true;
     on_active(watching);
-    ok(await_request(PUT) && is_put("{\"position\":\"2\"}"), "but afterwards");
+    ok(await_request(PUT) && is_put("{\"position\":\"2\"}"), "the texts are written later");
     end();
 }
 
@@ -483,22 +485,22 @@ static void test_late(void)
     lead_again();
     await_request(GET);
     await_start();
-    ok(n_started == 1 && warnings == 1,
-       "servers that do not answer keep no instance from starting");
-    has_str(warned, "instance mx: the NATS servers have not answered", "but the log says so");
+    ok(n_started == 1 && warnings == 1, "an instance starts although the servers do not answer");
+    has_str(warned, "instance mx: the NATS servers have not answered",
+            "the log reports that the servers do not answer");
     host_stores("h2", 3, "{\"position\":\"9\"}");
     ok(await_request(PUT), "its texts are written later");
     answer_put(false);
-    ok(await_request(GET), "behind");
+    ok(await_request(GET), "after a conflict the entry is read");
     answer_get();
     ok(await_request(PUT) && is_put("{\"position\":\"1\"}") && n_started == 1,
-       "what is there, because it is the leader that runs the instance");
+       "the texts of the running instance replace the entry");
     answer_put(false);
     lead_again();
     await_request(GET);
     leads = false;
     (void)stays_silent();
-    ok(!n_started && warnings == 1, "if the lead is lost before that time, no instance starts");
+    ok(!n_started && warnings == 1, "without the lead the instance does not start");
     end();
 }
 
@@ -508,21 +510,21 @@ static void test_refused(void)
     store("position", "1");
     await_request(PUT);
     tell((struct bus_kv_entry){.result = BUS_KV_REFUSED, .key = "", .why = "maximum bytes"});
-    ok(warnings == 1 && strstr(warned, "maximum bytes"), "a refusal is told with its reason");
+    ok(warnings == 1 && strstr(warned, "maximum bytes"), "the reason of a refusal is logged");
     on_active(watching);
     await_request(PUT);
     tell((struct bus_kv_entry){.result = BUS_KV_REFUSED, .key = "", .why = "maximum bytes"});
-    is_int(warnings, 1, "once");
+    is_int(warnings, 1, "the refusal is logged once");
     const struct instance_texts_state state = instance_texts_get_state(all);
     ok(state.error && strstr(state.error, "instance mx: the NATS servers do not store its texts") &&
            state.error_ms > 0,
-       "and is the last error: %s", state.error ? state.error : "none");
+       "the refused write is the last error: %s", state.error ? state.error : "none");
     lead_again();
     await_request(GET);
     answer_get();
     await_request(PUT);
     tell((struct bus_kv_entry){.result = BUS_KV_REFUSED, .key = "", .why = "maximum bytes"});
-    is_int(n_started, 1, "and keeps no instance from starting");
+    is_int(n_started, 1, "an instance starts although its write is refused");
     end();
 }
 
@@ -535,9 +537,9 @@ static void test_unreadable(void)
     host_stores("h2", 3, "[]");
     answer_get();
     ok(warnings == 1 && await_request(PUT) && is_put("{\"position\":\"1\"}"),
-       "an entry that cannot be read is replaced, with a warning");
+       "an invalid entry is replaced, with a warning");
     answer_put(false);
-    is_int(n_started, 1, "and the instance starts");
+    is_int(n_started, 1, "the instance starts after the replacement");
     end();
 }
 
@@ -554,7 +556,7 @@ static void test_size(void)
     instance_texts_store(all, "mx", "position", "2");
     await_request(PUT);
     answer_put(false);
-    ok(warnings == 1 && strstr(warned, "\"long\""), "a text that is left out gives one warning");
+    ok(warnings == 1 && strstr(warned, "\"long\""), "an unwritten text causes one warning");
     free(text);
     end();
 }
@@ -567,11 +569,11 @@ static void test_given(void)
     answer_put(false);
     store("position", "2");
     instance_texts_give(all, "mx");
-    ok(is_put("{\"position\":\"2\"}"), "a leader that gives its lead away writes at once");
+    ok(is_put("{\"position\":\"2\"}"), "a leader that releases its lead writes at once");
     answer_put(false);
     store("position", "3");
     instance_texts_drain(all, 0);
-    ok(await_request(PUT) && is_put("{\"position\":\"3\"}"), "so does a host that ends");
+    ok(await_request(PUT) && is_put("{\"position\":\"3\"}"), "a host that exits writes at once");
     answer_put(false);
     end();
 }

@@ -25,14 +25,14 @@ static void test_round(void)
                                                           .source = "tg",
                                                           .route = "{\"chat\":\"1\"}",
                                                           .line = "{\"type\":\"final\"}"});
-    is_int(read_text(out.p, &arena, &m), 0, "it is read");
+    is_int(read_text(out.p, &arena, &m), 0, "the message is read");
     is_str(m.instance, "tg", "instance");
     is_str(m.turn, "t1", "turn");
     is_str(m.agent, "main", "agent");
     is_str(m.conversation, "tg:1", "conversation");
     is_str(m.source, "tg", "source");
     is_str(m.route, "{\"chat\":\"1\"}", "route");
-    ok(!m.memory, "no memory");
+    ok(!m.memory, "memory is missing");
     is_str(m.line, "{\"type\":\"final\"}", "outcome");
     arena_fini(&arena);
 }

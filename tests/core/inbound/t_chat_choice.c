@@ -45,17 +45,17 @@ static void test_lists(void)
     begin();
     talk_is(talk_say("/agent"), TC_COMMAND,
             "Agents of this chat:\n1. fake (current)\n2. other\nSend /agent NAME to choose one.",
-            "the agents");
+            "/agent lists the agents");
     talk_is(talk_say("!model"), TC_COMMAND,
             "Models of this chat:\n1. default (current)\n2. big\n3. small\n"
             "Send !model NAME to choose one.",
-            "the models");
+            "!model lists the models");
     talk_is(talk_say("/model huge"), TC_COMMAND,
             "\"huge\" is not in the list.\nModels of this chat:\n1. default (current)\n2. big\n"
             "3. small\nSend /model NAME to choose one.",
-            "one that is not listed");
+            "a model that is not in the list is refused");
     talk_is(talk_as("sl", "1", "A", "/agent"), TC_COMMAND, "This chat has one agent: fake.",
-            "an instance without choices");
+            "/agent in an instance with one agent");
     is_int(talk.disk.n, 0, "no agent is started");
     talk_end("lists");
 }
@@ -64,22 +64,24 @@ static void test_agent(void)
 {
     begin();
     talk_is(talk_say("/agent other"), TC_COMMAND,
-            "The agent other answers from your next message on.", "another agent");
+            "The agent other answers from your next message on.", "/agent selects another agent");
     talk_say("hello");
     talk_await_quiet();
-    is_str(talk.disk.key, "session:other:tg:A", "has a session of its own");
-    ok(strstr(talk_say("/start").answer, "go to the agent other,"), "/start names it");
-    ok(strstr(talk_say("/status").answer, "Agent: other.\n"), "/status too");
+    is_str(talk.disk.key, "session:other:tg:A", "the selected agent has its own session");
+    ok(strstr(talk_say("/start").answer, "go to the agent other,"),
+       "/start names the selected agent");
+    ok(strstr(talk_say("/status").answer, "Agent: other.\n"), "/status names the selected agent");
     talk_is(talk_as("tg", "1", "B", "/agent"), TC_COMMAND,
             "Agents of this chat:\n1. fake (current)\n2. other\nSend /agent NAME to choose one.",
-            "other chats have theirs");
-    talk_is(talk_say("/model"), TC_COMMAND, "The agent other has one model.", "it has no models");
+            "another chat keeps its agent");
+    talk_is(talk_say("/model"), TC_COMMAND, "The agent other has one model.",
+            "the selected agent has one model");
     talk.instances[0].chat.agents = NULL;
     ok(strstr(talk_say("/start").answer, "go to the agent fake,"),
-       "what is not listed any more does not count");
+       "an agent that was removed from the list is not selected any more");
     talk.instances[0].chat.agents = others;
     talk_is(talk_say("/agent 1"), TC_COMMAND, "The agent fake answers from your next message on.",
-            "by its number");
+            "/agent selects an agent by its number");
     talk_end("agents");
 }
 
@@ -87,25 +89,26 @@ static void test_model_and_cwd(void)
 {
     begin();
     talk_is(talk_say("/model small"), TC_COMMAND, "The model is small from your next message on.",
-            "a model");
+            "/model selects a model");
     talk_say("hello");
     talk_await_quiet();
-    is_str(talk.disk.key, "session:fake:tg:A", "the session goes on");
+    is_str(talk.disk.key, "session:fake:tg:A", "the session continues with another model");
     const char *const name = strrchr(folder, '/') + 1;
     char command[300];
     snprintf(command, sizeof command, "/cwd %s", name);
-    is_int(talk_say(command).accepted, TC_COMMAND, "a folder by its last part");
+    is_int(talk_say(command).accepted, TC_COMMAND, "/cwd selects a directory by its last part");
     ok(strstr(talk_say("/status").answer, "Agent: fake. Model: small. Directory: /"),
-       "both are told");
+       "/status has the model and the directory");
     talk_say("hello");
     talk_await_quiet();
     char key[700];
     snprintf(key, sizeof key, "session:fake@%s:tg:A", folder);
-    ok(strncmp(talk.disk.key, key, sizeof talk.disk.key - 1) == 0, "sessions belong to the folder");
+    ok(strncmp(talk.disk.key, key, sizeof talk.disk.key - 1) == 0,
+       "a directory has its own session");
     char dumped[600];
     snprintf(dumped, sizeof dumped, "\"%s\"", folder);
-    ok(talk_dumped(dumped), "in which the agent works");
-    talk_end("models and folders");
+    ok(talk_dumped(dumped), "the agent runs in the selected directory");
+    talk_end("models and directories");
 }
 
 /* The next host knows what was chosen. */
@@ -122,7 +125,7 @@ static void test_later(void)
     bindings_free(b);
     talk_say("/model default");
     ok(!talk.disk.pairs[0].key || !strstr(talk.disk.pairs[0].key, "binding:"),
-       "nothing is kept of a conversation without a choice");
+       "/model default deletes the stored choice");
     talk_end("restarts");
 }
 
@@ -139,10 +142,10 @@ static void test_running(void)
     talk_await_working(1);
     talk_is(talk_say("/agent other"), TC_COMMAND,
             "The agent other answers from your next message on. The running turn is not affected.",
-            "while a turn runs");
+            "/agent is accepted while a turn runs");
     talk_finish(0);
     talk_await_quiet();
-    is_str(talk.disk.key, "session:fake:tg:A", "which is of the agent that began it");
+    is_str(talk.disk.key, "session:fake:tg:A", "the running turn keeps its agent");
     talk_end("a running turn");
 }
 
@@ -153,9 +156,9 @@ static void test_bound(void)
         {.chat = "A", .thread = "7", .model = "small", .line = 1}, {0}};
     talk.instances[0].chat.bindings = bound;
     ok(bindings_find_agent(talk.bindings, &talk.conf, &talk.instances[0], "tg:A:7") == &variants[0],
-       "a topic that is bound");
+       "a topic with a binding has its model");
     ok(bindings_find_agent(talk.bindings, &talk.conf, &talk.instances[0], "tg:A") == &agents[0],
-       "another is not");
+       "another topic has the default");
     talk_end("bindings");
 }
 

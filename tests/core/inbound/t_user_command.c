@@ -70,7 +70,7 @@ static void test_commands(void)
         CLEANUP_BUF struct buf argument = {0};
         is_int(user_command_parse(rows[i].text, &argument), rows[i].command, "R19: \"%s\"",
                rows[i].text);
-        ok(!argument.len, "without an argument");
+        ok(!argument.len, "the command has no argument");
     }
 }
 
@@ -119,16 +119,18 @@ static void test_help(void)
 {
     CLEANUP_BUF struct buf text = {0};
     user_command_append_help(&text, '!');
-    ok(strstr(text.p, "\n- !queue clear: Drop the queued messages\n"), "B5: a command in /help");
-    ok(strstr(text.p, "\n- !show-tools: Show tool calls\n"), "B5: a word in /help");
+    ok(strstr(text.p, "\n- !queue clear: Drop the queued messages\n"), "B5: /help has a command");
+    ok(strstr(text.p, "\n- !show-tools: Show tool calls\n"), "B5: /help has a visibility word");
 }
 
 static void test_prefix(void)
 {
-    is_int(user_command_prefix("!queue"), '!', "a command that begins with ! is answered with !");
-    is_int(user_command_prefix(" !queue"), '!', "blanks in front of it do not matter");
-    is_int(user_command_prefix("/queue"), '/', "else commands begin with /");
-    is_int(user_command_prefix(""), '/', "also where nothing was said");
+    is_int(user_command_prefix("!queue"), '!',
+           "the answer to a command with ! has commands with !");
+    is_int(user_command_prefix(" !queue"), '!', "leading blanks do not change the sign");
+    is_int(user_command_prefix("/queue"), '/',
+           "the answer to a command with / has commands with /");
+    is_int(user_command_prefix(""), '/', "the answer to an empty message has commands with /");
 }
 
 static void test_unaddress(void)
@@ -154,9 +156,9 @@ static void test_prompt(void)
 {
     CLEANUP_BUF struct buf out = {0};
     prompt_append_message(&out, TC_INBOUND(.text = "hi"), STR("hi"));
-    is_str(out.p, "hi", "a message alone is itself");
+    is_str(out.p, "hi", "a message without quote and files is unchanged");
     prompt_append_prompt(&out, STR("and then"));
-    is_str(out.p, "hi\n\nand then", "R26: joined");
+    is_str(out.p, "hi\n\nand then", "R26: two messages are joined by a blank line");
     buf_reset(&out);
     static const char *const files[] = {"/a/1", "/a/2"};
     static const char *const names[] = {"re\nport.pdf", NULL};
@@ -165,10 +167,10 @@ static void test_prompt(void)
         TC_INBOUND(.quote = "one\ntwo\n", .files = files, .file_names = names, .file_count = 2),
         STR("what is it?"));
     is_str(out.p, "> one\n> two\n\nwhat is it?\n\n[file: /a/1 (re_port.pdf)]\n[file: /a/2]",
-           "R28: with what it answers to, and its files");
+           "R28: a message has its quote and its files");
     buf_reset(&out);
     prompt_append_message(&out, TC_INBOUND(.files = files, .file_count = 1), (struct str){"", 0});
-    is_str(out.p, "[file: /a/1]", "R28: a file alone");
+    is_str(out.p, "[file: /a/1]", "R28: a file without text");
 }
 
 /* --- who may ---------------------------------------------------------------------------------- */
@@ -193,25 +195,34 @@ static void test_permit(void)
     ok(!access_control_allows(&p, &inst, CONF_SUBMIT, "1", "-7"),
        "R21: without the key allow nobody may write");
     inst.allow = people;
-    ok(!access_control_allows(&p, &inst, CONF_SUBMIT, "1", "-7"), "R21: not without the grant");
+    ok(!access_control_allows(&p, &inst, CONF_SUBMIT, "1", "-7"),
+       "R21: a listed user may not write without the grant");
     inst.grants = CONF_SUBMIT;
     ok(access_control_allows(&p, &inst, CONF_SUBMIT, "1", "-7"),
-       "R21: who is listed may, anywhere");
-    ok(!access_control_allows(&p, &inst, CONF_CANCEL, "1", "-7"), "R21: one grant is not another");
-    ok(!access_control_allows(&p, &inst, CONF_SUBMIT, "3", "-7"), "R21: who is not may not");
-    ok(!access_control_allows(&p, &inst, CONF_SUBMIT, "", "-7"), "R21: nor nobody");
-    ok(!access_control_allows(&p, &inst, CONF_SUBMIT, NULL, "-7"), "R21: nor one without an id");
-    ok(!access_control_allows(&p, &inst, CONF_SUBMIT, "12", "-7"), "R21: an id is no prefix");
+       "R21: a listed user may write in any chat");
+    ok(!access_control_allows(&p, &inst, CONF_CANCEL, "1", "-7"),
+       "R21: the grant submit does not permit cancel");
+    ok(!access_control_allows(&p, &inst, CONF_SUBMIT, "3", "-7"),
+       "R21: a user who is not listed may not write");
+    ok(!access_control_allows(&p, &inst, CONF_SUBMIT, "", "-7"),
+       "R21: a user with an empty id may not write");
+    ok(!access_control_allows(&p, &inst, CONF_SUBMIT, NULL, "-7"),
+       "R21: a user without an id may not write");
+    ok(!access_control_allows(&p, &inst, CONF_SUBMIT, "12", "-7"),
+       "R21: a prefix of a listed id does not match");
     inst.allow_chats = chats;
-    ok(access_control_allows(&p, &inst, CONF_SUBMIT, "2", "-7"), "R21: in a listed chat");
-    ok(!access_control_allows(&p, &inst, CONF_SUBMIT, "2", "-8"), "R21: not in another");
+    ok(access_control_allows(&p, &inst, CONF_SUBMIT, "2", "-7"),
+       "R21: a listed user may write in a listed chat");
+    ok(!access_control_allows(&p, &inst, CONF_SUBMIT, "2", "-8"),
+       "R21: a listed user may not write in a chat that is not listed");
     inst.allow_chats = nobody;
-    ok(!access_control_allows(&p, &inst, CONF_SUBMIT, "2", "-7"), "R21: an empty list lists none");
+    ok(!access_control_allows(&p, &inst, CONF_SUBMIT, "2", "-7"),
+       "R21: an empty list allow_chats permits no chat");
     inst.allow = nobody;
     inst.allow_chats = NULL;
     ok(!access_control_allows(&p, &inst, CONF_SUBMIT, "1", "-7"),
        "R21: an empty list allow permits nobody");
-    is_int(p.denied, 10, "counted");
+    is_int(p.denied, 10, "R21: refused messages are counted");
 }
 
 static void test_answers(void)
@@ -220,23 +231,28 @@ static void test_answers(void)
     struct conf_instance inst = {
         .name = name, .allow = people, .grants = CONF_SUBMIT | CONF_CANCEL};
     char *only_bob[] = {bob, NULL}, *stranger[] = {chat, NULL};
-    ok(!access_control_allows_answer(&p, &inst, "1", "-7"), "no answer without the grant");
+    ok(!access_control_allows_answer(&p, &inst, "1", "-7"),
+       "a listed user may not answer without the grant");
     inst.grants = CONF_ANSWER;
-    ok(access_control_allows_answer(&p, &inst, "1", "-7"), "who is listed may answer");
-    ok(!access_control_allows_answer(&p, &inst, "3", "-7"), "a stranger may not");
-    ok(!access_control_allows_answer(&p, &inst, NULL, "-7"), "nor somebody without an id");
+    ok(access_control_allows_answer(&p, &inst, "1", "-7"), "a listed user may answer");
+    ok(!access_control_allows_answer(&p, &inst, "3", "-7"),
+       "a user who is not listed may not answer");
+    ok(!access_control_allows_answer(&p, &inst, NULL, "-7"), "a user without an id may not answer");
     inst.approvers = only_bob;
-    ok(access_control_allows_answer(&p, &inst, "2", "-7"), "an approver may");
-    ok(!access_control_allows_answer(&p, &inst, "1", "-7"), "another of those listed may not");
+    ok(access_control_allows_answer(&p, &inst, "2", "-7"), "an approver may answer");
+    ok(!access_control_allows_answer(&p, &inst, "1", "-7"),
+       "a listed user who is not an approver may not answer");
     inst.allow_chats = nobody;
-    ok(!access_control_allows_answer(&p, &inst, "2", "-7"), "an approver only where people may");
+    ok(!access_control_allows_answer(&p, &inst, "2", "-7"),
+       "an approver may not answer in a chat that is not listed");
     inst.allow_chats = NULL;
     inst.approvers = stranger;
     ok(!access_control_allows_answer(&p, &inst, "-7", "-7"),
-       "an approver who is not listed may not");
+       "an approver who is not listed may not answer");
     inst.approvers = nobody;
-    ok(!access_control_allows_answer(&p, &inst, "2", "-7"), "an empty approvers: nobody");
-    is_int(p.denied, 7, "those turned away are counted");
+    ok(!access_control_allows_answer(&p, &inst, "2", "-7"),
+       "with an empty list approvers nobody may answer");
+    is_int(p.denied, 7, "refused answers are counted");
 }
 
 static void test_permit_log(void)
@@ -251,19 +267,20 @@ static void test_permit_log(void)
     const struct conf_instance inst = {.name = name, .grants = CONF_SUBMIT, .allow = people};
     for (int i = 0; i < 5; i++)
         access_control_allows(&p, &inst, CONF_SUBMIT, "9", "-7");
-    is_int(log_lines(path), 1, "R21: one who is turned away is logged once");
+    is_int(log_lines(path), 1, "R21: a refused user is logged once");
     for (int i = 0; i < 200; i++) {
         snprintf(user, sizeof user, "u%d", i);
         access_control_allows(&p, &inst, CONF_SUBMIT, user, "-7");
     }
-    is_int(log_lines(path), PERMIT_LINES, "R21: a crowd is cut short");
+    is_int(log_lines(path), PERMIT_LINES,
+           "R21: at most a fixed number of refused users is logged per minute");
     clock_fake_advance(PERMIT_LINES_MS);
     access_control_allows(&p, &inst, CONF_SUBMIT, "late", "-7");
-    is_int(log_lines(path), PERMIT_LINES + 1, "R21: for a minute");
+    is_int(log_lines(path), PERMIT_LINES + 1, "R21: after a minute refused users are logged again");
     clock_fake_advance(PERMIT_AGAIN_MS);
     access_control_allows(&p, &inst, CONF_SUBMIT, "late", "-7");
-    is_int(log_lines(path), PERMIT_LINES + 2, "R21: after an hour it is told again");
-    is_int(p.denied, 207, "R21: all are counted");
+    is_int(log_lines(path), PERMIT_LINES + 2, "R21: after an hour a refused user is logged again");
+    is_int(p.denied, 207, "R21: all refusals are counted");
     clock_fake_end();
     log_setup(LOG_TEXT, LOG_WARN, 2);
 }

@@ -62,9 +62,10 @@ static void test_transcribed(void)
 {
     const char *const files[] = {voice};
     begin("tr a-z A-Z <\"$0\"; echo");
-    is_int(send_message("", "voice", files, 1).accepted, TC_ACCEPTED, "R28: a voice message");
+    is_int(send_message("", "voice", files, 1).accepted, TC_ACCEPTED,
+           "R28: a voice message is accepted");
     is_prompt("HELLO FROM HERE", "R28: a voice message is given to the agent as text");
-    ok(strstr(talk.disk.turns[0].prompt, "[file: "), "and is kept as a file until then");
+    ok(strstr(talk.disk.turns[0].prompt, "[file: "), "the ledger has the voice message as a file");
     talk_end("a voice message");
 }
 
@@ -75,8 +76,8 @@ static void test_with_words(void)
     begin("cat \"$0\"");
     send_message("listen", "audio", files, 3);
     snprintf(wanted, sizeof wanted, "listen\n\nla la\nhello from here\n[file: %s]", outside);
-    is_prompt(wanted, "R28: words stay, each file is given; none outside of the instance's files");
-    talk_end("words and several files");
+    is_prompt(wanted, "R28: text stays, and each file of the instance is transcribed");
+    talk_end("a message with text and several files");
 }
 
 /* The path of a download says nothing of its format. */
@@ -91,7 +92,7 @@ static void test_downloads(void)
     names = NULL;
     snprintf(wanted, sizeof wanted,
              "downloaded\n[file: %s (note.txt)]\nla la\n[file: %s (voice.ogg)]", download, secret);
-    is_prompt(wanted, "R28: the original name of a download says whether it is transcribed");
+    is_prompt(wanted, "R28: the original name of a download decides whether it is transcribed");
     talk_end("downloads");
 }
 
@@ -109,11 +110,11 @@ static void is_refused(const char *text, const char *what)
 static void test_failures(void)
 {
     is_refused("echo no model >&2; exit 3", "R28: a program that fails");
-    is_refused(":", "R28: one that prints nothing");
-    is_refused("printf '\\377'", "R28: one that prints no text");
-    is_refused("yes x; sleep 100", "R22: one that prints without end");
+    is_refused(":", "R28: a program that prints nothing");
+    is_refused("printf '\\377'", "R28: a program whose output is not UTF-8");
+    is_refused("yes x; sleep 100", "R22: a program with endless output");
     shell[5] = 'x';
-    is_refused(":", "R28: one that is not there");
+    is_refused(":", "R28: a program that does not exist");
     shell[5] = 's';
 }
 
@@ -131,9 +132,10 @@ static void test_stop(void)
     while (access(pid_file, F_OK) < 0 && clock_mono_ms() < until)
         loop_run_once(talk.loop, 20);
     ok(access(pid_file, F_OK) == 0, "the program runs");
-    is_int(talk_say("/stop").accepted, TC_COMMAND, "R19: stop");
+    is_int(talk_say("/stop").accepted, TC_COMMAND,
+           "R19: stop is accepted during the transcription");
     talk_await_quiet();
-    ok(strstr(cast_log_text(&talk.log), "cancelled"), "R19: ends the turn: %s",
+    ok(strstr(cast_log_text(&talk.log), "cancelled"), "R19: stop ends the turn: %s",
        cast_log_text(&talk.log));
     talk_end("stop while a voice message is transcribed");
 }
@@ -144,20 +146,22 @@ static void test_unprocessed(void)
     begin(NULL);
     clock_fake(1000000, 1.8e9);
     talk_is(send_message("", "sticker", NULL, 0), TC_COMMAND,
-            "I can read text and files, but not this kind of message.", "C6: a sticker");
+            "I can read text and files, but not this kind of message.",
+            "C6: a sticker is answered with a notice");
     is_int(send_message("", "location", NULL, 0).accepted, TC_KNOWN,
-           "C6: then nothing for an hour");
+           "C6: the notice is not repeated within an hour");
     clock_fake_advance((int64_t)3600 * 1000);
     talk_is(send_message("", "voice", files, 1), TC_COMMAND,
             "I cannot listen to voice messages here. Please write.",
-            "a voice message without transcribe");
+            "a voice message without transcribe is answered with a notice");
     clock_fake_end();
-    is_int(talk.disk.n, 0, "no turn begins");
-    is_int(send_message("see", "voice", files, 1).accepted, TC_ACCEPTED, "words are given");
+    is_int(talk.disk.n, 0, "messages that cannot be processed start no turn");
+    is_int(send_message("see", "voice", files, 1).accepted, TC_ACCEPTED,
+           "a voice message with text is accepted");
     talk_await_quiet();
-    is_int(send_message("", NULL, files, 1).accepted, TC_ACCEPTED, "so is an audio file");
+    is_int(send_message("", NULL, files, 1).accepted, TC_ACCEPTED, "an audio file is accepted");
     talk_await_quiet();
-    talk_end("what cannot be processed");
+    talk_end("messages that cannot be processed");
 }
 
 int main(void)

@@ -123,16 +123,17 @@ static void test_waits(void)
     static char key[] = "new";
     life_begin("1");
     ok(turn_locks_are_on_bus(h.locks), "the locks are on the bus");
-    is_int(want("new"), TURN_LOCK_AWAY, "a conversation that this host never had waits");
+    is_int(want("new"), TURN_LOCK_AWAY, "a conversation that another host may have waits");
     host_reply_unlocked(&reply, &(struct conversation){.key = key, .n_waiting = 1}, h.locks);
     is_str(reply.p, "Queued until the connection to the other hosts is back.",
-           "its person is told why");
+           "the notice has the reason");
     clock_fake_advance(DAY_MS);
     /* Each of them asks for all that wait once more. */
     want("second");
     want("third");
-    is_int(turn_lock_state(h.locks, "new"), TURN_LOCK_AWAY, "a day later, it still waits");
-    is_int((long)h.changes, 3, "nothing else was told of it");
+    is_int(turn_lock_state(h.locks, "new"), TURN_LOCK_AWAY,
+           "the conversation still waits after a day");
+    is_int((long)h.changes, 3, "the lock reports no other change");
     life_end();
 }
 
@@ -140,26 +141,28 @@ static void test_goes_on(void)
 {
     life_begin("1");
     journal_async_kv_put(h.journal, "here:own", "1", NULL, NULL);
-    is_int(want("own"), TURN_LOCK_HELD, "a conversation that this host had last goes on");
+    is_int(want("own"), TURN_LOCK_HELD, "a conversation that this host had last continues");
     life_end();
 }
 
 static void test_alone(void)
 {
     life_begin(NULL);
-    is_int(want("any"), TURN_LOCK_HELD, "a host that knows of no other one waits for nobody");
+    is_int(want("any"), TURN_LOCK_HELD, "a host that knows of no other host does not wait");
     hosts_of_agent[0] = own_name;
     turn_locks_set_conf(h.locks, &h.conf);
-    is_int(want("own"), TURN_LOCK_HELD, "nor does one whose configuration names itself");
+    is_int(want("own"), TURN_LOCK_HELD,
+           "a host whose configuration names only itself does not wait");
     hosts_of_agent[1] = other_name;
     turn_locks_set_conf(h.locks, &h.conf);
-    is_int(want("other"), TURN_LOCK_AWAY, "it does when the configuration names another one");
+    is_int(want("other"), TURN_LOCK_AWAY, "a host whose configuration names another host waits");
     hosts_of_agent[0] = hosts_of_agent[1] = NULL;
     turn_locks_set_conf(h.locks, &h.conf);
-    is_int(want("later"), TURN_LOCK_HELD, "until it does not any more");
+    is_int(want("later"), TURN_LOCK_HELD,
+           "after the other host is removed from the configuration the host does not wait");
     life_end();
     life_begin("0");
-    is_int(want("any"), TURN_LOCK_HELD, "a host that met no other one when it was connected last");
+    is_int(want("any"), TURN_LOCK_HELD, "a host that met no other host before does not wait");
     life_end();
 }
 

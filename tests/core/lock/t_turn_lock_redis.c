@@ -59,25 +59,25 @@ static void test_exclusive(void)
 {
     struct life a = life("a", "t1"), b = life("b", "t2");
     is_str(ask(&a, TURN_LOCK_ACQUIRE), "yes", "a free lock is taken");
-    ok(!a.last.moved, "nobody had it before");
+    ok(!a.last.moved, "a free lock has not moved");
     is_int(a.others, 0, "no other host is known");
     const int64_t first = a.last.fence;
-    ok(atoll(redis_cli("pttl " LOCK)) > 50000, "it ends by itself");
-    is_str(redis_cli("hget " FENCE " host"), "a", "and says whose it is");
-    is_str(ask(&b, TURN_LOCK_ACQUIRE), "no", "another host does not get it");
-    is_int(b.others, 1, "and knows that it is not alone");
-    is_str(ask(&b, TURN_LOCK_RELEASE), "yes", "nor may it");
-    is_str(redis_cli("get " LOCK), "t1", "drop it");
-    is_str(ask(&a, TURN_LOCK_RENEW), "yes", "it is renewed");
-    is_int(a.last.fence, first, "under the same number");
-    is_str(ask(&a, TURN_LOCK_RELEASE), "yes", "it is dropped");
-    is_str(ask(&b, TURN_LOCK_ACQUIRE), "yes", "then another host gets it");
-    ok(b.last.moved && b.last.fence == first + 1, "with the next number, told that it has moved");
-    is_str(ask(&a, TURN_LOCK_RENEW), "no", "and who had it does not get it back");
+    ok(atoll(redis_cli("pttl " LOCK)) > 50000, "the lock expires");
+    is_str(redis_cli("hget " FENCE " host"), "a", "the record names the host");
+    is_str(ask(&b, TURN_LOCK_ACQUIRE), "no", "another host does not get the lock");
+    is_int(b.others, 1, "the other host knows that there is another host");
+    is_str(ask(&b, TURN_LOCK_RELEASE), "yes", "a release by the other host returns success");
+    is_str(redis_cli("get " LOCK), "t1", "a release by the other host does not delete the lock");
+    is_str(ask(&a, TURN_LOCK_RENEW), "yes", "the lock is renewed");
+    is_int(a.last.fence, first, "the fence number stays the same");
+    is_str(ask(&a, TURN_LOCK_RELEASE), "yes", "the lock is released");
+    is_str(ask(&b, TURN_LOCK_ACQUIRE), "yes", "another host gets the released lock");
+    ok(b.last.moved && b.last.fence == first + 1,
+       "the lock has the next fence number, and has moved");
+    is_str(ask(&a, TURN_LOCK_RENEW), "no", "the former holder cannot renew the lock");
     struct life next = life("b", "t3");
-    is_str(ask(&next, TURN_LOCK_ACQUIRE), "yes",
-           "the next life of a host takes the lock of the last");
-    is_str(ask(&b, TURN_LOCK_RENEW), "no", "for good");
+    is_str(ask(&next, TURN_LOCK_ACQUIRE), "yes", "a restarted host takes over its own lock");
+    is_str(ask(&b, TURN_LOCK_RENEW), "no", "the earlier process of the host cannot renew the lock");
     forget_all();
 }
 
@@ -86,19 +86,22 @@ static void test_expired(void)
     struct life a = life("a", "t1"), b = life("b", "t2");
     ask(&a, TURN_LOCK_ACQUIRE);
     redis_cli("del " LOCK); /* as its time does */
-    is_str(ask(&a, TURN_LOCK_RENEW), "yes", "a lock that has ended is renewed");
+    is_str(ask(&a, TURN_LOCK_RENEW), "yes", "an expired lock is renewed");
     redis_cli("del " LOCK);
-    is_str(ask(&b, TURN_LOCK_ACQUIRE), "yes", "unless another host was first");
+    is_str(ask(&b, TURN_LOCK_ACQUIRE), "yes", "another host takes an expired lock");
     redis_cli("del " LOCK);
-    is_str(ask(&a, TURN_LOCK_RENEW), "no", "although that one has ended, too");
+    is_str(ask(&a, TURN_LOCK_RENEW), "no",
+           "the former holder cannot renew it, even after it expired again");
     const int64_t last = b.last.fence;
     forget_all();
-    is_str(ask(&a, TURN_LOCK_ACQUIRE), "yes", "a Redis that lost all");
-    ok(a.last.fence > last, "goes on with greater numbers");
-    is_str(ask(&b, TURN_LOCK_RENEW), "no", "so that who had a lock before has none");
+    is_str(ask(&a, TURN_LOCK_ACQUIRE), "yes", "a lock is taken after Redis lost its data");
+    ok(a.last.fence > last, "the fence number is greater than before the loss");
+    is_str(ask(&b, TURN_LOCK_RENEW), "no",
+           "a former holder cannot renew a lock taken after the loss");
     forget_all();
-    is_str(ask(&a, TURN_LOCK_RENEW), "yes", "unless it is the first that comes back");
-    ok(atoll(redis_cli("ttl " FENCE)) > 86000, "the record outlasts the lock");
+    is_str(ask(&a, TURN_LOCK_RENEW), "yes",
+           "the first host that renews its lock after a loss gets it");
+    ok(atoll(redis_cli("ttl " FENCE)) > 86000, "the record outlives the lock");
     forget_all();
 }
 
@@ -106,31 +109,43 @@ static void test_sessions(void)
 {
     struct life a = life("a", "t1"), b = life("b", "t2");
     ask(&a, TURN_LOCK_ACQUIRE);
-    is_int(keep("a", "s-1", a.last.fence), SESSION_WRITTEN, "a session under the lock");
+    is_int(keep("a", "s-1", a.last.fence), SESSION_WRITTEN, "a session is written under the lock");
     redis_cli("del " LOCK);
-    is_int(keep("a", "s-2", a.last.fence), SESSION_WRITTEN, "also when that has just ended");
+    is_int(keep("a", "s-2", a.last.fence), SESSION_WRITTEN,
+           "a session is written after the lock expired");
     ask(&b, TURN_LOCK_ACQUIRE);
-    is_int(keep("a", "s-3", a.last.fence), SESSION_REFUSED, "not when another host has it");
-    is_int(keep("b", "s-4", b.last.fence), SESSION_WRITTEN, "which goes on");
+    is_int(keep("a", "s-3", a.last.fence), SESSION_REFUSED,
+           "a session is refused when another host has the lock");
+    is_int(keep("b", "s-4", b.last.fence), SESSION_WRITTEN,
+           "a session of the other host is written");
     ask(&b, TURN_LOCK_RELEASE);
-    is_int(keep("a", "s-3", a.last.fence), SESSION_REFUSED, "nor after that");
+    is_int(keep("a", "s-3", a.last.fence), SESSION_REFUSED,
+           "a session is refused after the other host released the lock");
     is_int(keep("a", "s-3", SESSION_FENCE_NONE), SESSION_REFUSED,
-           "nor of a turn without a lock, when another host had one");
-    is_int(keep("b", "s-5", SESSION_FENCE_NONE), SESSION_WRITTEN, "but if this one had the last");
-    is_str(redis_cli("hget " SESSION " claude_session_id"), "s-5", "what was written last");
+           "a session without a lock is refused when another host had the last lock");
+    is_int(keep("b", "s-5", SESSION_FENCE_NONE), SESSION_WRITTEN,
+           "a session without a lock is written when this host had the last lock");
+    is_str(redis_cli("hget " SESSION " claude_session_id"), "s-5",
+           "the newest session is in Redis");
     ask(&a, TURN_LOCK_ACQUIRE);
-    is_int(keep("b", NULL, SESSION_FENCE_CHOSEN), SESSION_WRITTEN, "a person begins anew");
-    is_int(keep("a", "s-6", a.last.fence), SESSION_REFUSED, "which the turn that runs respects");
-    is_str(redis_cli("hget " SESSION " status"), "completed", "so the next one has no session");
+    is_int(keep("b", NULL, SESSION_FENCE_CHOSEN), SESSION_WRITTEN,
+           "/new is written without the lock");
+    is_int(keep("a", "s-6", a.last.fence), SESSION_REFUSED,
+           "the running turn does not overwrite /new");
+    is_str(redis_cli("hget " SESSION " status"), "completed", "the next turn has no session");
     ask(&a, TURN_LOCK_ACQUIRE);
-    is_int(keep("a", "s-7", a.last.fence), SESSION_WRITTEN, "but its own");
+    is_int(keep("a", "s-7", a.last.fence), SESSION_WRITTEN,
+           "the session of the next turn is written");
     forget_all();
-    is_int(keep("a", "s-8", SESSION_FENCE_NONE), SESSION_WRITTEN, "without any lock");
-    is_int(keep("a", "s-9", 7), SESSION_REFUSED, "a lock that Redis has lost");
+    is_int(keep("a", "s-8", SESSION_FENCE_NONE), SESSION_WRITTEN,
+           "a session without any lock is written");
+    is_int(keep("a", "s-9", 7), SESSION_REFUSED,
+           "a session under a lock that Redis has lost is refused");
     redis_cli("del " SESSION);
     redis_cli("set " SESSION " text");
-    is_int(keep("a", "s-8", SESSION_FENCE_CHOSEN), SESSION_WRITTEN, "what is not ours");
-    is_str(redis_cli("get " SESSION), "text", "is left alone");
+    is_int(keep("a", "s-8", SESSION_FENCE_CHOSEN), SESSION_WRITTEN,
+           "a key of another type counts as written");
+    is_str(redis_cli("get " SESSION), "text", "a key of another type is not changed");
     forget_all();
 }
 
@@ -145,10 +160,11 @@ static void test_many(void)
         snprintf(names[i], sizeof names[i], "c%zu", i / 2);
         all[i] = (struct turn_lock_request){.verb = TURN_LOCK_ACQUIRE, .conversation = names[i]};
     }
-    is_int(turn_lock_redis_call(client, &a, all, TURN_LOCK_CALL_MAX, &others), 0, "many at once");
+    is_int(turn_lock_redis_call(client, &a, all, TURN_LOCK_CALL_MAX, &others), 0,
+           "many locks are taken with one call");
     for (size_t i = 0; i < TURN_LOCK_CALL_MAX; i++)
         taken += all[i].done && all[i].fence == all[i - i % 2].fence + (int64_t)(i % 2);
-    is_int((long long)taken, TURN_LOCK_CALL_MAX, "each with its number");
+    is_int((long long)taken, TURN_LOCK_CALL_MAX, "each lock has its fence number");
     forget_all();
 }
 
@@ -171,7 +187,7 @@ int main(void)
     test_many();
     redis_kill();
     struct life a = life("a", "t1");
-    is_str(ask(&a, TURN_LOCK_ACQUIRE), "away", "without Redis nothing is known");
+    is_str(ask(&a, TURN_LOCK_ACQUIRE), "away", "without Redis the state of a lock is unknown");
     redis_free(client);
     return 0;
 }

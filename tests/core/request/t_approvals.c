@@ -64,22 +64,30 @@ static bool keep(enum approvals_scope scope, const char *conversation, const cha
 static void test_reach(void)
 {
     fresh();
-    ok(!has("c1", "t1", "ls"), "nothing is allowed");
-    ok(keep(APPROVALS_TURN, "c1", "t1", "ls"), "for the turn");
-    ok(has("c1", "t1", "ls"), "in the turn");
-    ok(!has("c1", "t2", "ls"), "not in the next one");
-    ok(keep(APPROVALS_SESSION, "c1", "t1", "pwd"), "for the session");
-    ok(has("c1", "t2", "pwd"), "in another turn of the conversation");
-    ok(!has("c2", "t1", "pwd"), "not in another conversation");
-    ok(!has(NULL, "t1", "pwd"), "nor in none");
-    ok(keep(APPROVALS_ALWAYS, "c1", "t1", "id"), "for good");
-    ok(has("c2", "t2", "id") && has(NULL, "t3", "id"), "anywhere");
-    ok(keep(APPROVALS_SESSION, NULL, "t4", "w"), "for a session that is none");
-    ok(has(NULL, "t4", "w") && !has(NULL, "t5", "w"), "is for the turn");
-    ok(keep(APPROVALS_SESSION, "", "t4", "x"), "so is one without a name");
-    ok(!has("", "t5", "x") && !has("c1", "t5", "x"), "and nothing else");
+    ok(!has("c1", "t1", "ls"), "without an approval nothing is allowed");
+    ok(keep(APPROVALS_TURN, "c1", "t1", "ls"), "an approval for the turn is stored");
+    ok(has("c1", "t1", "ls"), "an approval for the turn applies to the turn");
+    ok(!has("c1", "t2", "ls"), "an approval for the turn does not apply to the next turn");
+    ok(keep(APPROVALS_SESSION, "c1", "t1", "pwd"), "an approval for the session is stored");
+    ok(has("c1", "t2", "pwd"),
+       "an approval for the session applies to another turn of the conversation");
+    ok(!has("c2", "t1", "pwd"),
+       "an approval for the session does not apply to another conversation");
+    ok(!has(NULL, "t1", "pwd"),
+       "an approval for the session does not apply without a conversation");
+    ok(keep(APPROVALS_ALWAYS, "c1", "t1", "id"), "a permanent approval is stored");
+    ok(has("c2", "t2", "id") && has(NULL, "t3", "id"),
+       "a permanent approval applies to all conversations");
+    ok(keep(APPROVALS_SESSION, NULL, "t4", "w"), "an approval for a missing session is stored");
+    ok(has(NULL, "t4", "w") && !has(NULL, "t5", "w"),
+       "an approval for a missing session applies to the turn only");
+    ok(keep(APPROVALS_SESSION, "", "t4", "x"),
+       "an approval for a session without a name is stored");
+    ok(!has("", "t5", "x") && !has("c1", "t5", "x"),
+       "an approval for a session without a name applies to nothing else");
     begin_again();
-    ok(!has("", "t4", "x") && !has("c1", "t5", "x"), "after a restart neither");
+    ok(!has("", "t4", "x") && !has("c1", "t5", "x"),
+       "an approval for a session without a name does not survive a restart");
     close_all();
 }
 
@@ -88,12 +96,12 @@ static void test_exact(void)
     fresh();
     keep(APPROVALS_ALWAYS, "c1", "t1", "ls");
     ok(!has("c1", "t1", "ls ") && !has("c1", "t1", "l") && !has("c1", "t1", "LS"),
-       "the argument as it is");
-    ok(!approvals_match(all, "b", "c1", "t1", "Bash", "ls"), "of the agent alone");
-    ok(!approvals_match(all, "a", "c1", "t1", "Bas", "hls"), "of the tool alone");
-    ok(!approvals_match(all, "a", "c1", "t1", NULL, "ls"), "which is not none");
-    ok(!has("c1", "t1", NULL), "no argument is none that was allowed");
-    ok(!keep(APPROVALS_ALWAYS, "c1", "t1", NULL), "and cannot be remembered");
+       "the argument must match exactly");
+    ok(!approvals_match(all, "b", "c1", "t1", "Bash", "ls"), "the agent must match");
+    ok(!approvals_match(all, "a", "c1", "t1", "Bas", "hls"), "the tool must match");
+    ok(!approvals_match(all, "a", "c1", "t1", NULL, "ls"), "a call without a tool does not match");
+    ok(!has("c1", "t1", NULL), "a call without an argument does not match");
+    ok(!keep(APPROVALS_ALWAYS, "c1", "t1", NULL), "an approval without an argument is not stored");
     close_all();
 }
 
@@ -104,16 +112,19 @@ static void test_kept(void)
     keep(APPROVALS_SESSION, "c1", "t1", "two");
     keep(APPROVALS_ALWAYS, "c1", "t1", "three");
     begin_again();
-    ok(!has("c1", "t1", "one"), "after a restart: that of the turn is gone");
-    ok(has("c1", "t9", "two") && !has("c2", "t9", "two"), "that of the session is there");
-    ok(has("c2", "t9", "three"), "and that for good");
+    ok(!has("c1", "t1", "one"), "an approval for a turn does not survive a restart");
+    ok(has("c1", "t9", "two") && !has("c2", "t9", "two"),
+       "an approval for a session survives a restart");
+    ok(has("c2", "t9", "three"), "a permanent approval survives a restart");
     approvals_end_session(all, "b", "c1");
     approvals_end_session(all, "a", "c2");
-    ok(has("c1", "t9", "two"), "another session ends");
+    ok(has("c1", "t9", "two"), "the end of another session keeps the approval");
     approvals_end_session(all, "a", "c1");
-    ok(!has("c1", "t9", "two") && has("c1", "t9", "three"), "the session ends");
+    ok(!has("c1", "t9", "two") && has("c1", "t9", "three"),
+       "the end of the session deletes its approvals only");
     begin_again();
-    ok(!has("c1", "t9", "two") && has("c1", "t9", "three"), "for good");
+    ok(!has("c1", "t9", "two") && has("c1", "t9", "three"),
+       "the approvals of the session stay deleted after a restart");
     close_all();
 }
 
@@ -124,8 +135,9 @@ static void test_ends(void)
     keep(APPROVALS_TURN, "c1", "t2", "one");
     keep(APPROVALS_ALWAYS, "c1", "t1", "two");
     approvals_end_turn(all, "t1");
-    ok(!has("c1", "t1", "one") && has("c1", "t2", "one"), "a turn ends, another does not");
-    ok(has("c1", "t1", "two"), "and what is for good stays");
+    ok(!has("c1", "t1", "one") && has("c1", "t2", "one"),
+       "the end of a turn deletes the approvals of that turn only");
+    ok(has("c1", "t1", "two"), "the end of a turn keeps permanent approvals");
     close_all();
 }
 
@@ -168,19 +180,21 @@ static void test_forgotten(void)
     keep(APPROVALS_ALWAYS, "c1", "t1", "three");
     approvals_remember(all, APPROVALS_ALWAYS, "b", "c1", "t1", "Read", "/four", "Bob");
     is_str(rows(), "2 a c1 Bash two Ann (tg)|3 a  Bash three Ann (tg)|4 b  Read /four Bob|",
-           "each is on disk once");
-    is_int((long long)forget(9, NULL), 0, "none of that number");
-    is_int((long long)forget(2, NULL), 1, "one by its number");
-    ok(!has("c1", "t1", "two"), "is forgotten");
-    is_str(rows(), "3 a  Bash three Ann (tg)|4 b  Read /four Bob|", "on disk, too");
-    is_int((long long)forget(0, "a"), 2, "all of an agent");
-    is_str(rows(), "4 b  Read /four Bob|", "not of another");
-    ok(approvals_match(all, "b", NULL, "t1", "Read", "/four"), "which is still known");
-    is_int((long long)forget(0, NULL), 1, "all");
-    is_str(rows(), "", "of them");
+           "each approval is on disk once");
+    is_int((long long)forget(9, NULL), 0, "an unknown number revokes nothing");
+    is_int((long long)forget(2, NULL), 1, "a number revokes one approval");
+    ok(!has("c1", "t1", "two"), "the revoked approval does not match");
+    is_str(rows(), "3 a  Bash three Ann (tg)|4 b  Read /four Bob|",
+           "the revoked approval is not on disk");
+    is_int((long long)forget(0, "a"), 2, "the name of an agent revokes all of its approvals");
+    is_str(rows(), "4 b  Read /four Bob|", "approvals of another agent stay on disk");
+    ok(approvals_match(all, "b", NULL, "t1", "Read", "/four"),
+       "approvals of another agent still match");
+    is_int((long long)forget(0, NULL), 1, "the last approval is revoked");
+    is_str(rows(), "", "all approvals are revoked");
     approvals_revoke(all, &(struct journal_approval_filter){.id = 3}, on_forgotten, &said);
     loop_run(loop);
-    is_int(said, JOURNAL_NO_CHANGE, "it is told when the disk knows");
+    is_int(said, JOURNAL_NO_CHANGE, "the callback is called after the write");
     close_all();
 }
 
@@ -209,14 +223,14 @@ static void test_secrets(void)
     keep(APPROVALS_ALWAYS, "c1", "t1", "curl -H " SECRET " x");
     keep(APPROVALS_ALWAYS, "c1", "t1",
          "{\"a\":\"x" SECRET "\",\"b\":\"the-secr\\u0065t-of-this-test\"}");
-    has_str(rows(), "Bash curl -H *** x Ann", "a secret is masked");
+    has_str(rows(), "Bash curl -H *** x Ann", "a secret is masked on disk");
     has_str(rows(), "{\"a\":\"x***\",\"b\":\"***\"}", "however it is written");
-    ok(has("c1", "t1", "curl -H " SECRET " x"), "and yet compared");
-    ok(!has("c1", "t1", "curl -H *** x"), "as it is");
+    ok(has("c1", "t1", "curl -H " SECRET " x"), "a call with the secret matches");
+    ok(!has("c1", "t1", "curl -H *** x"), "a call with the mask does not match");
     begin_again();
-    ok(has("c1", "t1", "curl -H " SECRET " x"), "after a restart, too");
+    ok(has("c1", "t1", "curl -H " SECRET " x"), "a call with the secret matches after a restart");
     ok(is_on_disk("curl -H") && !is_on_disk(SECRET) && !is_on_disk("secr\\u0065t"),
-       "it is nowhere on disk");
+       "the secret is in no file");
     close_all();
 }
 
@@ -226,15 +240,18 @@ static void test_long(void)
     fresh();
     while (text.len < 100000)
         buf_add_str(&text, "\xc3\xa4");
-    ok(keep(APPROVALS_ALWAYS, "c1", "t1", text.p) && has("c1", "t1", text.p), "100,000 bytes");
-    ok(strlen(rows()) < 400 && strstr(rows(), "\xc3\xa4\xe2\x80\xa6 Ann"), "are shown cut");
+    ok(keep(APPROVALS_ALWAYS, "c1", "t1", text.p) && has("c1", "t1", text.p),
+       "an argument of 100,000 bytes is stored");
+    ok(strlen(rows()) < 400 && strstr(rows(), "\xc3\xa4\xe2\x80\xa6 Ann"),
+       "the shown argument is cut");
     buf_add_char(&text, 'x');
-    ok(!has("c1", "t1", text.p), "and compared whole");
+    ok(!has("c1", "t1", text.p), "the complete argument must match");
     text.p[0] = '{';
-    ok(keep(APPROVALS_ALWAYS, "c1", "t1", text.p) && has("c1", "t1", text.p), "so is JSON");
-    has_str(rows(), "Bash  Ann", "which is not shown then");
+    ok(keep(APPROVALS_ALWAYS, "c1", "t1", text.p) && has("c1", "t1", text.p),
+       "a JSON argument of 100,000 bytes is stored");
+    has_str(rows(), "Bash  Ann", "a JSON argument that is too long is not shown");
     begin_again();
-    ok(has("c1", "t1", text.p), "it is there after a restart");
+    ok(has("c1", "t1", text.p), "the JSON argument matches after a restart");
     close_all();
     buf_fini(&text);
 }
@@ -248,11 +265,11 @@ static void test_many(void)
         snprintf(words, sizeof words, "ls %d", i);
         keep(APPROVALS_ALWAYS, "c1", "t1", words);
     }
-    ok(has("c1", "t1", "ls 0") && has("c1", "t1", "ls 9999"), "10,000 are remembered");
+    ok(has("c1", "t1", "ls 0") && has("c1", "t1", "ls 9999"), "10,000 approvals are stored");
     keep(APPROVALS_ALWAYS, "c1", "t1", "one more");
-    ok(has("c1", "t1", "one more"), "one more, too");
-    ok(!has("c1", "t1", "ls 0") && has("c1", "t1", "ls 1"), "the oldest is forgotten");
-    is_int((long long)forget(0, NULL), APPROVALS_MAX, "so there are 10,000");
+    ok(has("c1", "t1", "one more"), "one more approval is stored");
+    ok(!has("c1", "t1", "ls 0") && has("c1", "t1", "ls 1"), "the oldest approval is deleted");
+    is_int((long long)forget(0, NULL), APPROVALS_MAX, "the number of approvals is 10,000");
     approvals_free(all);
 }
 

@@ -64,7 +64,7 @@ static void end(void)
 {
     request_turn_end(turn);
     request_registry_free(all);
-    is_int(asked_timers(), 0, "  no clock is left");
+    is_int(asked_timers(), 0, "  no timer is left");
 }
 
 static const char *log_of(const struct buf *b)
@@ -107,23 +107,25 @@ static void test_open(void)
            "{\"id\":\"allow_always\",\"label\":\"Always allow\"},"
            "{\"id\":\"deny\",\"label\":\"Deny\"}]",
            "an approval has its choices, the harmless one last");
-    is_int(r.expires_ms, (int64_t)(clock_wall_s() * 1000) + TIMEOUT_MS, "and its end");
-    ok(r.blocking && !r.to, "it blocks, and is asked wherever the turn is shown");
-    is_int(SAY("Allowed.", "somebody allows it", .request = "1", .choice = "allow"), TC_COMMAND,
-           "it counts");
-    is_str(log_of(&asked.agent), "1:allow;", "the agent is told");
-    is_str(log_of(&asked.told), "1:allow by Ann (tg);", "and everybody");
-    is_int(SAY("Already allowed by Ann (tg).", "somebody else denies it", .request = "1",
+    is_int(r.expires_ms, (int64_t)(clock_wall_s() * 1000) + TIMEOUT_MS,
+           "an approval has its expiry time");
+    ok(r.blocking && !r.to, "an approval is blocking, and goes to all instances of the turn");
+    is_int(SAY("Allowed.", "a user allows the request", .request = "1", .choice = "allow"),
+           TC_COMMAND, "the decision is accepted");
+    is_str(log_of(&asked.agent), "1:allow;", "the agent receives the decision");
+    is_str(log_of(&asked.told), "1:allow by Ann (tg);", "the decision is cast");
+    is_int(SAY("Already allowed by Ann (tg).", "another user denies the request", .request = "1",
                .choice = "deny", .by = "Bob (sl)"),
-           TC_KNOWN, "it is too late");
-    is_int(SAY("This request is already closed.", "what nobody asked", .request = "2",
-               .choice = "allow"),
-           TC_KNOWN, "is not open");
-    is_int(SAY("This request is already closed.", "what no turn asked", .turn = "u", .request = "1",
-               .choice = "allow"),
-           TC_KNOWN, "is not open");
-    is_str(log_of(&asked.told), "1:allow by Ann (tg);", "nothing has changed");
-    is_str(log_of(&asked.noted), "t 1 Bash ls;t 1 Bash ls allow;", "both steps are on record");
+           TC_KNOWN, "the late decision has no effect");
+    is_int(SAY("This request is already closed.", "a decision for an unknown request",
+               .request = "2", .choice = "allow"),
+           TC_KNOWN, "an unknown request is reported as closed");
+    is_int(SAY("This request is already closed.", "a decision for an unknown turn", .turn = "u",
+               .request = "1", .choice = "allow"),
+           TC_KNOWN, "an unknown request is reported as closed");
+    is_str(log_of(&asked.told), "1:allow by Ann (tg);", "no other decision is cast");
+    is_str(log_of(&asked.noted), "t 1 Bash ls;t 1 Bash ls allow;",
+           "the request and its decision are in the journal");
     end();
 }
 
@@ -131,31 +133,34 @@ static void test_who_need_not_be_asked(void)
 {
     begin(false);
     const struct tc_request r = see("1", "approval", "Bash", "{\"command\":\"git status -s\"}");
-    ok(!r.choices && !r.blocking, "what a rule allows is told as nothing to wait for");
-    is_str(log_of(&asked.told), "", "nothing is decided before it has been told");
+    ok(!r.choices && !r.blocking, "a request that a rule allows does not block");
+    is_str(log_of(&asked.told), "", "the decision of a rule is cast after the request");
     asked_pass(0);
-    is_str(log_of(&asked.told), "1:allow by policy;", "then it is");
-    is_str(log_of(&asked.noted), "", "what nobody is asked is not on record");
+    is_str(log_of(&asked.told), "1:allow by policy;", "the decision of the rule is cast");
+    is_str(log_of(&asked.noted), "", "a request that a rule decides is not in the journal");
     see("2", "approval", "Bash", "{\"command\":\"rm x\"}");
     asked_pass(0);
     is_str(log_of(&asked.agent),
            "1:allow;2:deny reason=Denied by a rule in the turncast configuration.;",
-           "a rule denies");
+           "a rule denies a request");
     asked.remembered = "make";
     see("3", "approval", "Bash", "{\"command\":\"make\"}");
     asked_pass(0);
     ok(strstr(log_of(&asked.told), "3:allow by an earlier \"always allow\" decision;") != NULL,
-       "what was allowed for longer is not asked again");
+       "a request with an earlier approval is decided");
     asked.remembered = "rm y";
     see("4", "approval", "Bash", "{\"command\":\"rm y\"}");
     asked_pass(0);
-    ok(strstr(log_of(&asked.told), "4:deny by policy;") != NULL, "a rule that denies stands above");
+    ok(strstr(log_of(&asked.told), "4:deny by policy;") != NULL,
+       "a rule that denies has priority over an approval");
     end();
     begin(true);
-    ok(!see("1", "approval", "Bash", LS).choices, "where nobody can answer nobody is asked");
+    ok(!see("1", "approval", "Bash", LS).choices,
+       "without a connector that can answer a request has no choices");
     asked_pass(0);
     is_str(log_of(&asked.agent),
-           "1:deny reason=Denied: no connector is available to ask a person.;", "it is denied");
+           "1:deny reason=Denied: no connector is available to ask a person.;",
+           "without a connector that can answer a request is denied");
     end();
 }
 
@@ -164,19 +169,21 @@ static void test_time(void)
     begin(false);
     see("1", "approval", "Bash", LS);
     asked_pass(TIMEOUT_MS - 1);
-    is_str(log_of(&asked.told), "", "until its end it is open");
+    is_str(log_of(&asked.told), "", "a request is open until its expiry time");
     asked_pass(1);
-    is_str(log_of(&asked.told), "1:timeout by host;", "then it is denied");
+    is_str(log_of(&asked.told), "1:timeout by host;", "an expired request is denied");
     is_str(log_of(&asked.agent), "1:deny reason=Denied: nobody answered within 300 s.;",
-           "with a reason");
-    is_int(SAY("This request has expired: nobody answered in time.", "later", .request = "1",
-               .choice = "allow"),
-           TC_KNOWN, "it is too late");
+           "the denial has a reason");
+    is_int(SAY("This request has expired: nobody answered in time.",
+               "a decision after the expiry time", .request = "1", .choice = "allow"),
+           TC_KNOWN, "the late decision has no effect");
     conf.ask_timeout_ms = 0;
-    is_int(see("2", "approval", "Bash", LS).expires_ms, 0, "without a limit it has no end");
+    is_int(see("2", "approval", "Bash", LS).expires_ms, 0,
+           "without ask_timeout_s a request has no expiry time");
     conf.ask_timeout_ms = TIMEOUT_MS;
     request_turn_cancel_open(turn);
-    ok(strstr(log_of(&asked.told), "2:cancelled by host;") != NULL, "but that of its agent");
+    ok(strstr(log_of(&asked.told), "2:cancelled by host;") != NULL,
+       "the request is cancelled when its agent ends");
     end();
 }
 
@@ -190,9 +197,9 @@ static void test_time_in_german(void)
     is_str(log_of(&asked.agent),
            "1:deny reason=Abgelehnt: Niemand hat innerhalb von 300 s geantwortet.;",
            "the reason is in the language of the turn");
-    is_int(SAY("This request has expired: nobody answered in time.", "later", .request = "1",
-               .choice = "allow"),
-           TC_KNOWN, "who is late hears another language");
+    is_int(SAY("This request has expired: nobody answered in time.",
+               "a decision after the expiry time, in English", .request = "1", .choice = "allow"),
+           TC_KNOWN, "the answer to a late decision is in the language of its user");
     end();
     language = LANGUAGE_EN;
 }
@@ -200,23 +207,24 @@ static void test_time_in_german(void)
 static void test_places(void)
 {
     begin(false);
-    is_str(see("1", "approval", "Ask", LS).to, "[\"slack\",\"tg:7:9\"]", "a rule says where");
-    is_int(SAY("This request does not belong to this chat.", "elsewhere", .request = "1",
-               .choice = "allow", .instance = "tg", .chat = "7"),
-           TC_DENIED, "it is not asked");
-    is_int(SAY("This request does not belong to this chat.", "another thread", .request = "1",
-               .choice = "allow", .instance = "tg", .chat = "7", .thread = "8"),
-           TC_DENIED, "it is not asked");
-    is_int(SAY("Denied.", "the thread", .request = "1", .choice = "deny", .instance = "tg",
-               .chat = "7", .thread = "9"),
-           TC_COMMAND, "it is");
+    is_str(see("1", "approval", "Ask", LS).to, "[\"slack\",\"tg:7:9\"]",
+           "a rule sets the places of a request");
+    is_int(SAY("This request does not belong to this chat.", "a decision from another chat",
+               .request = "1", .choice = "allow", .instance = "tg", .chat = "7"),
+           TC_DENIED, "a decision from another place is refused");
+    is_int(SAY("This request does not belong to this chat.", "a decision from another thread",
+               .request = "1", .choice = "allow", .instance = "tg", .chat = "7", .thread = "8"),
+           TC_DENIED, "a decision from another place is refused");
+    is_int(SAY("Denied.", "a decision from the listed thread", .request = "1", .choice = "deny",
+               .instance = "tg", .chat = "7", .thread = "9"),
+           TC_COMMAND, "a decision from a listed place is accepted");
     see("2", "approval", "Ask", LS);
-    is_int(SAY("Allowed.", "anywhere in an instance", .request = "2", .choice = "allow",
-               .instance = "slack", .chat = "C1", .thread = "2.2"),
-           TC_COMMAND, "it is");
+    is_int(SAY("Allowed.", "a decision from any chat of a listed instance", .request = "2",
+               .choice = "allow", .instance = "slack", .chat = "C1", .thread = "2.2"),
+           TC_COMMAND, "a decision from a listed place is accepted");
     see("3", "approval", "Ask", LS);
-    is_int(SAY("Allowed.", "the operator", .request = "3", .choice = "allow"), TC_COMMAND,
-           "may everywhere");
+    is_int(SAY("Allowed.", "a decision of the operator", .request = "3", .choice = "allow"),
+           TC_COMMAND, "the operator may decide everywhere");
     end();
 }
 
@@ -224,23 +232,25 @@ static void test_places_http(void)
 {
     begin(false);
     see("1", "approval", "Ask", LS);
-    is_int(SAY("This request does not belong to this chat.", "over HTTP", .request = "1",
+    is_int(SAY("This request does not belong to this chat.", "a decision over HTTP", .request = "1",
                .choice = "allow", .instance = http, .chat = key, .user = key),
-           TC_DENIED, "what is asked of instances is not asked");
+           TC_DENIED, "a decision over HTTP is refused for a request to instances");
     const struct request_decision ann = {
         .turn = "t", .request = "1", .instance = http, .chat = key, .user = key};
-    is_int(request_registry_bar(all, &ann), REQUESTS_ELSEWHERE, "and not offered");
+    is_int(request_registry_bar(all, &ann), REQUESTS_ELSEWHERE,
+           "a request to instances is not offered over HTTP");
     is_str(see("2", "approval", "Web", LS).to, "[\"slack\",\"http:ann\"]",
-           "a rule may name HTTP, and a key");
-    is_int(SAY("This request does not belong to this chat.", "another key", .request = "2",
-               .choice = "allow", .instance = http, .chat = "bob", .user = "bob"),
-           TC_DENIED, "may not");
-    is_int(SAY("Allowed.", "that key", .request = "2", .choice = "allow", .instance = http,
-               .chat = key, .user = key),
+           "a rule may list a key of the HTTP API");
+    is_int(SAY("This request does not belong to this chat.", "a decision with another key",
+               .request = "2", .choice = "allow", .instance = http, .chat = "bob", .user = "bob"),
+           TC_DENIED, "a decision with another key is refused");
+    is_int(SAY("Allowed.", "a decision with the listed key", .request = "2", .choice = "allow",
+               .instance = http, .chat = key, .user = key),
            TC_COMMAND, "may");
-    is_int(request_registry_bar(all, &ann), REQUESTS_ELSEWHERE, "the other is still open");
-    SAY("Denied.", "until it is decided", .request = "1", .choice = "deny");
-    is_int(request_registry_bar(all, &ann), REQUESTS_FREE, "what is over has no bar");
+    is_int(request_registry_bar(all, &ann), REQUESTS_ELSEWHERE,
+           "the first request is still barred");
+    SAY("Denied.", "the operator denies the first request", .request = "1", .choice = "deny");
+    is_int(request_registry_bar(all, &ann), REQUESTS_FREE, "a closed request has no bar");
     end();
 }
 
@@ -274,34 +284,37 @@ static void test_four_eyes(void)
     const char *two[] = {"5", "6"}, *const unknown[] = {"5", NULL}, *const keys[] = {"ann:x"};
     begin_for("tg", two, 2);
     see("1", "approval", "Two", LS);
-    is_int(bar("tg", "5"), REQUESTS_FOUR_EYES, "four eyes: who asked");
-    is_int(bar("tg", "6"), REQUESTS_FOUR_EYES, "and who wrote with them, are barred");
-    is_int(bar("tg", "55"), REQUESTS_FREE, "somebody else is not");
-    is_int(bar("slack", "5"), REQUESTS_FREE, "nor who is called so elsewhere");
-    is_int(bar(http, "5"), REQUESTS_FREE, "nor a key of that name");
-    is_int(bar(NULL, NULL), REQUESTS_FREE, "nor the operator");
+    is_int(bar("tg", "5"), REQUESTS_FOUR_EYES, "four_eyes bars the user who started the turn");
+    is_int(bar("tg", "6"), REQUESTS_FOUR_EYES, "four_eyes bars a user who wrote a merged message");
+    is_int(bar("tg", "55"), REQUESTS_FREE, "four_eyes does not bar another user");
+    is_int(bar("slack", "5"), REQUESTS_FREE,
+           "four_eyes does not bar a user with the same id elsewhere");
+    is_int(bar(http, "5"), REQUESTS_FREE, "four_eyes does not bar a key with the same name");
+    is_int(bar(NULL, NULL), REQUESTS_FREE, "four_eyes does not bar the operator");
     two[0] = "8"; /* the list was copied */
-    is_int(SAY(own, "who asked allows it", .request = "1", .choice = "allow_always",
-               .instance = "tg", .user = "5"),
-           TC_DENIED, "it does not count");
-    is_int(SAY("Denied.", "who asked denies it", .request = "1", .choice = "deny", .instance = "tg",
-               .user = "5"),
-           TC_COMMAND, "it counts");
+    is_int(SAY(own, "the user who started the turn allows the request", .request = "1",
+               .choice = "allow_always", .instance = "tg", .user = "5"),
+           TC_DENIED, "the approval is refused");
+    is_int(SAY("Denied.", "the user who started the turn denies the request", .request = "1",
+               .choice = "deny", .instance = "tg", .user = "5"),
+           TC_COMMAND, "the decision is accepted");
     see("2", "approval", "Bash", LS);
-    is_int(SAY("Allowed.", "without four_eyes", .request = "2", .choice = "allow", .instance = "tg",
-               .user = "6"),
-           TC_COMMAND, "who asked may allow");
+    is_int(SAY("Allowed.", "a request without four_eyes", .request = "2", .choice = "allow",
+               .instance = "tg", .user = "6"),
+           TC_COMMAND, "the user who started the turn may allow a request without four_eyes");
     end();
     begin_for("tg", unknown, 2);
     see("1", "approval", "Two", LS);
-    is_int(bar("tg", "9"), REQUESTS_FOUR_EYES, "where not all are known, it may be anybody there");
-    is_int(bar("slack", "9"), REQUESTS_FREE, "but nobody elsewhere");
+    is_int(bar("tg", "9"), REQUESTS_FOUR_EYES,
+           "four_eyes bars all users of the instance if an author is unknown");
+    is_int(bar("slack", "9"), REQUESTS_FREE,
+           "four_eyes does not bar users elsewhere if an author is unknown");
     end();
     begin_for(http, keys, 1);
     conf.four_eyes = true;
     see("1", "approval", "Bash", LS);
     is_int(bar(http, "ann"), REQUESTS_FOUR_EYES, "an end user of a key counts as the key");
-    is_int(bar(http, "an"), REQUESTS_FREE, "which is no other key");
+    is_int(bar(http, "an"), REQUESTS_FREE, "a key with a similar name is not barred");
     conf.four_eyes = false;
     end();
 }
@@ -324,13 +337,14 @@ static void test_refused(void)
                                                             .waits = agent_waits,
                                                             .answer = request_api_handle_answer});
     const struct tc_request r = see("bad", "approval", "Bash", NULL);
-    ok(!r.choices && !r.blocking, "what cannot be presented is told as nothing to wait for");
-    is_int(SAY("This request is already closed.", "nobody", .request = "bad", .choice = "allow"),
-           TC_KNOWN, "can answer it");
+    ok(!r.choices && !r.blocking, "a request that cannot be shown does not block");
+    is_int(SAY("This request is already closed.", "a user decides a request that cannot be shown",
+               .request = "bad", .choice = "allow"),
+           TC_KNOWN, "a decision for the request is refused");
     asked_pass(0);
-    is_str(log_of(&asked.told), "bad:deny by host;", "it is told as denied");
-    is_str(log_of(&asked.agent), "", "the agent knows");
-    ok(see("good", "approval", "Bash", LS).choices != NULL, "others are asked");
+    is_str(log_of(&asked.told), "bad:deny by host;", "the request is cast as denied");
+    is_str(log_of(&asked.agent), "", "the agent receives no decision");
+    ok(see("good", "approval", "Bash", LS).choices != NULL, "other requests are asked");
     end();
 }
 
@@ -354,15 +368,16 @@ static void test_fixed_arguments(void)
     see("fixed", "approval", "Bash", LS);
     see("edits", "approval", "Bash", LS);
     is_int(SAY("The arguments of this call cannot be changed. You can allow or deny it.",
-               "other arguments are refused where the agent cannot take them", .request = "fixed",
+               "changed arguments for an agent that does not support them", .request = "fixed",
                .choice = "allow", .args = "{\"command\":\"id\"}"),
-           TC_DENIED, "as no valid decision");
-    is_str(log_of(&asked.agent), "", "the agent has no answer");
-    is_int(SAY("Allowed.", "the next answer", .request = "fixed", .choice = "allow"), TC_COMMAND,
-           "counts");
-    is_int(SAY("Allowed.", "other arguments", .request = "edits", .choice = "allow",
-               .args = "{\"command\":\"id\"}"),
-           TC_COMMAND, "count where it can");
+           TC_DENIED, "the decision is refused");
+    is_str(log_of(&asked.agent), "", "the agent receives no decision");
+    is_int(
+        SAY("Allowed.", "another decision for the request", .request = "fixed", .choice = "allow"),
+        TC_COMMAND, "counts");
+    is_int(SAY("Allowed.", "changed arguments for an agent that supports them", .request = "edits",
+               .choice = "allow", .args = "{\"command\":\"id\"}"),
+           TC_COMMAND, "the decision with changed arguments is accepted");
     end();
 }
 
@@ -384,8 +399,9 @@ static void test_shown(void)
                       listed = {0};
     request_turn_add(turn, &r);
     request_each_open(all, look_at_shown, &listed);
-    is_str(listed.preview, "ls<U+200B>\n\ncwd: /", "who decides reads all of it");
-    is_str(listed.args, r.args, "programs have it as it is");
+    is_str(listed.preview, "ls<U+200B>\n\ncwd: /",
+           "the preview has all arguments, with invisible characters marked");
+    is_str(listed.args, r.args, "the event has the unchanged arguments");
     end();
 }
 
@@ -393,31 +409,34 @@ static void test_decisions(void)
 {
     begin(false);
     see("1", "approval", "Bash", LS);
-    is_int(SAY("This choice is not available for this request.", "an approval is no question",
+    is_int(SAY("This choice is not available for this request.", "an answer to an approval",
                .request = "1", .choice = "answer", .text = "x"),
-           TC_DENIED, "it is refused");
+           TC_DENIED, "an answer to an approval is refused");
     is_int(
         SAY("Changed arguments must be a JSON object and can only be sent when allowing the call.",
-            "arguments", .request = "1", .choice = "deny", .args = "{}"),
-        TC_DENIED, "belong to an allow");
+            "a denial with changed arguments", .request = "1", .choice = "deny", .args = "{}"),
+        TC_DENIED, "changed arguments in a denial are refused");
     is_int(
         SAY("Changed arguments must be a JSON object and can only be sent when allowing the call.",
-            "arguments", .request = "1", .choice = "allow", .args = "[1]"),
-        TC_DENIED, "are an object");
-    is_str(log_of(&asked.agent), "", "nothing of that reaches the agent");
-    SAY("Allowed.", "changed", .request = "1", .choice = "allow", .args = "{\"command\":\"pwd\"}");
+            "changed arguments that are an array", .request = "1", .choice = "allow",
+            .args = "[1]"),
+        TC_DENIED, "changed arguments that are not an object are refused");
+    is_str(log_of(&asked.agent), "", "the agent receives no refused decision");
+    SAY("Allowed.", "an approval with changed arguments", .request = "1", .choice = "allow",
+        .args = "{\"command\":\"pwd\"}");
     see("2", "approval", "Bash", LS);
-    SAY("Denied.", "with a reason", .request = "2", .choice = "deny_stop", .text = "no \"rm\"");
+    SAY("Denied.", "the denial has a reason", .request = "2", .choice = "deny_stop",
+        .text = "no \"rm\"");
     see("3", "approval", "Bash", LS);
-    SAY("Allowed.", "as the agent suggests", .request = "3", .choice = "allow_agent");
+    SAY("Allowed.", "a decision that the agent suggests", .request = "3", .choice = "allow_agent");
     is_str(log_of(&asked.agent),
            "1:allow args={\"command\":\"pwd\"};2:deny reason=no \"rm\" interrupt;"
            "3:allow remember;",
-           "the agent is told all of it");
-    is_str(log_of(&asked.kept), "", "nothing is remembered of that");
+           "the agent receives arguments, reason and suggestion");
+    is_str(log_of(&asked.kept), "", "no approval is stored for these decisions");
     see("4", "approval", "Bash", LS);
-    SAY("Allowed.", "for the session", .request = "4", .choice = "allow_session");
-    is_str(log_of(&asked.kept), "1 Bash ls by Ann (tg);", "but of that");
+    SAY("Allowed.", "an approval for the session", .request = "4", .choice = "allow_session");
+    is_str(log_of(&asked.kept), "1 Bash ls by Ann (tg);", "the approval for the session is stored");
     end();
 }
 
@@ -456,22 +475,22 @@ static void test_questions(void)
         CLEANUP_BUF struct buf wanted = {0};
         if (cases[i].wanted)
             buf_printf(&wanted, "q:answered answers=%s;", cases[i].wanted);
-        is_str(log_of(&asked.agent), log_of(&wanted), "  the agent is told so");
+        is_str(log_of(&asked.agent), log_of(&wanted), "  the agent receives the answer");
         end();
     }
     begin(false);
     ask_questions("q", "[" QUESTION("0", "false") "," QUESTION("1", "true") "]");
-    is_int(SAY("Please answer every question.", "one text for two", .request = "q",
+    is_int(SAY("Please answer every question.", "one text for two questions", .request = "q",
                .choice = "answer", .text = "Red"),
-           TC_DENIED, "is too little");
-    is_int(SAY("Please answer every question.", "one answer for two", .request = "q",
+           TC_DENIED, "an incomplete answer is refused");
+    is_int(SAY("Please answer every question.", "one answer for two questions", .request = "q",
                .choice = "answer", .answers = "{\"0\":\"Red\"}"),
-           TC_DENIED, "is too little");
-    SAY("Answered.", "both", .request = "q", .choice = "answer",
+           TC_DENIED, "an incomplete answer is refused");
+    SAY("Answered.", "answers to both questions", .request = "q", .choice = "answer",
         .answers = "{\"0\":\"Red\",\"1\":[\"Red\",\"Blue\"]}");
     ask_questions("r", "[" QUESTION("0", "false") "]");
-    is_int(SAY("Denied.", "a question", .request = "r", .choice = "deny"), TC_COMMAND,
-           "can be declined");
+    is_int(SAY("Denied.", "a question is declined", .request = "r", .choice = "deny"), TC_COMMAND,
+           "declining a question is accepted");
     end();
 }
 
@@ -481,8 +500,9 @@ static void test_credential(void)
     see("1", "credential", NULL, NULL);
     SAY("Answered.", "a credential", .request = "1", .choice = "answer", .text = "hunter2");
     is_str(log_of(&asked.agent), "1:answered answers={\"answer\":\"hunter2\"};",
-           "goes to the agent");
-    is_str(log_of(&asked.told), "1:answered by Ann (tg);", "and to nobody else");
+           "the agent receives the credential");
+    is_str(log_of(&asked.told), "1:answered by Ann (tg);",
+           "the cast decision does not have the credential");
     end();
 }
 
@@ -495,16 +515,17 @@ static void test_many(void)
         see(id, "approval", "Bash", LS);
     }
     asked_pass(0);
-    is_str(log_of(&asked.told), "64:deny by host;", "more than can be asked are denied");
+    is_str(log_of(&asked.told), "64:deny by host;",
+           "requests above the limit of open requests are denied");
     for (int i = 65; i < 1000; i++) {
         snprintf(id, sizeof id, "%d", i);
         see(id, "approval", "Bash", LS);
     }
     asked_pass(0);
     ok(strstr(log_of(&asked.told), ";999:deny by host;") != NULL,
-       "a flood, before any is told, too");
-    is_int(SAY("Allowed.", "the first", .request = "0", .choice = "allow"), TC_COMMAND,
-           "is still open");
+       "requests above the limit are denied in a flood, too");
+    is_int(SAY("Allowed.", "a decision for the first request", .request = "0", .choice = "allow"),
+           TC_COMMAND, "the first request is still open");
     end();
 }
 
@@ -515,10 +536,10 @@ static void test_guest_tickets(void)
     request_make_guest_ticket(one, "tg", "t", "r");
     request_make_guest_ticket(two, "tg", "t", "r");
     is_str(one, two, "every host makes the same ticket");
-    is_int(strlen(one), REQUEST_TICKET_SIZE - 1, "that fits into a button");
+    is_int(strlen(one), REQUEST_TICKET_SIZE - 1, "the ticket fits into button data");
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         request_make_guest_ticket(two, others[i][0], others[i][1], others[i][2]);
-        ok(strcmp(one, two) != 0, "of this request only");
+        ok(strcmp(one, two) != 0, "another request has another ticket");
     }
 }
 

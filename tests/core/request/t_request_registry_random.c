@@ -299,7 +299,7 @@ int main(void)
     clock_fake(1000, 1e9);
     for (uint64_t i = 0; i < ROUNDS && failed < 3; i++)
         failed += run(i) >= 0;
-    is_int(failed, 0, "%d interleavings are as the model has them", ROUNDS);
+    is_int(failed, 0, "%d random interleavings agree with the model", ROUNDS);
     buf_fini(&told);
     buf_fini(&agent);
     return 0;

@@ -87,7 +87,7 @@ static bool is_answered(const void *arg)
 
 static void on_switches(void *ctx, struct visibility v)
 {
-    ok(!got.answered && ctx == &got, "once");
+    ok(!got.answered && ctx == &got, "the callback is called once");
     got.answered = true;
     snprintf(got.text, sizeof got.text, "%s", show_of(v));
 }
@@ -95,14 +95,14 @@ static void on_switches(void *ctx, struct visibility v)
 static void on_saved(void *ctx, enum visibility_store_result saved, const char *why)
 {
     got.explained = why;
-    ok(!got.answered && ctx == &got, "once");
+    ok(!got.answered && ctx == &got, "the callback is called once");
     got.answered = true;
     got.saved = saved;
 }
 
 static void on_session(void *ctx, const char *id)
 {
-    ok(!got.answered && ctx == &got, "once");
+    ok(!got.answered && ctx == &got, "the callback is called once");
     got.answered = true;
     snprintf(got.text, sizeof got.text, "%s", id ? id : "(new)");
 }
@@ -163,26 +163,26 @@ static void await_redis(const char *words, const char *printed, const char *what
 static void test_local(void)
 {
     begin("local", NULL);
-    is_str(get(), "00111", "the defaults");
-    is_int(set("01010"), STICKY_SAVED, "changed");
-    is_str(get(), "01010", "and seen");
+    is_str(get(), "00111", "the default visibility");
+    is_int(set("01010"), STICKY_SAVED, "the visibility is changed");
+    is_str(get(), "01010", "the changed visibility is read");
     struct visibility_store *const command = visibility_store_new(&conf);
     is_int(visibility_store_save(command, name, shown("11111"), NULL), STICKY_SAVED,
-           "a command changes it beside the host");
+           "another process changes the visibility");
     visibility_store_free(command);
-    is_str(get(), "11111", "which the host sees");
-    is_str(find(), "(new)", "no session");
+    is_str(get(), "11111", "the host reads the change of the other process");
+    is_str(find(), "(new)", "a conversation without a session");
     keep("s-1");
-    is_str(find(), "s-1", "one is kept");
-    is_str(host.journal.key, "session:main:tg:A", "in the ledger");
+    is_str(find(), "s-1", "a stored session is read");
+    is_str(host.journal.key, "session:main:tg:A", "the session is in the ledger");
     session_store_delete(host.sessions, name, "tg:A");
-    is_str(find(), "(new)", "and forgotten");
+    is_str(find(), "(new)", "a deleted session is not read");
     end();
     begin("other", NULL);
-    is_str(get(), "00111", "another configuration...");
+    is_str(get(), "00111", "the visibility before new defaults");
     conf.show[1] = 1;
     settings_worker_set_defaults(host.settings, &conf);
-    is_str(get(), "01111", "...is in effect at once");
+    is_str(get(), "01111", "new defaults apply at once");
     end();
 }
 
@@ -192,21 +192,21 @@ static void test_slow(void)
 {
     const char *const path = redis_play(); /* it says nothing */
     begin("slow", path);
-    is_str(get(), "00111", "a server that says nothing: what is known");
-    ok(got.took_ms < REDIS_CALL_MS + SLACK_MS, "in time: %d ms", (int)got.took_ms);
-    is_int(set("11111"), VISIBILITY_STORE_SAVED_LOCALLY, "a change is kept");
-    ok(got.took_ms < REDIS_CALL_MS + SLACK_MS, "in time: %d ms", (int)got.took_ms);
-    is_str(get(), "11111", "and counts");
+    is_str(get(), "00111", "without an answer of the server the default visibility is read");
+    ok(got.took_ms < REDIS_CALL_MS + SLACK_MS, "the answer comes in time: %d ms", (int)got.took_ms);
+    is_int(set("11111"), VISIBILITY_STORE_SAVED_LOCALLY, "a change is stored locally");
+    ok(got.took_ms < REDIS_CALL_MS + SLACK_MS, "the answer comes in time: %d ms", (int)got.took_ms);
+    is_str(get(), "11111", "a locally stored change is read");
     keep("s-1");
-    is_str(find(), "s-1", "a session is that of the ledger");
-    ok(got.took_ms < REDIS_CALL_MS + SLACK_MS, "in time: %d ms", (int)got.took_ms);
+    is_str(find(), "s-1", "without an answer of the server the session is read from the ledger");
+    ok(got.took_ms < REDIS_CALL_MS + SLACK_MS, "the answer comes in time: %d ms", (int)got.took_ms);
     for (int i = 0; i < 50; i++)
         session_store_save(host.sessions, name, "tg:B", "s-2", SESSION_FENCE_CHOSEN);
     const int64_t began = clock_mono_ms();
     end();
-    ok(clock_mono_ms() - began < SLACK_MS, "the end does not wait for it");
+    ok(clock_mono_ms() - began < SLACK_MS, "the worker ends without waiting for the server");
     begin("slow", path);
-    is_str(get(), "11111", "the next host knows it from the start");
+    is_str(get(), "11111", "the next host reads the locally stored change");
     end();
     redis_play_end();
 }
@@ -216,37 +216,40 @@ static void test_slow(void)
 static void test_sessions(void)
 {
     begin("sessions", redis_socket());
-    is_str(find(), "(new)", "no session");
+    is_str(find(), "(new)", "a conversation without a session");
     keep("s-1");
-    is_str(find(), "s-1", "one is kept");
-    is_str(redis_cli("hget " SESSION " external_uuid"), "conv:main:-:tg:A", "agenticore's fields:");
+    is_str(find(), "s-1", "a stored session is read");
+    is_str(redis_cli("hget " SESSION " external_uuid"), "conv:main:-:tg:A",
+           "the session has the external_uuid of agenticore");
     is_str(redis_cli("hmget " SESSION " claude_session_id session_type status"),
-           "s-1\npersistent\nactive", "what it is");
-    is_int((long long)strlen(redis_cli("hget " SESSION " created_at")), 32, "since when: %s",
-           redis_cli("hget " SESSION " created_at"));
-    is_str(redis_cli("hlen " SESSION), "6", "six");
-    ok(atoi(redis_cli("ttl " SESSION)) > 990, "and an end");
+           "s-1\npersistent\nactive", "the session has the fields of agenticore");
+    is_int((long long)strlen(redis_cli("hget " SESSION " created_at")), 32,
+           "the session has its creation time: %s", redis_cli("hget " SESSION " created_at"));
+    is_str(redis_cli("hlen " SESSION), "6", "the session has six fields");
+    ok(atoi(redis_cli("ttl " SESSION)) > 990, "the session expires");
     char created[64];
     snprintf(created, sizeof created, "%s", redis_cli("hget " SESSION " created_at"));
     redis_cli("expire " SESSION " 5");
     session_store_save(host.sessions, name, "tg:A", "s-1", SESSION_FENCE_CHOSEN);
-    is_str(find(), "s-1", "when it is used again");
-    ok(atoi(redis_cli("ttl " SESSION)) > 990, "that begins anew");
-    is_str(redis_cli("hget " SESSION " created_at"), created, "but not its beginning");
+    is_str(find(), "s-1", "a session that is saved again is read");
+    ok(atoi(redis_cli("ttl " SESSION)) > 990, "saving again extends the expiry time");
+    is_str(redis_cli("hget " SESSION " created_at"), created,
+           "saving again keeps the creation time");
     redis_cli("hset " SESSION " claude_session_id s-2");
-    is_str(find(), "s-2", "another host went on with another one");
+    is_str(find(), "s-2", "a session stored by another host is read");
     redis_cli("hset " SESSION " status failed");
-    is_str(find(), "(new)", "or failed");
+    is_str(find(), "(new)", "a failed session is not read");
     redis_cli("del " SESSION);
-    is_str(find(), "s-1", "lost there, it is known here");
+    is_str(find(), "s-1", "a session that Redis has lost is read from the ledger");
     session_store_delete(host.sessions, name, "tg:A");
-    is_str(find(), "(new)", "forgotten");
-    is_str(redis_cli("hget " SESSION " status"), "completed", "for all");
+    is_str(find(), "(new)", "a deleted session is not read");
+    is_str(redis_cli("hget " SESSION " status"), "completed",
+           "a deleted session has the status completed");
     redis_cli("del " SESSION);
     redis_cli("set " SESSION " text");
     keep("s-3");
-    is_str(find(), "s-3", "what is not ours is no session");
-    is_str(redis_cli("get " SESSION), "text", "and is left alone");
+    is_str(find(), "s-3", "a session is read although the Redis key has another type");
+    is_str(redis_cli("get " SESSION), "text", "a Redis key of another type is not changed");
     redis_cli("del " SESSION);
     end();
 }
@@ -255,20 +258,21 @@ static void test_outage(void)
 {
     begin("outage", redis_socket());
     set("00000");
-    is_str(redis_cli("hvals " KEY), "0\n0\n0\n0\n0", "before");
+    is_str(redis_cli("hvals " KEY), "0\n0\n0\n0\n0", "Redis has the visibility before the outage");
     keep("s-1");
     find();
     redis_kill();
-    is_str(get(), "00000", "while it is dead: what is known");
-    is_str(find(), "s-1", "and the session");
-    is_int(set("10101"), VISIBILITY_STORE_SAVED_LOCALLY, "a change is kept");
-    is_str(get(), "10101", "and counts");
+    is_str(get(), "00000", "without Redis the last visibility is read");
+    is_str(find(), "s-1", "without Redis the session is read");
+    is_int(set("10101"), VISIBILITY_STORE_SAVED_LOCALLY, "a change is stored locally");
+    is_str(get(), "10101", "a locally stored change is read");
     keep("s-2");
-    is_str(find(), "s-2", "a session, too");
+    is_str(find(), "s-2", "a session stored without Redis is read");
     redis_start(NULL, NULL);
-    await_redis("hvals " KEY, "1\n0\n1\n0\n1", "Redis gets the change when it is back");
-    await_redis("hget " SESSION " claude_session_id", "s-2", "and the session");
-    is_str(get(), "10101", "it still counts");
+    await_redis("hvals " KEY, "1\n0\n1\n0\n1", "Redis has the change after its start");
+    await_redis("hget " SESSION " claude_session_id", "s-2",
+                "Redis has the session after its start");
+    is_str(get(), "10101", "the change is read after the start of Redis");
     end();
 }
 
@@ -276,12 +280,12 @@ static void test_down_at_start(void)
 {
     redis_kill();
     begin("outage", redis_socket());
-    is_str(get(), "10101", "down at the start: the copy");
-    is_int(set("01010"), VISIBILITY_STORE_SAVED_LOCALLY, "a change is kept");
+    is_str(get(), "10101", "a host that starts without Redis reads its copy");
+    is_int(set("01010"), VISIBILITY_STORE_SAVED_LOCALLY, "a change is stored locally");
     end();
     redis_start(NULL, NULL);
     begin("outage", redis_socket());
-    await_redis("hvals " KEY, "0\n1\n0\n1\n0", "the next host tells it, unasked");
+    await_redis("hvals " KEY, "0\n1\n0\n1\n0", "the next host writes the change to Redis");
     end();
 }
 

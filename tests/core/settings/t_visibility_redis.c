@@ -67,19 +67,19 @@ static void comes_back(struct visibility_store *s)
 static void test_layout(void)
 {
     struct visibility_store *const s = host("one", redis_socket());
-    is_str(load(s, "main"), "00111", "nothing is stored: the defaults");
-    is_str(redis_cli("keys '*'"), "", "asking stores nothing");
+    is_str(load(s, "main"), "00111", "without a stored value the defaults are read");
+    is_str(redis_cli("keys '*'"), "", "reading stores nothing");
     is_int(save(s, "main", "01101"), STICKY_SAVED, "saved: %s", err_format(&err));
     is_str(redis_cli("hgetall " KEY "main"),
            "show_thinking\n0\nshow_tools\n1\nshow_text\n1\nshow_narration\n0\nshow_final\n1",
-           "five fields, in order, 1 or 0");
-    is_str(redis_cli("ttl " KEY "main"), "-1", "without an end");
-    is_str(redis_cli("type " KEY "main"), "hash", "a hash");
+           "the key has five fields in order, each 1 or 0");
+    is_str(redis_cli("ttl " KEY "main"), "-1", "the key does not expire");
+    is_str(redis_cli("type " KEY "main"), "hash", "the key is a hash");
     redis_cli("hset " KEY "main extra 1");
     save(s, "main", "11111");
-    is_str(redis_cli("hlen " KEY "main"), "5", "deleted before it is written");
-    is_str(load(s, "main"), "11111", "and read");
-    is_str(load(s, NULL), "00111", "of no agent nothing is");
+    is_str(redis_cli("hlen " KEY "main"), "5", "saving removes other fields");
+    is_str(load(s, "main"), "11111", "the saved value is read");
+    is_str(load(s, NULL), "00111", "without an agent the defaults are read");
     visibility_store_free(s);
 }
 
@@ -90,13 +90,14 @@ static void test_both_sides(void)
     redis_cli("del " KEY "main");
     redis_cli("hset " KEY
               "main show_thinking 1 show_tools 0 show_text 1 show_narration 1 show_final 0");
-    is_str(load(s, "main"), "10110", "its change is seen here");
+    is_str(load(s, "main"), "10110", "a value stored by agenticore is read");
     save(s, "main", "11011");
-    is_str(redis_cli("hmget " KEY "main show_text show_final"), "0\n1", "ours is seen there");
+    is_str(redis_cli("hmget " KEY "main show_text show_final"), "0\n1",
+           "agenticore reads the saved value");
     struct visibility_store *const other = host("two", redis_socket());
-    is_str(load(other, "main"), "11011", "and on another machine");
+    is_str(load(other, "main"), "11011", "another host reads the saved value");
     save(other, "main", "00000");
-    is_str(load(s, "main"), "00000", "and back");
+    is_str(load(s, "main"), "00000", "a value saved by the other host is read");
     visibility_store_free(other);
     visibility_store_free(s);
 }
@@ -139,18 +140,18 @@ static void test_foreign(void)
         redis_cli("del " KEY "odd");
         redis_cli("%s", rows[i]);
         snprintf(before, sizeof before, "%s", redis_cli("dump " KEY "odd"));
-        is_str(load(s, "odd"), "00111", "%s: the defaults", rows[i]);
-        is_int(save(s, "odd", "11111"), STICKY_FAILED, "nothing is saved");
-        has_str(err_format(&err), KEY "odd has an unexpected format", "and it is told");
-        is_str(redis_cli("dump " KEY "odd"), before, "nor overwritten");
-        is_str(load(s, "odd"), "00111", "the defaults stay");
+        is_str(load(s, "odd"), "00111", "%s: the defaults are read", rows[i]);
+        is_int(save(s, "odd", "11111"), STICKY_FAILED, "the value is not saved");
+        has_str(err_format(&err), KEY "odd has an unexpected format", "the error names the key");
+        is_str(redis_cli("dump " KEY "odd"), before, "the key is not overwritten");
+        is_str(load(s, "odd"), "00111", "the defaults are read after the refused save");
         visibility_store_free(s);
     }
     redis_cli("del " KEY "odd");
     struct visibility_store *const s = host("odd0", redis_socket());
-    is_int(save(s, "odd", "11111"), STICKY_SAVED, "until the key is free");
+    is_int(save(s, "odd", "11111"), STICKY_SAVED, "a value is saved after the key was deleted");
     redis_cli("set " SAVED "odd rubbish");
-    is_str(load(s, "odd"), "11111", "the second key is no condition");
+    is_str(load(s, "odd"), "11111", "an invalid second key is ignored");
     visibility_store_free(s);
 }
 
@@ -179,7 +180,7 @@ static void test_told_once(void)
     unsigned lines = 0;
     for (const char *p = text; (p = strchr(p, '\n')); p++)
         lines++;
-    is_int(lines, 3, "what is not ours, an outage and its end are told once each: %s", text);
+    is_int(lines, 3, "an unexpected key, an outage and its end are logged once each: %s", text);
     free(text);
 }
 
@@ -190,26 +191,29 @@ static void test_away(void)
     struct visibility_store *s = host("away", redis_socket());
     save(s, "main", "01010");
     redis_cli("hset " KEY "main show_thinking 1");
-    is_str(load(s, "main"), "11010", "what is seen");
+    is_str(load(s, "main"), "11010", "a change by agenticore is read");
     redis_kill();
-    is_str(load(s, "main"), "11010", "is what is known while it is away");
+    is_str(load(s, "main"), "11010", "without Redis the last value is read");
     visibility_store_free(s);
     s = host("away", redis_socket());
-    is_str(load(s, "main"), "11010", "for the next host, too");
-    is_str(load(s, "unknown"), "00111", "or the defaults");
-    is_int(save(s, "main", "11111"), VISIBILITY_STORE_SAVED_LOCALLY, "a change is kept");
-    has_str(err_format(&err), "Redis", "and told: %s", err_format(&err));
-    is_str(load(s, "main"), "11111", "it counts here");
+    is_str(load(s, "main"), "11010", "without Redis the next host reads the last value");
+    is_str(load(s, "unknown"), "00111", "without Redis an unknown agent has the defaults");
+    is_int(save(s, "main", "11111"), VISIBILITY_STORE_SAVED_LOCALLY, "a change is stored locally");
+    has_str(err_format(&err), "Redis", "the error names Redis: %s", err_format(&err));
+    is_str(load(s, "main"), "11111", "the locally stored change is read");
     visibility_store_free(s);
     s = host("away", redis_socket());
     comes_back(s);
-    is_str(redis_cli("hget " KEY "main show_narration"), "1", "(it was)");
-    is_str(redis_cli("hget " KEY "main show_text"), "0", "Redis has not seen it");
+    is_str(redis_cli("hget " KEY "main show_narration"), "1",
+           "Redis still has the old value of show_narration");
+    is_str(redis_cli("hget " KEY "main show_text"), "0",
+           "Redis still has the old value of show_text");
     visibility_store_sync(s);
-    is_str(redis_cli("hvals " KEY "main"), "1\n1\n1\n1\n1", "but gets it when it is back");
-    is_str(load(s, "main"), "11111", "it still counts");
+    is_str(redis_cli("hvals " KEY "main"), "1\n1\n1\n1\n1",
+           "the change is written to Redis after its start");
+    is_str(load(s, "main"), "11111", "the change is read after the start of Redis");
     redis_cli("hset " KEY "main show_text 0");
-    is_str(load(s, "main"), "11011", "and no longer than until the next change");
+    is_str(load(s, "main"), "11011", "a later change by agenticore is read");
     visibility_store_free(s);
 }
 
@@ -224,22 +228,25 @@ static void test_later_wins(void)
     s = host("here", redis_socket());
     row.saved_ms = before;
     is_int(visibility_sqlite_write(state, "both", &row, &err), 0,
-           "an earlier change was not saved");
-    is_str(load(s, "both"), "01010", "the later one of the other host stays");
-    is_str(redis_cli("hvals " KEY "both"), "0\n1\n0\n1\n0", "also in Redis");
+           "an earlier local change is stored");
+    is_str(load(s, "both"), "01010", "the later change of the other host is read");
+    is_str(redis_cli("hvals " KEY "both"), "0\n1\n0\n1\n0", "Redis has the later change");
     row.saved_ms = before + 3600000;
-    is_int(visibility_sqlite_write(state, "both", &row, &err), 0, "a later one was not saved");
+    is_int(visibility_sqlite_write(state, "both", &row, &err), 0, "a later local change is stored");
     visibility_store_sync(s);
-    is_str(load(s, "both"), "10101", "it stays");
-    is_str(redis_cli("hvals " KEY "both"), "1\n0\n1\n0\n1", "also in Redis");
+    is_str(load(s, "both"), "10101", "the later local change is read");
+    is_str(redis_cli("hvals " KEY "both"), "1\n0\n1\n0\n1", "Redis has the later change");
     redis_cli("hset " KEY "both show_tools 1");
     row.saved_ms = before;
-    is_int(visibility_sqlite_write(state, "both", &row, &err), 0, "one whose rival has no time");
-    is_str(load(s, "both"), "10101", "stays");
+    is_int(visibility_sqlite_write(state, "both", &row, &err), 0,
+           "a local change is stored while the value in Redis has no time");
+    is_str(load(s, "both"), "10101",
+           "the local change is read while the value in Redis has no time");
     redis_cli("del " KEY "both");
-    is_int(visibility_sqlite_write(state, "both", &row, &err), 0, "one without a rival");
+    is_int(visibility_sqlite_write(state, "both", &row, &err), 0,
+           "a local change is stored while Redis has no value");
     visibility_store_sync(s);
-    is_str(redis_cli("hvals " KEY "both"), "1\n0\n1\n0\n1", "stays");
+    is_str(redis_cli("hvals " KEY "both"), "1\n0\n1\n0\n1", "the local change is written to Redis");
     visibility_store_free(s);
 }
 
@@ -248,14 +255,16 @@ static void test_readonly(void)
     struct visibility_store *const s = host("readonly", redis_socket());
     save(s, "main", "00000");
     redis_cli("replicaof 127.0.0.1 1");
-    is_str(load(s, "main"), "00000", "a replica can be read");
-    is_int(save(s, "main", "11111"), VISIBILITY_STORE_SAVED_LOCALLY, "and not written");
-    has_str(err_format(&err), "READONLY", "which is told");
-    is_str(load(s, "main"), "11111", "it counts here");
+    is_str(load(s, "main"), "00000", "a replica is read");
+    is_int(save(s, "main", "11111"), VISIBILITY_STORE_SAVED_LOCALLY,
+           "a change on a replica is stored locally");
+    has_str(err_format(&err), "READONLY", "the error says that the replica is read-only");
+    is_str(load(s, "main"), "11111", "the locally stored change is read");
     redis_cli("replicaof no one");
     tap_wait(is_due, s, 20000);
-    is_str(load(s, "main"), "11111", "still");
-    is_str(redis_cli("hvals " KEY "main"), "1\n1\n1\n1\n1", "and now there");
+    is_str(load(s, "main"), "11111", "the change is read when Redis is no replica any more");
+    is_str(redis_cli("hvals " KEY "main"), "1\n1\n1\n1\n1",
+           "the change is in Redis when it is no replica any more");
     visibility_store_free(s);
 }
 
@@ -263,16 +272,17 @@ static void test_slow(void)
 {
     struct visibility_store *const s = host("slow", redis_play());
     const int64_t began = clock_mono_ms();
-    is_str(load(s, "main"), "00111", "a server that says nothing: the defaults");
-    ok(clock_mono_ms() - began < REDIS_CALL_MS + 2000, "in time");
-    is_int(save(s, "main", "11111"), VISIBILITY_STORE_SAVED_LOCALLY, "a change is kept");
-    is_str(load(s, "main"), "11111", "and counts");
+    is_str(load(s, "main"), "00111", "without an answer of the server the defaults are read");
+    ok(clock_mono_ms() - began < REDIS_CALL_MS + 2000, "the defaults are read in time");
+    is_int(save(s, "main", "11111"), VISIBILITY_STORE_SAVED_LOCALLY, "a change is stored locally");
+    is_str(load(s, "main"), "11111", "the locally stored change is read");
     redis_plays((struct played){"-MISCONF no disk\r\n-MISCONF no disk\r\n", 36, false, false});
     tap_wait(is_due, s, 20000);
-    is_int(save(s, "main", "01111"), VISIBILITY_STORE_SAVED_LOCALLY, "MISCONF: kept");
+    is_int(save(s, "main", "01111"), VISIBILITY_STORE_SAVED_LOCALLY,
+           "after a MISCONF error a change is stored locally");
     redis_plays((struct played){":1\r\n:2\r\n", 8, false, false});
     tap_wait(is_due, s, 20000);
-    is_str(load(s, "main"), "00111", "a reply that is no hash: the defaults");
+    is_str(load(s, "main"), "00111", "after a reply of another type the defaults are read");
     visibility_store_free(s);
     redis_play_end();
 }

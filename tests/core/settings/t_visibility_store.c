@@ -66,23 +66,23 @@ static void test_round_trip(void)
 {
     struct tc_err err = {0};
     fresh("one");
-    is_str(load("main"), "00111", "nothing stored: the defaults");
-    is_str(load(NULL), "00111", "of no agent: too");
-    ok(access(state, F_OK) < 0, "asking makes nothing");
+    is_str(load("main"), "00111", "without a stored value the defaults are read");
+    is_str(load(NULL), "00111", "without an agent the defaults are read");
+    ok(access(state, F_OK) < 0, "reading creates no file");
     is_int(save("main", "01101", &err), STICKY_SAVED, "saved: %s", err_format(&err));
-    is_str(load("main"), "01101", "loaded");
-    is_int(save("main", "10010", &err), STICKY_SAVED, "saved over it");
-    is_str(load("main"), "10010", "loaded");
-    is_str(load("other"), "00111", "another agent's are its own");
+    is_str(load("main"), "01101", "the saved value is read");
+    is_int(save("main", "10010", &err), STICKY_SAVED, "the value is saved again");
+    is_str(load("main"), "10010", "the value saved last is read");
+    is_str(load("other"), "00111", "another agent has its own value");
     conf.show[1] = 1;
-    is_str(load("other"), "01111", "the configuration's where nothing is stored");
-    is_str(load("main"), "10010", "and nowhere else");
+    is_str(load("other"), "01111", "an agent without a stored value has the configured one");
+    is_str(load("main"), "10010", "an agent with a stored value keeps it");
     struct stat st;
     stat(at("visibility.db"), &st);
-    is_int(st.st_mode & 07777, 0600, "nobody else reads it");
+    is_int(st.st_mode & 07777, 0600, "the file has mode 0600");
     stat(state, &st);
-    is_int(st.st_mode & 07777, 0700, "nor the folder");
-    is_int(files_in(state), 1, "nothing else is left there");
+    is_int(st.st_mode & 07777, 0700, "the directory has mode 0700");
+    is_int(files_in(state), 1, "the directory has no other file");
 }
 
 static void test_names(void)
@@ -93,14 +93,15 @@ static void test_names(void)
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         err = (struct tc_err){0};
         ok(strstr(load(names[i]), "invalid agent name"), "no load for \"%s\"", names[i]);
-        is_int(save(names[i], "11111", &err), STICKY_FAILED, "no save");
+        is_int(save(names[i], "11111", &err), STICKY_FAILED,
+               "a value with an invalid agent name is not saved");
     }
     char name[102];
     memset(name, 'a', 101);
     name[101] = 0;
-    is_int(save(name, "11111", &err), STICKY_FAILED, "101 bytes are too many");
+    is_int(save(name, "11111", &err), STICKY_FAILED, "an agent name of 101 bytes is refused");
     name[100] = 0;
-    is_int(save(name, "11111", &err), STICKY_SAVED, "100 are not");
+    is_int(save(name, "11111", &err), STICKY_SAVED, "an agent name of 100 bytes is accepted");
 }
 
 static void test_damage(void)
@@ -109,19 +110,21 @@ static void test_damage(void)
     fresh("damaged");
     save("main", "11111", &err);
     tap_spew(at("visibility.db"), "no database at all, but long enough to be looked at", 51);
-    ok(strstr(load("main"), "damaged: cannot read"), "a damaged file is told: %s", load("main"));
+    ok(strstr(load("main"), "damaged: cannot read"), "a damaged file is reported: %s",
+       load("main"));
     struct visibility v;
     struct visibility_store *const s = visibility_store_new(&conf);
-    is_int(visibility_store_load(s, "main", &v, NULL), -1, "as a failure");
-    is_str(show_of(v), "00111", "with what is configured");
+    is_int(visibility_store_load(s, "main", &v, NULL), -1, "loading a damaged file fails");
+    is_str(show_of(v), "00111", "the configured value is returned for a damaged file");
     visibility_store_free(s);
-    is_int(save("main", "01000", &err), STICKY_SAVED, "the next change heals it: %s",
-           err_format(&err));
-    is_str(load("main"), "01000", "and is there");
-    ok(access(at("visibility.db.damaged"), F_OK) == 0, "the damaged file is kept");
+    is_int(save("main", "01000", &err), STICKY_SAVED,
+           "the next change replaces the damaged file: %s", err_format(&err));
+    is_str(load("main"), "01000", "the change is read from the new file");
+    ok(access(at("visibility.db.damaged"), F_OK) == 0,
+       "the damaged file is kept under another name");
     tap_spew(at("visibility.db"), "", 0);
-    is_str(load("main"), "00111", "an empty file is nothing stored");
-    is_int(save("main", "01000", &err), STICKY_SAVED, "and can be filled");
+    is_str(load("main"), "00111", "an empty file has no stored value");
+    is_int(save("main", "01000", &err), STICKY_SAVED, "a value is saved to an empty file");
 }
 
 static void test_newer(void)
@@ -131,11 +134,12 @@ static void test_newer(void)
     fresh("newer");
     save("main", "11111", &err);
     struct sql *const db = sql_open(at("visibility.db"), &failure, &err);
-    ok(sql_script(db, "pragma user_version=2") == 0, "a file of a later version");
+    ok(sql_script(db, "pragma user_version=2") == 0, "the schema version of the file is increased");
     sql_close(db);
-    ok(strstr(load("main"), "schema 2 is newer than the supported schema 1"), "is not read");
-    is_int(save("main", "00000", &err), STICKY_FAILED, "nor written");
-    ok(access(at("visibility.db.damaged"), F_OK) < 0, "nor taken for damaged");
+    ok(strstr(load("main"), "schema 2 is newer than the supported schema 1"),
+       "a file of a newer version is not read");
+    is_int(save("main", "00000", &err), STICKY_FAILED, "a file of a newer version is not written");
+    ok(access(at("visibility.db.damaged"), F_OK) < 0, "a file of a newer version is not set aside");
 }
 
 static void test_links(void)
@@ -147,12 +151,13 @@ static void test_links(void)
     snprintf(other, sizeof other, "%s", at("visibility.db"));
     fresh("links");
     mkdir(state, 0700);
-    is_int(symlink(other, at("visibility.db")), 0, "a link in the place of the file");
-    ok(strstr(load("main"), "cannot open"), "is not followed");
-    is_int(save("main", "00000", &err), STICKY_FAILED, "nor written through");
+    is_int(symlink(other, at("visibility.db")), 0, "a symbolic link replaces the file");
+    ok(strstr(load("main"), "cannot open"), "the symbolic link is not followed by a read");
+    is_int(save("main", "00000", &err), STICKY_FAILED,
+           "the symbolic link is not followed by a write");
     fresh("file");
     tap_spew(state, "x", 1);
-    is_int(save("main", "00000", &err), STICKY_FAILED, "a state directory that cannot be");
+    is_int(save("main", "00000", &err), STICKY_FAILED, "a state directory that is a file");
 }
 
 #define WRITERS 4
@@ -175,8 +180,8 @@ static void test_together(void)
     int bad = 0;
     for (int status; wait(&status) > 0;)
         bad |= status;
-    is_int(bad, 0, "%d processes write and read at once", WRITERS);
-    is_str(load("a3"), "01010", "and all is there");
+    is_int(bad, 0, "%d processes write and read at the same time", WRITERS);
+    is_str(load("a3"), "01010", "the last value of a process is stored");
 }
 
 int main(void)

@@ -23,38 +23,48 @@ static enum shared_choice choose(int64_t own_n, const char *own, bool is_changed
 
 static void test_unknown(void)
 {
-    ok(choose(0, NULL, false, &news, 3, "1") == SHARED_TAKE, "what is unknown here is taken");
-    ok(choose(0, NULL, false, &news, 3, NULL) == SHARED_TAKE, "a deletion, too");
-    ok(choose(2, "1", true, &news, 9, "1") == SHARED_SAME, "the same value is the same");
+    ok(choose(0, NULL, false, &news, 3, "1") == SHARED_TAKE, "an unknown entry is taken");
+    ok(choose(0, NULL, false, &news, 3, NULL) == SHARED_TAKE, "an unknown deletion is taken");
+    ok(choose(2, "1", true, &news, 9, "1") == SHARED_SAME,
+       "an entry with the same value is the same");
     ok(choose(2, NULL, false, &news, 9, NULL) == SHARED_SAME, "two deletions are the same");
-    ok(choose(2, "1", false, &seen, 2, "10") == SHARED_TAKE, "a longer value is another one");
+    ok(choose(2, "1", false, &seen, 2, "10") == SHARED_TAKE, "a longer value is a different value");
 }
 
 static void test_changed(void)
 {
-    ok(choose(2, "1", true, &seen, 1, "2") == SHARED_KEEP, "a change of what was seen is stored");
+    ok(choose(2, "1", true, &seen, 1, "2") == SHARED_KEEP,
+       "a local change of the known entry is kept");
     ok(choose(2, "1", true, &seen, 1, NULL) == SHARED_KEEP,
-       "so is a value in the place of a deletion that was seen");
+       "a local value in place of a known deletion is kept");
     ok(choose(2, "1", true, &news, 9, "2") == SHARED_KEEP,
-       "of two changes at once the later one stays");
+       "of two concurrent changes the one with the higher number is kept");
     ok(choose(9, "1", true, &news, 2, NULL) == SHARED_TAKE,
-       "a deletion that was not seen counts before a value");
+       "an unknown deletion has priority over a local value");
     ok(choose(2, NULL, true, &news, 9, "1") == SHARED_KEEP,
-       "a deletion here counts before a value that does not know it");
+       "a local deletion has priority over a concurrent value");
 }
 
 static void test_unchanged(void)
 {
-    ok(choose(2, "1", false, &news, 3, "2") == SHARED_TAKE, "more changes count");
-    ok(choose(2, "1", false, &news, 3, NULL) == SHARED_TAKE, "also a deletion");
-    ok(choose(2, NULL, false, &news, 3, "1") == SHARED_TAKE, "also a value behind a deletion");
-    ok(choose(3, "1", false, &news, 2, "2") == SHARED_KEEP, "an older version is replaced");
+    ok(choose(2, "1", false, &news, 3, "2") == SHARED_TAKE,
+       "an entry with a higher number is taken");
+    ok(choose(2, "1", false, &news, 3, NULL) == SHARED_TAKE,
+       "a deletion with a higher number is taken");
+    ok(choose(2, NULL, false, &news, 3, "1") == SHARED_TAKE,
+       "a value with a higher number than a deletion is taken");
+    ok(choose(3, "1", false, &news, 2, "2") == SHARED_KEEP,
+       "an entry with a lower number is replaced");
     ok(choose(3, NULL, false, &news, 2, "2") == SHARED_KEEP,
-       "so a host that missed a deletion does not undo it");
-    ok(choose(3, "1", false, &news, 2, NULL) == SHARED_KEEP, "an old deletion is replaced");
-    ok(choose(3, "1", false, &news, 3, "2") == SHARED_TAKE, "of equals, that of the servers stays");
-    ok(choose(3, "1", false, &news, 3, NULL) == SHARED_TAKE, "a deletion among equals counts");
-    ok(choose(3, NULL, false, &news, 3, "1") == SHARED_KEEP, "on either side");
+       "a value with a lower number does not undo a deletion");
+    ok(choose(3, "1", false, &news, 2, NULL) == SHARED_KEEP,
+       "a deletion with a lower number is replaced");
+    ok(choose(3, "1", false, &news, 3, "2") == SHARED_TAKE,
+       "with equal numbers the entry of the servers is taken");
+    ok(choose(3, "1", false, &news, 3, NULL) == SHARED_TAKE,
+       "with equal numbers a deletion of the servers is taken");
+    ok(choose(3, NULL, false, &news, 3, "1") == SHARED_KEEP,
+       "with equal numbers a local deletion is kept");
 }
 
 static void test_forms(void)
@@ -66,24 +76,24 @@ static void test_forms(void)
     shared_entry_write(&on_bus, &news, &copy);
     ok(shared_entry_read((struct str){on_bus.p, on_bus.len}, &e) == 0 && e.n == 4 &&
            str_is(e.value, value) && bus_origin_equal(&e.from, &news),
-       "an entry is read back");
+       "a written entry is read");
     shared_copy_write(&row, &copy);
     ok(shared_copy_read((struct str){row.p, row.len}, &back) == 0 && back.n == 4 &&
            strcmp(back.value, value) == 0 && bus_origin_equal(&back.base, &seen) && back.is_changed,
-       "a row, too, and that it is to be stored");
+       "a written row is read, with its mark as changed");
     free(back.value);
     copy = (struct shared_copy){.n = 1};
     shared_entry_write(&deleted, &news, &copy);
     ok(shared_entry_read((struct str){deleted.p, deleted.len}, &e) == 0 && !e.value.p,
-       "a deletion has no value");
+       "a deletion is read without a value");
     shared_copy_write(&fresh, &copy);
     ok(shared_copy_read((struct str){fresh.p, fresh.len}, &back) == 0 && back.n == 1 &&
            !back.value && !back.is_changed && !*back.base.host,
-       "a row of what the servers have never had");
+       "a row without a base is read");
     ok(shared_entry_read(STR("{\"v\":2,\"from\":{\"host\":\"h\",\"boot\":\"b\",\"n\":1}}"), &e) < 0,
-       "a later version is not read");
+       "an entry of a later version is refused");
     ok(shared_entry_read(STR("x"), &e) < 0 && shared_copy_read(STR("{"), &back) < 0,
-       "nor is what is no JSON");
+       "text that is not JSON is refused");
 }
 
 int main(void)

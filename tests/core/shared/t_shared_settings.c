@@ -252,27 +252,28 @@ static void test_away(void)
     begin();
     shared_put(user, KEY, "1");
     ok(asked.kind == NONE && strcmp(shared_get(user, KEY), "1") == 0,
-       "what is put without a connection counts here");
+       "a value stored without a connection is read");
     read_all();
-    ok(asked.kind == PUT && !asked.revision && changes() == 1, "and is stored later");
+    ok(asked.kind == PUT && !asked.revision && changes() == 1,
+       "the value is written after the connection");
     shared_put(user, KEY, "2");
     answer_put(false);
     ok(asked.kind == PUT && asked.revision == 1 && changes() == 2,
-       "what is put meanwhile is stored behind it");
+       "a value stored meanwhile is written after it");
     answer_put(false);
-    ok(asked.kind == NONE && strstr(stored, "\"value\":2"), "that is all");
+    ok(asked.kind == NONE && strstr(stored, "\"value\":2"), "nothing else is written");
     other_stores(1, 3, "3", true);
     ok(n_changed == 1 && strcmp(changed, "3") == 0 && asked.kind == NONE,
-       "a change of another host is told");
+       "a change of another host is reported");
     shared_put(user, KEY, "4");
     ok(asked.kind == PUT && asked.revision == 3 && changes() == 4,
-       "the next one here is behind it");
+       "the next local change has the next number");
     answer_put(false);
     shared_put(user, KEY, "4");
-    ok(asked.kind == NONE, "the same again is no change");
+    ok(asked.kind == NONE, "an unchanged value is not written");
     revision = 1;
     other_stores(2, 9, "9", true);
-    ok(n_changed == 1, "an older message is not");
+    ok(n_changed == 1, "an older message is ignored");
     end();
 }
 
@@ -282,19 +283,21 @@ static void test_numbers(void)
     shared_put(user, KEY, "1");
     other_stores(1, 5, "1", false);
     read_all();
-    ok(asked.kind == NONE && !n_changed, "the same value need not be stored");
+    ok(asked.kind == NONE && !n_changed, "a value that the servers already have is not written");
     shared_put(user, KEY, "2");
-    ok(asked.kind == PUT && changes() == 6 && asked.revision == 1, "the next change counts on");
+    ok(asked.kind == PUT && changes() == 6 && asked.revision == 1,
+       "the next change has a higher number than the servers' entry");
     other_stores(2, 6, "3", false);
     answer_put(false);
-    ok(asked.kind == GET, "behind a conflict, what is there is read");
+    ok(asked.kind == GET, "after a conflict the entry is read");
     answer_read();
     ok(asked.kind == PUT && changes() == 7 && asked.revision == 2,
-       "of two changes at once, the later one is stored with a number above the other");
+       "the later of two concurrent changes is written with a higher number");
     other_stores(3, 7, "4", false);
     answer_put(false);
     answer_read();
-    ok(asked.kind == PUT && changes() == 8 && !n_changed, "as often as it takes");
+    ok(asked.kind == PUT && changes() == 8 && !n_changed,
+       "the write is repeated after each conflict");
     answer_put(false);
     end();
 }
@@ -310,9 +313,10 @@ static void test_late(void)
     revision = was;
     other_stores(1, 2, "2", true);
     tell((struct bus_kv_entry){.result = BUS_KV_DONE, .revision = was, .key = ""});
-    ok(asked.kind == GET && !n_changed, "a change behind an own one whose answer is late is read");
+    ok(asked.kind == GET && !n_changed, "a change of another host before a late answer is read");
     answer_read();
-    ok(n_changed == 1 && strcmp(changed, "2") == 0 && asked.kind == NONE, "and taken");
+    ok(n_changed == 1 && strcmp(changed, "2") == 0 && asked.kind == NONE,
+       "the change of the other host is taken");
     end();
 }
 
@@ -322,16 +326,16 @@ static void test_lost(void)
     shared_put(user, KEY, "1");
     read_all();
     answer_put(true);
-    ok(await_request(GET), "a write without an answer is looked for");
+    ok(await_request(GET), "after a lost answer the entry is read");
     answer_read();
-    ok(asked.kind == NONE && !n_changed, "found, it is not repeated");
+    ok(asked.kind == NONE && !n_changed, "a write found on the servers is not repeated");
     shared_put(user, KEY, "2");
     answer_put(true);
     other_stores(1, 3, "3", false);
-    ok(await_request(GET), "another one");
+    ok(await_request(GET), "after another lost answer the entry is read");
     answer_read();
     ok(asked.kind == NONE && n_changed == 1 && strcmp(changed, "3") == 0,
-       "which has been replaced with knowledge of it, is not stored again");
+       "a write that another host has replaced is not repeated");
     end();
 }
 
@@ -344,18 +348,18 @@ static void test_unsure(void)
     shared_put(user, KEY, "2");
     other_stores(1, 2, "3", false);
     answer_put(true);
-    ok(await_request(GET), "a write that was lost on the way");
+    ok(await_request(GET), "after a lost write the entry is read");
     answer_read();
     ok(asked.kind == PUT && changes() == 3 && !n_changed,
-       "and that another change came before, is repeated");
+       "a lost write is repeated after the change of another host");
     answer_put(false);
     shared_put(user, KEY, NULL);
     answer_put(true);
     shared_put(user, KEY, "4");
-    ok(await_request(GET), "a deletion without an answer, and a value behind it");
+    ok(await_request(GET), "after a lost answer to a deletion the entry is read");
     answer_read();
     ok(asked.kind == PUT && strstr(asked.value, "\"value\":4") && !n_changed,
-       "which is stored, because the deletion is an own one");
+       "a value stored after the own deletion is written");
     answer_put(false);
     end();
 }
@@ -367,10 +371,11 @@ static void test_reading(void)
     own_link.is_active = true;
     on_active(settings);
     shared_put(user, KEY, "2");
-    ok(asked.kind == NEXT, "nothing is stored before all has been read");
+    ok(asked.kind == NEXT, "nothing is written before all entries are read");
     while (asked.kind == NEXT)
         answer_read();
-    ok(asked.kind == PUT && asked.revision == 1 && changes() == 4, "then it is");
+    ok(asked.kind == PUT && asked.revision == 1 && changes() == 4,
+       "the value is written after all entries are read");
     answer_put(false);
     end();
 }
@@ -386,17 +391,17 @@ static void test_again(void)
     revision = 0;
     read_all();
     ok(asked.kind == PUT && !asked.revision && changes() == 1,
-       "what the servers have lost is stored again, as the change that it was");
+       "an entry that the servers have lost is written again with its number");
     answer_put(false);
     shared_settings_free(all);
     n_changed = 0;
     all = shared_settings_new(NULL, &disk, on_known, NULL);
     user = shared_user_join(
         all, &(struct shared_user_spec){.prefix = "x.", .changed = on_changed, .ctx = NULL});
-    ok(strcmp(shared_get(user, KEY), "1") == 0, "the next life of the host has it");
+    ok(strcmp(shared_get(user, KEY), "1") == 0, "a restarted host has the value");
     asked.kind = NONE;
     read_all();
-    ok(asked.kind == NONE && !n_changed, "and has nothing to store");
+    ok(asked.kind == NONE && !n_changed, "a restarted host writes nothing");
     end();
 }
 
@@ -423,7 +428,7 @@ static void test_texts(void)
                             .subject = "tc.conf.gw.mx", .sequence = 2, .data = STR(entry)});
     ok(journal_async_kv_each(&disk, "shared:gw.", count_row, &rows) == JOURNAL_DONE && !rows &&
            asked.kind == NONE,
-       "the texts of an instance are no setting: no host keeps or restores them");
+       "stored texts of an instance are not shared settings");
     end();
 }
 

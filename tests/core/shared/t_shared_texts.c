@@ -46,13 +46,13 @@ static void test_round_trip(void)
     ok(read_value(&value, &back) == 0 && back.count == 3 &&
            has(&back, "chat.position", "{\"id\":\"a\\b\n\"}") && has(&back, "k\"ey", "") &&
            has(&back, "ü", "ä\u2028"),
-       "and read back: keys and texts with any characters");
+       "keys and texts with any characters are read");
     stored_texts_fini(&back);
     stored_texts_fini(&texts);
     buf_reset(&value);
     ok(!shared_texts_write(&value, &texts, &left_out) && read_value(&value, &back) == 0 &&
            !back.count,
-       "no text is a value, too");
+       "an entry without texts is read");
 }
 
 static void test_limit(void)
@@ -64,16 +64,16 @@ static void test_limit(void)
     set_long(&texts, "long", SHARED_TEXTS_BYTES / 2);
     set(&texts, "chat.position", "7");
     is_int((long long)shared_texts_write(&value, &texts, &left_out), 1, "one text is left out");
-    is_str(left_out, "longest", "the longest one");
+    is_str(left_out, "longest", "the longest text is left out");
     ok(value.len <= SHARED_TEXTS_BYTES && read_value(&value, &back) == 0 && back.count == 2 &&
            has(&back, "chat.position", "7"),
-       "the value is within the limit, with all others");
+       "the value is within the limit and has all other texts");
     stored_texts_fini(&back);
     stored_texts_fini(&texts);
     buf_reset(&value);
     set_long(&texts, "k", SHARED_TEXTS_BYTES - strlen("{\"k\":\"\"}"));
     ok(!shared_texts_write(&value, &texts, &left_out) && value.len == SHARED_TEXTS_BYTES,
-       "a text that just fits is not left out");
+       "a text that exactly fits is not left out");
     stored_texts_fini(&texts);
 }
 
@@ -85,24 +85,24 @@ static void test_invalid(void)
     for (size_t i = 0; i < sizeof values / sizeof *values; i++)
         ok(shared_texts_read((struct str){values[i], strlen(values[i])}, &texts) < 0 &&
                !texts.count,
-           "refused, with nothing read: %s", values[i]);
-    ok(shared_texts_read((struct str){NULL, 0}, &texts) < 0, "so is a missing value");
+           "an invalid value is refused: %s", values[i]);
+    ok(shared_texts_read((struct str){NULL, 0}, &texts) < 0, "a missing value is refused");
     for (size_t i = 0; i <= STORED_TEXTS_MAX; i++)
         buf_printf(&many, "%s\"k%zu\":\"\"", i ? "," : "{", i);
     buf_add_char(&many, '}');
-    ok(read_value(&many, &texts) < 0 && !texts.count,
-       "so are more texts than an instance may have");
+    ok(read_value(&many, &texts) < 0 && !texts.count, "a value with too many texts is refused");
 }
 
 static void test_choice(void)
 {
     struct shared_entry e = {.from = {"h2", "b", 1}, .n = 3};
     ok(shared_texts_is_ahead(&e, "h1", 3) && shared_texts_is_ahead(&e, "h1", 9),
-       "what another leader has stored counts, however much has changed here before");
+       "an entry of another leader has priority over any local number");
     e = (struct shared_entry){.from = {"h1", "b", 1}, .n = 3};
     ok(!shared_texts_is_ahead(&e, "h1", 3) && !shared_texts_is_ahead(&e, "h1", 4),
-       "if this host has stored it, its journal is as new or newer");
-    ok(shared_texts_is_ahead(&e, "h1", 2), "but not a journal from before, or an empty one");
+       "an entry of this host has no priority over a journal that is as new");
+    ok(shared_texts_is_ahead(&e, "h1", 2),
+       "an entry of this host has priority over an older or empty journal");
 }
 
 int main(void)

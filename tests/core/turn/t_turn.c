@@ -75,7 +75,7 @@ static void is_cast(struct turn *t, const char *wanted, const char *what)
 {
     turn_free(t);
     is_str(cast_log_text(&log_), wanted, "%s", what);
-    ok(!log_.disorder && !log_.turns_open, "%s: in order, and closed", what);
+    ok(!log_.disorder && !log_.turns_open, "%s: events are in order, and the turn is closed", what);
     cast_log_fini(&log_);
 }
 
@@ -112,34 +112,36 @@ static void test_commit(void)
     struct clerk c = {0};
     struct turn *t = begin_committed(&c);
     feed(t, "nhi\n");
-    ok(turn_is_flushed(t), "R26: nothing waits before the outcome");
+    ok(turn_is_flushed(t), "R26: no event is held back before the outcome");
     feed(t, "fdone\nu77\n");
-    is_str(c.seen, "final(done);", "the outcome is to be kept");
-    ok(c.knows_usage, "with the usage that came in the same piece");
-    ok(!turn_is_flushed(t) && turn_has_outcome(t), "and waits");
-    is_str(cast_log_text(&log_), "start(T) n(hi)", "nobody has it yet");
+    is_str(c.seen, "final(done);", "the outcome is passed to the commit callback");
+    ok(c.knows_usage, "the commit callback knows the usage of the same read");
+    ok(!turn_is_flushed(t) && turn_has_outcome(t), "the outcome is held back");
+    is_str(cast_log_text(&log_), "start(T) n(hi)", "the held outcome is not cast");
     end(t, STREAM_EOF, NULL);
-    is_str(cast_log_text(&log_), "start(T) n(hi)", "nor what follows");
+    is_str(cast_log_text(&log_), "start(T) n(hi)", "no event after the held outcome is cast");
     turn_confirm_outcome(t);
-    ok(turn_is_flushed(t), "kept: it is told");
-    is_cast(t, "start(T) n(hi) final(done) usage(2) done(completed)", "in order");
-    is_str(c.seen, "final(done);", "asked for once");
+    ok(turn_is_flushed(t), "the confirmed outcome is cast");
+    is_cast(t, "start(T) n(hi) final(done) usage(2) done(completed)",
+            "the events after the outcome are cast in order");
+    is_str(c.seen, "final(done);", "the commit callback is called once");
 
     c = (struct clerk){.at_once = true};
     t = begin_committed(&c);
     feed(t, "ebad\nu7\n");
     turn_flush_held(t);
-    ok(c.knows_usage, "an error with its usage");
-    is_str(cast_log_text(&log_), "start(T) error(-: bad) usage(1)", "kept at once, told at once");
+    ok(c.knows_usage, "an error is committed with its usage");
+    is_str(cast_log_text(&log_), "start(T) error(-: bad) usage(1)",
+           "an error that is confirmed at once is cast at once");
     end(t, STREAM_EOF, NULL);
-    is_cast(t, "start(T) error(-: bad) usage(1) done(error)", "an error that was kept");
+    is_cast(t, "start(T) error(-: bad) usage(1) done(error)", "a committed error");
 
     c = (struct clerk){0};
     t = begin_committed(&c);
     feed(t, "cchild\n");
-    is_str(c.seen, "", "a sub-agent's error is no outcome");
+    is_str(c.seen, "", "an error of a sub-agent is not an outcome");
     feed(t, "fx\n");
-    is_cast(t, "start(T) notice final(x) done(completed)", "a turn freed before the commit");
+    is_cast(t, "start(T) notice final(x) done(completed)", "a turn freed before the confirmation");
 }
 
 static void test_plain(void)
@@ -148,29 +150,30 @@ static void test_plain(void)
     feed(t, "ss-1\nnone\n");
     feed(t, "ntwo\r\nftwo\nuxx");
     ok(turn_has_outcome(t) && !turn_held_error(t), "a final is an outcome at once");
-    is_str(cast_log_text(&log_), "start(do it) n(one) n(two) final(two)", "and told at once");
+    is_str(cast_log_text(&log_), "start(do it) n(one) n(two) final(two)",
+           "a final is cast at once");
     feed(t, "x\ndcompleted\nnlate\n");
     end(t, STREAM_EOF, NULL);
-    is_str(turn_session_id(t), "s-1", "the session is known");
-    is_str(turn_get_result(t)->text.p, "two", "and the result");
-    ok(strlen(turn_id(t)) == 36 && turn_elapsed_ms(t) >= 0, "it has an id and a length");
+    is_str(turn_session_id(t), "s-1", "the turn has the session id");
+    is_str(turn_get_result(t)->text.p, "two", "the turn has the result");
+    ok(strlen(turn_id(t)) == 36 && turn_elapsed_ms(t) >= 0, "the turn has an id and a duration");
     is_cast(t, "start(do it) n(one) n(two) final(two) usage(3) notice(late_event) done(completed)",
-            "a turn that went well");
+            "a completed turn");
 
     t = begin(NULL);
     feed(t, "ss-1\nftail");
-    ok(!turn_has_outcome(t), "a line without its end waits");
+    ok(!turn_has_outcome(t), "a line without a newline waits");
     turn_feed_eof(t);
-    ok(turn_has_outcome(t), "until it is known to be the last");
+    ok(turn_has_outcome(t), "the last line without a newline is read at the end of input");
     end(t, STREAM_EXIT, NULL);
-    is_cast(t, "start(-) final(tail) done(completed)", "the last line without newline counts");
+    is_cast(t, "start(-) final(tail) done(completed)", "a turn whose last line has no newline");
 
     t = begin("x");
     feed(t, "none\n");
     is_cast(t,
             "start(x) n(one) error(host_shutdown: The turn was stopped because turncast is "
             "shutting down.) done(error)",
-            "a turn that nobody ended");
+            "a turn that is freed before its end");
 }
 
 static void test_lines(void)
@@ -178,9 +181,9 @@ static void test_lines(void)
     struct turn *t = begin(NULL);
     feed(t, "ss\n?nonsense\nn12345678901234567890123456789012345678901234567890\nfok\n");
     end(t, STREAM_EOF, NULL);
-    has_str(log_.notices.p, " 51 bytes", "a long line is told with its size");
+    has_str(log_.notices.p, " 51 bytes", "the notice of a dropped line has its size");
     is_cast(t, "start(-) notice(unparsable_line) notice(line_dropped) final(ok) done(completed)",
-            "lines that are too long or no good");
+            "lines that are too long or invalid");
     t = begin(NULL);
     feed(t, "ss\n?cut off he");
     end(t, STREAM_EOF, NULL);
@@ -196,31 +199,33 @@ static void test_held(void)
     struct turn *t = begin(NULL);
     feed(t, "ss\nux\nebad\nderror\n");
     ok(turn_has_outcome(t), "an error is an outcome");
-    is_str(turn_held_error(t)->message, "bad", "that is held back");
-    is_str(cast_log_text(&log_), "start(-)", "and not told");
+    is_str(turn_held_error(t)->message, "bad", "an error is held back");
+    is_str(cast_log_text(&log_), "start(-)", "a held error is not cast");
     feed(t, "eworse\nflate\n");
-    is_str(turn_held_error(t)->message, "bad", "the first one counts");
+    is_str(turn_held_error(t)->message, "bad", "the first error is kept");
     turn_flush_held(t);
-    ok(!turn_held_error(t), "until it is released");
-    has_str(cast_log_text(&log_), "error(-: bad) usage(1)", "with what came with it");
+    ok(!turn_held_error(t), "a flushed error is not held any more");
+    has_str(cast_log_text(&log_), "error(-: bad) usage(1)",
+            "a flushed error is cast with its usage");
     end(t, STREAM_EOF, NULL);
     is_cast(t, "start(-) error(-: bad) usage(1) notice(duplicate_result) done(error)",
             "an error without another attempt");
 
     t = begin(NULL);
     feed(t, "ss\ncchild\n");
-    ok(!turn_has_outcome(t) && !turn_held_error(t), "a sub-agent's error is no outcome");
+    ok(!turn_has_outcome(t) && !turn_held_error(t), "an error of a sub-agent is not an outcome");
     turn_flush_held(t);
     feed(t, "ebad\n");
-    has_str(cast_log_text(&log_), "error(-: bad)", "after a release nothing is held");
+    has_str(cast_log_text(&log_), "error(-: bad)", "after a flush no error is held back");
     end(t, STREAM_EOF, NULL);
-    is_cast(t, "start(-) notice error(-: bad) done(error)", "a sub-agent's error");
+    is_cast(t, "start(-) notice error(-: bad) done(error)",
+            "an error of a sub-agent and an error of the turn");
 
     t = begin(NULL);
     feed(t, "ss\nux\ndsuspended\nfwait\n");
     end(t, STREAM_EOF, NULL);
     is_cast(t, "start(-) final(wait) usage(1) done(suspended)",
-            "usage and done before the final keep their place");
+            "usage and done before the final are cast after it");
 }
 
 static void test_retry(void)
@@ -229,11 +234,11 @@ static void test_retry(void)
     feed(t, "ss-1\nnone\nux\nebad\nderror\nnbehind\nft");
     end(t, STREAM_EOF, "once more");
     ok(!turn_has_outcome(t), "the next attempt begins without an outcome");
-    is_str(turn_session_id(t), "s-1", "but with the session");
+    is_str(turn_session_id(t), "s-1", "the next attempt has the session");
     feed(t, "ss-2\nntwo\nftwo\nuxxx\ndcompleted\n");
     end(t, STREAM_EOF, NULL);
-    has_str(log_.notices.p, "once more\n", "the reason is told");
-    ok(!turn_get_result(t)->has_error, "the result knows no error");
+    has_str(log_.notices.p, "once more\n", "the notice has the reason of the retry");
+    ok(!turn_get_result(t)->has_error, "the result of the successful attempt has no error");
     is_cast(t,
             "start(q) n(one) n(behind) notice(retry) notice(restart) n(two) final(two) usage(3) "
             "done(completed)",
@@ -255,13 +260,13 @@ static void test_by_host(void)
         struct turn *const t = begin(NULL);
         feed(t, "ss\nebad\nderror\n");
         end(t, ends[i].how, NULL);
-        is_cast(t, ends[i].wanted, "an error behind the host's own end");
+        is_cast(t, ends[i].wanted, "an error before a timeout or cancel by the host");
     }
     struct turn *t = begin(NULL);
     feed(t, "ss\n");
     turn_ignore_outcome(t);
     feed(t, "npartial\nfpartial\ndcompleted\nux\n");
-    ok(!turn_has_outcome(t), "an abandoned stream gives no outcome");
+    ok(!turn_has_outcome(t), "an abandoned stream has no outcome");
     end(t, STREAM_TIMEOUT, NULL);
     is_cast(t,
             "start(-) n(partial) error(agent_timeout: The agent exceeded its time limit and was "

@@ -79,10 +79,10 @@ static void test_many_calls(void)
     struct turn_result r = {0};
     for (int i = 0; i < RESULT_TOOL_USES + 5; i++)
         feed_call(&r, "{}");
-    is_int(r.n_tool_uses, RESULT_TOOL_USES, "as many calls as are kept");
+    is_int(r.n_tool_uses, RESULT_TOOL_USES, "the number of stored tool calls is limited");
     CLEANUP_BUF struct buf out = {0};
     turn_result_append_json(&out, &r, 0);
-    has_str(out.p, ",\"tool_uses_omitted\":5}", "the others are counted");
+    has_str(out.p, ",\"tool_uses_omitted\":5}", "omitted tool calls are counted");
     turn_result_fini(&r);
     CLEANUP_BUF struct buf big = {0};
     buf_add_str(&big, "{\"a\":\"");
@@ -92,8 +92,8 @@ static void test_many_calls(void)
     feed_call(&r, big.p);
     feed_call(&r, big.p);
     feed_call(&r, "{}");
-    is_int(r.n_omitted, 1, "nor is more kept than a few megabytes");
-    is_int(r.n_tool_uses, 2, "a small one still fits");
+    is_int(r.n_omitted, 1, "the size of stored tool calls is limited");
+    is_int(r.n_tool_uses, 2, "a small tool call is stored after a large one was omitted");
     turn_result_fini(&r);
 }
 
@@ -142,7 +142,7 @@ int main(void)
     is_result(&r,
               "{\"result\":\"\",\"session_id\":\"\",\"cost_usd\":0,\"duration_ms\":1234,"
               "\"num_turns\":0,\"is_error\":false,\"usage\":{},\"tool_uses\":[]}",
-              "nothing happened");
+              "a turn without events");
     feed_start(&r);
     feed_call(&r, "{\"command\":\"df\"}");
     feed_call(&r, "{}");
@@ -157,7 +157,7 @@ int main(void)
               "\"model\":\"m \\\"x\\\"\"},"
               "\"tool_uses\":[{\"name\":\"Bash\",\"input\":{\"command\":\"df\"}},"
               "{\"name\":\"Bash\",\"input\":{}}]}",
-              "a turn that went well");
+              "a completed turn");
     turn_result_fini(&r);
     feed_start(&r);
     feed_error(&r, "agent error", "agent_exit");
@@ -165,8 +165,8 @@ int main(void)
               "{\"result\":\"agent error\",\"session_id\":\"s-1\",\"cost_usd\":0,"
               "\"duration_ms\":1234,\"num_turns\":0,\"is_error\":true,\"usage\":{},"
               "\"tool_uses\":[],\"error\":\"agent error\"}",
-              "a turn that failed");
-    is_str(r.error_code.p, "agent_exit", "its code is kept");
+              "a failed turn");
+    is_str(r.error_code.p, "agent_exit", "the error code is stored");
     turn_result_fini(&r);
     feed_start(&r);
     feed_final(&r, "half an answer");
@@ -178,7 +178,7 @@ int main(void)
               "{\"result\":\"half an answer\",\"session_id\":\"s-2\",\"cost_usd\":0,"
               "\"duration_ms\":1234,\"num_turns\":0,\"is_error\":false,\"usage\":{},"
               "\"tool_uses\":[],\"cancelled\":true}",
-              "a turn that was cancelled is none that failed");
+              "a cancelled turn is not an error");
     turn_result_fini(&r);
     test_many_calls();
     test_incomplete();

@@ -27,29 +27,29 @@ static void check(const char *before, int64_t wanted, const char *what)
     struct tc_usage u = usage_of(300, 40);
     usage_delta_count(&s, &u, "s-1");
     is_int(u.input_tokens, wanted, "%s", what);
-    is_str(s.total, "s-1 300 40 5 -1 0", "%s: the totals are kept", what);
+    is_str(s.total, "s-1 300 40 5 -1 0", "%s: the new totals are stored", what);
     usage_delta_fini(&s);
 }
 
 static void test_count(void)
 {
-    check(NULL, 300, "a first turn");
-    check("s-1 200 30 5 -1 0", 100, "a later turn: the difference");
-    check("s-1 300 40 5 -1 0", 0, "a turn without a call");
-    check("s-2 200 30 5 -1 0", 300, "another session");
-    check("s-12 200 30 5 -1 0", 300, "a session whose id begins alike");
-    check("s-1 301 30 5 -1 0", 300, "totals that went down");
-    check("s-1 200 41 5 -1 0", 300, "one of them");
-    check("s-1 200 30 5 -1", 300, "too few counts");
-    check("s-1 200 30 5 -1 0 1", 300, "too many");
-    check("s-1 200 30 5 x 0", 300, "no number");
-    check("s-1", 300, "no counts");
+    check(NULL, 300, "the first turn of a session");
+    check("s-1 200 30 5 -1 0", 100, "a later turn uses the difference");
+    check("s-1 300 40 5 -1 0", 0, "a turn without a call to the model");
+    check("s-2 200 30 5 -1 0", 300, "totals of another session");
+    check("s-12 200 30 5 -1 0", 300, "totals of a session whose id has the same prefix");
+    check("s-1 301 30 5 -1 0", 300, "decreased totals");
+    check("s-1 200 41 5 -1 0", 300, "one decreased total");
+    check("s-1 200 30 5 -1", 300, "totals with too few counts");
+    check("s-1 200 30 5 -1 0 1", 300, "totals with too many counts");
+    check("s-1 200 30 5 x 0", 300, "totals with an invalid number");
+    check("s-1", 300, "totals without counts");
     struct spent s = {.before = xstrdup("s-1 200 30 1 -1 0")};
     struct tc_usage u = usage_of(300, 40);
     usage_delta_count(&s, &u, "s-1");
-    is_int(u.output_tokens, 10, "every count is a difference");
-    is_int(u.cache_read_tokens, 4, "cached tokens, too");
-    is_int(u.cache_write_tokens, -1, "what is not told stays so");
+    is_int(u.output_tokens, 10, "the difference of the output tokens");
+    is_int(u.cache_read_tokens, 4, "the difference of the cached tokens");
+    is_int(u.cache_write_tokens, -1, "a missing count stays missing");
     usage_delta_fini(&s);
 }
 
@@ -80,10 +80,10 @@ static void test_turns(void)
 {
     CLEANUP_FREE char *first =
         run_turn(NULL, "\"input_tokens\":200,\"output_tokens\":84", "usage(200)");
-    is_str(first, "s-1 200 84 -1 -1 -1", "is kept");
+    is_str(first, "s-1 200 84 -1 -1 -1", "the totals of the first turn are stored");
     CLEANUP_FREE char *second =
         run_turn(first, "\"input_tokens\":300,\"output_tokens\":126", "usage(100)");
-    is_str(second, "s-1 300 126 -1 -1 -1", "of a resumed session, too");
+    is_str(second, "s-1 300 126 -1 -1 -1", "the totals of a resumed session are stored");
 }
 
 int main(void)

@@ -115,33 +115,34 @@ static void test_follow(void)
     follow(&early, "t", 0, true);
     rounds();
     ok(early.at && !early.told && strcmp(take(&early), "later") == 0,
-       "a turn that waits is silent");
+       "a waiting turn has no event");
     struct turnlog_entry *const e = run("t");
     add_many(e, 1, 3);
-    is_int(early.told, 0, "nobody is called from within");
+    is_int(early.told, 0, "followers are not called synchronously");
     rounds();
-    is_int(early.told, 1, "but once, soon, for all of them");
-    is_str(take(&early), "1 2 3 later", "each event once, in its order");
+    is_int(early.told, 1, "followers are called once for several events");
+    is_str(take(&early), "1 2 3 later", "each event is read once, in order");
     follow(&late, "t", 2, true);
     follow(&behind, "t", 9, true);
     follow(&gone, "t", 0, true);
     rounds();
-    is_int(late.told, 1, "who comes later is told of what is there");
-    is_str(take(&late), "3 later", "and gets what is behind its own");
-    is_str(take(&behind), "later", "nothing, behind all");
-    ok(gone.told == 1 && !gone.at, "one leaves when it is told");
+    is_int(late.told, 1, "a late follower is called for existing events");
+    is_str(take(&late), "3 later", "a follower after event 2 reads event 3");
+    is_str(take(&behind), "later", "a follower after the last event reads nothing");
+    ok(gone.told == 1 && !gone.at, "a follower frees itself in its callback");
     add_many(e, 4, 5);
     turnlog_follower_free(late.at);
     rounds();
-    is_int(late.told, 1, "who left before it was told is not");
-    is_str(take(&early), "4 5 later", "the others are");
+    is_int(late.told, 1, "a freed follower is not called");
+    is_str(take(&early), "4 5 later", "other followers read the new events");
     turnlog_finish_turn(turns, e);
     rounds();
-    is_str(take(&early), "over", "the end is told");
-    is_int(early.told, 3, "as something new");
+    is_str(take(&early), "over", "the end of the turn is read");
+    is_int(early.told, 3, "followers are called at the end of the turn");
     turnlog_follower_free(early.at);
     turnlog_follower_free(behind.at);
-    ok(!turnlog_follower_new(turns, "none", 0, true, on_ready, &late), "no turn, no follower");
+    ok(!turnlog_follower_new(turns, "none", 0, true, on_ready, &late),
+       "an unknown turn has no follower");
     turnlog_follower_free(NULL);
     end();
 }
@@ -158,8 +159,9 @@ static void test_hidden(void)
     turnlog_append_event(turns, e, shared(TC_NARRATION, 4, "secret"), true, NULL);
     follow(&all, "t", 0, true);
     follow(&some, "t", 0, false);
-    is_str(take(&all), "1 2 3 4 later", "who sees all sees what is hidden, and nothing stripped");
-    is_str(take(&some), "1 3' later", "who does not, neither");
+    is_str(take(&all), "1 2 3 4 later",
+           "a follower that sees all reads hidden and complete events");
+    is_str(take(&some), "1 3' later", "another follower reads no hidden events, and stripped ones");
     turnlog_follower_free(all.at);
     turnlog_follower_free(some.at);
     turnlog_finish_turn(turns, e);
@@ -184,18 +186,18 @@ static void test_gap(void)
     struct turnlog_entry *const e = run("t");
     add(e, TC_NARRATION, 1);
     follow(&from_start, "t", 0, true);
-    is_str(take(&from_start), "1 later", "before");
+    is_str(take(&from_start), "1 later", "the first event is read");
     add_many(e, 2, 100);
     const char *const text = take(&from_start);
     int from = 0, to = 0, next = 0;
-    is_int(sscanf(text, "[%d-%d] %d", &from, &to, &next), 3, "a gap comes first: %.20s", text);
-    ok(from == 2 && to > 80 && next == to + 1, "it is all that is missing, and no more");
-    ok(strstr(text, " 99 100 later"), "and the newest are there");
+    is_int(sscanf(text, "[%d-%d] %d", &from, &to, &next), 3, "a gap is read first: %.20s", text);
+    ok(from == 2 && to > 80 && next == to + 1, "the gap covers exactly the missing events");
+    ok(strstr(text, " 99 100 later"), "the newest events are read");
     follow(&within, "t", 50, true);
     ok(sscanf(take(&within), "[%d-%d]", &from, &next) == 2 && from == 51 && next == to,
-       "it begins behind what is known");
+       "the gap begins after the last read event");
     follow(&behind, "t", 99, true);
-    is_str(take(&behind), "100 later", "who knows what is forgotten sees no gap");
+    is_str(take(&behind), "100 later", "a follower after the missing events reads no gap");
     turnlog_follower_free(from_start.at);
     turnlog_follower_free(within.at);
     turnlog_follower_free(behind.at);
@@ -211,13 +213,13 @@ static void test_one_too_big(void)
     struct turnlog_entry *const e = run("t");
     add_many(e, 1, 3);
     follow(&f, "t", 0, true);
-    is_str(take(&f), "[1-2] 3 later", "the newest event stays, however big");
+    is_str(take(&f), "[1-2] 3 later", "the newest event is kept, even if it is too large");
     turnlog_finish_turn(turns, e);
-    is_str(take(&f), "over", "as long as somebody follows");
-    ok(turnlog_find_turn(turns, "t"), "the turn, too");
+    is_str(take(&f), "over", "the end of a followed turn is read");
+    ok(turnlog_find_turn(turns, "t"), "a followed turn is kept");
     turnlog_follower_free(f.at);
     turnlog_finish_turn(turns, run("u"));
-    ok(!turnlog_find_turn(turns, "t"), "and is forgotten then");
+    ok(!turnlog_find_turn(turns, "t"), "a finished turn without followers is removed");
     end();
 }
 
@@ -231,9 +233,9 @@ static void test_bounds(void)
         id[4] = (char)('0' + i);
         turnlog_finish_turn(turns, run(id));
     }
-    is_int(count(), 3, "so many turns that are over are known");
+    is_int(count(), 3, "the number of finished turns is limited");
     ok(!turnlog_find_turn(turns, "over1") && turnlog_find_turn(turns, "over2"),
-       "the newest of them");
+       "the newest finished turns are kept");
     end();
 }
 
@@ -259,25 +261,25 @@ static void test_shares(void)
     struct turnlog_entry *const second = run("second");
     add_many(second, 1, 60);
     ok(!turnlog_find_turn(turns, "first") && turnlog_find_turn(turns, "second"),
-       "of those that are over the oldest is forgotten for one that runs");
+       "the oldest finished turn is removed for events of a running turn");
     turnlog_finish_turn(turns, second);
     follow(&f, "second", 0, true);
     struct turnlog_entry *const a = run("a"), *const b = run("b");
     add_many(a, 1, 500);
     ok(kept_of("second", 60) == 60 && kept_of("a", 500) < 40,
-       "but not one that somebody follows: then it forgets of its own");
+       "a followed finished turn is kept, and the running turn loses events");
     turnlog_follower_free(f.at);
     add_many(b, 1, 500);
     add_many(a, 501, 1000);
     const int of_a = kept_of("a", 1000), of_b = kept_of("b", 500);
-    ok(!turnlog_find_turn(turns, "second"), "which is forgotten when nobody does");
-    ok(of_a > 35 && of_a <= 50 && of_b > 35 && of_b <= 50, "two that run share: %d and %d events",
-       of_a, of_b);
+    ok(!turnlog_find_turn(turns, "second"), "a finished turn is removed after its follower left");
+    ok(of_a > 35 && of_a <= 50 && of_b > 35 && of_b <= 50,
+       "two running turns share the space: %d and %d events", of_a, of_b);
     struct turnlog_entry *const little = run("little");
     add_many(little, 1, 10);
     turnlog_finish_turn(turns, little);
     add_many(a, 1001, 1500);
-    is_int(kept_of("little", 10), 10, "and leave half to those that are over");
+    is_int(kept_of("little", 10), 10, "running turns leave half of the space to finished turns");
     turnlog_finish_turn(turns, a);
     turnlog_finish_turn(turns, b);
     end();
@@ -296,19 +298,20 @@ static void test_merge(void)
     add_many(e, 1, 2);
     turnlog_mark_merged(turns, "tail", "head");
     const struct turnlog_turn *const t = turnlog_find_turn(turns, "tail");
-    ok(t->state == TURNLOG_MERGED && turnlog_turn_is_finished(t) && t->ended_ms, "merged");
-    is_str(t->into, "head", "into another");
+    ok(t->state == TURNLOG_MERGED && turnlog_turn_is_finished(t) && t->ended_ms,
+       "the merged turn is finished");
+    is_str(t->into, "head", "the merged turn has the id of the other turn");
     rounds();
-    is_str(take(&f), "1 2 later", "who followed it follows the other");
+    is_str(take(&f), "1 2 later", "a follower of the merged turn reads the other turn");
     follow(&later, "tail", 1, true);
-    is_str(take(&later), "2 later", "as does who comes now");
+    is_str(take(&later), "2 later", "a new follower of the merged turn reads the other turn");
     turnlog_mark_merged(turns, "none", "head");
     turnlog_mark_merged(turns, "head", "none");
     turnlog_mark_merged(turns, "head", "head");
     ok(turnlog_find_turn(turns, "head")->state == TURNLOG_RUNNING,
-       "into nothing, nothing is merged");
+       "a merge with an unknown turn or with itself is ignored");
     turnlog_finish_turn(turns, e);
-    is_str(take(&f), "over", "over with it");
+    is_str(take(&f), "over", "the follower reads the end of the other turn");
     turnlog_follower_free(f.at);
     turnlog_follower_free(later.at);
     turnlog_add_waiting(turns, &(struct turnlog_spec){.id = "c"});
@@ -316,13 +319,15 @@ static void test_merge(void)
     turnlog_mark_cancelled(turns, "c");
     turnlog_mark_cancelled(turns, "none");
     rounds();
-    ok(f.told == 1 && strcmp(take(&f), "over") == 0, "who follows one that is cancelled is told");
-    ok(turnlog_find_turn(turns, "c")->state == TURNLOG_CANCELLED, "what it is");
+    ok(f.told == 1 && strcmp(take(&f), "over") == 0,
+       "a follower of a cancelled turn reads its end");
+    ok(turnlog_find_turn(turns, "c")->state == TURNLOG_CANCELLED,
+       "the state of the turn is cancelled");
     follow(&later, "c", 0, true);
     end();
     rounds();
     ok(strcmp(take(&f), "over") == 0 && strcmp(take(&later), "over") == 0,
-       "for who still follows when all is forgotten it is over");
+       "after the log is freed its followers read the end");
     turnlog_follower_free(f.at);
     turnlog_follower_free(later.at);
 }
@@ -387,28 +392,31 @@ static void test_watch(void)
     turnlog_finish_turn(turns, b);
     turnlog_finish_turn(turns, run("c"));
     is_str(stays.text, "a:waiting a:running a:running a:final b:running b:error c:running c:error ",
-           "each change of a state, once, and what is asked");
+           "a watcher is called for each state and request");
     *stays.text = *ends.text = '\0';
     turnlog_set_works(turns, "a", false);
     turnlog_set_works(turns, "a", true);
     turnlog_set_works(turns, "a", true);
     turnlog_set_works(turns, "a", false);
     turnlog_set_works(turns, "unknown", true);
-    is_str(stays.text, "a:final+ a:final ", "when work in the background begins and ends");
+    is_str(stays.text, "a:final+ a:final ",
+           "a watcher is called when background work begins and ends");
     turnlog_set_late_result(turns, "b", "first");
     turnlog_set_late_result(turns, "b", "second");
     turnlog_set_late_result(turns, "unknown", "x");
-    is_str(stays.text, "a:final+ a:final b:error ", "when a host has a result too late");
-    is_str(turnlog_find_turn(turns, "b")->late_result, "first", "the first one stays");
-    is_str(last.text, "a:final b:error c:error ", "each end, once, with the state that stays");
-    is_str(leaves.text, "a:waiting ", "one that leaves when it is told");
-    is_str(ends.text, stays.text, "the others go on");
-    is_str(ended.text, "", "one that another ended before it was told");
-    is_str(turnlog_find_turn(turns, "b")->code, "broken", "an error has its code");
-    ok(!turnlog_find_turn(turns, "c")->code, "one that just ended has none");
+    is_str(stays.text, "a:final+ a:final b:error ", "a watcher is called for a late result");
+    is_str(turnlog_find_turn(turns, "b")->late_result, "first", "the first late result is kept");
+    is_str(last.text, "a:final b:error c:error ",
+           "a watcher of finished turns is called once per turn");
+    is_str(leaves.text, "a:waiting ", "a watcher frees itself in its callback");
+    is_str(ends.text, stays.text, "other watchers are called");
+    is_str(ended.text, "", "a watcher freed by another one is not called");
+    is_str(turnlog_find_turn(turns, "b")->code, "broken",
+           "a failed turn has the code of its error");
+    ok(!turnlog_find_turn(turns, "c")->code, "a turn without an outcome has no code");
     char ids[8] = "";
     turnlog_each_turn(turns, add_id, ids);
-    is_str(ids, "cb", "the newest first, as far as it is wanted");
+    is_str(ids, "cb", "turns are listed newest first, until the callback returns false");
     turnlog_watcher_free(stays.at);
     turnlog_watcher_free(ends.at);
     turnlog_watcher_free(last.at);
@@ -426,9 +434,9 @@ static void test_known(void)
     struct turnlog_entry *const e = turnlog_start_turn(
         turns, &(struct turnlog_spec){.id = "a", .agent = "main", .owner = "bob"});
     const struct turnlog_turn *const t = turnlog_find_turn(turns, "a");
-    is_str(t->spec.owner, "ann", "what is known stays");
-    is_str(t->spec.agent, "main", "the rest is added");
-    ok(strlen(t->spec.task) <= 1000, "a message is cut");
+    is_str(t->spec.owner, "ann", "known members are kept");
+    is_str(t->spec.agent, "main", "new members are added");
+    ok(strlen(t->spec.task) <= 1000, "a long message is cut");
     struct event sub;
     event_init(&sub, TC_FINAL);
     sub.meta.seq = 1;
@@ -437,12 +445,13 @@ static void test_known(void)
     sub.u.meta = &sub.meta;
     sub.u.final.text = "part";
     turnlog_append_event(turns, e, shared_event_new(&sub), false, NULL);
-    ok(t->state == TURNLOG_RUNNING && t->last_seq == 1, "a sub-agent's outcome is not the turn's");
+    ok(t->state == TURNLOG_RUNNING && t->last_seq == 1,
+       "an outcome of a sub-agent is not the outcome of the turn");
     add(e, TC_TOOL_CALL, 2);
     add(e, TC_FINAL, 3);
     ok(t->state == TURNLOG_FINAL && t->tools == 1 && t->last_seq == 3 && t->cost_usd < 0 &&
            t->ended_ms >= t->started_ms,
-       "its own is, and calls are counted");
+       "the outcome of the turn is stored, and tool calls are counted");
     turnlog_finish_turn(turns, e);
     end();
 }

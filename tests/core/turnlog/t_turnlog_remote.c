@@ -67,15 +67,17 @@ static void test_said(void)
     const struct turnlog_turn *t;
     put(TURNLOG_RUNNING, 3, 10);
     t = turnlog_find_turn(turns, "r");
-    ok(t && strcmp(t->spec.host, "h2") == 0 && t->state == TURNLOG_RUNNING, "it is known");
-    ok(turnlog_find_retry(turns, "k") == t && !turnlog_find_retry(turns, "l"), "also by its retry");
-    is_int(changed, 1, "who watches is told");
+    ok(t && strcmp(t->spec.host, "h2") == 0 && t->state == TURNLOG_RUNNING,
+       "a turn of another host is known");
+    ok(turnlog_find_retry(turns, "k") == t && !turnlog_find_retry(turns, "l"),
+       "the turn is found by its retry token");
+    is_int(changed, 1, "the watcher is called");
     put(TURNLOG_WAITING, 0, 9);
-    is_int(t->state, TURNLOG_RUNNING, "what was said before is not heard later");
+    is_int(t->state, TURNLOG_RUNNING, "an older state is ignored");
     put(TURNLOG_RUNNING, 4, 11);
-    is_int((long long)t->last_seq, 4, "what is said later takes its place");
+    is_int((long long)t->last_seq, 4, "a newer state is taken");
     ok(!turnlog_is_complete(turns, "r") && turnlog_is_complete(turns, "nothing"),
-       "its events are not here");
+       "the events of the turn are incomplete");
 }
 
 static void test_own(void)
@@ -84,44 +86,46 @@ static void test_own(void)
     struct turnlog_turn t = {.spec = {.id = "own", .host = "h2"}, .state = TURNLOG_FINAL};
     struct turnlog_entry *const e = turnlog_start_turn(turns, &spec);
     turnlog_put_remote(turns, &t, 99);
-    ok(!turnlog_find_turn(turns, "own")->spec.host, "a turn of this host is nobody else's");
+    ok(!turnlog_find_turn(turns, "own")->spec.host, "a turn of this host is not replaced");
     turnlog_finish_turn(turns, e);
-    is_int(finished, 1, "the end of an own turn is told");
+    is_int(finished, 1, "the end of a turn of this host is reported");
 }
 
 static void test_events(void)
 {
     struct turnlog_item item;
     struct turnlog_follower *f = turnlog_follower_new(turns, "r", 0, true, NULL, NULL);
-    is_int(wanted, 0, "who only looks wants no events");
+    is_int(wanted, 0, "a follower without a callback fetches no events");
     turnlog_follower_free(f);
     f = turnlog_follower_new(turns, "r", 0, true, on_ready, NULL);
     struct turnlog_follower *const g = turnlog_follower_new(turns, "r", 0, true, on_ready, NULL);
-    is_int(wanted, 1, "who follows wants them, once");
-    is_int(turnlog_follower_next(f, &item), TURNLOG_WAIT, "there are none yet");
+    is_int(wanted, 1, "two followers fetch the events once");
+    is_int(turnlog_follower_next(f, &item), TURNLOG_WAIT, "no event has arrived");
     append(1);
     append(2);
     loop_run_once(loop, 0);
-    is_int(readied, 2, "both are told that there are some");
-    is_int(turnlog_follower_next(f, &item), TURNLOG_EVENT, "an event");
+    is_int(readied, 2, "both followers are called");
+    is_int(turnlog_follower_next(f, &item), TURNLOG_EVENT, "the first event is read");
     is_int((long long)turnlog_count_events(turns, TC_NARRATION), 0,
-           "that this host does not count");
+           "events of other hosts are not counted");
     put(TURNLOG_FINAL, 4, 12);
-    is_int(turnlog_follower_next(f, &item), TURNLOG_EVENT, "another one");
-    is_int(turnlog_follower_next(f, &item), TURNLOG_WAIT, "a turn that is over may have more");
+    is_int(turnlog_follower_next(f, &item), TURNLOG_EVENT, "the second event is read");
+    is_int(turnlog_follower_next(f, &item), TURNLOG_WAIT, "a finished turn may have more events");
     turnlog_skip_remote(turns, "r", 3);
-    is_int(turnlog_follower_next(f, &item), TURNLOG_GAP, "what cannot be had is a gap");
-    ok(item.from == 3 && item.to == 3, "of so many");
+    is_int(turnlog_follower_next(f, &item), TURNLOG_GAP,
+           "events that are not available are read as a gap");
+    ok(item.from == 3 && item.to == 3, "the gap covers the missing event");
     append(4);
-    is_int(turnlog_follower_next(f, &item), TURNLOG_EVENT, "behind it the rest");
+    is_int(turnlog_follower_next(f, &item), TURNLOG_EVENT, "the event after the gap is read");
     turnlog_complete_remote(turns, "r");
-    is_int(turnlog_follower_next(f, &item), TURNLOG_OVER, "until it is complete");
-    ok(turnlog_is_complete(turns, "r"), "which it is for everybody");
+    is_int(turnlog_follower_next(f, &item), TURNLOG_OVER,
+           "the end is read when the turn is complete");
+    ok(turnlog_is_complete(turns, "r"), "the turn is complete");
     turnlog_follower_free(f);
-    is_int(unwanted, 0, "as long as one follows");
+    is_int(unwanted, 0, "the events are wanted while a follower is left");
     turnlog_follower_free(g);
-    is_int(unwanted, 1, "the source learns that the last follower has left");
-    is_int(finished, 1, "the end of another host's turn is not this host's to count");
+    is_int(unwanted, 1, "the source is told when the last follower has left");
+    is_int(finished, 1, "the end of a turn of another host is not counted");
 }
 
 /* The servers count from one again. */
@@ -133,13 +137,15 @@ static void test_order_restarts(void)
     turnlog_put_remote(turns, &t, 500);
     t.state = TURNLOG_FINAL;
     turnlog_put_remote(turns, &t, 2);
-    is_int(turnlog_find_turn(turns, "r3")->state, TURNLOG_RUNNING, "what is older is not taken");
+    is_int(turnlog_find_turn(turns, "r3")->state, TURNLOG_RUNNING, "an older state is ignored");
     turnlog_restart_remote_order(turns);
     turnlog_put_remote(turns, &t, 2);
-    is_int(turnlog_find_turn(turns, "r3")->state, TURNLOG_FINAL, "unless the order begins anew");
+    is_int(turnlog_find_turn(turns, "r3")->state, TURNLOG_FINAL,
+           "an older state is taken after the order restarts");
     turnlog_restart_remote_order(turns);
     turnlog_put_remote(turns, &running, 3);
-    is_int(turnlog_find_turn(turns, "r3")->state, TURNLOG_FINAL, "a turn that is over stays so");
+    is_int(turnlog_find_turn(turns, "r3")->state, TURNLOG_FINAL,
+           "a finished turn does not run again");
 }
 
 static void test_left(void)
@@ -152,7 +158,7 @@ static void test_left(void)
     append(9);
     struct turnlog_follower *const g = turnlog_follower_new(turns, "r2", 0, true, on_ready, NULL);
     turnlog_follower_free(g);
-    is_int(unwanted, 1, "another turn is another turn");
+    is_int(unwanted, 1, "a follower of another turn does not change the count");
 }
 
 static void test_given_back(void)
@@ -165,11 +171,11 @@ static void test_given_back(void)
     wanted = unwanted = 0;
     struct turnlog_follower *f = turnlog_follower_new(turns, "r", 0, true, on_ready, NULL);
     turnlog_follower_free(f);
-    ok(wanted == 1 && unwanted == 1, "events are wanted for as long as somebody follows");
+    ok(wanted == 1 && unwanted == 1, "events are wanted while a follower exists");
     f = turnlog_follower_new(turns, "r", 0, true, on_ready, NULL);
     turnlog_set_source(turns, NULL);
     turnlog_follower_free(f);
-    ok(wanted == 2 && unwanted == 1, "a source that was removed is not called");
+    ok(wanted == 2 && unwanted == 1, "a removed source is not called");
     turnlog_free(turns);
     turns = own;
 }

@@ -124,7 +124,7 @@ static void settle_own(void)
         struct answer written = {0};
         bus_kv_put_origin(&net, BUS_HOMES, key, &from, a.entry.revision, on_reply, &written);
         await(&written.is_there, true);
-        is_int(written.entry.result, BUS_KV_DONE, "a conversation is at home here");
+        is_int(written.entry.result, BUS_KV_DONE, "the conversation has this host as its home");
     }
 }
 
@@ -135,13 +135,13 @@ static void test_release(void)
     settle("main.last", "h2");
     settle("other.moved", "h10");
     struct work_homes *const h = work_homes_release(&net);
-    ok(are_given_up(), "a host gives up its homes");
-    is_int(found("main.first"), BUS_KV_DONE, "not those of other hosts, before its own");
-    is_int(found("main.last"), BUS_KV_DONE, "or behind them");
-    is_int(found("other.moved"), BUS_KV_DONE, "or with a longer name");
+    ok(are_given_up(), "a draining host gives up its homes");
+    is_int(found("main.first"), BUS_KV_DONE, "the home of another host before its own is kept");
+    is_int(found("main.last"), BUS_KV_DONE, "the home of another host after its own is kept");
+    is_int(found("other.moved"), BUS_KV_DONE, "the home of a host with a longer name is kept");
     settle_own();
     work_homes_resume(h);
-    is_int(own_stay(), HOMES, "what is at home there later stays");
+    is_int(own_stay(), HOMES, "homes written later are kept");
     work_homes_free(h);
 }
 
@@ -149,10 +149,10 @@ static void test_break(struct nats_server *server)
 {
     net.is_active = false;
     struct work_homes *h = work_homes_release(&net);
-    is_int(own_stay(), HOMES, "without the bus, nothing is given up");
+    is_int(own_stay(), HOMES, "without the bus no home is given up");
     net.is_active = true;
     work_homes_resume(h);
-    ok(are_given_up(), "it is when the bus is there");
+    ok(are_given_up(), "the homes are given up when the bus is connected");
     work_homes_free(h);
     settle_own();
     nats_server_kill(server);
@@ -160,9 +160,9 @@ static void test_break(struct nats_server *server)
     h = work_homes_release(&net);
     nats_server_start(server, "");
     await(&is_up, true);
-    is_int(own_stay(), HOMES, "what was asked of servers that were gone has no effect");
+    is_int(own_stay(), HOMES, "a request to stopped servers has no effect");
     work_homes_resume(h);
-    ok(are_given_up(), "and is asked again");
+    ok(are_given_up(), "the request is repeated after the reconnect");
     work_homes_free(h);
     settle_own();
     work_homes_free(work_homes_release(&net));
@@ -177,7 +177,7 @@ int main(void)
     net.client = nats_server_connect(&server, net.loop, on_changed);
     if (!net.client)
         return 0;
-    ok(await(&is_up, true), "connected");
+    ok(await(&is_up, true), "the client is connected");
     net.is_active = true;
     create_bucket();
     test_release();
