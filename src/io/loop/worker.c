@@ -28,7 +28,7 @@ struct worker {
     pthread_t thread;
     int wake_fd; /* eventfd that counts finished jobs */
     struct loop_fd *wake;
-    size_t under_way; /* submitted jobs whose `done` was not called yet */
+    size_t under_way; /* jobs whose `done` was not called yet */
     /* lock: mu */
     pthread_mutex_t mu;
     pthread_cond_t asked, finished;
@@ -72,7 +72,10 @@ static void *worker_thread_main(void *arg)
     struct worker *const w = arg;
     for (struct worker_job *job; (job = wait_for_job(w));) {
         job->work(job->arg);
-        worker_post_result(w, job);
+        if (job->done)
+            worker_post_result(w, job);
+        else
+            free(job);
     }
     return NULL;
 }
@@ -89,8 +92,7 @@ static void worker_run_completions(struct worker *w)
         ASSERT(w->under_way > 0);
         if (--w->under_way == 0)
             loop_fd_set(w->wake, 0);
-        if (job->done)
-            job->done(job->arg);
+        job->done(job->arg);
         free(job);
     }
 }
@@ -142,12 +144,12 @@ void worker_submit(struct worker *w, void (*work)(void *arg), void (*done)(void 
     ASSERT(!pthread_equal(w->thread, pthread_self()));
     struct worker_job *const job = xmalloc(sizeof *job);
     *job = (struct worker_job){.work = work, .done = done, .arg = arg};
-    if (w->under_way++ == 0)
+    if (done && w->under_way++ == 0)
         loop_fd_set(w->wake, LOOP_READ);
     pthread_mutex_lock(&w->mu);
     STAILQ_INSERT_TAIL(&w->todo, job, next);
-    pthread_cond_signal(&w->asked);
     pthread_mutex_unlock(&w->mu);
+    pthread_cond_signal(&w->asked); /* the thread can lock the mutex at once */
 }
 
 struct worker_sync_job {
@@ -193,12 +195,13 @@ void worker_free(struct worker *w)
     if (!w)
         return;
     wait_for_all(w);
-    ASSERT(!w->under_way && STAILQ_EMPTY(&w->todo) && STAILQ_EMPTY(&w->over));
+    ASSERT(!w->under_way);
     pthread_mutex_lock(&w->mu);
     w->stop = true;
     pthread_cond_signal(&w->asked);
     pthread_mutex_unlock(&w->mu);
-    pthread_join(w->thread, NULL);
+    pthread_join(w->thread, NULL); /* when the jobs without a `done` are complete, too */
+    ASSERT(STAILQ_EMPTY(&w->todo) && STAILQ_EMPTY(&w->over));
     loop_fd_free(w->wake);
     close(w->wake_fd);
     pthread_cond_destroy(&w->asked);

@@ -16,8 +16,9 @@ void worker_set_name(struct worker *w, const char *name);
  * be called from a `done`. NULL is allowed. */
 void worker_free(struct worker *w);
 
-/* Runs work(arg) on the worker's thread, then done(arg) on the loop's (NULL: none); both in the
- * order of the calls. The loop keeps running while a job is pending. */
+/* Runs work(arg) on the worker's thread, then done(arg) on the loop's; both in the order of the
+ * calls. The loop keeps running while a `done` is pending. NULL: none, so the loop is not woken
+ * when the job is complete. */
 void worker_submit(struct worker *w, void (*work)(void *arg), void (*done)(void *arg), void *arg);
 /* Runs work(arg) on the worker's thread, after all earlier jobs; returns when it is done. Blocks
  * the loop: for the start only. */

@@ -65,7 +65,7 @@ struct nats_job {
     char *data;
     size_t len;
     bool is_sent;
-    void (*on_sent)(void *ctx, bool sent); /* of nats_client_send, or NULL */
+    void (*on_sent)(void *ctx, bool sent); /* of nats_client_send */
     void *ctx;
 };
 
@@ -85,24 +85,40 @@ static void nats_job_subscribe(void *arg)
 {
     const struct nats_job *const job = arg;
     nats_connection_subscribe(job->client->connection, job->id, job->subject, job->queue);
+    nats_job_free(arg);
 }
 
 static void nats_job_unsubscribe(void *arg)
 {
     const struct nats_job *const job = arg;
     nats_connection_unsubscribe(job->client->connection, job->id);
+    nats_job_free(arg);
 }
 
-static void nats_job_publish(void *arg)
+static bool nats_job_is_sent(const struct nats_job *job)
 {
-    struct nats_job *const job = arg;
     const struct nats_outgoing out = {.subject = job->subject,
                                       .reply = job->reply,
                                       .operation = job->operation,
                                       .host = job->host,
                                       .expected = job->expected,
                                       .data = {job->data, job->len}};
-    job->is_sent = nats_connection_publish(job->client->connection, &out);
+    return nats_connection_publish(job->client->connection, &out);
+}
+
+static void nats_job_send(void *arg)
+{
+    struct nats_job *const job = arg;
+    job->is_sent = nats_job_is_sent(job);
+}
+
+/* Wakes the loop only if the request was not sent; otherwise the reply does, or the deadline. */
+static void nats_job_publish(void *arg)
+{
+    const struct nats_job *const job = arg;
+    if (!nats_job_is_sent(job) && job->id)
+        nats_connection_report_unsent(job->client->connection, job->id);
+    nats_job_free(arg);
 }
 
 static void nats_job_open(void *arg)
@@ -166,15 +182,10 @@ static void nats_client_on_tick(void *arg)
         loop_timer_set(c->tick, r ? 0 : TICK_MS);
 }
 
-static void nats_job_on_published(void *arg)
+static void nats_job_on_sent(void *arg)
 {
     const struct nats_job *const job = arg;
-    struct nats_client *const c = job->client;
-    struct nats_request *const r = job->is_sent ? NULL : nats_request_find(c, job->id);
-    if (r)
-        nats_request_finish(c, r, NATS_CLIENT_UNSENT, NULL);
-    if (job->on_sent)
-        job->on_sent(job->ctx, job->is_sent);
+    job->on_sent(job->ctx, job->is_sent);
     nats_job_free(arg);
 }
 
@@ -195,7 +206,7 @@ static struct nats_job *nats_job_new(struct nats_client *c, const struct nats_cl
 
 void nats_client_publish(struct nats_client *c, const struct nats_client_publication *p)
 {
-    worker_submit(c->worker, nats_job_publish, nats_job_on_published, nats_job_new(c, p));
+    worker_submit(c->worker, nats_job_publish, NULL, nats_job_new(c, p));
 }
 
 void nats_client_send(struct nats_client *c, const struct nats_client_publication *p,
@@ -204,7 +215,7 @@ void nats_client_send(struct nats_client *c, const struct nats_client_publicatio
     struct nats_job *const job = nats_job_new(c, p);
     job->on_sent = on_sent;
     job->ctx = ctx;
-    worker_submit(c->worker, nats_job_publish, nats_job_on_published, job);
+    worker_submit(c->worker, nats_job_send, nats_job_on_sent, job);
 }
 
 void nats_client_request(struct nats_client *c, const struct nats_client_publication *p,
@@ -222,7 +233,7 @@ void nats_client_request(struct nats_client *c, const struct nats_client_publica
         loop_timer_set(c->tick, TICK_MS);
     TAILQ_INSERT_TAIL(&c->requests, r, next);
     alloc_check(tsearch(r, &c->by_id, nats_request_compare), sizeof(void *));
-    worker_submit(c->worker, nats_job_publish, nats_job_on_published, job);
+    worker_submit(c->worker, nats_job_publish, NULL, job);
 }
 
 void nats_client_forget(struct nats_client *c, const void *ctx)
@@ -251,7 +262,7 @@ static void nats_client_submit_subscription(const struct nats_client_subscriptio
     struct nats_job *const job = nats_job_new(s->client, &p);
     job->id = s->id;
     job->queue = xstrdup(s->queue);
-    worker_submit(s->client->worker, nats_job_subscribe, nats_job_free, job);
+    worker_submit(s->client->worker, nats_job_subscribe, NULL, job);
 }
 
 struct nats_client_subscription *nats_client_subscribe_queue(struct nats_client *c,
@@ -294,7 +305,7 @@ void nats_client_unsubscribe(struct nats_client_subscription *s)
     const struct nats_client_publication p = {.subject = "", .data = STR("")};
     struct nats_job *const job = nats_job_new(c, &p);
     job->id = s->id;
-    worker_submit(c->worker, nats_job_unsubscribe, nats_job_free, job);
+    worker_submit(c->worker, nats_job_unsubscribe, NULL, job);
     nats_client_free_subscription(s);
 }
 
@@ -329,11 +340,17 @@ static void nats_client_on_closed(struct nats_client *c, const char *text)
 static void nats_client_handle(struct nats_client *c, const struct nats_incoming *in)
 {
     const struct nats_client_subscription *s;
+    struct nats_request *r;
     switch (in->kind) {
     case NATS_INCOMING_MESSAGE:
-        s = nats_client_find(c, in->subscription);
+        s = nats_client_find(c, in->id);
         if (s)
             s->on_message(s->ctx, &in->message);
+        return;
+    case NATS_INCOMING_UNSENT:
+        r = nats_request_find(c, in->id);
+        if (r)
+            nats_request_finish(c, r, NATS_CLIENT_UNSENT, NULL);
         return;
     case NATS_INCOMING_UP:
         c->max_payload = (size_t)in->max_payload;

@@ -109,6 +109,14 @@ static void nats_connection_report(struct nats_connection *n, enum nats_incoming
     nats_connection_queue(n, in);
 }
 
+void nats_connection_report_unsent(struct nats_connection *n, uint64_t request)
+{
+    struct nats_incoming *const in = xcalloc(1, sizeof *in);
+    in->kind = NATS_INCOMING_UNSENT;
+    in->id = request;
+    nats_connection_queue(n, in);
+}
+
 struct nats_incoming *nats_connection_take(struct nats_connection *n)
 {
     pthread_mutex_lock(&n->mu);
@@ -191,7 +199,7 @@ static void nats_connection_on_message(natsConnection *nc, natsSubscription *s, 
     struct nats_incoming *const in = nats_connection_copy(n, m);
     (void)nc;
     (void)s;
-    in->subscription = interest->id;
+    in->id = interest->id;
     n->nats.natsMsg_Destroy(m);
     nats_connection_queue(n, in);
 }

@@ -22,9 +22,10 @@ struct nats_incoming {
         NATS_INCOMING_UP,     /* connected, or connected again */
         NATS_INCOMING_DOWN,   /* not connected; libnats goes on trying */
         NATS_INCOMING_CLOSED, /* disconnected; nobody connects again */
+        NATS_INCOMING_UNSENT, /* the request was not sent */
         NATS_INCOMING_FAULT,  /* text: what the server or the library complains of */
     } kind;
-    uint64_t subscription;              /* of a message */
+    uint64_t id; /* of a subscription, of a message; or of a request (UNSENT) */
     struct nats_client_message message; /* a copy, whose texts are in this block */
     int64_t max_payload;                /* of UP: bytes of the largest message the server takes */
     char text[200];                     /* of UP: the server; else the reason */
@@ -63,6 +64,8 @@ void nats_connection_subscribe(struct nats_connection *n, uint64_t id, const cha
 void nats_connection_unsubscribe(struct nats_connection *n, uint64_t id);
 /* False: it was not sent. */
 bool nats_connection_publish(struct nats_connection *n, const struct nats_outgoing *m);
+/* Reports NATS_INCOMING_UNSENT. */
+void nats_connection_report_unsent(struct nats_connection *n, uint64_t request);
 
 /* ---- loop thread */
 

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <time.h>
 
 #include "tap/tap.h"
 
@@ -137,6 +138,39 @@ static void test_wait(struct loop *l)
     is_int(seen.told, 2, "and loses nothing");
 }
 
+/* A job that waits until the test has gone on, or for two seconds. */
+struct blocked_job {
+    pthread_mutex_t mu;
+    pthread_cond_t released;
+    bool may_end, is_late;
+};
+
+static void wait_for_release(void *arg)
+{
+    struct blocked_job *const b = arg;
+    struct timespec end;
+    clock_gettime(CLOCK_REALTIME, &end);
+    end.tv_sec += 2;
+    pthread_mutex_lock(&b->mu);
+    while (!b->may_end && !b->is_late)
+        b->is_late = pthread_cond_timedwait(&b->released, &b->mu, &end) != 0;
+    pthread_mutex_unlock(&b->mu);
+}
+
+static void test_without_done(struct loop *l)
+{
+    struct blocked_job b = {.mu = PTHREAD_MUTEX_INITIALIZER, .released = PTHREAD_COND_INITIALIZER};
+    struct worker *const w = worker_new(l);
+    worker_submit(w, wait_for_release, NULL, &b);
+    loop_run(l);
+    pthread_mutex_lock(&b.mu);
+    b.may_end = true;
+    pthread_cond_signal(&b.released);
+    pthread_mutex_unlock(&b.mu);
+    worker_free(w);
+    ok(!b.is_late, "the loop does not wait for a job without a callback");
+}
+
 int main(void)
 {
     plan_lazy();
@@ -144,6 +178,7 @@ int main(void)
     test_order(l);
     test_free(l);
     test_wait(l);
+    test_without_done(l);
     loop_free(l);
     return 0;
 }
