@@ -6,11 +6,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define HISTOGRAM_BOUNDS 11
+#define HISTOGRAM_BOUNDS_MAX 15
 
 struct histogram {
-    const double *bounds; /* HISTOGRAM_BOUNDS upper bounds of buckets, ascending; borrowed */
-    uint64_t counts[HISTOGRAM_BOUNDS + 1]; /* count of each bucket; the last one has no bound */
+    const double *bounds;                      /* upper bounds of buckets, ascending; borrowed */
+    size_t n_bounds;                           /* at most HISTOGRAM_BOUNDS_MAX */
+    uint64_t counts[HISTOGRAM_BOUNDS_MAX + 1]; /* of each bucket; counts[n_bounds] has no bound */
     double sum;
 };
 
@@ -18,7 +19,7 @@ struct histogram {
 static inline void histogram_add(struct histogram *h, double value)
 {
     size_t i = 0;
-    while (i < HISTOGRAM_BOUNDS && value > h->bounds[i])
+    while (i < h->n_bounds && value > h->bounds[i])
         i++;
     h->counts[i]++;
     h->sum += value;

@@ -84,7 +84,7 @@ static void bus_metrics_append_histograms(struct buf *out, const struct bus_coun
         "Time from a publish to the answer of the NATS servers that it is stored."};
     static const struct prometheus_family lag = {
         "turncast_bus_lag_seconds", "histogram",
-        "Time from an event on the host of its turn until it is on this host."};
+        "Time from when an event was shown on the host of its turn until it is on this host."};
     prometheus_append_header(out, &publish);
     prometheus_append_histogram(out, &publish, none, &c->publish);
     prometheus_append_header(out, &lag);

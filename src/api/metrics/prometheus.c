@@ -63,9 +63,9 @@ void prometheus_append_histogram(struct buf *out, const struct prometheus_family
     }
     with_bound[at] = "le";
     with_bound[at + 1] = bound;
-    for (size_t i = 0; i <= HISTOGRAM_BOUNDS; i++) {
+    for (size_t i = 0; i <= h->n_bounds; i++) {
         n += h->counts[i];
-        if (i < HISTOGRAM_BOUNDS)
+        if (i < h->n_bounds)
             snprintf(bound, sizeof bound, "%g", h->bounds[i]);
         else
             snprintf(bound, sizeof bound, "+Inf");

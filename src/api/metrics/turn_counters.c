@@ -7,8 +7,7 @@
 
 #include "base/alloc.h"
 
-static const double turn_time_bounds[HISTOGRAM_BOUNDS] = {0.1, 0.5, 1,   2,   5,   10,
-                                                          30,  60,  300, 900, 3600};
+static const double turn_time_bounds[] = {0.1, 0.5, 1, 2, 5, 10, 30, 60, 300, 900, 3600};
 
 struct agent {
     struct agent *next;
@@ -32,7 +31,10 @@ static struct turn_agent_counts *turn_counters_find_or_make(struct turn_counters
     a = xcalloc(1, sizeof *a);
     a->counts.name = a->name = xstrdup(name);
     for (size_t i = 0; i < TURN_TIMES; i++)
-        a->counts.times[i].bounds = turn_time_bounds;
+        a->counts.times[i] = (struct histogram){
+            .bounds = turn_time_bounds,
+            .n_bounds = sizeof turn_time_bounds / sizeof *turn_time_bounds,
+        };
     a->next = c->agents;
     c->agents = a;
     return &a->counts;

@@ -29,8 +29,8 @@
 #define STREAM_EXISTS 10058 /* after a change of the configuration */
 
 /* Bucket bounds of histograms, in seconds. */
-static const double time_bounds[HISTOGRAM_BOUNDS] = {0.0005, 0.001, 0.002, 0.005, 0.01, 0.02,
-                                                     0.05,   0.1,   0.2,   0.5,   5};
+static const double time_bounds[] = {0.0005, 0.001, 0.002, 0.003, 0.004, 0.005, 0.006, 0.008,
+                                     0.01,   0.02,  0.05,  0.1,   0.2,   0.5,   5};
 
 const char *bus_state_name(enum bus_state state)
 {
@@ -468,7 +468,10 @@ struct bus *bus_new(const struct bus_spec *spec, struct tc_err *err)
     b->replicas = conf->bus.replicas;
     b->link.loop = spec->loop;
     b->link.turnlog = spec->turnlog;
-    b->link.counters.publish.bounds = b->link.counters.lag.bounds = time_bounds;
+    b->link.counters.publish = b->link.counters.lag = (struct histogram){
+        .bounds = time_bounds,
+        .n_bounds = sizeof time_bounds / sizeof *time_bounds,
+    };
     b->link.names = (struct bus_names){xstrdup(conf->bus.prefix), xstrdup(conf->host_name)};
     b->link.identity = b->identity;
     b->since_ms = clock_mono_ms();

@@ -135,6 +135,8 @@ void bus_batch_write(struct buf *out, const struct bus_batch *b, struct str line
     bus_origin_write(out, &b->from);
     jsonw_member_int(out, "after", (int64_t)b->after);
     jsonw_member_int(out, "last", (int64_t)b->last);
+    if (b->at_us)
+        jsonw_member_int(out, "at_us", b->at_us);
     if (b->more)
         jsonw_member_bool(out, "more", true);
     buf_add_str(out, "}\n");
@@ -156,6 +158,8 @@ int bus_batch_read(struct str message, struct bus_batch *b, struct str *lines)
             b->after = bus_message_read_seq(&j);
         else if (str_is(key, "last"))
             b->last = bus_message_read_seq(&j);
+        else if (str_is(key, "at_us"))
+            json_reader_read_int(&j, &b->at_us);
         else if (str_is(key, "more"))
             json_reader_read_bool(&j, &b->more);
         else if (!bus_message_read_common(&j, key, &b->from, &version))

@@ -37,6 +37,8 @@ struct bus_batch {
     struct bus_origin from;
     uint64_t after; /* seq of the last event of the previous batch; 0: first batch */
     uint64_t last;  /* seq of its own last event */
+    int64_t at_us;  /* Unix time in microseconds when its first event was on the turn's host; 0: not
+                     * known */
     bool more;      /* of a reply to "feed": request more behind `last` */
 };
 

@@ -61,32 +61,25 @@ static void bus_reader_add_event(struct bus_reader *f, struct event *ev, struct 
     f->sink->event(f->ctx, ev, line);
 }
 
-/* Clocks of two machines differ, so a delay may be negative. */
-static void bus_reader_note_lag(const struct bus_reader *f, const struct event *ev)
-{
-    const double lag = clock_wall_s() - ev->meta.ts;
-    histogram_add(&f->link->counters.lag, lag > 0 ? lag : 0);
-}
-
-static void bus_reader_add_line(struct bus_reader *f, struct str line, bool is_live)
+/* lag: in seconds, to be counted; NULL: the event was not received when published. */
+static void bus_reader_add_line(struct bus_reader *f, struct str line, const double *lag)
 {
     struct arena arena = {0};
     struct event ev;
     if (codec_decode(&ev, &arena, line.p, line.len, NULL) == 0 && ev.meta.seq > f->have) {
-        if (is_live)
-            bus_reader_note_lag(f, &ev);
+        if (lag)
+            histogram_add(&f->link->counters.lag, *lag);
         bus_reader_add_event(f, &ev, line);
     }
     arena_fini(&arena);
 }
 
-/* is_live: received when published, not through a repair. */
 static void bus_reader_add_lines(struct bus_reader *f, struct str lines, uint64_t last,
-                                 bool is_live)
+                                 const double *lag)
 {
     struct str line;
     while (bus_batch_next_line(&lines, &line))
-        bus_reader_add_line(f, line, is_live);
+        bus_reader_add_line(f, line, lag);
     if (f->have < last)
         f->have = last;
 }
@@ -138,7 +131,7 @@ static bool bus_reader_apply_early(struct bus_reader *f, bool skips)
             if (b.after > f->have)
                 bus_reader_skip(f, b.after);
             if (b.last > f->have)
-                bus_reader_add_lines(f, lines, b.last, false);
+                bus_reader_add_lines(f, lines, b.last, NULL);
         }
         STAILQ_REMOVE_HEAD(&f->early, next);
         f->early_bytes -= kept->len;
@@ -199,7 +192,7 @@ static bool bus_reader_take_feed(struct bus_reader *f, const struct nats_client_
         return false;
     if (b.after > f->have)
         bus_reader_skip(f, b.after);
-    bus_reader_add_lines(f, lines, b.last, false);
+    bus_reader_add_lines(f, lines, b.last, NULL);
     if (b.more && lines.len)
         bus_reader_ask(f);
     else if (bus_reader_apply_early(f, false))
@@ -218,7 +211,7 @@ static void bus_reader_take_stored(struct bus_reader *f, const struct nats_clien
     if (bus_batch_read(m->data, &b, &lines) == 0 && b.last > f->have) {
         if (b.after > f->have)
             bus_reader_skip(f, b.after);
-        bus_reader_add_lines(f, lines, b.last, false);
+        bus_reader_add_lines(f, lines, b.last, NULL);
     }
     bus_reader_ask(f);
 }
@@ -324,6 +317,13 @@ static void bus_reader_on_timer(void *arg)
 
 /* ---- live messages ---- */
 
+/* Clocks of two machines differ, so the difference may be below 0. */
+static double bus_reader_get_lag(const struct bus_batch *b)
+{
+    const double lag = clock_wall_s() - (double)b->at_us / 1e6;
+    return lag > 0 ? lag : 0;
+}
+
 static void bus_reader_on_batch(void *ctx, const struct nats_client_message *m)
 {
     struct bus_reader *const f = ctx;
@@ -333,6 +333,7 @@ static void bus_reader_on_batch(void *ctx, const struct nats_client_message *m)
         return;
     if (!*f->host)
         snprintf(f->host, sizeof f->host, "%s", b.from.host);
+    const double lag = bus_reader_get_lag(&b);
     f->sink->heard(f->ctx, &b.from);
     if (f->is_repairing || b.after > f->have) {
         f->link->counters.gaps += !f->is_repairing;
@@ -341,7 +342,7 @@ static void bus_reader_on_batch(void *ctx, const struct nats_client_message *m)
             bus_reader_repair(f);
         return;
     }
-    bus_reader_add_lines(f, lines, b.last, true);
+    bus_reader_add_lines(f, lines, b.last, b.at_us ? &lag : NULL);
     if (f->is_complete)
         bus_reader_finish(f);
 }

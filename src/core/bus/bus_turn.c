@@ -31,6 +31,8 @@ static bool bus_turn_ends_batch(const struct event *ev)
 
 static void bus_turn_take_event(struct bus_turn *t, const struct turnlog_item *item)
 {
+    if (!t->lines.len)
+        t->at_us = item->added_us;
     bus_line_append(&t->lines, item->shared, t->shift);
     t->taken = item->seq;
     t->last = item->seq + t->shift;
@@ -59,7 +61,7 @@ static void bus_turn_gather(struct bus_turn *t)
 {
     struct turnlog_item item;
     enum turnlog_next_result step = TURNLOG_EVENT;
-    while (t->follower && !t->is_urgent && t->lines.len < BATCH_BYTES) {
+    while (t->follower && !t->skipped && t->lines.len < BATCH_BYTES) {
         step = turnlog_follower_next(t->follower, &item);
         if (step == TURNLOG_WAIT || step == TURNLOG_OVER)
             break;
@@ -86,9 +88,10 @@ static void bus_turn_flush(struct bus_turn *t)
 {
     struct bus_turn_chain *const c = &t->events;
     bus_turn_chain_begin(c);
-    bus_batch_write(&c->body,
-                    &(struct bus_batch){.from = c->from, .after = t->after, .last = t->last},
-                    (struct str){t->lines.p, t->lines.len});
+    bus_batch_write(
+        &c->body,
+        &(struct bus_batch){.from = c->from, .after = t->after, .last = t->last, .at_us = t->at_us},
+        (struct str){t->lines.p, t->lines.len});
     t->sent = t->taken;
     t->flushed_ms = clock_mono_ms();
     t->batches++;
@@ -176,12 +179,22 @@ static void bus_turn_collect_state(struct bus_turn *t)
         bus_turn_write_state(t, now);
 }
 
+static void bus_turn_send_state(struct bus_turn *t)
+{
+    bus_turn_collect_state(t);
+    if (t->stored >= t->gate)
+        bus_turn_chain_go_on(&t->state);
+}
+
+/* Events are sent when the follower is ready: an event may change the state, and be followed by
+ * others that belong into its batch. */
 void bus_turn_note_state(struct bus_turn *t, const struct turnlog_turn *now)
 {
     t->is_dirty = true;
     if (!t->follower && now->started_ms && !now->into && !t->is_over)
         bus_turn_follow(t);
-    bus_turn_go_on(t);
+    if (!t->is_fenced)
+        bus_turn_send_state(t);
 }
 
 /* ---- sending a message of a chain ---- */
@@ -358,9 +371,7 @@ void bus_turn_go_on(struct bus_turn *t)
         return;
     bus_turn_collect(t);
     bus_turn_chain_go_on(&t->events);
-    bus_turn_collect_state(t);
-    if (t->stored >= t->gate)
-        bus_turn_chain_go_on(&t->state);
+    bus_turn_send_state(t);
     if (t->follower && t->is_over && !t->events.is_pending && !t->lines.len) {
         turnlog_follower_free(t->follower);
         t->follower = NULL;

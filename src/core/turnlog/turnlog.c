@@ -374,7 +374,13 @@ void turnlog_append_event(struct turnlog *log, struct turnlog_entry *e, struct s
     ASSERT(!e->sealed || e->is_remote);
     turnlog_make_room(e);
     ASSERT(e->n < e->cap);
-    e->events[e->n++] = (struct turnlog_event){ev->meta.seq, shared, stripped, hidden};
+    e->events[e->n++] = (struct turnlog_event){
+        .seq = ev->meta.seq,
+        .added_us = (int64_t)(clock_wall_s() * 1e6),
+        .shared = shared,
+        .stripped = stripped,
+        .hidden = hidden,
+    };
     e->bytes += event_bytes(&e->events[e->n - 1]);
     log->bytes += event_bytes(&e->events[e->n - 1]);
     log->sealed_bytes += e->sealed ? event_bytes(&e->events[e->n - 1]) : 0;

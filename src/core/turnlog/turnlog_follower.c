@@ -128,6 +128,7 @@ enum turnlog_next_result turnlog_follower_next(struct turnlog_follower *f,
         *item = (struct turnlog_item){
             .shared = ev->stripped && !f->sees_all ? ev->stripped : ev->shared,
             .seq = ev->seq,
+            .added_us = ev->added_us,
         };
         return TURNLOG_EVENT;
     }

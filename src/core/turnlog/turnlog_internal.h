@@ -8,6 +8,7 @@
 
 struct turnlog_event {
     uint64_t seq;
+    int64_t added_us;                       /* Unix time, microseconds */
     struct shared_event *shared, *stripped; /* stripped: or NULL */
     bool hidden;
 };

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * Reads a turn that another host published, from Debian's nats-server: a reader that does not know
- * the host yet does not let the servers search the stream for the events of any host. */
+ * Publishes turns to Debian's nats-server, and reads them: events that exist already when a batch
+ * is sent are in that batch; the lag is counted from the turn log of the publisher; a reader that
+ * does not know the host yet does not let the servers search the stream for the events of any host.
+ */
 #include "core/bus/bus_reader.h"
 
 #include <stdio.h>
@@ -9,6 +11,7 @@
 #include "base/cleanup.h"
 #include "base/sys/clock.h"
 #include "core/bus/bus_message.h"
+#include "core/bus/bus_publisher.h"
 #include "event/codec.h"
 #include "io/nats_server.h"
 #include "tap/tap.h"
@@ -51,11 +54,17 @@ static bool request(const char *subject, const struct buf *body)
     return wait_for(&is_there);
 }
 
-static bool create_stream(void)
+static bool create_stream(enum bus_stream stream, const char *subject)
 {
     CLEANUP_BUF struct buf config = {0};
-    bus_stream_config(&config, &net.names, BUS_EVENTS, 1);
-    return request("$JS.API.STREAM.CREATE.TC_EV", &config);
+    bus_stream_config(&config, &net.names, stream, 1);
+    return request(subject, &config);
+}
+
+static bool create_streams(void)
+{
+    return create_stream(BUS_EVENTS, "$JS.API.STREAM.CREATE.TC_EV") &&
+           create_stream(BUS_STATES, "$JS.API.STREAM.CREATE.TC_STATE");
 }
 
 /* Appends the line of an event. */
@@ -164,6 +173,61 @@ static void test_host_known(void)
     bus_reader_free(reader);
 }
 
+/* ---- publishing ---- */
+
+static const double bounds[] = {3600};
+
+/* True: the publisher has stored everything, in so many batches. */
+static bool has_published(const struct bus_publisher *p, uint64_t batches)
+{
+    const int64_t end = clock_mono_ms() + DEADLINE_MS;
+    while ((net.counters.batches < batches || bus_publisher_count_waiting(p)) &&
+           clock_mono_ms() < end)
+        loop_run_once(net.loop, 20);
+    return net.counters.batches == batches;
+}
+
+/* Appends an event of the turn t2, which was created long ago. */
+static void append(struct turnlog_entry *turn, enum tc_kind kind, uint64_t seq)
+{
+    struct event ev;
+    event_init(&ev, kind);
+    ev.meta.seq = seq;
+    ev.meta.ts = 1;
+    ev.meta.correlation_id = "t2";
+    ev.meta.src = "claude";
+    ev.meta.session_id = "";
+    ev.u.meta = &ev.meta;
+    turnlog_append_event(net.turnlog, turn, shared_event_new(&ev), false, NULL);
+}
+
+static void test_published(void)
+{
+    static const struct turnlog_limits limits = {
+        .turn_bytes = 1 << 20, .bytes = 1 << 20, .turns = 9};
+    net.turnlog = turnlog_new(net.loop, &limits);
+    net.counters.lag = net.counters.publish = (struct histogram){.bounds = bounds, .n_bounds = 1};
+    seen = (struct seen){0};
+    struct bus_publisher *const publisher = bus_publisher_new(&net, NULL, NULL);
+    struct bus_reader *const reader = bus_reader_new(&net, "t2", NULL, &sink, NULL);
+    struct turnlog_entry *const turn =
+        turnlog_start_turn(net.turnlog, &(struct turnlog_spec){.id = "t2", .agent = "main"});
+    append(turn, TC_START, 1);
+    ok(has_published(publisher, 1), "the first event is published");
+    append(turn, TC_FINAL, 2);
+    append(turn, TC_USAGE, 3);
+    append(turn, TC_DONE, 4);
+    turnlog_finish_turn(net.turnlog, turn);
+    ok(wait_for(&seen.is_complete), "the turn is read to its end");
+    is_str(seen.kinds, "start final usage done ", "all of its events, in order");
+    ok(has_published(publisher, 2), "the outcome and what follows it are published in one batch");
+    is_int((int)net.counters.lag.counts[0], 4, "the lag of each event is counted");
+    ok(net.counters.lag.sum < DEADLINE_MS, "from when the event was in the turn log of its host");
+    bus_reader_free(reader);
+    bus_publisher_free(publisher);
+    turnlog_free(net.turnlog);
+}
+
 int main(void)
 {
     struct nats_server server = {0};
@@ -172,13 +236,15 @@ int main(void)
     net.client = nats_server_connect(&server, net.loop, on_changed);
     if (!net.client)
         return 0;
-    ok(wait_for(&net.is_active) && create_stream(), "connected, with a stream for events");
+    ok(wait_for(&net.is_active) && create_streams(),
+       "connected, with streams of events and states");
     struct nats_client_subscription *const spy =
         nats_client_subscribe(net.client, "$JS.API.DIRECT.GET.TC_EV", on_direct_get, NULL);
     ok(publish("h2", TC_START, 1) && publish("h2", TC_DONE, 2), "a host has published a turn");
     test_host_told();
     test_host_known();
     nats_client_unsubscribe(spy);
+    test_published();
     nats_client_free(net.client);
     nats_server_kill(&server);
     loop_free(net.loop);
