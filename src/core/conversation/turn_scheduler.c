@@ -98,31 +98,37 @@ void conversations_drop_if_idle(struct turn_scheduler *cs, struct conversation *
 
 /* ---- limits ---- */
 
-static bool is_full(const struct turn_scheduler *cs)
+/* Whether turns can start beside those that run, and others that will. */
+static bool has_places(const struct turn_scheduler *cs, size_t others)
 {
-    return cs->holds || cs->draining || cs->running >= (size_t)cs->limits->max_turns;
+    return !cs->holds && !cs->draining && cs->running + others < (size_t)cs->limits->max_turns;
 }
 
 static bool turn_scheduler_has_room(const struct turn_scheduler *cs, const char *source,
                                     const char *user)
 {
-    return !is_full(cs) &&
+    return has_places(cs, 0) &&
            user_limits_count(cs->user_limits, source, user) < (size_t)cs->limits->per_user;
 }
 
-/* Starts the conversation that has waited longest among those that may start. */
+/* Removes and returns the conversation that has waited longest among those that may start and have
+ * their lock. A lock that was requested reserves a place: if all waiting conversations requested
+ * theirs for one free place, all but one would have to release theirs again. */
 static struct conversation *take_next(struct turn_scheduler *cs)
 {
     struct conversation *next;
-    for (struct conversation *c = TAILQ_FIRST(&cs->ready_list); c && !is_full(cs); c = next) {
+    size_t reserved = 0;
+    for (struct conversation *c = TAILQ_FIRST(&cs->ready_list); c && has_places(cs, reserved);
+         c = next) {
         next = TAILQ_NEXT(c, next_ready);
-        const bool begins = c->ready && !conversations_is_held(cs, c) &&
-                            !conversations_waits_for_lock(cs, c) &&
-                            turn_scheduler_has_room(cs, c->source, c->first->user);
+        const bool may_begin = c->ready && !conversations_is_held(cs, c) &&
+                               turn_scheduler_has_room(cs, c->source, c->first->user);
+        const bool begins = may_begin && conversations_lock(cs, c);
         if (begins || !c->ready)
             forget_ready(cs, c);
         if (begins)
             return c;
+        reserved += may_begin && conversations_asks_for_lock(cs, c);
     }
     return NULL;
 }
@@ -189,20 +195,10 @@ static void turn_scheduler_begin(struct turn_scheduler *cs, struct conversation 
     user_limits_acquire(cs->user_limits, c->source, c->user);
 }
 
-static void turn_scheduler_list_ready(struct turn_scheduler *cs, struct conversation *c)
-{
-    ASSERT(!c->listed);
-    c->listed = true;
-    TAILQ_INSERT_TAIL(&cs->ready_list, c, next_ready);
-}
-
 void conversations_pump(struct turn_scheduler *cs)
 {
     for (struct conversation *c; (c = take_next(cs));)
-        if (conversations_lock(cs, c))
-            turn_scheduler_begin(cs, c);
-        else
-            turn_scheduler_list_ready(cs, c);
+        turn_scheduler_begin(cs, c);
 }
 
 void conversations_make_ready(struct turn_scheduler *cs, struct conversation *c)
@@ -211,7 +207,8 @@ void conversations_make_ready(struct turn_scheduler *cs, struct conversation *c)
         return;
     forget_ready(cs, c);
     c->ready = ++cs->ready;
-    turn_scheduler_list_ready(cs, c);
+    c->listed = true;
+    TAILQ_INSERT_TAIL(&cs->ready_list, c, next_ready);
 }
 
 void conversations_begin_now(struct turn_scheduler *cs, struct conversation *c)

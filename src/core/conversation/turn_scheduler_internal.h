@@ -57,7 +57,9 @@ void conversations_admit_deferred(struct turn_scheduler *cs, const char *key);
 void conversations_open_locks(struct turn_scheduler *cs);
 /* Requests the lock, unless this host has it; the turn may start when it is held. */
 bool conversations_lock(struct turn_scheduler *cs, const struct conversation *c);
-/* Whether the lock was requested. */
+/* Whether the reply to the request for the lock is pending. */
+bool conversations_asks_for_lock(const struct turn_scheduler *cs, const struct conversation *c);
+/* Whether the lock is wanted and not held. */
 bool conversations_waits_for_lock(const struct turn_scheduler *cs, const struct conversation *c);
 void conversations_add_lock(const struct turn_scheduler *cs, const struct conversation *c,
                             struct turn_job_spec *spec);

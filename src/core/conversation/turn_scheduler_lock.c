@@ -8,6 +8,11 @@ bool conversations_lock(struct turn_scheduler *cs, const struct conversation *c)
     return c->unlocked || c->throwaway || turn_lock_want(cs->spec.locks, c->key) == TURN_LOCK_HELD;
 }
 
+bool conversations_asks_for_lock(const struct turn_scheduler *cs, const struct conversation *c)
+{
+    return turn_lock_state(cs->spec.locks, c->key) == TURN_LOCK_ASKED;
+}
+
 bool conversations_waits_for_lock(const struct turn_scheduler *cs, const struct conversation *c)
 {
     if (c->unlocked || c->throwaway)

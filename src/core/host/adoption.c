@@ -20,6 +20,7 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/sys/clock.h"
 #include "base/sys/crash_point.h"
 #include "base/sys/log.h"
 #include "core/bus/bus_kv.h"
@@ -28,7 +29,8 @@
 #include "core/work/work_outcome.h"
 #include "event/json/json_reader.h"
 
-#define LOOK_MS 1000
+#define TICK_MS 1000
+#define LOOK_MS 30000 /* interval of looks without a reason, in case that a reason was missed */
 
 /* The turn that is looked at; its texts are the arena's. */
 struct adoption_turn {
@@ -46,11 +48,16 @@ struct adoption {
     struct guest_turns *guests;
     struct bus_link *link;
     struct loop_timer *timer;
+    struct buf led; /* names of the instances that this host leads, each with its NUL */
+    struct nats_client_subscription **heard; /* for messages of turns: one per led instance */
+    size_t n_heard;
     struct buf instances; /* that are still to be looked through, each with its NUL */
     size_t at;            /* of the one that is being looked through */
     uint64_t sequence;    /* behind which the next turn is looked for */
     struct adoption_turn turn;
-    bool has_looked; /* through all instances since the start, for what this host had told */
+    int64_t looked_ms; /* monotonic time when the last look began */
+    bool has_looked;   /* through all instances since the start, for what this host had told */
+    bool has_reason;   /* to look again: there may be turns to adopt, now or soon */
     bool is_looking, is_stopped;
 };
 
@@ -78,12 +85,13 @@ static void adoption_pause(struct adoption *a)
     arena_reset(&a->turn.arena);
     a->is_looking = false;
     if (!a->is_stopped)
-        loop_timer_set(a->timer, LOOK_MS);
+        loop_timer_set(a->timer, TICK_MS);
 }
 
 static void adoption_go_on(struct adoption *a)
 {
     arena_reset(&a->turn.arena);
+    a->has_reason |= !a->link->is_active;
     if (a->is_stopped || !a->link->is_active)
         adoption_pause(a);
     else
@@ -337,11 +345,16 @@ static void adoption_on_claim(void *ctx, enum nats_client_result result,
  * told it, or have stopped after it had named itself. */
 static bool adoption_wants(const struct adoption *a)
 {
-    const struct work_order *const o = &a->turn.order;
     const bool is_gone =
-        adoption_leads_now(a) && work_host_absent_ms(a->parts.work, o->gateway) > 0;
+        adoption_leads_now(a) && work_host_absent_ms(a->parts.work, a->turn.order.gateway) > 0;
+    return adoption_is_own(a) || is_gone;
+}
+
+/* This host has not the turn. */
+static bool adoption_lacks(const struct adoption *a)
+{
+    const struct work_order *const o = &a->turn.order;
     return bus_stream_is_token(o->turn) && strcmp(o->source, adoption_instance(a)) == 0 &&
-           (adoption_is_own(a) || is_gone) &&
            work_share_find(a->parts.work, o->turn) != WORK_SHARE_OWN &&
            !turn_scheduler_find_turn(a->parts.conversations, o->turn);
 }
@@ -358,6 +371,7 @@ static void adoption_on_found(void *ctx, enum nats_client_result result,
 {
     struct adoption *const a = ctx;
     struct adoption_turn *const t = &a->turn;
+    a->has_reason |= !bus_link_is_answered(result, m);
     if (result != NATS_CLIENT_REPLIED || !m->sequence || a->is_stopped) {
         adoption_next_instance(a);
         return;
@@ -365,7 +379,9 @@ static void adoption_on_found(void *ctx, enum nats_client_result result,
     a->sequence = t->sequence = m->sequence;
     t->has_begun = false;
     t->memory = NULL;
-    if (work_order_read(m->data, &t->arena, &t->order) == 0 && adoption_wants(a))
+    const bool lacks = work_order_read(m->data, &t->arena, &t->order) == 0 && adoption_lacks(a);
+    a->has_reason |= lacks; /* until that is adopted, or another host has told it */
+    if (lacks && adoption_wants(a))
         bus_kv_get(a->link, BUS_RUNS, t->order.turn, adoption_on_claim, a);
     else
         adoption_go_on(a);
@@ -390,18 +406,78 @@ static void adoption_add_instance(void *ctx, const char *name)
         buf_add(&a->instances, name, strlen(name) + 1);
 }
 
+static void adoption_look(struct adoption *a)
+{
+    buf_reset(&a->instances);
+    a->at = 0;
+    a->sequence = 0;
+    a->has_reason = false;
+    a->looked_ms = clock_mono_ms();
+    dispatch_each_led(a->parts.dispatch, adoption_add_instance, a);
+    a->is_looking = true;
+    adoption_go_on(a);
+}
+
+/* ---- reasons to look: a look asks the servers for every turn of the instance that is not told */
+
+/* Another host has stored a turn's message: it may be gone soon, or has given the turn away. */
+static void adoption_on_message(void *ctx, const struct nats_client_message *m)
+{
+    struct adoption *const a = ctx;
+    struct bus_origin from;
+    a->has_reason |=
+        bus_origin_read(m->data, &from) == 0 && strcmp(from.host, a->link->names.host) != 0;
+}
+
+static void adoption_hear_none(struct adoption *a)
+{
+    while (a->n_heard)
+        nats_client_unsubscribe(a->heard[--a->n_heard]);
+    free(a->heard);
+    a->heard = NULL;
+}
+
+static void adoption_hear(struct adoption *a, const char *instance)
+{
+    CLEANUP_BUF struct buf subject = {0};
+    work_outcome_subject(&subject, &a->link->names, "new", instance, "*");
+    a->heard = xrealloc(a->heard, (a->n_heard + 1) * sizeof *a->heard);
+    a->heard[a->n_heard++] =
+        nats_client_subscribe(a->link->client, subject.p, adoption_on_message, a);
+}
+
+static void adoption_add_led(void *ctx, const char *name)
+{
+    struct adoption *const a = ctx;
+    if (adoption_leads_instance(a, name))
+        buf_add(&a->led, name, strlen(name) + 1);
+}
+
+/* True: this host leads other instances than before. */
+static bool adoption_note_led(struct adoption *a)
+{
+    CLEANUP_BUF struct buf before = a->led;
+    a->led = (struct buf){0};
+    dispatch_each_led(a->parts.dispatch, adoption_add_led, a);
+    if (a->led.len == before.len && (!before.len || memcmp(a->led.p, before.p, before.len) == 0))
+        return false;
+    adoption_hear_none(a);
+    for (size_t at = 0; at < a->led.len; at += strlen(a->led.p + at) + 1)
+        adoption_hear(a, a->led.p + at);
+    return true;
+}
+
 static void adoption_on_timer(void *arg)
 {
     struct adoption *const a = arg;
     if (a->is_looking || a->is_stopped)
         return;
-    buf_reset(&a->instances);
-    a->at = 0;
-    a->sequence = 0;
-    if (a->link->is_active && work_share_is_loaded(a->parts.work))
-        dispatch_each_led(a->parts.dispatch, adoption_add_instance, a);
-    a->is_looking = true;
-    adoption_go_on(a);
+    const bool is_able = a->link->is_active && work_share_is_loaded(a->parts.work);
+    if (is_able && (adoption_note_led(a) || a->has_reason || !a->has_looked ||
+                    clock_mono_ms() - a->looked_ms >= LOOK_MS))
+        adoption_look(a);
+    else
+        adoption_pause(a);
 }
 
 /* ---- its life ---- */
@@ -443,7 +519,7 @@ struct adoption *adoption_new(const struct leading_parts *parts,
                                                            .ctx = a});
     a->link = bus_get_link(parts->bus);
     a->timer = loop_timer_new(parts->loop, adoption_on_timer, a);
-    loop_timer_set(a->timer, LOOK_MS);
+    loop_timer_set(a->timer, TICK_MS);
     return a;
 }
 
@@ -453,6 +529,7 @@ void adoption_stop(struct adoption *a)
         return;
     a->is_stopped = true;
     nats_client_forget(a->link->client, a);
+    adoption_hear_none(a);
     loop_timer_free(a->timer);
 }
 
@@ -462,5 +539,6 @@ void adoption_free(struct adoption *a)
         return;
     arena_fini(&a->turn.arena);
     buf_fini(&a->instances);
+    buf_fini(&a->led);
     free(a);
 }
