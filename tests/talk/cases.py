@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Cases beside each other on one host: each is a function that raises when it does not hold, and
-its docstring is its name. Each has people and chats of its own."""
+"""Runs cases in parallel on one host. A case is a function that raises an exception on failure; its docstring
+is its name. Each case has its own users and chats."""
 import re
 import time
 import traceback
@@ -17,7 +17,7 @@ def run(cases, *given, at_once=AT_ONCE):
 
 
 def results(cases, *given, at_once=AT_ONCE):
-    """(case, None or what is wrong, seconds) of each."""
+    """Returns (case, None or the failure, seconds) of each case."""
     with ThreadPoolExecutor(at_once) as pool:
         return list(pool.map(lambda case: _result(case, given), cases))
 
@@ -37,7 +37,7 @@ def same(found, wanted, what=""):
 
 
 def await_(condition, what, seconds=PATIENCE_S):
-    """What the condition returned once it held."""
+    """Waits until the condition holds and returns its value."""
     deadline = time.monotonic() + seconds
     while not (found := condition()):
         assert time.monotonic() < deadline, f"{what}: not within {seconds} s"
@@ -46,10 +46,10 @@ def await_(condition, what, seconds=PATIENCE_S):
 
 
 def session_of(message):
-    """The session that the agent told in its answer."""
+    """The session id in the answer of the agent."""
     return re.search(r"^Answer \S+ of (\S+):", message["text"], re.MULTILINE).group(1)
 
 
 def lines_of(text):
-    """The numbered lines of a long answer that are in it."""
+    """The numbered lines of a long answer that the text contains."""
     return [int(n) for n in re.findall(r"Line (\d{6}) tells of the part in words\.", text)]

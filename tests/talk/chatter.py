@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""People who do not stop asking."""
+"""Users who ask questions without end."""
 import collections
 import time
 
@@ -12,7 +12,7 @@ POLLS = ("getUpdates", "sync")
 
 
 class Chatter:
-    """Everybody asks, at times twice, waits for the first outcome, thinks, and asks again."""
+    """All users ask, at times two questions, wait for the first outcome, pause, and ask again."""
 
     def __init__(self, crowds, chance, questions=QUESTIONS):
         self.crowds = crowds
@@ -40,7 +40,7 @@ class Chatter:
         self.waiting[crowd, first.chat] = (who, first)
 
     def changed_chats(self, crowd):
-        """Where something was done since the last look."""
+        """The chats with a change since the last call."""
         calls = [
             entry
             for entry in crowd.fake.record(self.since[crowd])
@@ -53,7 +53,7 @@ class Chatter:
         return {str(call["chat"]) for call in over if call["done"]}
 
     def go_on(self):
-        """Those whose answer is there ask their next question."""
+        """Users who have their answer ask the next question."""
         now = time.monotonic()
         for crowd in self.crowds:
             for chat in self.changed_chats(crowd):

@@ -115,7 +115,7 @@ def main(name):
             apart = round_of(crowd, "s", people // 2, lambda who: f"tools=4 ms={500 + 25 * who}")
             equal(fake.violations(), [], "R4: the rate limit was never exceeded")
             note(f"host: {host.cpu_seconds():.2f} s CPU, {host.memory_kib()} KiB at most")
-            equal(host.stop(), 0, "the host ends well")
+            equal(host.stop(), 0, "the host exits with status 0")
             ok("error" not in host.log(), "without a complaint", host.log())
             margin = MARGIN * crowding()
             note(f"the margin is {margin:.1f} s here")

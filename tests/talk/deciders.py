@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""People who decide requests of an agent in Telegram: their actions, and the messages they see."""
+"""Users who decide requests of an agent in Telegram: their actions, and the messages they see."""
 import json
 import re
 
@@ -14,7 +14,7 @@ _people = iter(APPROVERS)
 
 
 def agents(wait_s=120, rules=""):
-    """asker: as it is; slow: it heeds nothing but SIGKILL, and writes down its process."""
+    """asker: the fake agent; slow: an agent that ignores all signals except SIGKILL and writes its process id to a file."""
     common = f"attempts = 1; exit_grace_s = 1; term_grace_s = 1; ask_timeout_s = {wait_s}; {rules}"
     slow = "echo $$ > $HOME/pid; trap '' TERM; exec \"$0\""
     return f"""asker : {{ command = ["{ASKER}"]; {common} }};
@@ -46,7 +46,7 @@ class Person:
         return self.hear(pattern)
 
     def press(self, message, button=None, user=None, **more):
-        """What the person is told: text, and whether it has to be confirmed."""
+        """Presses a button. Returns the text that the user sees, and whether it must be confirmed."""
         body = {"from": user or self.id, "chat": self.chat, "message_id": message["id"], **more}
         if button:
             body["button"] = button
@@ -64,7 +64,7 @@ class Person:
         return params["text"], bool(params.get("show_alert"))
 
     def sees_end(self, message, words):
-        """The decision is in the message, and it has no buttons any more."""
+        """Waits until the message shows the decision and has no buttons."""
         end = self.hear(re.escape("→ " + words))
         same((end["id"], end["buttons"]), (message["id"], []), "the message that was decided")
 
@@ -73,7 +73,7 @@ class Person:
 
 
 def data_of(fake, message, chat):
-    """What is in the buttons of a message."""
+    """The data of the buttons of a message."""
     for r in reversed(fake.record()):
         if r.get("method") == "sendMessage" and r.get("chat") == str(chat) and "answer" in r:
             if r["answer"].get("result", {}).get("message_id") == message["id"]:

@@ -47,7 +47,7 @@ def logged(host):
 
 
 def is_framed(kinds, once):
-    """Unless `once`, an outcome may be told again, with start: a host does not know what its former life told."""
+    """Whether start and done enclose one outcome. Unless `once`, start and outcome may be repeated after a restart of the host."""
     if once and kinds.count("start") != 1:
         return False
     return kinds[0] == "start" and kinds[-1] == "done" and len({k for k in kinds if k in ("final", "error")}) == 1
@@ -102,29 +102,29 @@ class Fleet:
         talk_until(self.chatter, lambda: False, seconds)
 
     def talk_until_asked(self, count, subscribers):
-        """Measures meanwhile by how much events are later on other hosts. subscribers: hosts that follow a turn of
-        another one."""
+        """Lets users talk until `count` questions are asked, and measures the delay of events on other hosts.
+        subscribers: hosts that follow a turn of another host."""
         progress = Progress(lambda: len(self.chatter.asked))
         with lag.measured(self, subscribers):
             talk_until(self.chatter, lambda: progress.last >= count or progress.stands_still(), math.inf)
-        ok(progress.last >= count, "people ask as many questions as they should", progress.last)
+        ok(progress.last >= count, "users ask the expected number of questions", progress.last)
 
     def submit(self, host=None):
-        """A program asks a host, by default any but that of the bot."""
+        """Submits a turn over HTTP to a host, by default any except the gateway."""
         host = host or self.chance.choice(self.hosts[1:])
         turn = host.begin(f"tools=1 ms=50 id=http-{len(self.submitted)}")["id"]
         self.submitted.append((host, turn))
 
     def kill(self, host):
         if host.process.poll() is not None:
-            ok(False, f"{host.name} has ended by itself", host.log()[-1000:])
+            ok(False, f"{host.name} has exited by itself", host.log()[-1000:])
         if host is self.gateway:
             self.deaths.kill()
         else:
             host.kill()
 
     def kill_hosts(self, count, every):
-        """One after the other at random, the gateway among them."""
+        """Kills `count` hosts one after the other at random, including the gateway."""
         for _ in range(count):
             self.talk(self.chance.uniform(0.2, every))
             host = self.chance.choice(self.hosts)
@@ -141,7 +141,7 @@ class Fleet:
             self.talk(self.chance.uniform(0.1, away))
 
     def lose_data(self):
-        """All servers, and what they have stored."""
+        """Kills all servers and deletes their stored data."""
         for server in self.servers:
             server.kill()
             server.forget()
@@ -150,7 +150,7 @@ class Fleet:
             server.start()
 
     def ask_others(self, name, words):
-        """Of those who do not chatter, each asks."""
+        """Each user who is not in the chatter asks one question."""
         asked = [self.others.ask(who, f"{name}{who}", words) for who in range(OTHERS)]
         self.chatter.asked += [(self.others, question) for question in asked]
         return asked
@@ -160,7 +160,7 @@ class Fleet:
         ok(all(outcomes(self.others, q) for q in asked), what)
 
     def without_servers(self):
-        """People go on, and are answered, while no server is there, in conversations that the host has had."""
+        """Users ask and are answered while all servers are down, in conversations that the host had last."""
         self.are_told(self.ask_others("before", "tools=1 ms=20"), "all have a conversation")
         for server in self.servers:
             server.kill()
@@ -169,7 +169,7 @@ class Fleet:
             server.start()
 
     def survive_absence(self, seconds):
-        """What people say while no server is there is answered when the servers are back."""
+        """Questions asked while all servers are down are answered when the servers are back."""
         for server in self.servers:
             server.kill()
         asked = self.ask_others("absent", "tools=1 ms=20")
@@ -184,21 +184,21 @@ class Fleet:
         host.process.send_signal(signal.SIGCONT)
 
     def lose_runners(self, runners):
-        """Hosts stand still until their turns are given up, and go on: what their agents say comes too late."""
+        """Stops the runners until their turns are taken for lost, then continues them: the results of their agents come too late."""
         asked = self.ask_others("late", "tools=1 gated")
         ids = {question.id for question in asked}
         until(lambda: ids <= {id_ for host in runners for id_ in self.begun_on(host)}, "the turns have begun")
         for host in runners:
             host.process.send_signal(signal.SIGSTOP)
         self.are_told(asked, "the turns of a host that stands still are over")
-        equal([q.id for q in asked if "⚠" not in outcomes(self.others, q)[0]["text"]], [], "as lost")
+        equal([q.id for q in asked if "⚠" not in outcomes(self.others, q)[0]["text"]], [], "the turns of stopped runners end as lost")
         for host in runners:
             host.process.send_signal(signal.SIGCONT)
             for id_ in ids:
                 host.let_go(id_, 2)
 
     def begun_on(self, host):
-        """The ids of messages that agents of the host were given, alone or with others, in a turn that began."""
+        """The ids of the messages that agents of the host were given in turns that began."""
         return [word.lstrip("+") for word in (host.gates / "begun").read_text().split()]
 
     # ---- what has to hold
@@ -212,12 +212,12 @@ class Fleet:
         note(f"{count} messages in {seconds:.0f} s: {count / seconds:.1f} in a second")
 
     def judge(self, least_live, causes=frozenset({"host_restart"})):
-        """causes: of the errors that there may be; without one nothing is told again, either."""
+        """causes: the codes of errors that may occur; if empty, no turn is repeated either."""
         for host in self.hosts[1:]:
             self.submit(host)
         self.await_end()
         self.judge_shown()
-        equal([host.stop() for host in self.hosts], [0, 0, 0], "all hosts end well")
+        equal([host.stop() for host in self.hosts], [0, 0, 0], "all hosts exit with status 0")
         judge(self.chatter, self.deaths, 0 if IS_FULL else least_live, causes=causes)
         self.judge_order()
         self.judge_begun()
@@ -226,8 +226,8 @@ class Fleet:
         note(f"{len(self.chatter.asked)} messages, {len(self.deaths.times)} deaths of the gateway")
 
     def judge_shown(self):
-        """The last turns of the gateway's life: every host shows the same of them. Of a turn that a restart
-        has ended the others still have the events of the life before."""
+        """Checks that every host shows the same events of the last turns of the gateway. For a turn that ended
+        by a restart, other hosts still have the events from before the restart."""
         ended = [t for t in self.gateway.turns() if t.get("code") != "host_restart"]
         turns = [t["id"] for t in ended][:SHOWN]
         differ = []
@@ -241,14 +241,14 @@ class Fleet:
 
     @staticmethod
     def is_over(host, turn):
-        """Whether the host comes to know that."""
+        """Waits until the host knows that the turn has ended."""
         def look():
             status, _, text = host.ask("GET", f"/turns/{turn}", key="ann")
             return status == 200 and json.loads(text)["state"] not in ("waiting", "running")
-        return until(look, f"{host.name} knows that the turn {turn} is over")
+        return until(look, f"{host.name} knows that the turn {turn} has ended")
 
     def judge_order(self):
-        """Of each conversation the outcomes come in the order of its messages."""
+        """Checks that the outcomes of each conversation come in the order of its messages."""
         places = collections.defaultdict(list)
         for crowd, question in self.chatter.asked:
             found = [int(m["id"]) for m in outcomes(crowd, question)]
@@ -259,24 +259,24 @@ class Fleet:
 
     def judge_begun(self):
         begun = wreck.begun_on(self)
-        equal({id_: hosts for id_, hosts in begun.items() if len(hosts) > 1}, {}, "no turn is begun twice, on whichever host")
+        equal({id_: hosts for id_, hosts in begun.items() if len(hosts) > 1}, {}, "no turn begins twice on any host")
         ok(begun, "turns were begun")
 
     def judge_frames(self, once):
-        """In the logs of the hosts each turn begins with start and ends with done, and has one outcome."""
+        """Checks in the logs of the hosts that each turn begins with start, ends with done, and has one outcome."""
         logs = {"audit": {turn: [kind for kind, _ in events] for turn, events in audited(self.gateway).items()}}
         logs.update({host.name: logged(host) for host in self.hosts})
         for name, told in logs.items():
             wrong = {turn: kinds for turn, kinds in told.items() if not is_framed(kinds, once)}
-            equal(wrong, {}, f"{name}: start is the first event of each turn, done the last, behind one outcome")
-            ok(told, f"{name}: turns were told")
+            equal(wrong, {}, f"{name}: each turn begins with start and ends with done after one outcome")
+            ok(told, f"{name}: the log has turns")
 
     def judge_submitted(self):
-        """What was asked by HTTP has one outcome on the host that took it, and is told there."""
+        """Checks that each turn submitted over HTTP has one outcome and is shown on the host that accepted it."""
         told = {host: logged(host) for host in self.hosts}
         for host in self.hosts[1:]:
             mine = [turn for asked, turn in self.submitted if asked is host]
             ended = {turn: state for turn, state, is_over in ledger.states(host) if is_over}
             equal([t for t in mine if ended.get(t) not in ("final", "error")], [],
-                  f"every turn that {host.name} has taken by HTTP has an outcome")
-            equal([t for t in mine if not told[host].get(t)], [], "which is told")
+                  f"every turn that {host.name} accepted over HTTP has an outcome")
+            equal([t for t in mine if not told[host].get(t)], [], "every turn accepted over HTTP is in the log")

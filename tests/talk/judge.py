@@ -24,14 +24,14 @@ def by_question(turns):
 
 
 def judge_turns(chatter, host, causes=frozenset({"host_restart"})):
-    """Each message is one turn, each turn has ended once, with an error only of these causes.
-    Returns question -> turn."""
+    """Checks that each message is one turn, and that each turn has ended once, with an error of the given
+    causes only. Returns question -> turn."""
     turns = ledger.turns(host)
     asked = [t for t in turns if not t.by_agent]
     known = by_question(asked)
     mine = {q: known[q.chat, q.message] for _, q in chatter.asked}
     equal([(q.id, t) for q, t in mine.items() if len(t) != 1], [], "R18: every message is one turn")
-    equal(len(asked), len(chatter.asked), "and nothing else is")
+    equal(len(asked), len(chatter.asked), "there is no other turn")
     equal(
         [t for t in turns if not t.ended or t.state not in ("final", "error", "merged")],
         [],
@@ -48,34 +48,34 @@ def judge_turns(chatter, host, causes=frozenset({"host_restart"})):
         [],
         "only a kill makes an error",
     )
-    equal(ledger.outbox(host), [], "nothing is left to be told")
+    equal(ledger.outbox(host), [], "no delivery is pending")
     note(f"turns: {dict(collections.Counter(t.state for t in turns))}")
     return {q: t[0] for q, t in mine.items() if t}
 
 
 def lost(ends, seen, buried):
-    """Questions whose outcome has neither arrived nor become a dead letter, and their turns."""
+    """Questions whose outcome has neither arrived nor become a dead letter, with their turns."""
     return [(q.id, t) for q, t in ends.items() if not seen[q] and t.id not in buried]
 
 
 def judge_arrival(ends, seen, buried):
-    """`ends`: the questions whose turn has an outcome of its own, and that turn."""
+    """`ends`: the questions whose turn has its own outcome, and that turn."""
     equal(lost(ends, seen, buried), [], "R2: every outcome has arrived or is a dead letter")
     wrong = [(q.id, t, seen[q]) for q, t in ends.items() if {o.is_error for o in seen[q]} - {t.state == "error"}]
-    equal(wrong, [], "what has arrived is the outcome that was kept")
-    equal([(q.id, seen[q]) for q in seen if q not in ends and seen[q]], [], "and nothing else")
+    equal(wrong, [], "the outcome that arrived is the stored one")
+    equal([(q.id, seen[q]) for q in seen if q not in ends and seen[q]], [], "no other outcome has arrived")
     unseen = sum(not seen[q] for q in ends)
     note(f"outcomes: {len(ends)}; not seen: {unseen}, of {len(buried)} with a dead letter")
 
 
 def judge_repeats(ends, seen, doubts, once):
-    """`once`: the services that recognise what is sent again."""
+    """`once`: the services that recognise repeated messages."""
     doubled = [(q.id, t, seen[q]) for q, t in ends.items() if q.service in once and len(seen[q]) > 1]
     equal(doubled, [], "R1: no message is duplicated where the service recognises repeats")
     unmarked = [(q.id, t, seen[q]) for q, t in ends.items() if sum(not o.is_marked for o in seen[q]) > 1]
     equal(unmarked, [], "R1: a repeated message is marked as a repeat, or replaces the progress message")
     unfounded = [(q.id, t, seen[q]) for q, t in ends.items() if len(seen[q]) > 1 + doubts[t.id]]
-    equal(unfounded, [], "what is repeated was on the wire at a kill, or its answer got lost")
+    equal(unfounded, [], "a repeated message was in flight at a kill, or its reply was lost")
     note(f"outcomes repeated: {sum(len(seen[q]) - 1 for q in ends if seen[q])}")
 
 
@@ -83,7 +83,7 @@ def judge_dead(host, dead, doubts):
     # In flight at three deaths says the journal itself, also of a request that the service did not
     # come to read.
     unfounded = [d for d in dead if not doubts[d[0]] and d[1] != "poison"]
-    equal(unfounded, [], "so was what became a dead letter")
+    equal(unfounded, [], "a dead letter was in flight at a kill, or its reply was lost")
     status, listed = host.run("dead", "list")
     lines = [line for line in listed.splitlines() if line != "No dead letters."]
     equal((status, len(lines)), (0, len(dead)), "the dead letters are reported")
@@ -92,7 +92,7 @@ def judge_dead(host, dead, doubts):
 
 
 def judge_outcomes(shown, turns, host, in_flight, refused):
-    """Returns the turns with a dead letter."""
+    """Checks the outcomes and returns the turns with a dead letter."""
     note(f"on the wire at a kill: {sum(in_flight.values())} requests of {len(in_flight)} turns")
     dead = ledger.dead(host)
     buried = {turn for turn, _ in dead}

@@ -76,8 +76,8 @@ def run(deaths, chatter, seed, kills):
     kill_loop(deaths, chatter, random.Random(seed), kills)
     for fake in deaths.fakes:
         fake.control("clear")
-    until(lambda: not ledger.open_work(deaths.host), "all is told in the end", 300)
-    equal(deaths.host.stop(), 0, "the host ends well")
+    until(lambda: not ledger.open_work(deaths.host), "all outcomes are delivered in the end", 300)
+    equal(deaths.host.stop(), 0, "the host exits with status 0")
     note(f"{len(chatter.asked)} messages, {kills} kills")
 
 

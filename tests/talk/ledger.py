@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Looks into the state database of a host, without touching it."""
+"""Reads the state database of a host without changing it."""
 import contextlib
 import json
 import pathlib
@@ -39,7 +39,7 @@ def _shared(host):
 
 
 def in_flight(host):
-    """The turns with a request that was on the wire as the host died, once per request."""
+    """The turns with a request that was in flight when the host was killed, once per request."""
     with _copied(host) as db:
         try:
             rows = db.execute("select turn from outbox where kind='request' and state='sending'")
@@ -65,7 +65,7 @@ def open_states(host):
 
 
 def requests(host):
-    """Requests to services that the journal does not know the answer of."""
+    """Requests to services whose reply the journal does not know."""
     with _shared(host) as db:
         return db.execute("select count(*) from outbox where kind='request'").fetchone()[0]
 
@@ -92,7 +92,7 @@ def _turn(id_, state, code, ended, route, by_agent):
 
 
 def states(host):
-    """(id, state, has it ended) of each turn, from whatever it came."""
+    """(id, state, whether it has ended) of each turn of any origin."""
     with _copied(host) as db:
         return db.execute("select id, state, ended_at is not null from turn").fetchall()
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What the tests of conversations that several hosts may run share: agents that write down at which times they lived,
-and completions in the background."""
+"""Helpers of tests in which several hosts run one conversation: agents that record when they ran, and chat
+completions in the background."""
 import json
 import sys
 import threading
@@ -25,7 +25,7 @@ sys.exit(status)
 
 
 class Lives:
-    """What the agents have noted."""
+    """The running times that the agents have recorded."""
 
     def __init__(self, path):
         self.path = path
@@ -39,7 +39,7 @@ class Lives:
         return sorted(found.values())
 
     def check(self, count, what):
-        """So many agents lived, one after another."""
+        """Checks that the given number of agents ran, one after another."""
         lives = self.intervals()
         equal(len(lives), count, f"{what}: agents")
         overlaps = [(a, b) for a, b in zip(lives, lives[1:]) if b[0] <= a[1]]
@@ -48,7 +48,7 @@ class Lives:
 
 
 def locked_agent(folder):
-    """The agent `locked`, a talker that notes its life in that folder."""
+    """The agent `locked`, a talker that records its running times in the given directory."""
     witness = folder / "witness.py"
     witness.write_text(WITNESS)
     (folder / "lives").touch()
@@ -58,7 +58,7 @@ def locked_agent(folder):
 
 
 class Completion(threading.Thread):
-    """A chat completion, in the background: its status and answer."""
+    """A chat completion in the background, with its status and answer."""
 
     def __init__(self, host, text, conversation):
         super().__init__(daemon=True)
@@ -93,7 +93,7 @@ def states(host):
 
 
 def begin_gated(host, folder, id_, conversation):
-    """A turn whose agent waits until let_go."""
+    """Begins a turn whose agent waits until let_go."""
     turn = Completion(host, f"id={id_} gated tools=1", conversation)
     until(lambda: "running" in states(host), f"{id_} runs")
     until(lambda: (folder / "lives").stat().st_size, f"the agent of {id_} lives")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""With TURNCAST_TEST_BUS=1 every host of a test is on a bus, alone: the test has one nats-server, and
-each host a prefix of its own there. What a test demands of a host it then demands of one with a bus."""
+"""With TURNCAST_TEST_BUS=1 each host of a test is connected to a bus: the test starts one nats-server, and each
+host has its own prefix there. The checks of the test then apply to a host with a bus."""
 import atexit
 import itertools
 import os
@@ -27,7 +27,7 @@ def server_pids():
 
 
 def _give_up_leads(prefix, instances):
-    """As if another host had just given up the leases of the instances: they start at once."""
+    """Releases the leases of the instances as if another host had just released them, so that they start at once."""
     client = _server().client()
     bucket = f"KV_{prefix}_lead"
     client.api(f"STREAM.CREATE.{bucket}", {
@@ -40,7 +40,7 @@ def _give_up_leads(prefix, instances):
 
 
 def sections(extra, instances):
-    """What to add to a configuration, if the rest of it has no bus."""
+    """The sections to add to a configuration that has no bus."""
     if not WANTED or "bus :" in extra:
         return ""
     number = next(_numbers)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""People who ask, on each service, and what they see as the answer."""
+"""Users of each service: they ask questions, and see the answers."""
 import json
 import re
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ class Question:
 
 
 class TelegramPeople:
-    """Private chats 1000, 1001, …"""
+    """Users in private chats 1000, 1001, …"""
 
     LETTER = "t"  # with which the ids of their questions begin
 
@@ -41,7 +41,7 @@ class TelegramPeople:
 
 
 class SlackPeople:
-    """Direct messages with users U1000, U1001, …"""
+    """Users U1000, U1001, … in direct messages."""
 
     LETTER = "s"
 
@@ -70,7 +70,7 @@ class SlackPeople:
 
 
 class MatrixPeople:
-    """Rooms !p1000, !p1001, … of the bot and one person each."""
+    """Rooms !p1000, !p1001, …, each with the bot and one user."""
 
     LETTER = "m"
 
@@ -98,7 +98,7 @@ class MatrixPeople:
 
 
 class TeamsPeople:
-    """Personal chats a:p1000, a:p1001, …"""
+    """Users in personal chats a:p1000, a:p1001, …"""
 
     LETTER = "w"
 
@@ -120,7 +120,7 @@ class TeamsPeople:
 
 
 class DiscordPeople:
-    """Direct messages of persons 100000000000001000, …"""
+    """Users 100000000000001000, … in direct messages."""
 
     LETTER = "d"
 
@@ -159,7 +159,7 @@ def is_bot(message):
 
 
 def can_stop(buttons):
-    """Whether one of them stops the turn; an error has one, too, but that repeats the message."""
+    """Whether a button stops the turn; the button of an error repeats the message instead."""
     return "Stop" in json.dumps(buttons or [])
 
 

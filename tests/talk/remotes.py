@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What the tests of agents that are services share: a host with such an agent, a relay that can be cut, and
-a person who follows turns and answers their requests."""
+"""Helpers of tests with agents that are services: a host with such an agent, a relay that can be cut, and a
+user who follows turns and answers their requests."""
 import json
 import pathlib
 import socket
@@ -16,7 +16,7 @@ TOKEN = "remote-0123456789abcdef"
 
 
 class Relay:
-    """Passes connections on to a port, until it is cut."""
+    """Forwards connections to a port until it is cut."""
 
     def __init__(self, port):
         self.target = port
@@ -86,7 +86,7 @@ class Near(Door):
     """The host whose agents are services."""
 
     def told(self, turn_id):
-        """The events of a turn so far, as the instance `log` has written them."""
+        """The events of a turn so far, as written by the instance `log`."""
         lines = self.events.read_text().splitlines() if self.events.exists() else []
         return [e for e in map(json.loads, lines) if e["correlation_id"] == turn_id]
 
@@ -94,14 +94,14 @@ class Near(Door):
         return [e["type"] for e in self.told(turn_id)]
 
     def ended(self, turn_id, state="final"):
-        """The turn, once it has ended, and in that state."""
-        until(lambda: "done" in self.types(turn_id), "the end of the turn is told")
+        """Waits for the end of the turn, checks its state, and returns the turn."""
+        until(lambda: "done" in self.types(turn_id), "the end of the turn is shown")
         turn = self.turn(turn_id)
         equal(turn["state"], state, f"the turn ends as {state}: {turn.get('error', '')}")
         return turn
 
     def request(self, turn_id):
-        """Its first open request that can be answered."""
+        """The first open request of the turn that can be answered."""
         def look():
             every = json.loads(self.ask("GET", "/requests", key="root")[2])["requests"]
             return [q for q in every if q["turn"] == turn_id and q.get("choices")]

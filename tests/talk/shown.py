@@ -90,11 +90,11 @@ class Shown:
         ]
 
     def doubts(self, question):
-        """How often the answer to a call about it was lost."""
+        """The number of calls about the question whose reply was lost."""
         return sum(map(is_lost, self.calls_of(question)))
 
     def late_calls(self, question):
-        """What was shown of the turn as running after its outcome had been accepted."""
+        """Calls that show the turn as running after its outcome was accepted."""
         calls = self.calls_of(question)
         told = [c["seq"] for c in calls if self.tells_outcome(c) and _was_taken(c)]
         return [c for c in calls if told and c["seq"] > told[0] and self.is_live(c)]
@@ -106,8 +106,8 @@ class Shown:
         return next(c for c in self.calls if c["seq"] == seq)
 
     def _is_beside_confirming(self, violation):
-        """Whether one of two calls at once is an edit once more: it is sent some time after the first
-        one, when nothing can come late any more, and nothing waits for it."""
+        """Whether one of two concurrent calls repeats an edit. A repeated edit is sent some time after the
+        first one, when no late execution is possible, and no request waits for it."""
         if violation["rule"] != "in-flight":
             return False
         return any(self._confirms(self._call(violation[which])) for which in ("call", "beside"))
@@ -121,18 +121,18 @@ class Shown:
         return [m for m in self.seen(question) if self.is_running(m)]
 
     def is_busy(self, question):
-        """Whether the service shows beside the messages that its turn runs."""
+        """Whether the service shows outside of messages that the turn runs."""
         return False
 
     def was_cut_off(self, question, message):
-        """Whether the host died before it had on disk that it made the message, or before it had
-        tidied up behind the outcome, where that is not kept on disk."""
+        """Whether the host was killed before it had stored the creation of the message, or before it had
+        cleaned up after an outcome that is not kept on disk."""
         made = [c for c in self._calls_in[question.chat] if _made(c) == str(message["id"])]
         told = [c for c in self.calls_of(question) if self.tells_outcome(c) and _was_taken(c)]
         return not made or any(map(self._died_at, made + (told if self.TIDIES_ONCE else [])))
 
     def history(self, question):
-        """For a person who has to find out what went wrong: the calls and the kills in their order."""
+        """The calls and kills of a question in their order, for the analysis of a failure."""
         calls = [(c["t"], c["method"], c.get("status"), c.get("t_done")) for c in self.calls_of(question)]
         kills = [(k, "killed") for k in self.kills if calls and calls[0][0] < k]
         return sorted([*calls, *kills], key=lambda at: at[0])
@@ -214,7 +214,7 @@ class ShownBySlack(Shown):
 
 
 def is_marked(text):
-    """Whether it says that it may be a repeat."""
+    """Whether the text says that it may be a repeat."""
     return any(mark in text for mark in ("(may be a repeat)", "(resent)"))
 
 
@@ -246,7 +246,7 @@ class ShownByTeams(Shown):
 
 
 class ShownOnce(Shown):
-    """A service that recognises what is sent again, by its KEY."""
+    """A service that recognises repeated messages by their KEY."""
 
     REPEATS = False
     KEY = ""
@@ -255,8 +255,8 @@ class ShownOnce(Shown):
         return [v for v in super().objections() if not self._asks_for_id(v)]
 
     def _asks_for_id(self, violation):
-        """Whether it is the question for the id of a progress message of which the host never got it:
-        it asked in vain, or died before it had the answer on disk."""
+        """Whether the request fetches the id of a progress message that the host never received: the reply was
+        lost, or the host was killed before it had stored it."""
         if not asks_for_id(violation):
             return False
         key = self._call(violation["call"])["params"][self.KEY]
@@ -335,8 +335,7 @@ class ShownByDiscord(ShownOnce):
 
 
 def asks_for_id(violation):
-    """A progress message of which nobody knows the id is sent again with its transaction; what it said
-    is not known any more."""
+    """A progress message with an unknown id is sent again with its transaction, with a different text."""
     asks = re.search(r"then '(Working…|Done\b[^']*)'\Z", violation["detail"])
     return violation["rule"] in ("txn-reused", "nonce-reused") and asks
 
@@ -351,7 +350,7 @@ def _replied_to(call):
 
 
 def is_lost(call):
-    """Whether a scripted fault kept its answer from the host."""
+    """Whether a scripted fault kept the reply from the host."""
     return "fault" in call and call.get("status", 200) != 200
 
 
@@ -360,13 +359,13 @@ def _read(value):
 
 
 def _was_taken(call):
-    """As far as the service is concerned."""
+    """Whether the service accepted the call."""
     answer = call.get("answer")
     return call.get("done") and (answer is None or bool(answer.get("ok", "event_id" in answer or "id" in answer)))
 
 
 def _made(call):
-    """The id of the message that a call made, as its answer told it."""
+    """The id of the message that a call created, from its reply."""
     answer = call.get("answer") if call.get("status") == 200 else None
     if not isinstance(answer, dict) or not call.get("done"):
         return None

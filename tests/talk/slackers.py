@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Those who may ask in Slack, what they do and see, and what goes wrong beside them."""
+"""Users of Slack who may ask: their actions, the messages they see, and faults."""
 import itertools
 import socket
 
@@ -16,7 +16,7 @@ _words = itertools.count()
 
 
 class Person:
-    """One of those who may; by default in direct messages of their own."""
+    """A user who may ask, by default in their own direct messages."""
 
     def __init__(self, fake, chat=None):
         self.fake, self.id = fake, next(_people)
@@ -33,7 +33,7 @@ class Person:
         return self.fake.control("message", body)["ts"]
 
     def ask(self, words="", thread=None, **more):
-        """By name in a channel; the answer is looked for in the thread."""
+        """Asks a question; in a channel the message names the bot, and the answer is looked for in the thread."""
         id_ = f"q{next(_words)}"
         ts = self.say(f"{self.prefix}id={id_} {words}", thread, **more)
         return Question("slack", self.chat, thread or ts, id_)
@@ -43,7 +43,7 @@ class Person:
         return [m for m in found if m["thread"] == question.message]
 
     def sees_end_of(self, question):
-        """A turn that was stopped says so."""
+        """Waits until the messages show that the turn was stopped."""
         said = "Stopped."
         await_(lambda: [m for m in self.seen(question) if said in m["text"]], said)
 
@@ -58,7 +58,7 @@ class Person:
         return self.fake.wait(visible=1, **{"from": "bot"}, **where)[0]
 
     def hears_back(self, thread):
-        """What came in before has been dealt with."""
+        """Waits until all earlier messages have been processed."""
         self.say("!queue", thread)
         self.hear("^The queue is empty", thread)
 
@@ -68,7 +68,7 @@ class Person:
 
 
 def button(message, what):
-    """The button of a choice, or "stop": what is sent when it is pressed."""
+    """The payload of the button of a choice, or of "stop"."""
     rows = [b["elements"] for b in message["blocks"] if b["type"] == "actions"]
     data = [e["value"] for row in rows for e in row]
     end = [d for d in data if (d.startswith("s:") if what == "stop" else d.endswith(f":{what}"))]
@@ -76,7 +76,7 @@ def button(message, what):
 
 
 def fault(fake, method, chat, do, **more):
-    """The text of the match is among what is done."""
+    """Scripts a fault for calls in the chat whose text matches."""
     match = {"method": method, **({"chat": chat} if chat else {})}
     if "text" in more:
         match["text"] = more.pop("text")
@@ -84,7 +84,7 @@ def fault(fake, method, chat, do, **more):
 
 
 def inbound(fake, ts):
-    """The payload of the event that told of a message."""
+    """The payload of the event that delivered a message."""
     events = [r["payload"] for r in fake.record() if r["kind"] == "inbound"]
     return next(p for p in events if p.get("event", {}).get("ts") == ts)
 

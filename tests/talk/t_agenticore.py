@@ -18,7 +18,7 @@ FIELDS = ["event_type", "content", "ts", "session_id", "correlation_id"]
 
 
 def tail(redis, turn, prefix="agenticore"):
-    """The entries of a turn up to "done", as agenticore's reader takes them."""
+    """The entries of a turn up to "done", in the form that agenticore reads."""
     key, last, entries = f"{prefix}:events:{turn}", "0-0", []
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
@@ -32,13 +32,13 @@ def tail(redis, turn, prefix="agenticore"):
 
 
 def answer_of(entries):
-    """Of agenticore: the last block, if it is text."""
+    """The answer as agenticore reads it: the last block, if it is text."""
     last = [e for _, e in entries if e["event_type"] in ("assistant_text", "tool_use")]
     return last[-1]["content"] if last and last[-1]["event_type"] == "assistant_text" else None
 
 
 def publish(redis, correlation, entries):
-    """As the hooks of agenticore do."""
+    """Publishes entries as the hooks of agenticore do."""
     for type_, content in [*entries, ("done", "")]:
         redis("XADD", f"agenticore:events:{correlation}", "MAXLEN", "~", 2000, "*", "event_type", type_,
               "content", content if isinstance(content, (str, bytes)) else json.dumps(content),
@@ -91,14 +91,14 @@ hooked : {{ transport : {{ {server} }}; attempts = 1; command = ["{sys.executabl
 
 
 def written(host, redis):
-    """A turn of the host, read as a turn of agenticore."""
+    """A turn of the host, read as agenticore reads it."""
     turn = host.begin("id=one tools=2", agent="main")["id"]
     entries = tail(redis, turn)
     types = [e["event_type"] for _, e in entries]
     equal([list(e) for _, e in entries], [FIELDS] * len(entries), "each entry has the five fields")
     equal(types.count("tool_use"), 2, "two tool calls")
     equal(types.count("tool_result"), 2, "two results")
-    equal(types[-1], "done", "the end is last")
+    equal(types[-1], "done", "the last entry is done")
     ok("one" in (answer_of(entries) or ""), "the last text is the answer", entries)
     equal({e["correlation_id"] for _, e in entries}, {turn}, "the correlation ID is the turn's")
     call = json.loads(next(e["content"] for _, e in entries if e["event_type"] == "tool_use"))
@@ -108,14 +108,14 @@ def written(host, redis):
           "a call and its result")
     ok(3500 < redis("TTL", f"agenticore:events:{turn}") <= 3600, "the stream expires")
     failed = tail(redis, host.begin("id=bad fail", agent="main")["id"])
-    equal([e["event_type"] for _, e in failed][-2:], ["error", "done"], "a failure is told")
+    equal([e["event_type"] for _, e in failed][-2:], ["error", "done"], "a failed turn ends with error and done")
     same = tail(redis, host.begin("x", agent="same")["id"])
-    equal(answer_of(same), "All is well.", "an answer that was said before a tool call is the last text, too")
+    equal(answer_of(same), "All is well.", "an answer that was narrated before a tool call is the last text, too")
     return turn, answer_of(entries)
 
 
 def outage(host, redis):
-    """The server is away when the turn ends, and the host dies before the server is back."""
+    """The server is down when the turn ends, and the host is killed before the server is back."""
     turn = host.begin("id=gone tools=1 gated", agent="main")["id"]
     until(lambda: redis("EXISTS", f"agenticore:events:{turn}"), "the turn is in the stream")
     redis.stop()
@@ -127,18 +127,18 @@ def outage(host, redis):
     entries = tail(redis, turn)
     texts = [e["content"] for _, e in entries if e["event_type"] == "assistant_text" and "gone" in e["content"]]
     equal(len(texts), 1, "the answer is in the stream once")
-    equal([e["event_type"] for _, e in entries].count("done"), 1, "and one end")
+    equal([e["event_type"] for _, e in entries].count("done"), 1, "the stream has one end")
 
 
 def run(host, agent, message, form="json"):
-    """A turn of `turncast run`: status, and the objects that are printed."""
+    """Runs `turncast run`; returns its status and the printed objects."""
     status, text = host.run("run", "--agent", agent, "-o", form, message)
     lines = text.splitlines()
     return status, [json.loads(line) for line in lines if line.startswith("{")], text
 
 
 def read(host, redis, told):
-    """Turns of agenticore on this host."""
+    """Turns of agenticore, read by this host."""
     call = {"id": "toolu_1", "name": "Bash", "input": {"command": "df -h /srv"}}
     result = {"tool_use_id": "toolu_1", "is_error": False, "output": "89%"}
     publish(redis, "3f0c", [("thinking", "Look."), ("tool_use", call), ("tool_result", result),
@@ -151,16 +151,16 @@ def read(host, redis, told):
           ["thinking", "tool_call", "tool_result", "final", "done"], "with all of its events")
     turn, answer = told
     _, [result], _ = run(host, "watch", turn)
-    equal(result["result"], answer, "and one that this host has written")
+    equal(result["result"], answer, "a turn that this host has written is read")
     publish(redis, "latin", [("assistant_text", b"caf\xe9")])
     _, [result], _ = run(host, "watch", "latin")
-    equal(result["result"], "caf\ufffd", "bytes that are no UTF-8 are replaced")
+    equal(result["result"], "caf\ufffd", "bytes that are not UTF-8 are replaced")
     status, _, text = run(host, "watch", "no such id")
-    ok(status == 1 and "correlation ID" in text, "what is no ID is refused", text)
+    ok(status == 1 and "correlation ID" in text, "an invalid correlation ID is refused", text)
 
 
 def follow_live(host, redis):
-    """A stream that begins after its reader, with a server that goes away in the middle."""
+    """A stream that begins after its reader, with a server that is stopped in the middle."""
     turn = host.begin("live-1", agent="watch")["id"]
     redis("XADD", "agenticore:events:live-1", "*", "event_type", "thinking", "content", "First.", "ts", "",
           "session_id", "", "correlation_id", "live-1")
@@ -177,10 +177,10 @@ def follow_live(host, redis):
 
 
 def hooked(host):
-    """An agent that publishes as the hooks of agenticore do, started by this host."""
+    """An agent that publishes like the hooks of agenticore, started by this host."""
     status, [result], text = run(host, "hooked", "good morning")
-    equal((status, result["result"]), (0, "You said: good morning"), "an agent whose events are in Redis")
-    equal(run(host, "hooked", "fail")[0], 1, "the status of its command decides")
+    equal((status, result["result"]), (0, "You said: good morning"), "an agent that publishes its events to Redis")
+    equal(run(host, "hooked", "fail")[0], 1, "the status of the command decides")
 
 
 def complete(host, text, conversation, key):
@@ -192,7 +192,7 @@ def complete(host, text, conversation, key):
 
 
 def sessions(host, redis):
-    """A session that agenticore has stored is resumed, and the other way round."""
+    """A session stored by agenticore is resumed by the host, and the other way round."""
     now = "2026-07-24T09:15:05.820045+00:00"
     key = "conv:main:-:chat-7"
     redis("HSET", f"agenticore:session:{key}", "external_uuid", key, "claude_session_id", "of-agenticore",
@@ -205,7 +205,7 @@ def sessions(host, redis):
           ("conv:main:-:chat-8", "active", True), "a session of this host has the key of agenticore")
     complete(host, "id=c", "chat-9", "bob")
     equal(redis("EXISTS", "agenticore:session:conv:main:-:chat-9"), 0,
-          "a key of its own conversations keeps them apart")
+          "a key has its own conversations")
 
 
 SWITCHES = ["show_thinking", "show_tools", "show_text", "show_narration", "show_final"]
@@ -216,7 +216,7 @@ def is_on(value):
 
 
 def load_switches(redis, folder, agent):
-    """As agenticore reads them: the hash, else the file. It has defaults of its own if neither is there."""
+    """The visibility as agenticore reads it: the hash, or else the file, or else its own defaults."""
     flat = redis("HGETALL", f"agenticore:stream_config:{agent}")
     stored = dict(zip(flat[::2], flat[1::2])) or json.loads((folder / f"{agent}.json").read_text())
     text = is_on(stored.get("show_text", True))
@@ -225,25 +225,25 @@ def load_switches(redis, folder, agent):
 
 
 def save_switches(redis, agent, values):
-    """As agenticore writes them."""
+    """Stores the visibility as agenticore does."""
     redis("DEL", f"agenticore:stream_config:{agent}")
     redis("HSET", f"agenticore:stream_config:{agent}", *[word for pair in values.items() for word in pair])
 
 
 def status_of(host, agent, text="/stream-status"):
-    """The switches of the agent, as the host tells them."""
+    """The visibility of the agent as the host shows it."""
     body = {"model": agent, "messages": [{"role": "user", "content": text}]}
     answer = json.loads(host.ask("POST", "/v1/chat/completions", key="ann", body=body)[2])
     return json.loads(answer["choices"][0]["message"]["content"])
 
 
 def switches(host, redis, folder):
-    """The visibility of an agent: what agenticore stores holds here, and the other way round."""
+    """The visibility of an agent is shared with agenticore in both directions."""
     all_off = dict.fromkeys(SWITCHES, "0")
     for values in ({"show_tools": "1"}, {"show_text": "0"}, {"show_text": "0", "show_final": "Yes"},
                    {**all_off, "show_thinking": "ON"}, dict.fromkeys(SWITCHES, "1"), all_off):
         save_switches(redis, "main", values)
-        equal(status_of(host, "main"), load_switches(redis, folder, "main"), f"agenticore has stored {values}")
+        equal(status_of(host, "main"), load_switches(redis, folder, "main"), f"the host shows what agenticore has stored: {values}")
     for tokens, on in (("/show-all", SWITCHES), ("/hide-all", ["show_text", "show_final"]),
                        ("/show-tools /hide-final", ["show_tools", "show_text"])):
         status_of(host, "main", tokens)
@@ -256,7 +256,7 @@ def switches(host, redis, folder):
             {name: value == "1" for name, value in w.items()}) and t, f"{tokens}: the file, to the byte")
         redis("DEL", "agenticore:stream_config:main")
         ok(file, f"{tokens}: the file of agenticore is the same")
-        equal(load_switches(redis, folder, "main"), {name: name in on for name in SWITCHES}, f"{tokens}: agenticore reads it")
+        equal(load_switches(redis, folder, "main"), {name: name in on for name in SWITCHES}, f"{tokens}: agenticore reads the same visibility")
     for values in ({"show_tools": 1}, {"show_thinking": "yes", "show_text": False}, {"show_final": None, "show_tools": "no"}):
         (folder / "same.json").write_text(json.dumps(values))
         equal(status_of(host, "same"), load_switches(redis, folder, "same"), f"the file of agenticore has {values}")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What an agent asks for, shown in Telegram and in Slack at once: whoever decides where, both say
-who did."""
+"""Requests of an agent that are shown in Telegram and in Slack at once: after a decision in one of them, both
+name the user who decided."""
 from concurrent.futures import ThreadPoolExecutor
 
 from cases import await_, run, same
@@ -15,13 +15,13 @@ RULES = f"""approvals = ({{ action = "ask"; tool = "*"; to = ["tg", "sl:{CHANNEL
 
 
 def card(fake, command):
-    """What Slack shows of the request."""
+    """The message of the request in Slack."""
     found = [m for m in messages(fake, CHANNEL) if command in m["text"]]
     return found[-1] if found else None
 
 
 def press_in_slack(fake, message, choice):
-    """Also when the buttons go away meanwhile: it was seen before."""
+    """Waits until the request is shown; its buttons may disappear meanwhile."""
     body = {"channel": CHANNEL, "user": USER, "ts": message["id"], "force": True}
     fake.control("action", {**body, **button(message, choice)})
 
@@ -34,24 +34,24 @@ def begin(telegram_fake, slack_fake, command):
 
 
 def both_say(person, slack_fake, command, words):
-    end = await_(lambda: (m := person.seen("→ ")) and not m["buttons"] and m, "it in Telegram")
+    end = await_(lambda: (m := person.seen("→ ")) and not m["buttons"] and m, "the decision in Telegram")
     assert words in end["text"], end["text"]
-    there = await_(lambda: not (m := card(slack_fake, command))["buttons"] and m, "it in Slack")
+    there = await_(lambda: not (m := card(slack_fake, command))["buttons"] and m, "the decision in Slack")
     assert words in there["text"], there["text"]
 
 
 def in_telegram(fake, other, host):
-    """what is decided in Telegram is told in Slack"""
+    """a decision in Telegram is shown in Slack"""
     person, asked, _ = begin(fake, other, "pwd")
     same(person.press(asked, "Allow"), ("Allowed.", False))
     both_say(person, other, "pwd", f"Allowed by {person.name()}")
     person.hear('"behavior":"allow"')
     told = [m["text"] for m in messages(other, CHANNEL) if "behavior" in m["text"]]
-    same(told, [], "in Slack, nothing but what was asked there")
+    same(told, [], "other messages in Slack")
 
 
 def in_slack(fake, other, host):
-    """what is decided in Slack is told in Telegram"""
+    """a decision in Slack is shown in Telegram"""
     person, asked, shown = begin(fake, other, "ls")
     press_in_slack(other, shown, "deny")
     both_say(person, other, "ls", f"Denied by {USER.lower()} (sl)")
@@ -60,7 +60,7 @@ def in_slack(fake, other, host):
 
 
 def at_once(fake, other, host):
-    """of two who press at once, one there and one here, one counts, and both see who"""
+    """of two concurrent decisions in Telegram and Slack one counts, and both name its user"""
     for n in range(5):
         command = f"race{n}"
         person, asked, shown = begin(fake, other, command)
@@ -73,11 +73,11 @@ def at_once(fake, other, host):
         both_say(person, other, command, by)
         person.hear(f'"behavior":"{"allow" if won else "deny"}"')
         if not won:
-            same(told[1], True, "it is to be confirmed")
+            same(told[1], True, "the late decision must be confirmed")
 
 
 def after_a_death(fake, other, host):
-    """what is asked elsewhere than where the turn began is withdrawn by the next host"""
+    """after a restart of the host a request in another chat is withdrawn"""
     _, _, shown = begin(fake, other, "uptime")
     host.kill()
     host.start()
@@ -98,9 +98,9 @@ def main():
         with Host(instances, agents=agents(rules=RULES)) as host:
             fake.wait(30, polling=1)
             run([in_telegram, in_slack, at_once], fake, other, host, at_once=1)
-            equal(fake.violations(), [], "nothing that Telegram objects to")
+            equal(fake.violations(), [], "Telegram rejected no request")
             run([after_a_death], fake, other, host)
-            equal(other.violations(), [], "nothing that Slack objects to")
+            equal(other.violations(), [], "Slack rejected no request")
     done()
 
 

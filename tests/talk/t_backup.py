@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A host is backed up while crowds talk to it, killed and restored: every message that the backup
-knows has one outcome afterwards, and files that were there are there again."""
+"""A host is backed up while users talk to it, killed and restored: every message in the backup has one outcome
+afterwards, and the files of instances are restored."""
 import contextlib
 import random
 import sqlite3
@@ -27,14 +27,14 @@ def open_turns(file):
 
 
 def back_up(host, chatter):
-    """Several backups under load; the path of the last one, in which turns run and messages wait."""
+    """Makes backups under load; returns the path of the last one, which has running turns and waiting messages."""
     file = host.folder / "backup"
 
     def has_work():
         chatter.go_on()
         status, said = host.run("backup", str(file))
         if status:
-            ok(False, "a backup beside the host", said)
+            ok(False, "the backup beside the running host succeeds", said)
         return {"running", "waiting"} <= set(open_turns(file).values())
 
     until(has_work, "a backup with turns in every state")
@@ -44,7 +44,7 @@ def back_up(host, chatter):
 def check_refusals(host, file):
     status, said = host.run("restore", str(file))
     equal(status, 2, "restore refuses beside a host")
-    ok("is in use by another turncast" in said, "and says why", said)
+    ok("is in use by another turncast" in said, "restore says that the host is running", said)
     broken = host.folder / "broken"
     data = bytearray(file.read_bytes())
     data[8192:12288] = b"\xa5" * 4096
@@ -57,12 +57,12 @@ def restore(host, file, broken):
     before = (host.state / "state.db").read_bytes()
     status, said = host.run("restore", str(broken))
     equal(status, 2, "a damaged backup is refused")
-    equal((host.state / "state.db").read_bytes(), before, f"and nothing is changed: {said}")
+    equal((host.state / "state.db").read_bytes(), before, f"nothing is changed: {said}")
     (host.state / "instances" / "tg" / "file-of-a-message").unlink()
     status, said = host.run("restore", str(file))
     equal(status, 0, f"the backup is restored: {said}")
     kept = host.state / "instances" / "tg" / "file-of-a-message"
-    ok(kept.exists() and kept.read_text() == "a photo", "with the files of instances")
+    ok(kept.exists() and kept.read_text() == "a photo", "the files of instances are restored")
     equal(len(list(host.state.glob("before-restore.*/state.db"))), 1, "the old state is kept")
 
 
@@ -72,10 +72,10 @@ def check_outcomes(host, known):
     left = [t for t in known if not ended[t].ended]
     equal(left, [], "every turn of the backup has ended")
     waited = [ended[t].state for t, state in known.items() if state == "waiting"]
-    equal(set(waited) - {"final", "merged"}, set(), "what waited was answered")
+    equal(set(waited) - {"final", "merged"}, set(), "waiting turns were answered")
     ran = [ended[t].code for t, state in known.items() if state == "running"]
-    equal(set(ran), {"host_restart"}, "what ran ended by the restart")
-    equal(ledger.outbox(host), [], "nothing is left to be told")
+    equal(set(ran), {"host_restart"}, "running turns ended by the restart")
+    equal(ledger.outbox(host), [], "no delivery is pending")
     note(f"{len(waited)} waited, {len(ran)} ran")
 
 
@@ -94,8 +94,8 @@ def main():
         known = open_turns(file)
         restore(host, file, broken)
         host.start()
-        until(lambda: not ledger.open_work(host), "all is told in the end", 120)
-        equal(host.stop(), 0, "the host ends well")
+        until(lambda: not ledger.open_work(host), "all outcomes are delivered in the end", 120)
+        equal(host.stop(), 0, "the host exits with status 0")
         check_outcomes(host, known)
         broken.unlink()
         file.unlink()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A person in a chat whose budget of the day is used up is told so, and others are answered; also
-after a restart, and for a message that waited when the host died."""
+"""A user whose daily budget is spent is told so and other users are answered, also after a restart, and for a
+message that waited when the host was killed."""
 import ledger
 from people import messages
 from talk import Fake, Host, done, equal, ok, telegram, until
@@ -33,7 +33,7 @@ def main():
         ann.say("id=a2 gated")
         ann.say("id=a3")
         # A turn that had not begun would begin after the death, and nobody would let it go.
-        until(lambda: ledger.open_states(host) == ["running", "waiting"], "one runs, one waits")
+        until(lambda: ledger.open_states(host) == ["running", "waiting"], "one turn runs and one waits")
         host.kill()
         host.start()
         ann.hear("Answer a3")
@@ -44,9 +44,9 @@ def main():
         equal(host.stop(), 0, "the host ends")
         host.start()
         ann.say("id=a5")
-        ok(until(lambda: len(ann.texts(SPENT)) == 2, "the same is said after a restart"),
-           "after a restart, too")
-        equal(ann.texts("Answer a4") + ann.texts("Answer a5"), [], "and nothing was answered")
+        ok(until(lambda: len(ann.texts(SPENT)) == 2, "the notice is repeated after a restart"),
+           "the budget is still spent after a restart")
+        equal(ann.texts("Answer a4") + ann.texts("Answer a5"), [], "no message over the budget was answered")
     done()
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""No secret of the configuration is in anything the host leaves behind: logs, files, the state,
-agents, the command line, cores, or what it tells others."""
+"""No secret of the configuration is in logs, files, state, agents, command lines, core files, or output of the
+host."""
 import base64
 import json
 import os
@@ -26,7 +26,7 @@ DEBUG = 'log : { level = "debug"; };'
 
 
 def spellings(secret):
-    """The secret, percent-encoded, and inside base64 at each of the three places it can have."""
+    """The patterns of a secret: plain, percent-encoded, and in base64 at each of three offsets."""
     raw = secret.encode()
     yield raw
     yield urllib.parse.quote(secret, safe="").encode()
@@ -48,17 +48,17 @@ def none_in(data, secrets, what):
 
 
 def the_search_finds():
-    """Else all of this would prove nothing."""
+    """Checks that the search finds a secret; otherwise the other checks prove nothing."""
     for way in (str, urllib.parse.quote, lambda s: base64.b64encode(b"a:" + s.encode()).decode()):
         text = f"GET /bot{way(TELEGRAM_TOKEN)}/getMe"
-        ok(secrets_in(text.encode(), TELEGRAM) == ["token"], "a secret is found where it is")
+        ok(secrets_in(text.encode(), TELEGRAM) == ["token"], "the search finds a secret")
 
 
 # ---- a host with all that can tell
 
 
 def dumping_agent(folder):
-    """It tells what it was started with, then answers."""
+    """An agent that prints its environment and arguments, then answers."""
     begin = {"type": "system", "subtype": "init", "session_id": "canary", "model": "m"}
     end = {"type": "result", "subtype": "success", "is_error": False, "result": "Answered."}
     words = [str(BUILD / "tests" / "fake" / "agent"), f"dump={folder}/dump"]
@@ -77,9 +77,9 @@ def look_at(host, folder, what):
     secrets = {**TELEGRAM, **SLACK}
     none_in(host.log(), secrets, f"the log, {what}")
     tickets = re.findall(r"ticket=\w+", host.log())
-    ok(not tickets, f"R23: nor the ticket of a socket, {what}", tickets)
+    ok(not tickets, f"R23: no ticket of a socket in {what}", tickets)
     left = [p for root in (host.state, folder) for p in root.rglob("*") if p.is_file()]
-    ok(any(p.name.endswith(".db") for p in left), "the state is among what is looked at", left)
+    ok(any(p.name.endswith(".db") for p in left), "the searched files include the state", left)
     for path in left:
         data = path.read_bytes()
         if data:
@@ -124,12 +124,12 @@ def answers(fake):
 
 
 def wait_for_answers(tg, sl, count, what):
-    """Where an answer was lost on its way there may be one more of it."""
+    """The number of answers, which may be one higher if a reply was lost."""
     until(lambda: len(answers(tg)) >= count and len(answers(sl)) >= count, what)
 
 
 def crash(host, folder):
-    """Whether the host, and a program that is none, leave a core."""
+    """Whether the host and another program leave core files."""
     host.process.send_signal(signal.SIGABRT)
     host_ended = os.waitid(os.P_PID, host.process.pid, os.WEXITED | os.WNOWAIT).si_code
     host.process.wait()
@@ -144,7 +144,7 @@ def crash(host, folder):
 
 
 def converse(tg, sl, host, folder):
-    """Faults, a crash while answers are on their way, a restart, tokens that are refused."""
+    """Faults, a crash while answers are in flight, a restart, and refused tokens."""
     script_faults(tg, sl)
     ask(tg, sl, "first")
     wait_for_answers(tg, sl, 1, "answers in spite of faults")
@@ -164,14 +164,14 @@ def converse(tg, sl, host, folder):
     tg.control("clear", {})
     sl.control("clear", {})
     host.start()
-    until(lambda: "cannot reach the service" in host.log(), "the log tells of the outage")
+    until(lambda: "cannot reach the service" in host.log(), "the log reports the outage")
     tg.control("up", {})
     wait_for_answers(tg, sl, 2, "answers after the crash")
     refuse_all(tg, sl, host)
 
 
 def refuse_all(tg, sl, host):
-    """An answer that Telegram refuses is a dead letter; then the tokens become void."""
+    """An answer that Telegram refuses becomes a dead letter; then the tokens become invalid."""
     words = "Forbidden: bot was blocked by the user"
     match = {"text": "Answered"}
     tg.control("fault", {"match": match, "do": "error", "code": 403, "description": words})
@@ -185,7 +185,7 @@ def refuse_all(tg, sl, host):
 
 
 def first_round(folder):
-    """Polling and Socket Mode."""
+    """The host with polling and Socket Mode."""
     os.environ["CANARY_TOKEN"] = TELEGRAM_TOKEN
     with tempfile.TemporaryDirectory() as secret, Fake("telegram") as tg, Fake("slack") as sl:
         file = pathlib.Path(secret, "app-token")
@@ -206,7 +206,7 @@ def first_round(folder):
 
 
 def second_round(folder):
-    """Webhooks, and servers that do not speak TLS."""
+    """The host with webhooks, and with servers without TLS."""
     with Fake("telegram") as tg, Fake("slack") as sl:
         tls = f"https://127.0.0.1:{tg.port}"
         hook = {"webhook": "https://example.org/hooks/tg/update", "webhook_secret": WEBHOOK_SECRET}
@@ -219,7 +219,7 @@ def second_round(folder):
         )
         extra = DEBUG + 'http : { listen = "127.0.0.1:0"; };'
         with Host(instances, agents=dumping_agent(folder), extra=extra) as host:
-            until(lambda: re.search(r"listening on port (\d+)", host.log()), "the port is told")
+            until(lambda: re.search(r"listening on port (\d+)", host.log()), "the log has the port")
             port = re.search(r"listening on port (\d+)", host.log()).group(1)
             hooks = f"http://127.0.0.1:{port}/hooks/sl"
             sl.control("events_url", {"url": f"{hooks}/events", "secret": SLACK_TOKENS[2]})
@@ -228,7 +228,7 @@ def second_round(folder):
                 sl.control("push", {"payload": {"type": "event_callback"}, "sign": sign})
             for name in ("tls_tg", "tls_sl"):
                 line = rf"{name}: cannot reach the service: .*(SSL|TLS)"
-                until(lambda: re.search(line, host.log()), f"the log tells of {name}")
+                until(lambda: re.search(line, host.log()), f"the log reports {name}")
             host.stop()
             look_at(host, folder, "with webhooks and TLS")
 

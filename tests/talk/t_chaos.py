@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Connectors that crash, hang, exit, close every descriptor, write garbage, fail and dawdle, all at
-once, beside healthy ones: what those are told of hundreds of turns is, but for ids and times, the
-same to the byte as without them, and nothing of it is left in the end."""
+"""Connectors that crash, hang, exit, close all descriptors, write garbage, fail and delay, all at once, beside
+healthy ones: the events of the healthy ones are the same as without them, except for ids and times, and no
+process or descriptor is left."""
 import ctypes
 import json
 import os
@@ -57,7 +57,7 @@ class Ward(Door):
 
 
 class Ends:
-    """How many turns the log has the end of."""
+    """The number of ended turns in the log."""
 
     def __init__(self, file):
         self.file = file
@@ -74,7 +74,7 @@ class Ends:
 
 
 def ask_all(host):
-    """turn -> its number, in the order in which they were asked."""
+    """turn -> its number, in the order of submission."""
     turns = {}
     ends = Ends(host.events)
     for number in range(TURNS):
@@ -84,13 +84,13 @@ def ask_all(host):
             ok(False, "a turn is accepted", text)
             break
         turns[json.loads(text)["id"]] = number
-        until(lambda: len(turns) - ends.so_far() < AT_ONCE, "there is room", 60)
+        until(lambda: len(turns) - ends.so_far() < AT_ONCE, "fewer than the maximum number of turns run", 60)
     until(lambda: ends.so_far() == len(turns), "all turns end", 120)
     return turns
 
 
 def told(file, turns):
-    """number -> what an instance was told of that turn, without ids and times."""
+    """number -> the events of that turn in the log of an instance, without ids and times."""
     stories = {number: [] for number in turns.values()}
     for line in written(file):
         event = json.loads(line)
@@ -109,7 +109,7 @@ def children():
 
 
 def reaped():
-    """Whatever the host left is ours."""
+    """The processes that the host left behind."""
     try:
         while os.waitpid(-1, os.WNOHANG)[0]:
             pass
@@ -119,23 +119,23 @@ def reaped():
 
 
 def peak_mb(pid):
-    """The most memory that the host ever had."""
+    """The maximum resident memory of the host."""
     status = pathlib.Path(f"/proc/{pid}/status").read_text()
     return int(re.search(r"VmHWM:\s*(\d+)", status)[1]) >> 10
 
 
 def live(sick):
-    """What the healthy ones were told, by number, what the host said, and how big it was."""
+    """The events of the healthy instances by number, the log of the host, and its memory."""
     with Ward(sick) as host:
         until(host.has_started, "all instances have started")
         files = host.open_files()
         began = time.monotonic()
         turns = ask_all(host)
         took = time.monotonic() - began
-        until(lambda: host.well.read_text().count('{"type":"done"') == len(turns), "well, too", 60)
+        until(lambda: host.well.read_text().count('{"type":"done"') == len(turns), "the instance well has all turns", 60)
         until(lambda: host.open_files() <= files + 2, "no descriptor is left", 30)
         said, size = host.log(), peak_mb(host.process.pid)
-        equal(host.stop(), 0, "the host ends well")
+        equal(host.stop(), 0, "the host exits with status 0")
         until(reaped, "no process is left", 10)
         note(f"{len(turns)} turns beside {len(sick)} sick ones in {took:.1f} s, {size} MiB")
         return told(host.events, turns), told(host.well, turns), said, size
@@ -146,18 +146,18 @@ def main():
     alone = live({})
     beside = live(SICK)
     equal(len(beside[0]), TURNS, "every turn was asked")
-    equal([n for n, story in alone[0].items() if len(story) < 6], [], "each has its whole story")
+    equal([n for n, story in alone[0].items() if len(story) < 6], [], "each turn has all of its events")
     for index, name in enumerate(("in a thread", "in a process")):
         differ = [n for n, story in alone[index].items() if beside[index].get(n) != story]
-        equal(differ[:5], [], f"{name}: the same as without the sick ones")
+        equal(differ[:5], [], f"{name}: the events are the same as without faulty connectors")
         for number in differ[:1]:
             for a, b in zip(alone[index][number], beside[index][number]):
                 if a != b:
                     note(f"alone  {a}")
                     note(f"beside {b}")
-    ok(beside[3] < 2 * alone[3] + MORE_MB, "the host did not grow", beside[3])
+    ok(beside[3] < 2 * alone[3] + MORE_MB, "the memory of the host did not grow", beside[3])
     for name in ("crashes", "hangs", "exits", "closes", "lies"):
-        ok(f"instance {name}" in beside[2], f"the end of the one that {name} is told")
+        ok(f"instance {name}" in beside[2], f"the end of the connector {name} is logged")
     done()
 
 

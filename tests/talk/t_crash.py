@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The host dies at each named place where half of something is done, twice in a row, while people
-talk to it; what has to hold after a kill at random holds. With the transaction of an outcome torn
-in two the same question finds what is lost."""
+"""The host is killed at each named crash point, twice in a row, while users talk to it; the checks of tests
+with random kills apply. When the transaction of an outcome is split in two, the same checks find the lost
+outcome."""
 import random
 import re
 import subprocess
@@ -24,7 +24,7 @@ UNLISTED = {"reserve-spent", "mid-salvage", "before-told", "after-told", "after-
 
 
 def points():
-    """As the program lists them; none: it is built without."""
+    """The crash points listed by the program; none if it was built without them."""
     said = subprocess.run([BUILD / "turncast", "--version"], capture_output=True, text=True)
     found = re.search(r"crash points enabled: (.*)", said.stdout)
     return found.group(1).split() if found else []
@@ -39,14 +39,14 @@ def passed_in_sources():
 
 
 def die_at(deaths, point, go_on):
-    """Starts the host so that it dies there, and waits until it has."""
+    """Starts the host so that it is killed at the crash point, and waits for that."""
     deaths.host.start(TURNCAST_CRASH_POINT=point)
     process = deaths.host.process
     deadline = time.monotonic() + DEATH_S
     while process.poll() is None and time.monotonic() < deadline:
         go_on()
         time.sleep(0.02)
-    equal(process.poll(), -9, f"the host dies {point}")
+    equal(process.poll(), -9, f"the host is killed {point}")
     if process.poll() is None:
         deaths.kill()
     else:
@@ -54,7 +54,7 @@ def die_at(deaths, point, go_on):
 
 
 class Askers:
-    """Somebody asks anew before each death: also what a turn begins with is to be passed."""
+    """A user asks a new question before each kill, so that crash points at the beginning of a turn are reached."""
 
     def __init__(self, chatter):
         self.chatter = chatter
@@ -74,12 +74,12 @@ class Askers:
 
 
 def live_well(deaths):
-    """A life in which all is told: what is in flight at three deaths would be taken for poison."""
+    """Runs the host until all outcomes are delivered. A request that is in flight at three kills would be given up."""
     deaths.host.start()
     telegram, slack = deaths.fakes
     telegram.wait(polling=1)
     slack.wait(acked=1)
-    until(lambda: not ledger.open_work(deaths.host), "all is told in the end", TOLD_S)
+    until(lambda: not ledger.open_work(deaths.host), "all outcomes are delivered in the end", TOLD_S)
 
 
 def crash_loop(deaths, chatter, names):
@@ -102,27 +102,27 @@ def run(names):
         chatter = Chatter(crowds, random.Random(7), QUESTIONS)
         chatter.begin()
         crash_loop(deaths, chatter, names)
-        equal(host.stop(), 0, "the host ends well")
+        equal(host.stop(), 0, "the host exits with status 0")
         note(f"{len(chatter.asked)} messages, {len(deaths.times)} deaths")
         judge.judge(chatter, deaths, 1, {str(REFUSED)})
 
 
 def run_torn():
-    """A mutation: the outcome is committed before what is to be told of it."""
+    """A mutation: the outcome is committed before its deliveries."""
     with crowded_host({"telegram": 1, "slack": 1}) as (host, fakes, crowds):
         deaths = Deaths(host, fakes)
         question = crowds[0].ask(0, "torn", "tools=1 ms=20")
         host.start(TURNCAST_CRASH_TEAR="in-outcome", TURNCAST_CRASH_POINT="in-outcome")
         status = host.process.wait(DEATH_S)
         deaths.note()
-        equal(status, -9, "a host with a torn transaction dies between its halves")
+        equal(status, -9, "a host with a split transaction is killed between its halves")
         live_well(deaths)
         host.stop()
         turns = ledger.turns(host)
         seen = {question: deaths.shown()["telegram"].outcomes(question)}
         ends = {question: turns[0]}
-        equal([t.ended for t in turns], [True], "its turn has an outcome")
-        equal([id_ for id_, _ in judge.lost(ends, seen, set())], ["torn"], "which is lost, and that is found")
+        equal([t.ended for t in turns], [True], "the turn has an outcome")
+        equal([id_ for id_, _ in judge.lost(ends, seen, set())], ["torn"], "the checks find the lost outcome")
 
 
 def main():
@@ -130,10 +130,10 @@ def main():
     if not names:
         print("1..0 # SKIP built without --enable-crash-points")
         return
-    equal(passed_in_sources() - UNLISTED, set(names), "each place in the program has a name here")
+    equal(passed_in_sources() - UNLISTED, set(names), "each crash point in the program is listed")
     run(names)
     run_torn()
-    ok(True, "all of it ended")
+    ok(True, "all messages have an outcome")
     done()
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What only the whole can show of conversations in Discord: the connection to the gateway is cut in
-every way while people write, and the webhook variant."""
+"""End-to-end conversations in Discord: the connection to the gateway is cut in different ways while users
+write, and the webhook variant."""
 import itertools
 import re
 
@@ -23,14 +23,13 @@ _words = itertools.count()
 
 
 def told(fake, event):
-    """What the gateway was sent, or said."""
+    """The payloads that the gateway received or sent."""
     return [r for r in fake.record() if r["kind"] == "socket" and r["event"] == event]
 
 
 class Round:
-    """The questions of two persons, one case after the other. Questions that wait in one conversation
-    are given to the agent as one message, which is the case when a turn before has not ended yet: two
-    questions at a time are of two persons, so that each has an answer of its own."""
+    """Questions of two users in one case after the other. Messages that wait in one conversation are given to
+    the agent as one message, so two concurrent questions come from two users and have two answers."""
 
     def __init__(self, fake, host, crowd):
         self.fake, self.host, self.crowd = fake, host, crowd
@@ -40,7 +39,7 @@ class Round:
         self.open.append(self.crowd.ask(who, f"q{next(_words)}", ""))
 
     def answered(self, what):
-        """The fake tells of each answer when it comes: a chat grows, and is not read again and again."""
+        """Waits for answers in the record of the fake, which is faster than reading the growing chat again."""
         for q in self.open:
             self.fake.wait(visible=1, chat=q.chat, text=f"(?s)\\A(?!.*⏱)Answer {q.id} of ")
         self.asked += self.open
@@ -52,7 +51,7 @@ class Round:
         equal(answers, [1] * len(answers), f"R18: {what}, each once")
 
     def settle(self):
-        """The client sends a heartbeat, which ends its back-off: it connects again at once."""
+        """Sends a heartbeat of the client, which ends its back-off, so that it connects at once."""
         self.fake.wait(sockets=1)
         last = self.fake.last_seq()
         self.fake.control("gateway", {"do": "beat"})
@@ -60,14 +59,14 @@ class Round:
 
 
 def cuts(one):
-    """What is written just before a cut, and while there is no connection, is answered."""
+    """Messages written just before a cut, and while there is no connection, are answered."""
     for cut in CUTS:
         one.settle()
         one.ask()
         one.fake.control("gateway", cut)
         one.ask(1)
         one.answered(f"no message is lost or duplicated: {cut}")
-    ok(one.fake.state()["identifies"] <= 3, "only a session that is gone is replaced", one.fake.state()["identifies"])
+    ok(one.fake.state()["identifies"] <= 3, "a session is replaced only when it is lost", one.fake.state()["identifies"])
 
 
 def refused_resumes(one):
@@ -75,7 +74,7 @@ def refused_resumes(one):
     one.fake.control("options", {"refuse_resumes": True})
     one.fake.control("gateway", {"do": "drop"})
     one.ask()
-    one.answered("a resume that is refused becomes an identify")
+    one.answered("a refused resume ends with an identify")
     one.fake.control("options", {"refuse_resumes": False})
 
 
@@ -87,7 +86,7 @@ def lost_resumes(one):
     one.ask()
     one.answered("a loop of resumes ends with an identify")
     # A message that was on its way as the connection ended can be answered before the next one.
-    ok(until(lambda: one.fake.state()["identifies"] == before + 1, "an identify"), "after three resumes that ended")
+    ok(until(lambda: one.fake.state()["identifies"] == before + 1, "an identify"), "after three ended resumes an identify is sent")
 
 
 def limited(one):
@@ -107,7 +106,7 @@ def restarted(one):
 
 
 def zombie():
-    """A connection that is open and dead; heartbeats come fast here."""
+    """A connection that is open but dead; heartbeats are frequent here."""
     with Fake("discord", scale=0.05) as fake:
         fake.control("pace", DISCORD_PACE)
         crowd = DiscordPeople(fake, 1)
@@ -115,11 +114,11 @@ def zombie():
             fake.wait(sockets=1)
             fake.control("gateway", {"do": "silence"})
             asked = crowd.ask(0, "zombie", "")
-            await_(lambda: "does not answer heartbeats" in host.log(), "the zombie is noticed")
+            await_(lambda: "does not answer heartbeats" in host.log(), "the dead connection is detected")
             until(lambda: outcomes(crowd, asked), "R17: messages that a dead connection held back are answered")
             codes = {r["content"]["code"] for r in told(fake, "close")}
             ok(not codes & {1000, 1001}, "R17: the session stays alive", codes)
-            equal(host.stop(), 0, "the host ends well")
+            equal(host.stop(), 0, "the host exits with status 0")
 
 
 def webhook():
@@ -133,9 +132,9 @@ def webhook():
             fake.wait(sockets=1)
             crowd.ask(0, "hooked", "")
             shown = fake.wait(visible=1, chat="600000000000000001", text="Answer hooked")
-            equal([m["from"] for m in shown], ["800000000000000001"], "a webhook shows turns of others")
-            equal(host.stop(), 0, "the host ends well")
-            equal(fake.violations(), [], "nothing that a strict service objects to")
+            equal([m["from"] for m in shown], ["800000000000000001"], "a webhook shows turns of other instances")
+            equal(host.stop(), 0, "the host exits with status 0")
+            equal(fake.violations(), [], "a strict service rejected no request")
 
 
 def main():
@@ -147,9 +146,9 @@ def main():
             one = Round(fake, host, crowd)
             for case in (cuts, refused_resumes, lost_resumes, limited, restarted):
                 case(one)
-            equal(host.stop(), 0, "the host ends well")
+            equal(host.stop(), 0, "the host exits with status 0")
             wrong = [v for v in fake.violations() if v["rule"] not in ("session-ended",)]
-            equal(wrong, [], "nothing that a strict service objects to")
+            equal(wrong, [], "a strict service rejected no request")
             ok(not re.search(r"\d{4}-\S+ error", host.log()), "no error in the log", host.log())
     zombie()
     webhook()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What a press cannot answer is asked in Discord by a form; and presses, forms and commands that come as
-signed requests to the host. Cases are for both ways, unless they name one."""
+"""Questions that need text are asked in Discord by a form; presses, forms and commands may arrive as signed
+requests to the host. Cases run in both ways unless they name one."""
 import itertools
 import json
 import pathlib
@@ -52,7 +52,7 @@ class Person:
         return self.fake.control("press", {**body, **more})
 
     def open(self, card):
-        """The form that the button opens."""
+        """Opens the form of the button."""
         press = self.press(card, "Answer")["interaction"]
         return press, await_(lambda: self.fake.state()["modals"].get(press), "the form")
 
@@ -60,13 +60,13 @@ class Person:
         return self.fake.control("submit", {"interaction": press, "values": values})
 
     def told(self, text):
-        """To this person alone."""
+        """Waits for a message that only this user sees."""
         await_(lambda: [m for m in self.fake.state(chat=self.chat)["chats"][self.chat]["messages"]
                         if m["only_for"] == self.id and re.search(text, m["text"])], text)  # fmt: skip
 
 
 def words(fake, host):
-    """a question without options is asked by a form, and the card says what was written"""
+    """a question without options is asked by a form, and the card shows the written text"""
     person = Person(fake, host)
     person.say("text")
     card = person.hear("What name")
@@ -78,7 +78,7 @@ def words(fake, host):
 
 
 def several(fake, host):
-    """two questions are one form; what is written counts instead of what is chosen, or beside it"""
+    """two questions are one form; written text replaces or supplements the chosen option"""
     person = Person(fake, host)
     person.say("two")
     card = person.hear("Question")
@@ -90,7 +90,7 @@ def several(fake, host):
 
 
 def empty(fake, host):
-    """R21: an empty form decides nothing, and its person is told; it opens once more"""
+    """R21: an empty form decides nothing, and its user is told; it can be opened again"""
     person = Person(fake, host)
     person.say("multi")
     card = person.hear("Question")
@@ -103,7 +103,7 @@ def empty(fake, host):
 
 
 def single(fake, host):
-    """one option of one question is a press, without a form"""
+    """an option of a single question is chosen by a press, without a form"""
     person = Person(fake, host)
     person.say("single")
     press = person.press(person.hear("Which colour"), "Green")["interaction"]
@@ -112,7 +112,7 @@ def single(fake, host):
 
 
 def too_late(fake, host):
-    """R21: a form that is handed over when the question is over changes nothing"""
+    """R21: a form submitted after the end of the question has no effect"""
     person = Person(fake, host)
     person.say("text")
     press, _ = person.open(person.hear("What name"))
@@ -124,7 +124,7 @@ def too_late(fake, host):
 
 
 def restarted(fake, host):
-    """R17: the connector is restarted while a question is open, and a form while it is filled in"""
+    """R17: the connector is restarted while a question is open and while a form is filled in"""
     person = Person(fake, host)
     person.say("two")
     card = person.hear("Question")
@@ -151,14 +151,14 @@ def approved(fake, host):
 
 
 def refused(fake, host):
-    """R21: requests with a wrong, an old or no signature, and too long ones, are refused and decide nothing"""
+    """R21: requests with a wrong, old or missing signature, and too long ones, are refused and have no effect"""
     person = Person(fake, host)
     person.say("run=ls")
     card = person.hear("Approval needed")
     for how, status in WRONG:
         same(person.press(card, "Allow", how=how)["status"], status, how)
     assert person.hear("Approval needed")["buttons"], "the card is open"
-    same(person.press(card, "Deny")["status"], 200, "a good one")
+    same(person.press(card, "Deny")["status"], 200, "a request with a valid signature")
     person.hear("behavior.*deny")
 
 
@@ -180,11 +180,11 @@ def by_both(cases, extra="", path=None, **options):
         with Host(instance, agents=AGENTS, extra=f"conversations : {{ max_turns = 64; debounce_ms = 0; }};\n{extra}") as host:
             fake.wait(sockets=1)
             if path:
-                equal(fake.control("endpoint", {"url": path})["status"], 200, "R21: Discord finds the address in order")
+                equal(fake.control("endpoint", {"url": path})["status"], 200, "R21: Discord verifies the endpoint")
             run(cases, fake, host)
             run([restarted], fake, host)
-            equal(host.stop(), 0, "the host ends well")
-            equal(fake.violations(), [], "nothing that a strict service objects to")
+            equal(host.stop(), 0, "the host exits with status 0")
+            equal(fake.violations(), [], "a strict service rejected no request")
 
 
 def main():

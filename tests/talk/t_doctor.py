@@ -36,7 +36,7 @@ def doctor_of(name, options, more="", arguments=()):
 
 
 def doctor(name, token, api_base, *arguments):
-    """The same of a chat connector, whose token is in line 3."""
+    """Checks a chat connector, whose token is in line 3."""
     options = f'api_base = "{api_base}";\n    {OPTION[name]} = "{token}";'
     status, output = doctor_of(name, options, arguments=arguments)
     ok(token not in output, f"{name}: the token is not shown")
@@ -44,7 +44,7 @@ def doctor(name, token, api_base, *arguments):
 
 
 def told(output):
-    """What is told of the instance, behind the line of its plugin."""
+    """The output about the instance, after the line of its plugin."""
     lines = output.splitlines()
     at = [n for n, line in enumerate(lines) if line[6:].startswith("instance talk: ")]
     return "\n".join(line for n in at[1:] for line in lines[n : n + 2] if n == at[-1])
@@ -92,22 +92,22 @@ def check(name, path, account, reason):
         method = "getMe" if name == "telegram" else "auth.test"
         fake.control("fault", {"do": "html", "match": {"method": method}, "times": 9})
         status, output = doctor(name, GOOD[name], fake.url + path)
-        equal(status, 0, f"{name}: an answer that is none is no error")
+        equal(status, 0, f"{name}: an invalid response is no error")
         ok(told(output).startswith(f"warn  instance talk: {host} answers with status "),
-           f"{name}: but a warning", output)
+           f"{name}: an invalid response is a warning", output)
     port = closed_port()
     status, output = doctor(name, GOOD[name], f"http://127.0.0.1:{port}{path}")
     equal(status, 0, f"{name}: a service that cannot be reached is no error")
     ok(told(output).startswith(f"warn  instance talk: cannot reach 127.0.0.1:{port}: "),
-       f"{name}: but a warning that names the host", output)
+       f"{name}: an unreachable service is a warning that names the host", output)
     status, output = doctor(name, GOOD[name], "http://192.0.2.1" + path)
     equal(status, 1, f"{name}: plain http: to another machine is an error")
     ok(told(output).startswith("FAIL  instance talk: cannot ask 192.0.2.1: "),
-       f"{name}: that names the host, too", output)
+       f"{name}: the error of plain http names the host", output)
 
 
 class Pair(http.server.BaseHTTPRequestHandler):
-    """Answers when two requests have come."""
+    """A server that answers when two requests have arrived."""
 
     both = threading.Barrier(2, timeout=60)
 
@@ -127,18 +127,18 @@ class Pair(http.server.BaseHTTPRequestHandler):
 
 
 def at_once():
-    """Two services, of which neither answers before the other is asked."""
+    """Two services that answer only when both have been asked."""
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Pair) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         url = f"http://127.0.0.1:{server.server_port}"
         more = f'{url}"; token = "1:b"; }};\n  more : {{ plugin = "telegram"; api_base = "{url}'
         status, output = doctor("telegram", GOOD["telegram"], more)
-        equal(output.count("accepts the credentials (account both)"), 2, "services are asked at once")
+        equal(output.count("accepts the credentials (account both)"), 2, "services are asked in parallel")
         server.shutdown()
 
 
 def by_form():
-    """The secret of Teams goes out in a form; an instance with a webhook alone has none."""
+    """The secret of Teams is sent in a form; an instance with a webhook only has no secret."""
     webhook = 'hook : { plugin = "teams"; webhook = "https://127.0.0.1:1/x?sig=canary-1"; };'
     with Fake("teams") as fake:
         extra = listening(fake)
@@ -146,31 +146,31 @@ def by_form():
             host = Host(webhook + teams(fake, allow=[], app_password=secret), extra=extra)
             output = host.run("doctor")[1]
             ok(wanted in output, f"teams: {wanted.split()[0]}", output)
-            ok("app_password (AADSTS7000215" in output or wanted.startswith("ok"), "with the reason", output)
+            ok("app_password (AADSTS7000215" in output or wanted.startswith("ok"), "the output has the reason", output)
             ok("cannot ask" not in output and secret not in output, "a webhook is not asked", output)
             host.close()
 
 
 def address():
-    """An endpoint for which there are no credentials: whether a server answers there."""
+    """An endpoint without credentials: doctor checks whether a server answers."""
     with Fake("webhook") as fake:
         host = f"127.0.0.1:{fake.port}"
         url = f'{fake.url}/hook"; secret = "{WEBHOOK_SECRETS[0]}'
         status, output = doctor_of("webhook", f'url = "{url}";')
         ok(f"ok    instance talk: {host} answers (status 405)" in output and status == 0,
-           "webhook: any response shows that the address is right", output)
+           "webhook: any response is ok", output)
         for code in (302, 404, 410, 503):
             fake.control("fault", {"do": "answer", "status": code, "match": {"method": "get"}})
             status, output = doctor_of("webhook", f'url = "{url}";')
             ok(f"warn  instance talk: {host} answers with status {code}" in output,
-               f"webhook: but status {code}", output)
+               f"webhook: status {code} is a warning", output)
     receiver = f'receive = true; secret = "{WEBHOOK_SECRETS[0]}"; '
     _, output = doctor_of("webhook", receiver, 'http : { listen = "127.0.0.1:0"; };')
-    ok(output.count("instance talk") == 1, "webhook: without an address nothing is asked", output)
+    ok(output.count("instance talk") == 1, "webhook: without a URL no request is sent", output)
 
 
 def two_ways():
-    """A server to which a token, or a user and a password, are known."""
+    """A server with an access token, or a user and a password."""
     with Fake("ntfy") as fake:
         host, server = f"127.0.0.1:{fake.port}", f'server = "{fake.url}/"; topic = "fake-topic-a8b7c6"; '
         for options, wanted in (
@@ -182,13 +182,13 @@ def two_ways():
             _, output = doctor_of("ntfy", server + options)
             ok(wanted in output and "canary" not in output, f"ntfy: {wanted.split(' ', 2)[-1]}", output)
         _, output = doctor_of("ntfy", server)
-        ok(f"{host} accepts requests without credentials" in output, "ntfy: no login is set, and none is asked for", output)
+        ok(f"{host} accepts requests without credentials" in output, "ntfy: a server that needs no login accepts requests without credentials", output)
         fake.control("fault", {"do": "answer", "status": 401, "match": {"method": "account"}})
         status, output = doctor_of("ntfy", server)
         equal(told(output).partition(": plugins.")[2],
               f"instances.talk.token: {host} does not accept requests without credentials (status 401)\n      -> set token",
-              "ntfy: none is set, and one is asked for")
-        equal(status, 1, "ntfy: which is an error")
+              "ntfy: a server that needs a login refuses requests without credentials")
+        equal(status, 1, "ntfy: a missing login is an error")
 
 
 def mail():
@@ -202,12 +202,12 @@ def mail():
             options = f'server = "smtp://{host}"; from = "a@example.org"; to = ["b@example.org"];'
             _, output = doctor_of("email", options)
             ok(wanted.format(host) in output, f"email: status {code} of a server without a login", output)
-            ok((code == 250) != ("-> set password" in output), f"email: with the option that is missing", output)
+            ok((code == 250) != ("-> set password" in output), "email: the output names the missing option", output)
             server.shutdown()
 
 
 class Smtp(socketserver.StreamRequestHandler):
-    """Greets, and answers everything but QUIT and EHLO with the status of the server."""
+    """Sends a greeting, and answers everything except QUIT and EHLO with the given status."""
 
     def handle(self):
         self.wfile.write(b"220 fake\r\n")

@@ -22,7 +22,7 @@ FOLDER = Path(tempfile.mkdtemp(prefix="turncast-mail."))
 
 
 class Server:
-    """A mail server; on the same port when it is started again."""
+    """A mail server; it keeps its port when it is started again."""
 
     def __init__(self, name, *words):
         self.log, self.words, self.port = FOLDER / name, words, 0
@@ -40,7 +40,7 @@ class Server:
         self.process.stdout.close()
 
     def mails(self, part=""):
-        """Those that were taken and have this text in the subject or body, read."""
+        """The accepted e-mails with this text in the subject or body."""
         found = []
         for line in self.log.read_text().splitlines() if self.log.exists() else []:
             taken = json.loads(line)
@@ -81,7 +81,7 @@ def instance(name, server, to, conversations, more=""):
 
 
 def page_instance(name, server, more):
-    """As the manual page sets one up."""
+    """An instance as in the manual page."""
     return f"""{name} : {{ plugin = "email"; server = "smtp://127.0.0.1:{server.port}"; from = "agents@example.org";
         to = ["team@example.org"]; conversations = ["http:local:ops:*", "http:local:build:*"]; {more} }};"""
 
@@ -90,7 +90,7 @@ def page_instance(name, server, more):
 
 
 def thread(server, host):
-    """e-mails of one conversation are one thread, of another conversation another one"""
+    """the e-mails of one conversation are one thread, those of another conversation another one"""
     for n in (1, 2):
         host.send(f"id=thread{n}", "fine-a")
         server.hear(f"Answer thread{n} ")
@@ -107,7 +107,7 @@ def thread(server, host):
 
 
 def many(server, host):
-    """R2: twenty turns at once: each outcome once"""
+    """R2: twenty turns at once: each outcome arrives once"""
     for n in range(20):
         host.send(f"id=m{n}", f"fine-m{n}")
     for n in range(20):
@@ -122,7 +122,7 @@ def failed(server, host):
 
 
 def asked(server, host):
-    """an approval: the e-mail says what would run, and how to answer; the answer counts"""
+    """an approval: the e-mail shows the call and how to answer; the answer is accepted"""
     host.send("run=make all", "fine-ask", "-a", "asker")
     mail = server.hear("asks for approval")[0]
     assert "make all" in body(mail), body(mail)
@@ -141,14 +141,14 @@ def lost(server, host):
 
 
 def refused(server, host):
-    """R2: a recipient that does not exist: a dead letter with the words of the server"""
+    """R2: a recipient that does not exist: the dead letter has the text of the server"""
     host.send("id=refused", "refused")
     await_(lambda: "no such user" in host.run("dead", "list")[1], "a dead letter")
     same(server.mails("Answer refused "), [], "e-mails")
 
 
 def long(server, host):
-    """a text above 256 KiB is cut, and says so"""
+    """a text above 256 KiB is cut, with a notice"""
     host.send("id=long chars=300000", "fine-long")
     text = body(server.hear("Answer long ")[0]).replace("\r\n", "\n")
     assert "\n[…]\n" in text and 260000 < len(text) < 263000, (len(text), text[-300:])
@@ -173,7 +173,7 @@ def page_blocks():
 
 
 def as_read(mails):
-    """Sender, subject and text of each."""
+    """Sender, subject and text of each e-mail."""
     told = []
     for mail in mails:
         text = "".join(f"    {line}".rstrip() + "\n" for line in body(mail).rstrip().splitlines())
@@ -182,7 +182,7 @@ def as_read(mails):
 
 
 def manual(server, host):
-    """the manual page shows the e-mails of a conversation as they are read"""
+    """the manual page shows the e-mails of a conversation unchanged"""
     for kind, payload, reason in ANSWERS:
         lines = [("start", {}), (kind, payload), ("done", {"reason": reason})]
         text = "".join(json.dumps({"type": type_, "payload": given}) + "\n" for type_, given in lines)
@@ -218,7 +218,7 @@ def digest(server, host):
 
 
 def died(server, host):
-    """R2: the host dies when the outcome is no longer its business: the digest has it"""
+    """R2: the host is killed after the outcome was passed to the digest: the digest contains it"""
     said = subprocess.run([BUILD / "turncast", "--version"], capture_output=True, text=True, check=True)
     if "after-expand" not in said.stdout:
         note("built without --enable-crash-points")

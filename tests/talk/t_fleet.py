@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Three hosts on one NATS server; hosts and the server are killed, lose their data, and stand still."""
+"""Three hosts on one NATS server: hosts and the server are killed, lose their data, and are stopped for a time."""
 import os
 import time
 

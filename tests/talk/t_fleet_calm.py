@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A gateway that has the bot, and two runners that have the agents; nothing fails, so there is no error, no
-copy and no turn that is told again."""
+"""A gateway with the bot, and two runners with the agents: without a fault there is no error, no duplicate and
+no repeated turn."""
 from fleet import MESSAGES, PEOPLE, Fleet, natsd
 from talk import done
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A gateway that has the bot, and two runners that have the agents; hosts and the NATS server are killed, the
-runners stand still until they are taken for lost, and the server is away."""
+"""A gateway with the bot, and two runners with the agents: hosts and the NATS server are killed, the runners
+are stopped until they are taken for lost, and the server is down for a time."""
 import os
 import time
 

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Agents that work on behind their answer, in a chat: the answer comes at once, what comes of the work
-is a message of its own, once, whatever becomes of the host; and an agent whose process waits takes the
-next message."""
+"""Agents with background work in a chat: the answer comes at once, and the result of the background work is
+another message, once, even after a kill of the host; a waiting agent process receives the next message."""
 import collections
 import contextlib
 import os
@@ -50,7 +49,7 @@ def follow(fake, host):
     chat = Chat(fake, PEOPLE[0])
     chat.say("behind id=a1")
     first = chat.hear("Answer a1")
-    equal(chat.texts("Later"), [], "the answer comes while the work goes on")
+    equal(chat.texts("Later"), [], "the answer comes while the background work continues")
     chat.say("id=a2")
     second = chat.hear("Answer a2")
     host.let_go("a1.behind")
@@ -58,15 +57,15 @@ def follow(fake, host):
     chat.say("id=a3")
     third = chat.hear("Answer a3")
     told = {session_of(texts[0]) for texts in (first, second, later, third)}
-    equal(len(told), 1, f"one session for all: {told}")
+    equal(len(told), 1, f"all turns have one session: {told}")
     for part in "Answer a1", "Answer a2", "Later a1", "Answer a3":
-        equal(len(chat.texts(part)), 1, f"{part}, once")
-    ok(until(lambda: waiting(host), "one agent waits"), "one agent waits")
+        equal(len(chat.texts(part)), 1, f"{part}: once")
+    ok(until(lambda: waiting(host), "one agent waits"), "one agent process waits")
     ok("session" not in host.log(), "no session was lost")
 
 
 def silent(fake, host):
-    """A turn that has nothing to say says that."""
+    """A turn of background work without a result says that the work has ended."""
     chat = Chat(fake, PEOPLE[1])
     chat.say("behind-silently id=b1")
     chat.hear("Answer b1")
@@ -86,35 +85,35 @@ def stop(fake, host):
     host.let_go("c1.behind")
     chat.say("id=c2")
     chat.hear("Answer c2")
-    equal(chat.texts("Later"), [], "what was stopped is not told")
+    equal(chat.texts("Later"), [], "the result of stopped background work is not shown")
 
 
 def reactions(fake):
-    """Those of the bot, in their order."""
+    """The messages of the bot in their order."""
     calls = [r["params"] for r in fake.record() if r.get("method") == "setMessageReaction" and r.get("status")]
     return [call["reaction"][0]["emoji"] for call in calls]
 
 
 def given(fake, host):
-    """What comes during a turn joins it, unless it is taken back in time."""
+    """A message during a turn is merged into it unless it is dropped in time."""
     chat = Chat(fake, PEOPLE[2])
     chat.say("gated tools=1 id=g1")
     chat.hear("Looking at part 1")
     chat.say("id=g2")
-    until(lambda: reactions(fake)[-1] == "👨‍💻", "a reaction says that the agent has it")
+    until(lambda: reactions(fake)[-1] == "👨‍💻", "a reaction shows that the agent has the message")
     chat.say("/queue clear")
     chat.hear("Dropped 1 queued message.")
     chat.say("id=g3")
-    until(lambda: reactions(fake).count("👨‍💻") == 2, "so it does of the next one")
+    until(lambda: reactions(fake).count("👨‍💻") == 2, "a reaction shows that the agent has the next message")
     host.let_go("g1")
     answer = chat.hear("Answer g1")
-    ok("With g3." in answer[0] and "g2" not in answer[0], "the answer is to the first and the last", answer)
-    equal([chat.texts(f"Answer {id_}") for id_ in ("g2", "g3")], [[], []], "which have none of their own")
+    ok("With g3." in answer[0] and "g2" not in answer[0], "the answer covers the first and the last message", answer)
+    equal([chat.texts(f"Answer {id_}") for id_ in ("g2", "g3")], [[], []], "the merged message and the dropped message have no other answer")
 
 
 class Talk:
-    """People who write again while the agent works, and what came of that. With .asked as judge
-    wants it."""
+    """Users who write again while the agent works, with their messages and answers. Has the attribute .asked
+    for judge."""
 
     def __init__(self, fake, host, people, chance):
         self.fake, self.host, self.people, self.chance = fake, host, people, chance
@@ -134,7 +133,7 @@ class Talk:
         self.names[question.chat, question.message] = id_
 
     def go_on(self, seconds):
-        """For so long: messages, and tasks in the background that end."""
+        """Lets users write for the given number of seconds, while background tasks end."""
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
             if self.chance.random() < 0.25:
@@ -147,13 +146,13 @@ class Talk:
             time.sleep(0.03)
 
     def end_task(self, number):
-        """Returns whose it was."""
+        """Ends a background task; returns its chat."""
         id_, who = self.behind.pop(number)
         self.host.let_go(f"{id_}.behind")
         return who
 
     def told(self, chat):
-        """The outcomes that people see there: (said, ids, is it marked as a repeat)."""
+        """The outcomes in the chat: (text, ids, whether it is marked as a repeat)."""
         texts = [m["text"] for m in messages(self.fake, chat) if not can_stop(m.get("buttons"))]
         found = [(OUTCOME.search(text), text) for text in texts]
         return [
@@ -164,8 +163,8 @@ class Talk:
 
 
 def stays_idle(host):
-    """Nothing runs or has to be told, nor does anything begin for a while: an agent needs a moment to
-    see that its task has ended."""
+    """Whether nothing runs or is undelivered for a while. An agent needs a moment to notice that its task has
+    ended."""
     deadline = time.monotonic() + 1
     while time.monotonic() < deadline:
         if ledger.open_work(host):
@@ -175,7 +174,7 @@ def stays_idle(host):
 
 
 def agents_of(host):
-    """The processes of its agents."""
+    """The processes of the agents of the host."""
     found = []
     for folder in pathlib.Path("/proc").iterdir():
         with contextlib.suppress(OSError):
@@ -186,7 +185,7 @@ def agents_of(host):
 
 
 def kill_agents(host, chance):
-    """Any of them, those that wait among them."""
+    """Kills one of the agent processes, waiting ones included."""
     for pid in agents_of(host):
         if chance.random() < 0.5:
             with contextlib.suppress(ProcessLookupError):
@@ -194,9 +193,9 @@ def kill_agents(host, chance):
 
 
 def judge_answers(talk, turns, name, dead):
-    """What an answer says that it answers is what the journal says that it does. `dead`: what was on
-    its way at three kills is given up."""
-    equal({reason for _, reason in dead} - {"poison"}, set(), "only what is killed again and again is given up")
+    """Checks that each answer covers the messages that the journal says. `dead`: requests that were in flight
+    at three kills are given up."""
+    equal({reason for _, reason in dead} - {"poison"}, set(), "only requests that were in flight at three kills are given up")
     buried = {turn for turn, _ in dead}
     merged = collections.defaultdict(set)
     for turn in turns:
@@ -215,17 +214,17 @@ def judge_answers(talk, turns, name, dead):
     for chat, outcomes in told.items():
         later = [ids for said, ids, again in outcomes if said == "Later" and not again]
         ended = [t for t in turns if t.by_agent and t.chat == chat and t.state == "final"]
-        equal(len({ids[0] for ids in later}), len(later), f"{chat}: no turn of an agent is told twice")
+        equal(len({ids[0] for ids in later}), len(later), f"{chat}: no turn of the agent is shown twice")
         if any(t.id in buried for t in ended):
             continue
-        equal(len(later), len(ended), f"{chat}: each one that has ended is told")
+        equal(len(later), len(ended), f"{chat}: each ended background task is shown")
         equal(sum(len(ids) - 1 for ids in later), sum(len(merged[t.id]) for t in ended),
-              f"{chat}: with the messages that it took")
+              f"{chat}: the answer covers the merged messages")
 
 
 def deaths(fake, host):
-    """The host and its agents are killed at any time while people write during turns: each message has
-    one outcome, that of the turn which took it or its own, and nothing comes twice."""
+    """The host and its agents are killed at any time while users write during turns: each message has one
+    outcome, that of the turn it was merged into or its own, and nothing is shown twice."""
     seed = int(os.environ.get("TURNCAST_SEED", 0)) or (int(time.time()) if LONG else 17)
     note(f"seed {seed}")
     chance = random.Random(seed)
@@ -242,7 +241,7 @@ def deaths(fake, host):
             host.start()
     while talk.behind:
         talk.end_task(0)
-    until(lambda: stays_idle(host), "all is told in the end", 300)
+    until(lambda: stays_idle(host), "all outcomes are delivered in the end", 300)
     equal(host.stop(), 0, "the host ends")
     judge_turns(talk, host, {"host_restart", "agent_signal", "agent_spawn"})
     dead = ledger.dead(host)

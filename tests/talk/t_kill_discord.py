@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A host that serves Discord is killed again and again: its sessions are resumed and its nonces
-recognised, so no message is lost and nothing is doubled."""
+"""A host that serves Discord is killed repeatedly: its sessions are resumed and its nonces recognised, so no
+message is lost or duplicated."""
 from killing import main
 from talk import LONG, rounds
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A host that serves Matrix is killed again and again; the homeserver recognises what is sent again,
-so nothing is doubled, and no message is lost although timelines are limited."""
+"""A host that serves Matrix is killed repeatedly: the homeserver recognises repeated messages, so none is
+duplicated, and none is lost although timelines are limited."""
 from killing import main
 from talk import LONG, rounds
 

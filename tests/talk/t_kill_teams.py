@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A host that serves Microsoft Teams is killed again and again: each message gets one outcome, and what
-arrives twice says that it may be a repeat."""
+"""A host that serves Microsoft Teams is killed repeatedly: each message gets one outcome, and a repeated one is
+marked as a repeat."""
 from killing import main
 from talk import LONG, rounds
 

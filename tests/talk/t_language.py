@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Two instances of one host, one in German and one in English, used at the same time: each hears its
-own language, in what the host says and in what its connector shows, also of one turn that both are told
-of, and after a restart. In both isolation modes, since the language belongs to a thread."""
+"""Two instances of one host, one in German and one in English, used at the same time: messages of the host and
+of the connector are in the language of the instance, also for a turn that both show, and after a restart. In
+both isolation modes, because the language belongs to a thread."""
 import re
 from concurrent.futures import ThreadPoolExecutor
 
@@ -17,7 +17,7 @@ PEOPLE = [*FRIENDS, BUSY, FAILING, ASKING, KILLED]
 
 
 def spoken(fake, chat):
-    """All that was sent there, edits included."""
+    """All messages sent to the chat, edits included."""
     calls = [r for r in fake.record() if r["kind"] == "call" and r["chat"] == str(chat)]
     return [c["text"] for c in calls if c.get("text")]
 
@@ -34,7 +34,7 @@ def say(fake, user, text):
 
 
 def both(german, english, user, text, in_german, in_english):
-    """Both at once; the answers are found in the language of each."""
+    """Sends a message to both at once; the answers are found in the language of each."""
     before = [len(spoken(f, user)) for f in (german, english)]
     say(german, user, text)
     say(english, user, text)
@@ -52,18 +52,18 @@ def commands_of(german, english, user):
 
 
 def commands(german, english, _host):
-    """commands of several people at once, also those whose answers wait for the disk"""
+    """concurrent commands of several users, also those whose answers wait for the disk"""
     with ThreadPoolExecutor(len(FRIENDS)) as pool:
         list(pool.map(lambda user: commands_of(german, english, user), FRIENDS))
 
 
 def strangers(german, english, _host):
-    """a stranger gets the code in the language of the instance"""
+    """a stranger gets the pairing code in the language of the instance"""
     both(german, english, STRANGER, "hello", "eine Stunde lang gültig ist: ", "valid for an hour: ")
 
 
 def progress(german, english, host):
-    """a turn that runs: progress, button, a message that waits, and the end of both"""
+    """a running turn: progress, button, a waiting message, and the end of both turns"""
     for fake, name, button in ((german, "g", "⏹ Stopp"), (english, "e", "⏹ Stop")):
         say(fake, BUSY, f"id={name}1 gated tools=1")
         await_(lambda f=fake, b=button: any([b] in m["buttons"] for m in messages(f, str(BUSY))), button)
@@ -71,7 +71,7 @@ def progress(german, english, host):
 
 
 def errors(german, english, _host):
-    """what the host says about an agent that died, and the button under it"""
+    """the error of an agent that was killed, and its button"""
     both(german, english, FAILING, "hello", "⚠ Der Agent endete mit Status 3", "⚠ The agent exited")
     for fake, button in ((german, "Wiederholen"), (english, "Retry")):
         same(messages(fake, str(FAILING))[-1]["buttons"], [[button]], "its button")
@@ -88,7 +88,7 @@ def press(fake, message, button):
 
 
 def asked_in_both(german, english, _host):
-    """a turn that asks in both: each card, its buttons and its end are in the language of its chat"""
+    """a request that is shown in both: each card, its buttons and its end are in the language of its chat"""
     both(german, english, ASKING, "/queue", "^Die Warteschlange", "^The queue")
     say(german, ASKING, "run=pwd")
     here = await_(lambda: card(german, "Freigabe erforderlich"), "the card in German")
@@ -101,10 +101,10 @@ def asked_in_both(german, english, _host):
 
 
 def killed(german, english, host):
-    """what the next host says about turns that the death of the host has ended"""
+    """after a restart of the host: the messages about turns that the kill has ended"""
     for fake, id_ in ((german, "g2"), (english, "e2")):
         say(fake, KILLED, f"id={id_} gated tools=1")
-        await_(lambda f=fake: any("⏹ Stop" in str(m["buttons"]) for m in messages(f, str(KILLED))), "it runs")
+        await_(lambda f=fake: any("⏹ Stop" in str(m["buttons"]) for m in messages(f, str(KILLED))), "the turn runs")
     host.kill()
     host.start()
     hear(german, KILLED, "⚠ Dieser Auftrag wurde durch einen Neustart von turncast unterbrochen")
@@ -122,7 +122,7 @@ def reloaded(german, english, host):
 
 
 def converse(isolation):
-    """All of it, with instances of that isolation."""
+    """All cases, with instances of that isolation mode."""
     rules = f"""approvals = ({{ action = "ask"; tool = "*"; to = ["tg", "en:{ASKING}"]; }});"""
     dying = 'dying : { command = ["sh", "-c", "exit 3"]; attempts = 1; }; '
     bound = f"""bindings = ({{ chat = {FAILING}; agent = "dying"; }}, {{ chat = {ASKING}; agent = "asker"; }});"""
@@ -138,7 +138,7 @@ def converse(isolation):
             equal(said, 2 * ["The agent exited with status 3"], f"{isolation}: the log is in English")
             run([killed, reloaded], german, english, host, at_once=1)
         for fake in (german, english):
-            equal(fake.violations(), [], f"{isolation}: nothing that Telegram objects to")
+            equal(fake.violations(), [], f"{isolation}: Telegram rejected no request")
 
 
 def main():

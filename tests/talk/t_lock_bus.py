@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Two hosts on one bus, each with its own store: a conversation is continued by both in one session, and not by both
-at once, also when a host is killed, when the bus goes away, and when it has lost its data. Each agent writes down at
-which times it lived."""
+"""Two hosts on one bus, each with its own store: both continue a conversation in one session, but never at
+once, also when a host is killed, when the bus is down, and when it has lost its data. Each agent records when
+it ran."""
 import pathlib
 import sys
 import tempfile
@@ -31,7 +31,7 @@ def waits(host, text, conversation, what):
 
 
 def session_of(turn, what):
-    """Of the agent that answered."""
+    """The session of the agent that answered."""
     return turn.succeeds(what).split(" of ")[1].split(":")[0]
 
 
@@ -44,23 +44,23 @@ def together(a, b, folder, lives, _cable, _nats):
     second = waits(b, "id=two", "chat", "the turn of the other host waits")
     let_go(folder, "one")
     found = [session_of(first, "the first"), session_of(second, "the second")]
-    equal(found[0], found[1], "both in one session")
-    equal(session_of(Completion(a, "id=three", "chat"), "the first host again"), found[0], "which goes on")
-    lives.check(3, "one after another")
+    equal(found[0], found[1], "both answers are from one session")
+    equal(session_of(Completion(a, "id=three", "chat"), "the first host again"), found[0], "the first host again")
+    lives.check(3, "turns one after another")
 
 
 def told(a, _b, _folder, _lives, _cable, _nats):
-    """The commands for operators name what is shared."""
+    """The commands for operators show what is shared."""
     shared = "visibility, locks and sessions of conversations by the bus"
     for words in ("status", "check", "doctor"):
-        ok(shared in a.run(words)[1], f"turncast {words} says what is shared, and by what")
+        ok(shared in a.run(words)[1], f"turncast {words} shows what is shared, and by what")
 
 
 def killed(a, b, folder, lives, _cable, _nats):
     first = begin_gated(a, folder, "dies", "killed")
     second = waits(b, "id=after", "killed", "the other host waits")
     a.kill()
-    second.succeeds("behind a host that was killed and is lost")
+    second.succeeds("the other host after the killed host is lost")
     first.result()
     lives.check(2, "a host that was killed")
     a.start()
@@ -69,9 +69,9 @@ def killed(a, b, folder, lives, _cable, _nats):
     a.kill()
     a.start()
     a.await_bus()
-    Completion(a, "id=own", "killed").succeeds("the lock of its own earlier life")
+    Completion(a, "id=own", "killed").succeeds("the lock of the earlier process of the host")
     first.result()
-    Completion(b, "id=other", "killed").succeeds("the other host takes it behind that")
+    Completion(b, "id=other", "killed").succeeds("the other host takes the lock afterwards")
     lives.check(3, "a host that takes its own lock again")
 
 
@@ -86,27 +86,27 @@ def cut(a, b, folder, lives, cable, _nats):
     Completion(a, "id=mine", "cut").succeeds("the next message to the host that had the conversation last")
     cable.mend()
     a.await_bus()
-    second.succeeds("the other host, when the first one is back")
+    second.succeeds("the other host after the first one is back")
     lives.check(3, "a host that was cut off")
     cable.cut()
     a.await_bus("disconnected")
     unknown = waits(a, "id=unknown", "new", "without its connection, a conversation that it never had waits")
     cable.mend()
-    unknown.succeeds("what waited")
+    unknown.succeeds("the waiting message")
     lives.check(1, "a conversation that waited for the bus")
 
 
 def lost(a, b, folder, lives, cable, _nats):
-    """A host is cut off longer than lost_after_s: the session of the turn that it still runs is not kept."""
+    """A host is disconnected longer than lost_after_s: the session of the turn that it still runs is not stored."""
     first = begin_gated(a, folder, "lost", "lost")
     cable.cut()
     a.await_bus("disconnected")
-    Completion(b, "id=instead", "lost").succeeds("the other host, when the first one is lost")
+    Completion(b, "id=instead", "lost").succeeds("the other host after the first one is lost")
     cable.mend()
     a.await_bus()
     first.fails("lock_lost", "the turn of a host that was lost")
     let_go(folder, "lost")
-    Completion(a, "id=again", "lost").succeeds("the host that is back goes on behind the other one")
+    Completion(a, "id=again", "lost").succeeds("the host that is back continues the session of the other one")
     lives.path.write_text("")
 
 
@@ -120,8 +120,8 @@ def emptied(a, b, folder, lives, _cable, nats):
     second = waits(b, "id=next", "empty", "the other host waits behind a turn that the servers have forgotten")
     a.await_bus()
     let_go(folder, "empty")
-    first.succeeds("the turn that ran")
-    second.succeeds("the other one")
+    first.succeeds("the running turn")
+    second.succeeds("the turn of the other host")
     lives.check(2, "servers that have lost their data")
 
 
@@ -134,7 +134,7 @@ def alone(url, nats, folder, lives):
         Completion(host, "id=x", "solo").succeeds("a conversation without the bus")
         nats.start()
         host.await_bus()
-        Completion(host, "id=y", "solo").succeeds("and with it")
+        Completion(host, "id=y", "solo").succeeds("a conversation with the bus")
     lives.check(2, "a host alone")
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What only the whole can show of conversations in Matrix: people, a homeserver, the host, an agent.
-What people see is judged from the screen of the fake."""
+"""End-to-end conversations in Matrix: users, a homeserver, the host, an agent. The checks use the messages that
+users see."""
 import itertools
 import re
 
@@ -30,7 +30,7 @@ def make_room(fake, members, **more):
 
 
 class Person:
-    """One of those who may; by default in a room with the bot alone."""
+    """A user who may ask, by default in a room with the bot."""
 
     def __init__(self, fake, room=None, thread=None, **more):
         self.fake, self.id, self.thread = fake, next(_people), thread
@@ -43,7 +43,7 @@ class Person:
         return self.fake.control("say", body)["event_id"]
 
     def ask(self, words="", **more):
-        """-> the word that names the answer, and the id of the message"""
+        """Asks a question; returns the word that names the answer, and the id of the message."""
         id_ = f"q{next(_words)}"
         return id_, self.say(f"{words} id={id_}", **more)
 
@@ -78,8 +78,8 @@ class Person:
 
 
 def objections(fake):
-    """Violations, but for one: a progress message of which the reply was lost is asked for its id by its
-    transaction, when what it said is not known any more."""
+    """Violations except one: a progress message whose reply was lost is asked for its id by repeating its
+    transaction with another text."""
     return [v for v in fake.violations() if not asks_for_id(v)]
 
 
@@ -87,7 +87,7 @@ def objections(fake):
 
 
 def round_(fake, host):
-    """R9, R20: question, progress in a notice, answer in reply; the progress goes"""
+    """R9, R20: the question, progress as a notice, the answer as a reply; the progress message is removed"""
     person = Person(fake)
     question = person.ask("tools=1 gated")
     live = person.hear("Looking at part 1")
@@ -98,7 +98,7 @@ def round_(fake, host):
     answer = person.answer(question)
     same((answer["reply_to"], answer["silent"], answer["thread"]), (question[1], False, None))
     person.sees_no("Looking at part 1")
-    same([m["id"] for m in person.screen()], [answer["id"]], "all that is left")
+    same([m["id"] for m in person.screen()], [answer["id"]], "remaining messages")
     fake.wait(typing=0, chat=person.room)
 
 
@@ -115,7 +115,7 @@ def formatted(fake, host):
 
 
 def sessions(fake, host):
-    """R27: the session goes on, and !new begins another"""
+    """R27: the session continues, and !new begins another one"""
     person = Person(fake)
     told = [session_of(person.answer(person.ask())) for _ in range(2)]
     same(told[0], told[1], "the session of the second turn")
@@ -124,7 +124,7 @@ def sessions(fake, host):
 
 
 def long_answer(fake, host):
-    """R11: a long answer is several messages, and nothing of it is lost"""
+    """R11: a long answer becomes several messages, and no text is lost"""
     person = Person(fake)
     question = person.ask("chars=40000")
     person.hear("Line 000999 ")
@@ -135,7 +135,7 @@ def long_answer(fake, host):
 
 
 def stop(fake, host):
-    """R19: !stop stops the turn, visibly, and the agent is not told"""
+    """R19: !stop visibly stops the turn, and is not passed to the agent"""
     person = Person(fake)
     question = person.ask("tools=1 ms=600000")
     person.hear("Looking at part 1")
@@ -147,7 +147,7 @@ def stop(fake, host):
 
 
 def queue(fake, host):
-    """R26: messages during a turn wait, are told of, and are answered in order"""
+    """R26: messages during a turn wait, are reported as waiting, and are answered in order"""
     person = Person(fake)
     first = person.ask("tools=1 gated")
     person.hear("Looking at part 1")
@@ -160,7 +160,7 @@ def queue(fake, host):
 
 
 def limits(fake, host):
-    """R5, R6: a pause that is asked for is kept, and the answer is the first behind it"""
+    """R5, R6: a demanded pause is observed, and the answer is the first request after it"""
     person = Person(fake)
     fault = {"match": {"method": ["send", "edit"], "chat": person.room}, "do": "flood", "scope": "method"}
     fake.control("fault", {**fault, "retry_after": 6})
@@ -195,7 +195,7 @@ def lost_answer(fake, host):
 
 
 def refused(fake, host):
-    """R2: what is refused arrives as text"""
+    """R2: a message that is refused arrives as text"""
     person = Person(fake)
     match = {"method": "send", "chat": person.room, "text": "^Answer"}
     words = {"status": 400, "errcode": "M_BAD_JSON", "error": "no"}
@@ -208,7 +208,7 @@ def refused(fake, host):
 
 
 def deleted(fake, host):
-    """R2: a person deletes the progress, and the answer comes all the same"""
+    """R2: a user deletes the progress message, and the answer arrives"""
     person = Person(fake)
     question = person.ask("tools=2 gated")
     live = person.hear("Looking at part 1")
@@ -224,7 +224,7 @@ def deleted(fake, host):
 
 
 def thread(fake, host):
-    """R24, R27: in a thread all goes there, and it is a conversation of its own"""
+    """R24, R27: in a thread every message goes to the thread, which is a separate conversation"""
     person = Person(fake)
     outside = session_of(person.answer(person.ask()))
     root = person.screen(None)[0]["id"]
@@ -243,7 +243,7 @@ def thread(fake, host):
 
 
 def group(fake, host):
-    """R29: in a group only those are answered who speak to the bot, and no bots"""
+    """R29: in a group only users who address the bot are answered, and no bots"""
     person = Person(fake, make_room(fake, [ALLOWED[90], ALLOWED[91], STRANGER]))
     fake.control("event", {"user": person.id, "room": person.room, "type": "m.room.member",
                            "content": {"membership": "join"}, "state_key": person.id})  # fmt: skip
@@ -262,24 +262,24 @@ def group(fake, host):
     on = person.ask("go on", thread=root)
     person.answer(on)
     for unasked in (alone, machine, other):
-        same(person.seen(f"Answer {unasked[0]} "), [], "an answer to nobody")
+        same(person.seen(f"Answer {unasked[0]} "), [], "an answer to a message that does not address the bot")
 
 
 def stranger(fake, host):
-    """R21: who is not allowed gets nothing, and nothing is kept"""
+    """R21: a user who is not allowed gets no answer, and nothing is stored"""
     room = make_room(fake, [STRANGER])
     fake.control("say", {"user": STRANGER, "room": room, "text": "tools=1 zanzibar"})
     fake.control("say", {"user": STRANGER, "room": room, "text": "!status"})
     friend = Person(fake)
     friend.answer(friend.ask())
     told = [r for r in fake.record() if r["kind"] == "call" and r["chat"] == room]
-    same(told, [], "what was said to the stranger")
+    same(told, [], "messages to the stranger")
     for path in host.state.rglob("*"):
         assert not path.is_file() or b"zanzibar" not in path.read_bytes(), path
 
 
 def invited(fake, host):
-    """R21: invites of those who may are accepted, and what they wrote is answered"""
+    """R21: invites of listed users are accepted, and their messages are answered"""
     person = Person(fake, bot="invite")
     question = person.ask()
     person.answer(question)
@@ -289,7 +289,7 @@ def invited(fake, host):
 
 
 def old(fake, host):
-    """what was written before the bot was invited is not answered"""
+    """a message written before the bot was invited is not answered"""
     person = Person(fake, bot="none")
     early = person.ask("early")
     fake.control("invite", {"room": person.room, "user": person.id})
@@ -341,7 +341,7 @@ CASES = [  # the longest first
 
 
 def approve(fake, host):
-    """an approval is given by a reaction, of those who may"""
+    """listed users approve by a reaction"""
     person = Person(fake)
     person.say("run=make all")
     card = person.hear("make all")
@@ -358,7 +358,7 @@ def approve(fake, host):
 
 
 def deny(fake, host):
-    """a reaction denies, and so does a reply, with its words"""
+    """a reaction denies, and so does a reply, with its text as the reason"""
     for words in (None, "not on a Friday"):
         person = Person(fake)
         person.say("run=rm -rf x")
@@ -408,7 +408,7 @@ def gap(fake, host):
 
 
 def drops(fake, host):
-    """R16: polls that are reset, cut, or answered with rubbish go on"""
+    """R16: polling continues after polls that are reset, cut, or answered with invalid data"""
     person = Person(fake)
     for kind in ("reset", "html", "garbage", "cut"):
         fake.control("fault", {"match": {"method": "sync"}, "do": kind, "done": False})
@@ -419,7 +419,7 @@ def drops(fake, host):
 
 
 def restart(fake, host):
-    """R26, R27: behind a kill the session goes on, and what waited is answered"""
+    """R26, R27: after a kill the session continues, and waiting messages are answered"""
     person, busy = Person(fake), Person(fake)
     told = session_of(person.answer(person.ask()))
     cut = busy.ask("tools=1 ms=600000")
@@ -436,7 +436,7 @@ def restart(fake, host):
 
 
 def killed_answer(fake, host):
-    """R1: an answer that was on its way as the host was killed is there once"""
+    """R1: an answer that was in flight when the host was killed arrives once"""
     person = Person(fake)
     match = {"method": "send", "chat": person.room, "text": "^Answer"}
     fake.control("fault", {"match": match, "do": "hold"})
@@ -451,7 +451,7 @@ def killed_answer(fake, host):
 
 
 def bad_token(fake, host):
-    """R2, R16: a token that is refused is said once"""
+    """R2, R16: a refused token is reported once"""
     fake.wait(polling=1)
     fake.control("options", {"token": "another"})
     person = Person(fake)
@@ -467,7 +467,7 @@ def bad_token(fake, host):
 
 
 def edited(fake, host):
-    """finalize = edit: the progress becomes the answer, but not one that a person has deleted"""
+    """finalize = edit: the progress message becomes the answer, unless a user has deleted it"""
     person, other = Person(fake), Person(fake)
     question, deleted_ = person.ask("tools=1 gated"), other.ask("tools=1 gated")
     live = person.hear("Looking at part 1")
@@ -480,7 +480,7 @@ def edited(fake, host):
 
 
 def summary(fake, host):
-    """after the answer, the progress tells how long it took"""
+    """after the answer, the progress message shows the duration"""
     person = Person(fake)
     question = person.ask("tools=1 gated")
     live = person.hear("Looking at part 1")
@@ -490,7 +490,7 @@ def summary(fake, host):
 
 
 def file_answer(fake, host):
-    """R28: overflow = file: the whole answer is a file"""
+    """R28: overflow = file: the complete answer is a file"""
     person = Person(fake)
     person.ask("chars=40000")
     seen = await_(
@@ -518,7 +518,7 @@ def with_options(cases, pace=None, **options):
         with Host(matrix(fake, allow=[*ALLOWED, LISTED], **options), extra=EXTRA, agents=agents()) as host:
             fake.wait(polling=1)
             run(cases, fake, host)
-            equal(objections(fake), [], f"nothing a strict homeserver objects to: {sorted(options)}")
+            equal(objections(fake), [], f"a strict homeserver rejected no request: {sorted(options)}")
 
 
 def main():
@@ -530,9 +530,9 @@ def main():
             fake.wait(polling=1)
             run(CASES, fake, host)
             run([limits, gap, drops, restart, killed_answer], fake, host, at_once=1)
-            equal(objections(fake), [], "nothing a strict homeserver objects to")
+            equal(objections(fake), [], "a strict homeserver rejected no request")
             early = [m for m in fake.screen() if "Answer early" in m["text"]]
-            equal(early, [], "what was written before the first start is not answered")
+            equal(early, [], "messages written before the first start are not answered")
             note(f"{len(fake.record())} records")
             run([bad_token], fake, host, at_once=1)
     with_options([approve, deny, choose], **ASKING)

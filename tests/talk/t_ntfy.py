@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What only the whole can show of notifications: a strict server, a phone, the host, an agent. Turns
-begin with messages to the instance wh of the connector webhook."""
+"""End-to-end notifications: a strict server, a phone, the host, an agent. Turns begin with messages to the
+instance wh of the connector webhook."""
 from cases import await_, run, same
 from deciders import agents
 from slackers import free_port
@@ -54,7 +54,7 @@ def lost(fake, sender, host):
 
 
 def by_topic(fake, sender, host):
-    """an approval by a button that publishes to the second topic; then it shows who decided"""
+    """an approval by a button that publishes to the second topic; the notification then shows who decided"""
     sender.asker.ask("run=pwd", conversation="topic")
     card = hear(fake, "pwd")
     same((card["buttons"], card["priority"]), (["Allow", "Allow for this session", "Deny"], 4))
@@ -63,7 +63,7 @@ def by_topic(fake, sender, host):
     await_(lambda: not shown(fake, "pwd") or not shown(fake, "pwd")[-1]["buttons"], "no buttons")
     same((hear(fake, "→ Allowed by")["priority"], hear(fake, "→ Allowed by")["buttons"]), (1, []))
     press(fake, card, "Deny")
-    same(hear(fake, "closed")["priority"], 2, "R21: a press that is too late is told")
+    same(hear(fake, "closed")["priority"], 2, "R21: a late press is reported")
 
 
 def by_address(fake, sender, host):
@@ -73,7 +73,7 @@ def by_address(fake, sender, host):
     said = press(fake, found[0], "Deny")
     same((said["status"], said["body"]), (200, '{"text":"Denied."}'))
     late = press(fake, found[0], "Allow")
-    same(late["status"], 409, "R21: it is closed")
+    same(late["status"], 409, "R21: the request is closed")
 
 
 def on_phone(message):
@@ -83,7 +83,7 @@ def on_phone(message):
 
 
 def manual(fake, sender, host):
-    """the manual page shows a round as it is"""
+    """the manual page shows a round unchanged"""
     page = (SOURCE / "plugins" / "ntfy" / "turncast-ntfy.7").read_text()
     block = page.split("with their priorities:\n.Bd -literal\n")[1].split("\n.Ed")[0]
     sender.asker.ask("How full is the disk? run=df -h", conversation="disk")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Traces of turns, as a strict receiver gets them: from a host with several turns at once, through an
-outage of the receiver, and through kills of the host and of the connector."""
+"""Traces of turns at a strict receiver: from a host with several concurrent turns, through an outage of the
+receiver, and through kills of the host and of the connector."""
 import hashlib
 import json
 import os
@@ -51,7 +51,7 @@ def root(receiver, turn):
 
 
 def whole(receiver, turn):
-    """All spans of a turn that is over."""
+    """All spans of an ended turn."""
     await_(lambda: root(receiver, turn), f"the end of {turn}")
     return trace(receiver, turn)
 
@@ -60,7 +60,7 @@ def whole(receiver, turn):
 
 
 def round_(receiver, host):
-    """a turn is a trace: its root, its tools and its calls of the model, with times"""
+    """a turn is a trace: its root, its tools and its model calls, with times"""
     turn = host.ask("id=one tools=2 ms=100")
     spans = whole(receiver, turn)
     names = sorted(s["name"] for s in spans)
@@ -86,7 +86,7 @@ def failed(receiver, host):
 
 
 def cancelled(receiver, host):
-    """a turn that is stopped: its open tool call ends with it"""
+    """a stopped turn: its open tool call ends with it"""
     turn = host.ask("id=stop tools=2 gated")
     host.let_go("stop")
     await_(lambda: trace(receiver, turn), "the first tool")
@@ -97,7 +97,7 @@ def cancelled(receiver, host):
 
 
 def many(receiver, host):
-    """R22: twenty turns at once, each trace whole, no span twice"""
+    """R22: twenty turns at once: each trace is complete, and no span is sent twice"""
     turns = [host.ask(f"id=m{n} tools=3") for n in range(20)]
     for turn in turns:
         spans = whole(receiver, turn)
@@ -106,7 +106,7 @@ def many(receiver, host):
 
 
 def partial(receiver, host):
-    """a receiver that rejects spans: said in the log"""
+    """a receiver that rejects spans is reported in the log"""
     receiver.answer("partial")
     whole(receiver, host.ask("id=part"))
     await_(lambda: "the receiver rejected 1 of " in host.log(), "the log")
@@ -125,7 +125,7 @@ def outage(receiver, host):
     for turn in turns:
         same(len([s for s in whole(receiver, turn) if s["name"] == "execute_tool Bash"]), 1, "tools")
     again = [r for r in receiver.requests if r["status"] in (503, 429, "lost")]
-    same(len(again), 3, "requests that were not taken")
+    same(len(again), 3, "requests that were refused")
 
 
 def down(receiver, host):
@@ -142,7 +142,7 @@ def down(receiver, host):
 
 
 def refused(receiver, host):
-    """a refusal is told once, and what was lost when the receiver takes spans again"""
+    """a refusal is reported once, and lost spans when the receiver accepts spans again"""
     receiver.answer(400, 400)
     for n in range(2):
         count = len(receiver.requests)
@@ -170,7 +170,7 @@ def process(receiver, host):
 
 
 def killed(receiver, host):
-    """the host is killed during a turn: the next one sends the root, from the real start"""
+    """the host is killed during a turn: after its restart it sends the root with the original start time"""
     turn = host.ask("id=kill tools=2 gated")
     host.let_go("kill")
     await_(lambda: trace(receiver, turn), "the first tool")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""All services are away while turns run and end, and the host dies meanwhile: afterwards each
-turn's outcome arrives once, soon, in order, and nothing else of the turns does."""
+"""All services are down while turns run and end, and the host is killed meanwhile: afterwards the outcome of
+each turn arrives once, soon, in order, and nothing else."""
 import json
 import re
 import time
@@ -22,7 +22,7 @@ READY = {"Teams": {"taken": 1}, "Slack": {"sockets": 1}, "Discord": {"sockets": 
 
 
 def answered(path):
-    """Turns that the agent has ended, as the log of events has them."""
+    """Turns that the agent has ended, from the log of events."""
     return [e for e in map(json.loads, written(path)) if e["type"] == "final"]
 
 
@@ -31,7 +31,7 @@ def in_vain(host, instance):
 
 
 def begin(crowds):
-    """Turns that run when the outage begins. In Slack each is a thread of its own; elsewhere the second
+    """Turns that run when the outage begins. In Slack each is a separate thread; elsewhere the second message
     in a chat waits for the first."""
     asked = {
         name: [crowd.ask(who, f"first-{who}", "tools=1 gated") for who in range(PEOPLE)]
@@ -62,13 +62,13 @@ def judge(crowd, asked, name, since, objections):
         shown = [m["id"] for m in messages(fake, asked[who].chat)]
         mine = [outcomes(crowd, q)[0] for q in (asked[who], asked[PEOPLE + who])]
         order = [shown.index(m["id"]) for m in mine]
-        ok(order == sorted(order), f"R26: {name}: in order for person {who}", order)
+        ok(order == sorted(order), f"R26: {name}: the outcomes are in order for user {who}", order)
     late = [r for r in fake.record(since) if r["kind"] == "call" and r.get("done")]
     live = [r for r in late if r["method"] in LIVE and r["params"].get("typing", True)]
     equal(live, [], f"R8: {name}: no progress message of an old turn is left")
     seen = [m for q in asked[: PEOPLE + 1] for m in messages(fake, q.chat)]
     note(f"{name}: {len(late)} calls after the outage, {len(seen)} messages, {len(asked)} turns")
-    equal(objections, [], f"{name}: nothing a strict service objects to")
+    equal(objections, [], f"{name}: a strict service rejected no request")
     return seen
 
 
@@ -105,8 +105,8 @@ def run(host, crowds):
     for who in range(PEOPLE):
         host.let_go(f"first-{who}")
         host.let_go(f"second-{who}", 2)
-    until(lambda: len(answered(host.events)) == 2 * len(crowds) * PEOPLE, "the turns end meanwhile")
-    equal(early, 0, "none before")
+    until(lambda: len(answered(host.events)) == 2 * len(crowds) * PEOPLE, "the turns end during the outage")
+    equal(early, 0, "no outcome arrived during the outage")
     wait_until(away + OUTAGE_S / 2)
     deaths.kill()
     host.start()
@@ -123,15 +123,15 @@ def run(host, crowds):
     note(f"attempts in vain in {lasted:.0f} s: {vain}")
     for name, count in vain.items():
         most = MOST[name] * (2 * 10 + lasted // 100) + 2 * 10 + lasted // 3
-        ok(0 < count <= most, f"R1: {name}: no hammering, {count} of {most:.0f}", count)
-    equal(host.stop(), 0, "the host ends well")
+        ok(0 < count <= most, f"R1: {name}: the number of requests is limited, {count} of {most:.0f}", count)
+    equal(host.stop(), 0, "the host exits with status 0")
     shown = deaths.shown()
     for name, crowd in crowds.items():
         judge(crowd, asked[name], name, since[name], shown[crowd.fake.name].objections())
 
 
 def wait_until(moment):
-    """An outage is time that passes: there is nothing to be seen of it."""
+    """Waits for the time of the outage, because nothing can be observed."""
     time.sleep(max(0, moment - time.monotonic()))
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Pairing and commands of chats in Telegram, from the stranger's first message to the revocation by the
+"""Pairing and commands of chats in Telegram, from the first message of a stranger to the revocation by the
 operator, and over a restart of the host."""
 import re
 
@@ -28,7 +28,7 @@ def code_in(text):
 
 
 def pairs(fake, host):
-    """R21: a stranger gets a code, and may write once the operator entered it"""
+    """R21: a stranger gets a code, and may write after the operator has entered it"""
     code = code_in(say(fake, STRANGER, "tools=1 zanzibar"))
     fake.control("message", {"from": STRANGER, "text": "hello?"})
     status, text = host.run("pair", "tg", "WRONGONE")
@@ -43,7 +43,7 @@ def pairs(fake, host):
 
 
 def lists(_fake, host):
-    """the operator sees who was paired"""
+    """the operator sees the paired users"""
     status, text = host.run("pair")
     same(status, 0, "its status")
     assert re.match(rf"tg {STRANGER} since \S+ \S+: .+\n$", text), text
@@ -52,7 +52,7 @@ def lists(_fake, host):
 
 
 def restarts(fake, host):
-    """a restart keeps people and choices"""
+    """paired users and choices survive a restart"""
     assert "The agent other answers from your next" in say(fake, STRANGER, "/agent other")
     host.kill()
     host.start()
@@ -76,7 +76,7 @@ def help_in_group(fake, _host):
     assert "- /queue clear: Drop" in answer and "- /agent [NAME]: List" in answer, answer
     assert "While it works, the Stop button" in say(fake, FRIEND, "/start@fake_bot", chat=GROUP)
     fake.control("message", {"from": STRANGER + 1, "text": "/start@fake_bot", "chat": GROUP})
-    same(len(told(fake, GROUP)), 2, "answers in the group: none to a stranger")
+    same(len(told(fake, GROUP)), 2, "answers in the group; a stranger gets none")
 
 
 def sessions(fake, _host):

@@ -64,7 +64,7 @@ def both_services(proxy):
         ok(person.answer(person.ask()), "Slack through a proxy: a question is answered")
         ok(proxy.has("connect", tg.port), "Telegram's requests went through it")
         ok(proxy.has("connect", sl.port), "Slack's too")
-        equal(host.stop(), 0, "the host ends well")
+        equal(host.stop(), 0, "the host exits with status 0")
         ok("pr0xy-s3cret" not in host.log(), "R23: the credentials are in no log")
         equal([x for x in proxy.lines if x.startswith("fault") or "bot" in x], [],
               "R23: the proxy learns hosts and ports, and nothing else")

@@ -50,7 +50,7 @@ def all_is_well():
             ok(0 <= found["last_success_ms"] < 600000, "the last success is told", found)
             text = host.run("status")[1]
             ok("service: last success " in text, "in the table, too", text)
-            equal(host.stop(), 0, "the host ends well")
+            equal(host.stop(), 0, "the host exits with status 0")
 
 
 def each_reason():

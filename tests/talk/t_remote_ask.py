@@ -83,7 +83,7 @@ def conversation(server, far):
             for each in CASES:  # one server of Reasonix has one session
                 run([each], fake, host)
             ok(TOKEN not in host.log(), "the log does not show the token")
-        equal(fake.violations(), [], "nothing a strict service objects to")
+        equal(fake.violations(), [], "a strict service rejected no request")
     for each in fakes:
         each.close()
         equal(each.violations, [], f"{type(each).__name__}: no rule of the agent's service was broken")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""An agent of another host whose server is broken: wrong types, garbage, streams that do not end, gaps."""
+"""An agent of another host whose server is faulty: wrong types, garbage, endless streams, gaps."""
 import json
 import pathlib
 import re
@@ -19,7 +19,7 @@ def frame(seq, type_, payload):
 
 
 class Broken(AgentService):
-    """A host whose prompts say what is wrong with it."""
+    """A host whose prompts select the fault."""
 
     def serve(self, handler, method, path, body):
         if path == "/turns?limit=1":
@@ -51,7 +51,7 @@ class Broken(AgentService):
         handler.stream(stream)
 
     def middle(self, handler):
-        """A connection that breaks in the middle of an event, which then comes again."""
+        """A connection that breaks in the middle of an event, which is then sent again."""
         stream = self.subscribe()
         again = handler.headers.get("Last-Event-ID")
         if not again:
@@ -63,7 +63,7 @@ class Broken(AgentService):
         handler.stream(stream)
 
     def long(self, handler):
-        """One line that is longer than any event may be."""
+        """A line that exceeds the maximum length of an event."""
         stream = self.subscribe()
         stream.send(frame(1, *LINES[0]) + "data: " + "x" * (17 << 20) + "\n\n")
         for seq, (type_, payload) in enumerate(LINES[1:]):
@@ -77,7 +77,7 @@ class Broken(AgentService):
         handler.end_headers()
 
     def busy(self, handler):
-        """Too many requests, at first."""
+        """Answers 429 at first."""
         self.refused = getattr(self, "refused", 0) + 1
         if self.refused == 1:
             handler.send_response(429)
@@ -88,7 +88,7 @@ class Broken(AgentService):
             self.repeats_all(handler)
 
     def down(self, handler):
-        """An error of the server, at first."""
+        """Answers with a server error at first."""
         self.failed = getattr(self, "failed", 0) + 1
         if self.failed == 1:
             handler.reply(503, {"error": {"message": "starting"}})
@@ -131,25 +131,25 @@ def main():
     with near(agents) as host:
         until(host.has_started, "all instances run")
         invalid = host.ended(host.begin("page", agent="far")["id"], "error")
-        equal(invalid["code"], "remote_invalid", "a page is no event stream")
+        equal(invalid["code"], "remote_invalid", "an HTML page is not an event stream")
         ok("text/event-stream" in invalid["error"], "the error says so", invalid["error"])
         equal(host.ended(host.begin("nothing", agent="far")["id"], "error")["code"], "remote_invalid",
-              "a page is no turn")
+              "an HTML page is not a turn")
         turn = host.begin("garbage", agent="far")["id"]
         equal(host.ended(turn)["answer"], "Hello.", "garbage does not end a turn")
-        equal((host.types(turn).count("narration"), host.types(turn).count("error")), (1, 0), "it is not an event")
+        equal((host.types(turn).count("narration"), host.types(turn).count("error")), (1, 0), "garbage is not an event")
         turn = host.begin("gap", agent="far")["id"]
         host.ended(turn)
-        ok(any(e["type"] == "notice" and "2 to 40" in e["payload"]["text"] for e in host.told(turn)), "a gap is told")
+        ok(any(e["type"] == "notice" and "2 to 40" in e["payload"]["text"] for e in host.told(turn)), "a gap is reported")
         turn = host.begin("repeats", agent="far")["id"]
         host.ended(turn)
-        equal(host.types(turn).count("narration"), 1, "what is repeated is skipped")
+        equal(host.types(turn).count("narration"), 1, "a repeated event is skipped")
         endless = host.ended(host.begin("endless", agent="hasty")["id"], "error")
         equal(endless["code"], "agent_timeout", "a stream that does not end")
-        equal(len(fake.called("/turns/endless/cancel")), 1, "is cancelled once")
+        equal(len(fake.called("/turns/endless/cancel")), 1, "an endless stream is cancelled once")
         faults(host, fake)
         doctor(host, fake)
-    equal(fake.violations, [], "no rule of the service was broken")
+    equal(fake.violations, [], "no request violates a rule of the service")
     fake.close()
     done()
 
@@ -157,18 +157,18 @@ def main():
 def faults(host, fake):
     turn = host.begin("middle", agent="far")["id"]
     equal(host.ended(turn)["answer"], "Hello.", "a connection that breaks in the middle of an event is opened again")
-    equal((fake.resumed_behind, host.types(turn).count("narration")), ("1", 1), "behind the last whole event")
+    equal((fake.resumed_behind, host.types(turn).count("narration")), ("1", 1), "the stream continues after the last complete event")
     turn = host.begin("long", agent="far")["id"]
     equal(host.ended(turn)["answer"], "Hello.", "a line without an end is skipped")
-    ok(any(e["type"] == "notice" and "too long" in e["payload"]["text"] for e in host.told(turn)), "which is told")
+    ok(any(e["type"] == "notice" and "too long" in e["payload"]["text"] for e in host.told(turn)), "the skipped line is reported")
     other = Broken(TOKEN)
     fake.other = other.port
     turn = host.ended(host.begin("elsewhere", agent="far")["id"], "error")
     ok("HTTP 307" in turn["error"], "a redirection is an error", turn["error"])
-    equal(other.calls, [], "nothing was sent to the other address")
+    equal(other.calls, [], "no request was sent to the other address")
     other.close()
     for prompt, what in (("busy", "too many requests"), ("down", "an error of the server")):
-        equal(host.ended(host.begin(prompt, agent="far")["id"])["answer"], "Hello.", f"{what} at the start passes")
+        equal(host.ended(host.begin(prompt, agent="far")["id"])["answer"], "Hello.", f"{what} at the start is retried")
 
 
 def doctor(host, fake):
@@ -176,7 +176,7 @@ def doctor(host, fake):
     ok(f"agent far: turncast at http://127.0.0.1:{fake.port}/ accepts requests" in output, "doctor asks the service", output)
     fake.token = "another-0123456789"
     _, output = host.run("doctor")
-    ok(f"agent far: turncast at http://127.0.0.1:{fake.port}: HTTP 401: unauthorized" in output, "which refuses", output)
+    ok(f"agent far: turncast at http://127.0.0.1:{fake.port}: HTTP 401: unauthorized" in output, "doctor reports the refusal", output)
     ok(TOKEN not in output, "the key is not shown")
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""How turncast-remote ends by itself, for each kind of agent: behind a turn, and when a turn is cancelled. It runs
-without a host here, because a host ends it after a time whatever it does."""
+"""How turncast-remote exits by itself, for each kind of agent: after a turn, and when a turn is cancelled. It
+runs without a host here, because a host ends it after a time in any case."""
 import json
 import os
 import pathlib
@@ -48,7 +48,7 @@ class Remote:
             self.process.kill()
             self.process.wait()
         self.process.stdin.close()
-        equal(self.process.stderr.read(), "", "without a complaint")
+        equal(self.process.stderr.read(), "", "turncast-remote wrote no error")
 
 
 def service(agent, fake):
@@ -57,26 +57,26 @@ def service(agent, fake):
 
 
 def turns(agent, fake, cancels):
-    """cancels: of the service, so far."""
+    """cancels: the number of cancellations that the service received."""
     remote = service(agent, fake)
     remote.tell(type="prompt", text="hello")
     remote.ends(f"{agent}: it ends behind its turn")
-    equal(cancels(), 0, f"{agent}: a turn that is over is not cancelled")
+    equal(cancels(), 0, f"{agent}: an ended turn is not cancelled")
     remote = service(agent, fake)
     remote.tell(type="prompt", text="hang")
     remote.shows("Working")
     remote.tell(type="cancel")
     remote.ends(f"{agent}: it ends when its turn is cancelled")
-    equal(cancels(), 1, f"{agent}: the service is told, once")
+    equal(cancels(), 1, f"{agent}: the service receives one cancellation")
     remote = service(agent, fake)
     remote.tell(type="cancel")
     remote.ends(f"{agent}: it ends when it is cancelled before its turn")
-    equal(cancels(), 1, f"{agent}: there is nothing to cancel")
-    equal(fake.violations, [], f"{agent}: no rule of the service was broken")
+    equal(cancels(), 1, f"{agent}: a cancellation before the turn is not sent")
+    equal(fake.violations, [], f"{agent}: no request violates a rule of the service")
 
 
 def stopped(fake):
-    """A denial that stops the turn, and a cancellation behind it."""
+    """A denial that stops the turn, and a cancellation after it."""
     before = len([c for c in fake.calls if c[1].endswith("/cancel")])
     remote = service("awaken", fake)
     remote.tell(type="prompt", text="approve hang")
@@ -89,7 +89,7 @@ def stopped(fake):
 
 
 def unanswered(fake):
-    """The service tells that the run is cancelled, and does not answer the request for that."""
+    """The service reports that the run is cancelled, but does not answer the cancellation."""
     remote = service("awaken", fake)
     remote.tell(type="prompt", text="hang slow")
     remote.shows("Working")
@@ -99,7 +99,7 @@ def unanswered(fake):
 
 
 def left(fake):
-    """The host is gone, and the run goes on although it is cancelled."""
+    """The host has exited, and the run continues although it is cancelled."""
     remote = service("awaken", fake)
     remote.tell(type="prompt", text="hang deaf")
     remote.shows("Working")
@@ -110,7 +110,7 @@ def left(fake):
 
 
 def cancelled_early(fake):
-    """A new session of Ethos: which one it is, the reply to the message says."""
+    """A new session of Ethos, whose id is in the reply to the message."""
     fake.gate = threading.Event()
     before = len(fake.called("/rpc/chat/abort"))
     remote = service("ethos", fake)
@@ -119,7 +119,7 @@ def cancelled_early(fake):
     remote.tell(type="cancel")
     # What follows is read behind the cancellation, so this waits until that is known.
     remote.tell(type="answer", id="ap_0", decision="allow")
-    until(lambda: fake.called("/rpc/tools/approve"), "what is behind the cancellation is read", SECONDS)
+    until(lambda: fake.called("/rpc/tools/approve"), "the output after the cancellation is read", SECONDS)
     fake.gate.set()
     remote.ends("ethos: it ends when the message is answered")
     equal(len(fake.called("/rpc/chat/abort")), before + 1, "ethos: the new session is aborted")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Approvals and questions of agents that are run through NATS: of tirea, by interrupts of AG-UI, and of another host
-of turncast."""
+"""Approvals and questions of agents that run through NATS: of tirea, by interrupts of AG-UI, and of another
+turncast host."""
 import pathlib
 import sys
 
@@ -13,24 +13,24 @@ from tirea_service import Tirea  # noqa: E402
 
 
 def decided(host, agent, edits):
-    """The decisions of people on what one kind of gateway asks."""
+    """The decisions of users about requests of one kind of gateway."""
     turn = host.begin("run=ls", agent=agent, conversation=agent)["id"]
     request = host.request(turn)
     equal((request["kind"], request["tool"], request["args"]), ("approval", "Bash", {"command": "ls"}),
-          f"{agent}: an approval is asked for")
-    equal(host.turn(turn)["state"], "running", "the turn goes on")
+          f"{agent}: an approval is requested")
+    equal(host.turn(turn)["state"], "running", "the turn continues")
     if edits:
-        equal(host.answer(turn, request, choice="allow", input={"command": "id"}), 200, "it is given, with other arguments")
+        equal(host.answer(turn, request, choice="allow", input={"command": "id"}), 200, "the approval is given with changed arguments")
     else:
-        equal(host.answer(turn, request, choice="allow", input={"command": "id"}), 400, "other arguments are refused")
-        equal(host.answer(turn, request, choice="allow"), 200, "it is given")
+        equal(host.answer(turn, request, choice="allow", input={"command": "id"}), 400, "changed arguments are refused")
+        equal(host.answer(turn, request, choice="allow"), 200, "the approval is given")
     ok(f"Ran {'id' if edits else 'ls'}." in host.ended(turn)["answer"], "the call runs", host.turn(turn))
-    equal([host.types(turn).count(t) for t in ("start", "final", "done")], [1, 1, 1], "both runs are one turn")
+    equal([host.types(turn).count(t) for t in ("start", "final", "done")], [1, 1, 1], "both runs belong to one turn")
     calls = [e["payload"]["name"] for e in host.told(turn) if e["type"] == "tool_call"]
-    ok("PermissionConfirm" not in calls, "the tool that asks is not shown as one", calls)
+    ok("PermissionConfirm" not in calls, "the tool that requests approval is not shown as a tool call", calls)
     turn = host.begin("run=rm", agent=agent)["id"]
     host.answer(turn, host.request(turn), choice="deny", reason="Not today")
-    ok("Did not run rm: Not today." in host.ended(turn)["answer"], "a denial has its reason", host.turn(turn))
+    ok("Did not run rm: Not today." in host.ended(turn)["answer"], "the agent has the reason of the denial", host.turn(turn))
     turn = host.begin("ask", agent=agent)["id"]
     request = host.request(turn)
     equal((request["kind"], request["message"]), ("input", "Which colour?"), "a question is asked")
@@ -38,11 +38,11 @@ def decided(host, agent, edits):
     ok("The colour is Blue." in host.ended(turn)["answer"], "the agent has the text", host.turn(turn))
     turn = host.begin("ask", agent=agent)["id"]
     host.answer(turn, host.request(turn), choice="deny")
-    ok("No colour." in host.ended(turn)["answer"], "it is dismissed", host.turn(turn))
+    ok("No colour." in host.ended(turn)["answer"], "the question is dismissed", host.turn(turn))
 
 
 def both(host, fake, agent):
-    """What is asked at once goes to the agent at once."""
+    """Several open requests are answered with one run."""
     turn = host.begin("run=ls ask", agent=agent)["id"]
     first = host.request(turn)
     runs = len(fake.requests)
@@ -62,41 +62,41 @@ def stopped(host, fake, agent):
     runs = len(fake.requests)
     host.status("POST", f"/turns/{turn}/cancel", key="ann")
     host.ended(turn, "cancelled")
-    until(lambda: len(fake.requests) == runs + 1, "a turn that is cancelled denies what its agent waits for")
+    until(lambda: len(fake.requests) == runs + 1, "a cancelled turn denies the open request of its agent")
     turn = host.begin("run=mv", agent=agent)["id"]
     request = host.request(turn)
     host.answer(turn, request, choice="deny_stop")
     host.ended(turn, "cancelled")
-    until(lambda: len(fake.requests) == runs + 3, "so does an answer that stops the turn")
+    until(lambda: len(fake.requests) == runs + 3, "an answer that stops the turn denies the open request")
 
 
 def away(host, cable, agent):
-    """A decision that is made while the connection is lost."""
+    """A decision made while the connection is lost."""
     turn = host.begin("run=ls", agent=agent)["id"]
     request = host.request(turn)
     cable.cut()
-    until(lambda: cable.refused, "the agent's program knows that it is lost")
-    equal(host.answer(turn, request, choice="allow"), 200, "it is taken")
+    until(lambda: cable.refused, "the program of the agent knows that the connection is lost")
+    equal(host.answer(turn, request, choice="allow"), 200, "the decision is accepted")
     cable.mend()
-    ok("Ran ls." in host.ended(turn)["answer"], "and sent when there is a connection again", host.turn(turn))
+    ok("Ran ls." in host.ended(turn)["answer"], "the decision is sent after the reconnect", host.turn(turn))
 
 
 def other_host(server):
     with Member("h1", server.url(), bus='runs : { key = "ann"; };', http=http_group(disconnect_grace_s=0, visibility="all")) as far, \
             near(through_nats("far", server.url(), subject="agentos.ag-ui.runs", agent="asker")) as host:
         far.await_bus()
-        until(lambda: "taking runs" in far.log(), "runs are taken")
+        until(lambda: "taking runs" in far.log(), "the other host accepts runs")
         turn = host.begin("run=ls", agent="far")["id"]
         request = host.request(turn)
-        equal((request["kind"], request["tool"]), ("approval", "Bash"), "an approval of another host is asked here")
-        equal(host.answer(turn, request, choice="allow"), 200, "it is given")
-        ok('"behavior":"allow"' in host.ended(turn).get("answer", ""), "and arrives", host.turn(turn))
+        equal((request["kind"], request["tool"]), ("approval", "Bash"), "an approval of another host is requested here")
+        equal(host.answer(turn, request, choice="allow"), 200, "the approval is given")
+        ok('"behavior":"allow"' in host.ended(turn).get("answer", ""), "the approval arrives", host.turn(turn))
         turn = host.begin("single", agent="far")["id"]
         request = host.request(turn)
         question = request["questions"][0]
         label = question["options"][0]["label"]
         equal(host.answer(turn, request, answers={question["id"]: label}), 200, "a question of another host is answered here")
-        ok(label in host.ended(turn).get("answer", ""), "with what was chosen", host.turn(turn))
+        ok(label in host.ended(turn).get("answer", ""), "the answer has the chosen option", host.turn(turn))
 
 
 def main():
@@ -118,7 +118,7 @@ def main():
             away(host, cable, "cabled")
         for fake in (calls, interrupts):
             fake.close()
-            equal(fake.violations, [], "no rule of the gateway was broken")
+            equal(fake.violations, [], "no request violates a rule of the gateway")
         other_host(server)
     done()
 

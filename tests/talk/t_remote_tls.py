@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Agents that are services behind HTTPS (transport.kind = "sse"): an authority of one's own, a certificate of the
-client, and what is told of certificates that are wrong, by the turn and by turncast doctor."""
+"""Agents that are services behind HTTPS (transport.kind = "sse"): a private certificate authority, a client
+certificate, and the errors for invalid certificates in the turn and in turncast doctor."""
 import json
 import pathlib
 import re
@@ -54,7 +54,7 @@ def service(name, far, tls=None):
 
 
 def judge(host, cases):
-    """cases: name, service, what is told; "": the turn ends well."""
+    """cases: name, service, expected error; "": the turn ends well."""
     turns = [(name, far, host.begin("hello", agent=name)["id"], wanted) for name, far, _, wanted in cases]
     for name, far, turn, wanted in turns:
         ended = host.ended(turn, "error" if wanted else "final")
@@ -71,9 +71,9 @@ def judge(host, cases):
         return all(re.search(wanted or "accepts requests", told["text"].split(f"agent {name}:", 1)[-1].split("agent ", 1)[0])
                    for name, _, _, wanted in cases)
 
-    until(look, "turncast doctor tells the same", seconds=60)
-    ok(look(), "of each agent", told["text"])
-    ok(TOKEN not in host.log() + told["text"] + host.events.read_text(), "the token is not told")
+    until(look, "turncast doctor reports the same", seconds=60)
+    ok(look(), "doctor reports each agent", told["text"])
+    ok(TOKEN not in host.log() + told["text"] + host.events.read_text(), "the token is not shown")
 
 
 def main():

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A connector is replaced while the service still holds its answer: the answer stays queued, in
-doubt, and the next process of the connector delivers it. Nothing becomes a dead letter."""
+"""A connector is replaced while the service delays its reply: the answer stays queued, in doubt, and the next
+process of the connector delivers it. Nothing becomes a dead letter."""
 import shutil
 
 from people import SlackPeople, TelegramPeople, messages, outcomes
@@ -18,17 +18,17 @@ def reload_option(host, instance):
     host.config.write_text(text.replace("max_parts = 3", "max_parts = 4"))
     status, said = host.run("reload")
     ok(instance in said, "a changed option restarts the instance", said)
-    equal(status, 0, "the configuration is read again")
+    equal(status, 0, "the configuration is reloaded")
 
 
 def replace_file(host, instance):
-    """As an installation does: another file under the same name."""
+    """Replaces the plugin file as an installation does: another file with the same name."""
     new = host.folder / "new.so"
     shutil.copy(LIBRARIES / "telegram.so", new)
     new.rename(host.folder / "telegram.so")
     status, said = host.run("reload")
     ok(instance in said, "another file of the plugin restarts the instance", said)
-    equal(status, 0, "the configuration is read again")
+    equal(status, 0, "the configuration is reloaded")
 
 
 def in_flight(fake, method, id_):
@@ -42,7 +42,7 @@ def judge(host, people, question, name):
 
 
 def case(host, people, method, instance, replace):
-    """The service reads the request, and neither does nor answers it."""
+    """The service reads the request, but neither executes nor answers it."""
     name = f"{instance}, {replace.__name__}"
     id_ = f"{instance}-{replace.__name__}".replace("_", "-")
     body = {"match": {"method": method, "text": f"^Answer {id_} of "}, "do": "hold"}
@@ -70,11 +70,11 @@ def main():
             sl.wait(sockets=1)
             for replace in (restart, reload_option, replace_file):
                 text = case(host, crowd, "sendMessage", "tg", replace)
-                ok("(may be a repeat)" in text, "an answer that may have arrived says so", text)
+                ok("(may be a repeat)" in text, "an answer that has possibly arrived is marked", text)
             text = case(host, others, "chat.postMessage", "sl", restart)
-            ok("(may be a repeat)" not in text, "Slack was asked whether it has the answer", text)
-            equal(host.stop(), 0, "the host ends well")
-            equal(len(messages(tg, str(crowd.ids[0]))), 3, "no other message")
+            ok("(may be a repeat)" not in text, "the connector asked Slack whether the answer arrived", text)
+            equal(host.stop(), 0, "the host exits with status 0")
+            equal(len(messages(tg, str(crowd.ids[0]))), 3, "there is no other message")
     done()
 
 

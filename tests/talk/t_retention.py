@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A reload with a shorter retention deletes what is over, while people talk: each message has one
-answer."""
+"""A reload with a shorter retention deletes old turns while users talk: each message has one answer."""
 import contextlib
 import sqlite3
 
@@ -25,7 +24,7 @@ def count_old(host):
 
 
 def add_old_turns(host):
-    """Copies of a turn that has ended, of three days before."""
+    """Inserts copies of an ended turn, dated three days ago."""
     with contextlib.closing(sqlite3.connect(host.state / "state.db")) as db:
         db.row_factory = sqlite3.Row
         turn = dict(db.execute("select * from turn where ended_at is not null").fetchone())
@@ -47,8 +46,8 @@ def prepare(host, crowd):
     equal(host.stop(), 0, "the host ends")
     add_old_turns(host)
     host.start()
-    until(host.has_started, "it starts again")
-    equal(count_old(host), OLD, "turns of three days ago are kept for ten days")
+    until(host.has_started, "the host starts again")
+    equal(count_old(host), OLD, "turns of three days ago are kept with a retention of ten days")
 
 
 def main():
@@ -59,18 +58,18 @@ def main():
             prepare(host, crowd)
             configure(host, 0)
             status, said = host.run("reload")
-            ok(status != 0 and "retention.turns_days" in said, "a retention that is not valid is refused", said)
-            equal(count_old(host), OLD, "and deletes nothing")
+            ok(status != 0 and "retention.turns_days" in said, "an invalid retention is refused", said)
+            equal(count_old(host), OLD, "an invalid retention deletes nothing")
             configure(host, 1)
             questions = ask_all(crowd)
             status, said = host.run("reload")
-            equal(status, 0, f"a shorter retention is taken: {said.strip()}")
+            equal(status, 0, f"a shorter retention is accepted: {said.strip()}")
             until(lambda: all(outcomes(crowd, q) for q in questions), "all messages are answered")
             until(lambda: count_old(host) == 0, "the old turns are deleted")
             texts = [[m["text"].split(" of ")[0] for m in outcomes(crowd, q)] for q in questions]
             equal(texts, [[f"Answer {q.id}"] for q in questions], "each message has one answer")
-            equal(count_old(host), 0, "the old turns are gone without a restart")
-            equal(host.stop(), 0, "the host ends well")
+            equal(count_old(host), 0, "the old turns are deleted without a restart")
+            equal(host.stop(), 0, "the host exits with status 0")
     done()
 
 

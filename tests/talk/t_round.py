@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The rounds in the README and in manual pages are what round.py prints, but for the times."""
+"""The rounds in the README and in manual pages are the output of round.py, except for times."""
 import pathlib
 import re
 import subprocess

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Which instances are told of a turn: two chats, a log, and a log that is told of nothing but what
-names it. Both chats have a place for turns that did not begin there, so what reaches them is seen."""
+"""Which instances see a turn: two chats, a log of all turns, and a log that sees only turns that name it. Both
+chats have a place for turns that did not begin there, so unexpected messages are visible."""
 import json
 import os
 import pathlib
@@ -21,7 +21,7 @@ GATED = "tools=1 gated"
 
 
 class Stage:
-    """The host, both services, and a person in each."""
+    """The host, both services, and a user in each."""
 
     def __init__(self, folder, fake, other):
         self.fake, self.other = fake, other
@@ -45,15 +45,15 @@ class Stage:
         return any(e["correlation_id"] == turn and e["type"] == kind for e in found)
 
     def log_has_all(self, turn, what):
-        """Of the log, which is told of all turns."""
-        until(lambda: self.told(self.host.events, turn, "done"), f"the log is told: {what}")
-        ok(self.told(self.host.events, turn, "start"), f"the log is told of all: {what}")
+        """Checks the log that sees all turns."""
+        until(lambda: self.told(self.host.events, turn, "done"), f"the log sees the turn: {what}")
+        ok(self.told(self.host.events, turn, "start"), f"the log sees the start of the turn: {what}")
 
     def has_named(self, turn):
         return any(turn in line for line in written(self.named_log))
 
     def in_telegram(self, text):
-        """The messages that have the text, at home and with the person."""
+        """The messages with the text, at home and with the user."""
         return [m for chat in (str(HOME), "1000") for m in messages(self.fake, chat)
                 if text in (m.get("text") or "")]
 
@@ -75,9 +75,9 @@ def own(s):
     there = s.slackers.ask(0, "theirs", "tools=1 ms=1")
     until(lambda: outcomes(s.slackers, there), "the answer in Slack")
     s.log_has_all(s.host.turns()[0]["id"], "a turn of Slack")
-    equal(s.in_slack("mine") + s.in_slack("SECRET"), [], "nothing of Telegram's turn is in Slack")
-    equal(s.in_telegram("theirs"), [], "nothing of Slack's turn is in Telegram")
-    equal(s.has_named(turn), False, "a log with turns = own is not told of it")
+    equal(s.in_slack("mine") + s.in_slack("SECRET"), [], "no message of the turn in Telegram is in Slack")
+    equal(s.in_telegram("theirs"), [], "no message of the turn in Slack is in Telegram")
+    equal(s.has_named(turn), False, "a log with turns = own does not see the turn")
 
 
 def over_http(s):
@@ -85,17 +85,17 @@ def over_http(s):
     turn = s.begin("tools=1 ms=1 id=silent")["id"]
     s.log_has_all(turn, "a turn over HTTP")
     named = s.begin("tools=1 ms=1 id=loud", "named", "tg")["id"]
-    s.sees(s.in_telegram, "Answer loud", "the chat that was named has the answer")
-    until(lambda: s.told(s.named_log, named, "done"), "the log that was named is told")
+    s.sees(s.in_telegram, "Answer loud", "the named chat has the answer")
+    until(lambda: s.told(s.named_log, named, "done"), "the named log sees the turn")
     s.log_has_all(named, "a turn that names others")
     shown = {t["id"]: t.get("instances") for t in s.host.turns()}
-    equal((shown[turn], shown[named]), (None, ["named", "tg"]), "the list of turns has who was named")
+    equal((shown[turn], shown[named]), (None, ["named", "tg"]), "the list of turns has the named instances")
     _, _, one = s.host.ask("GET", f"/turns/{named}", key="ann")
-    equal(json.loads(one).get("instances"), ["named", "tg"], "so has the turn itself")
-    equal(s.in_telegram("silent") + s.in_slack("silent"), [], "what names none is in no chat")
-    equal(s.has_named(turn), False, "nor in a log that has to be named")
-    equal(s.in_slack("loud"), [], "nor is what names another chat")
-    equal(owed(s, turn) + owed(s, named), [], "all of it is settled")
+    equal(json.loads(one).get("instances"), ["named", "tg"], "the turn has the named instances")
+    equal(s.in_telegram("silent") + s.in_slack("silent"), [], "a turn that names no chat is in no chat")
+    equal(s.has_named(turn), False, "a turn that names no log is not in a log with turns = own")
+    equal(s.in_slack("loud"), [], "a turn that names one chat is not in the other chat")
+    equal(owed(s, turn) + owed(s, named), [], "all deliveries are done")
 
 
 def owed(s, turn):
@@ -104,7 +104,7 @@ def owed(s, turn):
         with sqlite3.connect(f"file:{s.host.state}/state.db?mode=ro", uri=True) as db:
             return [row[0] for row in db.execute("select conn from outbox where turn=?", (turn,))]
 
-    until(lambda: not read(), "nobody has to be told")
+    until(lambda: not read(), "no delivery is pending")
     return read()
 
 
@@ -116,7 +116,7 @@ def refused(s):
         return status, json.loads(text)["error"]["message"]
 
     equal(answer(["tg", "tgg"]), (400, 'Unknown instance "tgg" (running: tg, sl, named, log).'),
-          "an unknown instance: the known ones are named")
+          "the error for an unknown instance lists the running ones")
     for wrong in ("tg", 1, {}, [1], [""], ["tg\0"]):
         equal(answer(wrong), (400, "instances must be a list of names."), f"instances = {wrong!r}")
     equal(answer(["tg"] * 101)[1], "instances has too many names (limit: 100).", "too many")
@@ -124,15 +124,15 @@ def refused(s):
 
 
 def connector_dies(s):
-    """A chat that was named is told the rest by its next process."""
+    """A named chat receives the rest of the turn from its next process."""
     turn = s.begin(f"{GATED} id=survives", "tg")["id"]
     s.host.await_state(turn, "running")
     status = json.loads(s.host.run("status", "--json")[1])
     pid = next(i["pid"] for i in status["instances"] if i["name"] == "tg")
     os.kill(pid, signal.SIGKILL)
     s.host.let_go("survives")
-    s.sees(s.in_telegram, "Answer survives", "after a death of the connector it has the answer")
-    equal(s.in_slack("survives"), [], "and the other chat has nothing")
+    s.sees(s.in_telegram, "Answer survives", "the answer arrives after a kill of the connector")
+    equal(s.in_slack("survives"), [], "the other chat sees nothing")
 
 
 def host_dies(s):
@@ -145,14 +145,14 @@ def host_dies(s):
     before = len(s.in_telegram("turncast restarted"))
     s.host.kill()
     s.start()
-    s.sees(s.in_telegram, "Answer waited", "what waited is shown where it was to be")
-    until(lambda: s.told(s.named_log, waits, "done"), "in the log, too")
-    until(lambda: len(s.in_telegram("turncast restarted")) == before + 1, "the death is told, once")
+    s.sees(s.in_telegram, "Answer waited", "the waiting turn is shown in the named chat")
+    until(lambda: s.told(s.named_log, waits, "done"), "the waiting turn is shown in the named log")
+    until(lambda: len(s.in_telegram("turncast restarted")) == before + 1, "the restart is reported once")
     for turn in (first, lonely):
         s.log_has_all(turn, "turns of the host that died")
-    equal(len(s.in_telegram("turncast restarted")), before + 1, "of the turn that named it alone")
-    equal(s.in_slack("turncast restarted") + s.in_slack("waited"), [], "the other chat has nothing")
-    equal(s.has_named(lonely), False, "nor has the log that was not named")
+    equal(len(s.in_telegram("turncast restarted")), before + 1, "the restart is reported for the turn that named the chat only")
+    equal(s.in_slack("turncast restarted") + s.in_slack("waited"), [], "the other chat sees nothing")
+    equal(s.has_named(lonely), False, "the log that was not named sees nothing")
 
 
 def reloaded(s):
@@ -162,13 +162,13 @@ def reloaded(s):
     text = s.host.config.read_text()
     s.host.config.write_text(text.replace("chat = ", 'turns = "all"; agents = ["main"]; chat = '))
     status, out = s.host.run("reload")
-    equal(status, 0, "a reload")
-    ok("tg" not in out or "kept" in out, "no instance starts again", out)
+    equal(status, 0, "the reload succeeds")
+    ok("tg" not in out or "kept" in out, "no instance is restarted", out)
     s.host.let_go("before")
     s.log_has_all(turn, "a turn under a reload")
     s.begin("tools=1 ms=1 id=after")
     s.sees(s.in_telegram, "Answer after", "the next turn is shown in the chat")
-    equal(s.in_telegram("before"), [], "the one that ran is not")
+    equal(s.in_telegram("before"), [], "the running turn is not shown in the chat")
 
 
 def listed(s):
@@ -179,10 +179,10 @@ def listed(s):
     equal(found, wanted, "the scopes are in the status")
     out = s.host.run("status")[1]
     line = next(line for line in out.splitlines() if line.startswith("sl "))
-    ok(" own " in line, "for people, too", line)
-    ok("\n  only agents main\n" in out, "with what else limits it", out)
+    ok(" own " in line, "the status has the scope in words", line)
+    ok("\n  only agents main\n" in out, "the status has other limits", out)
     out = s.host.run("plugins", "telegram")[1]
-    ok("enabled as tg: all turns of main" in out, "turncast plugins has them, too", out)
+    ok("enabled as tg: all turns of main" in out, "turncast plugins has the scopes", out)
 
 
 def main():
@@ -196,7 +196,7 @@ def main():
             stage.host.close()
         # A poll of the host that was killed may still be open when the next one polls.
         objections = [v for v in fake.violations() + other.violations() if v["rule"] != "two-pollers"]
-        equal(objections, [], "nothing that a service objects to")
+        equal(objections, [], "the services rejected no request")
     done()
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What only the whole can show of conversations in Slack: people, the service, the host, an agent.
-By Socket Mode and native streams. Cases are named after what a connector has to do."""
+"""End-to-end conversations in Slack by Socket Mode and native streams: users, the service, the host, an agent.
+Cases are named after requirements on a connector."""
 import json
 import re
 
@@ -21,7 +21,7 @@ def not_kept(host, word):
 
 
 def stranger(fake, host):
-    """R21: who is not allowed gets nothing, and nothing is kept"""
+    """R21: a user who is not allowed gets no answer, and nothing is stored"""
     notes = {"name": "zanzibar.txt", "content": "zanzibar"}
     fake.control("user", {"id": STRANGER, "name": "stranger"})
     fake.control("channel", {"id": "D9999", "type": "im", "user": STRANGER})
@@ -60,7 +60,7 @@ def native_stop(fake, host):
 
 
 def mentioned_stop(fake, host):
-    """R18, R19: a stop or another command beside a mention comes as two events, and is done once"""
+    """R18, R19: a command beside a mention arrives as two events, and is carried out once"""
     fake.control("channel", {"id": "C0STOP", "type": "channel"})
     person = Person(fake, "C0STOP")
     asked = person.ask("tools=1 ms=600000", both=True)
@@ -80,7 +80,7 @@ def mentioned_stop(fake, host):
 
 
 def sessions(fake, host):
-    """R27, B6: direct messages have one session, threads of a channel one each; !new begins another"""
+    """R27, B6: direct messages have one session, and each thread of a channel has one; !new begins another one"""
     person = Person(fake)
     first = person.ask()
     told = session_of(person.answer(first))
@@ -99,7 +99,7 @@ def sessions(fake, host):
 
 
 def flood(fake, host):
-    """R5, R7: a pause that is asked for is kept; the turn no longer runs meanwhile"""
+    """R5, R7: a demanded pause is observed; the turn is not shown as running meanwhile"""
     person = Person(fake)
     fault(fake, "chat.postMessage", person.chat, "flood", retry_after=3)
     person.answer(person.ask())
@@ -148,7 +148,7 @@ def judge_lost(person, asked, done_, readable):
 
 
 def refused(fake, host):
-    """R2, R10: blocks that are refused arrive as text"""
+    """R2, R10: an answer whose blocks are refused arrives as text"""
     person = Person(fake)
     fault(fake, "chat.postMessage", person.chat, "error", error="invalid_blocks")
     asked = person.ask()
@@ -158,12 +158,12 @@ def refused(fake, host):
 
 
 def answered_lines(person, asked):
-    """Without those that a stream had of it before it was known to be the answer."""
+    """The requests with the answer, without those of a stream from before the answer was known."""
     return [n for m in person.seen(asked) for n in lines_of(m["text"])][-750:]
 
 
 def long_answer(fake, host):
-    """R11: a long answer is several messages, and nothing of it is lost"""
+    """R11: a long answer becomes several messages, and no text is lost"""
     person = Person(fake)
     asked = person.ask("chars=30000")
     person.hear("Line 000749", asked.message)
@@ -174,7 +174,7 @@ def long_answer(fake, host):
 
 
 def file_answer(fake, host):
-    """R12: a very long one is its beginning and a file"""
+    """R12: a very long answer becomes its beginning and a file"""
     person = Person(fake)
     asked = person.ask("chars=110000")
     fake.wait(method="files.completeUploadExternal", chat=person.chat, status=200)
@@ -222,7 +222,7 @@ def attachment(fake, host):
 
 
 def channel(fake, host):
-    """R29: in a channel those are answered who speak to the bot, or in a thread that began so"""
+    """R29: in a channel messages are answered that address the bot or are in a thread that began so"""
     fake.control("channel", {"id": "C0TALK", "type": "channel"})
     fake.control("user", {"id": "U0ROBOT", "name": "robot", "is_bot": True})
     person, other = Person(fake, "C0TALK"), Person(fake, "C0TALK")
@@ -275,11 +275,11 @@ def by_socket():
             fake.wait(sockets=1)
             run(ENDS, fake, host, at_once=1)
             run(CASES, fake, host, at_once=len(CASES))
-            equal(host.stop(), 0, "the host ends well")
+            equal(host.stop(), 0, "the host exits with status 0")
         acks = [r for r in fake.record() if r["kind"] == "socket" and r["event"] == "ack"]
-        ok(len(acks) > 20, "R17: all is acknowledged in time, else it is told of below", len(acks))
+        ok(len(acks) > 20, "R17: all events are acknowledged in time", len(acks))
         found = [v["detail"].split(" ", 1)[1] for v in fake.violations()]
-        equal(found, ["was ended before"], "but for the end that nobody could look for: no fault")
+        equal(found, ["was ended before"], "the only violation is the end of a stream that could not be looked up")
         note(f"{len(fake.record())} records")
 
 

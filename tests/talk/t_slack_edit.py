@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Conversations in Slack where the app has no native streams: a message that is edited, with a
-button. Cases are named after what a connector has to do."""
+"""Conversations in Slack in an app without native streams: a message that is edited, with a button. Cases are
+named after requirements on a connector."""
 from cases import await_, run, same
 from people import Question, messages, outcomes
 from slackers import ALLOWED, EXTRA, NAME, STRANGER, Person, button, fault
@@ -10,7 +10,7 @@ PAUSE_S = 15  # long enough for a turn to end meanwhile
 
 
 def latch(fake, host):
-    """a service without native streams is asked once, and gets a message that is edited"""
+    """the connector tries once to begin a stream, and then edits a message"""
     person = Person(fake)
     asked = person.ask("tools=2 gated")
     progress = person.hear("Looking at part 1", asked.message, buttons=1)
@@ -20,7 +20,7 @@ def latch(fake, host):
     answer = person.answer(asked)
     fake.wait(visible=1, gone=1, chat=person.chat, text="Looking at part")
     assert answer["id"] > progress["id"] and not answer["edits"], answer
-    same(len(person.seen(asked)), 1, "what is left")
+    same(len(person.seen(asked)), 1, "remaining messages")
     second = person.ask("tools=1 gated")
     person.hear("Looking at part 1", second.message, buttons=1)
     host.let_go(second.id)
@@ -40,7 +40,7 @@ def stop_by(words):
         fake.wait(visible=1, gone=1, chat=person.chat, text="Looking at part 1")
         person.answer(person.ask("", asked.message))
         said = Question("slack", person.chat, asked.message, "-")
-        same([m for m in outcomes(person, said) if "Answer" in m["text"]], [], "told the agent")
+        same([m for m in outcomes(person, said) if "Answer" in m["text"]], [], "answers to the stop command")
 
     case.__doc__ = f"R19: {words!r} visibly stops the turn, and is not passed to the agent"
     return case
@@ -67,14 +67,14 @@ def stop_by_button(fake, host):
 
 
 def queue(fake, host):
-    """R26: messages during a turn wait, are told of, are joined, and are answered in order"""
+    """R26: messages during a turn wait, are reported as waiting, are joined, and are answered in order"""
     person = Person(fake)
     first = person.ask("tools=1 gated")
     person.hear("Looking at part 1", first.message)
     second, third = (person.ask(word, first.message) for word in ("second", "third"))
     person.say("!queue", first.message)
     person.hear("2 messages in the queue", first.message)
-    same(person.ended(first), [], "told before its end")
+    same(person.ended(first), [], "answers before the end of the turn")
     host.let_go(first.id)
     both = [second, third]
     last = await_(lambda: [m for q in both for m in person.ended(q)], "the second")[0]
@@ -84,7 +84,7 @@ def queue(fake, host):
 
 
 def flood_first(fake, host):
-    """R6: behind a pause the answer is the first"""
+    """R6: after a pause the answer is the first request"""
     person = Person(fake)
     fault(fake, "chat.postMessage", person.chat, "flood", retry_after=PAUSE_S)
     asked = person.ask("tools=2 gated")
@@ -106,12 +106,12 @@ def late_edit(fake, host):
     fake.wait(method="chat.update", chat=person.chat, stage="arrived")
     host.let_go(asked.id)
     await_(lambda: any(w == "active" for w in statuses(person)), "the end of the turn")
-    same(person.ended(asked), [], "beside an edit")
+    same(person.ended(asked), [], "answers during an edit")
     fake.control("release")
     person.answer(asked)
     fake.wait(visible=1, gone=1, chat=person.chat, text="Looking at part")
     methods = [r["method"] for r in person.calls("chat.postMessage", "chat.update", "chat.delete")]
-    same(methods[-2:], ["chat.postMessage", "chat.delete"], "what came last")
+    same(methods[-2:], ["chat.postMessage", "chat.delete"], "the last requests")
 
 
 def statuses(person):
@@ -128,8 +128,8 @@ def without_streams():
             fake.wait(sockets=1)
             run([latch], fake, host)
             run(cases, fake, host, at_once=len(cases))
-            equal(host.stop(), 0, "without streams: the host ends well")
-        equal(fake.violations(), [], "without streams: nothing a strict service objects to")
+            equal(host.stop(), 0, "without streams: the host exits with status 0")
+        equal(fake.violations(), [], "without streams: a strict service rejected no request")
 
 
 without_streams()

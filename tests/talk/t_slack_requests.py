@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What the agent asks is answered in Slack: by buttons, by what is filled in, by replies. Cases are
-named after what a connector has to do."""
+"""Requests of the agent are answered in Slack: by buttons, by inputs, by replies. Cases are named after
+requirements on a connector."""
 import html
 import json
 import os
@@ -22,10 +22,10 @@ APPROVERS = ALLOWED[:60]  # the others may ask, and not answer
 
 
 class Asker(Person):
-    """Says what the agent shall ask, and answers it."""
+    """A user who tells the agent what to request, and answers it."""
 
     def begin(self, words):
-        """-> the message of what it asks, with its buttons."""
+        """Waits for the message of the request with its buttons, and returns it."""
         self.asked = Question("slack", self.chat, self.say(words), "-")
         return self.card()
 
@@ -38,19 +38,19 @@ class Asker(Person):
         return self.fake.control("action", {**button(card, choice), **body})
 
     def decided(self, card, words):
-        """The card says so, and has no buttons any more."""
+        """Waits until the card shows the text and has no buttons."""
         shown = await_(lambda: [m for m in self.seen(self.asked) if m["id"] == card["id"]
                                 and words in plain(m["text"]) and not m["buttons"]], words)  # fmt: skip
         return shown[0]
 
     def told(self, text, user=None):
-        """To that person alone."""
+        """Waits for a message that only this user sees."""
         user = user or self.id
         await_(lambda: [m for m in messages(self.fake, self.chat) if m["ephemeral_for"] == user
                         and re.search(text, m["text"])], f"{text!r} to {user}")  # fmt: skip
 
     def answers(self):
-        """What the agent was told, which is its answer."""
+        """The decision that the agent received, which is its answer."""
         text = await_(lambda: [m for m in self.seen(self.asked) if '{"behavior"' in m["text"]],
                       "the answer")[0]["text"]  # fmt: skip
         shown = plain(text)
@@ -58,7 +58,7 @@ class Asker(Person):
 
 
 def plain(text):
-    """What a person reads of Markdown."""
+    """The text of Markdown as a user reads it."""
     return html.unescape(re.sub(r"\\([^\w\s])", r"\1", text))
 
 
@@ -76,7 +76,7 @@ def stranger(fake):
 
 
 def approve(fake, host):
-    """a button allows; the message says who did, and has no buttons any more"""
+    """a button allows; the message names the user, and has no buttons any more"""
     person = Asker(fake)
     card = person.begin("run=df &lt;!here&gt; *x*")  # as Slack tells what was typed
     assert "df <!here> *x*" in plain(card["text"]), card["text"]
@@ -87,7 +87,7 @@ def approve(fake, host):
 
 
 def deny(fake, host):
-    """a reply denies with a reason, which the agent is told, and which is no prompt"""
+    """a reply denies with a reason, which the agent receives, and is not a prompt"""
     person = Asker(fake)
     card = person.begin("run=rm")
     person.say("Deny: not on Friday", person.asked.message)
@@ -101,7 +101,7 @@ def deny(fake, host):
 
 
 def single(fake, host):
-    """a question is answered by what is chosen"""
+    """a question is answered by a chosen option"""
     person = Asker(fake)
     card = person.begin("single")
     person.press(card, "answer")
@@ -112,7 +112,7 @@ def single(fake, host):
 
 
 def two(fake, host):
-    """several questions, and several answers to one, with words of one's own"""
+    """several questions, and several answers to one, with a written answer"""
     person = Asker(fake)
     card = person.begin("two")
     person.press(card, "answer", values={"w.0": "Beige", "q.1": ["Red", "Blue"]})
@@ -123,7 +123,7 @@ def two(fake, host):
 
 
 def words(fake, host):
-    """free text is written in the message, or replied"""
+    """a text is written in the message, or replied"""
     person = Asker(fake)
     card = person.begin("text")
     person.press(card, "answer", values={"w.0": "Bo & <Co>"})
@@ -137,7 +137,7 @@ def words(fake, host):
 
 
 def strangers(fake, host):
-    """R21: a stranger, and one who may ask but not answer, change nothing"""
+    """R21: a stranger, and a user who may ask but not answer, have no effect"""
     person = Asker(fake)
     card = person.begin("run=df")
     unfit = ALLOWED[-1]
@@ -151,7 +151,7 @@ def strangers(fake, host):
 
 
 def forged(fake, host):
-    """R21: what is made up, of another message or comes again changes nothing"""
+    """R21: forged, foreign and repeated presses have no effect"""
     person, other = Asker(fake), Asker(fake)
     card, theirs = person.begin("run=df"), other.begin("run=du")
     value = value_of(card, "allow")
@@ -166,14 +166,14 @@ def forged(fake, host):
                and r["payload"].get("container", {}).get("message_ts") == card["id"]]  # fmt: skip
     fake.control("again", {"payload": presses[-1]})  # it has had its effect
     person.press(card, "allow", force=True)
-    await_(lambda: len(whispers(person)) == 2, "what is told of another request, and of a late press")
+    await_(lambda: len(whispers(person)) == 2, "the notices about another request and about a late press")
     same(other.card()["buttons"], theirs["buttons"], "of the other one")
     other.press(theirs, "deny")
     same(other.answers()["behavior"], "deny")
 
 
 def at_once(fake, host):
-    """two presses at once: one counts, the other is told"""
+    """of two concurrent presses one counts, and the other is told"""
     person, other = Asker(fake), Asker(fake)
     card = person.begin("run=df")
     person.press(card, "allow")
@@ -193,7 +193,7 @@ def value_of(card, choice):
 
 
 def stops(fake, host):
-    """R19: who stops the turn needs no answer: nothing is open any more"""
+    """R19: stopping the turn closes its open requests"""
     person = Asker(fake)
     card = person.begin("run=df")
     person.say("!stop", person.asked.message)
@@ -215,7 +215,7 @@ def fills(fake, *, url=None):
 
 
 def expired(fake, host):
-    """what nobody answers in time is denied, and a late press is told so"""
+    """a request without an answer in time is denied, and a late press is told so"""
     person = Asker(fake)
     card = person.begin("run=df")
     same(person.answers()["behavior"], "deny")
@@ -225,7 +225,7 @@ def expired(fake, host):
 
 
 def instance_dies(fake, host):
-    """the connector is killed: its buttons work on, and go away"""
+    """the connector is killed: its buttons keep working, and are removed"""
     person = Asker(fake)
     card = person.begin("run=df")
     before = len(connections(fake))
@@ -250,7 +250,7 @@ def process_of(host, instance):
 
 
 def host_dies(fake, host):
-    """the host is killed: the turn has ended, the buttons are gone, a late press is refused"""
+    """the host is killed: the turn has ended, the buttons are removed, a late press is refused"""
     person = Asker(fake)
     card = person.begin("run=df")
     host.kill()
@@ -276,7 +276,7 @@ def slow_end(fake, host):
 
 
 def agents_of(host):
-    """Other hosts may run beside this one: its agents have its folder as their home."""
+    """The agent processes of this host, found by their home directory, because other hosts may run."""
     found, home = set(), f"HOME={host.folder}\0".encode()
     for process in pathlib.Path("/proc").glob("[0-9]*"):
         try:
@@ -294,9 +294,9 @@ def by_socket():
             fake.wait(sockets=1)
             run([approve, deny, single, two, words, strangers, forged, at_once, stops], fake, host)
             run([slow_end, instance_dies, host_dies], fake, host, at_once=1)
-            equal(host.stop(), 0, "by socket: the host ends well")
-            equal(host.log().count("ignored a button press from user"), 1, "what is made up is told of once")
-        equal({v["rule"] for v in fake.violations()} - {"too-fast"}, set(), "nothing to object to")
+            equal(host.stop(), 0, "by socket: the host exits with status 0")
+            equal(host.log().count("ignored a button press from user"), 1, "the forged press is logged once")
+        equal({v["rule"] for v in fake.violations()} - {"too-fast"}, set(), "a strict service rejected no request")
 
 
 def in_time():
@@ -325,9 +325,9 @@ def by_http():
                 push = {"payload": payload, "sign": sign, "kind": "interactive"}
                 equal(fake.control("push", push)["status"], 401, f"R21: {sign}: refused")
             person.press(card, "deny")
-            equal(person.answers()["behavior"], "deny", "R21: and nothing was changed by them")
-            equal(host.stop(), 0, "by http: the host ends well")
-        equal(fake.violations(), [], "by http: nothing to object to")
+            equal(person.answers()["behavior"], "deny", "R21: the refused requests had no effect")
+            equal(host.stop(), 0, "by http: the host exits with status 0")
+        equal(fake.violations(), [], "by http: a strict service rejected no request")
 
 
 by_socket()

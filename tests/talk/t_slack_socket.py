@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Slack's connection, tokens and streams come to an end, and the host dies: what was asked is
-answered, once. Cases are named after what a connector has to do."""
+"""Slack ends connections, tokens and streams, and the host is killed: each question is answered once. Cases are
+named after requirements on a connector."""
 from cases import await_, run, same, session_of
 from people import outcomes
 from slackers import ALLOWED, EXTRA, Person, fault, inbound
@@ -65,7 +65,7 @@ REFUSED = "the service refuses the credentials (token_revoked)"
 
 
 def restart(fake, host):
-    """R17, R18, R26, R27: what was acknowledged outlives a kill, and the session too"""
+    """R17, R18, R26, R27: acknowledged messages and the session survive a kill"""
     fake.control("channel", {"id": "C0RESTART", "type": "channel"})
     group = Person(fake, "C0RESTART")
     begun = group.ask(both=True)
@@ -90,7 +90,7 @@ def restart(fake, host):
     last = busy.ask("", first.message)
     busy.hear(f"Answer {last.id} of", first.message)
     answers = [m for m in busy.seen(first) if "Answer" in m["text"]]
-    same(len(answers), 3, "answers in the thread: before the kill, to who waited, to the last")
+    same(len(answers), 3, "answers in the thread: before the kill, to the waiting message, to the last message")
     same([len(outcomes(busy, q)) for q in asked], [1] * len(asked))
     group.prefix = ""
     goes_on = group.ask("", begun.message)
@@ -110,7 +110,7 @@ def held(fake, host):
 
 
 def status_of(host):
-    """What the table of `turncast status` says of the instance: its state, and why."""
+    """State and reason of the instance in the table of `turncast status`."""
     lines = host.run("status")[1].splitlines()
     at = next((i for i, line in enumerate(lines) if line.startswith("sl ")), None)
     if at is None:
@@ -120,7 +120,7 @@ def status_of(host):
 
 
 def bad_token(fake, host):
-    """R2, R16: a token that is refused is told of once; with a good one the answers arrive"""
+    """R2, R16: a refused token is reported once; with a valid token the answers arrive"""
     fake.control("options", {"tokens_revoked": True})
     people = [Person(fake), Person(fake)]
     asked = [person.ask() for person in people]
@@ -136,7 +136,7 @@ def bad_token(fake, host):
 
 
 def bad_app_token(fake, host):
-    """R16: a token that opens no connection is told of once, and asked with once"""
+    """R16: a token that opens no connection is tried and reported once"""
     fake.wait(sockets=1)
     before = fake.last_seq()
     fake.control("options", {"tokens_revoked": True})
@@ -165,12 +165,12 @@ def one_after_the_other():
         with Host(slack(fake, allow=ALLOWED), extra=EXTRA) as host:
             fake.wait(sockets=1)
             run([drops, refresh, expiry], fake, host, at_once=1)
-            equal(fake.violations(), [], "nothing a strict service objects to")
+            equal(fake.violations(), [], "a strict service rejected no request")
             run([restart, bad_token, bad_app_token, held], fake, host, at_once=1)
-            equal(host.stop(), 0, "the host ends well")
+            equal(host.stop(), 0, "the host exits with status 0")
         # A host that was killed does not know how much of a limit is used up.
         found = {v["rule"] for v in fake.violations()} - {"too-fast"}
-        equal(found, set(), "nor after restarts")
+        equal(found, set(), "a strict service rejected no request after restarts")
 
 
 one_after_the_other()

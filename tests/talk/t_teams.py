@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What only the whole can show of conversations in Microsoft Teams: people, the service, the host, an
-agent. Streams are on, and the limits of the service are those that it has."""
+"""End-to-end conversations in Microsoft Teams: users, the service, the host, an agent. Streams are on, with the
+limits of the real service."""
 import itertools
 import re
 import time
@@ -23,7 +23,7 @@ _words = itertools.count()
 
 
 class Person:
-    """One of those who may; by default in a personal chat."""
+    """A user who may ask, by default in a personal chat."""
 
     def __init__(self, fake, chat=None, kind="personal"):
         self.fake, self.id = fake, next(_people)
@@ -35,7 +35,7 @@ class Person:
         return self.fake.control("say", {"user": self.id, "chat": self.chat, "text": text, **more})["id"]
 
     def ask(self, words="", **more):
-        """-> the word that names the answer, and the id of the message"""
+        """Asks a question; returns the word that names the answer, and the id of the message."""
         id_ = f"q{next(_words)}"
         return id_, self.say(f"{words} id={id_}", **more)
 
@@ -52,7 +52,7 @@ class Person:
         return self.fake.state(chat=self.chat)["chats"][self.chat]["messages"]
 
     def answer(self, question):
-        """The message that ends with the answer, when it is no stream any more."""
+        """Waits for the message that ends with the answer and is not a stream any more."""
         def found():
             answers = [m for m in self.messages() if not m["deleted"] and not m["streaming"] and m["bot"]
                        and re.search(rf"(?m)^Answer {question[0]} of ", m["text"])]  # fmt: skip
@@ -74,7 +74,7 @@ class Person:
         return "\n".join(m["text"] for m in self.screen())
 
     def once(self, *texts):
-        """Each text is seen exactly once."""
+        """Checks that each text is seen exactly once."""
         for text in texts:
             same(self.all_text().count(text), 1, f"how often {text!r} is in {self.screen()}")
 
@@ -88,7 +88,7 @@ def types_of(calls):
 
 
 def streamed(fake, host):
-    """R3, R20: a turn is one stream: what was said, finished calls, and the answer at its end"""
+    """R3, R20: a turn is one stream: narration, finished calls, and the answer at its end"""
     person = Person(fake)
     question = person.ask("tools=2 gated")
     person.hear("Looking at part 1")
@@ -140,7 +140,7 @@ def ended_at_the_end(fake, host):
 
 
 def lost_end(fake, host):
-    """R1: the reply to the end of a stream is lost: it is repeated, recognised, and seen once"""
+    """R1: the reply to the end of a stream is lost: the end is repeated, recognised, and seen once"""
     person = Person(fake)
     person.fault("reset", done=True, text="Answer")
     question = person.ask("tools=1 gated")
@@ -216,7 +216,7 @@ def typing_limited(fake, host):
 
 
 def long_answer(fake, host):
-    """R11, R12: an answer that is too long for a stream: nothing is lost, nothing said twice"""
+    """R11, R12: an answer that is too long for a stream: no text is lost or repeated"""
     person = Person(fake)
     question = person.ask("chars=30000")
     person.hear("Line 000740 ")
@@ -230,7 +230,7 @@ def long_answer(fake, host):
 
 
 def thread(fake, host):
-    """R24: in a channel every message goes to the thread of the question, which is a conversation of its own"""
+    """R24: in a channel every message goes to the thread of the question, which is a separate conversation"""
     person = Person(fake, "19:c1@thread.tacv2", "channel")
     first = person.ask("tools=1 gated", mention=True)
     person.hear("Looking at part 1")
@@ -252,18 +252,18 @@ def group(fake, host):
     alone = person.ask("alone")
     asked = person.ask("asked", mention=True)
     person.answer(asked)
-    same(person.seen(f"Answer {alone[0]} of"), [], "an answer to nobody")
+    same(person.seen(f"Answer {alone[0]} of"), [], "an answer to a message that does not address the bot")
     same(person.calls("stream"), [], "streams in a group")
 
 
 def stranger(fake, host):
-    """R21: who is not allowed gets nothing, and nothing is kept"""
+    """R21: a user who is not allowed gets no answer, and nothing is stored"""
     fake.control("chat", {"id": "a:stranger"})
     fake.control("say", {"user": STRANGER, "chat": "a:stranger", "text": "tools=1 zanzibar"})
     fake.wait(taken=1)
     person = Person(fake)
     person.answer(person.ask())
-    same([r for r in fake.record() if r["kind"] == "call" and r["chat"] == "a:stranger"], [], "what was said")
+    same([r for r in fake.record() if r["kind"] == "call" and r["chat"] == "a:stranger"], [], "messages to the stranger")
     for path in host.state.rglob("*"):
         assert not path.is_file() or b"zanzibar" not in path.read_bytes(), path
 
@@ -284,7 +284,7 @@ STREAMS = [long_answer, streamed, last_message, ended_by_teams, ended_at_the_end
 
 
 def tokens(fake):
-    """Each request whose token is wrong in one way, and some that are just right."""
+    """Requests whose token is wrong in one way each, and some that are just valid."""
     wrong = ["none", "issuer", "audience", "expired", "early", "no-exp", "service", "no-service", "text-exp"]
     ways = [({"wrong": w}, w) for w in wrong]
     ways += [({"alg": a}, a) for a in ("none", "HS256", "RS384")]
@@ -296,12 +296,12 @@ def tokens(fake):
         told = fake.control("push", {"user": "p0", "text": "zulu", **how})
         equal(told["status"], 401, f"R21: a token that is wrong is refused: {name}")
     for how in ("old", "soon"):
-        equal(fake.control("push", {"user": STRANGER, "wrong": how})["status"], 200, f"five minutes are granted: {how}")
+        equal(fake.control("push", {"user": STRANGER, "wrong": how})["status"], 200, f"a clock difference of five minutes is accepted: {how}")
     same([r for r in fake.record() if r["kind"] == "call" and "zulu" in (r["text"] or "")], [], "answers")
 
 
 def early():
-    """What people write before the host has the keys of the service is answered."""
+    """Messages that arrive before the host has the signing keys are answered."""
     with Fake("teams") as fake:
         extra = listening(fake)
         fake.control("fault", {"match": {"method": "keys"}, "do": "hold", "hold": 300})
@@ -313,7 +313,7 @@ def early():
             person.answer(question)
             ok(True, "R18: a message that arrives before the signing keys is answered")
             fake.control("keys", {"endorsements": ["webchat"]})
-            equal(host.leaks(), [], "R23: no secret in what the host leaves behind")
+            equal(host.leaks(), [], "R23: no secret is in files and logs of the host")
 
 
 def main():
@@ -325,8 +325,8 @@ def main():
             fake.control("reset")
             run(STREAMS, fake, host, at_once=16)
             equal([v for v in fake.violations() if v["rule"] != "in-flight"], [], "R25: a strict service rejects no request")
-            equal(host.leaks(), [], "R23: no secret in what the host leaves behind")
-            equal(host.stop(), 0, "the host ends well")
+            equal(host.leaks(), [], "R23: no secret is in files and logs of the host")
+            equal(host.stop(), 0, "the host exits with status 0")
             note(f"{len([r for r in fake.record() if r['kind'] == 'call'])} calls")
     early()
     done()

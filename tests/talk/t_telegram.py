@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What only the whole can show of conversations in Telegram: people, the service, the host, an
-agent. Cases are named after what a connector has to do."""
+"""End-to-end conversations in Telegram: users, the service, the host, an agent. Cases are named after
+requirements on a connector."""
 import itertools
 import json
 import socket
@@ -21,7 +21,7 @@ _words = itertools.count()
 
 
 class Person:
-    """One of those who may; by default in a private chat of their own."""
+    """A user who may ask, by default in their own private chat."""
 
     def __init__(self, fake, chat=None, thread=None):
         self.fake, self.id = fake, next(_people)
@@ -48,7 +48,7 @@ class Person:
         return await_(lambda: outcomes(self, question), f"the outcome of {question}")[0]
 
     def sees_end_of(self, question):
-        """A turn that was stopped says so."""
+        """Waits until the messages show that the turn was stopped."""
         said = "Stopped."
         await_(lambda: [m for m in self.seen(question) if m["text"] == said], said)
 
@@ -68,7 +68,7 @@ def stranger(fake, host):
     friend = Person(fake)
     friend.answer(friend.ask())
     told = [r for r in fake.record() if r["kind"] == "call" and r["chat"] == "9999"]
-    same(told, [], "what was said to the stranger")
+    same(told, [], "messages to the stranger")
     for path in host.state.rglob("*"):
         assert not path.is_file() or b"zanzibar" not in path.read_bytes(), path
 
@@ -189,7 +189,7 @@ def long_answer(fake, host):
 
 
 def file_answer(fake, host):
-    """R12: a very long one is its beginning and a file"""
+    """R12: a very long answer becomes its beginning and a file"""
     person = Person(fake)
     person.ask("chars=100000")
     call = fake.wait(method="sendDocument", chat=person.chat, status=200)[0]
@@ -235,8 +235,8 @@ def group(fake, host):
     speak(fake, person, 900, "machine", is_bot=True)
     speak(fake, person, 901, "human", is_bot=False)
     person.hear("Answer human")
-    same([person.seen(alone), person.seen(other)], [[], []], "answers to those not asked")
-    same([m for m in messages(fake, person.chat) if "machine" in m["text"]], [], "to a bot")
+    same([person.seen(alone), person.seen(other)], [[], []], "answers to messages that do not address the bot")
+    same([m for m in messages(fake, person.chat) if "machine" in m["text"]], [], "answers to a bot")
 
 
 def speak(fake, person, message_id, id_, is_bot):
@@ -274,7 +274,7 @@ def twice(fake, host):
     same([len(outcomes(person, q)) for q in (first, second)], [1, 1])
     polls = [r for r in fake.record() if r.get("method") == "getUpdates" and r.get("status") == 200]
     texts = [u.get("message", {}).get("text") for r in polls for u in r["answer"]["result"]]
-    same(texts.count(f" id={first.id}"), 2, "how often it came")
+    same(texts.count(f" id={first.id}"), 2, "how often the message arrived")
 
 
 def conflict(fake, host):
@@ -302,7 +302,7 @@ def drops(fake, host):
 
 
 def restart(fake, host):
-    """R26, R27: behind a kill the session goes on, and what waited is answered"""
+    """R26, R27: after a kill the session continues, and waiting messages are answered"""
     person, busy = Person(fake), Person(fake)
     told = session_of(person.answer(person.ask()))
     cut = busy.ask("tools=1 ms=600000")
@@ -322,19 +322,19 @@ def rejected(fake):
 
 
 def bad_token(fake, host):
-    """R2, R16: a token that is refused is said once, and its answers wait until it is good"""
+    """R2, R16: a refused token is reported once, and its answers wait for a valid token"""
     person = Person(fake)
     fake.wait(polling=1)
     question = person.ask("tools=1 gated")
     person.hear("Looking at part 1")
     fake.control("options", {"token": "123456:another"})
     host.let_go(question.id)
-    await_(lambda: "refuses the credentials" in host.log(), "it is said")
+    await_(lambda: "refuses the credentials" in host.log(), "the refused token is logged")
     fake.control("options", {"token": "123456:FAKE-telegram-token"})
     same(host.run("restart", "tg")[0], 0, "the restart")
     person.answer(question)
     same(host.stop(), 0, "the end of the host")
-    same(host.log().count("refuses the credentials"), 1, "said so often")
+    same(host.log().count("refuses the credentials"), 1, "how often the refused token is logged")
     same(host.log().count("FAKE-telegram-token"), 0, "the token in the log")
     assert len(rejected(fake)) < 8, rejected(fake)
 
@@ -346,7 +346,7 @@ def free_port():
 
 
 def hit(url, secret, person):
-    """An update that came by that way: the status of the answer."""
+    """Posts an update to the webhook; returns the status of the response."""
     sender = {"id": person.id, "is_bot": False, "first_name": "A"}
     chat = {"id": int(person.chat), "type": "private"}
     message = {"message_id": 77, "date": 1, "from": sender, "chat": chat, "text": "id=hit"}
@@ -360,7 +360,7 @@ def hit(url, secret, person):
 
 
 def webhook(fake, host, url):
-    """R21: updates that come to the webhook are answered, with the right secret only"""
+    """R21: updates to the webhook are answered, with the right secret only"""
     person = Person(fake)
     person.answer(person.ask())
     same([hit(url, secret, person) for secret in ("wrong", None)], [401, 401], "a bad secret")
@@ -370,7 +370,7 @@ def webhook(fake, host, url):
     same(len(messages(fake, person.chat)), 3, "answers")
     same([r for r in fake.record() if r.get("method") == "getUpdates"], [], "polls")
     same(host.stop(), 0, "the end of the host")
-    same(fake.violations(), [], "what a strict service objects to")
+    same(fake.violations(), [], "requests that a strict service rejects")
 
 
 def through_webhook():
@@ -390,7 +390,7 @@ def main():
             fake.wait(polling=1)
             run(CASES, fake, host)
             run([twice, conflict, drops, restart], fake, host, at_once=1)
-            equal(fake.violations(), [], "nothing a strict service objects to")
+            equal(fake.violations(), [], "a strict service rejected no request")
             note(f"{len(fake.record())} records")
             run([bad_token], fake, host, at_once=1)
     through_webhook()

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What an agent asks for, decided in Telegram: people, the service, the host, an agent that asks.
-Who may, who is first, what comes too late, and what is left of it behind a death."""
+"""Requests of an agent, decided in Telegram: users, the service, the host, an agent. Permissions, concurrent
+and late decisions, and requests after a kill."""
 import itertools
 import os
 import pathlib
@@ -34,7 +34,7 @@ def host_of(fake, agent="asker", wait_s=120, rules=""):
 
 
 def approve(fake, host):
-    """an approval is a button, and who gave it is written down"""
+    """an approval is given by a button, and the message names the user"""
     person = Person(fake)
     message = person.is_asked("run=make all")
     assert "make all" in message["text"] and message["buttons"][0] == ["Allow"], message
@@ -44,7 +44,7 @@ def approve(fake, host):
 
 
 def deny(fake, host):
-    """a reply refuses, and its words are what the agent is told"""
+    """a reply refuses, and its text is given to the agent as the reason"""
     person = Person(fake)
     message = person.is_asked("run=rm -rf x")
     reply = person.say("not on a *Friday*", reply_to=message["id"])
@@ -56,7 +56,7 @@ def deny(fake, host):
 
 
 def several(fake, host):
-    """requests that are open together are decided each for itself"""
+    """open requests are decided separately"""
     person = Person(fake)
     person.say("together run=alpha, run=beta, run=gamma")
     asked = [person.hear(f"^✋ [^→]*\n{word}\n") for word in ("alpha", "beta", "gamma")]
@@ -73,7 +73,7 @@ def several(fake, host):
 
 
 def single(fake, host):
-    """a question: an option is a press"""
+    """a question: an option is chosen by a press"""
     person = Person(fake)
     message = person.is_asked("single")
     same(message["buttons"], [["Red"], ["Green"], ["Blue"], ["Decline"]])
@@ -84,7 +84,7 @@ def single(fake, host):
 
 
 def two(fake, host):
-    """several questions: one after the other, and those with several answers are ticked"""
+    """several questions are asked one after the other, and several answers to one are ticked"""
     person = Person(fake)
     message = person.is_asked("two", "Question 1 of 2")
     same(person.press(message, "Blue"), ("", False))
@@ -101,7 +101,7 @@ def two(fake, host):
 
 
 def words(fake, host):
-    """a question without options is answered by a reply, with whatever is in it"""
+    """a question without options is answered by a reply with any text"""
     person = Person(fake)
     message = person.is_asked("text")
     same(message["buttons"], [["Decline"]])
@@ -111,7 +111,7 @@ def words(fake, host):
 
 
 def who(fake, host):
-    """R21: a stranger, and one without the role, change nothing and are told so"""
+    """R21: a stranger, and a user without the role, have no effect and are told so"""
     person = Person(fake, next(GROUPS))
     fake.control("chat", {"id": person.chat, "type": "supergroup"})
     message = person.is_asked("run=ls")
@@ -121,14 +121,14 @@ def who(fake, host):
                                  "reply_to": message["id"]})  # fmt: skip
     person.hear("^You are not allowed to answer this request.$")
     said = [m for m in messages(fake, str(person.chat)) if "not allowed to answer" in m["text"]]
-    same(len(said), 1, "who is told under a reply: the listed one only")
+    same(len(said), 1, "only the listed user is told under a reply")
     same(person.seen("^✋ ")["buttons"], message["buttons"], "the buttons")
     person.press(message, "Deny")
     person.sees_end(message, f"Denied by {person.name()}")
 
 
 def forged(fake, host):
-    """R21: forged data, and data of another chat, decide nothing"""
+    """R21: forged data, and data of another chat, have no effect"""
     person, other = Person(fake), Person(fake)
     message, there = person.is_asked("run=alpha, run=beta"), other.is_asked("run=ls")
     mine = data_of(fake, message, person.chat)[0]
@@ -148,15 +148,15 @@ def forged(fake, host):
     other.hear('"behavior":"deny"')
     second = person.hear("^✋ [^→]*\nbeta\n")
     told = person.press(message, data=mine, **force)
-    same(told, (f"Already allowed by {person.name()}.", True), "what was pressed before")
+    same(told, (f"Already allowed by {person.name()}.", True), "an earlier press")
     same(person.seen("\nbeta\n")["buttons"], message["buttons"])
     same(person.press(second, "Deny"), ("Denied.", False))
     person.hear('"behavior":"allow".*"behavior":"deny"')
-    same(person.press(message, data=mine, **force), (OVER, True), "behind the end of the turn")
+    same(person.press(message, data=mine, **force), (OVER, True), "a press after the end of the turn")
 
 
 def race(fake, host):
-    """of two presses at once one counts, and the other is told"""
+    """of two concurrent presses one counts, and the other is told"""
     for _ in range(5):
         person = Person(fake, next(GROUPS))
         other = Person(fake, person.chat)
@@ -170,14 +170,14 @@ def race(fake, host):
         lost = other if won is person else person
         verb = ("Allowed", "allow") if won is person else ("Denied", "deny")
         same(told[won], (f"{verb[0]}.", False))
-        same(told[lost][1], True, "it is to be confirmed")
+        same(told[lost][1], True, "the late press must be confirmed")
         assert told[lost][0] in (f"Already {verb[0].lower()} by {won.name()}.", OVER), told
         person.sees_end(message, f"{verb[0]} by {won.name()}")
         person.hear(f'"behavior":"{verb[1]}"')
 
 
 def late(fake, host):
-    """R21: a reply that comes too late is told so, and is no message to the agent"""
+    """R21: a late reply is told so, and is not passed to the agent"""
     person = Person(fake)
     message = person.is_asked("run=ls")
     person.press(message, "Allow")
@@ -192,7 +192,7 @@ def late(fake, host):
 
 
 def stop(fake, host):
-    """R19: a reply that stops stops the turn, and what was open is closed"""
+    """R19: a reply with stop stops the turn, and closes its open request"""
     person = Person(fake)
     message = person.is_asked("run=ls")
     person.say("/stop", reply_to=message["id"])
@@ -216,12 +216,12 @@ def process_of(host, instance):
 
 
 def instance_is_killed(fake, host):
-    """R26: what is open when the process of the instance dies is decided behind it"""
+    """R26: a request that is open when the process of the instance is killed can be decided afterwards"""
     decided_behind(fake, lambda: os.kill(process_of(host, "tg"), signal.SIGKILL))
 
 
 def instance_is_replaced(fake, host):
-    """R26: what is open when the instance is replaced is decided behind it"""
+    """R26: a request that is open when the instance is replaced can be decided afterwards"""
     decided_behind(fake, lambda: same(host.run("restart", "tg")[0], 0, "the restart"))
 
 
@@ -240,11 +240,11 @@ def decided_behind(fake, death):
 
 
 def host_dies(fake, host):
-    """R26: behind a death of the host the buttons are gone, and a late press is told so"""
+    """R26: after a kill of the host the buttons are removed, and a late press is told so"""
     person = Person(fake)
     message = person.is_asked("run=ls")
     data = data_of(fake, message, person.chat)[0]
-    await_(lambda: not ledger.requests(host), "the host has on disk where it asked")
+    await_(lambda: not ledger.requests(host), "the host has stored where the request is shown")
     host.kill()
     host.start()
     person.sees_end(message, "Cancelled: the turn has ended")
@@ -256,7 +256,7 @@ def host_dies(fake, host):
 
 
 def expires(fake, host):
-    """what nobody answers in time is refused, and said so"""
+    """a request without an answer in time is refused, with a notice"""
     person = Person(fake)
     message = person.is_asked("run=ls")
     data = data_of(fake, message, person.chat)[0]
@@ -274,7 +274,7 @@ def is_alive(host):
 
 
 def stops_slowly(fake, host):
-    """R19: it is stopped when the agent is gone, not before; until then it is stopping"""
+    """R19: the turn is shown as stopping until its agent has exited, then as stopped"""
     person = Person(fake)
     person.is_asked("stubborn run=ls")
     shown = person.hear("Waiting for an answer")
@@ -287,7 +287,7 @@ def stops_slowly(fake, host):
 
 
 def elsewhere(fake, host):
-    """a rule asks elsewhere: there, in the topic, and where it began nothing but that it waits"""
+    """a rule sends a request to a topic; the chat of the turn shows only that the turn waits"""
     person, judge = Person(fake), Person(fake, COUNCIL)
     fake.control("message", {"from": judge.id, "chat": COUNCIL, "text": "hi", "thread": 7})
     person.say("run=make")
@@ -307,7 +307,7 @@ def elsewhere(fake, host):
 
 
 def ruled(fake, host):
-    """what a rule decides asks nobody"""
+    """a request that a rule decides is not shown"""
     person = Person(fake)
     person.say("run=no")
     person.hear('"behavior":"deny"')
@@ -320,7 +320,7 @@ def with_host(cases, *rules, at_once=1, **more):
             fake.wait(30, polling=1)
             run(cases, fake, host, at_once=at_once)
             broken = [v for v in fake.violations() if v["rule"] not in rules]
-            equal(broken, [], "nothing a strict service objects to")
+            equal(broken, [], "a strict service rejected no request")
 
 
 def main():

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Three hosts as one: an agent runs on the first, a person decides in Telegram on the second, and the page of
-the third shows it, and goes on at another host."""
+"""Three connected hosts: an agent runs on the first, a user decides in Telegram on the second, and the page of
+the third shows the turn and continues at another host."""
 import json
 import pathlib
 import sys
@@ -32,20 +32,20 @@ def decided(server, fake, a, c):
     card = person.is_asked("run=df -h /srv")
     turn = until(lambda: [t["id"] for t in c.turns() if "df -h" in (t.get("task") or "")], "the third host knows the turn")[0]
     page = c.follow(f"/turns/{turn}/events")
-    equal(runs(server, turn), "a", "it runs on the first")
+    equal(runs(server, turn), "a", "the turn runs on the first host")
     seen = [page.next()]
     while json.loads(seen[-1][2])["type"] != "request":
         seen.append(page.next())
-    until(lambda: c.turn(turn).get("requests"), "and what is asked")
+    until(lambda: c.turn(turn).get("requests"), "the third host knows the open request")
     page.close()
-    equal(person.press(card, "Allow")[0], "Allowed.", "a person decides in Telegram, of the second host")
+    equal(person.press(card, "Allow")[0], "Allowed.", "a user decides in Telegram on the second host")
     c.await_state(turn, "final")
     after = a.follow(f"/turns/{turn}/events", Last_Event_ID=str(seen[-1][0])).rest()
     equal(seqs(seen) + seqs(after), [n for n, _ in c.all_events(turn)],
-          "a client of the third host goes on at the first, without a gap and without a repetition")
+          "a client of the third host continues at the first host, without a gap or a repetition")
     told = [json.loads(data) for _, kind, data in after if kind == "message"]
-    ok(any(e["type"] == "request" and e["payload"].get("by") for e in told), "which is told who decided")
-    equal((told[-1]["type"], c.turn(turn)["state"]), ("done", "final"), "and how the turn ended")
+    ok(any(e["type"] == "request" and e["payload"].get("by") for e in told), "the client sees who decided")
+    equal((told[-1]["type"], c.turn(turn)["state"]), ("done", "final"), "the client sees the end of the turn")
     person.sees_end(card, "Allowed by")
 
 

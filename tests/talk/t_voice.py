@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Voice messages with the option `transcribe`, on each service that has them: the agent gets the text, not the file.
-The services name the files differently; the transcriber of this test prints the content of the file."""
+"""Voice messages with the option `transcribe` on each service that has them: the agent gets the text, not the
+file. The services name the files differently; the transcriber of this test prints the content of the file."""
 from people import DiscordPeople, MatrixPeople, SlackPeople, TelegramPeople, messages
 from talk import Fake, Host, discord, done, equal, matrix, note, ok, slack, telegram, until
 
@@ -14,7 +14,7 @@ def telegram_voice(fake, who, content):
 
 
 def matrix_voice(fake, who, content):
-    """Element names a voice message "Voice message"; only the media type says that it is sound."""
+    """Element names a voice message "Voice message"; only the media type says that it is audio."""
     room = who.split(":")[0].replace("@", "!") + ":fake.example"
     file = {"name": "Voice message", "content": content, "type": "audio/ogg; codecs=opus"}
     fake.control("say", {"user": who, "room": room, "text": "", "file": file})
@@ -50,10 +50,10 @@ def on_service(name, instance, people, say, listens):
             chat = say(fake, who, "words=3 id=spoken")
             until(lambda: any("Answer " in m["text"] for m in messages(fake, chat)), f"{name}: an answer")
             texts = "\n".join(m["text"] for m in messages(fake, chat))
-            ok("Answer spoken of " in texts, f"{name}: the agent gets what the transcriber has printed", texts)
+            ok("Answer spoken of " in texts, f"{name}: the agent gets the output of the transcriber", texts)
             ok("The files have" not in texts, f"{name}: the agent gets no file", texts)
             note(f"{name}: {len(fake.record())} records")
-        equal(fake.violations(), [], f"{name}: no request that the service would refuse")
+        equal(fake.violations(), [], f"{name}: a strict service rejected no request")
 
 
 def main():

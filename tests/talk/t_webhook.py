@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What only the whole can show of webhooks: an endpoint that checks signatures, the host, an agent, and
-programs that send signed messages."""
+"""End-to-end webhooks: an endpoint that checks signatures, the host, an agent, and programs that send signed
+messages."""
 import json
 import re
 
@@ -57,7 +57,7 @@ def again(fake, sender, host):
 
 
 def approval(fake, sender, host):
-    """what the agent asks is decided with the ticket of the event"""
+    """a request of the agent is decided with the ticket of the event"""
     sender = sender.asker
     sender.ask("run=pwd", conversation="approval")
     asked = hear(fake, "approval", "turn.request")
@@ -65,11 +65,11 @@ def approval(fake, sender, host):
     decision = {"user": "ci", "conversation": "approval"}
     decision["answer"] = {"ticket": asked["ticket"], "choice": "allow"}
     other = {**decision, "user": "listed"}
-    same(sender.send(other)[0], 403, "R21: of who may write, not each may decide")
+    same(sender.send(other)[0], 403, "R21: a user who may write but not decide")
     status, answer = sender.send(decision)
     same((status, answer["state"], answer["text"]), (200, "done", "Allowed."))
     late = sender.send(decision)
-    same((late[0], late[1]["state"]), (200, "known"), "R21: a ticket that was used")
+    same((late[0], late[1]["state"]), (200, "known"), "R21: a used ticket")
     assert '"behavior":"allow"' in hear(fake, "approval", "turn.final")["data"]["payload"]["text"]
     requests = events(fake, "approval", "turn.request")
     same([r["data"]["payload"]["state"] for r in requests], ["open", "resolved"])
@@ -98,7 +98,7 @@ def lost(fake, sender, host):
 
 
 def two_instances(fake, sender, host):
-    """R1: two instances with one endpoint tell it of an event with two ids: it ignores neither"""
+    """R1: two instances with one endpoint send an event under two ids, and the endpoint accepts both"""
     sender.ask("id=twice", conversation="twice")
     await_(lambda: len(events(fake, "twice", "turn.final")) == 2, "an event of each")
     calls = [c for c in fake.record() if c["kind"] == "call" and "Answer twice" in (c["text"] or "")]
@@ -106,7 +106,7 @@ def two_instances(fake, sender, host):
 
 
 def masked(value):
-    """As the manual page shows it: without ids, and with the instance of its example."""
+    """The text in the form of the manual page: without ids, and with the instance of its example."""
     text = json.dumps(value, ensure_ascii=False).replace("(wa)", "(webhook)")
     return re.sub(r'"(ticket|turn)": "[^"]+"', r'"\1": "..."', text)
 
@@ -141,7 +141,7 @@ def round_lines(fake, sender):
 
 
 def manual(fake, sender, host):
-    """the manual page shows a round as it is"""
+    """the manual page shows a round unchanged"""
     page = (SOURCE / "plugins" / "webhook" / "turncast-webhook.7").read_text()
     block = page.split('as the endpoint and the senders see it:\n.Bd -literal\n')[1].split("\n.Ed")[0]
     found = "\n".join(round_lines(fake, sender.asker))
@@ -172,7 +172,7 @@ def running(host):
 
 
 def dead(host, count):
-    """The numbers of the dead letters, if there are so many."""
+    """The numbers of the dead letters, if there are `count`."""
     numbers = re.findall(r"^(\d+) ", host.run("dead", "list")[1], re.MULTILINE)
     return numbers if len(numbers) == count else None
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Files that people attach, when the agent runs on another host than the one that has the bot: the agent reads
-their exact bytes there, and is told of those that do not come."""
+"""Files that users attach, when the agent runs on another host than the bot: the agent reads their exact bytes,
+and is told about missing files."""
 import base64
 import hashlib
 import pathlib
@@ -39,7 +39,7 @@ READ = f'reader : {{ command = ["{sys.executable}", "SCRIPT"]; dialect = "claude
 
 
 class Pair:
-    """A gateway that has the bot, and a runner that has the agent."""
+    """A gateway with the bot, and a runner with the agent."""
 
     def __init__(self, server, fake):
         self.server, self.fake, self.asked = server, fake, 0
@@ -63,7 +63,7 @@ class Pair:
         self.runner.close()
 
     def say(self, **body):
-        """The next person sends this message; returns the id of the person."""
+        """Sends this message as the next user; returns the id of the user."""
         who = PEOPLE[self.asked]
         self.asked += 1
         self.fake.control("message", {"from": who, "chat": who, **body})
@@ -95,7 +95,7 @@ def attachment(size, **more):
 
 def is_read(answer, size, what):
     wanted = f"Read {size} {hashlib.sha256(content(size)).hexdigest()} 600."
-    ok(answer.startswith(wanted), f"the agent reads {what}: its exact bytes, which are its user's", answer)
+    ok(answer.startswith(wanted), f"the agent reads the exact bytes of {what} in a file of its user", answer)
 
 
 def fetched(pair):
@@ -108,7 +108,7 @@ def fetched(pair):
     is_read(answer, 10, "a file with a strange name")
     state = str(pair.runner.state).replace("_", "-")  # as the agent does
     ok(f"[file: {state}/bus/files/file-" in answer and answer.count("[file:") == 1,
-       "whose own name is no part of a path", answer)
+       "the original name is not part of the path", answer)
 
 
 def gone(pair):
@@ -117,7 +117,7 @@ def gone(pair):
     for file in pair.files_of(pair.gateway):
         file.unlink()
     pair.runner.start()
-    ok("| [photo.jpg: download failed]" in pair.answer(who), "the agent is told of a file that is gone", pair.answer(who))
+    ok("| [photo.jpg: download failed]" in pair.answer(who), "the agent is told about a deleted file", pair.answer(who))
 
 
 def interrupted(pair):
@@ -131,13 +131,13 @@ def interrupted(pair):
 
 
 def away(pair):
-    """The gateway does not come back before the runner gives the file up."""
+    """The gateway does not return before the runner gives up the file."""
     who = pair.say_without_runner(caption="look", photo=attachment(2001))
     pair.gateway.kill()
     pair.runner.start()
-    until(lambda: "cannot fetch a file of its message: the host is not there" in pair.runner.log(), "the file is given up")
+    until(lambda: "cannot fetch a file of its message: the host is not there" in pair.runner.log(), "the runner gives up the file")
     pair.gateway.start()
-    ok("| [photo.jpg: download failed]" in pair.answer(who), "the agent is told of a file that does not come",
+    ok("| [photo.jpg: download failed]" in pair.answer(who), "the agent is told about a file that cannot be fetched",
        pair.answer(who))
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""What people write while a turn runs, when its agent runs on another host than the one that has the bot: the
-agent takes it into the turn, or answers it next, or it has a turn of its own; it is answered once, whatever
-becomes of the hosts and their messages."""
+"""Messages that users write during a turn whose agent runs on another host than the bot: a message is merged
+into the turn, answered next, or becomes a separate turn; it is answered once, also after faults of the hosts
+and their messages."""
 import collections
 import pathlib
 import signal
@@ -24,7 +24,7 @@ GIVEN = "👨‍💻"
 
 
 class Chat:
-    """Of a person who has a conversation of their own."""
+    """The chat of a user with a separate conversation."""
 
     people = iter(PEOPLE)
 
@@ -45,21 +45,21 @@ class Chat:
         until(lambda: [m for m in messages(self.fake, str(self.person)) if part in m["text"]], f"{part!r} is seen")
 
     def reaction(self, message):
-        """The last one of the bot."""
+        """The last message of the bot."""
         calls = [r["params"] for r in self.fake.record() if r.get("method") == "setMessageReaction" and r.get("status")]
         own = [c for c in calls if c["chat_id"] in (self.person, str(self.person)) and int(c["message_id"]) == message]
         return own[-1]["reaction"][0]["emoji"] if own and own[-1]["reaction"] else None
 
     def give(self, text):
-        """While a turn runs; the agent has it, as far as the gateway knows."""
+        """Sends a message during a turn and waits until the gateway knows that the agent has it."""
         message = self.say(text)
-        ok(until(lambda: self.reaction(message) == GIVEN, f"a reaction says that the agent gets {text!r}"), "it is given")
+        ok(until(lambda: self.reaction(message) == GIVEN, f"a reaction says that the agent gets {text!r}"), "the message is given to the agent")
 
     def is_answered_once(self, *ids):
-        equal([len(self.texts(f"Answer {id_} ")) for id_ in ids], [1] * len(ids), f"one answer to each of {ids}")
+        equal([len(self.texts(f"Answer {id_} ")) for id_ in ids], [1] * len(ids), f"there is one answer to each of {ids}")
 
     def is_not_answered(self, *ids):
-        equal([self.texts(f"Answer {id_} ") for id_ in ids], [[]] * len(ids), f"no answer of its own to {ids}")
+        equal([self.texts(f"Answer {id_} ") for id_ in ids], [[]] * len(ids), f"merged messages have no separate answer: {ids}")
 
 
 class Hosts:
@@ -84,10 +84,10 @@ class Hosts:
         self.runner.close()
 
     def begin(self, text):
-        """A turn whose agent works, which the gateway knows."""
+        """Begins a turn whose agent works, and waits until the gateway knows it."""
         chat = Chat(self.fake)
         chat.say(text)
-        turn = until(lambda: [t["id"] for t in self.gateway.turns() if t.get("task") == text], "the turn is there")[0]
+        turn = until(lambda: [t["id"] for t in self.gateway.turns() if t.get("task") == text], "the turn is known")[0]
         until(lambda: "start" in kinds(self.gateway, turn), "the gateway has read its first event")
         return chat
 
@@ -106,22 +106,22 @@ def taken(hosts):
     chat.give("id=a2")
     chat.give("id=a3")
     hosts.runner.let_go("a1")
-    ok("With a2. With a3." in chat.hear("Answer a1"), "the agent takes messages into the turn", chat.texts("Answer"))
+    ok("With a2. With a3." in chat.hear("Answer a1"), "the agent merges messages into the turn", chat.texts("Answer"))
     chat.say("id=a4")
-    ok("With" not in chat.hear("Answer a4"), "and the next turn is one of its own")
+    ok("With" not in chat.hear("Answer a4"), "the next message is a separate turn")
     chat.is_not_answered("a2", "a3")
     equal([hosts.begun()[id_] for id_ in ("a1", "a2", "a3", "a4")], [1, 0, 0, 1], "no more turns are begun")
 
 
 def answered_next(hosts):
-    """The agent is about to answer. It begins before the gateway has given the turn to its host."""
+    """The agent is about to answer. The turn begins before the gateway has given the turn to its host."""
     chat = hosts.begin("gated id=b1")
     chat.give("id=b2")
     chat.give("id=b3")
     hosts.runner.let_go("b1")
     first, second = chat.hear("Answer b1"), chat.hear("Answer b2")
-    ok("With" not in first and "With b3." in second, "the agent answers next what it has not taken", (first, second))
-    equal(first.split(":")[0].split(" of ")[1], second.split(":")[0].split(" of ")[1], "in the same session")
+    ok("With" not in first and "With b3." in second, "the agent answers messages that it did not merge next", (first, second))
+    equal(first.split(":")[0].split(" of ")[1], second.split(":")[0].split(" of ")[1], "both answers are from one session")
     chat.say("id=b4")
     chat.hear("Answer b4")
     chat.is_answered_once("b1", "b2", "b4")
@@ -134,11 +134,11 @@ def withdrawn(hosts):
     chat.sees("Looking at part 1")
     chat.give("id=c2")
     chat.say("/queue clear")
-    ok(chat.hear("Dropped 1 queued message."), "a person takes a message back")
+    ok(chat.hear("Dropped 1 queued message."), "a user drops a message")
     chat.give("id=c3")
     hosts.runner.let_go("c1")
     answer = chat.hear("Answer c1")
-    ok("With c3." in answer and "c2" not in answer, "before the agent has taken it", answer)
+    ok("With c3." in answer and "c2" not in answer, "the message is dropped before the agent has merged it", answer)
     chat.is_not_answered("c2", "c3")
 
 
@@ -152,13 +152,13 @@ def answer_lost(hosts):
     hosts.runner.process.send_signal(signal.SIGCONT)
     chat.give("id=d3")
     hosts.runner.let_go("d1")
-    ok("looked at. With d2. With d3." in chat.hear("Answer d1"), "a message that is sent twice is taken once", chat.texts("Answer"))
+    ok("looked at. With d2. With d3." in chat.hear("Answer d1"), "a message that is sent twice is merged once", chat.texts("Answer"))
     chat.is_answered_once("d1")
     chat.is_not_answered("d2", "d3")
 
 
 def request_lost(hosts):
-    """The gateway has no connection when the message comes, and sends it when it has one."""
+    """The gateway has no connection when the message arrives, and sends it after the reconnect."""
     chat = hosts.begin("gated tools=1 id=j1")
     chat.sees("Looking at part 1")
     client = hosts.server.client()
@@ -166,10 +166,10 @@ def request_lost(hosts):
     hosts.way.cut()
     chat.give("id=j2")
     hosts.way.mend()
-    until(lambda: b'"message":"given"' in getattr(client.next(1), "data", b""), "the runner has got it")
+    until(lambda: b'"message":"given"' in getattr(client.next(1), "data", b""), "the runner has received the message")
     client.close()
     hosts.runner.let_go("j1")
-    ok("looked at. With j2." in chat.hear("Answer j1"), "a message that could not be sent is sent later", chat.texts("Answer"))
+    ok("looked at. With j2." in chat.hear("Answer j1"), "a message that could not be sent is sent after the reconnect", chat.texts("Answer"))
     chat.is_answered_once("j1")
 
 
@@ -178,10 +178,10 @@ def with_file(hosts):
     chat.sees("Looking at part 1")
     hosts.fake.control("message", {"from": chat.person, "chat": chat.person, "caption": "id=e2",
                                    "document": {"file_name": "x", "content": "y" * 77}})
-    until(lambda: any("id=e2" in (t.get("task") or "") for t in hosts.gateway.turns()), "the file is there")
+    until(lambda: any("id=e2" in (t.get("task") or "") for t in hosts.gateway.turns()), "the message with a file is known")
     hosts.runner.let_go("e1")
     ok("With" not in chat.hear("Answer e1"), "a message with a file is not given to the agent while it works")
-    ok("The files have 77 bytes." in chat.hear("Answer e2"), "but has a turn of its own, for which the file is fetched")
+    ok("The files have 77 bytes." in chat.hear("Answer e2"), "a message with a file is a separate turn, for which the file is fetched")
 
 
 def gateway_restarted(hosts):
@@ -193,15 +193,15 @@ def gateway_restarted(hosts):
     hosts.gateway.kill()
     hosts.runner.let_go("f1", 2)
     hosts.gateway.start()
-    ok("With f2." in chat.hear("Answer f1"), "a gateway that was restarted learns what the agent has taken")
+    ok("With f2." in chat.hear("Answer f1"), "a restarted gateway learns which messages the agent has merged")
     chat.say("id=f3")
     chat.hear("Answer f3")
     chat.is_not_answered("f2")
-    equal([hosts.begun()[id_] for id_ in ("f1", "f2", "f3")], [1, 0, 1], "and gives it no turn")
+    equal([hosts.begun()[id_] for id_ in ("f1", "f2", "f3")], [1, 0, 1], "a merged message is not a separate turn")
 
 
 def restarted_before_answer(hosts):
-    """The agent answers the messages it has received while the gateway is away."""
+    """The agent answers the received messages while the gateway is down."""
     chat = hosts.begin("gated id=h1")
     chat.give("id=h2")
     hosts.gateway.kill()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Shared by the tests of whole conversations: a host with its folder, configuration and log."""
+"""Helpers of the end-to-end tests: a host with its directory, configuration and log."""
 import base64
 import json
 import os
@@ -45,8 +45,7 @@ def note(text):
 
 
 def rounds(count):
-    """How often a test repeats: a sanitizer makes each round three times as long, and sees in fewer
-    rounds what it looks for."""
+    """The number of rounds of a test: a third under a sanitizer, which makes each round three times as long."""
     return max(1, count // 3) if SANITIZED else count
 
 
@@ -56,7 +55,7 @@ def crowding():
 
 
 def until(condition, what, seconds=PATIENCE_S):
-    """Waits until the condition holds and returns its value; reports a failed test when the time is over."""
+    """Waits until the condition holds and returns its value; reports a failed test after the deadline."""
     deadline = time.monotonic() + seconds
     while True:
         found = condition()
@@ -69,8 +68,8 @@ def until(condition, what, seconds=PATIENCE_S):
 
 
 class Progress:
-    """Of something that takes as long as the machine needs: it stands still when what `look` returns has not
-    changed for so many seconds."""
+    """Watches an operation that takes as long as the machine needs: it stands still when the value of `look`
+    has not changed for the given number of seconds."""
 
     def __init__(self, look, seconds=STUCK_S):
         self.look = look
@@ -85,7 +84,7 @@ class Progress:
 
 
 def until_done(left, what, seconds=STUCK_S):
-    """Looks until nothing is left; a failed result when what is left has not changed for so long."""
+    """Waits until `left` returns nothing; reports a failed test when its value has not changed for too long."""
     progress = Progress(left, seconds)
     while progress.last:
         if progress.stands_still():
@@ -95,8 +94,8 @@ def until_done(left, what, seconds=STUCK_S):
 
 
 class Fake(drive.Fake):
-    """A service that leaves a busy machine more time than Slack's 3 s to acknowledge an event, but
-    none until a turn has ended."""
+    """A fake service with a longer deadline for acknowledging an event than Slack's 3 s, but shorter than a
+    turn."""
 
     def __init__(self, name, **more):
         super().__init__(name, **more)
@@ -106,10 +105,10 @@ class Fake(drive.Fake):
 
 
 class Host:
-    """`turncast serve` with a folder of its own; can be killed and started again."""
+    """`turncast serve` with its own directory; it can be killed and started again."""
 
     def __init__(self, instances, *, events=False, agent="", agents="", extra=""):
-        """events: the instance `log` writes all events to the file `events`; agent: more of the talker."""
+        """events: the instance `log` writes all events to the file `events`; agent: additional configuration of the talker."""
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="turncast-talk."))
         self.state = self.folder / "state"
         self.log_path = self.folder / "log"
@@ -147,7 +146,7 @@ plugins : {{ instances : {{ {instances.replace(AUDIT, str(self.audit))} }}; }};
         self.stop()
         told = self.leaks()
         if told:
-            ok(False, "R23: no secret in what the host leaves behind", told)
+            ok(False, "R23: no secret is in files and logs of the host", told)
         if not self.is_kept:
             shutil.rmtree(self.folder, ignore_errors=True)
 
@@ -183,7 +182,7 @@ plugins : {{ instances : {{ {instances.replace(AUDIT, str(self.audit))} }}; }};
         self.process = None
 
     def stop(self, seconds=60):
-        """Stops the host. Returns its exit status; None: it had to be killed."""
+        """Stops the host. Returns its exit status, or None if it had to be killed."""
         if not self.process:
             return None
         self.process.terminate()
@@ -209,14 +208,14 @@ plugins : {{ instances : {{ {instances.replace(AUDIT, str(self.audit))} }}; }};
         return done_.returncode, done_.stdout + done_.stderr
 
     def has_started(self):
-        """Each instance runs, or is disabled: HTTP answers before."""
+        """Whether each instance runs or is disabled; HTTP answers earlier."""
         status, text = self.run("status", "--json")
         instances = json.loads(text)["instances"] if status == 0 else []
         waits = [i for i in instances if i.get("starting") or (on_bus.WANTED and i.get("stands_by"))]
         return bool(instances) and not waits
 
     def let_go(self, id_, times=1):
-        """Lets the agent pass so many of the places where it waits in a question with the word `gated`."""
+        """Lets the agent pass the given number of waiting points of a question with the word `gated`."""
         with open(self.gates / id_, "a", encoding="ascii") as gate:
             gate.write("x" * times)
 
@@ -259,7 +258,7 @@ def slack(fake, **options):
 
 
 def matrix(fake, **options):
-    """The instance `mx`, on a fake. It need not keep to the limit of a homeserver's account."""
+    """The instance `mx`, on a fake. It does not limit its requests to those of a homeserver's account."""
     lines = {
         "homeserver": f"http://127.0.0.1:{fake.port}",
         "token": MATRIX_TOKEN,
@@ -272,7 +271,7 @@ def matrix(fake, **options):
 
 
 def teams(fake, **options):
-    """The instance `tm`, on a fake, which knows its address from `listening`."""
+    """The instance `tm`, on a fake, which learns the address of the host from `listening`."""
     base = f"http://127.0.0.1:{fake.port}"
     lines = {
         "app_id": "fake-app-id",
@@ -288,7 +287,7 @@ def teams(fake, **options):
 
 
 def listening(fake, instance="tm"):
-    """An HTTP server for the configuration, at which the fake reaches the instance."""
+    """The configuration of an HTTP server at which the fake reaches the instance."""
     with socket.socket() as s:
         s.bind(("127.0.0.1", 0))
         port = s.getsockname()[1]

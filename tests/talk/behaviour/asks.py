@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What an agent asks for and people decide: cards at one place and at two. Cases of the behaviour
-suite, with the agent that asks."""
+"""Requests of an agent and decisions of users: cards in one chat and in two. Cases of the behaviour suite, with
+the agent that asks."""
 import json
 import re
 
@@ -17,7 +17,7 @@ def card_of(person, words, pattern=CARD):
 
 
 def decided(person, card, words, seconds=PATIENCE_S):
-    """The decision is in the message, and it has no buttons any more."""
+    """Waits until the message shows the decision and has no buttons."""
     def over():
         found = [m for m in person.screen() if m["id"] == card["id"]]
         return found and re.search(words, found[0]["text"]) and not found[0]["buttons"] and found[0]
@@ -26,12 +26,12 @@ def decided(person, card, words, seconds=PATIENCE_S):
 
 
 def told(person, pattern):
-    """What the agent was told, which is its answer."""
+    """The decision that the agent received, which is its answer."""
     return person.hear(pattern)["text"]
 
 
 def approve(place):
-    """an approval is given by a button or a reaction; the card says who gave it, and is closed"""
+    """an approval is given by a button or a reaction; the card names the user, and is closed"""
     person = place.person()
     card = card_of(person, "run=make all")
     assert "make all" in card["text"] and not card["silent"], card
@@ -41,7 +41,7 @@ def approve(place):
 
 
 def deny(place):
-    """it is refused in the same way"""
+    """an approval is refused in the same way"""
     person = place.person()
     card = card_of(person, "run=rm -rf x")
     person.decide(card, False)
@@ -50,7 +50,7 @@ def deny(place):
 
 
 def reason(place):
-    """a reply refuses with its words, and is no prompt"""
+    """a reply refuses with its text as the reason, and is not a prompt"""
     person = place.person()
     card = card_of(person, "run=rm -rf x")
     person.say("deny: not on a Friday", reply_to=card["id"])
@@ -69,7 +69,7 @@ def choose(place):
 
 
 def several(place):
-    """of several options, several are chosen"""
+    """several options are chosen"""
     person = place.person()
     card = card_of(person, "multi", "Which colours fit")
     place.choose(person, card, ["Red", "Blue"])
@@ -88,7 +88,7 @@ def own_words(place):
 
 
 def by_operator(place):
-    """what is decided elsewhere, here in a terminal, is told in the card, which is closed"""
+    """a decision in a terminal is shown in the card, which is closed"""
     person = place.person()
     card = card_of(person, "run=to-the-terminal")
     status, listed = place.host.run("answer", "--json")
@@ -126,13 +126,13 @@ def with_stop(place):
 
 
 def rules(place):
-    """Commands with the word both are asked for at two places."""
+    """The configuration of a rule that sends commands with the word both to two chats."""
     chats = ", ".join(f'"{place.INSTANCE}:{place.chat(place.user(n))}"' for n in COUNCIL)
     return f"""approvals = ({{ action = "ask"; tool = "Bash"; exact = "both"; to = [{chats}]; }});"""
 
 
 def two_places(place):
-    """what is asked at two places and decided at one is told, and closed, at both"""
+    """a request in two chats that is decided in one is closed in both"""
     judges = [place.person(user=place.user(n)) for n in COUNCIL]
     person = place.person()
     person.say("run=both")

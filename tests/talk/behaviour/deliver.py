@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What arrives although the service fails: refusals, lost replies, limits, late edits. Cases of the
+"""Deliveries during faults of the service: refusals, lost replies, rate limits, late edits. Cases of the
 behaviour suite; the judge of the suite counts the copies of each outcome."""
 from cases import await_, same
 from place import MARKED, needs
@@ -28,7 +28,7 @@ def lose(place, done):
 
 @needs("edit")
 def lost_with_progress(place):
-    """R1, R3: the reply to the answer is lost while progress is shown: no second copy without a mark"""
+    """R1, R3: the reply to the answer is lost while progress is shown: each copy is marked"""
     person = place.person()
     question = person.ask("tools=1 gated")
     person.progress("Looking at part 1")
@@ -42,7 +42,7 @@ def lost_with_progress(place):
 
 
 def lost_progress(place):
-    """R8: the reply to the create of the progress is lost: the answer comes once, and no known progress stays"""
+    """R8: the reply to the creation of the progress message is lost: the answer comes once, and no known progress message is left"""
     person = place.person()
     person.fault("post", "reset", text="Looking at part 1", done=True)
     question = person.ask("tools=1 gated")
@@ -125,7 +125,7 @@ def reactions_fail(place):
 
 
 def dead_letter(place):
-    """B9, R2: an answer that is refused for good is a dead letter, told of in the chat; where there are buttons one sends it again"""
+    """B9, R2: an answer that is refused for good is a dead letter, reported in the chat with a button that sends it again"""
     person = place.person()
     fault = person.refuse("post", text="^Answer", times=0)
     question = person.ask()

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What people say: commands, words of visibility, queues, what comes twice. Cases of the behaviour
-suite."""
+"""Messages of users: commands, visibility words, queues, repeated messages. Cases of the behaviour suite."""
 from cases import await_, same
 from place import needs
 from show import STOPPING, STOPS
@@ -40,7 +39,7 @@ def by_slash(place):
 
 
 def queue(place):
-    """R26: messages during a turn wait, this is told, and they are answered in order"""
+    """R26: messages during a turn wait, are reported as waiting, and are answered in order"""
     person = place.person()
     first = person.ask("tools=1 gated")
     person.progress("Looking at part 1")
@@ -77,7 +76,7 @@ def stranger(place):
     other.command("status")
     friend = place.person()
     friend.answer(friend.ask())
-    same([m for m in other.screen()], [], "what was said to the stranger")
+    same([m for m in other.screen()], [], "messages to the stranger")
     for path in place.host.state.rglob("*"):
         assert not path.is_file() or b"zanzibar" not in path.read_bytes(), path
 

@@ -56,7 +56,7 @@ class OnDiscord(Place):
         return {**body, "custom_id": made["custom_id"]}
 
     def choose(self, person, card, options):
-        """One option is a button; several are chosen in the form that a button opens."""
+        """Chooses one option by its button; several in the form that a button opens."""
         if len(options) == 1:
             self.press(person, card, options[0])
             return
@@ -67,16 +67,16 @@ class OnDiscord(Place):
         self.fake.control("submit", {"interaction": press, "values": {first["custom_id"]: options}})
 
     def sent(self, message):
-        """What can be given to `again`."""
+        """The argument for `again`."""
         return message
 
     def again(self, message):
-        """The gateway tells of it once more, with the same id."""
+        """The gateway delivers the message again with the same id."""
         shown = next(m for m in self.fake.screen() if m["id"] == message)
         self.fake.control("again", {"channel": shown["thread"] or shown["chat"], "id": message})
 
     def press_again(self, person, pressed):
-        """Also when the button is not there any more."""
+        """Presses the button even if it was removed."""
         self.fake.control("press", {**pressed, "user": person.id, "force": True})
 
     def delete(self, person, message):

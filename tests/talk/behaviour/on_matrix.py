@@ -36,7 +36,7 @@ class OnMatrix(Place):
         return room
 
     def join_group(self, person):
-        """Where the bot is one of several."""
+        """A room with the bot and several users."""
         person.chat = f"!group-{person.id[1:]}"
         members = [person.id, self.user(96), self.user(97)]
         self.fake.control("room", {"id": person.chat, "members": members})

@@ -54,12 +54,12 @@ class OnTeams(Place):
         return await_(lambda: self._pressed(body), f"the press of {label}")["activity"]
 
     def _pressed(self, body):
-        """A person who is shown an error presses again."""
+        """Presses again when the user is shown an error."""
         told = self.fake.control("press", body)
         return told["status"] == 200 and told
 
     def press_again(self, person, pressed):
-        """Another press of the same button, which is not there any more."""
+        """Presses the same button again, which was removed."""
         self.fake.control("press", {"chat": person.chat, "activity": {**pressed, "id": pressed["id"] + "9"}})
 
     def choose(self, person, card, options):
@@ -74,7 +74,7 @@ class OnTeams(Place):
         person.waits_for("typing")
 
     def sees_wait(self, person, question):
-        """Bots cannot react: a reply says it."""
+        """Bots cannot react: a reply shows that the message waits."""
         await_(lambda: person.seen("(?i)queue|wait"), f"a word on what waits in {person.screen()}")
 
     def sent(self, message):

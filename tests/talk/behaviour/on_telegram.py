@@ -44,11 +44,11 @@ class OnTelegram(Place):
                     if r["kind"] == "inbound" and r["update"]["update_id"] == number)  # fmt: skip
 
     def again(self, update):
-        """The same, as another update."""
+        """Delivers the same message as another update."""
         self.fake.control("update", {"update": update})
 
     def press_again(self, person, pressed):
-        """Also when the button is not there any more."""
+        """Presses the button even if it was removed."""
         query = pressed["callback_query"]
         message = {"id": query["message"]["message_id"]}
         self.fake.control("callback", {**self._at(person, message), "data": query["data"], "force": True})
@@ -60,7 +60,7 @@ class OnTelegram(Place):
         self.fake.control("delete", {"chat": int(person.chat), "message_id": int(message["id"])})
 
     def sent(self, message):
-        """The update that told of a message of a person."""
+        """The update that delivered a message of a user."""
         found = [r["update"] for r in self.fake.record() if r["kind"] == "inbound"]
         return next(u for u in found if str(u.get("message", {}).get("message_id")) == message)
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What the cases of the behaviour suite need of a chat service: its fake, its people, what they do and
-what they see. The subclasses, one for each service, are in on_NAME.py."""
+"""The interface of a chat service for the cases of the behaviour suite: its fake, its users, their actions, and
+the messages they see. The subclasses, one for each service, are in on_NAME.py."""
 import itertools
 import json
 import re
@@ -22,7 +22,7 @@ FAULTS = {  # a refusal that is for ever, as each service words it
 
 
 class Place:
-    """A fake, the host that serves it, and the people there. `asked` is for the judge."""
+    """A fake, the host that serves it, and its users. `asked` is for the judge."""
 
     NAME = ""  # of the plugin and of its fake
     INSTANCE = ""  # of the host
@@ -50,7 +50,7 @@ class Place:
     # ---- of each service
 
     def prepare(self):
-        """Before the host starts."""
+        """Prepares the fake before the host starts."""
 
     def instance(self, **options):
         """The text of the instance in the configuration."""
@@ -69,11 +69,11 @@ class Place:
         await_(lambda: person.reactions(question.message), "a sign on what waits")
 
     def ready(self):
-        """Waits until the host hears what people do."""
+        """Waits until the host receives the messages of users."""
         self.fake.wait(polling=1)
 
     def user(self, number):
-        """The id of a person, who exists from here on."""
+        """Creates a user and returns its id."""
         raise NotImplementedError
 
     def chat(self, user):
@@ -84,7 +84,7 @@ class Place:
         raise NotImplementedError
 
     def press(self, person, message, label):
-        """A button, by what is written on it; -> what can be given to `again`."""
+        """Presses the button with this label; returns the argument for `again`."""
         raise NotImplementedError
 
     def react(self, person, message, key):
@@ -94,7 +94,7 @@ class Place:
         raise NotImplementedError
 
     def choose(self, person, card, options):
-        """Options of a question: a button for each, and with several one that says so."""
+        """Chooses options of a question by their buttons; several need a button that ends the choice."""
         for option in options:
             card = person.hear("Question")
             self.press(person, card, option)
@@ -105,7 +105,7 @@ class Place:
             self.press(person, person.hear("Question"), "Done")
 
     def file_in(self, message):
-        """What the fake gives the file of a message for; or nothing."""
+        """What the fake needs to return the file of a message, or nothing."""
         return message["document"] and message["document"]["id"]
 
     def is_answer_to(self, message, question):
@@ -118,7 +118,7 @@ class Place:
     # ---- for all
 
     def allowed(self):
-        """Who may ask and decide."""
+        """The users who may ask and decide."""
         return [self.user(n) for n in range(95)]
 
     def person(self, **more):
@@ -165,7 +165,7 @@ class Place:
 
 
 class Person:
-    """One of those who may ask, in a chat with the bot."""
+    """A user who may ask, in a chat with the bot."""
 
     def __init__(self, place, chat=None, user=None):
         self.place, self.fake = place, place.fake
@@ -191,7 +191,7 @@ class Person:
         return self.place.press(self, message, label)
 
     def decide(self, card, allow):
-        """By a button or a reaction, whichever the service has."""
+        """Decides by a button or a reaction, as the service supports it."""
         if "buttons" in self.place.CAN:
             return self.press(card, "Allow" if allow else "Deny")
         return self.place.react(self, card, "✅" if allow else "❌")
@@ -200,7 +200,7 @@ class Person:
         self.place.delete(self, message)
 
     def fault(self, kind, do, **more):
-        """Of operations of this kind in the chat; `text` is what they say."""
+        """Refuses operations of this kind in the chat; `text` matches their text."""
         match = {"method": list(self.place.METHODS[kind]), "chat": self.chat}
         if "text" in more:
             match["text"] = more.pop("text")
@@ -252,7 +252,7 @@ class Person:
                       f"the outcome of {question} in {self.screen()}")[0]  # fmt: skip
 
     def reactions(self, message):
-        """What the bot and others put on a message of theirs."""
+        """The reactions to a message of the user."""
         return next(m["reactions"] for m in self.fake.screen()
                     if m["chat"] == self.chat and m["id"] == message)  # fmt: skip
 
@@ -270,7 +270,7 @@ class Person:
 
 
 def needs(*abilities):
-    """A case of services that can do that."""
+    """Marks a case for services that support the operations."""
     def mark(case):
         case.needs = frozenset(abilities)
         return case

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What a restart of the host or of the connector leaves behind, whatever was under way. Cases of the
-behaviour suite; each is alone on its host."""
+"""Restarts of the host or of the connector in different states. Cases of the behaviour suite; each runs alone
+on its host."""
 import contextlib
 import os
 import pathlib
@@ -13,7 +13,7 @@ from place import MARKED, needs
 
 
 def every_state(place):
-    """R26: the host is killed with turns in every state: each is ended once, and what waited is answered"""
+    """R26: the host is killed with turns in every state: each ends once, and waiting messages are answered"""
     quiet, shown, arrived, lost, created = (place.person() for _ in range(5))
     begun = quiet.ask("gated")
     seen = shown.ask("tools=1 gated")
@@ -65,7 +65,7 @@ def connector_dies(place):
 
 
 def kill_connector(place):
-    """The poll of the one that died is with the host, and ends when its successor polls."""
+    """Waits until the poll of the killed connector, which the host still has, is replaced."""
     place.expected.add("two-pollers")
     os.kill(process_of(place.host, place.INSTANCE), signal.SIGKILL)
 
@@ -118,7 +118,7 @@ CASES = [every_state, connector_dies, thread_goes_on]
 
 
 def open_card(place):
-    """R26: the host is killed while a card is open: it is closed, and a late decision changes nothing"""
+    """R26: the host is killed while a card is open: the card is closed, and a late decision has no effect"""
     person = place.person()
     card = card_of(person, "run=ls")
     place.settled()
@@ -134,8 +134,8 @@ def open_card(place):
 
 
 def decide_again_if_lost(person, card):
-    """A service hands a press to the connection that is open: if that ends just then, nothing happens
-    in the chat, and people press again."""
+    """Presses a button. A service passes the press to the open connection; if the connection ends just then,
+    nothing happens in the chat, and users press again."""
     for _ in range(2):
         person.decide(card, True)
         with contextlib.suppress(AssertionError):
@@ -144,7 +144,7 @@ def decide_again_if_lost(person, card):
 
 
 def open_card_of_connector(place):
-    """R26: the process of the connector dies while a card is open: it is decided behind that"""
+    """R26: the connector process is killed while a card is open: the card can be decided afterwards"""
     person = place.person()
     card = card_of(person, "run=ls")
     place.settled()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What people see of a turn: progress, answer, error, stop. Cases of the behaviour suite."""
+"""The messages of a turn that users see: progress, answer, error, stop. Cases of the behaviour suite."""
 import html
 
 from cases import await_, lines_of, same, session_of
@@ -24,7 +24,7 @@ def live(place):
     assert answer["id"] != shown["id"], "the answer is an edit"
     assert place.is_answer_to(answer, question), answer
     person.sees_no_progress()
-    same([m["id"] for m in person.screen()], [answer["id"]], "all that is left")
+    same([m["id"] for m in person.screen()], [answer["id"]], "remaining messages")
 
 
 def cadence(place):
@@ -57,7 +57,7 @@ def plain(place):
     question = person.ask()
     person.answer(question)
     person.answer(person.ask())
-    same([len(person.calls(k)) for k in ("post", "edit", "delete")], [2, 0, 0], "what was sent")
+    same([len(person.calls(k)) for k in ("post", "edit", "delete")], [2, 0, 0], "number of requests")
 
 
 def parts(place):
@@ -97,7 +97,7 @@ def typing(place):
 
 
 def error(place):
-    """an error is told once, with its reason and how to try again; that is a new turn"""
+    """an error is shown once, with its reason and a way to retry, which is a new turn"""
     person = place.person()
     question = person.ask("fail")
     told = person.answer(question)
@@ -115,7 +115,7 @@ def error(place):
 
 
 def stop(place):
-    """R19: a command stops the turn; that is said once, and the agent is not told"""
+    """R19: a command stops the turn; the stop is reported once, and the command is not passed to the agent"""
     person = place.person()
     question = person.ask("tools=1 ms=600000")
     person.progress("Looking at part 1")
@@ -140,7 +140,7 @@ def stop_by_button(place):
 
 @needs("edit", "delete")
 def deleted(place):
-    """R2: a person deletes the progress message: a new one comes, once; the answer comes in any case"""
+    """R2: a user deletes the progress message: another one is created once; the answer comes in any case"""
     person = place.person()
     question = person.ask("tools=2 gated")
     first = person.progress("Looking at part 1")
@@ -151,7 +151,7 @@ def deleted(place):
     place.host.let_go(question.id)
     answer = person.answer(question)
     person.sees_no_progress()
-    same([m["id"] for m in person.screen()], [answer["id"]], "all that is left")
+    same([m["id"] for m in person.screen()], [answer["id"]], "remaining messages")
 
 
 def mentions(place):
@@ -207,7 +207,7 @@ def edited(place):
 
 @needs("edit")
 def edited_deleted(place):
-    """finalize = edit: a progress message that a person deleted does not take the answer with it"""
+    """finalize = edit: the answer arrives although a user deleted the progress message"""
     person = place.person()
     question = person.ask("tools=1 gated")
     person.delete(person.progress("Looking at part 1"))

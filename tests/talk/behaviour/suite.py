@@ -64,7 +64,7 @@ def fitting(kind, cases):
 
 
 class Played:
-    """A stage that has been played: what became of its cases, and its place for the judge."""
+    """A stage that has been run: the results of its cases, and its place for the judge."""
 
     def __init__(self, kind, stage):
         self.stage, self.place, self.found = stage, kind(), []
@@ -95,13 +95,13 @@ class Played:
         for case, wrong, seconds in self.found:
             ok(wrong is None, case.__doc__, wrong)
             note(f"{seconds:.1f} s")
-        equal(self.host.stop(), 0, f"{self.stage.name}: the host ends well")
+        equal(self.host.stop(), 0, f"{self.stage.name}: the host exits with status 0")
         self._judge_turns()
-        equal(self._objections(), [], f"{self.stage.name}: nothing that a strict service objects to")
+        equal(self._objections(), [], f"{self.stage.name}: a strict service rejected no request")
         equal(self.host.leaks(), [], f"R23: {self.stage.name}: no secret is in files and logs of the host")
 
     def _judge_turns(self):
-        """The outcomes of all that people asked, by the judge of the tests that kill."""
+        """Judges the outcomes of all questions as the tests that kill the host do."""
         known = judge.by_question([t for t in ledger.turns(self.host) if not t.by_agent])
         mine = {q: known[q.chat, q.message] for q in self.place.asked}
         wrong = [q.id for q, turns in mine.items() if len(turns) != 1]
@@ -116,14 +116,14 @@ class Played:
 
 
 def left_out():
-    """Cases for which there is no service."""
+    """Cases that no service supports."""
     cases = [case for stage in STAGES for case in [*stage.cases, *stage.alone]]
     return [case.__name__ for case in cases
             if not any(needs_of(case) <= kind.CAN for kind in SERVICES.values())]  # fmt: skip
 
 
 def main(name, only=""):
-    """`only`: words of the names of stages."""
+    """`only`: words in the names of stages to run."""
     kind = SERVICES[name]
     stages = [s for s in STAGES if (not only or s.name in only) and fitting(kind, s.cases + s.alone)]
     with contextlib.ExitStack() as stack:
