@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the tests of several hosts share: hosts on one NATS server, and looking at what it stores."""
+"""Helpers of tests with several hosts: hosts on one NATS server, and reading what the server stores."""
 import json
 import os
 import re
@@ -21,7 +21,7 @@ class Member(Door):
     """One host of turncast that is connected to the bus."""
 
     def __init__(self, name, url, *, bus="", extra="", http=None, agents=ASKER, hosts=(), agent="", group="", **more):
-        """hosts: that may run its agents. group: the groups host and bus, in place of name, url and bus."""
+        """hosts: the hosts that may run its agents. group: the groups host and bus, in place of name, url and bus."""
         self.name = name
         where = f"hosts = {json.dumps(hosts)};" if hosts else ""
         group = group or f'host : {{ name = "{name}"; }}; bus : {{ url = ["{url}"]; {bus} }};'
@@ -43,7 +43,7 @@ class Member(Door):
         return float(values[0]) if values else None
 
     def histogram(self, name):
-        """Its buckets as (bound, count of the values up to it), ascending; the last bound is infinite."""
+        """The buckets of a histogram as (bound, count of the values up to it), ascending; the last bound is infinite."""
         text = self.ask("GET", "/metrics", key="ann")[2].decode()
         found = re.findall(rf'^{name}_bucket\{{le="([^"]+)"\}} (\d+)$', text, re.MULTILINE)
         return [(float(bound), int(count)) for bound, count in found]
@@ -61,7 +61,7 @@ class Member(Door):
         return last
 
     def all_events(self, turn, **headers):
-        """All events of a turn that is over, or ends by itself, as (seq, line)."""
+        """All events of a turn that has ended, or ends by itself, as (seq, line)."""
         stream = self.follow(f"/turns/{turn}/events", **headers)
         found = [(ident, data) for ident, kind, data in stream.rest() if kind == "message"]
         stream.close()
@@ -69,7 +69,7 @@ class Member(Door):
 
 
 def short_leases(server, bucket, seconds):
-    """Creates the bucket with leases of so many seconds, so that no test waits long. Call it before the first host."""
+    """Creates the bucket with leases of the given number of seconds, so that no test waits long. Call it before the first host."""
     client = server.client()
     client.api(f"STREAM.CREATE.KV_{bucket}", {
         "name": f"KV_{bucket}", "subjects": [f"$KV.{bucket}.>"], "retention": "limits", "storage": "file",
@@ -88,7 +88,7 @@ def skip_without_server():
 
 
 def stored(server, kind):
-    """Number of messages of that kind (new, out, told) that the servers store for turns."""
+    """The number of messages of that kind (new, out, told) that the servers store for turns."""
     client = server.client()
     found = client.api("STREAM.INFO.TC_TURN", {"subjects_filter": f"tc.turn.{kind}.>"})
     client.close()

@@ -24,7 +24,7 @@ def secret(name):
 
 
 def http_group(keys=None, **more):
-    """The group `http` of a configuration; keys None: those above."""
+    """The group `http` of a configuration; keys None: the keys of KEYS."""
     lines = {"listen": "127.0.0.1:0", **more}
     text = " ".join(f"{name} = {json.dumps(value)};" for name, value in lines.items())
     text += " keys : {"
@@ -34,7 +34,7 @@ def http_group(keys=None, **more):
 
 
 class Door(Host):
-    """`turncast serve` that listens, and no connector but `log`, which writes all events."""
+    """`turncast serve` with HTTP and one connector, `log`, which writes all events."""
 
     def __init__(self, *, http=None, extra=LOG, instances="", **more):
         http = http_group() if http is None else http
@@ -53,7 +53,7 @@ class Door(Host):
         self.port = int(found.group(1))
 
     def ask(self, method, path, *, key=None, body=None, **headers):
-        """Status, headers (lower case) and body; `key` is a name, `body` JSON or bytes."""
+        """Sends a request; returns status, headers (lower case) and body. `key` is a name, `body` JSON or bytes."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
         if key:
             headers["Authorization"] = f"Bearer {secret(key)}"
@@ -99,8 +99,8 @@ class Door(Host):
         return last
 
     def say(self, text, seconds=10):
-        """These bytes on a connection of their own: all that comes until the host closes; None
-        when it does not."""
+        """Sends these bytes on a separate connection; returns all bytes until the host closes it, or None if
+        the host does not."""
         with socket.create_connection(("127.0.0.1", self.port), timeout=seconds) as s:
             parts = []
             try:
@@ -118,7 +118,7 @@ class Door(Host):
 
 
 class Stream:
-    """Server-sent events, read one after another: [(id, event, data)]."""
+    """Server-sent events, read one after another: (id, event, data)."""
 
     def __init__(self, port, path, key, headers, buffer=0):
         self.socket = socket.socket()

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The host that leads a bot dies: the next leader continues its turns and delivers the outcomes that were not delivered."""
+"""The host that leads a bot is killed: the next leader continues its turns and delivers the pending outcomes."""
 import base64
 import json
 import os
@@ -75,17 +75,17 @@ class Pair:
         """Each question has one outcome in its chat, and no agent has started twice."""
         for q in questions:
             until(lambda q=q: outcomes(self.people, q), f"{q.id} is answered")
-        until(lambda: stored(self.server, "new") == 0, "all is told")
-        equal({q.id: len(outcomes(self.people, q)) for q in questions}, {q.id: 1 for q in questions}, "each has one outcome")
-        until(lambda: all(len(self.people.seen(q)) == 1 for q in questions), "and no other message")
-        ok(all(self.begun(q) <= most for q in questions), "no agent has begun twice", [self.begun(q) for q in questions])
+        until(lambda: stored(self.server, "new") == 0, "all outcomes are delivered")
+        equal({q.id: len(outcomes(self.people, q)) for q in questions}, {q.id: 1 for q in questions}, "each question has one outcome")
+        until(lambda: all(len(self.people.seen(q)) == 1 for q in questions), "there is no other message")
+        ok(all(self.begun(q) <= most for q in questions), "each question has begun at most once", [self.begun(q) for q in questions])
         said = {q.id: "".join(m["text"] for m in self.people.seen(q)) for q in questions}
-        equal({q.id for q in questions if "⚠" in said[q.id]}, {q.id for q in failed}, "those have failed whose agent was lost")
+        equal({q.id for q in questions if "⚠" in said[q.id]}, {q.id for q in failed}, "the questions whose agent was lost have failed")
 
     def back(self, host):
         host.start()
         host.await_bus()
-        until(lambda: bot(host).get("stands_by"), "the host that is back stands by")
+        until(lambda: bot(host).get("stands_by"), "the restarted host stands by")
 
 
 def marks(pair, question):
@@ -94,23 +94,23 @@ def marks(pair, question):
 
 
 def joined(pair, question):
-    """The answer to another message says that it is for this one, too."""
+    """Checks that the answer to another message covers this one."""
     return [m for m in messages(pair.people.fake, question.chat) if f"With {question.id}." in (m.get("text") or "")]
 
 
 def failed_with(pair, question):
-    """The question was joined into the turn of another message, which has failed: one error is for both."""
+    """Checks that one error covers both: the question was merged into the turn of another message, which has failed."""
     turns = [t for host in pair.hosts for t in ledger.turns(host)]
     heads = {t.code for t in turns if t.state == "merged" and (t.chat, t.message) == (question.chat, question.message)}
     return any(t.state == "error" and t.id in heads for t in turns)
 
 
 def waiting_and_running(pair, number):
-    """A turn whose agent runs on the leader, and a message that waits behind it."""
+    """Begins a turn whose agent runs on the leader, and a message that waits for it."""
     runs = pair.people.ask(0, f"r{number}", "tools=2 gated")
     until(lambda: pair.people.seen(runs), "the turn shows its progress")
     waits = pair.people.ask(1, f"w{number}", "tools=1")
-    until(lambda: stored(pair.server, "new") == 2, "both are known to the servers")
+    until(lambda: stored(pair.server, "new") == 2, "the servers know both messages")
     return runs, waits
 
 
@@ -121,7 +121,7 @@ def told_by_the_next(pair):
     leader.kill()
     until(lambda: leads(other), "the other host takes over")
     pair.answered(runs, waits, failed=[runs])
-    equal(pair.begun(waits), 1, "what waited has begun once")
+    equal(pair.begun(waits), 1, "the waiting message has begun once")
     pair.back(leader)
     after = pair.people.ask(2, "a1", "tools=1")
     pair.answered(runs, waits, after, failed=[runs])
@@ -135,30 +135,30 @@ def stopped(pair):
     until(lambda: leads(other), "the other host takes over")
     pair.answered(waits)
     leader.process.send_signal(signal.SIGCONT)
-    until(lambda: bot(leader).get("stands_by"), "the host that goes on stands by")
+    until(lambda: bot(leader).get("stands_by"), "the continued host stands by")
     leader.let_go("r2", 3)
     until(lambda: outcomes(pair.people, runs), "r2 has an outcome")
     pair.answered(runs, waits, failed=[q for q in [runs] if "⚠" in "".join(m["text"] for m in pair.people.seen(q))])
     until(lambda: not leader.turns() or all(t["state"] not in ("running", "waiting") for t in leader.turns()),
-          "nothing is left on the host that had led")
+          "no turn is open on the former leader")
 
 
 def refused(pair, fake):
-    """The leader has the outcome but the service refuses connections: the next leader delivers it."""
+    """The leader has the outcome, but the service refuses connections: the next leader delivers it."""
     leader, other = pair.roles()
     fake.control("fault", {"match": {"text": "Answer d1"}, "do": "reset", "done": False, "times": 0})
     asked = pair.people.ask(0, "d1", "tools=1")
-    until(lambda: stored(pair.server, "tell"), "it is about to be told")
+    until(lambda: stored(pair.server, "tell"), "the outcome is about to be delivered")
     leader.kill()
     fake.control("clear")
     until(lambda: leads(other), "the other host takes over")
     pair.answered(asked)
-    equal(pair.begun(asked), 1, "the answer is that of the agent of the dead host")
+    equal(pair.begun(asked), 1, "the answer is that of the agent of the killed host")
     pair.back(leader)
 
 
 def in_doubt(pair, fake):
-    """The leader dies before it receives the reply of the service that has shown the answer."""
+    """The leader is killed before it receives the reply of the service that has shown the answer."""
     leader, other = pair.roles()
     fake.control("fault", {"match": {"text": "Answer e1"}, "do": "hold", "done": True, "times": 1})
     asked = pair.people.ask(0, "e1", "tools=1")
@@ -166,14 +166,14 @@ def in_doubt(pair, fake):
     leader.kill()
     fake.control("clear")
     until(lambda: leads(other), "the other host takes over")
-    until(lambda: stored(pair.server, "new") == 0, "all is told")
-    equal(marks(pair, asked), [False, True], "the answer comes once more, marked as perhaps a repeat")
-    equal(pair.begun(asked), 1, "of one agent")
+    until(lambda: stored(pair.server, "new") == 0, "all outcomes are delivered")
+    equal(marks(pair, asked), [False, True], "the answer is sent again, marked as a repeat")
+    equal(pair.begun(asked), 1, "one agent has begun the turn")
     pair.back(leader)
 
 
 def sent_again(pair, fake):
-    """The service gives the next leader a message that the dead one has admitted."""
+    """The service delivers a message that the killed leader has admitted to the next leader, too."""
     leader, other = pair.roles()
     runs, waits = waiting_and_running(pair, 3)
     leader.kill()
@@ -188,16 +188,16 @@ def back_without_lead(pair, fake):
     leader, other = pair.roles()
     fake.control("fault", {"match": {"text": "Answer g1"}, "do": "reset", "done": False, "times": 0})
     asked = pair.people.ask(0, "g1", "tools=1")
-    until(lambda: stored(pair.server, "tell"), "it is about to be told")
+    until(lambda: stored(pair.server, "tell"), "the outcome is about to be delivered")
     leader.process.send_signal(signal.SIGSTOP)
     until(lambda: leads(other), "the other host takes over")
     leader.process.send_signal(signal.SIGCONT)
-    until(lambda: bot(leader).get("stands_by"), "the host that goes on stands by")
+    until(lambda: bot(leader).get("stands_by"), "the continued host stands by")
     fake.control("clear")
-    until(lambda: outcomes(pair.people, asked), "it is told")
-    until(lambda: stored(pair.server, "new") == 0, "to its end")
-    equal((len(outcomes(pair.people, asked)), pair.begun(asked)), (1, 1), "once, as it was found out once")
-    until(lambda: json.loads(leader.run("status", "--json")[1])["outbox"]["queued"] == 0, "and has given it away")
+    until(lambda: outcomes(pair.people, asked), "the outcome is delivered")
+    until(lambda: stored(pair.server, "new") == 0, "the servers know the delivery")
+    equal((len(outcomes(pair.people, asked)), pair.begun(asked)), (1, 1), "the outcome is delivered once, by one agent")
+    until(lambda: json.loads(leader.run("status", "--json")[1])["outbox"]["queued"] == 0, "the former leader has handed over its outbox")
 
 
 def queued(host):
@@ -206,12 +206,12 @@ def queued(host):
 
 
 def leads_again(pair, fake):
-    """A dead leader has an answer in its outbox, the next one tells it and ends: the first one, which leads at once when it
-    is back, does not tell it again."""
+    """A killed leader has an answer in its outbox, and the next leader delivers it and exits. The first one,
+    which leads again at once after its restart, does not deliver it again."""
     leader, other = pair.roles()
     fake.control("fault", {"match": {"text": "Answer h1"}, "do": "reset", "done": False, "times": 0})
     asked = pair.people.ask(0, "h1", "tools=1")
-    until(lambda: stored(pair.server, "tell") and queued(leader), "it is about to be told")
+    until(lambda: stored(pair.server, "tell") and queued(leader), "the outcome is about to be delivered")
     leader.kill()
     fake.control("clear")
     until(lambda: leads(other), "the other host takes over")
@@ -219,36 +219,36 @@ def leads_again(pair, fake):
     other.stop()
     leader.start()
     leader.await_bus()
-    until(lambda: leads(leader), "the host that is back leads")
+    until(lambda: leads(leader), "the restarted host leads")
     pair.answered(asked, pair.people.ask(1, "h2", "tools=1"))
-    equal(queued(leader), 0, "nothing is left of the first life")
+    equal(queued(leader), 0, "no outcome of the first run is queued")
     other.start()
     other.await_bus()
 
 
 def over(host, question):
-    """No turn of it is open on the host."""
+    """Whether no turn of the question is open on the host."""
     return all(t["state"] not in ("running", "waiting") for t in host.turns() if t.get("task") and question.id in t["task"])
 
 
 def agent_outlives_lead(pair):
-    """The next leader tells that the agent of a host was lost, and ends. That host leads again, and so its agent answers:
-    the turn is told already."""
+    """The next leader reports that the agent of a host was lost, and exits. That host leads again, and its
+    agent answers: the outcome is already delivered."""
     leader, other = pair.roles()
     led = leader.log().count("instance tg: this host leads it")
     runs = pair.people.ask(0, "q1", "tools=2 gated")
     until(lambda: pair.people.seen(runs), "the turn shows its progress")
-    until(lambda: stored(pair.server, "new") == 1, "and is known to the servers")
+    until(lambda: stored(pair.server, "new") == 1, "the servers know the turn")
     leader.process.send_signal(signal.SIGSTOP)
     until(lambda: leads(other), "the other host takes over")
-    until(lambda: outcomes(pair.people, runs), "and tells that the agent was lost")
-    until(lambda: stored(pair.server, "new") == 0, "to its end")
+    until(lambda: outcomes(pair.people, runs), "the other host reports that the agent was lost")
+    until(lambda: stored(pair.server, "new") == 0, "the servers know the delivery")
     other.stop()
     leader.process.send_signal(signal.SIGCONT)
     until(lambda: leader.log().count("instance tg: this host leads it") > led and leads(leader),
-          "the host that goes on leads")
+          "the continued host leads")
     leader.let_go("q1", 3)
-    until(lambda: over(leader, runs), "its agent has answered")
+    until(lambda: over(leader, runs), "the agent of the continued host has answered")
     pair.answered(pair.people.ask(0, "q2", "tools=1"))
     pair.answered(runs, failed=[runs])
     other.start()
@@ -263,29 +263,29 @@ def lose(server, *streams, kind=""):
 
 
 def given_and_lost(pair, fake):
-    """A host gives an outcome to the next leader, which dies before it has told it, and the servers lose their data: the
-    host still has the outcome."""
+    """A host passes an outcome to the next leader, which is killed before it has delivered it, and the servers
+    lose their data: the host still has the outcome."""
     leader, other = pair.roles()
     fake.control("fault", {"match": {"text": "Answer m1"}, "do": "reset", "done": False, "times": 0})
     asked = pair.people.ask(0, "m1", "tools=1")
-    until(lambda: stored(pair.server, "tell"), "it is about to be told")
+    until(lambda: stored(pair.server, "tell"), "the outcome is about to be delivered")
     leader.process.send_signal(signal.SIGSTOP)
     until(lambda: leads(other), "the other host takes over")
     leader.process.send_signal(signal.SIGCONT)
-    until(lambda: bot(leader).get("stands_by"), "the host that goes on stands by")
+    until(lambda: bot(leader).get("stands_by"), "the continued host stands by")
     until(lambda: queued(other), "the leader has the outcome")
     other.kill()
     lose(pair.server, "TC_TURN")
     fake.control("clear")
     until(lambda: leads(leader), "the host leads again")
-    until(lambda: outcomes(pair.people, asked), "and tells the outcome")
+    until(lambda: outcomes(pair.people, asked), "the outcome is delivered")
     pair.back(other)
     pair.answered(asked, pair.people.ask(1, "m2", "tools=1"))
-    until(lambda: queued(other) == 0, "nothing is left of it on the host that was killed")
+    until(lambda: queued(other) == 0, "no outcome is queued on the killed host")
 
 
 def taken_back(pair, fake):
-    """As before, but the host had not begun to tell, and the servers have lost the outcome alone."""
+    """As before, but the host had not begun the delivery, and the servers have lost the outcome only."""
     leader, other = pair.roles()
     fake.control("fault", {"match": {"text": "Answer p1"}, "do": "reset", "done": False, "times": 0})
     runs = pair.people.ask(0, "p1", "tools=2 gated")
@@ -293,48 +293,48 @@ def taken_back(pair, fake):
     leader.process.send_signal(signal.SIGSTOP)
     until(lambda: leads(other), "the other host takes over")
     leader.process.send_signal(signal.SIGCONT)
-    until(lambda: bot(leader).get("stands_by"), "the host that goes on stands by")
+    until(lambda: bot(leader).get("stands_by"), "the continued host stands by")
     leader.let_go("p1", 3)
-    until(lambda: stored(pair.server, "tell"), "the leader is about to tell the outcome")
+    until(lambda: stored(pair.server, "tell"), "the leader is about to deliver the outcome")
     other.kill()
     lose(pair.server, "TC_TURN", kind="out")
     lose(pair.server, "TC_EV")
     fake.control("clear")
     until(lambda: leads(leader), "the host leads again")
-    until(lambda: outcomes(pair.people, runs), "and tells the outcome")
-    equal(marks(pair, runs), [True], "which may be a repeat")
+    until(lambda: outcomes(pair.people, runs), "the outcome is delivered")
+    equal(marks(pair, runs), [True], "the outcome is marked as a repeat")
     pair.back(other)
     pair.answered(runs, pair.people.ask(1, "p2", "tools=1"))
 
 
 def told_before_cleanup(pair, fake):
-    """An answer is told when the service has it, and not only when the progress is removed."""
+    """An answer counts as delivered when the service has it, not only when the progress message is removed."""
     leader, other = pair.roles()
     fake.control("fault", {"match": {"method": "deleteMessage"}, "do": "reset", "done": False, "times": 0})
     asked = pair.people.ask(0, "n1", "tools=2 gated")
     until(lambda: pair.people.seen(asked), "the turn shows its progress")
     leader.let_go("n1", 3)
     until(lambda: outcomes(pair.people, asked), "the service has the answer")
-    until(lambda: stored(pair.server, "new") == 0, "which the servers know")
-    ok(queued(leader), "while the progress is still to be removed")
+    until(lambda: stored(pair.server, "new") == 0, "the servers know the delivery")
+    ok(queued(leader), "the progress message is not removed yet")
     leader.kill()
     until(lambda: leads(other), "the other host takes over")
     pair.answered(pair.people.ask(1, "n2", "tools=0"))
-    equal(marks(pair, asked), [False], "which has nothing to tell")
+    equal(marks(pair, asked), [False], "the other host delivers nothing")
     leader.start()
     leader.await_bus()
     fake.control("clear")
     other.stop()
-    until(lambda: leads(leader), "the host that is back leads")
+    until(lambda: leads(leader), "the restarted host leads")
     pair.answered(asked)
-    until(lambda: queued(leader) == 0, "and removes the progress")
+    until(lambda: queued(leader) == 0, "the progress message is removed")
     other.start()
     other.await_bus()
 
 
 def told_unnoticed(pair, point):
-    """A leader has told an answer, and dies before the servers know, or before it has removed the message: its next life has
-    nothing to tell."""
+    """A leader has delivered an answer, and is killed before the servers know it, or before it has removed the
+    message from the servers: after its restart it does not deliver the answer again."""
     leader, other = pair.roles()
     if "crash points enabled" not in leader.run("--version")[1]:
         ok(True, "# SKIP built without crash points")
@@ -345,13 +345,13 @@ def told_unnoticed(pair, point):
     leader.await_bus()
     told = stored(pair.server, "told")
     asked = pair.people.ask(0, f"i1-{point}", "tools=1")
-    until(lambda: leader.process.poll() is not None, "the host dies when the answer is told")
+    until(lambda: leader.process.poll() is not None, "the host is killed after the delivery")
     equal((stored(pair.server, "new"), stored(pair.server, "told") - told), (1, point == "after-told"),
-          "and the servers still have the message")
+          "the servers still have the message")
     leader.process = None
     leader.start()
     leader.await_bus()
-    until(lambda: stored(pair.server, "new") == 0, "they do, now that it is back")
+    until(lambda: stored(pair.server, "new") == 0, "the message is removed after the restart")
     other.start()
     other.await_bus()
     pair.answered(asked, pair.people.ask(1, f"i2-{point}", "tools=1"))
@@ -367,7 +367,7 @@ def teller(server):
 
 
 def in_doubt_still(pair, fake):
-    """A leader dies after it has adopted an answer that may have been delivered: after the restart it still knows that."""
+    """A leader is killed after it has adopted an answer that has possibly been delivered: after the restart it still knows that."""
     leader, other = pair.roles()
     if "crash points enabled" not in leader.run("--version")[1]:
         ok(True, "# SKIP built without crash points")
@@ -379,18 +379,18 @@ def in_doubt_still(pair, fake):
     leader.kill()
     fake.control("clear")
     other.start(TURNCAST_CRASH_POINT="after-adopted")
-    until(lambda: other.process.poll() is not None, "the other host takes over, and dies when it has adopted the turn")
+    until(lambda: other.process.poll() is not None, "the other host takes over, and is killed after it has adopted the turn")
     other.process = None
-    equal(marks(pair, asked), [False], "it has told nothing")
+    equal(marks(pair, asked), [False], "the other host has delivered nothing")
     fake.control("fault", {"match": {"text": "Answer j1"}, "do": "reset", "done": False, "times": 0})
     other.start()
     other.await_bus()
-    until(lambda: leads(other) and queued(other), "it leads again, and is about to tell the answer")
-    equal(teller(pair.server), leader.name, "the servers know that the dead host had begun to tell it")
+    until(lambda: leads(other) and queued(other), "the other host leads again, and is about to deliver the answer")
+    equal(teller(pair.server), leader.name, "the servers know that the killed host had begun the delivery")
     fake.control("clear")
-    until(lambda: stored(pair.server, "new") == 0, "all is told")
-    equal(marks(pair, asked), [False, True], "the answer comes once more, marked as perhaps a repeat")
-    equal(pair.begun(asked), 1, "of one agent")
+    until(lambda: stored(pair.server, "new") == 0, "all outcomes are delivered")
+    equal(marks(pair, asked), [False, True], "the answer is sent again, marked as a repeat")
+    equal(pair.begun(asked), 1, "one agent has begun the turn")
     pair.back(leader)
 
 
@@ -416,7 +416,7 @@ def judge_killed(pair, asked):
 
 
 def killed(pair, count, chance):
-    """The leader is killed every two seconds of its lead: each message has one outcome, and copies are marked."""
+    """The leader is killed every two seconds: each message has one outcome, and repeats are marked."""
     asked = []
     for _ in range(count):
         leader, other = pair.roles()
@@ -434,7 +434,7 @@ def killed(pair, count, chance):
         waiting[:] = [q for q in waiting if not is_answered(pair, q)]
         return len(waiting) + stored(pair.server, "new")
 
-    until_done(left, "all are answered, and the servers know that")
+    until_done(left, "all messages are answered, and the servers know it")
     judge_killed(pair, asked)
     copies = sum(max(len(outcomes(pair.people, q)) - 1, 0) for q in asked)
     failed = sum("⚠" in m["text"] for q in asked for m in outcomes(pair.people, q))

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The host that leads a bot dies while a message with a file waits. The next leader has the file only if both hosts have
-one disk; otherwise the agent is told that the download has failed."""
+"""The host that leads a bot is killed while a message with a file waits. The next leader has the file only if
+both hosts share a disk; otherwise the agent is told that the download has failed."""
 import hashlib
 import os
 import shutil
@@ -67,7 +67,7 @@ def answer(fake, who, count):
 
 
 def is_killed_with_waiting_file(server, fake, leader, content):
-    """One turn runs, and behind it a message with a photo waits."""
+    """Begins one turn, behind which a message with a photo waits."""
     say(fake, PEOPLE[0], text="hold")
     until(lambda: stored(server, "new") == 1, "a turn runs")
     say(fake, PEOPLE[1], caption="look", photo={"content": content})
@@ -81,9 +81,9 @@ def without_file(server, fake, hosts):
     is_killed_with_waiting_file(server, fake, leader, "first")
     until(lambda: leads(other), "the other host takes over")
     text = answer(fake, PEOPLE[1], 1)
-    ok("| [photo.jpg: download failed]" in text.replace("\\", ""), "the agent is told that the file did not come", text)
-    ok("[file:" not in text, "and reads no path", text)
-    until(lambda: stored(server, "new") == 0, "all is told")
+    ok("| [photo.jpg: download failed]" in text.replace("\\", ""), "the agent is told that the file is missing", text)
+    ok("[file:" not in text, "the prompt has no path", text)
+    until(lambda: stored(server, "new") == 0, "all outcomes are delivered")
     leader.start()
     leader.await_bus()
 
@@ -98,7 +98,7 @@ def with_shared_disk(server, fake, hosts):
     until(lambda: leads(other), "the other host takes over")
     text = answer(fake, PEOPLE[1], 2)
     ok(text.startswith(f"Read {hashlib.sha256(b'second').hexdigest()}."),
-       "the agent reads the file in the folder of the host that has adopted the turn", text)
+       "the agent reads the file in the directory of the host that has adopted the turn", text)
 
 
 def main():

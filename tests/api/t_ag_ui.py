@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""POST /ag-ui: what is refused, what a run is written as, who shares a session, and what becomes of
-a turn whose clients leave."""
+"""POST /ag-ui: refused requests, the events of a run, sessions of threads, and turns whose clients
+disconnect."""
 import json
 import os
 import re
@@ -57,8 +57,8 @@ def check_refusals(host):
     ]
     for name, status, code, body, more in cases:
         equal(post(body, **more), (status, code), f"{name} is refused")
-    equal(host.status("GET", "/ag-ui", key="ann"), 405, "it is asked with POST")
-    equal(host.turns(), [], "none of these was a turn")
+    equal(host.status("GET", "/ag-ui", key="ann"), 405, "GET is refused")
+    equal(host.turns(), [], "no refused request was a turn")
 
 
 # ---- what is written ----
@@ -80,36 +80,36 @@ def check_run(host):
         ("RUN_FINISHED", "t-1", "r-1", {"type": "success"}),
         "and ends with them",
     )
-    ok("Answer one of" in text_of(events), "it says what the agent said")
+    ok("Answer one of" in text_of(events), "the run has the text of the agent")
     again = ask(host, "id=one tools=1", parentRunId="r-0")
-    equal(again, events, "the same run again is told from its beginning, not run again")
-    equal(len(host.turns()), 1, "as one turn")
+    equal(again, events, "a repeated run returns the same events, without another turn")
+    equal(len(host.turns()), 1, "both runs belong to one turn")
     second = ask(host, "id=one tools=1", "id=two", run="r-2")
     equal(session_of(second), session_of(events), "the thread's next run resumes the session")
     other = ask(host, "id=three", key="bob")
     names = [{e["messageId"] for e in run if "messageId" in e} for run in (events, second)]
-    ok(names[0] and not names[0] & names[1], "in which no run uses a message's id again", names)
-    ok(session_of(other) != session_of(events), "another's thread of that name is another")
-    equal(other[0]["runId"], "r-1", "and so are its runs")
+    ok(names[0] and not names[0] & names[1], "no run uses a message id again", names)
+    ok(session_of(other) != session_of(events), "a thread of another key with the same name is another thread")
+    equal(other[0]["runId"], "r-1", "a run of another key with the same name is another run")
     newer = ask(host, "id=four", run="r-4", protocolVersion="1.0")
-    equal(newer[0].get("protocolVersion"), "1.0", "a client of 1.0 is told that it is understood")
+    equal(newer[0].get("protocolVersion"), "1.0", "a client of version 1.0 gets its version")
 
 
 def check_failure(host):
     events = ask(host, "id=bad fail", thread="bad")
-    equal(events[0]["type"], "RUN_STARTED", "a run that fails begins")
-    equal(events[-1]["type"], "RUN_ERROR", "and ends as an error")
-    ok("Part bad is broken." in events[-1]["message"], "which says why", events[-1])
+    equal(events[0]["type"], "RUN_STARTED", "a failed run begins with RUN_STARTED")
+    equal(events[-1]["type"], "RUN_ERROR", "a failed run ends with RUN_ERROR")
+    ok("Part bad is broken." in events[-1]["message"], "the error has the reason", events[-1])
 
 
 def check_agents(host):
     by_path = ask(host, "hi", thread="p", path="/ag-ui/keeper")
     equal(text_of(by_path), "kept", "the path names the agent")
     by_props = ask(host, "hi", thread="q", forwardedProps={"agent": "keeper"})
-    equal(text_of(by_props), "kept", "forwardedProps does")
+    equal(text_of(by_props), "kept", "forwardedProps name the agent")
     both = ask(host, "id=x", thread="r", path="/ag-ui/main", forwardedProps={"agent": "keeper"})
-    ok("Answer x" in text_of(both), "the path goes first")
-    equal(Run(host, run_input("hi"), path="/ag-ui/nobody").status, 404, "it has to exist")
+    ok("Answer x" in text_of(both), "the path has priority over forwardedProps")
+    equal(Run(host, run_input("hi"), path="/ag-ui/nobody").status, 404, "an unknown agent is refused")
 
 
 def check_prompts(host):
@@ -124,16 +124,16 @@ def check_prompts(host):
     context = [{"description": "page", "value": "sums"}]
     ask(host, *history, thread="h", path="/ag-ui/keeper", context=context)
     first = "[system] Be brief.\n[user] What is 1+1?\n[assistant] 2\n[user] And 2+2?\nQuick."
-    ok(first + "\n\n[context] page: sums" in prompt_in(kept), "all is said to a new session",
+    ok(first + "\n\n[context] page: sums" in prompt_in(kept), "a new session gets all messages",
        prompt_in(kept))
     ask(host, *history, said("4", "assistant"), said("And 3+3?"), thread="h", run="r-2",
         path="/ag-ui/keeper")
     ok("And 3+3?" in prompt_in(kept) and "brief" not in prompt_in(kept),
-       "what is new to one that knows the rest", prompt_in(kept))
+       "a known session gets the new messages only", prompt_in(kept))
 
 
 def prompt_in(path):
-    """The text of the message that the agent received, in whichever form the protocol wraps it."""
+    """The text of the message that the agent received, independent of the protocol."""
     text = path.read_text()
     try:
         content = json.loads(text.splitlines()[0])["message"]["content"]
@@ -152,16 +152,16 @@ def check_switches(host):
          "RUN_FINISHED"],
         "switches alone are a run that says them",
     )
-    equal(json.loads(text_of(events))["show_tools"], True, "as they are now")
-    equal(len(host.turns()), before, "and no turn")
+    equal(json.loads(text_of(events))["show_tools"], True, "a message with a visibility token returns the changed visibility")
+    equal(len(host.turns()), before, "a message with a visibility token is not a turn")
     events = ask(host, "/stream-status", thread="s", run="r-2")
-    equal(json.loads(text_of(events))["show_tools"], True, "they can be asked for")
+    equal(json.loads(text_of(events))["show_tools"], True, "the visibility can be requested")
     events = ask(host, "id=t tools=1 /hide-tools", thread="s", run="r-3")
-    ok("TOOL_CALL_START" not in [e["type"] for e in events], "a switch in a message counts from it")
+    ok("TOOL_CALL_START" not in [e["type"] for e in events], "a token in a message applies from this message on")
     events = ask(host, "id=t tools=1 /show-tools", thread="s", run="r-4")
     equal([e["type"] for e in events if e["type"].startswith("TOOL")],
           ["TOOL_CALL_START", "TOOL_CALL_ARGS", "TOOL_CALL_END", "TOOL_CALL_RESULT"],
-          "and is not the agent's")
+          "a token in a message shows the tool calls of its turn")
 
 
 # ---- who leaves ----
@@ -181,19 +181,19 @@ def check_leaving(host, cancels):
     one.leave()
     three = Run(host, run_input("id=l hang tools=1", thread="l"))
     three.await_type("RUN_STARTED")
-    equal(host.turn(turn)["state"], "running", "one of them leaves: it goes on")
+    equal(host.turn(turn)["state"], "running", "the turn continues after one of two clients disconnects")
     two.leave()
     three.leave()
     if cancels:
         last = watcher.rest()[-1][2]
         ok('"type":"done"' in last and '"cancelled"' in last,
-           "the last: it is cancelled, whoever watches", last)
+           "the turn is cancelled after the last client disconnects", last)
     else:
         again = Run(host, run_input("id=l hang tools=1", thread="l"))
         again.await_type("RUN_STARTED")
-        equal(host.turn(turn)["state"], "running", "on_disconnect = continue: it goes on")
+        equal(host.turn(turn)["state"], "running", "on_disconnect = continue: the turn continues")
         host.ask("POST", f"/turns/{turn}/cancel", key="ann", body={})
-        equal(again.rest()[-1].get("code"), "CANCELLED", "until it is cancelled")
+        equal(again.rest()[-1].get("code"), "CANCELLED", "the turn is cancelled on request")
 
 
 def check_waiting(host):
@@ -203,13 +203,13 @@ def check_waiting(host):
     two = Run(host, run_input("id=v", thread="w", run="r-2"))
     equal(two.status, 200, "a run that waits for another is accepted")
     other = Run(host, run_input("hi", thread="w", run="r-3"), path="/ag-ui/keeper")
-    equal(other.status, 409, "another agent in this thread is not")
+    equal(other.status, 409, "a run with another agent in the same thread is refused")
     waiting = turn_of(host, "w")
-    equal(waiting["state"], "waiting", "it waits")
+    equal(waiting["state"], "waiting", "the second run waits")
     host.ask("POST", f"/turns/{waiting['id']}/cancel", key="ann", body={})
     events = two.rest()
-    equal([e["type"] for e in events], ["RUN_STARTED", "RUN_ERROR"], "taken back, it has an end")
-    equal((events[0]["runId"], events[1]["code"]), ("r-2", "CANCELLED"), "which says so")
+    equal([e["type"] for e in events], ["RUN_STARTED", "RUN_ERROR"], "a cancelled waiting run ends")
+    equal((events[0]["runId"], events[1]["code"]), ("r-2", "CANCELLED"), "the run ends with the code CANCELLED")
     one.leave()
 
 
@@ -241,8 +241,8 @@ with Talk() as host:
     check_switches(host)
     check_leaving(host, True)
     check_waiting(host)
-    equal(host.stop(), 0, "the host ends well")
+    equal(host.stop(), 0, "the host exits with status 0")
 with Talk(http=http_group(on_disconnect="continue")) as host:
     check_leaving(host, False)
-    equal(host.stop(), 0, "this one, too")
+    equal(host.stop(), 0, "the second host exits with status 0")
 done()

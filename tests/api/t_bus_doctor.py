@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What turncast doctor says of the NATS servers of a bus, with a remedy, while no host runs."""
+"""The findings of turncast doctor about the NATS servers of a bus, with a remedy, while no host runs."""
 import os
 import re
 import sys
@@ -21,7 +21,7 @@ def doctor(url, *wanted, bus="", absent=(), status=None):
     for words in wanted:
         ok(words in told, words, told)
     for words in absent:
-        ok(words not in told, f"not: {words}", told)
+        ok(words not in told, f"the output does not have: {words}", told)
     if status is not None:
         equal(found, status, "the exit status")
 
@@ -47,7 +47,7 @@ def stream(made, name, **more):
     client = made.client()
     made_ = client.api(f"STREAM.CREATE.{name}", {"name": name, "subjects": [f"{name[:-3].lower()}.ev.>"], "retention": "limits",
                                                  "storage": "file", "allow_direct": True, "discard": "old", **more})
-    ok("error" not in made_, f"the stream {name} is there", made_)
+    ok("error" not in made_, f"the stream {name} exists", made_)
     client.close()
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Runs that other programs ask for through NATS, by tirea's protocol: which host takes them, what is
-refused, and what becomes of a run whose client leaves or whose connection is lost."""
+"""Runs that other programs request through NATS, by tirea's protocol: which host accepts them, refused
+requests, and runs whose client disconnects or whose connection is lost."""
 import json
 import os
 import sys
@@ -22,14 +22,14 @@ def serving(name, url, *, runs="", grace_s=60, **http):
 
 
 class Client:
-    """A client with a connection of its own, which it can close."""
+    """A client with its own connection, which it can close."""
 
     def __init__(self, server):
         self.wire = server.client()
         self.n = 0
 
     def ask(self, message, subject=SUBJECT, reply=None):
-        """Publishes a request; the subject of the reply."""
+        """Publishes a request; returns the subject of the reply."""
         self.n += 1
         reply = reply or f"{self.wire.inbox}.{self.n:04}"  # none is the beginning of another
         data = message if isinstance(message, (str, bytes)) else json.dumps(message)
@@ -59,7 +59,7 @@ class Client:
         return events[0]["code"] if len(events) == 1 and events[0]["type"] == "RUN_ERROR" else events
 
     def await_service(self, subject=SUBJECT):
-        until(lambda: self.wire.request(subject, "{}").status != 503, f"somebody serves {subject}")
+        until(lambda: self.wire.request(subject, "{}").status != 503, f"a host serves {subject}")
 
 
 def own_turns(host):
@@ -81,11 +81,11 @@ def taken_by_one(client, a, b):
     for reply in replies:
         client.events(reply)
     count = [sum(t["task"].startswith("id=q") for t in own_turns(host)) for host in (a, b)]
-    equal(sum(count), 20, "each request is taken by one host")
-    ok(all(count), "and not all by the same one", count)
+    equal(sum(count), 20, "each request is accepted by one host")
+    ok(all(count), "both hosts accept requests", count)
     messages = client.messages(client.run("id=own", thread="own", subject=f"{SUBJECT}.h2"))
-    equal({m.headers.get("Turncast-Host") for m in messages}, {"h2"}, "a host can be asked by its name")
-    equal([t["task"] for t in own_turns(b) if t["task"] == "id=own"], ["id=own"], "and runs it")
+    equal({m.headers.get("Turncast-Host") for m in messages}, {"h2"}, "a host can be requested by its name")
+    equal([t["task"] for t in own_turns(b) if t["task"] == "id=own"], ["id=own"], "the named host runs the turn")
 
 
 def in_order(client):
@@ -93,44 +93,44 @@ def in_order(client):
     results = [e for e in events if e["type"] == "TOOL_CALL_RESULT"]
     equal(len(results), 400, "all events of a long run arrive")
     starts = [e["toolCallId"] for e in events if e["type"] == "TOOL_CALL_START"]
-    equal([e["toolCallId"] for e in results], starts, "in order")
-    ok("Answer many" in text_of(events), "with the answer")
+    equal([e["toolCallId"] for e in results], starts, "the events are in order")
+    ok("Answer many" in text_of(events), "the answer is complete")
 
 
 def refused(client, host):
-    equal(client.refusal("no JSON"), "invalid_json", "a message that is no JSON is refused")
-    equal(client.refusal("[]"), "invalid_json", "so is one that is no object")
-    equal(client.refusal({"agentId": "main"}), "invalid_value", "one without a request")
-    equal(client.refusal({"agentId": 7, "request": run_input("x")}), "invalid_value", "a wrong agentId")
-    equal(client.refusal({"agentId": "nobody", "request": run_input("x")}), "no_such_agent", "an unknown agent")
+    equal(client.refusal("no JSON"), "invalid_json", "a message that is not JSON is refused")
+    equal(client.refusal("[]"), "invalid_json", "a message that is not an object is refused")
+    equal(client.refusal({"agentId": "main"}), "invalid_value", "a message without a request is refused")
+    equal(client.refusal({"agentId": 7, "request": run_input("x")}), "invalid_value", "a wrong agentId is refused")
+    equal(client.refusal({"agentId": "nobody", "request": run_input("x")}), "no_such_agent", "an unknown agent is refused")
     equal(client.refusal({"agentId": "../turns", "request": run_input("x")}), "no_such_agent",
-          "a name that would be another path")
-    equal(client.refusal({"request": {"threadId": "t"}}), "invalid_value", "an input without a runId")
-    equal(client.refusal({"request": run_input("x" * 70000)}), "body_too_large", "a message that is too large")
-    equal(len(own_turns(host)), 0, "none of them began a turn")
+          "a name that is a path is refused")
+    equal(client.refusal({"request": {"threadId": "t"}}), "invalid_value", "an input without a runId is refused")
+    equal(client.refusal({"request": run_input("x" * 70000)}), "body_too_large", "a message that is too large is refused")
+    equal(len(own_turns(host)), 0, "no refused request began a turn")
 
 
 def reply_subjects(client, host):
     inbox = f"{client.wire.inbox}.named"
     client.wire.publish(SUBJECT, json.dumps({"request": run_input("id=named", thread="named"), "replySubject": inbox}))
-    ok("Answer named" in text_of(client.events(inbox)), "replySubject is where the events go")
+    ok("Answer named" in text_of(client.events(inbox)), "events are sent to replySubject")
     client.wire.publish(SUBJECT, json.dumps({"request": run_input("id=nowhere")}))
     until(lambda: "missing reply subject" in host.log(), "a request without a reply subject is logged")
     for reply in ("$JS.API.STREAM.DELETE.TC_EV", "tc.h.h1.cancel", "_INBOX.>", "_INBOX..x", "other.place"):
         client.ask({"request": run_input("id=evil"), "replySubject": reply}, reply=reply)
     until(lambda: host.log().count("not permitted by bus.runs.replies") == 5,
           "reply subjects that are not permitted are logged")
-    equal([t["task"] for t in own_turns(host)], ["id=named"], "and no turn begins")
-    equal(client.wire.api("STREAM.INFO.TC_EV")["config"]["name"], "TC_EV", "nothing was sent there")
+    equal([t["task"] for t in own_turns(host)], ["id=named"], "no refused request began a turn")
+    equal(client.wire.api("STREAM.INFO.TC_EV")["config"]["name"], "TC_EV", "nothing was sent to the forbidden subjects")
 
 
 def limited(client, host):
     first = client.run("id=l1 tools=1 gated", thread="l1")
     await_running(host)
-    equal(client.refusal({"request": run_input("id=l2", thread="l2")}), "too_many_runs", "no more than runs.max")
+    equal(client.refusal({"request": run_input("id=l2", thread="l2")}), "too_many_runs", "a run above runs.max is refused")
     host.let_go("l1", 2)
     client.events(first)
-    ok("Answer l3" in text_of(client.events(client.run("id=l3", thread="l3"))), "then another one")
+    ok("Answer l3" in text_of(client.events(client.run("id=l3", thread="l3"))), "another run is accepted afterwards")
 
 
 def client_leaves(server, host):
@@ -140,7 +140,7 @@ def client_leaves(server, host):
     client.wire.close()
     host.let_go("gone", 2)
     host.await_state(turn, "cancelled")
-    ok(True, "a turn whose client has left is cancelled at the next event")
+    ok(True, "a turn whose client disconnected is cancelled at the next event")
 
 
 def connection_lost(server, host, client):
@@ -154,26 +154,26 @@ def connection_lost(server, host, client):
     again.wire.subscribe(reply)
     events = again.events(reply)
     equal([(e["type"], e["code"]) for e in events], [("RUN_ERROR", "connection_lost")],
-          "a run that loses the connection ends with an error once it is back")
+          "a run that loses the connection ends with an error after the reconnect")
     again.await_service()
     host.let_go("lost", 3)
     events = again.events(again.run("id=lost tools=2 gated", thread="lost"))
     ok(events[0]["type"] == "RUN_STARTED" and "Answer lost" in text_of(events),
-       "the same run again is told from its beginning")
-    equal([t["id"] for t in own_turns(host)], [turn], "in the same turn")
+       "a repeated run returns the events from the beginning")
+    equal([t["id"] for t in own_turns(host)], [turn], "the repeated run belongs to the same turn")
 
 
 def reloaded(client, host):
     config = host.config.read_text()
     host.config.write_text(config.replace('runs : { key = "ann"; ', 'runs : { key = "ann"; ag_ui = false; '))
     status, text = host.run("reload")
-    equal(status, 0, "a reload takes other runs")
+    equal(status, 0, "a reload that disables runs succeeds")
     # A request that comes while the host stops to serve the subject may get no reply.
-    until(lambda: getattr(client.wire.request(SUBJECT, "{}"), "status", None) == 503, "the subject is not served any more")
+    until(lambda: getattr(client.wire.request(SUBJECT, "{}"), "status", None) == 503, "the subject is not served after the reload")
     host.config.write_text(config)
     host.run("reload")
     client.await_service()
-    ok(True, "and served again")
+    ok(True, "the subject is served again after another reload")
 
 
 def too_large():
@@ -181,8 +181,8 @@ def too_large():
         client = Client(server)
         client.await_service()
         events = client.events(client.run("id=big chars=60000", thread="big"))
-        equal(events[-1].get("code"), "event_too_large", "an event that the server does not take ends the run")
-        ok("max_payload" in events[-1]["message"], "which says why", events[-1])
+        equal(events[-1].get("code"), "event_too_large", "an event that the server refuses ends the run")
+        ok("max_payload" in events[-1]["message"], "the error has the reason", events[-1])
 
 
 def main():

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Several hosts on NATS servers with TLS, users and permissions: set up as turncast-bus(7) says, to the letter; with
-a credentials file; and what is told of certificates, passwords and permissions that are wrong."""
+"""Several hosts on NATS servers with TLS, users and permissions: configured exactly as in turncast-bus(7); with
+a credentials file; and the errors for wrong certificates, passwords and permissions."""
 import base64
 import hashlib
 import json
@@ -43,7 +43,7 @@ def replaced(text, *pairs):
 
 
 def server_as_shown(folder, *more, change=lambda text: text):
-    """A server with the configuration that is shown, but for the address and the paths. more: to verify clients."""
+    """A server with the documented configuration, with other addresses and paths. more: to verify clients."""
     server = natsd.NatsServer(**PASSWORDS)
     text = block("authorization")
     if more:
@@ -54,7 +54,7 @@ def server_as_shown(folder, *more, change=lambda text: text):
 
 
 def group_as_shown(folder, server, name, *pairs):
-    """The groups host and bus of a host, as they are shown; the password is in the file that they name."""
+    """The documented groups host and bus; the password is in the file that they name."""
     password = folder / f"{name}.password"
     password.write_text(f"{name}:{PASSWORDS[name.upper()]}\n")
     password.chmod(0o600)
@@ -65,39 +65,39 @@ def group_as_shown(folder, server, name, *pairs):
 def keeps_secrets(*hosts):
     for host in hosts:
         told = host.log() + host.run("doctor")[1] + host.run("status", "--json")[1] + host.run("check")[1]
-        ok(not any(p in told for p in PASSWORDS.values()), f"{host.name} tells no password", told)
+        ok(not any(p in told for p in PASSWORDS.values()), f"{host.name} shows no password", told)
 
 
 def set_up(folder):
-    """Three hosts, as a new user sets them up."""
+    """Three hosts, configured as by a new user."""
     with server_as_shown(folder) as server:
         members = [Member(name, "", group=group_as_shown(folder, server, name), hosts=HOSTS[1:]) for name in HOSTS]
         with members[0] as a, members[1] as b, members[2] as c:
             for host in members:
                 host.await_bus()
                 status, text = host.run("doctor")
-                ok("answers, with JetStream" in text and "permit" not in text, f"turncast doctor of {host.name} is content",
+                ok("answers, with JetStream" in text and "permit" not in text, f"turncast doctor of {host.name} reports no error",
                    text)
             status, text = a.run("hosts")
             ok(status == 0 and all(name in text for name in HOSTS), "turncast hosts shows all three", text)
             turn = a.begin("id=s1 tools=2 ms=5")["id"]
             equal(a.await_state(turn, "final", "error")["state"], "final", "a turn ends")
-            ok(b.metric("turncast_turns_taken_total") + c.metric("turncast_turns_taken_total") == 1, "and ran on another host")
-            equal(c.knows(turn, "final")["host"], "build1", "the third host knows it")
-            equal(c.all_events(turn), a.all_events(turn), "and shows its events")
+            ok(b.metric("turncast_turns_taken_total") + c.metric("turncast_turns_taken_total") == 1, "the turn ran on another host")
+            equal(c.knows(turn, "final")["host"], "build1", "the third host knows the turn")
+            equal(c.all_events(turn), a.all_events(turn), "the third host shows its events")
             question = a.begin("run=ls", agent="asker")["id"]
-            request = until(lambda: c.knows(question, "running").get("requests"), "a request is there")[0]
+            request = until(lambda: c.knows(question, "running").get("requests"), "the third host knows the request")[0]
             equal(c.status("POST", f"/turns/{question}/requests/{request['id']}", key="ann", body={"choice": "allow"}), 200,
-                  "the third host answers a request of it")
+                  "the third host answers the request")
             a.await_state(question, "final")
             a.run("visibility", "--show-tools")
-            ok("Violation" not in server.log(), "the permissions that are shown are enough",
+            ok("Violation" not in server.log(), "the documented permissions are sufficient",
                [x for x in server.log().splitlines() if "Violation" in x])
             keeps_secrets(*members)
 
 
 def verified(folder):
-    """Servers that demand a certificate of each host."""
+    """Servers that require a certificate of each host."""
     own = f'cert = "{folder}/build1.pem"; key = "{folder}/build1.key"; '
     strange = f'cert = "{folder}/stranger.pem"; key = "{folder}/stranger.key"; '
     with server_as_shown(folder, "verify") as server:
@@ -107,16 +107,16 @@ def verified(folder):
         with good, bare, stranger:
             good.await_bus()
             ok("answers, with JetStream" in good.run("doctor")[1], "a host with a certificate joins")
-            refused(bare, "set tls.cert and tls.key", "one without")
-            refused(stranger, "check that it accepts the certificate of tls.cert", "one with a certificate of another authority")
+            refused(bare, "set tls.cert and tls.key", "a host without a certificate")
+            refused(stranger, "check that it accepts the certificate of tls.cert", "a host with a certificate of another authority")
 
 
 def refused(host, remedy, why):
-    """The host has no connection, works alone, and names the remedy in its log and status; doctor names it, too."""
-    until(lambda: remedy in host.bus().get("reason", ""), f"{why}: the status says what to do", seconds=60)
+    """The host has no connection, works without the bus, and names the remedy in its log and status; doctor names it, too."""
+    until(lambda: remedy in host.bus().get("reason", ""), f"{why}: the status has the remedy", seconds=60)
     equal(host.bus()["state"], "disconnected", f"{why}: no connection")
-    ok(remedy in host.log(), f"{why}: so does the log", host.log())
-    until(lambda: remedy in host.run("doctor")[1], f"{why}: and turncast doctor", seconds=60)
+    ok(remedy in host.log(), f"{why}: the log has the remedy", host.log())
+    until(lambda: remedy in host.run("doctor")[1], f"{why}: turncast doctor has the remedy", seconds=60)
 
 
 def wrong_certificates(folder):
@@ -127,7 +127,7 @@ def wrong_certificates(folder):
         with server_as_shown(folder, change=lambda t, c=certificate: t.replace("/server.", f"/{c}.")) as server, \
                 Member("build1", "", group=group_as_shown(folder, server, "build1", *pairs)) as host:
             refused(host, remedy, why)
-            equal(host.status("GET", "/readyz", key="ann"), 200, f"{why}: the host works alone")
+            equal(host.status("GET", "/readyz", key="ann"), 200, f"{why}: the host works without the bus")
     with natsd.NatsServer() as server, Member("build1", "", group=group_as_shown(folder, server, "build1")) as host:
         refused(host, "the server has no TLS; add tls to its configuration", "a server without TLS")
 
@@ -138,7 +138,7 @@ def wrong_password(folder):
         (folder / "build1.password").write_text("build1:not-the-password\n")
         with Member("build1", "", group=group) as host:
             refused(host, "refuses the user or its password; correct credentials", "a wrong password")
-            ok("not-the-password" not in host.log() + host.run("doctor")[1], "which is not told")
+            ok("not-the-password" not in host.log() + host.run("doctor")[1], "the password is not shown")
 
 
 # ---- permissions
@@ -150,30 +150,30 @@ def lacking(folder, old, new, wanted):
         until(lambda: host.bus().get("state") not in ("disconnected", None), "the host is connected")
         wanted = f"add to the user's permissions in nats.conf: {wanted}"
         until(lambda: wanted in re.sub(r"\s+", " ", host.run("doctor")[1]), wanted, seconds=40)
-        ok(host.run("doctor")[0] != 0, "which is an error", host.run("doctor")[1])
+        ok(host.run("doctor")[0] != 0, "a missing permission is an error", host.run("doctor")[1])
         return host.log()
 
 
 def permissions(folder):
     log = lacking(folder, ', "$KV.tc_lock.>"', "", 'publish: ["$KV.tc_lock.>"]')
-    ok(True, "a bucket that may not be written to")
+    ok(True, "a bucket without write permission is reported")
     log = lacking(folder, '"$JS.API.>", ', "", 'publish: ["$JS.API.>"]')
     ok('Permissions Violation for Publish to "$JS.API.' in log, "the log of the host names the subject", log)
     lacking(folder, 'subscribe: ["tc.>"', 'subscribe: ["tc.live.>", "tc.known.>"', 'subscribe: ["tc.h.>", "tc.conf.>"]')
-    ok(True, "subjects that may not be listened to")
+    ok(True, "subjects without subscribe permission are reported")
     lacking(folder, 'publish: ["tc.>"', 'publish: ["tc.ev.>", "tc.state.>", "tc.h.>"', 'publish: ["tc.turn.>", "tc.work.>"]')
-    ok(True, "streams that may not be published to")
+    ok(True, "streams without publish permission are reported")
 
 
 def runs_permissions(folder):
-    """Runs for other programs need more permissions than those that are documented for hosts."""
+    """Runs for other programs need more permissions than those documented for hosts."""
     with server_as_shown(folder) as server:
         group = replaced(group_as_shown(folder, server, "build1"), ("bus : {", 'bus : { runs = { key = "ann"; };'))
         with Member("build1", "", group=group) as host:
             host.await_bus()
             wanted = 'in nats.conf: subscribe: ["agentos.ag-ui.>", "agentos.ai-sdk.>"]'
             until(lambda: wanted in re.sub(r"\s+", " ", host.run("doctor")[1]), wanted, seconds=40)
-            ok("violation for subscription" in host.log().lower(), "runs for other programs: the log says it, too", host.log())
+            ok("violation for subscription" in host.log().lower(), "runs for other programs: the log reports the violation", host.log())
 
 
 # ---- a credentials file
@@ -204,7 +204,7 @@ class Key:
         return nkey(raw[0], raw[1:])
 
     def sign(self, subject, name, claims):
-        """A JWT about the subject, as NATS has it."""
+        """A JWT about the subject, in the form of NATS."""
         def part(value):
             return base64.urlsafe_b64encode(json.dumps(value, separators=(",", ":")).encode()).rstrip(b"=")
 
@@ -220,7 +220,7 @@ NO_LIMITS = dict.fromkeys(("subs", "conn", "leaf", "imports", "exports", "data",
 
 
 def with_credentials_file(folder):
-    """Users whose JWT is in a file, with the seed of its key: the server knows their account only."""
+    """Users with a credentials file, which has their JWT and the seed of their key: the server knows their account only."""
     operator, account, system, user = Key(OPERATOR), Key(ACCOUNT), Key(ACCOUNT), Key(USER)
     accounts = {
         account.name: operator.sign(account.name, "A", {"type": "account", "limits": dict(NO_LIMITS, wildcards=True)}),
@@ -240,8 +240,8 @@ def with_credentials_file(folder):
         host.await_bus()
         ok(True, "a host joins with a credentials file")
         told = host.log() + host.run("doctor")[1] + host.run("check")[1]
-        ok(user.seed_text() not in told and jwt not in told, "neither its seed nor its token is told")
-        refused(stranger, "demands to know who connects; set credentials, token or credentials_file", "one without")
+        ok(user.seed_text() not in told and jwt not in told, "seed and JWT are not shown")
+        refused(stranger, "demands to know who connects; set credentials, token or credentials_file", "a host without credentials")
 
 
 # ---- a token
@@ -250,7 +250,7 @@ TOKEN = "bus-Token.4711"
 
 
 def with_token(folder):
-    """A server for which one token stands for all hosts; in a file, in the environment, wrong, and none."""
+    """A server with one token for all hosts: from a file, from the environment, wrong, and missing."""
     right, wrong = folder / "token", folder / "wrong"
     for file, text in ((right, TOKEN), (wrong, "not-the-token-4711")):
         file.write_text(text + "\n")
@@ -263,13 +263,13 @@ def with_token(folder):
             Member("build4", server.url(), bus=f'credentials = "u:{TOKEN}";') as d:
         turn = a.await_bus().begin("id=t1")["id"]
         a.await_state(turn, "final")
-        equal(b.await_bus().knows(turn, "final")["host"], "build1", "hosts join with a token, from a file and from a variable")
-        ok("answers, with JetStream" in a.run("doctor")[1], "turncast doctor uses it, too")
+        equal(b.await_bus().knows(turn, "final")["host"], "build1", "hosts join with a token from a file and from a variable")
+        ok("answers, with JetStream" in a.run("doctor")[1], "turncast doctor uses the token")
         refused(c, "the server refuses the token; correct token", "a wrong token")
         refused(d, "refuses the user or its password; correct credentials", "the token as a password")
         for host in (a, b, c, d):
             told = host.log() + "".join(host.run(*words)[1] for words in (("doctor",), ("status", "--json"), ("check",)))
-            ok(TOKEN not in told and "not-the-token" not in told, f"{host.name} tells no token", told)
+            ok(TOKEN not in told and "not-the-token" not in told, f"{host.name} shows no token", told)
     del os.environ["TURNCAST_TEST_TOKEN"]
 
 

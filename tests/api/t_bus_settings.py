@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Settings that hosts on one bus share: visibility is changed on one host and holds on all, also when it was
-changed while there was no bus, and when the bus has lost its data."""
+"""Settings that hosts on one bus share: a changed visibility applies to all hosts, also if it was changed
+without the bus, and if the bus has lost its data."""
 import json
 import os
 import sys
@@ -26,34 +26,34 @@ def shows(host, **wanted):
 
 def changed(a, b):
     say(a, "/show-tools")
-    until(lambda: shows(b, tools=True), "what one host changes holds on the other")
-    ok('visibility of agent "main" was changed on host "h1"' in b.log(), "which says so")
+    until(lambda: shows(b, tools=True), "a change on one host applies to the other")
+    ok('visibility of agent "main" was changed on host "h1"' in b.log(), "the log of the other host reports the change")
     say(b, "/hide-tools")
-    until(lambda: shows(a, tools=False), "and the other way round")
-    equal(a.log().count("was changed on host"), 1, "nothing comes back to the host that changed it")
+    until(lambda: shows(a, tools=False), "a change on the other host applies to the first")
+    equal(a.log().count("was changed on host"), 1, "a host does not receive its own change")
     status, _ = a.run("visibility", "--agent", "main", "/show-thinking")
-    equal(status, 0, "a command changes it beside the host")
+    equal(status, 0, "a command changes the visibility beside the host")
     say(a, "/stream-status")
-    until(lambda: shows(b, thinking=True), "which is told when the host looks")
+    until(lambda: shows(b, thinking=True), "the other host receives the change of the command")
 
 
 def later(nats, b):
     """A host that was down during the change."""
     with Member("h3", nats.url()) as late:
         late.await_bus()
-        until(lambda: shows(late, thinking=True, tools=False), "a host that comes later takes what is shared")
-    ok(shows(b, thinking=True), "and changes nothing")
+        until(lambda: shows(late, thinking=True, tools=False), "a host that starts later takes the shared settings")
+    ok(shows(b, thinking=True), "the host that starts later changes nothing")
 
 
 def both(nats, a, b):
-    """Both hosts change the same setting while the bus is away."""
+    """Both hosts change the same setting while the bus is down."""
     nats.kill()
     for host in (a, b):
         host.await_bus("disconnected")
     say(a, "/show-tools")
     say(b, "/hide-thinking")
     ok(shows(a, tools=True, thinking=True) and shows(b, tools=False, thinking=False),
-       "without the bus each host has its own")
+       "without the bus each host has its own value")
     nats.start()
     for host in (a, b):
         host.await_bus()
@@ -62,9 +62,9 @@ def both(nats, a, b):
     for host in (a, b):
         say(host, "/stream-status")
     ok(any(shows(a, tools=t, thinking=k) and shows(b, tools=t, thinking=k) for t, k in ((True, True), (False, False))),
-       "and keep it")
+       "both hosts have the same value after the reconnect")
     told = [h.log().count("the value of another host was replaced") for h in (a, b)]
-    equal(sum(told), 1, "the host whose value was stored last says that it has replaced another")
+    equal(sum(told), 1, "the host whose value was stored last logs that it has replaced another")
 
 
 def emptied(nats, a, b):
@@ -79,8 +79,8 @@ def emptied(nats, a, b):
         host.await_bus()
     with Member("h4", nats.url()) as late:
         late.await_bus()
-        until(lambda: shows(late, tools=True, thinking=False), "what the bus has lost comes from the hosts again")
-    ok(shows(a, tools=True) and shows(b, tools=True), "which keep it")
+        until(lambda: shows(late, tools=True, thinking=False), "the hosts restore settings that the bus has lost")
+    ok(shows(a, tools=True) and shows(b, tools=True), "the hosts keep the settings")
 
 
 if not skip_without_server():

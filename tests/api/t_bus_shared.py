@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What people allowed holds on all hosts of one bus: standing approvals, paired people, and what a conversation has
-chosen. A revocation counts everywhere, also when it was made while there was no bus, when a host missed it, and when
-the bus has lost its data."""
+"""Approvals, paired users and choices of conversations apply to all hosts of one bus. A revocation applies
+everywhere, also if it was made without the bus, if a host missed it, and if the bus has lost its data."""
 import json
 import os
 import re
@@ -27,7 +26,7 @@ def allowed(host):
 
 
 def asks(host, words):
-    """Whether the agent has to ask before it runs the tool; the request is denied."""
+    """Whether the agent must ask before it runs the tool; an open request is denied."""
     turn = host.begin(f"run={words}", agent="asker")["id"]
 
     def look():
@@ -48,97 +47,97 @@ def decide(host, turn, choice):
 
 def allow(host, words):
     turn = host.begin(f"run={words}", agent="asker")["id"]
-    decide(host, until(lambda: (t := host.turn(turn)).get("requests") and t, f"{words} is asked"), "allow_always")
+    decide(host, until(lambda: (t := host.turn(turn)).get("requests") and t, f"{words} is requested"), "allow_always")
 
 
 def everywhere(a, b):
     allow(a, SECRET)
-    until(lambda: allowed(b) == 1, "what is allowed on one host is allowed on the other")
-    equal(asks(b, SECRET), False, "where the call is not asked any more")
+    until(lambda: allowed(b) == 1, "an approval on one host applies to the other")
+    equal(asks(b, SECRET), False, "the other host does not ask for the call")
     found = approvals(b)[0]
-    equal((found["agent"], found["tool"], found["by"]), ("asker", "Bash", "ann"), "it says who allowed what")
-    ok("zanzibar" not in json.dumps(found), "but not the argument, which is not shared", found)
+    equal((found["agent"], found["tool"], found["by"]), ("asker", "Bash", "ann"), "the approval has agent, tool and user")
+    ok("zanzibar" not in json.dumps(found), "the approval does not have the argument, which is not shared", found)
     allow(b, "id")
-    until(lambda: allowed(a) == 2, "and the other way round")
-    equal(b.run("approvals", "forget", str(approvals(b)[0]["id"]))[0], 0, "one is revoked on the other host")
-    until(lambda: allowed(a) == 1, "and so on the first")
-    equal(asks(a, SECRET), True, "where it is asked again")
-    ok("was revoked on host \"h2\"" in a.log(), "which says who revoked it")
-    equal(a.run("approvals", "forget", "--all")[0], 0, "all are revoked")
-    until(lambda: allowed(b) == 0, "on all hosts")
+    until(lambda: allowed(a) == 2, "an approval on the other host applies to the first")
+    equal(b.run("approvals", "forget", str(approvals(b)[0]["id"]))[0], 0, "an approval is revoked on the other host")
+    until(lambda: allowed(a) == 1, "the revocation applies to the first host")
+    equal(asks(a, SECRET), True, "the first host asks for the call again")
+    ok("was revoked on host \"h2\"" in a.log(), "the log names the host of the revocation")
+    equal(a.run("approvals", "forget", "--all")[0], 0, "all approvals are revoked")
+    until(lambda: allowed(b) == 0, "the revocation applies to all hosts")
 
 
 def missed(nats, a, b):
     """A host that was down when the approval was revoked."""
     allow(a, SECRET)
-    until(lambda: allowed(b) == 1, "allowed on both")
+    until(lambda: allowed(b) == 1, "the approval applies to both hosts")
     b.kill()
-    equal(a.run("approvals", "forget", "--all")[0], 0, "revoked while one host is not there")
+    equal(a.run("approvals", "forget", "--all")[0], 0, "the approval is revoked while one host is down")
     b.start()
-    equal(asks(b, SECRET), True, "that host asks again as soon as it is back")
-    equal((allowed(a), allowed(b)), (0, 0), "and does not bring it back")
+    equal(asks(b, SECRET), True, "the restarted host asks for the call at once")
+    equal((allowed(a), allowed(b)), (0, 0), "the restarted host does not restore the approval")
     allow(a, SECRET)
-    until(lambda: allowed(b) == 1, "what was revoked can be allowed again")
+    until(lambda: allowed(b) == 1, "a revoked approval can be given again")
 
 
 def offline(nats, a, b):
-    """An approval is revoked while the bus is away, and the bus loses its data, so that only hosts know of it."""
+    """An approval is revoked while the bus is down, and the bus loses its data, so that only the hosts know it."""
     nats.kill()
     for host in (a, b):
         host.await_bus("disconnected")
-    equal(b.run("approvals", "forget", "--all")[0], 0, "revoked without the bus")
+    equal(b.run("approvals", "forget", "--all")[0], 0, "the approval is revoked without the bus")
     b.stop()
     nats.forget()
     nats.start()
     a.await_bus()
-    equal(allowed(a), 1, "the host that does not know it gives it to the new bus")
+    equal(allowed(a), 1, "the other host stores the approval on the new bus")
     b.start()
-    until(lambda: allowed(a) == 0, "the host that revoked it was restarted meanwhile, and revokes it on all")
-    equal(asks(a, SECRET), True, "so it is asked")
-    equal(allowed(b), 0, "there, too")
+    until(lambda: allowed(a) == 0, "the restarted host that revoked it revokes it on all hosts")
+    equal(asks(a, SECRET), True, "the first host asks for the call")
+    equal(allowed(b), 0, "the second host has no approval")
 
 
 def outdated(nats, a, b):
     """A host that missed the revocation is the first one on a bus that has lost its data."""
     allow(a, SECRET)
-    until(lambda: allowed(b) == 1, "allowed on both")
+    until(lambda: allowed(b) == 1, "the approval applies to both hosts")
     b.stop()
-    equal(a.run("approvals", "forget", "--all")[0], 0, "one revokes it, the other one is not there")
+    equal(a.run("approvals", "forget", "--all")[0], 0, "the approval is revoked while the other host is down")
     a.stop()
     nats.kill()
     nats.forget()
     nats.start()
     b.start()
     b.await_bus()
-    equal(allowed(b), 1, "it still has it")
+    equal(allowed(b), 1, "the other host still has the approval")
     a.start()
-    until(lambda: allowed(b) == 0, "until the host that revoked it is back")
-    equal(allowed(a), 0, "which does not take it again")
+    until(lambda: allowed(b) == 0, "the approval is revoked after the restart of the first host")
+    equal(allowed(a), 0, "the first host does not restore the approval")
 
 
 def at_once(nats, a, b, cable):
     """One host approves a tool and the other revokes the approval, without a connection between them."""
     allow(a, SECRET)
-    until(lambda: allowed(b) == 1, "allowed on both")
+    until(lambda: allowed(b) == 1, "the approval applies to both hosts")
     cable.cut()
     b.await_bus("disconnected")
-    equal(a.run("approvals", "forget", "--all")[0], 0, "revoked on one")
-    equal(b.run("approvals", "forget", "--all")[0], 0, "revoked on the other")
+    equal(a.run("approvals", "forget", "--all")[0], 0, "the approval is revoked on one host")
+    equal(b.run("approvals", "forget", "--all")[0], 0, "the approval is revoked on the other host")
     allow(b, SECRET)
     allow(b, "df")
     cable.mend()
-    until(lambda: allowed(a) == 1, "what was allowed there arrives")
-    until(lambda: allowed(b) == 1, "but what was revoked elsewhere meanwhile is revoked")
-    equal((asks(a, SECRET), asks(b, SECRET)), (True, True), "on both")
-    equal((asks(a, "df"), asks(b, "df")), (False, False), "and the other call is allowed on both")
+    until(lambda: allowed(a) == 1, "the approval given without a connection arrives")
+    until(lambda: allowed(b) == 1, "the approval revoked without a connection is revoked")
+    equal((asks(a, SECRET), asks(b, SECRET)), (True, True), "both hosts ask for the call")
+    equal((asks(a, "df"), asks(b, "df")), (False, False), "the other call is approved on both hosts")
 
 
 def refused(nats, a):
-    """The argument of the tool is not stored, not even on the servers."""
+    """The argument of the tool is not stored on the servers."""
     data = b"".join(open(os.path.join(where, name), "rb").read()
                     for where, _, names in os.walk(nats.folder) for name in names if "tc_conf" in where)
-    ok(b"allow." in data and b"zanzibar" not in data, "the servers have digests and no arguments")
-    ok(allowed(a) is not None, "while the host works")
+    ok(b"allow." in data and b"zanzibar" not in data, "the servers store digests and no arguments")
+    ok(allowed(a) is not None, "the host has approvals meanwhile")
 
 
 # ---- people ----
@@ -156,7 +155,7 @@ def say(fake, user, text):
 
 
 def session(fake, id_):
-    """Asks as another person, and returns the name of the agent that answers."""
+    """Asks as another user; returns the name of the agent that answers."""
     fake.control("message", {"from": FRIEND, "text": f"id={id_}"})
     found = until(lambda: [m for text in told(fake, FRIEND) if (m := re.search(f"Answer {id_} of ([^:]+):", text))],
                   f"the answer {id_}")
@@ -173,23 +172,23 @@ def people(fake, a, b):
     leader = until(lambda: next((h for h in (a, b) if leads(h)), None), "one host leads the bot")
     other = b if leader is a else a
     code = re.search(r"for an hour: ([A-Z2-9]{8})\n", say(fake, STRANGER, "hello")).group(1)
-    equal(leader.run("pair", "tg", code)[0], 0, "a person is paired where the bot runs")
-    until(lambda: str(STRANGER) in other.run("pair")[1], "and is known on the other host")
-    ok("The agent other answers" in say(fake, STRANGER, "/agent other"), "the person chooses another agent")
+    equal(leader.run("pair", "tg", code)[0], 0, "a user is paired on the host that runs the bot")
+    until(lambda: str(STRANGER) in other.run("pair")[1], "the other host knows the paired user")
+    ok("The agent other answers" in say(fake, STRANGER, "/agent other"), "the user selects another agent")
     before = session(fake, "n1")
     leader.stop()
     until(lambda: leads(other), "the other host leads the bot")
-    equal(session(fake, "n2"), before, "the session of a conversation goes on there")
+    equal(session(fake, "n2"), before, "the session of a conversation continues there")
     say(fake, FRIEND, "/new")
-    ok("go to the agent other," in say(fake, STRANGER, "/start"), "where the person may write, and the choice holds")
-    equal(other.run("pair", "--revoke", "tg", str(STRANGER))[0], 0, "the person is unpaired there")
+    ok("go to the agent other," in say(fake, STRANGER, "/start"), "the user may write there, and the choice applies")
+    equal(other.run("pair", "--revoke", "tg", str(STRANGER))[0], 0, "the user is unpaired there")
     leader.start()
     leader.await_bus()
-    until(lambda: "No paired people" in leader.run("pair")[1], "and so on the host that was not there")
+    until(lambda: "No paired people" in leader.run("pair")[1], "the restarted host has no paired user")
     other.stop()
-    until(lambda: leads(leader), "which leads the bot again")
-    ok("for an hour:" in say(fake, STRANGER, "/start"), "and knows a stranger")
-    ok(session(fake, "n3") != before, "a session that was ended on another host is not continued")
+    until(lambda: leads(leader), "the restarted host leads the bot again")
+    ok("for an hour:" in say(fake, STRANGER, "/start"), "the restarted host treats the user as a stranger")
+    ok(session(fake, "n3") != before, "a session that ended on another host is not continued")
     other.start()
 
 

@@ -364,7 +364,7 @@ def check_shutdown(host):
         waits = pool.submit(whole, host, chat("id=end-whole hang"))
         until(lambda: newest(host)["task"] == "id=end-whole hang"
               and newest(host)["state"] == "running", "both run")
-        equal(host.stop(), 0, "the host ends well")
+        equal(host.stop(), 0, "the host exits with status 0")
         status, error = waits.result()
     equal((status, error["error"]["code"]), (500, "host_shutdown"), "a whole answer ends with it")
     chunks = told.rest()

@@ -377,7 +377,7 @@ with Door(http=group) as door:
     test_cookies(door)
     test_bodies(door)
     test_log(door)
-    equal(door.stop(), 0, "it ends well")
+    equal(door.stop(), 0, "the host exits with status 0")
 test_start()
 test_open()
 done()

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A host that is asked to end: what it answers to health checks, and how each kind of stream ends whose
-turn waits then. None of them ends as an empty success, and what was not begun may be sent again."""
+"""A host that is asked to exit: its answers to health checks, and the ends of streams whose turn waits. None of
+them ends as an empty success, and a turn that was not begun may be sent again."""
 import http.client
 import json
 import os
@@ -56,13 +56,13 @@ def refused(answer, what):
     status, headers, text = answer
     equal((status, json.loads(text)["error"]["code"]), (503, "shutting_down"), what)
     equal((headers["x-should-retry"], headers.get("retry-after")), ("true", "5"),
-          "to be sent again, after that time")
+          "the refusal asks for a retry after 5 s")
 
 
 def test_drain():
     with Door(extra=EXTRA) as host, ThreadPoolExecutor(1) as pool:
-        equal(health(host), (200, "ok", None), "a host that serves is well")
-        equal(host.status("GET", "/livez"), 200, "and lives")
+        equal(health(host), (200, "ok", None), "a host that serves is healthy")
+        equal(host.status("GET", "/livez"), 200, "a host that serves is alive")
         runs = Chat(host, "id=run tools=1 gated", "run")
         until(lambda: states(host) == ["running"], "a completion runs")
         waits = Chat(host, "id=waits", "waits")
@@ -70,45 +70,45 @@ def test_drain():
         whole = pool.submit(host.ask, "POST", CHAT, key="ann", body=body_of("id=whole"))
         run = Run(host, run_input("id=agui"))
         kept = host.begin("id=kept")["id"]
-        until(lambda: states(host) == ["running"] + ["waiting"] * 4, "all others wait")
+        until(lambda: states(host) == ["running"] + ["waiting"] * 4, "all other turns wait")
         events, turns = host.follow(f"/turns/{kept}/events"), host.follow("/turns/events")
 
         host.process.send_signal(signal.SIGTERM)
         chunks = waits.rest()
-        ok(chunks and chunks[-1] == "[DONE]", "the completion that waits ends at once", chunks)
-        equal(json.loads(chunks[-2])["error"]["code"], "host_shutdown", "with an error that says why")
+        ok(chunks and chunks[-1] == "[DONE]", "the waiting completion ends at once", chunks)
+        equal(json.loads(chunks[-2])["error"]["code"], "host_shutdown", "the completion ends with host_shutdown")
         told = run.rest()
-        equal([e["type"] for e in told], ["RUN_STARTED", "RUN_ERROR"], "so does the run")
-        equal(told[-1].get("code"), "host_shutdown", "and says why")
-        refused(whole.result(60), "one that is answered as a whole is 503")
-        equal(health(host), (503, "draining", "5"), "a load balancer is told to look elsewhere")
-        equal(host.status("GET", "/livez"), 200, "although the host lives")
+        equal([e["type"] for e in told], ["RUN_STARTED", "RUN_ERROR"], "the waiting run ends with an error")
+        equal(told[-1].get("code"), "host_shutdown", "the run ends with host_shutdown")
+        refused(whole.result(60), "a completion without a stream ends with 503")
+        equal(health(host), (503, "draining", "5"), "a load balancer is told that the host is draining")
+        equal(host.status("GET", "/livez"), 200, "the draining host is alive")
         refused(host.ask("POST", CHAT, key="ann", body=body_of("id=late", stream=True)),
-                "a completion that comes now is not begun")
+                "a new completion is refused")
         refused(host.ask("POST", "/ag-ui", key="ann", body=run_input("id=late", run="r-2")),
-                "nor is a run")
+                "a new run is refused")
         later = host.begin("id=later")["id"]
 
         host.let_go("run")
-        equal(runs.rest()[-1], "[DONE]", "what runs is told to its end")
+        equal(runs.rest()[-1], "[DONE]", "the running completion is streamed to its end")
         equal([(event, json.loads(data)["code"]) for _, event, data in events.rest()],
               [("shutdown", "host_shutdown")], "who follows a turn that waits is told why it ends")
-        equal(turns.rest()[-1][1], "shutdown", "and so is who follows the list")
-        equal(host.process.wait(60), 0, "the host ends well")
+        equal(turns.rest()[-1][1], "shutdown", "the stream of the list ends with shutdown")
+        equal(host.process.wait(60), 0, "the host exits with status 0")
         host.process = None
 
         host.start()
         for turn in (kept, later):
             equal(host.await_state(turn, "final", "error")["state"], "final",
-                  "a turn that was accepted is run by the next host")
+                  "an accepted turn is run after the restart")
         again = Chat(host, "id=waits", "waits").rest()
         ok(len(again) > 2 and not any("error" in json.loads(c) for c in again[:-1]),
-           "and the completion that was not begun runs, by the same Idempotency-Key", again)
-        equal(host.stop(), 0, "the host ends well")
+           "the refused completion runs after the restart, with the same Idempotency-Key", again)
+        equal(host.stop(), 0, "the host exits with status 0")
 
 
 def test_kill():
-    """The clients of a host that died are gone; they may send their waiting messages again."""
+    """The clients of a killed host are disconnected; they may send their waiting messages again."""
     with Door(extra=EXTRA) as host:
         Chat(host, "id=run hang", "run")
         until(lambda: states(host) == ["running"], "a completion runs")
@@ -116,9 +116,9 @@ def test_kill():
         equal(waits.line(), ": keep-alive", "another one waits")
         host.kill()
         host.start()
-        equal(Chat(host, "id=waits", "waits").rest()[-1], "[DONE]", "sent again, it runs")
-        equal(states(host), ["error", "final"], "beside the one that died")
-        equal(host.stop(), 0, "the host ends well")
+        equal(Chat(host, "id=waits", "waits").rest()[-1], "[DONE]", "a message that is sent again runs")
+        equal(states(host), ["error", "final"], "the killed turn has failed")
+        equal(host.stop(), 0, "the host exits with status 0")
 
 
 test_drain()

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Every error of the HTTP server is the documented object, whether a handler or the server itself
-detects it, with the limit and its configuration key where there is one; and a Host or an Origin that is
-refused is in the log, with what to configure."""
+"""Every error of the HTTP server is the documented object, whether a handler or the server itself detects it,
+with the limit and its configuration key if there is one; and a refused Host or Origin is in the log, with the
+configuration key."""
 import json
 import os
 import re
@@ -27,7 +27,7 @@ def parse(answer):
 def check(name, answer, status, code, kind="invalid_request_error", says=()):
     found, headers, body = answer
     equal(found, status, f"{name}: {status}")
-    equal(headers.get("content-type"), "application/json; charset=utf-8", f"{name}: it is JSON")
+    equal(headers.get("content-type"), "application/json; charset=utf-8", f"{name}: the error is JSON")
     try:
         error = json.loads(body)["error"]
     except (ValueError, KeyError) as e:
@@ -35,10 +35,10 @@ def check(name, answer, status, code, kind="invalid_request_error", says=()):
         return
     equal((error["type"], error["param"], error["code"]), (kind, None, code), f"{name}: {code}")
     for text in says:
-        ok(text in error["message"], f"{name}: says {text}", error["message"])
+        ok(text in error["message"], f"{name}: the message has {text}", error["message"])
     temporary = status in (408, 429, 503)
     equal(headers.get("x-should-retry"), "true" if temporary else "false",
-          f"{name}: whether to try again")
+          f"{name}: x-should-retry")
 
 
 def test_framing(host):
@@ -74,12 +74,12 @@ def test_names(host):
           ("https://page.example.org", "http.origins"))
     log = host.log()
     ok(re.search(r'refused \(421\).*"agent\.example\.org".*http\.hosts', log),
-       "the operator reads which Host was refused, and what to configure", log)
+       "the log has the refused Host and its configuration key", log)
     ok(re.search(r'refused \(403\).*"https://page\.example\.org".*http\.origins', log),
-       "and which Origin", log)
+       "the log has the refused Origin", log)
     for i in range(20):
         host.status("GET", "/turns", Host=f"n{i}.example.org")
-    equal(len(re.findall(r"refused \(4", host.log())), 10, "ten lines in a minute")
+    equal(len(re.findall(r"refused \(4", host.log())), 10, "at most ten refusals are logged per minute")
     bytes_ = b"GET / HTTP/1.1\r\nHost: b\xffd.example.org\r\n\r\n"
     check("a Host that is no text", parse(host.say(bytes_ + b"GET /end HTTP/9.9\r\n\r\n")), 421,
           "host_not_allowed", says=("b?d.example.org",))
@@ -100,7 +100,7 @@ def test_routes(host):
 
 
 def test_members(host):
-    """Each wrong member has an error text of its own, and no agent is started."""
+    """Each wrong member has its own error text, and no agent is started."""
     chat = "/v1/chat/completions"
     for name, path, body, says in (
         ("no prompt", "/turns", b"{}", "prompt is missing"),
@@ -116,18 +116,18 @@ def test_members(host):
         ("nobody's message", chat, b'{"messages":[]}', 'role "user"'),
     ):
         check(name, host.ask("POST", path, key="ann", body=body), 400, "invalid_value", says=(says,))
-    equal(host.turns(), [], "nothing has begun")
+    equal(host.turns(), [], "no turn has begun")
 
 
 def test_big_body(host):
-    """A request below the limit is accepted; with a larger limit in the configuration, a larger one is accepted, too."""
+    """A request below the limit is accepted; with a larger limit in the configuration, a larger request is accepted, too."""
     body = {"prompt": "id=big " + "x" * (MAX_BODY - 100)}
     equal(host.status("POST", "/turns", key="ann", body=body), 202, "a body below the limit")
     text = host.config.read_text()
     host.config.write_text(text.replace(f"max_body = {MAX_BODY}", f"max_body = {2 * MAX_BODY}"))
-    equal(host.run("reload")[0], 0, "a larger limit is taken")
+    equal(host.run("reload")[0], 0, "a reload with a larger limit succeeds")
     body["prompt"] *= 2
-    equal(host.status("POST", "/turns", key="ann", body=body), 202, "and holds at once")
+    equal(host.status("POST", "/turns", key="ann", body=body), 202, "the larger limit applies at once")
 
 
 with Door(http=http_group(max_body=MAX_BODY)) as door:
@@ -136,5 +136,5 @@ with Door(http=http_group(max_body=MAX_BODY)) as door:
     test_routes(door)
     test_members(door)
     test_big_body(door)
-    equal(door.stop(), 0, "the host ends well")
+    equal(door.stop(), 0, "the host exits with status 0")
 done()

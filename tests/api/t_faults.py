@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What can happen to a host's machine: no room on the disk, no more descriptors, a clock that jumps,
-a log that nobody can write, a state directory that is not its own, damaged, or another's. Each time
-turns that run go on, and what is refused is refused in words."""
+"""Faults of the host's machine: a full disk, no descriptors, a clock that jumps, an unwritable log, a state
+directory that is unusable, damaged, or in use. Running turns continue, and refusals have a reason."""
 import contextlib
 import errno
 import os
@@ -37,7 +36,7 @@ def person(folder):
 
 
 class Machine(Door):
-    """A host with a person who writes to it; `wrap` comes before its command."""
+    """A host with a user who writes to it; `wrap` comes before its command."""
 
     def __init__(self, *, wrap=(), environment=None, **more):
         self.wrap, self.more = list(wrap), environment or {}
@@ -56,7 +55,7 @@ class Machine(Door):
             print(line, file=said)
 
     def told(self, start):
-        """The first delivery to the person that begins with this text; None: there is none yet."""
+        """The first delivery to the user that begins with this text, or None."""
         path = self.folder / "told"
         lines = path.read_text().splitlines() if path.exists() else []
         return next((line for line in lines if line.startswith(start)), None)
@@ -68,7 +67,7 @@ class Machine(Door):
     def refuse(self, code, what):
         status, headers, text = self.ask("POST", "/turns", key="ann", body={"prompt": "id=never"})
         equal((status, code in text.decode()), (503, True), what)
-        equal(headers["x-should-retry"], "true", "to be tried again")
+        equal(headers["x-should-retry"], "true", "the refusal asks for a retry")
 
     def row(self, turn):
         """State and error code of the turn in the journal, read from a copy because SQLite does not follow /proc."""
@@ -92,7 +91,7 @@ class Machine(Door):
         equal(self.await_state(turn, "final", "error")["state"], "final", what)
 
     def ends(self):
-        equal(self.stop(), 0, "the host ends well")
+        equal(self.stop(), 0, "the host exits with status 0")
 
 
 # ---- the disk
@@ -103,21 +102,21 @@ def test_size_limit():
         until(host.has_started, "all instances have started")
         first, second = host.runs("id=a hang"), host.runs("id=b tools=1 gated")
         host.limit(resource.RLIMIT_FSIZE, (host.state / "state.db-wal").stat().st_size)
-        host.refuse("disk_full", "a limit of the size of files: no turn is accepted")
+        host.refuse("disk_full", "on a full disk (file size limit) no turn is accepted")
         host.say("m1 1 A hello")
-        line = until(lambda: host.told("m1 "), "the person is answered")
+        line = until(lambda: host.told("m1 "), "the user is answered")
         equal(line, "m1 full - The server's disk is full, so your message was not accepted. Please try again "
               "later.",
               "on a full disk the user is told that the message was refused")
         host.let_go("b")
-        equal(host.await_state(second, "final", "error")["state"], "final", "what runs goes on")
+        equal(host.await_state(second, "final", "error")["state"], "final", "the running turn continues")
         host.cancel(first)
-        equal(host.row(first), ("running", None), "though it cannot be written")
+        equal(host.row(first), ("running", None), "the outcome of the cancelled turn cannot be written")
         host.limit(resource.RLIMIT_FSIZE, None)
-        host.works("with room it goes on")
+        host.works("the host works after space was freed")
         equal((host.row(first)[0], host.row(second)[0]), ("final", "final"),
               "the outcomes of the turns are on disk")
-        ok("disk full: " in host.log(), "the operator is told")
+        ok("disk full: " in host.log(), "the log reports the full disk")
         host.ends()
 
 
@@ -137,7 +136,7 @@ def fill(folder):
 
 
 def small_disk(what, size="4m"):
-    """A command whose state directory is a disk of its own, or None."""
+    """A command whose state directory is a separate disk, or None."""
     script = f'mount -t tmpfs -o size={size},mode=0700 tmpfs "$0" && exec "$@"'
     probe = pathlib.Path("/tmp")
     if subprocess.run(["unshare", "-m", "sh", "-c", script, probe, "true"], check=False,
@@ -159,16 +158,16 @@ def test_full_disk():
         first, second = host.runs("id=a hang"), host.runs("id=b tools=1 gated")
         fill(inside)
         host.refuse("disk_full", "on a full disk no turn is accepted")
-        ok((inside / "reserve").exists(), "not with the reserve")
+        ok((inside / "reserve").exists(), "the reserve is not used for new turns")
         host.cancel(first)
         equal(host.row(first), ("final", None), "on a full disk an outcome is written into reserved space")
         ok(not (inside / "reserve").exists() and "used the reserved space" in host.log(),
-           "which is spent, and said")
+           "the reserve was used, and the log reports it")
         host.let_go("b")
-        equal(host.await_state(second, "final", "error")["state"], "final", "what runs goes on")
+        equal(host.await_state(second, "final", "error")["state"], "final", "the running turn continues")
         (inside / "fill").unlink()
-        host.works("with room it goes on")
-        equal(host.row(second)[0], "final", "and nothing is lost")
+        host.works("the host works after space was freed")
+        equal(host.row(second)[0], "final", "no outcome is lost")
         host.ends()
 
 
@@ -191,8 +190,8 @@ def test_descriptors():
         stream.rest()
         until(lambda: host.row(turn) == ("final", None), "a running turn ends, and its outcome is on disk")
         host.limit(resource.RLIMIT_NOFILE, None)
-        host.works("with descriptors it goes on")
-        ok(until(lambda: host.told("m1 "), "and so does the person's message"), "a file is read")
+        host.works("the host works when descriptors are free")
+        ok(until(lambda: host.told("m1 "), "and so does the person's message"), "a message from a file is answered")
         host.ends()
 
 
@@ -223,12 +222,12 @@ def jump(host, stamp):
             host.let_go(id_, 4)
             equal(host.await_state(turn, "final", "error")["state"], "final",
                   f"the clock jumps by {offset}: a running turn continues")
-            ok(time.monotonic() - began < 30, "at its own pace")
-            host.works("and so does the next")
+            ok(time.monotonic() - began < 30, "the turn lasts as long as its agent works")
+            host.works("the next turn ends")
         now = host.turn(turn)
-        ok(now["started_ms"] > now["ended_ms"], "the jump was one: records have the clock's time",
+        ok(now["started_ms"] > now["ended_ms"], "the clock has jumped: the turn ends before its start",
            (now["started_ms"], now["ended_ms"]))
-        equal(host.run("dead", "list")[1], "No dead letters.\n", "nothing became a dead letter")
+        equal(host.run("dead", "list")[1], "No dead letters.\n", "no dead letter was created")
         host.kill()
         host.start()
         host.works("a turn ends after a kill under the other clock, too")
@@ -262,7 +261,7 @@ def test_logs():
 
 
 class Refused(Machine):
-    """A host whose start must fail; why() has the exit status, and the number of log lines and the last one."""
+    """A host whose start must fail; why() returns the exit status, the number of log lines and the last line."""
 
     def start(self):
         super(Door, self).start()
@@ -279,13 +278,13 @@ def refused(prepare, wanted, what, wrap=()):
     prepare(host)
     with host:
         status, lines, text = host.why()
-        equal((status, lines), (2, 1), f"{what}: it does not start, and says one line")
-        ok(wanted in text, "which says why", text)
+        equal((status, lines), (2, 1), f"{what}: the host does not start, and logs one line")
+        ok(wanted in text, "the line has the reason", text)
 
 
 def make_newer(host):
     with Machine() as other:
-        other.works("a state")
+        other.works("a host with a new state works")
         other.stop()
         shutil.copy(other.state / "state.db", host.state)
     with sqlite3.connect(host.state / "state.db") as db:
@@ -306,16 +305,16 @@ def test_refused():
         host.wrap = ["unshare", "-m", "sh", "-c", script, host.state]
         with host:
             status, lines, text = host.why()
-            equal((status, lines), (2, 1), "a read-only disk: it does not start, and says one line")
-            ok("Read-only file system" in text, "which says why", text)
+            equal((status, lines), (2, 1), "a read-only disk: the host does not start, and logs one line")
+            ok("Read-only file system" in text, "the line has the reason", text)
 
 
 def test_two():
     with Machine() as host:
         status, text = host.run("serve")
         equal(status, 2, "a second host with the same state directory does not start")
-        ok(f"is in use by another turncast (process {host.process.pid})" in text, "and is told who is there", text)
-        host.works("the first goes on")
+        ok(f"is in use by another turncast (process {host.process.pid})" in text, "the error names the other process", text)
+        host.works("the first host works")
         host.ends()
 
 
@@ -334,16 +333,16 @@ def spoil(path, how):
 def test_damaged():
     for how in ("cut", "no database", "bits turned"):
         with Machine() as host:
-            host.works("a state")
+            host.works("a host with a new state works")
             host.stop()
             spoil(host.state / "state.db", how)
             (host.state / "lock").write_text("1\n")  # as after a death
             host.start()
             ok(list(host.state.glob("state.db.bad.*")), f"{how}: the state is set aside")
             empty, rows = "starting with an empty journal" in host.log(), "recovered its readable rows: " in host.log()
-            ok("moved to" in host.log(), "with an alarm", host.log())
-            ok({"cut": rows, "no database": empty}.get(how, empty or rows), "and what is left", host.log())
-            host.works("and it serves")
+            ok("moved to" in host.log(), "the log has an alarm", host.log())
+            ok({"cut": rows, "no database": empty}.get(how, empty or rows), "the log has the number of recovered rows", host.log())
+            host.works("the host works with the recovered state")
             host.ends()
 
 

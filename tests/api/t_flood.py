@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Agents that write without a pause take nothing from others but time: those are heard, and those
-that flood can be stopped."""
+"""Agents that write without a pause delay other turns only: those are answered, and flooding turns can be
+cancelled."""
 import os
 import sys
 
@@ -23,9 +23,9 @@ with Door(extra=LOG + PLACES) as host:
     for i in range(3):
         hear_one(host, f"calm-{i}")
     states = [host.turn(turn)["state"] for turn in floods]
-    equal(states, ["running"] * FLOODS, "beside all that flood others are heard to their end")
+    equal(states, ["running"] * FLOODS, "other turns end while turns flood")
     cancelled = host.status("POST", f"/turns/{floods[0]}/cancel", key="ann", body={})
-    equal(cancelled, 202, "one is cancelled")
+    equal(cancelled, 202, "a flooding turn is cancelled")
     host.await_state(floods[0], "cancelled")
     for i in range(1, FLOODS):
         host.let_go(f"flood-{i}")

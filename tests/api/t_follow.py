@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Agents that work on behind their answer, for clients of HTTP: who wants to follow gets the answer at
-once, and what comes of the work is a turn that the agent begins; everybody else waits for one answer."""
+"""Agents with background work, for clients of HTTP: with background = "follow" the answer comes at once, and
+the result of the work is a turn that the agent begins; otherwise the client waits for one answer."""
 import json
 import os
 import sys
@@ -52,30 +52,30 @@ def works(host, turn):
 
 def follows(host):
     first = begin(host, "behind id=a1", conversation="a", **FOLLOW)
-    ok(answer_of(host, first).startswith("Answer a1"), "the answer comes while the work goes on")
-    until(lambda: works(host, first), "the turn says so")
+    ok(answer_of(host, first).startswith("Answer a1"), "the answer comes while the background work continues")
+    until(lambda: works(host, first), "the turn shows the background work")
     host.let_go("a1.behind")
     turn = later(host, first)
-    until(lambda: not works(host, first), "until the agent begins another turn")
-    ok(answer_of(host, turn).startswith("Later a1"), "what comes of it is a turn of the agent")
-    equal((turn["source"], turn["agent"]), ("http", "main"), "it is of the same source and agent")
-    equal(of_agent(host, first, "kim"), [], "another client does not see it")
+    until(lambda: not works(host, first), "the background work has ended")
+    ok(answer_of(host, turn).startswith("Later a1"), "the result of the background work is a turn of the agent")
+    equal((turn["source"], turn["agent"]), ("http", "main"), "the turn of the agent has the same source and agent")
+    equal(of_agent(host, first, "kim"), [], "another client does not see the turn of the agent")
     third = begin(host, "id=a3", conversation="a", **FOLLOW)
-    ok(answer_of(host, third).startswith("Answer a3"), "the conversation goes on")
-    equal(len(of_agent(host, first)), 1, "and nothing came twice")
+    ok(answer_of(host, third).startswith("Answer a3"), "the conversation continues")
+    equal(len(of_agent(host, first)), 1, "there is one turn of the agent")
     return turn
 
 
 def waits(host):
-    """With an agent that continues by itself, the client gets the last answer, in its own turn."""
+    """With an agent that continues by itself, the client gets the last answer in its own turn."""
     for number, more in enumerate(({}, {"background": "wait"})):
         first = begin(host, f"behind id=b{number}", conversation=f"b{number}", **more)
         host.let_go(f"b{number}.behind")
-        ok(answer_of(host, first).startswith(f"Later b{number}"), f"one answer, with {more}")
-        equal(of_agent(host, first), [], "and no other turn")
+        ok(answer_of(host, first).startswith(f"Later b{number}"), f"there is one answer, with {more}")
+        equal(of_agent(host, first), [], "there is no other turn")
     alone = begin(host, "behind id=b9", **FOLLOW)
     host.let_go("b9.behind")
-    ok(answer_of(host, alone).startswith("Later b9"), "a turn without a conversation has no other")
+    ok(answer_of(host, alone).startswith("Later b9"), "a turn without a conversation has no turn of the agent")
 
 
 def runs(host):
@@ -85,27 +85,27 @@ def runs(host):
     host.let_go("c1.behind")
     first = next(t for t in host.turns("bob") if t["task"] == "behind id=c1")
     turn = later(host, first)
-    ok(answer_of(host, turn).startswith("Later c1"), "what comes of the work is another turn")
-    equal(turn["source"], "ag-ui", "of the same source")
+    ok(answer_of(host, turn).startswith("Later c1"), "the result of the background work is another turn")
+    equal(turn["source"], "ag-ui", "the turn of the agent has the same source")
     body = run_input("behind id=c2", thread="c2")
     host.let_go("c2.behind")
-    ok("Later c2" in text_of(Run(host, body, "bob").rest()), "a run that does not follow waits")
+    ok("Later c2" in text_of(Run(host, body, "bob").rest()), "a run without follow waits for the result")
     return turn
 
 
 def stops(host):
     first = begin(host, "behind id=d1", conversation="d", **FOLLOW)
     answer_of(host, first)
-    until(lambda: works(host, first), "the turn says that its agent works in the background")
+    until(lambda: works(host, first), "the turn shows the background work")
     path = f"/turns/{first['id']}/cancel"
-    equal(host.status("POST", path, key="kim"), 404, "no other client ends the work")
-    equal(host.status("POST", path, key="bob"), 202, "the work behind a turn is ended with it")
-    ok(not works(host, first), "and the turn says that it is")
+    equal(host.status("POST", path, key="kim"), 404, "another client cannot cancel the background work")
+    equal(host.status("POST", path, key="bob"), 202, "cancelling the turn ends its background work")
+    ok(not works(host, first), "the turn shows no background work")
     host.let_go("d1.behind")
     second = begin(host, "id=d2", conversation="d", **FOLLOW)
     ok(answer_of(host, second).startswith("Answer d2"), "the next message is answered")
-    equal(of_agent(host, first), [], "and nothing came of the work")
-    until(lambda: host.status("POST", path, key="bob") == 409, "then there is nothing to end")
+    equal(of_agent(host, first), [], "the cancelled work has no result")
+    until(lambda: host.status("POST", path, key="bob") == 409, "a second cancel is refused")
 
 
 def refuses(host):
@@ -117,7 +117,7 @@ def refuses(host):
 
 
 def crowd(host):
-    """Many more conversations than processes that may wait: each goes on in its own session."""
+    """Many more conversations than waiting processes: each continues in its own session."""
     names = [f"crowd-{i}" for i in range(CROWD)]
     asked = [(name, begin(host, f"id={name}-{k}", conversation=name)) for k in range(3) for name in names]
     sessions = {name: set() for name in names}
@@ -127,21 +127,21 @@ def crowd(host):
         if not answer.startswith(f"Answer {name}-{number // CROWD} of "):
             wrong.append((turn["task"], answer))
         sessions[name].add(answer.split(" of ")[-1].rstrip("."))
-    equal(wrong, [], f"{len(asked)} messages of {CROWD} conversations, each with its answer")
-    equal([name for name in names if len(sessions[name]) != 1], [], "each in one session")
+    equal(wrong, [], f"{len(asked)} messages of {CROWD} conversations have their answers")
+    equal([name for name in names if len(sessions[name]) != 1], [], "each conversation has one session")
     waiting = json.loads(host.run("status", "--json")[1])["waiting_agents"]
     ok(0 < waiting <= SLOTS, f"at most {SLOTS} processes wait", waiting)
 
 
 def outlives(host, turns):
-    """The outcomes are kept for the client that sent the messages, and for no other client."""
+    """The outcomes are available after a restart to the client that sent the messages, and to no other client."""
     host.stop()
     host.start()
     for turn in turns:
         told = host.turn(turn["id"], "bob")
         ok(told["state"] == "final" and told["answer"].startswith("Later"),
-           f"the next host knows the turn of the agent, {turn['source']}", told)
-        equal(host.status("GET", f"/turns/{turn['id']}", key="kim"), 404, "and whose it is")
+           f"after a restart the turn of the agent is known, {turn['source']}", told)
+        equal(host.status("GET", f"/turns/{turn['id']}", key="kim"), 404, "after a restart another client does not see the turn")
 
 
 def main():

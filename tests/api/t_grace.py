@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Clients that leave before their turn is over: one that comes back in time joins its turn, and a turn
-to which nobody comes back is cancelled."""
+"""Clients that disconnect before their turn ends: a client that returns in time joins its turn, and a turn
+without a returning client is cancelled."""
 import http.client
 import json
 import os
@@ -47,7 +47,7 @@ def newest(host, state):
 
 
 def test_back():
-    """No client waits for the turn for a moment, which is much shorter than the grace time."""
+    """Waits briefly without a client, much shorter than the grace time."""
     with Door(http=http_group(disconnect_grace_s=3600)) as host:
         for name, headers in (("a key", {"Idempotency_Key": "k"}),
                               ("a count of tries", {"X_Stainless_Retry_Count": "1"})):
@@ -56,13 +56,13 @@ def test_back():
             turn = newest(host, "running")["id"]
             alone = connections(host)
             first.leave()
-            until(lambda: connections(host) < alone, "the host sees it leave")
+            until(lambda: connections(host) < alone, "the host detects the disconnect")
             equal(host.turn(turn)["state"], "running", f"{name}: the turn goes on")
             second = Chat(host, f"id={id_} tools=1 gated", **headers)
             host.let_go(id_)
             status, answer = second.answer()
             equal((status, answer["id"]), (200, f"chatcmpl-{turn}"),
-                  f"{name}: who comes back is told the turn that runs")
+                  f"{name}: a returning client gets the running turn")
             equal(len([t for t in host.turns() if id_ in t["task"]]), 1, f"{name}: one agent ran")
         body = run_input("id=run tools=1 gated")
         run = Run(host, body)
@@ -71,24 +71,24 @@ def test_back():
         run.leave()
         again = Run(host, body)
         host.let_go("run")
-        equal(again.rest()[-1]["type"], "RUN_FINISHED", "a run, too")
-        equal(host.turn(turn)["state"], "final", "which is that turn")
-        equal(host.stop(), 0, "the host ends well")
+        equal(again.rest()[-1]["type"], "RUN_FINISHED", "a returning client of AG-UI gets its run")
+        equal(host.turn(turn)["state"], "final", "the run is the same turn")
+        equal(host.stop(), 0, "the host exits with status 0")
 
 
 def test_over():
-    """The turn is cancelled when the grace time is over; with a grace time of 0, at once."""
+    """The turn is cancelled after the grace time; with a grace time of 0, at once."""
     for grace in (0, 1):
         with Door(http=http_group(disconnect_grace_s=grace)) as host:
             first = Chat(host, "id=left hang", Idempotency_Key="k")
             turn = newest(host, "running")["id"]
             first.leave()
             equal(host.await_state(turn, "cancelled", "final", "error")["state"], "cancelled",
-                  f"{grace} s: a turn to which nobody comes back is cancelled")
+                  f"{grace} s: a turn without a returning client is cancelled")
             second = Chat(host, "id=left hang", Idempotency_Key="k")
-            until(lambda: host.turns()[0]["id"] != turn, "the same request then is another turn")
+            until(lambda: host.turns()[0]["id"] != turn, "the same request is another turn afterwards")
             second.leave()
-            equal(host.stop(), 0, "the host ends well")
+            equal(host.stop(), 0, "the host exits with status 0")
 
 
 def test_joined():
@@ -98,13 +98,13 @@ def test_joined():
         turn = newest(host, "running")["id"]
         alone = connections(host)
         first.leave()
-        until(lambda: connections(host) < alone, "the host sees it leave")
+        until(lambda: connections(host) < alone, "the host detects the disconnect")
         second = Chat(host, "id=kept tools=1 gated", Idempotency_Key="k")
         time.sleep(7)
-        equal(host.turn(turn)["state"], "running", "it still runs")
+        equal(host.turn(turn)["state"], "running", "the turn still runs")
         host.let_go("kept")
-        equal(second.answer()[0], 200, "and is answered")
-        equal(host.stop(), 0, "the host ends well")
+        equal(second.answer()[0], 200, "the returned client is answered")
+        equal(host.stop(), 0, "the host exits with status 0")
 
 
 def test_shutdown():
@@ -114,7 +114,7 @@ def test_shutdown():
         first = Chat(host, "id=left hang")
         newest(host, "running")
         first.leave()
-        equal(host.stop(), 0, "a host whose client has just left ends well")
+        equal(host.stop(), 0, "a host whose client has just disconnected exits with status 0")
 
 
 for test in (test_back, test_over, test_joined, test_shutdown):

@@ -264,5 +264,5 @@ if not skip_without_server():
         except BaseException:
             print(gate.log(), one.log(), two.log())
             raise
-        equal((gate.stop(), one.stop(), two.stop()), (0, 0, 0), "all hosts end as they should")
+        equal((gate.stop(), one.stop(), two.stop()), (0, 0, 0), "all hosts exit with status 0")
     done()

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Keys, names and pages that change while the host runs: what was open with a key that is gone is
-closed, everything else goes on."""
+"""Keys, host names and origins that change while the host runs: streams of removed keys are closed, all others
+continue."""
 import json
 import os
 import signal
@@ -39,46 +39,46 @@ def test_rotate(host):
         f'eve : {{ secret = "{secret("eve")}"; grants = ["watch"]; }};', ""))
     for stream, name in zip(streams, ("a turn", "the list", "a turn by cookie", "of one removed")):
         stream.rest()
-        ok(True, f"a stream of a key that is gone is closed: {name}")
-    equal(host.status("GET", "/turns", key="ann"), 401, "the old key: 401")
-    equal(host.status("GET", "/turns", Cookie=cookies["ann"]), 401, "its cookie: 401")
-    equal(host.status("GET", "/turns", key="eve"), 401, "a key that was removed: 401")
-    equal(host.status("GET", "/turns", X_API_Key=NEW), 200, "the new key: 200")
-    equal(host.ask("POST", "/login", body={"key": secret("ann")})[0], 401, "no login with the old")
-    equal(host.status("GET", "/turns", Cookie=cookies["bob"]), 200, "another's cookie stays")
+        ok(True, f"a stream of a removed key is closed: {name}")
+    equal(host.status("GET", "/turns", key="ann"), 401, "the old key is refused")
+    equal(host.status("GET", "/turns", Cookie=cookies["ann"]), 401, "the cookie of the old key is refused")
+    equal(host.status("GET", "/turns", key="eve"), 401, "a removed key is refused")
+    equal(host.status("GET", "/turns", X_API_Key=NEW), 200, "the new key is accepted")
+    equal(host.ask("POST", "/login", body={"key": secret("ann")})[0], 401, "a login with the old key is refused")
+    equal(host.status("GET", "/turns", Cookie=cookies["bob"]), 200, "the cookie of another key is accepted")
     mine = host.begin("id=mine", key="bob")["id"]
-    equal(own.json()["id"], mine, "and so does another's stream")
+    equal(own.json()["id"], mine, "the stream of another key continues")
     own.close()
     found = json.loads(host.ask("GET", f"/turns/{turn}", X_API_Key=NEW)[2])
-    equal(found["state"], "running", "the turn went on")
+    equal(found["state"], "running", "the turn continued")
     equal(host.status("POST", f"/turns/{turn}/cancel", X_API_Key=NEW, body={}), 202,
-          "and is that of whoever has the name now")
+          "the new key may cancel the turn of its name")
 
 
 def test_names(host):
-    equal(host.status("GET", "/healthz", Host="new.example.org"), 421, "not yet a name")
+    equal(host.status("GET", "/healthz", Host="new.example.org"), 421, "the new host name is refused before the reload")
     reload(host, lambda text: text.replace(
         "http : {", 'http : { hosts = ["new.example.org"]; origins = ["https://new.example.org"];'))
-    until(lambda: host.status("GET", "/healthz", Host="new.example.org") == 200, "then it is one")
-    equal(host.status("GET", "/healthz", Origin="https://new.example.org"), 200, "its page may ask")
+    until(lambda: host.status("GET", "/healthz", Host="new.example.org") == 200, "the new host name is accepted after the reload")
+    equal(host.status("GET", "/healthz", Origin="https://new.example.org"), 200, "the new origin is accepted")
 
 
 def test_broken(host):
     before = len(host.log())
     reload(host, lambda text: text.replace(NEW, "short"))
-    until(lambda: "use at least 16 characters" in host.log()[before:], "a broken configuration is told")
-    equal(host.status("GET", "/turns", X_API_Key=NEW), 200, "and the keys stay as they were")
+    until(lambda: "use at least 16 characters" in host.log()[before:], "an invalid configuration is logged")
+    equal(host.status("GET", "/turns", X_API_Key=NEW), 200, "the keys are kept after an invalid configuration")
 
 
 def test_first_keys():
-    """A host without keys gets some."""
+    """A host without keys is reloaded with keys."""
     with Door(http=http_group({})) as host:
         stream = host.follow("/turns/events", None)
         reload(host, lambda text: text.replace(
             "keys : {", f'keys : {{ ann : {{ secret = "{NEW}"; grants = ["watch"]; }};'))
-        equal(stream.rest(), [], "what was followed without a key ends when there are keys")
-        equal(host.status("GET", "/turns"), 401, "and nobody gets in without")
-        equal(host.status("GET", "/turns", X_API_Key=NEW), 200, "but with one")
+        equal(stream.rest(), [], "a stream without a key ends")
+        equal(host.status("GET", "/turns"), 401, "a request without a key is refused")
+        equal(host.status("GET", "/turns", X_API_Key=NEW), 200, "a request with a key is accepted")
 
 
 with Door() as door:
@@ -86,6 +86,6 @@ with Door() as door:
     test_names(door)
     test_broken(door)
     ok(NEW not in door.log() and secret("ann") not in door.log(), "no key is in the log")
-    equal(door.stop(), 0, "it ends well")
+    equal(door.stop(), 0, "the host exits with status 0")
 test_first_keys()
 done()

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The host that leads a bot dies: the next leader goes on at the position of the dead one, so what people wrote while
-nobody led is answered, once."""
+"""The host that leads a bot is killed: the next leader continues at its position, so messages written without a
+leader are answered once."""
 import contextlib
 import json
 import os
@@ -41,20 +41,20 @@ def has_positions(server):
 
 
 def own_cursor(host):
-    """The position in Matrix that the journal of the host has."""
+    """The position in Matrix in the journal of the host."""
     with contextlib.closing(sqlite3.connect(f"file:{host.state}/state.db?mode=ro", uri=True)) as db:
         return db.execute("select value from kv where key = 'stored:mx:chat.cursor'").fetchone()[0]
 
 
 class Crowd:
-    """A person in each service, and all that they have asked."""
+    """A user of each service, with all of their questions."""
 
     def __init__(self, server, fakes, people, hosts):
         self.server, self.fakes, self.people, self.hosts = server, fakes, people, hosts
         self.asked = []
 
     def ask(self, words):
-        """Each asks one question."""
+        """Each user asks one question."""
         for people in self.people:
             self.asked.append((people, people.ask(0, f"{people.LETTER}{len(self.asked)}", words)))
 
@@ -65,9 +65,9 @@ class Crowd:
     def answered(self, what):
         for people, q in self.asked:
             until(lambda p=people, q=q: outcomes(p, q), f"{q.id} is answered {what}")
-        until(lambda: stored(self.server, "new") == 0, "all is told")
+        until(lambda: stored(self.server, "new") == 0, "all outcomes are delivered")
         equal({q.id: (len(outcomes(p, q)), self.begun(q)) for p, q in self.asked}, {q.id: (1, 1) for _, q in self.asked},
-              f"each is answered once, by one agent, {what}")
+              f"each question is answered once, by one agent, {what}")
 
 
 def started(host):
@@ -77,25 +77,25 @@ def started(host):
 
 
 def resumed(fake):
-    """How often the bot has resumed its session."""
+    """The number of resumed sessions of the bot."""
     sent = [r["content"] for r in fake.record() if r["kind"] == "socket" and r["event"] == "op6"]
     return len(sent)
 
 
 def left_alone(crowd, dying, other, what):
-    """The leader dies, and people write while nobody leads."""
+    """The leader is killed, and users write while no host leads."""
     gateway = crowd.fakes["discord"]
     identifies, resumes = gateway.state()["identifies"], resumed(gateway)
     dying.kill()
     crowd.ask("tools=1")
     until(lambda: leads(other), "the other host takes over")
     crowd.answered(what)
-    equal(gateway.state()["identifies"], identifies, "without a new session")
-    equal(resumed(gateway), resumes + 1, "because the one of the dead host is resumed")
+    equal(gateway.state()["identifies"], identifies, "no new session is opened")
+    equal(resumed(gateway), resumes + 1, "the session of the killed host is resumed")
 
 
 def helped(crowd):
-    """A command is answered, which is no turn that the servers know."""
+    """A command is answered; it is not a turn that the servers know."""
     people = crowd.people[0]
     before = len(messages(people.fake, "!p1000:fake.example"))
     people.fake.control("say", {"user": people.ids[0], "room": "!p1000:fake.example", "text": "/help"})
@@ -114,14 +114,14 @@ def lost_by_servers(crowd):
     ok(not has_positions(crowd.server), "the servers have no text of a bot")
     crowd.server.kill()
     crowd.server.start()
-    until(lambda: has_positions(crowd.server), "they have them again")
+    until(lambda: has_positions(crowd.server), "the servers have the texts again")
 
 
 def unstored(crowd, dying, other):
-    """The leader dies when a message is in its journal alone: its position is not ahead of that."""
+    """The leader is killed when a message is in its journal only: its position on the servers is not after that message."""
     server, people = crowd.server, crowd.people[0]
     before = own_cursor(dying)
-    until(lambda: entry(server, "mx").get("chat.cursor") == own_cursor(dying), "the servers know where the leader is")
+    until(lambda: entry(server, "mx").get("chat.cursor") == own_cursor(dying), "the servers know the position of the leader")
     client = server.client()
     client.api("STREAM.DELETE.TC_TURN")
     client.close()
@@ -130,15 +130,15 @@ def unstored(crowd, dying, other):
     end = time.monotonic() + 1
     while entry(server, "mx")["chat.cursor"] != own_cursor(dying) and time.monotonic() < end:
         time.sleep(0.01)
-    ok(entry(server, "mx")["chat.cursor"] != own_cursor(dying), "the servers do not get the position behind it")
+    ok(entry(server, "mx")["chat.cursor"] != own_cursor(dying), "the servers do not get the position after the message")
     dying.kill()
     server.kill()
     server.start()
     until(lambda: leads(other), "the other host takes over")
-    crowd.answered("which had no host but a dead one")
+    crowd.answered("that only a killed host had")
     started(dying)
-    until(lambda: all(t["state"] not in ("running", "waiting") for t in dying.turns()), "nothing is left on that")
-    crowd.answered("once, even so")
+    until(lambda: all(t["state"] not in ("running", "waiting") for t in dying.turns()), "no turn is open on the restarted host")
+    crowd.answered("once, after the restart")
 
 
 def secrets(server):
@@ -164,21 +164,21 @@ def main(server, fakes):
         crowd.answered("by the first leader")
         until(lambda: has_positions(server), "the servers have a position of each bot")
         texts = json.loads(a.run("status", "--json")[1])["stored_texts"]
-        ok(texts["copies"] > 0 and "error" not in texts, "status counts the copies that the servers have taken", texts)
+        ok(texts["copies"] > 0 and "error" not in texts, "the status counts the stored copies", texts)
         shown = a.run("status")[1]
-        ok(re.search(r"^  stored texts   \d+ cop(y|ies) given to the bus$", shown, re.MULTILINE), "and shows them", shown)
+        ok(re.search(r"^  stored texts   \d+ cop(y|ies) given to the bus$", shown, re.MULTILINE), "turncast status shows the stored copies", shown)
         left_alone(crowd, a, b, "by the next leader")
         started(a)
         helped(crowd)
         equal(helps(crowd), 1, "once")
         lost_by_servers(crowd)
-        until(lambda: leads(b), "the leader leads")
+        until(lambda: leads(b), "the other host leads")
         left_alone(crowd, b, a, "by the first one again")
-        equal(helps(crowd), 1, "which goes on where the other one was, not where it was itself")
+        equal(helps(crowd), 1, "the new leader continues at the position of the other one")
         started(b)
         unstored(crowd, a, b)
         secrets(server)
-        until(lambda: [queued(h) for h in (a, b)] == [0, 0], "nothing is left to be told")
+        until(lambda: [queued(h) for h in (a, b)] == [0, 0], "no delivery is pending")
     finally:
         for host in (a, b):
             host.close()

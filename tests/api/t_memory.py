@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What a turn takes of the host while its agent says nothing: the budget that lets a thousand of
-them run."""
+"""The memory of a turn in the host while its agent is silent, so that a thousand of them can run."""
 import os
 import sys
 
@@ -20,16 +19,16 @@ if b"__asan_init" in PROGRAM or b"__tsan_init" in PROGRAM:
 
 
 def begin(host, turns, before=0):
-    """They run, and say nothing more."""
+    """Begins turns that run silently."""
     for _ in range(turns):
         if host.status("POST", "/turns", key="ann", body={"prompt": "tools=1 hang"}) != 202:
             ok(False, "a turn is accepted")
     until(lambda: host.events.read_bytes().count(b'"type":"tool_result"') == before + turns,
-          "each has used a tool")
+          "each turn has used a tool")
 
 
 def measure(instances):
-    """KiB of a turn. Bursts of a busy machine leave free memory behind, so the least of three counts."""
+    """KiB per turn. Bursts of a busy machine leave free memory behind, so the least of three measurements."""
     taken = []
     while not taken or (min(taken) > BUDGET_KIB and len(taken) < 3):
         taken.append(measure_once(instances))
@@ -48,5 +47,5 @@ def measure_once(instances):
 
 for name, others in (("one instance", 0), ("three instances", 2)):
     taken = measure("".join(f'n{i} : {{ plugin = "null"; }};' for i in range(others)))
-    ok(taken <= BUDGET_KIB, f"{name}: at most {BUDGET_KIB} KiB a turn that is quiet")
+    ok(taken <= BUDGET_KIB, f"{name}: at most {BUDGET_KIB} KiB per silent turn")
 done()

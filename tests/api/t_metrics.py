@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""GET /metrics: text that a strict reader of Prometheus' format takes, and numbers that move with
-what the host does."""
+"""GET /metrics: text that a strict reader of Prometheus' format accepts, and numbers that follow the state of
+the host."""
 import math
 import os
 import pathlib
@@ -21,7 +21,7 @@ SUFFIXES = {"histogram": ("_bucket", "_sum", "_count"), "counter": ("",), "gauge
 
 
 def read(text):
-    """{(name, labels): value}; raises where the format does not hold."""
+    """{(name, labels): value}; raises an exception if the format is invalid."""
     assert text.endswith("\n"), "the last line ends"
     samples, seen, family, kind, helped = {}, set(), None, None, None
     for line in text.split("\n")[:-1]:
@@ -77,35 +77,35 @@ class Numbers:
 
 
 def check_who(host):
-    equal(host.status("GET", "/metrics"), 401, "it needs a key")
-    equal(host.status("GET", "/metrics", key="bob"), 403, "which may watch")
-    equal(host.status("GET", "/metrics", key="eve"), 200, "and nothing else")
-    equal(host.status("POST", "/metrics", key="ann", body={}), 405, "it is only read")
+    equal(host.status("GET", "/metrics"), 401, "a request without a key is refused")
+    equal(host.status("GET", "/metrics", key="bob"), 403, "a key without the grant watch is refused")
+    equal(host.status("GET", "/metrics", key="eve"), 200, "a key with the grant watch is accepted")
+    equal(host.status("POST", "/metrics", key="ann", body={}), 405, "POST is refused")
 
 
 def check_turns(host):
     before = Numbers(host)
-    equal(before.type, "text/plain; version=0.0.4; charset=utf-8", "its type")
+    equal(before.type, "text/plain; version=0.0.4; charset=utf-8", "the media type")
     equal(before.get("turns_total", agent="main", outcome="final"), None, "no turn has ended")
-    equal(before.get("events_total", kind="final"), 0, "nor an event been told")
+    equal(before.get("events_total", kind="final"), 0, "no event was cast")
     good = host.begin("id=a tools=2")["id"]
     bad = host.begin("id=b fail")["id"]
     host.await_state(good, "final")
     host.await_state(bad, "error")
-    until(lambda: Numbers(host).get("events_total", kind="done") == 2, "both have ended")
-    equal(Numbers(host).get("turns_running"), 0, "nothing runs")
-    until(lambda: Numbers(host).get("instance_delivered_total", instance="log") > 10, "all is told")
+    until(lambda: Numbers(host).get("events_total", kind="done") == 2, "both turns have ended")
+    equal(Numbers(host).get("turns_running"), 0, "no turn runs")
+    until(lambda: Numbers(host).get("instance_delivered_total", instance="log") > 10, "all events are delivered")
     after = Numbers(host)
     equal(after.get("turns_total", agent="main", outcome="final"), 1, "a turn that ended well")
-    equal(after.get("turns_total", agent="main", outcome="error"), 1, "and one that did not")
-    equal(after.get("events_total", kind="tool_call"), 2, "calls are counted, whoever sees them")
+    equal(after.get("turns_total", agent="main", outcome="error"), 1, "the failed turn is counted")
+    equal(after.get("events_total", kind="tool_call"), 2, "tool calls are counted")
     equal(after.get("instance_failed_total", instance="log"), 0, "no callback failed")
     took = after.get("instance_callback_seconds_count", instance="log")
-    ok(took > 10, "its callbacks were timed", took)
+    ok(took > 10, "callbacks are measured", took)
     total = after.get("instance_callback_seconds_sum", instance="log")
-    ok(0 < total < 60, "in seconds", total)
+    ok(0 < total < 60, "callback times are in seconds", total)
     ok(after.get("http_requests_total", status="202") >= 2, "requests are counted")
-    ok(after.get("http_requests_total", status="401") >= 1, "those that were refused, too")
+    ok(after.get("http_requests_total", status="401") >= 1, "refused requests are counted")
 
 
 def check_running(host):
@@ -115,60 +115,60 @@ def check_running(host):
     stream = host.follow(f"/turns/{one}/events")
     stream.next()
     now = Numbers(host)
-    equal((now.get("turns_running"), now.get("turns_waiting")), (1, 1), "one runs, one waits")
-    equal(now.get("http_streams"), 1, "one client follows")
-    ok(now.get("http_connections") >= 1, "on a connection")
+    equal((now.get("turns_running"), now.get("turns_waiting")), (1, 1), "one turn runs and one waits")
+    equal(now.get("http_streams"), 1, "one client follows a turn")
+    ok(now.get("http_connections") >= 1, "connections are counted")
     for turn in (two, one):
         host.ask("POST", f"/turns/{turn}/cancel", key="ann", body={})
     host.await_state(two, "cancelled")
     stream.rest()
     now = Numbers(host)
     equal(now.get("turns_total", agent="main", outcome="cancelled"), 2,
-          "both are cancelled, the one that waited and the one that ran")
-    equal(now.get("turns_total", agent="main", outcome="final"), 1, "and nothing else")
-    equal(now.get("http_streams"), 0, "nobody follows any more")
+          "both cancelled turns are counted")
+    equal(now.get("turns_total", agent="main", outcome="final"), 1, "no other turn is counted")
+    equal(now.get("http_streams"), 0, "no client follows a turn")
 
 
 def check_host(host):
     now = Numbers(host)
     version = [dict(labels) for name, labels in now.samples if name == "turncast_build_info"]
-    ok(len(version) == 1 and version[0]["version"], "what was built", version)
+    ok(len(version) == 1 and version[0]["version"], "the version is exported", version)
     ok(until(lambda: Numbers(host).get("outbox_rows", state="queued") == 0, "an empty outbox"),
-       "the outbox is empty, once all have seen the end")
-    equal(now.get("dead_letters"), 0, "and nobody died")
+       "the outbox is empty after all deliveries")
+    equal(now.get("dead_letters"), 0, "there is no dead letter")
     pages = now.get("process_resident_bytes")
-    ok(1 << 20 < pages < 1 << 30, "its memory", pages)
-    ok(abs(now.get("process_open_files") - host.open_files()) < 8, "its files")
-    ok(now.get("process_cpu_seconds_total") > 0, "its time")
+    ok(1 << 20 < pages < 1 << 30, "the memory of the host", pages)
+    ok(abs(now.get("process_open_files") - host.open_files()) < 8, "the open files of the host")
+    ok(now.get("process_cpu_seconds_total") > 0, "the CPU time of the host")
 
 
 def numbers_while_down(host):
-    """All of one moment: the next may be that of its return."""
+    """Numbers of one moment, because the process may have returned in the next."""
     now = Numbers(host)
     return now if now.get("instance_up", instance="tg") == 0 else None
 
 
 def check_death(host):
-    """A process that dies, and comes back."""
+    """A connector process that is killed and restarted."""
     before = Numbers(host)
     equal((before.get("instance_up", instance="tg"), before.get("instance_up", instance="log")),
           (1, 1), "both run")
-    equal(before.get("instance_deaths_total", instance="tg"), 0, "neither has died")
+    equal(before.get("instance_deaths_total", instance="tg"), 0, "no process has died")
     rss = before.get("instance_rss_bytes", instance="tg")
-    ok(100_000 < rss < 1 << 30, "its memory", rss)
-    equal(before.get("instance_rss_bytes", instance="log"), 0, "in the host it has none of its own")
+    ok(100_000 < rss < 1 << 30, "the memory of the connector process", rss)
+    equal(before.get("instance_rss_bytes", instance="log"), 0, "an instance in the host has no process memory")
     own = host.process.pid
     for pid in pathlib.Path(f"/proc/{own}/task/{own}/children").read_text().split():
         if b"\0tg\0" in pathlib.Path(f"/proc/{pid}/cmdline").read_bytes():
             os.kill(int(pid), signal.SIGKILL)
-    down = until(lambda: numbers_while_down(host), "it is down")
-    equal(down.get("instance_rss_bytes", instance="tg"), 0, "it has no memory")
-    until(lambda: Numbers(host).get("instance_up", instance="tg") == 1, "it is back")
-    equal(Numbers(host).get("instance_deaths_total", instance="tg"), 1, "it has died once")
+    down = until(lambda: numbers_while_down(host), "the process is down")
+    equal(down.get("instance_rss_bytes", instance="tg"), 0, "a killed process has no memory")
+    until(lambda: Numbers(host).get("instance_up", instance="tg") == 1, "the process is restarted")
+    equal(Numbers(host).get("instance_deaths_total", instance="tg"), 1, "one death is counted")
 
 
 def check_deliveries():
-    """What a connector sends, refused once."""
+    """Deliveries of a connector, one of which is refused."""
     with Fake("telegram", scale=0.1) as fake:
         host = Door()
         text = host.config.read_text()
@@ -184,13 +184,13 @@ def check_deliveries():
             fake.control("fault", {"match": {"method": "sendMessage"}, "times": 0, **fault})
             fake.control("fault", {"match": {"method": "sendRichMessage"}, "times": 0, **fault})
             fake.control("message", {"from": 111, "text": "id=two"})
-            until(lambda: (Numbers(host).get("dead_letters") or 0) > 0, "one is given up")
+            until(lambda: (Numbers(host).get("dead_letters") or 0) > 0, "one delivery is given up")
             now = Numbers(host)
-            ok(now.get("deliveries_total", instance="tg", **{"class": "ok"}) >= 1, "what was sent")
+            ok(now.get("deliveries_total", instance="tg", **{"class": "ok"}) >= 1, "successful deliveries are counted")
             ok(now.get("deliveries_total", instance="tg", **{"class": "rejected"}) >= 1,
-               "what was refused")
+               "refused deliveries are counted")
             ok(now.get("deliveries_total", instance="tg", **{"class": "dead"}) >= 1,
-               "what was given up")
+               "given up deliveries are counted")
             check_death(host)
 
 
@@ -200,5 +200,5 @@ with Door() as door:
     check_turns(door)
     check_running(door)
     check_host(door)
-    equal(door.stop(), 0, "the host ends well")
+    equal(door.stop(), 0, "the host exits with status 0")
 done()

@@ -84,7 +84,7 @@ def test_past():
         check_live(before)
         whole = json.loads(complete(host)[2])
         told = run(host)[1]
-        equal(host.stop(), 0, "the host ends well")
+        equal(host.stop(), 0, "the host exits with status 0")
         host.start()
         check_told(host, before, began)
 
@@ -102,7 +102,7 @@ def test_past():
         until(lambda: all(t["state"] == "final" for t in host.turns()), "all is over")
         equal(sorted(t["task"] for t in host.turns()), ["id=chat", "id=other"],
               "no agent has run again")
-        equal(host.stop(), 0, "the host ends well")
+        equal(host.stop(), 0, "the host exits with status 0")
 
 
 def test_stream():
@@ -145,7 +145,7 @@ def test_waiting():
         host.start()
         told = host.turn(runs)
         equal((told["state"], told["code"]), ("error", "host_restart"), "also by the host after it")
-        equal(host.stop(), 0, "the host ends well")
+        equal(host.stop(), 0, "the host exits with status 0")
 
 
 test_past()

@@ -117,5 +117,5 @@ with Door(http=http_group(hosts=[NAME])) as door:
     test_names(front)
     until(lambda: all(t["state"] == "final" for t in door.turns()), "all turns end")
     front.close()
-    equal(door.stop(), 0, "the host ends well")
+    equal(door.stop(), 0, "the host exits with status 0")
 done()

@@ -352,7 +352,7 @@ with Door(http=http_group(KEYS), agents=asker()) as host:
     test_ends(host)
     test_chat(host)
     test_shown(host)
-    equal(host.stop(), 0, "it ends well")
+    equal(host.stop(), 0, "the host exits with status 0")
 test_elsewhere()
 test_timeout()
 test_local()

@@ -106,7 +106,7 @@ def test_restart():
         host.start()
         check_told(host, ids)
         check_clients(host, ids)
-        equal(host.stop(), 0, "the host ends well")
+        equal(host.stop(), 0, "the host exits with status 0")
         host.start()
         for source, turn in ids.items():
             equal(logged(host, turn).count(TOLD[1]), 1, f"{source}: not by the next one")

@@ -43,5 +43,5 @@ host = Door()
 (host.state / "visibility.db").symlink_to("/dev/null")
 with host:
     test_refused(host)
-    equal(host.stop(), 0, "the host ends well")
+    equal(host.stop(), 0, "the host exits with status 0")
 done()

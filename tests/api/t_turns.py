@@ -299,7 +299,7 @@ with Door(extra=ALL, agents=OTHER) as door:
     test_cancel(door)
     test_idempotency(door)
     test_switches(door)
-    equal(door.stop(), 0, "the host ends well")
+    equal(door.stop(), 0, "the host exits with status 0")
 test_all()
 test_throwaway()
 test_end()

@@ -196,5 +196,5 @@ if not skip_without_server():
             except BaseException:
                 print(gate.log(), r1.log(), r2.log())
                 raise
-            equal((gate.stop(), r1.stop(), r2.stop()), (0, 0, 0), "all hosts end as they should")
+            equal((gate.stop(), r1.stop(), r2.stop()), (0, 0, 0), "all hosts exit with status 0")
     done()

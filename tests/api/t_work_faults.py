@@ -350,7 +350,7 @@ def three_hosts(server, fake):
         except BaseException:
             print(g.log(), r1.log(), r2.log())
             raise
-        equal((g.stop(), r1.stop(), r2.stop()), (0, 0, 0), "all hosts end as they should")
+        equal((g.stop(), r1.stop(), r2.stop()), (0, 0, 0), "all hosts exit with status 0")
 
 
 PARTS = {"hosts": lambda server, fake: three_hosts(server, fake),

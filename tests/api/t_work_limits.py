@@ -104,6 +104,6 @@ if not skip_without_server():
             member.await_bus()
         both = {"r1": one, "r2": two}
         affinity(nats, gate, crowd(nats, gate, both))
-        equal((gate.stop(), one.stop(), two.stop()), (0, 0, 0), "all hosts end as they should")
+        equal((gate.stop(), one.stop(), two.stop()), (0, 0, 0), "all hosts exit with status 0")
         full(nats)
     done()
