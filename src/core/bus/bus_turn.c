@@ -23,7 +23,7 @@ static void bus_turn_chain_go_on(struct bus_turn_chain *c);
 
 /* ---- collecting a batch ---- */
 
-static bool bus_turn_ends_batch(const struct event *ev)
+static bool bus_turn_is_urgent_event(const struct event *ev)
 {
     return ev->kind == TC_REQUEST || ev->kind == TC_FINAL || ev->kind == TC_ERROR ||
            ev->kind == TC_DONE;
@@ -36,7 +36,7 @@ static void bus_turn_take_event(struct bus_turn *t, const struct turnlog_item *i
     bus_line_append(&t->lines, item->shared, t->shift);
     t->taken = item->seq;
     t->last = item->seq + t->shift;
-    t->is_urgent |= bus_turn_ends_batch(shared_event_get(item->shared));
+    t->is_urgent |= bus_turn_is_urgent_event(shared_event_get(item->shared));
 }
 
 /* A batch never spans lost events, because its `after` shows readers the gap. */
