@@ -135,7 +135,7 @@ def away(pair):
     who = pair.say_without_runner(caption="look", photo=attachment(2001))
     pair.gateway.kill()
     pair.runner.start()
-    until(lambda: "cannot fetch a file of its message: the host is not there" in pair.runner.log(), "the runner gives up the file")
+    until(lambda: "cannot fetch a file of its message: the host is not connected to the bus" in pair.runner.log(), "the runner gives up the file")
     pair.gateway.start()
     ok("| [photo.jpg: download failed]" in pair.answer(who), "the agent is told about a file that cannot be fetched",
        pair.answer(who))

@@ -4,8 +4,8 @@ libtccore_a_SOURCES += \
 	src/core/runner/runner.h \
 	src/core/runner/runner_files.c \
 	src/core/runner/runner_files.h \
-	src/core/runner/runner_guests.c \
+	src/core/runner/runner_steering.c \
 	src/core/runner/runner_home.c \
 	src/core/runner/runner_internal.h \
 	src/core/runner/runner_job.c \
-	src/core/runner/runner_say.c
+	src/core/runner/runner_input.c

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Owns the queues from which the host takes turns, the slots, and the parts in which these turns
- * run. */
+ * Owns the queues from which the host pulls turns, the count of slots, and the scheduler and stores
+ * that these turns use. */
 #include "core/runner/runner.h"
 
 #include <stdlib.h>
@@ -159,18 +159,18 @@ static void runner_on_fenced(void *ctx, const char *run)
         runner_job_abort(job, "another publisher has taken its events over");
 }
 
-static void runner_on_said(void *ctx, struct bus_call *call, struct str body)
+static void runner_on_line(void *ctx, struct bus_call *call, struct str body)
 {
     const struct runner *const r = ctx;
     struct arena arena = {0};
     const struct str run = bus_message_text(body, "/run");
     struct runner_job *const job = runner_job_find(r, arena_strndup(&arena, run.p, run.len));
-    bus_call_answer(call, job ? runner_job_say(job, bus_message_value(body, "/line"))
+    bus_call_answer(call, job ? runner_job_handle_line(job, bus_message_value(body, "/line"))
                               : STR("{\"run\":false}"));
     arena_fini(&arena);
 }
 
-/* ---- the bus is away ---- */
+/* ---- loss of the bus ---- */
 
 static void runner_on_tick(void *ctx)
 {
@@ -200,7 +200,7 @@ static void runner_make_parts(struct runner *r)
     parts.usage = NULL;
     parts.budgets = NULL;
     parts.work = NULL;
-    parts.guests = &r->guests_hooks;
+    parts.guests = &r->steering_hooks;
     r->turns = turn_scheduler_new(&parts);
     r->finished = turnlog_watch_finished(r->turnlog, runner_on_finished, r);
 }
@@ -213,12 +213,12 @@ struct runner *runner_new(const struct runner_spec *spec)
     r->link = bus_get_link(spec->bus);
     LIST_INIT(&r->queues);
     LIST_INIT(&r->jobs);
-    runner_guests_begin(r);
+    runner_steering_begin(r);
     runner_make_parts(r);
     r->tick = loop_timer_new(r->link->loop, runner_on_tick, r);
     loop_timer_set(r->tick, 0);
     bus_share_runs(spec->bus, r->turnlog, runner_on_fenced, r);
-    bus_serve(spec->bus, "run", runner_on_said, r);
+    bus_serve(spec->bus, "run", runner_on_line, r);
     runner_open_queues(r);
     r->watcher = bus_watch(spec->bus, runner_on_active, r);
     return r;
@@ -270,7 +270,7 @@ void runner_stop(struct runner *r)
     runner_close_queues(r);
     while ((job = LIST_FIRST(&r->jobs)))
         runner_job_stop(job);
-    runner_guests_end(r);
+    runner_steering_end(r);
     bus_watcher_free(r->watcher);
     loop_timer_free(r->tick);
 }

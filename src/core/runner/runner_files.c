@@ -24,15 +24,15 @@ struct runner_files {
     struct loop_timer *timer;
     size_t number; /* of the file that is being fetched, or comes next */
     struct download file;
-    int64_t until_ms;             /* monotonic: the rest is given up */
-    int64_t away_ms;              /* monotonic: since when no part has come; 0: one came */
-    struct runner_files_ask *ask; /* a request is under way; or NULL */
+    int64_t until_ms; /* monotonic: deadline of all files */
+    int64_t away_ms;  /* monotonic: begin of the time without a part; 0: the last request got one */
+    struct runner_files_request *request; /* the request in flight; or NULL */
     void (*done)(void *ctx, struct str prompt);
     void *ctx;
 };
 
 /* The reply may come when the fetch has been freed. */
-struct runner_files_ask {
+struct runner_files_request {
     struct runner_files *files; /* NULL: freed */
 };
 
@@ -58,7 +58,7 @@ static void runner_files_end_one(struct runner_files *f, const char *why)
     loop_timer_set(f->timer, 0);
 }
 
-/* Tries again, unless that has lasted too long. */
+/* Retries the request, or fails the file after RUNNER_FILES_AWAY_MS or the deadline. */
 static void runner_files_wait(struct runner_files *f, const char *why)
 {
     const int64_t now = clock_mono_ms();
@@ -71,7 +71,7 @@ static void runner_files_wait(struct runner_files *f, const char *why)
 
 /* ---- parts ---- */
 
-static void runner_files_take(struct runner_files *f, const struct work_files_reply *reply)
+static void runner_files_store_part(struct runner_files *f, const struct work_files_reply *reply)
 {
     f->away_ms = 0;
     if (!f->file.path && download_open(&f->file, f->dir) < 0)
@@ -88,7 +88,7 @@ static const char *runner_files_describe(enum nats_client_result result)
 {
     switch (result) {
     case NATS_CLIENT_NOBODY:
-        return "the host is not there";
+        return "the host is not connected to the bus";
     case NATS_CLIENT_UNSENT:
         return "this host is not connected to the bus";
     case NATS_CLIENT_UNKNOWN:
@@ -100,13 +100,13 @@ static const char *runner_files_describe(enum nats_client_result result)
 
 static void runner_files_on_part(void *ctx, enum nats_client_result result, struct str body)
 {
-    struct runner_files_ask *const ask = ctx;
-    struct runner_files *const f = ask->files;
+    struct runner_files_request *const request = ctx;
+    struct runner_files *const f = request->files;
     struct work_files_reply reply;
-    free(ask);
+    free(request);
     if (!f)
         return;
-    f->ask = NULL;
+    f->request = NULL;
     if (result != NATS_CLIENT_REPLIED)
         runner_files_wait(f, runner_files_describe(result));
     else if (work_files_read_reply(body, (int64_t)f->file.len, &reply) < 0)
@@ -116,24 +116,24 @@ static void runner_files_on_part(void *ctx, enum nats_client_result result, stru
     else if (reply.result == WORK_FILES_GONE)
         runner_files_end_one(f, "the host does not have it any more");
     else
-        runner_files_take(f, &reply);
+        runner_files_store_part(f, &reply);
 }
 
-static void runner_files_ask_part(struct runner_files *f)
+static void runner_files_request_part(struct runner_files *f)
 {
     CLEANUP_BUF struct buf body = {0};
-    f->ask = xmalloc(sizeof *f->ask);
-    f->ask->files = f;
+    f->request = xmalloc(sizeof *f->request);
+    f->request->files = f;
     work_files_write_request(&body, &(struct work_files_request){.turn = f->turn,
                                                                  .number = (int64_t)f->number,
                                                                  .offset = (int64_t)f->file.len});
     bus_ask(f->bus, f->gateway, "file", (struct str){body.p, body.len}, runner_files_on_part,
-            f->ask);
+            f->request);
 }
 
 static void runner_files_go_on(struct runner_files *f)
 {
-    if (f->ask)
+    if (f->request)
         return;
     if (f->number >= work_files_count(f->paths))
         f->done(f->ctx, (struct str){f->prompt.p ? f->prompt.p : "", f->prompt.len});
@@ -142,7 +142,7 @@ static void runner_files_go_on(struct runner_files *f)
     else if (clock_mono_ms() >= f->until_ms)
         runner_files_end_one(f, "not there within 60 s");
     else
-        runner_files_ask_part(f);
+        runner_files_request_part(f);
 }
 
 static void runner_files_on_timer(void *arg)
@@ -185,8 +185,8 @@ void runner_files_free(struct runner_files *f)
 {
     if (!f)
         return;
-    if (f->ask)
-        f->ask->files = NULL;
+    if (f->request)
+        f->request->files = NULL;
     download_finish(&f->file, false);
     loop_timer_free(f->timer);
     buf_fini(&f->prompt);

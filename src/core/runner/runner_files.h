@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Fetches the files of a turn from its gateway into a directory of this host, part by part, before
- * the agent starts; the prompt then names these files. A file that does not come (the gateway is
- * away, or does not have it any more) is named as one whose download has failed. Loop thread
- * only. */
+ * the agent starts; the prompt then names these files. If a file cannot be fetched (the gateway
+ * does not answer, or does not have it any more), the prompt says that its download has failed.
+ * Loop thread only. */
 #ifndef CORE_RUNNER_RUNNER_FILES_H
 #define CORE_RUNNER_RUNNER_FILES_H
 
@@ -10,7 +10,7 @@
 
 /* Time for all files of a turn, like that of a connector for the files of a message. */
 #define RUNNER_FILES_MS 60000
-/* … during which the gateway may be away, or not know the turn, for so long. */
+/* Longest time within it in which the gateway does not answer, or does not know the turn. */
 #define RUNNER_FILES_AWAY_MS 15000
 
 struct runner_files;

@@ -29,7 +29,7 @@ static void runner_home_on_read(void *ctx, enum nats_client_result result,
     free(home);
 }
 
-void runner_settle_home(struct runner *r, const char *sessions, const char *conversation)
+void runner_store_home(struct runner *r, const char *sessions, const char *conversation)
 {
     struct runner_home *const home = xcalloc(1, sizeof *home);
     home->runner = r;

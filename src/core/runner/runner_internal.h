@@ -30,12 +30,12 @@ struct runner {
     struct request_registry *requests;
     struct turn_scheduler *turns;
     struct turnlog_watcher *finished;
-    struct loop_timer *tick; /* with bus.on_loss = "kill": looks whether the bus is away */
+    struct loop_timer *tick; /* with bus.on_loss = "kill": checks whether the bus is lost */
     LIST_HEAD(, runner_queue) queues;
     LIST_HEAD(, runner_job) jobs;
-    LIST_HEAD(, runner_guest) guests;
-    struct conversation_guests guests_hooks;
-    struct loop_timer *guests_timer;
+    LIST_HEAD(, runner_steered) steered;
+    struct conversation_guests steering_hooks;
+    struct loop_timer *steering_timer;
     struct runner_counters counters;
     bool is_draining, is_stopped, is_aside;
     void (*drained)(void *ctx);
@@ -63,7 +63,7 @@ struct runner_job {
     char ticket[BUS_QUEUE_ACK_MAX];
     unsigned deliveries;
     struct bus_origin claim;
-    bool is_asked;
+    bool awaits_reply;
     struct loop_timer *timer;
     struct work_outcome *outcome;
     bool is_cut_off;
@@ -80,23 +80,25 @@ bool runner_job_is_of_agent(const struct runner_job *job, const char *agent);
 struct runner_job *runner_job_find(const struct runner *r, const char *run);
 /* The turn has reached its final state. */
 void runner_job_finish(struct runner_job *job, const struct turnlog_turn *t);
-/* Another publisher has taken over its events, or another outcome counts: ends its agent. */
+/* Ends its agent, because another publisher has taken over its events, or another outcome counts.
+ */
 void runner_job_abort(struct runner_job *job, const char *why);
-/* The bus has been away for too long (bus.on_loss): so is its agent. */
+/* Ends its agent, because the bus has been lost for too long (bus.on_loss). */
 void runner_job_cut_off(struct runner_job *job);
-/* runner_say.c: a line of the gateway for the agent (turncast_run.h). Returns the answer. */
-struct str runner_job_say(struct runner_job *job, struct str line);
-/* runner_guests.c: gives the agent a message for the running turn; false: it gets a turn of its
- * own. */
-bool runner_guest_give(struct runner_job *job, const struct turncast_run_message *m);
-void runner_guest_withdraw(struct runner_job *job, const char *id);
+/* runner_input.c: handles a line of the gateway for the agent (turncast_run.h). Returns the reply.
+ */
+struct str runner_job_handle_line(struct runner_job *job, struct str line);
+/* runner_steering.c: writes a message for the running turn to the agent; false: the message becomes
+ * a turn of its own. */
+bool runner_steered_add(struct runner_job *job, const struct turncast_run_message *m);
+void runner_steered_withdraw(struct runner_job *job, const char *id);
 /* Whether the agent already has the message of the turn that is about to begin. */
-bool runner_guests_begin_turn(struct runner_job *job);
-void runner_guests_end_turn(struct runner_job *job);
-void runner_guests_begin(struct runner *r);
-void runner_guests_end(struct runner *r);
-/* runner_home.c: this host runs the conversation from now on. */
-void runner_settle_home(struct runner *r, const char *sessions, const char *conversation);
+bool runner_steering_begin_turn(struct runner_job *job);
+void runner_steering_end_turn(struct runner_job *job);
+void runner_steering_begin(struct runner *r);
+void runner_steering_end(struct runner *r);
+/* runner_home.c: makes this host the home of the conversation. */
+void runner_store_home(struct runner *r, const char *sessions, const char *conversation);
 /* runner.c: a slot may be free. */
 void runner_look(struct runner *r);
 

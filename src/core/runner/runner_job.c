@@ -8,7 +8,7 @@
  *   FILES    | files of its message are fetched from the gateway      | CLAIM
  *   CLAIM    | the claim of this host is written                      | OUTCOME, or OTHER
  *   OUTCOME  | an existing outcome is looked up                       | RUN; or done
- *   OTHER    | another host has a claim: looks for an outcome         | given back; or done
+ *   OTHER    | another host has a claim: looks for an outcome         | released; or done
  *   RUN      | the turn runs                                          | STORE
  *   STORE    | its outcome is stored                                  | LATE; or done
  *   LATE     | this host had counted as lost: informs the gateway     | done
@@ -26,10 +26,10 @@
 
 #define EXTEND_MS 10000 /* interval at which the message is extended while the turn runs */
 #define RETRY_MS 1000
-/* A message of a turn that another host runs is given back for so long, … */
+/* Delay for which a message of a turn that another host runs is released to the queue, … */
 #define BACK_MS 5000
-#define BACK_MAX_MS 60000 /* … longer each time, up to this */
-#define LATE_TRIES 30     /* to tell the gateway of a late result */
+#define BACK_MAX_MS 60000 /* … doubled each time, up to this */
+#define LATE_TRIES 30     /* attempts to send a late result to the gateway */
 #define RESULT_BYTES ((size_t)4 << 10)
 
 static void runner_job_go_on(struct runner_job *job);
@@ -61,7 +61,7 @@ static void runner_job_end(struct runner_job *job)
     runner_look(r);
 }
 
-static void runner_job_give_back(struct runner_job *job)
+static void runner_job_release(struct runner_job *job)
 {
     struct runner *const r = job->runner;
     int64_t delay = BACK_MS;
@@ -121,18 +121,18 @@ static void runner_job_on_order(void *ctx, enum nats_client_result result,
                                 const struct nats_client_message *m)
 {
     struct runner_job *const job = ctx;
-    job->is_asked = false;
+    job->awaits_reply = false;
     if (!bus_link_is_answered(result, m)) {
         runner_job_retry(job);
     } else if (m->sequence && work_order_read(m->data, &job->arena, &job->order) == 0 &&
                conf_agent_find(job->runner->conf, job->order.agent)) {
         runner_job_begin_files(job);
     } else {
-        log_write(LOG_WARN, "bus", "turn %s of host %s: %s; leaving it", job->signal.turn,
+        log_write(LOG_WARN, "bus", "turn %s of host %s: %s; not running it", job->signal.turn,
                   job->signal.gateway,
                   m->sequence ? "unreadable, or of an agent that is not configured here"
                               : "the servers do not have it any more");
-        m->sequence ? runner_job_give_back(job) : runner_job_end(job);
+        m->sequence ? runner_job_release(job) : runner_job_end(job);
     }
 }
 
@@ -153,7 +153,7 @@ static void runner_job_on_claim_read(void *ctx, enum nats_client_result result,
     struct runner_job *const job = ctx;
     struct bus_kv_entry entry;
     struct bus_origin from;
-    job->is_asked = false;
+    job->awaits_reply = false;
     bus_kv_read_entry(job->runner->link, BUS_RUNS, result, m, &entry);
     if (entry.result != BUS_KV_DONE || bus_origin_read(entry.value, &from) < 0)
         runner_job_retry(job); /* reads the claim again */
@@ -168,12 +168,12 @@ static void runner_job_on_claimed(void *ctx, enum nats_client_result result,
 {
     struct runner_job *const job = ctx;
     struct bus_kv_entry entry;
-    job->is_asked = false;
+    job->awaits_reply = false;
     bus_kv_read_written(result, m, &entry);
     if (entry.result == BUS_KV_DONE) {
         runner_job_enter(job, JOB_OUTCOME);
     } else if (entry.result == BUS_KV_CONFLICT || entry.result == BUS_KV_UNKNOWN) {
-        job->is_asked = true;
+        job->awaits_reply = true;
         bus_kv_get(job->runner->link, BUS_RUNS, job->signal.turn, runner_job_on_claim_read, job);
     } else {
         runner_job_retry(job);
@@ -235,21 +235,22 @@ static void runner_job_run(struct runner_job *job)
     }
     job->state = JOB_RUN;
     r->counters.taken++;
-    runner_settle_home(job->runner, conf_agent_session_name(agent), job->order.conversation);
+    runner_store_home(job->runner, conf_agent_session_name(agent), job->order.conversation);
     runner_job_choose_session(job, agent);
     void **const ctx = xcalloc(2, sizeof *ctx);
     ctx[0] = r;
     ctx[1] = xstrdup(job->run);
     loop_timer_set(job->timer, EXTEND_MS);
-    turn_scheduler_submit(r->turns,
-                          &(struct turn_scheduler_message){.key = job->order.conversation,
-                                                           .source = RUNNER_SOURCE,
-                                                           .agent = agent,
-                                                           .turn = job->run,
-                                                           .prompt = job->prompt,
-                                                           .alone = true,
-                                                           .given = runner_guests_begin_turn(job)},
-                          runner_job_on_submitted, ctx);
+    turn_scheduler_submit(
+        r->turns,
+        &(struct turn_scheduler_message){.key = job->order.conversation,
+                                         .source = RUNNER_SOURCE,
+                                         .agent = agent,
+                                         .turn = job->run,
+                                         .prompt = job->prompt,
+                                         .alone = true,
+                                         .given = runner_steering_begin_turn(job)},
+        runner_job_on_submitted, ctx);
 }
 
 /* ---- an existing outcome ---- */
@@ -258,14 +259,14 @@ static void runner_job_on_outcome_read(void *ctx, enum nats_client_result result
                                        const struct nats_client_message *m)
 {
     struct runner_job *const job = ctx;
-    job->is_asked = false;
+    job->awaits_reply = false;
     const bool is_there = result == NATS_CLIENT_REPLIED && m->sequence;
     const bool is_none = result == NATS_CLIENT_REPLIED && m->status == 404;
     if (job->state > JOB_RUN)
         return; /* the request was sent while the turn ran; its own outcome is being stored */
     if (job->state == JOB_RUN) {
         if (is_there)
-            runner_job_abort(job, "it has an outcome by another host");
+            runner_job_abort(job, "another host has stored its outcome");
     } else if (is_there) {
         runner_job_end(job);
     } else if (!is_none) {
@@ -273,21 +274,21 @@ static void runner_job_on_outcome_read(void *ctx, enum nats_client_result result
     } else if (job->state == JOB_OUTCOME) {
         runner_job_run(job);
     } else {
-        runner_job_give_back(job);
+        runner_job_release(job);
     }
 }
 
 /* ---- the end ---- */
 
-struct runner_late {
+struct runner_late_result {
     struct runner *runner;
     char run[WORK_ID];
 };
 
 /* The job may have ended before the reply. */
-static void runner_job_on_late_told(void *ctx, enum nats_client_result result, struct str body)
+static void runner_job_on_late_answered(void *ctx, enum nats_client_result result, struct str body)
 {
-    struct runner_late *const late = ctx;
+    struct runner_late_result *const late = ctx;
     struct runner *const r = late->runner;
     struct runner_job *const job = r->is_stopped ? NULL : runner_job_find(r, late->run);
     (void)body;
@@ -298,11 +299,11 @@ static void runner_job_on_late_told(void *ctx, enum nats_client_result result, s
     free(late);
 }
 
-static void runner_job_tell_late(struct runner_job *job)
+static void runner_job_send_late_result(struct runner_job *job)
 {
     CLEANUP_BUF struct buf body = {0};
     struct runner *const r = job->runner;
-    struct runner_late *const late = xmalloc(sizeof *late);
+    struct runner_late_result *const late = xmalloc(sizeof *late);
     late->runner = r;
     strcpy(late->run, job->run);
     job->late_tries++;
@@ -314,7 +315,7 @@ static void runner_job_tell_late(struct runner_job *job)
     jsonw_string(&body, job->result.p ? job->result.p : "", job->result.len);
     buf_add_char(&body, '}');
     bus_ask(r->spec.bus, job->signal.gateway, "late", (struct str){body.p, body.len},
-            runner_job_on_late_told, late);
+            runner_job_on_late_answered, late);
 }
 
 static void runner_job_on_stored(void *ctx, bool is_own, struct str body)
@@ -326,12 +327,13 @@ static void runner_job_on_stored(void *ctx, bool is_own, struct str body)
     }
     job->runner->counters.late++;
     log_write(LOG_WARN, "bus",
-              "turn %s of host %s: it had ended as host_lost before it was over here; that counts",
+              "turn %s of host %s: its outcome here came after host_lost was stored, which counts; "
+              "sending the result as a late one",
               job->signal.turn, job->signal.gateway);
     work_outcome_free(job->outcome);
     job->outcome = NULL;
     job->state = JOB_LATE;
-    runner_job_tell_late(job);
+    runner_job_send_late_result(job);
 }
 
 static void runner_job_store(struct runner_job *job, struct str lines)
@@ -352,7 +354,7 @@ static bool runner_job_is_outcome(const struct event *ev)
            (ev->kind == TC_NOTICE && turncast_run_is_fate(ev->u.notice.code));
 }
 
-static void runner_job_note_result(struct runner_job *job, const struct event *ev)
+static void runner_job_copy_result(struct runner_job *job, const struct event *ev)
 {
     struct str text = STR("");
     if (ev->kind == TC_FINAL)
@@ -372,12 +374,12 @@ void runner_job_finish(struct runner_job *job, const struct turnlog_turn *t)
         turnlog_follower_new(job->runner->turnlog, t->spec.id, 0, true, NULL, NULL);
     while (f && (step = turnlog_follower_next(f, &item)) <= TURNLOG_GAP)
         if (step == TURNLOG_EVENT && runner_job_is_outcome(shared_event_get(item.shared))) {
-            runner_job_note_result(job, shared_event_get(item.shared));
+            runner_job_copy_result(job, shared_event_get(item.shared));
             codec_encode(&lines, shared_event_get(item.shared));
             buf_add_char(&lines, '\n');
         }
     turnlog_follower_free(f);
-    runner_guests_end_turn(job);
+    runner_steering_end_turn(job);
     if (job->state == JOB_RUN)
         runner_job_store(job, (struct str){lines.p, lines.len});
 }
@@ -398,7 +400,7 @@ void runner_job_cut_off(struct runner_job *job)
         return;
     job->is_cut_off = true;
     log_write(LOG_WARN, "bus",
-              "turn %s of host %s: the bus has been away for bus.lost_after_s; ending its agent "
+              "turn %s of host %s: no connection to the bus for bus.lost_after_s; ending its agent "
               "(bus.on_loss)",
               job->signal.turn, job->signal.gateway);
     turn_scheduler_cut_off_turn(job->runner->turns, job->run);
@@ -408,7 +410,7 @@ void runner_job_cut_off(struct runner_job *job)
 
 static void runner_job_go_on(struct runner_job *job)
 {
-    if (job->is_asked)
+    if (job->awaits_reply)
         return;
     if (!job->runner->link->is_active) {
         runner_job_retry(job);
@@ -416,16 +418,16 @@ static void runner_job_go_on(struct runner_job *job)
     }
     switch (job->state) {
     case JOB_ORDER:
-        job->is_asked = true;
+        job->awaits_reply = true;
         runner_job_read(job, "new", runner_job_on_order);
         break;
     case JOB_CLAIM:
-        job->is_asked = true;
+        job->awaits_reply = true;
         runner_job_write_claim(job, runner_job_on_claimed);
         break;
     case JOB_OUTCOME:
     case JOB_OTHER:
-        job->is_asked = true;
+        job->awaits_reply = true;
         runner_job_read(job, "out", runner_job_on_outcome_read);
         break;
     case JOB_FILES:
@@ -446,9 +448,9 @@ static void runner_job_on_timer(void *arg)
     loop_timer_set(job->timer, EXTEND_MS);
     bus_queue_extend(job->runner->link, job->ticket);
     if (job->state == JOB_LATE)
-        runner_job_tell_late(job);
-    if (job->state == JOB_RUN && !job->is_asked && job->runner->link->is_active) {
-        job->is_asked = true;
+        runner_job_send_late_result(job);
+    if (job->state == JOB_RUN && !job->awaits_reply && job->runner->link->is_active) {
+        job->awaits_reply = true;
         runner_job_read(job, "out", runner_job_on_outcome_read);
     }
 }

@@ -39,7 +39,7 @@ static void runner_job_answer(const struct runner_job *job, const struct dialect
     request_answer(job->runner->requests, &decision, &denied);
 }
 
-struct str runner_job_say(struct runner_job *job, struct str line)
+struct str runner_job_handle_line(struct runner_job *job, struct str line)
 {
     struct arena arena = {0};
     struct dialect_answer answer;
@@ -51,8 +51,8 @@ struct str runner_job_say(struct runner_job *job, struct str line)
         runner_job_answer(job, &answer);
     } else if (turncast_run_read_message(line, &arena, &message) == 0) {
         if (!message.text)
-            runner_guest_withdraw(job, message.id);
-        else if (runner_guest_give(job, &message))
+            runner_steered_withdraw(job, message.id);
+        else if (runner_steered_add(job, &message))
             reply = STR("{\"run\":true,\"message\":\"given\"}");
         else
             reply = STR("{\"run\":true,\"message\":\"refused\"}");
