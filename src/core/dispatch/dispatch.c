@@ -154,7 +154,7 @@ static enum dispatch_form form_of(const struct dispatch_turn *t, size_t i, const
     const struct dispatch_slot *const s = &d->slots[i];
     const enum dispatch_form form = form_unless_granted(d->groups[s->group].form, s, ev);
     const enum tc_kind told = form == FORM_FAILURE ? TC_NOTICE : ev->kind;
-    return (s->kinds >> told & 1) && dispatch_scope_tells(t, i, ev) ? form : FORM_NONE;
+    return (s->kinds >> told & 1) && dispatch_scope_delivers(t, i, ev) ? form : FORM_NONE;
 }
 
 /* Additional form for the turn log: the visible form, if it differs from the complete one. */
@@ -255,7 +255,7 @@ void dispatch_event(struct dispatch_turn *t, struct event *ev)
     if (d->backpressure_ms > 0 && (d->room.events <= 0 || d->room.bytes <= 0))
         dispatch_wait_capacity(d);
     decide_forms(t, ev);
-    dispatch_scope_open_asked(t, ev);
+    dispatch_scope_open_requested(t, ev);
     struct shared_event *shared_events[FORMS] = {NULL};
     make_shared_events(t, ev, shared_events);
     if (d->backpressure_ms > 0)
@@ -272,7 +272,7 @@ void dispatch_event(struct dispatch_turn *t, struct event *ev)
         if (ev->kind == TC_DONE)
             t->slots[i].handle = NULL;
     }
-    dispatch_scope_close_asked(t, ev);
+    dispatch_scope_close_requested(t, ev);
 }
 
 /* ---- bursts ---- */

@@ -207,7 +207,7 @@ void dispatch_end_guest(struct dispatch_turn *t, struct event *outcome);
 void dispatch_suspend_guest(struct dispatch_turn *t);
 /* Whether a request is sent to the instance: `to` is JSON, ["INSTANCE", "INSTANCE:CHAT"…], or NULL;
  * or any JSON that contains such a list. */
-bool dispatch_is_asked(const char *to, const char *name);
+bool dispatch_request_names(const char *to, const char *name);
 
 /* The outcome is being journaled: calls `each` for every instance that would receive this event,
  * with its name and the canonical line in its form. */

@@ -29,7 +29,7 @@ struct dispatch_turn *dispatch_open_guest(struct dispatch *d,
                                        .memory = arena_strdup(a, spec->memory)};
     t->n = d->n;
     t->slots = xcalloc(d->n + 1, sizeof *t->slots);
-    SLIST_INIT(&t->asked);
+    SLIST_INIT(&t->open_requests);
     dispatch_link_turn(d, t);
     if (!spec->is_part) {
         const struct channel_turn turn = dispatch_describe_turn(t, spec->instance);

@@ -41,11 +41,10 @@ struct dispatch_slot {
     size_t group;
     uint32_t kinds;          /* bits: kinds of events that it receives */
     enum dispatch_form form; /* form of the current event for it */
-    bool is_led;             /* only one of several hosts runs it */
-    bool stands_by;          /* another host does: its instance is not launched, and receives no
-                              * turn */
-    bool room;               /* time of the last check */
-    bool stalled;            /* no progress within the time limit; not waited for */
+    bool is_led;             /* runs on one of several hosts only, its leader */
+    bool stands_by; /* another host leads it: it is not launched here, and receives no turn */
+    bool room;      /* time of the last check */
+    bool stalled;   /* no progress within the time limit; not waited for */
 };
 
 /* Number of events that may be dispatched before the room in the queues is checked again: a part of
@@ -62,8 +61,8 @@ struct disabled {
 };
 
 /* An instance that is ending, and no longer has a slot. */
-struct leaving {
-    struct leaving *next;
+struct ending_instance {
+    struct ending_instance *next;
     struct connector_instance *instance;
     int64_t deadline_ms; /* monotonic */
 };
@@ -71,7 +70,7 @@ struct leaving {
 struct dispatch {
     struct connector_services services;
     bool empty; /* no instance was created yet */
-    struct leaving *leaving;
+    struct ending_instance *ending;
     struct configured_instances *configured;
     struct dispatch_slot *slots;
     struct dispatch_view *groups;
@@ -93,8 +92,8 @@ struct dispatch_turn_slot {
 };
 
 /* An open request sent to an instance that receives nothing else of the turn. */
-struct dispatch_asked {
-    SLIST_ENTRY(dispatch_asked) next;
+struct dispatch_open_request {
+    SLIST_ENTRY(dispatch_open_request) next;
     size_t slot;
     char request[]; /* id of the request */
 };
@@ -112,7 +111,7 @@ struct dispatch_turn {
     size_t n;                         /* number of slots when it was opened; later slots are
                                        * ignored */
     struct dispatch_turn_slot *slots; /* one per slot */
-    SLIST_HEAD(, dispatch_asked) asked;
+    SLIST_HEAD(, dispatch_open_request) open_requests;
     struct dispatch_guest {
         const char *instance; /* NULL: a turn of this host; else the only instance that receives
                                * it */
@@ -133,15 +132,15 @@ void dispatch_scope_open(struct dispatch_turn *t);
 /* Appends the names of the instances that receive the turn and that only one of several hosts runs,
  * separated by newlines. */
 void dispatch_scope_append_led(const struct dispatch_turn *t, struct buf *names);
-/* Another host has adopted the turn, and alone tells the instance in the slot of it. */
+/* Another host has adopted the turn, and alone delivers it to the instance in the slot. */
 bool dispatch_scope_is_adopted(const struct dispatch_turn *t, size_t slot);
 /* Call it before delivering the event: opens the turn for instances to which the event sends a
  * request, and which receive nothing else. */
-void dispatch_scope_open_asked(struct dispatch_turn *t, const struct event *ev);
+void dispatch_scope_open_requested(struct dispatch_turn *t, const struct event *ev);
 /* Whether the instance in the slot receives this event, provided that it is visible. */
-bool dispatch_scope_tells(const struct dispatch_turn *t, size_t slot, const struct event *ev);
+bool dispatch_scope_delivers(const struct dispatch_turn *t, size_t slot, const struct event *ev);
 /* Call it after delivering the event. */
-void dispatch_scope_close_asked(struct dispatch_turn *t, const struct event *ev);
+void dispatch_scope_close_requested(struct dispatch_turn *t, const struct event *ev);
 void dispatch_scope_close(struct dispatch_turn *t);
 
 /* ---- dispatch_slot.c */
@@ -162,24 +161,24 @@ void dispatch_launch_slot(const struct dispatch_slot *s);
 void dispatch_join_turns(struct dispatch *d, size_t slot);
 /* Removes the instance from its slot: it receives nothing more, and its plugin is released. The
  * caller owns the instance. */
-void dispatch_leave_slot(struct dispatch *d, size_t slot);
+void dispatch_clear_slot(struct dispatch *d, size_t slot);
 
 /* Logs why an instance did not start with the host, and stores the reason for
  * dispatch_why_disabled. */
-void dispatch_note_disabled(struct dispatch *d, const struct conf_instance *spec,
-                            const struct tc_err *err);
+void dispatch_record_disabled(struct dispatch *d, const struct conf_instance *spec,
+                              const struct tc_err *err);
 /* Logs the instances that the configuration disables. */
 void dispatch_log_switched_off(const struct conf *conf);
 
-/* ---- dispatch_leave.c */
+/* ---- dispatch_end_instance.c */
 
 /* Stops the instance, and frees it when it has ended. Kills it after DISPATCH_END_MS. */
 #define DISPATCH_END_MS 5000
-void dispatch_leave(struct dispatch *d, struct connector_instance *r);
+void dispatch_end_instance(struct dispatch *d, struct connector_instance *r);
 /* Frees ended instances, and kills those whose time has expired. True: none is left. */
-bool dispatch_all_left(struct dispatch *d);
+bool dispatch_reap_ended(struct dispatch *d);
 /* Waits for them, and frees them; returns the number of abandoned ones. */
-unsigned dispatch_await_leaving(struct dispatch *d, int64_t deadline_ms);
+unsigned dispatch_await_ended(struct dispatch *d, int64_t deadline_ms);
 
 /* ---- dispatch_plan.c */
 

@@ -44,9 +44,9 @@ static void dispatch_lead_disable_slot(struct dispatch_reconfig *c, size_t slot)
 {
     struct dispatch *const d = c->dispatch;
     struct connector_instance *const r = d->slots[slot].instance;
-    dispatch_note_disabled(d, d->slots[slot].spec, &c->err);
-    dispatch_leave_slot(d, slot);
-    dispatch_reconfig_let_leave(c, r);
+    dispatch_record_disabled(d, d->slots[slot].spec, &c->err);
+    dispatch_clear_slot(d, slot);
+    dispatch_reconfig_end_instance(c, r);
 }
 
 struct dispatch_reconfig *dispatch_change_stand_by(struct dispatch *d, const char *name,

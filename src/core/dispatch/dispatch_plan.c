@@ -82,7 +82,7 @@ static int dispatch_plan_check_file(const struct plan *p, struct plan_step *s, s
         snprintf(place, sizeof place, "%.200s:%d", s->spec->file ? s->spec->file : conf->file,
                  s->spec->line);
     if (!s->loaded && p->lenient) {
-        *err = s->err; /* dispatch_note_disabled adds the name of the instance */
+        *err = s->err; /* dispatch_record_disabled adds the name of the instance */
         return -1;
     }
     if (!s->loaded)
@@ -130,7 +130,7 @@ int plan_finish(struct plan *p, struct tc_err *err)
             continue;
         s->refused = true;
         if (p->lenient)
-            dispatch_note_disabled(p->dispatch, s->spec, &why);
+            dispatch_record_disabled(p->dispatch, s->spec, &why);
         else if (may_fail(p, s))
             log_write(LOG_ERR, "host", "%s", err_format(&why));
         else if (rc == 0) {

@@ -27,10 +27,10 @@ void dispatch_reconfig_watch(struct dispatch_reconfig *c, struct connector_insta
     connector_instance_on_change(r, on_instance_change, c);
 }
 
-void dispatch_reconfig_let_leave(struct dispatch_reconfig *c, struct connector_instance *r)
+void dispatch_reconfig_end_instance(struct dispatch_reconfig *c, struct connector_instance *r)
 {
     dispatch_reconfig_watch(c, r);
-    dispatch_leave(c->dispatch, r);
+    dispatch_end_instance(c->dispatch, r);
 }
 
 /* Stops the instance in the slot; its replacement is not launched yet. */
@@ -39,38 +39,40 @@ void dispatch_reconfig_exchange(struct dispatch_reconfig *c, size_t slot,
 {
     struct dispatch *const d = c->dispatch;
     ASSERT(slot < d->n && d->slots[slot].instance && next->instance);
-    dispatch_reconfig_let_leave(c, d->slots[slot].instance);
+    dispatch_reconfig_end_instance(c, d->slots[slot].instance);
     d->slots[slot] = *next;
     dispatch_reconfig_watch(c, next->instance);
     dispatch_reopen_turns(d, slot);
 }
 
-static void note_formers(struct dispatch_reconfig *c)
+static void dispatch_reconfig_record_formers(struct dispatch_reconfig *c)
 {
     struct dispatch *const d = c->dispatch;
     c->n_formers = d->n;
     c->formers = xcalloc(d->n + 1, sizeof *c->formers);
     for (size_t i = 0; c->next && i < d->n; i++)
         if (d->slots[i].instance)
-            c->formers[i] = (struct former){d->slots[i].spec, d->slots[i].loaded, false, false};
+            c->formers[i] =
+                (struct slot_before){d->slots[i].spec, d->slots[i].loaded, false, false};
     for (size_t i = 0; i < c->plan.n; i++) {
         const struct plan_step *const s = &c->plan.steps[i];
         if (s->refused || s->slot == NO_SLOT)
             continue;
         const struct dispatch_slot *const slot = &d->slots[s->slot];
         c->formers[s->slot] = s->what == DISPATCH_KEPT
-                                  ? (struct former){0}
-                                  : (struct former){slot->spec, slot->loaded, true, false};
+                                  ? (struct slot_before){0}
+                                  : (struct slot_before){slot->spec, slot->loaded, true, false};
     }
 }
 
 /* Creates an instance like the previous one of the slot, which queues turns that start meanwhile,
  * in case the change is undone. -1: failed, which is logged. */
-static int make_former(struct dispatch_reconfig *c, size_t slot, struct dispatch_slot *out)
+static int dispatch_reconfig_create_former(struct dispatch_reconfig *c, size_t slot,
+                                           struct dispatch_slot *out)
 {
     ASSERT(c->formers[slot].spec);
     struct dispatch *const d = c->dispatch;
-    const struct former *const f = &c->formers[slot];
+    const struct slot_before *const f = &c->formers[slot];
     struct tc_err err = {0};
     if (dispatch_start_slot(d, out, d->configured->conf, f->spec, f->loaded, &err) == 0) {
         loader_ref_plugin(f->loaded);
@@ -80,27 +82,27 @@ static int make_former(struct dispatch_reconfig *c, size_t slot, struct dispatch
     return -1;
 }
 
-static void stop_formers(struct dispatch_reconfig *c)
+static void dispatch_reconfig_stop_formers(struct dispatch_reconfig *c)
 {
     struct dispatch *const d = c->dispatch;
     struct dispatch_slot next;
     for (size_t i = 0; i < c->n_formers; i++) {
-        const struct former *const f = &c->formers[i];
+        const struct slot_before *const f = &c->formers[i];
         if (!f->spec || f->is_replaced)
             continue;
-        if (make_former(c, i, &next) == 0) {
+        if (dispatch_reconfig_create_former(c, i, &next) == 0) {
             dispatch_reconfig_exchange(c, i, &next);
             continue;
         }
         loader_ref_plugin(f->loaded); /* the slot releases it */
-        dispatch_reconfig_let_leave(c, d->slots[i].instance);
-        dispatch_leave_slot(d, i);
+        dispatch_reconfig_end_instance(c, d->slots[i].instance);
+        dispatch_clear_slot(d, i);
     }
 }
 
 /* Fills the slots. At the start of the host, all instances have a slot from the beginning. Later,
  * new instances get a slot when the change is complete, because no turn may use them before. */
-static void fill_slots(struct dispatch_reconfig *c)
+static void dispatch_reconfig_fill_slots(struct dispatch_reconfig *c)
 {
     struct dispatch *const d = c->dispatch;
     for (size_t i = 0; i < c->plan.n; i++) {
@@ -121,8 +123,8 @@ static void fill_slots(struct dispatch_reconfig *c)
     }
 }
 
-static const struct dispatch_slot *slot_of_step(const struct dispatch_reconfig *c,
-                                                const struct plan_step *s)
+static const struct dispatch_slot *dispatch_reconfig_step_slot(const struct dispatch_reconfig *c,
+                                                               const struct plan_step *s)
 {
     ASSERT(s->filled.instance || s->slot < c->dispatch->n);
     return s->filled.instance ? &s->filled : &c->dispatch->slots[s->slot];
@@ -156,9 +158,9 @@ static void examine(struct dispatch_reconfig *c)
         dispatch_reconfig_enter(c, PHASE_DONE);
         return;
     }
-    note_formers(c);
-    stop_formers(c);
-    fill_slots(c);
+    dispatch_reconfig_record_formers(c);
+    dispatch_reconfig_stop_formers(c);
+    dispatch_reconfig_fill_slots(c);
     c->dispatch->empty = false;
     if (c->spec.seated)
         c->spec.seated(c->spec.ctx);
@@ -175,13 +177,13 @@ static void launch_next(struct dispatch_reconfig *c)
     for (size_t i = 0; i < c->plan.n; i++) {
         const struct plan_step *const s = &c->plan.steps[i];
         if (!s->refused && s->what != DISPATCH_KEPT)
-            dispatch_launch_slot(slot_of_step(c, s));
+            dispatch_launch_slot(dispatch_reconfig_step_slot(c, s));
     }
 }
 
 static void stop_phase(struct dispatch_reconfig *c)
 {
-    if (!dispatch_all_left(c->dispatch))
+    if (!dispatch_reap_ended(c->dispatch))
         return;
     launch_next(c);
     dispatch_reconfig_enter(c, PHASE_START);
@@ -202,15 +204,15 @@ static bool has_settled(struct connector_instance *r, bool *runs, struct tc_err 
 static void dispatch_reconfig_disable_slot(struct dispatch_reconfig *c, struct plan_step *s)
 {
     struct connector_instance *const r = c->dispatch->slots[s->slot].instance;
-    dispatch_note_disabled(c->dispatch, s->spec, &s->err);
-    dispatch_leave_slot(c->dispatch, s->slot);
-    dispatch_reconfig_let_leave(c, r);
+    dispatch_record_disabled(c->dispatch, s->spec, &s->err);
+    dispatch_clear_slot(c->dispatch, s->slot);
+    dispatch_reconfig_end_instance(c, r);
 }
 
 /* False: still pending. */
 static bool dispatch_reconfig_check_step(struct dispatch_reconfig *c, struct plan_step *s)
 {
-    const struct dispatch_slot *const slot = slot_of_step(c, s);
+    const struct dispatch_slot *const slot = dispatch_reconfig_step_slot(c, s);
     struct connector_instance *const r = slot->instance;
     bool runs;
     if (slot->stands_by) {
@@ -232,7 +234,7 @@ static bool dispatch_reconfig_check_step(struct dispatch_reconfig *c, struct pla
     return true;
 }
 
-static void take_configured(struct dispatch_reconfig *c)
+static void dispatch_reconfig_apply_configured(struct dispatch_reconfig *c)
 {
     struct dispatch *const d = c->dispatch;
     for (size_t i = 0; i < c->plan.n; i++) {
@@ -247,27 +249,27 @@ static void take_configured(struct dispatch_reconfig *c)
     c->next = before; /* its names are still reported */
 }
 
-static void drop_formers(struct dispatch_reconfig *c)
+static void dispatch_reconfig_drop_formers(struct dispatch_reconfig *c)
 {
     struct dispatch *const d = c->dispatch;
     for (size_t i = 0; i < c->n_formers; i++) {
-        struct former *const f = &c->formers[i];
+        struct slot_before *const f = &c->formers[i];
         struct connector_instance *const r = d->slots[i].instance;
         if (!f->spec)
             continue;
         if (!f->is_replaced && r) {
-            dispatch_leave_slot(d, i);
-            dispatch_reconfig_let_leave(c, r); /* was not launched */
+            dispatch_clear_slot(d, i);
+            dispatch_reconfig_end_instance(c, r); /* was not launched */
         }
         loader_unref_plugin(f->loaded);
         f->loaded = NULL;
     }
 }
 
-static void count_it(struct dispatch_reconfig *c)
+static void dispatch_reconfig_commit(struct dispatch_reconfig *c)
 {
     struct dispatch *const d = c->dispatch;
-    drop_formers(c);
+    dispatch_reconfig_drop_formers(c);
     for (size_t i = 0; i < c->plan.n; i++) {
         struct plan_step *const s = &c->plan.steps[i];
         if (s->refused || s->what == DISPATCH_KEPT)
@@ -282,8 +284,8 @@ static void count_it(struct dispatch_reconfig *c)
             connector_resume_deliveries(d->slots[s->slot].instance);
     }
     if (c->next)
-        take_configured(c);
-    dispatch_all_left(d);
+        dispatch_reconfig_apply_configured(c);
+    dispatch_reap_ended(d);
     dispatch_reconfig_enter(c, PHASE_DONE);
 }
 
@@ -297,19 +299,19 @@ static void dispatch_reconfig_undo(struct dispatch_reconfig *c)
         if (s->refused || s->what == DISPATCH_KEPT)
             continue;
         if (s->slot == NO_SLOT) {
-            dispatch_reconfig_let_leave(c, s->filled.instance);
+            dispatch_reconfig_end_instance(c, s->filled.instance);
             loader_unref_plugin(s->filled.loaded);
             s->filled = (struct dispatch_slot){0};
             continue;
         }
         struct loaded_plugin *const loaded = d->slots[s->slot].loaded;
-        if (make_former(c, s->slot, &again) == 0) {
+        if (dispatch_reconfig_create_former(c, s->slot, &again) == 0) {
             dispatch_reconfig_exchange(c, s->slot, &again);
             loader_unref_plugin(loaded);
             continue;
         }
-        dispatch_reconfig_let_leave(c, d->slots[s->slot].instance);
-        dispatch_leave_slot(d, s->slot);
+        dispatch_reconfig_end_instance(c, d->slots[s->slot].instance);
+        dispatch_clear_slot(d, s->slot);
     }
     dispatch_reconfig_enter(c, PHASE_UNDO);
 }
@@ -330,12 +332,12 @@ static void start_phase(struct dispatch_reconfig *c)
         }
     }
     if (all)
-        count_it(c);
+        dispatch_reconfig_commit(c);
 }
 
 static void undo_phase(struct dispatch_reconfig *c)
 {
-    if (!dispatch_all_left(c->dispatch))
+    if (!dispatch_reap_ended(c->dispatch))
         return;
     for (size_t i = 0; i < c->n_formers; i++)
         if (c->formers[i].spec && c->dispatch->slots[i].instance) {
@@ -357,8 +359,8 @@ static void restore_slot(struct dispatch_reconfig *c, size_t slot, bool runs,
     }
     log_write(LOG_ERR, "host", "instance %s: cannot restart after the rejected reload: %s",
               connector_instance_name(r), err_format(err));
-    dispatch_leave_slot(c->dispatch, slot);
-    dispatch_reconfig_let_leave(c, r);
+    dispatch_clear_slot(c->dispatch, slot);
+    dispatch_reconfig_end_instance(c, r);
 }
 
 static void restore_phase(struct dispatch_reconfig *c)
@@ -373,7 +375,7 @@ static void restore_phase(struct dispatch_reconfig *c)
         else
             all = false;
     }
-    if (all && dispatch_all_left(c->dispatch))
+    if (all && dispatch_reap_ended(c->dispatch))
         dispatch_reconfig_enter(c, PHASE_DONE);
 }
 
@@ -396,13 +398,13 @@ static void revive_phase(struct dispatch_reconfig *c)
 /* ---- create and free ---- */
 
 /* Frees instances without a slot. */
-static void drop_filled(struct dispatch_reconfig *c)
+static void dispatch_reconfig_drop_unplaced(struct dispatch_reconfig *c)
 {
     for (size_t i = 0; i < c->plan.n; i++) {
         struct dispatch_slot *const s = &c->plan.steps[i].filled;
         if (!s->instance)
             continue;
-        dispatch_leave(c->dispatch, s->instance);
+        dispatch_end_instance(c->dispatch, s->instance);
         loader_unref_plugin(s->loaded);
         *s = (struct dispatch_slot){0};
     }
@@ -414,7 +416,7 @@ static void unwatch_all(struct dispatch_reconfig *c)
     for (size_t i = 0; i < d->n; i++)
         if (d->slots[i].instance)
             connector_instance_on_change(d->slots[i].instance, NULL, NULL);
-    for (const struct leaving *l = d->leaving; l; l = l->next)
+    for (const struct ending_instance *l = d->ending; l; l = l->next)
         connector_instance_on_change(l->instance, NULL, NULL);
 }
 
@@ -423,7 +425,7 @@ static void finish_change(struct dispatch_reconfig *c)
 {
     ASSERT(!c->is_finished);
     ASSERT(c->phase == PHASE_DONE);
-    drop_filled(c);
+    dispatch_reconfig_drop_unplaced(c);
     unwatch_all(c);
     c->is_finished = true;
     c->spec.done(c->spec.ctx, *c->err.text ? &c->err : NULL);
@@ -505,7 +507,7 @@ struct dispatch_reconfig *dispatch_change_restart(struct dispatch *d, const char
 }
 
 /* Releases the loaded files of an aborted change. */
-static void free_formers(struct dispatch_reconfig *c)
+static void dispatch_reconfig_free_formers(struct dispatch_reconfig *c)
 {
     for (size_t i = 0; i < c->n_formers; i++)
         if (c->formers[i].spec)
@@ -517,11 +519,11 @@ void dispatch_reconfig_free(struct dispatch_reconfig *c)
 {
     if (!c)
         return;
-    drop_filled(c);
+    dispatch_reconfig_drop_unplaced(c);
     if (!c->is_finished)
         unwatch_all(c);
     plan_fini(&c->plan);
-    free_formers(c);
+    dispatch_reconfig_free_formers(c);
     configured_instances_free(c->next);
     loop_timer_free(c->timer);
     free(c);

@@ -16,7 +16,7 @@ enum dispatch_reconfig_phase {
 };
 
 /* State of a slot before the change. */
-struct former {
+struct slot_before {
     const struct conf_instance *spec; /* NULL: it was empty, or its instance stays */
     struct loaded_plugin *loaded;
     bool is_replaced; /* otherwise the slot has no next instance */
@@ -29,7 +29,7 @@ struct dispatch_reconfig {
     enum dispatch_reconfig_phase phase;
     struct plan plan;
     struct configured_instances *next; /* NULL: unchanged */
-    struct former *formers;
+    struct slot_before *formers;
     size_t n_formers;                   /* number of slots before */
     struct connector_instance *revived; /* only the restart of this instance is awaited; or NULL */
     bool takes_lead;                    /* first start of an instance that stood by */
@@ -44,8 +44,8 @@ struct dispatch_reconfig *dispatch_reconfig_new(struct dispatch *d,
 void dispatch_reconfig_enter(struct dispatch_reconfig *c, enum dispatch_reconfig_phase phase);
 /* Checks the change again when the state of the instance has changed. */
 void dispatch_reconfig_watch(struct dispatch_reconfig *c, struct connector_instance *r);
-/* Ends the instance (dispatch_leave), and observes it. */
-void dispatch_reconfig_let_leave(struct dispatch_reconfig *c, struct connector_instance *r);
+/* Ends the instance (dispatch_end_instance), and observes it. */
+void dispatch_reconfig_end_instance(struct dispatch_reconfig *c, struct connector_instance *r);
 /* Stops the instance in the slot; its replacement is not launched yet. */
 void dispatch_reconfig_exchange(struct dispatch_reconfig *c, size_t slot,
                                 const struct dispatch_slot *next);

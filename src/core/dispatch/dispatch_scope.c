@@ -26,7 +26,7 @@ void dispatch_scope_open(struct dispatch_turn *t)
                                           .instances = t->spec.instances};
     t->n = d->n;
     t->slots = xcalloc(d->n + 1, sizeof *t->slots);
-    SLIST_INIT(&t->asked);
+    SLIST_INIT(&t->open_requests);
     for (size_t i = 0; i < d->n; i++) {
         struct connector_instance *const r = d->slots[i].instance;
         if (!r || !conf_scope_admits(d->slots[i].spec, &named))
@@ -51,7 +51,7 @@ void dispatch_scope_append_led(const struct dispatch_turn *t, struct buf *names)
 /* ---- requests sent to other instances ---- */
 
 /* Names contain no characters that JSON escapes. */
-bool dispatch_is_asked(const char *to, const char *name)
+bool dispatch_request_names(const char *to, const char *name)
 {
     const size_t n = strlen(name);
     for (const char *p = to; p && (p = strstr(p, name)); p++)
@@ -61,22 +61,23 @@ bool dispatch_is_asked(const char *to, const char *name)
     return false;
 }
 
-static struct dispatch_asked *dispatch_scope_find(const struct dispatch_turn *t, size_t slot,
-                                                  const char *request)
+static struct dispatch_open_request *dispatch_scope_find(const struct dispatch_turn *t, size_t slot,
+                                                         const char *request)
 {
-    struct dispatch_asked *g = SLIST_FIRST(&t->asked);
+    struct dispatch_open_request *g = SLIST_FIRST(&t->open_requests);
     while (g && (g->slot != slot || strcmp(g->request, request) != 0))
         g = SLIST_NEXT(g, next);
     return g;
 }
 
-static void dispatch_scope_note(struct dispatch_turn *t, size_t slot, const char *request)
+static void dispatch_scope_add_open_request(struct dispatch_turn *t, size_t slot,
+                                            const char *request)
 {
     const size_t len = strlen(request);
-    struct dispatch_asked *const g = xmalloc(sizeof *g + len + 1);
+    struct dispatch_open_request *const g = xmalloc(sizeof *g + len + 1);
     g->slot = slot;
     memcpy(g->request, request, len + 1);
-    SLIST_INSERT_HEAD(&t->asked, g, next);
+    SLIST_INSERT_HEAD(&t->open_requests, g, next);
 }
 
 /* Adds an instance to a running turn: it receives a start (resumed), or, after a crash of the host,
@@ -96,15 +97,15 @@ static bool dispatch_scope_join(struct dispatch_turn *t, size_t slot)
     return t->slots[slot].handle;
 }
 
-/* A guest's host asks its other instances. */
-static bool dispatch_scope_may_ask(const struct dispatch_turn *t, size_t slot)
+/* The host of a guest turn sends requests to its other instances itself. */
+static bool dispatch_scope_may_request(const struct dispatch_turn *t, size_t slot)
 {
     const struct dispatch_slot *const s = &t->dispatch->slots[slot];
     return !s->stands_by && (!t->guest.instance ||
                              strcmp(connector_instance_name(s->instance), t->guest.instance) == 0);
 }
 
-void dispatch_scope_open_asked(struct dispatch_turn *t, const struct event *ev)
+void dispatch_scope_open_requested(struct dispatch_turn *t, const struct event *ev)
 {
     const struct dispatch *const d = t->dispatch;
     const struct tc_request *const request = &ev->u.request;
@@ -112,14 +113,14 @@ void dispatch_scope_open_asked(struct dispatch_turn *t, const struct event *ev)
         return;
     for (size_t i = 0; i < t->n; i++) {
         struct connector_instance *const r = d->slots[i].instance;
-        if (r && dispatch_scope_may_ask(t, i) && t->slots[i].part != PART_ALL &&
-            dispatch_is_asked(request->to, connector_instance_name(r)) &&
+        if (r && dispatch_scope_may_request(t, i) && t->slots[i].part != PART_ALL &&
+            dispatch_request_names(request->to, connector_instance_name(r)) &&
             !dispatch_scope_find(t, i, request->request_id) && dispatch_scope_join(t, i))
-            dispatch_scope_note(t, i, request->request_id);
+            dispatch_scope_add_open_request(t, i, request->request_id);
     }
 }
 
-bool dispatch_scope_tells(const struct dispatch_turn *t, size_t slot, const struct event *ev)
+bool dispatch_scope_delivers(const struct dispatch_turn *t, size_t slot, const struct event *ev)
 {
     ASSERT(slot < t->n);
     const struct dispatch_turn_slot *const s = &t->slots[slot];
@@ -134,9 +135,9 @@ static bool dispatch_scope_is_open(const struct tc_request *request)
     return request->state && strcmp(request->state, "open") == 0;
 }
 
-void dispatch_scope_close_asked(struct dispatch_turn *t, const struct event *ev)
+void dispatch_scope_close_requested(struct dispatch_turn *t, const struct event *ev)
 {
-    struct dispatch_asked *g = SLIST_FIRST(&t->asked), *next;
+    struct dispatch_open_request *g = SLIST_FIRST(&t->open_requests), *next;
     if (ev->kind != TC_REQUEST || !ev->u.request.request_id ||
         dispatch_scope_is_open(&ev->u.request))
         return;
@@ -144,16 +145,16 @@ void dispatch_scope_close_asked(struct dispatch_turn *t, const struct event *ev)
         next = SLIST_NEXT(g, next);
         if (strcmp(g->request, ev->u.request.request_id) != 0)
             continue;
-        SLIST_REMOVE(&t->asked, g, dispatch_asked, next);
+        SLIST_REMOVE(&t->open_requests, g, dispatch_open_request, next);
         free(g);
     }
 }
 
 void dispatch_scope_close(struct dispatch_turn *t)
 {
-    while (!SLIST_EMPTY(&t->asked)) {
-        struct dispatch_asked *const g = SLIST_FIRST(&t->asked);
-        SLIST_REMOVE_HEAD(&t->asked, next);
+    while (!SLIST_EMPTY(&t->open_requests)) {
+        struct dispatch_open_request *const g = SLIST_FIRST(&t->open_requests);
+        SLIST_REMOVE_HEAD(&t->open_requests, next);
         free(g);
     }
     free(t->slots);

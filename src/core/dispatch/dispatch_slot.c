@@ -140,7 +140,7 @@ void dispatch_reopen_turns(struct dispatch *d, size_t slot)
     }
 }
 
-void dispatch_leave_slot(struct dispatch *d, size_t slot)
+void dispatch_clear_slot(struct dispatch *d, size_t slot)
 {
     ASSERT(slot < d->n && d->slots[slot].instance);
     for (struct dispatch_turn *t = d->turns; t; t = t->next)
@@ -212,8 +212,8 @@ static struct tc_err place_reason(const struct conf *conf, const struct conf_ins
     return why;
 }
 
-void dispatch_note_disabled(struct dispatch *d, const struct conf_instance *spec,
-                            const struct tc_err *err)
+void dispatch_record_disabled(struct dispatch *d, const struct conf_instance *spec,
+                              const struct tc_err *err)
 {
     struct disabled *const entry = xmalloc(sizeof *entry);
     *entry = (struct disabled){d->disabled, xstrdup(spec->name),
@@ -293,7 +293,7 @@ static bool finish_start(struct dispatch *d, const struct conf_instance *spec, s
         return true;
     }
     loader_unref_plugin(s->slot.loaded);
-    dispatch_note_disabled(d, spec, &s->err);
+    dispatch_record_disabled(d, spec, &s->err);
     return false;
 }
 
@@ -449,7 +449,7 @@ static bool dispatch_slot_is_busy(const struct dispatch *d)
     for (size_t i = 0; i < d->n; i++)
         if (d->slots[i].instance && connector_instance_is_busy(d->slots[i].instance))
             return true;
-    for (const struct leaving *l = d->leaving; l; l = l->next)
+    for (const struct ending_instance *l = d->ending; l; l = l->next)
         if (connector_instance_is_busy(l->instance))
             return true;
     return false;
@@ -474,7 +474,7 @@ unsigned dispatch_free(struct dispatch *d, int64_t grace_ms)
     for (size_t i = 0; i < d->n; i++)
         if (d->slots[i].instance)
             connector_instance_stop(d->slots[i].instance);
-    unsigned abandoned = dispatch_await_leaving(d, deadline_ms);
+    unsigned abandoned = dispatch_await_ended(d, deadline_ms);
     for (size_t i = 0; i < d->n; i++) {
         if (d->slots[i].instance)
             abandoned += !connector_instance_free(d->slots[i].instance, deadline_ms);

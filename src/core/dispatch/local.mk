@@ -7,7 +7,7 @@ libtccore_a_SOURCES += \
 	src/core/dispatch/dispatch_guest.c \
 	src/core/dispatch/dispatch_internal.h \
 	src/core/dispatch/dispatch_lead.c \
-	src/core/dispatch/dispatch_leave.c \
+	src/core/dispatch/dispatch_end.c \
 	src/core/dispatch/dispatch_plan.c \
 	src/core/dispatch/dispatch_reconfig.c \
 	src/core/dispatch/dispatch_reconfig.h \

@@ -48,7 +48,7 @@ static void guest_turns_look_at(void *ctx, const char *instance)
     const bool is_whole = conf_scope_has_names(t->spec.led, instance);
     if (!guest_turns_leads(l->all, instance) || guest_turns_find(l->all, instance, t->spec.id))
         return;
-    if (is_whole || dispatch_is_asked(t->requests, instance))
+    if (is_whole || dispatch_request_names(t->requests, instance))
         guest_turn_new(l->all, t, instance, !is_whole);
 }
 

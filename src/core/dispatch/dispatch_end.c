@@ -7,32 +7,32 @@
 #include "base/sys/clock.h"
 #include "core/dispatch/dispatch_internal.h"
 
-/* connector_instance_free does not block then. */
-static bool dispatch_leave_has_ended(struct connector_instance *r)
+/* connector_instance_free does not block for an instance that has ended. */
+static bool dispatch_instance_has_ended(struct connector_instance *r)
 {
     const enum channel_state state = connector_instance_state(r, NULL);
     return state == CHANNEL_NEW || state == CHANNEL_ENDED || state == CHANNEL_FAILED;
 }
 
-void dispatch_leave(struct dispatch *d, struct connector_instance *r)
+void dispatch_end_instance(struct dispatch *d, struct connector_instance *r)
 {
     ASSERT(r);
-    if (dispatch_leave_has_ended(r)) {
+    if (dispatch_instance_has_ended(r)) {
         connector_instance_free(r, 0);
         return;
     }
-    struct leaving *const l = xmalloc(sizeof *l);
-    *l = (struct leaving){.next = d->leaving, .instance = r, .deadline_ms = clock_mono_ms()};
+    struct ending_instance *const l = xmalloc(sizeof *l);
+    *l = (struct ending_instance){.next = d->ending, .instance = r, .deadline_ms = clock_mono_ms()};
     if (!connector_instance_is_silent(r))
         l->deadline_ms += DISPATCH_END_MS;
-    d->leaving = l;
+    d->ending = l;
     connector_instance_stop(r);
 }
 
-bool dispatch_all_left(struct dispatch *d)
+bool dispatch_reap_ended(struct dispatch *d)
 {
-    for (struct leaving **at = &d->leaving, *l; (l = *at);) {
-        if (!dispatch_leave_has_ended(l->instance) &&
+    for (struct ending_instance **at = &d->ending, *l; (l = *at);) {
+        if (!dispatch_instance_has_ended(l->instance) &&
             !(clock_mono_ms() >= l->deadline_ms && connector_instance_kill(l->instance))) {
             at = &l->next;
             continue;
@@ -41,14 +41,14 @@ bool dispatch_all_left(struct dispatch *d)
         connector_instance_free(l->instance, 0);
         free(l);
     }
-    return !d->leaving;
+    return !d->ending;
 }
 
-unsigned dispatch_await_leaving(struct dispatch *d, int64_t deadline_ms)
+unsigned dispatch_await_ended(struct dispatch *d, int64_t deadline_ms)
 {
     unsigned abandoned = 0;
-    for (struct leaving *l; (l = d->leaving);) {
-        d->leaving = l->next;
+    for (struct ending_instance *l; (l = d->ending);) {
+        d->ending = l->next;
         abandoned += !connector_instance_free(l->instance, deadline_ms);
         free(l);
     }
