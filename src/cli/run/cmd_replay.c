@@ -248,7 +248,7 @@ static void cmd_replay_open_turn(struct replay *r)
         .ctx = r,
     };
     r->turn = turn_new(r->host.dispatch, &spec);
-    turn_flush_held(r->turn); /* a replay is never retried */
+    turn_release_gated(r->turn); /* a replay is never retried */
 }
 
 static void cmd_replay_close_turn(struct replay *r, int failed)

@@ -40,7 +40,7 @@ static void executor_part(struct executor *x, const char *bytes, size_t n)
     x->process = NULL;
     x->parted = true;
     turn_set_line_cb(x->turn, NULL, NULL);
-    agent_process_give_stream(p, turn_leave_stream(x->turn));
+    agent_process_give_stream(p, turn_detach_stream(x->turn));
     x->owner.stay(x->owner.ctx, p, bytes, n);
     executor_schedule_retry(x, 0); /* deferred: not allowed within a callback of the process */
 }
@@ -53,7 +53,7 @@ static void on_outcome(struct executor *x)
     const struct executor_retry retry = executor_decide_retry(x);
     if (x->why == WHY_NONE && !retry.again) {
         end_annotate_error(x, &retry);
-        turn_flush_held(x->turn);
+        turn_release_gated(x->turn);
     }
 }
 

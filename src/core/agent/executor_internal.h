@@ -112,7 +112,7 @@ struct executor_retry {
 /* Whether to retry, according to the error of the attempt. */
 struct executor_retry executor_decide_retry(const struct executor *x);
 /* Adds to the agent's error the information of executor_describe_end: the number of attempts, and
- * why there is no further one. Call it before turn_flush_held. */
+ * why there is no further one. Call it before turn_release_gated. */
 void end_annotate_error(struct executor *x, const struct executor_retry *retry);
 /* Fills `end` with how the attempt ended; its texts are in `text`. An error states the number of
  * attempts and, from `retry`, why there is no further one. */

@@ -24,7 +24,7 @@
 /* The text for the rules: the error message and the end of stderr. */
 static void error_text(const struct executor *x, struct buf *out)
 {
-    const struct tc_error *const error = turn_held_error(x->turn);
+    const struct tc_error *const error = turn_gated_error(x->turn);
     if (error && error->message) {
         buf_add(out, error->message, strnlen(error->message, STDERR_SEARCHED));
         buf_add_char(out, '\n');
@@ -44,7 +44,7 @@ static bool is_session_lost(const struct executor *x)
 
 static const char *find_cause(const struct executor *x)
 {
-    const struct tc_error *const held = turn_held_error(x->turn);
+    const struct tc_error *const held = turn_gated_error(x->turn);
     CLEANUP_BUF struct buf error = {0};
     error_text(x, &error);
     return agent_retry_find_cause(held ? held->code : NULL, error.p);
@@ -64,7 +64,7 @@ struct executor_retry executor_decide_retry(const struct executor *x)
     const struct executor_retry no = {.again = false};
     if (x->why != WHY_NONE || x->spawn_failed)
         return no;
-    if (turn_has_outcome(x->turn) && !turn_held_error(x->turn))
+    if (turn_has_outcome(x->turn) && !turn_gated_error(x->turn))
         return no; /* a final, or an emitted error */
     if (x->warm && !x->heard && x->message.len)
         return (struct executor_retry){

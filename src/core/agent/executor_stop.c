@@ -59,7 +59,7 @@ void executor_stop(struct executor *x, enum executor_stop_reason why)
     if (x->phase == PHASE_OVER)
         return;
     stop_clocks(x);
-    const bool settled = x->outcome && !turn_held_error(x->turn);
+    const bool settled = x->outcome && !turn_gated_error(x->turn);
     if (x->why == WHY_NONE && !settled) {
         x->why = why;
         if (why != WHY_CANCEL) /* after a cancellation, the text so far is kept */

@@ -196,7 +196,7 @@ static bool may_stay(void *ctx)
     const struct turn_job *const j = ctx;
     return !j->forget && !j->cancelled && !j->fenced &&
            launch_is_session_id(turn_session_id(j->turn)) &&
-           (j->spec.agent->keep_alive_ms || turn_leaves_work(j->turn));
+           (j->spec.agent->keep_alive_ms || turn_has_background_work(j->turn));
 }
 
 static void stay(void *ctx, struct agent_process *p, const char *bytes, size_t n)
@@ -557,7 +557,7 @@ void turn_job_free(struct turn_job *j)
     buf_fini(&j->unread);
     executor_free(j->executor);
     if (is_left)
-        turn_leave(j->turn);
+        turn_detach(j->turn);
     turn_free(j->turn);
     request_turn_end(j->requests);
     buf_fini(&j->session);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns how the stages of a turn are joined, and what is held back between attempts. */
+ * Owns the stages of a turn, and the events that are held back between attempts. */
 #include "core/turn/turn.h"
 
 #include <stdlib.h>
@@ -57,7 +57,7 @@ static void turn_commit(struct turn *t, const struct event *outcome)
 
 /* Approval rules check the arguments as the agent sent them; people see texts with invisible
  * characters escaped. */
-static void prepare_request(struct turn *t, struct tc_request *request)
+static void turn_prepare_request(struct turn *t, struct tc_request *request)
 {
     if (t->owner.request) {
         t->owner.request(t->owner.ctx, request);
@@ -68,7 +68,7 @@ static void prepare_request(struct turn *t, struct tc_request *request)
 
 /* Fills in the text of a turn that the agent started itself and whose end would otherwise be
  * unclear. */
-static void fill_final(struct tc_final *final)
+static void turn_fill_final(struct tc_final *final)
 {
     if (final->text_len)
         return;
@@ -90,13 +90,13 @@ static void turn_cast(void *ctx, struct event *ev)
     struct turn *const t = ctx;
     TEXTS_IN(t->owner.language);
     if (ev->kind == TC_FINAL && t->by_agent)
-        fill_final(&ev->u.final);
+        turn_fill_final(&ev->u.final);
     if (ev->kind == TC_START && !ev->u.start.task)
         ev->u.start.task = t->task;
     if (ev->kind == TC_START && t->owner.resumed)
         ev->u.start.resumed = true;
     if (ev->kind == TC_REQUEST)
-        prepare_request(t, &ev->u.request);
+        turn_prepare_request(t, &ev->u.request);
     turn_result_feed(&t->result, ev);
     const bool is_outcome = ev->kind == TC_FINAL || ev->kind == TC_ERROR;
     ASSERT(!is_outcome || !t->owner.commit || t->commit.deferred);
@@ -105,7 +105,7 @@ static void turn_cast(void *ctx, struct event *ev)
         return;
     }
     if (is_outcome)
-        turn_move(t, TURN_ON_TELL);
+        turn_move(t, TURN_ON_DISPATCH);
     if (turn_waits_for_commit(t))
         turn_store_event(t, ev);
     else if (t->cast)
@@ -114,7 +114,7 @@ static void turn_cast(void *ctx, struct event *ev)
         turn_report_started(t);
 }
 
-static void cast_shared_event(struct turn *t, struct shared_event *shared)
+static void turn_dispatch_shared(struct turn *t, struct shared_event *shared)
 {
     struct event ev = *shared_event_get(shared);
     ev.u.meta = &ev.meta;
@@ -126,7 +126,7 @@ void turn_confirm_outcome(struct turn *t)
 {
     turn_move(t, TURN_ON_CONFIRM);
     for (size_t i = 0; i < t->n_kept; i++)
-        cast_shared_event(t, t->kept[i]);
+        turn_dispatch_shared(t, t->kept[i]);
     free(t->kept);
     t->kept = NULL;
     t->n_kept = 0;
@@ -134,21 +134,21 @@ void turn_confirm_outcome(struct turn *t)
 
 /* ---- the attempt gate, between translator and guard ---- */
 
-static const struct event *find_held(const struct turn *t, enum tc_kind kind)
+static const struct event *turn_find_gated(const struct turn *t, enum tc_kind kind)
 {
-    for (size_t i = 0; i < t->n_held; i++)
-        if (shared_event_get(t->held[i])->kind == kind)
-            return shared_event_get(t->held[i]);
+    for (size_t i = 0; i < t->n_gated; i++)
+        if (shared_event_get(t->gated[i])->kind == kind)
+            return shared_event_get(t->gated[i]);
     return NULL;
 }
 
-/* A sub-agent's error or end is none of the turn's. */
+/* The error or end of a sub-agent does not end the turn. */
 static bool turn_is_child(const struct event *ev)
 {
     return ev->meta.agent || ev->meta.parent_id;
 }
 
-static bool is_held(const struct turn *t, const struct event *ev)
+static bool turn_gates_event(const struct turn *t, const struct event *ev)
 {
     if (t->state != TURN_RUNNING || turn_is_child(ev) || guard_has_outcome(&t->guard))
         return false;
@@ -159,27 +159,27 @@ static bool is_held(const struct turn *t, const struct event *ev)
     case TC_USAGE:
         return strcmp(ev->u.usage.scope, "turn") == 0;
     case TC_FINAL:
-        return find_held(t, TC_ERROR); /* the first outcome counts */
+        return turn_find_gated(t, TC_ERROR); /* the first outcome counts */
     default:
         return false;
     }
 }
 
-static void turn_clear_held(struct turn *t)
+static void turn_clear_gated(struct turn *t)
 {
-    for (size_t i = 0; i < t->n_held; i++)
-        shared_event_unref(t->held[i]);
-    t->n_held = 0;
+    for (size_t i = 0; i < t->n_gated; i++)
+        shared_event_unref(t->gated[i]);
+    t->n_gated = 0;
 }
 
-static void turn_emit_held(struct turn *t)
+static void turn_emit_gated(struct turn *t)
 {
-    for (size_t i = 0; i < t->n_held; i++) {
-        struct event ev = *shared_event_get(t->held[i]);
+    for (size_t i = 0; i < t->n_gated; i++) {
+        struct event ev = *shared_event_get(t->gated[i]);
         ev.u.meta = &ev.meta;
         guard_feed(&t->guard, &ev);
     }
-    turn_clear_held(t);
+    turn_clear_gated(t);
 }
 
 static bool is_end(const struct event *ev)
@@ -187,25 +187,25 @@ static bool is_end(const struct event *ev)
     return ev->kind == TC_FINAL || ev->kind == TC_ERROR || ev->kind == TC_DONE;
 }
 
-static bool is_ignored(const struct turn *t, const struct event *ev)
+static bool turn_ignores_event(const struct turn *t, const struct event *ev)
 {
     return t->abandoned && is_end(ev) && !turn_is_child(ev) && !guard_has_outcome(&t->guard);
 }
 
 /* The usage of the attempt counts, however the turn ends. */
-static void turn_remove_held_end(struct turn *t)
+static void turn_drop_gated_end(struct turn *t)
 {
     size_t kept = 0;
-    for (size_t i = 0; i < t->n_held; i++)
-        if (is_end(shared_event_get(t->held[i])))
-            shared_event_unref(t->held[i]);
+    for (size_t i = 0; i < t->n_gated; i++)
+        if (is_end(shared_event_get(t->gated[i])))
+            shared_event_unref(t->gated[i]);
         else
-            t->held[kept++] = t->held[i];
-    t->n_held = kept;
+            t->gated[kept++] = t->gated[i];
+    t->n_gated = kept;
 }
 
-/* A stream whose dialect was not named has given itself away. */
-static void note_dialect(struct turn *t)
+/* The dialect of the stream was not configured, and has been detected. */
+static void turn_set_found_dialect(struct turn *t)
 {
     t->dialect = t->stream->translate.dialect;
     t->guard.src = t->dialect->name;
@@ -213,7 +213,7 @@ static void note_dialect(struct turn *t)
 
 /* Agents number their requests anew in each attempt: a repeated id gets a suffix, so that a
  * decision never applies to a later request. */
-static void name_request(struct turn *t, struct tc_request *request)
+static void turn_rename_request(struct turn *t, struct tc_request *request)
 {
     if (t->attempt > 1 && request->request_id && *request->request_id)
         request->request_id = arena_sprintf(&t->stream->translate.scratch, "%s" ATTEMPT_MARK "%u",
@@ -230,15 +230,14 @@ char *turn_agent_request_id(const struct turn *t, const char *request_id)
     return xstrndup(request_id, len - tail);
 }
 
-/* A call that is not known to be read-only may have had side effects, whoever made it: a
- * sub-agent's count, too. */
-static void note_tool_call(struct turn *t, const struct tc_tool_call *call)
+/* A call that is not known to be read-only may have had side effects, also one of a sub-agent. */
+static void turn_record_acting_tool(struct turn *t, const struct tc_tool_call *call)
 {
     if (!t->acting_tool && call->read_only != 1)
         t->acting_tool = xstrdup(call->name ? call->name : "a tool");
 }
 
-static void count_usage(struct turn *t, struct event *ev)
+static void turn_count_usage(struct turn *t, struct event *ev)
 {
     if (t->dialect && t->dialect->counts_session && !turn_is_child(ev) &&
         strcmp(ev->u.usage.scope, "turn") == 0)
@@ -249,30 +248,30 @@ static void gate(void *ctx, struct event *ev)
 {
     struct turn *const t = ctx;
     if (!t->dialect && t->stream->translate.dialect)
-        note_dialect(t);
+        turn_set_found_dialect(t);
     if (ev->kind == TC_TOOL_CALL)
-        note_tool_call(t, &ev->u.tool_call);
-    if (is_ignored(t, ev))
+        turn_record_acting_tool(t, &ev->u.tool_call);
+    if (turn_ignores_event(t, ev))
         return;
     if (ev->kind == TC_REQUEST)
-        name_request(t, &ev->u.request);
+        turn_rename_request(t, &ev->u.request);
     if (ev->kind == TC_USAGE)
-        count_usage(t, ev);
-    if (is_held(t, ev)) {
-        if (!find_held(t, ev->kind))
-            t->held[t->n_held++] = shared_event_new(ev);
+        turn_count_usage(t, ev);
+    if (turn_gates_event(t, ev)) {
+        if (!turn_find_gated(t, ev->kind))
+            t->gated[t->n_gated++] = shared_event_new(ev);
         return;
     }
     if (ev->kind == TC_FINAL)
-        turn_emit_held(t); /* a usage or done that arrived before it */
+        turn_emit_gated(t); /* a usage or done that arrived before it */
     guard_feed(&t->guard, ev);
 }
 
-void turn_flush_held(struct turn *t)
+void turn_release_gated(struct turn *t)
 {
     turn_move(t, TURN_ON_RELEASE);
     turn_defer_commit(t);
-    turn_emit_held(t);
+    turn_emit_gated(t);
     turn_allow_commit(t);
 }
 
@@ -296,7 +295,7 @@ static void turn_on_dropped(void *ctx, uint64_t bytes)
 }
 
 /* While bytes are read: the events of these bytes are delivered to recipients as one burst. */
-static void set_feeding(struct turn *t, bool on)
+static void turn_set_feeding(struct turn *t, bool on)
 {
     t->feeding = on;
     if (on)
@@ -310,9 +309,9 @@ static void set_feeding(struct turn *t, bool on)
 size_t turn_feed(struct turn *t, const char *p, size_t n)
 {
     turn_defer_commit(t);
-    set_feeding(t, true);
+    turn_set_feeding(t, true);
     const size_t taken = line_splitter_feed(&t->stream->lines, p, n);
-    set_feeding(t, false);
+    turn_set_feeding(t, false);
     turn_allow_commit(t);
     return taken;
 }
@@ -330,7 +329,7 @@ enum dialect_work turn_work(const struct turn *t)
     return turn_has_outcome(t) ? DIALECT_NO_WORK : translator_work(&t->stream->translate);
 }
 
-bool turn_leaves_work(const struct turn *t)
+bool turn_has_background_work(const struct turn *t)
 {
     return translator_work(&t->stream->translate) == DIALECT_WORKS;
 }
@@ -369,7 +368,7 @@ static void turn_next_turn(void *ctx)
     guard_end(&t->guard, NULL);
     turn_move(t, TURN_ON_NEXT);
     if (feeding)
-        set_feeding(t, false);
+        turn_set_feeding(t, false);
     struct dispatch_turn *const before = t->cast;
     t->cast = NULL;
     guard_fini(&t->guard);
@@ -383,7 +382,7 @@ static void turn_next_turn(void *ctx)
     turn_result_fini(&t->result);
     t->result = (struct turn_result){0};
     if (feeding)
-        set_feeding(t, true);
+        turn_set_feeding(t, true);
 }
 
 void turn_pause(struct turn *t)
@@ -392,7 +391,7 @@ void turn_pause(struct turn *t)
         guard_end(&t->guard, NULL);
 }
 
-static void read_from_start(struct turn *t)
+static void turn_reset_stream(struct turn *t)
 {
     translator_init(&t->stream->translate, t->dialect, gate, t);
     t->stream->translate.out.follows = t->follows;
@@ -400,7 +399,7 @@ static void read_from_start(struct turn *t)
         translator_split(&t->stream->translate, turn_next_turn);
 }
 
-static void read_on(struct turn *t, struct agent_stream *s)
+static void turn_attach_stream(struct turn *t, struct agent_stream *s)
 {
     t->stream = s;
     t->stream->lines.line = turn_on_line;
@@ -417,7 +416,7 @@ void turn_continue_stream(struct turn *t, struct agent_stream *s, bool by_agent)
 {
     agent_stream_free(t->stream);
     t->by_agent = by_agent;
-    read_on(t, s);
+    turn_attach_stream(t, s);
     turn_defer_commit(t);
     translator_next(&s->translate, by_agent);
     turn_allow_commit(t);
@@ -443,7 +442,7 @@ struct turn *turn_new(struct dispatch *d, const struct turn_spec *spec)
     t->owner.resumed = spec->resumed;
     t->state = spec->several ? TURN_RELEASED : TURN_RUNNING;
     t->attempt = 1;
-    read_on(t, agent_stream_new(spec->dialect, spec->max_line));
+    turn_attach_stream(t, agent_stream_new(spec->dialect, spec->max_line));
     turn_open_turn(t, &(struct dispatch_turn_spec){.id = t->id,
                                                    .agent = spec->agent,
                                                    .conversation = spec->conversation,
@@ -457,7 +456,7 @@ struct turn *turn_new(struct dispatch *d, const struct turn_spec *spec)
 
 /* --- the end of an attempt ------------------------------------------------------------------- */
 
-static bool is_by_host(const struct stream_end_info *end)
+static bool turn_is_ended_by_host(const struct stream_end_info *end)
 {
     return end->how == STREAM_TIMEOUT || end->how == STREAM_CANCELLED ||
            end->how == STREAM_SHUTDOWN;
@@ -467,9 +466,9 @@ static void turn_finish(struct turn *t, struct stream_end_info *end)
 {
     TEXTS_IN(t->owner.language);
     turn_defer_commit(t);
-    if (is_by_host(end))
-        turn_remove_held_end(t);
-    turn_flush_held(t);
+    if (turn_is_ended_by_host(end))
+        turn_drop_gated_end(t);
+    turn_release_gated(t);
     if (end->how == STREAM_EOF && end->truncated && !guard_has_outcome(&t->guard)) {
         end->code = "agent_truncated";
         end->message = texts_get(TEXT_OUTPUT_CUT);
@@ -493,16 +492,16 @@ void turn_end_attempt(struct turn *t, struct stream_end_info *end, const char *r
     if (!retry)
         return;
     turn_move(t, TURN_ON_RETRY);
-    turn_clear_held(t);
+    turn_clear_gated(t);
     free(t->acting_tool);
     t->acting_tool = NULL;
     translator_fini(&t->stream->translate);
-    read_from_start(t);
+    turn_reset_stream(t);
     t->attempt++;
     turn_emit_notice(t, "info", "retry", retry);
 }
 
-struct agent_stream *turn_leave_stream(struct turn *t)
+struct agent_stream *turn_detach_stream(struct turn *t)
 {
     struct agent_stream *const s = t->stream;
     struct stream_end_info end = {.how = STREAM_EOF};
@@ -546,34 +545,35 @@ void turn_emit_operator_notice(struct turn *t, const char *level, const char *co
 
 bool turn_has_outcome(const struct turn *t)
 {
-    return guard_has_outcome(&t->guard) || find_held(t, TC_ERROR) || find_held(t, TC_DONE);
+    return guard_has_outcome(&t->guard) || turn_find_gated(t, TC_ERROR) ||
+           turn_find_gated(t, TC_DONE);
 }
 
-const struct tc_error *turn_held_error(const struct turn *t)
+const struct tc_error *turn_gated_error(const struct turn *t)
 {
-    const struct event *const ev = find_held(t, TC_ERROR);
+    const struct event *const ev = turn_find_gated(t, TC_ERROR);
     return ev ? &ev->u.error : NULL;
 }
 
 void turn_annotate_error(struct turn *t, const char *note)
 {
-    for (size_t i = 0; i < t->n_held; i++) {
-        struct event ev = *shared_event_get(t->held[i]);
+    for (size_t i = 0; i < t->n_gated; i++) {
+        struct event ev = *shared_event_get(t->gated[i]);
         if (ev.kind != TC_ERROR)
             continue;
         CLEANUP_FREE char *text =
             xasprintf("%s%s", ev.u.error.message ? ev.u.error.message : "", note);
         ev.u.error.message = text;
         ev.u.meta = &ev.meta;
-        struct shared_event *const old = t->held[i];
-        t->held[i] = shared_event_new(&ev);
+        struct shared_event *const old = t->gated[i];
+        t->gated[i] = shared_event_new(&ev);
         shared_event_unref(old);
     }
 }
 
-void turn_leave(struct turn *t)
+void turn_detach(struct turn *t)
 {
-    turn_move(t, TURN_ON_LEAVE);
+    turn_move(t, TURN_ON_DETACH);
 }
 
 void turn_free(struct turn *t)

@@ -3,7 +3,7 @@
  * of the agent's stream (executor, replay) feeds bytes. Loop thread only.
  *
  * The attempt gate: an error in the stream, and the outcome, usage and done after it, are held back
- * until it is known that no other attempt follows (turn_flush_held, turn_end_attempt). A final
+ * until it is known that no other attempt follows (turn_release_gated, turn_end_attempt). A final
  * passes at once, because no attempt follows a final. */
 #ifndef CORE_TURN_TURN_H
 #define CORE_TURN_TURN_H
@@ -59,7 +59,7 @@ void turn_stop_at_outcome(struct turn *t);
 void turn_continue_stream(struct turn *t, struct agent_stream *s, bool by_agent);
 /* Ends the turn with its current outcome, like turn_end_attempt, and detaches the stream, which
  * continues without the turn. Returns the stream, owned by the caller. */
-struct agent_stream *turn_leave_stream(struct turn *t);
+struct agent_stream *turn_detach_stream(struct turn *t);
 /* Ends the input of this attempt: processes a last line without newline, and an answer that is held
  * because of background work. Optional before turn_end_attempt, for callers that need the outcome
  * first. */
@@ -70,13 +70,13 @@ enum dialect_work turn_work(const struct turn *t);
 /* Ends the wait for background work: the held answer is the outcome. */
 void turn_settle(struct turn *t);
 /* Whether the agent still works after the outcome (turn_spec.follows). */
-bool turn_leaves_work(const struct turn *t);
+bool turn_has_background_work(const struct turn *t);
 /* Called when no more input is available at the moment. With `several`, a turn that has its outcome
  * ends, unless it is suspended; later events of it are dropped. */
 void turn_pause(struct turn *t);
 /* Called when no other attempt follows: delivers the events that were held back; from now on no
  * events are held back. */
-void turn_flush_held(struct turn *t);
+void turn_release_gated(struct turn *t);
 /* Called when the stream of this attempt has ended. With `retry` (the reason, for people), the turn
  * continues: held-back events are dropped, a notice{retry} is delivered, and a new translator reads
  * the stream of the next attempt. Without `retry`, the turn ends: outcome, usage, done. A held-back
@@ -104,7 +104,7 @@ bool turn_has_outcome(const struct turn *t);
 bool turn_has_open_request(const struct turn *t);
 /* Returns the held-back error, which the retry rules check; or NULL. Borrowed, valid until the
  * attempt ends. */
-const struct tc_error *turn_held_error(const struct turn *t);
+const struct tc_error *turn_gated_error(const struct turn *t);
 /* Appends a note to the message of the error held back. Without one it does nothing. */
 void turn_annotate_error(struct turn *t, const char *note);
 /* Name of the first tool of this attempt whose call may have had side effects (it was not declared
@@ -135,7 +135,7 @@ const struct turn_result *turn_get_result(const struct turn *t);
 int64_t turn_elapsed_ms(const struct turn *t);
 /* Detaches a turn without outcome, which the host continues after its next start. No event is
  * delivered. Only turn_free may follow. */
-void turn_leave(struct turn *t);
+void turn_detach(struct turn *t);
 /* Frees the turn. A turn that has not ended is ended with the error host_shutdown, and held-back
  * events are delivered. */
 void turn_free(struct turn *t);

@@ -34,8 +34,8 @@ struct turn {
     struct guard guard;
     struct turn_result result;
     struct dispatch_turn *cast;
-    struct shared_event *held[HELD_MAX]; /* in the order of the stream */
-    size_t n_held;
+    struct shared_event *gated[HELD_MAX]; /* in the order of the stream */
+    size_t n_gated;
     enum turn_state state;
     struct turn_owner owner;
     struct dispatch *dispatch;

@@ -59,8 +59,8 @@ bool turn_record_is_stored_elsewhere(const struct journal_turn *t)
     return t->agent_pid == TURN_RECORD_ELSEWHERE;
 }
 
-static void turn_record_note_agent(struct journal_async *l, const char *turn, int64_t pid,
-                                   int64_t start)
+static void turn_record_store_agent(struct journal_async *l, const char *turn, int64_t pid,
+                                    int64_t start)
 {
     char boot[64];
     process_tree_boot_id(boot);
@@ -71,12 +71,12 @@ static void turn_record_note_agent(struct journal_async *l, const char *turn, in
 
 void turn_record_set_agent_pid(struct journal_async *l, const char *turn, pid_t pid)
 {
-    turn_record_note_agent(l, turn, pid, (int64_t)process_tree_start_time(pid));
+    turn_record_store_agent(l, turn, pid, (int64_t)process_tree_start_time(pid));
 }
 
 void turn_record_set_elsewhere(struct journal_async *l, const char *turn, bool is_stored)
 {
-    turn_record_note_agent(l, turn, is_stored ? TURN_RECORD_ELSEWHERE : ELSEWHERE_LATER, 0);
+    turn_record_store_agent(l, turn, is_stored ? TURN_RECORD_ELSEWHERE : ELSEWHERE_LATER, 0);
 }
 
 /* ---- processes that wait: keys "process:TURN", values "BOOT PID START" ---- */

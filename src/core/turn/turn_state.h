@@ -8,41 +8,41 @@
 
 /* clang-format off */
 #define TURN_STATES(STATE) \
-    STATE(RUNNING)    /* no outcome yet; errors are held, because another attempt may follow */ \
-    STATE(RELEASED)   /* no outcome yet; no other attempt follows, nothing is held */ \
+    STATE(RUNNING)    /* no outcome yet; errors are held back, because another attempt may follow */ \
+    STATE(RELEASED)   /* no outcome yet; no other attempt follows, nothing is held back */ \
     STATE(COMMITTING) /* its outcome is being recorded; events wait for turn_confirm_outcome */ \
-    STATE(TOLD)       /* its outcome has been dispatched */ \
+    STATE(DISPATCHED) /* its outcome has been dispatched */ \
     STATE(CLOSING)    /* ended, and its outcome is still being recorded */ \
     STATE(ENDED)
 
 #define TURN_EVENTS(EVENT) \
-    EVENT(RETRY)   /* the attempt has ended, and another one follows */ \
-    EVENT(RELEASE) /* no other attempt will follow */ \
-    EVENT(COMMIT)  /* the outcome goes to whoever records it */ \
-    EVENT(TELL)    /* the outcome is dispatched: nobody records it */ \
-    EVENT(CONFIRM) /* the outcome is recorded, and dispatched with what followed it */ \
-    EVENT(NEXT)    /* the stream begins another turn */ \
-    EVENT(END)     /* the stream is over */ \
-    EVENT(LEAVE)   /* the host continues the turn after a restart */
+    EVENT(RETRY)    /* the attempt has ended, and another one follows */ \
+    EVENT(RELEASE)  /* no other attempt will follow */ \
+    EVENT(COMMIT)   /* the outcome is passed to its recorder (turn_spec.commit) */ \
+    EVENT(DISPATCH) /* the outcome is dispatched at once: the turn has no recorder */ \
+    EVENT(CONFIRM)  /* the outcome is recorded, and dispatched with the events after it */ \
+    EVENT(NEXT)     /* the stream begins another turn */ \
+    EVENT(END)      /* the stream has ended */ \
+    EVENT(DETACH)   /* the host continues the turn after a restart */
 
 #define TURN_TRANSITIONS(ROW) \
-    /*  state       event    next */ \
-    ROW(RUNNING,    RETRY,   RUNNING)    \
-    ROW(RUNNING,    RELEASE, RELEASED)   \
-    ROW(RUNNING,    COMMIT,  COMMITTING) \
-    ROW(RUNNING,    TELL,    TOLD)       \
-    ROW(RUNNING,    LEAVE,   ENDED)      \
-    ROW(RELEASED,   RELEASE, RELEASED)   \
-    ROW(RELEASED,   COMMIT,  COMMITTING) \
-    ROW(RELEASED,   TELL,    TOLD)       \
-    ROW(RELEASED,   LEAVE,   ENDED)      \
-    ROW(COMMITTING, RELEASE, COMMITTING) \
-    ROW(COMMITTING, CONFIRM, TOLD)       \
-    ROW(COMMITTING, END,     CLOSING)    \
-    ROW(TOLD,       RELEASE, TOLD)       \
-    ROW(TOLD,       NEXT,    RELEASED)   \
-    ROW(TOLD,       END,     ENDED)      \
-    ROW(CLOSING,    CONFIRM, ENDED)
+    /*  state       event     next */ \
+    ROW(RUNNING,    RETRY,    RUNNING)    \
+    ROW(RUNNING,    RELEASE,  RELEASED)   \
+    ROW(RUNNING,    COMMIT,   COMMITTING) \
+    ROW(RUNNING,    DISPATCH, DISPATCHED) \
+    ROW(RUNNING,    DETACH,   ENDED)      \
+    ROW(RELEASED,   RELEASE,  RELEASED)   \
+    ROW(RELEASED,   COMMIT,   COMMITTING) \
+    ROW(RELEASED,   DISPATCH, DISPATCHED) \
+    ROW(RELEASED,   DETACH,   ENDED)      \
+    ROW(COMMITTING, RELEASE,  COMMITTING) \
+    ROW(COMMITTING, CONFIRM,  DISPATCHED) \
+    ROW(COMMITTING, END,      CLOSING)    \
+    ROW(DISPATCHED, RELEASE,  DISPATCHED) \
+    ROW(DISPATCHED, NEXT,     RELEASED)   \
+    ROW(DISPATCHED, END,      ENDED)      \
+    ROW(CLOSING,    CONFIRM,  ENDED)
 /* clang-format on */
 
 #define TURN_STATE_ENUM(name) TURN_##name,

@@ -129,7 +129,7 @@ static void test_commit(void)
     c = (struct clerk){.at_once = true};
     t = begin_committed(&c);
     feed(t, "ebad\nu7\n");
-    turn_flush_held(t);
+    turn_release_gated(t);
     ok(c.knows_usage, "an error is committed with its usage");
     is_str(cast_log_text(&log_), "start(T) error(-: bad) usage(1)",
            "an error that is confirmed at once is cast at once");
@@ -149,7 +149,7 @@ static void test_plain(void)
     struct turn *t = begin("do it");
     feed(t, "ss-1\nnone\n");
     feed(t, "ntwo\r\nftwo\nuxx");
-    ok(turn_has_outcome(t) && !turn_held_error(t), "a final is an outcome at once");
+    ok(turn_has_outcome(t) && !turn_gated_error(t), "a final is an outcome at once");
     is_str(cast_log_text(&log_), "start(do it) n(one) n(two) final(two)",
            "a final is cast at once");
     feed(t, "x\ndcompleted\nnlate\n");
@@ -199,12 +199,12 @@ static void test_held(void)
     struct turn *t = begin(NULL);
     feed(t, "ss\nux\nebad\nderror\n");
     ok(turn_has_outcome(t), "an error is an outcome");
-    is_str(turn_held_error(t)->message, "bad", "an error is held back");
+    is_str(turn_gated_error(t)->message, "bad", "an error is held back");
     is_str(cast_log_text(&log_), "start(-)", "a held error is not cast");
     feed(t, "eworse\nflate\n");
-    is_str(turn_held_error(t)->message, "bad", "the first error is kept");
-    turn_flush_held(t);
-    ok(!turn_held_error(t), "a flushed error is not held any more");
+    is_str(turn_gated_error(t)->message, "bad", "the first error is kept");
+    turn_release_gated(t);
+    ok(!turn_gated_error(t), "a flushed error is not held any more");
     has_str(cast_log_text(&log_), "error(-: bad) usage(1)",
             "a flushed error is cast with its usage");
     end(t, STREAM_EOF, NULL);
@@ -213,8 +213,8 @@ static void test_held(void)
 
     t = begin(NULL);
     feed(t, "ss\ncchild\n");
-    ok(!turn_has_outcome(t) && !turn_held_error(t), "an error of a sub-agent is not an outcome");
-    turn_flush_held(t);
+    ok(!turn_has_outcome(t) && !turn_gated_error(t), "an error of a sub-agent is not an outcome");
+    turn_release_gated(t);
     feed(t, "ebad\n");
     has_str(cast_log_text(&log_), "error(-: bad)", "after a flush no error is held back");
     end(t, STREAM_EOF, NULL);
