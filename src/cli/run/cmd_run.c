@@ -213,7 +213,7 @@ static bool cmd_run_agent_waits(void *ctx, const char *request_id)
 static bool cmd_run_agent_takes_args(void *ctx, const char *request_id)
 {
     const struct cmd_run_state *const r = ctx;
-    return r->executor && executor_takes_args(r->executor, request_id);
+    return r->executor && executor_accepts_args(r->executor, request_id);
 }
 
 static void cmd_run_on_request(void *ctx, struct tc_request *request)

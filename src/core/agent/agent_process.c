@@ -21,11 +21,11 @@
 
 /* State of the stop sequence. */
 enum agent_process_phase {
-    RUNG_RUN,   /* working, or waiting for a message */
-    RUNG_LEAVE, /* stdin was closed, so that it may exit */
-    RUNG_ASK,   /* it was interrupted */
-    RUNG_TERM,  /* it got SIGTERM */
-    RUNG_KILL,  /* its process tree gets SIGKILL until no process is left */
+    AGENT_PROCESS_RUNNING,      /* working, or waiting for a message */
+    AGENT_PROCESS_INPUT_CLOSED, /* stdin was closed, so that it may exit */
+    AGENT_PROCESS_INTERRUPTED,  /* it was interrupted */
+    AGENT_PROCESS_TERMINATED,   /* it got SIGTERM */
+    AGENT_PROCESS_KILLED,       /* its process tree gets SIGKILL until no process is left */
 };
 
 struct agent_process {
@@ -41,17 +41,18 @@ struct agent_process {
     struct stderr_tail tail;
     struct agent_log log;
     struct loop_timer *step;
-    enum agent_process_phase rung;
-    unsigned kills; /* rounds of RUNG_KILL */
+    enum agent_process_phase phase;
+    unsigned kills; /* rounds of AGENT_PROCESS_KILLED */
     bool exited;
     int status;
 };
 
 /* ---- stop sequence ---- */
 
-static void stand(struct agent_process *p, enum agent_process_phase rung, int64_t for_ms)
+static void agent_process_enter_phase(struct agent_process *p, enum agent_process_phase phase,
+                                      int64_t for_ms)
 {
-    p->rung = rung;
+    p->phase = phase;
     loop_timer_set(p->step, for_ms);
 }
 
@@ -69,17 +70,17 @@ static void agent_process_finish(struct agent_process *p)
     p->events->over(p->ctx);
 }
 
-static void kill_tree(struct agent_process *p)
+static void agent_process_kill_round(struct agent_process *p)
 {
     ASSERT(p->process && p->kills <= KILL_ROUNDS);
-    p->rung = RUNG_KILL;
+    p->phase = AGENT_PROCESS_KILLED;
     const unsigned left = p->backend->kill_tree(p->process);
     if (!left && p->exited) {
         agent_process_finish(p);
         return;
     }
     if (p->kills++ < KILL_ROUNDS) {
-        stand(p, RUNG_KILL, KILL_EVERY_MS);
+        agent_process_enter_phase(p, AGENT_PROCESS_KILLED, KILL_EVERY_MS);
         return;
     }
     log_write(LOG_ERR, p->log_name, "cannot kill %u leftover process%s of the agent", left,
@@ -88,24 +89,24 @@ static void kill_tree(struct agent_process *p)
     agent_process_finish(p);
 }
 
-static void on_step(void *arg)
+static void agent_process_on_timer(void *arg)
 {
     struct agent_process *const p = arg;
-    switch (p->rung) {
-    case RUNG_RUN:
+    switch (p->phase) {
+    case AGENT_PROCESS_RUNNING:
         p->events->mute(p->ctx);
         break;
-    case RUNG_LEAVE:
+    case AGENT_PROCESS_INPUT_CLOSED:
         log_write(LOG_INFO, p->log_name,
                   "the agent is still running after its result; stopping it (exit_grace_s)");
         agent_process_terminate(p);
         break;
-    case RUNG_ASK:
+    case AGENT_PROCESS_INTERRUPTED:
         agent_process_terminate(p);
         break;
-    case RUNG_TERM:
-    case RUNG_KILL:
-        kill_tree(p);
+    case AGENT_PROCESS_TERMINATED:
+    case AGENT_PROCESS_KILLED:
+        agent_process_kill_round(p);
         break;
     }
 }
@@ -116,50 +117,51 @@ static void write_bytes(struct agent_process *p, const struct buf *bytes)
         p->backend->write(p->process, bytes->p, bytes->len);
 }
 
-/* Lets `say` append bytes for stdin, and writes them. False: nothing was appended. */
-static bool speak(struct agent_process *p, void (*say)(struct agent_input *d, struct buf *out))
+/* Lets `append` produce bytes for stdin, and writes them. False: nothing was appended. */
+static bool agent_process_write_dialog(struct agent_process *p,
+                                       void (*append)(struct agent_input *d, struct buf *out))
 {
     CLEANUP_BUF struct buf bytes = {0};
-    say(&p->dialog, &bytes);
+    append(&p->dialog, &bytes);
     write_bytes(p, &bytes);
     return bytes.len > 0;
 }
 
-void agent_process_leave(struct agent_process *p)
+void agent_process_close_input(struct agent_process *p)
 {
     if (!p->process)
         return;
-    speak(p, agent_input_finish);
+    agent_process_write_dialog(p, agent_input_finish);
     p->backend->close_stdin(p->process);
-    if (p->rung == RUNG_RUN)
-        stand(p, RUNG_LEAVE, p->agent->grace.exit_ms);
+    if (p->phase == AGENT_PROCESS_RUNNING)
+        agent_process_enter_phase(p, AGENT_PROCESS_INPUT_CLOSED, p->agent->grace.exit_ms);
 }
 
 /* Closes stdin after the interrupt if the dialect permits that: the agent expects no further
  * input. */
 void agent_process_interrupt(struct agent_process *p)
 {
-    if (!p->process || p->rung != RUNG_RUN)
+    if (!p->process || p->phase != AGENT_PROCESS_RUNNING)
         return;
-    if (!speak(p, agent_input_interrupt))
+    if (!agent_process_write_dialog(p, agent_input_interrupt))
         p->backend->signal(p->process, SIGINT);
     else if (!agent_input_waits_for_eof(&p->dialog))
         p->backend->close_stdin(p->process);
-    stand(p, RUNG_ASK, p->agent->grace.exit_ms);
+    agent_process_enter_phase(p, AGENT_PROCESS_INTERRUPTED, p->agent->grace.exit_ms);
 }
 
 void agent_process_terminate(struct agent_process *p)
 {
-    if (!p->process || p->rung >= RUNG_TERM)
+    if (!p->process || p->phase >= AGENT_PROCESS_TERMINATED)
         return;
     p->backend->signal(p->process, SIGTERM);
-    stand(p, RUNG_TERM, p->agent->grace.term_ms);
+    agent_process_enter_phase(p, AGENT_PROCESS_TERMINATED, p->agent->grace.term_ms);
 }
 
 void agent_process_kill(struct agent_process *p)
 {
     if (p->process)
-        stand(p, RUNG_KILL, 0);
+        agent_process_enter_phase(p, AGENT_PROCESS_KILLED, 0);
 }
 
 /* ---- output of the agent ---- */
@@ -189,7 +191,7 @@ static void agent_process_on_err(void *ctx, const char *bytes, size_t n)
 static void on_out_end(void *ctx)
 {
     struct agent_process *const p = ctx;
-    if (p->rung == RUNG_RUN)
+    if (p->phase == AGENT_PROCESS_RUNNING)
         loop_timer_set(p->step, 2 * p->agent->grace.exit_ms);
 }
 
@@ -201,7 +203,7 @@ static void agent_process_on_gone(void *ctx, int status)
     p->status = status;
     agent_log_exit(&p->log, p->backend->pid(p->process), status);
     p->events->exited(p->ctx);
-    kill_tree(p);
+    agent_process_kill_round(p);
 }
 
 /* ---- input of the agent ---- */
@@ -308,7 +310,7 @@ struct agent_process *agent_process_spawn(struct loop *l, const struct agent_pro
     p->ctx = ctx;
     p->log_name = xasprintf("agent %s", spec->agent->name);
     p->turn = xstrdup(spec->turn);
-    p->step = loop_timer_new(l, on_step, p);
+    p->step = loop_timer_new(l, agent_process_on_timer, p);
     p->process = agent_process_start(p, spec, err);
     if (p->process)
         return p;
@@ -360,7 +362,7 @@ const char *agent_process_turn(const struct agent_process *p)
 
 bool agent_process_runs(const struct agent_process *p)
 {
-    return p->process && p->rung == RUNG_RUN && !p->exited;
+    return p->process && p->phase == AGENT_PROCESS_RUNNING && !p->exited;
 }
 
 int agent_process_status(const struct agent_process *p)
@@ -383,14 +385,14 @@ struct agent_stream *agent_process_stream(const struct agent_process *p)
     return p->stream;
 }
 
-struct agent_stream *agent_process_take_stream(struct agent_process *p)
+struct agent_stream *agent_process_detach_stream(struct agent_process *p)
 {
     struct agent_stream *const s = p->stream;
     p->stream = NULL;
     return s;
 }
 
-void agent_process_give_stream(struct agent_process *p, struct agent_stream *s)
+void agent_process_attach_stream(struct agent_process *p, struct agent_stream *s)
 {
     ASSERT(s && s != p->stream);
     agent_stream_free(p->stream);

@@ -5,7 +5,7 @@
  * A process is always ended by the same steps, each after the grace period of the previous one.
  * `over` is called when no process of its tree is left.
  *
- * - leave: its stdin is closed; interrupt: the dialect's control message, or SIGINT.
+ * - Its stdin is closed, or it is interrupted: the dialect's control message, or SIGINT.
  * - After exit_grace: SIGTERM.
  * - After term_grace: SIGKILL to its process tree, i.e. all processes that it has started,
  *   including those in other sessions.
@@ -68,8 +68,8 @@ void agent_process_begin(struct agent_process *p, const struct dialect *dialect,
 void agent_process_next(struct agent_process *p, const struct dialect_prompt *prompt);
 /* Sends a message for the running turn. */
 enum dialect_steer agent_process_steer(struct agent_process *p, const char *id, struct str text);
-/* Asks the agent to drop a message that it has not taken. False: it cannot be asked, or does not
- * have the message. */
+/* Requests that the agent drop a message that it has not accepted. False: its protocol has no such
+ * request, or it does not have the message. */
 bool agent_process_withdraw(struct agent_process *p, const char *id);
 /* Passes a line of its output to the dialog, which may reply. */
 void agent_process_line(struct agent_process *p, const char *line, size_t len);
@@ -78,7 +78,7 @@ int agent_process_answer(struct agent_process *p, const struct dialect_answer *a
 struct agent_input *agent_process_dialog(struct agent_process *p);
 
 /* Steps of the stop sequence. Each has no effect if a later step was taken already. */
-void agent_process_leave(struct agent_process *p);
+void agent_process_close_input(struct agent_process *p);
 void agent_process_interrupt(struct agent_process *p);
 void agent_process_terminate(struct agent_process *p);
 void agent_process_kill(struct agent_process *p);
@@ -94,9 +94,9 @@ int agent_process_status(const struct agent_process *p);       /* status of wait
 struct stderr_tail *agent_process_tail(struct agent_process *p);
 const struct conf_agent *agent_process_agent(const struct agent_process *p);
 
-/* Buffer of its output while no turn reads it; or NULL. Owned by the process until taken. */
+/* Buffer of its output while no turn reads it; or NULL. Owned by the process until detached. */
 struct agent_stream *agent_process_stream(const struct agent_process *p);
-struct agent_stream *agent_process_take_stream(struct agent_process *p);
-void agent_process_give_stream(struct agent_process *p, struct agent_stream *s);
+struct agent_stream *agent_process_detach_stream(struct agent_process *p);
+void agent_process_attach_stream(struct agent_process *p, struct agent_stream *s);
 
 #endif

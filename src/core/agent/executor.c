@@ -40,7 +40,7 @@ static void executor_part(struct executor *x, const char *bytes, size_t n)
     x->process = NULL;
     x->parted = true;
     turn_set_line_cb(x->turn, NULL, NULL);
-    agent_process_give_stream(p, turn_detach_stream(x->turn));
+    agent_process_attach_stream(p, turn_detach_stream(x->turn));
     x->owner.stay(x->owner.ctx, p, bytes, n);
     executor_schedule_retry(x, 0); /* deferred: not allowed within a callback of the process */
 }
@@ -68,7 +68,7 @@ void executor_look(struct executor *x, const char *rest, size_t n)
             executor_part(x, rest, n);
             return;
         }
-        agent_process_leave(x->process);
+        agent_process_close_input(x->process);
     }
     if (n)
         turn_feed(x->turn, rest, n);
@@ -175,7 +175,7 @@ bool executor_waits(const struct executor *x, const char *request_id)
     return id && x->process && agent_input_waits(agent_process_dialog(x->process), id);
 }
 
-bool executor_takes_args(const struct executor *x, const char *request_id)
+bool executor_accepts_args(const struct executor *x, const char *request_id)
 {
     CLEANUP_FREE char *id = turn_agent_request_id(x->turn, request_id);
     return id && x->process && agent_input_takes_args(agent_process_dialog(x->process), id);
@@ -223,7 +223,7 @@ static void continue_process(struct executor *x, const struct executor_spec *spe
     x->warm = true;
     agent_process_set_lease(x->process, x->lease_ms);
     agent_process_hand_over(x->process, &events, x);
-    turn_continue_stream(x->turn, agent_process_take_stream(x->process), spec->by_agent);
+    turn_continue_stream(x->turn, agent_process_detach_stream(x->process), spec->by_agent);
     executor_listen_to(x);
     if (!spec->by_agent && !spec->has_message)
         executor_send_message(x);

@@ -69,7 +69,7 @@ int executor_answer(struct executor *x, const struct dialect_answer *answer) MUS
  * request at once. */
 bool executor_waits(const struct executor *x, const char *request_id);
 /* Whether a person who allows that request may change its arguments. */
-bool executor_takes_args(const struct executor *x, const char *request_id);
+bool executor_accepts_args(const struct executor *x, const char *request_id);
 /* Cancels: the first call interrupts the agent, the second kills it. */
 void executor_cancel(struct executor *x);
 /* The host shuts down: cancels with the error host_shutdown. */

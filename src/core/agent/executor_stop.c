@@ -129,7 +129,7 @@ void executor_on_exited(struct executor *x)
 /* --- background work -------------------------------------------------------------------------- */
 
 /* Remaining time for background work; negative: unlimited. */
-static int64_t background_left_ms(struct executor *x)
+static int64_t executor_background_remaining_ms(struct executor *x)
 {
     const int64_t limit = x->agent->background_timeout_ms, now = clock_mono_ms();
     if (!limit)
@@ -151,7 +151,7 @@ void ladder_background(struct executor *x)
         loop_timer_set(x->background, SETTLE_MS);
         break;
     case DIALECT_WORKS:
-        loop_timer_set(x->background, background_left_ms(x));
+        loop_timer_set(x->background, executor_background_remaining_ms(x));
         break;
     }
 }
@@ -179,7 +179,7 @@ static void on_total(void *arg)
         executor_stop(x, WHY_TOTAL);
 }
 
-static void tell_still_working(struct executor *x, int64_t silent_ms)
+static void executor_emit_still_working(struct executor *x, int64_t silent_ms)
 {
     CLEANUP_BUF struct buf text = {0};
     buf_printf(&text, "no output for %lld s; the agent is still running",
@@ -202,6 +202,6 @@ static void on_idle(void *arg)
         return;
     }
     if (silent >= limit / 2 && !x->notice_sent)
-        tell_still_working(x, silent);
+        executor_emit_still_working(x, silent);
     loop_timer_set(x->idle, (x->notice_sent ? limit : limit / 2) - silent);
 }

@@ -83,7 +83,7 @@ static size_t transcription_line_len(const struct transcription *t)
 }
 
 /* Skips the current line, which `text` replaces. */
-static void transcription_take(struct transcription *t, struct str text)
+static void transcription_replace_line(struct transcription *t, struct str text)
 {
     const size_t len = transcription_line_len(t);
     buf_add(&t->text, text.p, text.len);
@@ -114,7 +114,7 @@ static void transcription_fail(struct transcription *t, const char *reason)
               t->command[0], reason);
     buf_add(&line, t->at, len - 1);
     buf_add_str(&line, ": not transcribed]");
-    transcription_take(t, (struct str){line.p, line.len});
+    transcription_replace_line(t, (struct str){line.p, line.len});
 }
 
 static struct str transcription_trimmed(const struct buf *text)
@@ -158,7 +158,7 @@ static void transcription_on_exit(void *ctx, int status)
     if (fault)
         transcription_fail(t, fault);
     else
-        transcription_take(t, transcription_trimmed(&t->out));
+        transcription_replace_line(t, transcription_trimmed(&t->out));
     transcription_go_on(t);
 }
 
@@ -256,7 +256,7 @@ static void transcription_go_on(struct transcription *t)
             transcription_run(t, path);
             return;
         }
-        transcription_take(t, (struct str){t->at, len});
+        transcription_replace_line(t, (struct str){t->at, len});
     }
     t->done(t->ctx, (struct str){t->text.p ? t->text.p : "", t->text.len});
 }

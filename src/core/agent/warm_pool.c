@@ -18,8 +18,8 @@
 /* Limit of buffered output of a turn that waits to be journaled. */
 #define UNREAD_MAX ((size_t)16 << 20)
 
-struct waiter {
-    struct waiter *next;
+struct warm_pool_waiter {
+    struct warm_pool_waiter *next;
     char *conversation, *session_id; /* session_id: or NULL */
     void (*gone)(void *ctx);
     void *ctx;
@@ -32,11 +32,11 @@ struct warm_pool_entry {
     struct loop_timer *keep;
     const struct conf *conf; /* of the agent */
     char *turn, *conversation, *session_id, *source, *route, *instances, *owner, *log_name;
-    struct buf unread; /* output lines of the turn that it has started by itself */
-    bool begins;       /* it has started a turn by itself */
-    bool leaves;       /* it is being ended */
-    bool told_works;   /* last value passed to events->works */
-    uint64_t resident; /* bytes of its process tree at the last measurement */
+    struct buf unread;   /* output lines of the turn that it has started by itself */
+    bool begins;         /* it has started a turn by itself */
+    bool is_ending;      /* it is being ended */
+    bool reported_works; /* last value passed to events->works */
+    uint64_t resident;   /* bytes of its process tree at the last measurement */
     int64_t measured_ms;
 };
 
@@ -48,7 +48,7 @@ struct warm {
     void *ctx;
     struct warm_pool_entry *list; /* the newest first */
     struct loop_timer *measure;
-    struct waiter *waiters;
+    struct warm_pool_waiter *waiters;
     bool closing;
 };
 
@@ -61,8 +61,8 @@ static bool warm_pool_is_of(const struct warm_pool_entry *e, const char *convers
            (session_id && strcmp(e->session_id, session_id) == 0);
 }
 
-static bool warm_pool_is_taken(const struct warm *w, const char *conversation,
-                               const char *session_id)
+static bool warm_pool_is_occupied(const struct warm *w, const char *conversation,
+                                  const char *session_id)
 {
     for (const struct warm_pool_entry *e = w->list; e; e = e->next)
         if (warm_pool_is_of(e, conversation, session_id))
@@ -79,7 +79,7 @@ static bool works(const struct warm_pool_entry *e)
 bool warm_pool_works(const struct warm *w, const char *conversation)
 {
     for (const struct warm_pool_entry *e = w->list; e; e = e->next)
-        if (!e->leaves && strcmp(e->conversation, conversation) == 0 && works(e))
+        if (!e->is_ending && strcmp(e->conversation, conversation) == 0 && works(e))
             return true;
     return false;
 }
@@ -87,7 +87,7 @@ bool warm_pool_works(const struct warm *w, const char *conversation)
 bool warm_pool_is_busy(const struct warm *w, const char *conversation)
 {
     for (const struct warm_pool_entry *e = w->list; e; e = e->next)
-        if (strcmp(e->conversation, conversation) == 0 && (e->leaves || works(e)))
+        if (strcmp(e->conversation, conversation) == 0 && (e->is_ending || works(e)))
             return true;
     return false;
 }
@@ -108,29 +108,29 @@ size_t warm_pool_count(const struct warm *w)
 {
     size_t n = 0;
     for (const struct warm_pool_entry *e = w->list; e; e = e->next)
-        n += !e->leaves;
+        n += !e->is_ending;
     return n;
 }
 
 /* ---- ending a process ---- */
 
-static void free_waiter(struct waiter *waiter)
+static void warm_pool_free_waiter(struct warm_pool_waiter *waiter)
 {
     free(waiter->conversation);
     free(waiter->session_id);
     free(waiter);
 }
 
-static void tell_waiters(struct warm *w)
+static void warm_pool_notify_waiters(struct warm *w)
 {
-    for (struct waiter **at = &w->waiters, *waiter; (waiter = *at);) {
-        if (warm_pool_is_taken(w, waiter->conversation, waiter->session_id)) {
+    for (struct warm_pool_waiter **at = &w->waiters, *waiter; (waiter = *at);) {
+        if (warm_pool_is_occupied(w, waiter->conversation, waiter->session_id)) {
             at = &waiter->next;
             continue;
         }
         *at = waiter->next;
         waiter->gone(waiter->ctx);
-        free_waiter(waiter);
+        warm_pool_free_waiter(waiter);
         at = &w->waiters; /* `gone` may have changed the list */
     }
 }
@@ -161,31 +161,31 @@ static void warm_pool_free_entry(struct warm_pool_entry *e)
     free(e);
 }
 
-static void tell_works(struct warm_pool_entry *e, bool now)
+static void warm_pool_report_works(struct warm_pool_entry *e, bool now)
 {
-    if (e->told_works == now)
+    if (e->reported_works == now)
         return;
-    e->told_works = now;
+    e->reported_works = now;
     e->all->events->works(e->all->ctx, e->turn, now);
-    if (!now && !e->leaves)
+    if (!now && !e->is_ending)
         e->all->events->rests(e->all->ctx, e->conversation);
 }
 
-static void warm_pool_leave(struct warm_pool_entry *e, const char *why)
+static void warm_pool_stop_entry(struct warm_pool_entry *e, const char *why)
 {
-    if (e->leaves)
+    if (e->is_ending)
         return;
-    e->leaves = true;
-    tell_works(e, false);
+    e->is_ending = true;
+    warm_pool_report_works(e, false);
     log_write(LOG_INFO, e->log_name, "stopping the waiting process of %s: %s", e->conversation,
               why);
     loop_timer_set(e->keep, -1);
-    agent_process_leave(e->process);
+    agent_process_close_input(e->process);
 }
 
 /* ---- output of a waiting process ---- */
 
-static void set_clock(struct warm_pool_entry *e)
+static void warm_pool_set_deadline(struct warm_pool_entry *e)
 {
     const struct conf_agent *const agent = agent_process_agent(e->process);
     const int64_t limit = works(e) ? agent->background_timeout_ms : agent->keep_alive_ms;
@@ -196,8 +196,8 @@ static void warm_pool_on_time(void *arg)
 {
     struct warm_pool_entry *const e = arg;
     if (!e->begins)
-        warm_pool_leave(e, works(e) ? "background work exceeds background_timeout_s"
-                                    : "no message within keep_alive_s");
+        warm_pool_stop_entry(e, works(e) ? "background work exceeds background_timeout_s"
+                                         : "no message within keep_alive_s");
 }
 
 static void warm_pool_keep_line(struct warm_pool_entry *e, const char *line, size_t len)
@@ -208,7 +208,7 @@ static void warm_pool_keep_line(struct warm_pool_entry *e, const char *line, siz
     buf_add_char(&e->unread, '\n');
 }
 
-static void tell_begin(const struct warm_pool_entry *e)
+static void warm_pool_report_begin(const struct warm_pool_entry *e)
 {
     const struct warm_place place = {.conf = e->conf,
                                      .conversation = e->conversation,
@@ -229,20 +229,20 @@ static void warm_pool_on_line(void *ctx, const char *line, size_t len, bool comp
         warm_pool_keep_line(e, line, len);
         return;
     }
-    if (e->leaves || !translator_between(&s->translate, line, len)) {
+    if (e->is_ending || !translator_between(&s->translate, line, len)) {
         agent_process_line(e->process, line, len);
         return;
     }
     e->begins = true;
     warm_pool_keep_line(e, line, len);
-    tell_begin(e);
+    warm_pool_report_begin(e);
 }
 
 void warm_pool_tell_again(struct warm *w, const char *conversation)
 {
     for (struct warm_pool_entry *e = w->list; e; e = e->next)
-        if (e->begins && !e->leaves && strcmp(e->conversation, conversation) == 0) {
-            tell_begin(e);
+        if (e->begins && !e->is_ending && strcmp(e->conversation, conversation) == 0) {
+            warm_pool_report_begin(e);
             return;
         }
 }
@@ -259,11 +259,11 @@ static void warm_pool_listen_to(struct warm_pool_entry *e, const char *bytes, si
 {
     const bool worked = works(e);
     line_splitter_feed(&agent_process_stream(e->process)->lines, bytes, n);
-    if (e->leaves)
+    if (e->is_ending)
         return;
     if (works(e) != worked)
-        set_clock(e);
-    tell_works(e, works(e));
+        warm_pool_set_deadline(e);
+    warm_pool_report_works(e, works(e));
 }
 
 static void warm_pool_on_out(void *ctx, const char *bytes, size_t n)
@@ -278,21 +278,21 @@ static void warm_pool_on_failed(void *ctx, const struct tc_err *err)
 
 static void warm_pool_on_mute(void *ctx)
 {
-    warm_pool_leave(ctx, "it closed its output");
+    warm_pool_stop_entry(ctx, "it closed its output");
 }
 
 static void warm_pool_on_exited(void *ctx)
 {
     struct warm_pool_entry *const e = ctx;
     const int status = agent_process_status(e->process);
-    if (!e->leaves && !(WIFEXITED(status) && WEXITSTATUS(status) == 0))
+    if (!e->is_ending && !(WIFEXITED(status) && WEXITSTATUS(status) == 0))
         log_write(
             LOG_WARN, e->log_name,
             "the waiting process ended unexpectedly (%s %d); the next message resumes the session",
             WIFSIGNALED(status) ? "signal" : "status",
             WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
-    e->leaves = true;
-    tell_works(e, false);
+    e->is_ending = true;
+    warm_pool_report_works(e, false);
 }
 
 static void warm_pool_on_stuck(void *ctx, unsigned left)
@@ -310,7 +310,7 @@ static void warm_pool_on_over(void *ctx)
     agent_process_free(e->process);
     warm_pool_free_entry(e);
     w->events->rests(w->ctx, conversation);
-    tell_waiters(w);
+    warm_pool_notify_waiters(w);
     if (!w->list && w->events->emptied)
         w->events->emptied(w->ctx);
 }
@@ -322,7 +322,7 @@ static struct warm_pool_entry *warm_pool_find_oldest(struct warm *w)
 {
     struct warm_pool_entry *idle = NULL, *busy = NULL;
     for (struct warm_pool_entry *e = w->list; e; e = e->next)
-        if (!e->leaves)
+        if (!e->is_ending)
             *(works(e) ? &busy : &idle) = e;
     return idle ? idle : busy;
 }
@@ -331,7 +331,7 @@ static uint64_t resident_of_all(const struct warm *w)
 {
     uint64_t sum = 0;
     for (const struct warm_pool_entry *e = w->list; e; e = e->next)
-        sum += e->leaves ? 0 : e->resident;
+        sum += e->is_ending ? 0 : e->resident;
     return sum;
 }
 
@@ -345,11 +345,11 @@ static bool uses_too_much(const struct warm *w)
 static void warm_pool_make_room(struct warm *w)
 {
     while (warm_pool_count(w) > (size_t)w->conf->conversations.max_warm)
-        warm_pool_leave(warm_pool_find_oldest(w),
-                        "more waiting processes than conversations.max_warm");
+        warm_pool_stop_entry(warm_pool_find_oldest(w),
+                             "more waiting processes than conversations.max_warm");
     while (uses_too_much(w))
-        warm_pool_leave(warm_pool_find_oldest(w),
-                        "memory of the waiting processes exceeds conversations.max_warm_mb");
+        warm_pool_stop_entry(warm_pool_find_oldest(w),
+                             "memory of the waiting processes exceeds conversations.max_warm_mb");
 }
 
 /* Measures only if max_warm_mb is set, because that reads all of /proc. */
@@ -367,7 +367,7 @@ static void on_measure(void *arg)
     struct warm *const w = arg;
     struct warm_pool_entry *stalest = NULL;
     for (struct warm_pool_entry *e = w->list; e; e = e->next)
-        if (!e->leaves && (!stalest || e->measured_ms <= stalest->measured_ms))
+        if (!e->is_ending && (!stalest || e->measured_ms <= stalest->measured_ms))
             stalest = e;
     if (!stalest)
         return;
@@ -412,11 +412,11 @@ void warm_pool_keep(struct warm *w, const struct warm_place *place, struct agent
     warm_pool_attach(e);
     turn_record_waiting(w->journal, agent_process_turn(p), agent_process_pid(p));
     if (w->closing || place->conf != w->conf) {
-        warm_pool_leave(e,
-                        w->closing ? "turncast is shutting down" : "the configuration has changed");
+        warm_pool_stop_entry(e, w->closing ? "turncast is shutting down"
+                                           : "the configuration has changed");
         return;
     }
-    set_clock(e);
+    warm_pool_set_deadline(e);
     warm_pool_listen_to(e, bytes, n);
     warm_pool_measure(e);
     warm_pool_make_room(w);
@@ -427,26 +427,26 @@ static struct warm_pool_entry *warm_pool_find(const struct warm *w, const struct
                                               const char *conversation, const char *session_id)
 {
     for (struct warm_pool_entry *e = w->list; e; e = e->next)
-        if (!e->leaves && agent_process_agent(e->process) == agent &&
+        if (!e->is_ending && agent_process_agent(e->process) == agent &&
             strcmp(e->conversation, conversation) == 0 &&
             (session_id ? strcmp(e->session_id, session_id) == 0 : e->begins))
             return e;
     return NULL;
 }
 
-struct agent_process *warm_pool_take(struct warm *w, const struct conf_agent *agent,
-                                     const char *conversation, const char *session_id,
-                                     struct buf *unread)
+struct agent_process *warm_pool_acquire(struct warm *w, const struct conf_agent *agent,
+                                        const char *conversation, const char *session_id,
+                                        struct buf *unread)
 {
     struct warm_pool_entry *const e = warm_pool_find(w, agent, conversation, session_id);
     if (!e)
         return NULL;
     struct agent_process *const p = e->process;
-    ASSERT(!e->leaves && p);
+    ASSERT(!e->is_ending && p);
     if (e->unread.len)
         buf_add(unread, e->unread.p, e->unread.len);
     line_splitter_give_back(&agent_process_stream(p)->lines, unread);
-    tell_works(e, false);
+    warm_pool_report_works(e, false);
     turn_record_not_waiting(w->journal, agent_process_turn(p));
     warm_pool_unlink_entry(e);
     warm_pool_free_entry(e);
@@ -457,7 +457,7 @@ void warm_pool_end(struct warm *w, const char *conversation, const char *why)
 {
     for (struct warm_pool_entry *e = w->list; e; e = e->next)
         if (warm_pool_is_of(e, conversation, NULL))
-            warm_pool_leave(e, why);
+            warm_pool_stop_entry(e, why);
 }
 
 bool warm_pool_clear(struct warm *w, const char *conversation, const char *session_id,
@@ -466,25 +466,25 @@ bool warm_pool_clear(struct warm *w, const char *conversation, const char *sessi
     ASSERT(gone);
     for (struct warm_pool_entry *e = w->list; e; e = e->next)
         if (warm_pool_is_of(e, conversation, session_id))
-            warm_pool_leave(e, "another process starts");
-    if (!warm_pool_is_taken(w, conversation, session_id))
+            warm_pool_stop_entry(e, "another process starts");
+    if (!warm_pool_is_occupied(w, conversation, session_id))
         return false;
-    struct waiter *const waiter = xcalloc(1, sizeof *waiter);
-    *waiter = (struct waiter){.next = w->waiters,
-                              .conversation = xstrdup(conversation),
-                              .session_id = xstrdup(session_id),
-                              .gone = gone,
-                              .ctx = ctx};
+    struct warm_pool_waiter *const waiter = xcalloc(1, sizeof *waiter);
+    *waiter = (struct warm_pool_waiter){.next = w->waiters,
+                                        .conversation = xstrdup(conversation),
+                                        .session_id = xstrdup(session_id),
+                                        .gone = gone,
+                                        .ctx = ctx};
     w->waiters = waiter;
     return true;
 }
 
 void warm_pool_forget_waiter(struct warm *w, const void *ctx)
 {
-    for (struct waiter **at = &w->waiters, *waiter; (waiter = *at);)
+    for (struct warm_pool_waiter **at = &w->waiters, *waiter; (waiter = *at);)
         if (waiter->ctx == ctx) {
             *at = waiter->next;
-            free_waiter(waiter);
+            warm_pool_free_waiter(waiter);
         } else {
             at = &waiter->next;
         }
@@ -505,7 +505,7 @@ void warm_pool_reconfigure(struct warm *w, const struct conf *conf)
 {
     w->conf = conf;
     for (struct warm_pool_entry *e = w->list; e; e = e->next)
-        warm_pool_leave(e, "the configuration has changed");
+        warm_pool_stop_entry(e, "the configuration has changed");
 }
 
 void warm_pool_close(struct warm *w)
@@ -514,7 +514,7 @@ void warm_pool_close(struct warm *w)
         if (w->closing)
             agent_process_terminate(e->process);
         else
-            warm_pool_leave(e, "turncast is shutting down");
+            warm_pool_stop_entry(e, "turncast is shutting down");
     w->closing = true;
 }
 
@@ -530,9 +530,9 @@ void warm_pool_free(struct warm *w)
         warm_pool_free_entry(e);
     }
     while (w->waiters) {
-        struct waiter *const waiter = w->waiters;
+        struct warm_pool_waiter *const waiter = w->waiters;
         w->waiters = waiter->next;
-        free_waiter(waiter);
+        warm_pool_free_waiter(waiter);
     }
     free(w);
 }

@@ -29,7 +29,7 @@ struct warm_place {
 };
 
 struct warm_events {
-    /* The agent has started a turn by itself. Its output is buffered until warm_pool_take. */
+    /* The agent has started a turn by itself. Its output is buffered until warm_pool_acquire. */
     void (*begins)(void *ctx, const struct warm_place *place, const struct conf_agent *agent);
     /* Whether the agent works in the background after that turn has changed; initially it does
      * not. */
@@ -50,9 +50,9 @@ void warm_pool_keep(struct warm *w, const struct warm_place *place, struct agent
                     const char *bytes, size_t n);
 /* The process of that conversation, agent and session; NULL: none. Appends its buffered output to
  * `unread`. session_id NULL: the process that has started a turn by itself. */
-struct agent_process *warm_pool_take(struct warm *w, const struct conf_agent *agent,
-                                     const char *conversation, const char *session_id,
-                                     struct buf *unread);
+struct agent_process *warm_pool_acquire(struct warm *w, const struct conf_agent *agent,
+                                        const char *conversation, const char *session_id,
+                                        struct buf *unread);
 /* Ends the process of that conversation; `why`, for the log. */
 void warm_pool_end(struct warm *w, const char *conversation, const char *why);
 /* Ends processes of that conversation and of that session (or NULL), before another process is

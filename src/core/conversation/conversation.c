@@ -39,14 +39,14 @@ struct conversation *conversation_new(struct loop *loop, const char *source, con
 }
 
 /* Withdrawal of several messages, until the fate of each is known. */
-struct taking_back {
+struct conversation_withdrawal {
     size_t awaited;
     struct taken_back counts;
     conversation_taken_back *done; /* NULL: the caller no longer waits for the result */
     void *ctx;
 };
 
-static void conversation_settle(struct taking_back *t)
+static void conversation_withdrawal_settle(struct conversation_withdrawal *t)
 {
     ASSERT(t->awaited > 0);
     if (--t->awaited)
@@ -58,8 +58,8 @@ static void conversation_settle(struct taking_back *t)
 
 static void free_message(struct conversation_message *m)
 {
-    if (m->back)
-        conversation_settle(m->back);
+    if (m->withdrawal)
+        conversation_withdrawal_settle(m->withdrawal);
     free(m->id);
     free(m->user);
     free(m->route);
@@ -68,7 +68,7 @@ static void free_message(struct conversation_message *m)
     free(m);
 }
 
-static struct conversation_message *conversation_take_first(struct conversation *c)
+static struct conversation_message *conversation_pop_first(struct conversation *c)
 {
     ASSERT(c->first && c->last && c->n_waiting > 0);
     struct conversation_message *const m = c->first;
@@ -82,9 +82,9 @@ static struct conversation_message *conversation_take_first(struct conversation 
 void conversation_free(struct conversation *c)
 {
     while (c->first) {
-        struct conversation_message *const m = conversation_take_first(c);
-        if (m->back)
-            m->back->done = NULL;
+        struct conversation_message *const m = conversation_pop_first(c);
+        if (m->withdrawal)
+            m->withdrawal->done = NULL;
         free_message(m);
     }
     loop_timer_free(c->burst);
@@ -151,8 +151,8 @@ static void conversation_withdraw(const struct conversation *c, struct conversat
     journal_async_cancel(c->journal, m->id, NULL, NULL);
     if (c->turnlog)
         turnlog_mark_cancelled(c->turnlog, m->id);
-    if (m->back)
-        m->back->counts.dropped++;
+    if (m->withdrawal)
+        m->withdrawal->counts.dropped++;
     free_message(m);
 }
 
@@ -168,7 +168,7 @@ size_t conversation_drop_waiting(struct conversation *c, bool *held)
     const size_t n = c->n_waiting;
     while (c->first) {
         *held |= c->first->given;
-        conversation_withdraw(c, conversation_take_first(c));
+        conversation_withdraw(c, conversation_pop_first(c));
     }
     await_nothing(c);
     return n;
@@ -177,7 +177,7 @@ size_t conversation_drop_waiting(struct conversation *c, bool *held)
 void conversation_dismiss(struct conversation *c)
 {
     while (c->first) {
-        struct conversation_message *const m = conversation_take_first(c);
+        struct conversation_message *const m = conversation_pop_first(c);
         journal_async_forget_turn(c->journal, m->id, NULL, NULL);
         if (c->turnlog)
             turnlog_mark_cancelled(c->turnlog, m->id);
@@ -195,8 +195,8 @@ struct conversation_message *conversation_find(const struct conversation *c, con
 }
 
 /* Removes the message from the queue. */
-static struct conversation_message *conversation_take(struct conversation *c,
-                                                      struct conversation_message *m)
+static struct conversation_message *conversation_remove_message(struct conversation *c,
+                                                                struct conversation_message *m)
 {
     struct conversation_message *before = NULL;
     for (struct conversation_message *at = c->first; at != m; at = at->next) {
@@ -215,21 +215,21 @@ static struct conversation_message *conversation_take(struct conversation *c,
 bool conversation_take_back(struct conversation *c, const char *id, conversation_taken_back *done,
                             void *ctx)
 {
-    struct taking_back *const t = xcalloc(1, sizeof *t);
-    *t = (struct taking_back){.awaited = 1, .done = done, .ctx = ctx};
+    struct conversation_withdrawal *const t = xcalloc(1, sizeof *t);
+    *t = (struct conversation_withdrawal){.awaited = 1, .done = done, .ctx = ctx};
     bool held = false;
     for (struct conversation_message *m = c->first, *next; m; m = next) {
         next = m->next;
-        if (m->back || (id && strcmp(m->id, id) != 0))
+        if (m->withdrawal || (id && strcmp(m->id, id) != 0))
             continue;
-        m->back = t;
+        m->withdrawal = t;
         t->awaited++;
         if (m->given && turn_job_withdraw(c->job, m->id))
             continue;
         held |= m->given;
-        conversation_withdraw(c, conversation_take(c, m));
+        conversation_withdraw(c, conversation_remove_message(c, m));
     }
-    conversation_settle(t);
+    conversation_withdrawal_settle(t);
     return held;
 }
 
@@ -240,8 +240,8 @@ static void conversation_merge(struct conversation *c, struct conversation_messa
     journal_async_merge(c->journal, m->id, turn_job_id(c->job), NULL, NULL);
     if (c->turnlog)
         turnlog_mark_merged(c->turnlog, m->id, turn_job_id(c->job));
-    if (m->back)
-        m->back->counts.too_late++;
+    if (m->withdrawal)
+        m->withdrawal->counts.too_late++;
     free_message(m);
 }
 
@@ -255,9 +255,9 @@ static bool conversation_on_settled(void *ctx, const char *id, enum dialect_sett
     if (!m)
         return false;
     if (how == DIALECT_TAKEN)
-        conversation_merge(c, conversation_take(c, m));
-    else if (m->back)
-        conversation_withdraw(c, conversation_take(c, m));
+        conversation_merge(c, conversation_remove_message(c, m));
+    else if (m->withdrawal)
+        conversation_withdraw(c, conversation_remove_message(c, m));
     else
         m->given = false;
     return how == DIALECT_TAKEN;
@@ -269,8 +269,8 @@ static bool drop_unsettled(struct conversation *c)
     bool dropped = false;
     for (struct conversation_message *m = c->first, *next; m; m = next) {
         next = m->next;
-        if (m->back) {
-            conversation_withdraw(c, conversation_take(c, m));
+        if (m->withdrawal) {
+            conversation_withdraw(c, conversation_remove_message(c, m));
             dropped = true;
         }
     }
@@ -288,9 +288,9 @@ static void conversation_on_lost(void *ctx)
         m->given = false;
 }
 
-/* The other host knows which messages its agent has: each is a turn of its own, so that the host
- * recognises it. */
-static void conversation_separate_given(struct conversation *c)
+/* Makes each message that was sent to the agent a turn of its own. So the other host recognises the
+ * messages that its agent already has. */
+static void conversation_separate_sent(struct conversation *c)
 {
     for (struct conversation_message *m = c->first; m; m = m->next) {
         m->alone |= m->given;
@@ -330,7 +330,7 @@ static size_t conversation_join(struct conversation *c, bool given, struct buf *
     size_t n = 0;
     while (c->first && !c->first->alone && c->first->given == given &&
            prompt->len + c->first->prompt_len <= PROMPT_MAX) {
-        struct conversation_message *const m = conversation_take_first(c);
+        struct conversation_message *const m = conversation_pop_first(c);
         prompt_append_prompt(prompt, (struct str){m->prompt, m->prompt_len});
         conf_scope_add_names(instances, m->instances);
         askers[n] = m->user;
@@ -366,7 +366,7 @@ static void conversation_start(struct conversation *c, struct turn_job_spec *spe
 void conversation_start_turn(struct conversation *c, const struct turn_job_spec *spec,
                              void (*over)(void *conversation))
 {
-    struct conversation_message *const head = conversation_take_first(c);
+    struct conversation_message *const head = conversation_pop_first(c);
     CLEANUP_BUF struct buf prompt = {0}, instances = {0};
     prompt_append_prompt(&prompt, (struct str){head->prompt, head->prompt_len});
     conf_scope_add_names(&instances, head->instances);
@@ -423,8 +423,8 @@ bool conversation_finish_turn(struct conversation *c)
     ASSERT(c->job);
     const bool unsettled = drop_unsettled(c);
     if (turn_job_was_away(c->job))
-        conversation_separate_given(c);
-    if (turn_job_was_left(c->job) && c->turnlog)
+        conversation_separate_sent(c);
+    if (turn_job_was_released(c->job) && c->turnlog)
         turnlog_mark_cancelled(c->turnlog, turn_job_id(c->job));
     turn_job_free(c->job);
     c->job = NULL;

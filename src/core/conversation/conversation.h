@@ -22,8 +22,8 @@ struct conversation_message {
     bool again, is_stored; /* see turn_job_away */
     bool given;            /* the agent has it, and will answer it after the running turn */
     bool follows;          /* its sender receives turns that the agent starts by itself */
-    struct taking_back
-        *back; /* a withdrawal that waits for the agent to drop the message; or NULL */
+    /* Waits for the agent to drop the message; or NULL. */
+    struct conversation_withdrawal *withdrawal;
 };
 
 /* Result of a withdrawal. */
@@ -37,12 +37,12 @@ struct conversation;
 
 /* Messages that the gateway of a turn which this host runs for it has queued, not this host. */
 struct conversation_guests {
-    /* The fate of such a message, or of the turn's own, is known. */
+    /* The agent has accepted, refused or dropped such a message, or one of the turn. */
     void (*settled)(void *ctx, const struct conversation *c, const char *id,
                     enum dialect_settled how);
-    /* The process that had been given messages is gone. */
+    /* The process to which messages had been written has ended. */
     void (*lost)(void *ctx, const struct conversation *c);
-    /* Whether the agent has one that it answers next: its turn is still to be given here. */
+    /* Whether the agent will answer one of them next, whose turn has not arrived on this host. */
     bool (*waits)(void *ctx, const char *key);
     void *ctx;
 };

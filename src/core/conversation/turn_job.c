@@ -148,10 +148,10 @@ static bool turn_job_agent_waits(void *ctx, const char *request_id)
     return !j->executor || executor_waits(j->executor, request_id);
 }
 
-static bool turn_job_agent_takes_args(void *ctx, const char *request_id)
+static bool turn_job_agent_accepts_args(void *ctx, const char *request_id)
 {
     const struct turn_job *const j = ctx;
-    return j->executor && executor_takes_args(j->executor, request_id);
+    return j->executor && executor_accepts_args(j->executor, request_id);
 }
 
 static void turn_job_on_request(void *ctx, struct tc_request *request)
@@ -242,7 +242,7 @@ void turn_job_open_turn(struct turn_job *j)
                                                       .language = turn_job_language(s),
                                                       .answer = turn_job_answer_agent,
                                                       .waits = turn_job_agent_waits,
-                                                      .takes_args = turn_job_agent_takes_args,
+                                                      .takes_args = turn_job_agent_accepts_args,
                                                       .ctx = j,
                                                   });
     j->turn = turn_new(s->dispatch, &(struct turn_spec){
@@ -313,7 +313,7 @@ void turn_job_run_here(struct turn_job *j)
     const struct turn_job_spec *const s = &j->spec;
     const char *const session = j->session.len ? j->session.p : NULL;
     if (session || s->by_agent)
-        j->process = warm_pool_take(s->warm, s->agent, s->conversation, session, &j->unread);
+        j->process = warm_pool_acquire(s->warm, s->agent, s->conversation, session, &j->unread);
     if (s->by_agent || j->process ||
         !warm_pool_clear(s->warm, s->conversation, session, on_clear, j))
         turn_job_run(j);
@@ -429,7 +429,7 @@ static void begin_of_agent(struct turn_job *j)
                       on_begun, j);
 }
 
-static void note_recipients(struct turn_job *j)
+static void turn_job_record_recipients(struct turn_job *j)
 {
     const struct turn_job_spec *const s = &j->spec;
     CLEANUP_FREE char *seen = turn_record_format_recipients(
@@ -459,7 +459,7 @@ struct turn_job *turn_job_start(const struct turn_job_spec *spec, void (*over)(v
         begin_of_agent(j);
         return j;
     }
-    note_recipients(j);
+    turn_job_record_recipients(j);
     if (spec->away.again) {
         turn_job_begin_again(j);
         return j;
@@ -546,7 +546,7 @@ void turn_job_free(struct turn_job *j)
 {
     if (!j)
         return;
-    const bool is_left = turn_job_is_away(j);
+    const bool is_detached = turn_job_is_away(j);
     warm_pool_forget_waiter(j->spec.warm, j);
     if (j->spec.away.work) {
         work_forget_place(j->spec.away.work, j);
@@ -556,7 +556,7 @@ void turn_job_free(struct turn_job *j)
     transcription_free(j->transcription);
     buf_fini(&j->unread);
     executor_free(j->executor);
-    if (is_left)
+    if (is_detached)
         turn_detach(j->turn);
     turn_free(j->turn);
     request_turn_end(j->requests);

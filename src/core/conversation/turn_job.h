@@ -106,7 +106,7 @@ bool turn_job_is_away(const struct turn_job *j);
 bool turn_job_was_away(const struct turn_job *j);
 /* For a turn that is over: another host had adopted it before it began here, so nothing of it was
  * told. */
-bool turn_job_was_left(const struct turn_job *j);
+bool turn_job_was_released(const struct turn_job *j);
 /* Emits the notice late_result about an earlier turn of the conversation, with the name of its
  * host. False: the turn has not started, or has an outcome. */
 bool turn_job_tell_late(struct turn_job *j, const char *host);

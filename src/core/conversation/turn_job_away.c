@@ -71,11 +71,13 @@ static void turn_job_go_away(struct turn_job *j)
     j->place = (struct agent_place){&work_run_backend, turn_job_start_away, j};
 }
 
-/* It is not told here any more, and its messages stay known. */
-static void turn_job_leave(struct turn_job *j)
+/* Ends the job without an outcome on this host, because another host has the turn. Its messages
+ * stay known, so a repetition of them is recognised. */
+static void turn_job_release(struct turn_job *j)
 {
-    log_write(LOG_INFO, "host", "turn %s: another host has it; leaving it", j->spec.id);
-    j->is_left = true;
+    log_write(LOG_INFO, "host", "turn %s: another host has adopted it; not running it here",
+              j->spec.id);
+    j->is_released = true;
     j->gone = true;
     journal_async_remove_turn(j->spec.journal, j->spec.id, NULL, NULL);
     turn_job_look_for_end(j);
@@ -85,7 +87,7 @@ static void turn_job_begin_shared(struct turn_job *j, bool is_own, uint64_t afte
 {
     j->after = after;
     if (!is_own) {
-        turn_job_leave(j);
+        turn_job_release(j);
     } else if (turn_job_refuse_unlocked(j)) {
         return;
     } else if (here) {
@@ -101,13 +103,13 @@ static void turn_job_on_claimed(void *ctx, bool is_own, uint64_t after)
     turn_job_begin_shared(ctx, is_own, after, true);
 }
 
-static void turn_job_on_held(void *ctx, bool is_own, uint64_t after)
+static void turn_job_on_reserved(void *ctx, bool is_own, uint64_t after)
 {
     turn_job_begin_shared(ctx, is_own, after, false);
 }
 
-/* What the agent has begun by itself was not admitted, and who goes on with a turn has adopted it.
- */
+/* A turn that the agent has begun by itself has no stored order, and a turn that is continued has
+ * been adopted already: both begin at once. */
 void turn_job_share(struct turn_job *j, bool here)
 {
     const struct turn_job_spec *const s = &j->spec;
@@ -115,12 +117,12 @@ void turn_job_share(struct turn_job *j, bool here)
         turn_job_begin_shared(j, true, 0, here);
     else
         work_share_begin(s->away.work, s->id, s->submitter, here,
-                         here ? turn_job_on_claimed : turn_job_on_held, j);
+                         here ? turn_job_on_claimed : turn_job_on_reserved, j);
 }
 
-bool turn_job_was_left(const struct turn_job *j)
+bool turn_job_was_released(const struct turn_job *j)
 {
-    return j->is_left;
+    return j->is_released;
 }
 
 bool turn_job_was_away(const struct turn_job *j)

@@ -28,7 +28,7 @@ struct turn_job {
     struct buf unread;             /* unread output of that process */
     const char *seen;              /* instances that receive the turn, one name per line; or NULL */
     bool is_away;                  /* another host runs it */
-    bool is_left;                  /* another host has adopted it before it began */
+    bool is_released;              /* another host has adopted it before it began */
     uint64_t after;                /* work_share_begin */
     struct conf_agent away;        /* then: how the executor runs the agent */
     struct agent_place place;

@@ -53,7 +53,7 @@ struct request_turn_spec {
     int (*answer)(void *ctx, const struct dialect_answer *answer);
     /* Whether the agent waits for an answer: executor_waits. NULL: always. */
     bool (*waits)(void *ctx, const char *request_id);
-    /* Whether a person who allows it may change its arguments: executor_takes_args. NULL:
+    /* Whether a person who allows it may change its arguments: executor_accepts_args. NULL:
      * always. */
     bool (*takes_args)(void *ctx, const char *request_id);
     void *ctx;
