@@ -23,7 +23,7 @@ struct guest_turn {
     const char *id, *host, *instance;
     bool is_part;               /* the instance receives only requests that are sent to it */
     char *memory, *route;       /* or NULL */
-    bool is_asked;              /* an answer of the other host, or of the journal, is awaited */
+    bool awaits_reply;          /* an answer of the other host, or of the journal, is awaited */
     struct dispatch_turn *turn; /* NULL: not open yet, or no more */
     struct bus_reader *reader;
     bool has_started, starts_again;
@@ -38,9 +38,9 @@ struct guest_memory {
     LIST_ENTRY(guest_memory) next;
     struct guest_turns *all;
     char *instance, *turn;
-    char *text;      /* or NULL: nothing is remembered */
-    bool is_asked;   /* the answer of the host is awaited */
-    bool is_changed; /* meanwhile */
+    char *text;        /* or NULL: nothing is remembered */
+    bool awaits_reply; /* the answer of the host is awaited */
+    bool is_changed;   /* meanwhile */
 };
 
 struct guest_turns {
@@ -57,11 +57,11 @@ struct guest_turns {
 /* guest_turn.c */
 void guest_turn_new(struct guest_turns *g, const struct turnlog_turn *t, const char *instance,
                     bool is_part);
-/* It is shown no more, and freed now or later. is_suspended: the instance is told that the turn
- * goes on elsewhere. */
+/* Ends the guest turn, and frees it now or later. is_suspended: tells the instance that the turn
+ * continues on another host. */
 void guest_turn_end(struct guest_turn *t, bool is_suspended);
-/* Outcome in the journal; false: the instance is not shown the turn. */
-bool guest_turn_tell(struct guest_turn *t, struct str line);
+/* The outcome is in the journal. False: the instance does not show the turn. */
+bool guest_turn_set_outcome(struct guest_turn *t, struct str line);
 
 /* guest_memory.c: serves other hosts that show turns of this one. */
 void guest_memory_serve(struct guest_turns *g);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What instances remember of guests: the leader sends it to the host of the turn, which has it in
- * its journal with the turn and gives it to the next leader. */
+ * State that instances keep for guest turns. The leader sends it to the host of the turn. That host
+ * stores it in its journal with the turn, and returns it to the next leader. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,7 +28,7 @@ static void guest_memory_on_answer(void *ctx, enum nats_client_result result, st
 {
     struct guest_memory *const m = ctx;
     const bool is_answered = result == NATS_CLIENT_REPLIED && body.len;
-    m->is_asked = false;
+    m->awaits_reply = false;
     if (is_answered && !m->is_changed)
         guest_memory_free(m);
     else if (is_answered)
@@ -50,7 +50,7 @@ static void guest_memory_send(struct guest_memory *m)
     jsonw_member_str(&body, "text", m->text);
     buf_add_char(&body, '}');
     m->is_changed = false;
-    m->is_asked = true;
+    m->awaits_reply = true;
     bus_ask(m->all->spec.bus, t->spec.host, GUEST_REMEMBER, (struct str){body.p, body.len},
             guest_memory_on_answer, m);
 }
@@ -75,18 +75,18 @@ void guest_memory_put(struct guest_turns *g, const char *instance, const char *t
     free(m->text);
     m->text = xstrdup(text);
     m->is_changed = true;
-    if (!m->is_asked)
+    if (!m->awaits_reply)
         guest_memory_send(m);
 }
 
-/* Of a turn that has ended, nothing is needed but what its outcome is delivered with. */
+/* The state of a turn that has ended is not sent: it is delivered with the outcome. */
 void guest_memory_retry(struct guest_turns *g)
 {
     struct guest_memory *m, *next;
     for (m = LIST_FIRST(&g->memories); m; m = next) {
         next = LIST_NEXT(m, next);
         const struct turnlog_turn *const t = turnlog_find_turn(g->spec.turnlog, m->turn);
-        if (m->is_asked ||
+        if (m->awaits_reply ||
             (t && t->spec.host && work_hosts_absent_ms(g->spec.hosts, t->spec.host) > 0))
             continue;
         if (t && turnlog_turn_is_finished(t))
@@ -104,7 +104,7 @@ void guest_memory_fini(struct guest_turns *g)
 
 /* ---- serving ---- */
 
-struct guest_asked {
+struct guest_query {
     struct guest_turns *all;
     struct bus_call *call;
     struct arena arena;
@@ -117,7 +117,7 @@ static const char *guest_memory_read(struct arena *a, struct str body, const cha
     return raw.len ? json_reader_unescape(a, raw, NULL) : NULL;
 }
 
-static void guest_memory_tell(const struct guest_asked *q, const struct journal_turn *turn)
+static void guest_memory_send_reply(const struct guest_query *q, const struct journal_turn *turn)
 {
     CLEANUP_BUF struct buf out = {0}, memory = {0};
     const bool is_own = strcmp(turn->source ? turn->source : "", q->instance) == 0;
@@ -134,9 +134,9 @@ static void guest_memory_tell(const struct guest_asked *q, const struct journal_
 static void guest_memory_on_turn(void *ctx, enum journal_status status,
                                  const struct journal_turn *turn)
 {
-    struct guest_asked *const q = ctx;
+    struct guest_query *const q = ctx;
     if (status == JOURNAL_DONE && strcmp(turn->state, "running") == 0 && !q->all->is_stopped)
-        guest_memory_tell(q, turn);
+        guest_memory_send_reply(q, turn);
     else
         bus_call_answer(q->call, STR("{\"runs\":false}"));
     arena_fini(&q->arena);
@@ -146,8 +146,8 @@ static void guest_memory_on_turn(void *ctx, enum journal_status status,
 static void guest_memory_serve_about(void *ctx, struct bus_call *call, struct str body)
 {
     struct guest_turns *const g = ctx;
-    struct guest_asked *const q = xcalloc(1, sizeof *q);
-    *q = (struct guest_asked){.all = g, .call = call};
+    struct guest_query *const q = xcalloc(1, sizeof *q);
+    *q = (struct guest_query){.all = g, .call = call};
     q->turn = guest_memory_read(&q->arena, body, "/turn");
     q->instance = guest_memory_read(&q->arena, body, "/instance");
     if (q->turn && q->instance && !g->is_stopped)
@@ -156,7 +156,7 @@ static void guest_memory_serve_about(void *ctx, struct bus_call *call, struct st
         guest_memory_on_turn(q, JOURNAL_FAILED, NULL);
 }
 
-/* From a host that has lost the lead, it would replace what this host knows. */
+/* Ignores the state if this host leads the instance: the sender has lost the lead. */
 static void guest_memory_serve_remember(void *ctx, struct bus_call *call, struct str body)
 {
     struct guest_turns *const g = ctx;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT
- * One guest (guest_turns.h).
+ * One guest turn (guest_turns.h).
  *
- *   step    | what is asked                                         | next
+ *   step    | request                                               | next
  *   --------+-------------------------------------------------------+------------------------------
- *   ASK     | the host of the turn: the route and what is           | LOOK UP; or it ends
- *           | remembered, if the turn runs there                    |
- *   LOOK UP | the journal: a turn that it knows was taken with its  | READ; or it ends
- *           | outcome, or adopted                                   |
+ *   ASK     | to the host of the turn: the route and the state of   | LOOK UP; or it ends
+ *           | the instance, if the turn runs there                  |
+ *   LOOK UP | to the journal: a turn that it knows was received     | READ; or it ends
+ *           | with its outcome, or adopted                          |
  *   READ    | the events of the turn, from the first one on         | the outcome is there
  *
- * The outcome is told when it is in the journal and the events before it have been read, but at
- * most TELL_MS later. */
+ * The outcome is dispatched when it is in the journal and the events before it have been read, but
+ * at most OUTCOME_WAIT_MS later. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,10 +24,10 @@
 #include "event/json/json_reader.h"
 #include "event/json/json_writer.h"
 
-#define TELL_MS 1000
-#define LOST_MS 30000 /* after its end has been read, until the outcome has to be there */
+#define OUTCOME_WAIT_MS 1000
+#define LOST_MS 30000 /* longest wait for the outcome after the end of the events has been read */
 
-/* ---- its end ---- */
+/* ---- end ---- */
 
 static void guest_turn_free(struct guest_turn *t)
 {
@@ -39,7 +39,7 @@ static void guest_turn_free(struct guest_turn *t)
     free(t);
 }
 
-/* Not from within a callback of the reader. */
+/* Must not be called from a callback of the reader, which it frees. */
 void guest_turn_end(struct guest_turn *t, bool is_suspended)
 {
     ASSERT(!t->is_over);
@@ -51,13 +51,13 @@ void guest_turn_end(struct guest_turn *t, bool is_suspended)
     bus_reader_free(t->reader);
     t->reader = NULL;
     loop_timer_free(t->timer);
-    if (!t->is_asked)
+    if (!t->awaits_reply)
         guest_turn_free(t);
 }
 
 /* ---- the outcome ---- */
 
-static void guest_turn_tell_outcome(struct guest_turn *t)
+static void guest_turn_dispatch_outcome(struct guest_turn *t)
 {
     struct arena arena = {0};
     struct event ev;
@@ -77,18 +77,18 @@ static void guest_turn_on_timer(void *arg)
 {
     struct guest_turn *const t = arg;
     if (t->outcome.len && t->turn && dispatch_has_guest(t->turn))
-        guest_turn_tell_outcome(t);
+        guest_turn_dispatch_outcome(t);
     else
-        guest_turn_end(t, true); /* what is in the journal is told at the next start */
+        guest_turn_end(t, true); /* an outcome in the journal is delivered at the next start */
 }
 
-bool guest_turn_tell(struct guest_turn *t, struct str line)
+bool guest_turn_set_outcome(struct guest_turn *t, struct str line)
 {
     if (!t->turn || t->is_part || !line.len || !dispatch_has_guest(t->turn))
         return false;
     buf_reset(&t->outcome);
     buf_add(&t->outcome, line.p, line.len);
-    loop_timer_set(t->timer, t->has_reached ? 0 : TELL_MS);
+    loop_timer_set(t->timer, t->has_reached ? 0 : OUTCOME_WAIT_MS);
     return true;
 }
 
@@ -126,8 +126,8 @@ static void guest_turn_pass(const struct guest_turn *t, struct event *ev)
         dispatch_event(t->turn, ev);
 }
 
-/* After a restart of its host, a turn that runs on another one is told from its beginning again.
- * Any other turn has only its outcome left, before which the instance need not begin again. */
+/* After a restart of its host, a turn that runs on a third host is published from its beginning
+ * again. Any other turn has only its outcome left, for which the instance needs no new start. */
 static void guest_turn_start_again(struct guest_turn *t)
 {
     struct event start;
@@ -208,7 +208,7 @@ static void guest_turn_on_looked_up(void *ctx, enum journal_status status,
 {
     struct guest_turn *const t = ctx;
     (void)turn;
-    t->is_asked = false;
+    t->awaits_reply = false;
     if (t->is_over)
         guest_turn_free(t);
     else if (status == JOURNAL_NO_CHANGE)
@@ -226,14 +226,14 @@ static char *guest_turn_read_text(struct guest_turn *t, struct str body, const c
 static void guest_turn_on_answer(void *ctx, enum nats_client_result result, struct str body)
 {
     struct guest_turn *const t = ctx;
-    t->is_asked = false;
+    t->awaits_reply = false;
     if (t->is_over) {
         guest_turn_free(t);
     } else if (result == NATS_CLIENT_REPLIED &&
                str_is(json_reader_pointer(body, "/runs"), "true")) {
         t->route = guest_turn_read_text(t, body, "/route");
         t->memory = guest_turn_read_text(t, body, "/memory");
-        t->is_asked = true;
+        t->awaits_reply = true;
         journal_async_look_up(t->all->spec.journal, t->id, guest_turn_on_looked_up, t);
     } else {
         guest_turn_end(t, false); /* it is looked at again soon */
@@ -256,7 +256,7 @@ void guest_turn_new(struct guest_turns *g, const struct turnlog_turn *known, con
     jsonw_member_str(&body, "turn", t->id);
     jsonw_member_str(&body, "instance", t->instance);
     buf_add_char(&body, '}');
-    t->is_asked = true;
+    t->awaits_reply = true;
     bus_ask(g->spec.bus, t->host, GUEST_ABOUT, (struct str){body.p, body.len}, guest_turn_on_answer,
             t);
 }

@@ -130,7 +130,7 @@ bool guest_turns_end(struct guest_turns *g, const char *instance, const char *tu
     struct guest_turn *const t = g ? guest_turns_find(g, instance, turn) : NULL;
     if (!t)
         return false;
-    if (guest_turn_tell(t, line))
+    if (guest_turn_set_outcome(t, line))
         return true;
     guest_turn_end(t, true);
     return false;

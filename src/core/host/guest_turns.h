@@ -35,11 +35,12 @@ void guest_turns_remember(struct guest_turns *g, const char *instance, const cha
 /* The newest text of that kind of a turn that is shown here; NULL: there is none, or no such turn.
  */
 const char *guest_turns_memory(const struct guest_turns *g, const char *instance, const char *turn);
-/* The outcome is in the journal for the instance. True: the instance, which is shown the turn, is
- * told soon. */
+/* The outcome is in the journal for the instance. True: the instance shows the turn, and gets the
+ * outcome soon. */
 bool guest_turns_end(struct guest_turns *g, const char *instance, const char *turn,
                      struct str line);
-/* The turn is shown no more, without a change of what is shown; instance NULL: at none. */
+/* Ends the guest turn without an outcome; the messages of the instance stay as they are. instance
+ * NULL: all guest turns. */
 void guest_turns_leave(struct guest_turns *g, const char *instance, const char *turn);
 /* The same for all turns, from now on: the host is about to end. */
 void guest_turns_retire(struct guest_turns *g);

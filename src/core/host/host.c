@@ -69,7 +69,7 @@ struct host {
     char *instances;
     bool stopping;
     struct changes *changes;
-    struct server_watch told;
+    struct server_watch callbacks;
 };
 
 static void host_look(void *ctx, const struct dispatch_instance *i)
@@ -86,7 +86,7 @@ static void host_on_watch(void *arg)
     loop_timer_set(s->watch, WATCH_MS);
 }
 
-static void host_on_ask(void *ctx, struct host_call *a)
+static void host_on_call(void *ctx, struct host_call *a)
 {
     const struct host *const s = ctx;
     inbound_handle(s->reception, a);
@@ -116,7 +116,7 @@ static void host_on_remembered(void *ctx, const char *instance, const char *turn
 
 static bool host_on_telling(void *ctx, const char *instance, const char *turn)
 {
-    return host_leading_tell(((const struct host *)ctx)->others.leading, instance, turn);
+    return host_leading_begin_delivery(((const struct host *)ctx)->others.leading, instance, turn);
 }
 
 static bool host_on_adopted(void *ctx, const char *instance, const char *turn)
@@ -154,7 +154,7 @@ static void make_dispatch(struct host *s)
         .websocket = s->websocket,
         .turnlog = s->turnlog,
         .instances = s->instances,
-        .ask = host_on_ask,
+        .ask = host_on_call,
         .leads = s->conf->bus.urls ? host_leads : NULL,
         .kept = host_on_kept,
         .stored = host_on_stored,
@@ -232,15 +232,15 @@ static void host_describe(void *ctx, struct buf *out)
         fleet_member_describe(s->others.member, out);
 }
 
-static void host_on_name_taken(void *ctx, const char *why)
+static void host_on_name_conflict(void *ctx, const char *why)
 {
     struct host *const s = ctx;
     struct tc_err err = {0};
     if (s->stopping)
         return;
     err_set(&err, s->conf->file, "bus: %s", why);
-    if (s->told.failed)
-        s->told.failed(s->told.ctx, &err);
+    if (s->callbacks.failed)
+        s->callbacks.failed(s->callbacks.ctx, &err);
     host_stop(s);
 }
 
@@ -286,7 +286,7 @@ static int host_join_bus(struct host *s, struct tc_err *err)
                                         .requests = host_append_requests,
                                         .describe = host_describe,
                                         .ctx = s,
-                                        .name_taken = host_on_name_taken,
+                                        .name_taken = host_on_name_conflict,
                                         .name_ctx = s},
                      err);
     if (!s->bus)
@@ -309,10 +309,10 @@ static int host_join_bus(struct host *s, struct tc_err *err)
 
 void host_set_watch(struct host *s, const struct server_watch *watch)
 {
-    s->told = *watch;
+    s->callbacks = *watch;
 }
 
-static void take_conf(void *ctx, const struct conf *next)
+static void host_apply_conf(void *ctx, const struct conf *next)
 {
     struct host *const s = ctx;
     const struct conf *const before = s->conf;
@@ -330,16 +330,16 @@ static void take_conf(void *ctx, const struct conf *next)
     if (s->others.member)
         fleet_member_set_conf(s->others.member, next);
     inbound_set_conf(s->reception, next);
-    if (s->told.reloaded)
-        s->told.reloaded(s->told.ctx, next);
+    if (s->callbacks.reloaded)
+        s->callbacks.reloaded(s->callbacks.ctx, next);
     conf_unref(before);
 }
 
 static void host_on_reloading(void *ctx, bool begins)
 {
     const struct host *const s = ctx;
-    if (s->told.reloading)
-        s->told.reloading(s->told.ctx, begins);
+    if (s->callbacks.reloading)
+        s->callbacks.reloading(s->callbacks.ctx, begins);
 }
 
 static void host_on_changed(void *ctx)
@@ -358,7 +358,7 @@ static void start_changes(struct host *s)
         .loop = s->loop,
         .dispatch = s->dispatch,
         .conf = current_conf,
-        .take = take_conf,
+        .take = host_apply_conf,
         .reloading = host_on_reloading,
         .changed = host_on_changed,
         .ctx = s,
@@ -418,8 +418,8 @@ static void host_on_started(void *ctx, const char *report, const struct tc_err *
                 s->conf->n_instances
                     ? "no connector instance could be started; see the errors above"
                     : "nothing to serve: plugins.instances is empty, and http.listen is not set");
-    if (s->told.started)
-        s->told.started(s->told.ctx, idle ? &why : NULL);
+    if (s->callbacks.started)
+        s->callbacks.started(s->callbacks.ctx, idle ? &why : NULL);
     if (idle)
         host_stop(s);
 }
@@ -504,21 +504,21 @@ const struct conf *host_conf(const struct host *s)
 
 /* ---- end ---- */
 
-static void host_on_told(void *ctx)
+static void host_on_clients_drained(void *ctx)
 {
     loop_stop(((struct host *)ctx)->loop);
 }
 
-/* Who follows a turn over HTTP still has to be told how it ended. */
-static void host_tell_clients(void *ctx)
+/* Waits until HTTP clients that follow a turn have received its end. */
+static void host_drain_clients(void *ctx)
 {
     struct host *const s = ctx;
-    if (s->told.drained)
-        s->told.drained(s->told.ctx);
+    if (s->callbacks.drained)
+        s->callbacks.drained(s->callbacks.ctx);
     if (s->httpd)
-        httpd_drain_begin(s->httpd, TELL_MS, host_on_told, s);
+        httpd_drain_begin(s->httpd, TELL_MS, host_on_clients_drained, s);
     else
-        host_on_told(s);
+        host_on_clients_drained(s);
 }
 
 /* So have other hosts. */
@@ -528,9 +528,9 @@ static void host_on_drained(void *ctx)
     if (--s->draining)
         return;
     if (s->bus)
-        bus_drain(s->bus, host_tell_clients, s);
+        bus_drain(s->bus, host_drain_clients, s);
     else
-        host_tell_clients(s);
+        host_drain_clients(s);
 }
 
 void host_stop(struct host *s)

@@ -37,7 +37,7 @@ static void host_leading_on_gained(void *ctx, const char *instance)
 static void host_leading_on_losing(void *ctx, const char *instance)
 {
     const struct host_leading *const l = ctx;
-    instance_texts_give(l->texts, instance);
+    instance_texts_flush(l->texts, instance);
 }
 
 struct host_leading *host_leading_new(const struct leading_parts *parts)
@@ -116,7 +116,7 @@ void host_leading_remember(struct host_leading *l, const char *instance, const c
     guest_turns_remember(l->guests, instance, turn, text);
 }
 
-bool host_leading_tell(struct host_leading *l, const char *instance, const char *turn)
+bool host_leading_begin_delivery(struct host_leading *l, const char *instance, const char *turn)
 {
     return l && work_share_begin_delivery(l->work, instance, turn);
 }

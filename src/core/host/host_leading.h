@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * What a host on the bus does for instances that one of several hosts runs: asks for their leases,
- * gives outcomes to the hosts that lead them, shows turns of other hosts there, adopts the turns of
- * leaders that are gone, and goes on with the texts that they have stored. Loop thread only. Every
- * function takes NULL: a host without a bus leads nothing. */
+ * The part of a host on the bus that serves instances which one of several hosts leads: requests
+ * their leases, sends outcomes to the hosts that lead them, shows turns of other hosts in instances
+ * led here, adopts the turns of leaders that are gone, and continues with the texts that those have
+ * stored. Loop thread only. Every function accepts NULL: a host without a bus leads nothing. */
 #ifndef CORE_HOST_HOST_LEADING_H
 #define CORE_HOST_HOST_LEADING_H
 
@@ -16,7 +16,7 @@
 struct host_leading;
 
 struct host_leading *host_leading_new(const struct leading_parts *parts);
-/* The instances may be others than before. */
+/* Call it when the configured instances have changed. */
 void host_leading_update(struct host_leading *l);
 bool host_leading_leads(const struct host_leading *l, const char *instance);
 /* For `turncast status`; NULL without a bus. */
@@ -29,16 +29,16 @@ void host_leading_store(struct host_leading *l, const char *instance, const char
                         const char *text);
 void host_leading_remember(struct host_leading *l, const char *instance, const char *turn,
                            const char *text);
-bool host_leading_tell(struct host_leading *l, const char *instance, const char *turn);
+bool host_leading_begin_delivery(struct host_leading *l, const char *instance, const char *turn);
 bool host_leading_is_adopted(const struct host_leading *l, const char *instance, const char *turn);
 /* As instance_leaders_set_aside. */
 void host_leading_set_aside(struct host_leading *l, bool is_aside);
-/* The host is about to end: it adopts nothing more, and asks for no other lease. */
+/* The host shuts down: adopts no more turns, and requests no more leases. */
 void host_leading_retire(struct host_leading *l);
-/* Runs the loop until other hosts know which turns have been told, and the texts of its instances,
- * or for that time each. */
+/* Runs the loop until the servers have stored which turns are delivered, and the texts of its
+ * instances; at most for `ms` each. */
 void host_leading_drain(struct host_leading *l, int64_t ms);
-/* Gives all leases up. Before the bus is freed. */
+/* Releases all leases. Before the bus is freed. */
 void host_leading_stop(struct host_leading *l);
 /* After the journal was closed. */
 void host_leading_free(struct host_leading *l);

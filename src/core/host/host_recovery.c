@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns what becomes of the turns of a host that died. */
+ * Owns the recovery of turns that were interrupted by a crash of the host. */
 #include "core/host/host_recovery.h"
 
 #include <inttypes.h>
@@ -21,8 +21,8 @@
 #define SHIM_WAITS 50
 #define SHIM_WAIT_MS 20
 
-/* The journal may not be asked anything while it lists: so they are copied. */
-struct left {
+/* Copies of the interrupted turns: while the journal lists them, it accepts no other request. */
+struct interrupted_turns {
     struct arena arena;
     struct journal_turn *turns;
     size_t n;
@@ -30,7 +30,7 @@ struct left {
 
 static void host_recovery_add_turn(void *ctx, const struct journal_turn *t)
 {
-    struct left *const l = ctx;
+    struct interrupted_turns *const l = ctx;
     l->turns = xrealloc(l->turns, (l->n + 1) * sizeof *l->turns);
     l->turns[l->n++] = (struct journal_turn){
         .id = arena_strdup(&l->arena, t->id),
@@ -52,8 +52,8 @@ static void host_recovery_add_turn(void *ctx, const struct journal_turn *t)
     };
 }
 
-/* Its shim has begun to end it when that host died, and takes less than this, unless somebody has
- * stopped it. */
+/* The shim has begun to end the agent when the host crashed. It finishes within this time, unless
+ * it is suspended by a signal, so SIGCONT is sent first. */
 static void wait_for_shim(const struct orphaned_shim *l)
 {
     if (process_tree_is_shim_alive(l))
@@ -84,9 +84,9 @@ static void kill_agent(const struct journal_turn *t)
     kill_process(&(struct keep_process){t->id, t->boot_id, t->agent_pid, t->agent_start});
 }
 
-/* ---- processes that waited ---- */
+/* ---- processes of the warm pool ---- */
 
-struct waited {
+struct waiting_processes {
     struct arena arena;
     struct keep_process *all;
     size_t n;
@@ -94,7 +94,7 @@ struct waited {
 
 static void host_recovery_add_process(void *ctx, const struct keep_process *p)
 {
-    struct waited *const w = ctx;
+    struct waiting_processes *const w = ctx;
     w->all = xrealloc(w->all, (w->n + 1) * sizeof *w->all);
     w->all[w->n++] = (struct keep_process){.turn = arena_strdup(&w->arena, p->turn),
                                            .boot_id = arena_strdup(&w->arena, p->boot_id),
@@ -104,7 +104,7 @@ static void host_recovery_add_process(void *ctx, const struct keep_process *p)
 
 static void end_waiting(struct journal_async *journal)
 {
-    struct waited w = {0};
+    struct waiting_processes w = {0};
     if (turn_record_each_waiting(journal, host_recovery_add_process, &w) == JOURNAL_FAILED)
         log_write(LOG_ERR, "host",
                   "cannot read the list of waiting agent processes from the journal");
@@ -173,7 +173,7 @@ int host_recovery_run(struct journal_async *journal, struct dispatch *dispatch,
                       struct turn_scheduler *conversations, struct turnlog *turnlog,
                       struct tc_err *err)
 {
-    struct left l = {0};
+    struct interrupted_turns l = {0};
     size_t ended = 0;
     end_waiting(journal);
     const bool read =

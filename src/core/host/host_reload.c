@@ -103,7 +103,7 @@ static void list_fixed(struct host_reload_report *t, const struct conf *old,
 
 /* ---- the report ---- */
 
-static void host_reload_tell_step(void *ctx, const char *name, enum dispatch_reconfig_action step)
+static void host_reload_write_step(void *ctx, const char *name, enum dispatch_reconfig_action step)
 {
     struct host_reload_report *const t = ctx;
     t->kept += step == DISPATCH_KEPT;
@@ -117,11 +117,11 @@ static void host_reload_add_list(struct buf *out, const char *key, struct buf *n
     buf_fini(names);
 }
 
-void host_reload_tell(struct buf *out, const struct conf *old, const struct conf *next,
-                      const struct dispatch_reconfig *change)
+void host_reload_write_report(struct buf *out, const struct conf *old, const struct conf *next,
+                              const struct dispatch_reconfig *change)
 {
     struct host_reload_report t = {.add_name = host_reload_add_json_name};
-    dispatch_reconfig_each(change, host_reload_tell_step, &t);
+    dispatch_reconfig_each(change, host_reload_write_step, &t);
     list_fixed(&t, old, next);
     buf_add_str(out, "{");
     jsonw_member_str(out, "file", next->file);
@@ -145,7 +145,7 @@ void host_reload_describe(struct buf *out, const struct conf *old, const struct 
                           const struct dispatch_reconfig *change)
 {
     struct host_reload_report t = {.add_name = host_reload_add_plain_name};
-    dispatch_reconfig_each(change, host_reload_tell_step, &t);
+    dispatch_reconfig_each(change, host_reload_write_step, &t);
     list_fixed(&t, old, next);
     buf_add_str(out, next->file);
     host_reload_add_plain_list(out, "started", &t.names[DISPATCH_STARTED]);

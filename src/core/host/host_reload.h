@@ -20,8 +20,8 @@ struct conf *host_reload_load(const struct conf *current, struct tc_err *err);
 /* Appends one JSON object on what has changed: {"file","started":[…],"restarted":[…],
  * "stopped":[…],"kept":N,"needs_restart":[…]}, names of instances and of keys that count from the
  * next start on. Within `done` of the change. */
-void host_reload_tell(struct buf *out, const struct conf *old, const struct conf *next,
-                      const struct dispatch_reconfig *change);
+void host_reload_write_report(struct buf *out, const struct conf *old, const struct conf *next,
+                              const struct dispatch_reconfig *change);
 /* Appends the same as one line for the log: "FILE; started: a, b; unchanged: 2". */
 void host_reload_describe(struct buf *out, const struct conf *old, const struct conf *next,
                           const struct dispatch_reconfig *change);

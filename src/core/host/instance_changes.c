@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the changes that wait, and the one that is being made. */
+ * Owns the queue of changes; its first is the one in progress. */
 #include "core/host/instance_changes.h"
 
 #include <stdlib.h>
@@ -42,7 +42,8 @@ static void free_order(struct change_order *o)
     free(o);
 }
 
-static void tell_order(struct change_order *o, const char *report, const struct tc_err *err)
+static void change_order_report(struct change_order *o, const char *report,
+                                const struct tc_err *err)
 {
     if (o->done)
         o->done(o->ctx, report, err);
@@ -52,18 +53,18 @@ static void refuse_order(struct change_order *o)
 {
     struct tc_err err;
     err_set(&err, NULL, ENDING);
-    tell_order(o, NULL, &err);
+    change_order_report(o, NULL, &err);
     free_order(o);
 }
 
-static void take_off_first(struct changes *c)
+static void changes_pop_first(struct changes *c)
 {
     STAILQ_REMOVE_HEAD(&c->orders, next);
     c->has_begun = false;
     loop_timer_set(c->timer, STAILQ_EMPTY(&c->orders) ? -1 : 0);
 }
 
-/* ---- its end ---- */
+/* ---- end of a change ---- */
 
 static void log_reload(const struct buf *summary, const struct tc_err *err)
 {
@@ -88,26 +89,26 @@ static void end_reload(struct change_order *o, const struct tc_err *err)
     CLEANUP_BUF struct buf report = {0}, summary = {0};
     if (!err) {
         host_reload_describe(&summary, spec->conf(spec->ctx), o->conf, o->on);
-        host_reload_tell(&report, spec->conf(spec->ctx), o->conf, o->on);
+        host_reload_write_report(&report, spec->conf(spec->ctx), o->conf, o->on);
         spec->take(spec->ctx, o->conf);
         o->conf = NULL;
     }
     log_reload(&summary, err);
     spec->reloading(spec->ctx, false);
-    tell_order(o, report.p, err);
+    change_order_report(o, report.p, err);
 }
 
 /* The order is off the queue before `done` is told, which may ask for another one. */
 static void end_order(struct change_order *o, const struct tc_err *err)
 {
     const struct changes_spec *const spec = &o->changes->spec;
-    take_off_first(o->changes);
+    changes_pop_first(o->changes);
     if (o->kind == CHANGE_RELOAD) {
         end_reload(o, err);
     } else {
         if (o->kind == CHANGE_RESTART)
             log_restart(o->instance, err);
-        tell_order(o, NULL, err);
+        change_order_report(o, NULL, err);
     }
     free_order(o);
     spec->changed(spec->ctx);

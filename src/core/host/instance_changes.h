@@ -33,7 +33,7 @@ struct changes_spec {
 };
 
 /* Once, from the loop or from instance_changes_refuse and instance_changes_free. err NULL: it was
- * made; `report` is then the JSON of a reload (host_reload_tell), else NULL. */
+ * made; `report` is then the JSON of a reload (host_reload_write_report), else NULL. */
 typedef void changes_done(void *ctx, const char *report, const struct tc_err *err);
 
 struct changes *instance_changes_new(const struct changes_spec *spec);

@@ -35,7 +35,7 @@ struct led_texts {
     struct buf value; /* the copy that is being written */
     uint64_t barrier; /* messages up to this number must be on the servers before */
     bool is_changed;  /* since the copy was made */
-    bool has_told_size, has_told_refusal;
+    bool has_logged_size, has_logged_refusal;
     int64_t stored_ms, begun_ms;                   /* monotonic */
     void (*done)(void *ctx, const char *instance); /* while the instance waits for its start */
     void *ctx;
@@ -61,7 +61,7 @@ static bool led_texts_leads(const struct led_texts *l)
 }
 
 /* Keeps the error for `turncast status`, and logs it if it is new. */
-static void led_texts_note_error(const struct led_texts *l, bool is_new, const char *text)
+static void led_texts_set_error(const struct led_texts *l, bool is_new, const char *text)
 {
     struct instance_texts *const all = l->all;
     free(all->error);
@@ -143,7 +143,7 @@ static bool led_texts_is_late(const struct led_texts *l)
 }
 
 /* The servers do not answer. */
-static void led_texts_give_up(struct led_texts *l)
+static void led_texts_stop_waiting(struct led_texts *l)
 {
     CLEANUP_BUF struct buf text = {0};
     nats_client_forget(l->all->link->client, l);
@@ -152,7 +152,7 @@ static void led_texts_give_up(struct led_texts *l)
                " s what its previous leader has stored; it starts with the texts of this host, and "
                "may miss messages, or take some again",
                l->all->spec.wait_ms / 1000);
-    led_texts_note_error(l, true, text.p);
+    led_texts_set_error(l, true, text.p);
     l->step = STEP_IDLE;
     l->is_changed = true;
     loop_timer_set(l->timer, RETRY_MS);
@@ -168,25 +168,25 @@ static void led_texts_schedule(struct led_texts *l)
     loop_timer_set(l->timer, l->stored_ms && left > 0 ? left : 0);
 }
 
-static void led_texts_tell_size(struct led_texts *l, const char *key)
+static void led_texts_log_size(struct led_texts *l, const char *key)
 {
     CLEANUP_BUF struct buf text = {0};
     buf_printf(&text,
                "its stored texts exceed %zu bytes; its next leader will not get the longest, such "
                "as \"%s\"",
                SHARED_TEXTS_BYTES, key);
-    led_texts_note_error(l, !l->has_told_size, text.p);
-    l->has_told_size = true;
+    led_texts_set_error(l, !l->has_logged_size, text.p);
+    l->has_logged_size = true;
 }
 
-static void led_texts_tell_refusal(struct led_texts *l, const char *why)
+static void led_texts_log_refusal(struct led_texts *l, const char *why)
 {
     CLEANUP_BUF struct buf text = {0};
     buf_printf(&text,
                "the NATS servers do not store its texts, so its next leader will not get them: %s",
                why);
-    led_texts_note_error(l, !l->has_told_refusal, text.p);
-    l->has_told_refusal = true;
+    led_texts_set_error(l, !l->has_logged_refusal, text.p);
+    l->has_logged_refusal = true;
 }
 
 static void led_texts_copy(struct led_texts *l)
@@ -194,7 +194,7 @@ static void led_texts_copy(struct led_texts *l)
     const char *key;
     buf_reset(&l->value);
     if (shared_texts_write(&l->value, &l->texts, &key))
-        led_texts_tell_size(l, key);
+        led_texts_log_size(l, key);
     l->n++;
     led_texts_save_number(l);
     l->is_changed = false;
@@ -219,7 +219,7 @@ static void led_texts_on_stored(void *ctx, enum nats_client_result result,
         l->revision = entry.revision;
         l->all->n_written++;
         l->stored_ms = l->done ? 0 : clock_mono_ms(); /* what follows the start is urgent */
-        l->has_told_refusal = false;
+        l->has_logged_refusal = false;
         if (l->is_changed)
             led_texts_schedule(l);
     } else {
@@ -227,7 +227,7 @@ static void led_texts_on_stored(void *ctx, enum nats_client_result result,
         loop_timer_set(l->timer, entry.result == BUS_KV_REFUSED ? REFUSED_MS : RETRY_MS);
     }
     if (entry.result == BUS_KV_REFUSED)
-        led_texts_tell_refusal(l, entry.why);
+        led_texts_log_refusal(l, entry.why);
     if (entry.result != BUS_KV_UNSENT)
         led_texts_finish_start(l);
 }
@@ -246,8 +246,8 @@ static void led_texts_put(struct led_texts *l)
 
 /* ---- reading ---- */
 
-static void led_texts_take(struct led_texts *l, const struct shared_entry *entry,
-                           struct stored_texts *texts)
+static void led_texts_adopt(struct led_texts *l, const struct shared_entry *entry,
+                            struct stored_texts *texts)
 {
     const struct stored_text *t;
     for (t = l->texts.first; t; t = t->next)
@@ -273,7 +273,7 @@ static bool led_texts_compare(struct led_texts *l, struct str message)
         return true;
     if (shared_texts_read(entry.value, &texts) < 0)
         return false;
-    led_texts_take(l, &entry, &texts);
+    led_texts_adopt(l, &entry, &texts);
     return true;
 }
 
@@ -292,9 +292,9 @@ static void led_texts_on_read(void *ctx, enum nats_client_result result,
     l->revision = entry.revision;
     l->is_changed = true;
     if (l->done && entry.result == BUS_KV_DONE && !led_texts_compare(l, entry.value))
-        led_texts_note_error(l, true,
-                             "cannot read what its previous leader has stored; it starts with the "
-                             "texts of this host");
+        led_texts_set_error(l, true,
+                            "cannot read what its previous leader has stored; it starts with the "
+                            "texts of this host");
     led_texts_go_on(l);
 }
 
@@ -334,7 +334,7 @@ static void led_texts_go_on(struct led_texts *l)
         if (l->step == STEP_AWAITING)
             l->step = STEP_IDLE;
     } else if (l->done && led_texts_is_late(l)) {
-        led_texts_give_up(l);
+        led_texts_stop_waiting(l);
     } else if (l->all->link->is_active) {
         led_texts_begin_write(l);
     } else if (l->step == STEP_AWAITING) {
@@ -416,7 +416,7 @@ void instance_texts_store(struct instance_texts *t, const char *instance, const 
         led_texts_schedule(l);
 }
 
-void instance_texts_give(struct instance_texts *t, const char *instance)
+void instance_texts_flush(struct instance_texts *t, const char *instance)
 {
     struct led_texts *const l = t->is_stopped ? NULL : instance_texts_find(t, instance);
     if (l && !l->done)

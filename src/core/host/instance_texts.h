@@ -50,9 +50,8 @@ void instance_texts_prepare(struct instance_texts *t, const char *instance,
 /* An instance has stored a text, which is in the journal or on its way there; NULL: removed it. */
 void instance_texts_store(struct instance_texts *t, const char *instance, const char *key,
                           const char *text);
-/* This host is about to give the lead of the instance away: writes what has changed, if possible.
- */
-void instance_texts_give(struct instance_texts *t, const char *instance);
+/* Writes the changed texts at once, if possible: this host is about to release the lead. */
+void instance_texts_flush(struct instance_texts *t, const char *instance);
 /* Runs the loop until all changes are written, or for that time. */
 void instance_texts_drain(struct instance_texts *t, int64_t ms);
 

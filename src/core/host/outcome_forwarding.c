@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Owns the outcomes that are to be given away, one after the other, and takes those of others. */
+ * Owns the outcomes that are to be sent to other hosts, one after the other, and stores those that
+ * other hosts send. */
 #include "core/host/outcome_forwarding.h"
 
 #include <stdio.h>
@@ -39,14 +40,14 @@ struct outcome_forwarding {
     struct guest_turns *guests;
     STAILQ_HEAD(, outcome_item) items;
     size_t n;
-    struct outcome_item *asked; /* the first one, while an answer is awaited */
+    struct outcome_item *in_flight; /* the item whose request is in flight; or NULL */
     LIST_HEAD(, outcome_known) known;
     bool is_full; /* some were left in the journal */
     bool is_stopped;
     struct loop_timer *timer;
 };
 
-/* ---- what is to be given away ---- */
+/* ---- outcomes to be sent ---- */
 
 static void outcome_forwarding_free_item(struct outcome_item *i)
 {
@@ -88,7 +89,7 @@ void outcome_forwarding_add(struct outcome_forwarding *f, const char *instance, 
                             struct str line)
 {
     outcome_forwarding_put(f, instance, turn, line);
-    if (!f->asked && !f->is_stopped)
+    if (!f->in_flight && !f->is_stopped)
         loop_timer_set(f->timer, 0);
 }
 
@@ -99,28 +100,28 @@ static void outcome_forwarding_drop(struct outcome_forwarding *f, struct outcome
     outcome_forwarding_free_item(i);
 }
 
-/* The one that was asked about is done with; the next one is looked at. */
+/* Removes the item whose request has ended, and continues with the next. */
 static void outcome_forwarding_end(struct outcome_item *i)
 {
     struct outcome_forwarding *const f = i->all;
-    f->asked = NULL;
+    f->in_flight = NULL;
     outcome_forwarding_drop(f, i);
     loop_timer_set(f->timer, 0);
 }
 
-/* It stays; others are looked at before it is again. */
+/* Moves the item to the end of the list, to be tried again. */
 static void outcome_forwarding_postpone(struct outcome_item *i)
 {
     struct outcome_forwarding *const f = i->all;
-    f->asked = NULL;
+    f->in_flight = NULL;
     STAILQ_REMOVE(&f->items, i, outcome_item, next);
     STAILQ_INSERT_TAIL(&f->items, i, next);
     loop_timer_set(f->timer, RETRY_MS);
 }
 
-/* ---- giving ---- */
+/* ---- sending ---- */
 
-static void outcome_forwarding_on_settled(void *ctx, enum journal_status status, const char *text)
+static void outcome_forwarding_on_expanded(void *ctx, enum journal_status status, const char *text)
 {
     (void)status, (void)text;
     outcome_forwarding_end(ctx);
@@ -130,16 +131,16 @@ static void outcome_forwarding_on_answer(void *ctx, enum nats_client_result resu
 {
     struct outcome_item *const i = ctx;
     const struct outcome_forwarding *const f = i->all;
-    const bool is_taken =
+    const bool is_accepted =
         result == NATS_CLIENT_REPLIED && str_is(json_reader_pointer(body, "/ok"), "true");
-    if (is_taken && !f->is_stopped && !instance_leaders_leads(f->leaders, i->instance))
+    if (is_accepted && !f->is_stopped && !instance_leaders_leads(f->leaders, i->instance))
         journal_async_expand(f->parts.journal, i->instance, i->turn, NULL, 0,
-                             outcome_forwarding_on_settled, i);
+                             outcome_forwarding_on_expanded, i);
     else
         outcome_forwarding_postpone(i);
 }
 
-static void outcome_forwarding_ask(struct outcome_item *i, const struct journal_turn *t)
+static void outcome_forwarding_send(struct outcome_item *i, const struct journal_turn *t)
 {
     const struct outcome_forwarding *const f = i->all;
     CLEANUP_BUF struct buf body = {0}, memory = {0};
@@ -160,20 +161,20 @@ static void outcome_forwarding_ask(struct outcome_item *i, const struct journal_
             (struct str){body.p, body.len}, outcome_forwarding_on_answer, i);
 }
 
-/* Looked up behind the transaction that ends the turn. */
+/* The journal runs this lookup after the transaction that ends the turn. */
 static void outcome_forwarding_on_turn(void *ctx, enum journal_status status,
                                        const struct journal_turn *turn)
 {
     struct outcome_item *const i = ctx;
     const bool has_ended = status == JOURNAL_DONE && strcmp(turn->state, "running") != 0;
     const struct work *const work = i->all->parts.work;
-    const bool is_given = has_ended && strcmp(turn->source, i->instance) == 0 &&
-                          work_share_has(work, i->instance) &&
-                          (!work_share_is_loaded(work) || work_share_is_adoptable(work, i->turn));
-    if (i->all->is_stopped || is_given) /* then its row is about to be removed */
+    const bool is_handed_over =
+        has_ended && strcmp(turn->source, i->instance) == 0 && work_share_has(work, i->instance) &&
+        (!work_share_is_loaded(work) || work_share_is_adoptable(work, i->turn));
+    if (i->all->is_stopped || is_handed_over) /* then its row is about to be removed */
         outcome_forwarding_postpone(i);
     else if (has_ended)
-        outcome_forwarding_ask(i, turn);
+        outcome_forwarding_send(i, turn);
     else
         outcome_forwarding_end(i); /* it has no outcome in the journal */
 }
@@ -188,7 +189,7 @@ static void outcome_forwarding_on_timer(void *arg)
 {
     struct outcome_forwarding *const f = arg;
     struct outcome_item *const i = STAILQ_FIRST(&f->items);
-    if (f->is_stopped || f->asked)
+    if (f->is_stopped || f->in_flight)
         return;
     if (!i) {
         if (f->is_full)
@@ -196,27 +197,28 @@ static void outcome_forwarding_on_timer(void *arg)
         return;
     }
     if (instance_leaders_leads(f->leaders, i->instance)) {
-        outcome_forwarding_drop(f, i); /* this host tells it */
+        outcome_forwarding_drop(f, i); /* this host delivers it */
         loop_timer_set(f->timer, 0);
         return;
     }
-    f->asked = i;
+    f->in_flight = i;
     if (outcome_forwarding_has_leader(f, i->instance))
         journal_async_look_up(f->parts.journal, i->turn, outcome_forwarding_on_turn, i);
     else
         outcome_forwarding_postpone(i);
 }
 
-/* ---- what the journal has ---- */
+/* ---- undelivered outcomes of the journal ---- */
 
-/* On the journal's thread, while the loop's waits for it. */
+/* Runs on the journal's thread while the loop thread waits for it. */
 static void outcome_forwarding_add_row(void *ctx, const struct journal_row *row)
 {
     if (row->kind == JOURNAL_OUTCOME)
         outcome_forwarding_put(ctx, row->conn, row->turn, row->body);
 }
 
-static struct outcome_known *outcome_forwarding_know(struct outcome_forwarding *f, const char *name)
+static struct outcome_known *outcome_forwarding_add_known(struct outcome_forwarding *f,
+                                                          const char *name)
 {
     struct outcome_known *k;
     LIST_FOREACH (k, &f->known, next)
@@ -233,7 +235,7 @@ static struct outcome_known *outcome_forwarding_know(struct outcome_forwarding *
 static void outcome_forwarding_look_at(void *ctx, const struct dispatch_instance *i)
 {
     struct outcome_forwarding *const f = ctx;
-    struct outcome_known *const k = i->is_led ? outcome_forwarding_know(f, i->name) : NULL;
+    struct outcome_known *const k = i->is_led ? outcome_forwarding_add_known(f, i->name) : NULL;
     if (!k)
         return;
     const bool is_new = i->stands_by && (!k->stands_by || f->is_full);
@@ -250,18 +252,18 @@ void outcome_forwarding_update(struct outcome_forwarding *f)
         return;
     dispatch_each_instance(f->parts.dispatch, outcome_forwarding_look_at, f);
     f->is_full = f->n >= ITEMS_MAX;
-    if (f->n && !f->asked)
+    if (f->n && !f->in_flight)
         loop_timer_set(f->timer, 0);
 }
 
-/* ---- taking ---- */
+/* ---- receiving ---- */
 
-struct outcome_taken {
+struct outcome_received {
     struct outcome_forwarding *all;
     struct bus_call *call;
     struct arena arena;
     struct outcome_message message;
-    const char *given; /* id of the turn at its host */
+    const char *origin_turn; /* id of the turn at its host */
 };
 
 static void outcome_forwarding_answer(struct bus_call *call, bool ok, const char *why)
@@ -271,14 +273,14 @@ static void outcome_forwarding_answer(struct bus_call *call, bool ok, const char
     bus_call_answer(call, (struct str){out.p, out.len});
 }
 
-static void outcome_forwarding_end_taken(struct outcome_taken *t, bool ok)
+static void outcome_forwarding_end_received(struct outcome_received *t, bool ok)
 {
     outcome_forwarding_answer(t->call, ok, "not_kept");
     arena_fini(&t->arena);
     free(t);
 }
 
-/* An instance that is shown the turn is told there. */
+/* An instance that shows the guest turn gets the outcome through it. */
 static void outcome_forwarding_deliver(const struct outcome_forwarding *f,
                                        const struct outcome_message *m)
 {
@@ -286,50 +288,50 @@ static void outcome_forwarding_deliver(const struct outcome_forwarding *f,
         dispatch_deliver_outcome(f->parts.dispatch, m->instance, m->turn);
 }
 
-static void outcome_forwarding_on_laid(void *ctx, enum journal_status status, const char *text)
+static void outcome_forwarding_on_stored(void *ctx, enum journal_status status, const char *text)
 {
-    struct outcome_taken *const t = ctx;
+    struct outcome_received *const t = ctx;
     (void)text;
     if (status == JOURNAL_DONE && !t->all->is_stopped)
         outcome_forwarding_deliver(t->all, &t->message);
-    outcome_forwarding_end_taken(t, status == JOURNAL_DONE);
+    outcome_forwarding_end_received(t, status == JOURNAL_DONE);
 }
 
 static void outcome_forwarding_on_admitted(void *ctx, enum journal_status status, const char *text)
 {
-    struct outcome_taken *const t = ctx;
+    struct outcome_received *const t = ctx;
     const struct outcome_message *const m = &t->message;
     const struct journal_target target = {
         .conn = m->instance, .lane = m->conversation, .body = {m->line, strlen(m->line)}};
     (void)text;
     if (status != JOURNAL_DONE) {
-        outcome_forwarding_end_taken(t, status == JOURNAL_NO_CHANGE);
+        outcome_forwarding_end_received(t, status == JOURNAL_NO_CHANGE);
         return;
     }
-    const char *const newer = guest_turns_memory(t->all->guests, m->instance, t->given);
+    const char *const newer = guest_turns_memory(t->all->guests, m->instance, t->origin_turn);
     const char *const memory = newer ? newer : m->memory;
     if (memory)
         journal_async_memory_put(t->all->parts.journal, m->instance, m->turn, memory, NULL, NULL);
-    if (strcmp(t->given, m->turn) != 0)
-        guest_turns_leave(t->all->guests, m->instance, t->given);
+    if (strcmp(t->origin_turn, m->turn) != 0)
+        guest_turns_leave(t->all->guests, m->instance, t->origin_turn);
     journal_async_end_turn(t->all->parts.journal,
                            &(struct journal_outcome){.turn = m->turn, .targets = &target, .n = 1},
-                           outcome_forwarding_on_laid, t);
+                           outcome_forwarding_on_stored, t);
 }
 
-/* What was taken before is known by the id of its message. A turn of the instance itself that is
- * known here was adopted: this host tells it. A turn of which another instance was told here has
- * its id in the journal already, too: it is laid under another one. */
+/* An outcome received before is recognised by the id of its message. If the journal knows the turn
+ * and the instance is its source, this host has adopted the turn and delivers it itself. If the
+ * journal knows the turn because of another instance, the outcome is stored under a new id. */
 static void outcome_forwarding_on_known(void *ctx, enum journal_status status,
                                         const struct journal_turn *turn)
 {
-    struct outcome_taken *const t = ctx;
+    struct outcome_received *const t = ctx;
     struct outcome_message *const m = &t->message;
     const char *const message = arena_sprintf(&t->arena, "outcome %s %s", m->instance, m->turn);
     if (status == JOURNAL_DONE && strcmp(turn->source, m->instance) == 0 &&
         (!turn->boot_id ||
          strncmp(turn->boot_id, OUTCOME_FORWARDING_GIVEN, strlen(OUTCOME_FORWARDING_GIVEN)) != 0)) {
-        outcome_forwarding_end_taken(t, true);
+        outcome_forwarding_end_received(t, true);
         return;
     }
     if (status == JOURNAL_DONE) {
@@ -354,7 +356,7 @@ static void outcome_forwarding_on_known(void *ctx, enum journal_status status,
 static void outcome_forwarding_on_deliver(void *ctx, struct bus_call *call, struct str body)
 {
     struct outcome_forwarding *const f = ctx;
-    struct outcome_taken *const t = xcalloc(1, sizeof *t);
+    struct outcome_received *const t = xcalloc(1, sizeof *t);
     const struct outcome_message *const m = &t->message;
     t->all = f;
     t->call = call;
@@ -365,11 +367,11 @@ static void outcome_forwarding_on_deliver(void *ctx, struct bus_call *call, stru
         free(t);
         return;
     }
-    t->given = m->turn;
+    t->origin_turn = m->turn;
     journal_async_look_up(f->parts.journal, m->turn, outcome_forwarding_on_known, t);
 }
 
-/* ---- its life ---- */
+/* ---- begin and end ---- */
 
 struct outcome_forwarding *outcome_forwarding_new(const struct leading_parts *parts,
                                                   const struct instance_leaders *leaders,

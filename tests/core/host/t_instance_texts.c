@@ -568,7 +568,7 @@ static void test_given(void)
     await_request(PUT);
     answer_put(false);
     store("position", "2");
-    instance_texts_give(all, "mx");
+    instance_texts_flush(all, "mx");
     ok(is_put("{\"position\":\"2\"}"), "a leader that releases its lead writes at once");
     answer_put(false);
     store("position", "3");
