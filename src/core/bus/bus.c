@@ -65,7 +65,7 @@ void bus_watcher_free(struct bus_watcher *w)
     free(w);
 }
 
-static void bus_tell_watchers(struct bus *b)
+static void bus_notify_watchers(struct bus *b)
 {
     struct bus_watcher *w = LIST_FIRST(&b->watchers), *next;
     for (; w; w = next) {
@@ -99,7 +99,7 @@ static void bus_enter(struct bus *b, enum bus_state state, const char *why)
     bus_lead_resume_all(b);
     if (b->runs)
         bus_publisher_resume(b->runs);
-    bus_tell_watchers(b);
+    bus_notify_watchers(b);
 }
 
 /* Logs the same reason only once. */
@@ -125,8 +125,8 @@ static void bus_next_stream(struct bus *b)
     bus_lease_resume(b->lease);
 }
 
-static void bus_ask_api(struct bus *b, const char *what, struct str body,
-                        nats_client_on_reply *on_reply)
+static void bus_request_api(struct bus *b, const char *what, struct str body,
+                            nats_client_on_reply *on_reply)
 {
     CLEANUP_BUF struct buf subject = {0};
     buf_printf(&subject, "$JS.API.STREAM.%s.", what);
@@ -139,7 +139,7 @@ static void bus_ask_api(struct bus *b, const char *what, struct str body,
 
 /* False: the connection was replaced meanwhile; or there was no reply, and the request is
  * repeated. */
-static bool bus_takes_reply(struct bus *b, enum nats_client_result result)
+static bool bus_accepts_reply(struct bus *b, enum nats_client_result result)
 {
     if (b->asks != b->generation || b->state != BUS_SETTING_UP)
         return false;
@@ -153,7 +153,7 @@ static bool bus_takes_reply(struct bus *b, enum nats_client_result result)
 }
 
 /* All hosts use the lease time of the bucket, whatever their configurations say. */
-static void bus_note_lease(struct bus *b, struct str info)
+static void bus_read_lease_duration(struct bus *b, struct str info)
 {
     b->link.lease_ms[b->stream] = bus_stream_read_max_age(info);
 }
@@ -166,7 +166,7 @@ static void bus_fail_stream(struct bus *b, const char *what, const struct bus_ac
     bus_fail(b, text.p);
 }
 
-static void bus_take_stream(struct bus *b, struct str info)
+static void bus_read_stream_info(struct bus *b, struct str info)
 {
     CLEANUP_BUF struct buf name = {0}, why = {0}, text = {0};
     const enum bus_stream stream = (enum bus_stream)b->stream;
@@ -183,7 +183,7 @@ static void bus_take_stream(struct bus *b, struct str info)
     }
     if (fit == BUS_STREAM_OTHER_LIMITS && !b->has_joined)
         log_write(LOG_WARN, "bus", "stream %s has other limits: %s", name.p, why.p);
-    bus_note_lease(b, info);
+    bus_read_lease_duration(b, info);
     bus_next_stream(b);
 }
 
@@ -192,11 +192,11 @@ static void bus_on_created(void *ctx, enum nats_client_result result,
 {
     struct bus *const b = ctx;
     struct bus_ack ack;
-    if (!bus_takes_reply(b, result))
+    if (!bus_accepts_reply(b, result))
         return;
     bus_ack_read(m->data, &ack);
     if (!ack.error) {
-        bus_note_lease(b, m->data);
+        bus_read_lease_duration(b, m->data);
         bus_next_stream(b);
     } else if (ack.error == STREAM_EXISTS) { /* another host created it first */
         bus_set_up_stream(b);
@@ -211,16 +211,16 @@ static void bus_on_info(void *ctx, enum nats_client_result result,
     struct bus *const b = ctx;
     struct bus_ack ack;
     CLEANUP_BUF struct buf config = {0};
-    if (!bus_takes_reply(b, result))
+    if (!bus_accepts_reply(b, result))
         return;
     bus_ack_read(m->data, &ack);
     if (ack.error == STREAM_NOT_FOUND) {
         bus_stream_config(&config, &b->link.names, (enum bus_stream)b->stream, b->replicas);
-        bus_ask_api(b, "CREATE", (struct str){config.p, config.len}, bus_on_created);
+        bus_request_api(b, "CREATE", (struct str){config.p, config.len}, bus_on_created);
     } else if (ack.error) {
-        bus_fail_stream(b, "tell of", &ack);
+        bus_fail_stream(b, "describe", &ack);
     } else {
-        bus_take_stream(b, m->data);
+        bus_read_stream_info(b, m->data);
     }
 }
 
@@ -228,7 +228,7 @@ static void bus_on_info(void *ctx, enum nats_client_result result,
  * stream even if it exists. */
 static void bus_set_up_stream(struct bus *b)
 {
-    bus_ask_api(b, "INFO", STR(""), bus_on_info);
+    bus_request_api(b, "INFO", STR(""), bus_on_info);
 }
 
 static void bus_set_up(struct bus *b)
@@ -310,7 +310,7 @@ static void bus_on_watch(void *arg)
 
 /* ---- the lease of the host's name ---- */
 
-static void bus_on_held(void *ctx)
+static void bus_on_name_acquired(void *ctx)
 {
     struct bus *const b = ctx;
     log_write(LOG_INFO, "bus", "this host is \"%s\" on the bus", b->link.names.host);
@@ -445,7 +445,7 @@ static void bus_make_parts(struct bus *b)
         .bucket = BUS_HOSTS,
         .key = link->names.host,
         .describe = bus_describe_host,
-        .held = bus_on_held,
+        .held = bus_on_name_acquired,
         .lost = bus_on_lost,
         .refused = bus_on_refused,
         .ctx = b,

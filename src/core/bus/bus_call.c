@@ -113,7 +113,7 @@ void bus_calls_end(struct bus *b)
 
 /* ---- outgoing requests ---- */
 
-struct bus_question {
+struct bus_outgoing_call {
     bus_on_answer *on_answer;
     void *ctx;
 };
@@ -121,7 +121,7 @@ struct bus_question {
 static void bus_call_on_answer(void *ctx, enum nats_client_result result,
                                const struct nats_client_message *m)
 {
-    struct bus_question *const q = ctx;
+    struct bus_outgoing_call *const q = ctx;
     q->on_answer(q->ctx, result, m ? m->data : STR(""));
     free(q);
 }
@@ -130,8 +130,8 @@ void bus_ask(struct bus *b, const char *host, const char *verb, struct str body,
              bus_on_answer *on_answer, void *ctx)
 {
     CLEANUP_BUF struct buf subject = {0};
-    struct bus_question *const q = xmalloc(sizeof *q);
-    *q = (struct bus_question){on_answer, ctx};
+    struct bus_outgoing_call *const q = xmalloc(sizeof *q);
+    *q = (struct bus_outgoing_call){on_answer, ctx};
     bus_stream_request_subject(&subject, &b->link.names, host, verb);
     nats_client_request(b->link.client,
                         &(struct nats_client_publication){.subject = subject.p, .data = body},
@@ -175,7 +175,7 @@ static const char *bus_call_get_member(struct arena *a, struct str entry, const 
     return value.len && *value.p == *none ? arena_strndup(a, value.p, value.len) : none;
 }
 
-static void bus_call_tell_host(struct bus_listing *l, const struct nats_client_message *m)
+static void bus_call_report_host(struct bus_listing *l, const struct nats_client_message *m)
 {
     struct arena arena = {0};
     struct bus_origin from;
@@ -200,7 +200,7 @@ static void bus_call_on_host(void *ctx, enum nats_client_result result,
     struct bus_listing *const l = ctx;
     const bool is_entry = result == NATS_CLIENT_REPLIED && m->sequence;
     if (is_entry && l->n++ < HOSTS_MAX && l->bus->link.is_active) {
-        bus_call_tell_host(l, m);
+        bus_call_report_host(l, m);
         bus_call_next_host(l, m->sequence + 1);
         return;
     }

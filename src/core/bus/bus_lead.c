@@ -119,7 +119,7 @@ void bus_lead_set_aside(struct bus_lead *l, bool is_aside)
     bus_lease_set_aside(l->lease, is_aside);
 }
 
-void bus_lead_leave(struct bus_lead *l)
+void bus_lead_release(struct bus_lead *l)
 {
     if (!l)
         return;

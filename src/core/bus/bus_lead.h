@@ -27,6 +27,6 @@ const char *bus_lead_holder(const struct bus_lead *l);
 /* Releases the lease, after `lost`, and then only observes its holder; or applies for it again. */
 void bus_lead_set_aside(struct bus_lead *l, bool is_aside);
 /* Releases the lease; no further callbacks. Call it before bus_free. NULL is allowed. */
-void bus_lead_leave(struct bus_lead *l);
+void bus_lead_release(struct bus_lead *l);
 
 #endif

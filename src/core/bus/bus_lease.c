@@ -29,7 +29,7 @@ struct bus_lease {
     int64_t renewed_ms; /* send time of the last stored write */
     int64_t answers_ms; /* since then the servers have answered every request; negative: not
                          * connected */
-    bool is_held, has_held, is_asked;
+    bool is_held, has_held, awaits_reply;
     bool is_aside;    /* not applied for */
     bool is_resuming; /* the owner waits for `held` */
 };
@@ -48,7 +48,7 @@ static int64_t bus_lease_at_most(int64_t ms, int64_t part_of_ttl)
 
 /* ---- expiry ---- */
 
-static int64_t bus_lease_left(const struct bus_lease *l)
+static int64_t bus_lease_remaining_ms(const struct bus_lease *l)
 {
     const int64_t ttl = bus_lease_ttl(l);
     return l->renewed_ms + ttl - bus_lease_at_most(MARGIN_MS, ttl / 3) - clock_boot_ms();
@@ -56,14 +56,14 @@ static int64_t bus_lease_left(const struct bus_lease *l)
 
 bool bus_lease_is_held(const struct bus_lease *l)
 {
-    return l->is_held && bus_lease_left(l) > 0;
+    return l->is_held && bus_lease_remaining_ms(l) > 0;
 }
 
 /* The timer uses another clock and may fire early. */
 static void bus_lease_on_expiry(void *arg)
 {
     struct bus_lease *const l = arg;
-    const int64_t left = bus_lease_left(l);
+    const int64_t left = bus_lease_remaining_ms(l);
     if (!l->is_held)
         return;
     if (left > 0) {
@@ -85,12 +85,12 @@ static void bus_lease_enter(struct bus_lease *l, uint64_t revision)
     l->renewed_ms = l->sent_ms;
     l->foreign = 0;
     loop_timer_set(l->timer, bus_lease_ttl(l) / 3);
-    if (bus_lease_left(l) <= 0)
+    if (bus_lease_remaining_ms(l) <= 0)
         return; /* the reply came too late; the next one may be in time */
     l->is_resuming = false;
     l->is_held = l->has_held = true;
     snprintf(l->holder, sizeof l->holder, "%s", l->spec.link->names.host);
-    loop_timer_set(l->expiry, bus_lease_left(l));
+    loop_timer_set(l->expiry, bus_lease_remaining_ms(l));
     if (is_awaited)
         l->spec.held(l->spec.ctx);
 }
@@ -128,7 +128,7 @@ static void bus_lease_on_written(void *ctx, enum nats_client_result result,
 {
     struct bus_lease *const l = ctx;
     struct bus_kv_entry entry;
-    l->is_asked = false;
+    l->awaits_reply = false;
     bus_kv_read_written(result, m, &entry);
     if (l->is_aside)
         bus_lease_undo(l, &entry);
@@ -155,10 +155,10 @@ static void bus_lease_format(struct bus_lease *l, struct buf *out)
 static void bus_lease_write(struct bus_lease *l, uint64_t expected)
 {
     CLEANUP_BUF struct buf body = {0};
-    if (l->is_asked)
+    if (l->awaits_reply)
         return;
     bus_lease_format(l, &body);
-    l->is_asked = true;
+    l->awaits_reply = true;
     l->sent_ms = clock_boot_ms();
     bus_kv_put(l->spec.link, l->spec.bucket, l->spec.key, (struct str){body.p, body.len}, expected,
                bus_lease_on_written, l);
@@ -169,7 +169,7 @@ static void bus_lease_write(struct bus_lease *l, uint64_t expected)
 /* Whether the entry is from this process, or from this host before a restart. Once this process has
  * held the lease, no earlier process can write; the same identity then means a copy of the
  * machine. */
-static bool bus_lease_is_own(const struct bus_lease *l, struct str entry)
+static bool bus_lease_is_this_host(const struct bus_lease *l, struct str entry)
 {
     const struct bus_link *const link = l->spec.link;
     struct bus_origin from;
@@ -225,9 +225,9 @@ static void bus_lease_on_read(void *ctx, enum nats_client_result result,
 {
     struct bus_lease *const l = ctx;
     struct bus_kv_entry entry;
-    l->is_asked = false;
+    l->awaits_reply = false;
     bus_kv_read_entry(l->spec.link, l->spec.bucket, result, m, &entry);
-    const bool is_own = entry.result == BUS_KV_DONE && bus_lease_is_own(l, entry.value);
+    const bool is_own = entry.result == BUS_KV_DONE && bus_lease_is_this_host(l, entry.value);
     if (l->is_aside && (is_own || entry.result == BUS_KV_NONE))
         bus_lease_look_again(l);
     else if (entry.result == BUS_KV_NONE && entry.revision)
@@ -244,9 +244,9 @@ static void bus_lease_on_read(void *ctx, enum nats_client_result result,
 
 static void bus_lease_read(struct bus_lease *l)
 {
-    if (l->is_asked)
+    if (l->awaits_reply)
         return;
-    l->is_asked = true;
+    l->awaits_reply = true;
     bus_kv_get(l->spec.link, l->spec.bucket, l->spec.key, bus_lease_on_read, l);
 }
 

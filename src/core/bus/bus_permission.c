@@ -101,7 +101,7 @@ size_t bus_permission_list(const struct conf *conf, struct arena *a,
     return l.n;
 }
 
-void bus_permission_note(struct bus_permission *list, size_t n, const char *complaint)
+void bus_permission_record(struct bus_permission *list, size_t n, const char *complaint)
 {
     const bool is_subscription = strstr(complaint, " Subscription to ");
     const char *const begin = strchr(complaint, '"'), *const end =

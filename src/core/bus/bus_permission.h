@@ -27,7 +27,7 @@ struct bus_permission {
 size_t bus_permission_list(const struct conf *conf, struct arena *a,
                            struct bus_permission out[BUS_PERMISSIONS_MAX]);
 /* Marks what is missing, by a complaint of a server: "Permissions Violation for Publish to "…"". */
-void bus_permission_note(struct bus_permission *list, size_t n, const char *complaint);
+void bus_permission_record(struct bus_permission *list, size_t n, const char *complaint);
 /* Appends what is missing: `publish: ["a.>", "b.>"], subscribe: ["c.>"]`; nothing: nothing is. */
 void bus_permission_write(const struct bus_permission *list, size_t n, struct buf *out);
 

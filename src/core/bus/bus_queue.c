@@ -22,9 +22,9 @@ struct bus_queue {
     char *name, *subject, *inbox;
     struct nats_client_subscription *subscription;
     struct loop_timer *timer;
-    bool is_ready;   /* the consumer exists */
-    bool is_asked;   /* the consumer is being created */
-    bool is_pulling; /* a request for a message is open */
+    bool is_ready;     /* the consumer exists */
+    bool awaits_reply; /* the consumer is being created */
+    bool is_pulling;   /* a request for a message is open */
 };
 
 /* ---- the consumer ---- */
@@ -36,7 +36,7 @@ static void bus_queue_on_created(void *ctx, enum nats_client_result result,
 {
     struct bus_queue *const q = ctx;
     struct bus_ack ack = {.error = -1};
-    q->is_asked = false;
+    q->awaits_reply = false;
     if (result == NATS_CLIENT_REPLIED)
         bus_ack_read(m->data, &ack);
     q->is_ready = !ack.error;
@@ -56,7 +56,7 @@ static void bus_queue_create(struct bus_queue *q)
 {
     struct bus_link *const link = q->spec.link;
     CLEANUP_BUF struct buf subject = {0}, stream = {0}, body = {0};
-    if (q->is_asked || !link->is_active)
+    if (q->awaits_reply || !link->is_active)
         return;
     bus_stream_name(&stream, &link->names, BUS_WORK);
     buf_printf(&subject, "$JS.API.CONSUMER.DURABLE.CREATE.%s.%s", stream.p, q->name);
@@ -72,7 +72,7 @@ static void bus_queue_create(struct bus_queue *q)
     jsonw_member_int(&body, "max_deliver", -1);
     jsonw_member_int(&body, "max_ack_pending", 4096);
     buf_add_str(&body, "}}");
-    q->is_asked = true;
+    q->awaits_reply = true;
     nats_client_request(
         link->client,
         &(struct nats_client_publication){.subject = subject.p, .data = {body.p, body.len}},
@@ -131,10 +131,10 @@ static void bus_queue_on_message(void *ctx, const struct nats_client_message *m)
         bus_queue_on_status(q, m->status);
         return;
     }
-    q->spec.take(q->spec.ctx,
-                 &(struct bus_queue_item){.ticket = m->reply,
-                                          .body = m->data,
-                                          .deliveries = bus_queue_count_deliveries(m->reply)});
+    q->spec.on_item(q->spec.ctx,
+                    &(struct bus_queue_item){.ticket = m->reply,
+                                             .body = m->data,
+                                             .deliveries = bus_queue_count_deliveries(m->reply)});
     bus_queue_pull(q);
 }
 

@@ -26,9 +26,9 @@ struct bus_queue_spec {
     struct bus_link *link;
     const char *name;    /* name of the consumer, the same on all hosts; copied */
     const char *subject; /* subject of its messages; copied */
-    /* Whether another message can be taken; called before each request. */
+    /* Whether another message can be accepted; called before each request. */
     bool (*has_room)(void *ctx);
-    void (*take)(void *ctx, const struct bus_queue_item *item);
+    void (*on_item)(void *ctx, const struct bus_queue_item *item);
     void *ctx;
 };
 

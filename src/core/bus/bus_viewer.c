@@ -22,7 +22,7 @@ struct bus_viewer {
     struct nats_client_subscription *states;
     LIST_HEAD(, bus_viewer_turn) turns;
     uint64_t position; /* sequence while stored states are read one by one; 0: all are read */
-    bool is_asked;
+    bool awaits_reply;
     struct loop_timer *retry;
 };
 
@@ -46,7 +46,7 @@ static void bus_viewer_put(struct bus_viewer *v, const struct turnlog_turn *t, u
         bus_follow_repair(followed->follow);
 }
 
-static void bus_viewer_take_state(struct bus_viewer *v, const struct nats_client_message *m)
+static void bus_viewer_apply_state(struct bus_viewer *v, const struct nats_client_message *m)
 {
     struct arena arena = {0};
     struct turnlog_turn t;
@@ -57,7 +57,7 @@ static void bus_viewer_take_state(struct bus_viewer *v, const struct nats_client
 
 static void bus_viewer_on_state(void *ctx, const struct nats_client_message *m)
 {
-    bus_viewer_take_state(ctx, m);
+    bus_viewer_apply_state(ctx, m);
 }
 
 static void bus_viewer_read_on(struct bus_viewer *v);
@@ -66,10 +66,10 @@ static void bus_viewer_on_read(void *ctx, enum nats_client_result result,
                                const struct nats_client_message *m)
 {
     struct bus_viewer *const v = ctx;
-    v->is_asked = false;
+    v->awaits_reply = false;
     if (result == NATS_CLIENT_REPLIED && m->sequence) {
         v->position = m->sequence + 1;
-        bus_viewer_take_state(v, m);
+        bus_viewer_apply_state(v, m);
         bus_viewer_read_on(v);
     } else if (result == NATS_CLIENT_REPLIED && m->status == 404) {
         v->position = 0;
@@ -82,10 +82,10 @@ static void bus_viewer_on_read(void *ctx, enum nats_client_result result,
 static void bus_viewer_read_on(struct bus_viewer *v)
 {
     CLEANUP_BUF struct buf subject = {0};
-    if (v->is_asked || !v->position || !v->link->is_active)
+    if (v->awaits_reply || !v->position || !v->link->is_active)
         return;
     bus_stream_subject(&subject, &v->link->names, BUS_STATES, "*", "*");
-    v->is_asked = true;
+    v->awaits_reply = true;
     bus_link_read_next(v->link, BUS_STATES, subject.p, v->position, bus_viewer_on_read, v);
 }
 

@@ -67,7 +67,7 @@ static struct instance_leader *instance_leaders_add(struct instance_leaders *l, 
 static void instance_leaders_remove(struct instance_leader *i)
 {
     LIST_REMOVE(i, next);
-    bus_lead_leave(i->lead);
+    bus_lead_release(i->lead);
     free(i);
 }
 

@@ -99,7 +99,7 @@ static void runner_add_queue(struct runner *r, const char *agent)
                                                       .name = name.p,
                                                       .subject = subject.p,
                                                       .has_room = runner_has_room,
-                                                      .take = runner_on_item,
+                                                      .on_item = runner_on_item,
                                                       .ctx = q});
     LIST_INSERT_HEAD(&r->queues, q, next);
 }

@@ -111,26 +111,26 @@ static void test_missing(struct arena *a)
     const size_t n = bus_permission_list(&c, a, list);
     list[n] =
         (struct bus_permission){.pattern = "behind.>", .subject = "behind", .is_missing = true};
-    bus_permission_note(list, n, "Permissions Violation for Publish to \"tc.ev.doctor\"");
-    bus_permission_note(list, n, "Permissions Violation for Publish to \"other\"");
-    bus_permission_note(list, n,
-                        "Permissions Violation for Subscription to \"tc.ev.doctor.doctor\"");
-    bus_permission_note(list, n, "Slow Consumer");
-    bus_permission_note(list, n, "Permissions Violation for Publish to");
-    bus_permission_note(list, n, "Permissions Violation for Publish to \"");
-    bus_permission_note(list, n, "Permissions Violation for Subscription to");
-    bus_permission_note(list, n, "Trouble with \"tc.ev.doctor.doctor\"");
+    bus_permission_record(list, n, "Permissions Violation for Publish to \"tc.ev.doctor\"");
+    bus_permission_record(list, n, "Permissions Violation for Publish to \"other\"");
+    bus_permission_record(list, n,
+                          "Permissions Violation for Subscription to \"tc.ev.doctor.doctor\"");
+    bus_permission_record(list, n, "Slow Consumer");
+    bus_permission_record(list, n, "Permissions Violation for Publish to");
+    bus_permission_record(list, n, "Permissions Violation for Publish to \"");
+    bus_permission_record(list, n, "Permissions Violation for Subscription to");
+    bus_permission_record(list, n, "Trouble with \"tc.ev.doctor.doctor\"");
     bus_permission_write(list, n, &out);
     is_int((long)out.len, 0, "refusals of other subjects and other errors are ignored");
-    bus_permission_note(list, n, "Permissions Violation for Subscription to \"tc.h.h1.*\"");
+    bus_permission_record(list, n, "Permissions Violation for Subscription to \"tc.h.h1.*\"");
     bus_permission_write(list, n, &out);
     is_str(out.p, "subscribe: [\"tc.h.>\"]", "a refused subscription is reported with its pattern");
     buf_reset(&out);
-    bus_permission_note(list, n,
-                        "Permissions Violation for Publish to \"$JS.API.STREAM.INFO.doctor\"");
-    bus_permission_note(list, n,
-                        "Permissions Violation for Publish to \"$JS.API.DIRECT.GET.doctor\"");
-    bus_permission_note(list, n, "Permissions Violation for Publish to \"$KV.tc_lock.doctor\"");
+    bus_permission_record(list, n,
+                          "Permissions Violation for Publish to \"$JS.API.STREAM.INFO.doctor\"");
+    bus_permission_record(list, n,
+                          "Permissions Violation for Publish to \"$JS.API.DIRECT.GET.doctor\"");
+    bus_permission_record(list, n, "Permissions Violation for Publish to \"$KV.tc_lock.doctor\"");
     bus_permission_write(list, n, &out);
     is_str(out.p, "publish: [\"$JS.API.>\", \"$KV.tc_lock.>\"], subscribe: [\"tc.h.>\"]",
            "each pattern is reported once, in the form of the server's configuration");
@@ -144,11 +144,11 @@ static void test_first(struct arena *a)
     const struct conf c = {.bus.prefix = "tc", .host_name = host};
     const size_t n = bus_permission_list(&c, a, list);
     list[n] = (struct bus_permission){.pattern = "behind.>", .subject = "behind"};
-    bus_permission_note(list, n, "Permissions Violation for Publish to \"behind\"");
+    bus_permission_record(list, n, "Permissions Violation for Publish to \"behind\"");
     ok(!list[n].is_missing, "entries after the end of the list are not examined");
-    bus_permission_note(list, n, "Permissions Violation for Publish to \"$JS.API.INFO\"");
-    bus_permission_note(list, n,
-                        "Permissions Violation for Publish to \"$JS.API.STREAM.INFO.doctor\"");
+    bus_permission_record(list, n, "Permissions Violation for Publish to \"$JS.API.INFO\"");
+    bus_permission_record(list, n,
+                          "Permissions Violation for Publish to \"$JS.API.STREAM.INFO.doctor\"");
     bus_permission_write(list, n, &out);
     is_str(out.p, "publish: [\"$JS.API.>\"]",
            "two refused subjects of one pattern are reported as one pattern");

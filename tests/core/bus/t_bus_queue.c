@@ -80,7 +80,7 @@ static bool has_room(void *ctx)
     return ((const struct taker *)ctx)->room > 0;
 }
 
-static void take(void *ctx, const struct bus_queue_item *item)
+static void on_item(void *ctx, const struct bus_queue_item *item)
 {
     struct taker *const t = ctx;
     t->room--;
@@ -99,7 +99,7 @@ static void begin(struct taker *t, const char *boot, unsigned room)
                                                       .name = "any-main",
                                                       .subject = "tc.work.any.main",
                                                       .has_room = has_room,
-                                                      .take = take,
+                                                      .on_item = on_item,
                                                       .ctx = t});
     bus_queue_resume(t->queue);
 }

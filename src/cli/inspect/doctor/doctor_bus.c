@@ -40,7 +40,7 @@ static void doctor_bus_on_changed(void *ctx, bool connected, const char *text)
 static void doctor_bus_on_fault(void *ctx, const char *text)
 {
     struct doctor_bus *const b = ctx;
-    bus_permission_note(b->permissions, b->n_permissions, text);
+    bus_permission_record(b->permissions, b->n_permissions, text);
 }
 
 static void doctor_bus_wait(struct doctor_bus *b, const bool *flag, int64_t ms)
