@@ -108,9 +108,9 @@ static void choice_list_append(struct buf *out, const struct choice_list *l,
     texts_append(out, sentences[kind].hint, TEXT_VALUES(TEXT_STR("prefix", sign)));
 }
 
-static void choice_list_tell(struct host_call *a, const struct choice_list *l,
-                             const struct conf_agent *now, enum bindings_kind kind,
-                             const char *unknown)
+static void choice_list_reply(struct host_call *a, const struct choice_list *l,
+                              const struct conf_agent *now, enum bindings_kind kind,
+                              const char *unknown)
 {
     CLEANUP_BUF struct buf text = {0};
     if (unknown) {
@@ -126,9 +126,9 @@ static void choice_list_tell(struct host_call *a, const struct choice_list *l,
     host_call_complete(a, TC_COMMAND, NULL, text.p);
 }
 
-static void chat_choice_take(struct inbound *r, struct host_call *a,
-                             const struct conf_instance *inst, const char *key,
-                             enum bindings_kind kind, const struct choice_list *l, size_t i)
+static void chat_choice_apply(struct inbound *r, struct host_call *a,
+                              const struct conf_instance *inst, const char *key,
+                              enum bindings_kind kind, const struct choice_list *l, size_t i)
 {
     CLEANUP_BUF struct buf text = {0};
     const struct conversation *const c = turn_scheduler_find(r->spec.conversations, key);
@@ -160,9 +160,9 @@ void chat_choice_run(struct inbound *r, struct host_call *a, const struct conf_i
     const struct choice_list l = choice_list_make(inst, own, now, kind);
     const size_t i = *name ? choice_list_find(&l, name) : l.n;
     if (i < l.n)
-        chat_choice_take(r, a, inst, key, kind, &l, i);
+        chat_choice_apply(r, a, inst, key, kind, &l, i);
     else
-        choice_list_tell(a, &l, now, kind, *name ? name : NULL);
+        choice_list_reply(a, &l, now, kind, *name ? name : NULL);
 }
 
 void chat_choice_append_status(struct buf *out, const struct conf_instance *inst,

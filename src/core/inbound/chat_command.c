@@ -74,7 +74,7 @@ void chat_command_clear_queue(struct inbound *r, struct host_call *a, struct con
         chat_command_on_cleared(a, &(struct taken_back){0});
 }
 
-struct status_ask {
+struct status_query {
     struct host_call *ask;
     struct buf text;
     unsigned awaited;
@@ -82,7 +82,7 @@ struct status_ask {
     char *session;
 };
 
-static void tell_when_known(struct status_ask *s)
+static void chat_command_reply_when_known(struct status_query *s)
 {
     if (--s->awaited)
         return;
@@ -97,23 +97,23 @@ static void tell_when_known(struct status_ask *s)
 
 static void chat_command_on_session(void *ctx, const char *id)
 {
-    struct status_ask *const s = ctx;
+    struct status_query *const s = ctx;
     s->session = xstrdup(id);
-    tell_when_known(s);
+    chat_command_reply_when_known(s);
 }
 
 static void chat_command_on_visibility(void *ctx, struct visibility v)
 {
-    struct status_ask *const s = ctx;
+    struct status_query *const s = ctx;
     s->visibility = v;
-    tell_when_known(s);
+    chat_command_reply_when_known(s);
 }
 
-static void tell_status(const struct chat_command *m, const char *key,
-                        const struct conf_agent *agent, const struct conversation *c)
+static void chat_command_reply_status(const struct chat_command *m, const char *key,
+                                      const struct conf_agent *agent, const struct conversation *c)
 {
     struct inbound *const r = m->inbound;
-    struct status_ask *const s = xcalloc(1, sizeof *s);
+    struct status_query *const s = xcalloc(1, sizeof *s);
     s->ask = m->ask;
     s->awaited = 2;
     host_reply_running(&s->text, c);
@@ -126,21 +126,21 @@ static void tell_status(const struct chat_command *m, const char *key,
                            chat_command_on_session, s);
 }
 
-static void tell_queue(struct host_call *a, const struct conversation *c)
+static void chat_command_reply_queue(struct host_call *a, const struct conversation *c)
 {
     CLEANUP_BUF struct buf text = {0};
     host_reply_queue(&text, c, user_command_prefix(a->inbound->text));
     host_call_complete(a, TC_COMMAND, NULL, text.p);
 }
 
-static void tell_help(struct host_call *a)
+static void chat_command_reply_help(struct host_call *a)
 {
     CLEANUP_BUF struct buf text = {0};
     user_command_append_help(&text, user_command_prefix(a->inbound->text));
     host_call_complete(a, TC_COMMAND, NULL, text.p);
 }
 
-static void tell_start(struct host_call *a, const struct conf_agent *agent)
+static void chat_command_reply_start(struct host_call *a, const struct conf_agent *agent)
 {
     CLEANUP_BUF struct buf text = {0};
     const char prefix[] = {user_command_prefix(a->inbound->text), 0};
@@ -176,7 +176,7 @@ static void chat_command_execute(const struct chat_command *m)
         forget_session(r, a, key, agent, c);
         break;
     case COMMAND_STATUS:
-        tell_status(m, key, agent, c);
+        chat_command_reply_status(m, key, agent, c);
         break;
     case COMMAND_AGENT:
         chat_choice_run(r, a, m->instance, BINDING_AGENT, argument);
@@ -201,20 +201,20 @@ static void chat_command_execute(const struct chat_command *m)
         chat_command_clear_queue(r, a, c);
         break;
     case COMMAND_START:
-        tell_start(a, agent);
+        chat_command_reply_start(a, agent);
         break;
     case COMMAND_HELP:
-        tell_help(a);
+        chat_command_reply_help(a);
         break;
     case COMMAND_QUEUE:
     case COMMAND_NONE:
-        tell_queue(a, c);
+        chat_command_reply_queue(a, c);
         break;
     }
 }
 
 /* A command that cannot be recorded is executed all the same: the worst case is a repetition. */
-static void chat_command_on_noted(void *ctx, enum journal_status status, const char *text)
+static void chat_command_on_stored(void *ctx, enum journal_status status, const char *text)
 {
     struct chat_command *const m = ctx;
     TEXTS_IN(m->ask->language);
@@ -244,6 +244,6 @@ void chat_command_run(struct inbound *r, struct host_call *a, const struct conf_
         struct chat_command *const m = xmalloc(sizeof *m);
         *m = now;
         m->conf = conf_ref(r->spec.conf);
-        answered_messages_add(r->answered, inst->name, in, chat_command_on_noted, m);
+        answered_messages_add(r->answered, inst->name, in, chat_command_on_stored, m);
     }
 }

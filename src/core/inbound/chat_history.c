@@ -19,7 +19,7 @@
 #define NAME_SHOWN ((size_t)80) /* bytes of an unknown name in the reply */
 
 /* A command that waits for the journal. */
-struct chat_history_ask {
+struct chat_history_query {
     struct inbound *inbound;
     const struct conf *conf; /* configuration of the instance; holds a reference */
     const struct conf_instance *instance;
@@ -28,12 +28,12 @@ struct chat_history_ask {
     char *name; /* argument of /resume; "": none */
 };
 
-static struct chat_history_ask *chat_history_ask_new(struct inbound *r, struct host_call *a,
-                                                     const struct conf_instance *inst,
-                                                     const char *name)
+static struct chat_history_query *chat_history_query_new(struct inbound *r, struct host_call *a,
+                                                         const struct conf_instance *inst,
+                                                         const char *name)
 {
-    struct chat_history_ask *const q = xmalloc(sizeof *q);
-    *q = (struct chat_history_ask){
+    struct chat_history_query *const q = xmalloc(sizeof *q);
+    *q = (struct chat_history_query){
         .inbound = r,
         .conf = conf_ref(r->spec.conf),
         .instance = inst,
@@ -44,7 +44,7 @@ static struct chat_history_ask *chat_history_ask_new(struct inbound *r, struct h
     return q;
 }
 
-static void chat_history_ask_end(struct chat_history_ask *q, const char *text)
+static void chat_history_query_end(struct chat_history_query *q, const char *text)
 {
     if (text)
         host_call_complete(q->ask, TC_COMMAND, NULL, text);
@@ -54,7 +54,7 @@ static void chat_history_ask_end(struct chat_history_ask *q, const char *text)
     free(q);
 }
 
-static const struct conf_agent *chat_history_agent_of(const struct chat_history_ask *q)
+static const struct conf_agent *chat_history_agent_of(const struct chat_history_query *q)
 {
     const struct tc_inbound *const in = q->ask->inbound;
     return inbound_agent_of(q->inbound, q->instance, in->chat, in->thread);
@@ -74,7 +74,7 @@ static void append_session(struct buf *out, size_t number, const struct session_
         buf_printf(out, ": %s", e->words);
 }
 
-static void append_sessions(struct buf *out, const struct chat_history_ask *q,
+static void append_sessions(struct buf *out, const struct chat_history_query *q,
                             const struct session_history_entry *entries, size_t n)
 {
     const char sign[] = {user_command_prefix(q->ask->inbound->text), 0};
@@ -104,7 +104,7 @@ static size_t chat_history_find_session(const struct session_history_entry *entr
 }
 
 /* The next turn resumes that session. */
-static bool chat_history_bind(const struct chat_history_ask *q, const char *session)
+static bool chat_history_bind(const struct chat_history_query *q, const char *session)
 {
     const struct inbound *const r = q->inbound;
     const struct conversation *const c = turn_scheduler_find(r->spec.conversations, q->key);
@@ -122,7 +122,7 @@ static bool chat_history_bind(const struct chat_history_ask *q, const char *sess
     return runs;
 }
 
-static void chat_history_resume(const struct chat_history_ask *q, struct buf *out,
+static void chat_history_resume(const struct chat_history_query *q, struct buf *out,
                                 const struct session_history_entry *entries, size_t n)
 {
     const size_t i = chat_history_find_session(entries, n, q->name);
@@ -144,14 +144,14 @@ static void chat_history_resume(const struct chat_history_ask *q, struct buf *ou
 static void chat_history_on_sessions(void *ctx, const struct session_history_entry *entries,
                                      size_t n)
 {
-    struct chat_history_ask *const q = ctx;
+    struct chat_history_query *const q = ctx;
     TEXTS_IN(q->ask->language);
     CLEANUP_BUF struct buf text = {0};
     if (*q->name)
         chat_history_resume(q, &text, entries, n);
     else
         append_sessions(&text, q, entries, n);
-    chat_history_ask_end(q, text.p);
+    chat_history_query_end(q, text.p);
 }
 
 void chat_history_sessions(struct inbound *r, struct host_call *a, const struct conf_instance *inst,
@@ -163,7 +163,7 @@ void chat_history_sessions(struct inbound *r, struct host_call *a, const struct 
         host_call_complete(a, TC_DENIED, NULL, NULL);
         return;
     }
-    struct chat_history_ask *const q = chat_history_ask_new(r, a, inst, name);
+    struct chat_history_query *const q = chat_history_query_new(r, a, inst, name);
     session_history_list(r->spec.history, conf_agent_session_name(agent), q->key,
                          chat_history_on_sessions, q);
 }
@@ -198,7 +198,7 @@ static void append_prompt(struct buf *out, const char *prompt)
 
 static void chat_history_on_prompt(void *ctx, enum journal_status status, const char *text)
 {
-    struct chat_history_ask *const q = ctx;
+    struct chat_history_query *const q = ctx;
     TEXTS_IN(q->ask->language);
     CLEANUP_BUF struct buf prompt = {0};
     struct str turn = {"", 0};
@@ -206,20 +206,20 @@ static void chat_history_on_prompt(void *ctx, enum journal_status status, const 
         status == JOURNAL_DONE ? session_history_read_prompt(text, &turn) : "";
     const bool is_older = q->ask->turn && !str_is(turn, q->ask->turn);
     if (!*found || is_older) {
-        chat_history_ask_end(q, texts_get(*found ? TEXT_RETRY_OLDER : TEXT_RETRY_NONE));
+        chat_history_query_end(q, texts_get(*found ? TEXT_RETRY_OLDER : TEXT_RETRY_NONE));
         return;
     }
     append_prompt(&prompt, found);
     inbound_submit_prompt(q->inbound, q->ask, q->instance, (struct str){prompt.p, prompt.len});
-    chat_history_ask_end(q, NULL);
+    chat_history_query_end(q, NULL);
 }
 
 void chat_history_retry(struct inbound *r, struct host_call *a, const struct conf_instance *inst)
 {
-    struct chat_history_ask *const q = chat_history_ask_new(r, a, inst, "");
+    struct chat_history_query *const q = chat_history_query_new(r, a, inst, "");
     const struct conversation *const c = turn_scheduler_find(r->spec.conversations, q->key);
     if (c && (c->job || c->n_waiting))
-        chat_history_ask_end(q, texts_get(TEXT_RETRY_RUNNING));
+        chat_history_query_end(q, texts_get(TEXT_RETRY_RUNNING));
     else
         session_history_find_prompt(r->spec.history, q->key, chat_history_on_prompt, q);
 }

@@ -50,7 +50,7 @@ struct submission {
     struct buf text; /* text without the mention of the bot */
 };
 
-static void tell_visibility(struct host_call *a, const struct visibility_command_result *t)
+static void inbound_reply_visibility(struct host_call *a, const struct visibility_command_result *t)
 {
     CLEANUP_BUF struct buf text = {0};
     host_reply_visibility(&text, t->visibility);
@@ -109,7 +109,7 @@ static void inbound_on_toggled(void *ctx, const struct visibility_command_result
     if (t->why)
         host_call_complete(s->ask, TC_COMMAND, NULL, t->why);
     else if (t->empty && !s->ask->inbound->file_count)
-        tell_visibility(s->ask, t);
+        inbound_reply_visibility(s->ask, t);
     else
         submit_text(s, t->rest);
     free_submission(s);
@@ -130,7 +130,7 @@ static void submit_known_tokens(struct submission *s)
     free_submission(s);
 }
 
-static void inbound_on_tokens_noted(void *ctx, enum journal_status status, const char *text)
+static void inbound_on_tokens_stored(void *ctx, enum journal_status status, const char *text)
 {
     struct submission *const s = ctx;
     TEXTS_IN(s->ask->language);
@@ -154,9 +154,9 @@ static void submit_tokens(struct submission *s)
     if (answered_messages_has(known, s->instance->name, in))
         submit_known_tokens(s);
     else if (in->id || in->also)
-        answered_messages_add(known, s->instance->name, in, inbound_on_tokens_noted, s);
+        answered_messages_add(known, s->instance->name, in, inbound_on_tokens_stored, s);
     else
-        inbound_on_tokens_noted(s, JOURNAL_DONE, NULL);
+        inbound_on_tokens_stored(s, JOURNAL_DONE, NULL);
 }
 
 /* The message has no part that the agent can process. */
@@ -168,7 +168,7 @@ static bool inbound_is_unprocessed(const struct tc_inbound *in, const struct con
 }
 
 /* Whether the chat got no such reply within an hour; records this one. */
-static bool inbound_may_tell(struct inbound *r, const char *key)
+static bool inbound_may_reply(struct inbound *r, const char *key)
 {
     const int64_t now = clock_mono_ms();
     const uint64_t where = hash_string(HASH_START, key);
@@ -183,10 +183,10 @@ static bool inbound_may_tell(struct inbound *r, const char *key)
     return true;
 }
 
-static void tell_unprocessed(struct inbound *r, struct host_call *a, const char *key)
+static void inbound_reply_unprocessed(struct inbound *r, struct host_call *a, const char *key)
 {
     const bool voice = strcmp(a->inbound->kind, "voice") == 0;
-    if (inbound_may_tell(r, key))
+    if (inbound_may_reply(r, key))
         host_call_complete(a, TC_COMMAND, NULL,
                            texts_get(voice ? TEXT_UNPROCESSED_VOICE : TEXT_UNPROCESSED));
     else
@@ -206,7 +206,7 @@ static void inbound_submit(struct inbound *r, struct host_call *a, const struct 
         return;
     }
     if (inbound_is_unprocessed(in, inst)) {
-        tell_unprocessed(r, a, key);
+        inbound_reply_unprocessed(r, a, key);
         return;
     }
     if (command != COMMAND_NONE) {

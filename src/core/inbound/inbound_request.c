@@ -11,8 +11,9 @@
 
 #define NAME_SIZE 65 /* limit of a person's name in shown texts */
 
-static void give_ticket(struct request_registry *r, const struct inbound_remote *remote,
-                        const struct conf_instance *inst, struct host_call *a)
+static void inbound_request_issue_ticket(struct request_registry *r,
+                                         const struct inbound_remote *remote,
+                                         const struct conf_instance *inst, struct host_call *a)
 {
     char guest[REQUEST_TICKET_SIZE];
     const char *ticket = NULL;
@@ -37,8 +38,9 @@ static void inbound_request_decide(struct request_registry *r, const struct conf
 }
 
 /* A person without permission gets the same reply whether the request exists or not. */
-static void take_decision(struct request_registry *r, const struct inbound_remote *remote,
-                          const struct conf_instance *inst, struct host_call *a)
+static void inbound_request_apply_decision(struct request_registry *r,
+                                           const struct inbound_remote *remote,
+                                           const struct conf_instance *inst, struct host_call *a)
 {
     const struct tc_decision *const d = a->decision;
     struct arena arena = {0};
@@ -78,9 +80,9 @@ void inbound_request_handle(struct request_registry *r, const struct inbound_rem
                             struct host_call *a)
 {
     if (a->kind == HOST_CALL_TICKET)
-        give_ticket(r, remote, inst, a);
+        inbound_request_issue_ticket(r, remote, inst, a);
     else if (access_control_allows_answer(p, inst, a->decision->user, a->decision->chat))
-        take_decision(r, remote, inst, a);
+        inbound_request_apply_decision(r, remote, inst, a);
     else
         host_call_complete(a, TC_DENIED, NULL, texts_get(TEXT_REQUEST_NOT_ALLOWED));
 }

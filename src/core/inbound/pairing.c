@@ -72,7 +72,7 @@ static void pairing_free_entry(struct pairing_entry *e)
     free(e);
 }
 
-static void pairing_take_out(struct pairing_entry **at)
+static void pairing_unlink(struct pairing_entry **at)
 {
     struct pairing_entry *const e = *at;
     *at = e->next;
@@ -165,9 +165,9 @@ void pairing_free(struct pairing *p)
     if (!p)
         return;
     while (p->people)
-        pairing_take_out(&p->people);
+        pairing_unlink(&p->people);
     while (p->codes)
-        pairing_take_out(&p->codes);
+        pairing_unlink(&p->codes);
     for (struct pairing_tries *t = p->tries, *next; t; t = next) {
         next = t->next;
         free(t->instance);
@@ -196,7 +196,7 @@ static void pairing_drop_expired(struct pairing *p)
             continue;
         }
         pairing_write(p, *at, false, NULL, NULL);
-        pairing_take_out(at);
+        pairing_unlink(at);
     }
 }
 
@@ -252,8 +252,7 @@ const char *pairing_offer(struct pairing *p, const char *instance, const char *u
 /* ---- other hosts ---- */
 
 /* The shared value of a person. */
-static void pairing_tell_hosts(const struct pairing *p, const struct pairing_entry *e,
-                               bool is_paired)
+static void pairing_publish(const struct pairing *p, const struct pairing_entry *e, bool is_paired)
 {
     CLEANUP_BUF struct buf key = {0}, value = {0};
     if (!p->shared)
@@ -316,7 +315,7 @@ static void pairing_on_shared(void *ctx, const char *key, const char *host, cons
     log_write(LOG_INFO, "host", "instance %s: the pairing of user %s was revoked on host \"%s\"",
               (*at)->instance, (*at)->user, host);
     pairing_write(p, *at, false, NULL, NULL);
-    pairing_take_out(at);
+    pairing_unlink(at);
     p->n_people--;
 }
 
@@ -337,7 +336,7 @@ void pairing_join(struct pairing *p, struct shared_settings *shared)
         &(struct shared_user_spec){.prefix = SHARED_KEY, .changed = pairing_on_shared, .ctx = p});
     shared_each(p->shared, pairing_compare_shared, p);
     for (const struct pairing_entry *e = p->people; e; e = e->next)
-        pairing_tell_hosts(p, e, true);
+        pairing_publish(p, e, true);
 }
 
 /* ---- people ---- */
@@ -403,7 +402,7 @@ enum pairing_result pairing_accept(struct pairing *p, const char *instance, cons
     *person = (struct pairing_person){e->instance, e->user, e->name, e->time_ms};
     log_write(LOG_INFO, "host", "instance %s: paired user %s", instance, e->user);
     pairing_write(p, e, true, done, ctx);
-    pairing_tell_hosts(p, e, true);
+    pairing_publish(p, e, true);
     return PAIRING_DONE;
 }
 
@@ -415,8 +414,8 @@ bool pairing_revoke(struct pairing *p, const char *instance, const char *user,
         return false;
     log_write(LOG_INFO, "host", "instance %s: revoked the pairing of user %s", instance, user);
     pairing_write(p, *at, false, done, ctx);
-    pairing_tell_hosts(p, *at, false);
-    pairing_take_out(at);
+    pairing_publish(p, *at, false);
+    pairing_unlink(at);
     p->n_people--;
     return true;
 }
