@@ -95,15 +95,15 @@ static void approvals_forget_kept(struct approvals *a, const struct journal_appr
 }
 
 /* The shared value; value NULL: revoked. */
-static void approvals_tell_hosts(const struct approvals *a, const struct approval *item,
-                                 const char *value)
+static void approvals_publish(const struct approvals *a, const struct approval *item,
+                              const char *value)
 {
     CLEANUP_FREE char *key = xasprintf(KEY "%s", item->key.text);
     if (a->shared && item->scope == APPROVALS_ALWAYS)
         shared_put(a->shared, key, value);
 }
 
-static void approvals_tell_allowed(const struct approvals *a, const struct approval *item)
+static void approvals_report_allowed(const struct approvals *a, const struct approval *item)
 {
     CLEANUP_BUF struct buf value = {0};
     buf_add_char(&value, '{');
@@ -111,7 +111,7 @@ static void approvals_tell_allowed(const struct approvals *a, const struct appro
     jsonw_member_str(&value, "tool", item->tool);
     jsonw_member_str(&value, "by", item->by);
     buf_add_char(&value, '}');
-    approvals_tell_hosts(a, item, value.p);
+    approvals_publish(a, item, value.p);
 }
 
 static void approvals_make_room(struct approvals *a)
@@ -124,7 +124,7 @@ static void approvals_make_room(struct approvals *a)
                   oldest->id, oldest->agent, APPROVALS_MAX);
         if (oldest->scope != APPROVALS_TURN)
             approvals_forget_kept(a, &(struct journal_approval_filter){.id = oldest->id});
-        approvals_tell_hosts(a, oldest, NULL);
+        approvals_publish(a, oldest, NULL);
         approvals_remove_at(a, 0);
     }
 }
@@ -223,7 +223,7 @@ void approvals_remember(struct approvals *a, enum approvals_scope scope, const c
                                   .key = key};
     approvals_append(a, &item);
     write_down(a, &item, argument);
-    approvals_tell_allowed(a, &item);
+    approvals_report_allowed(a, &item);
     log_write(LOG_INFO, "host", "approval %" PRId64 ": tool %s of agent %s allowed for %s", item.id,
               tool ? tool : "?", agent, scopes[scope]);
 }
@@ -258,7 +258,7 @@ size_t approvals_revoke(struct approvals *a, const struct journal_approval_filte
     for (size_t i = a->n; i-- > 0;)
         if ((!which->id || a->items[i].id == which->id) &&
             (!which->agent || strcmp(a->items[i].agent, which->agent) == 0)) {
-            approvals_tell_hosts(a, &a->items[i], NULL);
+            approvals_publish(a, &a->items[i], NULL);
             approvals_remove_at(a, i);
         }
     if (!a->journal && done)
@@ -329,13 +329,13 @@ void approvals_join(struct approvals *a, struct shared_settings *shared)
     for (size_t i = 0; i < a->n; i++) {
         CLEANUP_FREE char *key = xasprintf(KEY "%s", a->items[i].key.text);
         if (!shared_get(a->shared, key))
-            approvals_tell_allowed(a, &a->items[i]);
+            approvals_report_allowed(a, &a->items[i]);
     }
 }
 
 /* ---- create and free ---- */
 
-static void approvals_take(void *ctx, const struct journal_approval *r)
+static void approvals_add_row(void *ctx, const struct journal_approval *r)
 {
     struct approval item = {.id = r->id,
                             .scope = *r->conv ? APPROVALS_SESSION : APPROVALS_ALWAYS,
@@ -352,7 +352,7 @@ struct approvals *approvals_new(struct journal_async *journal)
     struct approvals *const a = xcalloc(1, sizeof *a);
     a->journal = journal;
     if (journal &&
-        journal_async_list_open_list_approvals(journal, approvals_take, a) != JOURNAL_DONE)
+        journal_async_list_open_list_approvals(journal, approvals_add_row, a) != JOURNAL_DONE)
         log_write(LOG_ERR, "host",
                   "cannot read stored approvals from the journal; agents will ask again");
     return a;

@@ -57,7 +57,7 @@ static bool is_place(const char *place, const struct request_decision *d)
     return d->thread && strcmp(here.p, place) == 0;
 }
 
-static bool is_asked_there(const struct request *q, const struct request_decision *d)
+static bool request_answer_is_addressed(const struct request *q, const struct request_decision *d)
 {
     if (!q->to || !d->instance)
         return true;
@@ -90,7 +90,7 @@ static bool is_asker(const struct request_turn_spec *spec, const struct request_
 
 static enum requests_bar find_bar(const struct request *q, const struct request_decision *d)
 {
-    if (!is_asked_there(q, d))
+    if (!request_answer_is_addressed(q, d))
         return REQUESTS_ELSEWHERE;
     return q->four_eyes && is_asker(&q->turn->spec, d) ? REQUESTS_FOUR_EYES : REQUESTS_FREE;
 }
@@ -206,7 +206,7 @@ void request_describe_closed(struct buf *out, const char *decision, const char *
     texts_append(out, TEXT_REQUEST_CLOSED, NULL);
 }
 
-static enum tc_accepted tell_late(const struct request *q, struct buf *text)
+static enum tc_accepted request_answer_report_closed(const struct request *q, struct buf *text)
 {
     request_describe_closed(text, q ? q->decision : NULL, q ? q->by : NULL);
     return TC_KNOWN;
@@ -262,7 +262,7 @@ struct meaning {
     const char *answers; /* in scratch */
 };
 
-static bool request_answer_takes_args(const struct request *q)
+static bool request_answer_accepts_args(const struct request *q)
 {
     const struct request_turn_spec *const spec = &q->turn->spec;
     return !spec->takes_args || spec->takes_args(spec->ctx, q->id);
@@ -274,7 +274,7 @@ static enum tc_accepted understand(const struct request_registry *r,
 {
     struct request *const q = request_find(r, d->turn, d->request);
     if (!q || q->state != REQUEST_OPEN)
-        return tell_late(q, text);
+        return request_answer_report_closed(q, text);
     const enum requests_bar bar = find_bar(q, d);
     if (bar == REQUESTS_ELSEWHERE)
         return request_answer_refuse(text, TEXT_REQUEST_ELSEWHERE);
@@ -285,7 +285,7 @@ static enum tc_accepted understand(const struct request_registry *r,
         return request_answer_refuse(text, TEXT_REQUEST_FOUR_EYES);
     if (d->args && (c->decision != DIALECT_ALLOW || !is_json_object(d->args)))
         return request_answer_refuse(text, TEXT_REQUEST_BAD_ARGUMENTS);
-    if (d->args && !request_answer_takes_args(q))
+    if (d->args && !request_answer_accepts_args(q))
         return request_answer_refuse(text, TEXT_REQUEST_FIXED_ARGUMENTS);
     const bool answers = c->decision == DIALECT_ANSWERED;
     *m = (struct meaning){q, c, answers ? answers_for(scratch, q, d) : NULL};

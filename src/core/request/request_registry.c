@@ -38,7 +38,7 @@ static void request_free(struct request *q)
 /* ---- resolution ---- */
 
 /* Logs the request as shown to people, and their answer. */
-static void request_registry_note(const struct request *q)
+static void request_registry_store_question(const struct request *q)
 {
     struct journal_async *const journal = q->turn->registry->spec.journal;
     const char *const subject = q->shown.subject;
@@ -76,11 +76,12 @@ static void request_registry_settle(struct request *q, enum request_state_event 
     q->by = request_registry_copy(q, by);
     stop_clock(q);
     if (asked)
-        request_registry_note(q);
+        request_registry_store_question(q);
 }
 
 /* The answer to a credential request is not shown, only that it was given. */
-static void request_registry_tell(const struct request *q, const char *answers, const char *reason)
+static void request_registry_emit_resolved(const struct request *q, const char *answers,
+                                           const char *reason)
 {
     const struct tc_request resolved = {
         .request_id = q->id,
@@ -100,7 +101,8 @@ int request_resolve(struct request *q, enum request_state_event event,
     request_registry_settle(q, event, taken ? decision : "cancelled", by);
     log_write(LOG_INFO, "host", "turn %s: %s %s: %s by %s", q->turn->id, q->kind,
               q->tool ? q->tool : q->id, q->decision, q->by);
-    request_registry_tell(q, taken ? answer->answers : NULL, taken ? answer->reason : NULL);
+    request_registry_emit_resolved(q, taken ? answer->answers : NULL,
+                                   taken ? answer->reason : NULL);
     return taken ? 0 : -1;
 }
 
@@ -117,19 +119,19 @@ static void on_expired(void *arg)
 }
 
 /* The agent has been answered; the event informs the connectors. */
-static void tell_refused(struct request *q)
+static void request_registry_report_refused(struct request *q)
 {
     TEXTS_IN(q->turn->spec.language);
     request_registry_settle(q, REQUEST_ON_TELL, "deny", "host");
     log_write(LOG_WARN, "host", "turn %s: %s %s is incomplete or too large to be shown; denied",
               q->turn->id, q->kind, q->tool ? q->tool : q->id);
-    request_registry_tell(q, NULL, texts_get(TEXT_DENIED_NOT_SHOWN));
+    request_registry_emit_resolved(q, NULL, texts_get(TEXT_DENIED_NOT_SHOWN));
 }
 
-static void tell_soon(struct request *q)
+static void request_registry_report_decided(struct request *q)
 {
     if (q->state == REQUEST_REFUSED) {
-        tell_refused(q);
+        request_registry_report_refused(q);
         return;
     }
     const char *const decision = q->soon.decision == DIALECT_ALLOW ? "allow" : "deny";
@@ -142,7 +144,7 @@ static void on_soon(void *arg)
     struct request_turn *const t = arg;
     for (struct request *q = t->first; q; q = q->next)
         if (q->state == REQUEST_DECIDED || q->state == REQUEST_REFUSED)
-            tell_soon(q);
+            request_registry_report_decided(q);
 }
 
 /* ---- a new request ---- */
@@ -268,7 +270,7 @@ static void open_to_people(struct request *q, struct tc_request *r)
     r->to = q->to;
     r->expires_ms = timeout_ms > 0 ? q->expires_ms : r->expires_ms;
     r->blocking = true;
-    request_registry_note(q);
+    request_registry_store_question(q);
 }
 
 static void process_open_request(struct request_turn *t, struct tc_request *r)
@@ -354,7 +356,7 @@ void request_turn_cancel_open(struct request_turn *t)
     for (struct request *q = t->first; q; q = q->next)
         if (q->state != REQUEST_RESOLVED) {
             request_registry_settle(q, REQUEST_ON_CANCEL, "cancelled", "host");
-            request_registry_tell(q, NULL, NULL);
+            request_registry_emit_resolved(q, NULL, NULL);
         }
 }
 
