@@ -176,7 +176,7 @@ static void bindings_add_shared_key(struct buf *out, const char *key)
 }
 
 /* The shared value of a conversation. */
-static void bindings_tell_hosts(const struct bindings *b, const struct bindings_entry *e)
+static void bindings_publish(const struct bindings *b, const struct bindings_entry *e)
 {
     CLEANUP_BUF struct buf key = {0}, value = {0};
     if (!b->shared)
@@ -240,10 +240,10 @@ static void bindings_compare_shared(void *ctx, const char *key, const char *valu
         shared_put(b->shared, key, NULL);
 }
 
-static void bindings_tell_one(const void *node, VISIT visit, void *b)
+static void bindings_publish_one(const void *node, VISIT visit, void *b)
 {
     if (visit == postorder || visit == leaf)
-        bindings_tell_hosts(b, *(struct bindings_entry *const *)node);
+        bindings_publish(b, *(struct bindings_entry *const *)node);
 }
 
 void bindings_join(struct bindings *b, struct shared_settings *shared)
@@ -252,7 +252,7 @@ void bindings_join(struct bindings *b, struct shared_settings *shared)
         shared,
         &(struct shared_user_spec){.prefix = SHARED_KEY, .changed = bindings_on_shared, .ctx = b});
     shared_each(b->shared, bindings_compare_shared, b);
-    twalk_r(b->tree, bindings_tell_one, b);
+    twalk_r(b->tree, bindings_publish_one, b);
 }
 
 /* ---- choices of people ---- */
@@ -265,7 +265,7 @@ int bindings_set(struct bindings *b, const char *key, enum bindings_kind kind, c
     char *const before = e->values[kind];
     e->values[kind] = xstrdup(value);
     free(before);
-    bindings_tell_hosts(b, e);
+    bindings_publish(b, e);
     bindings_store(b, e);
     return 0;
 }

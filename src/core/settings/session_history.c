@@ -38,7 +38,7 @@ static char *sessions_key(const char *name, const char *conversation)
 }
 
 /* Cuts off the next line of *rest in place; false: none, or invalid. */
-static bool session_history_take_line(char **rest, struct session_history_entry *e)
+static bool session_history_parse_line(char **rest, struct session_history_entry *e)
 {
     char *const line = strsep(rest, "\n"), *words = line;
     const char *const id = strsep(&words, " "), *const time = words ? strsep(&words, " ") : NULL;
@@ -51,7 +51,7 @@ static bool session_history_take_line(char **rest, struct session_history_entry 
 static size_t session_history_parse(char *text, struct session_history_entry *entries)
 {
     size_t n = 0;
-    while (text && n < SESSION_HISTORY_MAX && session_history_take_line(&text, &entries[n]))
+    while (text && n < SESSION_HISTORY_MAX && session_history_parse_line(&text, &entries[n]))
         n++;
     return n;
 }

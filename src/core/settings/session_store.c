@@ -49,7 +49,7 @@ static struct session_store_pending **find_unsaved(struct session_store *s, cons
     return at;
 }
 
-static void free_note(struct session_store_pending *n)
+static void session_store_free_pending(struct session_store_pending *n)
 {
     free(n->agent);
     free(n->conversation);
@@ -64,9 +64,9 @@ struct session_store_lookup {
     char *agent, *conversation;
     void (*done)(void *ctx, const char *id);
     void *ctx;
-    char *kept;                   /* answer of the journal */
-    bool ledger_said, redis_said; /* redis_said: or timed out */
-    bool told;
+    char *kept;                          /* answer of the journal */
+    bool journal_replied, redis_replied; /* redis_said: or timed out */
+    bool reported;
     bool works;                       /* the settings worker has not finished */
     enum session_redis_result answer; /* answer of Redis, if in time */
     /* owned by the settings worker's thread until it is done */
@@ -86,20 +86,20 @@ static void free_search(struct session_store_lookup *q)
 /* Call it when both have answered. */
 static void conclude(struct session_store_lookup *q)
 {
-    if (!q->told && q->ledger_said && q->redis_said) {
-        q->told = true;
+    if (!q->reported && q->journal_replied && q->redis_replied) {
+        q->reported = true;
         q->done(q->ctx, q->answer == SESSION_ACTIVE ? q->there.p
                         : q->answer == SESSION_OVER ? NULL
                                                     : q->kept);
     }
-    if (q->told && !q->works)
+    if (q->reported && !q->works)
         free_search(q);
 }
 
 static void on_ledger(void *ctx, enum journal_status status, const char *text)
 {
     struct session_store_lookup *const q = ctx;
-    q->ledger_said = true;
+    q->journal_replied = true;
     if (status == JOURNAL_DONE)
         q->kept = xstrdup(text);
     conclude(q);
@@ -116,7 +116,7 @@ static void work_find(void *arg)
 static void late_find(void *arg)
 {
     struct session_store_lookup *const q = arg;
-    q->redis_said = true;
+    q->redis_replied = true;
     conclude(q);
 }
 
@@ -124,9 +124,9 @@ static void done_find(void *arg)
 {
     struct session_store_lookup *const q = arg;
     q->works = false;
-    if (!q->redis_said)
+    if (!q->redis_replied)
         q->answer = q->found;
-    q->redis_said = true;
+    q->redis_replied = true;
     conclude(q);
 }
 
@@ -142,7 +142,7 @@ void session_store_find(struct session_store *s, const char *agent, const char *
     q->ctx = ctx;
     q->answer = SESSION_AWAY;
     q->works = s->shared && !*find_unsaved(s, agent, conversation);
-    q->redis_said = !q->works;
+    q->redis_replied = !q->works;
     if (q->works)
         settings_worker_submit(s->settings, work_find, late_find, done_find, q);
     journal_async_kv_get(s->journal, key, on_ledger, q);
@@ -172,7 +172,7 @@ static void session_store_drop(struct session_store *s, struct session_store_pen
     struct session_store_pending *const n = *at;
     *at = n->next;
     s->n_unsaved--;
-    free_note(n);
+    session_store_free_pending(n);
 }
 
 /* An older write of the same conversation is pending; writes are executed in order. */
@@ -208,7 +208,7 @@ static void done_keep(void *arg)
     if (n->written == SESSION_NOT_WRITTEN)
         keep_for_later(n->sessions, n);
     else
-        free_note(n);
+        session_store_free_pending(n);
 }
 
 static void on_back(void *ctx)

@@ -22,7 +22,7 @@ struct settings_worker {
     void *ctx;
 };
 
-struct errand {
+struct settings_job {
     struct settings_worker *settings;
     void (*work)(void *arg);
     void (*late)(void *arg);
@@ -34,9 +34,9 @@ struct errand {
     int64_t retry_ms;
 };
 
-static void settings_worker_work(void *arg)
+static void settings_job_run(void *arg)
 {
-    struct errand *const e = arg;
+    struct settings_job *const e = arg;
     e->work(e->arg);
     e->away = e->settings->redis && redis_is_down(e->settings->redis);
     e->retry_ms = e->away ? redis_reconnect_delay_ms(e->settings->redis) : 0;
@@ -44,12 +44,12 @@ static void settings_worker_work(void *arg)
 
 static void settings_worker_on_late(void *arg)
 {
-    const struct errand *const e = arg;
+    const struct settings_job *const e = arg;
     e->late(e->arg);
 }
 
 /* When Redis is available again, missed writes are sent even if there is no other job. */
-static void settings_worker_update_outage(struct settings_worker *s, const struct errand *e)
+static void settings_worker_update_outage(struct settings_worker *s, const struct settings_job *e)
 {
     if (e->away && !s->retries) {
         s->retries = true;
@@ -63,7 +63,7 @@ static void settings_worker_update_outage(struct settings_worker *s, const struc
 
 static void settings_worker_finish(void *arg)
 {
-    struct errand *const e = arg;
+    struct settings_job *const e = arg;
     if (e->deadline)
         loop_timer_free(e->deadline);
     e->done(e->arg);
@@ -72,23 +72,24 @@ static void settings_worker_finish(void *arg)
     free(e);
 }
 
-static struct errand *settings_worker_send(struct settings_worker *s, void (*work_there)(void *arg),
-                                           void (*done)(void *arg), void *arg)
+static struct settings_job *settings_worker_send(struct settings_worker *s,
+                                                 void (*work_there)(void *arg),
+                                                 void (*done)(void *arg), void *arg)
 {
     ASSERT(work_there && done);
-    struct errand *const e = xcalloc(1, sizeof *e);
+    struct settings_job *const e = xcalloc(1, sizeof *e);
     e->settings = s;
     e->work = work_there;
     e->done = done;
     e->arg = arg;
-    worker_submit(s->worker, settings_worker_work, settings_worker_finish, e);
+    worker_submit(s->worker, settings_job_run, settings_worker_finish, e);
     return e;
 }
 
 void settings_worker_submit(struct settings_worker *s, void (*work_there)(void *arg),
                             void (*late)(void *arg), void (*done)(void *arg), void *arg)
 {
-    struct errand *const e = settings_worker_send(s, work_there, done, arg);
+    struct settings_job *const e = settings_worker_send(s, work_there, done, arg);
     if (!s->redis)
         return;
     e->late = late;

@@ -27,8 +27,8 @@ struct visibility_cache {
 struct visibility_cache_lookup {
     struct visibility_cache *switches;
     struct visibility_cache_entry *known;
-    bool told;   /* timed out */
-    bool shared; /* another host has changed it */
+    bool reported; /* timed out */
+    bool shared;   /* another host has changed it */
     void (*got)(void *ctx, struct visibility v);
     void (*set)(void *ctx, enum visibility_store_result saved, const char *why);
     struct visibility before;
@@ -78,12 +78,12 @@ static void work_get(void *arg)
 static void late_get(void *arg)
 {
     struct visibility_cache_lookup *const q = arg;
-    q->told = true;
+    q->reported = true;
     q->got(q->ctx, q->known->v);
 }
 
-static void visibility_cache_tell(const struct visibility_cache *s, const char *agent,
-                                  struct visibility v)
+static void visibility_cache_report(const struct visibility_cache *s, const char *agent,
+                                    struct visibility v)
 {
     if (s->changed)
         s->changed(s->changed_ctx, agent, v);
@@ -98,7 +98,7 @@ static void visibility_cache_learn(struct visibility_cache_lookup *q)
     q->known->v = q->v;
     q->known->generation = q->switches->generation;
     if (is_new && !q->failed)
-        visibility_cache_tell(q->switches, q->known->agent, q->v);
+        visibility_cache_report(q->switches, q->known->agent, q->v);
 }
 
 static void done_get(void *arg)
@@ -109,7 +109,7 @@ static void done_get(void *arg)
                   err_format(&q->err));
     if (!q->known->changing)
         visibility_cache_learn(q);
-    if (!q->told)
+    if (!q->reported)
         q->got(q->ctx, q->known->v);
     free(q);
 }
@@ -138,7 +138,7 @@ static void work_set(void *arg)
 static void late_set(void *arg)
 {
     struct visibility_cache_lookup *const q = arg;
-    q->told = true;
+    q->reported = true;
     q->set(q->ctx, VISIBILITY_STORE_SAVED_LOCALLY, NULL);
 }
 
@@ -151,8 +151,8 @@ static void done_set(void *arg)
     if (q->saved == STICKY_FAILED && !q->known->changing)
         q->known->v = q->before;
     if (q->saved != STICKY_FAILED && !q->shared)
-        visibility_cache_tell(q->switches, q->known->agent, q->v);
-    if (!q->told)
+        visibility_cache_report(q->switches, q->known->agent, q->v);
+    if (!q->reported)
         q->set(q->ctx, q->saved, q->saved == STICKY_FAILED ? err_format(&q->err) : NULL);
     free(q);
 }

@@ -49,7 +49,7 @@ static enum visibility_switch visibility_file_read_value(struct json *j)
     return SHOW_OFF;
 }
 
-static void visibility_file_take(struct json *j, struct str key, struct visibility *v)
+static void visibility_file_set_switch(struct json *j, struct str key, struct visibility *v)
 {
     for (size_t i = 0; i < VISIBILITY_KEYS; i++)
         if (str_is(key, visibility_key(i))) {
@@ -70,7 +70,7 @@ static int visibility_file_parse(const char *path, const char *text, size_t len,
         return err_set(err, path, "not a JSON object");
     json_reader_enter_object(&j);
     while (json_reader_next_key(&j, &key))
-        visibility_file_take(&j, key, &v);
+        visibility_file_set_switch(&j, key, &v);
     if (json_reader_finish(&j) < 0)
         return err_set(err, path, "not valid JSON: %s", j.error);
     *shown = visibility_resolve(v);

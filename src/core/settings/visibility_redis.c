@@ -33,7 +33,7 @@ static bool is_switch(const char *value)
     return visibility_parse_value(value) == SHOW_ON;
 }
 
-static bool take_field(struct visibility *v, const char *name, const char *value)
+static bool visibility_redis_read_field(struct visibility *v, const char *name, const char *value)
 {
     for (size_t i = 0; i < VISIBILITY_KEYS; i++)
         if (strcmp(name, visibility_key(i)) == 0) {
@@ -44,14 +44,15 @@ static bool take_field(struct visibility *v, const char *name, const char *value
 }
 
 /* Missing settings get agenticore's defaults: thinking and tools are off. */
-static enum visibility_redis_result take_hash(const struct redis_reply *hash, struct visibility *v)
+static enum visibility_redis_result visibility_redis_read_hash(const struct redis_reply *hash,
+                                                               struct visibility *v)
 {
     struct visibility read = {SHOW_UNSET, SHOW_UNSET, SHOW_UNSET, SHOW_UNSET, SHOW_UNSET};
     if (hash->type != REDIS_LIST || hash->n % 2)
         return STICKY_FOREIGN;
     for (size_t i = 0; i < hash->n; i += 2)
         if (hash->items[i].type != REDIS_TEXT || hash->items[i + 1].type != REDIS_TEXT ||
-            !take_field(&read, hash->items[i].text.p, hash->items[i + 1].text.p))
+            !visibility_redis_read_field(&read, hash->items[i].text.p, hash->items[i + 1].text.p))
             return STICKY_FOREIGN;
     *v = visibility_resolve(read);
     return hash->n ? STICKY_FOUND : STICKY_NOTHING;
@@ -65,7 +66,7 @@ static void write_bits(char bits[VISIBILITY_KEYS + 1], struct visibility v)
 }
 
 /* Value "MILLISECONDS BITS"; valid as long as the hash has the settings written then. */
-static int64_t take_saved(const struct redis_reply *saved, struct visibility v)
+static int64_t visibility_redis_read_saved(const struct redis_reply *saved, struct visibility v)
 {
     char bits[VISIBILITY_KEYS + 1];
     char *end;
@@ -89,8 +90,9 @@ enum visibility_redis_result visibility_redis_read(struct redis_client *r, const
     struct redis_reply replies[2];
     enum visibility_redis_result found = VISIBILITY_REDIS_DOWN;
     if (redis_call_pipeline(r, commands, 2, &a, replies, err) == 0)
-        found = take_hash(&replies[0], &row->shown);
-    row->saved_ms = found == STICKY_FOUND ? take_saved(&replies[1], row->shown) : 0;
+        found = visibility_redis_read_hash(&replies[0], &row->shown);
+    row->saved_ms =
+        found == STICKY_FOUND ? visibility_redis_read_saved(&replies[1], row->shown) : 0;
     row->unsaved = false;
     arena_fini(&a);
     return found;

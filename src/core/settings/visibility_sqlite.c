@@ -57,7 +57,7 @@ static int open_for_reading(const char *path, struct sql **db, struct tc_err *er
     return version < 0 ? -1 : 0;
 }
 
-static void take_row(const struct sql_rows *rows, struct visibility_row *row)
+static void visibility_sqlite_read_row(const struct sql_rows *rows, struct visibility_row *row)
 {
     for (int i = 0; i < VISIBILITY_KEYS; i++)
         *visibility_switch_at(&row->shown, (size_t)i) =
@@ -81,7 +81,7 @@ int visibility_sqlite_read(const char *dir, const char *agent, struct visibility
         sql_text(agent));
     int found = sql_next(&rows);
     if (found)
-        take_row(&rows, row);
+        visibility_sqlite_read_row(&rows, row);
     if (sql_finish(&rows) < 0)
         found = visibility_sqlite_fail(db, path, "cannot read", err);
     sql_close(db);

@@ -151,7 +151,7 @@ struct names {
     size_t n;
 };
 
-static void note_name(void *ctx, const char *agent)
+static void visibility_store_add_name(void *ctx, const char *agent)
 {
     struct names *const names = ctx;
     names->all = xrealloc(names->all, (names->n + 1) * sizeof *names->all);
@@ -162,7 +162,8 @@ void visibility_store_sync(struct visibility_store *s)
 {
     struct names names = {0};
     struct tc_err err = {0};
-    if (s->redis && visibility_sqlite_each_unsaved(s->state_dir, note_name, &names, &err) < 0)
+    if (s->redis &&
+        visibility_sqlite_each_unsaved(s->state_dir, visibility_store_add_name, &names, &err) < 0)
         log_write(LOG_WARN, "host", "%s", err_format(&err));
     for (size_t i = 0; i < names.n; i++)
         visibility_store_merge_one(s, names.all[i]);
@@ -202,8 +203,8 @@ static void copy_to_file(const struct visibility_store *s, const char *agent,
 
 /* ---- all stores ---- */
 
-static int visibility_store_take(struct visibility_store *s, int found,
-                                 const struct visibility_row *row, struct visibility *v)
+static int visibility_store_choose(struct visibility_store *s, int found,
+                                   const struct visibility_row *row, struct visibility *v)
 {
     pthread_mutex_lock(&s->mu);
     *v = found > 0 ? row->shown : s->configured;
@@ -221,7 +222,7 @@ int visibility_store_load_local(struct visibility_store *s, const char *agent, s
     else if (agent)
         found =
             overlay_file(s, agent, visibility_sqlite_read(s->state_dir, agent, &row, err), &row);
-    return visibility_store_take(s, found, &row, v);
+    return visibility_store_choose(s, found, &row, v);
 }
 
 int visibility_store_load(struct visibility_store *s, const char *agent, struct visibility *v,
@@ -231,7 +232,7 @@ int visibility_store_load(struct visibility_store *s, const char *agent, struct 
     if (!s->redis || !agent || visibility_store_check_agent(agent, NULL) < 0)
         return visibility_store_load_local(s, agent, v, err);
     const int found = read_both(s, agent, &row, err);
-    return visibility_store_take(s, overlay_file(s, agent, found, &row), &row, v);
+    return visibility_store_choose(s, overlay_file(s, agent, found, &row), &row, v);
 }
 
 enum visibility_store_result visibility_store_save(struct visibility_store *s, const char *agent,

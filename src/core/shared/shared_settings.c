@@ -29,17 +29,17 @@ struct shared_key {
     LIST_ENTRY(shared_key) next;
     struct shared_settings *all;
     char *key;
-    struct shared_copy own;
+    struct shared_copy local;
     /* A version of the servers that is not compared yet, because not all are read, or a write is
      * pending. */
-    struct buf met;
-    uint64_t met_revision; /* the newest seen version */
+    struct buf seen;
+    uint64_t seen_revision; /* the newest seen version */
     /* The pending write, or one whose reply was lost. */
     struct bus_origin sent;
     uint64_t revision;     /* revision that a write replaces */
     bool is_changed_again; /* seen since that write */
     bool is_unsure;        /* whether it was stored; another version may have replaced it since */
-    bool is_asked, is_to_look, is_to_store;
+    bool awaits_reply, is_to_look, is_to_store;
 };
 
 struct shared_settings {
@@ -55,7 +55,7 @@ struct shared_settings {
     struct nats_client_subscription *stored;
     struct loop_timer *retry;
     uint64_t position; /* revision while versions are read one by one */
-    bool is_reading, is_asked, is_known, is_full;
+    bool is_reading, awaits_reply, is_known, is_full;
 };
 
 static void shared_go_on(struct shared_key *k);
@@ -117,78 +117,78 @@ static void shared_save(const struct shared_key *k)
 {
     CLEANUP_FREE char *row = xasprintf(ROW "%s", k->key);
     CLEANUP_BUF struct buf text = {0};
-    shared_copy_write(&text, &k->own);
+    shared_copy_write(&text, &k->local);
     journal_async_kv_put(k->all->journal, row, text.p, NULL, NULL);
 }
 
 static void shared_on_row(void *ctx, const char *row, const char *text)
 {
-    struct shared_copy own;
-    if (shared_copy_read((struct str){text, strlen(text)}, &own) < 0)
+    struct shared_copy local;
+    if (shared_copy_read((struct str){text, strlen(text)}, &local) < 0)
         return;
     struct shared_key *const k = shared_find_or_add(ctx, row + strlen(ROW));
     if (k)
-        k->own = own;
+        k->local = local;
     else
-        free(own.value);
+        free(local.value);
 }
 
 static void shared_set(struct shared_key *k, char *value)
 {
-    free(k->own.value);
-    k->own.value = value;
+    free(k->local.value);
+    k->local.value = value;
 }
 
 /* ---- versions of the servers ---- */
 
 static void shared_settle(struct shared_key *k, const struct shared_entry *other)
 {
-    const bool is_news =
-        k->own.is_changed || !bus_origin_equal(&k->own.base, &other->from) || other->n > k->own.n;
-    k->own.is_changed = k->is_to_store = false;
-    k->own.base = other->from;
-    k->own.n = other->n > k->own.n ? other->n : k->own.n;
+    const bool is_news = k->local.is_changed || !bus_origin_equal(&k->local.base, &other->from) ||
+                         other->n > k->local.n;
+    k->local.is_changed = k->is_to_store = false;
+    k->local.base = other->from;
+    k->local.n = other->n > k->local.n ? other->n : k->local.n;
     if (is_news)
         shared_save(k);
 }
 
-static void shared_take(struct shared_key *k, const struct shared_entry *other)
+static void shared_adopt(struct shared_key *k, const struct shared_entry *other)
 {
     const struct shared_user *const u = shared_user_of(k);
-    const bool had = k->own.value;
+    const bool had = k->local.value;
     shared_set(k, other->value.p ? xstrndup(other->value.p, other->value.len) : NULL);
-    k->own.n = other->n > 0 ? other->n : 1;
-    k->own.base = other->from;
-    k->own.is_changed = k->is_to_store = false;
-    if (u && (had || k->own.value))
-        u->spec.changed(u->spec.ctx, k->key, other->from.host, k->own.value);
+    k->local.n = other->n > 0 ? other->n : 1;
+    k->local.base = other->from;
+    k->local.is_changed = k->is_to_store = false;
+    if (u && (had || k->local.value))
+        u->spec.changed(u->spec.ctx, k->key, other->from.host, k->local.value);
     shared_save(k); /* call it when the user has written its value: see shared_user_spec */
 }
 
 static void shared_keep(struct shared_key *k, const struct shared_entry *other)
 {
-    if (k->own.is_changed && !bus_origin_equal(&k->own.base, &other->from))
+    if (k->local.is_changed && !bus_origin_equal(&k->local.base, &other->from))
         log_write(LOG_WARN, "bus",
                   "shared setting %s: the value of another host was replaced by that of this one, "
                   "which was stored later",
                   k->key);
-    k->own.base = other->from;
-    k->own.n = other->n >= k->own.n ? other->n + 1 : k->own.n;
+    k->local.base = other->from;
+    k->local.n = other->n >= k->local.n ? other->n + 1 : k->local.n;
     shared_save(k);
     k->is_to_store = true;
     shared_go_on(k);
 }
 
 /* A write whose reply was lost. */
-static bool shared_is_own_write(const struct shared_key *k, const struct shared_entry *other)
+static bool shared_is_local_write(const struct shared_key *k, const struct shared_entry *other)
 {
     return *k->sent.host && bus_origin_equal(&k->sent, &other->from);
 }
 
 static void shared_settle_write(struct shared_key *k)
 {
-    k->own.base = k->sent;
-    k->own.is_changed = k->is_to_store = k->is_changed_again;
+    k->local.base = k->sent;
+    k->local.is_changed = k->is_to_store = k->is_changed_again;
     k->is_unsure = false;
     shared_save(k);
     shared_go_on(k);
@@ -196,24 +196,24 @@ static void shared_settle_write(struct shared_key *k)
 
 static void shared_compare(struct shared_key *k)
 {
-    CLEANUP_BUF struct buf met = k->met;
+    CLEANUP_BUF struct buf seen = k->seen;
     struct shared_entry other;
-    k->met = (struct buf){0};
-    if (shared_entry_read((struct str){met.p, met.len}, &other) < 0)
+    k->seen = (struct buf){0};
+    if (shared_entry_read((struct str){seen.p, seen.len}, &other) < 0)
         return;
-    if (shared_is_own_write(k, &other)) {
+    if (shared_is_local_write(k, &other)) {
         shared_settle_write(k);
         return;
     }
-    const bool was_read = k->is_unsure && other.n > k->own.n; /* reported by the host that wrote the
-                                                               * other version */
+    const bool was_read = k->is_unsure && other.n > k->local.n; /* reported by the host that wrote
+                                                                 * the other version */
     k->is_unsure = false;
-    switch (was_read ? SHARED_TAKE : shared_entry_choose(&k->own, &other)) {
+    switch (was_read ? SHARED_TAKE : shared_entry_choose(&k->local, &other)) {
     case SHARED_SAME:
         shared_settle(k, &other);
         break;
     case SHARED_TAKE:
-        shared_take(k, &other);
+        shared_adopt(k, &other);
         break;
     case SHARED_KEEP:
         shared_keep(k, &other);
@@ -222,13 +222,13 @@ static void shared_compare(struct shared_key *k)
 }
 
 /* False: older than the newest seen version. */
-static bool shared_note_version(struct shared_key *k, uint64_t revision, struct str value)
+static bool shared_set_seen(struct shared_key *k, uint64_t revision, struct str value)
 {
-    if (revision <= k->met_revision)
+    if (revision <= k->seen_revision)
         return false;
-    k->met_revision = k->revision = revision;
-    k->met.len = 0;
-    buf_add(&k->met, value.p, value.len);
+    k->seen_revision = k->revision = revision;
+    k->seen.len = 0;
+    buf_add(&k->seen, value.p, value.len);
     return true;
 }
 
@@ -241,7 +241,7 @@ static void shared_on_stored(void *ctx, const struct nats_client_message *m)
         !shared_is_setting(m->subject + root.len))
         return;
     struct shared_key *const k = shared_find_or_add(s, m->subject + root.len);
-    if (k && shared_note_version(k, m->sequence, m->data))
+    if (k && shared_set_seen(k, m->sequence, m->data))
         shared_go_on(k);
 }
 
@@ -254,7 +254,7 @@ static void shared_finish_reading(struct shared_settings *s)
     s->is_reading = false;
     s->is_known = true;
     LIST_FOREACH (k, &s->keys, next) {
-        if (k->own.n && !k->met_revision)
+        if (k->local.n && !k->seen_revision)
             k->is_to_store = true; /* the servers never had it, or have lost it */
         shared_go_on(k);
     }
@@ -271,13 +271,13 @@ static void shared_on_read(void *ctx, enum nats_client_result result,
 {
     struct shared_settings *const s = ctx;
     struct bus_kv_entry entry;
-    s->is_asked = false;
+    s->awaits_reply = false;
     bus_kv_read_entry(s->link, BUS_CONF, result, m, &entry);
     struct shared_key *const k = entry.result == BUS_KV_DONE && shared_is_setting(entry.key)
                                      ? shared_find_or_add(s, entry.key)
                                      : NULL;
     if (k)
-        shared_note_version(k, entry.revision, entry.value);
+        shared_set_seen(k, entry.revision, entry.value);
     if (entry.result == BUS_KV_NONE && !entry.revision) {
         shared_finish_reading(s);
     } else if (entry.result == BUS_KV_DONE || entry.result == BUS_KV_NONE) {
@@ -290,9 +290,9 @@ static void shared_on_read(void *ctx, enum nats_client_result result,
 
 static void shared_read_on(struct shared_settings *s)
 {
-    if (s->is_asked || !s->link->is_active)
+    if (s->awaits_reply || !s->link->is_active)
         return;
-    s->is_asked = true;
+    s->awaits_reply = true;
     bus_kv_next(s->link, BUS_CONF, ">", s->position, shared_on_read, s);
 }
 
@@ -302,8 +302,8 @@ static void shared_on_active(void *ctx)
     struct shared_settings *const s = ctx;
     struct shared_key *k;
     LIST_FOREACH (k, &s->keys, next) {
-        k->revision = k->met_revision = 0;
-        k->met.len = 0;
+        k->revision = k->seen_revision = 0;
+        k->seen.len = 0;
     }
     s->position = 0;
     s->is_reading = true;
@@ -318,7 +318,7 @@ static void shared_on_looked(void *ctx, enum nats_client_result result,
 {
     struct shared_key *const k = ctx;
     struct bus_kv_entry entry;
-    k->is_asked = false;
+    k->awaits_reply = false;
     bus_kv_read_entry(k->all->link, BUS_CONF, result, m, &entry);
     if (entry.result != BUS_KV_DONE && entry.result != BUS_KV_NONE) {
         loop_timer_set(k->all->retry, RETRY_MS);
@@ -326,7 +326,7 @@ static void shared_on_looked(void *ctx, enum nats_client_result result,
     }
     k->is_to_look = false;
     if (entry.result == BUS_KV_DONE)
-        shared_note_version(k, entry.revision, entry.value);
+        shared_set_seen(k, entry.revision, entry.value);
     else
         k->revision = entry.revision;
     shared_go_on(k);
@@ -334,8 +334,8 @@ static void shared_on_looked(void *ctx, enum nats_client_result result,
 
 static void shared_request_version(struct shared_key *k)
 {
-    k->is_asked = true;
-    k->met_revision = 0;
+    k->awaits_reply = true;
+    k->seen_revision = 0;
     bus_kv_get(k->all->link, BUS_CONF, k->key, shared_on_looked, k);
 }
 
@@ -344,11 +344,11 @@ static void shared_on_put(void *ctx, enum nats_client_result result,
 {
     struct shared_key *const k = ctx;
     struct bus_kv_entry entry;
-    k->is_asked = false;
+    k->awaits_reply = false;
     bus_kv_read_written(result, m, &entry);
-    if (entry.result == BUS_KV_DONE && entry.revision >= k->met_revision) {
-        k->met.len = 0;
-        k->met_revision = k->revision = entry.revision;
+    if (entry.result == BUS_KV_DONE && entry.revision >= k->seen_revision) {
+        k->seen.len = 0;
+        k->seen_revision = k->revision = entry.revision;
         shared_settle_write(k);
     } else if (entry.result == BUS_KV_DONE || entry.result == BUS_KV_CONFLICT) {
         k->is_unsure |= entry.result == BUS_KV_DONE;
@@ -368,8 +368,8 @@ static void shared_store(struct shared_key *k)
     if (!k->is_to_store)
         return;
     k->sent = bus_link_next_origin(link);
-    shared_entry_write(&value, &k->sent, &k->own);
-    k->is_asked = true;
+    shared_entry_write(&value, &k->sent, &k->local);
+    k->awaits_reply = true;
     k->is_changed_again = false;
     bus_kv_put(link, BUS_CONF, k->key, (struct str){value.p, value.len}, k->revision, shared_on_put,
                k);
@@ -378,11 +378,11 @@ static void shared_store(struct shared_key *k)
 /* Next step: read the version on the servers, compare, replace. */
 static void shared_go_on(struct shared_key *k)
 {
-    if (k->is_asked || !k->all->link->is_active || !k->all->is_known)
+    if (k->awaits_reply || !k->all->link->is_active || !k->all->is_known)
         return;
     if (k->is_to_look)
         shared_request_version(k);
-    else if (k->met.len)
+    else if (k->seen.len)
         shared_compare(k);
     else
         shared_store(k);
@@ -413,12 +413,12 @@ struct shared_user *shared_user_join(struct shared_settings *s, const struct sha
 const char *shared_get(const struct shared_user *u, const char *key)
 {
     const struct shared_key *const k = shared_find(u->all, key);
-    return k ? k->own.value : NULL;
+    return k ? k->local.value : NULL;
 }
 
 static bool shared_is_value(const struct shared_key *k, const char *value)
 {
-    return value && k->own.value ? strcmp(value, k->own.value) == 0 : value == k->own.value;
+    return value && k->local.value ? strcmp(value, k->local.value) == 0 : value == k->local.value;
 }
 
 void shared_put(struct shared_user *u, const char *key, const char *value)
@@ -427,8 +427,8 @@ void shared_put(struct shared_user *u, const char *key, const char *value)
     if (!k || shared_is_value(k, value))
         return;
     shared_set(k, xstrdup(value));
-    k->own.n++;
-    k->own.is_changed = k->is_to_store = k->is_changed_again = true;
+    k->local.n++;
+    k->local.is_changed = k->is_to_store = k->is_changed_again = true;
     shared_save(k);
     shared_go_on(k);
 }
@@ -438,8 +438,8 @@ void shared_each(struct shared_user *u, void (*each)(void *ctx, const char *key,
 {
     struct shared_key *k;
     LIST_FOREACH (k, &u->all->keys, next)
-        if (k->own.value && shared_user_of(k) == u)
-            each(ctx, k->key, k->own.value);
+        if (k->local.value && shared_user_of(k) == u)
+            each(ctx, k->key, k->local.value);
 }
 
 char *shared_read_text(const char *value, const char *pointer)
@@ -476,8 +476,8 @@ struct shared_settings *shared_settings_new(struct bus *b, struct journal_async 
 static void shared_free_key(struct shared_key *k)
 {
     nats_client_forget(k->all->link->client, k);
-    buf_fini(&k->met);
-    free(k->own.value);
+    buf_fini(&k->seen);
+    free(k->local.value);
     free(k->key);
     free(k);
 }
