@@ -48,7 +48,7 @@ static void control_drain_pass(struct control *c, struct httpd_request *r, const
     CLEANUP_BUF struct buf out = {0};
     if (!host || strcmp(host, bus_get_status(parts.bus).host) == 0) {
         fleet_member_order(parts.member, order);
-        fleet_member_tell(parts.member, &out);
+        fleet_member_write_reply(parts.member, &out);
         api_http_send_json(r, 200, &out);
         return;
     }

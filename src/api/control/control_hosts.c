@@ -204,7 +204,7 @@ static void control_hosts_ask_own(struct control_hosts_item *item)
         control_status_make(item->all->control, control_hosts_on_own, item);
         return;
     }
-    fleet_member_tell(host.member, &answer);
+    fleet_member_write_reply(host.member, &answer);
     control_hosts_on_own(item, &answer);
 }
 

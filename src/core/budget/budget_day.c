@@ -21,7 +21,7 @@ int64_t budget_day_today(bool utc)
     return (t.tm_year + 1900) * INT64_C(10000) + (t.tm_mon + 1) * 100 + t.tm_mday;
 }
 
-int64_t budget_day_seconds_left(bool utc)
+int64_t budget_day_remaining_s(bool utc)
 {
     time_t now;
     struct tm t = budget_day_now(utc, &now);

@@ -9,6 +9,6 @@
 /* Today as a number: 20261127. */
 int64_t budget_day_today(bool utc);
 /* Seconds until the next day; at least 1. A day with a change to summer time is shorter. */
-int64_t budget_day_seconds_left(bool utc);
+int64_t budget_day_remaining_s(bool utc);
 
 #endif

@@ -114,7 +114,7 @@ static bool budget_is_near(const struct budget_state *s)
            budget_reaches(budget_tokens(&s->spent), s->limit.tokens, WARN_TENTHS);
 }
 
-static void budgets_tell(const struct budget_state *s, bool tokens, struct buf *warning)
+static void budgets_describe(const struct budget_state *s, bool tokens, struct buf *warning)
 {
     CLEANUP_BUF struct buf text = {0};
     budget_text_append_state(&text, s, tokens);
@@ -136,9 +136,9 @@ static void budgets_warn(const struct budget_state *before, const struct budget_
                   budget_reaches(budget_tokens(&now->spent), now->limit.tokens, steps[i]);
     }
     if (money)
-        budgets_tell(now, false, warning);
+        budgets_describe(now, false, warning);
     if (tokens)
-        budgets_tell(now, true, warning);
+        budgets_describe(now, true, warning);
 }
 
 static const char *budget_payer_name(const struct budget_payer *p, enum conf_budget_scope scope)
@@ -171,7 +171,7 @@ bool budgets_allow(struct budgets *b, const struct budget_payer *payer, struct b
         const struct conf_budget *const limit = &why->state.limit;
         const bool money = budget_reaches(e->spent.micros, limit->micros, 10);
         why->tokens = !money && budget_reaches(budget_tokens(&e->spent), limit->tokens, 10);
-        why->seconds = budget_day_seconds_left(b->conf->utc);
+        why->seconds = budget_day_remaining_s(b->conf->utc);
         if (!money && !why->tokens)
             continue;
         b->refusals++;
@@ -222,7 +222,7 @@ struct budget_walk {
     double used;
 };
 
-static void budgets_visit(const void *node, VISIT order, void *closure)
+static void budgets_on_node(const void *node, VISIT order, void *closure)
 {
     const struct budget_walk *const w = closure;
     if (order != postorder && order != leaf)
@@ -238,7 +238,7 @@ void budgets_each(struct budgets *b, void (*each)(void *ctx, const struct budget
 {
     struct budget_walk w = {.budgets = b, .each = each, .ctx = ctx};
     budgets_begin_day(b);
-    twalk_r(b->tree, budgets_visit, &w);
+    twalk_r(b->tree, budgets_on_node, &w);
 }
 
 static double budget_part(int64_t used, int64_t limit)
@@ -275,13 +275,13 @@ double budgets_used(struct budgets *b, enum conf_budget_scope scope)
 
 /* Loads the sums that are near their limit at the start; others are reported when they come
  * near. */
-static void budgets_tell_near(void *ctx, const struct budget_state *s)
+static void budgets_warn_near_limit(void *ctx, const struct budget_state *s)
 {
     (void)ctx;
     if (budget_reaches(s->spent.micros, s->limit.micros, WARN_TENTHS))
-        budgets_tell(s, false, NULL);
+        budgets_describe(s, false, NULL);
     if (budget_reaches(budget_tokens(&s->spent), s->limit.tokens, WARN_TENTHS))
-        budgets_tell(s, true, NULL);
+        budgets_describe(s, true, NULL);
 }
 
 struct budgets *budgets_new(struct journal_async *journal, const struct conf_budgets *conf)
@@ -290,7 +290,7 @@ struct budgets *budgets_new(struct journal_async *journal, const struct conf_bud
     b->journal = journal;
     b->conf = conf;
     budgets_load(b, budget_day_today(conf->utc));
-    budgets_each(b, budgets_tell_near, NULL);
+    budgets_each(b, budgets_warn_near_limit, NULL);
     return b;
 }
 

@@ -165,7 +165,7 @@ static void connector_instance_on_batch(void *ctx, struct callback_batch *b)
         callback_batch_free(b);
 }
 
-static void connector_instance_on_ask(void *ctx, struct host_call *a)
+static void connector_instance_on_call(void *ctx, struct host_call *a)
 {
     struct connector_instance *const r = ctx;
     if (!connector_may_act(r))
@@ -298,7 +298,7 @@ static struct channel *connector_instance_make_channel(struct connector_instance
         .ctx = r,
         .prints = prints(r, loaded),
         .batch = connector_instance_on_batch,
-        .ask = connector_instance_on_ask,
+        .ask = connector_instance_on_call,
         .has_server = r->services.httpd != NULL,
         .route = connector_route_add,
         .socket_open = connector_socket_open,
@@ -430,7 +430,8 @@ struct channel *connector_instance_channel(struct connector_instance *r)
     return r->channel;
 }
 
-static void note_early(struct connector_instance *r, const char *id, void *handle)
+static void connector_instance_add_early_turn(struct connector_instance *r, const char *id,
+                                              void *handle)
 {
     struct connector_early_turn *const e = xmalloc(sizeof *e + strlen(id) + 1);
     *e = (struct connector_early_turn){.next = r->early, .handle = handle};
@@ -453,7 +454,7 @@ void *connector_open_turn(struct connector_instance *r, const struct channel_tur
         return NULL;
     r->turns++;
     if (!r->resumed)
-        note_early(r, turn->id, handle);
+        connector_instance_add_early_turn(r, turn->id, handle);
     if (r->outbox)
         outbox_open_turn(r->outbox, turn->id, handle);
     return handle;

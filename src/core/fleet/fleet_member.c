@@ -17,7 +17,7 @@
 struct fleet_member {
     struct bus *bus;
     const struct conf *conf;
-    struct turn_scheduler *own;
+    struct turn_scheduler *scheduler;
     struct work *work;     /* or NULL */
     struct runner *runner; /* or NULL */
     void (*set_aside)(void *ctx, bool is_aside);
@@ -25,7 +25,7 @@ struct fleet_member {
     bool is_draining;
     bool is_idle; /* it drains, and "no turn runs" was logged */
     struct loop_timer *look;
-    struct buf told;
+    struct buf published;
 };
 
 /* ---- published state ---- */
@@ -62,10 +62,10 @@ void fleet_member_describe(const struct fleet_member *m, struct buf *out)
 
 static size_t fleet_member_count_running(const struct fleet_member *m)
 {
-    return turn_scheduler_count_here(m->own) + (m->runner ? runner_count(m->runner) : 0);
+    return turn_scheduler_count_here(m->scheduler) + (m->runner ? runner_count(m->runner) : 0);
 }
 
-void fleet_member_tell(const struct fleet_member *m, struct buf *out)
+void fleet_member_write_reply(const struct fleet_member *m, struct buf *out)
 {
     buf_add_char(out, '{');
     jsonw_member_int(out, "running", (int64_t)fleet_member_count_running(m));
@@ -87,7 +87,7 @@ static void fleet_member_set_aside(struct fleet_member *m, bool is_aside)
         runner_set_aside(m->runner, is_aside);
     if (m->work)
         work_set_aside(m->work, is_aside);
-    turn_scheduler_set_aside(m->own, is_aside);
+    turn_scheduler_set_aside(m->scheduler, is_aside);
     m->set_aside(m->ctx, is_aside);
     loop_timer_set(m->look, 0);
 }
@@ -115,11 +115,11 @@ static void fleet_member_look_idle(struct fleet_member *m)
               "drained: no turn runs; stop this host, or run: turncast drain --undo");
 }
 
-static void fleet_member_on_asked(void *ctx, struct bus_call *call, struct str body)
+static void fleet_member_on_request(void *ctx, struct bus_call *call, struct str body)
 {
     CLEANUP_BUF struct buf out = {0};
     fleet_member_order(ctx, body);
-    fleet_member_tell(ctx, &out);
+    fleet_member_write_reply(ctx, &out);
     bus_call_answer(call, (struct str){out.p, out.len});
 }
 
@@ -130,10 +130,10 @@ static void fleet_member_on_look(void *arg)
     struct fleet_member *const m = arg;
     struct buf now = {0};
     fleet_member_describe(m, &now);
-    if (!str_equal((struct str){now.p, now.len}, (struct str){m->told.p, m->told.len}))
+    if (!str_equal((struct str){now.p, now.len}, (struct str){m->published.p, m->published.len}))
         bus_renew(m->bus);
-    buf_fini(&m->told);
-    m->told = now;
+    buf_fini(&m->published);
+    m->published = now;
     fleet_member_look_idle(m);
     loop_timer_set(m->look, LOOK_MS);
 }
@@ -161,16 +161,16 @@ struct fleet_member *fleet_member_new(const struct fleet_member_spec *spec)
     const struct conf *const conf = spec->parts.conf;
     *m = (struct fleet_member){.bus = spec->bus,
                                .conf = conf,
-                               .own = spec->own,
+                               .scheduler = spec->own,
                                .set_aside = spec->set_aside,
                                .ctx = spec->ctx};
     if (conf->bus.is_gateway)
         m->work = work_new(m->bus, spec->hosts, conf, spec->parts.journal);
-    turn_scheduler_set_work(m->own, m->work);
+    turn_scheduler_set_work(m->scheduler, m->work);
     if (conf->bus.is_runner)
-        m->runner =
-            runner_new(&(struct runner_spec){.bus = m->bus, .parts = spec->parts, .own = m->own});
-    bus_serve(m->bus, FLEET_MEMBER_VERB, fleet_member_on_asked, m);
+        m->runner = runner_new(
+            &(struct runner_spec){.bus = m->bus, .parts = spec->parts, .own = m->scheduler});
+    bus_serve(m->bus, FLEET_MEMBER_VERB, fleet_member_on_request, m);
     m->look = loop_timer_new(spec->parts.loop, fleet_member_on_look, m);
     loop_timer_set(m->look, 0);
     return m;
@@ -193,6 +193,6 @@ void fleet_member_free(struct fleet_member *m)
     loop_timer_free(m->look);
     runner_free(m->runner);
     work_free(m->work);
-    buf_fini(&m->told);
+    buf_fini(&m->published);
     free(m);
 }

@@ -34,7 +34,7 @@ struct runner *fleet_member_get_runner(const struct fleet_member *m);
 /* Appends roles, agents and slots as members of an object. */
 void fleet_member_describe(const struct fleet_member *m, struct buf *out);
 /* Appends the members of the reply. */
-void fleet_member_tell(const struct fleet_member *m, struct buf *out);
+void fleet_member_write_reply(const struct fleet_member *m, struct buf *out);
 /* {"do": "drain"}: starts no turns, releases its instances and conversations to other hosts, and
  * lets running turns end; {"do": "undo"}: works again. */
 void fleet_member_order(struct fleet_member *m, struct str order);

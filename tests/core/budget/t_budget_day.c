@@ -12,7 +12,7 @@ static void at(double wall, bool utc, int64_t day, int64_t left, const char *wha
 {
     clock_fake(0, wall);
     is_int(budget_day_today(utc), day, "%s: the date", what);
-    is_int(budget_day_seconds_left(utc), left, "%s: the seconds until the end of the day", what);
+    is_int(budget_day_remaining_s(utc), left, "%s: the seconds until the end of the day", what);
 }
 
 int main(void)
