@@ -547,12 +547,12 @@ int main(void)
     plan_lazy();
     const unsigned broken =
         explore_all(&(struct setup){0}, longer ? 4 : 2, longer ? 2 : 1, &states, &rests);
-    diag("%zu states, %zu at rest", states, rests);
+    diag("%zu states, %zu of them final", states, rests);
     ok(!broken && rests > 1000, "no rule is broken (%#x)", broken);
     size_t streamed = 0, streamed_rests = 0;
     const unsigned broken_streams = explore_all(&(struct setup){.streams = true}, longer ? 4 : 3,
                                                 longer ? 2 : 1, &streamed, &streamed_rests);
-    diag("%zu states with streams, %zu at rest", streamed, streamed_rests);
+    diag("%zu states with streams, %zu of them final", streamed, streamed_rests);
     ok(!broken_streams && streamed_rests > 1000, "no rule is broken with streams (%#x)",
        broken_streams);
     test_needed(&(struct setup){.no_confirm = true}, NOWHERE,
@@ -560,16 +560,17 @@ int main(void)
     test_needed(&(struct setup){.no_creating = true}, LEFT,
                 "without the memory of a create a progress message can be left");
     test_needed(&(struct setup){.no_mark = true}, UNMARKED,
-                "without marks there can be two copies alike");
+                "without marks there can be two identical copies");
     test_needed(&(struct setup){.streams = true, .no_incomplete = true}, NOWHERE,
                 "if an append in doubt counts as shown, half of the answer can be missing");
-    test_needed(&(struct setup){.streams = true, .no_beside = true}, NOWHERE,
-                "the same if an append under way at the end counts as shown");
+    test_needed(
+        &(struct setup){.streams = true, .no_beside = true}, NOWHERE,
+        "if an append in flight at the end counts as shown, half of the answer can be missing");
     test_needed(&(struct setup){.streams = true, .no_gone = true}, NOWHERE,
-                "the same if a stream counts that a person has deleted");
+                "if a deleted stream counts as shown, the answer can be missing");
     test_needed(&(struct setup){.streams = true, .no_memory = true}, LEFT,
                 "without the memory of its id a stream can be left open");
     test_needed(&(struct setup){.streams = true, .no_mark = true}, UNMARKED,
-                "without marks a stream and a message can be alike");
+                "without marks a stream and a message can be identical");
     return 0;
 }

@@ -195,7 +195,7 @@ static void answer(size_t len, bool streamed)
     newest.role = TC_ROLE_LIVE;
     take(&p, &final);
     is_int((int)newest.kind, TC_OP_STREAM_END, "an answer of %zu bytes: the stream is ended", len);
-    is_int((int)newest.role, streamed ? TC_ROLE_ANSWER : TC_ROLE_LIVE, "  %s the answer",
+    is_int((int)newest.role, streamed ? TC_ROLE_ANSWER : TC_ROLE_LIVE, "  the end %s the answer",
            streamed ? "with" : "without");
     end(&p);
     free(text);
@@ -216,20 +216,21 @@ static void test_earlier_process(void)
     say(&p, "A.\n\nB");
     clock_fake_advance(1500);
     chat_turn_wake(p.t);
-    is_int((int)newest.kind, TC_OP_STREAM_BEGIN, "the turn has a new one");
-    ok(strcmp(tag, newest.tag) != 0, "its begin is another request");
+    is_int((int)newest.kind, TC_OP_STREAM_BEGIN, "the turn has a new stream");
+    ok(strcmp(tag, newest.tag) != 0, "the begin of the new stream is a separate request");
     char own[sizeof newest.tag];
     memcpy(own, newest.tag, sizeof own);
     reply(&p, tag, "old");
     say(&p, ".\n\nC");
     clock_fake_advance(1500);
     chat_turn_wake(p.t);
-    is_int((int)newest.kind, TC_OP_STREAM_BEGIN, "nothing is appended before it has begun");
+    is_int((int)newest.kind, TC_OP_STREAM_BEGIN,
+           "nothing is appended before the begin is confirmed");
     reply(&p, own, "new");
     clock_fake_advance(1500);
     chat_turn_wake(p.t);
-    is_int((int)newest.kind, TC_OP_STREAM_APPEND, "then text is appended");
-    is_str(newest.message, "new", "  to the new stream");
+    is_int((int)newest.kind, TC_OP_STREAM_APPEND, "text is appended after the begin");
+    is_str(newest.message, "new", "  the text is appended to the new stream");
     end(&p);
 }
 

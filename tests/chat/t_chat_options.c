@@ -36,16 +36,18 @@ int main(void)
 {
     plan_lazy();
     struct tc_chat chat = table(0);
-    is_str(fault_of(&chat), "", "a table without streams");
+    is_str(fault_of(&chat), "", "a table without streams is accepted");
     chat = table(STREAMS);
-    is_str(fault_of(&chat), "", "a table with streams");
+    is_str(fault_of(&chat), "", "a table with streams is accepted");
     chat = table(STREAMS & ~TC_CAN(TC_OP_STREAM_APPEND));
-    ok(strstr(fault_of(&chat), "TC_OP_STREAM_APPEND"), "streams need all three operations");
+    ok(strstr(fault_of(&chat), "TC_OP_STREAM_APPEND"),
+       "a table with two of three stream operations is refused");
     chat = table(STREAMS);
     chat.stream.text.form = TC_TELEGRAM;
-    ok(strstr(fault_of(&chat), "stream.text"), "a text of a stream has no entities");
+    ok(strstr(fault_of(&chat), "stream.text"), "a table whose stream text has entities is refused");
     chat.stream.text.form = (enum tc_form)99;
-    ok(strstr(fault_of(&chat), "stream.text"), "a text of a stream has a known form");
+    ok(strstr(fault_of(&chat), "stream.text"),
+       "a table whose stream text has an unknown form is refused");
     chat = table(STREAMS);
     chat.size = offsetof(struct tc_chat, stream);
     ok(strstr(fault_of(&chat), "too short"), "a table of an older header has no streams");

@@ -29,9 +29,10 @@ static void test_renew(void)
     policy.drops_doubts = true;
     chat_delivery_renew(&r, &policy, DAY_MS);
     is_int(chat_delivery_next(&r, &lost, &policy).step, CHAT_STEP_SEND,
-           "goes out again for a person, whatever the option ambiguous says");
-    ok(r.tried.marked && r.tried.doubts == 1, "marked, and counted anew");
-    is_int(r.until_ms, DAY_MS, "for as long as another");
+           "a dead letter that a user sends again is sent, whatever the option ambiguous says");
+    ok(r.tried.marked && r.tried.doubts == 1,
+       "the repeat is marked, and its attempts are counted from 0");
+    is_int(r.until_ms, DAY_MS, "the repeat has the time limit of a new message");
 }
 
 /* ---- the end of a native stream ---- */
@@ -71,7 +72,8 @@ static void test_refused_ends(void)
         struct chat_record r = ending();
         const enum chat_delivery_step step = end_with(&r, refusals[i].kind, false, &policy);
         ok(step == CHAT_STEP_WHOLE && r.state == CHAT_POSTING && !r.tried.marked,
-           "an end that is refused (%s): the whole text, without a mark", refusals[i].name);
+           "an end that is refused (%s): the complete text is posted without a mark",
+           refusals[i].name);
     }
 }
 
@@ -80,13 +82,13 @@ static void test_ends_in_doubt(void)
     struct chat_delivery_policy policy = {.idempotency = TC_IDEMPOTENCY_KEY, .now_ms = 1};
     struct chat_record r = ending();
     ok(end_with(&r, TC_RESULT_IN_DOUBT, false, &policy) == CHAT_STEP_WHOLE && r.tried.marked,
-       "an end in doubt, at a service that cannot search: the whole text, marked");
+       "an end in doubt at a service that cannot search: the complete text is posted, marked");
     r = ending();
     ok(end_with(&r, TC_RESULT_IN_DOUBT, true, &policy) == CHAT_STEP_SEND && r.state == CHAT_PROBING,
-       "after an unclear reply only when the service works");
+       "an end with an unclear reply is posted when the service works again");
     ok(end_with(&r, TC_RESULT_DONE, false, &policy) == CHAT_STEP_WHOLE && r.tried.marked &&
            strcmp(r.message, "s1") == 0,
-       "then the same, and the stream is known that may be open");
+       "the open stream is remembered");
     r = ending();
     policy.drops_doubts = true;
     is_int(end_with(&r, TC_RESULT_IN_DOUBT, false, &policy), CHAT_STEP_DEAD,
@@ -97,9 +99,10 @@ static void test_ends_in_doubt(void)
            r.state == CHAT_FINDING && r.op == TC_OP_LOOKUP,
        "an end in doubt is searched for");
     struct chat_record found = r;
-    is_int(end_with(&found, TC_RESULT_DONE, false, &policy), CHAT_STEP_DONE, "found: delivered");
+    is_int(end_with(&found, TC_RESULT_DONE, false, &policy), CHAT_STEP_DONE,
+           "an end that the search finds is delivered");
     ok(end_with(&r, TC_RESULT_NOT_FOUND, false, &policy) == CHAT_STEP_WHOLE && !r.tried.marked,
-       "not found: the whole text, without a mark");
+       "an end that the search does not find: the complete text is posted without a mark");
 }
 
 static void test_unsure_ends(void)
@@ -107,21 +110,21 @@ static void test_unsure_ends(void)
     struct chat_delivery_policy policy = {.shown = CHAT_SHOWN_LESS, .now_ms = 1};
     struct chat_record r = ending();
     is_int(end_with(&r, TC_RESULT_DONE, false, &policy), CHAT_STEP_DONE,
-           "no append was under way: the end is the delivery");
+           "without an append in flight the end is the delivery");
     r = ending();
     r.beside.append = true;
     ok(end_with(&r, TC_RESULT_DONE, false, &policy) == CHAT_STEP_WHOLE && !r.tried.marked,
-       "an append before the end was not executed: the whole text");
+       "an append that was not executed: the complete text is posted");
     r = ending();
     r.beside.append = true;
     policy.shown = CHAT_SHOWN_UNKNOWN;
     ok(end_with(&r, TC_RESULT_DONE, false, &policy) == CHAT_STEP_WHOLE && r.tried.marked,
-       "nobody knows of the append: marked");
+       "an append in doubt: the complete text is posted, marked");
     r = ending();
     r.beside.append = true;
     policy.shown = CHAT_SHOWN_ALL;
     is_int(end_with(&r, TC_RESULT_DONE, false, &policy), CHAT_STEP_DONE,
-           "the append was executed: delivered");
+           "an append that was executed: the end is the delivery");
     r = ending();
     ok(end_with(&r, TC_RESULT_RETRY, false, &policy) == CHAT_STEP_AGAIN &&
            end_with(&r, TC_RESULT_UNAUTHORIZED, false, &policy) == CHAT_STEP_AGAIN &&

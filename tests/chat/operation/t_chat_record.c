@@ -42,26 +42,27 @@ static void test_round_trip(void)
     };
     struct chat_record back;
     char *const tag = chat_record_write(&r);
-    ok(chat_record_read(&back, tag), "a record that was written is read");
-    ok(back.op == r.op && back.role == r.role && back.state == r.state, "operation, role, state");
+    ok(chat_record_read(&back, tag), "a written record is read");
+    ok(back.op == r.op && back.role == r.role && back.state == r.state,
+       "operation, role and state of the record");
     ok(is_same(back.target.chat, "c\"1") && is_same(back.target.thread, "t") && back.target.group &&
            !back.target.more,
-       "the target");
+       "the target of the record");
     ok(is_same(back.slot, r.slot) && is_same(back.message, "9") && is_same(back.text, r.text) &&
            is_same(back.plain, "ü") && !back.entities && !back.cursor,
-       "texts; what is not there is not there");
+       "the texts of the record; missing texts are NULL");
     ok(back.part == 3 && back.generation == 4 && back.omit == TC_OMIT_REPLY && back.step == 0,
        "numbers");
     ok(back.tried.doubts == 2 && back.tried.errors == 7 && back.tried.cuts == 1 &&
            back.tried.marked && !back.tried.moved && back.last && back.beside.edits &&
            back.tried.bare && back.beside.append && !back.silent,
-       "history and flags");
+       "history and flags of the record");
     ok(back.since_ms == r.since_ms && back.until_ms == r.until_ms &&
            back.reaction == TC_REACTION_TAKEN && json_equal(back.buttons, buttons) &&
            json_equal(back.fields, fields),
-       "times, reaction, buttons, fields");
+       "times, reaction, buttons and fields of the record");
     ok(chat_record_is_slot(&back, CHAT_SLOT_CARD) && !chat_record_is_slot(&back, "car"),
-       "a slot is known by its beginning, as a whole word");
+       "a slot matches as a whole word at the beginning");
     chat_record_fini(&back);
     free(tag);
     json_decref(buttons);
@@ -95,7 +96,7 @@ static void test_refused(void)
     struct chat_record r;
     for (size_t i = 0; i < sizeof tags / sizeof *tags; i++)
         ok(!chat_record_read(&r, tags[i]), "not a record: %s", tags[i]);
-    ok(!chat_record_read(&r, NULL), "no tag is no record");
+    ok(!chat_record_read(&r, NULL), "a missing tag is not a record");
 }
 
 static void test_keys(void)
@@ -104,18 +105,18 @@ static void test_keys(void)
     struct chat_record other = r;
     char key[CHAT_KEY_LENGTH + 1], again[CHAT_KEY_LENGTH + 1];
     chat_key_write(key, "tg", "t1", &r);
-    is_str(key, "bmueuhazed4bvumwll763h6w", "the same in every process");
+    is_str(key, "bmueuhazed4bvumwll763h6w", "a key is the same in every process");
     ok(strlen(key) == CHAT_KEY_LENGTH &&
            strspn(key, "abcdefghijklmnopqrstuvwxyz234567") == CHAT_KEY_LENGTH,
-       "24 characters that are safe everywhere");
+       "a key has 24 safe characters");
     chat_key_write(again, "t", "gt1", &r);
-    ok(strcmp(key, again) != 0, "instance and turn do not run into each other");
+    ok(strcmp(key, again) != 0, "the key separates instance and turn");
     other.generation = 3;
     chat_key_write(again, "tg", "t1", &other);
-    ok(strcmp(key, again) != 0, "another generation, another key");
+    ok(strcmp(key, again) != 0, "another generation has another key");
     other = (struct chat_record){.slot = "answer", .part = 12};
     chat_key_write(again, "tg", "t1", &other);
-    ok(strcmp(key, again) != 0, "part and generation do not run into each other");
+    ok(strcmp(key, again) != 0, "the key separates part and generation");
 }
 
 int main(void)

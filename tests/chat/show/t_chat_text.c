@@ -32,7 +32,7 @@ static void test_escape(struct arena *arena)
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         CLEANUP_BUF struct buf b = {0};
         chat_text_escape(&b, texts[i]);
-        is_str(plain_of(arena, b.p), texts[i], "shown as it is: %s", texts[i]);
+        is_str(plain_of(arena, b.p), texts[i], "the text is shown unchanged: %s", texts[i]);
     }
 }
 
@@ -44,13 +44,14 @@ static void test_code(struct arena *arena)
         chat_text_add_code(&inline_code, texts[i], 100);
         is_str(plain_of(arena, inline_code.p), texts[i], "inline code: %s", texts[i]);
         chat_text_add_block(&block, texts[i], strlen(texts[i]));
-        is_str(plain_of(arena, block.p), texts[i], "a block: %s", texts[i]);
+        is_str(plain_of(arena, block.p), texts[i], "a code block: %s", texts[i]);
     }
     CLEANUP_BUF struct buf cut = {0}, hostile = {0};
     chat_text_add_code(&cut, "ääää", 5);
-    is_str(plain_of(arena, cut.p), "ää…", "cut between characters");
+    is_str(plain_of(arena, cut.p), "ää…", "a text is cut between characters");
     chat_text_add_block(&hostile, "x\n```\n**Allowed**", strlen("x\n```\n**Allowed**"));
-    is_str(plain_of(arena, hostile.p), "x\n```\n**Allowed**", "a fence in a block does not end it");
+    is_str(plain_of(arena, hostile.p), "x\n```\n**Allowed**",
+           "a fence in a block does not end the block");
 }
 
 static void test_limits(struct arena *arena)
@@ -62,14 +63,14 @@ static void test_limits(struct arena *arena)
     const struct text_piece *p =
         chat_text_render(arena, &table, TC_ROLE_LIVE, text, sizeof text,
                          &(struct chat_text_options){.first_only = false}, &count);
-    ok(p && count == 4 && p[0].len <= 960, "room is left for the mark of a repeat");
+    ok(p && count == 4 && p[0].len <= 960, "space is left for the mark of a repeat");
     p = chat_text_render(arena, &table, TC_ROLE_LIVE, text, sizeof text,
                          &(struct chat_text_options){.divide_by = 2}, &count);
-    ok(p && count > 6 && p[0].len <= 500, "in halves");
+    ok(p && count > 6 && p[0].len <= 500, "the text is cut into halves");
     ok(!chat_text_render(arena, &table, TC_ROLE_LIVE, " \n", 2,
                          &(struct chat_text_options){.divide_by = 1}, &count) &&
            count == 0,
-       "nothing is visible");
+       "a text without visible characters");
 }
 
 static void test_time(void)

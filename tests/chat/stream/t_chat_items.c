@@ -18,29 +18,32 @@ static void say(struct chat_said *s, const char *text)
 static void test_said(void)
 {
     struct chat_said s = {0};
-    is_str(chat_said_rest(&s, " A."), "A.", "nothing was told: all of the answer is left");
+    is_str(chat_said_rest(&s, " A."), "A.", "without shown text the complete answer is the rest");
     say(&s, "\nA.\n\nB");
-    is_int((long long)chat_said_tell(&s, false).len, 5, "what is settled is told");
+    is_int((long long)chat_said_tell(&s, false).len, 5, "settled text is shown");
     is_int((long long)chat_said_tell(&s, false).len, 0, "once");
-    is_str(chat_said_rest(&s, "A.\n\nB."), "B.", "the rest of the answer");
+    is_str(chat_said_rest(&s, "A.\n\nB."), "B.", "the rest of the answer follows the shown text");
     is_str(chat_said_rest(&s, "A."), "", "an answer may lack the white space at the end");
-    ok(!chat_said_rest(&s, "A"), "less than what was told is another answer");
+    ok(!chat_said_rest(&s, "A"), "an answer shorter than the shown text is another answer");
     ok(!chat_said_rest(&s, "B.\n\nA."), "another answer has no rest");
     s.gone = true;
-    ok(!chat_said_rest(&s, "A.\n\nB."), "a part of it is gone");
+    ok(!chat_said_rest(&s, "A.\n\nB."),
+       "after a part of the shown text was removed there is no rest");
     s.gone = false;
-    is_int((long long)chat_said_tell(&s, true).len, 1, "all is told");
+    is_int((long long)chat_said_tell(&s, true).len, 1,
+           "a completely shown answer has an empty rest");
     s.over = true;
-    is_str(chat_said_rest(&s, "A.\n\nB."), "A.\n\nB.", "something else followed: all is left");
+    is_str(chat_said_rest(&s, "A.\n\nB."), "A.\n\nB.",
+           "after other items the complete answer is the rest");
     chat_said_begin(&s, "m1");
     ok(s.told == 0 && !s.over && !s.gone && s.text.len == 0, "another text begins");
     ok(chat_said_goes_on(&s, "m1") && chat_said_goes_on(&s, NULL) && !chat_said_goes_on(&s, "m2"),
-       "a text goes on in its message");
-    ok(chat_said_is_of(&s, "m1") && !chat_said_is_of(&s, NULL), "a message is known by its id");
+       "a text continues in its message");
+    ok(chat_said_is_of(&s, "m1") && !chat_said_is_of(&s, NULL), "a message is found by its id");
     static char much[(512u << 10) + 1];
     memset(much, 'x', sizeof much - 1);
     ok(chat_said_add(&s, much, sizeof much - 1) && !chat_said_add(&s, "y", 1),
-       "a text is at most 512 KiB long");
+       "a text has at most 512 KiB");
     chat_said_fini(&s);
 }
 
@@ -67,40 +70,40 @@ static void test_lines(void)
 {
     struct chat_lines l = {0};
     struct arena arena = {0};
-    ok(!chat_lines_run(&l) && !chat_lines_after(&l, NULL), "no line runs");
+    ok(!chat_lines_run(&l) && !chat_lines_after(&l, NULL), "no line is running");
     char id[16];
     for (int i = 0; i < CHAT_LINES_MAX; i++) {
         snprintf(id, sizeof id, "c%d", i);
         call(&l, id);
     }
-    ok(!call(&l, "more"), "not more than 64 lines run");
-    ok(!finish(&l, "other"), "the result of an unknown call");
+    ok(!call(&l, "more"), "at most 64 lines are running");
+    ok(!finish(&l, "other"), "the result of an unknown call is ignored");
     struct chat_line *line = finish(&l, "c7");
-    is_int(line->is.took_ms, 7, "a call without a duration took the time since it began");
+    is_int(line->is.took_ms, 7, "a call without a duration is measured from its begin");
     ok(!finish(&l, "c7"), "a call has one result");
     line->held = 1;
-    ok(!call(&l, "more"), "a line that waits keeps its place");
+    ok(!call(&l, "more"), "a waiting line keeps its place");
     line->held = 0;
-    ok(call(&l, "more") == line, "a line that has ended gives its place away");
+    ok(call(&l, "more") == line, "an ended line frees its place");
     struct chat_line *last = NULL;
     for (struct chat_line *one = NULL; (one = chat_lines_after(&l, one));)
         last = one;
-    ok(last == line, "lines are known in the order in which they began");
-    is_str(chat_lines_after(&l, NULL)->is.id, "c0", "from the first");
+    ok(last == line, "lines are numbered in the order of their begin");
+    is_str(chat_lines_after(&l, NULL)->is.id, "c0", "the first line has the first number");
     line = chat_lines_after(&l, NULL);
     ok(chat_line_export(line, 1, CHAT_LINE_RUNS, 25, &arena).took_ms == 20,
-       "a running line has the time so far");
+       "a running line has the elapsed time");
     is_int(chat_line_export(line, 1, CHAT_LINE_ENDS, 25, &arena).state, TC_LINE_OK,
-           "in a stream that ends it does not run");
+           "in a stream that ends the line is not running");
     finish(&l, "c0");
     line->shown_in = 1;
     line->told = 1;
     is_str(chat_line_export(line, 1, CHAT_LINE_RUNS, 25, &arena).detail, "o",
-           "the stream gets what it does not have of a detail");
+           "the stream gets the missing part of a detail");
     is_str(chat_line_export(line, 2, CHAT_LINE_RUNS, 25, &arena).detail, "no",
-           "another stream gets all");
+           "another stream gets the complete detail");
     is_int(chat_line_export(line, 2, CHAT_LINE_CONTINUES, 25, &arena).state, TC_LINE_FAILED,
-           "a line that has ended stays as it is");
+           "an ended line does not change");
     chat_lines_fini(&l);
     arena_fini(&arena);
 }
@@ -126,19 +129,19 @@ static void test_sizes(void)
     const struct chat_room all = chat_batch_size(&b, &l, 1);
     ok(all.bytes == 9 + size && all.items == 3, "sizes are added");
     is_int((long long)chat_batch_count_fitting(&b, &l, (struct chat_room){9 + size, 3, 1}), 3,
-           "all fit");
+           "all items fit");
     is_int((long long)chat_batch_count_fitting(&b, &l, (struct chat_room){8 + size, 3, 1}), 2,
-           "the last is too long");
+           "the last item is too long");
     is_int((long long)chat_batch_count_fitting(&b, &l, (struct chat_room){SIZE_MAX, 1, 1}), 1,
-           "too many");
+           "there are too many items");
     line->shown_in = 1;
     line->counted = size;
     is_int((long long)chat_batch_count_fitting(&b, &l, (struct chat_room){9, 2, 1}), 3,
-           "a line that the stream has takes nothing");
+           "a line that the stream has needs no space");
     is_int((long long)chat_batch_count_fitting(&b, &l, (struct chat_room){9, 2, 2}), 1,
-           "in another stream it does");
+           "in another stream the line needs space");
     chat_batch_fini(&b, &l);
-    is_int(line->held, 0, "no batch holds the line any more");
+    is_int(line->held, 0, "no batch has the line");
     chat_lines_fini(&l);
 }
 
@@ -154,17 +157,18 @@ static void test_batches(void)
     is_int((long long)a.count, 2, "texts are joined up to the length of an item");
     chat_batch_add_line(&a, &l, 0);
     chat_batch_move(&b, &a, &l, 3, 10);
-    ok(a.count == 0 && a.text.len == 0 && b.count == 3 && l.list[0].held == 1, "items move");
+    ok(a.count == 0 && a.text.len == 0 && b.count == 3 && l.list[0].held == 1,
+       "items are moved to a batch");
     add(&a, "next");
     chat_batch_add_line(&a, &l, 0);
     chat_batch_take_back(&a, &b, &l, 10);
-    ok(a.count == 4 && b.count == 0 && l.list[0].held == 1, "and return in front");
+    ok(a.count == 4 && b.count == 0 && l.list[0].held == 1, "items are returned to the front");
     const struct tc_stream_item *const items =
         chat_batch_export(&a, &l, 1, CHAT_LINE_RUNS, 5, &arena);
     ok(strcmp(items[0].text, "1234567890") == 0 && strcmp(items[1].text, "!") == 0 &&
            strcmp(items[2].line->id, "c0") == 0 && !items[2].text &&
            strcmp(items[3].text, "next") == 0,
-       "in their order");
+       "items are in their order");
     chat_batch_drop(&a, &l, false);
     ok(a.count == 3 && l.list[0].held == 0 && chat_batch_has_text(&a), "lines are dropped");
     chat_batch_add_line(&a, &l, 0);
