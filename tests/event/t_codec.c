@@ -277,7 +277,7 @@ static void test_refused(void)
         const char *why = NULL;
         const int got = codec_decode(&ev, &a, rows[i].line, strlen(rows[i].line), &why);
         is_int(got, -1, "refused: %s", rows[i].line);
-        is_str(why, rows[i].why, "and why");
+        is_str(why, rows[i].why, "the reason of the refusal");
         arena_fini(&a);
     }
 }
@@ -298,17 +298,18 @@ static void reads_as(const char *line, const char *payload, const char *what)
 static void test_lenient(void)
 {
     reads_as("{\"payload\":{\"state\":\"mark\"},\"more\":[{}],\"type\":\"step\"}",
-             "{\"state\":\"mark\"}", "keys in any order, unknown ones of the envelope skipped");
+             "{\"state\":\"mark\"}",
+             "keys in any order, unknown members of the envelope are skipped");
     reads_as(" {\"type\":\"n\\u006ftice\",\"payload\":{\"te\\u0078t\":\"a\\ud83d\",\"level\":"
              "\"info\"}}\r",
              "{\"level\":\"info\",\"text\":\"a\xef\xbf\xbd\"}",
              "escapes in names, lone surrogates");
     reads_as("{\"type\":\"error\",\"payload\":{\"message\":\"m\",\"code\":null,\"agent\":null,"
              "\"x\":null}}",
-             "{\"message\":\"m\"}", "null is absent");
+             "{\"message\":\"m\"}", "null counts as missing");
     reads_as("{\"type\":\"tool_result\",\"payload\":{\"content\":\"c\",\"tool_use_id\":\"t\"}}",
              "{\"tool_use_id\":\"t\",\"content\":\"c\",\"is_error\":false}",
-             "absent flags are false");
+             "missing flags are false");
     reads_as("{\"type\":\"raw\",\"payload\":{\"dialect\":\"d\",\"event\":null}}",
              "{\"dialect\":\"d\",\"event\":null}", "a raw event may be null");
     reads_as("{\"type\":\"usage\",\"payload\":{\"scope\":\"call\",\"input_tokens\":12.0}}",
@@ -321,21 +322,21 @@ static void test_lenient(void)
 static void test_strangers(void)
 {
     reads_as("{\"type\":\"start\",\"payload\":{\"mode\":\"plan\",\"n\":[1, 2]}}",
-             "{\"x\":{\"mode\":\"plan\",\"n\":[1,2]}}", "unknown keys go to x");
+             "{\"x\":{\"mode\":\"plan\",\"n\":[1,2]}}", "unknown keys are added to x");
     reads_as("{\"type\":\"start\",\"payload\":{\"mode\":\"plan\",\"x\":{ \"a\":1},\"n\":2}}",
-             "{\"x\":{\"a\":1,\"mode\":\"plan\",\"n\":2}}", "behind what x has");
+             "{\"x\":{\"a\":1,\"mode\":\"plan\",\"n\":2}}",
+             "unknown keys are added after the members of x");
     reads_as("{\"type\":\"start\",\"payload\":{\"x\":{},\"n\":2}}", "{\"x\":{\"n\":2}}",
-             "an empty x is filled");
-    reads_as("{\"type\":\"start\",\"payload\":{\"x\":{}}}", "{\"x\":{}}", "or kept");
+             "an empty x gets unknown keys");
+    reads_as("{\"type\":\"start\",\"payload\":{\"x\":{}}}", "{\"x\":{}}", "an empty x is kept");
     reads_as("{\"type\":\"start\",\"payload\":{\"x\":5}}", "{\"x\":{\"x\":5}}",
-             "an x of another type is a stranger");
+             "an x of another type is an unknown key");
     reads_as("{\"type\":\"progress\",\"payload\":{\"percent\":\"half\",\"arg_chars\":1.5,"
              "\"loaded\":-1,\"phase\":3}}",
              "{\"x\":{\"percent\":\"half\",\"arg_chars\":1.5,\"loaded\":-1,\"phase\":3}}",
-             "optional members of a wrong type or range too");
+             "optional members of a wrong type or range are unknown keys");
     reads_as("{\"type\":\"start\",\"payload\":{\"a\\\"\\u0000\":{\"b\":\"\\ud800\"}}}",
-             "{\"x\":{\"a\\\"\\ufffd\":{\"b\":\"\\ufffd\"}}}",
-             "mended so that every parser reads them");
+             "{\"x\":{\"a\\\"\\ufffd\":{\"b\":\"\\ufffd\"}}}", "invalid Unicode is repaired");
 }
 
 /* Moving a member into x adds a level: at the limit that would make the line unreadable. */
@@ -351,8 +352,9 @@ static void test_depth(void)
     struct arena a = {0};
     struct event ev;
     const char *why = NULL;
-    is_int(codec_decode(&ev, &a, line.p, line.len, &why), -1, "a stranger at the depth limit");
-    is_str(why, "payload: too deep", "is refused");
+    is_int(codec_decode(&ev, &a, line.p, line.len, &why), -1,
+           "an unknown member at the maximum depth");
+    is_str(why, "payload: too deep", "an unknown member above the maximum depth is refused");
     arena_fini(&a);
 }
 
@@ -388,7 +390,7 @@ static void test_stream(void)
         arena_fini(&a);
     }
     is_int(lines, 24, "lines of the recorded stream");
-    is_int(same, lines, "all come back as they were");
+    is_int(same, lines, "all lines are written back unchanged");
     free(text);
 }
 

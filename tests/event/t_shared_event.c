@@ -25,7 +25,7 @@ static void test_kinds(void)
     ok(found, "kind_find finds every name");
     is_int(kind_from_name("narrations", 10), -1, "kind_find refuses a longer name");
     is_int(kind_from_name("narratio", 8), -1, "kind_find refuses a prefix");
-    is_int(kind_from_name("", 0), -1, "kind_find refuses nothing");
+    is_int(kind_from_name("", 0), -1, "kind_find refuses an empty name");
     is_int(kind_visibility(TC_PROGRESS), VISIBILITY_PROGRESS, "kind_gate");
     is_int(kind_overflow(TC_TOOL_RESULT), OVERFLOW_TRUNCATE, "kind_pressure");
 }
@@ -34,28 +34,29 @@ static void test_blank_drafts(void)
 {
     struct event ev;
     event_init(&ev, TC_TOOL_CALL);
-    is_str(ev.u.tool_call.name, "", "a required string is empty");
-    is_str(ev.u.tool_call.args, "{}", "required arguments are an empty object");
-    is_int((long long)ev.u.tool_call.args_len, 2, "of two bytes");
-    is_int(ev.u.tool_call.read_only, -1, "a switch nobody set is unknown");
+    is_str(ev.u.tool_call.name, "", "a required string is empty by default");
+    is_str(ev.u.tool_call.args, "{}", "required arguments are an empty object by default");
+    is_int((long long)ev.u.tool_call.args_len, 2, "required arguments have two bytes");
+    is_int(ev.u.tool_call.read_only, -1, "a visibility switch that is not set is unknown");
     ok(!ev.u.tool_call.args_raw && !ev.u.tool_call.message_id, "optional strings are NULL");
     ok(ev.u.meta == &ev.meta, "the payload points to its meta");
-    ok(ev.meta.ts < 0 && !ev.meta.x && !ev.meta.parent_id, "no time, no lineage");
-    is_str(ev.meta.session_id, "", "no session");
+    ok(ev.meta.ts < 0 && !ev.meta.x && !ev.meta.parent_id,
+       "an event has no time and no parent by default");
+    is_str(ev.meta.session_id, "", "an event has no session by default");
 
     event_init(&ev, TC_RAW);
-    is_str(ev.u.raw.event, "null", "a raw event is null");
+    is_str(ev.u.raw.event, "null", "a raw event is NULL by default");
     event_init(&ev, TC_USAGE);
-    is_int(ev.u.usage.input_tokens, -1, "tokens that nobody counted are not 0");
-    is_real(ev.u.usage.cost_usd, -1, "nor is the cost");
+    is_int(ev.u.usage.input_tokens, -1, "missing token counts are not 0");
+    is_real(ev.u.usage.cost_usd, -1, "a missing cost is not 0");
     event_init(&ev, TC_MESSAGE);
-    is_str(ev.u.message.role, "assistant", "a message is the assistant's");
+    is_str(ev.u.message.role, "assistant", "a message has the role assistant by default");
 
     event_init_notice(&ev, "warn", "retry", "again");
     is_int(ev.kind, TC_NOTICE, "a notice");
-    is_str(ev.u.notice.level, "warn", "its level");
-    is_str(ev.u.notice.code, "retry", "its code");
-    is_str(ev.u.notice.text, "again", "its text");
+    is_str(ev.u.notice.level, "warn", "the notice has its level");
+    is_str(ev.u.notice.code, "retry", "the notice has its code");
+    is_str(ev.u.notice.text, "again", "the notice has its text");
 }
 
 static void cover(bool *bytes, size_t from, size_t n)
@@ -123,11 +124,11 @@ static void test_box_text(void)
     struct shared_event *shared = shared_event_new(&ev);
     is_str(shared_event_get(shared)->u.narration.text, "abc",
            "text is cut at its length and terminated");
-    ok(!shared_event_get(shared)->u.narration.message_id, "an absent string stays NULL");
-    ok(shared_event_size(shared) >= sizeof(struct event) + 4, "the size counts the text");
+    ok(!shared_event_get(shared)->u.narration.message_id, "a missing string stays NULL");
+    ok(shared_event_size(shared) >= sizeof(struct event) + 4, "the size includes the text");
     shared_event_unref(shared_event_ref(shared));
     is_int((long long)shared_event_get(shared)->u.narration.text_len, 3,
-           "lives as long as a reference");
+           "the shared event exists as long as a reference");
     shared_event_unref(shared);
     shared_event_unref(NULL);
 
@@ -137,10 +138,11 @@ static void test_box_text(void)
     ev.meta.src = NULL;
     shared = shared_event_new(&ev);
     is_str(shared_event_get(shared)->u.tool_call.name, "",
-           "a required string is never NULL in a box");
-    is_str(shared_event_get(shared)->u.tool_call.args, "{}", "nor are required arguments");
+           "a required string of a shared event is never NULL");
+    is_str(shared_event_get(shared)->u.tool_call.args, "{}",
+           "required arguments of a shared event are never NULL");
     is_int((long long)shared_event_get(shared)->u.tool_call.args_len, 2,
-           "and their length is right");
+           "required arguments have their length");
     shared_event_unref(shared);
 }
 
@@ -183,8 +185,8 @@ static void test_row_of_boxes(void)
             shared_event_unref(row[i]);
     for (size_t i = 0; i < ROW && !differs; i += 50)
         differs = differs_from_specimen(row[i], i);
-    ok(!differs, "a box stays whole when those beside it are gone: %s",
-       differs ? differs : "no difference");
+    ok(!differs, "a shared event is unchanged after its neighbours are freed: %s",
+       differs ? differs : "without differences");
     for (size_t i = 0; i < ROW; i += 50)
         shared_event_unref(row[i]);
 }
@@ -207,9 +209,9 @@ static void test_row_of_narration(void)
         seen = slab.chunk;
     }
     if (ASAN_ENABLED)
-        ok(placed == 0, "each box is alone where the use of what was freed is looked for");
+        ok(placed == 0, "with a sanitizer each event has its own memory");
     else
-        ok(placed > 240 && chunks < 40, "%zu of 256 boxes are in %zu chunks", placed, chunks);
+        ok(placed > 240 && chunks < 40, "%zu of 256 events are in %zu chunks", placed, chunks);
     chunk_pool_finish(&slab);
     for (size_t i = 0; i < 256; i++)
         shared_event_unref(row[i]);
@@ -263,7 +265,7 @@ static void test_boxes_across_threads(void)
         pthread_join(threads[i], &read);
         whole = whole && read;
     }
-    ok(whole, "boxes of a row are read and let go by several threads while more are made");
+    ok(whole, "threads read and release events of a chunk while more are made");
 }
 
 /* All ask at once for a line that nobody has made yet. */
@@ -317,14 +319,14 @@ static void test_box_line(void)
            "{\"type\":\"error\",\"payload\":{\"message\":\"no\\n\"},\"ts\":1,"
            "\"correlation_id\":\"\",\"session_id\":\"\",\"seq\":0,\"src\":\"\"}",
            "the canonical line");
-    is_int((long long)len, (long long)strlen(line), "and its length");
-    ok(shared_event_json_line(shared, NULL) == line, "made once");
+    is_int((long long)len, (long long)strlen(line), "the length of the line");
+    ok(shared_event_json_line(shared, NULL) == line, "the line is made once");
     shared_event_unref(shared);
 
     bool same = true;
     for (int i = 0; i < 200 && same; i++)
         same = race_for_line(&ev);
-    ok(same, "threads that ask at once get the same line");
+    ok(same, "concurrent threads get the same line");
 }
 
 /* ---- a flat box from a process that is not trusted ---- */
@@ -378,7 +380,7 @@ static void test_flat_sizes(void)
 {
     struct flat_error flat;
     flatten_error(&flat);
-    ok(is_accepted(&flat), "a flat box is accepted");
+    ok(is_accepted(&flat), "a valid flat event is accepted");
 
     size_t texts;
     memcpy(&texts, flat.bytes, sizeof texts);
@@ -395,7 +397,7 @@ static void test_flat_sizes(void)
     const size_t behind = flat.texts + flat.len;
     set_sizes(&flat, flat.len, flat.len - behind);
     set_line(&flat, behind, flat.len - behind);
-    ok(!is_accepted(&flat), "refused: the texts end outside of the box");
+    ok(!is_accepted(&flat), "refused: the texts end outside of the event");
 }
 
 int main(void)

@@ -226,13 +226,13 @@ static int walk_nested(unsigned depth)
 
 static void test_depth(void)
 {
-    ok(nested_is_valid(JSON_MAX_DEPTH, false), "arrays to the depth allowed");
-    ok(nested_is_valid(JSON_MAX_DEPTH, true), "objects to the depth allowed");
-    ok(!nested_is_valid(JSON_MAX_DEPTH + 1, false), "arrays one deeper");
-    ok(!nested_is_valid(JSON_MAX_DEPTH + 1, true), "objects one deeper");
-    ok(!nested_is_valid(1000000, false), "a million deep");
-    is_int(walk_nested(JSON_MAX_DEPTH), 0, "entered to the depth allowed");
-    is_int(walk_nested(JSON_MAX_DEPTH + 1), -1, "entered one deeper");
+    ok(nested_is_valid(JSON_MAX_DEPTH, false), "arrays nested to the maximum depth");
+    ok(nested_is_valid(JSON_MAX_DEPTH, true), "objects nested to the maximum depth");
+    ok(!nested_is_valid(JSON_MAX_DEPTH + 1, false), "arrays nested one level deeper");
+    ok(!nested_is_valid(JSON_MAX_DEPTH + 1, true), "objects nested one level deeper");
+    ok(!nested_is_valid(1000000, false), "arrays nested a million levels deep");
+    is_int(walk_nested(JSON_MAX_DEPTH), 0, "a reader enters arrays to the maximum depth");
+    is_int(walk_nested(JSON_MAX_DEPTH + 1), -1, "a reader does not enter one level deeper");
 }
 
 static void test_walk(void)
@@ -267,15 +267,15 @@ static void test_walk(void)
         else
             json_reader_skip(&j, NULL);
     }
-    is_int(json_reader_finish(&j), 0, "all of it was read");
+    is_int(json_reader_finish(&j), 0, "the complete line was read");
     is_int(keys, 8, "every key was seen");
     is_int(n, -12, "integer");
-    is_mem(s.p, s.len, "a\\nb", 4, "string, still escaped");
-    is_mem(o.p, o.len, "{\"x\":[1,[2],{}]}", 16, "slice of a skipped value");
+    is_mem(s.p, s.len, "a\\nb", 4, "the string is still escaped");
+    is_mem(o.p, o.len, "{\"x\":[1,[2],{}]}", 16, "the slice of a skipped value");
     is_real(r, 2.5, "real");
     ok(t, "true");
     is_int(elements, 2, "elements");
-    is_mem(last.p, last.len, "q", 1, "the last of them");
+    is_mem(last.p, last.len, "q", 1, "the last value is read");
 }
 
 static void test_types(void)
@@ -356,9 +356,9 @@ static void test_mismatch(void)
             json_reader_next_element(&j);
             ok(!readers[k](&j), "%s is refused by reader %d", rows[i].value, k);
             ok((json_reader_next_element(&j) && json_reader_read_int(&j, &next)) == !broken,
-               "and consumed");
+               "the array is consumed");
             ok(!json_reader_next_element(&j) && json_reader_finish(&j) == (broken ? -1 : 0),
-               "to the end");
+               "the line is read to the end");
         }
 }
 
@@ -397,7 +397,7 @@ static void test_numbers(void)
     ok(json_reader_read_real(&j, &r) && r == -1.0, "real");
     json_init(&j, "1e400", 5);
     ok(!json_reader_read_real(&j, &r) && r == -1.0 && json_reader_finish(&j) == 0,
-       "beyond a double: not read");
+       "a number beyond a double is not read");
     CLEANUP_BUF struct buf digits = {0};
     for (int i = 0; i < 300; i++)
         buf_add_char(&digits, '1');
@@ -416,17 +416,17 @@ static void test_errors_stick(void)
     json_reader_enter_object(&j);
     json_reader_next_key(&j, &key);
     json_reader_skip(&j, &s);
-    ok(j.error && !s.p, "the error is told by nothing but json_finish");
-    is_str(j.error, "expected a value", "it says what");
-    is_int((long long)json_reader_offset(&j), 5, "and where");
+    ok(j.error && !s.p, "only json_finish reports the error");
+    is_str(j.error, "expected a value", "the error has the reason");
+    is_int((long long)json_reader_offset(&j), 5, "the error has its position");
     ok(!json_reader_next_key(&j, &key) && !json_reader_next_element(&j) &&
            !json_reader_enter_object(&j) && !json_reader_enter_array(&j) &&
            !json_reader_read_int(&j, &n) && !json_reader_read_string(&j, &s) &&
            !json_reader_read_bool(&j, &t) && !json_reader_read_real(&j, &r) &&
            json_reader_peek(&j) == JSON_AT_END,
-       "afterwards nothing is read");
-    is_str(j.error, "expected a value", "the first error stays");
-    is_int((long long)json_reader_offset(&j), 5, "and its place");
+       "after an error nothing is read");
+    is_str(j.error, "expected a value", "the first error is kept");
+    is_int((long long)json_reader_offset(&j), 5, "the position of the first error is kept");
     is_int(json_reader_finish(&j), -1, "not JSON");
 }
 
@@ -514,7 +514,7 @@ static void test_nothing_after_an_error(void)
                 diag("%s: %s", j.error, text);
         }
     ok(errors > 300, "%d lines have an error", errors);
-    is_int(read, 0, "behind it nothing is read");
+    is_int(read, 0, "nothing is read after the error");
 }
 
 static void test_incomplete_walks(void)
@@ -526,10 +526,10 @@ static void test_incomplete_walks(void)
     is_int(json_reader_finish(&j), -1, "left inside an object");
     json_init(&j, "[1]", 3);
     ok(!json_reader_enter_object(&j) && !json_reader_next_key(&j, &key),
-       "no members of what is no object");
-    is_int(json_reader_finish(&j), 0, "and the line is valid");
+       "a value that is not an object has no members");
+    is_int(json_reader_finish(&j), 0, "the line is valid");
     json_init(&j, "1 ", 2);
-    is_int(json_reader_finish(&j), -1, "nothing read");
+    is_int(json_reader_finish(&j), -1, "a missing number is not read");
 }
 
 /* The members from the first value on, as if what is in front of it had been read. */
@@ -540,11 +540,11 @@ static void test_inside(void)
     struct str key = {0};
     int64_t n = 0;
     json_init_inside(&j, rest, sizeof rest - 1);
-    ok(json_reader_read_int(&j, &n) && n == 7, "the value that comes first");
-    ok(json_reader_next_key(&j, &key) && str_is(key, "b"), "then the members behind it");
+    ok(json_reader_read_int(&j, &n) && n == 7, "the first value is read");
+    ok(json_reader_next_key(&j, &key) && str_is(key, "b"), "the members after it are read");
     json_reader_skip(&j, NULL);
-    ok(!json_reader_next_key(&j, &key), "up to the end of what it is inside of");
-    is_int(json_reader_finish(&j), 0, "which ends it all");
+    ok(!json_reader_next_key(&j, &key), "reading stops at the end of the enclosing value");
+    is_int(json_reader_finish(&j), 0, "after the enclosing value the line ends");
 }
 
 /* Whether the string at the front of the text ends where its first bar is. */
@@ -568,14 +568,14 @@ static void test_absent_value(void)
     ok(!json_reader_open_object(&j, none) && !json_reader_next_member(&j, &k, &value), "no object");
     ok(!json_reader_open_array(&j, none) && !json_reader_next_value(&j, &value), "no array");
     json_init(&j, NULL, 0);
-    ok(!json_reader_read_string(&j, &value), "a text that is absent is no string");
+    ok(!json_reader_read_string(&j, &value), "a missing text is not a string");
 }
 
 static void test_string_end(void)
 {
-    ok(ends_at_bar("|"), "a string that is empty");
-    ok(ends_at_bar("  a \\\" \\u00e4 ä| \" and more"), "escapes and characters are not its end");
-    ok(ends_at_bar("a\\\\|, behind it"), "an escaped backslash does not escape its end");
+    ok(ends_at_bar("|"), "an empty string");
+    ok(ends_at_bar("  a \\\" \\u00e4 ä| \" and more"), "escapes do not end the string");
+    ok(ends_at_bar("a\\\\|, behind it"), "an escaped backslash does not escape the end");
     ok(ends_at_bar("sixty-four bytes and more of text that is plain, until here it ends|"), "long");
     ok(ends_at_bar("no end") && ends_at_bar(""), "none");
     ok(ends_at_bar("a\n\"") && ends_at_bar("\\x\"") && ends_at_bar("\xff\""), "not valid");

@@ -24,16 +24,18 @@ int main(void)
     log_add_secret("s3cret/\"word\"");
     log_add_secret("12345678");
     masks("{\"a\":\"plain\",\"b\":[1,2.5,null,true,{}]}",
-          "{\"a\":\"plain\",\"b\":[1,2.5,null,true,{}]}", "nothing to mask");
+          "{\"a\":\"plain\",\"b\":[1,2.5,null,true,{}]}", "a line without a secret");
     masks("[\"x s3cret/\\\"word\\\" y\"]", "[\"x *** y\"]", "a secret that JSON escapes");
-    masks("[\"x \\u0073\\u0033cret\\/\\\"word\\\" y\"]", "[\"x *** y\"]", "in another spelling");
-    masks("{\"s3cret/\\\"word\\\"\":1}", "{\"***\":1}", "as a key");
+    masks("[\"x \\u0073\\u0033cret\\/\\\"word\\\" y\"]", "[\"x *** y\"]",
+          "a secret with other escapes");
+    masks("{\"s3cret/\\\"word\\\"\":1}", "{\"***\":1}", "a secret as a key");
     masks("{\"n\":12345678,\"s\":\"12345678\"}", "{\"n\":12345678,\"s\":\"***\"}",
-          "a secret of digits leaves numbers alone");
+          "a secret of digits does not change numbers");
     masks("{\"a\":\"Authorization: Basic abc\",\"b\":\"c\"}",
-          "{\"a\":\"Authorization: ***\",\"b\":\"c\"}", "a header does not reach over the quote");
+          "{\"a\":\"Authorization: ***\",\"b\":\"c\"}",
+          "a header is masked up to the end of the string");
     masks("[\"\\\\\",\"\",\"\\n\\u00e9\"]", "[\"\\\\\",\"\",\"\\né\"]",
           "escapes and empty strings");
-    masks("\"sk-abcdefghijklmnop\"", "\"***\"", "a token by its looks");
+    masks("\"sk-abcdefghijklmnop\"", "\"***\"", "a token recognised by its form");
     return 0;
 }

@@ -181,7 +181,8 @@ static void test_find(const struct look *look)
         wrong += found != text + (whole ? at / JSON_BLOCK * JSON_BLOCK : 7 * JSON_BLOCK);
         wrong += stops != (whole ? UINT64_C(1) << at % JSON_BLOCK : 0);
     }
-    is_int(wrong, 0, "the first block with a stop, and none that is cut short, by %s", look->name);
+    is_int(wrong, 0, "the first block with a stop byte, and no incomplete block, by %s",
+           look->name);
 }
 
 /* Blocks that differ from what they mean, of a file, at places of any alignment. */
@@ -208,7 +209,7 @@ static void test_recordings(const struct look *look)
             wrong += file_differs(look, files.gl_pathv[k], &blocks);
         globfree(&files);
     }
-    is_int(wrong, 0, "every recording: stops, by %s", look->name);
+    is_int(wrong, 0, "every recording: stop bytes, by %s", look->name);
     ok(blocks > 10000, "of %u blocks", blocks);
 }
 
@@ -252,7 +253,7 @@ static void test_parts(void)
                 wrong += !part_tells(part, i, (char)against[k]);
         }
     }
-    is_int(wrong, 0, "every byte at every place of sixteen, by " PARTS);
+    is_int(wrong, 0, "every byte value at every position of sixteen, by " PARTS);
 }
 
 static void add_random(uint32_t *random, struct buf *raw, struct buf *text)
@@ -328,8 +329,9 @@ static void test_strings(void)
     unsigned good = 0;
     for (unsigned i = 0; i < 20000; i++)
         good += reads(&random, &memo);
-    is_int(good, 20000, "strings of all kinds, at all places");
-    is_int(in_memo > 500, json_simd_can_unescape(), "%u were undone in passing", in_memo);
+    is_int(good, 20000, "strings of all kinds at all positions");
+    is_int(in_memo > 500, json_simd_can_unescape(),
+           "%u strings were unescaped while they were checked", in_memo);
     buf_fini(&memo.text);
 }
 
@@ -358,7 +360,7 @@ static void test_room(void)
         for (size_t len = strlen(escapes[i]); len <= 3 * JSON_BLOCK; len++)
             for (size_t at = 0; at + strlen(escapes[i]) <= len; at++)
                 wrong += !undoes(len, at, escapes[i]);
-    is_int(wrong, 0, "nothing is written beyond the room of a text, whatever its length");
+    is_int(wrong, 0, "nothing is written beyond the buffer, for any length");
 }
 
 /* Text of random length, mostly valid; returns whether it is, as what stands between quotes. */
@@ -402,7 +404,7 @@ static void test_check(void)
     uint32_t random = 3;
     unsigned good = 0, valid = 0;
     if (!json_simd_can_unescape()) {
-        skip(2, "this machine cannot check and undo at once");
+        skip(2, "this machine cannot check and unescape at once");
         return;
     }
     for (unsigned i = 0; i < 20000; i++) {
@@ -410,8 +412,8 @@ static void test_check(void)
         valid += is_valid;
         good += checks(&text, is_valid);
     }
-    is_int(good, 20000, "text is checked and undone at once");
-    ok(valid > 2000 && valid < 18000, "of which some is valid");
+    is_int(good, 20000, "text is checked and unescaped at once");
+    ok(valid > 2000 && valid < 18000, "some of the texts are valid");
 }
 
 /* Of a line that is cut anywhere nothing is taken for valid. */
@@ -428,7 +430,7 @@ static void test_cut(void)
         json_reader_skip(&j, NULL);
         valid += json_reader_finish(&j) == 0;
     }
-    is_int(valid, 0, "a line that is cut is not valid, wherever it is");
+    is_int(valid, 0, "a line that is cut at any position is invalid");
 }
 
 int main(void)

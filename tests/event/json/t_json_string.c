@@ -40,9 +40,9 @@ static void test_unescape(void)
         size_t len = 99;
         const char *const text = json_reader_unescape(&a, (struct str){raw, strlen(raw)}, &len);
         is_str(text, unescape_rows[i].text, "unescaped: %s", raw);
-        is_int((long long)len, (long long)strlen(text), "its length");
+        is_int((long long)len, (long long)strlen(text), "the length of the unescaped string");
     }
-    ok(json_reader_unescape(&a, (struct str){0}, NULL) == NULL, "absent gives NULL");
+    ok(json_reader_unescape(&a, (struct str){0}, NULL) == NULL, "a missing slice gives NULL");
     arena_fini(&a);
 }
 
@@ -73,15 +73,15 @@ static void test_pieces(void)
         buf_add(&both, halves[i][1].p, halves[i][1].len);
         is_str(text.p, json_reader_unescape(&a, (struct str){both.p, both.len}, NULL),
                "pieces of %s", both.p);
-        is_int(pending, 0, "nothing is pending");
+        is_int(pending, 0, "no surrogate is pending");
     }
     uint16_t pending = 0;
     is_str(json_reader_unescape_piece(&a, STR("x\\ud83d"), &pending, NULL), "x",
-           "a high one is kept");
-    is_int(pending, 0xd83d, "until its low one comes");
+           "a high surrogate is kept");
+    is_int(pending, 0xd83d, "the low surrogate completes the character");
     ok(json_reader_unescape_piece(&a, (struct str){0}, &pending, NULL) == NULL,
-       "absent gives NULL");
-    is_int(pending, 0xd83d, "and changes nothing");
+       "a missing slice gives NULL");
+    is_int(pending, 0xd83d, "an unexpected character does not change the result");
     arena_fini(&a);
 }
 
@@ -92,24 +92,25 @@ static void test_memo(void)
     static const struct str good = STR("a text \\n of \\u00e4 and ä, more than one part");
     static const struct str plain = STR("a plain text of more than one part");
     struct json_memo m = {0};
-    ok(json_reader_memo_text(&m, good) == NULL, "nothing is known yet");
-    ok(json_memo_decode(&m, good) == json_simd_can_unescape(), "a string, where the machine can");
+    ok(json_reader_memo_text(&m, good) == NULL, "before the check the memo is empty");
+    ok(json_memo_decode(&m, good) == json_simd_can_unescape(),
+       "the checked string is in the memo, if the machine supports it");
     ok(!json_simd_can_unescape() || strcmp(json_reader_memo_text(&m, good)->p,
                                            "a text \n of ä and ä, more than one part") == 0,
-       "is undone");
-    ok(json_memo_decode(&m, plain) == json_simd_can_unescape(), "another one");
-    ok(!json_reader_memo_text(&m, good), "and the first one is forgotten");
+       "the string of the memo is unescaped");
+    ok(json_memo_decode(&m, plain) == json_simd_can_unescape(), "another string is checked");
+    ok(!json_reader_memo_text(&m, good), "the first string is forgotten");
     ok(!json_reader_memo_text(&m, (struct str){plain.p, plain.len - 1}),
-       "another slice is not known");
-    ok(!json_reader_memo_text(&m, (struct str){0}), "nor is none");
+       "another slice is not in the memo");
+    ok(!json_reader_memo_text(&m, (struct str){0}), "a missing slice is not in the memo");
     json_reader_memo_reset(&m);
     ok(!json_reader_memo_text(&m, plain), "forgotten");
     ok(json_memo_decode(&m, STR("")) == json_simd_can_unescape() && m.text.len == 0,
-       "an empty one");
+       "an empty string");
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         ok(!json_memo_decode(&m, (struct str){bad[i], strlen(bad[i])}) && !m.raw.p,
            "not valid: %zu", i);
-    ok(!json_memo_decode(&m, STR("\\ud83d")), "half of a character, which may go on");
+    ok(!json_memo_decode(&m, STR("\\ud83d")), "an incomplete character at the end may continue");
     buf_fini(&m.text);
 }
 
@@ -155,24 +156,26 @@ static void test_memo_reading(void)
         CLEANUP_BUF struct buf line = {0};
         struct str string = {0};
         buf_printf(&line, "[\"%s\"]", rows[i].text);
-        ok(reads_alike(&line, &m, &string), "a memo changes nothing of what is read: %zu", i);
-        is_int(string.p != NULL, rows[i].valid, "valid or not");
+        ok(reads_alike(&line, &m, &string), "the memo does not change the results: %zu", i);
+        is_int(string.p != NULL, rows[i].valid, "valid and invalid strings occurred");
         is_int(json_reader_memo_text(&m, string) != NULL, rows[i].known && json_simd_can_unescape(),
-               "known or not");
+               "known and unknown strings occurred");
     }
     buf_fini(&m.text);
 }
 
 static void test_string_is(void)
 {
-    ok(json_reader_string_is(STR("text"), "text"), "the same");
-    ok(json_reader_string_is(STR("\\u0074e\\u0078t"), "text"), "the same, escaped");
-    ok(json_reader_string_is(STR("a\\/b\\n"), "a/b\n"), "the same, short escapes");
-    ok(json_reader_string_is(STR(""), ""), "both empty");
+    ok(json_reader_string_is(STR("text"), "text"), "equal strings");
+    ok(json_reader_string_is(STR("\\u0074e\\u0078t"), "text"),
+       "equal strings, one of them escaped");
+    ok(json_reader_string_is(STR("a\\/b\\n"), "a/b\n"), "equal strings with short escapes");
+    ok(json_reader_string_is(STR(""), ""), "two empty strings");
     ok(!json_reader_string_is(STR("texts"), "text"), "longer");
     ok(!json_reader_string_is(STR("tex"), "text"), "shorter");
-    ok(!json_reader_string_is(STR("\\u0174ext"), "text"), "another character");
-    ok(!json_reader_string_is((struct str){0}, ""), "absent is not empty");
+    ok(!json_reader_string_is(STR("\\u0174ext"), "text"), "strings with different characters");
+    ok(!json_reader_string_is((struct str){0}, ""),
+       "a missing string is not equal to an empty one");
 }
 
 static void test_pointer(void)
@@ -208,7 +211,7 @@ static void test_pointer(void)
         const struct str got = json_reader_pointer(STR(doc), rows[i].pointer);
         const char *const wanted = rows[i].value;
         is_mem(got.p, got.len, wanted, wanted ? strlen(wanted) : 0, "pointer %s", rows[i].pointer);
-        ok(!got.p == !wanted, "there or not");
+        ok(!got.p == !wanted, "existing and missing values");
     }
     is_int((long long)json_reader_pointer(STR("[1]"), "").len, 3,
            "the empty pointer is the document");
@@ -250,7 +253,7 @@ static void test_compact(void)
     for (int i = 0; i < 400; i++)
         buf_add_char(&huge, '9');
     is_str(json_reader_compact_dup(&a, (struct str){huge.p, huge.len}, NULL), "null", "400 digits");
-    ok(json_reader_compact_dup(&a, (struct str){0}, NULL) == NULL, "absent gives NULL");
+    ok(json_reader_compact_dup(&a, (struct str){0}, NULL) == NULL, "a missing slice gives NULL");
     arena_fini(&a);
 }
 
@@ -286,7 +289,7 @@ static void test_repair(void)
         const char *const mended = repair_rows[i].mended;
         is_int((long long)json_reader_repair(&out, line.p, line.len), repair_rows[i].repairs,
                "repairs of %s", line.p);
-        is_str(out.p + 4, mended ? mended : "", "and the line");
+        is_str(out.p + 4, mended ? mended : "", "repairs of the line");
     }
 }
 
@@ -296,22 +299,23 @@ static void test_values(void)
     struct str key, v;
     ok(json_reader_open_array(&j, STR(" [1, {\"a\" : [2]}] ")) && json_reader_next_value(&j, &v) &&
            str_is(v, "1"),
-       "an element as a slice");
+       "the slice of an element");
     ok(json_reader_next_value(&j, &v) && json_reader_open_object(&inner, v) &&
            json_reader_next_member(&inner, &key, &v) && str_is(key, "a") && str_is(v, "[2]"),
-       "a member as a slice");
+       "the slice of a member");
     ok(!json_reader_next_member(&inner, &key, &v) && !v.p && json_reader_finish(&inner) == 0,
-       "no further one");
-    ok(!json_reader_next_value(&j, &v) && !v.p && json_reader_finish(&j) == 0, "nor an element");
+       "there is no other member");
+    ok(!json_reader_next_value(&j, &v) && !v.p && json_reader_finish(&j) == 0,
+       "there is no element in an object");
     ok(!json_reader_open_array(&j, (struct str){0}) && !json_reader_next_value(&j, &v) && !v.p,
-       "what is absent has no elements");
+       "a missing value has no elements");
     ok(!json_reader_open_array(&j, STR("{\"a\":1}")) && !json_reader_next_value(&j, &v) &&
            !json_reader_open_object(&j, STR("[1]")) && !json_reader_next_member(&j, &key, &v),
-       "nor has what is of another type");
+       "a value of another type has no elements");
     json_reader_open_array(&j, STR("[1,tru]"));
     ok(json_reader_next_value(&j, &v) && json_reader_next_value(&j, &v) && !v.p &&
            !json_reader_next_value(&j, &v) && j.error,
-       "an error ends the walk");
+       "an error ends the iteration");
 }
 
 int main(void)

@@ -13,14 +13,15 @@ static void test_text(void)
     } rows[] = {
         {"{\"cost\": 0.0125, \"more\": [0.1, -2.5e-9]}", "{\"cost\":0.0125,\"more\":[0.1,-2.5e-9]}",
          "the shortest digits of a number"},
-        {"[0.30000000000000004, 1.0]", "[0.30000000000000004,1]", "and no fewer than it needs"},
+        {"[0.30000000000000004, 1.0]", "[0.30000000000000004,1]",
+         "a number has as many digits as it needs"},
         {"[9223372036854775807, -9223372036854775808, 0]",
          "[9223372036854775807,-9223372036854775808,0]", "integers of 64 bits"},
         {"{\"b\": true, \"a\": [false, null, {}, []]}", "{\"b\":true,\"a\":[false,null,{},[]]}",
-         "members in their order, and what is empty"},
+         "members in their order, and empty values"},
         {"{\"a\\\"b\": \"c\\nd\\u0000e\"}", "{\"a\\\"b\":\"c\\nd\\u0000e\"}",
          "escapes in keys and strings"},
-        {"\"x\"", "\"x\"", "a value that is no container"},
+        {"\"x\"", "\"x\"", "a value that is not a container"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         json_t *const value = json_loads(rows[i].json, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
@@ -29,7 +30,7 @@ static void test_text(void)
         free(text);
         json_decref(value);
     }
-    ok(!json_value_text(NULL), "no value has no text");
+    ok(!json_value_text(NULL), "a missing value has no text");
 }
 
 int main(void)

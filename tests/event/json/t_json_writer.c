@@ -90,7 +90,7 @@ static void test_real_round_trip(void)
         jsonw_real(&b, v);
         same = same && strtod(b.p, NULL) == v;
     }
-    ok(same, "random doubles read back as themselves");
+    ok(same, "random doubles are read back unchanged");
 }
 
 static void test_int(void)
@@ -129,7 +129,7 @@ static void test_members(void)
     jsonw_member_json(&b, "j", "[1]");
     buf_add_char(&b, '}');
     is_str(b.p, "{\"s\":\"x\",\"i\":5,\"o\":{\"t\":true,\"f\":false},\"r\":0.5,\"j\":[1]}",
-           "members with their commas");
+           "members are separated by commas");
 }
 
 int main(void)
