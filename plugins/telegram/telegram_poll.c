@@ -61,10 +61,15 @@ int telegram_ready(struct tc_turn *lobby, const struct tc_result *identity)
 
 /* ---- polling ---- */
 
-/* All earlier updates are on disk. */
-static int64_t offset_of(const struct tc_op *op)
+/* The stored position is BOT:OFFSET; all earlier updates are on disk. Each bot has its own update
+ * ids, so the position of another bot does not count. 0: no position; Telegram sends all updates
+ * that are not confirmed. */
+static int64_t offset_of(const struct tc_turn *lobby, const struct tc_op *op)
 {
-    return op->cursor ? strtoll(op->cursor, NULL, 10) : 0;
+    char *end;
+    if (!op->cursor || strtoll(op->cursor, &end, 10) != state_of(lobby)->self || *end != ':')
+        return 0;
+    return strtoll(end + 1, NULL, 10);
 }
 
 /* After a failure, the poll returns at once, so that its response shows that Telegram is available
@@ -74,14 +79,17 @@ json_t *telegram_poll_body(struct tc_turn *lobby, const struct tc_op *op)
     struct telegram *const s = state_of(lobby);
     json_t *const body = json_pack("{s:i, s:[s, s]}", "timeout", s->heard ? POLL_S : 0,
                                    "allowed_updates", "message", "callback_query");
+    const int64_t offset = offset_of(lobby, op);
     s->heard = false;
-    if (op->cursor)
-        json_object_set_new(body, "offset", json_integer(offset_of(op)));
+    if (offset)
+        json_object_set_new(body, "offset", json_integer(offset));
     return body;
 }
 
 /* Processes the updates in order. If one cannot be stored, it and the following ones are delivered
- * again. Returns the next offset. */
+ * again. An id below the offset shows that Telegram has restarted its numbers, which happens after
+ * a week without updates, and with another api_base. It may also be a repeated update; the host
+ * recognises its message by chat and message id. Returns the next offset. */
 static int64_t take_all(struct tc_turn *lobby, const json_t *updates, int64_t offset)
 {
     size_t i;
@@ -89,10 +97,13 @@ static int64_t take_all(struct tc_turn *lobby, const json_t *updates, int64_t of
     json_array_foreach(updates, i, update)
     {
         const int64_t id = tc_member_number(update, "update_id");
-        if (id < offset)
+        if (id <= 0)
             continue;
         if (!update_take(lobby, update))
             break;
+        if (id < offset)
+            tc_log(lobby->inst, TC_INFO,
+                   "the update ids continue at %" PRId64 " instead of %" PRId64, id, offset);
         offset = id + 1;
     }
     return offset;
@@ -104,7 +115,7 @@ static void telegram_poll_handle_updates(struct tc_turn *lobby, const struct tc_
     struct telegram *const s = state_of(lobby);
     json_t *const body = json_loadb(reply->body, reply->body_len, 0, NULL);
     const json_t *const updates = json_object_get(body, "result");
-    const int64_t offset = take_all(lobby, updates, offset_of(op));
+    const int64_t offset = take_all(lobby, updates, offset_of(lobby, op));
     s->heard = json_is_array(updates);
     if (!s->heard)
         result->kind = TC_RESULT_RETRY;
@@ -112,7 +123,7 @@ static void telegram_poll_handle_updates(struct tc_turn *lobby, const struct tc_
         tc_log(lobby->inst, TC_INFO, "receiving updates again");
     if (s->heard)
         s->conflicts = 0;
-    result->cursor = offset ? tc_sprint(lobby, "%" PRId64, offset) : NULL;
+    result->cursor = offset ? tc_sprint(lobby, "%" PRId64 ":%" PRId64, s->self, offset) : NULL;
     json_decref(body);
 }
 

@@ -206,8 +206,11 @@ static const char *words_of(struct tc_turn *lobby, const json_t *message, bool f
     return note ? tc_sprint(lobby, "%s%s%s", text, *text ? "\n" : "", note) : text;
 }
 
+/* Ids of messages in private chats, and of updates, are those of one bot: two bots may use the same
+ * ids. So the ids by which the host recognises a repeated message begin with the id of the bot. */
 static bool submit(struct tc_turn *lobby, const json_t *update)
 {
+    const int64_t self = state_of(lobby)->self;
     const json_t *const message = json_object_get(update, "message");
     const json_t *const from = json_object_get(message, "from");
     const struct tc_target target = update_target(lobby, message, from);
@@ -216,8 +219,9 @@ static bool submit(struct tc_turn *lobby, const json_t *update)
     const bool has_file = file_read(lobby, message, &file, &note);
     struct tc_chat_message m = {
         .size = sizeof m,
-        .id = tc_sprint(lobby, "%" PRId64, tc_member_number(update, "update_id")),
-        .also = tc_sprint(lobby, "%s:%s", target.chat, target.message ? target.message : "0"),
+        .id = tc_sprint(lobby, "%" PRId64 ":%" PRId64, self, tc_member_number(update, "update_id")),
+        .also = tc_sprint(lobby, "%" PRId64 ":%s:%s", self, target.chat,
+                          target.message ? target.message : "0"),
         .target = target,
         .topic = target.thread,
         .user = target.user ? target.user : "0",

@@ -198,6 +198,8 @@ def test_tokens():
         fake.control("options", {"token": "123456:new"})
         equal(Client(fake)("getMe"), "401 Unauthorized", "a token that was revoked")
         equal(Client(fake, "123456:new")("getMe")["id"], 123456, "the new one")
+        fake.control("options", {"token": "777:other"})
+        equal(Client(fake, "777:other")("getMe")["id"], 777, "another bot")
 
 
 def test_forms():
@@ -344,6 +346,12 @@ def test_polls():
         fake.control("options", {"updates_lost": 1})
         equal(api("getUpdates", offset=0)[0]["update_id"], 1001,
               "what was confirmed may come again")  # fmt: skip
+        equal(api("getUpdates", offset=1002), [], "all confirmed again")
+        fake.control("options", {"next_update": 500})
+        fake.control("message", {"from": ANN, "text": "a week later"})
+        equal(api("getUpdates", offset=1002)[0]["update_id"], 500, "ids begin anew: an offset of before is ignored")
+        equal(api("getUpdates", offset=501), [], "…and the new one confirms")
+        fake.control("options", {"next_update": 1002})
         fake.control("scale", {"factor": 1})
         heard = []
         poller = threading.Thread(

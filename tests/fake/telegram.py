@@ -290,12 +290,15 @@ class Telegram(Service):
         return {"update_id": self.updates.add(kind, content)}
 
     def set_options(self, body):
-        unknown = set(body) - {"rich", "drafts", "topics", "token", "updates_lost"}
+        unknown = set(body) - {"rich", "drafts", "topics", "token", "updates_lost", "next_update"}
         if unknown:
             raise Unable(f"no such options: {sorted(unknown)}")
         for name in ("rich", "drafts", "topics", "token"):
             setattr(self, name, body.get(name, getattr(self, name)))
         self.tokens.append(self.token)
+        BOT["id"] = int(self.token.split(":")[0])
+        if "next_update" in body:
+            self.updates.renumber(body["next_update"])
         self.updates.lose_confirmation(body.get("updates_lost", 0))
 
     def set_pace(self, body):

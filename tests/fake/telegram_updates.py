@@ -19,6 +19,7 @@ KINDS = ("message", "edited_message", "channel_post", "edited_channel_post", "in
          "purchased_paid_media", "stopped_message_generation")  # fmt: skip
 NOT_BY_DEFAULT = ("chat_member", "message_reaction", "message_reaction_count")
 MAX_TIMEOUT = 50
+FUTURE = 10  # an offset so far behind the last update does not count
 OTHER_POLLER = (
     "terminated by other getUpdates request; make sure that only one bot instance is running"
 )
@@ -66,7 +67,13 @@ class Updates:
         self.waiting[:0] = again
         self.record.changed.notify_all()
 
+    def renumber(self, first):
+        """Telegram chooses the next id at random after a week without updates."""
+        self._next_id = first
+
     def _confirm(self, offset):
+        if offset > self._next_id + FUTURE:
+            return  # of another numbering: the service answers from the first update on
         if offset < 0:
             drop = self.waiting[: max(0, len(self.waiting) + offset)]
         else:

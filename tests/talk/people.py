@@ -154,7 +154,7 @@ def messages(fake, chat):
 
 
 def is_bot(message):
-    bots = ("123456", "bot", "U0BOT", "B0BOT", "@bot:fake.example", "28:fake-app-id", "900000000000000001")
+    bots = ("123456", "777", "bot", "U0BOT", "B0BOT", "@bot:fake.example", "28:fake-app-id", "900000000000000001")
     return str(message.get("from")) in bots
 
 

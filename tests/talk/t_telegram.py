@@ -9,13 +9,14 @@ import urllib.request
 
 from cases import await_, lines_of, run, same, session_of
 from people import Question, messages, outcomes
-from talk import Fake, Host, done, equal, note, telegram
+from talk import TELEGRAM_TOKEN, Fake, Host, done, equal, note, telegram
 
 ALLOWED = list(range(1000, 1100))
 GROUPS = [-1001000 - n for n in range(10)]
 EXTRA = """visibility : { show_tools = true; show_narration = true; };
 conversations : { max_turns = 64; debounce_ms = 50; };"""
 SECRET = "s3cret-of-ours"
+OTHER_TOKEN = "777:FAKE-token-of-another-bot"
 _people = iter(ALLOWED)
 _words = itertools.count()
 
@@ -373,6 +374,48 @@ def webhook(fake, host, url):
     same(fake.violations(), [], "requests that a strict service rejects")
 
 
+def new_numbers(fake, host):
+    """R18: messages whose update ids start again at a lower number are answered once"""
+    person = Person(fake)
+    first = person.ask()
+    person.answer(first)
+    fake.wait(polling=1)
+    fake.control("options", {"next_update": 300})
+    second = person.ask()
+    person.answer(second)
+    same(host.stop(), 0, "the end of the host")
+    host.start()
+    third = person.ask()
+    person.answer(third)
+    same([len(outcomes(person, q)) for q in (first, second, third)], [1, 1, 1])
+
+
+def other_bot(fake, host, other):
+    """R18: another bot under the name of the instance answers messages that have the ids of earlier messages"""
+    person = Person(fake)
+    first = person.ask()
+    person.answer(first)
+    same(host.stop(), 0, "the end of the host")
+    person.fake = other
+    second = person.ask()
+    same(second.message, first.message, "the id of a message to the other bot")
+    text = host.config.read_text().replace(f":{fake.port}", f":{other.port}")
+    host.config.write_text(text.replace(TELEGRAM_TOKEN, OTHER_TOKEN))
+    host.start()
+    person.answer(second)
+    same(len(outcomes(person, second)), 1)
+    same(host.stop(), 0, "the end of the host")
+    same([host.log().count(OTHER_TOKEN), other.violations()], [0, []], "tokens in the log, rejected requests")
+
+
+def through_another_bot():
+    with Fake("telegram") as fake, Fake("telegram") as other:
+        other.control("options", {"token": OTHER_TOKEN})
+        with Host(telegram(fake, allow=ALLOWED), extra=EXTRA) as host:
+            fake.wait(polling=1)
+            run([other_bot], fake, host, other)
+
+
 def through_webhook():
     with Fake("telegram") as fake:
         port = free_port()
@@ -389,11 +432,12 @@ def main():
         with Host(telegram(fake, allow=ALLOWED), extra=EXTRA) as host:
             fake.wait(polling=1)
             run(CASES, fake, host)
-            run([twice, conflict, drops, restart], fake, host, at_once=1)
+            run([twice, conflict, drops, restart, new_numbers], fake, host, at_once=1)
             equal(fake.violations(), [], "a strict service rejected no request")
             note(f"{len(fake.record())} records")
             run([bad_token], fake, host, at_once=1)
     through_webhook()
+    through_another_bot()
     done()
 
 
