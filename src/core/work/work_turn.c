@@ -305,6 +305,28 @@ static void work_turn_on_claim_read(void *ctx, enum nats_client_result result,
     }
 }
 
+/* Another host has the turn, so the claim of this host must not count. */
+static void work_turn_withdraw_claim(struct work_turn *t)
+{
+    bus_kv_delete(t->share->link, BUS_RUNS, t->id, t->revision, NULL, NULL);
+    work_turn_enter(t, TURN_ELSEWHERE);
+}
+
+/* The order is missing. If there is a mark that the outcome was delivered, another host has adopted
+ * and delivered the turn before the claim was written. Otherwise the servers have lost data. */
+static void work_turn_on_told_verified(void *ctx, enum nats_client_result result,
+                                       const struct nats_client_message *m)
+{
+    struct work_turn *const t = ctx;
+    t->awaits_reply = false;
+    if (!bus_link_is_answered(result, m))
+        work_turn_retry(t);
+    else if (m->sequence)
+        work_turn_withdraw_claim(t);
+    else
+        work_turn_enter(t, TURN_BEGUN);
+}
+
 /* A host that adopts a turn first writes its name into the order, then reads the claim. A host that
  * begins a turn first writes the claim, then reads the order. So of two such hosts, at least one
  * sees the other. */
@@ -315,9 +337,10 @@ static void work_turn_on_verified(void *ctx, enum nats_client_result result,
     t->awaits_reply = false;
     if (!bus_link_is_answered(result, m)) {
         work_turn_retry(t);
-    } else if (m->sequence && m->sequence != t->after) {
-        bus_kv_delete(t->share->link, BUS_RUNS, t->id, t->revision, NULL, NULL);
-        work_turn_enter(t, TURN_ELSEWHERE);
+    } else if (!m->sequence) {
+        work_turn_read(t, "told", work_turn_on_told_verified);
+    } else if (m->sequence != t->after) {
+        work_turn_withdraw_claim(t);
     } else {
         work_turn_enter(t, TURN_BEGUN);
     }
