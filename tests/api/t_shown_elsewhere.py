@@ -19,6 +19,7 @@ from talk import Fake, telegram  # noqa: E402
 
 TTL_S = 5
 PERSON, STRANGER = 1000, 1001
+STOP = "⏹ Stop"
 CHAT = str(PERSON)
 
 
@@ -110,6 +111,27 @@ def progress(fake, leader, other):
     other.await_state(turn, "final")
 
 
+def stopped(fake, host, id_):
+    """A turn of that host is stopped by the button of its progress."""
+    turn = host.begin(f"tools=2 gated id={id_}", instances=["tg"])["id"]
+    shown = hear(fake, "⏱")
+    equal(press(fake, shown, STOP, STRANGER), "You are not allowed to stop this turn.", "a stranger may not stop it")
+    equal(host.turn(turn)["state"], "running", "so it runs")
+    equal(press(fake, shown, STOP), "Stopping the running turn.", "a person who may stops it")
+    host.await_state(turn, "cancelled")
+    until(lambda: seen(fake, r"^Stopped\.$"), "which the chat is told")
+
+
+def stopped_in_chat(fake, leader, other):
+    """Turns that did not begin in the chat are stopped there, on the other host and on the leader."""
+    for host, id_ in ((other, "s1"), (leader, "s2")):
+        before = len([m for m in messages(fake, CHAT) if m["text"] == "Stopped."])
+        stopped(fake, host, id_)
+        settled(fake, leader, other)
+        equal(len([m for m in messages(fake, CHAT) if m["text"] == "Stopped."]) - before, 1, "once")
+        equal(answers(fake, id_), [], "without an answer")
+
+
 def asked_by_rule(fake, leader, other):
     """A rule of the agent asks in a chat, which sees nothing else of the turn."""
     other.begin("run=echo A3", agent="asker")
@@ -153,10 +175,13 @@ def about(host, turn):
 
 
 def died(fake, leader, other):
-    """The host of a turn dies: a button says so, and the outcome comes when it is back, once."""
+    """The host of two turns dies: a button says so, and the outcomes come when it is back, once."""
     turn = other.begin("run=echo A5", agent="asker", instances=["tg"])["id"]
     card = hear(fake, "echo A5")
+    other.begin("tools=2 gated id=d1", instances=["tg"])
+    shown = hear(fake, "part 1")
     other.kill()
+    equal(press(fake, shown, STOP), "The host of this turn cannot be reached at present. Try again later.", "nobody stops it")
     equal(press(fake, card, "Allow"), "The host of this turn cannot be reached at present. Try again later.", "nobody is there")
     ok(card["buttons"], "the card stays")
     other.start()
@@ -164,7 +189,7 @@ def died(fake, leader, other):
     until(lambda: seen(fake, "^⚠"), "the turn was interrupted")
     ended(fake, card, "the turn has ended")
     settled(fake, leader, other)
-    equal(len([m for m in messages(fake, CHAT) if m["text"].startswith("⚠")]), 1, "which is told once")
+    equal(len([m for m in messages(fake, CHAT) if m["text"].startswith("⚠")]), 2, "which is told once of each")
     equal(other.turn(turn)["state"], "error", "as everywhere")
 
 
@@ -182,6 +207,7 @@ if __name__ == "__main__" and not skip_without_server():
             decided_in_chat(bots, led, far)
             decided_elsewhere(bots, led, far)
             progress(bots, led, far)
+            stopped_in_chat(bots, led, far)
             asked_by_rule(bots, led, far)
             died(bots, led, far)
             with Member("h3", nats.url(), instances=tg, agents=agents) as three:

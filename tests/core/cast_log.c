@@ -101,6 +101,11 @@ void dispatch_close_turn(struct dispatch_turn *t)
     free(t);
 }
 
+bool dispatch_shows(const struct dispatch *d, const char *instance, const char *turn)
+{
+    return d->turns_open && d->shown_at && *turn && strcmp(d->shown_at, instance) == 0;
+}
+
 const struct conf_instance *dispatch_find_configured(const struct dispatch *d, const char *name,
                                                      struct tc_err *err)
 {

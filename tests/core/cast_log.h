@@ -11,6 +11,7 @@
  * A row that is to be delivered: instance(number). */
 struct dispatch {
     const struct conf *conf; /* whose instances messages may name; or NULL */
+    const char *shown_at;    /* the instance that receives all turns, or NULL: dispatch_shows */
     struct buf text;
     struct buf outcome; /* of it final, error and done only */
     struct buf notices; /* texts of notices, a line each */

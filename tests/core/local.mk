@@ -120,6 +120,11 @@ tests_core_inbound_t_pairing_SOURCES = tests/core/inbound/t_pairing.c $(TALK)
 tests_core_inbound_t_pairing_LDADD = $(TEST_CORE)
 EXTRA_tests_core_inbound_t_pairing_DEPENDENCIES = tests/fake/agent$(EXEEXT)
 
+check_PROGRAMS += tests/core/inbound/t_inbound
+tests_core_inbound_t_inbound_SOURCES = tests/core/inbound/t_inbound.c $(TALK)
+tests_core_inbound_t_inbound_LDADD = $(TEST_CORE)
+EXTRA_tests_core_inbound_t_inbound_DEPENDENCIES = tests/fake/agent$(EXEEXT)
+
 check_PROGRAMS += tests/core/inbound/t_voice
 tests_core_inbound_t_voice_SOURCES = tests/core/inbound/t_voice.c $(TALK)
 tests_core_inbound_t_voice_LDADD = $(TEST_CORE)

@@ -209,6 +209,14 @@ struct said talk_say(const char *text)
     return talk_as("tg", "1", "A", text);
 }
 
+struct said talk_cancel(const char *instance, const char *user, const char *turn)
+{
+    struct said s = {
+        .ask = {.kind = HOST_CALL_CANCEL, .instance = instance, .turn = turn, .user = user}};
+    inbound_handle(talk.reception, &s.ask);
+    return s;
+}
+
 void talk_is(struct said s, enum tc_accepted accepted, const char *answer, const char *what)
 {
     is_int(s.accepted, accepted, "%s", what);

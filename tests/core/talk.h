@@ -57,6 +57,8 @@ struct said talk_as(const char *instance, const char *user, const char *chat, co
 struct said talk_name(const char *named, const char *text);
 /* User 1 in chat A of tg. */
 struct said talk_say(const char *text);
+/* That user presses the button that stops the turn. */
+struct said talk_cancel(const char *instance, const char *user, const char *turn);
 void talk_is(struct said s, enum tc_accepted accepted, const char *answer, const char *what);
 bool talk_is_answered(const void *said);
 /* Runs the loop until it is so, or a deadline has passed. */

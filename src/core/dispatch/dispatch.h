@@ -164,6 +164,8 @@ void dispatch_reconfig_each(const struct dispatch_reconfig *c,
 
 /* ---- turns */
 
+/* Whether the instance receives all events of that running turn. */
+bool dispatch_shows(const struct dispatch *d, const char *instance, const char *turn);
 /* Whether another host leads the instance, or no instance has this name. */
 bool dispatch_stands_by(const struct dispatch *d, const char *instance);
 /* dispatch_deliver_row for the outcome of a turn that the instance did not receive. */

@@ -150,6 +150,16 @@ void dispatch_scope_close_requested(struct dispatch_turn *t, const struct event 
     }
 }
 
+bool dispatch_shows(const struct dispatch *d, const char *instance, const char *turn)
+{
+    const size_t slot = dispatch_find_slot(d, instance);
+    for (const struct dispatch_turn *t = d->turns; t; t = t->next)
+        if (strcmp(t->spec.id, turn) == 0 && slot < t->n && t->slots[slot].part == PART_ALL &&
+            t->slots[slot].handle)
+            return true;
+    return false;
+}
+
 void dispatch_scope_close(struct dispatch_turn *t)
 {
     while (!SLIST_EMPTY(&t->open_requests)) {

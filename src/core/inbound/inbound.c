@@ -234,27 +234,31 @@ static void inbound_retry(struct inbound *r, struct host_call *a, const struct c
 
 /* ---- cancelling a turn ---- */
 
-static void inbound_cancel(struct inbound *r, struct host_call *a, const struct conf_instance *inst)
+static void inbound_cancel_running(struct host_call *a, struct turn_job *job)
 {
-    struct conversation *c = turn_scheduler_find_turn(r->spec.conversations, a->turn);
-    if (c && strcmp(c->source, inst->name) != 0)
-        c = NULL;
-    if (!access_control_allows(&r->access, inst, CONF_CANCEL, a->user, c ? c->chat : NULL)) {
-        host_call_complete(a, TC_DENIED, NULL, NULL);
-        return;
-    }
-    if (!c) {
-        host_call_complete(a, TC_KNOWN, NULL, NULL);
-        return;
-    }
-    if (!c->job || strcmp(turn_job_id(c->job), a->turn) != 0) {
-        chat_command_clear_queue(r, a, c);
-        return;
-    }
     CLEANUP_BUF struct buf text = {0};
     host_reply_stopped(&text, true, false, 0);
     host_call_complete(a, TC_COMMAND, NULL, text.p);
-    turn_job_cancel(c->job);
+    turn_job_cancel(job);
+}
+
+/* People may stop the turns of their instance, and turns of others that the instance shows. */
+static void inbound_cancel(struct inbound *r, struct host_call *a, const struct conf_instance *inst)
+{
+    struct conversation *const c = turn_scheduler_find_turn(r->spec.conversations, a->turn);
+    const bool is_own = c && strcmp(c->source, inst->name) == 0;
+    const bool is_running = c && c->job && strcmp(turn_job_id(c->job), a->turn) == 0;
+    const bool is_shown = dispatch_shows(r->spec.dispatch, inst->name, a->turn);
+    if (!access_control_allows(&r->access, inst, CONF_CANCEL, a->user, is_own ? c->chat : NULL))
+        host_call_complete(a, TC_DENIED, NULL, NULL);
+    else if (is_running && (is_own || is_shown))
+        inbound_cancel_running(a, c->job);
+    else if (is_own)
+        chat_command_clear_queue(r, a, c);
+    else if (is_shown && inbound_remote_has(r->remote, a->turn))
+        inbound_remote_cancel(r->remote, a);
+    else
+        host_call_complete(a, TC_KNOWN, NULL, NULL);
 }
 
 /* ---- queries ---- */

@@ -29,7 +29,8 @@ struct inbound_spec {
 struct inbound *inbound_new(const struct inbound_spec *spec);
 /* Sets the configuration from now on. */
 void inbound_set_conf(struct inbound *r, const struct conf *conf);
-/* Requests of turns of other hosts can be answered here. Once; before the first turn. */
+/* Turns of other hosts can be stopped here, and their requests answered. Once; before the first
+ * turn. */
 void inbound_set_bus(struct inbound *r, struct bus *bus, const struct turnlog *turnlog);
 /* After the bus was freed. */
 void inbound_free(struct inbound *r); /* NULL is allowed */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Encodes and decodes a decision between hosts (verb "decide"). */
+ * Encodes and decodes a decision between hosts (verb "decide"), and requests a cancellation (verb
+ * "cancel"). */
 #include "core/inbound/inbound_remote.h"
 
 #include <stdlib.h>
@@ -13,6 +14,7 @@
 #include "text/sentence/texts.h"
 
 #define DECIDE "decide"
+#define CANCEL "cancel"
 
 struct inbound_remote {
     struct bus *bus;
@@ -110,12 +112,25 @@ struct inbound_remote_wait {
     char *turn, *host;
 };
 
+static struct inbound_remote_wait *inbound_remote_wait_new(const struct inbound_remote *r,
+                                                           struct host_call *a, const char *turn)
+{
+    const struct turnlog_turn *const t = turnlog_find_turn(r->turnlog, turn);
+    struct inbound_remote_wait *const w = xcalloc(1, sizeof *w);
+    *w = (struct inbound_remote_wait){
+        .call = a, .language = a->language, .turn = xstrdup(turn), .host = xstrdup(t->spec.host)};
+    return w;
+}
+
+/* text: for the person; NULL: the usual one. */
 static void inbound_remote_end(struct inbound_remote_wait *w, enum tc_accepted accepted,
                                const char *text)
 {
+    const char *const what = w->call->kind == HOST_CALL_CANCEL ? "stopping" : "an answer to";
     if (accepted != TC_COMMAND)
-        log_write(LOG_INFO, "host", "instance %s: an answer to turn %s of host \"%s\" failed: %s",
-                  w->call->instance, w->turn, w->host, text);
+        log_write(LOG_INFO, "host", "instance %s: %s turn %s of host \"%s\" failed: %s",
+                  w->call->instance, what, w->turn, w->host,
+                  text ? text : texts_get(TEXT_STOP_OVER));
     host_call_complete(w->call, accepted, w->turn, text);
     free(w->turn);
     free(w->host);
@@ -142,20 +157,37 @@ static void inbound_remote_on_answer(void *ctx, enum nats_client_result result, 
 void inbound_remote_decide(const struct inbound_remote *r, struct host_call *a,
                            const struct request_decision *d)
 {
-    const struct turnlog_turn *const t = turnlog_find_turn(r->turnlog, d->turn);
-    struct inbound_remote_wait *const w = xcalloc(1, sizeof *w);
+    struct inbound_remote_wait *const w = inbound_remote_wait_new(r, a, d->turn);
     CLEANUP_BUF struct buf body = {0};
     struct request_decision copy = *d;
-    *w = (struct inbound_remote_wait){.call = a,
-                                      .language = a->language,
-                                      .turn = xstrdup(d->turn),
-                                      .host = xstrdup(t->spec.host)};
     buf_add_char(&body, '{');
     for (size_t i = 0; i < MEMBERS; i++)
         jsonw_member_str(&body, members[i].name, *inbound_remote_at(&copy, i));
     jsonw_member_str(&body, "language", language_name(a->language));
     buf_add_char(&body, '}');
     bus_ask(r->bus, w->host, DECIDE, (struct str){body.p, body.len}, inbound_remote_on_answer, w);
+}
+
+static void inbound_remote_on_cancelled(void *ctx, enum nats_client_result result, struct str body)
+{
+    struct inbound_remote_wait *const w = ctx;
+    TEXTS_IN(w->language);
+    const struct str word = bus_message_value(body, "/cancelled");
+    if (result != NATS_CLIENT_REPLIED)
+        inbound_remote_end(w, TC_DENIED, texts_get(TEXT_REQUEST_UNREACHABLE));
+    else
+        inbound_remote_end(w, str_is(word, "true") ? TC_COMMAND : TC_KNOWN, NULL);
+}
+
+void inbound_remote_cancel(const struct inbound_remote *r, struct host_call *a)
+{
+    struct inbound_remote_wait *const w = inbound_remote_wait_new(r, a, a->turn);
+    CLEANUP_BUF struct buf body = {0};
+    buf_add_char(&body, '{');
+    jsonw_member_str(&body, "turn", a->turn);
+    buf_add_char(&body, '}');
+    bus_ask(r->bus, w->host, CANCEL, (struct str){body.p, body.len}, inbound_remote_on_cancelled,
+            w);
 }
 
 /* ---- serving ---- */

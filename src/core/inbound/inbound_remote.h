@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * Answers of people, in a chat that this host leads, to requests of turns of other hosts: sends
- * them to the host of the turn, which decides. Serves the same requests of other hosts. The person
- * was checked where the answer was given; the host of the turn checks the place (`to`) and
- * four_eyes. Loop thread only. */
+ * Turns of other hosts in a chat that this host leads: sends the answers of people to requests of
+ * such turns, and cancellations, to the host of the turn, which decides. Serves answers that other
+ * hosts send; api/turns/remote_turns.h serves cancellations. The person was checked where the
+ * answer was given; the host of the turn checks the place (`to`) and four_eyes. Loop thread only.
+ */
 #ifndef CORE_INBOUND_INBOUND_REMOTE_H
 #define CORE_INBOUND_INBOUND_REMOTE_H
 
@@ -27,5 +28,7 @@ bool inbound_remote_find(const struct inbound_remote *r, struct arena *a,
 /* Completes the call later. The decision is copied. */
 void inbound_remote_decide(const struct inbound_remote *r, struct host_call *a,
                            const struct request_decision *d);
+/* Cancels the turn of the call, for which inbound_remote_has holds. Completes the call later. */
+void inbound_remote_cancel(const struct inbound_remote *r, struct host_call *a);
 
 #endif

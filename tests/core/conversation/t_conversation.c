@@ -318,14 +318,6 @@ static void test_stop(void)
     talk_end("a stop before the turn began");
 }
 
-static struct said cancel_as(const char *instance, const char *user, const char *turn)
-{
-    struct said s = {
-        .ask = {.kind = HOST_CALL_CANCEL, .instance = instance, .turn = turn, .user = user}};
-    inbound_handle(talk.reception, &s.ask);
-    return s;
-}
-
 static void test_cancel(void)
 {
     talk_begin(NULL);
@@ -333,16 +325,16 @@ static void test_cancel(void)
     talk_await_working(1);
     const char *const id = talk.disk.turns[0].id;
     ok(talk.disk.turns[0].start > 0, "the ledger has the start time of the agent's process");
-    talk_is(cancel_as("tg", "3", id), TC_DENIED, "", "R21: an unlisted user may not stop a turn");
-    talk_is(cancel_as("sl", "1", id), TC_DENIED, "",
+    talk_is(talk_cancel("tg", "3", id), TC_DENIED, "", "R21: an unlisted user may not stop a turn");
+    talk_is(talk_cancel("sl", "1", id), TC_DENIED, "",
             "R21: an instance without the grant may not stop a turn");
-    talk_is(cancel_as("tg", "1", "nonsense"), TC_KNOWN, "", "the stop button of an unknown turn");
+    talk_is(talk_cancel("tg", "1", "nonsense"), TC_KNOWN, "", "the stop button of an unknown turn");
     is_int(turn_scheduler_count_running(talk.all), 1, "the turn still runs");
-    talk_is(cancel_as("tg", "2", id), TC_COMMAND, "Stopping the running turn.",
+    talk_is(talk_cancel("tg", "2", id), TC_COMMAND, "Stopping the running turn.",
             "R19: the stop button");
     talk_await_quiet();
     ok(strstr(cast_log_text(&talk.log), "done(cancelled)"), "R19: the stop button ends the turn");
-    talk_is(cancel_as("tg", "1", id), TC_KNOWN, "", "R19: a stop after the end is late");
+    talk_is(talk_cancel("tg", "1", id), TC_KNOWN, "", "R19: a stop after the end is late");
     talk_end("cancel");
 }
 

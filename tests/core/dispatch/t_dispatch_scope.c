@@ -184,7 +184,16 @@ static void test_own(void)
     open_turn("tg", "tg:1", NULL);
     cast_call();
     is_owed_to("log tg ", "the outcome is stored for the instances that see the turn");
-    close_turn();
+    ok(dispatch_shows(d, "tg", "t") && dispatch_shows(d, "log", "t"),
+       "both instances show the turn");
+    ok(!dispatch_shows(d, "sl", "t") && !dispatch_shows(d, "none", "t"),
+       "no other instance shows the turn");
+    ok(!dispatch_shows(d, "tg", "u"), "the instance does not show another turn");
+    cast(final());
+    ok(dispatch_shows(d, "tg", "t"), "the turn is shown until it is done");
+    cast(draft(TC_DONE));
+    ok(!dispatch_shows(d, "tg", "t"), "the turn is not shown after that");
+    dispatch_close_turn(turn);
     end();
     is_str(kinds_of(0), WHOLE, "an instance without submit sees all turns");
     is_str(kinds_of(1), WHOLE, "a chat instance sees the turns that began there");
@@ -325,6 +334,8 @@ static void test_guest(void)
     begin();
     open_guest(NULL, false);
     ok(dispatch_has_guest(turn), "a turn of another host is opened as a guest");
+    ok(dispatch_shows(d, "sl", "t") && !dispatch_shows(d, "tg", "t"),
+       "the guest is shown at that instance only");
     cast_call();
     cast_request("r1", "open", "[\"tg\"]");
     struct event outcome = final();
@@ -356,6 +367,7 @@ static void test_guest_asked(void)
     open_guest(NULL, true);
     cast_call();
     cast_request("r1", "open", "[\"sl:C\"]");
+    ok(!dispatch_shows(d, "sl", "t"), "a turn of which it receives requests alone is not shown");
     cast_request("r1", "resolved", NULL);
     dispatch_suspend_guest(turn);
     dispatch_close_turn(turn);
