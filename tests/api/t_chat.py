@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""POST /v1/chat/completions and /v1/models: what is refused, the bytes of the answer, what the agent
-is told, which conversation is meant, the same request again, and a client that leaves."""
+"""POST /v1/chat/completions and /v1/models: refused requests, the bytes of the answer, the prompt of the agent,
+conversations, repeated requests, and clients that disconnect."""
 import http.client
 import json
 import os
@@ -115,27 +115,27 @@ def check_refusals(host):
         found, headers, text = host.ask("POST", PATH, body=body, **more)
         error = json.loads(text)["error"]
         equal((found, error["code"], error["param"]), (status, code, None), f"{name} is refused")
-        equal(headers["x-should-retry"], "false", "and a client is told not to try again")
-    equal(host.status("GET", PATH, key="ann"), 405, "it is asked with POST")
-    equal(host.turns(), [], "none of these was a turn")
+        equal(headers["x-should-retry"], "false", "the error says not to retry")
+    equal(host.status("GET", PATH, key="ann"), 405, "GET is refused")
+    equal(host.turns(), [], "no refused request was a turn")
 
 
 def check_models(host):
-    equal(host.status("GET", "/v1/models"), 401, "agents are not told to everybody")
+    equal(host.status("GET", "/v1/models"), 401, "a request without a key is refused")
     models = json.loads(host.ask("GET", "/v1/models", key="eve")[2])
     equal(models["object"], "list", "agents are models")
     equal(models["data"][0],
           {"id": "main", "object": "model", "created": 0, "owned_by": "turncast"}, "each by its name")
     one = json.loads(host.ask("GET", "/v1/models/main", key="ann")[2])
-    equal(one, models["data"][0], "one of them")
-    equal(host.status("GET", "/v1/models/gpt-9", key="ann"), 404, "one that there is not")
+    equal(one, models["data"][0], "a single agent is returned")
+    equal(host.status("GET", "/v1/models/gpt-9", key="ann"), 404, "an unknown model is not found")
 
 
 # ---- the bytes ----
 
 
 def check_golden(host):
-    """The writer's own golden file, but for what an answer must not say twice."""
+    """The writer's golden file, without the text that an answer must not repeat."""
     body = chat("/show-all hello", model="golden/sonnet", stream=True)
     answer = Answer(host, body)
     equal(answer.header("Content-Type"), "text/event-stream; charset=utf-8", "server-sent events")
@@ -153,48 +153,48 @@ def check_golden(host):
     ]:
         ok(old in wanted, f"the golden file has {old[:40]}")
         wanted = wanted.replace(old, new)
-    equal(re.sub(r"(?m)^:.*\n\n", "", text), wanted, "chunks to the byte")
+    equal(re.sub(r"(?m)^:.*\n\n", "", text), wanted, "the chunks are equal to the golden file")
     host.ask("POST", PATH, key="ann", body=chat("/hide-all", model="golden"))
 
 
 def check_switches(host):
     chunks = stream(host, chat("/show-tools /stream-status")).rest()
     tags = [c["choices"][0].get("x_agenticore_event_type") for c in chunks[:-1]]
-    equal(tags, [None, "stream_config", None], "the switches are told without a turn")
-    equal(chunks[-1], "[DONE]", "to its end")
-    equal(json.loads(content(chunks))["show_tools"], True, "as they are now")
+    equal(tags, [None, "stream_config", None], "a visibility token is answered without a turn")
+    equal(chunks[-1], "[DONE]", "the stream ends with [DONE]")
+    equal(json.loads(content(chunks))["show_tools"], True, "the stream has the changed visibility")
     status, found = whole(host, chat("/hide-tools"))
     switches = json.loads(found["choices"][0]["message"]["content"])
-    equal((status, switches["show_tools"]), (200, False), "as a whole, too")
-    equal(found["usage"]["total_tokens"], 0, "for nothing")
+    equal((status, switches["show_tools"]), (200, False), "an answer without a stream has the changed visibility")
+    equal(found["usage"]["total_tokens"], 0, "a visibility token uses no tokens")
 
 
 def check_usage(host):
     chunks = stream(host, chat("id=a tools=1"), ).rest()
     with_usage = [c for c in chunks[:-1] if "usage" in c]
     equal(len(with_usage), 1, "usage comes once")
-    equal(with_usage[0]["choices"][0]["finish_reason"], "stop", "with the last choice")
-    equal(len({(c["id"], c["created"], c["model"]) for c in chunks[:-1]}), 1, "one completion")
+    equal(with_usage[0]["choices"][0]["finish_reason"], "stop", "the last choice has the usage")
+    equal(len({(c["id"], c["created"], c["model"]) for c in chunks[:-1]}), 1, "all chunks belong to one completion")
     asked = stream(host, chat("id=a", stream_options={"include_usage": True})).rest()
-    equal(asked[-1], "[DONE]", "the end is the end")
-    equal(asked[-2]["choices"], [], "usage that was asked for has a chunk of its own")
+    equal(asked[-1], "[DONE]", "the stream ends with [DONE]")
+    equal(asked[-2]["choices"], [], "requested usage has a separate chunk")
     equal(asked[-2]["usage"],
           {"prompt_tokens": 12000, "completion_tokens": 345, "total_tokens": 12345}, "with all of it")
-    ok(not any("usage" in c for c in asked[:-2]), "and no other has any")
-    ok(content(asked).count("Answer a of") == 1, "the answer is told once", content(asked))
+    ok(not any("usage" in c for c in asked[:-2]), "no other chunk has usage")
+    ok(content(asked).count("Answer a of") == 1, "the answer is sent once", content(asked))
 
 
 def check_whole(host):
     answer = Answer(host, chat("id=w tools=1", temperature=0.5, tools=[{"type": "function"}]))
-    equal(answer.status, 200, "a completion as a whole")
+    equal(answer.status, 200, "a completion without a stream")
     found = json.loads(answer.text())
-    equal(sorted(found), ["choices", "created", "id", "model", "object", "usage"], "has its members")
-    equal(found["id"], f"chatcmpl-{answer.header('x-request-id')}", "is called as its turn")
-    ok(found["choices"][0]["message"]["content"].startswith("Answer w of"), "is the answer alone")
-    equal(found["choices"][0]["finish_reason"], "stop", "and over")
-    equal(found["usage"]["total_tokens"], 12345, "with its usage")
+    equal(sorted(found), ["choices", "created", "id", "model", "object", "usage"], "the completion has its members")
+    equal(found["id"], f"chatcmpl-{answer.header('x-request-id')}", "the completion has the id of its turn")
+    ok(found["choices"][0]["message"]["content"].startswith("Answer w of"), "the completion has the answer only")
+    equal(found["choices"][0]["finish_reason"], "stop", "the completion has ended")
+    equal(found["usage"]["total_tokens"], 12345, "the completion has its usage")
     hidden = whole(host, chat("/hide-final /hide-narration id=h"))[1]
-    ok(hidden["choices"][0]["message"]["content"].startswith("Answer h of"), "whatever is shown")
+    ok(hidden["choices"][0]["message"]["content"].startswith("Answer h of"), "the completion has the answer only, with any visibility")
     host.ask("POST", PATH, key="ann", body=chat("/show-narration /show-final"))
 
 
@@ -205,27 +205,27 @@ def check_failures(host):
     answer = Answer(host, chat("id=f fail"))
     error = json.loads(answer.text())["error"]
     equal((answer.status, error["type"]), (500, "server_error"), "a failed turn has a status")
-    ok("Part f is broken" in error["message"], "and its message", error)
-    equal(answer.header("x-should-retry"), "false", "and is not to be tried again")
+    ok("Part f is broken" in error["message"], "the error has the message of the turn", error)
+    equal(answer.header("x-should-retry"), "false", "the error says not to retry")
     none = stream(host, chat("hello", model="missing"))
     equal((none.status, json.loads(none.text())["error"]["type"]), (500, "server_error"),
-          "an agent that cannot run is told before the first byte")
+          "an agent that cannot be started is an error before the first byte")
     late = stream(host, chat("id=late tools=1 gated fail"))
-    equal(late.status, 200, "one that fails later")
+    equal(late.status, 200, "a turn that fails later has begun with 200")
     host.let_go("late")
     chunks = late.rest()
-    equal(chunks[-1], "[DONE]", "ends all the same")
+    equal(chunks[-1], "[DONE]", "the failed stream ends with [DONE]")
     last = chunks[-2]
     equal((last["choices"][0]["finish_reason"], last["choices"][0]["x_agenticore_event_type"]),
           ("stop", "error"), "tagged, with an end that clients know")
-    ok("Part late is broken" in last["error"]["message"], "and an error beside it", last)
+    ok("Part late is broken" in last["error"]["message"], "the last chunk has the error", last)
 
 
 # ---- what the agent is told ----
 
 
 def told(host):
-    """The standard input of the agent, which the agent has saved when its turn has ended."""
+    """The prompt of the agent, which the agent has saved when its turn has ended."""
     return json.loads(host.told.read_text())["message"]["content"]
 
 
@@ -235,13 +235,13 @@ def check_prompts(host):
     status, _ = whole(host, chat(*history, model="taught"), X_Conversation_Id="c-1")
     equal(status, 200, "a history")
     equal(told(host), "[system] Be brief.\n[user] one\n[assistant] 1\n[user] two \nthree",
-          "is told as a whole first, without what is the host's")
+          "the complete history is the first prompt, without text of the host")
     whole(host, chat(*history, said("4", "assistant"), "four", model="taught"), X_Conversation_Id="c-1")
-    equal(told(host), "four", "and then what is new")
+    equal(told(host), "four", "only the new message is the next prompt")
     whole(host, chat("a", said("b", "assistant"), "c", model="taught"))
-    equal(told(host), "[user] a\n[assistant] b\n[user] c", "without a conversation always as a whole")
+    equal(told(host), "[user] a\n[assistant] b\n[user] c", "without a conversation the complete history is the prompt")
     whole(host, chat("  alone\n\t/not-a-token", model="taught"))
-    equal(told(host), "  alone\n\t/not-a-token", "one message as it is")
+    equal(told(host), "  alone\n\t/not-a-token", "a single message is unchanged")
 
 
 def check_conversations(host):
@@ -262,10 +262,10 @@ def check_conversations(host):
         first = session(body, **headers)
         equal(session(body, **headers), first, f"{name} names a conversation")
         sessions.append(first)
-    equal(len(set(sessions)), len(ways), "each one of its own")
-    ok(session(X_Conversation_Id="k", key="bob") not in sessions, "and of one key's")
-    ok(session(X_Conversation_Id="k", X_User_Id="u") not in sessions, "and of one user's")
-    ok(session() != session(), "without a name each request is one of its own")
+    equal(len(set(sessions)), len(ways), "each way names another conversation")
+    ok(session(X_Conversation_Id="k", key="bob") not in sessions, "a conversation belongs to one key")
+    ok(session(X_Conversation_Id="k", X_User_Id="u") not in sessions, "a conversation belongs to one user")
+    ok(session() != session(), "without a name each request has its own session")
 
 
 # ---- the same again ----
@@ -280,23 +280,23 @@ def check_again(host):
     third = stream(host, body, Idempotency_Key="r-1")
     host.let_go("again", 2)
     one = [role, *first.rest()]
-    equal(second.rest(), one, "the same request again gets the same turn from its beginning")
-    equal(third.rest(), one, "by either header")
-    equal(stream(host, body, X_Request_Id="r-1").rest(), one, "also when it is over")
-    equal(first.header("x-request-id"), "r-1", "the name comes back")
-    equal(len(host.turns()), before + 1, "as one turn")
+    equal(second.rest(), one, "a repeated request gets the same turn from its beginning")
+    equal(third.rest(), one, "both headers name a request")
+    equal(stream(host, body, X_Request_Id="r-1").rest(), one, "an ended turn is repeated")
+    equal(first.header("x-request-id"), "r-1", "the response has the name of the request")
+    equal(len(host.turns()), before + 1, "the repeated requests are one turn")
     stream(host, chat("id=other"), X_Request_Id="r-1").rest()
-    equal(len(host.turns()), before + 2, "another request of that name is another")
+    equal(len(host.turns()), before + 2, "another request with the same name is another turn")
     stream(host, body, key="bob", X_Request_Id="r-1").rest()
-    equal(len(host.turns()), before + 3, "as is that of another key")
+    equal(len(host.turns()), before + 3, "a request of another key is another turn")
     retried = chat("id=retried gated")
     leader = stream(host, retried, X_Stainless_Retry_Count="0")
     follower = stream(host, retried, X_Stainless_Retry_Count="1")
     host.let_go("retried")
-    equal(leader.rest(), follower.rest(), "a client's own second try follows the first")
-    equal(len(host.turns()), before + 4, "as one turn")
+    equal(leader.rest(), follower.rest(), "the retry of a client follows the first request")
+    equal(len(host.turns()), before + 4, "the retry is the same turn")
     stream(host, retried, X_Stainless_Retry_Count="0").rest()
-    equal(len(host.turns()), before + 5, "a first try is a turn of its own")
+    equal(len(host.turns()), before + 5, "a first request is a separate turn")
 
 
 def newest(host):
@@ -310,11 +310,11 @@ def check_leaving(host):
                            {"Content-Type": "application/json",
                             "Authorization": f"Bearer {secret('ann')}"})
         until(lambda: newest(host)["task"] == "id=leave hang" and newest(host)["state"] == "running",
-              "it runs")
+              "the turn runs")
         turn = newest(host)["id"]
         connection.close()
         found = host.await_state(turn, "error", "final", "cancelled")
-        ok(found["state"] != "running", f"{name} whose client left is cancelled", found)
+        ok(found["state"] != "running", f"{name} whose client disconnected is cancelled", found)
     body = chat("id=two hang")
     first = stream(host, body, X_Request_Id="two")
     first.next()
@@ -322,8 +322,8 @@ def check_leaving(host):
     second.next()
     turn = newest(host)["id"]
     first.leave()
-    equal(host.status("GET", "/healthz"), 200, "time passes")
-    equal(host.turn(turn)["state"], "running", "while another client follows it goes on")
+    equal(host.status("GET", "/healthz"), 200, "the host still answers")
+    equal(host.turn(turn)["state"], "running", "a turn with another client continues")
     second.leave()
     host.await_state(turn, "error", "final", "cancelled")
     hung = stream(host, chat("id=again hang"), X_Stainless_Retry_Count="0")
@@ -333,7 +333,7 @@ def check_leaving(host):
     host.await_state(turn, "error", "final", "cancelled")
     other = stream(host, chat("id=again hang"), X_Stainless_Retry_Count="1")
     other.next()
-    ok(newest(host)["id"] != turn, "a try behind one that was left is a turn of its own")
+    ok(newest(host)["id"] != turn, "a retry after a cancelled turn is a separate turn")
     other.leave()
 
 
@@ -342,17 +342,17 @@ def check_limits(host):
     for one in held:
         one.next()
     waits = stream(host, chat("id=u3"), key="bob", X_User_Id="greedy")
-    equal(waits.status, 200, "who waits is answered")
+    equal(waits.status, 200, "a waiting request is answered with 200")
     line = waits.answer.readline()
-    equal(line, b": keep-alive\n", "and kept alive")
+    equal(line, b": keep-alive\n", "a waiting stream gets keep-alive comments")
     equal(stream(host, chat("id=u4"), key="bob", X_User_Id="modest").rest()[-1], "[DONE]",
-          "another user of that key does not wait")
+          "another user of the key does not wait")
     held[0].leave()
-    equal(waits.rest()[-1], "[DONE]", "until it is its turn")
+    equal(waits.rest()[-1], "[DONE]", "the waiting request is answered later")
     held[1].leave()
     busy = [stream(host, chat(f"id=q{i} hang"), X_Conversation_Id="busy") for i in range(2)]
     full = Answer(host, chat("id=q3"), X_Conversation_Id="busy")
-    equal((full.status, full.header("x-should-retry")), (429, "true"), "a full queue")
+    equal((full.status, full.header("x-should-retry")), (429, "true"), "a request for a full queue is refused")
     for one in busy:
         one.leave()
 
@@ -366,9 +366,9 @@ def check_shutdown(host):
               and newest(host)["state"] == "running", "both run")
         equal(host.stop(), 0, "the host exits with status 0")
         status, error = waits.result()
-    equal((status, error["error"]["code"]), (500, "host_shutdown"), "a whole answer ends with it")
+    equal((status, error["error"]["code"]), (500, "host_shutdown"), "at the exit of the host an answer without a stream is an error")
     chunks = told.rest()
-    equal((chunks[-2]["error"]["code"], chunks[-1]), ("host_shutdown", "[DONE]"), "a stream, too")
+    equal((chunks[-2]["error"]["code"], chunks[-1]), ("host_shutdown", "[DONE]"), "at the exit of the host a stream ends with an error")
 
 
 def agents(folder):
@@ -395,11 +395,11 @@ def main():
             check(host)
     with Door(http=http_group({"ann": KEYS["ann"]}, on_disconnect="continue")) as host:
         left = stream(host, chat("id=on tools=1 gated", model="any-name"))
-        equal(left.status, 200, "any model is the only agent")
+        equal(left.status, 200, "any model name selects the only agent")
         left.leave()
         host.let_go("on")
         host.await_state(newest(host)["id"], "final")
-        ok(True, "on_disconnect = continue: the turn of a client that left goes on")
+        ok(True, "on_disconnect = continue: the turn of a disconnected client continues")
     for file in folder.iterdir():
         file.unlink()
     folder.rmdir()

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Agents that are run through NATS (transport.kind = "nats"): those of another host of turncast, and those
-of a gateway as tirea's, which is written here from its documentation."""
+"""Agents that run through NATS (transport.kind = "nats"): those of another turncast host, and those of a
+gateway like tirea's, written from its documentation."""
 import json
 import os
 import subprocess
@@ -26,27 +26,27 @@ def agent(name, url, **more):
 
 
 class Near(Door):
-    """A host whose agents are elsewhere."""
+    """A host whose agents run elsewhere."""
 
     def __init__(self, *agents):
         super().__init__(agents=" ".join(agents))
 
     def answer(self, prompt, **more):
-        """The turn, when it is over."""
+        """Waits for the end of the turn, and returns it."""
         turn = self.begin(prompt, **more)["id"]
         self.await_state(turn, "final", "error", "cancelled")
         return self.turn(turn)
 
 
 class Gateway:
-    """Takes one run after the other."""
+    """A gateway that accepts one run after the other."""
 
     def __init__(self, server):
         self.wire = server.client(user="u", password=PASSWORD)
         self.wire.subscribe(SUBJECT)
 
     def take(self):
-        """The next request, and where its events go."""
+        """The next request, and the subject for its events."""
         m = self.wire.next(60, SUBJECT)
         return json.loads(m.data), m.reply
 
@@ -81,18 +81,18 @@ def gateway_of_tirea(server, near):
     run = request["request"]
     equal(request["agentId"], "assistant", "the request names the agent")
     equal([(m["role"], m["content"]) for m in run["messages"]], [("user", 'Say "hi", ä')],
-          "and has the message")
-    ok(run["threadId"] and run["runId"] and run["tools"] == [], "with the names of thread and run", run)
+          "the request has the message")
+    ok(run["threadId"] and run["runId"] and run["tools"] == [], "the request has a thread and a run", run)
     gateway.tell(reply, started(request), *said("Hello."), finished(request))
     near.await_state(turn, "final")
-    equal(near.turn(turn)["answer"], "Hello.", "its events are those of the turn")
+    equal(near.turn(turn)["answer"], "Hello.", "the turn has the events of the run")
     near.begin("again", agent="far", conversation="c1")
     second, reply = gateway.take()
-    equal(second["request"]["threadId"], run["threadId"], "the next turn of the conversation is in the same thread")
-    ok(second["request"]["runId"] != run["runId"], "and another run")
+    equal(second["request"]["threadId"], run["threadId"], "the next turn of the conversation has the same thread")
+    ok(second["request"]["runId"] != run["runId"], "the next turn has another run")
     gateway.tell(reply, started(second), {"type": "RUN_ERROR", "message": "No more money.", "code": "BROKE"})
-    until(lambda: near.turns()[0]["state"] == "error", "an error of the run is one of the turn")
-    ok("No more money." in json.dumps(near.turn(near.turns()[0]["id"])), "with its text")
+    until(lambda: near.turns()[0]["state"] == "error", "an error of the run is an error of the turn")
+    ok("No more money." in json.dumps(near.turn(near.turns()[0]["id"])), "the error has its text")
     return gateway
 
 
@@ -104,13 +104,13 @@ def cancelled(gateway, near):
     ok(gateway.is_heard(reply), "the events of a run are listened to")
     equal(near.status("POST", f"/turns/{turn}/cancel", key="ann"), 202, "a turn is cancelled")
     near.await_state(turn, "cancelled")
-    until(lambda: not gateway.is_heard(reply), "then nobody listens any more")
+    until(lambda: not gateway.is_heard(reply), "after a cancel the subject has no subscriber")
 
 
 def silent(gateway, near):
     turn = near.answer("nothing comes", agent="quiet")
     gateway.take()
-    equal(turn["state"], "error", "a run without an event ends with the time of silence")
+    equal(turn["state"], "error", "a run without an event ends with idle_timeout_s")
 
 
 def text_of(turn):
@@ -119,17 +119,17 @@ def text_of(turn):
 
 def nobody(near):
     turn = near.answer("hello", agent="nowhere")
-    ok("nobody takes runs at the subject nobody.here" in text_of(turn), "a subject without a subscriber is told", turn)
+    ok("nobody takes runs at the subject nobody.here" in text_of(turn), "a subject without a subscriber is reported", turn)
 
 
 def connection_lost(server, gateway, near, cable):
     turn = near.begin("hello", agent="cabled")["id"]
     request, reply = gateway.take()
     gateway.tell(reply, started(request), *said("Half an"))
-    until(lambda: "Half an" in near.events.read_text(), "the first events")
+    until(lambda: "Half an" in near.events.read_text(), "the first events arrive")
     cable.cut()
     near.await_state(turn, "error")
-    ok("connection to NATS was lost" in text_of(near.turn(turn)), "a run whose connection is lost has failed",
+    ok("connection to NATS was lost" in text_of(near.turn(turn)), "a run whose connection is lost fails",
        near.turn(turn))
 
 
@@ -145,30 +145,30 @@ def unreachable():
 
 
 def another_host(server):
-    """An agent of one host is that of another one."""
+    """An agent of one host is an agent of another host."""
     runs = 'credentials = "u:%s"; runs : { key = "ann"; };' % PASSWORD
     with Member("h1", server.url(), bus=runs, http=http_group(disconnect_grace_s=0, visibility="all")) as far, \
             Near(agent("far", server.url(), subject="agentos.ag-ui.runs", agent="main")) as near:
         far.await_bus()
-        until(lambda: "taking runs" in far.log(), "runs are taken")
+        until(lambda: "taking runs" in far.log(), "the other host accepts runs")
         first = near.answer("id=one tools=2", agent="far", conversation="c")
         ok(first["answer"].startswith("Answer one of "), "an agent of another host answers", first)
         second = near.answer("id=two", agent="far", conversation="c")
         equal(second["answer"].split(" of ")[1].split(":")[0], first["answer"].split(" of ")[1].split(":")[0],
-              "in the same session")
+              "both turns have one session")
         lines = [json.loads(line) for line in near.events.read_text().splitlines()]
         equal([e["payload"]["content"] for e in lines if e["type"] == "tool_result"], ["51% used", "52% used"],
-              "with the results of its tools")
+              "the results of tools are shown")
         turn = near.begin("id=three tools=3 gated", agent="far")["id"]
-        there = until(lambda: [t for t in far.turns() if t["state"] == "running"], "it runs there")[0]["id"]
+        there = until(lambda: [t for t in far.turns() if t["state"] == "running"], "the turn runs on the other host")[0]["id"]
         near.status("POST", f"/turns/{turn}/cancel", key="ann")
         near.await_state(turn, "cancelled")
         far.let_go("three", 1)
         far.await_state(there, "cancelled")
-        ok(True, "a turn that is cancelled here is cancelled there")
+        ok(True, "a turn that is cancelled here is cancelled on the other host")
         status, text = near.run("doctor")
-        ok("runs are taken at agentos.ag-ui.runs" in text, "turncast doctor asks for it", text)
-        ok(PASSWORD not in near.log() + near.events.read_text() + text, "the password is nowhere")
+        ok("runs are taken at agentos.ag-ui.runs" in text, "turncast doctor checks the subject", text)
+        ok(PASSWORD not in near.log() + near.events.read_text() + text, "the password is not shown")
 
 
 def main():

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Agents that are run through NATS (transport.kind = "nats"), on servers with TLS, tokens and certificates of clients:
-what works, and what is told of certificates and tokens that are wrong, by the turn and by turncast doctor."""
+"""Agents that run through NATS (transport.kind = "nats") on servers with TLS, tokens and client certificates,
+and the errors for wrong certificates and tokens in the turn and in turncast doctor."""
 import json
 import os
 import pathlib
@@ -30,7 +30,7 @@ def agent(name, url, tls=None, **more):
 
 
 def server(folder, certificate, *more):
-    """With TLS. Nobody takes runs there, which is told by a turn that has a connection."""
+    """A server with TLS. No program accepts runs there, so a turn with a connection reports that."""
     lines = "".join(f"{line}\n" for line in more)
     # A server gives up a handshake after 2 s by default, and a busy machine may need longer.
     return natsd.NatsServer(f'tls {{ timeout: 60\ncert_file: "{folder}/{certificate}.pem"\n'
@@ -38,7 +38,7 @@ def server(folder, certificate, *more):
 
 
 def judge(cases):
-    """cases: name, agent, what is told. All turns at once, because each needs the time limit of connecting."""
+    """cases: name, agent, expected error. All turns run at once, because each needs the time limit of connecting."""
     with Door(agents=" ".join(text for _, text, _ in cases), extra=LOG + "conversations : { max_turns = 20; };") as host:
         turns = [(name, host.begin("hello", agent=name)["id"], wanted) for name, _, wanted in cases]
         for name, turn, wanted in turns:
@@ -53,10 +53,10 @@ def judge(cases):
         def part(text, name):
             return text.split(f"agent {name}:", 1)[-1].split("agent ", 1)[0]
 
-        until(look, "turncast doctor tells the same", seconds=60)
-        ok(look(), "of each agent", found["text"])
+        until(look, "turncast doctor reports the same", seconds=60)
+        ok(look(), "doctor reports each agent", found["text"])
         told = host.log() + host.events.read_text() + found["text"] + host.run("check")[1]
-        ok(TOKEN not in told and WRONG not in told, "no token is told")
+        ok(TOKEN not in told and WRONG not in told, "no token is shown")
 
 
 def main():

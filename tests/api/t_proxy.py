@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A host behind a proxy that collects an answer until its end unless X-Accel-Buffering says "no", as
-nginx does. Every stream of events comes through while its turn still runs, and requests that the proxy
-passes on with their Host are the host's own."""
+"""A host behind a proxy that buffers an answer until its end unless X-Accel-Buffering is "no", as nginx does.
+Every stream of events passes while its turn runs, and requests with the forwarded Host are accepted."""
 import http.client
 import json
 import os
@@ -47,7 +46,7 @@ class Server(ThreadingHTTPServer):
     daemon_threads = True
 
     def handle_error(self, request, client_address):
-        """A client that left is no news."""
+        """Ignores the error of a client that has disconnected."""
 
 
 class Proxy:
@@ -57,7 +56,7 @@ class Proxy:
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
 
     def ask(self, method, path, body=None, **headers):
-        """A request as a browser at https://agent.example.org makes it: the open answer."""
+        """Sends a request as a browser at https://agent.example.org does; returns the open response."""
         connection = http.client.HTTPConnection("127.0.0.1", self.server.server_port, timeout=60)
         named = {"Host": NAME, "Origin": f"https://{NAME}", "X-API-Key": secret("ann"),
                  **{name.replace("_", "-"): value for name, value in headers.items()}}
@@ -94,21 +93,21 @@ def test_streams(host, proxy):
         ("/v1/chat/completions", "chat", proxy.ask("POST", "/v1/chat/completions", chat)),
     ):
         equal(answer.status, 200, f"{name}: 200")
-        equal(answer.getheader("X-Accel-Buffering"), "no", f"{name}: asks not to be buffered")
-        ok(first_data(answer), f"{name}: comes through while the turn runs")
+        equal(answer.getheader("X-Accel-Buffering"), "no", f"{name}: the response disables buffering")
+        ok(first_data(answer), f"{name}: the first event passes while the turn runs")
         host.let_go(gate)
         answer.read()
     watched = proxy.ask("GET", "/turns/events")
-    ok(first_data(watched), "/turns/events: comes through, and never ends")
+    ok(first_data(watched), "/turns/events: the first event passes")
     watched.close()
 
 
 def test_names(proxy):
     answer = proxy.ask("POST", "/turns", {"prompt": "id=page"})
     equal(answer.status, 202, "the page behind the proxy may begin a turn")
-    equal(proxy.ask("GET", "/", Host="other.example.org").status, 421, "a name that is not listed")
+    equal(proxy.ask("GET", "/", Host="other.example.org").status, 421, "a host name that is not listed is refused")
     equal(proxy.ask("POST", "/turns", {"prompt": "no"}, Host="127.0.0.1").status, 403,
-          "a proxy that does not pass the Host on: the Origin is not the host's")
+          "a proxy that does not forward the Host: the Origin is refused")
 
 
 with Door(http=http_group(hosts=[NAME])) as door:

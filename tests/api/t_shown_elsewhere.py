@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A turn that begins on one host is seen in the chat of a bot that another host leads: its progress, what its agent asks,
-and one outcome."""
+"""A turn on one host is shown in the chat of a bot that another host leads: its progress, the requests of its
+agent, and one outcome."""
 import os
 import re
 import sqlite3
@@ -34,7 +34,7 @@ def hear(fake, pattern):
 
 
 def press(fake, message, button, user=PERSON):
-    """What the person is told."""
+    """The text that the user sees after a press."""
     query = fake.control("callback", {"from": user, "chat": PERSON, "message_id": message["id"], "button": button})["id"]
 
     def told():
@@ -48,7 +48,7 @@ def press(fake, message, button, user=PERSON):
 
 
 def answers(fake, id_):
-    """The messages with the answer of the talker, but not progress that shows it already."""
+    """The messages with the answer of the talker, except progress messages."""
     return [m for m in messages(fake, CHAT) if f"Answer {id_} of " in (m.get("text") or "") and "⏱" not in m["text"]]
 
 
@@ -58,27 +58,27 @@ def decided_in_chat(fake, leader, other):
     card = hear(fake, "echo A1")
     equal(card["buttons"][0][0], "Allow", "the chat has a card with buttons")
     equal(press(fake, card, "Allow", STRANGER), "You are not allowed to answer this request.", "a stranger may not answer")
-    equal(other.turn(turn)["state"], "running", "so the turn waits")
-    equal(press(fake, card, "Allow"), "Allowed.", "a person who may is heard")
+    equal(other.turn(turn)["state"], "running", "the turn waits")
+    equal(press(fake, card, "Allow"), "Allowed.", "a listed user may answer")
     ended(fake, card, "Allowed by User 1000 (tg)")
-    equal(other.await_state(turn, "final", "error")["state"], "final", "the agent goes on")
+    equal(other.await_state(turn, "final", "error")["state"], "final", "the agent continues")
     until(lambda: seen(fake, '"behavior":"allow"'), "the answer is in the chat")
     settled(fake, leader, other)
     equal(len([m for m in messages(fake, CHAT) if '"behavior":"allow"' in m["text"]]), 1, "once")
 
 
 def ended(fake, card, text):
-    """The card says who decided, and has no buttons."""
+    """Waits until the card shows the decision and has no buttons."""
     def found():
         now = next(m for m in messages(fake, CHAT) if m["id"] == card["id"])
         return text in now["text"] and not now["buttons"]
 
-    until(found, f"the card says: {text}")
+    until(found, f"the card shows: {text}")
 
 
 def settled(fake, *hosts):
-    until(lambda: all(queued(h) == 0 for h in hosts), "nothing is left to be told")
-    until(lambda: not seen(fake, "⏱"), "no progress is left")
+    until(lambda: all(queued(h) == 0 for h in hosts), "no delivery is pending")
+    until(lambda: not seen(fake, "⏱"), "no progress message is left")
 
 
 def decided_elsewhere(fake, leader, other):
@@ -86,28 +86,28 @@ def decided_elsewhere(fake, leader, other):
     turn = other.begin("run=echo A2, single", agent="asker", instances=["tg"])["id"]
     card = hear(fake, "echo A2")
     status = leader.status("POST", f"/turns/{turn}/requests/req-1", key="ann", body={"choice": "deny"})
-    equal(status, 200, "denied over HTTP")
+    equal(status, 200, "the request is denied over HTTP")
     ended(fake, card, "Denied by ann")
     card = hear(fake, "Which colour")
     equal(press(fake, card, "Green"), "Answered.", "a question is answered in the chat")
     ended(fake, card, "Answered by User 1000 (tg)")
-    until(lambda: seen(fake, '"Which colour\\?":"Green"'), "which the agent is told")
+    until(lambda: seen(fake, '"Which colour\\?":"Green"'), "the agent receives the answer")
     settled(fake, leader, other)
 
 
 def progress(fake, leader, other):
-    """Progress is shown in one message, which is gone when the outcome is there; what is hidden is not shown."""
+    """Progress is shown in one message, which is removed when the outcome is there; hidden events are not shown."""
     turn = other.begin("tools=2 gated id=p1", instances=["tg"])["id"]
     first = hear(fake, "⏱")
     other.let_go("p1", 1)
-    until(lambda: "part 2" in (seen(fake, "⏱") or {"text": ""})["text"], "it is edited")
-    equal(seen(fake, "⏱")["id"], first["id"], "in place")
-    ok("Bash" not in seen(fake, "⏱")["text"], "without tools, which are hidden", seen(fake, "⏱"))
+    until(lambda: "part 2" in (seen(fake, "⏱") or {"text": ""})["text"], "the progress message is edited")
+    equal(seen(fake, "⏱")["id"], first["id"], "the progress message keeps its id")
+    ok("Bash" not in seen(fake, "⏱")["text"], "hidden tools are not shown", seen(fake, "⏱"))
     other.let_go("p1", 1)
     until(lambda: answers(fake, "p1"), "the outcome is in the chat")
     settled(fake, leader, other)
     equal(len(answers(fake, "p1")), 1, "once")
-    ok(not is_marked(answers(fake, "p1")[0]["text"]), "not marked as a repeat")
+    ok(not is_marked(answers(fake, "p1")[0]["text"]), "the outcome is not marked as a repeat")
     other.await_state(turn, "final")
 
 
@@ -133,43 +133,43 @@ def stopped_in_chat(fake, leader, other):
 
 
 def asked_by_rule(fake, leader, other):
-    """A rule of the agent asks in a chat, which sees nothing else of the turn."""
+    """A rule of the agent sends a request to a chat, which sees nothing else of the turn."""
     other.begin("run=echo A3", agent="asker")
     card = hear(fake, "echo A3")
-    equal(press(fake, card, "Deny"), "Denied.", "it is decided there")
+    equal(press(fake, card, "Deny"), "Denied.", "the request is decided there")
     ended(fake, card, "Denied by User 1000 (tg)")
     settled(fake, leader, other)
-    equal(seen(fake, '^{"behavior":"deny"[^;]*$'), None, "the outcome is not told there")
+    equal(seen(fake, '^{"behavior":"deny"[^;]*$'), None, "the outcome is not shown there")
 
 
 def led_by_another(fake, leader, other, third):
-    """The leader dies during a turn of the other host: the next leader goes on in the same messages."""
+    """The leader is killed during a turn of the other host: the next leader continues in the same messages."""
     turn = other.begin("run=echo A4", agent="asker", instances=["tg"])["id"]
     card = hear(fake, "echo A4")
     gated = other.begin("tools=2 gated id=l1", instances=["tg"])["id"]
     first = until(lambda: seen(fake, "part 1"), "the second turn shows its progress")
     until(lambda: f'"live":"{first["id"]}"' in str(about(other, gated)), "the host of the turn knows the message")
-    until(lambda: f'"m":"{card["id"]}"' in str(about(other, turn)), "and that of the card")
-    equal(other.run("drain", "--detach")[0], 0, "the host of the turn is not to lead")
+    until(lambda: f'"m":"{card["id"]}"' in str(about(other, turn)), "the host of the turn knows the card")
+    equal(other.run("drain", "--detach")[0], 0, "the host of the turn drains")
     leader.kill()
     until(lambda: leads(third), "the third host takes over")
-    equal(press(fake, card, "Allow"), "Allowed.", "the buttons of the dead leader are valid")
+    equal(press(fake, card, "Allow"), "Allowed.", "the buttons of the killed leader are valid")
     ended(fake, card, "→ ")
     other.let_go("l1", 2)
     until(lambda: answers(fake, "l1"), "the outcome is in the chat")
     for ident in (turn, gated):
-        equal(other.await_state(ident, "final", "error")["state"], "final", "both turns end well")
+        equal(other.await_state(ident, "final", "error")["state"], "final", "both turns are completed")
     settled(fake, third, other)
     equal(len(answers(fake, "l1")), 1, "once")
-    equal(len([m for m in messages(fake, CHAT) if "echo A4" in m["text"] and "✋" in m["text"]]), 1, "with one card")
-    equal(len([m for m in messages(fake, CHAT) if "part 1" in m["text"]]), 0, "and no progress")
+    equal(len([m for m in messages(fake, CHAT) if "echo A4" in m["text"] and "✋" in m["text"]]), 1, "there is one card")
+    equal(len([m for m in messages(fake, CHAT) if "part 1" in m["text"]]), 0, "no progress message is left")
     leader.start()
     leader.await_bus()
-    equal(other.run("drain", "--undo")[0], 0, "all work again")
+    equal(other.run("drain", "--undo")[0], 0, "all hosts work again")
 
 
 def about(host, turn):
-    """What the host has in its journal of what the instance remembers."""
+    """The memory of the instance in the journal of the host."""
     with sqlite3.connect(f"file:{host.state}/state.db?mode=ro", uri=True) as db:
         return db.execute("select text from memory where turn=?", (turn,)).fetchall()
 
@@ -182,15 +182,15 @@ def died(fake, leader, other):
     shown = hear(fake, "part 1")
     other.kill()
     equal(press(fake, shown, STOP), "The host of this turn cannot be reached at present. Try again later.", "nobody stops it")
-    equal(press(fake, card, "Allow"), "The host of this turn cannot be reached at present. Try again later.", "nobody is there")
-    ok(card["buttons"], "the card stays")
+    equal(press(fake, card, "Allow"), "The host of this turn cannot be reached at present. Try again later.", "the press reports that the host is unreachable")
+    ok(card["buttons"], "the card keeps its buttons")
     other.start()
     other.await_bus()
     until(lambda: seen(fake, "^⚠"), "the turn was interrupted")
     ended(fake, card, "the turn has ended")
     settled(fake, leader, other)
     equal(len([m for m in messages(fake, CHAT) if m["text"].startswith("⚠")]), 2, "which is told once of each")
-    equal(other.turn(turn)["state"], "error", "as everywhere")
+    equal(other.turn(turn)["state"], "error", "the turn has failed on its host")
 
 
 if __name__ == "__main__" and not skip_without_server():

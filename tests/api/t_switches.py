@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A change of what is shown that cannot be stored is an error for its client at every door, and the
-message in which it stands is given to no agent."""
+"""A visibility change that cannot be stored is an error for its client in every API, and its message is not
+passed to an agent."""
 import json
 import os
 import sys
@@ -20,7 +20,7 @@ def refused(answer, what):
     equal((status, error["code"]), (500, "visibility_not_stored"), what)
     ok("main" in error["message"] and "visibility.db" in error["message"],
        f"{what}: says of which agent, and why", error["message"])
-    equal(headers["x-should-retry"], "false", f"{what}: the same again does not help")
+    equal(headers["x-should-retry"], "false", f"{what}: the error says not to retry")
 
 
 def test_refused(host):
@@ -36,7 +36,7 @@ def test_refused(host):
     equal(host.turns(), [], "no turn has begun")
     status, _, text = host.ask("POST", "/turns", key="ann", body={"prompt": "/stream-status"})
     equal((status, json.loads(text)["visibility"]["show_tools"]), (200, False),
-          "and what counts is what counted before")
+          "the visibility is unchanged")
 
 
 host = Door()

@@ -16,15 +16,15 @@ def answered(server, g, runners):
     g.await_state(turn, "final")
     ok(g.turn(turn)["answer"].startswith("Answer w1"), "a turn is answered by an agent of another host")
     where = runs(server, turn)
-    ok(where in runners, "which has written that it runs it", where)
-    until(lambda: kinds(g, turn)[-1:] == ["done"], "its connector is told")
+    ok(where in runners, "the host has written that it runs the turn", where)
+    until(lambda: kinds(g, turn)[-1:] == ["done"], "the connector of the gateway reads the end")
     seen = kinds(g, turn)
     equal((seen[0], seen[-1], seen.count("start"), seen.count("done")), ("start", "done", 1, 1),
-          "from start to done, once")
-    equal([e["seq"] for e in events(g, turn)], sorted({e["seq"] for e in events(g, turn)}), "in order")
-    equal([kinds(r, turn) for r in runners.values()], [[], []], "no connector of the other hosts is")
+          "each turn has one start and one end")
+    equal([e["seq"] for e in events(g, turn)], sorted({e["seq"] for e in events(g, turn)}), "the events are in order")
+    equal([kinds(r, turn) for r in runners.values()], [[], []], "the connectors of other hosts see nothing")
     equal([t["id"] for r in runners.values() for t in r.turns() if t.get("host") != "g1"], [],
-          "and to them it is a turn of the gateway")
+          "other hosts show the turn as one of the gateway")
 
 
 def at_home(server, g):
@@ -39,11 +39,11 @@ def at_home(server, g):
         where.append(runs(server, turn))
         said.append(session(g, turn))
     equal(len(set(where)), 1, f"the turns of a conversation run on one host: {where}")
-    equal(len(set(said)), 1, f"in one session: {said}")
+    equal(len(set(said)), 1, f"the turns of a conversation have one session: {said}")
 
 
 def in_order(server, g, runners):
-    """What is sent to a conversation waits for the turn before."""
+    """A message of a conversation waits for the turn before it."""
     one = g.begin("id=o1 tools=1 gated", conversation="order")["id"]
     g.await_state(one, "running")
     two = g.begin("id=o2", conversation="order")["id"]
@@ -51,40 +51,40 @@ def in_order(server, g, runners):
     equal((g.turn(two)["state"], runs(server, two)), ("waiting", None), "the second one waits on the gateway")
     runners[runs(server, one)].let_go("o1", 2)
     g.await_state(two, "final")
-    until(lambda: kinds(g, two)[-1:] == ["done"], "both are told")
+    until(lambda: kinds(g, two)[-1:] == ["done"], "both turns are shown")
     ended = [e["correlation_id"] for e in told(g) if e["type"] == "done"]
-    ok(ended.index(one) < ended.index(two), "and ends behind it")
+    ok(ended.index(one) < ended.index(two), "the second turn ends after the first")
 
 
 def decided(g):
-    """What an agent asks is decided at the gateway."""
+    """Requests of an agent are decided at the gateway."""
     heard = []
     for choice, state in (("allow", "final"), ("deny", "final")):
         turn = g.begin("run=df -h /srv", agent="asker")["id"]
-        until(lambda: g.turn(turn).get("requests"), "the gateway is asked")
+        until(lambda: g.turn(turn).get("requests"), "the gateway has the request")
         request = g.turn(turn)["requests"][0]
-        equal((request["tool"], request["subject"]), ("Bash", "df -h /srv"), "for a tool of the agent")
+        equal((request["tool"], request["subject"]), ("Bash", "df -h /srv"), "the request has the tool of the agent")
         status, _, text = g.ask("POST", f"/turns/{turn}/requests/{request['id']}", key="ann", body={"choice": choice})
-        equal((status, json.loads(text)["decision"]), (200, choice), f"it is decided: {choice}")
+        equal((status, json.loads(text)["decision"]), (200, choice), f"the request is decided: {choice}")
         g.await_state(turn, state, "error")
-        until(lambda: kinds(g, turn)[-1:] == ["done"], "to the end")
+        until(lambda: kinds(g, turn)[-1:] == ["done"], "the turn is shown to its end")
         asked = [e["payload"] for e in events(g, turn) if e["type"] == "request"]
-        equal([p["state"] for p in asked], ["open", "resolved"], "and told once")
-        equal((asked[1]["by"], asked[1]["decision"]), ("ann", choice), "with who decided")
+        equal([p["state"] for p in asked], ["open", "resolved"], "the request is shown once")
+        equal((asked[1]["by"], asked[1]["decision"]), ("ann", choice), "the request has the decision and the user")
         last = [e["payload"] for e in events(g, turn) if e["type"] in ("final", "error")]
         heard.append(last[-1].get("text") or last[-1].get("message"))
-    ok(heard[0] != heard[1], "the agent has heard both", heard)
+    ok(heard[0] != heard[1], "the agent received both decisions", heard)
 
 
 def cancelled(server, g, runners):
     turn = g.begin("id=x1 hang")["id"]
     until(lambda: runs(server, turn), "a turn runs")
-    until(lambda: "start" in kinds(g, turn), "and is told")
-    equal(g.status("POST", f"/turns/{turn}/cancel", key="ann"), 202, "it is cancelled at the gateway")
+    until(lambda: "start" in kinds(g, turn), "the start of the turn is shown")
+    equal(g.status("POST", f"/turns/{turn}/cancel", key="ann"), 202, "the turn is cancelled at the gateway")
     g.await_state(turn, "cancelled")
-    until(lambda: "done" in kinds(g, turn), "to its end")
-    equal((kinds(g, turn).count("done"), kinds(g, turn)[-1]), (1, "done"), "with one end")
-    until(lambda: not any(agents(r) for r in runners.values()), "and its agent is gone")
+    until(lambda: "done" in kinds(g, turn), "the end of the turn is shown")
+    equal((kinds(g, turn).count("done"), kinds(g, turn)[-1]), (1, "done"), "the turn has one end")
+    until(lambda: not any(agents(r) for r in runners.values()), "the agent of the turn has been ended")
 
 
 def nobody(server, g, runners):
@@ -95,25 +95,25 @@ def nobody(server, g, runners):
     queued = server.client()
     until(lambda: json.loads(queued.request("$JS.API.STREAM.INFO.TC_WORK", "").data)["state"]["messages"] == 2,
           "turns wait in the queue")
-    equal(g.status("POST", f"/turns/{gone}/cancel", key="ann"), 202, "one is cancelled before a host has it")
+    equal(g.status("POST", f"/turns/{gone}/cancel", key="ann"), 202, "a turn is cancelled before a host has it")
     g.await_state(gone, "cancelled")
     for r in runners.values():
         r.start()
         r.await_bus()
     g.await_state(waits, "final")
     until(lambda: json.loads(queued.request("$JS.API.STREAM.INFO.TC_WORK", "").data)["state"]["messages"] == 0,
-          "and the queue is empty when runners are back")
+          "the queue is empty when runners are back")
     equal(runs(server, gone) and kinds(g, gone)[-1:], kinds(g, gone)[-1:] if runs(server, gone) else None,
-          "what was cancelled has one end")
-    ok(not any(agents(r) for r in runners.values()), "and no agent")
+          "the cancelled turn has one end")
+    ok(not any(agents(r) for r in runners.values()), "no agent runs")
     queued.close()
 
 
 def gateway_dies(server, g, runners):
-    """The gateway dies: the turn goes on, and is told when the gateway is back."""
+    """The gateway is killed: the turn continues, and is shown when the gateway is back."""
     turn = g.begin("id=g1 tools=2 gated", conversation="dies")["id"]
     until(lambda: runs(server, turn), "a turn runs")
-    until(lambda: "start" in kinds(g, turn), "and is told")
+    until(lambda: "start" in kinds(g, turn), "the start of the turn is shown")
     waits = g.begin("id=g2", conversation="dies")["id"]
     g.kill()
     runners[runs(server, turn)].let_go("g1", 1)
@@ -122,24 +122,24 @@ def gateway_dies(server, g, runners):
     g.await_state(turn, "running")
     runners[runs(server, turn)].let_go("g1", 2)
     g.await_state(turn, "final")
-    ok(g.turn(turn)["answer"].startswith("Answer g1"), "a gateway that is back tells the answer")
-    until(lambda: kinds(g, turn)[-1:] == ["done"], "to its connectors, too")
+    ok(g.turn(turn)["answer"].startswith("Answer g1"), "the restarted gateway shows the answer")
+    until(lambda: kinds(g, turn)[-1:] == ["done"], "the connector of the gateway reads the end")
     equal((kinds(g, turn).count("final"), kinds(g, turn).count("done")), (1, 1), "once")
     g.await_state(waits, "final")
     turn = g.begin("id=g3 tools=1 gated")["id"]
     until(lambda: runs(server, turn) and "start" in kinds(g, turn), "another turn runs")
-    equal(g.stop(), 0, "the gateway ends without waiting for it")
+    equal(g.stop(), 0, "the gateway exits without waiting for the turn")
     where = runners[runs(server, turn)]
     where.let_go("g3", 2)
-    until(lambda: not agents(where), "which ends meanwhile")
+    until(lambda: not agents(where), "the turn ends meanwhile")
     g.start()
     g.await_bus()
     g.await_state(turn, "final")
-    ok(g.turn(turn)["answer"].startswith("Answer g3"), "and is told at the next start")
+    ok(g.turn(turn)["answer"].startswith("Answer g3"), "the answer is shown after the restart")
 
 
 def emptied(server, g, runners):
-    """The servers lose what they had: a turn that runs goes on, and none begins twice."""
+    """The servers lose their data: a running turn continues, and no turn begins twice."""
     turn = g.begin("id=e1 tools=2 gated")["id"]
     until(lambda: runs(server, turn) and "start" in kinds(g, turn), "a turn runs")
     where = runners[runs(server, turn)]
@@ -148,31 +148,31 @@ def emptied(server, g, runners):
     server.start()
     for host in (g, *runners.values()):
         host.await_bus()
-    until(lambda: runs(server, turn) == where.name, "its host says again that it runs it")
+    until(lambda: runs(server, turn) == where.name, "the host writes again that it runs the turn")
     where.let_go("e1", 3)
     g.await_state(turn, "final")
-    ok(g.turn(turn)["answer"].startswith("Answer e1"), "it is answered")
+    ok(g.turn(turn)["answer"].startswith("Answer e1"), "the turn is answered")
     after = g.begin("id=e2")["id"]
     g.await_state(after, "final")
 
 
 def runner_dies(server, g, runners):
-    """A runner dies in the middle of a turn."""
+    """A runner is killed in the middle of a turn."""
     turn = g.begin("id=d1 tools=1 gated", conversation="lost")["id"]
     until(lambda: runs(server, turn) and "start" in kinds(g, turn), "a turn runs")
     where = runners[runs(server, turn)]
     where.kill()
     g.await_state(turn, "error")
     error = [e for e in events(g, turn) if e["type"] == "error"]
-    equal([e["payload"]["code"] for e in error], ["host_lost"], "its loss is told")
-    until(lambda: kinds(g, turn)[-1:] == ["done"], "to the end")
+    equal([e["payload"]["code"] for e in error], ["host_lost"], "the loss of the host is shown")
+    until(lambda: kinds(g, turn)[-1:] == ["done"], "the turn is shown to its end")
     after = g.begin("id=d2", conversation="lost")["id"]
     g.await_state(after, "final")
-    ok(runs(server, after) != where.name, "the conversation goes on at another host")
-    equal(g.metric("turncast_turns_lost_total"), 1, "and is counted")
+    ok(runs(server, after) != where.name, "the conversation continues on another host")
+    equal(g.metric("turncast_turns_lost_total"), 1, "the lost turn is counted")
     where.start()
     where.await_bus()
-    until(lambda: not agents(where), "what was left of its agent is gone")
+    until(lambda: not agents(where), "the processes of its agent have been ended")
 
 
 if not skip_without_server():

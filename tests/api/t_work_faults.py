@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Turns on other hosts when something fails at a bad moment: gateways and runners that die, stop or are cut
-off before or while a turn runs."""
+"""Turns on other hosts during faults: gateways and runners that are killed, stopped or disconnected before or
+during a turn."""
 import contextlib
 import json
 import os
@@ -23,7 +23,7 @@ ACK_WAIT_S = 5
 
 
 def short_redelivery(server):
-    """The queue gives a message to another host when it has heard nothing of it for five seconds."""
+    """Makes the queue deliver a message to another host after five seconds without an acknowledgement."""
     client = server.client()
     for name in ("any-main", "host-r1", "host-r2"):
         info = json.loads(client.request(f"$JS.API.CONSUMER.INFO.TC_WORK.{name}", "").data)
@@ -35,7 +35,7 @@ def short_redelivery(server):
 
 
 def starts(host, turn):
-    """Whether each start event of the turn says that a part of it was told before."""
+    """For each start event of the turn, whether it is marked as resumed."""
     return [e["payload"].get("resumed", False) for e in events(host, turn) if e["type"] == "start"]
 
 
@@ -44,53 +44,53 @@ def notices(host, turn):
 
 
 def ends(host, turn):
-    """Its outcomes: the code of an error, or None for an answer."""
+    """The outcomes of the turn: the code of an error, or None for an answer."""
     return [e["payload"].get("code") for e in events(host, turn) if e["type"] in ("final", "error")]
 
 
 def begun(server, g, runners, words, **more):
-    """A turn that runs, and the host on which."""
+    """Begins a turn; returns it and its host."""
     turn = g.begin(words, **more)["id"]
     until(lambda: runs(server, turn) and "start" in kinds(g, turn), f"a turn runs: {words}")
     return turn, runners[runs(server, turn)]
 
 
 def dies_before_it_is_stored(server, g):
-    """The gateway dies before the servers have a turn: nothing has begun, so it begins at the next start."""
+    """The gateway is killed before the servers have a turn: the turn begins after the restart."""
     had = g.begin("id=s9", conversation="early")["id"]
     g.await_state(had, "final")
     server.kill()
     g.await_bus("disconnected")
     first = g.begin("id=s0 tools=1", conversation="early")["id"]
     g.await_state(first, "running")
-    equal(kinds(g, first), [], "without the servers, nothing of a turn is told")
+    equal(kinds(g, first), [], "without the servers no event of a turn is shown")
     second = g.begin("id=s1", conversation="early")["id"]
     g.kill()
     server.start()
     g.start()
     g.await_bus()
     g.await_state(first, "final")
-    ok(g.turn(first)["answer"].startswith("Answer s0"), "a turn that no host had got begins when its gateway is back")
+    ok(g.turn(first)["answer"].startswith("Answer s0"), "a turn that no host had received begins after the restart of its gateway")
     g.await_state(second, "final")
-    until(lambda: kinds(g, second)[-1:] == ["done"], "and then the one behind it")
-    equal(starts(g, first), [False], "nothing of the turn had been told before")
-    equal((session(g, first), session(g, second)), (session(g, first),) * 2, "both are of one session")
+    until(lambda: kinds(g, second)[-1:] == ["done"], "the next turn ends afterwards")
+    equal(starts(g, first), [False], "no event of the turn was shown before")
+    equal((session(g, first), session(g, second)), (session(g, first),) * 2, "both turns have one session")
 
 
 def cancelled_before_it_is_stored(server, g):
-    """Without the servers, a turn that no other host has can be cancelled at once."""
+    """Without the servers a turn that no other host has can be cancelled at once."""
     had = g.begin("id=c0", conversation="cancel")["id"]
     g.await_state(had, "final")
     server.kill()
     g.await_bus("disconnected")
     turn = g.begin("id=c1", conversation="cancel")["id"]
     g.await_state(turn, "running")
-    equal(g.status("POST", f"/turns/{turn}/cancel", key="ann"), 202, "a turn is cancelled while the servers are away")
+    equal(g.status("POST", f"/turns/{turn}/cancel", key="ann"), 202, "a turn is cancelled while the servers are down")
     g.await_state(turn, "cancelled")
-    until(lambda: kinds(g, turn)[-1:] == ["done"], "and ends without them")
+    until(lambda: kinds(g, turn)[-1:] == ["done"], "the turn ends without the servers")
     server.start()
     g.await_bus()
-    equal(runs(server, turn), None, "no host gets it afterwards")
+    equal(runs(server, turn), None, "no host receives the turn afterwards")
 
 
 def dies_while_it_runs(server, g, runners):
@@ -98,37 +98,37 @@ def dies_while_it_runs(server, g, runners):
     g.kill()
     g.start()
     g.await_bus()
-    until(lambda: len(starts(g, turn)) == 2, "a gateway that is back tells it from its beginning")
+    until(lambda: len(starts(g, turn)) == 2, "the restarted gateway shows the turn from its beginning")
     where.let_go("p1", 3)
     g.await_state(turn, "final")
-    equal(starts(g, turn), [False, True], "and says that a part of it was told before")
+    equal(starts(g, turn), [False, True], "the second start is marked as resumed")
 
 
 def stopped(server, g, runners):
-    """A runner stands still for so long that it counts as lost, and goes on then."""
+    """A runner is stopped until it counts as lost, and then continues."""
     turn, where = begun(server, g, runners, "id=z1 tools=1 gated", conversation="still")
     where.process.send_signal(signal.SIGSTOP)
     where.let_go("z1", 2)
     g.await_state(turn, "error")
-    until(lambda: kinds(g, turn)[-1:] == ["done"], "a turn ends whose host stands still")
+    until(lambda: kinds(g, turn)[-1:] == ["done"], "a turn of a stopped host ends")
     equal(ends(g, turn), ["host_lost"], "its host counts as lost")
     where.process.send_signal(signal.SIGCONT)
-    late = until(lambda: g.turn(turn).get("late_result"), "the host says what it has made of it when it goes on")
-    ok(late.startswith("Answer z1"), "the turn has that as its late result", late)
-    equal((g.turn(turn)["state"], ends(g, turn)), ("error", ["host_lost"]), "and no second outcome")
-    ok(kinds(g, turn)[-1] == "done", "nothing is told behind its end")
-    until(lambda: where.knows(turn).get("late_result") == late, "the page of the other host has it, too")
+    late = until(lambda: g.turn(turn).get("late_result"), "the continued host reports its result")
+    ok(late.startswith("Answer z1"), "the result is the late result of the turn", late)
+    equal((g.turn(turn)["state"], ends(g, turn)), ("error", ["host_lost"]), "the turn has no second outcome")
+    ok(kinds(g, turn)[-1] == "done", "no event follows the end")
+    until(lambda: where.knows(turn).get("late_result") == late, "the other host has the late result")
     until(lambda: not agents(where), "no agent is left")
     after = g.begin("id=z2", conversation="still")["id"]
     g.await_state(after, "final")
     until(lambda: kinds(g, after)[-1:] == ["done"], "the next turn of the conversation ends")
-    equal((kinds(g, after)[0], notices(g, after).count("late_result")), ("start", 1), "and has the notice, once")
-    equal(where.metric("turncast_turns_late_total"), 1, "it is counted where it ran")
+    equal((kinds(g, after)[0], notices(g, after).count("late_result")), ("start", 1), "the next turn has the notice once")
+    equal(where.metric("turncast_turns_late_total"), 1, "the host that ran the turn counts the late result")
     where.await_bus()
 
 
 def fenced(server, g, runners):
-    """Another publisher has the events of a turn: its host ends the agent."""
+    """Another publisher takes over the events of a turn: its host ends the agent."""
     turn, where = begun(server, g, runners, "id=f1 tools=2 gated", conversation="fence")
     run = turn[:14] + "r" + turn[15:]
     rogue = server.client()
@@ -145,43 +145,43 @@ def fenced(server, g, runners):
     rogue.publish(subject, f"{json.dumps(head)}\n{json.dumps(event)}\n")
     rogue.close()
     where.let_go("f1", 1)
-    until(lambda: "another publisher has taken its events over; ending its agent" in where.log(), "its host says so")
-    until(lambda: not agents(where), "and has ended the agent")
+    until(lambda: "another publisher has taken its events over; ending its agent" in where.log(), "the log of the host reports the takeover")
+    until(lambda: not agents(where), "the host has ended the agent")
     g.await_state(turn, "error", "cancelled")
     until(lambda: kinds(g, turn)[-1:] == ["done"], "the turn ends")
     equal(kinds(g, turn).count("done"), 1, "once")
 
 
 def dies_before_its_claim(server, g, runners):
-    """A runner takes a message of the queue and dies before it has written that it begins the turn."""
+    """A runner takes a message from the queue and is killed before it has written that it begins the turn."""
     thief = server.client()
 
     def queued():
         return json.loads(thief.request("$JS.API.STREAM.INFO.TC_WORK", "").data)["state"]["messages"]
 
-    until(lambda: queued() == 0, "nothing is left of the turns before")
+    until(lambda: queued() == 0, "no earlier turn is in the queue")
     for r in runners.values():
         r.stop()
     turn = g.begin("id=q1")["id"]
     until(lambda: queued() == 1, "a turn waits in the queue")
     thief.publish("$JS.API.CONSUMER.MSG.NEXT.TC_WORK.any-main", json.dumps({"batch": 1}), f"{thief.inbox}.taken")
     taken = thief.next(30, "tc.work.any.main")
-    ok(taken and turn.encode() in taken.data, "a host takes it")
+    ok(taken and turn.encode() in taken.data, "a host takes the turn")
     thief.close()
     for r in runners.values():
         r.start()
         r.await_bus()
     short_redelivery(server)
     g.await_state(turn, "final")
-    ok(runs(server, turn) in runners, "another host runs it when the first one is not heard of any more")
-    until(lambda: kinds(g, turn)[-1:] == ["done"], "to its end")
+    ok(runs(server, turn) in runners, "another host runs the turn after the first one is lost")
+    until(lambda: kinds(g, turn)[-1:] == ["done"], "the turn is shown to its end")
     equal(ends(g, turn), [None], "it has one outcome")
 
 
 def chat_is_told(server, g, runners, people):
-    """What becomes of a conversation is told in its chat, in the events that its connector gets."""
+    """Notices about a conversation are shown in its chat, in the events of its connector."""
     first = people.ask(0, "m1", "tools=1")
-    until(lambda: outcomes(people, first), "a person is answered")
+    until(lambda: outcomes(people, first), "a user is answered")
 
     def turn_of(word):
         return next((e["correlation_id"] for e in told(g) if e["type"] == "start" and word in e["payload"]["task"]), None)
@@ -189,31 +189,31 @@ def chat_is_told(server, g, runners, people):
     where = runners[runs(server, turn_of("id=m1"))]
     people.fake.control("message", {"from": people.ids[0], "text": "/new"})
     anew = people.ask(0, "m4", "tools=1")
-    until(lambda: outcomes(people, anew), "and again behind /new")
-    equal(runs(server, turn_of("id=m4")), where.name, "by the same host")
-    ok(session(g, turn_of("id=m4")) != session(g, turn_of("id=m1")), "in a session that is new there, too")
+    until(lambda: outcomes(people, anew), "the user is answered after /new")
+    equal(runs(server, turn_of("id=m4")), where.name, "the same host answers")
+    ok(session(g, turn_of("id=m4")) != session(g, turn_of("id=m1")), "the turn has a new session")
     where.stop()
     second = people.ask(0, "m2", "tools=1")
-    until(lambda: outcomes(people, second), "and answered when the host of the conversation is gone")
+    until(lambda: outcomes(people, second), "the user is answered after the host of the conversation was lost")
     turn = turn_of("id=m2")
-    until(lambda: kinds(g, turn)[-1:] == ["done"], "by another host")
-    equal((notices(g, turn), kinds(g, turn).count("start")), (["session_moved"], 1), "which is told, behind the start")
+    until(lambda: kinds(g, turn)[-1:] == ["done"], "another host answers")
+    equal((notices(g, turn), kinds(g, turn).count("start")), (["session_moved"], 1), "the notice about the move follows the start")
     other = next(r for r in runners.values() if r is not where)
     other.stop()
     third = people.ask(1, "m3", "tools=1")
-    until(lambda: turn_of("id=m3"), "a turn for which there is no host is told after 30 seconds")
+    until(lambda: turn_of("id=m3"), "a turn without a host is shown after 30 seconds")
     turn = turn_of("id=m3")
-    equal(notices(g, turn), ["bus_wait"], "with the reason")
+    equal(notices(g, turn), ["bus_wait"], "the notice has the reason")
     for r in (where, other):
         r.start()
         r.await_bus()
-    until(lambda: outcomes(people, third), "and answered when there is one")
-    until(lambda: kinds(g, turn)[-1:] == ["done"], "to its end")
-    equal((kinds(g, turn).count("start"), notices(g, turn)), (1, ["bus_wait", "bus_begun"]), "it has started once")
+    until(lambda: outcomes(people, third), "the turn is answered when a host is there")
+    until(lambda: kinds(g, turn)[-1:] == ["done"], "the turn is shown to its end")
+    equal((kinds(g, turn).count("start"), notices(g, turn)), (1, ["bus_wait", "bus_begun"]), "the turn has started once")
     begun = next(e for e in events(g, turn) if e["payload"].get("code") == "bus_begun")
     said = begun["payload"].get("x", {})
-    equal((said.get("model"), said.get("task")), ("talker-1", None), "what the agent says of its start is told then")
-    equal(begun["session_id"], session(g, turn), "with its session")
+    equal((said.get("model"), said.get("task")), ("talker-1", None), "the data of the agent's start is shown when it begins")
+    equal(begun["session_id"], session(g, turn), "the start has the session")
     equal([len(outcomes(people, q)) for q in (first, second, third)], [1, 1, 1], "each message has one answer")
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""More turns than other hosts can run: slots of runners that are all taken, and a work queue that is full."""
+"""More turns than other hosts can run: all slots of the runners are taken, and the work queue is full."""
 import json
 import os
 import sys
@@ -18,13 +18,13 @@ MANY = "conversations : { per_user = 100; };"
 
 
 def runners_of(server, turns):
-    """The host of each turn that one has begun."""
+    """The hosts of the turns that have begun."""
     found = {t: runs(server, t) for t in turns}
     return {t: host for t, host in found.items() if host}
 
 
 def at_work(host):
-    """Turns that processes below a host are of."""
+    """The turns of the agent processes of a host."""
     found = set()
     for pid in agents(host):
         try:
@@ -49,12 +49,12 @@ def crowd(server, g, runners):
         g.await_state(turn, "final")
         ended.add(turn)
         wanted = min(TURNS, len(ended) + SLOTS * len(runners))
-        if not until(lambda: len(runners_of(server, turns)) >= wanted, f"a slot that is free is taken ({len(ended)})"):
+        if not until(lambda: len(runners_of(server, turns)) >= wanted, f"a free slot is taken ({len(ended)})"):
             break
     equal(most, dict.fromkeys(runners, SLOTS), "a host never has more turns than slots")
     answers = [g.turn(t).get("answer", "") for t in turns]
-    equal([a.split(" ")[1] for a in answers if a.startswith("Answer ")], [f"c{n}" for n in range(TURNS)], "all are answered")
-    until(lambda: all(kinds(g, t)[-1:] == ["done"] for t in turns), "and told")
+    equal([a.split(" ")[1] for a in answers if a.startswith("Answer ")], [f"c{n}" for n in range(TURNS)], "all messages are answered")
+    until(lambda: all(kinds(g, t)[-1:] == ["done"] for t in turns), "all turns are shown")
     equal({len([e for e in events(g, t) if e["type"] == "final"]) for t in turns}, {1}, "once")
     return turns
 
@@ -64,12 +64,12 @@ def affinity(server, g, turns):
     later = [g.begin(f"id=d{n}", conversation=f"c{n}")["id"] for n in range(TURNS)]
     for turn in later:
         g.await_state(turn, "final")
-    equal([runs(server, t) for t in later], [runs(server, t) for t in turns], "conversations stay on their hosts")
-    equal([session(g, t) for t in later], [session(g, t) for t in turns], "in their sessions")
+    equal([runs(server, t) for t in later], [runs(server, t) for t in turns], "the conversations stay on their hosts")
+    equal([session(g, t) for t in later], [session(g, t) for t in turns], "the conversations keep their sessions")
 
 
 def full(server):
-    """The work queue holds no more messages: who sends one is told so."""
+    """A turn for a full work queue ends with an error."""
     client = server.client()
     with Member("g2", server.url(), hosts=["r3"], bus=GATEWAY) as g:
         g.await_bus()
@@ -77,10 +77,10 @@ def full(server):
         answer = client.api("STREAM.UPDATE.TC_WORK", dict(config, max_msgs=1))
         ok("error" not in answer, "the queue holds one message", answer)
         first = g.begin("id=f1")["id"]
-        until(lambda: json.loads(client.request("$JS.API.STREAM.INFO.TC_WORK", "").data)["state"]["messages"] == 1, "a turn waits in it")
+        until(lambda: json.loads(client.request("$JS.API.STREAM.INFO.TC_WORK", "").data)["state"]["messages"] == 1, "a turn waits in the queue")
         second = g.begin("id=f2", conversation="second")["id"]
         g.await_state(second, "error")
-        until(lambda: kinds(g, second)[-1:] == ["done"], "the next one ends")
+        until(lambda: kinds(g, second)[-1:] == ["done"], "the next turn ends")
         error = next(e["payload"] for e in events(g, second) if e["type"] == "error")
         equal((error["code"], error["message"]),
               ("queue_full", "Too many turns wait for other hosts. Please send your message again later."), "with the reason")
@@ -90,8 +90,8 @@ def full(server):
             r.await_bus()
             for turn in (first, third):
                 g.await_state(turn, "final")
-            ok(True, "those that wait run when a host is there")
-            equal(runs(server, second), None, "but not the one that has ended")
+            ok(True, "a waiting turn runs when a host is there")
+            equal(runs(server, second), None, "the turn that has ended does not run")
     client.close()
 
 
