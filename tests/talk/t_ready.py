@@ -47,9 +47,9 @@ def all_is_well():
             until(lambda: ready(host)[0] == 200, "all connectors have identified themselves")
             equal(ready(host), (200, {"status": "ready"}), "the host is ready")
             found = instance(host, "tg")
-            ok(0 <= found["last_success_ms"] < 600000, "the last success is told", found)
+            ok(0 <= found["last_success_ms"] < 600000, "the last success is shown", found)
             text = host.run("status")[1]
-            ok("service: last success " in text, "in the table, too", text)
+            ok("service: last success " in text, "the table has the last success", text)
             equal(host.stop(), 0, "the host exits with status 0")
 
 
@@ -66,16 +66,16 @@ def each_reason():
             until(host.has_started, "the host has started")
             wanted = {"bad": "refused", "bot": "refused", "away": "unreachable", "lost": "disabled",
                       "quiet": "not_identified"}
-            until(lambda: reasons(host) == wanted, "each has its reason")
+            until(lambda: reasons(host) == wanted, "each instance has its reason")
             equal((ready(host)[0], reasons(host)), (503, wanted), "the host is not ready")
-            ok("bad-token" not in json.dumps(ready(host)[1]), "no secret is told")
+            ok("bad-token" not in json.dumps(ready(host)[1]), "no secret is shown")
             found = instance(host, "away")
-            ok(found["last_failure_ms"] >= 0 and "connect" in found["last_failure"], "why it failed", found)
-            ok("last_success_ms" not in found, "it never succeeded", found)
+            ok(found["last_failure_ms"] >= 0 and "connect" in found["last_failure"], "the failure has its reason", found)
+            ok("last_success_ms" not in found, "an instance without success has no time of it", found)
             text = host.run("status")[1]
-            ok("service: no success yet, last failure " in text, "in the table, too", text)
-            ok("refuses the credentials (invalid_auth), for " in text, "with the service's reason", text)
-            ok("bad-token" not in text, "without a secret")
+            ok("service: no success yet, last failure " in text, "the table has the last failure", text)
+            ok("refuses the credentials (invalid_auth), for " in text, "the table has the reason of the service", text)
+            ok("bad-token" not in text, "the table has no secret")
             host.stop()
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The connector redis on a real Redis server: what it writes of events that a stream of agenticore has no place for,
-and what it does when the server refuses a write, is away, or its reply is lost."""
+"""The connector redis on a real Redis server: the entries of events without a counterpart in a stream of
+agenticore, and writes that the server refuses, that fail, or whose reply is lost."""
 import datetime
 import json
 import pathlib
@@ -19,7 +19,7 @@ LIMIT = 512 << 10  # bytes of a tool's arguments or result
 
 
 class Wire:
-    """Passes connections on to the server. While it is `broken`, it drops the reply to an XADD, and the connection."""
+    """Forwards connections to the server. While it is `broken`, it drops the reply to an XADD, and the connection."""
 
     def __init__(self, port):
         self.target, self.broken, self.dropped, self.readonly, self.failed = port, False, 0, 0, 0
@@ -75,7 +75,7 @@ def agents(folder):
 
 
 def stream_of(redis, turn, database):
-    """The entries of a turn that is over."""
+    """The entries of an ended turn."""
     def entries():
         found = []
         for id_, flat in redis("EVAL", "redis.call('SELECT', ARGV[1]) return redis.call('XRANGE', KEYS[1], '-', '+')", 1,
@@ -95,8 +95,8 @@ def blocks(host, redis):
     entries = stream_of(redis, turn, 3)
     equal(shown(entries), [("assistant_text", "First, a text."), ("thinking", "Then thoughts."),
                            ("assistant_text", "Part of it."), ("assistant_text", "The whole."), ("done", "")],
-          "blocks of text in their order, without those of a sub-agent, and the answer last")
-    equal(redis("EXISTS", f"agenticore:events:{turn}"), 0, "in the database that is configured")
+          "blocks of text are in order, without those of a sub-agent, and the answer is last")
+    equal(redis("EXISTS", f"agenticore:events:{turn}"), 0, "the stream is in the configured database")
     told = [json.loads(line) for line in host.events.read_text().splitlines()]
     final = next(e["ts"] for e in told if e["correlation_id"] == turn and e["type"] == "final")
     when = datetime.datetime.fromisoformat(entries[-1][1]["ts"])
@@ -107,7 +107,7 @@ def blocks(host, redis):
 def sizes(host, redis):
     entries = stream_of(redis, host.begin("x", agent="small")["id"], 3)
     use, result = (json.loads(c) for t, c in shown(entries) if t in ("tool_use", "tool_result"))
-    equal((use["input"], result["output"], result["is_error"]), ({"command": "a"}, "é" * 10, True), "a call and its result")
+    equal((use["input"], result["output"], result["is_error"]), ({"command": "a"}, "é" * 10, True), "a call and its result are written")
     entries = stream_of(redis, host.begin("x", agent="large")["id"], 3)
     use, result = (json.loads(c) for t, c in shown(entries) if t in ("tool_use", "tool_result"))
     equal(use["input"], {}, "arguments above the limit are left out")
@@ -124,8 +124,8 @@ def lost_reply(host, redis, wire):
     texts = [e["content"] for _, e in entries if e["event_type"] == "assistant_text"]
     types = [e["event_type"] for _, e in entries]
     equal((len(set(texts)), types.count("tool_result"), types.count("done")), (len(texts), 1, 1),
-          "what was written then is not written twice, and nothing is missing")
-    ok("equal or smaller" not in host.log() + host.run("dead", "list")[1], "and nothing is given up", host.log())
+          "repeated writes are not duplicated, and none is missing")
+    ok("equal or smaller" not in host.log() + host.run("dead", "list")[1], "no write is given up", host.log())
 
 
 def refused(host, redis, wire):
@@ -135,7 +135,7 @@ def refused(host, redis, wire):
     until(lambda: wire.readonly, "the server refuses a write")
     redis("REPLICAOF", "NO", "ONE")
     equal([t for t, _ in shown(stream_of(redis, turn, 3))][-2:], ["assistant_text", "done"],
-          "what a replica refuses is written when it takes it")
+          "a write that a replica refuses is repeated")
 
 
 def away(host, redis, wire):
@@ -143,10 +143,10 @@ def away(host, redis, wire):
     before, failed = len(host.log()), wire.failed
     turn = host.begin("id=away")["id"]
     host.await_state(turn, "final")
-    until(lambda: wire.failed > failed, "the server is not there")
-    ok("add ports" not in host.log()[before:], "which is not for the lack of a permission", host.log()[before:])
+    until(lambda: wire.failed > failed, "the server is unreachable")
+    ok("add ports" not in host.log()[before:], "no missing permission is reported", host.log()[before:])
     redis.start()
-    equal([t for t, _ in shown(stream_of(redis, turn, 3))][-1:], ["done"], "what was to be written then is written later")
+    equal([t for t, _ in shown(stream_of(redis, turn, 3))][-1:], ["done"], "the failed write is repeated")
 
 
 def main():

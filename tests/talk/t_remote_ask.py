@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What agents on other machines ask for, decided in Telegram by people: approvals and questions of services and of
-agents that are run through NATS."""
+"""Requests of agents on other machines, decided in Telegram: approvals and questions of services and of agents
+that run through NATS."""
 from cases import run, same
 from deciders import APPROVERS, Person
 from remotes import TOKEN, near, natsd, service, through_nats, until
@@ -26,7 +26,7 @@ def decide(fake, agent, words, button, heard):
 
 
 def answer(fake, agent, words, heard):
-    """By a reply, whose words the agent gets."""
+    """Answers by a reply, whose text the agent receives."""
     person = Person(fake)
     person.say(f"/agent {agent}")
     person.hear(agent)
@@ -86,7 +86,7 @@ def conversation(server, far):
         equal(fake.violations(), [], "a strict service rejected no request")
     for each in fakes:
         each.close()
-        equal(each.violations, [], f"{type(each).__name__}: no rule of the agent's service was broken")
+        equal(each.violations, [], f"{type(each).__name__}: no request violates a rule of the service")
 
 
 def main():
