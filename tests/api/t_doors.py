@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Who and what gets in over HTTP: requests that are not plain, names that are not the host's,
-credentials, bodies. Each is refused in its own way, and what was smuggled behind one never runs."""
+"""Access over HTTP: malformed requests, foreign host names, credentials, bodies. Each is refused with its own
+error, and no request smuggled behind one runs."""
 import json
 import os
 import pathlib
@@ -112,24 +112,24 @@ def test_probes(host):
             f"{name}: {status}, once, and the connection is closed",
             answer if answer is None else answer[:400],
         )
-    equal(prompts(host), [], "nothing that was smuggled behind them has run")
+    equal(prompts(host), [], "no smuggled request has run")
     answer = host.say(POST + HOST + b"Transfer-Encoding: chunked\r\n\r\n" + CHUNKS + SMUGGLED
                       + GET + HOST + b"Connection: close\r\n\r\n")
     equal(re.findall(rb"HTTP/1\.1 (\d+)", answer), [b"202", b"202", b"200"],
-          "plain requests behind each other are answered in their order")
+          "pipelined requests are answered in order")
     until(lambda: all(t["state"] == "final" for t in host.turns()), "both turns end")
-    equal(sorted(prompts(host)), ["id=first", "id=smuggled"], "and have run")
+    equal(sorted(prompts(host)), ["id=first", "id=smuggled"], "both turns have run")
 
 
 def test_names(host):
     port = host.port
     for name in ("localhost", f"127.0.0.1:{port}", "[::1]", "LOCALHOST:1", "bot.example.org"):
-        equal(host.status("GET", "/healthz", Host=name), 200, f"Host {name}: the host's own")
+        equal(host.status("GET", "/healthz", Host=name), 200, f"Host {name} is accepted")
     for name in ("evil.example", "127.0.0.1.evil.example", "localhost.evil.example", "10.0.0.1",
                  "[::2]", "bot.example.org.", "*"):
-        equal(host.status("GET", "/healthz", Host=name), 421, f"Host {name}: 421")
+        equal(host.status("GET", "/healthz", Host=name), 421, f"Host {name} is refused")
         equal(host.status("POST", "/turns", key="ann", body={"prompt": "no"}, Host=name), 421,
-              f"Host {name}: not with a key, either")
+              f"Host {name} is refused with a key")
     for origin in ("https://evil.example", "null", f"http://localhost:{port}.evil.example",
                    f"http://127.0.0.1:{port + 1}", "https://pages.example.org.evil", "file://",
                    "https://PAGES.example.org:444", ""):
@@ -138,30 +138,30 @@ def test_names(host):
     own = f"http://127.0.0.1:{port}"
     for origin in (own, "https://pages.example.org"):
         status, headers, _ = host.ask("GET", "/turns", key="ann", Origin=origin)
-        equal(status, 200, f"Origin {origin}: may ask")
-        ok("access-control-allow-credentials" not in headers, "and no page gets credentials")
+        equal(status, 200, f"Origin {origin} is accepted")
+        ok("access-control-allow-credentials" not in headers, "no credentials are allowed for pages")
     pages = "https://pages.example.org"
     equal(headers.get("access-control-allow-origin"), pages, "the page may read the answer")
-    equal(headers.get("vary"), "Origin", "which is that page's")
+    equal(headers.get("vary"), "Origin", "the answer varies by Origin")
     exposed = headers.get("access-control-expose-headers", "").lower().split(", ")
     ok({"location", "retry-after", "x-request-id", "x-should-retry"} <= set(exposed),
-       "with the headers that a client needs", exposed)
+       "the page may read the headers that a client needs", exposed)
     status, headers, _ = host.ask("OPTIONS", "/turns", Origin=pages,
                                   Access_Control_Request_Method="POST",
                                   Access_Control_Request_Headers="authorization,content-type")
-    equal((status, headers.get("access-control-allow-origin")), (204, pages), "its preflight: 204")
-    ok("POST" in headers.get("access-control-allow-methods", ""), "with the methods of the route")
-    ok("Authorization" in headers.get("access-control-allow-headers", ""), "and with a key")
+    equal((status, headers.get("access-control-allow-origin")), (204, pages), "the preflight is answered with 204")
+    ok("POST" in headers.get("access-control-allow-methods", ""), "the preflight has the methods of the route")
+    ok("Authorization" in headers.get("access-control-allow-headers", ""), "the preflight allows a key")
     equal(host.status("POST", "/turns", body={"prompt": "no"}, Origin=pages), 401,
-          "but not without one")
-    equal(host.status("OPTIONS", "/turns", Origin=pages), 405, "what is no preflight: 405")
+          "a request of the page without a key is refused")
+    equal(host.status("OPTIONS", "/turns", Origin=pages), 405, "an OPTIONS request that is no preflight is refused")
     _, headers, _ = host.ask("GET", "/turns", key="ann", Origin=own)
-    ok("access-control-allow-origin" not in headers, "its own page needs no word of it")
+    ok("access-control-allow-origin" not in headers, "the page of the host needs no CORS header")
     equal(host.status("OPTIONS", "/turns", Origin="https://evil.example",
                       Access_Control_Request_Method="POST"), 403, "a foreign page's preflight: 403")
     rebound = f"http://evil.example:{port}"
     equal(host.status("GET", "/turns", key="ann", Host=f"evil.example:{port}", Origin=rebound), 421,
-          "a name that was pointed here: 421, although its page is of the same origin")
+          "a name that was rebound to the host is refused, although its page has the same origin")
 
 
 def refused(host, name, path="/turns", **headers):
@@ -190,40 +190,40 @@ def test_keys(host):
     for name in ("key", "api_key", "token", "access_token"):
         refused(host, f"the key in the query as {name}", f"/turns?{name}={ann}")
     twice = b"GET /turns HTTP/1.1\r\nConnection: close\r\n" + HOST + AUTH + AUTH + b"\r\n"
-    ok(host.say(twice).startswith(b"HTTP/1.1 401 "), "the same header twice: 401")
-    ok(host.say(twice.replace(AUTH + AUTH, AUTH)).startswith(b"HTTP/1.1 200 "), "and once: 200")
-    equal(host.status("GET", "/turns", key="ann"), 200, "a key: 200")
-    equal(host.status("GET", "/turns", X_API_Key=ann), 200, "a key in X-API-Key: 200")
-    equal(host.status("GET", "/turns", Authorization=f"bEARER {ann}"), 200, "a scheme of any case")
+    ok(host.say(twice).startswith(b"HTTP/1.1 401 "), "a repeated header is refused")
+    ok(host.say(twice.replace(AUTH + AUTH, AUTH)).startswith(b"HTTP/1.1 200 "), "a single header is accepted")
+    equal(host.status("GET", "/turns", key="ann"), 200, "a key in Authorization is accepted")
+    equal(host.status("GET", "/turns", X_API_Key=ann), 200, "a key in X-API-Key is accepted")
+    equal(host.status("GET", "/turns", Authorization=f"bEARER {ann}"), 200, "the scheme is accepted in any case")
     equal(host.status("GET", "/turns", Authorization=f"  Bearer {ann} \t"), 200,
-          "space around a header's value is not of it")
-    equal(host.status("GET", "/healthz"), 200, "health is told without")
+          "white space around a header value is ignored")
+    equal(host.status("GET", "/healthz"), 200, "the health check needs no key")
 
 
 def test_grants(host):
     body = {"prompt": "id=mine hang"}
-    equal(host.status("POST", "/turns", key="eve", body=body), 403, "who may watch, may not submit")
+    equal(host.status("POST", "/turns", key="eve", body=body), 403, "a key with the grant watch may not submit")
     mine = host.begin(body["prompt"], key="bob")["id"]
     theirs = host.begin("id=theirs", key="ann")["id"]
     for tail in ("", "/events"):
         equal(host.status("GET", f"/turns/{theirs}{tail}", key="bob"), 404,
-              f"another's turn{tail}: as if it were not there")
+              f"a turn of another key{tail} is not found")
     equal(host.status("POST", f"/turns/{theirs}/cancel", key="bob", body={}), 404,
-          "nor can it be cancelled")
+          "a turn of another key cannot be cancelled")
     equal(host.status("POST", f"/turns/{mine}/cancel", key="eve", body={}), 403,
-          "who may watch, may not cancel")
-    equal([t["id"] for t in host.turns(key="bob")], [mine], "the list has one's own")
-    ok({mine, theirs} <= {t["id"] for t in host.turns(key="eve")}, "and all for who may watch")
+          "a key with the grant watch may not cancel")
+    equal([t["id"] for t in host.turns(key="bob")], [mine], "the list has the turns of the key")
+    ok({mine, theirs} <= {t["id"] for t in host.turns(key="eve")}, "a key with the grant watch sees all turns")
     host.await_state(mine, "running")
-    equal(host.status("POST", f"/turns/{mine}/cancel", key="bob", body={}), 202, "one's own ends")
+    equal(host.status("POST", f"/turns/{mine}/cancel", key="bob", body={}), 202, "a key cancels its own turn")
     host.await_state(mine, "cancelled", key="bob")
     last = json.loads(host.follow(f"/turns/{mine}/events", key="bob").rest()[-1][2])
-    equal(last["payload"]["reason"], "cancelled", "as cancelled")
+    equal(last["payload"]["reason"], "cancelled", "the turn ends as cancelled")
     watched = host.follow("/turns/events", key="bob")
-    equal({watched.json()["id"]}, {mine}, "the live list has one's own")
+    equal({watched.json()["id"]}, {mine}, "the live list has the turns of the key")
     host.await_state(host.begin("id=others", key="ann")["id"], "final")
     again = host.begin("id=again", key="bob")["id"]
-    equal(watched.json()["id"], again, "and nothing of others in between")
+    equal(watched.json()["id"], again, "the live list has no turns of other keys")
     watched.close()
 
 
@@ -234,13 +234,13 @@ def login(host, key):
 
 def test_cookies(host):
     status, cookie, text = login(host, secret("ann"))
-    equal((status, text), (204, b""), "login: 204")
+    equal((status, text), (204, b""), "a login is answered with 204")
     ok(re.fullmatch(r"turncast=[0-9a-f]{64}; Path=/; Max-Age=43200; HttpOnly; SameSite=Strict",
                     cookie), "a cookie that no script sees and no other site sends", cookie)
     pair = cookie.split(";")[0]
-    ok(secret("ann") not in cookie, "the key is not in it")
-    equal(host.status("GET", "/turns", Cookie=pair), 200, "the cookie opens")
-    equal(host.status("GET", "/turns", Cookie=f"a=b; {pair}; c=d"), 200, "between others, too")
+    ok(secret("ann") not in cookie, "the cookie does not have the key")
+    equal(host.status("GET", "/turns", Cookie=pair), 200, "the cookie is accepted")
+    equal(host.status("GET", "/turns", Cookie=f"a=b; {pair}; c=d"), 200, "the cookie is accepted between other cookies")
     refused(host, "an unknown cookie", Cookie="turncast=" + "0" * 64)
     refused(host, "an empty cookie", Cookie="turncast=")
     refused(host, "the front of a cookie", Cookie=pair[:-1])
@@ -248,15 +248,15 @@ def test_cookies(host):
     refused(host, "a key as cookie", Cookie=f"turncast={secret('ann')}")
     refused(host, "a wrong key beside a cookie", Cookie=pair, X_API_Key="0123456789abcdef-zed")
     second = login(host, secret("ann"))[1].split(";")[0]
-    ok(second != pair, "each login has its own")
+    ok(second != pair, "each login has another cookie")
     status, headers, _ = host.ask("POST", "/logout", Cookie=pair)
     ok(status == 204 and headers["set-cookie"].startswith("turncast=; Path=/; Max-Age=0"),
-       "logout: 204, and the browser forgets it", headers)
+       "a logout is answered with 204, and deletes the cookie", headers)
     refused(host, "the cookie behind logout", Cookie=pair)
-    equal(host.status("GET", "/turns", Cookie=second), 200, "the other login stays")
+    equal(host.status("GET", "/turns", Cookie=second), 200, "the cookie of the other login is accepted")
     for body in ({"key": "0123456789abcdef-zed"}, {"key": "ann"}, {}, {"key": None}):
-        equal(login(host, body.get("key"))[0], 401, f"login with {body}: 401")
-    equal(host.status("POST", "/login", body={"key": 1}), 401, "login with a number: 401")
+        equal(login(host, body.get("key"))[0], 401, f"a login with {body} is refused")
+    equal(host.status("POST", "/login", body={"key": 1}), 401, "a login with a number is refused")
     equal(host.status("POST", "/login", body=b"key=" + secret("ann").encode(),
                       Content_Type="application/x-www-form-urlencoded"), 415, "a form: 415")
     for _ in range(1000):
@@ -310,8 +310,8 @@ def test_bodies(host):
     ):  # fmt: skip
         found, headers, _ = host.ask(method, path, key="ann", body={} if method != "GET" else None)
         equal(found, status, f"{method} {path}: {status}")
-        ok(status != 405 or headers.get("allow"), "and what is allowed there")
-    equal(host.status("HEAD", "/turns", key="ann"), 200, "HEAD goes with GET")
+        ok(status != 405 or headers.get("allow"), "a 405 response has the allowed methods")
+    equal(host.status("HEAD", "/turns", key="ann"), 200, "HEAD is accepted where GET is")
     status, headers, text = host.ask("HEAD", f"/turns/{turn['id']}/events", key="ann")
     equal((status, text), (200, b""), "HEAD of a stream ends")
 
@@ -319,13 +319,13 @@ def test_bodies(host):
 def test_log(host):
     text = host.log()
     told = re.findall(r"(?:GET|POST) \S+ from 127\.0\.0\.1 rejected: missing or invalid", text)
-    equal(len(told), 10, "failures are logged with their address, ten in a minute")
+    equal(len(told), 10, "at most ten failures are logged per minute, with their address")
     for name in ("ann", "bob", "eve"):
         ok(secret(name) not in text, f"the key of {name} is not in the log")
     for name in ("0123456789abcdef-zed", "smuggled", "id=mine", "turncast="):
         ok(name not in text, f"nor is {name}")
     state = b"".join(p.read_bytes() for p in host.state.rglob("*") if p.is_file())
-    ok(secret("ann").encode() not in state, "no key is on disk in the state directory")
+    ok(secret("ann").encode() not in state, "no key is stored in the state directory")
 
 
 def refuses_to_start(name, group, line):
@@ -334,9 +334,9 @@ def refuses_to_start(name, group, line):
         host.start()
         ok(False, f"{name}: it started")
     except RuntimeError:
-        equal(host.process.returncode, 2, f"{name}: refuses to start")
+        equal(host.process.returncode, 2, f"{name}: the host does not start")
         ok(re.search(r"turncast\.conf:\d+: .*" + re.escape(line), host.log()),
-           "and says where and why", host.log())
+           "the error has the line and the reason", host.log())
         host.process = None
     finally:
         host.__exit__()
@@ -357,13 +357,13 @@ def test_start():
 
 def test_open():
     with Door(http=http_group({})) as host:
-        equal(host.status("GET", "/turns"), 200, "without keys on loopback: who is here may ask")
+        equal(host.status("GET", "/turns"), 200, "without keys a request on loopback is accepted")
         turn = json.loads(host.ask("POST", "/turns", body={"prompt": "id=open"})[2])
-        ok(turn["id"], "and begin a turn")
+        ok(turn["id"], "without keys a turn is accepted")
         equal(host.status("POST", "/turns", body={"prompt": "no"}, Origin="https://evil.example"),
               403, "a foreign page may not")
         equal(host.status("POST", "/turns", body={"prompt": "no"}, Host="evil.example"), 421,
-              "nor one of a name that was pointed here")
+              "without keys a rebound name is refused")
         equal(host.status("POST", "/turns", body=b'{"prompt":"no"}', Content_Type="text/plain"),
               415, "nor a form")
 

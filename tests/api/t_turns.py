@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Turns over HTTP: begun, followed, resumed, cancelled, queued, and what the end of the host does to
-those who follow them."""
+"""Turns over HTTP: begin, follow, resume, cancel, queue, and the streams of followers when the host exits."""
 import json
 import os
 import sqlite3
@@ -25,7 +24,7 @@ def kinds(items):
 
 
 def answer(items):
-    """What it came to."""
+    """The text of the outcome."""
     found = [json.loads(line) for line in lines(items)]
     return next(event["payload"]["text"] for event in found if event["type"] == "final")
 
@@ -35,7 +34,7 @@ def ends_well(items):
 
 
 def written(host, turn):
-    """The turn's events as the connector `log` got them."""
+    """The events of the turn in the log of the connector `log`."""
     text = host.events.read_text() if host.events.exists() else ""
     return [line for line in text.splitlines() if json.loads(line)["correlation_id"] == turn]
 
@@ -45,23 +44,23 @@ def test_follow(host):
                                      body={"prompt": "id=live tools=5 ms=20"})
     turn = json.loads(text)
     equal(status, 202, "a turn is begun")
-    equal(headers["location"], f"/turns/{turn['id']}", "and has its place")
+    equal(headers["location"], f"/turns/{turn['id']}", "the response has the address of the turn")
     ok(turn["agent"] == "main" and turn["source"] == "http" and turn["task"].startswith("id=live")
        and turn["state"] in ("waiting", "running") and turn["last_seq"] >= 0
        and 0 <= time.time() * 1000 - turn["created_ms"] < 60000, "it is told as it is", turn)
     items = host.follow(headers["location"] + "/events").rest()
     seqs = [ident for ident, _, _ in items]
-    equal(seqs, list(range(1, len(seqs) + 1)), "its events have the numbers of their ids")
-    equal([json.loads(line)["seq"] for line in lines(items)], seqs, "which are their own")
+    equal(seqs, list(range(1, len(seqs) + 1)), "the events are numbered by their ids")
+    equal([json.loads(line)["seq"] for line in lines(items)], seqs, "the events have their own sequence numbers")
     ok(kinds(items)[0] == "start" and ends_well(items)
        and kinds(items).count("tool_call") == 5, "from start to done", kinds(items))
-    until(lambda: len(written(host, turn["id"])) == len(items), "the connector has all")
-    equal(lines(items), written(host, turn["id"]), "byte by byte what the connector gets")
+    until(lambda: len(written(host, turn["id"])) == len(items), "the connector has all events")
+    equal(lines(items), written(host, turn["id"]), "the events are equal to those of the connector")
     over = host.await_state(turn["id"], "final")
     ok(over["tools"] == 5 and over["cost_usd"] == 0.0125 and over["last_seq"] == seqs[-1]
        and over["created_ms"] <= over["started_ms"] <= over["ended_ms"], "it is told as it was",
        over)
-    equal(host.follow(headers["location"] + "/events").rest(), items, "told again when it is over")
+    equal(host.follow(headers["location"] + "/events").rest(), items, "an ended turn is streamed again")
     return turn["id"], items
 
 
@@ -70,13 +69,13 @@ def test_resume(host, turn, items):
     for after in range(len(items) + 1):
         found = host.follow(path, Last_Event_ID=str(after)).rest()
         if found != items[after:]:
-            equal(found, items[after:], f"resumed behind {after}")
+            equal(found, items[after:], f"the stream is resumed after {after}")
             break
     else:
-        ok(True, "resumed behind each event: the rest, no more and no less")
+        ok(True, "a stream is resumed after each event with exactly the rest")
     for ident in ("-1", "x", "", "1x", "99999999999999999999999", " 2"):
         found = host.follow(path, Last_Event_ID=ident).rest()
-        ok(found in (items, [], items[2:]), f"an id that is none ({ident!r}) does no harm", found)
+        ok(found in (items, [], items[2:]), f"an invalid id ({ident!r}) does no harm", found)
     live = host.begin("id=cut tools=30 ms=15")["id"]
     found, cuts = [], 0
     while not found or json.loads(found[-1][2])["type"] != "done":
@@ -88,13 +87,13 @@ def test_resume(host, turn, items):
             found.append(item)
         stream.close()
         cuts += 1
-    until(lambda: len(written(host, live)) == len(found), "the connector has all")
-    equal(lines(found), written(host, live), "cut again and again while it runs: each event once")
-    ok(cuts > 10, f"{cuts} connections")
+    until(lambda: len(written(host, live)) == len(found), "the connector has all events")
+    equal(lines(found), written(host, live), "a stream that is cut repeatedly has each event once")
+    ok(cuts > 10, f"the stream had {cuts} connections")
 
 
 def test_crowd(host):
-    """One that reads slowly is waited for by nobody."""
+    """A client that reads slowly delays no other client."""
     turn = host.begin("id=crowd tools=4 ms=300 chars=3000000")["id"]
     path = f"/turns/{turn}/events"
     slow = Stream(host.port, path, "ann", {}, buffer=8192)
@@ -103,18 +102,18 @@ def test_crowd(host):
     all_items = [stream.rest() for stream in quick]
     ok(all(items == all_items[0] for items in all_items)
        and ends_well(all_items[0]), "20 readers get the same")
-    ok(len(answer(all_items[0])) > 3000000, "an outcome of three megabytes among it")
-    ok(time.monotonic() - began < 60, "and do not wait for one that does not read")
+    ok(len(answer(all_items[0])) > 3000000, "the events include an outcome of three megabytes")
+    ok(time.monotonic() - began < 60, "the other clients do not wait for the slow one")
     slow.widen()
-    equal(slow.rest(), all_items[0], "which gets all of it, when it reads")
+    equal(slow.rest(), all_items[0], "the slow client gets all events")
 
 
 def test_gap(host):
-    """More than a turn may keep."""
+    """A turn with more events than the host keeps."""
     turn = host.begin("id=much tools=1 gated chars=9000000")["id"]
     stream = host.follow(f"/turns/{turn}/events")
     first = stream.next()
-    equal(json.loads(first[2])["type"], "start", "who follows from the first event on")
+    equal(json.loads(first[2])["type"], "start", "a follower reads the first event")
     stream.close()
     host.let_go("much")
     host.await_state(turn, *OVER)
@@ -124,15 +123,15 @@ def test_gap(host):
     seqs = [ident for ident, _, _ in items[1:]]
     ok(event == "gap" and told["from"] == 2 and told["to"] == ident == seqs[0] - 1,
        "what is forgotten is told first", (items[0], seqs))
-    equal(kinds(items[1:])[-1], "done", "the end is there")
+    equal(kinds(items[1:])[-1], "done", "the end of the turn is kept")
     again = host.follow(f"/turns/{turn}/events", Last_Event_ID=str(ident)).rest()
-    equal(again, items[1:], "and behind the gap it goes on without one")
+    equal(again, items[1:], "a stream after the gap has no gap")
 
 
 def test_list(host):
     before = [t["id"] for t in host.turns()]
     watched = host.follow("/turns/events")
-    equal([watched.json()["id"] for _ in before], before, "first all that are there")
+    equal([watched.json()["id"] for _ in before], before, "the list begins with the existing turns")
     a = host.begin("id=a tools=1 ms=50", conversation="list")["id"]
     b = host.begin("id=b fail", conversation="list")["id"]
     states = []
@@ -140,9 +139,9 @@ def test_list(host):
         t = watched.json()
         states.append((t["id"], t["state"]))
     for turn, end in ((a, "final"), (b, "error")):
-        equal([s for i, s in states if i == turn], ["waiting", "running", end], "then each change")
+        equal([s for i, s in states if i == turn], ["waiting", "running", end], "the list has each change of a turn")
     ok(states.index((a, "final")) < states.index((b, "running")),
-       "one after another in a conversation", states)
+       "the turns of a conversation run one after another", states)
     watched.close()
     equal([t["id"] for t in host.turns()], [b, a, *before], "the list has the newest first")
     equal(len(json.loads(host.ask("GET", "/turns?limit=2", key="ann")[2])["turns"]), 2, "limit=2")
@@ -153,17 +152,17 @@ def test_queue(host):
     first = host.begin("id=one gated", conversation="c")
     second = host.begin("id=two", conversation="c")
     host.let_go("one")
-    ok(second["state"] == "waiting" and first["id"] != second["id"], "each has a turn of its own")
+    ok(second["state"] == "waiting" and first["id"] != second["id"], "each message has a separate turn")
     texts = []
     for turn in (first, second):
         items = host.follow(f"/turns/{turn['id']}/events").rest()
         texts.append(answer(items))
     sessions = [text.split(" of ")[1].split(":")[0] for text in texts]
     ok(sessions[0] == sessions[1] and sessions[0].startswith("talk-"),
-       "the second goes on with the session of the first", texts)
+       "the second turn continues the session of the first", texts)
     items = host.follow(f"/turns/{host.begin('id=three', key='bob', conversation='c')['id']}/events",
                         "bob").rest()
-    ok(sessions[0] not in answer(items), "another key's conversation of that name is another")
+    ok(sessions[0] not in answer(items), "a conversation of another key with the same name is another conversation")
 
 
 def test_agents(host):
@@ -171,8 +170,8 @@ def test_agents(host):
     host.await_state(first, "running")
     second = host.begin("id=other", conversation="both", agent="other")["id"]
     equal(host.await_state(second, *OVER)["agent"], "other",
-          "another agent's conversation of that name is another")
-    equal(host.turn(first)["state"], "running", "and waits for nobody")
+          "a conversation of another agent with the same name is another conversation")
+    equal(host.turn(first)["state"], "running", "the turn of the other agent does not wait")
     host.status("POST", f"/turns/{first}/cancel", key="ann", body={})
 
 
@@ -183,28 +182,28 @@ def test_cancel(host):
     runs, *wait = [host.begin(f"id=n{i} hang", conversation="stop")["id"] for i in range(4)]
     host.await_state(runs, "running")
     followed = host.follow(f"/turns/{wait[1]}/events")
-    equal(cancel(wait[1]), 202, "one that waits is cancelled")
-    equal(host.turn(wait[1])["state"], "cancelled", "at once")
-    equal(followed.next(), None, "who follows it sees the end")
+    equal(cancel(wait[1]), 202, "a waiting turn is cancelled")
+    equal(host.turn(wait[1])["state"], "cancelled", "the waiting turn is cancelled at once")
+    equal(followed.next(), None, "a follower of the cancelled turn reads the end")
     equal([host.turn(t)["state"] for t in (runs, wait[0], wait[2])],
           ["running", "waiting", "waiting"], "and the others go on")
-    equal(cancel(wait[1]), 409, "again: 409")
-    equal(cancel(wait[2]), 202, "the last one, too")
-    equal(cancel(runs), 202, "one that runs is cancelled")
-    ok(host.await_state(runs, "cancelled"), "which shows")
+    equal(cancel(wait[1]), 409, "a second cancel is refused")
+    equal(cancel(wait[2]), 202, "the last waiting turn is cancelled")
+    equal(cancel(runs), 202, "a running turn is cancelled")
+    ok(host.await_state(runs, "cancelled"), "the running turn has the state cancelled")
     host.await_state(wait[0], "running")
-    equal(cancel(wait[0]), 202, "the next has begun")
+    equal(cancel(wait[0]), 202, "the next turn has begun")
     host.await_state(wait[0], *OVER)
-    equal(cancel(runs), 409, "one that is over: 409")
+    equal(cancel(runs), 409, "the cancel of an ended turn is refused")
 
 
 def test_idempotency(host):
     keyed = {"Idempotency_Key": "k-1"}
     first = host.begin("id=keyed", headers=keyed)["id"]
-    equal(host.begin("id=keyed", headers=keyed)["id"], first, "the same key: the same turn")
+    equal(host.begin("id=keyed", headers=keyed)["id"], first, "the same Idempotency-Key returns the same turn")
     host.await_state(first, "final")
-    equal(host.begin("id=other", headers=keyed)["id"], first, "when it is over, too")
-    ok(host.begin("id=keyed", key="bob", headers=keyed)["id"] != first, "another's key is its own")
+    equal(host.begin("id=other", headers=keyed)["id"], first, "the same Idempotency-Key returns the ended turn")
+    ok(host.begin("id=keyed", key="bob", headers=keyed)["id"] != first, "the Idempotency-Key of another key is another turn")
 
 
 def sessions(host):
@@ -216,8 +215,8 @@ def test_switches(host):
     turn = host.begin("/hide-tools id=quiet tools=1")["id"]
     items = host.follow(f"/turns/{turn}/events").rest()
     ok("tool_call" not in kinds(items) and "/hide" not in lines(items)[0],
-       "a switch in the prompt is no text of it, and holds for who follows", kinds(items))
-    ok(host.turn(turn)["tools"] == 1, "the tool was called all the same")
+       "a token in the prompt is not part of its text, and applies to followers", kinds(items))
+    ok(host.turn(turn)["tools"] == 1, "the hidden tool was called")
     status, _, text = host.ask("POST", "/turns", key="ann", body={"prompt": "/show-tools"})
     ok(status == 200 and json.loads(text)["visibility"]["show_tools"] is True,
        "nothing but a switch is no turn", (status, text))
@@ -237,37 +236,37 @@ def test_end():
         listed, waiting = host.follow("/turns/events"), host.follow(f"/turns/{waits}/events")
         began = time.monotonic()
         host.process.terminate()
-        until(lambda: "shutting down" in host.log(), "the host is to end")
+        until(lambda: "shutting down" in host.log(), "the host exits")
         for i in range(2):
             host.let_go(f"end{i}", 2)
         found = [stream.rest() for stream in streams]
         for items in found:
             ok(ends_well(items),
-               "a turn that runs when the host is to end gets its time, and is told to the end", kinds(items))
+               "a running turn is continued and streamed to its end when the host exits", kinds(items))
         equal([event for _, event, _ in (listed.rest()[-1], *waiting.rest())], ["shutdown"] * 2,
-              "other streams end, and say that the host does")
-        equal(host.process.wait(30), 0, "and the host ends well")
+              "other streams end with an event about the exit")
+        equal(host.process.wait(30), 0, "the host exits with status 0")
         ok(time.monotonic() - began < 30, "soon")
         host.process = None
         host.start()
         items = host.follow(f"/turns/{waits}/events").rest()
-        ok(ends_well(items), "what waited runs in the next host")
-        equal(host.status("GET", f"/turns/{waits}", key="ann"), 200, "and is still its client's")
-        equal(host.status("GET", f"/turns/{waits}", key="bob"), 404, "not another's")
-        equal(host.turn(gone)["state"], "cancelled", "what was cancelled stays so")
+        ok(ends_well(items), "a waiting turn runs after the restart")
+        equal(host.status("GET", f"/turns/{waits}", key="ann"), 200, "the client of the waiting turn sees it")
+        equal(host.status("GET", f"/turns/{waits}", key="bob"), 404, "another key does not see the waiting turn")
+        equal(host.turn(gone)["state"], "cancelled", "a cancelled turn stays cancelled")
 
 
 def test_deaf_end():
-    """Clients that do nothing do not keep the host."""
+    """Clients that do not read do not delay the exit of the host."""
     with Door() as host:
         turn = host.begin("id=deaf chars=3500000")["id"]
         host.await_state(turn, "final")
         deaf = Stream(host.port, f"/turns/{turn}/events", "ann", {}, buffer=8192)
         lists = [host.follow("/turns/events") for _ in range(50)]
         began = time.monotonic()
-        equal(host.stop(), 0, "with clients that do not read the host ends well")
+        equal(host.stop(), 0, "the host exits with status 0 although clients do not read")
         ok(time.monotonic() - began < 20, "soon")
-        ok(all(stream.rest() is not None for stream in lists), "lists end")
+        ok(all(stream.rest() is not None for stream in lists), "the lists end")
         deaf.close()
 
 
@@ -275,16 +274,16 @@ def test_all():
     with Door(http=http_group(visibility="all")) as host:
         turn = host.begin("/hide-tools id=all tools=1")["id"]
         ok("tool_call" in kinds(host.follow(f"/turns/{turn}/events").rest()),
-           "visibility = all: also what the agent's switches hide")
+           "visibility = all: hidden tool calls are streamed")
 
 
 def test_throwaway():
     with Door() as host:
         host.await_state(host.begin("id=thrown")["id"], "final")
         host.await_state(host.begin("id=kept", conversation="mine")["id"], "final")
-        equal(host.stop(), 0, "the host ends")
+        equal(host.stop(), 0, "the host exits with status 0")
         found = sessions(host)
-        ok(len(found) == 1 and "mine" in found[0], "a conversation without a name leaves nothing",
+        ok(len(found) == 1 and "mine" in found[0], "a turn without a conversation stores no session",
            found)
 
 
