@@ -157,9 +157,9 @@ static void test_long_lines(void)
     }
     ok(most <= (size_t)32 << 20, "a line of 64 MiB holds no more than its cap (%zu MiB)",
        most >> 20);
-    is_int((long long)l.part.cap, 0, "and nothing once it is skipped");
+    is_int((long long)l.part.cap, 0, "a skipped line holds no memory");
     line_splitter_feed(&l, "\nok\n", 4);
-    is_str(seen.text.p, "<67108864>[ok]", "the stream goes on");
+    is_str(seen.text.p, "<67108864>[ok]", "the stream continues after a skipped line");
     line_splitter_fini(&l);
     buf_fini(&seen.text);
 }
@@ -173,10 +173,10 @@ static void test_idle(void)
     memset(piece, 'x', sizeof piece);
     line_splitter_feed(&l, piece, sizeof piece);
     line_splitter_feed(&l, "\nab", 3);
-    ok(l.part.cap >= sizeof piece, "memory is kept for a line that has begun");
+    ok(l.part.cap >= sizeof piece, "memory is kept for an incomplete line");
     line_splitter_feed(&l, "cd\n", 3);
-    is_int((long long)l.part.cap, 0, "  and given back behind its end");
-    is_str(seen.text.p + seen.text.len - 6, "[abcd]", "  which came whole");
+    is_int((long long)l.part.cap, 0, "  the memory is freed after the end of the line");
+    is_str(seen.text.p + seen.text.len - 6, "[abcd]", "  the line is complete");
     line_splitter_fini(&l);
     buf_fini(&seen.text);
 }
@@ -195,20 +195,20 @@ static void test_stop(void)
     struct line_splitter l = lines_over(&s, 8);
     stopped = &l;
     l.line = stop_at_line;
-    is_int(line_splitter_feed(&l, "ab\ncd\nef", 8), 3, "what stands behind the stop is not taken");
-    is_str(s.text.p, "[ab]", "nor told");
-    is_int(line_splitter_feed(&l, "cd\nef", 5), 3, "it stops at the next line again");
-    is_int(line_splitter_feed(&l, "ef", 2), 2, "a piece of a line is taken");
+    is_int(line_splitter_feed(&l, "ab\ncd\nef", 8), 3, "bytes after the stop are not consumed");
+    is_str(s.text.p, "[ab]", "lines after the stop are not reported");
+    is_int(line_splitter_feed(&l, "cd\nef", 5), 3, "the splitter stops at the next line again");
+    is_int(line_splitter_feed(&l, "ef", 2), 2, "a piece of a line is consumed");
     CLEANUP_BUF struct buf rest = {0};
     line_splitter_give_back(&l, &rest);
-    is_str(rest.p, "ef", "and given back");
+    is_str(rest.p, "ef", "the piece is returned");
     line_splitter_feed(&l, "gh\n", 3);
-    is_str(s.text.p, "[ab][cd][gh]", "what comes then is a line of its own");
+    is_str(s.text.p, "[ab][cd][gh]", "text after the returned piece is a separate line");
     line_splitter_feed(&l, "123456789", 9);
     line_splitter_give_back(&l, &rest);
-    is_str(rest.p, "ef", "of a line that is too long nothing is given back");
+    is_str(rest.p, "ef", "no piece of a line that is too long is returned");
     line_splitter_feed(&l, "0\n", 2);
-    is_str(s.text.p, "[ab][cd][gh][0]", "and what comes of it then is a line");
+    is_str(s.text.p, "[ab][cd][gh][0]", "the rest of a line that is too long is a line");
     line_splitter_fini(&l);
     buf_fini(&s.text);
 }

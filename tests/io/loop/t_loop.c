@@ -26,13 +26,13 @@ static void test_timers(struct loop *l)
     loop_timer_set(b, -1);
     const int64_t begin = clock_mono_ms();
     loop_run(l);
-    ok(clock_mono_ms() - begin < 30000, "a disarmed timer does not keep the loop");
+    ok(clock_mono_ms() - begin < 30000, "the loop ends although a disarmed timer exists");
     is_int(fired, 1, "a timer fires once");
-    is_int(late, 0, "a disarmed one never");
+    is_int(late, 0, "a disarmed timer does not fire");
     loop_timer_set(a, 60000);
     loop_timer_set(a, 0);
     loop_run(l);
-    is_int(fired, 2, "the newer time counts");
+    is_int(fired, 2, "the newer time of a timer applies");
     loop_timer_free(a);
     loop_timer_free(b);
     loop_timer_free(NULL);
@@ -72,11 +72,11 @@ static void test_descriptors(struct loop *l)
     is_int(r.calls, 0, "a paused descriptor is not read");
     loop_fd_set(r.watch, LOOP_READ);
     loop_run_once(l, 1000);
-    is_int((long long)r.bytes, 5, "read after it was resumed");
+    is_int((long long)r.bytes, 5, "a resumed descriptor is read");
     is_int(r.ready, LOOP_READ, "ready for reading only");
     close(fds[1]);
     loop_run(l);
-    ok(!r.watch, "freed from its own callback, then the loop has nothing to wait for");
+    ok(!r.watch, "a watch that is freed in its callback does not keep the loop running");
     close(fds[0]);
 }
 
@@ -126,15 +126,15 @@ static void test_unpost(struct loop *l)
     loop_post(l, count, &gone);
     loop_cancel_posted(l, count, &gone);
     loop_run(l);
-    is_int(gone, 0, "a call that was taken back is not made");
-    is_int(stays, 1, "others are");
+    is_int(gone, 0, "a withdrawn call is not made");
+    is_int(stays, 1, "other calls are made");
     struct taker_back t = {l, &gone};
     loop_post(l, take_back, &t);
     loop_post(l, count, &gone);
     loop_post(l, count, &stays);
     loop_run(l);
-    is_int(gone, 0, "nor when it is taken back by a call of the same round");
-    is_int(stays, 2, "  and others are");
+    is_int(gone, 0, "a call that is withdrawn in the same round is not made");
+    is_int(stays, 2, "  other calls are made");
 }
 
 struct stopper {
@@ -160,14 +160,14 @@ static void test_signals(struct loop *l)
     struct stopper s = {.loop = l};
     struct loop_signal *const sig = loop_signal_new(l, SIGUSR1, stop_at_signal, &s);
     loop_run(l);
-    ok(!s.signo, "a signal that is waited for does not keep the loop");
+    ok(!s.signo, "the loop ends although a signal is watched");
     int never = 0;
     struct loop_timer *const t = loop_timer_new(l, count, &never);
     loop_timer_set(t, 60000);
     loop_post(l, raise_usr1, NULL);
     loop_run(l);
-    is_int(s.signo, SIGUSR1, "the signal comes through the loop, and stops it");
-    is_int(never, 0, "although a timer was armed");
+    is_int(s.signo, SIGUSR1, "a signal stops the loop");
+    is_int(never, 0, "the armed timer does not fire");
     loop_timer_free(t);
     loop_signal_free(sig);
     int fds[2];
@@ -225,8 +225,8 @@ static void test_many(struct loop *l, unsigned events, const char *what)
         bytes += c.readers[i].bytes;
         close(c.readers[i].fd);
     }
-    is_int((long long)bytes, CROWD_BYTES, "%s: all is read, and the loop ends with it", what);
-    is_int(c.posted, CROWD_BYTES / 100, "%s: all that was posted meanwhile is called", what);
+    is_int((long long)bytes, CROWD_BYTES, "%s: all bytes are read, and the loop ends", what);
+    is_int(c.posted, CROWD_BYTES / 100, "%s: all posted calls are made", what);
 }
 
 int main(void)
@@ -243,6 +243,6 @@ int main(void)
     int dropped = 0;
     loop_post(l, count, &dropped);
     loop_free(l);
-    is_int(dropped, 0, "what was posted to a loop that ends is not called");
+    is_int(dropped, 0, "calls posted to a freed loop are not made");
     return 0;
 }

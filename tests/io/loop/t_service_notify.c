@@ -42,18 +42,18 @@ static void test_states(const char *name)
     struct loop *const l = loop_new();
     listen_at(name);
     struct service_notify *const n = service_notify_new(l);
-    is_str(heard(), "", "%.1s: nothing to say yet", name);
+    is_str(heard(), "", "%.1s: no message before the first state", name);
     service_notify_ready(n, "serving");
     is_str(heard(), "READY=1\nSTATUS=serving", "ready");
     service_notify_reloading(n);
     const char *const reloading = heard();
     ok(strncmp(reloading, "RELOADING=1\nMONOTONIC_USEC=", 27) == 0 && atoll(reloading + 27) > 0,
-       "reloading, and since when");
+       "the message has the state and the time");
     service_notify_stopping(n, 1500);
     is_str(heard(), "STOPPING=1\nSTATUS=waiting for running turns\nEXTEND_TIMEOUT_USEC=1500000",
-           "stopping, and how long");
+           "the message has the state and the time limit");
     loop_run_once(l, 0);
-    is_str(heard(), "", "no watchdog was asked for");
+    is_str(heard(), "", "without a watchdog no message is sent");
     service_notify_free(n);
     loop_free(l);
     close(listener);
@@ -74,18 +74,18 @@ static void test_watchdog(const char *name)
     setenv("WATCHDOG_USEC", "30000", 1);
     setenv("WATCHDOG_PID", pid, 1);
     struct service_notify *n = service_notify_new(l);
-    ok(tap_wait(pet, l, 5000), "it is told that the loop goes round");
-    ok(tap_wait(pet, l, 5000), "again and again");
+    ok(tap_wait(pet, l, 5000), "the watchdog message is sent while the loop runs");
+    ok(tap_wait(pet, l, 5000), "the watchdog message is repeated");
     while (*heard())
         ;
-    is_str(heard(), "", "and not when it does not");
+    is_str(heard(), "", "no watchdog message is sent while the loop does not run");
     service_notify_free(n);
     setenv("NOTIFY_SOCKET", name, 1);
     setenv("WATCHDOG_USEC", "30000", 1);
     setenv("WATCHDOG_PID", "1", 1);
     n = service_notify_new(l);
     loop_run_once(l, 20);
-    is_str(heard(), "", "another process's watchdog");
+    is_str(heard(), "", "the watchdog of another process is ignored");
     service_notify_free(n);
     loop_free(l);
     close(listener);

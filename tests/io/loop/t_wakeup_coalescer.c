@@ -27,21 +27,23 @@ int main(void)
     plan_lazy();
     struct wakeup_coalescer l = {0};
     uint32_t seen[AGENTS] = {0};
-    ok(!wakeup_coalescer_should_wait(&l, 1000 * MS), "nothing is ready: no lull");
-    ok(!run(&l, seen, 1000, 10, 1, 1), "nor for one agent");
-    ok(!run(&l, seen, 1010, 10, 1, 1000), "however fast it is");
-    ok(!run(&l, seen, 1020, 10, 3, 1), "nor for three that speak a thousand times a second");
-    ok(run(&l, seen, 1030, 1, 4, 1), "four of them are a crowd");
-    ok(wakeup_coalescer_should_wait(&l, 1031 * MS + 999), "and still are within a millisecond");
-    ok(!wakeup_coalescer_should_wait(&l, 1032 * MS), "then, when none was ready, no more");
-    ok(run(&l, seen, 1032, 5, AGENTS, 1), "many are");
+    ok(!wakeup_coalescer_should_wait(&l, 1000 * MS), "an idle loop does not wait");
+    ok(!run(&l, seen, 1000, 10, 1, 1), "a loop with one agent does not wait");
+    ok(!run(&l, seen, 1010, 10, 1, 1000), "a loop with one fast agent does not wait");
+    ok(!run(&l, seen, 1020, 10, 3, 1), "a loop with three agents does not wait");
+    ok(run(&l, seen, 1030, 1, 4, 1), "a loop with four agents waits");
+    ok(wakeup_coalescer_should_wait(&l, 1031 * MS + 999),
+       "the loop waits within a millisecond of its last round");
+    ok(!wakeup_coalescer_should_wait(&l, 1032 * MS),
+       "the loop does not wait after a millisecond without agents");
+    ok(run(&l, seen, 1032, 5, AGENTS, 1), "a loop with many agents waits");
     for (int i = 0; i < AGENTS; i++)
         wakeup_coalescer_note_ready(&l, &seen[i]);
     ok(!wakeup_coalescer_should_wait(&l, 1137 * MS),
-       "but not when they speak all at once, and seldom");
+       "a loop with many agents in rare rounds does not wait");
     for (int i = 0; i < AGENTS; i++)
         wakeup_coalescer_note_ready(&l, &seen[i]);
     ok(wakeup_coalescer_should_wait(&l, 1150 * MS),
-       "a round that takes long is judged by how many it was for");
+       "a long round is judged by its number of agents");
     return 0;
 }

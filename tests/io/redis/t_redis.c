@@ -78,10 +78,10 @@ static void test_bad_replies(const char *path)
         const int64_t began = clock_mono_ms();
         is_int(ASK(r, "PING"), -1, "%s: the call fails", rows[i].name);
         const int64_t took = clock_mono_ms() - began;
-        ok(took < REDIS_CALL_MS + SLACK_MS, "in time: %d ms", (int)took);
+        ok(took < REDIS_CALL_MS + SLACK_MS, "the call fails in time: %d ms", (int)took);
         if (rows[i].said)
-            has_str(err_format(&err), rows[i].said, "and says why");
-        ok(redis_is_down(r) && redis_reconnect_delay_ms(r) > 0, "the server is away");
+            has_str(err_format(&err), rows[i].said, "the error has the reason");
+        ok(redis_is_down(r) && redis_reconnect_delay_ms(r) > 0, "the connection is down");
         redis_free(r);
     }
 }
@@ -96,14 +96,15 @@ static void test_every_cut(const char *path)
         failed += ASK(r, "PING") < 0;
         redis_free(r);
     }
-    is_int(failed, sizeof whole - 1, "a reply that is cut short anywhere is none");
+    is_int(failed, sizeof whole - 1, "a reply that is cut at any position is refused");
     struct redis_client *const r = open_at(path);
     redis_plays((struct played){whole, sizeof whole - 1, false, false});
-    is_int(ASK(r, "PING"), 0, "the whole one is: %s", err_format(&err));
+    is_int(ASK(r, "PING"), 0, "the complete reply is read: %s", err_format(&err));
     const struct redis_reply *const items = replies[0].items;
-    ok(replies[0].type == REDIS_LIST && replies[0].n == 2, "a list");
-    is_str(items[0].text.p, "abc", "a text");
-    ok(items[1].items[0].type == REDIS_NUMBER && items[1].items[0].number == -5, "a number");
+    ok(replies[0].type == REDIS_LIST && replies[0].n == 2, "the reply is a list");
+    is_str(items[0].text.p, "abc", "the first element is a text");
+    ok(items[1].items[0].type == REDIS_NUMBER && items[1].items[0].number == -5,
+       "the second element has a number");
     is_int(items[1].items[1].type, REDIS_NOTHING, "nothing");
     redis_free(r);
 }
@@ -117,15 +118,15 @@ static void test_back_off(const char *path)
     const int64_t first = redis_reconnect_delay_ms(r);
     for (int i = 0; i < 100; i++)
         ASK(r, "PING");
-    is_int(redis_play_count(), before, "while it is away nothing is tried");
-    is_str(err_format(&err), "Redis: away", "and that is the answer");
+    is_int(redis_play_count(), before, "during the back-off no connection is opened");
+    is_str(err_format(&err), "Redis: away", "during the back-off the error says so");
     tap_wait(is_due, r, 20000);
     ASK(r, "PING");
-    ok(redis_reconnect_delay_ms(r) > first, "each time it takes longer");
+    ok(redis_reconnect_delay_ms(r) > first, "the back-off grows with each failure");
     redis_plays((struct played){"+PONG\r\n", 7, false, false});
     tap_wait(is_due, r, 20000);
-    is_int(ASK(r, "PING"), 0, "until it is back");
-    ok(!redis_is_down(r), "which shows");
+    is_int(ASK(r, "PING"), 0, "after the back-off a call succeeds");
+    ok(!redis_is_down(r), "the connection is not down");
     redis_free(r);
 }
 
@@ -134,8 +135,9 @@ static void test_secret(const char *path)
     struct redis_client *const r =
         redis_new(&(struct redis_spec){.path = path, .password = "do not tell anybody"});
     redis_plays((struct played){"-WRONGPASS invalid username-password pair\r\n", 43, false, false});
-    is_int(ASK(r, "PING"), -1, "a password that is wrong");
-    ok(!strstr(err_format(&err), "anybody"), "is not told: %s", err_format(&err));
+    is_int(ASK(r, "PING"), -1, "a call with a wrong password fails");
+    ok(!strstr(err_format(&err), "anybody"), "the error does not have the password: %s",
+       err_format(&err));
     redis_free(r);
 }
 
@@ -154,14 +156,15 @@ static void test_played(void)
 static void test_commands(void)
 {
     struct redis_client *const r = open_at(redis_socket());
-    is_int(ASK(r, "SET", "k", "a b\r\n\xff"), 0, "a text of any bytes: %s", err_format(&err));
-    is_int(ASK(r, "GET", "k"), 0, "is read");
-    is_mem(replies[0].text.p, replies[0].text.len, "a b\r\n\xff", 6, "as it was");
+    is_int(ASK(r, "SET", "k", "a b\r\n\xff"), 0, "a text with any bytes is stored: %s",
+           err_format(&err));
+    is_int(ASK(r, "GET", "k"), 0, "the text is read");
+    is_mem(replies[0].text.p, replies[0].text.len, "a b\r\n\xff", 6, "the text is unchanged");
     ASK(r, "GET", "none");
-    is_int(replies[0].type, REDIS_NOTHING, "what is not there");
-    is_int(ASK(r, "HGETALL", "k"), 0, "another type is a reply");
-    is_int(replies[0].type, REDIS_WRONG_TYPE, "of its own");
-    is_int(ASK(r, "NO-SUCH-COMMAND"), -1, "a command that it does not know is a failure");
+    is_int(replies[0].type, REDIS_NOTHING, "a missing key is a nil reply");
+    is_int(ASK(r, "HGETALL", "k"), 0, "a key of another type is a reply");
+    is_int(replies[0].type, REDIS_WRONG_TYPE, "the reply has the type wrong type");
+    is_int(ASK(r, "NO-SUCH-COMMAND"), -1, "an unknown command is a failure");
     redis_free(r);
 }
 
@@ -169,13 +172,14 @@ static void test_database(void)
 {
     struct redis_client *const r =
         redis_new(&(struct redis_spec){.path = redis_socket(), .database = 3});
-    is_int(ASK(r, "SET", "in3", "x"), 0, "another database: %s", err_format(&err));
-    is_str(redis_cli("-n 3 get in3"), "x", "it is there");
-    is_str(redis_cli("get in3"), "", "and nowhere else");
+    is_int(ASK(r, "SET", "in3", "x"), 0, "a text is stored in another database: %s",
+           err_format(&err));
+    is_str(redis_cli("-n 3 get in3"), "x", "the other database has the text");
+    is_str(redis_cli("get in3"), "", "the default database does not have the text");
     redis_free(r);
     struct redis_client *const none =
         redis_new(&(struct redis_spec){.path = redis_socket(), .database = 9});
-    is_int(ASK(none, "GET", "k"), -1, "a database that is not there");
+    is_int(ASK(none, "GET", "k"), -1, "a database that does not exist is a failure");
     has_str(err_format(&err), "DB index is out of range", "says so");
     redis_free(none);
 }
@@ -183,16 +187,17 @@ static void test_database(void)
 static void test_restart(void)
 {
     struct redis_client *const r = open_at(redis_socket());
-    is_int(ASK(r, "SET", "k", "1"), 0, "before its death");
+    is_int(ASK(r, "SET", "k", "1"), 0, "a call before the restart succeeds");
     redis_kill();
     redis_start(NULL, NULL);
-    is_int(ASK(r, "GET", "k"), 0, "a restart between two calls is not seen: %s", err_format(&err));
+    is_int(ASK(r, "GET", "k"), 0, "a restart between two calls is not noticed: %s",
+           err_format(&err));
     redis_kill();
-    is_int(ASK(r, "GET", "k"), -1, "while it is dead");
+    is_int(ASK(r, "GET", "k"), -1, "a call without a server fails");
     has_str(err_format(&err), "Redis", "that is told: %s", err_format(&err));
     redis_start(NULL, NULL);
     tap_wait(is_due, r, 20000);
-    is_int(ASK(r, "GET", "k"), 0, "and back");
+    is_int(ASK(r, "GET", "k"), 0, "a call after the start succeeds");
     redis_free(r);
     redis_kill();
 }
@@ -201,12 +206,12 @@ static void test_password(void)
 {
     redis_start("--requirepass", "right word");
     struct redis_client *const none = open_at(redis_socket());
-    is_int(ASK(none, "GET", "k"), -1, "without a password");
+    is_int(ASK(none, "GET", "k"), -1, "a call without a password fails");
     has_str(err_format(&err), "NOAUTH", "NOAUTH");
     redis_free(none);
     struct redis_client *const r =
         redis_new(&(struct redis_spec){.path = redis_socket(), .password = "right word"});
-    is_int(ASK(r, "GET", "k"), 0, "with the right one: %s", err_format(&err));
+    is_int(ASK(r, "GET", "k"), 0, "a call with the right password succeeds: %s", err_format(&err));
     redis_free(r);
     redis_kill();
 }
@@ -229,11 +234,11 @@ static void test_nobody(void)
     char path[500];
     snprintf(path, sizeof path, "%s/nobody", tap_tmpdir());
     struct redis_client *r = open_at(path);
-    is_int(ASK(r, "PING"), -1, "a socket that is not there");
+    is_int(ASK(r, "PING"), -1, "a socket that does not exist");
     has_str(err_format(&err), "cannot connect: No such file", "says so");
     redis_free(r);
     r = redis_new(&(struct redis_spec){.host = "127.0.0.1", .port = 1});
-    is_int(ASK(r, "PING"), -1, "a port where nobody listens");
+    is_int(ASK(r, "PING"), -1, "a port without a listener");
     has_str(err_format(&err), "Connection refused", "says so");
     redis_free(r);
 }

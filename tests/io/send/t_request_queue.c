@@ -27,17 +27,18 @@ static void test_priorities(void)
     request_queue_push(&lane, &notice);
     request_queue_push(&lane, &edit);
     request_queue_push(&lane, &request);
-    ok(request_queue_push(&lane, &final1) == &edit && !edit.next, "a final drops the live edits");
+    ok(request_queue_push(&lane, &final1) == &edit && !edit.next,
+       "a final drops the waiting edits");
     ok(!request_queue_push(&lane, &final2), "once");
-    ok(!request_queue_push(&lane, &late), "an edit behind the final may wait");
+    ok(!request_queue_push(&lane, &late), "an edit after the final may wait");
     struct queued_request *const wanted[] = {&final1, &final2, &request, &notice, &late};
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
         ok(request_queue_start(&lane) == wanted[i], "place %zu", i);
         ok(!request_queue_peek(&lane) && !request_queue_is_idle(&lane),
-           "one in flight, nothing else goes");
+           "while one request is in flight no other is started");
         request_queue_finish(&lane);
     }
-    ok(request_queue_is_idle(&lane), "idle again");
+    ok(request_queue_is_idle(&lane), "the queue is idle again");
 }
 
 static void test_edits(void)
@@ -51,23 +52,25 @@ static void test_edits(void)
     request_queue_push(&lane, &b);
     a1.not_before_ms = 77;
     a1.attempts = 3;
-    ok(request_queue_push(&lane, &a2) == &a1, "the newer edit of a message replaces the older");
-    ok(a2.not_before_ms == 77 && a2.attempts == 3, "and waits as long as that had to");
+    ok(request_queue_push(&lane, &a2) == &a1, "a newer edit of a message replaces the older one");
+    ok(a2.not_before_ms == 77 && a2.attempts == 3,
+       "the newer edit keeps the time limit and the attempts");
     ok(!request_queue_push(&lane, &free1) && !request_queue_push(&lane, &free2),
-       "without a key nothing is replaced");
-    ok(request_queue_start(&lane) == &a2, "it kept the place");
-    ok(request_queue_requeue(&lane) && request_queue_peek(&lane) == &a2, "back at its place");
+       "edits without a key are not replaced");
+    ok(request_queue_start(&lane) == &a2, "the newer edit has the place of the older one");
+    ok(request_queue_requeue(&lane) && request_queue_peek(&lane) == &a2,
+       "a failed edit returns to its place");
     request_queue_start(&lane);
-    ok(!request_queue_push(&lane, &a3), "what is in flight is not replaced");
-    ok(!request_queue_requeue(&lane), "but when it fails, the newer one is enough");
-    ok(request_queue_start(&lane) == &b, "the next");
+    ok(!request_queue_push(&lane, &a3), "an edit in flight is not replaced");
+    ok(!request_queue_requeue(&lane), "a failed edit is dropped when a newer one waits");
+    ok(request_queue_start(&lane) == &b, "the next edit is started");
     struct queued_request last = item_of(PRIORITY_FINAL, NULL, 0);
     const struct queued_request *const dropped = request_queue_push(&lane, &last);
-    ok(dropped == &free1 && free1.next == &free2 && free2.next == &a3, "all edits dropped");
-    ok(!request_queue_requeue(&lane), "an edit that failed does not go again once a final waits");
-    ok(request_queue_start(&lane) == &last, "the final goes");
+    ok(dropped == &free1 && free1.next == &free2 && free2.next == &a3, "a final drops all edits");
+    ok(!request_queue_requeue(&lane), "a failed edit is dropped when a final waits");
+    ok(request_queue_start(&lane) == &last, "the final is started");
     ok(request_queue_requeue(&lane) && request_queue_peek(&lane) == &last,
-       "and again when it fails");
+       "a failed final is started again");
 }
 
 static void test_deadlines(void)
@@ -81,12 +84,14 @@ static void test_deadlines(void)
     request_queue_push(&lane, &b);
     request_queue_push(&lane, &c);
     request_queue_push(&lane, &d);
-    ok(!request_queue_expire(&lane, 49), "not yet");
-    ok(request_queue_expire(&lane, 50) == &b && !b.next, "the one that is due, from the middle");
+    ok(!request_queue_expire(&lane, 49), "no item expires before its deadline");
+    ok(request_queue_expire(&lane, 50) == &b && !b.next,
+       "an item in the middle of the queue expires");
     is_int(lane.next_deadline_ms, 100, "the next deadline");
-    ok(request_queue_expire(&lane, 100) == &a && a.next == &d && !d.next, "two at once");
+    ok(request_queue_expire(&lane, 100) == &a && a.next == &d && !d.next,
+       "two items expire at once");
     ok(!request_queue_expire(&lane, INT64_MAX) && request_queue_peek(&lane) == &c,
-       "without a deadline: never");
+       "an item without a deadline does not expire");
     struct queued_request e = item_of(PRIORITY_NOTICE, NULL, 200);
     request_queue_push(&lane, &e);
     ok(request_queue_clear(&lane) == &c && c.next == &e && !e.next && request_queue_is_idle(&lane),
@@ -111,12 +116,13 @@ static void test_ahead(void)
     request_queue_finish(&lane);
     struct queued_request *const wanted[] = {&first, &second, &next, &other};
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
-        ok(request_queue_start(&lane) == wanted[i], "what takes a place, then what waited: %zu", i);
+        ok(request_queue_start(&lane) == wanted[i],
+           "an item that is put ahead is started first: %zu", i);
         request_queue_finish(&lane);
     }
     request_queue_push(&lane, &other);
     ok(request_queue_start(&lane) == &other && request_queue_is_idle(&lane) == false,
-       "ahead of nothing");
+       "an item is put ahead of an empty queue");
 }
 
 static void test_spared(void)
@@ -127,18 +133,18 @@ static void test_spared(void)
     word.spares_live = true;
     request_queue_init(&lane);
     request_queue_push(&lane, &edit);
-    ok(!request_queue_push(&lane, &word), "a final that is no outcome leaves live edits");
-    ok(request_queue_start(&lane) == &word, "and goes before them");
+    ok(!request_queue_push(&lane, &word), "a final that is not an outcome keeps waiting edits");
+    ok(request_queue_start(&lane) == &word, "such a final is started before the edits");
     request_queue_finish(&lane);
-    ok(request_queue_start(&lane) == &edit, "they go on behind it");
+    ok(request_queue_start(&lane) == &edit, "the edits follow");
     request_queue_push(&lane, &word);
-    ok(request_queue_requeue(&lane), "one that failed goes again though such a final waits");
-    ok(request_queue_start(&lane) == &word, "behind it");
+    ok(request_queue_requeue(&lane), "a failed edit is kept when such a final waits");
+    ok(request_queue_start(&lane) == &word, "the final is started before the edit");
     request_queue_finish(&lane);
     request_queue_start(&lane);
     request_queue_push(&lane, &word);
     request_queue_push(&lane, &outcome);
-    ok(!request_queue_requeue(&lane), "but not when an outcome waits, too");
+    ok(!request_queue_requeue(&lane), "a failed edit is dropped when an outcome waits, too");
 }
 
 int main(void)

@@ -40,7 +40,7 @@ static void test_rows(void)
         ok(once.again == rows[i].again, "%s: again", rows[i].name);
         ok(safe.again == rows[i].again_idempotent, "%s: again when idempotent", rows[i].name);
         is_int(safe.hold_ms, rows[i].hold_ms, "%s: hold", rows[i].name);
-        ok(safe.scope == RETRY_CONVERSATION, "%s: of the lane", rows[i].name);
+        ok(safe.scope == RETRY_CONVERSATION, "%s: the scope is the conversation", rows[i].name);
     }
 }
 
@@ -48,9 +48,11 @@ static void test_mail(void)
 {
     struct httpc_reply reply = {
         .outcome = HTTPC_REJECTED, .status = 451, .is_passing = true, .retry_after_ms = -1};
-    ok(retry_policy_decide(&reply, false).again, "a refusal of a mail server that passes: again");
+    ok(retry_policy_decide(&reply, false).again,
+       "a temporary refusal of a mail server is repeated");
     reply.is_passing = false;
-    ok(!retry_policy_decide(&reply, true).again, "another one: not again");
+    ok(!retry_policy_decide(&reply, true).again,
+       "a permanent refusal of a mail server is not repeated");
 }
 
 static void test_backoff(void)
@@ -69,9 +71,10 @@ static void test_backoff(void)
         }
         reaches = reaches && most > ceilings[n - 1] * 9 / 10;
     }
-    ok(in_range, "never longer than 1 s, 2 s, 4 s… 5 min");
-    ok(reaches, "up to that");
-    ok(retry_policy_backoff_ms(4000000000u, UINT64_MAX) <= 300000, "attempt four thousand million");
+    ok(in_range, "the back-off is never longer than 1 s, 2 s, 4 s… 5 min");
+    ok(reaches, "the back-off reaches its maximum");
+    ok(retry_policy_backoff_ms(4000000000u, UINT64_MAX) <= 300000,
+       "the back-off of attempt four thousand million is bounded");
 }
 
 int main(void)

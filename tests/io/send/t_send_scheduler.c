@@ -254,10 +254,12 @@ static void test_random(unsigned seed, bool close_early)
          w.ended[SEND_CLOSED]);
     is_int(not_ended_once(), 0, "seed %u: every item ends once", seed);
     is_int(w.crowded, 0, "seed %u: one in flight per lane", seed);
-    is_int(w.out_of_order, 0, "seed %u: the best first, each priority in order", seed);
+    is_int(w.out_of_order, 0, "seed %u: requests are started in the order of priority and arrival",
+           seed);
     is_int(w.stale, 0, "seed %u: no edit once the final is known; only edits replaced", seed);
-    is_int(w.early, 0, "seed %u: no pace exceeded, no hold broken", seed);
-    is_int(w.late, 0, "seed %u: nothing past its deadline, no waiting for nothing", seed);
+    is_int(w.early, 0, "seed %u: no rate limit is exceeded, and each pause is observed", seed);
+    is_int(w.late, 0,
+           "seed %u: no request starts after its deadline, and none waits without a reason", seed);
     ok(w.edits > 100 && w.ended[SEND_DECIDED] > 100 && w.ended[SEND_REPLACED] > 100 &&
            w.ended[SEND_EXPIRED] > 5,
        "seed %u: all of it happened", seed);
@@ -287,15 +289,16 @@ static void test_fairness(void)
         struct queued_request *const item = send_scheduler_next(s, now);
         by_lane[(item - items) / 10]++;
         send_scheduler_settle(s, item, &(struct retry_decision){0}, now);
-        ok(!send_scheduler_next(s, now), "at %lld ms: one", (long long)now);
+        ok(!send_scheduler_next(s, now), "at %lld ms one request starts", (long long)now);
     }
-    ok(by_lane[0] == 5 && by_lane[1] == 5 && by_lane[2] == 5, "fair shares");
+    ok(by_lane[0] == 5 && by_lane[1] == 5 && by_lane[2] == 5,
+       "three conversations have equal shares");
     struct queued_request final = {.priority = PRIORITY_FINAL, .rates = 1};
     send_scheduler_submit(s, "d", &final, 1500);
-    ok(send_scheduler_next(s, 1500) == &final, "a final of any lane goes before them");
+    ok(send_scheduler_next(s, 1500) == &final, "a final of any conversation is started first");
     send_scheduler_settle(s, &final, &(struct retry_decision){0}, 1500);
     send_scheduler_close(s);
-    is_int(ended, 31, "all ended");
+    is_int(ended, 31, "all requests have ended");
     send_scheduler_free(s);
 }
 
@@ -315,8 +318,8 @@ static void test_forgetting(void)
             send_scheduler_settle(s, &item, &(struct retry_decision){0}, i * 100);
         most = send_scheduler_count(s) > most ? send_scheduler_count(s) : most;
     }
-    is_int(ended, 1000, "a thousand conversations");
-    ok(most <= 64, "%zu remembered at most", most);
+    is_int(ended, 1000, "requests of a thousand conversations have ended");
+    ok(most <= 64, "at most %zu conversations are stored", most);
     send_scheduler_free(s);
 }
 
@@ -334,7 +337,7 @@ static void test_no_lane(void)
     }
     while (send_scheduler_next(s, 0))
         gone++;
-    is_int(gone, 200, "all at once");
+    is_int(gone, 200, "all requests start at once");
     for (size_t i = 0; i < 200; i++)
         send_scheduler_settle(s, &items[i], &(struct retry_decision){0}, 1);
     for (size_t i = 0; i < 1000; i++) {
@@ -342,17 +345,18 @@ static void test_no_lane(void)
         send_scheduler_submit(s, NULL, &item, 1);
         send_scheduler_settle(s, send_scheduler_next(s, 1), &(struct retry_decision){0}, 1);
     }
-    ok(send_scheduler_count(s) <= 256, "those that went are forgotten");
+    ok(send_scheduler_count(s) <= 256, "ended requests without a conversation are forgotten");
     for (size_t i = 0; i < 2; i++) {
         paced[i] = (struct queued_request){.priority = PRIORITY_NOTICE, .rates = 1};
         send_scheduler_submit(s, NULL, &paced[i], 2);
     }
     ok(send_scheduler_next(s, 2) && !send_scheduler_next(s, 101),
-       "they count on the instance's rate");
-    ok(send_scheduler_next(s, 102) != NULL, "and wait for it");
+       "requests without a conversation count towards the rate limit of the instance");
+    ok(send_scheduler_next(s, 102) != NULL,
+       "requests without a conversation wait for the rate limit of the instance");
     for (size_t i = 0; i < 2; i++)
         send_scheduler_settle(s, &paced[i], &(struct retry_decision){0}, 102);
-    is_int(ended, 1202, "each ended");
+    is_int(ended, 1202, "each request has ended once");
     send_scheduler_free(s);
 }
 
@@ -367,16 +371,17 @@ static void test_times(void)
     send_scheduler_submit(s, "a", &a, 0);
     send_scheduler_submit(s, "a", &b, 0);
     send_scheduler_submit(s, "a", &c, 0);
-    is_int(send_scheduler_wait_ms(s, 0), 50, "not before its time");
-    ok(send_scheduler_next(s, 50) == &a, "at its time");
+    is_int(send_scheduler_wait_ms(s, 0), 50, "the request waits until its time");
+    ok(send_scheduler_next(s, 50) == &a, "the request starts at its time");
     send_scheduler_settle(s, &a, &(struct retry_decision){0}, 51);
-    ok(send_scheduler_next(s, 150) == &b, "the next at the lane's pace");
+    ok(send_scheduler_next(s, 150) == &b,
+       "the next request starts at the pace of the conversation");
     send_scheduler_note_sent(s, &b, 180);
     send_scheduler_settle(s, &b, &(struct retry_decision){0}, 190);
-    is_int(send_scheduler_wait_ms(s, 190), 90, "which counts from when it really went");
-    ok(send_scheduler_next(s, 280) == &c, "the third");
+    is_int(send_scheduler_wait_ms(s, 190), 90, "the pace is measured from the actual start");
+    ok(send_scheduler_next(s, 280) == &c, "the third request starts");
     send_scheduler_settle(s, &c, &(struct retry_decision){0}, 280);
-    is_int(ended, 3, "each ended");
+    is_int(ended, 3, "each request has ended once");
     send_scheduler_free(s);
 }
 
@@ -406,7 +411,7 @@ static void test_outage(void)
     ok(attempts < 3 * 50, "%u attempts of three lanes in an hour", attempts);
     refused.not_before_ms = now + 60000;
     send_scheduler_submit(s, NULL, &probe, now);
-    ok(send_scheduler_next(s, now) == &probe, "somebody asks again");
+    ok(send_scheduler_next(s, now) == &probe, "a probe request is started");
     send_scheduler_note_reached(s, now);
     send_scheduler_settle(s, &probe, &(struct retry_decision){0}, now);
     const int64_t back = now;
@@ -416,9 +421,9 @@ static void test_outage(void)
         if (item)
             send_scheduler_settle(s, item, &(struct retry_decision){0}, now);
     }
-    ok(now - back <= 1000, "those that were not sent go %lld ms after an answer",
-       (long long)(now - back));
-    ok(ended == 3 && send_scheduler_wait_ms(s, now) > 50000, "what was refused keeps its back-off");
+    ok(now - back <= 1000, "waiting requests start %lld ms after a reply", (long long)(now - back));
+    ok(ended == 3 && send_scheduler_wait_ms(s, now) > 50000,
+       "a refused request keeps its back-off");
     send_scheduler_close(s);
     send_scheduler_free(s);
 }
@@ -448,17 +453,18 @@ static void test_live_outage(void)
     }
     ok(attempts > 5 && attempts < 40, "%u attempts of one conversation in 25 minutes", attempts);
     send_scheduler_submit(s, "other", &other, now);
-    ok(send_scheduler_next(s, now) == &other, "another conversation does not wait for it");
+    ok(send_scheduler_next(s, now) == &other,
+       "another conversation does not wait for the back-off");
     send_scheduler_note_reached(s, now);
     send_scheduler_settle(s, &other, &(struct retry_decision){0}, now);
     struct queued_request fresh = {.priority = PRIORITY_LIVE};
     send_scheduler_submit(s, "chat", &fresh, now);
     now += 1000;
     struct queued_request *const next = send_scheduler_next(s, now);
-    ok(next != NULL, "an answer of the service ends the back-off within a second");
+    ok(next != NULL, "a reply of the service ends the back-off within a second");
     send_scheduler_note_unreached(s, next);
     send_scheduler_settle(s, next, &again, now);
-    ok(send_scheduler_wait_ms(s, now) <= 1000, "and the next back-off begins with its first step");
+    ok(send_scheduler_wait_ms(s, now) <= 1000, "the next back-off begins with its first step");
     send_scheduler_close(s);
     send_scheduler_free(s);
 }

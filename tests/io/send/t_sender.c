@@ -131,20 +131,20 @@ static void test_order(void)
     post("a", PRIORITY_NOTICE, "notice", &notice);
     post("a", PRIORITY_LIVE, "edit", &edit);
     post("a", PRIORITY_LIVE, "newer", &newer);
-    is_int(edit.end, SEND_REPLACED, "an edit is replaced by the newer");
+    is_int(edit.end, SEND_REPLACED, "an edit is replaced by a newer one");
     post("a", PRIORITY_FINAL, "final1", &final1);
-    is_int(newer.end, SEND_REPLACED, "and by the final");
+    is_int(newer.end, SEND_REPLACED, "an edit is replaced by a final");
     post("a", PRIORITY_FINAL, "final2", &final2);
     wait_for(&notice);
     has_str(httpd_request(server, 0), "{final1}", "the finals first");
     has_str(httpd_request(server, 1), "{final2}", "in their order");
     has_str(httpd_request(server, 2), "{notice}", "then the notice");
-    is_int(httpd_count_connections(server), 1, "one after the other over one connection");
+    is_int(httpd_count_connections(server), 1, "requests of a conversation use one connection");
     ok(edit.ends == 1 && newer.ends == 1 && final1.ends == 1 && final2.ends == 1 &&
            notice.ends == 1,
-       "each ended once");
+       "each request has ended once");
     ok(notice.end == SEND_DECIDED && notice.outcome == HTTPC_OK && notice.status == 200,
-       "with its answer");
+       "the request has its reply");
     end("order");
 }
 
@@ -173,11 +173,11 @@ static void test_reader(void)
     post("b", PRIORITY_FINAL, "b", &b);
     wait_for(&a);
     wait_for(&b);
-    ok(a.outcome == HTTPC_OK && a.attempts == 2, "a 429 that says it in its body");
-    ok(b.outcome == HTTPC_OK && b.attempts == 1, "the other lane waited with it");
+    ok(a.outcome == HTTPC_OK && a.attempts == 2, "a 429 with the time in its body is observed");
+    ok(b.outcome == HTTPC_OK && b.attempts == 1, "the other conversation waits, too");
     post("c", PRIORITY_FINAL, "c", &c);
     wait_for(&c);
-    ok(c.outcome == HTTPC_OK && c.attempts == 2, "a 200 that means no");
+    ok(c.outcome == HTTPC_OK && c.attempts == 2, "a 200 that is an error is repeated");
     end("reader");
 }
 
@@ -190,10 +190,11 @@ static void test_ambiguous(void)
     post("a", PRIORITY_FINAL, "create", &create);
     wait_for(&create);
     ok(create.ends == 1 && create.outcome == HTTPC_AMBIGUOUS && create.attempts == 1,
-       "a create whose answer is lost is not sent twice");
+       "a creation whose reply is lost is not repeated");
     post("a", PRIORITY_FINAL, "edit", &edit);
     wait_for(&edit);
-    ok(edit.ends == 1 && edit.outcome == HTTPC_OK && edit.attempts == 2, "an edit is");
+    ok(edit.ends == 1 && edit.outcome == HTTPC_OK && edit.attempts == 2,
+       "an edit whose reply is lost is repeated");
     end("ambiguous");
 }
 
@@ -208,10 +209,11 @@ static void test_expiry(void)
     post_letter(&(struct send_spec){.lane = "a", .priority = PRIORITY_NOTICE, .max_age_ms = 1},
                 "late", &edit);
     wait_for(&edit);
-    ok(edit.end == SEND_EXPIRED && edit.attempts == 0, "too old before its turn");
+    ok(edit.end == SEND_EXPIRED && edit.attempts == 0,
+       "an edit that expires before its turn is not sent");
     wait_for(&lost);
-    is_int(lost.end, SEND_EXPIRED, "a service that has gone: until the deadline");
-    ok(lost.attempts > 0 && lost.outcome == HTTPC_NOT_SENT, "tried, and not sent");
+    is_int(lost.end, SEND_EXPIRED, "a request to an unreachable service ends at its deadline");
+    ok(lost.attempts > 0 && lost.outcome == HTTPC_NOT_SENT, "the request was tried, and not sent");
     end("expiry");
 }
 
@@ -226,9 +228,10 @@ static void test_close(void)
         loop_run_once(loop, 10);
     post("b", PRIORITY_FINAL, "other", &other);
     end("close");
-    ok(flying.ends == 1 && flying.end == SEND_CLOSED, "in flight: cancelled");
-    ok(waiting.ends == 1 && waiting.end == SEND_CLOSED && !waiting.attempts, "waiting: not sent");
-    ok(other.ends == 1 && other.end == SEND_CLOSED, "those of other lanes, too");
+    ok(flying.ends == 1 && flying.end == SEND_CLOSED, "a request in flight is cancelled");
+    ok(waiting.ends == 1 && waiting.end == SEND_CLOSED && !waiting.attempts,
+       "a waiting request is not sent");
+    ok(other.ends == 1 && other.end == SEND_CLOSED, "requests of other conversations are not sent");
 }
 
 /* Its owner takes its time: the lane waits, others do not. */
@@ -246,16 +249,18 @@ static void test_later(void)
     post("a", PRIORITY_FINAL, "second", &second);
     post("b", PRIORITY_FINAL, "other", &other);
     wait_for(&other);
-    ok(first.parcel && !first.attempts && !second.parcel, "nothing goes before the owner says so");
+    ok(first.parcel && !first.attempts && !second.parcel,
+       "no request starts before its owner allows it");
     go(&first);
     while (httpd_requests(server) < 2)
         loop_run_once(loop, 10);
     post_letter(&(struct send_spec){0}, "lone", &lone);
     wait_for(&lone);
-    ok(first.attempts == 1 && !first.ends && !second.parcel, "the lane is busy until the verdict");
+    ok(first.attempts == 1 && !first.ends && !second.parcel,
+       "the conversation is busy until the decision");
     post_letter(&(struct send_spec){.lane = "a", .is_ahead = true}, "instead", &instead);
     sender_settle(first.parcel, &(struct retry_decision){.again = false});
-    is_int(first.ends, 1, "the verdict");
+    is_int(first.ends, 1, "the request ends with the decision");
     wait_for(&second);
     has_str(httpd_request(server, 3), "{instead}", "what takes its place goes before the others");
     has_str(httpd_request(server, 4), "{second}", "then those");
@@ -276,7 +281,8 @@ static void test_spared(void)
     sender_settle(asks.parcel, &(struct retry_decision){.again = false});
     for (int rounds = 0; !goes.ends && rounds < 100; rounds++)
         loop_run_once(loop, 100);
-    ok(asks.ends == 1 && goes.ends == 1 && goes.attempts == 1, "no attempt counts on no rate");
+    ok(asks.ends == 1 && goes.ends == 1 && goes.attempts == 1,
+       "an attempt that counts towards no rate limit");
     end("spared");
 }
 
@@ -289,7 +295,8 @@ static void test_times(void)
     post_letter(&(struct send_spec){.delay_ms = 120}, "late", &late);
     post("a", PRIORITY_FINAL, "soon", &soon);
     wait_for(&late);
-    ok(clock_mono_ms() - begun >= 120 && soon.ends, "not before its time; others meanwhile");
+    ok(clock_mono_ms() - begun >= 120 && soon.ends,
+       "the request waits until its time; others are sent meanwhile");
     end("times");
 }
 
@@ -310,7 +317,7 @@ static void test_pace_from_answer(void)
     sender_settle(slow.parcel, &(struct retry_decision){.again = false});
     while (!next.parcel)
         loop_run_once(loop, 10);
-    ok(clock_mono_ms() - answered >= 250, "the pace of a lane counts from the answer");
+    ok(clock_mono_ms() - answered >= 250, "the pace of a conversation is measured from the reply");
     go(&next);
     wait_for(&next);
     end("pace");
@@ -326,10 +333,11 @@ static void test_close_open(void)
     post("b", PRIORITY_FINAL, "thinks", &thinks);
     for (int rounds = 0; rounds < 2000 && !thinks.attempts; rounds++)
         loop_run_once(loop, 10);
-    ok(starts.parcel && thinks.attempts == 1, "one before its start, one before its verdict");
+    ok(starts.parcel && thinks.attempts == 1,
+       "one request waits for its start, one for its decision");
     end("close while the owner thinks");
-    ok(starts.ends == 1 && starts.end == SEND_CLOSED, "the first ends");
-    ok(thinks.ends == 1 && thinks.end == SEND_CLOSED, "the second ends");
+    ok(starts.ends == 1 && starts.end == SEND_CLOSED, "the first request ends");
+    ok(thinks.ends == 1 && thinks.end == SEND_CLOSED, "the second request ends");
 }
 
 int main(void)

@@ -12,10 +12,11 @@ static void test_spacing(void)
     token_bucket_init(&b, &(struct rate_limit){.count = 1, .interval_ms = 1100});
     is_int(token_bucket_wait_ms(&b, 5000), 0, "a new bucket is full");
     token_bucket_take(&b, 5000);
-    is_int(token_bucket_wait_ms(&b, 5000), 1100, "then one interval to wait");
-    is_int(token_bucket_wait_ms(&b, 6099), 1, "to the millisecond");
-    is_int(token_bucket_wait_ms(&b, 6100), 0, "and no longer");
-    ok(!token_bucket_is_full(&b, 6099) && token_bucket_is_full(&b, 6100), "full again");
+    is_int(token_bucket_wait_ms(&b, 5000), 1100, "an empty bucket has one interval to wait");
+    is_int(token_bucket_wait_ms(&b, 6099), 1, "the wait is exact to the millisecond");
+    is_int(token_bucket_wait_ms(&b, 6100), 0, "after the interval there is no wait");
+    ok(!token_bucket_is_full(&b, 6099) && token_bucket_is_full(&b, 6100),
+       "the bucket is full after the interval");
 }
 
 static void test_burst(void)
@@ -26,7 +27,8 @@ static void test_burst(void)
         is_int(token_bucket_wait_ms(&b, 0), 0, "burst %d", i);
         token_bucket_take(&b, 0);
     }
-    is_int(token_bucket_wait_ms(&b, 0), 34, "the next a thirtieth of a second later, rounded up");
+    is_int(token_bucket_wait_ms(&b, 0), 34,
+           "after the burst the wait is a thirtieth of a second, rounded up");
 }
 
 static void test_hold(void)
@@ -36,15 +38,15 @@ static void test_hold(void)
     token_bucket_block_until(&b, 7000);
     is_int(token_bucket_wait_ms(&b, 0), 7000, "held");
     token_bucket_block_until(&b, 3000);
-    is_int(token_bucket_wait_ms(&b, 0), 7000, "a shorter hold changes nothing");
+    is_int(token_bucket_wait_ms(&b, 0), 7000, "a shorter pause is ignored");
     is_int(token_bucket_wait_ms(&b, 7000), 0, "over");
     token_bucket_take(&b, 7000);
-    is_int(token_bucket_wait_ms(&b, 7000), 100, "no burst behind a hold");
+    is_int(token_bucket_wait_ms(&b, 7000), 100, "after a pause there is no burst");
     token_bucket_init(&b, &(struct rate_limit){0});
     token_bucket_take(&b, 10);
-    is_int(token_bucket_wait_ms(&b, 10), 0, "no limit");
+    is_int(token_bucket_wait_ms(&b, 10), 0, "a bucket without a rate has no wait");
     token_bucket_block_until(&b, 20);
-    is_int(token_bucket_wait_ms(&b, 15), 5, "but it can be held");
+    is_int(token_bucket_wait_ms(&b, 15), 5, "a bucket without a rate can be paused");
 }
 
 /* Starts k apart are at least (k + 1 - burst) tokens apart. */
@@ -75,11 +77,11 @@ static void test_return(void)
     token_bucket_init(&b, &(struct rate_limit){.count = 1, .interval_ms = 1000});
     token_bucket_take(&b, 0);
     token_bucket_refund(&b);
-    is_int(token_bucket_wait_ms(&b, 0), 0, "what did not go does not count");
+    is_int(token_bucket_wait_ms(&b, 0), 0, "a returned token can be used again");
     token_bucket_take(&b, 0);
     token_bucket_block_until(&b, 5000);
     token_bucket_refund(&b);
-    is_int(token_bucket_wait_ms(&b, 0), 5000, "but a hold stays");
+    is_int(token_bucket_wait_ms(&b, 0), 5000, "a pause stays after a returned token");
 }
 
 static void test_any_pace(void)
@@ -94,7 +96,7 @@ static void test_any_pace(void)
         if (!good)
             diag("%u per %lld ms, burst %u", rate.count, (long long)rate.interval_ms, rate.burst);
     }
-    ok(good, "200 random rates, 300 requests each: never exceeded");
+    ok(good, "200 random rates with 300 requests each are not exceeded");
 }
 
 int main(void)

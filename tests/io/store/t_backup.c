@@ -92,23 +92,23 @@ static void test_running_host(void)
     struct store *const s = open_as(dir, schema);
     add(s, "two, only in the log");
     const char *const file = target("b1");
-    is_int(write_backup(dir, file), 0, "a backup beside a host");
-    is_int(mode_of(file), 0600, "for its owner only");
-    is_int(result.files, 3, "with the files of the instance");
-    is_int(matches(tap_tmpdir(), "b1*"), 1, "and nothing beside it");
-    is_int(restore(file, dir), -1, "a restore beside a host is refused");
+    is_int(write_backup(dir, file), 0, "a backup beside a running host succeeds");
+    is_int(mode_of(file), 0600, "the backup has mode 0600");
+    is_int(result.files, 3, "the backup has the files of the instance");
+    is_int(matches(tap_tmpdir(), "b1*"), 1, "no temporary file is left beside the backup");
+    is_int(restore(file, dir), -1, "a restore beside a running host is refused");
     has_str(err_format(&err), "is in use by another turncast", "because of the host");
     add(s, "three");
     store_close(s);
     unlink(file_in(dir, "instances/tg/file-1"));
     is_int(restore(file, dir), 0, "restored");
-    is_int(count(dir), 2, "with the rows that the log had");
+    is_int(count(dir), 2, "the restored state has the rows of the log");
     char *const photo = tap_slurp(file_in(dir, "instances/tg/file-1"), NULL);
-    is_str(photo, "a photo", "and the file");
+    is_str(photo, "a photo", "the restored state has the file");
     free(photo);
-    is_int(mode_of(file_in(dir, "instances/tg/file-1")), 0640, "with its mode");
-    is_int(mode_of(file_in(dir, "state.db")), 0600, "the state is private");
-    is_int(matches(dir, "restore.*"), 0, "nothing is left over");
+    is_int(mode_of(file_in(dir, "instances/tg/file-1")), 0640, "the restored file has its mode");
+    is_int(mode_of(file_in(dir, "state.db")), 0600, "the restored state has mode 0600");
+    is_int(matches(dir, "restore.*"), 0, "no temporary file is left in the state");
     is_int(count(result.aside), 3, "the previous state is kept");
 }
 
@@ -118,16 +118,17 @@ static void test_replaced(void)
     make_state(dir);
     const char *const file = target("b2");
     tap_spew(file, "precious", 8);
-    is_int(write_backup(dir, file), -1, "a file that is no backup is not replaced");
+    is_int(write_backup(dir, file), -1, "a file that is not a backup is not replaced");
     has_str(err_format(&err), "is not a backup of turncast", "and that is said");
     unlink(file);
-    is_int(write_backup(dir, file), 0, "a new file");
+    is_int(write_backup(dir, file), 0, "a new backup is written");
     is_int(write_backup(dir, file), 0, "a backup is replaced");
-    is_int(write_backup(dir, file_in(dir, "b")), -1, "not inside of the state");
+    is_int(write_backup(dir, file_in(dir, "b")), -1, "a backup inside of the state is refused");
     has_str(err_format(&err), "is inside of state_directory", "and that is said");
-    is_int(write_backup(target("nowhere"), target("b3")), -1, "no state, no backup");
-    is_int(access(target("nowhere"), F_OK), -1, "and none is made");
-    is_int(access(target("b3"), F_OK), -1, "nor a backup");
+    is_int(write_backup(target("nowhere"), target("b3")), -1,
+           "a backup without a state is refused");
+    is_int(access(target("nowhere"), F_OK), -1, "no state was created");
+    is_int(access(target("b3"), F_OK), -1, "no backup was created");
 }
 
 static void test_damaged(void)
@@ -140,15 +141,15 @@ static void test_damaged(void)
     memset(body, 'x', sizeof body - 1);
     add(s, body);
     store_close(s);
-    is_int(write_backup(dir, file), 0, "a backup");
+    is_int(write_backup(dir, file), 0, "the backup is written");
     spoil(file, 4096 * 4, 4096);
-    is_int(restore(file, dir), -1, "a damaged one is refused");
+    is_int(restore(file, dir), -1, "a damaged backup is refused");
     has_str(err_format(&err), "damaged", "because of its damage");
-    is_int(count(dir), 2, "and the state is as it was");
+    is_int(count(dir), 2, "the state is unchanged");
     is_int(matches(dir, "before-restore.*"), 0, "nothing was moved");
-    is_int(restore(file_in(dir, "state.db"), dir), -1, "so is what is no backup");
+    is_int(restore(file_in(dir, "state.db"), dir), -1, "a file that is not a backup is refused");
     chmod(target("b2"), 0622);
-    is_int(restore(target("b2"), dir), -1, "and one that others can write");
+    is_int(restore(target("b2"), dir), -1, "a backup that others can write is refused");
 }
 
 static void change(const char *file, const char *text)
@@ -180,7 +181,8 @@ static void test_hostile(void)
             bail("no backup: %s", err_format(&err));
         change(file, bad[i]);
         is_int(restore(file, dir), -1, "%s", bad[i]);
-        is_int(matches(dir, "restore.*") + matches(dir, "before-restore.*"), 0, "nothing changed");
+        is_int(matches(dir, "restore.*") + matches(dir, "before-restore.*"), 0,
+               "the state is unchanged");
     }
 }
 
@@ -189,15 +191,15 @@ static void test_interrupted(void)
     char dir[600];
     make_state(dir);
     const char *const file = target("b6");
-    is_int(write_backup(dir, file), 0, "a backup");
+    is_int(write_backup(dir, file), 0, "the backup is written");
     put_file(dir, "restore.mark", "");
     rename(file_in(dir, "state.db"), file_in(dir, "elsewhere"));
     ok(!open_as(dir, schema), "a host refuses a state whose restore was interrupted");
     has_str(err_format(&why), "run: turncast restore FILE", "and says what to do");
-    ok(access(file_in(dir, "state.db"), F_OK) < 0, "and makes nothing new");
+    ok(access(file_in(dir, "state.db"), F_OK) < 0, "the host creates no new state");
     const int rc = restore(file, dir);
-    is_int(rc, 0, "the restore is done again: %s", err_format(&err));
-    is_int(count(dir), 1, "now the host starts");
+    is_int(rc, 0, "the restore is repeated: %s", err_format(&err));
+    is_int(count(dir), 1, "the host starts after the repeated restore");
 }
 
 static void test_older(void)
@@ -205,7 +207,7 @@ static void test_older(void)
     char dir[600];
     make_state(dir);
     const char *const file = target("b7");
-    is_int(write_backup(dir, file), 0, "a backup of schema 1");
+    is_int(write_backup(dir, file), 0, "a backup of schema 1 is written");
     struct store *const s = open_as(dir, newer);
     store_close(s);
     is_int(write_backup(dir, target("b8")), -1,
@@ -214,7 +216,8 @@ static void test_older(void)
     free(result.aside);
     is_int(backup_restore(file, dir, newer, &result, &err), 0, "a newer program restores it");
     struct store *const again = open_as(dir, newer);
-    ok(again != NULL, "and migrates it at its start: %s", err_format(&why));
+    ok(again != NULL, "the newer program migrates the restored state at its start: %s",
+       err_format(&why));
     store_close(again);
 }
 

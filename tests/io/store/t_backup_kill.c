@@ -149,11 +149,12 @@ int main(void)
             continue;
         n_refused++;
         has_str(err_format(&why), "run: turncast restore FILE", "change %d: no host opens it", n);
-        is_int(restore(dir), 0, "change %d: it is restored again", n);
-        is_int(count(dir), NEW_ROWS, "change %d: whole", n);
+        is_int(restore(dir), 0, "change %d: the restore is repeated", n);
+        is_int(count(dir), NEW_ROWS, "change %d: the state is complete", n);
     }
-    is_int(count(dir), NEW_ROWS, "one that is not killed");
-    is_int(n_old + n_new + n_refused, n - 1, "the old state, the new one, or one that is refused");
+    is_int(count(dir), NEW_ROWS, "a restore without a kill");
+    is_int(n_old + n_new + n_refused, n - 1,
+           "each kill leaves the old state, the new one, or one that is refused");
     ok(n_old > 0 && n_new > 0 && n_refused > 0, "killed before, behind (%d, %d) and during (%d) it",
        n_old, n_new, n_refused);
     close(log);

@@ -67,11 +67,11 @@ static struct store *reopen_damaged(const char *dir)
     stopped_uncleanly(dir);
     tap_spew(log_path, "", 0);
     struct store *const s = open_as(dir, tables);
-    ok(s != NULL, "it starts (%s)", err_format(&why));
+    ok(s != NULL, "the store opens (%s)", err_format(&why));
     is_int(matches(dir, "state.db.bad.*[0-9]"), 1, "the damaged file is kept");
-    is_int(matches(dir, "state.db.salvaged*"), 0, "the copy has the name of the file");
-    is_int(mode_of(in(dir, "state.db")), 0600, "and its mode");
-    is_int(number_in(s, "pragma user_version"), 2, "it is migrated");
+    is_int(matches(dir, "state.db.salvaged*"), 0, "the copy has been renamed to the state file");
+    is_int(mode_of(in(dir, "state.db")), 0600, "the copy has the mode of the file");
+    is_int(number_in(s, "pragma user_version"), 2, "the copy is migrated");
     return s;
 }
 
@@ -82,14 +82,15 @@ static void test_salvage_pages(void)
     spoil(in(dir, "state.db"), page_of(dir, "r120", 0), PAGE);
     struct store *const s = reopen_damaged(dir);
     is_int(number_in(s, "select count(*) from r"), 196, "two damaged pages cost two rows each");
-    is_int(number_in(s, "select count(*) from r where extra='new'"), 196, "of the new version");
+    is_int(number_in(s, "select count(*) from r where extra='new'"), 196,
+           "the rows are in the new schema");
     is_int(number_in(s, "select count(*) from r where id between 'r053' and 'r117'"), 65,
-           "what is between them is kept");
-    is_int(number_in(s, "select max(rowid) from r"), 200, "a row keeps its place in the order");
+           "rows between the damaged pages are kept");
+    is_int(number_in(s, "select max(rowid) from r"), 200, "a row keeps its position");
     ok(logged("r: 196 rows kept, 4 lost; k: 200 rows kept; q: 190 rows kept\n"),
-       "the log says how many rows of what");
+       "the log has the number of rows per table");
     is_int(number_in(s, "insert into q(body) values('x') returning n"), 201,
-           "no number is given twice");
+           "no number is assigned twice");
     store_close(s);
 }
 
@@ -108,8 +109,9 @@ static void test_salvage_without_rowid(void)
     const int64_t kept = number_in(s, "select count(*) from k");
     ok(kept >= 190 && kept < 200, "a table without rowids is read from both ends: %d of 200",
        (int)kept);
-    is_int(number_in(s, "select count(*) from k where b in('001', '200')"), 2, "to both ends");
-    is_int(number_in(s, "select count(*) from r"), 200, "other tables are whole");
+    is_int(number_in(s, "select count(*) from k where b in('001', '200')"), 2,
+           "a table without rowids is read from both ends");
+    is_int(number_in(s, "select count(*) from r"), 200, "other tables are complete");
     store_close(s);
 }
 
@@ -133,8 +135,8 @@ static void test_salvage_rows(void)
     free(file);
     s = reopen_damaged(dir);
     is_int(number_in(s, "select count(*) from r"), 199, "a row with a NUL in its key is lost");
-    is_int(number_in(s, "select count(*) from r where id='rxxx'"), 1, "the index is made anew");
-    ok(logged("r: 199 rows kept, 1 lost;"), "and told");
+    is_int(number_in(s, "select count(*) from r where id='rxxx'"), 1, "the index is rebuilt");
+    ok(logged("r: 199 rows kept, 1 lost;"), "the log reports the lost row");
     store_close(s);
 }
 
@@ -144,8 +146,8 @@ static void test_salvage_unknown(void)
     shorten(in(dir, "state.db"), 40 * PAGE);
     struct store *const s = reopen_damaged(dir);
     const int64_t kept = number_in(s, "select count(*) from r");
-    ok(kept > 30 && kept < 200, "of a file that was cut the beginning is kept: %d", (int)kept);
-    ok(logged("q: 0 rows kept, an unknown number lost"), "what nothing counts is not guessed");
+    ok(kept > 30 && kept < 200, "the beginning of a truncated file is kept: %d", (int)kept);
+    ok(logged("q: 0 rows kept, an unknown number lost"), "unknown losses are reported as unknown");
     store_close(s);
 }
 
@@ -156,7 +158,8 @@ static void test_salvage_before_migration(void)
     spoil(in(dir, "state.db"), page_of(dir, "r050", 0), PAGE);
     struct store *const s = open_as(dir, tables);
     ok(s != NULL, "a damaged file of an older version, after a clean stop: %s", err_format(&why));
-    is_int(number_in(s, "select count(*) from r where extra='new'"), 198, "is recovered");
+    is_int(number_in(s, "select count(*) from r where extra='new'"), 198,
+           "the damaged file is recovered");
     store_close(s);
 }
 
@@ -198,8 +201,8 @@ static void test_death_in_salvage(void)
     waitpid(child, &status, 0);
     ok(WIFSIGNALED(status), "killed between the two renames");
     struct store *const s = open_as(dir, tables);
-    is_int(number_in(s, "select count(*) from r"), 198, "the next start has what was recovered");
-    is_int(matches(dir, "state.db.bad.*[0-9]"), 1, "and sets nothing else aside");
+    is_int(number_in(s, "select count(*) from r"), 198, "the next start has the recovered rows");
+    is_int(matches(dir, "state.db.bad.*[0-9]"), 1, "the next start sets no other file aside");
     store_close(s);
 }
 
@@ -208,12 +211,12 @@ static void test_salvage_without_room(void)
     const char *const dir = make_tables();
     spoil(in(dir, "state.db"), page_of(dir, "r050", 0), PAGE);
     limit_file_size(200000);
-    ok(!open_as(dir, tables), "no room for the copy: it does not start");
+    ok(!open_as(dir, tables), "without space for the copy the store does not open");
     limit_file_size(RLIM_INFINITY);
     has_str(why.text, "is damaged; cannot copy its rows to ", "and says why");
-    is_int(matches(dir, "state.db.bad.*"), 0, "the file stays where it is");
+    is_int(matches(dir, "state.db.bad.*"), 0, "the damaged file is not moved");
     struct store *const s = open_as(dir, tables);
-    is_int(number_in(s, "select count(*) from r"), 198, "with room it is recovered");
+    is_int(number_in(s, "select count(*) from r"), 198, "with space the file is recovered");
     store_close(s);
 }
 
@@ -226,7 +229,7 @@ static void test_newer_format(void)
     close(fd);
     ok(!open_as(dir, tables), "a file format that can only be read is refused");
     has_str(why.text, "is read-only: its file format is newer than this SQLite", "for that");
-    is_int(matches(dir, "state.db.bad.*"), 0, "and stays where it is");
+    is_int(matches(dir, "state.db.bad.*"), 0, "the file is not moved");
 }
 
 int main(void)

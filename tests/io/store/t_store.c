@@ -54,21 +54,21 @@ static void test_making(void)
 {
     const char *const dir = fresh();
     struct store *const s = open_as(dir, one);
-    ok(s != NULL, "a folder that is not there is made: %s", err_format(&why));
-    is_int(mode_of(dir), 0700, "with mode 0700");
-    is_int(mode_of(in(dir, "state.db")), 0600, "state.db 0600");
-    is_int(mode_of(in(dir, "state.db-wal")), 0600, "its log 0600");
-    is_int(mode_of(in(dir, "lock")), 0600, "the lock 0600");
+    ok(s != NULL, "a missing directory is created: %s", err_format(&why));
+    is_int(mode_of(dir), 0700, "the directory has mode 0700");
+    is_int(mode_of(in(dir, "state.db")), 0600, "state.db has mode 0600");
+    is_int(mode_of(in(dir, "state.db-wal")), 0600, "the log has mode 0600");
+    is_int(mode_of(in(dir, "lock")), 0600, "the lock has mode 0600");
     struct stat st;
     ok(stat(in(dir, "reserve"), &st) == 0 && st.st_size == STORE_RESERVE &&
            st.st_blocks * 512 >= STORE_RESERVE,
-       "a reserve that takes its room");
-    ok(!store_was_unclean(s), "a new one was not stopped uncleanly");
-    ok(add_row(s, STORE_DURABLE, "a") == 0, "a row");
+       "the reserve occupies its space");
+    ok(!store_was_unclean(s), "a new store was not stopped uncleanly");
+    ok(add_row(s, STORE_DURABLE, "a") == 0, "a row is inserted");
     store_close(s);
     struct store *const again = open_as(dir, one);
-    is_int(count_rows(again), 1, "the row is there the next time");
-    ok(!store_was_unclean(again), "and the stop was clean");
+    is_int(count_rows(again), 1, "the row is stored");
+    ok(!store_was_unclean(again), "the store was stopped cleanly");
     store_close(again);
 }
 
@@ -92,16 +92,17 @@ static void test_transactions(void)
 {
     struct store *const s = open_as(fresh(), one);
     const char *text = "a";
-    ok(store_transact(s, STORE_NORMAL, failing, &text) < 0, "a body that fails");
-    is_int(store_failure(s), SQL_BROKEN, "says so");
-    is_int(count_rows(s), 0, "leaves nothing behind");
-    ok(add_row(s, STORE_NORMAL, "a") == 0, "and the next one works");
+    ok(store_transact(s, STORE_NORMAL, failing, &text) < 0, "a failing transaction fails");
+    is_int(store_failure(s), SQL_BROKEN, "the failure is reported");
+    is_int(count_rows(s), 0, "the failed transaction is rolled back");
+    ok(add_row(s, STORE_NORMAL, "a") == 0, "the next transaction succeeds");
     is_int(sync_of(s, STORE_NORMAL), 1, "synchronous is NORMAL");
-    is_int(sync_of(s, STORE_DURABLE), 2, "FULL for what must be durable");
-    is_int(sync_of(s, STORE_NORMAL), 1, "and NORMAL again");
-    is_int(sync_of(s, STORE_DURABLE_RESERVE), 2, "FULL for what must succeed");
-    ok(add_row(s, STORE_NORMAL, "x'); drop table t; --") == 0, "values are bound, not read");
-    is_int(count_rows(s), 2, "so nothing in them is obeyed");
+    is_int(sync_of(s, STORE_DURABLE), 2, "synchronous is FULL for durable transactions");
+    is_int(sync_of(s, STORE_NORMAL), 1, "synchronous is NORMAL afterwards");
+    is_int(sync_of(s, STORE_DURABLE_RESERVE), 2,
+           "synchronous is FULL for transactions with the reserve");
+    ok(add_row(s, STORE_NORMAL, "x'); drop table t; --") == 0, "values are bound");
+    is_int(count_rows(s), 2, "SQL in values is not executed");
     store_close(s);
 }
 
@@ -120,17 +121,17 @@ static void test_two_processes(void)
         _exit(0); /* without closing it */
     }
     char c = 0;
-    ok(read(ready[0], &c, 1) == 1 && c == 'y', "another process has the folder");
+    ok(read(ready[0], &c, 1) == 1 && c == 'y', "another process has the store");
     char wanted[160];
     snprintf(wanted, sizeof wanted,
              "is in use by another turncast (process %ld); stop it, or use another state_directory",
              (long)child);
-    ok(!open_as(dir, one), "a second one is refused");
-    is_str(why.text, wanted, "and told by whom");
+    ok(!open_as(dir, one), "a second process is refused");
+    is_str(why.text, wanted, "the error names the other process");
     if (write(go[1], "g", 1) != 1 || waitpid(child, NULL, 0) != child)
         bail("child");
     struct store *const s = open_as(dir, one);
-    ok(s && store_was_unclean(s), "its death frees the lock, and shows");
+    ok(s && store_was_unclean(s), "a kill of the process frees the lock, and is detected");
     store_close(s);
 }
 
@@ -138,10 +139,11 @@ static void started_empty(const char *dir, const char *what)
 {
     struct store *const s = open_as(dir, one);
     ok(s != NULL, "%s: it starts (%s)", what, err_format(&why));
-    is_int(s ? count_rows(s) : -1, 0, "%s: empty", what);
+    is_int(s ? count_rows(s) : -1, 0, "%s: the store is empty", what);
     is_int(matches(dir, "state.db.bad.*[0-9]"), 1, "%s: the old file is kept", what);
-    ok(logged(in(dir, "state.db.bad.")), "%s: with an alarm that names it", what);
-    ok(logged("starting with an empty journal"), "%s: and says so", what);
+    ok(logged(in(dir, "state.db.bad.")), "%s: the log has an alarm with the name of the file",
+       what);
+    ok(logged("starting with an empty journal"), "%s: the log reports the empty journal", what);
     store_close(s);
 }
 
@@ -159,8 +161,8 @@ static void test_damage(void)
     fill(dir, 50);
     stopped_uncleanly(dir);
     struct store *const s = open_as(dir, one);
-    is_int(count_rows(s), 50, "an unclean stop alone loses nothing");
-    is_int(matches(dir, "state.db.bad.*"), 0, "nor sets anything aside");
+    is_int(count_rows(s), 50, "an unclean stop loses no row");
+    is_int(matches(dir, "state.db.bad.*"), 0, "an unclean stop sets no file aside");
     store_close(s);
 }
 
@@ -212,7 +214,7 @@ static void test_torn_log(void)
         store_close(s);
     }
     ok(opens, "a truncated log does not prevent the start");
-    ok(prefix, "and leaves the first rows, none missing between");
+    ok(prefix, "a truncated log leaves the first rows without a gap");
 }
 
 static void test_versions(void)
@@ -223,18 +225,18 @@ static void test_versions(void)
     int64_t n = 0;
     ok(s && sql_select_int(store_get_sql(s), "select count(*) from t where extra='new'", &n) == 0,
        "an older schema is migrated");
-    is_int(n, 3, "with its rows");
-    ok(access(in(dir, "state.db.v1"), F_OK) == 0, "after a backup");
-    is_int(mode_of(in(dir, "state.db.v1")) & 077, 0, "that others cannot read");
+    is_int(n, 3, "the rows are migrated");
+    ok(access(in(dir, "state.db.v1"), F_OK) == 0, "a backup of the older schema is kept");
+    is_int(mode_of(in(dir, "state.db.v1")) & 077, 0, "the backup cannot be read by others");
     store_close(s);
     s = open_as(dir, one);
     ok(!s, "a newer schema is refused");
     is_str(why.text,
            "journal schema 2 is newer than the supported schema 1; use the turncast version that "
            "wrote it",
-           "and says so");
+           "the error has both schemas");
     s = open_as(dir, two);
-    is_int(s ? count_rows(s) : -1, 3, "and was not touched");
+    is_int(s ? count_rows(s) : -1, 3, "the newer store is unchanged");
     store_close(s);
 }
 
@@ -263,8 +265,8 @@ static void test_death_in_migration(void)
     struct store *const s = open_as(dir, two);
     int64_t version = 0;
     ok(s && sql_select_int(store_get_sql(s), "pragma user_version", &version) == 0 && version == 2,
-       "the next start migrates");
-    is_int(count_rows(s), 3, "and nothing is lost");
+       "the next start completes the migration");
+    is_int(count_rows(s), 3, "no row is lost");
     store_close(s);
 }
 
@@ -273,31 +275,31 @@ static void test_links_and_modes(void)
     const char *dir = fresh();
     fill(dir, 1);
     chmod(in(dir, "state.db"), 0640);
-    ok(!open_as(dir, one), "a file others may read is refused");
+    ok(!open_as(dir, one), "a file that others may read is refused");
     has_str(why.text, "run: chmod 600 ", "with the command");
     chmod(in(dir, "state.db"), 0620);
-    ok(!open_as(dir, one), "one the group may write to, too");
+    ok(!open_as(dir, one), "a file that the group may write to is refused");
     chmod(in(dir, "state.db"), 0600);
     chmod(dir, 0770);
     ok(!open_as(dir, one), "a directory that others may write to is refused");
     has_str(why.text, "run: chmod 700 ", "with the command");
     chmod(dir, 01777);
-    ok(!open_as(dir, one), "a sticky one is no place either");
+    ok(!open_as(dir, one), "a sticky directory is refused");
     chmod(dir, 0700);
     char target[700];
     snprintf(target, sizeof target, "%s/elsewhere", dir);
     if (rename(in(dir, "state.db"), target) < 0 || symlink(target, in(dir, "state.db")) < 0)
         bail("symlink");
-    ok(!open_as(dir, one), "a link in the place of the file");
-    has_str(why.text, "cannot open: Too many levels of symbolic links", "says so");
+    ok(!open_as(dir, one), "a symbolic link instead of the file is refused");
+    has_str(why.text, "cannot open: Too many levels of symbolic links", "the failure is reported");
     unlink(in(dir, "state.db"));
     if (mkfifo(in(dir, "state.db"), 0600) < 0)
         bail("mkfifo");
-    ok(!open_as(dir, one), "a FIFO does not hang");
+    ok(!open_as(dir, one), "a FIFO instead of the file is refused without waiting");
     tap_spew(in(tap_tmpdir(), "file"), "", 0);
     char file[700];
     snprintf(file, sizeof file, "%s", in(tap_tmpdir(), "file"));
-    ok(!open_as(file, one), "a file in the place of the folder");
+    ok(!open_as(file, one), "a file instead of the directory is refused");
 }
 
 /* As a user who may not write: root may write anywhere. */
@@ -326,22 +328,24 @@ static void test_read_only(void)
     char got[800] = "";
     if (read(out[0], got, sizeof got - 1) < 0 || waitpid(child, NULL, 0) != child)
         bail("child");
-    is_str(got, "cannot open: Permission denied", "a folder that is read-only");
+    is_str(got, "cannot open: Permission denied", "a read-only directory is refused");
     chmod(dir, 0700);
     if (geteuid() == 0) {
-        ok(!open_as(dir, one), "a folder of another user");
-        has_str(why.text, "is owned by UID 65534, but turncast runs as UID 0", "says whose");
+        ok(!open_as(dir, one), "a directory of another user is refused");
+        has_str(why.text, "is owned by UID 65534, but turncast runs as UID 0",
+                "the error has both users");
     } else {
-        skip(2, "only root can give a folder away");
+        skip(2, "only root can change the owner of a directory");
     }
 }
 
 static void test_file_systems(void)
 {
     is_str(store_dir_unsupported_fs(0x6969), "NFS", "NFS is an unsupported file system");
-    is_str(store_dir_unsupported_fs(0xffffffffff534d42), "CIFS", "CIFS, sign extended");
-    ok(!store_dir_unsupported_fs(0xef53), "ext4 is not");
-    ok(!store_dir_unsupported_fs(0x01021994), "tmpfs is not");
+    is_str(store_dir_unsupported_fs(0xffffffffff534d42), "CIFS",
+           "CIFS is unsupported, with a sign-extended magic number");
+    ok(!store_dir_unsupported_fs(0xef53), "ext4 is supported");
+    ok(!store_dir_unsupported_fs(0x01021994), "tmpfs is supported");
 }
 
 /* The disk "has room again" once the reserve is spent. */
@@ -363,19 +367,19 @@ static void test_size_limit(void)
     struct store *const s = store_open(
         &(struct store_spec){.dir = dir, .schema = one, .point = on_point, .ctx = &spent}, &why);
     limit_file_size(200000);
-    ok(add_row(s, STORE_DURABLE, big) < 0, "a file size limit does not kill");
-    is_int(store_failure(s), SQL_DISK_FULL, "and is a full disk");
-    is_int(spent, 0, "for which the reserve is not spent");
-    is_int(count_rows(s), 0, "reading goes on");
-    ok(add_row(s, STORE_DURABLE_RESERVE, big) == 0, "what must be, is");
-    is_int(spent, 1, "with the reserve");
-    ok(access(in(dir, "reserve"), F_OK) < 0, "which is gone");
+    ok(add_row(s, STORE_DURABLE, big) < 0, "a file size limit does not kill the process");
+    is_int(store_failure(s), SQL_DISK_FULL, "a file size limit counts as a full disk");
+    is_int(spent, 0, "the reserve is not used for an ordinary transaction");
+    is_int(count_rows(s), 0, "reading continues");
+    ok(add_row(s, STORE_DURABLE_RESERVE, big) == 0, "a transaction with the reserve succeeds");
+    is_int(spent, 1, "the reserve was used");
+    ok(access(in(dir, "reserve"), F_OK) < 0, "the file of the reserve is deleted");
     limit_file_size(200000);
-    ok(add_row(s, STORE_DURABLE_RESERVE, big) < 0, "it is spent once");
+    ok(add_row(s, STORE_DURABLE_RESERVE, big) < 0, "the reserve can be used once");
     limit_file_size(RLIM_INFINITY);
-    ok(add_row(s, STORE_DURABLE, "a") == 0, "with room it writes again");
+    ok(add_row(s, STORE_DURABLE, "a") == 0, "with space a transaction succeeds");
     store_checkpoint(s);
-    ok(access(in(dir, "reserve"), F_OK) == 0, "and lays a reserve up again when idle");
+    ok(access(in(dir, "reserve"), F_OK) == 0, "the reserve is created again");
     store_close(s);
 }
 
@@ -399,14 +403,16 @@ static void test_failed_write(void)
         struct store *const s = open_as(dir, one);
         struct shortage once = {.times = 2};
         is_int(store_transact(s, ways[i], insert_in_shortage, &once), 0,
-               "one write fails: the transaction is repeated");
+               "a transaction with one failed write is repeated");
         is_int(once.runs, 2, "once");
-        is_int(store_failure(s), SQL_NO_FAILURE, "no failure remains");
-        is_int(count_rows(s), 1, "the row is there once");
-        ok(access(in(dir, "reserve"), F_OK) == 0, "the reserve is not spent");
+        is_int(store_failure(s), SQL_NO_FAILURE, "no failure is reported");
+        is_int(count_rows(s), 1, "the row is inserted once");
+        ok(access(in(dir, "reserve"), F_OK) == 0, "the reserve is not used");
         struct shortage always = {.times = 10};
-        ok(store_transact(s, ways[i], insert_in_shortage, &always) < 0, "all writes fail");
-        is_int(always.runs, ways[i] == STORE_DURABLE_RESERVE ? 3 : 2, "the attempts are bounded");
+        ok(store_transact(s, ways[i], insert_in_shortage, &always) < 0,
+           "a transaction whose writes all fail");
+        is_int(always.runs, ways[i] == STORE_DURABLE_RESERVE ? 3 : 2,
+               "the number of attempts is bounded");
         limit_file_size(RLIM_INFINITY);
         store_close(s);
     }
@@ -442,7 +448,8 @@ static void test_full_disk(void)
     if (WIFEXITED(status) && WEXITSTATUS(status) == 2)
         skip(1, "no file system can be mounted here");
     else
-        is_int(status, 0, "a full disk: admission fails, reading goes on, the reserve saves one");
+        is_int(status, 0,
+               "on a full disk admission fails, reading continues, and the reserve stores one row");
 }
 
 int main(void)
