@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The agent that plays a dialog takes what means the same, and nothing else."""
+"""The agent that plays a recorded dialog accepts equivalent input, and no other."""
 
 import json
 import os

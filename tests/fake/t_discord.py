@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The Discord fake refuses what Discord refuses: each rule is seen at work."""
+"""The Discord fake refuses the same requests as Discord: one check per rule."""
 
 import base64
 import http.client

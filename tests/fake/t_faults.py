@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Scripted faults, outages, waiting and the record of the fakes do what README.md says."""
+"""Scripted faults, outages, waiting and the record of the fakes work as described in README.md."""
 
 import http.client
 import json
@@ -20,7 +20,7 @@ ANN = 111
 
 
 def ask(fake, method="sendMessage", **params):
-    """-> status and body, or how it failed."""
+    """Sends a request; returns status and body, or the error."""
     connection = http.client.HTTPConnection("127.0.0.1", fake.port, timeout=30)
     body = json.dumps({"chat_id": ANN, "text": "x", **params})
     headers = {"Content-Type": "application/json"}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The Matrix fake refuses what a homeserver refuses: each rule is seen at work."""
+"""The Matrix fake refuses the same requests as a homeserver: one check per rule."""
 
 import http.client
 import json

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The receiver of traces refuses what is not OTLP in JSON, and errs on request."""
+"""The receiver of traces refuses requests that are not OTLP in JSON, and fails on request."""
 import copy
 import json
 import os
@@ -34,7 +34,7 @@ def request(span=None, **changes):
 
 
 def post(receiver, body, path="/v1/traces", **headers):
-    """Status, or what went wrong; the answer."""
+    """Posts a request; returns the status or the error, and the response."""
     data = body if isinstance(body, bytes) else json.dumps(body).encode()
     call = urllib.request.Request(receiver.url + path, data, {"Content-Type": "application/json", **headers})
     try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The Slack fake refuses what Slack refuses: each rule is seen at work."""
+"""The Slack fake refuses the same requests as Slack: one check per rule."""
 
 import base64
 import hashlib

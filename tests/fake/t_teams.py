@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The Teams fake refuses what Microsoft Teams refuses: each rule is seen at work."""
+"""The Teams fake refuses the same requests as Microsoft Teams: one check per rule."""
 
 import http.client
 import json

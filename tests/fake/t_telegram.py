@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The Telegram fake refuses what Telegram refuses: each rule is seen at work."""
+"""The Telegram fake refuses the same requests as Telegram: one check per rule."""
 
 import http.client
 import json
