@@ -31,7 +31,7 @@ static const struct tc_rule rules[] = {
 
 struct cli_state {
     struct term term;
-    struct ask ask;
+    struct question_dialog dialog;
     struct status_line status;
     struct view *turns; /* running turns, the newest first */
     int64_t timer_ms;   /* time of the armed timer; 0: none */
@@ -53,7 +53,7 @@ static int flush(struct tc_instance *inst)
 static void set_timer(struct tc_instance *inst)
 {
     struct cli_state *s = inst->state;
-    const int64_t key_ms = ask_next_look_ms(&s->ask);
+    const int64_t key_ms = question_dialog_next_check_ms(&s->dialog);
     const bool draws = s->turns && s->rich && s->term.cursor;
     const int64_t ms = key_ms > 0 ? key_ms : draws ? STATUS_EVERY_MS : 0;
     if (ms == s->timer_ms)
@@ -66,8 +66,8 @@ static void set_timer(struct tc_instance *inst)
 static int show_last_lines(struct tc_instance *inst)
 {
     struct cli_state *s = inst->state;
-    ask_show(&s->ask, &s->term);
-    if (s->rich && !ask_is_shown(&s->ask))
+    question_dialog_show(&s->dialog, &s->term);
+    if (s->rich && !question_dialog_is_shown(&s->dialog))
         status_line_draw(&s->status, &s->term, s->turns);
     set_timer(inst);
     return flush(inst);
@@ -82,7 +82,7 @@ static int on_wake(struct tc_turn *lobby)
 {
     struct cli_state *s = lobby->inst->state;
     s->timer_ms = 0;
-    ask_wake(&s->ask, &s->term);
+    question_dialog_wake(&s->dialog, &s->term);
     return show_last_lines(lobby->inst);
 }
 
@@ -97,7 +97,7 @@ static struct cli_state *cli_connector_begin(struct tc_turn *turn)
         v->next = s->turns;
         s->turns = v;
     }
-    ask_hide(&s->ask, &s->term);
+    question_dialog_hide(&s->dialog, &s->term);
     return s;
 }
 
@@ -199,12 +199,12 @@ static void show_request(struct cli_state *s, struct tc_turn *turn, const struct
 {
     const bool open = strcmp(ev->state, "open") == 0;
     if (!open)
-        ask_forget(&s->ask, &s->term, turn, ev->request_id);
+        question_dialog_forget(&s->dialog, &s->term, turn, ev->request_id);
     if (is_quiet(ev))
         return;
     if (s->rich)
         view_flush(turn->state, &s->term);
-    if (open && ev->choices && ask_open(&s->ask, turn, ev))
+    if (open && ev->choices && question_dialog_open(&s->dialog, turn, ev))
         return;
     if (s->rich)
         view_request(turn->state, &s->term, ev);
@@ -271,7 +271,7 @@ static int on_error(struct tc_turn *turn, const struct tc_error *ev)
 static int on_done(struct tc_turn *turn, const struct tc_done *ev)
 {
     struct cli_state *s = cli_connector_begin(turn);
-    ask_forget(&s->ask, &s->term, turn, NULL);
+    question_dialog_forget(&s->dialog, &s->term, turn, NULL);
     view_flush(turn->state, &s->term);
     lines_done(&s->term, ev);
     cli_connector_remove_view(s, turn->state);
@@ -298,18 +298,18 @@ static int init(struct tc_instance *inst)
         s->term.ascii = false;
     if (s->rich) /* the lines are for programs */
         s->term.language = cli_words_language(&s->term, inst->language);
-    ask_init(&s->ask, tty);
+    question_dialog_init(&s->dialog, tty);
     return 0;
 }
 
 static void teardown(struct tc_instance *inst)
 {
     struct cli_state *s = inst->state;
-    ask_hide(&s->ask, &s->term);
+    question_dialog_hide(&s->dialog, &s->term);
     for (struct view *v = s->turns; v; v = v->next)
         view_flush(v, &s->term);
     term_live_hide(&s->term);
-    ask_fini(&s->ask, &s->term);
+    question_dialog_fini(&s->dialog, &s->term);
     term_break(&s->term);
     flush(inst);
 }

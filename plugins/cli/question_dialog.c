@@ -22,7 +22,7 @@ static const struct key {
 };
 #define N_KEYS (sizeof keys / sizeof *keys)
 
-void ask_init(struct ask *a, bool seen)
+void question_dialog_init(struct question_dialog *a, bool seen)
 {
     if (seen)
         keyboard_open(&a->keyboard);
@@ -30,7 +30,7 @@ void ask_init(struct ask *a, bool seen)
         a->keyboard.fd = -1;
 }
 
-static void drop_questions(struct ask *a)
+static void drop_questions(struct question_dialog *a)
 {
     json_decref(a->questions);
     json_decref(a->answers);
@@ -38,7 +38,7 @@ static void drop_questions(struct ask *a)
     a->question = 0;
 }
 
-void ask_fini(struct ask *a, struct term *t)
+void question_dialog_fini(struct question_dialog *a, struct term *t)
 {
     prompt_hide(&a->prompt, t);
     keyboard_close(&a->keyboard);
@@ -46,7 +46,7 @@ void ask_fini(struct ask *a, struct term *t)
 }
 
 /* The next request starts when it is shown, and takes the keyboard again. */
-static void question_dialog_close_first(struct ask *a)
+static void question_dialog_close_first(struct question_dialog *a)
 {
     keyboard_release(&a->keyboard);
     drop_questions(a);
@@ -56,37 +56,37 @@ static void question_dialog_close_first(struct ask *a)
 
 /* ---- display ---- */
 
-static void set_keys(struct ask *a, const struct term *t)
+static void set_keys(struct question_dialog *a, const struct term *t)
 {
     char label[sizeof a->prompt.label] = "";
     size_t len = 0;
     for (size_t i = 0; i < N_KEYS; i++)
-        if (asked_offers(a->first, keys[i].choice))
+        if (terminal_request_offers(a->first, keys[i].choice))
             len += (size_t)snprintf(label + len, sizeof label - len, "%s  ",
                                     cli_word(t, keys[i].label));
     a->step = ASK_KEY;
     prompt_set(&a->prompt, label, false);
 }
 
-static void set_reason(struct ask *a, const struct term *t, const char *choice)
+static void set_reason(struct question_dialog *a, const struct term *t, const char *choice)
 {
     a->step = ASK_REASON;
     a->choice = choice;
     prompt_set(&a->prompt, cli_word(t, CLI_WORD_REASON), false);
 }
 
-static const json_t *question(const struct ask *a)
+static const json_t *question(const struct question_dialog *a)
 {
     return json_array_get(a->questions, a->question);
 }
 
-static void set_question(struct ask *a, struct term *t)
+static void set_question(struct question_dialog *a, struct term *t)
 {
     char label[96] = "> ";
     const json_t *const q = question(a);
     const size_t n = json_array_size(json_object_get(q, "options"));
     const bool multi = json_is_true(json_object_get(q, "multi"));
-    asked_put_question(q, t);
+    terminal_request_put_question(q, t);
     if (n > 0)
         snprintf(label, sizeof label, "%s (1-%zu)%s",
                  cli_word(t, multi ? CLI_WORD_ENTER_NUMBERS : CLI_WORD_ENTER_NUMBER), n,
@@ -95,13 +95,13 @@ static void set_question(struct ask *a, struct term *t)
     prompt_set(&a->prompt, label, false);
 }
 
-static void question_dialog_begin(struct ask *a, struct term *t)
+static void question_dialog_begin(struct question_dialog *a, struct term *t)
 {
     const struct terminal_request *const r = a->first;
     a->questions = r->questions ? json_loads(r->questions, 0, NULL) : NULL;
     a->answers = json_object();
-    asked_put(r, t);
-    if (!asked_offers(r, "answer")) {
+    terminal_request_put(r, t);
+    if (!terminal_request_offers(r, "answer")) {
         set_keys(a, t);
     } else if (json_array_size(a->questions) > 0) {
         set_question(a, t);
@@ -111,13 +111,13 @@ static void question_dialog_begin(struct ask *a, struct term *t)
     }
 }
 
-void ask_hide(struct ask *a, struct term *t)
+void question_dialog_hide(struct question_dialog *a, struct term *t)
 {
     prompt_hide(&a->prompt, t);
 }
 
 /* In the background the terminal belongs to another process: shows no prompt. */
-void ask_show(struct ask *a, struct term *t)
+void question_dialog_show(struct question_dialog *a, struct term *t)
 {
     if (!a->first || a->step == ASK_SENT || a->prompt.drawn)
         return;
@@ -143,7 +143,7 @@ static void dialog_show_message(struct term *t, const char *text)
 }
 
 /* If the host rejects the answer, the request is shown again, unless it is already closed. */
-static void decide(struct ask *a, struct term *t, const char *choice, const char *text)
+static void decide(struct question_dialog *a, struct term *t, const char *choice, const char *text)
 {
     struct tc_receipt receipt = {0};
     struct terminal_request *const r = a->first;
@@ -167,10 +167,10 @@ static void decide(struct ask *a, struct term *t, const char *choice, const char
         a->first = r->next;
 }
 
-static void press(struct ask *a, struct term *t, char key)
+static void press(struct question_dialog *a, struct term *t, char key)
 {
     size_t i = 0;
-    while (i < N_KEYS && (keys[i].key != key || !asked_offers(a->first, keys[i].choice)))
+    while (i < N_KEYS && (keys[i].key != key || !terminal_request_offers(a->first, keys[i].choice)))
         i++;
     if (i == N_KEYS)
         return;
@@ -195,7 +195,7 @@ static json_t *pick_options(const json_t *q, const char *typed)
     json_t *const picked = json_array();
     for (const char *at = typed + strspn(typed, ", "); *at; at += strspn(at, ", ")) {
         char *end;
-        const char *const option = asked_option(q, strtoul(at, &end, 10));
+        const char *const option = terminal_request_option(q, strtoul(at, &end, 10));
         if (!option) {
             json_decref(picked);
             return NULL;
@@ -221,14 +221,14 @@ static json_t *read_answer(const json_t *q, const char *typed)
     return NULL;
 }
 
-static void refuse(struct ask *a, struct term *t, const char *why)
+static void refuse(struct question_dialog *a, struct term *t, const char *why)
 {
     prompt_leave(&a->prompt, t);
     dialog_show_message(t, why);
     prompt_clear(&a->prompt);
 }
 
-static void answer_question(struct ask *a, struct term *t)
+static void answer_question(struct question_dialog *a, struct term *t)
 {
     const json_t *const q = question(a);
     json_t *const answer = read_answer(q, a->prompt.text);
@@ -247,7 +247,7 @@ static void answer_question(struct ask *a, struct term *t)
     set_question(a, t);
 }
 
-static void question_dialog_enter(struct ask *a, struct term *t)
+static void question_dialog_enter(struct question_dialog *a, struct term *t)
 {
     char text[sizeof a->prompt.text];
     snprintf(text, sizeof text, "%s", a->prompt.text);
@@ -268,22 +268,22 @@ static void question_dialog_enter(struct ask *a, struct term *t)
 }
 
 /* Esc leaves the reason, then clears the typed text, then denies the request. */
-static void escape(struct ask *a, struct term *t)
+static void escape(struct question_dialog *a, struct term *t)
 {
     prompt_hide(&a->prompt, t);
-    if (a->step == ASK_REASON && asked_offers(a->first, "answer")) {
+    if (a->step == ASK_REASON && terminal_request_offers(a->first, "answer")) {
         drop_questions(a);
         a->step = ASK_NEW;
     } else if (a->step == ASK_REASON) {
         set_keys(a, t);
     } else if (a->prompt.len > 0) {
         prompt_clear(&a->prompt);
-    } else if (asked_offers(a->first, "deny")) {
+    } else if (terminal_request_offers(a->first, "deny")) {
         set_reason(a, t, "deny");
     }
 }
 
-static void type_text(struct ask *a, struct term *t, char key)
+static void type_text(struct question_dialog *a, struct term *t, char key)
 {
     switch (prompt_type(&a->prompt, key)) {
     case PROMPT_ENTER:
@@ -312,7 +312,7 @@ static size_t sequence_length(const char *keys_typed, size_t n)
 }
 
 /* False: the rest of the input was not meant for the current request. */
-static bool question_dialog_handle_key(struct ask *a, struct term *t, char key)
+static bool question_dialog_handle_key(struct question_dialog *a, struct term *t, char key)
 {
     const int signo = keyboard_signal(&a->keyboard, key);
     if (signo) {
@@ -328,7 +328,7 @@ static bool question_dialog_handle_key(struct ask *a, struct term *t, char key)
     return a->keyboard.grabbed;
 }
 
-static void question_dialog_handle_keys(struct ask *a, struct term *t)
+static void question_dialog_handle_keys(struct question_dialog *a, struct term *t)
 {
     char typed[256];
     const size_t n = keyboard_read(&a->keyboard, typed, sizeof typed);
@@ -347,31 +347,32 @@ static void question_dialog_handle_keys(struct ask *a, struct term *t)
 
 /* ---- events of the host ---- */
 
-int64_t ask_next_look_ms(const struct ask *a)
+int64_t question_dialog_next_check_ms(const struct question_dialog *a)
 {
     return a->first && a->keyboard.fd >= 0 ? LOOK_EVERY_MS : -1;
 }
 
-bool ask_is_shown(const struct ask *a)
+bool question_dialog_is_shown(const struct question_dialog *a)
 {
     return a->prompt.drawn;
 }
 
-void ask_wake(struct ask *a, struct term *t)
+void question_dialog_wake(struct question_dialog *a, struct term *t)
 {
     if (!keyboard_is_ours(&a->keyboard)) {
         a->keyboard.grabbed = a->prompt.drawn = false; /* the shell sets the terminal modes */
     } else if (a->first) {
-        ask_show(a, t);
+        question_dialog_show(a, t);
         if (a->keyboard.grabbed)
             question_dialog_handle_keys(a, t);
-        ask_show(a, t);
+        question_dialog_show(a, t);
     }
 }
 
-bool ask_open(struct ask *a, struct tc_turn *turn, const struct tc_request *ev)
+bool question_dialog_open(struct question_dialog *a, struct tc_turn *turn,
+                          const struct tc_request *ev)
 {
-    struct terminal_request *const r = a->keyboard.fd >= 0 ? asked_new(turn, ev) : NULL;
+    struct terminal_request *const r = a->keyboard.fd >= 0 ? terminal_request_new(turn, ev) : NULL;
     if (!r)
         return false;
     struct terminal_request **end = &a->first;
@@ -381,7 +382,8 @@ bool ask_open(struct ask *a, struct tc_turn *turn, const struct tc_request *ev)
     return keyboard_is_ours(&a->keyboard);
 }
 
-void ask_forget(struct ask *a, struct term *t, const struct tc_turn *turn, const char *id)
+void question_dialog_forget(struct question_dialog *a, struct term *t, const struct tc_turn *turn,
+                            const char *id)
 {
     const struct terminal_request *const first = a->first;
     for (struct terminal_request **at = &a->first; *at;) {

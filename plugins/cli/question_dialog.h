@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Requests on the terminal: shows the open requests of all turns, one after the other, reads the
  * answer to the first, and passes decisions to the host. Never blocks: reads the keyboard when
- * ask_wake is called. */
+ * question_dialog_wake is called. */
 #ifndef CLI_ASK_H
 #define CLI_ASK_H
 
@@ -19,7 +19,7 @@ enum ask_step {
     ASK_SENT,     /* decided; waiting for the host */
 };
 
-struct ask {
+struct question_dialog {
     struct keyboard keyboard;
     struct prompt prompt;
     struct terminal_request *first;
@@ -30,20 +30,22 @@ struct ask {
 };
 
 /* Has a keyboard only if a person sees the output. */
-void ask_init(struct ask *a, bool seen);
-void ask_fini(struct ask *a, struct term *t);
+void question_dialog_init(struct question_dialog *a, bool seen);
+void question_dialog_fini(struct question_dialog *a, struct term *t);
 /* False: cannot be asked here, or only when the host is in the foreground again. */
-bool ask_open(struct ask *a, struct tc_turn *turn, const struct tc_request *ev);
+bool question_dialog_open(struct question_dialog *a, struct tc_turn *turn,
+                          const struct tc_request *ev);
 /* Removes a decided request, or all requests of an ended turn (id NULL). */
-void ask_forget(struct ask *a, struct term *t, const struct tc_turn *turn, const char *id);
+void question_dialog_forget(struct question_dialog *a, struct term *t, const struct tc_turn *turn,
+                            const char *id);
 /* Call these before and after other output. */
-void ask_hide(struct ask *a, struct term *t);
-void ask_show(struct ask *a, struct term *t);
+void question_dialog_hide(struct question_dialog *a, struct term *t);
+void question_dialog_show(struct question_dialog *a, struct term *t);
 /* Processes typed input. */
-void ask_wake(struct ask *a, struct term *t);
-/* Milliseconds until ask_wake must be called; -1: no request. */
-int64_t ask_next_look_ms(const struct ask *a);
+void question_dialog_wake(struct question_dialog *a, struct term *t);
+/* Milliseconds until question_dialog_wake must be called; -1: no request. */
+int64_t question_dialog_next_check_ms(const struct question_dialog *a);
 /* Whether the last line is its prompt. */
-bool ask_is_shown(const struct ask *a);
+bool question_dialog_is_shown(const struct question_dialog *a);
 
 #endif

@@ -18,7 +18,8 @@ static const char *terminal_request_copy_text(struct tc_turn *turn, const char *
 }
 
 /* Whether the places of the request name this instance, or its only chat, "terminal". */
-static bool is_asked_here(const struct tc_turn *turn, const struct tc_request *ev)
+static bool terminal_request_is_for_terminal(const struct tc_turn *turn,
+                                             const struct tc_request *ev)
 {
     const char *const name = turn->inst->name;
     const size_t len = strlen(name);
@@ -36,9 +37,10 @@ static bool is_asked_here(const struct tc_turn *turn, const struct tc_request *e
     return here;
 }
 
-struct terminal_request *asked_new(struct tc_turn *turn, const struct tc_request *ev)
+struct terminal_request *terminal_request_new(struct tc_turn *turn, const struct tc_request *ev)
 {
-    const char *const ticket = is_asked_here(turn, ev) ? tc_ticket(turn, ev->request_id) : NULL;
+    const char *const ticket =
+        terminal_request_is_for_terminal(turn, ev) ? tc_ticket(turn, ev->request_id) : NULL;
     struct terminal_request *const r = ticket ? tc_alloc(turn, sizeof *r) : NULL;
     if (!r)
         return NULL;
@@ -60,7 +62,7 @@ struct terminal_request *asked_new(struct tc_turn *turn, const struct tc_request
     return r->id && r->ticket && r->kind && r->choices ? r : NULL;
 }
 
-bool asked_offers(const struct terminal_request *r, const char *choice)
+bool terminal_request_offers(const struct terminal_request *r, const char *choice)
 {
     json_t *const all = json_loads(r->choices, 0, NULL);
     size_t i;
@@ -121,7 +123,7 @@ static void put_call(const struct terminal_request *r, struct term *t)
     edit_diff_fini(&diff);
 }
 
-void asked_put(const struct terminal_request *r, struct term *t)
+void terminal_request_put(const struct terminal_request *r, struct term *t)
 {
     term_break(t);
     term_look(t, LOOK_YELLOW);
@@ -152,7 +154,7 @@ static const char *label_of(const json_t *option)
     return json_is_string(option) ? json_string_value(option) : text_of(option, "label");
 }
 
-const char *asked_option(const json_t *question, size_t number)
+const char *terminal_request_option(const json_t *question, size_t number)
 {
     const json_t *const options = json_object_get(question, "options");
     return number > 0 ? label_of(json_array_get(options, number - 1)) : NULL;
@@ -177,7 +179,7 @@ static void put_option(struct term *t, size_t number, const json_t *option)
     term_newline(t);
 }
 
-void asked_put_question(const json_t *question, struct term *t)
+void terminal_request_put_question(const json_t *question, struct term *t)
 {
     size_t i;
     const json_t *option;

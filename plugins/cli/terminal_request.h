@@ -19,14 +19,14 @@ struct terminal_request {
 };
 
 /* NULL: the request cannot be answered here, or no longer. */
-struct terminal_request *asked_new(struct tc_turn *turn, const struct tc_request *ev);
-bool asked_offers(const struct terminal_request *r, const char *choice);
+struct terminal_request *terminal_request_new(struct tc_turn *turn, const struct tc_request *ev);
+bool terminal_request_offers(const struct terminal_request *r, const char *choice);
 /* Writes the whole call or question as the agent sent it, without bytes that act on the terminal.
  */
-void asked_put(const struct terminal_request *r, struct term *t);
+void terminal_request_put(const struct terminal_request *r, struct term *t);
 /* Writes one question of the request, with its options numbered from 1. */
-void asked_put_question(const json_t *question, struct term *t);
+void terminal_request_put_question(const json_t *question, struct term *t);
 /* Returns the text of an option; NULL: the option does not exist. Borrowed. */
-const char *asked_option(const json_t *question, size_t number);
+const char *terminal_request_option(const json_t *question, size_t number);
 
 #endif

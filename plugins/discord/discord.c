@@ -60,9 +60,9 @@ static const struct tc_rate rates[] = {{.count = 35, .burst = 8, .interval_ms = 
     }
 
 static const struct tc_feed feed = {.size = sizeof feed,
-                                    .take = discord_event_take,
+                                    .take = discord_event_handle,
                                     .rewind = discord_gateway_rewind,
-                                    .page = discord_history_ask};
+                                    .page = discord_history_request};
 
 static const struct tc_chat bot_chat =
     DISCORD_CHAT(.can = TC_CAN(TC_OP_IDENTIFY) | TC_CAN(TC_OP_POST) | TC_CAN(TC_OP_EDIT) |
@@ -100,11 +100,11 @@ static int on_reply(struct tc_turn *lobby, const struct tc_reply *reply, struct 
         return 0;
     v->next = TC_NEXT_DONE;
     if (gateway)
-        discord_gateway_take_url(lobby, reply);
+        discord_gateway_read_url(lobby, reply);
     else if (is_tagged(reply, "channel:"))
-        discord_event_take_channel(lobby, id, reply);
+        discord_event_handle_channel(lobby, id, reply);
     else if (is_tagged(reply, "history:"))
-        discord_history_take(lobby, id, reply);
+        discord_history_read(lobby, id, reply);
     return 0;
 }
 
@@ -132,5 +132,5 @@ TURNCAST_PLUGIN(.name = "discord", .version = "0.1.0",
                 .probe = TC_PROBE(.url = DISCORD_API "/users/@me", .headers = discord_headers,
                                   .header_count = 2, .account = "/username", .reason = "/message"),
                 .init = init, .teardown = teardown, .pace_ms = 1000, .rates = rates,
-                .sink = TC_SINK(.on_reply = on_reply, .on_frame = discord_gateway_take_frame,
+                .sink = TC_SINK(.on_reply = on_reply, .on_frame = discord_gateway_handle_frame,
                                 .on_hit = discord_interaction_hit));

@@ -52,29 +52,29 @@ int discord_read(struct tc_turn *turn, const struct tc_op *op, const struct tc_r
 
 /* IDENTIFY has succeeded: connect, unless that has been done. */
 int discord_gateway_start(struct tc_turn *lobby, const struct tc_result *identity);
-int discord_gateway_take_frame(struct tc_turn *lobby, const struct tc_frame *frame);
-void discord_gateway_take_url(struct tc_turn *lobby, const struct tc_reply *reply);
+int discord_gateway_handle_frame(struct tc_turn *lobby, const struct tc_frame *frame);
+void discord_gateway_read_url(struct tc_turn *lobby, const struct tc_reply *reply);
 /* Closes the connection and resumes later, so that Discord sends the events again that are not
  * admitted. */
 void discord_gateway_rewind(struct tc_turn *lobby);
 /* ---- discord_history.c ---- */
 
-int discord_history_ask(struct tc_turn *lobby, const struct tc_target *where, const char *after,
-                        const char *key);
-void discord_history_take(struct tc_turn *lobby, const char *key, const struct tc_reply *reply);
+int discord_history_request(struct tc_turn *lobby, const struct tc_target *where, const char *after,
+                            const char *key);
+void discord_history_read(struct tc_turn *lobby, const char *key, const struct tc_reply *reply);
 
 /* ---- discord_event.c ---- */
 
 /* A dispatched event as one of tc_feed; NULL: it brings nothing. */
 const char *discord_event_receive(struct tc_turn *lobby, const char *type, json_t *data);
 /* Processes an event, unless it must wait until its channel is known. */
-enum tc_feed_step discord_event_take(struct tc_turn *lobby, const char *event,
-                                     const struct tc_target *where);
+enum tc_feed_step discord_event_handle(struct tc_turn *lobby, const char *event,
+                                       const struct tc_target *where);
 /* The reply to a question about a channel, which events wait for. */
-void discord_event_take_channel(struct tc_turn *lobby, const char *channel,
-                                const struct tc_reply *reply);
+void discord_event_handle_channel(struct tc_turn *lobby, const char *channel,
+                                  const struct tc_reply *reply);
 /* channel: Discord's description of the channel; NULL: none. */
-void discord_note_channel(struct tc_turn *lobby, const char *id, const json_t *channel);
+void discord_event_store_channel(struct tc_turn *lobby, const char *id, const json_t *channel);
 /* Where an event belongs. */
 struct tc_target discord_target_of(struct tc_turn *lobby, const json_t *event, const char *message,
                                    const char *user);
@@ -85,7 +85,7 @@ const char *discord_name_of(const json_t *member, const json_t *user);
 /* Answers an interaction of the gateway. False: nothing follows from it. */
 bool discord_interaction_answer(struct tc_turn *lobby, const json_t *event);
 /* Executes an interaction. False: it could not be stored. */
-bool discord_interaction_take(struct tc_turn *lobby, const json_t *event);
+bool discord_interaction_handle(struct tc_turn *lobby, const json_t *event);
 /* A request to the route of the instance. */
 int discord_interaction_hit(struct tc_turn *lobby, const struct tc_hit *hit,
                             struct tc_answer *answer);

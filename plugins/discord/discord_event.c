@@ -14,7 +14,7 @@
 
 /* ---- channels ---- */
 
-void discord_note_channel(struct tc_turn *lobby, const char *id, const json_t *channel)
+void discord_event_store_channel(struct tc_turn *lobby, const char *id, const json_t *channel)
 {
     struct discord *const s = discord_state(lobby);
     const int64_t type = tc_member_number(channel, "type");
@@ -45,11 +45,11 @@ static bool channel_is_known(struct tc_turn *lobby, const json_t *event)
     return false;
 }
 
-void discord_event_take_channel(struct tc_turn *lobby, const char *channel,
-                                const struct tc_reply *reply)
+void discord_event_handle_channel(struct tc_turn *lobby, const char *channel,
+                                  const struct tc_reply *reply)
 {
     json_auto_t *body = json_loadb(reply->body, reply->body_len, 0, NULL);
-    discord_note_channel(lobby, channel, reply->outcome == TC_OK ? body : NULL);
+    discord_event_store_channel(lobby, channel, reply->outcome == TC_OK ? body : NULL);
     tc_feed_go(lobby);
 }
 
@@ -170,8 +170,8 @@ const char *discord_event_receive(struct tc_turn *lobby, const char *type, json_
 }
 
 /* Messages of a history do not contain whether they are in a server. */
-enum tc_feed_step discord_event_take(struct tc_turn *lobby, const char *text,
-                                     const struct tc_target *where)
+enum tc_feed_step discord_event_handle(struct tc_turn *lobby, const char *text,
+                                       const struct tc_target *where)
 {
     json_auto_t *event = json_loads(text, 0, NULL);
     if (where && where->group)
@@ -182,6 +182,6 @@ enum tc_feed_step discord_event_take(struct tc_turn *lobby, const char *text,
         return TC_FEED_WAIT;
     const bool is_kept = json_object_get(event, "author")
                              ? discord_event_handle_message(lobby, event)
-                             : discord_interaction_take(lobby, event);
+                             : discord_interaction_handle(lobby, event);
     return is_kept ? TC_FEED_DONE : TC_FEED_NOT_KEPT;
 }

@@ -122,7 +122,7 @@ static bool may_identify(struct tc_turn *lobby, json_t *limit)
     return false;
 }
 
-void discord_gateway_take_url(struct tc_turn *lobby, const struct tc_reply *reply)
+void discord_gateway_read_url(struct tc_turn *lobby, const struct tc_reply *reply)
 {
     json_auto_t *body = json_loadb(reply->body, reply->body_len, 0, NULL);
     const char *const url = tc_member_text(body, "url");
@@ -162,7 +162,7 @@ static void resume(struct tc_turn *lobby)
 
 /* ---- receiving ---- */
 
-static void take_hello(struct tc_turn *lobby, const json_t *data)
+static void discord_gateway_handle_hello(struct tc_turn *lobby, const json_t *data)
 {
     const int64_t ms = tc_member_number(data, "heartbeat_interval");
     if (tc_link_hello(lobby, ms > 0 && ms < SILENT_MS ? ms : SILENT_MS / 3) < 0)
@@ -173,7 +173,8 @@ static void take_hello(struct tc_turn *lobby, const json_t *data)
         identify(lobby);
 }
 
-static void take_dispatch(struct tc_turn *lobby, const json_t *frame, json_t *data)
+static void discord_gateway_handle_dispatch(struct tc_turn *lobby, const json_t *frame,
+                                            json_t *data)
 {
     struct discord *const s = discord_state(lobby);
     const char *const type = tc_member_text(frame, "t");
@@ -193,7 +194,7 @@ static void take_dispatch(struct tc_turn *lobby, const json_t *frame, json_t *da
     }
 }
 
-int discord_gateway_take_frame(struct tc_turn *lobby, const struct tc_frame *frame)
+int discord_gateway_handle_frame(struct tc_turn *lobby, const struct tc_frame *frame)
 {
     json_auto_t *json = json_loadb(frame->text, frame->len, 0, NULL);
     json_t *const data = json_object_get(json, "d");
@@ -202,7 +203,7 @@ int discord_gateway_take_frame(struct tc_turn *lobby, const struct tc_frame *fra
     if (number == 9 && !json_is_true(data))
         session_drop(lobby);
     if (number == 0)
-        take_dispatch(lobby, json, data);
+        discord_gateway_handle_dispatch(lobby, json, data);
     else if (number == 1)
         tc_link_send(lobby, heartbeat(lobby));
     else if (number == 7)
@@ -210,7 +211,7 @@ int discord_gateway_take_frame(struct tc_turn *lobby, const struct tc_frame *fra
     else if (number == 9)
         tc_link_renew(lobby, tc_random(lobby, 1000, 5000));
     else if (number == 10)
-        take_hello(lobby, data);
+        discord_gateway_handle_hello(lobby, data);
     else if (number == 11)
         tc_link_alive(lobby);
     return 0;

@@ -5,8 +5,8 @@
 
 #define PAGE 100
 
-int discord_history_ask(struct tc_turn *lobby, const struct tc_target *where, const char *after,
-                        const char *key)
+int discord_history_request(struct tc_turn *lobby, const struct tc_target *where, const char *after,
+                            const char *key)
 {
     const char *const channel = where->thread ? where->thread : where->chat;
     return discord_get(
@@ -15,7 +15,7 @@ int discord_history_ask(struct tc_turn *lobby, const struct tc_target *where, co
 }
 
 /* Discord returns the newest message first. */
-void discord_history_take(struct tc_turn *lobby, const char *key, const struct tc_reply *reply)
+void discord_history_read(struct tc_turn *lobby, const char *key, const struct tc_reply *reply)
 {
     json_auto_t *page = json_loadb(reply->body, reply->body_len, 0, NULL);
     json_t *const events = json_array(), *message;

@@ -46,7 +46,7 @@ static struct tc_chat_action action_of(struct tc_turn *lobby, const json_t *even
                                    .name = discord_name_of(member, user)};
 }
 
-bool discord_interaction_take(struct tc_turn *lobby, const json_t *event)
+bool discord_interaction_handle(struct tc_turn *lobby, const json_t *event)
 {
     struct tc_chat_action a = action_of(lobby, event);
     if (tc_member_number(event, "type") == COMMAND)
@@ -64,8 +64,8 @@ bool discord_interaction_take(struct tc_turn *lobby, const json_t *event)
 static const char *response_of(struct tc_turn *lobby, const json_t *event, bool *form)
 {
     size_t count = 0;
-    discord_note_channel(lobby, tc_member_text(event, "channel_id"),
-                         json_object_get(event, "channel"));
+    discord_event_store_channel(lobby, tc_member_text(event, "channel_id"),
+                                json_object_get(event, "channel"));
     const struct tc_chat_action action = action_of(lobby, event);
     const struct tc_field *const fields =
         tc_member_number(event, "type") == PRESS ? tc_chat_form(lobby, &action, &count) : NULL;
@@ -137,8 +137,8 @@ static void interaction_receive(struct tc_turn *lobby, const json_t *event,
     if (app && !*s->app) /* the bot has not been identified yet */
         snprintf(s->app, sizeof s->app, "%s", app);
     answer->body = response_of(lobby, event, &form);
-    if (!form &&
-        !(discord_interaction_store_token(lobby, event) && discord_interaction_take(lobby, event)))
+    if (!form && !(discord_interaction_store_token(lobby, event) &&
+                   discord_interaction_handle(lobby, event)))
         answer->status = 503;
 }
 

@@ -106,7 +106,7 @@ void email_digest_release(struct tc_instance *inst)
 }
 
 /* The outcome is released in a later callback: what this one stores is on disk before. */
-static void hold_turn(struct tc_turn *turn)
+static void email_digest_add_turn(struct tc_turn *turn)
 {
     struct email *const s = turn->inst->state;
     if (s->held_count == EMAIL_HELD_MAX)
@@ -134,7 +134,7 @@ int email_digest_add(struct tc_turn *turn, const char *subject, const char *text
         return 0;
     if (digest && strlen(digest) + strlen(entry) > DIGEST_MAX)
         send_digests(inst);
-    hold_turn(turn);
+    email_digest_add_turn(turn);
     tc_store(inst, STORE_KEY, tc_json(turn, "[j*, j]", load_digest(inst), entry));
     email_digest_schedule(inst);
     return 0;

@@ -131,7 +131,7 @@ void exec_program_restart_due(struct exec *e, int64_t now_ms);
 /* Writes as much as the pipe accepts. */
 void exec_program_flush(struct exec *e);
 /* Passes the received lines to exec_command_run; during start-up, only the hello. */
-void exec_program_take_lines(struct exec *e);
+void exec_program_read_lines(struct exec *e);
 /* Reads available output and passes each line to exec_command_run; lines of standard error go to
  * the log. */
 void exec_program_read(struct exec *e, int fd);
@@ -140,7 +140,7 @@ bool exec_program_wait(struct exec *e, int64_t ms);
 /* Handles a violation of the protocol. This process may not kill another one: logs the reason and
  * ends itself and the program. The host restarts this process. */
 __attribute__((__noreturn__, __format__(__printf__, 2, 3))) void
-exec_program_give_up(struct exec *e, const char *fmt, ...);
+exec_program_fail(struct exec *e, const char *fmt, ...);
 /* Requests the program to exit, and waits. */
 void exec_program_stop(struct exec *e);
 
@@ -194,7 +194,7 @@ struct tc_turn *exec_window_find_turn(const struct exec *e, const char *id);
 struct tc_turn *exec_window_turn_of(const struct exec *e, uint64_t n);
 /* At the end: unacknowledged events stay held; the host keeps them. */
 void exec_window_discard(struct exec *e);
-void exec_window_note_turn(struct exec *e, struct tc_turn *turn, const struct tc_event *ev);
+void exec_window_record_turn(struct exec *e, struct tc_turn *turn, const struct tc_event *ev);
 
 /* exec_command.c: executes one line of the program, without the newline. */
 void exec_command_run(struct exec *e, const char *line, size_t len);
@@ -208,9 +208,9 @@ void exec_http_on_reply(struct exec *e, const struct tc_reply *reply, struct tc_
 /* exec_chat*.c: a chat service described and operated by the program. Each returns NULL, or why the
  * message of the program is refused. */
 const char *exec_chat_describe(struct exec *e, const json_t *chat);
-const char *exec_chat_take_result(struct exec *e, const json_t *message);
-const char *exec_chat_take_message(struct exec *e, const json_t *message);
-const char *exec_chat_take_action(struct exec *e, const json_t *message);
+const char *exec_chat_handle_result(struct exec *e, const json_t *message);
+const char *exec_chat_handle_message(struct exec *e, const json_t *message);
+const char *exec_chat_handle_action(struct exec *e, const json_t *message);
 /* Passes a due operation to the program. */
 void exec_chat_perform(struct exec *e, struct tc_turn *turn, const struct tc_reply *reply);
 /* The program has exited: its pending operations are in doubt. */

@@ -90,7 +90,7 @@ static const char *check_result(const struct exec *e, const json_t *m)
                : NULL;
 }
 
-const char *exec_chat_take_result(struct exec *e, const json_t *m)
+const char *exec_chat_handle_result(struct exec *e, const json_t *m)
 {
     const uint64_t number = (uint64_t)tc_member_number(m, "n");
     struct exec_op *op;

@@ -83,7 +83,7 @@ static const char *people_check_message(const struct tc_chat_message *m)
     return m->text || m->kind || m->file_count ? NULL : "a message needs a text, a kind or files";
 }
 
-const char *exec_chat_take_message(struct exec *e, const json_t *m)
+const char *exec_chat_handle_message(struct exec *e, const json_t *m)
 {
     static const char *const addressed[] = {"no", "thread", "yes"};
     struct tc_chat_file files[FILES_MAX];
@@ -124,7 +124,7 @@ const char *exec_chat_take_message(struct exec *e, const json_t *m)
 
 /* ---- presses and reactions ---- */
 
-const char *exec_chat_take_action(struct exec *e, const json_t *m)
+const char *exec_chat_handle_action(struct exec *e, const json_t *m)
 {
     const struct tc_target target = people_read_target(e, m);
     const int reaction =

@@ -49,7 +49,7 @@ static void command_ack(struct exec *e, const json_t *m)
     const json_t *const only = json_object_get(m, "only");
     const int64_t n = tc_member_number(m, only ? "only" : "n");
     if (n < 1 || !exec_window_ack(e, (uint64_t)n, only != NULL))
-        exec_program_give_up(e, "acknowledged event %lld, which it was not sent", (long long)n);
+        exec_program_fail(e, "acknowledged event %lld, which it was not sent", (long long)n);
 }
 
 /* A second acknowledgement is no error: the program may have sent it before it received the event
@@ -207,9 +207,9 @@ static void command_http(struct exec *e, const json_t *m)
 static void command_chat(struct exec *e, const json_t *m)
 {
     const char *const name = tc_member_text(m, "tc");
-    const char *const why = strcmp(name, "message") == 0  ? exec_chat_take_message(e, m)
-                            : strcmp(name, "action") == 0 ? exec_chat_take_action(e, m)
-                                                          : exec_chat_take_result(e, m);
+    const char *const why = strcmp(name, "message") == 0  ? exec_chat_handle_message(e, m)
+                            : strcmp(name, "action") == 0 ? exec_chat_handle_action(e, m)
+                                                          : exec_chat_handle_result(e, m);
     if (why)
         command_refuse(e, m, why);
 }
@@ -260,7 +260,7 @@ static void command_dispatch(struct exec *e, const json_t *m)
     const char *const name = tc_member_text(m, "tc");
     if (!e->hello.is_known) {
         if (!name || strcmp(name, "hello") != 0 || exec_hello_read(e, m) < 0)
-            exec_program_give_up(e, "did not begin with a valid hello");
+            exec_program_fail(e, "did not begin with a valid hello");
         if (!e->is_starting) {
             exec_message_init(e);
             exec_window_resume(e);
@@ -281,7 +281,7 @@ void exec_command_run(struct exec *e, const char *line, size_t len)
         e->bad_lines = 0;
         command_dispatch(e, m);
     } else if (++e->bad_lines == BAD_LINES) {
-        exec_program_give_up(e, "wrote %d lines in a row that are not JSON objects", BAD_LINES);
+        exec_program_fail(e, "wrote %d lines in a row that are not JSON objects", BAD_LINES);
     } else {
         tc_log(e->inst, TC_WARN, "the program wrote a line that is not a JSON object: %.80s",
                m ? "" : error.text);

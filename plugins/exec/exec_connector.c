@@ -47,16 +47,15 @@ static void connector_check_limits(struct exec *e, int64_t now)
     const int64_t limit = o->ack_s * MILLI;
     if (!e->hello.is_known) {
         if (!e->program.restart_ms && now - e->program.began_ms >= o->hello_s * MILLI)
-            exec_program_give_up(e, "wrote no hello within %lld s (hello_s)",
-                                 (long long)o->hello_s);
+            exec_program_fail(e, "wrote no hello within %lld s (hello_s)", (long long)o->hello_s);
         return;
     }
     if (exec_window_waits(e) && now - e->acked_ms >= limit)
-        exec_program_give_up(e, "has acknowledged nothing for %lld s (ack_s = %lld)",
-                             (long long)(limit / MILLI), (long long)o->ack_s);
+        exec_program_fail(e, "has acknowledged nothing for %lld s (ack_s = %lld)",
+                          (long long)(limit / MILLI), (long long)o->ack_s);
     if (e->pinged_ms && now - e->pinged_ms >= limit)
-        exec_program_give_up(e, "has not answered a ping for %lld s (ack_s = %lld)",
-                             (long long)(limit / MILLI), (long long)o->ack_s);
+        exec_program_fail(e, "has not answered a ping for %lld s (ack_s = %lld)",
+                          (long long)(limit / MILLI), (long long)o->ack_s);
     if (!e->pinged_ms && now - e->heard_ms >= o->ping_s * MILLI) {
         e->pinged_ms = e->heard_ms = now;
         exec_message_ping(e);
@@ -71,7 +70,7 @@ static void connector_begin(struct exec *e)
     e->is_starting = false;
     e->heard_ms = exec_now_ms();
     exec_message_init(e);
-    exec_program_take_lines(e);
+    exec_program_read_lines(e);
 }
 
 static int on_reply(struct tc_turn *turn, const struct tc_reply *reply, struct tc_verdict *verdict)
@@ -94,7 +93,7 @@ static int on_event(struct tc_turn *turn, const struct tc_event *ev)
     if (e->is_starting)
         connector_begin(e);
     const bool was_idle = !exec_window_waits(e);
-    exec_window_note_turn(e, turn, ev);
+    exec_window_record_turn(e, turn, ev);
     if (e->hello.wants & (UINT32_C(1) << ev->kind)) {
         rc = exec_window_add(e, turn, ev);
         if (was_idle || e->program.to.at < e->program.to.len)

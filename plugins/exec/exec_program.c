@@ -195,7 +195,7 @@ static void program_plan_restart(struct exec *e, int status, const char *how)
     struct exec_program *const p = &e->program;
     p->futile = p->has_progressed ? 0 : p->futile + 1;
     if (p->futile > FUTILE_MAX || !e->hello.is_known)
-        exec_program_give_up(e, "%s", how);
+        exec_program_fail(e, "%s", how);
     const int64_t delay = program_restart_delay(e, status, how);
     program_free(e);
     exec_chat_abandon(e);
@@ -215,7 +215,7 @@ void exec_program_restart_due(struct exec *e, int64_t now_ms)
         return;
     p->restart_ms = 0;
     if (exec_program_start(e) < 0)
-        exec_program_give_up(e, "cannot be started");
+        exec_program_fail(e, "cannot be started");
 }
 
 /* Text for the exit. *exited: exit status, or -1. False: it still runs. */
@@ -241,7 +241,7 @@ static bool program_describe_end(const struct exec *e, char *text, size_t size, 
     return pid > 0;
 }
 
-void exec_program_give_up(struct exec *e, const char *fmt, ...)
+void exec_program_fail(struct exec *e, const char *fmt, ...)
 {
     char text[512];
     va_list ap;
@@ -295,7 +295,7 @@ void exec_program_flush(struct exec *e)
 /* ---- from the program ---- */
 
 /* Errors in the forms of common interpreters. */
-static void program_note_complaint(struct exec *e, const char *line)
+static void exec_program_record_complaint(struct exec *e, const char *line)
 {
     snprintf(e->program.complaint, sizeof e->program.complaint, "%.*s",
              (int)sizeof e->program.complaint - 1, line);
@@ -311,13 +311,13 @@ static void program_log_line(struct exec *e, const char *line)
         if (strncmp(line, levels[i].prefix, 3) == 0) {
             tc_log(e->inst, levels[i].level, "%s", line + 3);
             if (levels[i].level == TC_ERR)
-                program_note_complaint(e, line + 3);
+                exec_program_record_complaint(e, line + 3);
             return;
         }
     if (!*line)
         return;
     tc_log(e->inst, TC_INFO, "%s", line);
-    program_note_complaint(e, line);
+    exec_program_record_complaint(e, line);
 }
 
 /* Texts that programs print when a system call failed with EACCES or EPERM. */
@@ -333,7 +333,7 @@ static void program_explain_refusal(struct exec *e, const char *line)
 }
 
 /* Logs a line without an end in pieces. */
-static void program_take_log(struct exec *e)
+static void exec_program_read_log(struct exec *e)
 {
     struct exec_text *const t = &e->program.from_stderr;
     while (t->at < t->len) {
@@ -351,7 +351,7 @@ static void program_take_log(struct exec *e)
     }
 }
 
-void exec_program_take_lines(struct exec *e)
+void exec_program_read_lines(struct exec *e)
 {
     struct exec_text *const t = &e->program.from;
     while (t->at < t->len && !(e->is_starting && e->hello.is_known)) {
@@ -359,7 +359,7 @@ void exec_program_take_lines(struct exec *e)
         const char *const end = memchr(from, '\n', t->len - t->at);
         const size_t len = end ? (size_t)(end - from) : t->len - t->at;
         if (len > EXEC_LINE_MAX)
-            exec_program_give_up(e, "wrote a line of more than %zu bytes", EXEC_LINE_MAX);
+            exec_program_fail(e, "wrote a line of more than %zu bytes", EXEC_LINE_MAX);
         if (!end)
             break;
         exec_command_run(e, from, len);
@@ -389,11 +389,11 @@ void exec_program_read(struct exec *e, int fd)
     struct exec_program *const p = &e->program;
     if (fd == p->err) {
         for (int i = 0; i < READS_MAX && program_read_some(e, fd, &p->from_stderr); i++)
-            program_take_log(e);
+            exec_program_read_log(e);
         return;
     }
     for (int i = 0; i < READS_MAX && !p->has_ended && program_read_some(e, fd, &p->from); i++)
-        exec_program_take_lines(e);
+        exec_program_read_lines(e);
     if (!p->has_ended || e->is_stopping)
         return;
     if (p->err >= 0)
@@ -403,7 +403,7 @@ void exec_program_read(struct exec *e, int fd)
     if (program_describe_end(e, text, sizeof text, &status))
         program_plan_restart(e, status, text);
     else
-        exec_program_give_up(e, "%s", text);
+        exec_program_fail(e, "%s", text);
 }
 
 bool exec_program_wait(struct exec *e, int64_t ms)

@@ -25,7 +25,7 @@ static void window_release_turn(struct tc_turn *turn)
     t->is_listed = false;
 }
 
-void exec_window_note_turn(struct exec *e, struct tc_turn *turn, const struct tc_event *ev)
+void exec_window_record_turn(struct exec *e, struct tc_turn *turn, const struct tc_event *ev)
 {
     struct exec_turn *const t = turn->state;
     if (!t->is_listed && !t->is_done) {

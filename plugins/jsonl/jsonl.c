@@ -109,7 +109,7 @@ static int flush(struct tc_instance *inst)
 }
 
 /* Buffers lines that fit and writes others directly. */
-static int hold(struct tc_instance *inst, const char *p, size_t n)
+static int jsonl_buffer(struct tc_instance *inst, const char *p, size_t n)
 {
     struct jsonl_state *s = inst->state;
     const int rc = n > sizeof s->buf - s->len ? flush(inst) : 0;
@@ -125,24 +125,24 @@ static int hold(struct tc_instance *inst, const char *p, size_t n)
 }
 
 /* Canonical lines, or the host's encoding in the requested format. */
-static int hold_event(struct tc_turn *turn, const struct tc_event *ev)
+static int jsonl_buffer_event(struct tc_turn *turn, const struct tc_event *ev)
 {
     const struct jsonl_conf *conf = turn->inst->conf;
     size_t len;
     if (!conf->format && !conf->sse) {
-        const int rc = hold(turn->inst, ev->line, ev->line_len);
-        return rc | hold(turn->inst, "\n", 1);
+        const int rc = jsonl_buffer(turn->inst, ev->line, ev->line_len);
+        return rc | jsonl_buffer(turn->inst, "\n", 1);
     }
     const char *text = tc_encode(turn,
                                  TC_FORMAT(.name = conf->format ? conf->format : "turncast",
                                            .protocol = conf->protocol, .frames = conf->sse),
                                  &len);
-    return text ? hold(turn->inst, text, len) : -1;
+    return text ? jsonl_buffer(turn->inst, text, len) : -1;
 }
 
 static int on_event(struct tc_turn *turn, const struct tc_event *ev)
 {
-    const int rc = hold_event(turn, ev);
+    const int rc = jsonl_buffer_event(turn, ev);
     return ev->kind == TC_DONE ? rc | flush(turn->inst) : rc;
 }
 

@@ -39,7 +39,7 @@ void matrix_sync_read(struct tc_turn *lobby, const struct tc_op *op, const struc
 /* ---- matrix_event.c ---- */
 
 /* Passes on an event of a timeline. False: not on disk; it must be delivered again. */
-bool matrix_event_take(struct tc_turn *lobby, const char *room, const json_t *event);
+bool matrix_event_handle(struct tc_turn *lobby, const char *room, const json_t *event);
 /* The path of an mxc: URL in the media API; NULL: invalid. */
 const char *matrix_event_media(struct tc_turn *lobby, const char *url);
 
@@ -47,12 +47,12 @@ const char *matrix_event_media(struct tc_turn *lobby, const char *url);
 
 int matrix_room_load(struct tc_instance *inst);
 /* Stores whether a room is a direct chat. `joined` is its part of /sync. */
-void matrix_room_note(struct tc_turn *lobby, const char *room, const json_t *joined);
+void matrix_room_record(struct tc_turn *lobby, const char *room, const json_t *joined);
 bool matrix_room_is_group(struct tc_turn *lobby, const char *room);
 /* Joins the room if the inviting person may write to the agent, or if all invites are accepted. */
-void matrix_room_take_invite(struct tc_turn *lobby, const char *room, const json_t *invite);
+void matrix_room_handle_invite(struct tc_turn *lobby, const char *room, const json_t *invite);
 /* Replies once that the bot cannot read encrypted messages. */
-void matrix_room_tell_encrypted(struct tc_turn *lobby, const char *room);
+void matrix_room_report_encrypted(struct tc_turn *lobby, const char *room);
 int matrix_room_on_reply(struct tc_turn *turn, const struct tc_reply *reply,
                          struct tc_verdict *verdict);
 

@@ -136,7 +136,8 @@ static struct tc_chat_message describe(struct tc_turn *lobby, const char *room, 
 }
 
 /* The host downloads the file. */
-static bool take_file(struct tc_turn *lobby, const json_t *content, struct tc_chat_message *message)
+static bool matrix_event_read_file(struct tc_turn *lobby, const json_t *content,
+                                   struct tc_chat_message *message)
 {
     const char *const name = file_name(content);
     const struct tc_chat_file file = {
@@ -177,7 +178,7 @@ static bool matrix_event_handle_message(struct tc_turn *lobby, const char *room,
     if (!body || tc_member_is(relates, "rel_type", "m.replace"))
         return true;
     if (has_file(content))
-        return take_file(lobby, content, &message);
+        return matrix_event_read_file(lobby, content, &message);
     if (tc_member_is(content, "msgtype", "m.location"))
         return matrix_event_handle_other(lobby, room, event, "location");
     if (!tc_member_is(content, "msgtype", "m.text"))
@@ -209,7 +210,7 @@ static bool matrix_event_handle_reaction(struct tc_turn *lobby, const char *room
            0;
 }
 
-bool matrix_event_take(struct tc_turn *lobby, const char *room, const json_t *event)
+bool matrix_event_handle(struct tc_turn *lobby, const char *room, const json_t *event)
 {
     const struct matrix_conf *const conf = lobby->inst->conf;
     const char *const type = tc_member_text(event, "type");
@@ -223,6 +224,6 @@ bool matrix_event_take(struct tc_turn *lobby, const char *room, const json_t *ev
     if (is(type, "m.reaction"))
         return matrix_event_handle_reaction(lobby, room, event);
     if (is(type, "m.room.encrypted") && tc_may_submit(lobby, sender, room))
-        matrix_room_tell_encrypted(lobby, room);
+        matrix_room_report_encrypted(lobby, room);
     return true;
 }

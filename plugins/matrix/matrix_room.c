@@ -26,7 +26,7 @@ static bool is_noted(struct tc_turn *lobby, const char *what, const char *room)
     return json_object_get(json_object_get(s->rooms, what), room) != NULL;
 }
 
-static void note(struct tc_turn *lobby, const char *what, const char *room, bool on)
+static void matrix_room_set_mark(struct tc_turn *lobby, const char *what, const char *room, bool on)
 {
     const struct matrix *const s = lobby->inst->state;
     json_t *const set = json_object_get(s->rooms, what);
@@ -43,13 +43,14 @@ static void note(struct tc_turn *lobby, const char *what, const char *room, bool
 
 /* ---- members ---- */
 
-void matrix_room_note(struct tc_turn *lobby, const char *room, const json_t *joined)
+void matrix_room_record(struct tc_turn *lobby, const char *room, const json_t *joined)
 {
     const json_t *const summary = json_object_get(joined, "summary");
     const json_t *const members = json_object_get(summary, "m.joined_member_count");
     const json_t *const invited = json_object_get(summary, "m.invited_member_count");
     if (json_is_integer(members))
-        note(lobby, "direct", room, json_integer_value(members) + json_integer_value(invited) <= 2);
+        matrix_room_set_mark(lobby, "direct", room,
+                             json_integer_value(members) + json_integer_value(invited) <= 2);
 }
 
 bool matrix_room_is_group(struct tc_turn *lobby, const char *room)
@@ -83,7 +84,7 @@ static bool is_welcome(struct tc_turn *lobby, const char *room, const char *user
     return strcmp(conf->invites, "all") == 0;
 }
 
-void matrix_room_take_invite(struct tc_turn *lobby, const char *room, const json_t *invite)
+void matrix_room_handle_invite(struct tc_turn *lobby, const char *room, const json_t *invite)
 {
     const char *const user = inviter(lobby, invite);
     if (!is_welcome(lobby, room, user)) {
@@ -100,7 +101,7 @@ void matrix_room_take_invite(struct tc_turn *lobby, const char *room, const json
 
 /* ---- encrypted rooms ---- */
 
-void matrix_room_tell_encrypted(struct tc_turn *lobby, const char *room)
+void matrix_room_report_encrypted(struct tc_turn *lobby, const char *room)
 {
     if (is_noted(lobby, "told", room))
         return;
@@ -117,7 +118,7 @@ void matrix_room_tell_encrypted(struct tc_turn *lobby, const char *room)
                                            NULL),
                                     "m.mentions"),
                     .flags = TC_DURABLE | TC_IDEMPOTENT, .tag = "notice"));
-    note(lobby, "told", room, true);
+    matrix_room_set_mark(lobby, "told", room, true);
 }
 
 /* Neither matters if the room no longer exists. */

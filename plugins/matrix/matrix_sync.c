@@ -79,11 +79,11 @@ static void matrix_sync_next_step(struct tc_turn *lobby, struct tc_result *resul
 /* ---- events ---- */
 
 /* Passes on events, starting at `from`. False: `result` is the next step. */
-static bool take_events(struct tc_turn *lobby, const char *since, const char *room,
-                        const json_t *events, size_t from, struct tc_result *result)
+static bool matrix_sync_handle_events(struct tc_turn *lobby, const char *since, const char *room,
+                                      const json_t *events, size_t from, struct tc_result *result)
 {
     for (size_t i = from; i < json_array_size(events); i++)
-        if (!matrix_event_take(lobby, room, json_array_get(events, i))) {
+        if (!matrix_event_handle(lobby, room, json_array_get(events, i))) {
             poll_again(lobby, result, since);
             return false;
         }
@@ -133,7 +133,7 @@ static void matrix_sync_handle_invites(struct tc_turn *lobby, const json_t *room
     const char *room;
     json_t *invite;
     json_object_foreach(json_object_get(rooms, "invite"), room, invite)
-        matrix_room_take_invite(lobby, room, invite);
+        matrix_room_handle_invite(lobby, room, invite);
 }
 
 /* ---- replies ---- */
@@ -143,7 +143,7 @@ static void read_first(struct tc_turn *lobby, const json_t *rooms)
     const char *room;
     json_t *joined;
     json_object_foreach(json_object_get(rooms, "join"), room, joined)
-        matrix_room_note(lobby, room, joined);
+        matrix_room_record(lobby, room, joined);
     matrix_sync_handle_invites(lobby, rooms);
 }
 
@@ -161,11 +161,11 @@ static void read_rooms(struct tc_turn *lobby, const char *since, const char *nex
         const json_t *const events = json_object_get(timeline, "events");
         bool fresh;
         const size_t first = first_event(events, conf->user, &fresh);
-        matrix_room_note(lobby, room, joined);
+        matrix_room_record(lobby, room, joined);
         if (json_is_true(json_object_get(timeline, "limited")) && !fresh)
             json_array_append_new(gaps, json_string(room));
         else if (all)
-            all = take_events(lobby, since, room, events, first, result);
+            all = matrix_sync_handle_events(lobby, since, room, events, first, result);
     }
     if (all && json_array_size(gaps))
         matrix_sync_next_step(lobby, result,
@@ -178,7 +178,7 @@ static void read_rooms(struct tc_turn *lobby, const char *since, const char *nex
 
 /* An unavailable page must not block all other messages for ever. False: it is tried again, or was
  * read. */
-static bool is_given_up(struct tc_turn *lobby, const struct tc_result *result)
+static bool matrix_sync_is_abandoned(struct tc_turn *lobby, const struct tc_result *result)
 {
     struct matrix *const s = lobby->inst->state;
     const enum tc_result_kind kind = result->kind;
@@ -197,12 +197,13 @@ static void read_page(struct tc_turn *lobby, json_t *step, const json_t *body,
     json_t *const rooms = json_object_get(step, "rooms");
     const json_t *const chunk = json_object_get(body, "chunk");
     const char *const end = tc_member_text(body, "end");
-    if (is_given_up(lobby, result))
+    if (matrix_sync_is_abandoned(lobby, result))
         tc_log(lobby->inst, TC_WARN, "messages of room %s are lost: cannot read its history: %s",
                json_string_value(json_array_get(rooms, 0)), result->reason);
     else if (result->kind != TC_RESULT_DONE)
         return;
-    if (!take_events(lobby, since, json_string_value(json_array_get(rooms, 0)), chunk, 0, result))
+    if (!matrix_sync_handle_events(lobby, since, json_string_value(json_array_get(rooms, 0)), chunk,
+                                   0, result))
         return;
     /* A page may be empty although others follow. */
     const bool more = end && strcmp(end, tc_member_text(step, "from")) != 0;

@@ -99,7 +99,7 @@ static void put_span(struct tc_instance *inst, const char *span)
 }
 
 /* Moves the first spans to the body of a request, malloc(3) or NULL; *n is their number. */
-static char *take_body(struct otlp *s, size_t *n, size_t *len)
+static char *otlp_build_body(struct otlp *s, size_t *n, size_t *len)
 {
     char *body = NULL;
     size_t bytes = 0;
@@ -130,7 +130,7 @@ static void send_spans(struct tc_instance *inst)
     size_t n, len;
     if (s->in_flight || s->n == 0)
         return;
-    char *const body = take_body(s, &n, &len);
+    char *const body = otlp_build_body(s, &n, &len);
     /* A span that is sent again has the same ids, so that the receiver can recognise it. */
     if (body &&
         tc_http(inst->lobby,
@@ -196,7 +196,7 @@ static const char *make_settings(struct tc_turn *turn)
 }
 
 /* The spans of a message of the host, each alone. */
-static void take_spans(struct tc_turn *turn, const char *message)
+static void otlp_add_spans(struct tc_turn *turn, const char *message)
 {
     struct otlp *const s = turn->inst->state;
     const char *span;
@@ -224,7 +224,7 @@ static int on_event(struct tc_turn *turn, const struct tc_event *ev)
     if (!message)
         return -1;
     if (len > 0)
-        take_spans(turn, message);
+        otlp_add_spans(turn, message);
     if (ev->kind == TC_DONE)
         send_spans(turn->inst);
     return 0;

@@ -55,9 +55,9 @@ static int ready(struct tc_turn *lobby, const struct tc_result *identity)
 #define FILE_BYTES_MAX (20 << 20)
 
 static const struct tc_feed feed = {.size = sizeof feed,
-                                    .take = slack_history_take,
+                                    .take = slack_history_read,
                                     .rewind = slack_history_rewind,
-                                    .page = slack_history_ask};
+                                    .page = slack_history_request};
 
 static const struct tc_chat chat = {
     .size = sizeof chat,
@@ -101,8 +101,8 @@ static const struct tc_chat chat = {
 static int on_reply(struct tc_turn *turn, const struct tc_reply *r, struct tc_verdict *v)
 {
     if (strncmp(r->tag, SLACK_HISTORY, strlen(SLACK_HISTORY)) == 0)
-        return slack_history_take_reply(turn, r, v);
-    return strcmp(r->tag, "open") == 0 ? slack_socket_take_reply(turn, r, v) : 0;
+        return slack_history_read_reply(turn, r, v);
+    return strcmp(r->tag, "open") == 0 ? slack_socket_read_reply(turn, r, v) : 0;
 }
 
 static int init(struct tc_instance *inst)
@@ -124,6 +124,6 @@ TURNCAST_PLUGIN(.name = "slack", .version = "1.0", .summary = "conversations in 
                                   .headers = probe_headers, .header_count = 1, .ok = "/ok",
                                   .account = "/user", .reason = "/error"),
                 .init = init, .pace_ms = 200, .rates = slack_rates,
-                .sink = TC_SINK(.on_reply = on_reply, .on_hit = slack_hook_take,
-                                .on_frame = slack_socket_take_frame),
+                .sink = TC_SINK(.on_reply = on_reply, .on_hit = slack_hook_handle,
+                                .on_frame = slack_socket_handle_frame),
                 .chat = &chat);

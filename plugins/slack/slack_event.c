@@ -29,7 +29,7 @@ static bool is_direct_id(const char *channel)
 /* ---- messages ---- */
 
 /* Returns the bot's own id, which was requested at the start and is in each event. */
-static const char *own_id(const struct tc_turn *lobby, const json_t *payload)
+static const char *slack_event_bot_user(const struct tc_turn *lobby, const json_t *payload)
 {
     const json_t *const first = json_array_get(json_object_get(payload, "authorizations"), 0);
     const char *const said = text_or_null(first, "user_id");
@@ -98,8 +98,8 @@ static const char *decoded_text(struct tc_turn *lobby, const json_t *event, cons
 static bool slack_event_handle_message(struct tc_turn *lobby, const json_t *payload)
 {
     const json_t *const event = json_object_get(payload, "event");
-    const char *const self = own_id(lobby, payload), *const team =
-                                                         text_or_empty(payload, "team_id");
+    const char *const self = slack_event_bot_user(lobby, payload), *const team = text_or_empty(
+                                                                       payload, "team_id");
     const char *const channel = text_or_null(event, "channel"),
                       *const ts = text_or_null(event, "ts"),
                       *const user = text_or_null(event, "user");
@@ -158,7 +158,7 @@ static bool slack_event_handle_home(struct tc_turn *lobby, const json_t *payload
                                      .user = user));
 }
 
-bool slack_event_take(struct tc_turn *lobby, const json_t *payload)
+bool slack_event_handle(struct tc_turn *lobby, const json_t *payload)
 {
     const char *const type = text_or_empty(json_object_get(payload, "event"), "type");
     if (strcmp(text_or_empty(payload, "type"), "app_rate_limited") == 0)
@@ -221,7 +221,7 @@ static bool press(struct tc_turn *lobby, const json_t *payload, const json_t *ac
                                      .name = name_of(payload), .answers = answers));
 }
 
-bool slack_action_take(struct tc_turn *lobby, const json_t *payload)
+bool slack_action_handle(struct tc_turn *lobby, const json_t *payload)
 {
     bool kept = true;
     size_t i;
@@ -247,7 +247,7 @@ static const char *command_text(struct tc_turn *lobby, const json_t *payload)
     return *text == '/' || *text == '!' ? text : tc_sprint(lobby, "/%s", text);
 }
 
-bool slack_command_take(struct tc_turn *lobby, const json_t *payload)
+bool slack_command_handle(struct tc_turn *lobby, const json_t *payload)
 {
     const char *const channel = text_or_null(payload, "channel_id"),
                       *const user = text_or_null(payload, "user_id"),

@@ -14,7 +14,8 @@
 
 /* ---- to Slack ---- */
 
-static int ask_for_place(struct tc_turn *turn, const struct tc_op *op, struct tc_http *http)
+static int slack_file_request_upload_url(struct tc_turn *turn, const struct tc_op *op,
+                                         struct tc_http *http)
 {
     return slack_get(
         turn, UPLOAD_URL,
@@ -50,7 +51,7 @@ int slack_file_request(struct tc_turn *turn, const struct tc_op *op, struct tc_h
     const char *const url = op->cursor ? tc_json_get(turn, op->cursor, "/url") : NULL;
     const char *const id = op->cursor ? tc_json_get(turn, op->cursor, "/id") : NULL;
     if (!id)
-        return ask_for_place(turn, op, http);
+        return slack_file_request_upload_url(turn, op, http);
     return url ? put(turn, op, url, http) : complete(turn, op, id, http);
 }
 

@@ -202,7 +202,7 @@ static bool begins(const char *text, const char *begin)
 }
 
 /* Adds an answer: a text replaces the selected option, or is added to several selected options. */
-static void take_text(json_t *answers, const char *id, const char *text, bool multi)
+static void slack_form_add_text(json_t *answers, const char *id, const char *text, bool multi)
 {
     json_t *const known = multi ? json_object_get(answers, id) : NULL;
     json_t *const list = known ? json_incref(known) : multi ? json_array() : NULL;
@@ -220,12 +220,12 @@ static void slack_form_add_answer(json_t *answers, const char *block_id, const j
     if (key && value && !(json_is_array(value) && json_array_size(value) == 0))
         json_object_set(answers, key, value);
     else if (key && text && !picks)
-        take_text(answers, key, text, begins(block_id, WRITE_MULTI));
+        slack_form_add_text(answers, key, text, begins(block_id, WRITE_MULTI));
     json_decref(value);
     json_decref(id);
 }
 
-static void take_all(json_t *answers, const json_t *values, bool picks)
+static void slack_form_add_answers(json_t *answers, const json_t *values, bool picks)
 {
     const char *block_id, *action_id;
     json_t *block, *element;
@@ -245,7 +245,7 @@ json_t *slack_form_read(const json_t *payload)
 {
     const json_t *const values = json_object_get(json_object_get(payload, "state"), "values");
     json_t *const answers = json_object();
-    take_all(answers, values, true);
-    take_all(answers, values, false);
+    slack_form_add_answers(answers, values, true);
+    slack_form_add_answers(answers, values, false);
     return answers;
 }

@@ -9,8 +9,8 @@
 #define PAGE 200
 #define REWIND_MS 2000
 
-int slack_history_ask(struct tc_turn *lobby, const struct tc_target *where, const char *after,
-                      const char *key)
+int slack_history_request(struct tc_turn *lobby, const struct tc_target *where, const char *after,
+                          const char *key)
 {
     struct tc_http http = {.size = sizeof http,
                            .priority = TC_P_REQUEST,
@@ -42,7 +42,7 @@ static json_t *events_of(const json_t *messages, const char *thread)
     return events;
 }
 
-int slack_history_take_reply(struct tc_turn *lobby, const struct tc_reply *r, struct tc_verdict *v)
+int slack_history_read_reply(struct tc_turn *lobby, const struct tc_reply *r, struct tc_verdict *v)
 {
     const char *const key = r->tag + strlen(SLACK_HISTORY), *const colon = strchr(key, ':');
     json_auto_t *body = json_loadb(r->body, r->body_len, 0, NULL);
@@ -67,7 +67,7 @@ int slack_history_take_reply(struct tc_turn *lobby, const struct tc_reply *r, st
 }
 
 /* Messages of a history do not contain their channel. */
-enum tc_feed_step slack_history_take(struct tc_turn *lobby, const char *text,
+enum tc_feed_step slack_history_read(struct tc_turn *lobby, const char *text,
                                      const struct tc_target *where)
 {
     json_auto_t *event = json_loads(text, 0, NULL);
@@ -75,7 +75,7 @@ enum tc_feed_step slack_history_take(struct tc_turn *lobby, const char *text,
         return TC_FEED_DONE;
     json_object_set_new(event, "channel", json_string(where->chat));
     json_auto_t *payload = json_pack("{s:O, s:s*}", "event", event, "team_id", where->more);
-    return slack_event_take(lobby, payload) ? TC_FEED_DONE : TC_FEED_NOT_KEPT;
+    return slack_event_handle(lobby, payload) ? TC_FEED_DONE : TC_FEED_NOT_KEPT;
 }
 
 /* The next connection reads the history again. */

@@ -78,7 +78,7 @@ static void slack_hook_handle_event(struct tc_turn *lobby, const json_t *json,
         answer->status = 400;
     else if (strcmp(type, "url_verification") == 0)
         prove(lobby, json, answer);
-    else if (!slack_event_take(lobby, json))
+    else if (!slack_event_handle(lobby, json))
         answer->status = 503;
 }
 
@@ -90,15 +90,15 @@ static void slack_hook_handle_form(struct tc_turn *lobby, const json_t *form,
     const char *const payload = tc_member_text(form, "payload");
     json_t *const json = payload ? json_loads(payload, 0, NULL) : NULL;
     if (json)
-        slack_action_take(lobby, json);
+        slack_action_handle(lobby, json);
     else if (!tc_member_text(form, "command"))
         answer->status = 400;
-    else if (!slack_command_take(lobby, form))
+    else if (!slack_command_handle(lobby, form))
         answer->status = 503;
     json_decref(json);
 }
 
-int slack_hook_take(struct tc_turn *lobby, const struct tc_hit *hit, struct tc_answer *answer)
+int slack_hook_handle(struct tc_turn *lobby, const struct tc_hit *hit, struct tc_answer *answer)
 {
     const struct slack_conf *const conf = lobby->inst->conf;
     *answer = (struct tc_answer){.status = 200};

@@ -37,7 +37,7 @@ static bool is_fatal(const char *error)
     return false;
 }
 
-int slack_socket_take_reply(struct tc_turn *lobby, const struct tc_reply *r, struct tc_verdict *v)
+int slack_socket_read_reply(struct tc_turn *lobby, const struct tc_reply *r, struct tc_verdict *v)
 {
     if (r->status == 429 && r->outcome == TC_REJECTED)
         return 0; /* the host repeats the request after the demanded pause */
@@ -74,16 +74,16 @@ static void envelope(struct tc_turn *lobby, const json_t *json, const char *type
     const json_t *const payload = json_object_get(json, "payload");
     if (!id)
         return;
-    const bool kept = strcmp(type, "events_api") == 0       ? slack_event_take(lobby, payload)
-                      : strcmp(type, "slash_commands") == 0 ? slack_command_take(lobby, payload)
+    const bool kept = strcmp(type, "events_api") == 0       ? slack_event_handle(lobby, payload)
+                      : strcmp(type, "slash_commands") == 0 ? slack_command_handle(lobby, payload)
                                                             : true;
     if (kept)
         tc_link_send(lobby, tc_json(lobby, "{s:s}", "envelope_id", id));
     if (strcmp(type, "interactive") == 0)
-        slack_action_take(lobby, payload);
+        slack_action_handle(lobby, payload);
 }
 
-int slack_socket_take_frame(struct tc_turn *lobby, const struct tc_frame *frame)
+int slack_socket_handle_frame(struct tc_turn *lobby, const struct tc_frame *frame)
 {
     json_auto_t *json = json_loadb(frame->text, frame->len, 0, NULL);
     const char *const type = tc_member_text(json, "type");

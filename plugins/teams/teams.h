@@ -46,7 +46,7 @@ extern const struct tc_header teams_bearer[1];
 /* The request for a token. */
 int teams_token_request(struct tc_turn *turn, struct tc_http *http);
 /* Stores the token of a reply and renews it before it expires. False: the reply has none. */
-bool teams_token_take(struct tc_turn *lobby, const struct tc_reply *reply);
+bool teams_token_read(struct tc_turn *lobby, const struct tc_reply *reply);
 /* Requests a new token. False: the present one is new, or is being renewed. */
 bool teams_token_renew(struct tc_turn *lobby);
 void teams_token_on_reply(struct tc_turn *lobby, const struct tc_reply *reply);

@@ -52,7 +52,7 @@ static void reply_identity(struct tc_turn *turn, const struct tc_reply *reply,
     if (result->kind != TC_RESULT_DONE)
         return;
     result->message = tc_sprint(turn, "28:%s", teams_conf(turn)->app_id);
-    if (teams_token_take(turn->inst->lobby, reply))
+    if (teams_token_read(turn->inst->lobby, reply))
         return;
     result->kind = TC_RESULT_RETRY;
     result->reason = "the login service has sent no token";

@@ -24,7 +24,7 @@ int teams_token_request(struct tc_turn *turn, struct tc_http *http)
     return http->url ? 0 : -1;
 }
 
-bool teams_token_take(struct tc_turn *lobby, const struct tc_reply *reply)
+bool teams_token_read(struct tc_turn *lobby, const struct tc_reply *reply)
 {
     json_t *const json =
         reply->outcome == TC_OK ? json_loadb(reply->body, reply->body_len, 0, NULL) : NULL;
@@ -59,7 +59,7 @@ void teams_token_on_reply(struct tc_turn *lobby, const struct tc_reply *reply)
 {
     struct teams *const s = teams_state(lobby);
     s->token_asked = false;
-    if (teams_token_take(lobby, reply))
+    if (teams_token_read(lobby, reply))
         return;
     if (!s->token_failed)
         tc_log(lobby->inst, TC_WARN, "cannot renew the access token: %s; retrying",

@@ -55,7 +55,7 @@ int telegram_hit(struct tc_turn *lobby, const struct tc_hit *hit, struct tc_answ
 /* ---- update.c ---- */
 
 /* Passes an update on. False: not on disk; it must be delivered again. */
-bool update_take(struct tc_turn *lobby, const json_t *update);
+bool update_handle(struct tc_turn *lobby, const json_t *update);
 /* Body of setMyCommands. */
 json_t *update_menu(const struct tc_op *op);
 

@@ -90,7 +90,8 @@ json_t *telegram_poll_body(struct tc_turn *lobby, const struct tc_op *op)
  * again. An id below the offset shows that Telegram has restarted its numbers, which happens after
  * a week without updates, and with another api_base. It may also be a repeated update; the host
  * recognises its message by chat and message id. Returns the next offset. */
-static int64_t take_all(struct tc_turn *lobby, const json_t *updates, int64_t offset)
+static int64_t telegram_poll_handle_each(struct tc_turn *lobby, const json_t *updates,
+                                         int64_t offset)
 {
     size_t i;
     json_t *update;
@@ -99,7 +100,7 @@ static int64_t take_all(struct tc_turn *lobby, const json_t *updates, int64_t of
         const int64_t id = tc_member_number(update, "update_id");
         if (id <= 0)
             continue;
-        if (!update_take(lobby, update))
+        if (!update_handle(lobby, update))
             break;
         if (id < offset)
             tc_log(lobby->inst, TC_INFO,
@@ -115,7 +116,7 @@ static void telegram_poll_handle_updates(struct tc_turn *lobby, const struct tc_
     struct telegram *const s = state_of(lobby);
     json_t *const body = json_loadb(reply->body, reply->body_len, 0, NULL);
     const json_t *const updates = json_object_get(body, "result");
-    const int64_t offset = take_all(lobby, updates, offset_of(lobby, op));
+    const int64_t offset = telegram_poll_handle_each(lobby, updates, offset_of(lobby, op));
     s->heard = json_is_array(updates);
     if (!s->heard)
         result->kind = TC_RESULT_RETRY;
@@ -184,10 +185,10 @@ int telegram_hit(struct tc_turn *lobby, const struct tc_hit *hit, struct tc_answ
         return 0;
     }
     json_t *const update = json_loadb(hit->body, hit->body_len, 0, NULL);
-    answer->status = !update                      ? 400
-                     : !state_of(lobby)->username ? 503
-                     : update_take(lobby, update) ? 200
-                                                  : 500;
+    answer->status = !update                        ? 400
+                     : !state_of(lobby)->username   ? 503
+                     : update_handle(lobby, update) ? 200
+                                                    : 500;
     json_decref(update);
     return 0;
 }

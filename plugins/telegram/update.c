@@ -239,7 +239,7 @@ static bool submit(struct tc_turn *lobby, const json_t *update)
 }
 
 /* A group became a supergroup, which has another id. */
-static void note_move(struct tc_turn *lobby, int64_t from, int64_t to)
+static void update_record_move(struct tc_turn *lobby, int64_t from, int64_t to)
 {
     if (from && to)
         tc_chat_receive(lobby, TC_CHAT_MESSAGE(.target = {.chat = id_of(lobby, to)},
@@ -251,8 +251,8 @@ static bool update_handle_message(struct tc_turn *lobby, const json_t *update)
     const json_t *const message = json_object_get(update, "message");
     const json_t *const from = json_object_get(message, "from");
     const int64_t chat = tc_member_number(json_object_get(message, "chat"), "id");
-    note_move(lobby, chat, tc_member_number(message, "migrate_to_chat_id"));
-    note_move(lobby, tc_member_number(message, "migrate_from_chat_id"), chat);
+    update_record_move(lobby, chat, tc_member_number(message, "migrate_to_chat_id"));
+    update_record_move(lobby, tc_member_number(message, "migrate_from_chat_id"), chat);
     if (!from || json_is_true(json_object_get(from, "is_bot")) || !chat)
         return true; /* ignores channels, and other bots, because two bots that answer each other
                       * never end */
@@ -275,7 +275,7 @@ static bool update_handle_press(struct tc_turn *lobby, const json_t *query)
                                       .name = tc_member_text(from, "first_name"))) == 0;
 }
 
-bool update_take(struct tc_turn *lobby, const json_t *update)
+bool update_handle(struct tc_turn *lobby, const json_t *update)
 {
     const json_t *const query = json_object_get(update, "callback_query");
     if (query && !update_handle_press(lobby, query))

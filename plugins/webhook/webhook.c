@@ -295,4 +295,4 @@ TURNCAST_PLUGIN(.name = "webhook", .version = "0.1.0",
                 .probe = TC_PROBE(.url = "{option:url}", .address = true), .init = init,
                 .rates = rates,
                 .sink = TC_SINK(.on_event = on_event, .on_reply = on_reply,
-                                .on_hit = webhook_inbound_take));
+                                .on_hit = webhook_inbound_handle));

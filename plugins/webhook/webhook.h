@@ -19,6 +19,7 @@ struct webhook {
 };
 
 /* on_hit: a signed message, decision or cancellation. Sets the response; returns 0. */
-int webhook_inbound_take(struct tc_turn *lobby, const struct tc_hit *hit, struct tc_answer *answer);
+int webhook_inbound_handle(struct tc_turn *lobby, const struct tc_hit *hit,
+                           struct tc_answer *answer);
 
 #endif

@@ -130,7 +130,8 @@ static void webhook_inbound_handle_body(struct tc_turn *lobby, const json_t *bod
     respond(lobby, answer, how, &receipt);
 }
 
-int webhook_inbound_take(struct tc_turn *lobby, const struct tc_hit *hit, struct tc_answer *answer)
+int webhook_inbound_handle(struct tc_turn *lobby, const struct tc_hit *hit,
+                           struct tc_answer *answer)
 {
     const struct webhook_conf *const conf = lobby->inst->conf;
     if (strcmp(hit->method, "POST") != 0) {

@@ -158,8 +158,8 @@ struct ended_call {
     struct edit_diff diff;
 };
 
-static void note_result(const struct term *t, struct ended_call *e, const struct open_call *c,
-                        const struct tc_tool_result *ev)
+static void turn_view_record_result(const struct term *t, struct ended_call *e,
+                                    const struct open_call *c, const struct tc_tool_result *ev)
 {
     char elapsed[32];
     preview_elapsed(elapsed, ev->duration_ms >= 0 ? ev->duration_ms
@@ -204,7 +204,7 @@ void view_tool_result(struct view *v, struct term *t, const struct tc_tool_resul
     text_streams_flush(&v->text, t, v->turn, ev->tool_use_id);
     text_streams_flush(&v->text, t, v->turn, c ? c->parent : "");
     if (!e.quiet) {
-        note_result(t, &e, c, ev);
+        turn_view_record_result(t, &e, c, ev);
         put_result(t, &e, ev);
         edit_diff_fini(&e.diff);
     }
