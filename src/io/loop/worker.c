@@ -31,7 +31,7 @@ struct worker {
     size_t under_way; /* jobs whose `done` was not called yet */
     /* lock: mu */
     pthread_mutex_t mu;
-    pthread_cond_t asked, finished;
+    pthread_cond_t job_added, job_finished;
     struct worker_job_list todo, over;
     bool stop;
 };
@@ -49,7 +49,7 @@ static struct worker_job *wait_for_job(struct worker *w)
 {
     pthread_mutex_lock(&w->mu);
     while (STAILQ_EMPTY(&w->todo) && !w->stop)
-        pthread_cond_wait(&w->asked, &w->mu);
+        pthread_cond_wait(&w->job_added, &w->mu);
     struct worker_job *const job = worker_pop_job(&w->todo);
     pthread_mutex_unlock(&w->mu);
     return job;
@@ -59,7 +59,7 @@ static void worker_post_result(struct worker *w, struct worker_job *job)
 {
     pthread_mutex_lock(&w->mu);
     STAILQ_INSERT_TAIL(&w->over, job, next);
-    pthread_cond_signal(&w->finished);
+    pthread_cond_signal(&w->job_finished);
     pthread_mutex_unlock(&w->mu);
     const uint64_t one = 1;
     /* EAGAIN: the counter is full, so the loop has been woken already. */
@@ -123,8 +123,8 @@ struct worker *worker_new(struct loop *loop)
     STAILQ_INIT(&w->todo);
     STAILQ_INIT(&w->over);
     pthread_mutex_init(&w->mu, NULL);
-    pthread_cond_init(&w->asked, NULL);
-    pthread_cond_init(&w->finished, NULL);
+    pthread_cond_init(&w->job_added, NULL);
+    pthread_cond_init(&w->job_finished, NULL);
     w->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (w->wake_fd < 0 || worker_start_thread(w) != 0)
         alloc_exit_exhausted("a thread for the disk");
@@ -149,7 +149,7 @@ void worker_submit(struct worker *w, void (*work)(void *arg), void (*done)(void 
     pthread_mutex_lock(&w->mu);
     STAILQ_INSERT_TAIL(&w->todo, job, next);
     pthread_mutex_unlock(&w->mu);
-    pthread_cond_signal(&w->asked); /* the thread can lock the mutex at once */
+    pthread_cond_signal(&w->job_added); /* the thread can lock the mutex at once */
 }
 
 struct worker_sync_job {
@@ -159,23 +159,23 @@ struct worker_sync_job {
     bool over; /* protected by the worker's lock */
 };
 
-static void pay_visit(void *arg)
+static void worker_run_sync_job(void *arg)
 {
     struct worker_sync_job *const v = arg;
     v->work(v->arg);
     pthread_mutex_lock(&v->worker->mu);
     v->over = true;
-    pthread_cond_signal(&v->worker->finished);
+    pthread_cond_signal(&v->worker->job_finished);
     pthread_mutex_unlock(&v->worker->mu);
 }
 
 void worker_run_sync(struct worker *w, void (*work)(void *arg), void *arg)
 {
     struct worker_sync_job v = {.worker = w, .work = work, .arg = arg};
-    worker_submit(w, pay_visit, NULL, &v);
+    worker_submit(w, worker_run_sync_job, NULL, &v);
     pthread_mutex_lock(&w->mu);
     while (!v.over)
-        pthread_cond_wait(&w->finished, &w->mu);
+        pthread_cond_wait(&w->job_finished, &w->mu);
     pthread_mutex_unlock(&w->mu);
 }
 
@@ -184,7 +184,7 @@ static void wait_for_all(struct worker *w)
     while (w->under_way) {
         pthread_mutex_lock(&w->mu);
         while (STAILQ_EMPTY(&w->over))
-            pthread_cond_wait(&w->finished, &w->mu);
+            pthread_cond_wait(&w->job_finished, &w->mu);
         pthread_mutex_unlock(&w->mu);
         worker_run_completions(w);
     }
@@ -198,14 +198,14 @@ void worker_free(struct worker *w)
     ASSERT(!w->under_way);
     pthread_mutex_lock(&w->mu);
     w->stop = true;
-    pthread_cond_signal(&w->asked);
+    pthread_cond_signal(&w->job_added);
     pthread_mutex_unlock(&w->mu);
     pthread_join(w->thread, NULL); /* when the jobs without a `done` are complete, too */
     ASSERT(STAILQ_EMPTY(&w->todo) && STAILQ_EMPTY(&w->over));
     loop_fd_free(w->wake);
     close(w->wake_fd);
-    pthread_cond_destroy(&w->asked);
-    pthread_cond_destroy(&w->finished);
+    pthread_cond_destroy(&w->job_added);
+    pthread_cond_destroy(&w->job_finished);
     pthread_mutex_destroy(&w->mu);
     free(w);
 }
