@@ -14,6 +14,7 @@
 #include "base/sys/clock.h"
 #include "base/sys/dir.h"
 #include "base/sys/log.h"
+#include "core/agent/launch.h"
 #include "core/host/host_recovery.h"
 #include "core/settings/retention.h"
 #include "core/host/network_clients.h"
@@ -77,6 +78,8 @@ static struct journal_async *open_ledger(struct loop *loop, const struct conf *c
     if (!l)
         log_write(in_use ? LOG_INFO : LOG_WARN, "host", "running this turn without a journal: %s",
                   err_format(&err));
+    else
+        launch_set_owner(conf->state_dir);
     return l;
 }
 

@@ -115,8 +115,8 @@ def status_of(host):
     at = next((i for i, line in enumerate(lines) if line.startswith("sl ")), None)
     if at is None:
         return [None]
-    below = [x.strip().rsplit(", for ", 1)[0] for x in lines[at + 1 : at + 2] if x.startswith("  ")]
-    return [lines[at].split()[2], *below]
+    below = [x.strip().rsplit(", for ", 1)[0] for x in lines[at + 1 : at + 3] if x.startswith("  ")]
+    return [lines[at].split()[2], *[x for x in below if not x.startswith("led by ")][:1]]
 
 
 def bad_token(fake, host):

@@ -273,7 +273,7 @@ static void *agent_process_start_child(struct agent_process *p,
     if (!argv)
         return NULL;
     char **const env = launch_build_env(p->agent, environ, spec->turn);
-    CLEANUP_FREE char *mark = launch_turn_variable(spec->turn);
+    CLEANUP_FREE char *mark = launch_process_mark(spec->turn);
     const struct process_spec what = {
         .argv = (const char *const *)argv,
         .env = (const char *const *)env,

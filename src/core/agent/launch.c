@@ -5,6 +5,7 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/alloc.h"
 #include "base/bytes/utf8.h"
@@ -14,6 +15,7 @@
 
 #define ID_MAX 128
 #define CONVERSATION_MAX 1024
+#define OWNER_VARIABLE "TURNCAST_OWNER"
 
 struct words {
     char **v; /* NULL-terminated */
@@ -295,9 +297,19 @@ static void launch_set_user(struct words *w, const struct conf_user *u)
     }
 }
 
-char *launch_turn_variable(const char *turn)
+void launch_set_owner(const char *state_dir)
 {
-    return xasprintf("TURNCAST_TURN=%s", turn);
+    struct stat st;
+    if (stat(state_dir, &st) < 0)
+        return;
+    CLEANUP_FREE char *owner = xasprintf("%ju:%ju", (uintmax_t)st.st_dev, (uintmax_t)st.st_ino);
+    setenv(OWNER_VARIABLE, owner, 1);
+}
+
+char *launch_process_mark(const char *turn)
+{
+    const char *const owner = getenv(OWNER_VARIABLE);
+    return xasprintf("TURNCAST_PROCESS=%s/%s", owner ? owner : "", turn);
 }
 
 char **launch_build_env(const struct conf_agent *agent, char *const *host, const char *turn)
@@ -312,7 +324,9 @@ char **launch_build_env(const struct conf_agent *agent, char *const *host, const
     for (char *const *var = agent->env_set; *var; var++)
         launch_set(&w, *var);
     if (turn) {
-        CLEANUP_FREE char *mark = launch_turn_variable(turn);
+        CLEANUP_FREE char *variable = xasprintf("TURNCAST_TURN=%s", turn);
+        CLEANUP_FREE char *mark = launch_process_mark(turn);
+        launch_set(&w, variable);
         launch_set(&w, mark);
     }
     const char *const secret = launch_transport_secret(&agent->transport);

@@ -29,12 +29,17 @@ char **launch_build_argv(const struct conf_agent *agent, const char *session_id,
  * an agent with a user, HOME, USER, LOGNAME and SHELL of that user; then env_set, which overrides
  * all. TURNCAST_*, LD_*, DEBUG, NODE_OPTIONS, ANTHROPIC_LOG, CLAUDECODE and CLAUDE_CODE_* (they
  * belong to an outer session) are included only through env_set, except the credential
- * CLAUDE_CODE_OAUTH_TOKEN if env_pass names it. API keys need env_pass. The last variable is
- * TURNCAST_TURN, by which a later host finds leftover processes of an agent (turn NULL: without).
- * Returns owned, for launch_free. */
+ * CLAUDE_CODE_OAUTH_TOKEN if env_pass names it. API keys need env_pass. Unless `turn` is NULL,
+ * TURNCAST_TURN is the turn, and TURNCAST_PROCESS marks the processes of the agent
+ * (launch_process_mark). Returns owned, for launch_free. */
 char **launch_build_env(const struct conf_agent *agent, char *const *host, const char *turn);
-/* "NAME=value" of that variable. Owned. */
-char *launch_turn_variable(const char *turn);
+/* Sets TURNCAST_OWNER in the environment of this process to a text that identifies the state
+ * directory on this machine. Call it before the first agent starts, in every life of a host. */
+void launch_set_owner(const char *state_dir);
+/* "NAME=value" of the variable TURNCAST_PROCESS: the owner and the turn. A later life of the host
+ * finds processes that an agent left by it. The turn alone is not enough: two hosts on one machine
+ * may have run the same turn, one after the other. Owned. */
+char *launch_process_mark(const char *turn);
 
 void launch_free(char **words); /* NULL is allowed */
 

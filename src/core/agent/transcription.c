@@ -222,7 +222,7 @@ static void transcription_run(struct transcription *t, char *path)
     struct tc_err err = {0};
     char **const argv = transcription_build_argv(t, path);
     char **const env = launch_build_env(t->agent, environ, t->turn);
-    CLEANUP_FREE char *mark = launch_turn_variable(t->turn);
+    CLEANUP_FREE char *mark = launch_process_mark(t->turn);
     buf_reset(&t->out);
     t->too_long = t->timed_out = false;
     t->process = process_spawn(t->loop,

@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/sys/dir.h"
 #include "base/sys/log.h"
+#include "core/agent/launch.h"
 #include "core/budget/budgets.h"
 #include "core/bus/bus.h"
 #include "core/conversation/turn_scheduler.h"
@@ -430,12 +431,12 @@ static int host_begin(struct host *s, struct tc_err *err)
     s->journal = journal_async_open(s->loop, s->conf->state_dir, &limits, NULL, err);
     if (!s->journal || dir_create_all(s->instances, err) < 0 || listen_on(s, err) < 0)
         return -1;
+    launch_set_owner(s->conf->state_dir);
     make_dispatch(s);
     start_conversations(s);
     turn_scheduler_hold(s->conversations);
-    if (host_join_bus(s, err) < 0)
-        return -1;
-    if (host_recovery_run(s->journal, s->dispatch, s->conversations, s->turnlog, err) < 0)
+    if (host_join_bus(s, err) < 0 ||
+        host_recovery_run(s->journal, s->dispatch, s->conversations, s->turnlog, err) < 0)
         return -1;
     start_changes(s);
     instance_changes_start(s->changes, host_on_seated, host_on_started, s);

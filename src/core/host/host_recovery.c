@@ -68,7 +68,7 @@ static void kill_process(const struct keep_process *p)
     process_tree_boot_id(boot);
     if (p->pid <= 1 || !p->boot_id || strcmp(boot, p->boot_id) != 0)
         return;
-    CLEANUP_FREE char *mark = launch_turn_variable(p->turn);
+    CLEANUP_FREE char *mark = launch_process_mark(p->turn);
     const struct orphaned_shim l = {(pid_t)p->pid, (uint64_t)p->start, mark};
     unsigned killed = 0;
     wait_for_shim(&l);
