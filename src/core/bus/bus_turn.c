@@ -14,7 +14,7 @@
 #include "core/bus/bus_line.h"
 
 #define BATCH_BYTES ((size_t)64 << 10)
-#define GAP_MIN_MS 2 /* interval between batches without urgent events */
+#define GAP_MIN_MS 1 /* interval between batches without urgent events */
 #define GAP_MAX_MS 20
 #define GAP_STEP 500 /* number of batches after which the interval grows by 1 ms */
 #define RETRY_MS 1000
