@@ -11,7 +11,7 @@ import uuid
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-from bus import Member, done, natsd, note, ok, skip_without_server, until  # noqa: E402
+from bus import Member, done, equal, natsd, note, ok, skip_without_server, until  # noqa: E402
 from people import TelegramPeople, outcomes  # noqa: E402
 from t_lead import bot  # noqa: E402
 from talk import Fake, telegram  # noqa: E402
@@ -69,6 +69,22 @@ def waiting(server, people):
     return next(m for m in spy.messages if m.subject.startswith("tc.turn.new."))
 
 
+def withdrawn(server, host, people):
+    """While the servers do not reply, the message that is next is withdrawn: the one behind it gets the place."""
+    people.ask(0, "first", "tools=1 gated")
+    until(lambda: "first" in (host.gates / "begun").read_text(), "an agent works")
+    asked = [people.ask(who, f"x{who}", "tools=1") for who in (1, 2)]
+    waits = until(lambda: [t for t in host.turns() if t["state"] == "waiting"][:2][1:], "two messages wait")
+    next_turn = next(t["id"] for t in host.turns() if "id=x1" in t["task"])
+    ok(waits, "both conversations have a turn that waits")
+    server.stop()
+    host.let_go("first")
+    until(lambda: not [t for t in host.turns() if t["state"] == "running"], "the agent ends")
+    equal(host.status("POST", f"/turns/{next_turn}/cancel", key="ann", body={}), 202, "the next message is withdrawn")
+    server.go_on()
+    until(lambda: outcomes(people, asked[1]), "the message behind it is answered")
+
+
 def given_away(server, host, example):
     """Another host stores a turn that no host has now."""
     order = json.loads(example.data)
@@ -91,5 +107,8 @@ if __name__ == "__main__" and not skip_without_server():
         with Member("h1", nats.url(), extra=LIMITS, instances=telegram(fake, allow=crowd.ids)) as host:
             host.await_bus()
             until(lambda: bot(host).get("stands_by") is False, "the host leads the bot")
-            given_away(nats, host, waiting(nats, crowd))
+            (host.gates / "begun").touch()
+            example = waiting(nats, crowd)
+            withdrawn(nats, host, crowd)
+            given_away(nats, host, example)
     done()

@@ -9,12 +9,19 @@ static void end_holder(struct turn_scheduler *cs, const char *key, bool held)
         warm_pool_end(cs->warm, key, "a message that it had received was withdrawn");
 }
 
+/* The conversation may have reserved a place by requesting its lock: another one can use it. */
+static void turn_scheduler_free_place(struct turn_scheduler *cs, struct conversation *c)
+{
+    conversations_drop_if_idle(cs, c);
+    conversations_pump(cs);
+}
+
 size_t turn_scheduler_drop_waiting(struct turn_scheduler *cs, struct conversation *c)
 {
     bool held = false;
     const size_t n = conversation_drop_waiting(c, &held);
     end_holder(cs, c->key, held);
-    conversations_drop_if_idle(cs, c);
+    turn_scheduler_free_place(cs, c);
     return n;
 }
 
@@ -22,7 +29,7 @@ void turn_scheduler_take_back(struct turn_scheduler *cs, struct conversation *c,
                               conversation_taken_back *done, void *ctx)
 {
     end_holder(cs, c->key, conversation_take_back(c, NULL, done, ctx));
-    conversations_drop_if_idle(cs, c);
+    turn_scheduler_free_place(cs, c);
 }
 
 static void turn_scheduler_withdraw_ignore(void *ctx, const struct taken_back *t)
@@ -42,7 +49,7 @@ bool turn_scheduler_cancel_turn(struct turn_scheduler *cs, const char *turn)
             continue;
         end_holder(cs, c->key,
                    conversation_take_back(c, turn, turn_scheduler_withdraw_ignore, NULL));
-        conversations_drop_if_idle(cs, c);
+        turn_scheduler_free_place(cs, c);
         return true;
     }
     return false;
