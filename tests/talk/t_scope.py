@@ -4,8 +4,8 @@
 chats have a place for turns that did not begin there, so unexpected messages are visible."""
 import json
 import os
-import re
 import pathlib
+import re
 import signal
 import sqlite3
 import sys
