@@ -32,7 +32,7 @@ static bool bus_turn_is_urgent_event(const struct event *ev)
 static void bus_turn_take_event(struct bus_turn *t, const struct turnlog_item *item)
 {
     if (!t->lines.len)
-        t->at_us = item->added_us;
+        t->at_us = (int64_t)(clock_wall_s() * 1e6) - item->age_us;
     bus_line_append(&t->lines, item->shared, t->shift);
     t->taken = item->seq;
     t->last = item->seq + t->shift;

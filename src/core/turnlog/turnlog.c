@@ -144,6 +144,11 @@ static int turnlog_compare(const void *a, const void *b)
     return strcmp(one->turn.spec.id, other->turn.spec.id);
 }
 
+uint32_t turnlog_now(void)
+{
+    return (uint32_t)(clock_mono_us() / TURNLOG_UNIT_US);
+}
+
 struct turnlog_entry *turnlog_entry_find(const struct turnlog *log, const char *id)
 {
     const struct turnlog_entry key = {.turn.spec.id = id};
@@ -376,9 +381,9 @@ void turnlog_append_event(struct turnlog *log, struct turnlog_entry *e, struct s
     ASSERT(e->n < e->cap);
     e->events[e->n++] = (struct turnlog_event){
         .seq = ev->meta.seq,
-        .added_us = (int64_t)(clock_wall_s() * 1e6),
         .shared = shared,
         .stripped = stripped,
+        .added = turnlog_now(),
         .hidden = hidden,
     };
     e->bytes += event_bytes(&e->events[e->n - 1]);

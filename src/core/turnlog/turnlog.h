@@ -171,7 +171,7 @@ enum turnlog_next_result {
 struct turnlog_item {
     struct shared_event *shared; /* borrowed until control returns to the loop */
     uint64_t seq, from, to;
-    int64_t added_us; /* Unix time in microseconds when the event was appended to the log */
+    int64_t age_us; /* how long the event has been in the log, modulo 5 days */
 };
 
 /* Follows from the first event after seq `after`; `ready` is called from the loop, never from

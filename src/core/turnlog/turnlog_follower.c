@@ -128,7 +128,7 @@ enum turnlog_next_result turnlog_follower_next(struct turnlog_follower *f,
         *item = (struct turnlog_item){
             .shared = ev->stripped && !f->sees_all ? ev->stripped : ev->shared,
             .seq = ev->seq,
-            .added_us = ev->added_us,
+            .age_us = (int64_t)(turnlog_now() - ev->added) * TURNLOG_UNIT_US,
         };
         return TURNLOG_EVENT;
     }

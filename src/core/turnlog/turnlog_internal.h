@@ -8,8 +8,8 @@
 
 struct turnlog_event {
     uint64_t seq;
-    int64_t added_us;                       /* Unix time, microseconds */
     struct shared_event *shared, *stripped; /* stripped: or NULL */
+    uint32_t added;                         /* turnlog_now; the bits that fit into the padding */
     bool hidden;
 };
 
@@ -52,6 +52,9 @@ struct turnlog {
     struct turnlog_source source;
 };
 
+/* Monotonic time in units of 100 us, modulo 5 days. */
+#define TURNLOG_UNIT_US 100
+uint32_t turnlog_now(void);
 struct turnlog_entry *turnlog_entry_find(const struct turnlog *log, const char *id);
 /* Finds the turn of that id, or creates it. */
 struct turnlog_entry *turnlog_find_or_make(struct turnlog *log, const struct turnlog_spec *spec);
