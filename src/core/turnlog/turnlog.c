@@ -126,7 +126,7 @@ static void turnlog_make_room(struct turnlog_entry *e)
         e->first = 0;
         return;
     }
-    e->cap = e->cap ? 2 * e->cap : 16;
+    e->cap = e->cap ? 2 * e->cap : 8;
     e->events = xrealloc(e->events, e->cap * sizeof *e->events);
 }
 
