@@ -4,7 +4,9 @@ time: at the pace and of the size of the batches that the hosts store, to as man
 
 The figures are reported and not judged, since other programs on the machine change them."""
 import contextlib
+import http.client
 import re
+import socket
 import subprocess
 import threading
 import time
@@ -28,6 +30,7 @@ class Viewers:
         self.hosts = hosts
         self.is_over = threading.Event()
         self.seen = set()
+        self.open = set()  # streams that a page reads
         self.threads = [threading.Thread(target=self._look, daemon=True) for _ in range(self.COUNT)]
 
     def __enter__(self):
@@ -37,12 +40,16 @@ class Viewers:
 
     def __exit__(self, *_):
         self.is_over.set()
+        # A page is closed at any time; a turn whose host was killed may never end for it.
+        for stream in list(self.open):
+            with contextlib.suppress(OSError):
+                stream.socket.shutdown(socket.SHUT_RDWR)
         for thread in self.threads:
             thread.join()
 
     def _look(self):
         while not self.is_over.wait(0.05):  # so often a page asks
-            with contextlib.suppress(OSError, ValueError):
+            with contextlib.suppress(OSError, ValueError, http.client.HTTPException):
                 running = [t["id"] for t in self.hosts[0].turns() if t["state"] == "running" and t["id"] not in self.seen]
                 if running:
                     self.seen.add(running[0])
@@ -50,8 +57,11 @@ class Viewers:
 
     def _follow(self, turn):
         streams = [host.follow(f"/turns/{turn}/events") for host in self.hosts]
+        self.open.update(streams)
         for stream in streams:
-            stream.answer.read()
+            if not self.is_over.is_set():
+                stream.answer.read()
+            self.open.discard(stream)
             stream.close()
 
 
