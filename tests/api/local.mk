@@ -2,7 +2,7 @@
 # Tests of src/api/: `turncast serve` over real sockets; what is about one file alone, in C.
 
 API_TESTS = tests/api/t_ag_ui.py tests/api/t_ag_ui_ask.py tests/api/t_budget.py tests/api/t_bus.py tests/api/t_bus_doctor.py tests/api/t_bus_faults.py tests/api/t_bus_runs.py tests/api/t_bus_secured.py tests/api/t_doors.py tests/api/t_drain.py tests/api/t_errors.py tests/api/t_faults.py tests/api/t_flood.py tests/api/t_follow.py tests/api/t_grace.py tests/api/t_keys.py tests/api/t_memory.py tests/api/t_metrics.py tests/api/t_nats_agent.py tests/api/t_nats_agent_secured.py tests/api/t_past.py tests/api/t_prometheus.py tests/api/t_proxy.py tests/api/t_requests.py tests/api/t_restart.py tests/api/t_switches.py tests/api/t_turns.py
-API_TESTS += tests/api/t_bus_requests.py tests/api/t_same_turn.py tests/api/t_bus_settings.py tests/api/t_bus_shared.py tests/api/t_work.py
+API_TESTS += tests/api/t_bus_requests.py tests/api/t_same_turn.py tests/api/t_unfinished.py tests/api/t_bus_settings.py tests/api/t_bus_shared.py tests/api/t_work.py
 dist_check_SCRIPTS += $(API_TESTS)
 # Tests of several hosts wait for leases to end.
 HOST_TESTS = tests/api/t_adopt.py tests/api/t_adopt_files.py tests/api/t_work_faults.py tests/api/t_work_limits.py tests/api/t_lead.py \

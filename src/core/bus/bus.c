@@ -74,6 +74,11 @@ static void bus_notify_watchers(struct bus *b)
     }
 }
 
+void bus_set_unfinished(struct bus *b, bus_found_unfinished *found, void *ctx)
+{
+    bus_viewer_set_unfinished(b->viewer, found, ctx);
+}
+
 struct bus_link *bus_get_link(struct bus *b)
 {
     return &b->link;

@@ -24,6 +24,9 @@ struct bus_viewer {
     uint64_t position; /* sequence while stored states are read one by one; 0: all are read */
     bool awaits_reply;
     struct loop_timer *retry;
+    void (*unfinished)(void *ctx, const char *turn, struct str state,
+                       uint64_t sequence); /* or NULL */
+    void *unfinished_ctx;
 };
 
 /* ---- states of turns ---- */
@@ -50,8 +53,13 @@ static void bus_viewer_apply_state(struct bus_viewer *v, const struct nats_clien
 {
     struct arena arena = {0};
     struct turnlog_turn t;
-    if (bus_state_read(m->data, &arena, &t) == 0 && strcmp(t.spec.host, v->link->names.host) != 0)
+    const bool is_state = bus_state_read(m->data, &arena, &t) == 0;
+    const bool is_own = is_state && strcmp(t.spec.host, v->link->names.host) == 0;
+    if (is_state && !is_own)
         bus_viewer_put(v, &t, m->sequence);
+    else if (is_own && v->unfinished && !turnlog_turn_is_finished(&t) &&
+             !turnlog_find_turn(v->link->turnlog, t.spec.id))
+        v->unfinished(v->unfinished_ctx, t.spec.id, m->data, m->sequence);
     arena_fini(&arena);
 }
 
@@ -124,6 +132,15 @@ static void bus_viewer_on_unwanted(void *ctx, const char *id)
 }
 
 /* ---- create and free ---- */
+
+void bus_viewer_set_unfinished(struct bus_viewer *v,
+                               void (*found)(void *ctx, const char *turn, struct str state,
+                                             uint64_t sequence),
+                               void *ctx)
+{
+    v->unfinished = found;
+    v->unfinished_ctx = ctx;
+}
 
 struct bus_viewer *bus_viewer_new(struct bus_link *link)
 {

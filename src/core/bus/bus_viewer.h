@@ -11,6 +11,11 @@
 struct bus_viewer;
 
 /* Becomes the turn log's source of remote events (turnlog_set_source). Borrows the link. */
+/* As bus_set_unfinished. */
+void bus_viewer_set_unfinished(struct bus_viewer *v,
+                               void (*found)(void *ctx, const char *turn, struct str state,
+                                             uint64_t sequence),
+                               void *ctx);
 struct bus_viewer *bus_viewer_new(struct bus_link *link);
 void bus_viewer_free(struct bus_viewer *v); /* NULL is allowed */
 /* The link has become active, or messages were lost. has_missed: reads the missed states. */

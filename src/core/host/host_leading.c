@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "core/host/unfinished_turns.h"
 
 struct host_leading {
     struct work *work;
@@ -14,6 +15,7 @@ struct host_leading {
     struct outcome_forwarding *forwarding;
     struct adoption *adoption; /* or NULL */
     struct instance_texts *texts;
+    struct unfinished_turns *unfinished;
 };
 
 static void host_leading_on_prepared(void *ctx, const char *instance)
@@ -67,6 +69,7 @@ struct host_leading *host_leading_new(const struct leading_parts *parts)
                                                                 .journal = parts->journal,
                                                                 .leaders = l->leaders,
                                                                 .wait_ms = INSTANCE_TEXTS_WAIT_MS});
+    l->unfinished = unfinished_turns_new(parts->bus, parts->journal);
     return l;
 }
 
@@ -157,6 +160,7 @@ void host_leading_stop(struct host_leading *l)
     adoption_stop(l->adoption);
     outcome_forwarding_stop(l->forwarding);
     instance_texts_stop(l->texts);
+    unfinished_turns_stop(l->unfinished);
     guest_turns_stop(l->guests);
     instance_leaders_free(l->leaders);
     l->leaders = NULL;
@@ -170,5 +174,6 @@ void host_leading_free(struct host_leading *l)
     guest_turns_free(l->guests);
     adoption_free(l->adoption);
     instance_texts_free(l->texts);
+    unfinished_turns_free(l->unfinished);
     free(l);
 }

@@ -31,5 +31,7 @@ libtccore_a_SOURCES += \
 	src/core/host/outcome_message.c \
 	src/core/host/outcome_message.h \
 	src/core/host/network_clients.h \
+	src/core/host/unfinished_turns.c \
+	src/core/host/unfinished_turns.h \
 	src/core/host/unserved_hook.c \
 	src/core/host/unserved_hook.h
