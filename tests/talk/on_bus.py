@@ -11,6 +11,7 @@ import natsd
 WANTED = os.environ.get("TURNCAST_TEST_BUS") == "1"
 _servers = []
 _numbers = itertools.count(1)
+_prefixes = []
 
 
 def _server():
@@ -44,6 +45,18 @@ def sections(extra, instances):
     if not WANTED or "bus :" in extra:
         return ""
     number = next(_numbers)
+    _prefixes.append(f"t{number}")
     _give_up_leads(f"t{number}", instances)
     name = "" if re.search(r"^host\b", extra, re.MULTILINE) else f'host : {{ name = "h{number}"; }};'
     return f'{name} bus : {{ url = ["{_server().url()}"]; prefix = "t{number}"; }};'
+
+
+def told_turns():
+    """The turns that the servers have as delivered by a host of the test; none without a bus."""
+    found = set()
+    for prefix in _prefixes:
+        client = _server().client()
+        info = client.api(f"STREAM.INFO.{prefix.upper()}_TURN", {"subjects_filter": f"{prefix}.turn.told.>"})
+        client.close()
+        found |= {subject.rsplit(".", 1)[1] for subject in info["state"].get("subjects") or {}}
+    return found
