@@ -89,7 +89,4 @@ def skip_without_server():
 
 def stored(server, kind):
     """The number of messages of that kind (new, out, told) that the servers store for turns."""
-    client = server.client()
-    found = client.api("STREAM.INFO.TC_TURN", {"subjects_filter": f"tc.turn.{kind}.>"})
-    client.close()
-    return len(found["state"].get("subjects") or {})
+    return len(server.stored_turns(kind))

@@ -17,7 +17,7 @@ def begin(host, people):
     """A person asks, and the agent begins; returns the question and the turn."""
     question = people.ask(0, "same", "tools=1 gated")
     turns = until(lambda: [t for t in host.turns() if t["state"] == "running"], f"the agent of {host.name} works")
-    until(lambda: "same" in (host.gates / "begun").read_text(), "and has begun")
+    until(lambda: "same" in (host.gates / "begun").read_text(), "the agent has written that the turn has begun")
     return question, turns[0]["id"]
 
 
@@ -40,6 +40,6 @@ if __name__ == "__main__" and not skip_without_server():
             until(lambda: [t for t in a.turns() if t["state"] == "error"], "the killed host ends its turn at its next start")
             equal([t["state"] for t in b.turns()], ["running"], "the turn of the other host goes on")
             b.let_go("same")
-            found = until(lambda: outcomes(crowds[1], question), "and is answered")
-            ok("Answer same" in found[0]["text"], "by its agent", found)
+            found = until(lambda: outcomes(crowds[1], question), "the turn of the other host is answered")
+            ok("Answer same" in found[0]["text"], "the answer is that of its agent", found)
     done()

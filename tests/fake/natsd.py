@@ -90,6 +90,13 @@ class NatsServer:
     def client(self, **more):
         return nats_wire.NatsWire(self.port, **more)
 
+    def stored_turns(self, kind, prefix="tc"):
+        """The ids of turns of which hosts with the prefix have stored a message of that kind (new, out, told)."""
+        client = self.client()
+        info = client.api(f"STREAM.INFO.{prefix.upper()}_TURN", {"subjects_filter": f"{prefix}.turn.{kind}.>"})
+        client.close()
+        return {subject.rsplit(".", 1)[1] for subject in info["state"].get("subjects") or {}}
+
 
 class NatsCluster:
     """Servers that keep each stream and bucket together."""

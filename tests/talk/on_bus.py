@@ -53,10 +53,4 @@ def sections(extra, instances):
 
 def told_turns():
     """The turns that the servers have as delivered by a host of the test; none without a bus."""
-    found = set()
-    for prefix in _prefixes:
-        client = _server().client()
-        info = client.api(f"STREAM.INFO.{prefix.upper()}_TURN", {"subjects_filter": f"{prefix}.turn.told.>"})
-        client.close()
-        found |= {subject.rsplit(".", 1)[1] for subject in info["state"].get("subjects") or {}}
-    return found
+    return set().union(*(_server().stored_turns("told", prefix) for prefix in _prefixes))

@@ -11,6 +11,7 @@
 #include "conf/conf.h"
 #include "core/bus/bus_link.h"
 #include "core/bus/bus_publisher.h"
+#include "core/bus/bus_viewer.h"
 #include "core/turnlog/turnlog.h"
 #include "io/loop/loop.h"
 
@@ -72,10 +73,7 @@ void bus_watch_connection(struct bus *b, void (*changed)(void *ctx, bool connect
 /* ---- for parts that exchange work with other hosts. Free subscribers of the link before the
  * bus. */
 
-/* `found` is called for each published state of a turn of this host that has not ended by it, if
- * the turn log does not know the turn: an earlier life of the host has published it. state: the
- * message, borrowed; sequence: of the message in the stream. NULL: no more. */
-typedef void bus_found_unfinished(void *ctx, const char *turn, struct str state, uint64_t sequence);
+/* As bus_viewer_set_unfinished. */
 void bus_set_unfinished(struct bus *b, bus_found_unfinished *found, void *ctx);
 struct bus_link *bus_get_link(struct bus *b);
 struct bus_watcher;

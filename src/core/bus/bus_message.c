@@ -296,16 +296,6 @@ static bool bus_state_read_number(struct json *j, struct str key, struct turnlog
     return false;
 }
 
-static bool bus_state_find(struct str name, enum turnlog_state *state)
-{
-    for (int i = TURNLOG_WAITING; i <= TURNLOG_CANCELLED; i++)
-        if (str_is(name, turnlog_state_name((enum turnlog_state)i))) {
-            *state = (enum turnlog_state)i;
-            return true;
-        }
-    return false;
-}
-
 static void bus_state_read_visible(struct json *j, struct visibility *v)
 {
     struct str key;
@@ -355,7 +345,7 @@ static bool bus_state_read_turn(struct json *j, struct arena *a, struct turnlog_
             json_reader_read_string(j, &name);
         else if (!bus_state_read_text(j, key, a, t) && !bus_state_read_number(j, key, t))
             bus_state_read_rest(j, key, a, t);
-    return name.p && bus_state_find(name, &t->state) && t->spec.id && *t->spec.id;
+    return name.p && turnlog_find_state(name, &t->state) && t->spec.id && *t->spec.id;
 }
 
 int bus_state_read(struct str message, struct arena *a, struct turnlog_turn *t)

@@ -24,8 +24,7 @@ struct bus_viewer {
     uint64_t position; /* sequence while stored states are read one by one; 0: all are read */
     bool awaits_reply;
     struct loop_timer *retry;
-    void (*unfinished)(void *ctx, const char *turn, struct str state,
-                       uint64_t sequence); /* or NULL */
+    bus_found_unfinished *unfinished; /* or NULL */
     void *unfinished_ctx;
 };
 
@@ -133,10 +132,7 @@ static void bus_viewer_on_unwanted(void *ctx, const char *id)
 
 /* ---- create and free ---- */
 
-void bus_viewer_set_unfinished(struct bus_viewer *v,
-                               void (*found)(void *ctx, const char *turn, struct str state,
-                                             uint64_t sequence),
-                               void *ctx)
+void bus_viewer_set_unfinished(struct bus_viewer *v, bus_found_unfinished *found, void *ctx)
 {
     v->unfinished = found;
     v->unfinished_ctx = ctx;

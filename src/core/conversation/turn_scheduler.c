@@ -98,8 +98,8 @@ void conversations_drop_if_idle(struct turn_scheduler *cs, struct conversation *
 
 /* ---- limits ---- */
 
-/* Whether turns can start beside those that run, and others that will. */
-static bool has_places(const struct turn_scheduler *cs, size_t others)
+/* Whether a turn can start beside those that run, and so many others that will start. */
+static bool turn_scheduler_has_places(const struct turn_scheduler *cs, size_t others)
 {
     return !cs->holds && !cs->draining && cs->running + others < (size_t)cs->limits->max_turns;
 }
@@ -107,7 +107,7 @@ static bool has_places(const struct turn_scheduler *cs, size_t others)
 static bool turn_scheduler_has_room(const struct turn_scheduler *cs, const char *source,
                                     const char *user)
 {
-    return has_places(cs, 0) &&
+    return turn_scheduler_has_places(cs, 0) &&
            user_limits_count(cs->user_limits, source, user) < (size_t)cs->limits->per_user;
 }
 
@@ -118,8 +118,8 @@ static struct conversation *take_next(struct turn_scheduler *cs)
 {
     struct conversation *next;
     size_t reserved = 0;
-    for (struct conversation *c = TAILQ_FIRST(&cs->ready_list); c && has_places(cs, reserved);
-         c = next) {
+    for (struct conversation *c = TAILQ_FIRST(&cs->ready_list);
+         c && turn_scheduler_has_places(cs, reserved); c = next) {
         next = TAILQ_NEXT(c, next_ready);
         const bool may_begin = c->ready && !conversations_is_held(cs, c) &&
                                turn_scheduler_has_room(cs, c->source, c->first->user);
@@ -371,7 +371,7 @@ static bool turn_scheduler_defers(struct turn_scheduler *cs,
     if (c->job || !turn_scheduler_has_room(cs, a->message.source, a->message.user))
         return false;
     conversations_lock(cs, c);
-    return turn_lock_state(cs->spec.locks, c->key) == TURN_LOCK_ASKED;
+    return conversations_asks_for_lock(cs, c);
 }
 
 static void turn_scheduler_on_admitted(void *ctx, enum journal_status status, const char *text)

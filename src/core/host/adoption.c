@@ -402,8 +402,7 @@ static void adoption_find(struct adoption *a)
 static void adoption_add_instance(void *ctx, const char *name)
 {
     struct adoption *const a = ctx;
-    if (!a->has_looked || adoption_leads_instance(a, name))
-        buf_add(&a->instances, name, strlen(name) + 1);
+    buf_add(&a->instances, name, strlen(name) + 1);
 }
 
 static void adoption_look(struct adoption *a)
@@ -413,7 +412,10 @@ static void adoption_look(struct adoption *a)
     a->sequence = 0;
     a->has_reason = false;
     a->looked_ms = clock_mono_ms();
-    dispatch_each_led(a->parts.dispatch, adoption_add_instance, a);
+    if (a->has_looked)
+        buf_add(&a->instances, a->led.p, a->led.len);
+    else
+        dispatch_each_led(a->parts.dispatch, adoption_add_instance, a);
     a->is_looking = true;
     adoption_go_on(a);
 }

@@ -32,14 +32,11 @@ static void unfinished_turn_free(struct unfinished_turn *u)
 /* False: the journal has no end of the turn. */
 static bool unfinished_turn_set_end(struct turnlog_turn *t, const struct journal_turn *found)
 {
-    int state = TURNLOG_FINAL;
-    while (state <= TURNLOG_CANCELLED && strcmp(turnlog_state_name(state), found->state) != 0)
-        state++;
-    if (state > TURNLOG_CANCELLED)
+    const struct str state = {found->state, strlen(found->state)};
+    if (!turnlog_find_state(state, &t->state) || !turnlog_turn_is_finished(t))
         return false;
-    t->state = (enum turnlog_state)state;
-    t->code = state == TURNLOG_ERROR ? found->code : NULL;
-    t->into = state == TURNLOG_MERGED ? found->code : NULL;
+    t->code = t->state == TURNLOG_ERROR ? found->code : NULL;
+    t->into = t->state == TURNLOG_MERGED ? found->code : NULL;
     t->started_ms = found->began_ms;
     t->ended_ms = found->ended_ms;
     t->works = false;

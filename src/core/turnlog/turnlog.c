@@ -30,6 +30,16 @@ const char *turnlog_state_name(enum turnlog_state state)
     return names[state];
 }
 
+bool turnlog_find_state(struct str name, enum turnlog_state *state)
+{
+    for (int i = TURNLOG_WAITING; i <= TURNLOG_CANCELLED; i++)
+        if (str_is(name, turnlog_state_name((enum turnlog_state)i))) {
+            *state = (enum turnlog_state)i;
+            return true;
+        }
+    return false;
+}
+
 bool turnlog_turn_is_finished(const struct turnlog_turn *t)
 {
     return t->state >= TURNLOG_FINAL;

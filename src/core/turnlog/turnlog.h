@@ -82,6 +82,8 @@ struct turnlog *turnlog_new(struct loop *loop, const struct turnlog_limits *limi
 /* Followers must have been freed. NULL is allowed. */
 void turnlog_free(struct turnlog *log);
 const char *turnlog_state_name(enum turnlog_state state);
+/* The state of that name. False: there is none. */
+bool turnlog_find_state(struct str name, enum turnlog_state *state);
 bool turnlog_turn_is_finished(const struct turnlog_turn *t);
 
 /* ---- for producers */

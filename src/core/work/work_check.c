@@ -17,7 +17,7 @@ struct work_check {
     bool is_listing; /* the journal is listed */
     bool is_begun;   /* it was listed once, so all turns are known … */
     bool is_listed; /* … and once more when all of them had been read: some may have ended since */
-    void (*done)(void *ctx, const char *instance); /* NULL: nobody waits for the check */
+    void (*done)(void *ctx, const char *instance); /* NULL: no caller waits for the check */
     void *ctx;
 };
 

@@ -314,8 +314,8 @@ static void work_turn_withdraw_claim(struct work_turn *t)
 
 /* The order is missing. If there is a mark that the outcome was delivered, another host has adopted
  * and delivered the turn before the claim was written. Otherwise the servers have lost data. */
-static void work_turn_on_told_verified(void *ctx, enum nats_client_result result,
-                                       const struct nats_client_message *m)
+static void work_turn_on_delivery_verified(void *ctx, enum nats_client_result result,
+                                           const struct nats_client_message *m)
 {
     struct work_turn *const t = ctx;
     t->awaits_reply = false;
@@ -338,7 +338,7 @@ static void work_turn_on_verified(void *ctx, enum nats_client_result result,
     if (!bus_link_is_answered(result, m)) {
         work_turn_retry(t);
     } else if (!m->sequence) {
-        work_turn_read(t, "told", work_turn_on_told_verified);
+        work_turn_read(t, "told", work_turn_on_delivery_verified);
     } else if (m->sequence != t->after) {
         work_turn_withdraw_claim(t);
     } else {

@@ -116,7 +116,7 @@ static bool has_words(const char *names)
 
 static void test_person(void)
 {
-    is_str(refused(&ann), "", "a user who has spent nothing is allowed");
+    is_str(refused(&ann), "", "a user without costs is allowed");
     is_str(spend(&ann, 3999999, 10), "", "below 80 %% no warning is written");
     is_str(spend(&ann, 1, 0),
            "person \"tg/ann\": used today: 4.00 of 5.00 USD"
@@ -128,7 +128,7 @@ static void test_person(void)
     is_str(refused(&ann),
            "Your budget for today is used up ($5.00 of $5.00), so your message was not accepted. "
            "A new budget begins in 12 h 0 min; please send it again then.",
-           "a user who has spent the budget is refused");
+           "a user whose budget is used up is refused");
     is_str(refused(&bob), "", "another user is allowed");
     ok(has_words(reported()),
        "budgets of the host, of each agent, and of users near the limit are reported");
