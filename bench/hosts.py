@@ -88,9 +88,9 @@ def lags(lab, report):
     report.section(
         "Events on another host",
         "ms by which an event of one turn reaches a client of another host later than a client of the turn's "
-        "own host. Events that come within 1 ms after a batch wait for the next one. For comparison: plain publish and "
-        "subscribe through the same NATS server, at the same time and pace, of messages as large as a batch of one "
-        "event, from before the write until it is read.",
+        "own host. Events that come within 1 ms after a batch wait for the next one. For comparison: a C program that "
+        "publishes and subscribes with the same library (libnats) through the same NATS server, at the same time and "
+        "pace, messages as large as a batch of one event: from before the call until the subscriber's callback.",
         ["", "p50", "p99"], rows,
     )
 

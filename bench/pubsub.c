@@ -1,36 +1,38 @@
 /* SPDX-License-Identifier: MIT
- * pubsub PORT RATE SECONDS [BYTES [SUBSCRIBERS]]: the floor under events between hosts. One
- * connection to a NATS server publishes messages at a pace, others are subscribed to them: the time
- * from before the write until a subscriber has read the message. Ends earlier at SIGTERM. */
-#include <arpa/inet.h>
+ * pubsub PORT RATE SECONDS [BYTES [SUBSCRIBERS]]: what plain messages through a NATS server take,
+ * for comparison with events between hosts, which the server also stores. One connection of libnats
+ * publishes messages at a constant rate, others are subscribed to them: the time from before a
+ * message is published until the subscriber's callback has it. Ends earlier at SIGTERM. */
 #include <err.h>
 #include <inttypes.h>
-#include <netinet/tcp.h>
-#include <pthread.h>
+#include <nats/nats.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include "bench/meter.h"
 #include "bench/pace.h"
 #include "bench/percentile.h"
 
+#define SUBJECT "bench"
 #define BYTES_MIN 21 /* digits of a time, and a space */
 #define BYTES_MAX 65536
 #define SUBSCRIBERS_MAX 16
+#define FLUSH_MS 60000
 
 struct publisher {
-    FILE *to;
+    natsConnection *connection;
     uint64_t rate, rounds;
     int bytes;
 };
 
+/* Its callback runs on a thread of its own. */
 struct subscriber {
-    FILE *from;
-    pthread_t thread;
+    natsConnection *connection;
+    natsSubscription *subscription;
+    sem_t has_all;
     uint64_t times[METER_BUCKETS];
 };
 
@@ -42,69 +44,60 @@ static void end(int signal)
     is_over = 1;
 }
 
-static FILE *dial(unsigned port)
+static void check(natsStatus status)
 {
-    const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), on = 1;
-    const struct sockaddr_in to = {.sin_family = AF_INET,
-                                   .sin_port = htons((uint16_t)port),
-                                   .sin_addr = {htonl(INADDR_LOOPBACK)}};
-    if (fd < 0 || connect(fd, (const struct sockaddr *)&to, sizeof to) < 0 ||
-        setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on) < 0)
-        err(2, "port %u", port);
-    FILE *const f = fdopen(fd, "r+");
-    char line[8192];
-    if (!f || !fgets(line, sizeof line, f) || strncmp(line, "INFO ", 5) != 0)
-        errx(2, "port %u: no NATS server", port);
-    return f;
+    if (status != NATS_OK)
+        errx(2, "NATS: %s", natsStatus_GetText(status));
 }
 
-/* Until the server has answered: what was sent before is done. */
-static void say(FILE *f, const char *text)
+/* Like turncast, the connection does not collect messages before it sends them. */
+static natsConnection *dial(unsigned port)
 {
-    char line[1000];
-    fseek(f, 0, SEEK_CUR);
-    fprintf(f, "CONNECT {\"verbose\":false}\r\n%sPING\r\n", text);
-    fflush(f);
-    fseek(f, 0, SEEK_CUR);
-    while (fgets(line, sizeof line, f))
-        if (strncmp(line, "PONG", 4) == 0)
-            return;
-    errx(2, "the NATS server does not answer");
+    natsConnection *connection = NULL;
+    natsOptions *options = NULL;
+    char url[50];
+    snprintf(url, sizeof url, "nats://127.0.0.1:%u", port);
+    check(natsOptions_Create(&options));
+    check(natsOptions_SetURL(options, url));
+    check(natsOptions_SetSendAsap(options, true));
+    check(natsConnection_Connect(&connection, options));
+    natsOptions_Destroy(options);
+    return connection;
 }
 
-static void *publish(void *arg)
+static void publish(const struct publisher *p)
 {
-    const struct publisher *const p = arg;
-    const int64_t began = pace_now();
     static char body[BYTES_MAX + 1];
+    const int64_t began = pace_now();
     for (uint64_t i = 0; i < p->rounds && !is_over; i++) {
         pace_sleep_until(began + (int64_t)i * PACE_SECOND / (int64_t)p->rate);
         snprintf(body, sizeof body, "%-*" PRId64, p->bytes, pace_now());
-        fprintf(p->to, "PUB bench %d\r\n%s\r\n", p->bytes, body);
-        fflush(p->to);
+        check(natsConnection_Publish(p->connection, SUBJECT, body, p->bytes));
     }
-    fputs("PUB bench 3\r\nend\r\n", p->to);
-    fflush(p->to);
-    return NULL;
+    check(natsConnection_PublishString(p->connection, SUBJECT, "end"));
+    check(natsConnection_FlushTimeout(p->connection, FLUSH_MS));
 }
 
-static void *read_all(void *arg)
+static void on_message(natsConnection *connection, natsSubscription *subscription, natsMsg *message,
+                       void *arg)
 {
     struct subscriber *const s = arg;
-    char line[BYTES_MAX + 100];
-    while (fgets(line, sizeof line, s->from) && strncmp(line, "end", 3) != 0) {
-        if (strncmp(line, "PING", 4) == 0 && write(fileno(s->from), "PONG\r\n", 6) != 6)
-            err(2, "write");
-        if (*line >= '0' && *line <= '9')
-            s->times[meter_bucket((uint64_t)pace_now() - strtoull(line, NULL, 10))]++;
-    }
-    return NULL;
+    const int64_t now = pace_now();
+    (void)connection;
+    (void)subscription;
+    if (strcmp(natsMsg_GetData(message), "end") == 0)
+        sem_post(&s->has_all);
+    else
+        s->times[meter_bucket((uint64_t)now - strtoull(natsMsg_GetData(message), NULL, 10))]++;
+    natsMsg_Destroy(message);
 }
 
-static void start(pthread_t *thread, void *(*run)(void *), void *arg)
+static void subscribe(struct subscriber *s, unsigned port)
 {
-    if (pthread_create(thread, NULL, run, arg) != 0)
-        errx(2, "no thread");
+    sem_init(&s->has_all, 0, 0);
+    s->connection = dial(port);
+    check(natsConnection_Subscribe(&s->subscription, s->connection, SUBJECT, on_message, s));
+    check(natsConnection_FlushTimeout(s->connection, FLUSH_MS));
 }
 
 static unsigned long number(const char *word, unsigned long least, unsigned long most)
@@ -119,24 +112,20 @@ static void measure(unsigned port, struct publisher *p, unsigned count)
 {
     static struct subscriber subscribers[SUBSCRIBERS_MAX];
     static uint64_t times[METER_BUCKETS];
-    pthread_t thread;
-    p->to = dial(port);
-    say(p->to, "");
-    fseek(p->to, 0, SEEK_CUR);
-    for (unsigned i = 0; i < count; i++) {
-        subscribers[i].from = dial(port);
-        say(subscribers[i].from, "SUB bench 1\r\n");
-        start(&subscribers[i].thread, read_all, &subscribers[i]);
-    }
+    p->connection = dial(port);
+    for (unsigned i = 0; i < count; i++)
+        subscribe(&subscribers[i], port);
     puts("publishing"); /* SIGTERM ends it well from here on */
     fflush(stdout);
-    start(&thread, publish, p);
-    pthread_join(thread, NULL);
+    publish(p);
     for (unsigned i = 0; i < count; i++) {
-        pthread_join(subscribers[i].thread, NULL);
+        sem_wait(&subscribers[i].has_all);
         for (unsigned k = 0; k < METER_BUCKETS; k++)
             times[k] += subscribers[i].times[k];
+        natsSubscription_Destroy(subscribers[i].subscription);
+        natsConnection_Destroy(subscribers[i].connection);
     }
+    natsConnection_Destroy(p->connection);
     percentile_print("pubsub", times);
 }
 

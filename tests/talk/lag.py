@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The time by which events are later on other hosts, beside plain messages through the same NATS server at the same
-time: at the pace and of the size of the batches that the hosts store, to as many subscribers.
+"""The time by which events are later on other hosts, beside plain messages of a C program with the same library through
+the same NATS server at the same time: at the pace and of the size of the batches that the hosts store, to as many
+subscribers.
 
 The figures are reported and not judged, since other programs on the machine change them."""
 import contextlib
