@@ -137,6 +137,10 @@ void bus_batch_write(struct buf *out, const struct bus_batch *b, struct str line
     jsonw_member_int(out, "last", (int64_t)b->last);
     if (b->at_us)
         jsonw_member_int(out, "at_us", b->at_us);
+    if (b->then_us.len) {
+        jsonw_key(out, "then_us");
+        buf_add(out, b->then_us.p, b->then_us.len);
+    }
     if (b->more)
         jsonw_member_bool(out, "more", true);
     buf_add_str(out, "}\n");
@@ -160,6 +164,8 @@ int bus_batch_read(struct str message, struct bus_batch *b, struct str *lines)
             b->last = bus_message_read_seq(&j);
         else if (str_is(key, "at_us"))
             json_reader_read_int(&j, &b->at_us);
+        else if (str_is(key, "then_us"))
+            json_reader_skip(&j, &b->then_us);
         else if (str_is(key, "more"))
             json_reader_read_bool(&j, &b->more);
         else if (!bus_message_read_common(&j, key, &b->from, &version))

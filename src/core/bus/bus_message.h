@@ -39,7 +39,9 @@ struct bus_batch {
     uint64_t last;  /* seq of its own last event */
     int64_t at_us;  /* Unix time in microseconds when its first event was on the turn's host; 0: not
                      * known */
-    bool more;      /* of a reply to "feed": request more behind `last` */
+    struct str then_us; /* JSON array: how many microseconds later each further event was there;
+                         * borrowed */
+    bool more;          /* of a reply to "feed": request more behind `last` */
 };
 
 void bus_batch_write(struct buf *out, const struct bus_batch *b, struct str lines);

@@ -16,6 +16,7 @@
 #include "base/invariant.h"
 #include "base/sys/clock.h"
 #include "event/codec.h"
+#include "event/json/json_reader.h"
 #include "event/json/json_writer.h"
 
 #define KEPT_BYTES ((size_t)1 << 20) /* limit of batches set aside */
@@ -61,25 +62,20 @@ static void bus_reader_add_event(struct bus_reader *f, struct event *ev, struct 
     f->sink->event(f->ctx, ev, line);
 }
 
-/* lag: in seconds, to be counted; NULL: the event was not received when published. */
-static void bus_reader_add_line(struct bus_reader *f, struct str line, const double *lag)
+static void bus_reader_add_line(struct bus_reader *f, struct str line)
 {
     struct arena arena = {0};
     struct event ev;
-    if (codec_decode(&ev, &arena, line.p, line.len, NULL) == 0 && ev.meta.seq > f->have) {
-        if (lag)
-            histogram_add(&f->link->counters.lag, *lag);
+    if (codec_decode(&ev, &arena, line.p, line.len, NULL) == 0 && ev.meta.seq > f->have)
         bus_reader_add_event(f, &ev, line);
-    }
     arena_fini(&arena);
 }
 
-static void bus_reader_add_lines(struct bus_reader *f, struct str lines, uint64_t last,
-                                 const double *lag)
+static void bus_reader_add_lines(struct bus_reader *f, struct str lines, uint64_t last)
 {
     struct str line;
     while (bus_batch_next_line(&lines, &line))
-        bus_reader_add_line(f, line, lag);
+        bus_reader_add_line(f, line);
     if (f->have < last)
         f->have = last;
 }
@@ -131,7 +127,7 @@ static bool bus_reader_apply_early(struct bus_reader *f, bool skips)
             if (b.after > f->have)
                 bus_reader_skip(f, b.after);
             if (b.last > f->have)
-                bus_reader_add_lines(f, lines, b.last, NULL);
+                bus_reader_add_lines(f, lines, b.last);
         }
         STAILQ_REMOVE_HEAD(&f->early, next);
         f->early_bytes -= kept->len;
@@ -192,7 +188,7 @@ static bool bus_reader_take_feed(struct bus_reader *f, const struct nats_client_
         return false;
     if (b.after > f->have)
         bus_reader_skip(f, b.after);
-    bus_reader_add_lines(f, lines, b.last, NULL);
+    bus_reader_add_lines(f, lines, b.last);
     if (b.more && lines.len)
         bus_reader_ask(f);
     else if (bus_reader_apply_early(f, false))
@@ -211,7 +207,7 @@ static void bus_reader_take_stored(struct bus_reader *f, const struct nats_clien
     if (bus_batch_read(m->data, &b, &lines) == 0 && b.last > f->have) {
         if (b.after > f->have)
             bus_reader_skip(f, b.after);
-        bus_reader_add_lines(f, lines, b.last, NULL);
+        bus_reader_add_lines(f, lines, b.last);
     }
     bus_reader_ask(f);
 }
@@ -318,10 +314,24 @@ static void bus_reader_on_timer(void *arg)
 /* ---- live messages ---- */
 
 /* Clocks of two machines differ, so the difference may be below 0. */
-static double bus_reader_get_lag(const struct bus_batch *b)
+static void bus_reader_count_lag(struct bus_reader *f, int64_t at_us)
 {
-    const double lag = clock_wall_s() - (double)b->at_us / 1e6;
-    return lag > 0 ? lag : 0;
+    const double lag = clock_wall_s() - (double)at_us / 1e6;
+    histogram_add(&f->link->counters.lag, lag > 0 ? lag : 0);
+}
+
+/* Of each event of a batch that arrived when it was published. */
+static void bus_reader_count_lags(struct bus_reader *f, const struct bus_batch *b)
+{
+    struct json j;
+    int64_t then_us;
+    if (!b->at_us)
+        return;
+    bus_reader_count_lag(f, b->at_us);
+    if (json_reader_open_array(&j, b->then_us))
+        while (json_reader_next_element(&j))
+            if (json_reader_read_int(&j, &then_us))
+                bus_reader_count_lag(f, b->at_us + then_us);
 }
 
 static void bus_reader_on_batch(void *ctx, const struct nats_client_message *m)
@@ -333,7 +343,6 @@ static void bus_reader_on_batch(void *ctx, const struct nats_client_message *m)
         return;
     if (!*f->host)
         snprintf(f->host, sizeof f->host, "%s", b.from.host);
-    const double lag = bus_reader_get_lag(&b);
     f->sink->heard(f->ctx, &b.from);
     if (f->is_repairing || b.after > f->have) {
         f->link->counters.gaps += !f->is_repairing;
@@ -342,7 +351,8 @@ static void bus_reader_on_batch(void *ctx, const struct nats_client_message *m)
             bus_reader_repair(f);
         return;
     }
-    bus_reader_add_lines(f, lines, b.last, b.at_us ? &lag : NULL);
+    bus_reader_count_lags(f, &b);
+    bus_reader_add_lines(f, lines, b.last);
     if (f->is_complete)
         bus_reader_finish(f);
 }

@@ -2,6 +2,7 @@
  * Decides when a batch is complete, and which message of a turn is sent next. */
 #include "core/bus/bus_turn.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,10 +30,18 @@ static bool bus_turn_is_urgent_event(const struct event *ev)
            ev->kind == TC_DONE;
 }
 
-static void bus_turn_take_event(struct bus_turn *t, const struct turnlog_item *item)
+/* at_us: Unix time in microseconds when the next event of the batch was in the turn log. */
+static void bus_turn_note_time(struct bus_turn *t, int64_t at_us)
 {
     if (!t->lines.len)
-        t->at_us = (int64_t)(clock_wall_s() * 1e6) - item->age_us;
+        t->at_us = at_us;
+    else
+        buf_printf(&t->then_us, "%c%" PRId64, t->then_us.len ? ',' : '[', at_us - t->at_us);
+}
+
+static void bus_turn_take_event(struct bus_turn *t, const struct turnlog_item *item)
+{
+    bus_turn_note_time(t, (int64_t)(clock_wall_s() * 1e6) - item->age_us);
     bus_line_append(&t->lines, item->shared, t->shift);
     t->taken = item->seq;
     t->last = item->seq + t->shift;
@@ -55,6 +64,7 @@ static void bus_turn_begin_batch(struct bus_turn *t)
     t->is_urgent = t->is_late = t->is_timed = false;
     loop_timer_set(t->flush, -1);
     buf_reset(&t->lines);
+    buf_reset(&t->then_us);
 }
 
 static void bus_turn_gather(struct bus_turn *t)
@@ -87,11 +97,16 @@ static void bus_turn_chain_begin(struct bus_turn_chain *c)
 static void bus_turn_flush(struct bus_turn *t)
 {
     struct bus_turn_chain *const c = &t->events;
+    if (t->then_us.len)
+        buf_add_char(&t->then_us, ']');
     bus_turn_chain_begin(c);
-    bus_batch_write(
-        &c->body,
-        &(struct bus_batch){.from = c->from, .after = t->after, .last = t->last, .at_us = t->at_us},
-        (struct str){t->lines.p, t->lines.len});
+    bus_batch_write(&c->body,
+                    &(struct bus_batch){.from = c->from,
+                                        .after = t->after,
+                                        .last = t->last,
+                                        .at_us = t->at_us,
+                                        .then_us = {t->then_us.p, t->then_us.len}},
+                    (struct str){t->lines.p, t->lines.len});
     t->sent = t->taken;
     t->flushed_ms = clock_mono_ms();
     t->batches++;
@@ -419,5 +434,6 @@ void bus_turn_free(struct bus_turn *t)
     bus_turn_chain_fini(&t->events);
     bus_turn_chain_fini(&t->state);
     buf_fini(&t->lines);
+    buf_fini(&t->then_us);
     free(t);
 }

@@ -39,6 +39,7 @@ struct bus_turn {
     int64_t flushed_ms; /* when the previous batch was complete; monotonic */
     uint64_t batches;   /* number of completed batches */
     int64_t at_us;      /* Unix time in microseconds when its first event was in the turn log */
+    struct buf then_us; /* text: how many microseconds later each further event was there */
     bool is_urgent;     /* it contains an urgent event */
     bool is_timed;      /* bus_flush was called */
     bool is_late;       /* it has reached the maximum age */

@@ -16,15 +16,18 @@ static struct str str_of(const char *text)
 static void test_batch(void)
 {
     CLEANUP_BUF struct buf out = {0};
-    struct bus_batch b = {.from = {"h1", "b1", 3}, .after = 4, .last = 6, .more = true}, read;
+    struct bus_batch b = {.from = {"h1", "b1", 3}, .after = 4, .last = 6, .at_us = 9, .more = true},
+                     read;
     struct str lines, line;
+    b.then_us = STR("[50]");
     bus_batch_write(&out, &b, STR("{\"a\":1}\n{\"b\":2}\n"));
     is_str(out.p,
            "{\"v\":1,\"from\":{\"host\":\"h1\",\"boot\":\"b1\",\"n\":3},\"after\":4,\"last\":6,"
-           "\"more\":true}\n{\"a\":1}\n{\"b\":2}\n",
+           "\"at_us\":9,\"then_us\":[50],\"more\":true}\n{\"a\":1}\n{\"b\":2}\n",
            "a batch is a header line followed by the lines of its events");
     ok(bus_batch_read((struct str){out.p, out.len}, &read, &lines) == 0, "the batch is read");
-    ok(bus_origin_equal(&read.from, &b.from) && read.after == 4 && read.last == 6 && read.more,
+    ok(bus_origin_equal(&read.from, &b.from) && read.after == 4 && read.last == 6 &&
+           read.at_us == 9 && str_is(read.then_us, "[50]") && read.more,
        "the batch has all members");
     ok(bus_batch_next_line(&lines, &line) && str_is(line, "{\"a\":1}"),
        "the first line of the batch is read");

@@ -13,6 +13,7 @@
 #include "core/bus/bus_message.h"
 #include "core/bus/bus_publisher.h"
 #include "event/codec.h"
+#include "event/json/json_reader.h"
 #include "io/nats_server.h"
 #include "tap/tap.h"
 
@@ -80,16 +81,22 @@ static void add_line(struct buf *lines, enum tc_kind kind, uint64_t seq)
     buf_add_char(lines, '\n');
 }
 
+static bool publish_batch(const char *host, const char *turn, struct bus_batch *b,
+                          const struct buf *lines)
+{
+    CLEANUP_BUF struct buf subject = {0}, body = {0};
+    snprintf(b->from.host, sizeof b->from.host, "%s", host);
+    bus_batch_write(&body, b, (struct str){lines->p, lines->len});
+    bus_stream_subject(&subject, &net.names, BUS_EVENTS, host, turn);
+    return request(subject.p, &body);
+}
+
 /* Publishes a batch with one event as that host. */
 static bool publish(const char *host, enum tc_kind kind, uint64_t seq)
 {
-    CLEANUP_BUF struct buf subject = {0}, body = {0}, lines = {0};
-    struct bus_batch b = {.after = seq - 1, .last = seq};
-    snprintf(b.from.host, sizeof b.from.host, "%s", host);
+    CLEANUP_BUF struct buf lines = {0};
     add_line(&lines, kind, seq);
-    bus_batch_write(&body, &b, (struct str){lines.p, lines.len});
-    bus_stream_subject(&subject, &net.names, BUS_EVENTS, host, "t1");
-    return request(subject.p, &body);
+    return publish_batch(host, "t1", &(struct bus_batch){.after = seq - 1, .last = seq}, &lines);
 }
 
 /* ---- the reader ---- */
@@ -175,7 +182,7 @@ static void test_host_known(void)
 
 /* ---- publishing ---- */
 
-static const double bounds[] = {3600};
+static const double bounds[] = {70, 3600};
 
 /* True: the publisher has stored everything, in so many batches. */
 static bool has_published(const struct bus_publisher *p, uint64_t batches)
@@ -201,12 +208,30 @@ static void append(struct turnlog_entry *turn, enum tc_kind kind, uint64_t seq)
     turnlog_append_event(net.turnlog, turn, shared_event_new(&ev), false, NULL);
 }
 
+/* A batch of t2 on its way to the stream: all of its events were in the turn log before. */
+static void on_published(void *ctx, const struct nats_client_message *m)
+{
+    bool *const is_past = ctx;
+    const int64_t now_us = (int64_t)(clock_wall_s() * 1e6);
+    struct bus_batch b;
+    struct str lines;
+    struct json j;
+    int64_t then_us = 0;
+    if (bus_batch_read(m->data, &b, &lines) == 0 && json_reader_open_array(&j, b.then_us))
+        while (json_reader_next_element(&j))
+            *is_past &=
+                json_reader_read_int(&j, &then_us) && then_us >= 0 && b.at_us + then_us <= now_us;
+}
+
 static void test_published(void)
 {
+    bool is_past = true;
+    struct nats_client_subscription *const batches =
+        nats_client_subscribe(net.client, "tc.ev.h1.t2", on_published, &is_past);
     static const struct turnlog_limits limits = {
         .turn_bytes = 1 << 20, .bytes = 1 << 20, .turns = 9};
     net.turnlog = turnlog_new(net.loop, &limits);
-    net.counters.lag = net.counters.publish = (struct histogram){.bounds = bounds, .n_bounds = 1};
+    net.counters.lag = net.counters.publish = (struct histogram){.bounds = bounds, .n_bounds = 2};
     seen = (struct seen){0};
     struct bus_publisher *const publisher = bus_publisher_new(&net, NULL, NULL);
     struct bus_reader *const reader = bus_reader_new(&net, "t2", NULL, &sink, NULL);
@@ -223,9 +248,28 @@ static void test_published(void)
     ok(has_published(publisher, 2), "the outcome and what follows it are published in one batch");
     is_int((int)net.counters.lag.counts[0], 4, "the lag of each event is counted");
     ok(net.counters.lag.sum < DEADLINE_MS, "from when the event was in the turn log of its host");
+    ok(is_past, "every event of a batch was in the turn log before the batch");
+    nats_client_unsubscribe(batches);
     bus_reader_free(reader);
     bus_publisher_free(publisher);
     turnlog_free(net.turnlog);
+}
+
+/* A batch whose first event was in the turn log 100 s ago, and its second 60 s later. */
+static void test_lag(void)
+{
+    CLEANUP_BUF struct buf lines = {0};
+    struct bus_batch b = {.last = 2, .at_us = (int64_t)((clock_wall_s() - 100) * 1e6)};
+    net.counters.lag = (struct histogram){.bounds = bounds, .n_bounds = 2};
+    seen = (struct seen){0};
+    struct bus_reader *const reader = bus_reader_new(&net, "t3", NULL, &sink, NULL);
+    b.then_us = STR("[60000000]");
+    add_line(&lines, TC_START, 1);
+    add_line(&lines, TC_DONE, 2);
+    ok(publish_batch("h2", "t3", &b, &lines) && wait_for(&seen.is_complete), "a batch is read");
+    is_int((int)net.counters.lag.counts[0], 1, "the lag of one event is below 70 s");
+    is_int((int)net.counters.lag.counts[1], 1, "the lag of the other is more");
+    bus_reader_free(reader);
 }
 
 int main(void)
@@ -245,6 +289,7 @@ int main(void)
     test_host_known();
     nats_client_unsubscribe(spy);
     test_published();
+    test_lag();
     nats_client_free(net.client);
     nats_server_kill(&server);
     loop_free(net.loop);
