@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the client's side of a connection to the HTTP server. */
+ * Owns the client side of a connection to the HTTP server. */
 #include "io/httpd_client.h"
 
 #include <arpa/inet.h>
@@ -45,7 +45,7 @@ void client_read(struct client *c)
     c->in.p[c->in.len] = '\0';
 }
 
-/* Sends all of it, while the server reads. */
+/* Sends all bytes while the server reads. */
 void client_send(struct client *c, const char *bytes, size_t n)
 {
     for (size_t sent = 0; sent < n;) {
@@ -58,7 +58,7 @@ void client_send(struct client *c, const char *bytes, size_t n)
     }
 }
 
-unsigned client_answers(const struct client *c)
+unsigned client_count_answers(const struct client *c)
 {
     unsigned n = 0;
     for (const char *at = c->in.p; at && (at = strstr(at, "HTTP/1.1 ")); at++)
@@ -66,13 +66,13 @@ unsigned client_answers(const struct client *c)
     return n;
 }
 
-/* Until it has so many answers, with their bodies, or the connection has ended. */
+/* Waits for this number of responses with their bodies, or for the end of the connection. */
 void client_await(struct client *c, unsigned answers)
 {
     for (int rounds = 0; rounds < 2000 && !c->closed; rounds++) {
         loop_run_once(c->loop, 5);
         client_read(c);
-        if (client_answers(c) >= answers && c->in.p[c->in.len - 1] == '\n')
+        if (client_count_answers(c) >= answers && c->in.p[c->in.len - 1] == '\n')
             return;
     }
 }

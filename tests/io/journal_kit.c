@@ -76,7 +76,7 @@ void kit_ended(struct journal *j, const char *turn, const char *lane)
         bail("no turn %s", turn);
 }
 
-/* The requests that the words of a text are. */
+/* The requests made from the words of a text. */
 struct words {
     char *text;
     struct journal_request requests[8];

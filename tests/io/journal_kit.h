@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Short words for the tests of the journal: one journal, a fake clock, rows as text. */
+ * Helpers for the tests of the journal: one journal, a fake clock, and rows as text. */
 #ifndef TESTS_IO_JOURNAL_KIT_H
 #define TESTS_IO_JOURNAL_KIT_H
 
@@ -9,40 +9,41 @@
 #define MINUTE (60 * SECOND)
 #define HOUR (60 * MINUTE)
 
-extern char kit_dir[600]; /* where the journal is */
+extern char kit_dir[600]; /* the folder of the journal */
 
-/* A new folder, the clock at its start; and the same folder again. */
+/* Opens a journal in a new folder, with the clock at its start; kit_reopen uses the same folder. */
 struct journal *kit_fresh(void);
 struct journal *kit_fresh_with(const struct journal_limits *limits);
 struct journal *kit_reopen(const struct journal_limits *limits);
 
-/* A turn that runs, of the message msg or NULL. */
+/* Admits a running turn of the message msg or NULL. */
 enum journal_status kit_admit(struct journal *j, const char *id, const char *msg);
-/* One that waits. */
+/* Admits a waiting turn. */
 enum journal_status kit_wait(struct journal *j, const char *id);
-/* Ends a turn for tg and slack in the lane. */
+/* Ends a turn whose outcome goes to tg and slack in the lane. */
 enum journal_status kit_end(struct journal *j, const char *turn, const char *error,
                             const char *lane);
-/* A turn that began and ended. */
+/* Begins and ends a turn. */
 void kit_ended(struct journal *j, const char *turn, const char *lane);
 
-/* Requests of turn t, lane c, by their bodies: "one two" are two. The rest of the words: */
+/* Adds requests of turn t, lane c, with these bodies: "one two" are two requests. The functions
+ * below interpret bodies in the same way. */
 enum journal_status kit_add(struct journal *j, const char *bodies);
 enum journal_status kit_expand(struct journal *j, const char *turn, const char *bodies);
-/* seq of the row of tg with that body; 0: none. */
+/* Returns seq of the row of tg with this body; 0: none. */
 int64_t kit_seq(struct journal *j, const char *body);
-/* Of that row. */
+/* Starts an attempt of the row with this body. */
 enum journal_status kit_start(struct journal *j, const char *body);
 enum journal_status kit_settle(struct journal *j, const char *body, enum journal_result v,
                                const char *bodies);
 
-/* "body body…" in their order, each with its attempts when there were any, and "?" when it is in
- * doubt. */
+/* Returns "body body…" in the order of the rows, each with the number of its attempts unless it is
+ * 0, and with "?" when it is in doubt. */
 const char *kit_rows_of(struct journal *j, const char *conn);
-const char *kit_rows(struct journal *j); /* of tg */
+const char *kit_rows(struct journal *j); /* those of tg */
 
 struct journal_stats kit_stats(struct journal *j);
-/* "id conn/lane turn kind reason attempts [body]", one line each. */
+/* Adds "id conn/lane turn kind reason attempts [body]", one line for each dead letter. */
 void kit_on_dead(void *ctx, const struct journal_dead *d);
 const char *kit_dead_of(struct journal *j, const char *conn);
 void kit_prune(struct journal *j);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * Owns the questions to a state after its kills. */
+ * Checks the state of a host after it was killed. */
 #include "io/kill_check.h"
 
 #include <stdio.h>
 
 #include "tap/tap.h"
 
-/* Everybody who has to be told of each turn, and what: `part` of the turns that ended. */
+/* Every delivery that each ended turn requires: connector, turn and piece. */
 #define PARTS                                                                                      \
     "(select t.id turn, t.state slot, n.piece piece, c.conn conn from turn t,"                     \
     " (select 'tg' conn union all select 'slack') c,"                                              \
@@ -22,7 +22,8 @@
     "exists(select 1 from told e where e.conn=t.conn and e.turn=t.turn and e.seq<t.seq"            \
     " and " condition ")"
 #define SAME "e.slot=t.slot and e.piece=t.piece and e.fallback=t.fallback"
-/* The order of what is told of one turn: notes, the first piece, what follows it, the others. */
+/* The order of the deliveries of one turn: notes, the first piece, what follows it, the other
+ * pieces. */
 #define RANK(x) "(case " x ".slot when 'note' then 0 when 'after' then 3 else 2*" x ".piece end)"
 
 const struct question kill_wrong[] = {
@@ -32,40 +33,39 @@ const struct question kill_wrong[] = {
     {"messages with two turns",
      "select count(*)-count(distinct substr(id, 1, instr(id,'-'))) from turn"},
     {"turns that did not end", "select count(*) from turn where ended_at is null"},
-    {"turns merged into nothing",
+    {"turns merged into a turn that does not exist",
      "select count(*) from turn m where m.state='merged' and not exists"
      " (select 1 from turn where id=m.code and state in('final','error'))"},
-    {"pieces of an outcome that were neither told nor are dead letters",
+    {"pieces of an outcome that were neither delivered nor are dead letters",
      "select count(*) from " PARTS " where not " TOLD("part.slot", "part.piece") " and not " DEAD(
          "part.slot||' '||part.piece||' *'") " and not " DEAD("part.slot")},
-    {"answers that brought nothing",
+    {"first pieces without the request that follows them",
      "select count(*) from " PARTS
      " where part.piece=1 and not " TOLD("'after'", "1") " and not " DEAD(
          "'after 1 *'") " and not " DEAD("part.slot||' 1 *'") " and not " DEAD("part.slot")},
-    {"outcomes told that are not the turn's",
+    {"delivered outcomes that are not the outcome of the turn",
      "select count(*) from told t where t.slot in('final','error') and not exists"
      " (select 1 from turn where id=t.turn and state=t.slot)"},
-    {"requests out of their order",
+    {"deliveries in the wrong order",
      "select count(*) from told t where " EARLIER(RANK("e") ">" RANK("t"))},
-    {"repeats of what was not in doubt",
+    {"repeats of deliveries that were not in doubt",
      "select count(*) from told t where t.in_doubt=0 and " EARLIER(SAME)},
-    {"repeats that neither a kill nor a lost answer explains",
+    {"repeats that neither a kill nor a lost reply explains",
      "select max(0, (select count(*) from told t where " EARLIER(
          SAME) ") - (select kills from lives) - (select count(*) from told where lost))"},
-    {"turns that are remembered", "select count(*) from memory"},
+    {"turns that are left in the table memory", "select count(*) from memory"},
     {NULL, NULL},
 };
 
 const struct question kill_counts[] = {
     {"messages acknowledged", "select count(*) from acked"},
     {"turns", "select count(*) from turn"},
-    {"of them interrupted", "select count(*) from turn where code='host_restart'"},
-    {"of them merged or taken back",
-     "select count(*) from turn where state in('merged','cancelled')"},
+    {"interrupted turns", "select count(*) from turn where code='host_restart'"},
+    {"merged or cancelled turns", "select count(*) from turn where state in('merged','cancelled')"},
     {"deliveries", "select count(*) from told"},
-    {"of them repeats", "select count(*) from told t where " EARLIER(SAME)},
-    {"of them fallbacks", "select count(*) from told where fallback"},
-    {"answers lost", "select count(*) from told where lost"},
+    {"repeated deliveries", "select count(*) from told t where " EARLIER(SAME)},
+    {"fallback deliveries", "select count(*) from told where fallback"},
+    {"lost replies", "select count(*) from told where lost"},
     {"dead letters", "select count(*) from dead"},
     {NULL, NULL},
 };

@@ -58,6 +58,10 @@ tests_io_journal_t_journal_SOURCES = tests/io/journal/t_journal.c $(JOURNAL_KIT)
 tests_io_journal_t_journal_LDADD = $(TEST_IO)
 EXTRA_DIST += tests/io/journal_v1.sql
 
+check_PROGRAMS += tests/io/journal/t_journal_values
+tests_io_journal_t_journal_values_SOURCES = tests/io/journal/t_journal_values.c $(JOURNAL_KIT)
+tests_io_journal_t_journal_values_LDADD = $(TEST_IO)
+
 check_PROGRAMS += tests/io/journal/t_journal_spent
 tests_io_journal_t_journal_spent_SOURCES = tests/io/journal/t_journal_spent.c $(JOURNAL_KIT)
 tests_io_journal_t_journal_spent_LDADD = $(TEST_IO)

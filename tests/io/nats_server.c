@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the process of the server. */
+ * Owns the process of the NATS server. */
 #include "io/nats_server.h"
 
 #include <arpa/inet.h>

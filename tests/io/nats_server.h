@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A nats-server of its own for a test: on a free loopback port, with a store below the test's
- * folder. It dies with the test. */
+ * Starts a NATS server for a test: on a free loopback port, with its storage below the folder of
+ * the test. The server ends with the test. */
 #ifndef TESTS_IO_NATS_SERVER_H
 #define TESTS_IO_NATS_SERVER_H
 
@@ -15,14 +15,15 @@ struct nats_server {
     char url[64], store[256];
 };
 
-/* False: this system has no nats-server. extra: further lines of its configuration, or "". */
+/* Returns false if this system has no nats-server. extra: additional lines of the configuration, or
+ * "". */
 bool nats_server_start(struct nats_server *s, const char *extra);
-/* Starts it, and connects a client, which is the caller's; `changed` as in nats_client_spec. NULL:
- * this system has no nats-server, and the test is skipped. */
+/* Starts the server, and connects a client, which the caller owns; `changed` as in
+ * nats_client_spec. Returns NULL and skips the test if this system has no nats-server. */
 struct nats_client *nats_server_connect(struct nats_server *s, struct loop *loop,
                                         void (*changed)(void *ctx, bool connected,
                                                         const char *text));
-/* It stands still when this returns. */
+/* Suspends the server; returns when it is suspended. */
 void nats_server_stop(struct nats_server *s);
 void nats_server_kill(struct nats_server *s);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What the test of the sandbox tries inside: tables of what has to be refused, and of what has to
- * work. */
+ * The attempts that the test of the sandbox makes inside of it: a table of those that the sandbox
+ * must refuse, and one of those that must succeed. */
 #ifndef TESTS_IO_SANDBOX_CASES_H
 #define TESTS_IO_SANDBOX_CASES_H
 
@@ -11,30 +11,36 @@
 #define REFUSALS 36
 #define NEEDS 21
 
-/* What a child finds: made by the test before any of them. */
+/* Files and ports that the test prepares for the child. */
 struct sandbox_place {
-    const char *root;               /* nothing in it is the child's but: */
-    char *state, *more, *shown;     /* two folders to write to, a file to read */
-    char *library, *link;           /* a file of read_files, and a link there to the secret */
-    char *full;                     /* a folder to remove files from; it has one, "old" */
+    const char *root;               /* the child may access nothing in it except: */
+    char *state, *more, *shown;     /* two writable folders, a readable file */
+    char *library, *link;           /* a file of read_files, and a link beside it that points to the
+                                     * secret */
+    char *full;                     /* a folder in which files may only be removed; it contains
+                                     * "old" */
     int given;                      /* the descriptor of read_fd; its file is in root */
-    char *secret, *service;         /* 0600; a socket that listens */
-    uint16_t open_port, other_port; /* both listen; the first is declared */
+    char *secret, *service;         /* mode 0600; a listening socket */
+    uint16_t open_port, other_port; /* both listen; only the first is declared */
     pid_t parent;
 };
 
-/* 0, or the errno. */
+/* Returns 0 or the errno. */
 typedef int sandbox_attempt(const struct sandbox_place *here);
 
-/* Whether the filter of system calls refuses it; OLD: only beside a Landlock that does not know of
- * it. */
+/* Whether the filter of system calls refuses the attempt; OLD: only with a version of Landlock that
+ * does not refuse it. */
 enum sandbox_filtered { NO, YES, OLD };
-enum sandbox_anyway { LASTS, BITES }; /* without what refuses it: may be refused too; succeeds */
+enum sandbox_anyway {
+    LASTS,
+    BITES
+}; /* when nothing refuses the attempt: it may fail all the same;
+    * it succeeds */
 
 extern const struct sandbox_refusal {
     const char *name;
     sandbox_attempt *try;
-    int landlock; /* the version that refuses it; 0: none */
+    int landlock; /* the first version that refuses it; 0: none */
     enum sandbox_filtered seccomp;
     enum sandbox_anyway anyway;
 } sandbox_refusals[REFUSALS];
@@ -44,9 +50,10 @@ extern const struct sandbox_need {
     sandbox_attempt *try;
 } sandbox_needs[NEEDS];
 
-/* Refused, not failed. */
+/* Whether the attempt was refused by a permission. */
 bool sandbox_is_refusal(int error);
-/* For attempts: of a return value, of a descriptor (closed), a path (static), a connection. */
+/* Helpers of attempts: the errno of a return value, of a descriptor (closed), a path (static), a
+ * connection. */
 int sandbox_came(long rc);
 int sandbox_came_fd(int fd);
 char *sandbox_below(const char *folder, const char *name);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What a connector has to be able to do, tried. */
+ * The attempts that must succeed in the sandbox of a connector. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/netlink.h>
@@ -112,7 +112,7 @@ static int connect_declared(const struct sandbox_place *here)
 static int ask_name_server(UNUSED const struct sandbox_place *here)
 {
     const int error = sandbox_connect(53);
-    return error == ECONNREFUSED ? 0 : error; /* none is here */
+    return error == ECONNREFUSED ? 0 : error; /* no name server runs here */
 }
 
 static int resolve_localhost(UNUSED const struct sandbox_place *here)
@@ -203,23 +203,23 @@ static int count_leaks(UNUSED const struct sandbox_place *here)
 const struct sandbox_need sandbox_needs[NEEDS] = {
     {"threads", make_threads},
     {"memory", use_memory},
-    {"its state", keep_state},
-    {"a path of the configuration", write_more},
-    {"a file to read", read_shown},
-    {"a library, and a file that it was given", read_given},
-    {"to make room in a full folder", make_room},
-    {"a declared port", connect_declared},
+    {"files in its state folder", keep_state},
+    {"files in a configured folder", write_more},
+    {"reading a configured file", read_shown},
+    {"reading a library, and a file whose descriptor it has", read_given},
+    {"removing a file from a full folder", make_room},
+    {"connecting to a declared port", connect_declared},
     {"UDP", open_udp},
-    {"a name server by TCP", ask_name_server},
-    {"localhost", resolve_localhost},
+    {"connecting to a name server over TCP", ask_name_server},
+    {"resolving localhost", resolve_localhost},
     {"time zones", know_time_zone},
     {"random numbers", read_random},
     {"/dev/null", write_null},
-    {"its own /proc", read_itself},
+    {"reading its own /proc", read_itself},
     {"certificates", read_certificates},
     {"signals to itself", signal_itself},
     {"epoll, eventfd, timerfd", wait_for_things},
     {"a pair of streams", open_stream_pair},
     {"its own priority", set_priority},
-    {"a count of leaks", count_leaks},
+    {"checking for leaks", count_leaks},
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What a connector may not do, tried. */
+ * The attempts that the sandbox of a connector must refuse. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -29,7 +29,7 @@
 #include "io/sandbox/sandbox_internal.h"
 #include "io/sandbox_cases.h"
 
-#define HIGH (1L << 32) /* what the kernel does not look at in an int */
+#define HIGH (1L << 32) /* a bit that the kernel ignores in an int */
 #define MPTCP 262
 
 int sandbox_came(long rc)
@@ -101,7 +101,7 @@ static int empty_secret(const struct sandbox_place *here)
     return sandbox_came(truncate(here->secret, 0));
 }
 
-/* To be read is all that the file is given for. */
+/* The file is readable only. */
 static int empty_shown(const struct sandbox_place *here)
 {
     return sandbox_came_fd(open(here->shown, O_RDONLY | O_TRUNC | O_CLOEXEC));
@@ -121,7 +121,7 @@ static int move_out(const struct sandbox_place *here)
     char *const from = xstrdup(sandbox_below(here->state, "mine"));
     const int error = sandbox_came(rename(from, sandbox_below(here->root, "mine")));
     free(from);
-    return error == EXDEV ? EACCES : error; /* so says version 1 */
+    return error == EXDEV ? EACCES : error; /* Landlock version 1 returns this error */
 }
 
 static int read_link(const struct sandbox_place *here)
@@ -135,7 +135,7 @@ static int write_full(const struct sandbox_place *here)
         open(sandbox_below(here->full, "new"), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
 }
 
-/* Refused when all are: by path, and by a descriptor that is open to read. */
+/* Refused only if each is refused: by path, and by a descriptor that is open for reading. */
 static int change_attributes(const struct sandbox_place *here)
 {
     const int fd = open(here->shown, O_RDONLY | O_CLOEXEC);
@@ -265,7 +265,7 @@ static int connect_service(const struct sandbox_place *here)
     return error;
 }
 
-/* Refused when all are. */
+/* Refused only if each is refused. */
 static int open_odd_sockets(UNUSED const struct sandbox_place *here)
 {
     static const struct {
@@ -356,7 +356,7 @@ static int outlive_parent(UNUSED const struct sandbox_place *here)
     return sandbox_came(prctl(PR_SET_PDEATHSIG, 0));
 }
 
-/* Refused when all are. */
+/* Refused only if each is refused. */
 static int call_kernel(UNUSED const struct sandbox_place *here)
 {
     static const long calls[] = {
@@ -393,40 +393,41 @@ static int call_kernel(UNUSED const struct sandbox_place *here)
 }
 
 const struct sandbox_refusal sandbox_refusals[REFUSALS] = {
-    {"a file of another", read_secret, 1, NO, BITES},
-    {"/etc/shadow", read_shadow, 1, NO, LASTS},
-    {"/proc of the host", read_parent, 1, NO, BITES},
-    {"a listing elsewhere", list_elsewhere, 1, NO, BITES},
-    {"a new file elsewhere", create_elsewhere, 1, NO, BITES},
-    {"a file moved out", move_out, 1, NO, BITES},
-    {"a symbolic link", make_link, 1, NO, BITES},
-    {"a file through a link among its libraries", read_link, 1, NO, BITES},
-    {"a new file in a full folder", write_full, 1, NO, BITES},
-    {"attributes of files", change_attributes, 0, YES, BITES},
-    {"to watch files", watch_files, 0, YES, BITES},
-    {"a lease", take_lease, 0, YES, BITES},
-    {"a program that others run as this user", make_set_id, 0, YES, BITES},
-    {"a file of another emptied", empty_secret, 3, OLD, BITES},
-    {"the same as it is read", empty_shown, 3, OLD, BITES},
+    {"reading a file outside", read_secret, 1, NO, BITES},
+    {"reading /etc/shadow", read_shadow, 1, NO, LASTS},
+    {"reading /proc of the host", read_parent, 1, NO, BITES},
+    {"listing a folder outside", list_elsewhere, 1, NO, BITES},
+    {"creating a file outside", create_elsewhere, 1, NO, BITES},
+    {"moving a file out", move_out, 1, NO, BITES},
+    {"creating a symbolic link", make_link, 1, NO, BITES},
+    {"reading a file through a link among its libraries", read_link, 1, NO, BITES},
+    {"creating a file in a full folder", write_full, 1, NO, BITES},
+    {"changing attributes of files", change_attributes, 0, YES, BITES},
+    {"watching files", watch_files, 0, YES, BITES},
+    {"a lease of a file", take_lease, 0, YES, BITES},
+    {"creating a set-user-ID program", make_set_id, 0, YES, BITES},
+    {"truncating a file outside", empty_secret, 3, OLD, BITES},
+    {"truncating a readable file", empty_shown, 3, OLD, BITES},
     {"exec", exec_program, 0, YES, BITES},
     {"posix_spawn", spawn_program, 1, YES, BITES},
-    {"fork, again and again", fork_often, 0, YES, BITES},
+    {"repeated forks", fork_often, 0, YES, BITES},
     {"clone3", clone_by_pointer, 0, YES, BITES},
-    {"a port that is not declared", connect_other, 4, NO, BITES},
-    {"the same by what is sent", connect_by_sending, 0, YES, LASTS},
+    {"connecting to a port that is not declared", connect_other, 4, NO, BITES},
+    {"connecting with TCP Fast Open to a port that is not declared", connect_by_sending, 0, YES,
+     LASTS},
     {"bind", bind_port, 4, NO, BITES},
     {"listen without bind", listen_anywhere, 0, YES, BITES},
-    {"a service's socket", connect_service, 0, YES, BITES},
-    {"odd kinds of sockets", open_odd_sockets, 0, YES, BITES},
-    {"a pair of datagrams", open_datagram_pair, 0, YES, BITES},
+    {"connecting to a Unix socket", connect_service, 0, YES, BITES},
+    {"unusual kinds of sockets", open_odd_sockets, 0, YES, BITES},
+    {"a pair of datagram sockets", open_datagram_pair, 0, YES, BITES},
     {"a signal to the host", signal_parent, 6, YES, BITES},
-    {"the same by descriptor", signal_parent_fd, 6, YES, BITES},
-    {"to trace the host", trace_parent, 1, SANDBOX_SANITIZER_BUILD ? NO : YES, LASTS},
-    {"the limits of the host", limit_parent, 0, YES, BITES},
+    {"a signal to the host by a pidfd", signal_parent_fd, 6, YES, BITES},
+    {"tracing the host", trace_parent, 1, SANDBOX_SANITIZER_BUILD ? NO : YES, LASTS},
+    {"reading the limits of the host", limit_parent, 0, YES, BITES},
     {"unshare", unshare_folder, 0, YES, BITES},
     {"input to a terminal", type_into_terminal, 0, YES, BITES},
-    {"signals by descriptors", direct_signals, 0, YES, BITES},
-    {"to be dumped", become_dumpable, 0, SANDBOX_SANITIZER_BUILD ? NO : YES, BITES},
-    {"to outlive the host", outlive_parent, 0, SANDBOX_SANITIZER_BUILD ? NO : YES, BITES},
-    {"calls no connector needs", call_kernel, 0, YES, BITES},
+    {"directing signals of descriptors to the host", direct_signals, 0, YES, BITES},
+    {"becoming dumpable", become_dumpable, 0, SANDBOX_SANITIZER_BUILD ? NO : YES, BITES},
+    {"outliving the host", outlive_parent, 0, SANDBOX_SANITIZER_BUILD ? NO : YES, BITES},
+    {"system calls that no connector needs", call_kernel, 0, YES, BITES},
 };

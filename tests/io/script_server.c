@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the process of a server in Python and the pipes to it. */
+ * Owns the process of a server written in Python and the pipes to it. */
 #include "io/script_server.h"
 
 #include <fcntl.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A server of tests/fake/ as a child process: it prints "PORT n", then what it sees. */
+ * A server of tests/fake/ as a child process. The server prints "PORT n", then a log of what it
+ * receives. */
 #ifndef TESTS_IO_SCRIPT_SERVER_H
 #define TESTS_IO_SCRIPT_SERVER_H
 
@@ -15,14 +16,15 @@ struct script_server {
     struct buf said;
 };
 
-/* certificate NULL: no TLS. Bails when it does not start. */
+/* certificate NULL: no TLS. Bails out if the server does not start. */
 struct script_server script_server_start(const char *script, const char *certificate,
                                          const char *key);
-/* Takes what it has said by now. */
+/* Reads the output that the server has written. */
 void script_server_read(struct script_server *s);
-/* Runs the loop until it has said that; false: it does not, which is shown. */
+/* Runs the loop until the server has printed the text; otherwise shows its output and returns
+ * false. */
 bool script_server_has_said(struct script_server *s, struct loop *loop, const char *text);
-/* It ends by itself at the end of its input. */
+/* Closes the input of the server, which makes it end. */
 void script_server_stop(struct script_server *s);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What the tests of the store share: folders of their own, their log, and damage. */
+ * Helpers for the tests of the store: new folders, the log of the store, and damaged files. */
 #ifndef IO_STORE_KIT_H
 #define IO_STORE_KIT_H
 
@@ -16,11 +16,11 @@
 #include "io/store/store.h"
 #include "tap/tap.h"
 
-static struct tc_err why; /* of the last open_as */
+static struct tc_err why; /* the error of the last open_store */
 static char log_path[600];
 
-/* A folder of the test's own, static until the next call. */
-static inline const char *fresh(void)
+/* Returns a folder that only this call uses, valid until the next call. */
+static inline const char *new_folder(void)
 {
     static char dir[600];
     static int n;
@@ -28,14 +28,14 @@ static inline const char *fresh(void)
     return dir;
 }
 
-static inline const char *in(const char *dir, const char *name)
+static inline const char *path_in(const char *dir, const char *name)
 {
     static char path[700];
     snprintf(path, sizeof path, "%s/%s", dir, name);
     return path;
 }
 
-static inline struct store *open_as(const char *dir, const char *const *schema)
+static inline struct store *open_store(const char *dir, const char *const *schema)
 {
     why = (struct tc_err){0};
     return store_open(&(struct store_spec){.dir = dir, .schema = schema}, &why);
@@ -47,17 +47,17 @@ static inline mode_t mode_of(const char *path)
     return stat(path, &st) < 0 ? 0 : st.st_mode & 07777;
 }
 
-static inline unsigned matches(const char *dir, const char *pattern)
+static inline unsigned count_matches(const char *dir, const char *pattern)
 {
     glob_t g;
-    const bool any = glob(in(dir, pattern), 0, NULL, &g) == 0;
+    const bool any = glob(path_in(dir, pattern), 0, NULL, &g) == 0;
     const unsigned n = any ? (unsigned)g.gl_pathc : 0;
     if (any)
         globfree(&g);
     return n;
 }
 
-static inline bool logged(const char *text)
+static inline bool log_contains(const char *text)
 {
     char *const all = tap_slurp(log_path, NULL);
     const bool found = strstr(all, text) != NULL;
@@ -65,23 +65,23 @@ static inline bool logged(const char *text)
     return found;
 }
 
-static inline void spoil(const char *path, off_t at, size_t n)
+static inline void overwrite(const char *path, off_t at, size_t n)
 {
     const int fd = open(path, O_WRONLY | O_CLOEXEC);
     char *const junk = xmalloc(n);
     memset(junk, 0xa5, n);
     if (fd < 0 || pwrite(fd, junk, n, at) != (ssize_t)n)
-        bail("cannot spoil %s", path);
+        bail("cannot overwrite %s", path);
     free(junk);
     close(fd);
 }
 
-static inline void stopped_uncleanly(const char *dir)
+static inline void leave_lock(const char *dir)
 {
-    tap_spew(in(dir, "lock"), "1\n", 2);
+    tap_spew(path_in(dir, "lock"), "1\n", 2);
 }
 
-static inline void shorten(const char *path, off_t size)
+static inline void truncate_file(const char *path, off_t size)
 {
     if (truncate(path, size) < 0)
         bail("truncate %s", path);
@@ -95,7 +95,7 @@ static inline void limit_file_size(rlim_t bytes)
     setrlimit(RLIMIT_FSIZE, &limit);
 }
 
-/* Of the warnings and errors that are logged from here on. */
+/* Opens the log for the warnings and errors that follow. */
 static inline int open_log(void)
 {
     snprintf(log_path, sizeof log_path, "%s/log", tap_tmpdir());

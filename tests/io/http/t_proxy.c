@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * HTTP and websockets through a proxy: what it is told, what it is not, and whom it does not
- * concern. */
+ * Tests of HTTP and WebSocket connections through a proxy: what the proxy is told, which secrets it
+ * does not get, and which hosts are exempt. */
 #include "io/http/proxy.h"
 
 #include <fcntl.h>
@@ -41,7 +41,7 @@ static void on_reply(void *arg, const struct httpc_reply *r)
     snprintf(g->error, sizeof g->error, "%s", r->error);
 }
 
-/* One POST to a service on that port of this machine, by that name. */
+/* Sends a POST request to a service on this machine, addressed by the host name. */
 static struct got post(const struct proxy *proxy, const char *host, int port)
 {
     struct httpc *const http = httpc_new(loop, &(struct httpc_options){.proxy = *proxy});
@@ -84,14 +84,14 @@ static void test_http(struct script_server *proxyd)
         const struct got g = post(
             &(struct proxy){.url = url_of(schemes[i][0], proxyd), .credentials = "ann:se:cret%41"},
             "127.0.0.1", httpd_port(service));
-        is_int(g.outcome, HTTPC_OK, "%s: answered", schemes[i][0]);
-        is_str(g.body, "hi", "%s: by the service", schemes[i][0]);
+        is_int(g.outcome, HTTPC_OK, "%s: the request succeeds", schemes[i][0]);
+        is_str(g.body, "hi", "%s: the response is that of the service", schemes[i][0]);
         snprintf(wanted, sizeof wanted, "%s 127.0.0.1:%d ann:se:cret%%41", schemes[i][1],
                  httpd_port(service));
         ok(script_server_has_said(proxyd, loop, wanted),
-           "%s: through the proxy, with the credentials", schemes[i][0]);
+           "%s: the proxy gets the address and the credentials", schemes[i][0]);
     }
-    is_int(httpd_requests(service), 3, "three requests");
+    is_int(httpd_requests(service), 3, "the service gets three requests");
     ok(!strstr(httpd_request(service, 0), "Proxy-"), "the service does not get the credentials");
     ok(!strstr(proxyd->said.p, "Secret") && !strstr(proxyd->said.p, "fault"),
        "the proxy does not get the URL");
@@ -101,10 +101,10 @@ static void test_http(struct script_server *proxyd)
                .outcome,
            HTTPC_OK, "an exempt host is reached");
     is_int(post(&(struct proxy){0}, "127.0.0.1", httpd_port(service)).outcome, HTTPC_OK,
-           "and so is any without a proxy, whatever the environment says");
+           "without a proxy the host is reached, although the environment names a proxy");
     script_server_read(proxyd);
-    is_int(proxyd->said.len, before, "without the proxy");
-    is_str(httpd_faults(service), "", "the service finds no fault");
+    is_int(proxyd->said.len, before, "the proxy gets no connection");
+    is_str(httpd_faults(service), "", "the requests are valid");
     httpd_stop(service);
 }
 
@@ -118,37 +118,38 @@ static void test_refusal(struct script_server *proxyd)
     const int64_t until = clock_mono_ms() + DEADLINE_MS;
     while (!g.done && clock_mono_ms() < until)
         loop_run_once(loop, 1000);
-    is_int(g.outcome, HTTPC_NOT_SENT, "a proxy that refuses: surely not sent");
-    is_int(g.status, 0, "its status is not the service's");
-    is_int(g.retry_after_ms, -1, "nor is its Retry-After");
-    is_str(g.error, "the proxy refused the connection: HTTP 403", "and is said");
+    is_int(g.outcome, HTTPC_NOT_SENT, "a refusal by the proxy: not sent");
+    is_int(g.status, 0, "the status of the proxy is not reported as that of the service");
+    is_int(g.retry_after_ms, -1, "Retry-After of the proxy is ignored");
+    is_str(g.error, "the proxy refused the connection: HTTP 403",
+           "the error text names the refusal");
     httpc_free(http);
     const struct got away = post(&(struct proxy){.url = "http://127.0.0.1:1"}, "127.0.0.1", 1);
-    is_int(away.outcome, HTTPC_NOT_SENT, "a proxy that is not there: surely not sent");
+    is_int(away.outcome, HTTPC_NOT_SENT, "an unreachable proxy: not sent");
 }
 
 /* ---- websockets ---- */
 
-struct heard {
+struct events {
     unsigned opens, closes;
     char why[256];
 };
 
 static void on_event(void *arg, enum websocket_event event, struct str text)
 {
-    struct heard *const h = arg;
+    struct events *const h = arg;
     h->opens += event == WEBSOCKET_OPEN;
     h->closes += event == WEBSOCKET_CLOSED;
     if (event == WEBSOCKET_CLOSED)
         snprintf(h->why, sizeof h->why, "%.*s", (int)text.len, text.p);
 }
 
-static struct heard connect_to(const struct proxy *proxy, const char *host, int port,
-                               struct tc_err *err)
+static struct events connect_to(const struct proxy *proxy, const char *host, int port,
+                                struct tc_err *err)
 {
     struct websocket_client *const w = websocket_new(
         loop, &(struct websocket_options){.connect_timeout_ms = 30000, .proxy = *proxy});
-    struct heard h = {0};
+    struct events h = {0};
     char url[256];
     snprintf(url, sizeof url, "ws://%s:%d/echo?ticket=TicketSecret", host, port);
     struct websocket_conn *const c =
@@ -169,30 +170,31 @@ static void test_websocket(struct script_server *proxyd)
     struct script_server service = script_server_start("fake/websocketd.py", NULL, NULL);
     struct tc_err err = {0};
     char wanted[128];
-    struct heard h =
+    struct events h =
         connect_to(&(struct proxy){.url = url_of("http", proxyd), .credentials = "bob:s3cret"},
                    "127.0.0.1", service.port, &err);
-    is_int(h.opens, 1, "a websocket opens (%s)", h.why);
+    is_int(h.opens, 1, "a WebSocket opens (%s)", h.why);
     snprintf(wanted, sizeof wanted, "connect 127.0.0.1:%d bob:s3cret", service.port);
-    ok(script_server_has_said(proxyd, loop, wanted), "through the proxy, with the credentials");
-    ok(!strstr(proxyd->said.p, "TicketSecret"), "and without the URL");
+    ok(script_server_has_said(proxyd, loop, wanted),
+       "the proxy gets the address and the credentials");
+    ok(!strstr(proxyd->said.p, "TicketSecret"), "the proxy does not get the URL");
     const size_t before = proxyd->said.len;
     h = connect_to(&(struct proxy){.url = url_of("http", proxyd), .no_proxy = "127.0.0.1"},
                    "127.0.0.1", service.port, &err);
     is_int(h.opens, 1, "an exempt host is reached");
     h = connect_to(&(struct proxy){.url = url_of("socks5", proxyd), .no_proxy = "127.0.0.1"},
                    "127.0.0.1", service.port, &err);
-    is_int(h.opens, 1, "also where the proxy is of another kind");
+    is_int(h.opens, 1, "an exempt host is reached with a proxy of another kind");
     script_server_read(proxyd);
-    is_int(proxyd->said.len, before, "without the proxy");
+    is_int(proxyd->said.len, before, "the proxy gets no connection");
     h = connect_to(&(struct proxy){.url = url_of("socks5", proxyd)}, "127.0.0.1", service.port,
                    &err);
     ok(h.opens == 0 && strstr(err_format(&err), "set proxy.url to an http: proxy"),
-       "through another kind of proxy none opens, and it is said why");
+       "no WebSocket opens through a proxy of another kind, and the error names the reason");
     script_server_stop(&service);
 }
 
-/* ---- whom it does not concern ---- */
+/* ---- exempt hosts ---- */
 
 static void test_exempt(void)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The ledger: every operation of the journal by way of the other thread, in order, with copies. */
+ * Tests of the asynchronous journal: every operation runs on the other thread, in order, with
+ * copies of its arguments. */
 #include "io/journal/journal_async.h"
 
 #include <fcntl.h>
@@ -15,29 +16,29 @@
 static char dir[600];
 static struct loop *loop;
 
-/* What came back, in its order: "name:status[=text] ". */
-static struct buf told;
+/* The results in their order: "name:status[=text] ". */
+static struct buf results;
 
-static void tell(void *ctx, enum journal_status status, const char *text)
+static void add_result(void *ctx, enum journal_status status, const char *text)
 {
     static const char *const names[] = {"done", "unchanged", "refused", "big", "full", "failed"};
-    buf_printf(&told, "%s:%s%s%s ", (const char *)ctx, names[status], text ? "=" : "",
+    buf_printf(&results, "%s:%s%s%s ", (const char *)ctx, names[status], text ? "=" : "",
                text ? text : "");
 }
 
 #define SAYS(name)                                                                                 \
-    tell, (char[])                                                                                 \
+    add_result, (char[])                                                                           \
     {                                                                                              \
         name                                                                                       \
     }
 
-/* All that was told since the last call. */
-static const char *answers(void)
+/* Returns the results since the last call. */
+static const char *take_results(void)
 {
     static char text[1000];
     loop_run(loop);
-    snprintf(text, sizeof text, "%s", told.len ? told.p : "");
-    buf_reset(&told);
+    snprintf(text, sizeof text, "%s", results.len ? results.p : "");
+    buf_reset(&results);
     return text;
 }
 
@@ -104,14 +105,14 @@ static void test_turns(void)
     struct journal_turn t = plain_turn(id, "m1", true);
     t.prompt = prompt;
     journal_async_admit_turn(l, &t, SAYS("admit"));
-    /* The caller's memory is the caller's again. */
+    /* The caller may reuse its memory after the call. */
     memset(id, 'x', 2);
     memset(prompt, 'x', 5);
-    is_int((long long)told.len, 0, "nothing is told before the call returns");
+    is_int((long long)results.len, 0, "no result arrives before the call returns");
     t = plain_turn("t2", "m1", true);
     journal_async_admit_turn(l, &t, SAYS("again"));
-    is_str(answers(), "admit:done again:unchanged=t1 ", "a message is admitted once");
-    is_str(open_turns(l), "t1:1:hello:0 ", "as it was given");
+    is_str(take_results(), "admit:done again:unchanged=t1 ", "a message is admitted once");
+    is_str(open_turns(l), "t1:1:hello:0 ", "the turn is stored with its original arguments");
     t = plain_turn("t3", "m3", true);
     journal_async_admit_turn(l, &t, NULL, NULL);
     t = plain_turn("t4", NULL, true);
@@ -122,11 +123,12 @@ static void test_turns(void)
     journal_async_begin(l, "t1", NULL, NULL, 0, SAYS("again"));
     journal_async_cancel(l, "t4", SAYS("cancel"));
     journal_async_note_agent(l, &(struct journal_turn){.id = "t1", .agent_pid = 42}, SAYS("note"));
-    is_str(answers(), "begin:done again:unchanged cancel:done note:done ", "in the order asked");
+    is_str(take_results(), "begin:done again:unchanged cancel:done note:done ",
+           "the results arrive in the order of the calls");
     is_str(open_turns(l), "t1:0:hello\n\nhello:42 ",
-           "one runs with the text of one that was merged into it; one was taken back");
+           "the running turn has the text of the merged one, and the cancelled turn is closed");
     journal_async_close(l);
-    is_str(answers(), "", "nobody is told twice");
+    is_str(take_results(), "", "each result arrives once");
 }
 
 static void test_rows(void)
@@ -146,10 +148,11 @@ static void test_rows(void)
     const struct journal_request two[] = {{.turn = "t1", .lane = "c", .body = STR("a")},
                                           {.turn = "t1", .lane = "c", .body = STR("b")}};
     const int64_t first = journal_async_add_requests(l, "tg", two, 2, SAYS("add"));
-    is_str(answers(), "end:done again:unchanged add:done ", "a turn ends; requests are laid");
+    is_str(take_results(), "end:done again:unchanged add:done ",
+           "a turn ends, and requests are added");
     char wanted[100];
     snprintf(wanted, sizeof wanted, "1:end:0 %d:a:0 %d:b:0 ", (int)first, (int)first + 1);
-    is_str(rows(l), wanted, "under the numbers that were said");
+    is_str(rows(l), wanted, "the rows have the returned numbers");
     const int64_t piece = journal_async_expand(l, "tg", "t1", two, 1, SAYS("expand"));
     journal_async_start_attempt(l, piece, SAYS("start"));
     char next[] = "c";
@@ -158,29 +161,28 @@ static void test_rows(void)
     const int64_t after = journal_async_settle_row(l, piece, &sent, SAYS("settle"));
     next[0] = 'x';
     journal_async_start_attempt(l, piece, SAYS("again"));
-    ok(piece > first + 1 && after > piece, "numbers rise");
-    is_str(answers(), "expand:done start:done settle:done again:unchanged ",
-           "a row is known as soon as it was asked for");
+    ok(piece > first + 1 && after > piece, "the numbers increase");
+    is_str(take_results(), "expand:done start:done settle:done again:unchanged ",
+           "a row can be used before its result has arrived");
     snprintf(wanted, sizeof wanted, "%d:a:0 %d:b:0 %d:c:0 ", (int)first, (int)first + 1,
              (int)after);
-    is_str(rows(l), wanted, "and what follows stands behind the rest");
+    is_str(rows(l), wanted, "the row that follows a request is behind the other rows");
     struct buf known = {0};
     is_int(journal_async_list_open_find_turn(l, "t1", add_turn, &known), JOURNAL_DONE,
-           "the turn is known");
-    has_str(known.p, "t1:0:", "though it has ended");
+           "the turn is found");
+    has_str(known.p, "t1:0:", "the turn has ended");
     buf_fini(&known);
     journal_async_fail_outcome(l, "slack", "t1", "no words", SAYS("fail"));
     journal_async_fail_outcome(l, "slack", "t1", "no words", SAYS("again"));
-    is_str(answers(), "fail:done again:unchanged ", "an outcome can fail");
+    is_str(take_results(), "fail:done again:unchanged ", "an outcome fails once");
     journal_async_start_attempt(l, first, NULL, NULL);
     journal_async_close(l);
     l = reopen();
     snprintf(wanted, sizeof wanted, "%d:a:1? %d:b:0 %d:c:0 ", (int)first, (int)first + 1,
              (int)after);
-    is_str(rows(l), wanted, "after a restart, too");
-    ok(journal_async_add_requests(l, "tg", two, 1, SAYS("add")) > after,
-       "no number is given again");
-    is_str(answers(), "add:done ", "so it can be laid");
+    is_str(rows(l), wanted, "the rows are the same after a restart");
+    ok(journal_async_add_requests(l, "tg", two, 1, SAYS("add")) > after, "no number is used twice");
+    is_str(take_results(), "add:done ", "a request is added after a restart");
     journal_async_close(l);
 }
 
@@ -196,17 +198,17 @@ static void test_resend(void)
     journal_async_retry_turn(l, "tg", "t1", "d", SAYS("elsewhere"));
     const int64_t again = journal_async_retry_turn(l, "tg", "t1", "c", SAYS("here"));
     const int64_t next = journal_async_add_requests(l, "tg", two, 1, NULL, NULL);
-    const char *const told_of = answers();
-    has_str(told_of, "elsewhere:unchanged", "a turn has no dead letters for another chat");
-    has_str(told_of, "here:done", "two for this one");
+    const char *const text = take_results();
+    has_str(text, "elsewhere:unchanged", "the turn has no dead letters for another chat");
+    has_str(text, "here:done", "the turn has dead letters for this chat");
     char wanted[100];
     snprintf(wanted, sizeof wanted, "%d:a:0? %d:b:0? %d:a:0 ", (int)again, (int)again + 1,
              (int)next);
-    is_str(rows(l), wanted, "they are rows again, under the numbers that were said");
+    is_str(rows(l), wanted, "the dead letters are rows again, under the returned numbers");
     journal_async_close(l);
 }
 
-static void see_bytes(void *ctx, const struct journal_row *row)
+static void add_bytes(void *ctx, const struct journal_row *row)
 {
     buf_add(ctx, row->body.p, row->body.len);
 }
@@ -219,15 +221,16 @@ static void test_bytes(void)
                                         {.turn = "t", .lane = "c", .body = {"\0", 1}}};
     journal_async_add_requests(l, "tg", r, 3, SAYS("add"));
     struct buf bytes = {0};
-    is_int(journal_async_list_open_list_rows(l, "tg", see_bytes, &bytes), JOURNAL_DONE,
-           "what is read comes after");
-    is_mem(bytes.p, bytes.len, "a\0b\0", 4, "what was asked before; bodies are any bytes");
-    is_str(answers(), "add:done ", "and is told later");
+    is_int(journal_async_list_open_list_rows(l, "tg", add_bytes, &bytes), JOURNAL_DONE,
+           "the rows are read");
+    is_mem(bytes.p, bytes.len, "a\0b\0", 4,
+           "reading waits for earlier calls, and bodies are arbitrary bytes");
+    is_str(take_results(), "add:done ", "the result of the earlier call arrives later");
     buf_fini(&bytes);
     journal_async_close(l);
 }
 
-static const char *recall(struct journal_async *l, const char *turn)
+static const char *get_memory(struct journal_async *l, const char *turn)
 {
     static struct buf text;
     buf_reset(&text);
@@ -243,13 +246,13 @@ static void test_texts(void)
     journal_async_kv_get(l, "k", SAYS("empty"));
     journal_async_kv_put(l, "k", NULL, SAYS("remove"));
     journal_async_kv_get(l, "k", SAYS("none"));
-    is_str(answers(), "put:done get:done=v empty:done= remove:done none:unchanged ",
-           "keys and values");
+    is_str(take_results(), "put:done get:done=v empty:done= remove:done none:unchanged ",
+           "values are stored, read and removed in order");
     journal_async_memory_put(l, "tg", "t1", "so far", SAYS("remember"));
-    is_str(recall(l, "t1"), "so far", "a memory");
+    is_str(get_memory(l, "t1"), "so far", "a memory is stored");
     journal_async_memory_put(l, "tg", "t1", NULL, SAYS("forget"));
-    is_str(recall(l, "t1"), "-", "is forgotten");
-    is_str(answers(), "remember:done forget:done ", "and that is told");
+    is_str(get_memory(l, "t1"), "-", "a memory is deleted");
+    is_str(take_results(), "remember:done forget:done ", "the results of both calls arrive");
     journal_async_close(l);
 }
 
@@ -270,10 +273,13 @@ static void test_close(void)
     l = reopen();
     journal_async_kv_get(l, "k", SAYS("k"));
     journal_async_kv_get(l, "late", SAYS("late"));
-    is_str(answers(), "k:done=last late:done=yes ", "all that was asked for is on disk");
+    is_str(take_results(), "k:done=last late:done=yes ",
+           "closing writes all pending calls, also those of callbacks");
     struct tc_err err = {0};
-    ok(!journal_async_open(loop, dir, NULL, NULL, &err), "a second one there");
-    has_str(err.text, "is in use by another turncast (process ", "is refused");
+    ok(!journal_async_open(loop, dir, NULL, NULL, &err),
+       "a second journal in the same folder does not open");
+    has_str(err.text, "is in use by another turncast (process ",
+            "the error names the process that has the journal");
     journal_async_close(l);
     journal_async_close(NULL);
 }
@@ -286,7 +292,8 @@ static void limit_file_size(rlim_t bytes)
     setrlimit(RLIMIT_FSIZE, &limit);
 }
 
-/* An outcome that could not be written is told all the same: nobody may be told another one. */
+/* The journal stores an outcome later if the disk is full, because the connectors have already
+ * received it. */
 static void test_full_disk(void)
 {
     struct journal_async *l = fresh();
@@ -305,26 +312,26 @@ static void test_full_disk(void)
     journal_async_end_turn(
         l, &(struct journal_outcome){.turn = "t2", .error = "timeout", .targets = &to, .n = 1},
         SAYS("t2"));
-    is_str(answers(), "t1:full t2:full ", "two outcomes find no room");
+    is_str(take_results(), "t1:full t2:full ", "two outcomes do not fit on the disk");
     limit_file_size(RLIM_INFINITY);
     journal_async_kv_put(l, "k", "v", NULL, NULL);
     is_str(open_turns(l), "t3:0:hello:0 ", "after space was freed the turns have ended");
-    is_str(rows(l), "-", "and nobody is told again");
+    is_str(rows(l), "-", "the outcomes have no rows, because they were delivered");
     journal_async_close(l);
     l = reopen();
     limit_file_size(200000);
     journal_async_end_turn(
         l, &(struct journal_outcome){.turn = "t3", .error = NULL, .targets = &to, .n = 1},
         SAYS("t3"));
-    is_str(answers(), "t3:full ", "the third finds none");
+    is_str(take_results(), "t3:full ", "the third outcome does not fit on the disk");
     limit_file_size(RLIM_INFINITY);
     journal_async_close(l);
     l = reopen();
-    is_str(open_turns(l), "-", "the end of the host is another chance");
+    is_str(open_turns(l), "-", "closing the journal stores the outcome");
     journal_async_close(l);
 }
 
-/* The limits are applied once a minute, as long as there is work. */
+/* The limits are applied once a minute while operations arrive. */
 static void test_upkeep(void)
 {
     clock_fake(1000, 1800000000);
@@ -332,13 +339,13 @@ static void test_upkeep(void)
     const struct journal_request r = {
         .turn = "t", .lane = "c", .max_age_ms = 1000, .body = STR("a")};
     journal_async_add_requests(l, "tg", &r, 1, NULL, NULL);
-    is_str(rows(l), "1:a:0 ", "a row, and the limits were applied with it");
+    is_str(rows(l), "1:a:0 ", "a row is added, and the limits were applied then");
     clock_fake_advance(59 * 1000);
     journal_async_kv_put(l, "k", "v", NULL, NULL);
-    is_str(rows(l), "1:a:0 ", "a row that is too old stays for a while");
+    is_str(rows(l), "1:a:0 ", "an expired row stays for less than a minute");
     clock_fake_advance(1000);
     journal_async_kv_put(l, "k", "v", NULL, NULL);
-    is_str(rows(l), "-", "and is gone in time");
+    is_str(rows(l), "-", "an expired row is removed after a minute");
     journal_async_close(l);
     clock_fake_end();
 }
@@ -357,7 +364,7 @@ int main(void)
     test_close();
     test_full_disk();
     test_upkeep();
-    buf_fini(&told);
+    buf_fini(&results);
     loop_free(loop);
     close(log);
     return 0;

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * A small host is killed again and again, at named points and at any moment; afterwards every
- * admitted turn has one outcome, and everybody was told all of it or what is missing is a dead
- * letter.
- *
- * The host runs in a child: it takes messages from a source that repeats what was not
- * acknowledged, and delivers to a service that is a file. An outcome is told in one to three
- * pieces; the answer to the first brings a request of its own, a refusal a fallback. The same host
- * with one of its transactions torn in two must be caught, or the check is worth nothing. */
+ * Kills a small host again and again, at named points and at random times. Afterwards every
+ * admitted turn has one outcome, and every part of the outcome was delivered or is a dead letter.
+ * The host runs in a child. It takes messages from a source that repeats unacknowledged ones, and
+ * delivers to a service that is a file. An outcome has one to three pieces; the reply to the first
+ * creates another request, and a refusal creates a fallback. As a check of the test, the same host
+ * with one transaction split in two must violate a condition. */
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -24,7 +22,7 @@
 #include "tap/tap.h"
 
 #define CONNS 2
-#define AHEAD 16 /* rows read at once */
+#define AHEAD 16 /* the number of rows that are read at once */
 
 static const char *const conns[CONNS] = {"tg", "slack"};
 static const char *const points[] = {
@@ -39,7 +37,8 @@ static const char *const points[] = {
 struct world {
     char dir[600], acks[600], service[600]; /* the state, and two files outside of the host */
     unsigned seed;
-    const char *torn; /* the mutation: the transaction with this point is two; or NULL */
+    const char
+        *split_at; /* the mutation: the transaction with this point is split in two; or NULL */
 };
 
 struct host {
@@ -48,14 +47,14 @@ struct host {
     int64_t next_seq;
     int acks, service;
     int run;
-    int message; /* the next one of the source */
+    int message; /* the number of the next message of the source */
     const char *crash_at;
-    int hits; /* of crash_at, until it kills */
+    int hits; /* the number of times that crash_at is passed until it kills */
 };
 
 /* ---- the host, in the child */
 
-static void reached(struct host *h, const char *name)
+static void pass_point(struct host *h, const char *name)
 {
     if (h->crash_at && strcmp(h->crash_at, name) == 0 && --h->hits == 0)
         raise(SIGKILL);
@@ -64,20 +63,20 @@ static void reached(struct host *h, const char *name)
 static void on_point(void *ctx, struct sql *db, const char *name)
 {
     struct host *const h = ctx;
-    if (h->w->torn && strcmp(name, h->w->torn) == 0 &&
+    if (h->w->split_at && strcmp(name, h->w->split_at) == 0 &&
         (sql_script(db, "commit") < 0 || sql_script(db, "begin immediate") < 0))
         _exit(2);
-    reached(h, name);
+    pass_point(h, name);
 }
 
-/* One write, as a request that is whole on the wire or not there. */
-static void tell(int fd, const char *line)
+/* Writes the line at once: it is complete or missing. */
+static void write_line(int fd, const char *line)
 {
     if (write(fd, line, strlen(line)) != (ssize_t)strlen(line))
         _exit(3);
 }
 
-static void must(enum journal_status status)
+static void require_done(enum journal_status status)
 {
     if (status != JOURNAL_DONE && status != JOURNAL_NO_CHANGE)
         _exit(4);
@@ -95,7 +94,7 @@ struct turn {
     int message;
 };
 
-/* "t12-r3" is message 12, admitted by life 3. */
+/* "t12-r3" is message 12, admitted by run 3 of the host. */
 static int message_of(const char *turn)
 {
     return (int)strtol(turn + 1, NULL, 10);
@@ -107,7 +106,7 @@ static const char *lane_of(int message)
     return lanes[message % 3];
 }
 
-/* Takes the next message. What comes again has one of its ids only. */
+/* Admits the next message. A repeated message shares only one of its ids. */
 static struct turn take_message(struct host *h, bool waiting)
 {
     struct turn t = {.message = h->message};
@@ -115,24 +114,24 @@ static struct turn take_message(struct host *h, bool waiting)
     snprintf(t.id, sizeof t.id, "t%d-r%d", t.message, h->run);
     snprintf(msg, sizeof msg, "m%d-r%d", t.message, h->run);
     snprintf(also, sizeof also, "c%d", t.message);
-    must(journal_admit_turn(h->j,
-                            &(struct journal_turn){.id = t.id,
-                                                   .agent = "a",
-                                                   .conv = lane_of(t.message),
-                                                   .source = "s",
-                                                   .msg_id = msg,
-                                                   .also = also,
-                                                   .waiting = waiting,
-                                                   .prompt = "hello"},
-                            NULL));
+    require_done(journal_admit_turn(h->j,
+                                    &(struct journal_turn){.id = t.id,
+                                                           .agent = "a",
+                                                           .conv = lane_of(t.message),
+                                                           .source = "s",
+                                                           .msg_id = msg,
+                                                           .also = also,
+                                                           .waiting = waiting,
+                                                           .prompt = "hello"},
+                                    NULL));
     snprintf(line, sizeof line, "%d\n", t.message);
-    tell(h->acks, line);
-    reached(h, "after-ack");
+    write_line(h->acks, line);
+    pass_point(h, "after-ack");
     h->message++;
     return t;
 }
 
-/* A turn that runs: at once, after waiting, or with another message merged into it. */
+/* Begins a turn: at once, after waiting, or with another message merged into it. */
 static struct turn begin_turn(struct host *h)
 {
     const int luck = rand() % 4;
@@ -145,9 +144,9 @@ static struct turn begin_turn(struct host *h)
         other = take_message(h, true);
         merged[0] = other.id;
     } else if (luck == 1) {
-        must(journal_cancel_turn(h->j, take_message(h, true).id));
+        require_done(journal_cancel_turn(h->j, take_message(h, true).id));
     }
-    must(journal_begin_turn(h->j, t.id, NULL, merged, luck == 0));
+    require_done(journal_begin_turn(h->j, t.id, NULL, merged, luck == 0));
     return t;
 }
 
@@ -158,8 +157,8 @@ static void work_on(struct host *h, const struct turn *t, int step)
     const struct journal_request r = {
         .turn = t->id, .lane = lane_of(t->message), .body = {body, strlen(body)}};
     for (int c = 0; c < CONNS; c++) {
-        must(journal_memory_put(h->j, conns[c], t->id, body));
-        must(journal_add_requests(h->j, conns[c], &r, 1, take_seqs(h, 1)));
+        require_done(journal_memory_put(h->j, conns[c], t->id, body));
+        require_done(journal_add_requests(h->j, conns[c], &r, 1, take_seqs(h, 1)));
     }
 }
 
@@ -169,29 +168,29 @@ static void finish(struct host *h, const char *id, const char *error)
     struct journal_target to[CONNS];
     for (int c = 0; c < CONNS; c++)
         to[c] = (struct journal_target){conns[c], lane_of(message_of(id)), body};
-    must(journal_end_turn(
+    require_done(journal_end_turn(
         h->j, &(struct journal_outcome){.turn = id, .error = error, .targets = to, .n = CONNS},
         take_seqs(h, CONNS)));
 }
 
-/* A row, copied. Its body is "slot piece fallback", or the slot alone of an outcome. */
-struct letter {
+/* A copy of a row. Its body is "slot piece fallback", or the slot alone for an outcome. */
+struct row_copy {
     int64_t seq;
     bool outcome, in_doubt;
     char conn[8], lane[8], turn[32], body[32];
 };
 
-struct letters {
-    struct letter at[AHEAD];
+struct row_copies {
+    struct row_copy at[AHEAD];
     int n;
 };
 
 static void copy_row(void *ctx, const struct journal_row *row)
 {
-    struct letters *const all = ctx;
+    struct row_copies *const all = ctx;
     if (all->n == AHEAD)
         return;
-    struct letter *const l = &all->at[all->n++];
+    struct row_copy *const l = &all->at[all->n++];
     l->seq = row->seq;
     l->outcome = row->kind == JOURNAL_OUTCOME;
     l->in_doubt = row->in_doubt;
@@ -201,7 +200,7 @@ static void copy_row(void *ctx, const struct journal_row *row)
     snprintf(l->body, sizeof l->body, "%.*s", (int)row->body.len, row->body.p);
 }
 
-static void expand(struct host *h, const struct letter *l)
+static void expand(struct host *h, const struct row_copy *l)
 {
     char bodies[3][32];
     struct journal_request pieces[3];
@@ -212,20 +211,20 @@ static void expand(struct host *h, const struct letter *l)
             .turn = l->turn, .lane = l->lane, .body = {bodies[i], strlen(bodies[i])}};
     }
     const struct journal_settlement s = {.verdict = JOURNAL_SENT, .requests = pieces, .n = n};
-    must(journal_settle_outcome(h->j, l->conn, l->turn, &s, take_seqs(h, n)));
+    require_done(journal_settle_outcome(h->j, l->conn, l->turn, &s, take_seqs(h, n)));
 }
 
-/* What comes of a request, and what body (or "") stands in its place afterwards. */
-struct fate {
+/* The result of a request, and the body (or "") of the request that replaces it. */
+struct send_result {
     enum journal_result verdict;
     bool in_doubt;
     char next[32];
 };
 
-/* The service takes it, or answers 503, or takes it and the answer is lost, or refuses it. */
-static struct fate deliver(struct host *h, const struct letter *l)
+/* Delivers to the service, which accepts the request, answers 503, loses its reply, or refuses. */
+static struct send_result deliver(struct host *h, const struct row_copy *l)
 {
-    struct fate f = {.verdict = JOURNAL_RETRY};
+    struct send_result f = {.verdict = JOURNAL_RETRY};
     char slot[9] = "";
     int piece = 0, fallback = 0;
     sscanf(l->body, "%8s %d %d", slot, &piece, &fallback);
@@ -240,23 +239,23 @@ static struct fate deliver(struct host *h, const struct letter *l)
     const bool lost = luck == 8;
     char line[256];
     snprintf(line, sizeof line, "%s %s %s %d %d\n", l->conn, l->turn, l->body, l->in_doubt, lost);
-    tell(h->service, line);
-    reached(h, "after-send-before-record");
-    f = (struct fate){.verdict = lost ? JOURNAL_RETRY : JOURNAL_SENT, .in_doubt = lost};
+    write_line(h->service, line);
+    pass_point(h, "after-send-before-record");
+    f = (struct send_result){.verdict = lost ? JOURNAL_RETRY : JOURNAL_SENT, .in_doubt = lost};
     if (!lost && piece == 1 && (strcmp(slot, "final") == 0 || strcmp(slot, "error") == 0))
         snprintf(f.next, sizeof f.next, "after 1 0");
     return f;
 }
 
-/* True when nothing is left in its place. */
-static bool send_one(struct host *h, const struct letter *l)
+/* Returns true if no row replaces the sent one. */
+static bool send_one(struct host *h, const struct row_copy *l)
 {
     if (l->outcome) {
         expand(h, l);
         return false;
     }
-    must(journal_start_attempt(h->j, l->seq));
-    const struct fate f = deliver(h, l);
+    require_done(journal_start_attempt(h->j, l->seq));
+    const struct send_result f = deliver(h, l);
     const struct journal_request next = {
         .turn = l->turn, .lane = l->lane, .body = {f.next, strlen(f.next)}};
     const struct journal_settlement s = {
@@ -266,7 +265,7 @@ static bool send_one(struct host *h, const struct letter *l)
         .requests = &next,
         .n = *f.next != '\0',
     };
-    must(journal_settle_row(h->j, l->seq, &s, take_seqs(h, s.n)));
+    require_done(journal_settle_row(h->j, l->seq, &s, take_seqs(h, s.n)));
     return f.verdict != JOURNAL_RETRY && s.n == 0;
 }
 
@@ -274,14 +273,14 @@ static bool send_one(struct host *h, const struct letter *l)
 static void send_some(struct host *h, int most)
 {
     for (int c = 0; c < CONNS; c++) {
-        struct letters all = {.n = 0};
-        must(journal_list_rows(h->j, conns[c], copy_row, &all));
+        struct row_copies all = {.n = 0};
+        require_done(journal_list_rows(h->j, conns[c], copy_row, &all));
         for (int i = 0; i < all.n && i < most && send_one(h, &all.at[i]);)
             i++;
     }
 }
 
-/* SIGKILL from outside, at a moment nothing in the host chose. */
+/* Arms a timer that kills the host at a random time. */
 static void arm_timer(long microseconds)
 {
     struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGKILL};
@@ -314,7 +313,7 @@ static void copy_turn(void *ctx, const struct journal_turn *t)
 {
     struct opened *const o = ctx;
     if (o->n == sizeof o->turns / sizeof *o->turns)
-        _exit(7); /* this host never has so many */
+        _exit(7); /* this host never has that many turns */
     snprintf(o->turns[o->n].id, sizeof o->turns->id, "%s", t->id);
     o->turns[o->n++].waiting = t->waiting;
 }
@@ -322,17 +321,17 @@ static void copy_turn(void *ctx, const struct journal_turn *t)
 static void end_open_turns(struct host *h)
 {
     struct opened o = {.n = 0};
-    must(journal_list_open_turns(h->j, copy_turn, &o));
+    require_done(journal_list_open_turns(h->j, copy_turn, &o));
     for (int i = 0; i < o.n; i++) {
         if (o.turns[i].waiting)
-            must(journal_begin_turn(h->j, o.turns[i].id, NULL, NULL, 0));
+            require_done(journal_begin_turn(h->j, o.turns[i].id, NULL, NULL, 0));
         finish(h, o.turns[i].id, o.turns[i].waiting ? NULL : "host_restart");
     }
 }
 
 static void start_host(struct host *h)
 {
-    /* Each life of the host is later than the one before. */
+    /* Each run of the host is later than the previous one. */
     clock_fake(1000, 1800000000 + h->run * 10);
     h->acks = open(h->w->acks, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
     h->service = open(h->w->service, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
@@ -345,12 +344,12 @@ static void start_host(struct host *h)
     end_open_turns(h);
 }
 
-/* One life: turns until it is killed. `crash_at` NULL: by the timer. */
-static void live_once(const struct world *w, int run, const char *crash_at)
+/* Runs the host until it is killed. `crash_at` NULL: by the timer. */
+static void run_until_killed(const struct world *w, int run, const char *crash_at)
 {
     srand(w->seed + (unsigned)run);
     struct host h = {.w = w, .run = run, .crash_at = crash_at, .hits = 1 + rand() % 6};
-    /* A dead letter is rare. */
+    /* Dead letters are rare. */
     if (crash_at && strcmp(crash_at, "after-deadletter") == 0)
         h.hits = 1;
     if (!crash_at)
@@ -367,12 +366,12 @@ static void live_once(const struct world *w, int run, const char *crash_at)
             send_some(&h, 2);
         clock_fake_advance(1);
     }
-    /* Still alive: a point that never comes. */
+    /* The point was never passed. */
     raise(SIGKILL);
 }
 
-/* The last life ends well: all that waits is sent. */
-static void live_last(const struct world *w, int run)
+/* The last run sends all waiting rows, and ends normally. */
+static void run_to_end(const struct world *w, int run)
 {
     srand(w->seed + (unsigned)run);
     struct host h = {.w = w, .run = run};
@@ -380,23 +379,23 @@ static void live_last(const struct world *w, int run)
     struct journal_stats stats;
     do {
         send_some(&h, AHEAD);
-        must(journal_read_stats(h.j, &stats));
+        require_done(journal_read_stats(h.j, &stats));
     } while (stats.queued || stats.in_flight);
-    must(journal_prune(h.j));
+    require_done(journal_prune(h.j));
     journal_close(h.j);
     _exit(0);
 }
 
 /* ---- the loop */
 
-/* In a child; true when it ended as it should. */
-static bool run_life(const struct world *w, int run, const char *crash_at, bool last)
+/* Runs the host in a child. Returns true if it ended as expected. */
+static bool run_host_once(const struct world *w, int run, const char *crash_at, bool last)
 {
     const pid_t child = fork();
     if (child == 0) {
         if (last)
-            live_last(w, run);
-        live_once(w, run, crash_at);
+            run_to_end(w, run);
+        run_until_killed(w, run, crash_at);
     }
     int status = 0;
     if (waitpid(child, &status, 0) != child)
@@ -404,14 +403,14 @@ static bool run_life(const struct world *w, int run, const char *crash_at, bool 
     const bool as_wanted = last ? WIFEXITED(status) && WEXITSTATUS(status) == 0
                                 : WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
     if (!as_wanted)
-        diag("life %d (%s) ended with status %#x", run, crash_at ? crash_at : "timer",
+        diag("run %d (%s) ended with status %#x", run, crash_at ? crash_at : "timer",
              (unsigned)status);
     return as_wanted;
 }
 
-static struct world make_world(const char *name, const char *torn)
+static struct world make_world(const char *name, const char *split_at)
 {
-    struct world w = {.seed = 20261121, .torn = torn};
+    struct world w = {.seed = 20261121, .split_at = split_at};
     const char *const seed = getenv("TURNCAST_SEED");
     if (seed)
         w.seed = (unsigned)strtoul(seed, NULL, 10);
@@ -426,31 +425,32 @@ static void test_kills(int kills)
 {
     const struct world w = make_world("whole", NULL);
     bool as_wanted = true;
-    /* The timer once, then a point twice. */
+    /* Once by the timer, then twice at a point. */
     for (int i = 0; i < kills; i++)
-        as_wanted &= run_life(&w, i, i % 3 ? points[(size_t)(i / 3) % POINTS] : NULL, false);
-    ok(as_wanted, "%d lives end by SIGKILL and nothing else", kills);
-    ok(run_life(&w, kills, NULL, true), "the last one sends all that waits");
+        as_wanted &= run_host_once(&w, i, i % 3 ? points[(size_t)(i / 3) % POINTS] : NULL, false);
+    ok(as_wanted, "%d runs of the host end by SIGKILL only", kills);
+    ok(run_host_once(&w, kills, NULL, true), "the last run sends all waiting rows");
     struct sql *const db = kill_load(w.dir, w.service, w.acks, kills);
     for (const struct question *q = kill_counts; q->name; q++)
         diag("%s: %lld", q->name, (long long)kill_ask(db, q->sql));
-    ok(kill_is_sound(db), "the state is sound");
-    ok(kill_ask(db, kill_counts[0].sql) >= kills, "the lives were busy");
+    ok(kill_is_sound(db), "the database is intact");
+    ok(kill_ask(db, kill_counts[0].sql) >= kills, "each run has handled messages");
     for (const struct question *q = kill_wrong; q->name; q++)
         is_int(kill_ask(db, q->sql), 0, "%s", q->name);
     sql_close(db);
 }
 
-/* The host with a torn transaction breaks a promise. */
-static void test_mutation(const char *name, const char *torn, int kills, int broken)
+/* The host with a split transaction must violate a condition. */
+static void test_mutation(const char *name, const char *split_at, int kills, int broken)
 {
-    const struct world w = make_world(name, torn);
+    const struct world w = make_world(name, split_at);
     for (int i = 0; i < kills; i++)
-        run_life(&w, i, i % 2 ? torn : NULL, false);
-    run_life(&w, kills, NULL, true);
+        run_host_once(&w, i, i % 2 ? split_at : NULL, false);
+    run_host_once(&w, kills, NULL, true);
     struct sql *const db = kill_load(w.dir, w.service, w.acks, kills);
     const int64_t n = kill_ask(db, kill_wrong[broken].sql);
-    ok(n > 0, "torn \"%s\" is caught: \"%s\": %lld", torn, kill_wrong[broken].name, (long long)n);
+    ok(n > 0, "the split transaction \"%s\" is detected: \"%s\": %lld", split_at,
+       kill_wrong[broken].name, (long long)n);
     sql_close(db);
 }
 

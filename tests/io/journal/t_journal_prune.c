@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What is over is deleted in small steps, what is kept is bounded, and messages that are merged
- * into a turn are kept with it. */
+ * Tests of pruning: expired entries are deleted in small steps, the size of the journal is limited,
+ * and messages that were merged into a turn are kept with it. */
 #include <stdio.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@
 #define TURNS 1200
 #define DAY (24 * HOUR)
 
-static bool known(struct journal *j, const char *key)
+static bool has_key(struct journal *j, const char *key)
 {
     struct buf value = {0};
     const bool is = journal_kv_get(j, key, &value) == JOURNAL_DONE;
@@ -19,9 +19,9 @@ static bool known(struct journal *j, const char *key)
     return is;
 }
 
-static void put(struct journal *j, const char *key)
+static void store_key(struct journal *j, const char *key)
 {
-    is_int(journal_kv_put(j, key, STR("x")), JOURNAL_DONE, "%s is kept", key);
+    is_int(journal_kv_put(j, key, STR("x")), JOURNAL_DONE, "%s is stored", key);
 }
 
 static void count_row(void *ctx, const struct journal_spent_row *row)
@@ -30,7 +30,7 @@ static void count_row(void *ctx, const struct journal_spent_row *row)
     ++*(int *)ctx;
 }
 
-static int spent_rows(struct journal *j)
+static int count_sums(struct journal *j)
 {
     int n = 0;
     if (journal_list_spent(j, 0, INT64_MAX, count_row, &n) != JOURNAL_DONE)
@@ -52,7 +52,7 @@ static void end_many(struct journal *j)
                 NULL) != JOURNAL_DONE ||
             journal_end_turn(j, &(struct journal_outcome){.turn = id, .spent = &spent}, 0) !=
                 JOURNAL_DONE)
-            bail("cannot make turns");
+            bail("cannot create turns");
     }
 }
 
@@ -62,7 +62,7 @@ static void ignore_turn(void *ctx, const struct journal_turn *t)
     (void)t;
 }
 
-static int turns_left(struct journal *j)
+static int count_turns(struct journal *j)
 {
     int n = 0;
     for (int i = 0; i < TURNS; i++) {
@@ -79,19 +79,19 @@ static void test_steps(void)
     struct journal *const j = kit_fresh();
     end_many(j);
     kit_prune(j);
-    is_int(turns_left(j), TURNS, "what has just ended stays");
-    is_int(spent_rows(j), TURNS + 2, "with its sums");
+    is_int(count_turns(j), TURNS, "turns that have just ended are kept");
+    is_int(count_sums(j), TURNS + 2, "the sums of the turns are kept");
     clock_fake_advance(3 * DAY);
-    is_int(journal_prune(j), JOURNAL_DONE, "three days later");
-    ok(turns_left(j) >= TURNS - 500 && turns_left(j) < TURNS, "a step deletes some");
-    ok(journal_has_more_to_prune(j), "and says that there are more");
+    is_int(journal_prune(j), JOURNAL_DONE, "the journal is pruned three days later");
+    ok(count_turns(j) >= TURNS - 500 && count_turns(j) < TURNS, "a step deletes some turns");
+    ok(journal_has_more_to_prune(j), "a step reports that more turns can be deleted");
     kit_prune(j);
-    is_int(turns_left(j), 0, "until none is left");
-    ok(!journal_has_more_to_prune(j), "and nothing is to do");
-    is_int(spent_rows(j), TURNS + 2, "sums stay for longer");
+    is_int(count_turns(j), 0, "further steps delete all turns");
+    ok(!journal_has_more_to_prune(j), "nothing more can be deleted");
+    is_int(count_sums(j), TURNS + 2, "sums are kept for longer");
     clock_fake_advance(61 * DAY);
     kit_prune(j);
-    is_int(spent_rows(j), 0, "and go as well");
+    is_int(count_sums(j), 0, "old sums are deleted");
     journal_close(j);
 }
 
@@ -102,25 +102,25 @@ static void test_conversations(void)
                                       "away:a.tg=1"};
     struct journal *const j = kit_fresh();
     for (size_t i = 0; i < sizeof old / sizeof *old; i++)
-        put(j, old[i]);
-    put(j, "session:a:tg:2");
-    put(j, "paired:tg:5");
+        store_key(j, old[i]);
+    store_key(j, "session:a:tg:2");
+    store_key(j, "paired:tg:5");
     clock_fake_advance(100 * DAY);
-    put(j, "session:a:tg:2");
+    store_key(j, "session:a:tg:2");
     kit_prune(j);
-    ok(known(j, old[0]), "a conversation of 100 days ago is known");
+    ok(has_key(j, old[0]), "a conversation of 100 days ago is kept");
     clock_fake_advance(81 * DAY);
     kit_prune(j);
     for (size_t i = 0; i < sizeof old / sizeof *old; i++)
-        ok(!known(j, old[i]), "%s is forgotten after half a year", old[i]);
-    ok(known(j, "session:a:tg:2"), "not what was written since");
-    ok(known(j, "paired:tg:5"), "nor what is of no conversation");
+        ok(!has_key(j, old[i]), "%s is deleted after half a year", old[i]);
+    ok(has_key(j, "session:a:tg:2"), "a conversation with a later message is kept");
+    ok(has_key(j, "paired:tg:5"), "a key of no conversation is kept");
     struct journal_limits limits = journal_default_limits;
     limits.conversation_age = 0;
     journal_set_limits(j, &limits);
     clock_fake_advance(1000 * DAY);
     kit_prune(j);
-    ok(known(j, "session:a:tg:2"), "0 keeps for ever");
+    ok(has_key(j, "session:a:tg:2"), "the limit 0 keeps conversations for ever");
     journal_close(j);
 }
 
@@ -144,13 +144,13 @@ static void test_merged_prompt(void)
                                                          .waiting = true,
                                                          .prompt = prompts[i]},
                                   NULL),
-               JOURNAL_DONE, "a message waits");
+               JOURNAL_DONE, "a waiting turn is admitted");
     is_int(journal_begin_turn(j, "t1", NULL, ids + 1, 2), JOURNAL_DONE,
-           "two go into another's turn");
+           "two turns are merged into another one");
     is_int(journal_begin_turn(j, "t4", NULL, ids + 1, 1), JOURNAL_DONE,
-           "and not into a second one");
+           "a merged turn is not merged again");
     is_int(journal_list_open_turns(j, list_prompt, &seen), JOURNAL_DONE,
-           "the open turns are there");
+           "the open turns are listed");
     is_str(seen.p, "one\n\ntwo|four|", "a turn has the texts of all its messages");
     buf_fini(&seen);
     journal_close(j);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What turns used is added to the sums of the day, once, with the outcome. */
+ * Tests of the usage of turns: the journal adds it to the sums of the day, once, together with the
+ * outcome. */
 #include <stdio.h>
 #include <string.h>
 
@@ -20,7 +21,7 @@ static const char *spent_of(struct journal *j, int64_t day)
 {
     static char text[600];
     *text = 0;
-    is_int(journal_list_spent(j, day, day, on_spent, text), JOURNAL_DONE, "sums are read");
+    is_int(journal_list_spent(j, day, day, on_spent, text), JOURNAL_DONE, "the sums are read");
     return text;
 }
 
@@ -45,23 +46,26 @@ static void test_spent(void)
                                       .source = "tg",
                                       .person = "tg/5",
                                       .owner = "ci"};
-    is_int(journal_admit_turn(j, &turn, NULL), JOURNAL_DONE, "a turn of a person and a key");
-    is_int(end_spending(j, "t1", 500), JOURNAL_DONE, "ends with what it used");
+    is_int(journal_admit_turn(j, &turn, NULL), JOURNAL_DONE,
+           "a turn of a person and an API key is admitted");
+    is_int(end_spending(j, "t1", 500), JOURNAL_DONE, "the turn ends with its usage");
     is_str(spent_of(j, 20261127),
            "agent/claude:1,10,500;conversation/tg:7:1,10,500;host/:1,10,500;key/ci:1,10,500;"
            "person/tg/5:1,10,500;",
-           "which is added to all that it is of");
-    is_int(end_spending(j, "t1", 500), JOURNAL_NO_CHANGE, "an end counts once");
-    is_int(kit_admit(j, "t2", NULL), JOURNAL_DONE, "a turn of nobody");
-    is_int(end_spending(j, "t2", 700), JOURNAL_DONE, "ends");
+           "the usage is added to each sum that concerns the turn");
+    is_int(end_spending(j, "t1", 500), JOURNAL_NO_CHANGE, "the usage of a turn is added once");
+    is_int(kit_admit(j, "t2", NULL), JOURNAL_DONE, "a turn without a person and a key is admitted");
+    is_int(end_spending(j, "t2", 700), JOURNAL_DONE, "the turn without a person ends");
     const struct journal_spent late = {.day = 20261127, .priced = 1, .micros = 11};
-    is_int(journal_add_spent(j, "t1", &late), JOURNAL_DONE, "something is reported late");
-    is_int(journal_add_spent(j, "none", &late), JOURNAL_NO_CHANGE, "of no turn: nothing");
+    is_int(journal_add_spent(j, "t1", &late), JOURNAL_DONE,
+           "usage that is reported later is added");
+    is_int(journal_add_spent(j, "none", &late), JOURNAL_NO_CHANGE,
+           "usage of an unknown turn is not added");
     journal_close(j);
     j = kit_reopen(NULL);
     has_str(spent_of(j, 20261127), "host/:2,20,1211;key/ci:1,10,511;person/tg/5:1,10,511;",
-            "it is there after a restart");
-    is_str(spent_of(j, 20261128), "", "and the next day is another one");
+            "the sums are kept over a restart");
+    is_str(spent_of(j, 20261128), "", "the next day has its own sums");
     journal_close(j);
 }
 

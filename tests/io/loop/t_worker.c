@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The worker: jobs on another thread, in order, each told on the loop's. */
+ * Tests of the worker: jobs run on another thread in order, and their callbacks on the thread of
+ * the loop. */
 #include "io/loop/worker.h"
 
 #include <pthread.h>
@@ -13,15 +14,15 @@
 
 struct task {
     struct worker *w;
-    pthread_t on; /* the thread of `work` */
+    pthread_t on; /* the thread that ran `work` */
     int number;
     bool again;
 };
 
 static struct {
     pthread_t loop;
-    atomic_int worked; /* jobs whose work came in order */
-    int told;          /* and whose `done` did */
+    atomic_int worked; /* jobs whose work ran in order */
+    int called;        /* jobs whose callback ran in order */
     bool wrong_thread;
 } seen;
 
@@ -38,12 +39,12 @@ static void done(void *arg)
     struct task *const t = arg;
     seen.wrong_thread |= !pthread_equal(pthread_self(), seen.loop);
     seen.wrong_thread |= pthread_equal(t->on, seen.loop);
-    if (seen.told == t->number)
-        seen.told++;
+    if (seen.called == t->number)
+        seen.called++;
     if (!t->again)
         return;
     t->again = false;
-    t->number = seen.told;
+    t->number = seen.called;
     worker_submit(t->w, work, done, t);
 }
 
@@ -51,10 +52,10 @@ static void reset(void)
 {
     seen.loop = pthread_self();
     atomic_store(&seen.worked, 0);
-    seen.told = 0;
+    seen.called = 0;
 }
 
-static void ask(struct worker *w, struct task *tasks, int n)
+static void submit_tasks(struct worker *w, struct task *tasks, int n)
 {
     for (int i = 0; i < n; i++) {
         tasks[i] = (struct task){.w = w, .number = i};
@@ -67,17 +68,18 @@ static void test_order(struct loop *l)
     static struct task tasks[JOBS];
     reset();
     struct worker *const w = worker_new(l);
-    ask(w, tasks, JOBS);
+    submit_tasks(w, tasks, JOBS);
     loop_run(l);
-    is_int(seen.told, JOBS, "the loop runs until all is told, in order");
-    is_int(atomic_load(&seen.worked), JOBS, "and was done in order");
-    ok(!seen.wrong_thread, "work on the worker's thread, done on the loop's");
+    is_int(seen.called, JOBS, "the loop runs until all callbacks have run, in order");
+    is_int(atomic_load(&seen.worked), JOBS, "the jobs ran in order");
+    ok(!seen.wrong_thread,
+       "jobs run on the thread of the worker, callbacks on the thread of the loop");
     tasks[0].number = JOBS;
     worker_submit(w, work, NULL, &tasks[0]);
     loop_run(l);
     worker_free(w);
-    is_int(atomic_load(&seen.worked), JOBS + 1, "one that nobody is told of is done, too");
-    is_int(seen.told, JOBS, "and nobody is told");
+    is_int(atomic_load(&seen.worked), JOBS + 1, "a job without a callback runs");
+    is_int(seen.called, JOBS, "a job without a callback calls none");
 }
 
 static void test_free(struct loop *l)
@@ -85,36 +87,37 @@ static void test_free(struct loop *l)
     static struct task tasks[JOBS];
     reset();
     struct worker *const w = worker_new(l);
-    ask(w, tasks, JOBS);
+    submit_tasks(w, tasks, JOBS);
     tasks[JOBS - 1].again = true;
     worker_free(w);
-    is_int(seen.told, JOBS + 1, "the end finishes all, what a done asked for, too");
+    is_int(seen.called, JOBS + 1,
+           "freeing a worker finishes all jobs, also those that a callback submits");
     loop_run(l);
-    is_int(seen.told, JOBS + 1, "once");
+    is_int(seen.called, JOBS + 1, "each callback runs once");
     worker_free(NULL);
     worker_free(worker_new(l));
-    is_int(seen.told, JOBS + 1, "a worker without work tells nothing");
+    is_int(seen.called, JOBS + 1, "a worker without jobs calls no callback");
 }
 
-static void look(void *arg)
+static void read_worked(void *arg)
 {
     *(int *)arg = atomic_load(&seen.worked);
 }
 
-struct asker {
+struct sync_job {
     struct worker *w;
-    int worked; /* as it was when the answer came */
+    int worked; /* the number of finished jobs that it has seen */
 };
 
-static void nothing(void *arg)
+static void do_nothing(void *arg)
 {
     (void)arg;
 }
 
-static void ask_and_wait(void *arg)
+static void run_sync(void *arg)
 {
-    struct asker *const a = arg;
-    worker_run_sync(a->w, look, &a->worked);
+    struct sync_job *const a = arg;
+    worker_run_sync(a->w, read_worked, &a->worked);
 }
 
 static void test_wait(struct loop *l)
@@ -122,23 +125,23 @@ static void test_wait(struct loop *l)
     static struct task tasks[JOBS];
     reset();
     struct worker *const w = worker_new(l);
-    ask(w, tasks, JOBS);
+    submit_tasks(w, tasks, JOBS);
     int worked = 0;
-    worker_run_sync(w, look, &worked);
-    is_int(worked, JOBS, "who waits comes after all that was asked before");
-    is_int(seen.told, 0, "and nothing is told meanwhile");
+    worker_run_sync(w, read_worked, &worked);
+    is_int(worked, JOBS, "a synchronous job runs after the jobs that were submitted before");
+    is_int(seen.called, 0, "no callback runs during a synchronous job");
     loop_run(l);
-    is_int(seen.told, JOBS, "but later");
+    is_int(seen.called, JOBS, "the callbacks run later");
     reset();
-    struct asker a = {.w = w};
-    worker_submit(w, nothing, ask_and_wait, &a);
-    ask(w, tasks, 2);
+    struct sync_job a = {.w = w};
+    worker_submit(w, do_nothing, run_sync, &a);
+    submit_tasks(w, tasks, 2);
     worker_free(w);
-    is_int(a.worked, 2, "a done may wait, too");
-    is_int(seen.told, 2, "and loses nothing");
+    is_int(a.worked, 2, "a callback may run a synchronous job");
+    is_int(seen.called, 2, "all callbacks run");
 }
 
-/* A job that waits until the test has gone on, or for two seconds. */
+/* A job that waits until the test releases it, or for two seconds. */
 struct blocked_job {
     pthread_mutex_t mu;
     pthread_cond_t released;

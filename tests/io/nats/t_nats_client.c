@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The NATS client against Debian's nats-server: messages, requests, conditional publishes, and what
- * happens when the server is killed, stopped, or refuses the password. */
+ * Tests of the NATS client with nats-server: messages, requests, conditional publishes, and a
+ * server that is killed, suspended, or refuses the password. */
 #include "io/nats/nats_client.h"
 
 #include <signal.h>
@@ -34,7 +34,7 @@ static void on_changed(void *ctx, bool connected, const char *text)
     snprintf(s->text, sizeof s->text, "%s", text);
 }
 
-/* Until *flag is `wanted`. */
+/* Runs the loop until *flag is `wanted`. */
 static bool await(const bool *flag, bool wanted)
 {
     const int64_t end = clock_mono_ms() + DEADLINE_MS;
@@ -57,24 +57,24 @@ static void on_reply(void *ctx, enum nats_client_result result, const struct nat
     snprintf(r->data, sizeof r->data, "%.*s", m ? (int)m->data.len : 0, m ? m->data.p : "");
 }
 
-static const struct reply *ask(struct nats_client *c, const struct nats_client_publication *p,
-                               int64_t timeout_ms)
+static const struct reply *request(struct nats_client *c, const struct nats_client_publication *p,
+                                   int64_t timeout_ms)
 {
     static struct reply r;
     r = (struct reply){0};
     nats_client_request(c, p, timeout_ms, on_reply, &r);
-    ok(!r.is_there, "the reply never comes before the call returns");
+    ok(!r.is_there, "the callback never runs before the call returns");
     await(&r.is_there, true);
     return &r;
 }
 
-static const struct reply *api(struct nats_client *c, const char *subject, const char *body)
+static const struct reply *request_api(struct nats_client *c, const char *subject, const char *body)
 {
     const struct nats_client_publication p = {.subject = subject, .data = {body, strlen(body)}};
-    return ask(c, &p, 5000);
+    return request(c, &p, 5000);
 }
 
-struct heard {
+struct received {
     bool is_there;
     unsigned n;
     int status;
@@ -84,7 +84,7 @@ struct heard {
 
 static void on_message(void *ctx, const struct nats_client_message *m)
 {
-    struct heard *const h = ctx;
+    struct received *const h = ctx;
     h->is_there = true;
     h->n++;
     h->sequence = m->sequence;
@@ -115,25 +115,26 @@ static struct nats_client *connect_as(struct state *s, const char *credentials)
 
 static void test_messages(struct nats_client *c)
 {
-    struct heard h = {0};
+    struct received h = {0};
     struct nats_client_subscription *const s = nats_client_subscribe(c, "a.*", on_message, &h);
-    const struct reply *r = api(c, "nobody.here", "x");
-    ok(r->result == NATS_CLIENT_NOBODY, "a request that nobody takes is answered at once");
+    const struct reply *r = request_api(c, "nobody.here", "x");
+    ok(r->result == NATS_CLIENT_NOBODY, "a request without a receiver ends at once");
     nats_client_publish(c, &(struct nats_client_publication){.subject = "a.b", .data = STR("hi")});
     ok(await(&h.is_there, true), "a message arrives");
-    is_str(h.subject, "a.b", "with its subject");
-    is_str(h.data, "hi", "and its data");
-    r = ask(c, &(struct nats_client_publication){.subject = "a.c", .data = STR("?")}, 200);
+    is_str(h.subject, "a.b", "the message has its subject");
+    is_str(h.data, "hi", "the message has its data");
+    r = request(c, &(struct nats_client_publication){.subject = "a.c", .data = STR("?")}, 200);
     ok(r->result == NATS_CLIENT_UNKNOWN, "a request without a reply ends at its deadline");
-    ok(*h.reply, "the receiver knows where to reply to");
+    ok(*h.reply, "the receiver gets the subject for replies");
     nats_client_unsubscribe(s);
-    r = api(c, "a.d", "x");
-    ok(r->result == NATS_CLIENT_NOBODY && h.n == 2, "an ended subscription hears nothing");
+    r = request_api(c, "a.d", "x");
+    ok(r->result == NATS_CLIENT_NOBODY && h.n == 2,
+       "a subscription that was ended gets no message");
 }
 
 struct sent {
     unsigned n;
-    bool sent; /* the last one */
+    bool sent; /* of the last message */
 };
 
 static void on_sent(void *ctx, bool sent)
@@ -143,7 +144,7 @@ static void on_sent(void *ctx, bool sent)
     s->sent = sent;
 }
 
-/* So many results of sends. */
+/* Runs the loop until this number of messages has a result. */
 static bool await_sent(const struct sent *s, unsigned n)
 {
     const int64_t end = clock_mono_ms() + DEADLINE_MS;
@@ -154,7 +155,7 @@ static bool await_sent(const struct sent *s, unsigned n)
 
 static void test_sends(struct nats_client *c)
 {
-    struct heard one = {0}, other = {0}, replies = {0};
+    struct received one = {0}, other = {0}, replies = {0};
     struct sent sent = {0};
     CLEANUP_BUF struct buf large = {0};
     struct nats_client_subscription *const subscriptions[] = {
@@ -169,22 +170,23 @@ static void test_sends(struct nats_client *c)
     const int64_t end = clock_mono_ms() + DEADLINE_MS;
     while (one.n + other.n < 20 && clock_mono_ms() < end)
         loop_run_once(loop, 20);
-    is_int(one.n + other.n, 20, "one of a queue group gets it");
-    is_str(one.n ? one.reply : other.reply, "answers.1", "and knows where to reply to");
-    ok(!replies.n, "nobody replied");
+    is_int(one.n + other.n, 20, "each message reaches one member of a queue group");
+    is_str(one.n ? one.reply : other.reply, "answers.1",
+           "the receiver gets the subject for replies");
+    ok(!replies.n, "no reply arrives");
     nats_client_send(
         c,
         &(struct nats_client_publication){.subject = "q.b", .data = STR(""), .reply = "answers.2"},
         on_sent, &sent);
-    ok(await(&replies.is_there, true), "the server replies when nobody listens");
-    is_str(replies.subject, "answers.2", "to the subject of the message");
-    is_int(replies.status, 503, "with the status");
+    ok(await(&replies.is_there, true), "the server replies if nobody has subscribed");
+    is_str(replies.subject, "answers.2", "the reply has the subject for replies");
+    is_int(replies.status, 503, "the reply has the status");
     buf_reserve(&large, 2 << 20);
     memset(large.p, 'x', 2 << 20);
     nats_client_send(
         c, &(struct nats_client_publication){.subject = "q.a", .data = {large.p, 2 << 20}}, on_sent,
         &sent);
-    ok(await_sent(&sent, 22) && !sent.sent, "one that is too large is not sent, which is told");
+    ok(await_sent(&sent, 22) && !sent.sent, "a message above the limit fails");
     for (size_t i = 0; i < sizeof subscriptions / sizeof *subscriptions; i++)
         nats_client_unsubscribe(subscriptions[i]);
 }
@@ -199,23 +201,26 @@ static const struct reply *publish_at(struct nats_client *c, uint64_t expected, 
                                               .data = {data, strlen(data)},
                                               .is_conditional = true,
                                               .expected = expected};
-    return ask(c, &p, 5000);
+    return request(c, &p, 5000);
 }
 
 static void test_stream(struct nats_client *c)
 {
-    struct heard h = {0};
+    struct received h = {0};
     struct nats_client_subscription *const s = nats_client_subscribe(c, "told.>", on_message, &h);
-    has_str(api(c, "$JS.API.STREAM.CREATE.S", STREAM)->data, "\"did_create\":true", "a stream");
-    has_str(publish_at(c, 0, "one")->data, "\"seq\":1", "the first message of a subject");
-    has_str(publish_at(c, 0, "other")->data, "10071", "a second first one is refused");
-    has_str(publish_at(c, 1, "two")->data, "\"seq\":2", "the one behind it");
+    has_str(request_api(c, "$JS.API.STREAM.CREATE.S", STREAM)->data, "\"did_create\":true",
+            "a stream is created");
+    has_str(publish_at(c, 0, "one")->data, "\"seq\":1", "the first message of a subject is stored");
+    has_str(publish_at(c, 0, "other")->data, "10071",
+            "a second message with the same expected sequence is refused");
+    has_str(publish_at(c, 1, "two")->data, "\"seq\":2",
+            "the next message with the right sequence is stored");
     while (h.sequence < 2 && await(&h.is_there, true))
         h.is_there = false;
-    is_str(h.stored, "s.x", "the republished message names its subject");
+    is_str(h.stored, "s.x", "the republished message names its original subject");
     is_int(h.n, 2, "a refused message is not republished");
-    is_str(api(c, "$JS.API.DIRECT.GET.S", "{\"last_by_subj\":\"s.x\"}")->data, "two",
-           "the last message of a subject");
+    is_str(request_api(c, "$JS.API.DIRECT.GET.S", "{\"last_by_subj\":\"s.x\"}")->data, "two",
+           "the last message of a subject is read");
     nats_client_unsubscribe(s);
 }
 
@@ -224,15 +229,15 @@ static void test_too_big(struct nats_client *c)
     const size_t len = (size_t)2 << 20;
     char *const big = calloc(1, len);
     const struct reply *const r =
-        ask(c, &(struct nats_client_publication){.subject = "s.big", .data = {big, len}}, 5000);
-    ok(r->result == NATS_CLIENT_UNSENT, "what the server would not take is not sent");
+        request(c, &(struct nats_client_publication){.subject = "s.big", .data = {big, len}}, 5000);
+    ok(r->result == NATS_CLIENT_UNSENT, "a request above the limit of the server is not sent");
     free(big);
 }
 
-/* Killed while a request is open, then started again on the same port. */
+/* Kills the server during a request, and starts it again on the same port. */
 static void test_killed(struct nats_client *c, struct state *state)
 {
-    struct heard h = {0};
+    struct received h = {0};
     struct reply open = {0}, forgotten = {0};
     struct nats_client_subscription *const s = nats_client_subscribe(c, "k.>", on_message, &h);
     nats_client_request(c, &(struct nats_client_publication){.subject = "k.0", .data = STR("")},
@@ -244,31 +249,31 @@ static void test_killed(struct nats_client *c, struct state *state)
     while (h.n < 2 && clock_mono_ms() < end)
         loop_run_once(loop, 20);
     nats_server_kill(&server);
-    ok(await(&state->up, false), "it is told that the connection is gone");
+    ok(await(&state->up, false), "the loss of the connection is reported");
     ok(await(&open.is_there, true) && open.result == NATS_CLIENT_UNKNOWN,
        "an open request ends with the connection");
-    ok(!forgotten.is_there, "one that was forgotten is not told");
-    const struct reply *r = api(c, "k.2", "x");
-    ok(r->result == NATS_CLIENT_UNSENT, "nothing is kept for later meanwhile");
+    ok(!forgotten.is_there, "the callback of a forgotten request does not run");
+    const struct reply *r = request_api(c, "k.2", "x");
+    ok(r->result == NATS_CLIENT_UNSENT, "a request without a connection is not sent");
     if (!nats_server_start(&server, ""))
-        bail("the server does not start again");
-    ok(await(&state->up, true), "it connects again by itself");
+        bail("the server cannot be restarted");
+    ok(await(&state->up, true), "the client connects again by itself");
     h.is_there = false;
     nats_client_publish(c, &(struct nats_client_publication){.subject = "k.3", .data = STR("")});
-    ok(await(&h.is_there, true), "subscriptions survive");
-    is_str(h.subject, "k.3", "what was not sent then is not sent now");
+    ok(await(&h.is_there, true), "subscriptions survive a new connection");
+    is_str(h.subject, "k.3", "the request that was not sent is not sent later");
     nats_client_unsubscribe(s);
 }
 
-/* A server that stands still: the loop goes on, and the request ends at its deadline. */
+/* While the server is suspended, the loop goes on, and a request ends at its deadline. */
 static void test_stopped(struct nats_client *c)
 {
     nats_server_stop(&server);
     const int64_t begin = clock_mono_ms();
     const struct reply *const r =
-        ask(c, &(struct nats_client_publication){.subject = "p", .data = STR("")}, 300);
+        request(c, &(struct nats_client_publication){.subject = "p", .data = STR("")}, 300);
     ok(r->result == NATS_CLIENT_UNKNOWN && clock_mono_ms() - begin < 10000,
-       "a stopped server stops nobody");
+       "a request to a suspended server ends at its deadline");
     kill(server.pid, SIGCONT);
 }
 
@@ -282,34 +287,35 @@ static void test_refused(void)
     const int64_t end = clock_mono_ms() + DEADLINE_MS;
     while (!state.changes && clock_mono_ms() < end)
         loop_run_once(loop, 20);
-    ok(state.changes && !state.up, "a wrong password is told: %s", state.text);
-    ok(!strstr(state.text, "wrong"), "without the password");
+    ok(state.changes && !state.up, "a wrong password is reported: %s", state.text);
+    ok(!strstr(state.text, "wrong"), "the report does not contain the password");
     nats_client_free(c);
     c = connect_as(&state, "ann:right");
-    ok(await(&state.up, true), "the right one connects");
-    ok(!strstr(state.text, "right"), "the address has no password: %s", state.text);
+    ok(await(&state.up, true), "the right password connects");
+    ok(!strstr(state.text, "right"), "the report does not contain the password: %s", state.text);
     nats_client_free(c);
 }
 
-static void test_absent(void)
+static void test_no_server(void)
 {
     struct state state;
     nats_server_kill(&server);
     struct nats_client *const c = connect_as(&state, "ann:right");
-    const struct reply *const r = api(c, "a", "x");
-    ok(r->result == NATS_CLIENT_UNSENT, "without a server nothing is sent");
-    is_str(state.text, "no server can be reached", "and it is told why");
+    const struct reply *const r = request_api(c, "a", "x");
+    ok(r->result == NATS_CLIENT_UNSENT, "a request without a server is not sent");
+    is_str(state.text, "no server can be reached", "the report says that no server can be reached");
     if (!nats_server_start(&server, "authorization { user: ann, password: right }"))
         bail("the server does not start");
-    ok(await(&state.up, true), "a server that comes later is found");
+    ok(await(&state.up, true), "the client connects to a server that starts later");
     nats_client_free(c);
 }
 
-/* The server sends faster than the loop reads: messages wait for it when the client ends. */
+/* The server sends faster than the loop reads: messages wait for the loop when the client is freed.
+ * */
 static void test_ended_under_load(void)
 {
     struct state state;
-    struct heard h = {0};
+    struct received h = {0};
     struct nats_client *const c = connect_as(&state, "ann:right");
     ok(await(&state.up, true), "connected: %s", state.text);
     nats_client_subscribe(c, "load", on_message, &h);
@@ -317,7 +323,7 @@ static void test_ended_under_load(void)
         nats_client_publish(c,
                             &(struct nats_client_publication){.subject = "load", .data = STR("x")});
     nats_client_free(c);
-    ok(h.n == 0, "a client ends while messages wait for the loop");
+    ok(h.n == 0, "a client is freed while messages wait for the loop");
 }
 
 int main(void)
@@ -330,7 +336,7 @@ int main(void)
         return 0;
     }
     struct nats_client *const c = connect_as(&state, NULL);
-    ok(!nats_client_is_connected(c), "it connects while the loop runs");
+    ok(!nats_client_is_connected(c), "the client connects only while the loop runs");
     ok(await(&state.up, true) && nats_client_is_connected(c), "connected: %s", state.text);
     test_messages(c);
     test_sends(c);
@@ -340,7 +346,7 @@ int main(void)
     test_killed(c, &state);
     nats_client_free(c);
     test_refused();
-    test_absent();
+    test_no_server();
     test_ended_under_load();
     nats_server_kill(&server);
     loop_free(loop);

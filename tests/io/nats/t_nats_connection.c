@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * A client that ends although threads of libnats do not end in time: what they report afterwards is
- * dropped, and the memory that they use is still there. The library is the system's with a few
- * functions replaced: it does not complete subscriptions, or is not closed in time. */
+ * Tests of a client that is freed while threads of libnats still run: their later callbacks are
+ * ignored, and the memory that they use is still allocated. Some functions of the library are
+ * replaced, so that it does not complete subscriptions, or is not closed in time. */
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,35 +17,35 @@
 
 static struct libnats real;
 
-/* What the library was given to call. */
+/* The callbacks that were passed to the library. */
 static struct {
     natsMsgHandler on_message;
     natsOnCompleteCB on_complete;
     void *closure;
-} given[SUBSCRIPTIONS_MAX];
-static size_t n_given;
+} callbacks[SUBSCRIPTIONS_MAX];
+static size_t n_callbacks;
 static natsConnectionHandler on_closed;
 static void *closed_closure;
 static natsErrHandler on_error;
 static void *error_closure;
-static bool completes;        /* subscriptions, by itself */
-static natsStatus close_told; /* by the function that closes the library, which is not closed */
+static bool completes;          /* whether the library completes subscriptions by itself */
+static natsStatus close_status; /* the result of the function that would close the library */
 static unsigned n_closes;
-/* The library holds these pointers for ever, so the memory behind them is no leak. */
+/* Keeps the pointers of the library, so that a leak checker finds the memory. */
 static void *volatile held[2];
 static size_t n_held;
 
 static natsStatus replaced_subscribe(natsSubscription **s, natsConnection *nc, const char *subject,
                                      natsMsgHandler cb, void *closure)
 {
-    given[n_given].on_message = cb;
-    given[n_given].closure = closure;
+    callbacks[n_callbacks].on_message = cb;
+    callbacks[n_callbacks].closure = closure;
     return real.natsConnection_Subscribe(s, nc, subject, cb, closure);
 }
 
 static natsStatus replaced_set_on_complete(natsSubscription *s, natsOnCompleteCB cb, void *closure)
 {
-    given[n_given++].on_complete = cb;
+    callbacks[n_callbacks++].on_complete = cb;
     return completes ? real.natsSubscription_SetOnCompleteCB(s, cb, closure) : NATS_OK;
 }
 
@@ -67,10 +67,10 @@ static natsStatus replaced_close(int64_t timeout_ms)
 {
     (void)timeout_ms;
     n_closes++;
-    return close_told;
+    return close_status;
 }
 
-/* In place of the function of libnats_dl.c, which is not linked. */
+/* Replaces the function of libnats_dl.c, which is not linked. */
 int libnats_load(struct libnats *nats, struct tc_err *err)
 {
     void *const library = dlopen("libnats.so.3.4", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
@@ -92,7 +92,7 @@ int libnats_load(struct libnats *nats, struct tc_err *err)
 }
 
 static bool is_up;
-static unsigned n_heard;
+static unsigned n_received;
 
 static void on_changed(void *ctx, bool connected, const char *text)
 {
@@ -104,7 +104,7 @@ static void on_changed(void *ctx, bool connected, const char *text)
 static void on_message(void *ctx, const struct nats_client_message *m)
 {
     (void)ctx;
-    n_heard += str_is(m->data, "hi");
+    n_received += str_is(m->data, "hi");
 }
 
 static void run_until(struct loop *loop, const bool *up, const unsigned *count, unsigned n)
@@ -114,8 +114,8 @@ static void run_until(struct loop *loop, const bool *up, const unsigned *count, 
         loop_run_once(loop, 20);
 }
 
-/* Takes what was freed last, of each size that the allocator keeps for the thread, and fills it:
- * who still uses it crashes, also without a sanitizer. */
+/* Allocates and fills the blocks that were freed last, for each size that the allocator keeps for
+ * the thread, so that later uses of them crash without a sanitizer, too. */
 static void overwrite_freed(void)
 {
     static void *blocks[64][8];
@@ -127,46 +127,46 @@ static void overwrite_freed(void)
             free(blocks[i][j]);
 }
 
-/* What the library calls behind the end of the client. */
+/* Calls the callbacks of the library after the client was freed. */
 static void report_late(void)
 {
-    for (size_t i = 0; !completes && i < n_given; i++) {
+    for (size_t i = 0; !completes && i < n_callbacks; i++) {
         natsMsg *m = NULL;
         if (real.natsMsg_Create(&m, "late", NULL, "hi", 2) != NATS_OK)
             bail("no message");
-        given[i].on_message(NULL, NULL, m, given[i].closure);
+        callbacks[i].on_message(NULL, NULL, m, callbacks[i].closure);
     }
     on_error(NULL, NULL, NATS_SLOW_CONSUMER, error_closure);
     on_closed(NULL, closed_closure);
-    for (size_t i = 0; !completes && i < n_given; i++)
-        given[i].on_complete(given[i].closure);
+    for (size_t i = 0; !completes && i < n_callbacks; i++)
+        callbacks[i].on_complete(callbacks[i].closure);
 }
 
 static bool test_end(struct nats_server *server, bool with_completion, natsStatus status)
 {
     struct loop *const loop = loop_new();
     completes = with_completion;
-    close_told = status;
-    n_given = n_heard = n_closes = 0;
+    close_status = status;
+    n_callbacks = n_received = n_closes = 0;
     is_up = false;
     struct nats_client *const c = nats_server_connect(server, loop, on_changed);
     if (!c)
         return false;
     nats_client_subscribe(c, "a", on_message, NULL);
-    run_until(loop, &is_up, &n_heard, 0);
+    run_until(loop, &is_up, &n_received, 0);
     nats_client_publish(c, &(struct nats_client_publication){.subject = "a", .data = STR("hi")});
-    run_until(loop, &is_up, &n_heard, 1);
-    is_int(n_heard, 1, "a message arrives");
+    run_until(loop, &is_up, &n_received, 1);
+    is_int(n_received, 1, "a message arrives");
     const int64_t begin = clock_mono_ms();
     nats_client_free(c);
     overwrite_freed();
-    ok(n_closes == 1 && clock_mono_ms() - begin < DEADLINE_MS, "the client ends");
-    is_int(n_given, 2, "the library was given two subscriptions");
+    ok(n_closes == 1 && clock_mono_ms() - begin < DEADLINE_MS, "the client is freed in time");
+    is_int(n_callbacks, 2, "the client has made two subscriptions");
     report_late();
     held[n_held++] = closed_closure;
     loop_run_once(loop, 0);
     loop_free(loop);
-    is_int(n_heard, 1, "what the library reports afterwards is dropped");
+    is_int(n_received, 1, "late callbacks of the library are ignored");
     nats_server_kill(server);
     return true;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What each error of a connection to NATS servers means, in words. */
+ * Tests of the texts that describe errors of a connection to NATS servers. */
 #include "io/nats/nats_reason.h"
 
 #include "tap/tap.h"
@@ -27,7 +27,7 @@ static const struct {
      "(conn.c:733): SSL handshake error: 10:x",
      {.tls = true},
      "the server's certificate has expired; renew it on the server"},
-    {"signed by itself",
+    {"self-signed",
      NATS_SSL_ERROR,
      "SSL handshake error: 18",
      {.tls = true},
@@ -62,23 +62,27 @@ static const struct {
      "(conn.c:733): SSL handshake error: 1",
      {.tls = true},
      "Text of the library: SSL handshake error: 1"},
-    {"no handshake",
+    {"an error that is not of the handshake",
      NATS_SSL_ERROR,
      "(opts.c:9): Error loading trusted certificates",
      {.tls = true},
      "Text of the library: Error loading trusted certificates"},
-    {"no place", NATS_SSL_ERROR, "(wrong key", {.tls = true}, "Text of the library: (wrong key"},
-    {"a number behind no handshake",
+    {"a parenthesis without a position",
+     NATS_SSL_ERROR,
+     "(wrong key",
+     {.tls = true},
+     "Text of the library: (wrong key"},
+    {"a number without a handshake",
      NATS_SSL_ERROR,
      "10",
      {.tls = true},
      "Text of the library: 10"},
-    {"hang up",
+    {"closed during the handshake",
      NATS_IO_ERROR,
      NULL,
      {.tls = true},
      "the server has closed the connection; if it demands a certificate, set tls.cert and tls.key"},
-    {"hang up in the protocol",
+    {"closed during the protocol",
      NATS_PROTOCOL_ERROR,
      "",
      {.tls = true, .has_cert = true},
@@ -88,13 +92,13 @@ static const struct {
      "",
      {.tls = true, .has_cert = true},
      "the server has closed the connection; check that it accepts the certificate of tls.cert"},
-    {"hang up without TLS",
+    {"closed without TLS",
      NATS_IO_ERROR,
      "(sock.c:1): gone",
      {.tls = false},
      "Text of the library: gone"},
-    {"nothing is known", NATS_CONNECTION_CLOSED, NULL, {.tls = false}, "Text of the library"},
-    {"no text", NATS_CONNECTION_CLOSED, "", {.tls = false}, "Text of the library"},
+    {"no error text", NATS_CONNECTION_CLOSED, NULL, {.tls = false}, "Text of the library"},
+    {"an empty error text", NATS_CONNECTION_CLOSED, "", {.tls = false}, "Text of the library"},
     {"no TLS",
      NATS_SECURE_CONNECTION_WANTED,
      "x",
@@ -116,13 +120,13 @@ static const struct {
      {.proof = NATS_PROOF_FILE},
      "the server refuses the user of the credentials file; renew the file that credentials_file "
      "names"},
-    {"nobody",
+    {"no credentials",
      NATS_CONNECTION_AUTH_FAILED,
      "x",
      {.proof = NATS_PROOF_NONE},
      "the server demands to know who connects; set credentials, token or credentials_file"},
     {"no server", NATS_NO_SERVER, "x", {.tls = true}, "no server can be reached"},
-    {"no answer", NATS_TIMEOUT, "x", {.tls = true}, "no server can be reached"},
+    {"a timeout", NATS_TIMEOUT, "x", {.tls = true}, "no server can be reached"},
     {"something else",
      NATS_INVALID_ARG,
      "(opts.c:12): bad URL",
@@ -142,6 +146,6 @@ int main(void)
     }
     nats_reason_describe(cut, sizeof cut, &nats, NATS_NO_SERVER, NULL,
                          &(struct nats_reason_spec){0});
-    is_str(cut, "no serv", "a text that is too long is cut");
+    is_str(cut, "no serv", "a long text is truncated");
     return 0;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A cgroup for each child, in one that the test has delegated to itself; and what is without. */
+ * Tests of the cgroup of each child, within a cgroup that the test delegates to itself, and of a
+ * host without cgroups. */
 #include "io/process/cgroup.h"
 
 #include <fcntl.h>
@@ -55,7 +56,7 @@ static void on_gone(void *ctx, int status)
     ((struct watched *)ctx)->exited = true;
 }
 
-static bool put(const char *directory, const char *name, const char *text)
+static bool write_file(const char *directory, const char *name, const char *text)
 {
     char path[6000];
     snprintf(path, sizeof path, "%s/%s", directory, name);
@@ -66,7 +67,7 @@ static bool put(const char *directory, const char *name, const char *text)
     return fclose(f) == 0 && written;
 }
 
-/* Where the test is, by the kernel's own words. */
+/* Finds the cgroup of the test. */
 static bool find_own(void)
 {
     FILE *const mounts = fopen("/proc/self/mounts", "re"), *const own =
@@ -92,7 +93,7 @@ static bool make_base(void)
     snprintf(leaf, sizeof leaf, "%s/host", base);
     if (mkdir(base, 0755) < 0)
         return false;
-    if (put(base, "cgroup.procs", "0"))
+    if (write_file(base, "cgroup.procs", "0"))
         return true;
     rmdir(base);
     return false;
@@ -100,8 +101,8 @@ static bool make_base(void)
 
 static void leave_base(void)
 {
-    ok(put(before, "cgroup.procs", "0"), "the test goes back to where it was");
-    ok(rmdir(leaf) == 0 && rmdir(base) == 0, "nothing is left in its cgroup");
+    ok(write_file(before, "cgroup.procs", "0"), "the test returns to its own cgroup");
+    ok(rmdir(leaf) == 0 && rmdir(base) == 0, "the cgroups of the test are removed");
 }
 
 static void spawn(struct watched *w, const char *line)
@@ -119,7 +120,7 @@ static void spawn(struct watched *w, const char *line)
         loop_run_once(loop, 1000);
 }
 
-static bool nobody_lives(void *process)
+static bool is_tree_dead(void *process)
 {
     return process_kill_tree(process) == 0;
 }
@@ -128,8 +129,8 @@ static void end(struct watched *w, const char *what)
 {
     char path[6000];
     snprintf(path, sizeof path, "%s/turn-1", base);
-    ok(tap_wait(nobody_lives, w->p, DEADLINE_MS), "%s: nobody lives", what);
-    ok(access(path, F_OK) < 0, "%s: nor does its cgroup", what);
+    ok(tap_wait(is_tree_dead, w->p, DEADLINE_MS), "%s: no process is left", what);
+    ok(access(path, F_OK) < 0, "%s: the cgroup is removed", what);
     process_free(w->p);
     buf_fini(&w->out);
 }
@@ -138,16 +139,17 @@ static void test_child(void)
 {
     struct watched w;
     spawn(&w, "cat /proc/self/cgroup; setsid sleep 1000 & echo ready; sleep 1000");
-    has_str(w.out.p, "/turn-1\n", "a child is in a cgroup of its own");
+    has_str(w.out.p, "/turn-1\n", "a child is in its own cgroup");
     char path[6000];
     snprintf(path, sizeof path, "%s/turn-1/cgroup.procs", base);
     char *const procs = tap_slurp(path, NULL);
-    ok(procs && strchr(procs, '\n') != strrchr(procs, '\n'), "and what it started, too");
+    ok(procs && strchr(procs, '\n') != strrchr(procs, '\n'),
+       "processes that the child has started are in its cgroup");
     free(procs);
     end(&w, "a child");
 }
 
-/* Neither session nor environment nor parent says whose that one is. */
+/* The orphan has another session, environment and parent, so only its cgroup identifies it. */
 static void test_shim_killed(void)
 {
     struct watched w;
@@ -163,24 +165,24 @@ static void test_failure(void)
     const struct process_spec spec = {.argv = argv, .env = env, .name = "turn-1"};
     struct watched w = {0};
     w.p = process_spawn(loop, &spec, &events, &w, NULL);
-    end(&w, "one that could not be run");
+    end(&w, "a program that cannot be executed");
 }
 
 int main(void)
 {
     plan_lazy();
     loop = loop_new();
-    ok(!cgroup_create("turn-1", 0), "none is made by who has not settled");
+    ok(!cgroup_create("turn-1", 0), "no cgroup is created before the host has entered one");
     if (!find_own() || !make_base()) {
-        skip(1, "no cgroup can be made here");
+        skip(1, "cgroups cannot be created here");
         loop_free(loop);
         return 0;
     }
-    ok(!cgroup_enter_leaf(), "what is not delegated is let alone");
-    ok(access(leaf, F_OK) < 0, "untouched");
+    ok(!cgroup_enter_leaf(), "a cgroup that is not delegated is not used");
+    ok(access(leaf, F_OK) < 0, "nothing is created in a cgroup that is not delegated");
     if (setxattr(base, "user.delegate", "1", 1, 0) == 0 ||
         setxattr(base, "trusted.delegate", "1", 1, 0) == 0) {
-        ok(cgroup_enter_leaf(), "what is delegated is used");
+        ok(cgroup_enter_leaf(), "a delegated cgroup is used");
         test_child();
         test_shim_killed();
         test_failure();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Descriptors: how many a child takes of the host, which of its many it gets, and its end when
- * there is none left. */
+ * Tests of the descriptors of the host: how many a child uses, which a child inherits, and a child
+ * that ends when none is free. */
 #include <errno.h>
 #include <fcntl.h>
 #include <seccomp.h>
@@ -19,7 +19,7 @@
 #define DEADLINE_MS 60000
 #define CHILDREN 20
 #define MANY 1500
-#define A_CHILD 4 /* its three pipes, and its shim */
+#define A_CHILD 4 /* three pipes and the shim */
 
 struct watched {
     struct process *p;
@@ -75,7 +75,7 @@ static bool wait_until(const bool *flag)
     return *flag;
 }
 
-/* So many more that there is no room for another one; returns what the limit was. */
+/* Lowers the limit so that no descriptor is free. Returns the previous limit. */
 static struct rlimit use_all(void)
 {
     struct rlimit before;
@@ -92,9 +92,9 @@ static void test_many_at_once(void)
     const unsigned fds = children_open_fds();
     for (int i = 0; i < CHILDREN; i++)
         spawn(&w[i], "sleep");
-    is_int(children_open_fds() - fds, CHILDREN * A_CHILD, "a child takes four descriptors");
+    is_int(children_open_fds() - fds, CHILDREN * A_CHILD, "a child uses four descriptors");
     const struct rlimit before = use_all();
-    ok(dup(0) < 0 && errno == EMFILE, "there is none left");
+    ok(dup(0) < 0 && errno == EMFILE, "no descriptor is free");
     int alive = 0;
     for (int i = 0; i < CHILDREN; i++) {
         const int64_t until = clock_mono_ms() + DEADLINE_MS;
@@ -102,17 +102,17 @@ static void test_many_at_once(void)
             ;
         alive += process_kill_tree(w[i].p) != 0;
     }
-    is_int(alive, 0, "all children can be ended");
+    is_int(alive, 0, "all children can be killed");
     ok(wait_until(&w[CHILDREN - 1].exited) && WIFSIGNALED(w[CHILDREN - 1].status),
-       "and it is told how they did");
+       "the status of a killed child is reported");
     for (int i = 0; i < CHILDREN; i++)
         process_free(w[i].p);
     setrlimit(RLIMIT_NOFILE, &before);
     ok(waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD, "no child is left");
-    is_int(children_open_fds(), fds, "nor a descriptor");
+    is_int(children_open_fds(), fds, "no descriptor is left");
 }
 
-/* What a child of this host has for descriptors. */
+/* Whether a child of this process has exactly three descriptors. */
 static bool has_three(struct watched *w)
 {
     char dump[4200];
@@ -126,19 +126,20 @@ static bool has_three(struct watched *w)
     return three;
 }
 
-/* Some of them below what is taken along, most above; none is close-on-exec. */
+/* Some descriptors are below the range that the shim closes one by one, most are above; none is
+ * close-on-exec. */
 static void test_host_with_many(void)
 {
     static int open_fds[MANY];
     for (int i = 0; i < MANY; i++)
         open_fds[i] = dup(0);
     struct watched w;
-    ok(has_three(&w), "a child of a host with many descriptors has three of its own");
+    ok(has_three(&w), "a child of a host with many descriptors has three");
     for (int i = 0; i < MANY; i++)
         close(open_fds[i]);
 }
 
-/* In a process that no filter will bother later. */
+/* Runs in a child, because a filter cannot be removed. */
 static bool has_three_without_close_range(void)
 {
     const pid_t pid = fork();
@@ -159,7 +160,8 @@ static bool has_three_without_close_range(void)
 static void test_without_close_range(void)
 {
     const int open_fd = dup(0);
-    ok(has_three_without_close_range(), "so has one where the kernel cannot close a range");
+    ok(has_three_without_close_range(),
+       "a child has three descriptors where the kernel has no close_range");
     close(open_fd);
 }
 

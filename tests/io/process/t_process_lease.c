@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A child that may live until a certain time: its shim kills it then, whatever the host does. */
+ * Tests of a child with a lease: the shim kills the child when the lease ends, whatever the host
+ * does. */
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -16,7 +17,7 @@
 #define LONG_MS INT64_C(3600000)
 
 static struct loop *loop;
-static bool speaks, exited;
+static bool has_output, exited;
 static int status;
 
 static void on_failed(void *ctx, const struct tc_err *err)
@@ -28,7 +29,7 @@ static void on_failed(void *ctx, const struct tc_err *err)
 static void on_out(void *ctx, const char *bytes, size_t n)
 {
     (void)ctx, (void)bytes, (void)n;
-    speaks = true;
+    has_output = true;
 }
 
 static void on_err(void *ctx, const char *bytes, size_t n)
@@ -53,7 +54,7 @@ static struct process *spawn(const char *const *argv)
     static const struct process_events events = {on_failed, on_out, on_err, on_out_end, on_gone};
     static const char *const env[] = {"PATH=/usr/bin:/bin", NULL};
     struct tc_err err = {0};
-    speaks = exited = false;
+    has_output = exited = false;
     struct process *const p =
         process_spawn(loop, &(struct process_spec){.argv = argv, .env = env}, &events, NULL, &err);
     if (!p)
@@ -71,42 +72,43 @@ static bool wait_until(const bool *flag)
 
 #define WORDS(...) ((const char *const[]){children_agent(), __VA_ARGS__, NULL})
 
-static void test_over(void)
+static void test_lease_ends(void)
 {
     struct process *const p = spawn(WORDS("ignore=15", "child=setsid", "text=ready", "sleep"));
-    ok(wait_until(&speaks), "a child with a time");
+    ok(wait_until(&has_output), "a child with a lease is running");
     process_set_lease(p, clock_mono_ms() + LONG_MS);
     process_set_lease(p, clock_mono_ms() + 1);
     ok(wait_until(&exited) && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL,
-       "is killed when that is over");
+       "the child is killed when the lease ends");
     while (process_kill_tree(p) > 0)
         continue;
-    is_int((long long)process_count_killed(p), 1, "with what it has started");
+    is_int((long long)process_count_killed(p), 1,
+           "the processes that the child has started are killed");
     process_free(p);
 }
 
-static void test_put_off(void)
+static void test_lease_removed(void)
 {
     struct process *const p = spawn(WORDS("text=ready", "echo=1", "exit=0"));
-    wait_until(&speaks);
+    wait_until(&has_output);
     process_set_lease(p, clock_mono_ms() + LONG_MS);
     process_set_lease(p, 0);
     process_write(p, "x\n", 2);
-    ok(wait_until(&exited) && WIFEXITED(status), "one whose time was taken back ends by itself");
+    ok(wait_until(&exited) && WIFEXITED(status), "a child whose lease was removed ends by itself");
     process_free(p);
 }
 
-/* As of a host that was stopped: it does nothing at all. */
-static void test_still(void)
+/* A suspended host, which does nothing. */
+static void test_suspended_host(void)
 {
     int fds[2];
     if (pipe(fds) < 0)
         bail("no pipe");
     const pid_t host = fork();
     if (host == 0) {
-        loop = loop_new(); /* not the one of its parent */
+        loop = loop_new(); /* not the loop of the parent */
         struct process *const p = spawn(WORDS("child=setsid", "text=ready", "sleep"));
-        wait_until(&speaks);
+        wait_until(&has_output);
         const pid_t shim = process_pid(p);
         process_set_lease(p, clock_mono_ms() + 1);
         (void)!write(fds[1], &shim, sizeof shim);
@@ -114,7 +116,8 @@ static void test_still(void)
         _exit(0);
     }
     pid_t shim = 0;
-    ok(read(fds[0], &shim, sizeof shim) == (ssize_t)sizeof shim, "a host that stands still");
+    ok(read(fds[0], &shim, sizeof shim) == (ssize_t)sizeof shim,
+       "a host is suspended while its child runs");
     siginfo_t info = {0};
     waitid(P_PID, (id_t)host, &info, WSTOPPED);
     const int64_t until = clock_mono_ms() + DEADLINE_MS;
@@ -128,7 +131,7 @@ static void test_still(void)
         if (f)
             fclose(f);
     }
-    ok(strstr(text, ") Z "), "its shim has ended all that the child was, and itself");
+    ok(strstr(text, ") Z "), "the shim has killed all processes of the child and has exited");
     kill(host, SIGKILL);
     waitpid(host, NULL, 0);
     close(fds[0]);
@@ -139,9 +142,9 @@ int main(void)
 {
     plan_lazy();
     loop = loop_new();
-    test_over();
-    test_put_off();
-    test_still();
+    test_lease_ends();
+    test_lease_removed();
+    test_suspended_host();
     loop_free(loop);
     return 0;
 }

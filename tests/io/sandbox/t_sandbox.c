@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * The sandbox of a connector, from inside: real processes try what they may not and what they have
- * to be able to do, on this kernel and as if it could do less. What a part refuses has to succeed
- * without that part, or the refusal would prove nothing. */
+ * Tests of the sandbox of a connector from inside: processes make attempts that must fail and
+ * attempts that must succeed, on this kernel and as if the kernel had fewer features. An attempt
+ * that a feature refuses must succeed without that feature, otherwise its refusal would prove
+ * nothing. */
 #include <arpa/inet.h>
 #include <dirent.h>
 #include <errno.h>
@@ -34,15 +35,15 @@ static struct sandbox_place here;
 
 /* --- children ----------------------------------------------------------------------------- */
 
-/* What a child tells before it exits. */
+/* The results that a child writes before it exits. */
 struct report {
     bool entered;
-    char text[2][256]; /* warnings, or the error first */
+    char text[2][256]; /* warnings, or the error in the first */
     unsigned n_texts;
     int refusals[REFUSALS], needs[NEEDS];
 };
 
-static void keep_warning(void *ctx, const char *text)
+static void on_warning(void *ctx, const char *text)
 {
     struct report *const r = ctx;
     if (r->n_texts < 2)
@@ -52,8 +53,8 @@ static void keep_warning(void *ctx, const char *text)
 
 typedef void work(struct report *r, const struct sandbox_features *kernel);
 
-/* Ends the child by _exit: what the test has registered for its end is not the child's. */
-static void be_child(work *f, const struct sandbox_features *kernel, int out)
+/* Ends the child by _exit, because the exit handlers belong to the test. */
+static void run_in_child(work *f, const struct sandbox_features *kernel, int out)
 {
     struct report r = {0};
     struct tc_err err = {0};
@@ -66,7 +67,7 @@ static void be_child(work *f, const struct sandbox_features *kernel, int out)
     _exit(write(out, &r, sizeof r) == sizeof r ? 0 : 3);
 }
 
-/* Returns the status of its end. */
+/* Returns the exit status of the child. */
 static int run_child(work *f, const struct sandbox_features *kernel, struct report *r)
 {
     int pipe[2], status;
@@ -75,13 +76,13 @@ static int run_child(work *f, const struct sandbox_features *kernel, struct repo
         bail("no pipe");
     const pid_t pid = fork();
     if (pid == 0)
-        be_child(f, kernel, pipe[1]);
+        run_in_child(f, kernel, pipe[1]);
     close(pipe[1]);
     const ssize_t n = read(pipe[0], r, sizeof *r);
     close(pipe[0]);
     waitpid(pid, &status, 0);
     if (n != sizeof *r && !WIFSIGNALED(status))
-        diag("the child says nothing");
+        diag("the child has written no results");
     return status;
 }
 
@@ -104,7 +105,7 @@ static void enter(struct report *r, const struct sandbox_features *kernel, size_
         .n_ports = n_ports,
         .memory = memory,
     };
-    r->entered = sandbox_enter_with(kernel, &spec, keep_warning, r, &err) == 0;
+    r->entered = sandbox_enter_with(kernel, &spec, on_warning, r, &err) == 0;
     if (!r->entered)
         snprintf(r->text[0], sizeof r->text[0], "%s", err_format(&err));
 }
@@ -118,9 +119,9 @@ static void try_all(struct report *r, const struct sandbox_features *kernel)
         r->refusals[i] = sandbox_refusals[i].try(&here);
 }
 
-/* --- what is refused, and what works ------------------------------------------------------ */
+/* --- attempts ------------------------------------------------------------------------------ */
 
-#define THIS 99 /* the version this kernel has */
+#define THIS 99 /* stands for the version of this kernel */
 
 static const struct stage {
     const char *name;
@@ -140,14 +141,14 @@ static const struct stage {
     {"neither", {0, false}, {"no Landlock", "has no seccomp"}},
 };
 
-/* What this kernel can do of it; false: not enough to be like that one. */
-static bool can_be(const struct stage *s, struct sandbox_features *kernel)
+/* Reduces the features of this kernel to those of the stage; false: this kernel has fewer. */
+static bool reduce_features(const struct stage *s, struct sandbox_features *kernel)
 {
     const struct sandbox_features real = sandbox_probe_kernel();
     *kernel = s->kernel;
     if (kernel->landlock == THIS)
         kernel->landlock = real.landlock;
-    /* A kernel that has less than version 4 is one of the stages below. */
+    /* Kernels with a version below 4 are covered by the stages below. */
     return kernel->landlock <= real.landlock &&
            (s->kernel.landlock != THIS || real.landlock >= 4) && (real.seccomp || !kernel->seccomp);
 }
@@ -171,24 +172,24 @@ static void check_warnings(const struct stage *s, const struct report *r)
 {
     unsigned n = 0;
     for (size_t i = 0; i < 2 && s->warnings[i]; i++)
-        if (has_str(r->text[i], s->warnings[i], "%s: what is missing is said", s->name))
+        if (has_str(r->text[i], s->warnings[i], "%s: a warning about a missing feature", s->name))
             n++;
-    is_int(r->n_texts, n, "%s: nothing else is said", s->name);
+    is_int(r->n_texts, n, "%s: no other warning", s->name);
 }
 
 static void check_stage(const struct stage *s)
 {
     struct sandbox_features kernel;
     struct report r;
-    if (!can_be(s, &kernel)) {
+    if (!reduce_features(s, &kernel)) {
         skip(1, "%s: this kernel has Landlock %d, seccomp %d", s->name,
              sandbox_probe_kernel().landlock, sandbox_probe_kernel().seccomp);
         return;
     }
     tap_spew(sandbox_below(here.full, "old"), "old", 3);
     unlink(sandbox_below(here.full, "new"));
-    is_int(run_child(try_all, &kernel, &r), 0, "%s: a child runs", s->name);
-    if (!ok(r.entered, "%s: it is entered", s->name)) {
+    is_int(run_child(try_all, &kernel, &r), 0, "%s: the child ends normally", s->name);
+    if (!ok(r.entered, "%s: the child enters the sandbox", s->name)) {
         diag("%s", r.text[0]);
         return;
     }
@@ -206,11 +207,11 @@ static void check_stages(void)
             continue;
         size_t len;
         free(tap_slurp(here.secret, &len));
-        is_int((long long)len, 6, "the file of another is whole");
+        is_int((long long)len, 6, "the file outside was not changed");
     }
 }
 
-/* --- the rest of it ----------------------------------------------------------------------- */
+/* --- other properties ---------------------------------------------------------------------- */
 
 static int open_socket(int family, int type)
 {
@@ -230,12 +231,12 @@ static void check_without_ports(const struct sandbox_features *kernel)
 {
     struct report r;
     run_child(be_without_ports, kernel, &r);
-    is_int(r.n_texts, 0, "without ports nothing is missing");
-    is_int(r.refusals[0], EPERM, "without ports there is no TCP");
-    is_int(r.refusals[1], EPERM, "nor UDP");
-    is_int(r.refusals[2], EPERM, "nor any other socket");
+    is_int(r.n_texts, 0, "without ports no warning is given");
+    is_int(r.refusals[0], EPERM, "without ports TCP is refused");
+    is_int(r.refusals[1], EPERM, "without ports UDP is refused");
+    is_int(r.refusals[2], EPERM, "without ports other sockets are refused");
     run_child(be_without_ports, &(struct sandbox_features){3, true}, &r);
-    is_int(r.n_texts, 0, "also where Landlock knows no ports");
+    is_int(r.n_texts, 0, "without ports no warning is given for a kernel that cannot filter ports");
 }
 
 static void take_memory(struct report *r, const struct sandbox_features *kernel)
@@ -250,9 +251,9 @@ static void check_memory(const struct sandbox_features *kernel)
 {
     struct report r;
     run_child(take_memory, kernel, &r);
-    ok(r.entered, "memory is limited, where it can be");
-    is_int(r.needs[0], SANDBOX_SANITIZER_BUILD ? 0 : ENOMEM, "a gigabyte of 512 MiB");
-    is_int(r.needs[1], 0, "less than that");
+    ok(r.entered, "the sandbox is entered with a limit on memory");
+    is_int(r.needs[0], SANDBOX_SANITIZER_BUILD ? 0 : ENOMEM, "an allocation above the limit fails");
+    is_int(r.needs[1], 0, "an allocation below the limit succeeds");
 }
 
 static void *try_later(void *arg)
@@ -276,19 +277,19 @@ static void start_thread_first(struct report *r, const struct sandbox_features *
     pthread_join(thread, NULL);
 }
 
-/* A plugin may start a thread as it is loaded. */
+/* The constructor of a plugin may start threads before the sandbox is entered. */
 static void check_thread(const struct sandbox_features *kernel)
 {
     struct report r;
     run_child(start_thread_first, kernel, &r);
-    is_int(r.needs[0], 0, "a thread from before");
-    is_int(r.refusals[0], EPERM, "it is held by the filter of system calls");
+    is_int(r.needs[0], 0, "a thread is started before the sandbox is entered");
+    is_int(r.refusals[0], EPERM, "the filter of system calls applies to the thread");
     if (!SANDBOX_SANITIZER_BUILD && kernel->landlock)
         has_str(r.text[0], "a plugin constructor started threads",
-                "and not by Landlock, which is said");
+                "a warning says that Landlock does not apply to the thread");
 }
 
-static void name_a_gap(struct report *r, const struct sandbox_features *kernel)
+static void enter_with_missing_path(struct report *r, const struct sandbox_features *kernel)
 {
     char missing[] = "/nonexistent/state";
     here.more = missing;
@@ -298,18 +299,18 @@ static void name_a_gap(struct report *r, const struct sandbox_features *kernel)
 static void check_missing_path(const struct sandbox_features *kernel)
 {
     struct report r;
-    run_child(name_a_gap, kernel, &r);
-    ok(!r.entered, "a path that is not there is an error");
+    run_child(enter_with_missing_path, kernel, &r);
+    ok(!r.entered, "a missing path is an error");
     has_str(r.text[0], "test: cannot allow access to /nonexistent/state: No such file or directory",
-            "which names it");
+            "the error names the missing path");
 }
 
 #if defined(__x86_64__)
-/* getpid of 32-bit programs: a filter for one architecture only would not see it. */
+/* Calls getpid as 32-bit programs do; a filter for one architecture would not see the call. */
 static void call_as_32_bit(struct report *r, const struct sandbox_features *kernel)
 {
     long pid = 20;
-    signal(SIGSEGV, SIG_DFL); /* a sanitizer would make an exit of it */
+    signal(SIGSEGV, SIG_DFL); /* a sanitizer would exit instead */
     enter(r, kernel, 0, 0);
     __asm__ volatile("int $0x80" : "+a"(pid) : : "memory");
     r->needs[0] = (int)pid;
@@ -320,16 +321,16 @@ static void check_other_architecture(const struct sandbox_features *kernel)
     struct report r;
     const int status = run_child(call_as_32_bit, kernel, &r);
     ok(WIFSIGNALED(status) && (WTERMSIG(status) == SIGSYS || WTERMSIG(status) == SIGSEGV),
-       "a call of another architecture is the end");
+       "a call of another architecture kills the process");
 }
 #else
 static void check_other_architecture(UNUSED const struct sandbox_features *kernel)
 {
-    skip(1, "a call of another architecture: only tried on x86-64");
+    skip(1, "a call of another architecture: only possible on x86-64");
 }
 #endif
 
-/* --- before the plugin -------------------------------------------------------------------- */
+/* --- before the plugin is loaded ----------------------------------------------------------- */
 
 static int hard_limit(int what)
 {
@@ -346,7 +347,7 @@ static int count_descriptors(void)
     return n;
 }
 
-static void look_around(struct report *r, UNUSED const struct sandbox_features *kernel)
+static void read_properties(struct report *r, UNUSED const struct sandbox_features *kernel)
 {
     struct stat st, null;
     char dir[64] = "";
@@ -370,20 +371,20 @@ static void look_around(struct report *r, UNUSED const struct sandbox_features *
 static void check_prepared(void)
 {
     static const char *const names[] = {
-        "it leads a session and a group",
-        "what it makes is its user's alone",
-        "it works in /",
-        "it is not dumped, nor traced",
-        "it gets no new privileges",
-        "no core",
-        "few descriptors",
-        "a limit on threads",
-        "no descriptor but those it was given, and 0 to 2",
-        "its input is /dev/null",
+        "the process leads a session and a group",
+        "the umask permits the user only",
+        "the working directory is /",
+        "the process is not dumpable",
+        "the process cannot gain privileges",
+        "the limit on core files is 0",
+        "the number of descriptors is limited",
+        "the number of threads is limited",
+        "only the given descriptors and 0 to 2 are open",
+        "the standard input is /dev/null",
     };
     struct report r;
     const int stray[] = {open("/dev/null", O_RDONLY), dup(1)};
-    run_child(look_around, NULL, &r);
+    run_child(read_properties, NULL, &r);
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         ok(r.needs[i], "%s", names[i]);
     close(stray[0]);
@@ -402,7 +403,7 @@ static void check_no_core(void)
     struct report r;
     const int status = run_child(dump_core, NULL, &r);
     ok(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT && !WCOREDUMP(status),
-       "a crash leaves no core");
+       "a crash leaves no core file");
 }
 
 static void check_wrong_start(void)
@@ -415,17 +416,17 @@ static void check_wrong_start(void)
     }
     int status;
     waitpid(pid, &status, 0);
-    is_int(status, 0, "a parent that is gone is an error");
+    is_int(status, 0, "a parent that has exited is an error");
     const pid_t lost = fork();
     if (lost == 0) {
         const struct sandbox_detach_spec nowhere = {.parent = here.parent, .dir = "/nonexistent"};
         _exit(sandbox_detach_process(&nowhere, &err) < 0 ? 0 : 1);
     }
     waitpid(lost, &status, 0);
-    is_int(status, 0, "so is a folder that is not there");
+    is_int(status, 0, "a missing folder is an error");
 }
 
-/* A parent that prepares a child, says so, and dies when it is told to. */
+/* Prepares a child, reports it, and exits on request. */
 static void be_parent(int out, int go)
 {
     const pid_t self = getpid();
@@ -452,18 +453,18 @@ static void check_dies_with_parent(void)
     if (pid == 0)
         be_parent(out[1], go[0]);
     close(out[1]);
-    ok(read(out[0], &c, 1) == 1 && c == 'r', "a child of a child is prepared");
+    ok(read(out[0], &c, 1) == 1 && c == 'r', "a grandchild is prepared");
     kill(pid, SIGKILL);
     waitpid(pid, NULL, 0);
     struct pollfd ended = {.fd = out[0], .events = POLLIN};
-    is_int(poll(&ended, 1, WAIT_MS), 1, "it ends when its parent is killed");
-    is_int(read(out[0], &c, 1), 0, "and is gone");
+    is_int(poll(&ended, 1, WAIT_MS), 1, "the grandchild ends when its parent is killed");
+    is_int(read(out[0], &c, 1), 0, "the grandchild has closed its pipe");
     close(out[0]);
     close(go[0]);
     close(go[1]);
 }
 
-/* --- the place ---------------------------------------------------------------------------- */
+/* --- files and ports ----------------------------------------------------------------------- */
 
 static int listen_at(int family, const struct sockaddr *at, socklen_t len)
 {
@@ -546,14 +547,14 @@ int main(void)
     if (kernel.landlock)
         check_missing_path(&kernel);
     else
-        skip(1, "a path that is not there: no Landlock");
+        skip(1, "a missing path: this kernel has no Landlock");
     if (kernel.seccomp && kernel.landlock) {
         check_without_ports(&kernel);
         check_thread(&kernel);
         check_other_architecture(&kernel);
     } else {
-        skip(1, "what is left without ports, threads: Landlock %d, seccomp %d", kernel.landlock,
-             kernel.seccomp);
+        skip(1, "without ports, threads, other architectures: Landlock %d, seccomp %d",
+             kernel.landlock, kernel.seccomp);
     }
     clear_place(listeners);
     return 0;

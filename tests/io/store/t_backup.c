@@ -32,7 +32,7 @@ static void add(struct store *s, const char *body)
 
 static int64_t count(const char *dir)
 {
-    struct store *const s = open_as(dir, schema);
+    struct store *const s = open_store(dir, schema);
     int64_t n = -1;
     if (s && sql_select_int(store_get_sql(s), "select count(*) from t", &n) < 0)
         n = -1;
@@ -75,8 +75,8 @@ static void put_file(const char *dir, const char *name, const char *text)
 
 static void make_state(char dir[600])
 {
-    snprintf(dir, 600, "%s", fresh());
-    struct store *const s = open_as(dir, schema);
+    snprintf(dir, 600, "%s", new_folder());
+    struct store *const s = open_store(dir, schema);
     add(s, "one");
     store_close(s);
     mkdir(file_in(dir, "instances"), 0700);
@@ -89,13 +89,13 @@ static void test_running_host(void)
 {
     char dir[600];
     make_state(dir);
-    struct store *const s = open_as(dir, schema);
+    struct store *const s = open_store(dir, schema);
     add(s, "two, only in the log");
     const char *const file = target("b1");
     is_int(write_backup(dir, file), 0, "a backup beside a running host succeeds");
     is_int(mode_of(file), 0600, "the backup has mode 0600");
     is_int(result.files, 3, "the backup has the files of the instance");
-    is_int(matches(tap_tmpdir(), "b1*"), 1, "no temporary file is left beside the backup");
+    is_int(count_matches(tap_tmpdir(), "b1*"), 1, "no temporary file is left beside the backup");
     is_int(restore(file, dir), -1, "a restore beside a running host is refused");
     has_str(err_format(&err), "is in use by another turncast", "because of the host");
     add(s, "three");
@@ -108,7 +108,7 @@ static void test_running_host(void)
     free(photo);
     is_int(mode_of(file_in(dir, "instances/tg/file-1")), 0640, "the restored file has its mode");
     is_int(mode_of(file_in(dir, "state.db")), 0600, "the restored state has mode 0600");
-    is_int(matches(dir, "restore.*"), 0, "no temporary file is left in the state");
+    is_int(count_matches(dir, "restore.*"), 0, "no temporary file is left in the state");
     is_int(count(result.aside), 3, "the previous state is kept");
 }
 
@@ -136,17 +136,17 @@ static void test_damaged(void)
     char dir[600];
     make_state(dir);
     const char *const file = target("b4");
-    struct store *const s = open_as(dir, schema);
+    struct store *const s = open_store(dir, schema);
     static char body[40000];
     memset(body, 'x', sizeof body - 1);
     add(s, body);
     store_close(s);
     is_int(write_backup(dir, file), 0, "the backup is written");
-    spoil(file, 4096 * 4, 4096);
+    overwrite(file, 4096 * 4, 4096);
     is_int(restore(file, dir), -1, "a damaged backup is refused");
     has_str(err_format(&err), "damaged", "because of its damage");
     is_int(count(dir), 2, "the state is unchanged");
-    is_int(matches(dir, "before-restore.*"), 0, "nothing was moved");
+    is_int(count_matches(dir, "before-restore.*"), 0, "nothing was moved");
     is_int(restore(file_in(dir, "state.db"), dir), -1, "a file that is not a backup is refused");
     chmod(target("b2"), 0622);
     is_int(restore(target("b2"), dir), -1, "a backup that others can write is refused");
@@ -181,7 +181,7 @@ static void test_hostile(void)
             bail("no backup: %s", err_format(&err));
         change(file, bad[i]);
         is_int(restore(file, dir), -1, "%s", bad[i]);
-        is_int(matches(dir, "restore.*") + matches(dir, "before-restore.*"), 0,
+        is_int(count_matches(dir, "restore.*") + count_matches(dir, "before-restore.*"), 0,
                "the state is unchanged");
     }
 }
@@ -194,7 +194,7 @@ static void test_interrupted(void)
     is_int(write_backup(dir, file), 0, "the backup is written");
     put_file(dir, "restore.mark", "");
     rename(file_in(dir, "state.db"), file_in(dir, "elsewhere"));
-    ok(!open_as(dir, schema), "a host refuses a state whose restore was interrupted");
+    ok(!open_store(dir, schema), "a host refuses a state whose restore was interrupted");
     has_str(err_format(&why), "run: turncast restore FILE", "and says what to do");
     ok(access(file_in(dir, "state.db"), F_OK) < 0, "the host creates no new state");
     const int rc = restore(file, dir);
@@ -208,14 +208,14 @@ static void test_older(void)
     make_state(dir);
     const char *const file = target("b7");
     is_int(write_backup(dir, file), 0, "a backup of schema 1 is written");
-    struct store *const s = open_as(dir, newer);
+    struct store *const s = open_store(dir, newer);
     store_close(s);
     is_int(write_backup(dir, target("b8")), -1,
            "an older program refuses to back up a newer state");
     err = (struct tc_err){0};
     free(result.aside);
     is_int(backup_restore(file, dir, newer, &result, &err), 0, "a newer program restores it");
-    struct store *const again = open_as(dir, newer);
+    struct store *const again = open_store(dir, newer);
     ok(again != NULL, "the newer program migrates the restored state at its start: %s",
        err_format(&why));
     store_close(again);

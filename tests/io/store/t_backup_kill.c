@@ -30,7 +30,7 @@ static int insert(struct sql *db, void *ctx)
 
 static void add(const char *dir)
 {
-    struct store *const s = open_as(dir, schema);
+    struct store *const s = open_store(dir, schema);
     if (!s || store_transact(s, STORE_NORMAL, insert, (char[]){"x"}) < 0)
         bail("cannot add a row: %s", err_format(&why));
     store_close(s);
@@ -39,7 +39,7 @@ static void add(const char *dir)
 /* -1: no host opens it. */
 static int64_t count(const char *dir)
 {
-    struct store *const s = open_as(dir, schema);
+    struct store *const s = open_store(dir, schema);
     int64_t n = -1;
     if (s && sql_select_int(store_get_sql(s), "select count(*) from t", &n) < 0)
         bail("cannot count the rows");
@@ -61,7 +61,7 @@ static void make_state(char dir[600])
 {
     struct backup_result result = {0};
     struct tc_err err = {0};
-    snprintf(dir, 600, "%s", fresh());
+    snprintf(dir, 600, "%s", new_folder());
     snprintf(file, sizeof file, "%s/backup", tap_tmpdir());
     unlink(file);
     add(dir);

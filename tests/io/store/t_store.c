@@ -41,7 +41,7 @@ static int64_t count_rows(struct store *s)
 
 static void fill(const char *dir, int rows)
 {
-    struct store *const s = open_as(dir, one);
+    struct store *const s = open_store(dir, one);
     static char body[2000];
     memset(body, 'x', sizeof body - 1);
     for (int i = 0; i < rows; i++)
@@ -52,21 +52,21 @@ static void fill(const char *dir, int rows)
 
 static void test_making(void)
 {
-    const char *const dir = fresh();
-    struct store *const s = open_as(dir, one);
+    const char *const dir = new_folder();
+    struct store *const s = open_store(dir, one);
     ok(s != NULL, "a missing directory is created: %s", err_format(&why));
     is_int(mode_of(dir), 0700, "the directory has mode 0700");
-    is_int(mode_of(in(dir, "state.db")), 0600, "state.db has mode 0600");
-    is_int(mode_of(in(dir, "state.db-wal")), 0600, "the log has mode 0600");
-    is_int(mode_of(in(dir, "lock")), 0600, "the lock has mode 0600");
+    is_int(mode_of(path_in(dir, "state.db")), 0600, "state.db has mode 0600");
+    is_int(mode_of(path_in(dir, "state.db-wal")), 0600, "the log has mode 0600");
+    is_int(mode_of(path_in(dir, "lock")), 0600, "the lock has mode 0600");
     struct stat st;
-    ok(stat(in(dir, "reserve"), &st) == 0 && st.st_size == STORE_RESERVE &&
+    ok(stat(path_in(dir, "reserve"), &st) == 0 && st.st_size == STORE_RESERVE &&
            st.st_blocks * 512 >= STORE_RESERVE,
        "the reserve occupies its space");
     ok(!store_was_unclean(s), "a new store was not stopped uncleanly");
     ok(add_row(s, STORE_DURABLE, "a") == 0, "a row is inserted");
     store_close(s);
-    struct store *const again = open_as(dir, one);
+    struct store *const again = open_store(dir, one);
     is_int(count_rows(again), 1, "the row is stored");
     ok(!store_was_unclean(again), "the store was stopped cleanly");
     store_close(again);
@@ -90,7 +90,7 @@ static int64_t sync_of(struct store *s, enum store_commit how)
 
 static void test_transactions(void)
 {
-    struct store *const s = open_as(fresh(), one);
+    struct store *const s = open_store(new_folder(), one);
     const char *text = "a";
     ok(store_transact(s, STORE_NORMAL, failing, &text) < 0, "a failing transaction fails");
     is_int(store_failure(s), SQL_BROKEN, "the failure is reported");
@@ -108,13 +108,13 @@ static void test_transactions(void)
 
 static void test_two_processes(void)
 {
-    const char *const dir = fresh();
+    const char *const dir = new_folder();
     int ready[2], go[2];
     if (pipe(ready) < 0 || pipe(go) < 0)
         bail("pipe");
     const pid_t child = fork();
     if (child == 0) {
-        struct store *const s = open_as(dir, one);
+        struct store *const s = open_store(dir, one);
         char c = s ? 'y' : 'n';
         if (write(ready[1], &c, 1) < 0 || read(go[0], &c, 1) < 0)
             _exit(1);
@@ -126,59 +126,60 @@ static void test_two_processes(void)
     snprintf(wanted, sizeof wanted,
              "is in use by another turncast (process %ld); stop it, or use another state_directory",
              (long)child);
-    ok(!open_as(dir, one), "a second process is refused");
+    ok(!open_store(dir, one), "a second process is refused");
     is_str(why.text, wanted, "the error names the other process");
     if (write(go[1], "g", 1) != 1 || waitpid(child, NULL, 0) != child)
         bail("child");
-    struct store *const s = open_as(dir, one);
+    struct store *const s = open_store(dir, one);
     ok(s && store_was_unclean(s), "a kill of the process frees the lock, and is detected");
     store_close(s);
 }
 
 static void started_empty(const char *dir, const char *what)
 {
-    struct store *const s = open_as(dir, one);
+    struct store *const s = open_store(dir, one);
     ok(s != NULL, "%s: it starts (%s)", what, err_format(&why));
     is_int(s ? count_rows(s) : -1, 0, "%s: the store is empty", what);
-    is_int(matches(dir, "state.db.bad.*[0-9]"), 1, "%s: the old file is kept", what);
-    ok(logged(in(dir, "state.db.bad.")), "%s: the log has an alarm with the name of the file",
+    is_int(count_matches(dir, "state.db.bad.*[0-9]"), 1, "%s: the old file is kept", what);
+    ok(log_contains(path_in(dir, "state.db.bad.")),
+       "%s: the log has an alarm with the name of the file", what);
+    ok(log_contains("starting with an empty journal"), "%s: the log reports the empty journal",
        what);
-    ok(logged("starting with an empty journal"), "%s: the log reports the empty journal", what);
     store_close(s);
 }
 
 static void test_damage(void)
 {
-    const char *dir = fresh();
+    const char *dir = new_folder();
     fill(dir, 50);
-    spoil(in(dir, "state.db"), 0, 100);
+    overwrite(path_in(dir, "state.db"), 0, 100);
     started_empty(dir, "no database");
-    dir = fresh();
+    dir = new_folder();
     fill(dir, 50);
-    shorten(in(dir, "state.db"), 0);
+    truncate_file(path_in(dir, "state.db"), 0);
     started_empty(dir, "zero length");
-    dir = fresh();
+    dir = new_folder();
     fill(dir, 50);
-    stopped_uncleanly(dir);
-    struct store *const s = open_as(dir, one);
+    leave_lock(dir);
+    struct store *const s = open_store(dir, one);
     is_int(count_rows(s), 50, "an unclean stop loses no row");
-    is_int(matches(dir, "state.db.bad.*"), 0, "an unclean stop sets no file aside");
+    is_int(count_matches(dir, "state.db.bad.*"), 0, "an unclean stop sets no file aside");
     store_close(s);
 }
 
 /* What was only in the log is kept for whoever looks into it. */
 static void test_damage_with_log(void)
 {
-    const char *const dir = fresh();
+    const char *const dir = new_folder();
     const pid_t child = fork();
     if (child == 0)
-        _exit(add_row(open_as(dir, one), STORE_NORMAL, "row") < 0);
+        _exit(add_row(open_store(dir, one), STORE_NORMAL, "row") < 0);
     if (waitpid(child, NULL, 0) != child)
         bail("child");
-    if (truncate(in(dir, "state.db"), 0) < 0)
+    if (truncate(path_in(dir, "state.db"), 0) < 0)
         bail("truncate");
     started_empty(dir, "a database of zero length with a log");
-    is_int(matches(dir, "state.db.bad.*-wal"), 1, "the log is moved with its file");
+    is_int(count_matches(dir, "state.db.bad.*-wal"), 1, "the log is moved with its file");
 }
 
 /* A log cut or spoiled anywhere gives a prefix of what was committed, never an error. */
@@ -186,10 +187,10 @@ static void test_torn_log(void)
 {
     bool opens = true, prefix = true;
     for (int at = 0; at < 40; at++) {
-        const char *const dir = fresh();
+        const char *const dir = new_folder();
         const pid_t child = fork();
         if (child == 0) {
-            struct store *const s = open_as(dir, one);
+            struct store *const s = open_store(dir, one);
             for (int i = 0; i < 8; i++)
                 if (add_row(s, STORE_NORMAL, "row") < 0)
                     _exit(1);
@@ -197,13 +198,13 @@ static void test_torn_log(void)
         }
         waitpid(child, NULL, 0);
         struct stat st;
-        if (stat(in(dir, "state.db-wal"), &st) < 0)
+        if (stat(path_in(dir, "state.db-wal"), &st) < 0)
             bail("no log");
         if (at % 2)
-            spoil(in(dir, "state.db-wal"), st.st_size * at / 40, 16);
-        else if (truncate(in(dir, "state.db-wal"), st.st_size * at / 40) < 0)
+            overwrite(path_in(dir, "state.db-wal"), st.st_size * at / 40, 16);
+        else if (truncate(path_in(dir, "state.db-wal"), st.st_size * at / 40) < 0)
             bail("truncate");
-        struct store *const s = open_as(dir, one);
+        struct store *const s = open_store(dir, one);
         opens &= s != NULL;
         int64_t n = -1, most = -1;
         if (s)
@@ -219,23 +220,23 @@ static void test_torn_log(void)
 
 static void test_versions(void)
 {
-    const char *const dir = fresh();
+    const char *const dir = new_folder();
     fill(dir, 3);
-    struct store *s = open_as(dir, two);
+    struct store *s = open_store(dir, two);
     int64_t n = 0;
     ok(s && sql_select_int(store_get_sql(s), "select count(*) from t where extra='new'", &n) == 0,
        "an older schema is migrated");
     is_int(n, 3, "the rows are migrated");
-    ok(access(in(dir, "state.db.v1"), F_OK) == 0, "a backup of the older schema is kept");
-    is_int(mode_of(in(dir, "state.db.v1")) & 077, 0, "the backup cannot be read by others");
+    ok(access(path_in(dir, "state.db.v1"), F_OK) == 0, "a backup of the older schema is kept");
+    is_int(mode_of(path_in(dir, "state.db.v1")) & 077, 0, "the backup cannot be read by others");
     store_close(s);
-    s = open_as(dir, one);
+    s = open_store(dir, one);
     ok(!s, "a newer schema is refused");
     is_str(why.text,
            "journal schema 2 is newer than the supported schema 1; use the turncast version that "
            "wrote it",
            "the error has both schemas");
-    s = open_as(dir, two);
+    s = open_store(dir, two);
     is_int(s ? count_rows(s) : -1, 3, "the newer store is unchanged");
     store_close(s);
 }
@@ -250,7 +251,7 @@ static void die(void *ctx, struct sql *db, const char *name)
 
 static void test_death_in_migration(void)
 {
-    const char *const dir = fresh();
+    const char *const dir = new_folder();
     fill(dir, 3);
     for (int i = 0; i < 2; i++) {
         const pid_t child = fork();
@@ -262,7 +263,7 @@ static void test_death_in_migration(void)
         waitpid(child, &status, 0);
         ok(WIFSIGNALED(status), "the process is killed during a migration");
     }
-    struct store *const s = open_as(dir, two);
+    struct store *const s = open_store(dir, two);
     int64_t version = 0;
     ok(s && sql_select_int(store_get_sql(s), "pragma user_version", &version) == 0 && version == 2,
        "the next start completes the migration");
@@ -272,47 +273,48 @@ static void test_death_in_migration(void)
 
 static void test_links_and_modes(void)
 {
-    const char *dir = fresh();
+    const char *dir = new_folder();
     fill(dir, 1);
-    chmod(in(dir, "state.db"), 0640);
-    ok(!open_as(dir, one), "a file that others may read is refused");
+    chmod(path_in(dir, "state.db"), 0640);
+    ok(!open_store(dir, one), "a file that others may read is refused");
     has_str(why.text, "run: chmod 600 ", "with the command");
-    chmod(in(dir, "state.db"), 0620);
-    ok(!open_as(dir, one), "a file that the group may write to is refused");
-    chmod(in(dir, "state.db"), 0600);
+    chmod(path_in(dir, "state.db"), 0620);
+    ok(!open_store(dir, one), "a file that the group may write to is refused");
+    chmod(path_in(dir, "state.db"), 0600);
     chmod(dir, 0770);
-    ok(!open_as(dir, one), "a directory that others may write to is refused");
+    ok(!open_store(dir, one), "a directory that others may write to is refused");
     has_str(why.text, "run: chmod 700 ", "with the command");
     chmod(dir, 01777);
-    ok(!open_as(dir, one), "a sticky directory is refused");
+    ok(!open_store(dir, one), "a sticky directory is refused");
     chmod(dir, 0700);
     char target[700];
     snprintf(target, sizeof target, "%s/elsewhere", dir);
-    if (rename(in(dir, "state.db"), target) < 0 || symlink(target, in(dir, "state.db")) < 0)
+    if (rename(path_in(dir, "state.db"), target) < 0 ||
+        symlink(target, path_in(dir, "state.db")) < 0)
         bail("symlink");
-    ok(!open_as(dir, one), "a symbolic link instead of the file is refused");
+    ok(!open_store(dir, one), "a symbolic link instead of the file is refused");
     has_str(why.text, "cannot open: Too many levels of symbolic links", "the failure is reported");
-    unlink(in(dir, "state.db"));
-    if (mkfifo(in(dir, "state.db"), 0600) < 0)
+    unlink(path_in(dir, "state.db"));
+    if (mkfifo(path_in(dir, "state.db"), 0600) < 0)
         bail("mkfifo");
-    ok(!open_as(dir, one), "a FIFO instead of the file is refused without waiting");
-    tap_spew(in(tap_tmpdir(), "file"), "", 0);
+    ok(!open_store(dir, one), "a FIFO instead of the file is refused without waiting");
+    tap_spew(path_in(tap_tmpdir(), "file"), "", 0);
     char file[700];
-    snprintf(file, sizeof file, "%s", in(tap_tmpdir(), "file"));
-    ok(!open_as(file, one), "a file instead of the directory is refused");
+    snprintf(file, sizeof file, "%s", path_in(tap_tmpdir(), "file"));
+    ok(!open_store(file, one), "a file instead of the directory is refused");
 }
 
 /* As a user who may not write: root may write anywhere. */
 static void test_read_only(void)
 {
-    const char *const dir = fresh();
+    const char *const dir = new_folder();
     fill(dir, 1);
     chmod(tap_tmpdir(), 0755);
     if (geteuid() == 0 &&
-        (chown(dir, 65534, 65534) < 0 || chown(in(dir, "state.db"), 65534, 65534) < 0 ||
-         chown(in(dir, "lock"), 65534, 65534) < 0))
+        (chown(dir, 65534, 65534) < 0 || chown(path_in(dir, "state.db"), 65534, 65534) < 0 ||
+         chown(path_in(dir, "lock"), 65534, 65534) < 0))
         bail("chown");
-    chmod(in(dir, "lock"), 0400);
+    chmod(path_in(dir, "lock"), 0400);
     chmod(dir, 0500);
     int out[2];
     if (pipe(out) < 0)
@@ -321,7 +323,7 @@ static void test_read_only(void)
     if (child == 0) {
         if (geteuid() == 0 && (setgid(65534) < 0 || setuid(65534) < 0))
             _exit(2);
-        struct store *const s = open_as(dir, one);
+        struct store *const s = open_store(dir, one);
         const char *const text = s ? "opened" : why.text;
         _exit(write(out[1], text, strlen(text) + 1) < 0);
     }
@@ -331,7 +333,7 @@ static void test_read_only(void)
     is_str(got, "cannot open: Permission denied", "a read-only directory is refused");
     chmod(dir, 0700);
     if (geteuid() == 0) {
-        ok(!open_as(dir, one), "a directory of another user is refused");
+        ok(!open_store(dir, one), "a directory of another user is refused");
         has_str(why.text, "is owned by UID 65534, but turncast runs as UID 0",
                 "the error has both users");
     } else {
@@ -362,7 +364,7 @@ static char big[300000];
 
 static void test_size_limit(void)
 {
-    const char *const dir = fresh();
+    const char *const dir = new_folder();
     int spent = 0;
     struct store *const s = store_open(
         &(struct store_spec){.dir = dir, .schema = one, .point = on_point, .ctx = &spent}, &why);
@@ -373,13 +375,13 @@ static void test_size_limit(void)
     is_int(count_rows(s), 0, "reading continues");
     ok(add_row(s, STORE_DURABLE_RESERVE, big) == 0, "a transaction with the reserve succeeds");
     is_int(spent, 1, "the reserve was used");
-    ok(access(in(dir, "reserve"), F_OK) < 0, "the file of the reserve is deleted");
+    ok(access(path_in(dir, "reserve"), F_OK) < 0, "the file of the reserve is deleted");
     limit_file_size(200000);
     ok(add_row(s, STORE_DURABLE_RESERVE, big) < 0, "the reserve can be used once");
     limit_file_size(RLIM_INFINITY);
     ok(add_row(s, STORE_DURABLE, "a") == 0, "with space a transaction succeeds");
     store_checkpoint(s);
-    ok(access(in(dir, "reserve"), F_OK) == 0, "the reserve is created again");
+    ok(access(path_in(dir, "reserve"), F_OK) == 0, "the reserve is created again");
     store_close(s);
 }
 
@@ -399,15 +401,15 @@ static void test_failed_write(void)
 {
     static const enum store_commit ways[] = {STORE_NORMAL, STORE_DURABLE, STORE_DURABLE_RESERVE};
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
-        const char *const dir = fresh();
-        struct store *const s = open_as(dir, one);
+        const char *const dir = new_folder();
+        struct store *const s = open_store(dir, one);
         struct shortage once = {.times = 2};
         is_int(store_transact(s, ways[i], insert_in_shortage, &once), 0,
                "a transaction with one failed write is repeated");
         is_int(once.runs, 2, "once");
         is_int(store_failure(s), SQL_NO_FAILURE, "no failure is reported");
         is_int(count_rows(s), 1, "the row is inserted once");
-        ok(access(in(dir, "reserve"), F_OK) == 0, "the reserve is not used");
+        ok(access(path_in(dir, "reserve"), F_OK) == 0, "the reserve is not used");
         struct shortage always = {.times = 10};
         ok(store_transact(s, ways[i], insert_in_shortage, &always) < 0,
            "a transaction whose writes all fail");
@@ -426,7 +428,7 @@ static int fill_small_disk(const char *dir)
     if (mkdir(dir, 0700) < 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
         mount("tmpfs", dir, "tmpfs", 0, "size=4m,mode=0700") < 0)
         return 2;
-    struct store *const s = open_as(dir, one);
+    struct store *const s = open_store(dir, one);
     static char body[20000];
     memset(body, 'x', sizeof body - 1);
     int rows = 0;
@@ -439,7 +441,7 @@ static int fill_small_disk(const char *dir)
 
 static void test_full_disk(void)
 {
-    const char *const dir = fresh();
+    const char *const dir = new_folder();
     const pid_t child = fork();
     if (child == 0)
         _exit(fill_small_disk(dir));

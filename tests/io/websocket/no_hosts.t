@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Websockets to "localhost" on a system without an /etc/hosts, as in a small container: t_websocket
-# once more, in a mount namespace where that file is empty.
+# Runs t_websocket once more without an /etc/hosts, as in a small container: in a mount namespace in
+# which that file is empty.
 program=${TURNCAST_BUILDDIR:?}/tests/io/websocket/t_websocket
 [ -s /etc/hosts ] || exec "$program"
 unshare --user --map-root-user --mount true 2>/dev/null || {

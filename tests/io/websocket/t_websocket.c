@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Websockets against a strict server: what comes in pieces, too big, broken, or not at all; how
- * each socket ends, and that no ticket is in what is said about it. */
+ * Tests of WebSocket connections to a strict server: messages that are fragmented, too long,
+ * invalid or missing; the end of each connection; and that no error text contains the ticket. */
 #include "io/websocket/websocket.h"
 
 #include <arpa/inet.h>
@@ -27,7 +27,7 @@ static struct websocket_client *sockets;
 struct got {
     struct websocket_conn *conn; /* NULL once closed */
     unsigned opens, texts, binaries, closes, after;
-    struct buf text; /* the last one, or the last binary message */
+    struct buf text; /* the last text, or the last binary message */
     char why[512];
 };
 
@@ -95,7 +95,7 @@ static void test_urls(void)
 {
     static const struct {
         const char *url;
-        const char *error; /* NULL: fine */
+        const char *error; /* NULL: valid */
         const char *host, *path;
         int port;
     } cases[] = {
@@ -135,17 +135,18 @@ static void test_urls(void)
         else
             ok(rc == 0 && strcmp(u.host, cases[i].host) == 0 &&
                    strcmp(u.path, cases[i].path) == 0 && u.port == cases[i].port,
-               "taken: %s", cases[i].url);
+               "accepted: %s", cases[i].url);
     }
 }
 
-static void test_talk(struct script_server *s)
+static void test_messages(struct script_server *s)
 {
     struct got g, other;
     open_at(&g, "ws", s, "/echo", 0, 0);
-    is_int(websocket_send(g.conn, STR("early")), -1, "nothing is sent before it is open");
+    is_int(websocket_send(g.conn, STR("early")), -1,
+           "nothing is sent before the connection is open");
     await(&g.opens, 1);
-    is_int((int)g.opens, 1, "open");
+    is_int((int)g.opens, 1, "the connection is open");
     open_at(&other, "ws", s, "/echo", 0, 0);
     await(&other.opens, 1);
     for (unsigned i = 0; i < 100; i++)
@@ -153,18 +154,19 @@ static void test_talk(struct script_server *s)
     websocket_send(other.conn, STR("w\303\266rld"));
     await(&g.texts, 100);
     await(&other.texts, 1);
-    is_int((int)g.texts, 100, "a hundred texts there and back");
-    is_str(other.text.p, "w\303\266rld", "another socket beside it");
+    is_int((int)g.texts, 100, "a hundred texts are sent and returned");
+    is_str(other.text.p, "w\303\266rld", "another connection works at the same time");
     websocket_send(g.conn, STR("last words"));
     websocket_close(g.conn);
-    is_int(websocket_send(g.conn, STR("late")), -1, "nothing is sent after the goodbye");
+    is_int(websocket_send(g.conn, STR("late")), -1, "nothing is sent after the close frame");
     end(&g);
-    is_str(g.why, "closed", "closed by itself");
-    ok(script_server_has_said(s, loop, "/echo close 1000\n"), "with a goodbye");
-    is_int((int)g.texts, 100, "and nothing comes behind it");
+    is_str(g.why, "closed", "the reason is that the client has closed the connection");
+    ok(script_server_has_said(s, loop, "/echo close 1000\n"),
+       "the server has received a close frame");
+    is_int((int)g.texts, 100, "no message arrives after the end");
     websocket_send(other.conn, STR("still here"));
     await(&other.texts, 2);
-    is_str(other.text.p, "still here", "the other one stays");
+    is_str(other.text.p, "still here", "the other connection stays open");
     end(&other);
 }
 
@@ -173,16 +175,19 @@ static void test_frames(struct script_server *s)
     struct got g;
     open_at(&g, "ws", s, "/split", 0, 0);
     await(&g.texts, 1);
-    is_str(g.text.p, "hello w\303\266rld", "pieces, cut in a character, a ping between them");
+    is_str(g.text.p, "hello w\303\266rld",
+           "a message in fragments, cut within a character, with a ping between them");
     end(&g);
     open_at(&g, "ws", s, "/big", 0, 0);
     await(&g.texts, 1);
-    is_int((long long)g.text.len, WEBSOCKET_MAX_TEXT, "the longest message");
-    is_int(websocket_send(g.conn, (struct str){g.text.p, g.text.len}), 0, "sent back");
+    is_int((long long)g.text.len, WEBSOCKET_MAX_TEXT, "a message of the largest size arrives");
+    is_int(websocket_send(g.conn, (struct str){g.text.p, g.text.len}), 0,
+           "a message of the largest size is sent");
     await(&g.texts, 2);
-    is_int((long long)g.text.len, WEBSOCKET_MAX_TEXT, "and back again");
+    is_int((long long)g.text.len, WEBSOCKET_MAX_TEXT, "the message is returned");
     char *const more = xcalloc(1, WEBSOCKET_MAX_TEXT + 1);
-    is_int(websocket_send(g.conn, (struct str){more, WEBSOCKET_MAX_TEXT + 1}), -1, "no longer one");
+    is_int(websocket_send(g.conn, (struct str){more, WEBSOCKET_MAX_TEXT + 1}), -1,
+           "a message above the limit is not sent");
     free(more);
     end(&g);
 }
@@ -192,13 +197,15 @@ static void test_binary(struct script_server *s)
     struct got g;
     open_spec(&g, s, (struct websocket_spec){.url = "/binary", .binary = true});
     await(&g.binaries, 1);
-    is_mem(g.text.p, g.text.len, "\0\1", 2, "a binary message, for who wants them");
-    is_int(websocket_send_binary(g.conn, (struct str){"a\xff\0b", 4}), 0, "one is sent");
+    is_mem(g.text.p, g.text.len, "\0\1", 2,
+           "a binary message arrives if the caller wants binary messages");
+    is_int(websocket_send_binary(g.conn, (struct str){"a\xff\0b", 4}), 0,
+           "a binary message is sent");
     await(&g.binaries, 2);
-    is_mem(g.text.p, g.text.len, "a\xff\0b", 4, "and comes back");
+    is_mem(g.text.p, g.text.len, "a\xff\0b", 4, "the binary message is returned");
     websocket_send(g.conn, STR("text"));
     await(&g.texts, 1);
-    ok(g.binaries == 2 && g.texts == 1, "text is text");
+    ok(g.binaries == 2 && g.texts == 1, "a text is not reported as a binary message");
     end(&g);
 }
 
@@ -208,7 +215,8 @@ static void test_close_status(struct script_server *s)
     open_spec(&g, s, (struct websocket_spec){.url = "/echo", .close_status = 4000});
     await(&g.opens, 1);
     end(&g);
-    ok(script_server_has_said(s, loop, "/echo close 4000\n"), "the close frame has that status");
+    ok(script_server_has_said(s, loop, "/echo close 4000\n"),
+       "the close frame has the configured status");
 }
 
 static void test_headers(struct script_server *s)
@@ -220,7 +228,7 @@ static void test_headers(struct script_server *s)
               (struct websocket_spec){.url = "/echo", .headers = headers, .header_count = 2});
     await(&g.opens, 1);
     ok(script_server_has_said(s, loop, "/echo x-test Bearer HeaderSecret\n"),
-       "headers of the request");
+       "headers are sent with the request");
     end(&g);
     char *const big = xmalloc(9000);
     memset(big, 'x', 8999);
@@ -239,7 +247,8 @@ static void test_headers(struct script_server *s)
     const struct websocket_header huge = {"X-Test", big};
     open_spec(&g, s, (struct websocket_spec){.url = "/echo", .headers = &huge, .header_count = 1});
     await(&g.closes, 1);
-    has_str(g.why, "headers of the request are too long", "more than the library has room for");
+    has_str(g.why, "headers of the request are too long",
+            "headers that are larger than the limit of the library");
     end(&g);
     free(big);
 }
@@ -267,19 +276,21 @@ static void test_broken(struct script_server *s)
         await(&g.closes, 1);
         has_str(g.why, cases[i].why, "%s: %s", cases[i].path, cases[i].why);
         ok(g.closes == 1 && g.texts == 0 && clock_mono_ms() - begin < 30000 && *g.why,
-           "%s: closed, once, soon", cases[i].path);
-        ok(!strstr(g.why, "Secret") && !strstr(g.why, "ticket"), "%s: no secret", cases[i].path);
-        ok(script_server_has_said(s, loop, cases[i].said), "%s: as the server sees it",
+           "%s: closed once and soon", cases[i].path);
+        ok(!strstr(g.why, "Secret") && !strstr(g.why, "ticket"),
+           "%s: the reason contains no secret", cases[i].path);
+        ok(script_server_has_said(s, loop, cases[i].said), "%s: the log of the server",
            cases[i].path);
         end(&g);
     }
 }
 
-/* The limit of silence of peers that are alive: they go on for longer (tests/fake/websocketd.py),
- * in steps that are much shorter, so that a machine under load does not stop one for as long. */
+/* The limit of silence for peers that are alive. They are active for longer
+ * (tests/fake/websocketd.py), in steps that are much shorter, so that a loaded machine does not
+ * exceed the limit. */
 enum { ALIVE_MS = 2000 };
 
-static void test_life(struct script_server *s)
+static void test_keep_alive(struct script_server *s)
 {
     struct got g;
     open_at(&g, "ws", s, "/silent", 20, 150);
@@ -287,7 +298,8 @@ static void test_life(struct script_server *s)
     await(&g.closes, 1);
     is_str(g.why, "silent", "R17: a connection that receives nothing for too long is closed");
     const int64_t took_ms = clock_mono_ms() - begin;
-    ok(took_ms >= 140 && took_ms < 30000, "not before, and not long after");
+    ok(took_ms >= 140 && took_ms < 30000,
+       "the connection is closed after the limit, and soon after it");
     end(&g);
     open_at(&g, "ws", s, "/echo", 10, ALIVE_MS);
     await(&g.opens, 1);
@@ -299,11 +311,11 @@ static void test_life(struct script_server *s)
     end(&g);
     open_at(&g, "ws", s, "/pinger", 10000, ALIVE_MS);
     await(&g.texts, 1);
-    ok(!g.closes && g.texts == 1, "pings of the service are life");
+    ok(!g.closes && g.texts == 1, "pings of the service keep the connection open");
     end(&g);
     open_at(&g, "ws", s, "/dripping", 10000, ALIVE_MS);
     await(&g.closes, 1);
-    is_str(g.why, "the connection was lost", "bytes of a frame are life");
+    is_str(g.why, "the connection was lost", "bytes of a frame keep the connection open");
     end(&g);
 }
 
@@ -317,13 +329,14 @@ static void test_close(struct script_server *s)
         const int64_t begin = clock_mono_ms();
         end(&g);
         is_str(g.why, "closed", "%s: closed", paths[i]);
-        ok(clock_mono_ms() - begin < 20000, "%s: before the server closes", paths[i]);
+        ok(clock_mono_ms() - begin < 20000, "%s: closed before the server closes", paths[i]);
     }
     struct got g;
     open_at(&g, "ws", s, "/echo", 0, 0);
     end(&g);
-    ok(g.opens == 0 && strcmp(g.why, "closed") == 0, "closed before it is open");
-    ok(g.after == 0, "nothing after CLOSED");
+    ok(g.opens == 0 && strcmp(g.why, "closed") == 0,
+       "a connection that is closed before it is open");
+    ok(g.after == 0, "no event follows the end");
 }
 
 static void test_pressure(struct script_server *s)
@@ -331,7 +344,8 @@ static void test_pressure(struct script_server *s)
     struct got g;
     open_at(&g, "ws", s, "/flood", 0, 0);
     await(&g.texts, 64);
-    ok(g.texts == 64 && strncmp(g.text.p, "63", 2) == 0, "64 MiB, held back and let go");
+    ok(g.texts == 64 && strncmp(g.text.p, "63", 2) == 0,
+       "64 MiB that arrive faster than they are read");
     end(&g);
     open_at(&g, "ws", s, "/sink", 0, 0);
     await(&g.opens, 1);
@@ -343,12 +357,13 @@ static void test_pressure(struct script_server *s)
         loop_run_once(loop, 1);
     }
     free(text);
-    ok(sent >= 4 && sent < 64, "a service that does not read: no more than a queue");
+    ok(sent >= 4 && sent < 64,
+       "a service that does not read: sending fails when the queue is full");
     end(&g);
 }
 
-/* A port where nobody listens. */
-static int dead_port(void)
+/* Returns a port on which nobody listens. */
+static int find_closed_port(void)
 {
     struct sockaddr_in a = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t len = sizeof a;
@@ -362,7 +377,7 @@ static int dead_port(void)
 static void test_no_connection(struct script_server *s)
 {
     struct got g;
-    const struct script_server nobody = {.port = dead_port()};
+    const struct script_server nobody = {.port = find_closed_port()};
     open_at(&g, "ws", &nobody, "/echo", 0, 0);
     await(&g.closes, 1);
     ok(strncmp(g.why, "cannot connect", 14) == 0 && !strstr(g.why, "Secret"), "refused: %s", g.why);
@@ -371,7 +386,7 @@ static void test_no_connection(struct script_server *s)
     sockets = websocket_new(loop, &(struct websocket_options){.connect_timeout_ms = 100});
     open_at(&g, "ws", s, "/mute", 0, 0);
     await(&g.closes, 1);
-    is_str(g.why, "no connection within the time limit", "a handshake that is not answered");
+    is_str(g.why, "no connection within the time limit", "a handshake without a response");
     end(&g);
     websocket_free(sockets);
     sockets = websocket_new(loop, NULL);
@@ -379,7 +394,7 @@ static void test_no_connection(struct script_server *s)
     await(&g.opens, 1);
     websocket_free(sockets);
     ok(g.closes == 1 && strcmp(g.why, "turncast is shutting down") == 0,
-       "turncast is shutting down");
+       "connections of a client that is freed are closed");
     buf_fini(&g.text);
     sockets = websocket_new(loop, NULL);
 }
@@ -427,11 +442,11 @@ static void test_certificate(const char *name, const char *file, const char *tru
     if (g.conn) {
         websocket_send(g.conn, STR("hidden"));
         await(&g.texts, 1);
-        is_str(g.text.p, "hidden", "%s: talks", name);
+        is_str(g.text.p, "hidden", "%s: messages are exchanged", name);
     }
-    ok(!strstr(g.why, "Secret"), "%s: no secret", name);
+    ok(!strstr(g.why, "Secret"), "%s: the reason contains no secret", name);
     end(&g);
-    ok(!strstr(s.said.p, "fault"), "%s: no fault", name);
+    ok(!strstr(s.said.p, "fault"), "%s: the server reports no violation of the protocol", name);
     script_server_stop(&s);
 }
 
@@ -453,7 +468,7 @@ static void test_tls(void)
 int main(void)
 {
     plan_lazy();
-    /* Nothing of the environment is followed. */
+    /* The client must ignore the environment. */
     setenv("http_proxy", "http://127.0.0.1:1", 1);
     setenv("https_proxy", "http://127.0.0.1:1", 1);
     setenv("all_proxy", "http://127.0.0.1:1", 1);
@@ -461,18 +476,18 @@ int main(void)
     loop = loop_new();
     sockets = websocket_new(loop, NULL);
     struct script_server s = script_server_start("fake/websocketd.py", NULL, NULL);
-    test_talk(&s);
+    test_messages(&s);
     test_frames(&s);
     test_binary(&s);
     test_close_status(&s);
     test_headers(&s);
     test_broken(&s);
-    test_life(&s);
+    test_keep_alive(&s);
     test_close(&s);
     test_pressure(&s);
     test_no_connection(&s);
     script_server_read(&s);
-    ok(!strstr(s.said.p, "fault"), "the server saw no fault");
+    ok(!strstr(s.said.p, "fault"), "the server reports no violation of the protocol");
     script_server_stop(&s);
     test_tls();
     websocket_free(sockets);

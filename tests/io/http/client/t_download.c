@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Bodies that go to files: whole ones are kept, all others leave nothing behind. */
+ * Tests of response bodies that are saved to files: a complete body is kept, and every other one
+ * leaves no file behind. */
 #include "io/http/client/download.h"
 
 #include <dirent.h>
@@ -31,23 +32,24 @@ static void test_file(void)
 {
     struct download d, other;
     struct stat st = {0};
-    is_int(download_open(&d, "/nowhere/at/all"), -1, "a folder that is not there");
-    is_int(download_open(&d, dir), 0, "a new file");
-    is_int(download_open(&other, dir), 0, "another");
-    ok(strcmp(d.path, other.path) != 0, "of another name");
-    is_int(download_write(&d, "abc", 3), 0, "written");
+    is_int(download_open(&d, "/nowhere/at/all"), -1, "a missing folder is an error");
+    is_int(download_open(&d, dir), 0, "a file is created");
+    is_int(download_open(&other, dir), 0, "a second file is created");
+    ok(strcmp(d.path, other.path) != 0, "the second file has another name");
+    is_int(download_write(&d, "abc", 3), 0, "bytes are written");
     char *const path = xstrdup(d.path);
     stat(path, &st);
-    is_int(st.st_mode & 07777, 0600, "for us only");
+    is_int(st.st_mode & 07777, 0600, "only the owner may access the file");
     download_finish(&other, false);
-    is_int(count_files(), 1, "what is not kept is gone");
+    is_int(count_files(), 1, "a file that is not kept is removed");
     char *const big = calloc(1, DOWNLOAD_MAX_BYTES);
-    is_int(download_write(&d, big, DOWNLOAD_MAX_BYTES - 2), -1, "a byte too many");
-    is_int(download_write(&d, big, DOWNLOAD_MAX_BYTES - 3), 0, "as many as may be");
+    is_int(download_write(&d, big, DOWNLOAD_MAX_BYTES - 2), -1,
+           "one byte above the limit is refused");
+    is_int(download_write(&d, big, DOWNLOAD_MAX_BYTES - 3), 0, "exactly the limit is accepted");
     free(big);
     download_finish(&d, true);
     stat(path, &st);
-    is_int(st.st_size, DOWNLOAD_MAX_BYTES, "what is kept is there");
+    is_int(st.st_size, DOWNLOAD_MAX_BYTES, "the kept file has its size");
     download_finish(&d, false);
     free(path);
 }
@@ -57,13 +59,14 @@ static void test_sweep(void)
     char other[300];
     snprintf(other, sizeof other, "%s/file-of-somebody", dir);
     tap_spew(other, "x", 1);
-    is_int((long long)download_remove_old(dir, 3600), 0, "young ones stay");
+    is_int((long long)download_remove_old(dir, 3600), 0, "new files are not removed");
     clock_fake(0, clock_wall_s() + 7200);
-    is_int((long long)download_remove_old(dir, 3600), 1, "old ones go");
+    is_int((long long)download_remove_old(dir, 3600), 1, "an old file is removed");
     clock_fake_end();
-    is_int(access(other, F_OK), 0, "others' do not");
+    is_int(access(other, F_OK), 0, "files of other programs are not removed");
     unlink(other);
-    is_int((long long)download_remove_old("/nowhere/at/all", 1), 0, "a folder that is not there");
+    is_int((long long)download_remove_old("/nowhere/at/all", 1), 0,
+           "in a missing folder no file is removed");
 }
 
 struct got {
@@ -96,7 +99,7 @@ static struct got fetch(struct loop *loop, struct httpc *http, const struct http
                 on_reply, &g);
     while (!g.calls)
         loop_run_once(loop, 1000);
-    is_str(httpd_faults(server), "", "a clean request");
+    is_str(httpd_faults(server), "", "the request is valid");
     httpd_stop(server);
     return g;
 }
@@ -115,28 +118,32 @@ static void test_fetch(void)
     struct loop *const loop = loop_new();
     struct httpc *const http = httpc_new(loop, NULL);
     struct got g = fetch(loop, http, &text, dir);
-    ok(g.outcome == HTTPC_OK && *g.path && g.body_len == 0, "a good answer goes to a file");
+    ok(g.outcome == HTTPC_OK && *g.path && g.body_len == 0,
+       "a successful response is saved to a file");
     size_t len = 0;
     char *const bytes = tap_slurp(g.path, &len);
-    is_mem(bytes, len, "abc", 3, "all of it");
+    is_mem(bytes, len, "abc", 3, "the file has the complete body");
     free(bytes);
     unlink(g.path);
     g = fetch(loop, http, &empty, dir);
-    ok(g.outcome == HTTPC_OK && !*g.path, "an empty one makes none");
+    ok(g.outcome == HTTPC_OK && !*g.path, "an empty response creates no file");
     g = fetch(loop, http, &no, dir);
-    ok(g.outcome == HTTPC_REJECTED && !*g.path && g.body_len == 4, "a refusal goes to memory");
+    ok(g.outcome == HTTPC_REJECTED && !*g.path && g.body_len == 4,
+       "the body of a refusal stays in memory");
     g = fetch(loop, http, &cut, dir);
-    ok(g.outcome == HTTPC_AMBIGUOUS && !*g.path, "one that breaks off is none");
+    ok(g.outcome == HTTPC_AMBIGUOUS && !*g.path, "a truncated response leaves no file");
     g = fetch(loop, http, &huge, dir);
-    ok(!*g.path && strstr(g.error, "exceeds 20971520"), "nor is one that is too big: %s", g.error);
+    ok(!*g.path && strstr(g.error, "exceeds 20971520"),
+       "a response above the limit leaves no file: %s", g.error);
     g = fetch(loop, http, &text, "/nowhere/at/all");
-    ok(!*g.path && strstr(g.error, "cannot save the response"), "a folder that is gone: %s",
+    ok(!*g.path && strstr(g.error, "cannot save the response"), "the folder is missing: %s",
        g.error);
-    is_int(count_files(), 0, "nothing is left of them");
+    is_int(count_files(), 0, "no file is left");
     g = fetch(loop, http, &nine, dir);
     struct stat st = {0};
     stat(g.path, &st);
-    ok(g.outcome == HTTPC_OK && st.st_size == 9437184, "more than is kept in memory");
+    ok(g.outcome == HTTPC_OK && st.st_size == 9437184,
+       "a response that is larger than the memory limit is saved to a file");
     httpc_free(http);
     loop_free(loop);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Each fault of a service, and what is then known about the request. */
+ * Tests of the HTTP client against each fault of a service, and of the outcome that the client
+ * derives from the fault. */
 #include "io/http/client/httpc.h"
 
 #include <fcntl.h>
@@ -22,7 +23,7 @@
 static struct loop *loop;
 static struct httpc *http;
 
-/* What came of one request. */
+/* The result of one request. */
 struct got {
     unsigned calls;
     enum httpc_outcome outcome;
@@ -79,8 +80,10 @@ static void run(struct got *g, const struct httpc_request *r)
 
 static void check_error(const struct got *g, const char *name)
 {
-    ok((g->outcome == HTTPC_OK) == (*g->error == '\0'), "%s: an error text when not ok", name);
-    ok(!strstr(g->error, "Secret") && !strchr(g->error, '\n'), "%s: nothing secret in it", name);
+    ok((g->outcome == HTTPC_OK) == (*g->error == '\0'),
+       "%s: an error text unless the request succeeded", name);
+    ok(!strstr(g->error, "Secret") && !strchr(g->error, '\n'),
+       "%s: the error text contains no secret", name);
 }
 
 static const struct {
@@ -122,7 +125,7 @@ static const struct {
      10001,
      "HTTP 429",
      0},
-    {"429, a date that has passed",
+    {"429, a date in the past",
      {HTTPD_REPLY, STATUS_REPLY("429 Slow", "Retry-After: Sat, 21 Nov 2020 08:00:10 GMT\r\n")},
      HTTPC_REJECTED,
      429,
@@ -136,14 +139,14 @@ static const struct {
      -1,
      "HTTP 429",
      0},
-    {"429, for ever",
+    {"429, a number that is too large",
      {HTTPD_REPLY, STATUS_REPLY("429 Slow", "Retry-After: 99999999999999999999999\r\n")},
      HTTPC_REJECTED,
      429,
      7 * 24 * 3600 * INT64_C(1000),
      "HTTP 429",
      0},
-    {"429, in the body",
+    {"429, with a body",
      {HTTPD_REPLY, "HTTP/1.1 429 Slow\r\nContent-Length: 2\r\n\r\nhi"},
      HTTPC_REJECTED,
      429,
@@ -189,23 +192,29 @@ static const struct {
      -1,
      "redirects are not followed",
      0},
-    {"closed without an answer", {HTTPD_CLOSE, NULL}, HTTPC_AMBIGUOUS, 0, -1, "", 0},
-    {"reset without an answer", {HTTPD_RESET, NULL}, HTTPC_AMBIGUOUS, 0, -1, "", 0},
-    {"an answer that breaks off",
+    {"closed without a response", {HTTPD_CLOSE, NULL}, HTTPC_AMBIGUOUS, 0, -1, "", 0},
+    {"reset without a response", {HTTPD_RESET, NULL}, HTTPC_AMBIGUOUS, 0, -1, "", 0},
+    {"a truncated response",
      {HTTPD_REPLY_CLOSE, "HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\nhi"},
      HTTPC_AMBIGUOUS,
      200,
      -1,
      "",
      0},
-    {"a refusal that breaks off",
+    {"a truncated refusal",
      {HTTPD_REPLY_CLOSE, "HTTP/1.1 403 No\r\nContent-Length: 99\r\n\r\nhi"},
      HTTPC_REJECTED,
      403,
      -1,
      "",
      0},
-    {"no HTTP", {HTTPD_REPLY_CLOSE, "SSH-2.0 hello\r\n\r\n"}, HTTPC_AMBIGUOUS, 0, -1, "", 0},
+    {"a response that is not HTTP",
+     {HTTPD_REPLY_CLOSE, "SSH-2.0 hello\r\n\r\n"},
+     HTTPC_AMBIGUOUS,
+     0,
+     -1,
+     "",
+     0},
     {"9 MiB",
      {HTTPD_FLOOD, "HTTP/1.1 200 OK\r\n\r\n"},
      HTTPC_AMBIGUOUS,
@@ -227,15 +236,15 @@ static const struct {
      -1,
      "",
      0},
-    {"no answer in time", {HTTPD_SILENT, NULL}, HTTPC_AMBIGUOUS, 0, -1, "", 300},
-    {"slow drops of a body",
+    {"no response in time", {HTTPD_SILENT, NULL}, HTTPC_AMBIGUOUS, 0, -1, "", 300},
+    {"single bytes of a body",
      {HTTPD_DRIP, "HTTP/1.1 200 OK\r\nContent-Length: 999999\r\n\r\n"},
      HTTPC_AMBIGUOUS,
      200,
      -1,
      "",
      300},
-    {"slow drops of a header",
+    {"single bytes of a header",
      {HTTPD_DRIP, "HTTP/1.1 200 OK\r\nX: "},
      HTTPC_AMBIGUOUS,
      UNKNOWN,
@@ -252,22 +261,22 @@ static void test_fault(size_t i)
     struct httpc_request r = post_of(url_of(server, PATH), "{}");
     r.timeout_ms = faults[i].timeout_ms ? faults[i].timeout_ms : r.timeout_ms;
     run(&g, &r);
-    is_int(g.calls, 1, "%s: one answer", name);
+    is_int(g.calls, 1, "%s: the callback runs once", name);
     is_int(g.outcome, faults[i].outcome, "%s", name);
     if (faults[i].status != UNKNOWN)
-        is_int(g.status, faults[i].status, "%s: status", name);
-    is_int(g.retry_after_ms, faults[i].retry_after_ms, "%s: retry after", name);
-    has_str(g.error, faults[i].error, "%s: says so", name);
+        is_int(g.status, faults[i].status, "%s: the status", name);
+    is_int(g.retry_after_ms, faults[i].retry_after_ms, "%s: the time to wait", name);
+    has_str(g.error, faults[i].error, "%s: the error text", name);
     check_error(&g, name);
-    is_int(httpd_requests(server), 1, "%s: sent once", name);
-    is_str(httpd_faults(server), "", "%s: a clean request", name);
+    is_int(httpd_requests(server), 1, "%s: the request is sent once", name);
+    is_str(httpd_faults(server), "", "%s: the request is valid", name);
     httpd_stop(server);
     buf_fini(&g.body);
 }
 
 static void test_faults(void)
 {
-    clock_fake(0, 1795248000); /* Sat, 21 Nov 2026 08:00:00 GMT: what Retry-After counts from */
+    clock_fake(0, 1795248000); /* Sat, 21 Nov 2026 08:00:00 GMT, for dates in Retry-After */
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
         test_fault(i);
     clock_fake_end();
@@ -284,16 +293,17 @@ static void test_reset_before_body(void)
     struct httpc_request r = post_of(url_of(server, PATH), "");
     r.body = (struct str){body, size};
     run(&g, &r);
-    is_int(g.outcome, HTTPC_NOT_SENT, "reset with the body on its way: not sent");
+    is_int(g.outcome, HTTPC_NOT_SENT,
+           "a connection that is reset while the body is sent: not sent");
     check_error(&g, "reset early");
-    is_int(httpd_requests(server), 1, "and not tried again by itself");
+    is_int(httpd_requests(server), 1, "the client does not repeat the request by itself");
     httpd_stop(server);
     free(body);
     buf_fini(&g.body);
 }
 
-/* A port where nobody listens. */
-static int closed_port(void)
+/* Returns a port on which nobody listens. */
+static int find_closed_port(void)
 {
     struct httpd *const server = httpd_start(NULL, 0);
     const int port = httpd_port(server);
@@ -306,22 +316,22 @@ static void test_not_sent(void)
     static const struct httpd_step steps[] = {{HTTPD_SILENT, NULL}};
     struct got g = {0};
     char url[128];
-    snprintf(url, sizeof url, "http://127.0.0.1:%d" PATH, closed_port());
+    snprintf(url, sizeof url, "http://127.0.0.1:%d" PATH, find_closed_port());
     struct httpc_request r = post_of(url, "{}");
     run(&g, &r);
-    is_int(g.outcome, HTTPC_NOT_SENT, "connection refused");
+    is_int(g.outcome, HTTPC_NOT_SENT, "a refused connection: not sent");
     check_error(&g, "refused");
     r = post_of("https://no-such-host.invalid" PATH, "{}");
-    r.timeout_ms = 3000; /* should the resolver be slow */
+    r.timeout_ms = 3000; /* in case the resolver is slow */
     run(&g, &r);
-    is_int(g.outcome, HTTPC_NOT_SENT, "no such host");
+    is_int(g.outcome, HTTPC_NOT_SENT, "an unknown host: not sent");
     check_error(&g, "no such host");
     struct httpd *const server = httpd_start(steps, 1);
     snprintf(url, sizeof url, "https://127.0.0.1:%d" PATH, httpd_port(server));
     r = post_of(url, "{}");
     r.timeout_ms = 300;
     run(&g, &r);
-    is_int(g.outcome, HTTPC_NOT_SENT, "a handshake that never ends");
+    is_int(g.outcome, HTTPC_NOT_SENT, "a TLS handshake that does not end: not sent");
     check_error(&g, "handshake");
     httpd_stop(server);
     buf_fini(&g.body);
@@ -338,8 +348,8 @@ static void test_refusals(void)
     } rows[] = {
         {"http", "GET", "http://127.0.0.1:1" PATH, NULL, NULL, 0},
         {"http elsewhere", "GET", "http://example.org" PATH, NULL, NULL, HTTPC_LOOPBACK},
-        {"http, like a loopback", "GET", "http://127.0.0.1.example.org/", NULL, NULL,
-         HTTPC_LOOPBACK},
+        {"http, a name that begins like a loopback address", "GET", "http://127.0.0.1.example.org/",
+         NULL, NULL, HTTPC_LOOPBACK},
         {"file", "GET", "file:///PathSecret", NULL, NULL, HTTPC_LOOPBACK},
         {"ftp", "GET", "ftp://127.0.0.1/PathSecret", NULL, NULL, HTTPC_LOOPBACK},
         {"unknown", "GET", "gopherx://127.0.0.1/PathSecret", NULL, NULL, HTTPC_LOOPBACK},
@@ -360,7 +370,7 @@ static void test_refusals(void)
                                         .content_type = rows[i].content_type,
                                         .flags = rows[i].flags};
         httpc_start(http, &r, on_reply, &g);
-        is_int(g.calls, 0, "%s: no answer from inside the call", rows[i].name);
+        is_int(g.calls, 0, "%s: no callback within the call", rows[i].name);
         wait_for(&g, 1);
         ok(g.calls == 1 && g.outcome == HTTPC_REJECTED && g.status == 0, "%s: refused",
            rows[i].name);
@@ -385,31 +395,31 @@ static void test_request(void)
     r.headers = &header;
     r.header_count = 1;
     run(&g, &r);
-    ok(g.outcome == HTTPC_OK && strcmp(g.body.p, "hi") == 0, "the answer's body");
-    is_int(g.date, 1795248000, "the service's date");
-    is_int(g.retry_after_ms, -1, "headers of an interim answer do not count");
+    ok(g.outcome == HTTPC_OK && strcmp(g.body.p, "hi") == 0, "the body of the response");
+    is_int(g.date, 1795248000, "the date of the response");
+    is_int(g.retry_after_ms, -1, "headers of an interim response are ignored");
     const char *const text = httpd_request(server, 0);
     has_str(text, "POST /a?b=c HTTP/1.1\r\n", "the request line");
-    has_str(text, "\r\nContent-Type: application/json\r\n", "its type");
-    has_str(text, "\r\nContent-Length: 7\r\n", "its length");
-    has_str(text, "\r\nX-Empty:\r\n", "its headers, empty ones too");
-    has_str(text, "\r\n\r\n{\"a\":1}", "its body");
+    has_str(text, "\r\nContent-Type: application/json\r\n", "the content type");
+    has_str(text, "\r\nContent-Length: 7\r\n", "the length");
+    has_str(text, "\r\nX-Empty:\r\n", "headers, also empty ones");
+    has_str(text, "\r\n\r\n{\"a\":1}", "the body of the request");
     r.method = "PATCH";
     run(&g, &r);
-    has_str(httpd_request(server, 1), "PATCH /a?b=c HTTP/1.1\r\n", "another method");
+    has_str(httpd_request(server, 1), "PATCH /a?b=c HTTP/1.1\r\n", "another method is sent");
     r = (struct httpc_request){.method = "GET", .url = r.url, .flags = HTTPC_LOOPBACK};
     run(&g, &r);
-    ok(!strstr(httpd_request(server, 2), "Content-"), "GET has no body");
+    ok(!strstr(httpd_request(server, 2), "Content-"), "a GET request has no body");
     r.method = "HEAD";
     run(&g, &r);
-    ok(g.outcome == HTTPC_OK && g.body.len == 0, "HEAD");
-    is_int(httpd_count_connections(server), 1, "four requests, one connection");
-    is_str(httpd_faults(server), "", "clean requests");
+    ok(g.outcome == HTTPC_OK && g.body.len == 0, "a HEAD request has an empty response");
+    is_int(httpd_count_connections(server), 1, "four requests use one connection");
+    is_str(httpd_faults(server), "", "the requests are valid");
     httpd_stop(server);
     buf_fini(&g.body);
 }
 
-/* The second request goes over a connection that the server ends without an answer. */
+/* Sends a second request over a connection that the server ends without a response. */
 static void test_stale(const char *name, struct httpc_request r, enum httpd_what end,
                        enum httpc_outcome outcome, unsigned requests)
 {
@@ -434,13 +444,14 @@ static void test_reuse(void)
     struct httpc_request create = post_of(NULL, "{}"), edit = create, get = post_of(NULL, NULL);
     edit.flags |= HTTPC_IDEMPOTENT;
     get.method = "GET";
-    test_stale("old connection closed, a create", create, HTTPD_CLOSE, HTTPC_AMBIGUOUS, 2);
-    test_stale("old connection reset, a create", create, HTTPD_RESET, HTTPC_AMBIGUOUS, 2);
-    test_stale("the server leaves, a create", create, HTTPD_LEAVE, HTTPC_AMBIGUOUS, 2);
-    test_stale("old connection closed, an edit", edit, HTTPD_CLOSE, HTTPC_OK, 3);
-    test_stale("the server leaves, an edit", edit, HTTPD_LEAVE, HTTPC_AMBIGUOUS, 2);
-    test_stale("old connection closed, a GET", get, HTTPD_CLOSE, HTTPC_OK, 3);
-    test_stale("a create without a body", post_of(NULL, NULL), HTTPD_CLOSE, HTTPC_AMBIGUOUS, 2);
+    test_stale("kept connection closed, POST", create, HTTPD_CLOSE, HTTPC_AMBIGUOUS, 2);
+    test_stale("kept connection reset, POST", create, HTTPD_RESET, HTTPC_AMBIGUOUS, 2);
+    test_stale("the server exits, POST", create, HTTPD_LEAVE, HTTPC_AMBIGUOUS, 2);
+    test_stale("kept connection closed, idempotent POST", edit, HTTPD_CLOSE, HTTPC_OK, 3);
+    test_stale("the server exits, idempotent POST", edit, HTTPD_LEAVE, HTTPC_AMBIGUOUS, 2);
+    test_stale("kept connection closed, GET", get, HTTPD_CLOSE, HTTPC_OK, 3);
+    test_stale("kept connection closed, POST without a body", post_of(NULL, NULL), HTTPD_CLOSE,
+               HTTPC_AMBIGUOUS, 2);
 }
 
 static void test_stall(void)
@@ -453,26 +464,26 @@ static void test_stall(void)
     http = httpc_new(loop, &impatient);
     struct httpc_request r = post_of(url_of(server, "/"), "{}");
     run(&g, &r);
-    is_int(g.outcome, HTTPC_AMBIGUOUS, "silence ends a request before its time");
-    has_str(g.error, "too slow", "and says why");
+    is_int(g.outcome, HTTPC_AMBIGUOUS, "a silent server ends the request before its deadline");
+    has_str(g.error, "too slow", "the error text names the reason");
     r.flags |= HTTPC_LONG_POLL;
     r.timeout_ms = 4000;
     run(&g, &r);
-    has_str(g.error, "timed out", "but not a long poll");
+    has_str(g.error, "timed out", "a long poll waits until its deadline");
     httpc_free(http);
     httpd_stop(server);
     http = usual;
     buf_fini(&g.body);
 }
 
-/* Runs the loop until the server has seen so many requests. */
+/* Runs the loop until the server has received this number of requests. */
 static void wait_for_server(struct httpd *server, unsigned requests)
 {
     for (int rounds = 0; httpd_requests(server) < requests && rounds < 2000; rounds++)
         loop_run_once(loop, 10);
 }
 
-static unsigned leaky_sockets(void)
+static unsigned count_inheritable_sockets(void)
 {
     unsigned count = 0;
     for (int fd = 3; fd < 256; fd++) {
@@ -494,19 +505,23 @@ static void test_cancel(void)
     const struct httpc_request bad = {.method = "GET", .url = "ftp://x/"};
     http = httpc_new(loop, NULL);
     httpc_cancel(httpc_start(http, &r, on_reply, &unsent));
-    ok(unsent.calls == 1 && unsent.outcome == HTTPC_NOT_SENT, "cancelled before it went out");
-    is_str(unsent.error, "cancelled", "says so");
+    ok(unsent.calls == 1 && unsent.outcome == HTTPC_NOT_SENT,
+       "a request that is cancelled before it is sent: not sent");
+    is_str(unsent.error, "cancelled", "the error text says that the request was cancelled");
     struct httpc_transfer *const call = httpc_start(http, &r, on_reply, &sent);
     wait_for_server(server, 1);
-    is_int(leaky_sockets(), 0, "no connection would be inherited");
+    is_int(count_inheritable_sockets(), 0, "child processes inherit no connection");
     httpc_cancel(call);
-    ok(sent.calls == 1 && sent.outcome == HTTPC_AMBIGUOUS, "cancelled after it");
+    ok(sent.calls == 1 && sent.outcome == HTTPC_AMBIGUOUS,
+       "a request that is cancelled after it was sent: ambiguous");
     httpc_start(http, &r, on_reply, &freed);
     wait_for_server(server, 2);
     httpc_start(http, &bad, on_reply, &refused);
     httpc_free(http);
-    ok(freed.calls == 1 && freed.outcome == HTTPC_AMBIGUOUS, "the client ends under a request");
-    ok(refused.calls == 1 && refused.outcome == HTTPC_REJECTED, "and under a refused one");
+    ok(freed.calls == 1 && freed.outcome == HTTPC_AMBIGUOUS,
+       "a client that is freed during a request ends it as ambiguous");
+    ok(refused.calls == 1 && refused.outcome == HTTPC_REJECTED,
+       "a client that is freed during a refused request ends it as refused");
     http = usual;
     httpd_stop(server);
     buf_fini(&sent.body);
@@ -527,8 +542,8 @@ static void test_many(void)
     for (int i = 0; i < MANY; i++)
         httpc_start(http, &r, on_reply, &g);
     wait_for(&g, MANY);
-    is_int(g.calls, MANY, "forty at a time");
-    is_str(httpd_faults(server), "", "clean requests");
+    is_int(g.calls, MANY, "forty requests at the same time get their responses");
+    is_str(httpd_faults(server), "", "the requests are valid");
     httpd_stop(server);
     buf_fini(&g.body);
 }
@@ -553,9 +568,9 @@ int main(void)
     setenv("all_proxy", "http://127.0.0.1:1", 1);
     loop = loop_new();
     http = httpc_new(loop, NULL);
-    ok(!is_mapped("libcurl"), "libcurl is not there before the first request");
+    ok(!is_mapped("libcurl"), "libcurl is not loaded before the first request");
     test_request();
-    ok(is_mapped("libcurl"), "and is then");
+    ok(is_mapped("libcurl"), "the first request loads libcurl");
     test_faults();
     test_reset_before_body();
     test_not_sent();

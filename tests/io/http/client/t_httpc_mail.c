@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * E-mails: the envelope, the message as it arrives, and what is known when something goes wrong.
- * The server is tests/fake/smtpd.py. */
+ * Tests of e-mails that the HTTP client sends: the envelope, the message, and the outcome of each
+ * fault. The server is tests/fake/smtpd.py. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -128,9 +128,9 @@ static void test_arrives(struct httpc *h)
 {
     const struct server s = start_server("plain", NULL, NULL);
     send_mail(h, url_of(&s), "ann@example.org", "Subject: Hi\n\n.dot\r\nthe\rend", HTTPC_LOOPBACK);
-    is_int(told.outcome, HTTPC_OK, "an e-mail");
+    is_int(told.outcome, HTTPC_OK, "an e-mail is sent");
     is_int(told.status, 250, "the status of the last reply");
-    is_str(told.body, "250 2.0.0 queued\r\n", "and its text");
+    is_str(told.body, "250 2.0.0 queued\r\n", "the text of the last reply");
     char *const log = read_log(&s);
     is_str(log,
            "{\"from\": \"bot@example.org\", \"to\": [\"ann@example.org\"], \"data\": "
@@ -158,55 +158,58 @@ static void test_faults(struct httpc *h)
         {"lost@x.org", "", HTTPC_AMBIGUOUS, 0, false},
         {"weird@x.org", "", HTTPC_AMBIGUOUS, 0, false},
     };
-    static char large[24 << 20]; /* more than the buffers of a connection take */
+    static char large[24 << 20]; /* larger than the buffers of a connection */
     const struct server s = start_server("faults", NULL, NULL);
     memset(large, 'x', sizeof large - 1);
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
         send_mail(h, url_of(&s), faults[i].to,
                   strcmp(faults[i].to, "part@x.org") == 0 ? large : "x", HTTPC_LOOPBACK);
-        is_int(told.outcome, faults[i].outcome, "%s: what is known", faults[i].to);
+        is_int(told.outcome, faults[i].outcome, "%s: the outcome", faults[i].to);
         is_int(told.status, faults[i].status, "%s: the status", faults[i].to);
-        ok(told.is_passing == faults[i].is_passing, "%s: whether it may succeed", faults[i].to);
-        has_str(told.error, faults[i].error, "%s: the words of the server", faults[i].to);
+        ok(told.is_passing == faults[i].is_passing, "%s: whether a later attempt may succeed",
+           faults[i].to);
+        has_str(told.error, faults[i].error, "%s: the text of the server", faults[i].to);
     }
     stop_server(&s);
     send_mail(h, url_of(&s), "ann@x.org", "x", HTTPC_LOOPBACK);
-    is_int(told.outcome, HTTPC_NOT_SENT, "no server");
+    is_int(told.outcome, HTTPC_NOT_SENT, "without a server the e-mail is not sent");
 }
 
 static void test_cancel(struct httpc *h)
 {
     const struct server s = start_server("cancel", NULL, NULL);
     struct httpc_transfer *const c = start(h, url_of(&s), "mute@x.org", "x", HTTPC_LOOPBACK);
-    while (access(s.log, F_OK) != 0) /* the server has it */
+    while (access(s.log, F_OK) != 0) /* the server has received the e-mail */
         loop_run_once(loop, 10);
     httpc_cancel(c);
-    is_int(told.count, 1, "cancelled, it is answered at once");
-    is_int(told.outcome, HTTPC_AMBIGUOUS, "the server may have it");
+    is_int(told.count, 1, "a cancelled e-mail ends at once");
+    is_int(told.outcome, HTTPC_AMBIGUOUS, "a cancelled e-mail that was in flight is ambiguous");
     struct httpc_transfer *const next = start(h, url_of(&s), "ann@x.org", "x", HTTPC_LOOPBACK);
     httpc_cancel(next);
-    is_int(told.outcome, HTTPC_NOT_SENT, "one that waits is not sent");
+    is_int(told.outcome, HTTPC_NOT_SENT, "a waiting e-mail that is cancelled is not sent");
     send_mail(h, url_of(&s), "bob@x.org", "x", HTTPC_LOOPBACK);
-    is_int(told.outcome, HTTPC_OK, "the next one is");
+    is_int(told.outcome, HTTPC_OK, "the next e-mail is sent");
     char *const log = read_log(&s);
-    ok(!strstr(log, "ann@x.org") && strstr(log, "bob@x.org"), "and only that");
+    ok(!strstr(log, "ann@x.org") && strstr(log, "bob@x.org"),
+       "the server has received only the next e-mail");
     free(log);
     stop_server(&s);
 }
 
-/* More servers than there are workers, of which one does not answer. */
+/* Uses more servers than the client has workers; one of the servers does not answer. */
 static void test_slow_server(struct httpc *h)
 {
     const struct server slow = start_server("slow", NULL, NULL),
                         s = start_server("quick", NULL, NULL);
     struct httpc_transfer *const c = start(h, url_of(&slow), "mute@x.org", "x", HTTPC_LOOPBACK);
-    while (access(slow.log, F_OK) != 0) /* the server has it */
+    while (access(slow.log, F_OK) != 0) /* the server has received the e-mail */
         loop_run_once(loop, 10);
     send_mail(h, url_of(&s), "ann@x.org", "x", HTTPC_LOOPBACK);
     is_int(told.outcome, HTTPC_OK, "a server that does not answer delays no e-mail to another");
     told = (struct told){0};
     httpc_cancel(c);
-    is_int(told.outcome, HTTPC_AMBIGUOUS, "the server that does not answer has its e-mail");
+    is_int(told.outcome, HTTPC_AMBIGUOUS,
+           "the e-mail to the server that does not answer was in flight");
     stop_server(&slow);
     for (int i = 1; i <= 20; i++) {
         char url[64];
@@ -215,7 +218,7 @@ static void test_slow_server(struct httpc *h)
         is_int(told.outcome, i == 1 ? HTTPC_OK : HTTPC_NOT_SENT, "server %d", i);
     }
     send_mail(h, url_of(&s), "bob@x.org", "x", HTTPC_LOOPBACK);
-    is_int(told.outcome, HTTPC_OK, "with more servers than workers, e-mails arrive");
+    is_int(told.outcome, HTTPC_OK, "with more servers than workers, e-mails are delivered");
     stop_server(&s);
 }
 
@@ -232,8 +235,8 @@ static void test_refused(struct httpc *h)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         send_mail(h, cases[i].url, cases[i].to, cases[i].body, 0);
-        is_int(told.outcome, HTTPC_REJECTED, "refused by the host: %s", cases[i].error);
-        has_str(told.error, cases[i].error, "with the reason");
+        is_int(told.outcome, HTTPC_REJECTED, "the client refuses the e-mail: %s", cases[i].error);
+        has_str(told.error, cases[i].error, "the error text names the reason");
     }
 }
 
@@ -273,19 +276,20 @@ static void test_tls(void)
     snprintf(pem, sizeof pem, "%s/pem", tap_tmpdir());
     snprintf(certificate, sizeof certificate, "%s.crt", pem);
     if (!make_certificate(pem))
-        bail("openssl makes no certificate");
+        bail("openssl cannot create a certificate");
     struct httpc *const h = httpc_new(loop, &(struct httpc_options){.ca_file = certificate});
     const struct server plain = start_server("bare", "--auth", "bot:" PASSWORD);
     send_as(h, url_of(&plain), PASSWORD);
     is_int(told.outcome, HTTPC_NOT_SENT,
-           "without TLS nothing is sent, unless the base is loopback");
+           "without TLS the client sends a password only to a loopback address");
     stop_server(&plain);
     const struct server s = start_server("tls", "--tls", pem);
     send_as(h, url_of(&s), PASSWORD);
-    is_int(told.outcome, HTTPC_OK, "STARTTLS");
+    is_int(told.outcome, HTTPC_OK, "an e-mail is sent over STARTTLS");
     char *const log = read_log(&s);
-    has_str(log, "\"to\": [\"ann@example.org\", \"bob@example.org\"]", "to two people");
-    has_str(log, "\"tls\": true", "over TLS");
+    has_str(log, "\"to\": [\"ann@example.org\", \"bob@example.org\"]",
+            "the e-mail has two recipients");
+    has_str(log, "\"tls\": true", "the server has received the e-mail over TLS");
     free(log);
     stop_server(&s);
     httpc_free(h);
@@ -308,19 +312,19 @@ static void test_credentials(struct httpc *h)
     httpc_start(h, &request, on_done, NULL);
     while (!told.count)
         loop_run_once(loop, -1);
-    is_int(told.outcome, HTTPC_OK, "a user with a password");
+    is_int(told.outcome, HTTPC_OK, "an e-mail of a user with a password is sent");
     char *const log = read_log(&s);
-    has_str(log, "{\"from\": \"\"", "and no sender");
-    has_str(log, "\"user\": \"bot\"", "is known to the server");
+    has_str(log, "{\"from\": \"\"", "the sender may be empty");
+    has_str(log, "\"user\": \"bot\"", "the server knows the user");
     free(log);
     send_mail(h, url_of(&s), "ann@example.org", "x", HTTPC_LOOPBACK);
-    is_int(told.status, 530, "nobody else may send");
+    is_int(told.status, 530, "the server refuses an e-mail without a login");
     request.header_count = 3;
     told = (struct told){0};
     httpc_start(h, &request, on_done, NULL);
     while (!told.count)
         loop_run_once(loop, -1);
-    has_str(told.error, "or neither", "a user without a password is refused");
+    has_str(told.error, "or neither", "the client refuses a user without a password");
     stop_server(&s);
 }
 
@@ -344,21 +348,20 @@ static void test_login(struct httpc *h)
 {
     const struct server s = start_server("login", "--auth", "bot:" PASSWORD);
     log_in(h, &s, PASSWORD, "");
-    is_int(told.outcome, HTTPC_OK, "a login alone");
-    is_int(told.status, 250, "its status");
+    is_int(told.outcome, HTTPC_OK, "a login without an e-mail succeeds");
+    is_int(told.status, 250, "the status of the login");
     log_in(h, &s, "wrong", "");
-    is_int(told.outcome, HTTPC_REJECTED, "a login with a wrong password");
-    is_int(told.status, 535, "its status");
-    has_str(told.error, "wrong user or password", "the words of the server");
+    is_int(told.outcome, HTTPC_REJECTED, "a login with a wrong password is refused");
+    is_int(told.status, 535, "the status of the refused login");
+    has_str(told.error, "wrong user or password", "the error text is the text of the server");
     log_in(h, &s, NULL, "");
-    is_int(told.outcome, HTTPC_OK, "a connection without a login");
+    is_int(told.outcome, HTTPC_OK, "a connection without a login succeeds");
     log_in(h, &s, PASSWORD, "x");
-    has_str(told.error, "a login to a mail server has no body",
-            "a login with a message is refused");
+    has_str(told.error, "a login to a mail server has no body", "a login with a body is refused");
     is_int(access(s.log, F_OK), -1, "no e-mail was sent");
     stop_server(&s);
     log_in(h, &s, PASSWORD, "");
-    is_int(told.outcome, HTTPC_NOT_SENT, "a login without a server");
+    is_int(told.outcome, HTTPC_NOT_SENT, "a login without a server: not sent");
 }
 
 int main(void)

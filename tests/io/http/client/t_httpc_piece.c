@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Tests of responses whose body is handed on piece by piece. */
+ * Tests of response bodies that are passed to the caller in pieces. */
 #include "io/http/client/httpc.h"
 
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include "tap/tap.h"
 
 static struct {
-    struct buf pieces, body; /* handed on; kept */
+    struct buf pieces, body; /* passed in pieces; kept in memory */
     char type[64];
     bool take, done;
     int status;
@@ -64,14 +64,14 @@ int main(void)
     struct httpc *const http = httpc_new(loop, NULL);
     struct httpd *const server = httpd_start(steps, 3);
     run(loop, http, httpd_port(server), true);
-    is_str(got.pieces.p, "hi you", "a body is handed on");
-    is_str(got.type, "text/event-stream", "with the headers of the response");
-    ok(got.outcome == HTTPC_OK && got.body.len == 0, "and not kept");
+    is_str(got.pieces.p, "hi you", "the body is passed in pieces");
+    is_str(got.type, "text/event-stream", "a piece comes with the headers of the response");
+    ok(got.outcome == HTTPC_OK && got.body.len == 0, "the body is not kept in memory");
     run(loop, http, httpd_port(server), true);
-    ok(got.status == 404 && got.pieces.len == 0, "that of a refusal is not");
-    is_str(got.body.p, "gone", "but kept");
+    ok(got.status == 404 && got.pieces.len == 0, "the body of a refusal is not passed in pieces");
+    is_str(got.body.p, "gone", "the body of a refusal is kept in memory");
     run(loop, http, httpd_port(server), false);
-    is_int(got.outcome, HTTPC_AMBIGUOUS, "the receiver ends a transfer");
+    is_int(got.outcome, HTTPC_AMBIGUOUS, "the caller ends the transfer");
     httpd_stop(server);
     httpc_free(http);
     loop_free(loop);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Whom the client trusts: certificates made here, presented by openssl s_server. */
+ * Tests which certificates the HTTP client trusts. The certificates are created here, and presented
+ * by openssl s_server. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +11,8 @@
 #include "io/http/client/httpc.h"
 #include "tap/tap.h"
 
-/* An authority, four certificates for one key: good, expired, of another name, self-signed. */
+/* Creates an authority and four certificates for one key: valid, expired, for another name,
+ * self-signed. */
 static const char make_certificates[] =
     "exec >/dev/null 2>&1; set -e; cd \"$1\"\n"
     "key='-newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes'\n"
@@ -52,11 +54,11 @@ static void exec_server(const char *certificate, int out)
 
 struct server {
     pid_t pid;
-    FILE *out; /* open as long as it runs: it writes more */
+    FILE *out; /* stays open while the server runs, because the server goes on writing */
     int port;
 };
 
-/* Serves any path. */
+/* Starts a server that answers every path. */
 static struct server start_server(const char *certificate)
 {
     int fds[2];
@@ -112,10 +114,10 @@ static void test(const char *name, const char *certificate, const char *trusted,
     for (int rounds = 0; !g.done && rounds < 20000; rounds++)
         loop_run_once(loop, 1000);
     is_int(g.outcome, wanted, "%s", name);
-    has_str(g.error, error, "%s: says why", name);
+    has_str(g.error, error, "%s: the error text names the reason", name);
     ok(g.is_untrusted == (wanted == HTTPC_NOT_SENT && strcmp(error, NO_FILE) != 0),
-       "%s: knows whether the certificate is why", name);
-    ok(!strstr(g.error, "PathSecret"), "%s: without the URL", name);
+       "%s: whether the certificate is the reason", name);
+    ok(!strstr(g.error, "PathSecret"), "%s: the error text does not contain the URL", name);
     httpc_free(http);
     stop_server(&server);
 }
@@ -134,7 +136,7 @@ int main(void)
     test("self-signed", "self.pem", ca_file, HTTPC_NOT_SENT, "certificate problem: self");
     test("another name", "other.pem", ca_file, HTTPC_NOT_SENT, "127.0.0.1");
     test("unknown authority", "good.pem", NULL, HTTPC_NOT_SENT, "certificate problem");
-    test("authorities cannot be read", "good.pem", "/nonexistent", HTTPC_NOT_SENT, NO_FILE);
+    test("unreadable authorities", "good.pem", "/nonexistent", HTTPC_NOT_SENT, NO_FILE);
     loop_free(loop);
     return 0;
 }

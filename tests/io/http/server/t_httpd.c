@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The HTTP server against a client of raw bytes: who may ask, what is answered when, and that no
- * request is smuggled past another one. */
+ * Tests of the HTTP server with a client that sends raw bytes: permitted callers, the order of
+ * responses, and protection against request smuggling. */
 #include "io/http/server/httpd.h"
 
 #include <dirent.h>
@@ -20,11 +20,12 @@
 
 static struct loop *loop;
 static struct httpd *server;
-static struct httpd_request *held; /* by on_held */
+static struct httpd_request *held; /* set by on_held */
 static unsigned smuggled;
 
-/* What comes for it, in a connection of its own; valid until the next call. */
-static const char *ask(const char *bytes)
+/* Sends the bytes over a connection of their own. Returns the response, valid until the next call.
+ * */
+static const char *get_response(const char *bytes)
 {
     static char answer[4096];
     struct client c = client_connect(loop, server);
@@ -37,7 +38,8 @@ static const char *ask(const char *bytes)
 
 static void is_status(const char *bytes, int status, const char *what)
 {
-    is_int(strtol(ask(bytes) + strlen("HTTP/1.1 "), NULL, 10), status, "%s: %d", what, status);
+    is_int(strtol(get_response(bytes) + strlen("HTTP/1.1 "), NULL, 10), status, "%s: %d", what,
+           status);
 }
 
 /* ---- handlers ---- */
@@ -106,33 +108,40 @@ static void end(void)
 static void test_routes(void)
 {
     begin(&(struct httpd_options){0});
-    has_str(ask(GET("/a?x=%20y")), "exact|GET|/a|x=%20y|-||127.0.0.1\n", "the request as it came");
-    has_str(ask(GET("/a/c")), "below|GET|/a/c|", "a path below");
-    has_str(ask(GET("/a/b/c")), "deeper|GET|/a/b/c|", "the longest one has it");
-    has_str(ask("POST /a HTTP/1.1\r\n" HOST "Content-Type: x/y\r\nContent-Length: 2\r\n\r\nhi"),
+    has_str(get_response(GET("/a?x=%20y")), "exact|GET|/a|x=%20y|-||127.0.0.1\n",
+            "the handler gets the request unchanged");
+    has_str(get_response(GET("/a/c")), "below|GET|/a/c|", "a path below a route");
+    has_str(get_response(GET("/a/b/c")), "deeper|GET|/a/b/c|",
+            "the longest matching route gets the request");
+    has_str(get_response("POST /a HTTP/1.1\r\n" HOST
+                         "Content-Type: x/y\r\nContent-Length: 2\r\n\r\nhi"),
             "exact|POST|/a||x/y|hi|", "a body");
-    has_str(ask("POST /a HTTP/1.1\r\n" HOST "Transfer-Encoding: chunked\r\n\r\n"
-                "1\r\nh\r\n1\r\ni\r\n0\r\n\r\n"),
-            "|hi|", "a body of chunks");
+    has_str(get_response("POST /a HTTP/1.1\r\n" HOST "Transfer-Encoding: chunked\r\n\r\n"
+                         "1\r\nh\r\n1\r\ni\r\n0\r\n\r\n"),
+            "|hi|", "a chunked body");
     is_status(GET("/"), 404, "an unknown path");
-    is_status(GET("/ab"), 404, "a path that only begins so");
-    is_status("DELETE /a HTTP/1.1\r\n" HOST "\r\n", 405, "another method");
-    has_str(ask("DELETE /a HTTP/1.1\r\n" HOST "\r\n"), "\r\nAllow: GET, HEAD, POST\r\n",
-            "says which");
-    const char *const head = ask("HEAD /a HTTP/1.1\r\n" HOST "\r\n");
-    ok(strstr(head, "Content-Length: 28\r\n") && !strstr(head, "exact"), "HEAD has no body");
-    const char *const lost = ask("HEAD / HTTP/1.1\r\n" HOST "\r\n");
-    ok(strstr(lost, "404") && !strstr(lost, "Not Found\n"), "HEAD of nothing, neither");
-    has_str(ask(GET("/a")), "\r\nX-Content-Type-Options: nosniff\r\n", "nosniff");
-    const char *const rude = ask(GET("/rude"));
+    is_status(GET("/ab"), 404, "a path that only begins like a route");
+    is_status("DELETE /a HTTP/1.1\r\n" HOST "\r\n", 405, "a method that the route does not allow");
+    has_str(get_response("DELETE /a HTTP/1.1\r\n" HOST "\r\n"), "\r\nAllow: GET, HEAD, POST\r\n",
+            "the response lists the allowed methods");
+    const char *const head = get_response("HEAD /a HTTP/1.1\r\n" HOST "\r\n");
+    ok(strstr(head, "Content-Length: 28\r\n") && !strstr(head, "exact"),
+       "a response to HEAD has no body");
+    const char *const lost = get_response("HEAD / HTTP/1.1\r\n" HOST "\r\n");
+    ok(strstr(lost, "404") && !strstr(lost, "Not Found\n"),
+       "a response to HEAD of an unknown path has no body");
+    has_str(get_response(GET("/a")), "\r\nX-Content-Type-Options: nosniff\r\n",
+            "the header nosniff");
+    const char *const rude = get_response(GET("/rude"));
     ok(strncmp(rude, "HTTP/1.1 500 ", 13) == 0 && !strstr(rude, "X-Injected"),
-       "a handler cannot write headers");
+       "a handler cannot add headers");
     static char root[] = "root";
     httpd_route(server, "/", HTTPD_GET | HTTPD_EXACT, on_echo, root);
-    is_status(GET("/"), 200, "a route of a path that ends with a slash, and nothing below");
-    is_status("POST /b HTTP/1.1\r\n" HOST "\r\n", 404, "is not asked for what is below");
+    is_status(GET("/"), 200, "an exact route of a path that ends with a slash");
+    is_status("POST /b HTTP/1.1\r\n" HOST "\r\n", 404,
+              "the exact route does not match a path below it");
     httpd_unroute(server, "/a");
-    is_status(GET("/a"), 404, "a route that has gone");
+    is_status(GET("/a"), 404, "a route that was removed");
     end();
 }
 
@@ -145,23 +154,28 @@ static void test_callers(void)
     is_status("GET /a HTTP/1.1\r\nHost: 127.0.0.1:8080\r\n\r\n", 200, "the address");
     is_status("GET /a HTTP/1.1\r\nHost: [::1]:8080\r\n\r\n", 200, "the other loopback address");
     is_status("GET /a HTTP/1.1\r\nHost: evil.example\r\n\r\n", 421, "another host");
-    is_status("GET /a HTTP/1.1\r\nHost: localhost.evil.example\r\n\r\n", 421, "one alike");
-    is_status("GET /a HTTP/1.1\r\nHost: [::1\r\n\r\n", 421, "half an address");
-    is_status("GET /a HTTP/1.1\r\n" HOST "Origin: https://ok.example\r\n\r\n", 200, "its page");
-    is_status("GET /a HTTP/1.1\r\n" HOST "Origin: https://evil.example\r\n\r\n", 403, "another");
-    is_status("GET /a HTTP/1.1\r\n" HOST "Origin: null\r\n\r\n", 403, "a page from nowhere");
+    is_status("GET /a HTTP/1.1\r\nHost: localhost.evil.example\r\n\r\n", 421,
+              "a host name that begins like a permitted one");
+    is_status("GET /a HTTP/1.1\r\nHost: [::1\r\n\r\n", 421, "an incomplete IPv6 address");
+    is_status("GET /a HTTP/1.1\r\n" HOST "Origin: https://ok.example\r\n\r\n", 200,
+              "a listed origin");
+    is_status("GET /a HTTP/1.1\r\n" HOST "Origin: https://evil.example\r\n\r\n", 403,
+              "another origin");
+    is_status("GET /a HTTP/1.1\r\n" HOST "Origin: null\r\n\r\n", 403, "the origin null");
     is_status("GET /a HTTP/1.1\r\n" HOST "Origin: https://ok.example\r\norigin: x\r\n\r\n", 403,
-              "both");
+              "a permitted and another origin");
     httpd_set_allowed_names(server, origins, 0, hosts, 1);
-    is_status("GET /a HTTP/1.1\r\nHost: turncast.example\r\n\r\n", 421, "a host no longer listed");
-    is_status("GET /a HTTP/1.1\r\n" HOST "Origin: turncast.example\r\n\r\n", 200, "a new page");
+    is_status("GET /a HTTP/1.1\r\nHost: turncast.example\r\n\r\n", 421,
+              "a host that is no longer listed");
+    is_status("GET /a HTTP/1.1\r\n" HOST "Origin: turncast.example\r\n\r\n", 200,
+              "an origin that was added");
     end();
 }
 
-/* Each goes out with another request behind it. */
+/* Each probe is sent with another request after it. */
 static const struct {
     const char *name, *bytes;
-    size_t len; /* 0: up to the NUL */
+    size_t len; /* 0: the length of the string */
     int status;
 } probes[] = {
     {"TE + CL", POST "Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 0, 400},
@@ -187,11 +201,11 @@ static const struct {
 static void is_refused(const char *name, const struct client *c, int status)
 {
     is_int(c->in.len ? strtol(c->in.p + 9, NULL, 10) : 0, status, "%s: %d", name, status);
-    ok(c->closed && client_answers(c) == 1 && strstr(c->in.p, "\r\nConnection: close\r\n"),
-       "%s: and the connection is closed", name);
+    ok(c->closed && client_count_answers(c) == 1 && strstr(c->in.p, "\r\nConnection: close\r\n"),
+       "%s: the connection is closed", name);
 }
 
-/* At once, a byte at a time, and behind a request that is well. */
+/* Sends each probe at once, byte by byte, and after a valid request. */
 static void test_probes(void)
 {
     begin(&(struct httpd_options){0});
@@ -220,13 +234,14 @@ static void test_probes(void)
         client_send(&second, GET("/a"), strlen(GET("/a")));
         client_send(&second, bytes.p, bytes.len);
         client_await_end(&second);
-        ok(client_answers(&second) == 2 && strstr(second.in.p, "exact|GET|/a") && second.closed,
-           "%s: as a second request", probes[i].name);
+        ok(client_count_answers(&second) == 2 && strstr(second.in.p, "exact|GET|/a") &&
+               second.closed,
+           "%s: after a valid request", probes[i].name);
         client_hang_up(&second);
     }
-    is_int(smuggled, 0, "nothing was smuggled");
-    is_status(SMUGGLED, 200, "which it could have been");
-    is_int(smuggled, 1, "and is counted");
+    is_int(smuggled, 0, "no request was smuggled");
+    is_status(SMUGGLED, 200, "the smuggled request is valid by itself");
+    is_int(smuggled, 1, "the handler counts the request");
     end();
 }
 
@@ -242,10 +257,11 @@ static void test_sizes(void)
     }
     buf_add_str(&head, "\r\n\r\n");
     buf_add_str(&target, " HTTP/1.1\r\n" HOST "\r\n");
-    is_status(head.p, 431, "a header of 64 KiB");
-    is_status(target.p, 414, "a target of 64 KiB");
-    is_status(POST "Content-Length: 9999999\r\n\r\n", 413, "a body that would be too big");
-    is_status(POST "Transfer-Encoding: chunked\r\n\r\n999999\r\n", 413, "a chunk");
+    is_status(head.p, 431, "a header of 64 KiB is refused");
+    is_status(target.p, 414, "a target of 64 KiB is refused");
+    is_status(POST "Content-Length: 9999999\r\n\r\n", 413, "a body above the limit is refused");
+    is_status(POST "Transfer-Encoding: chunked\r\n\r\n999999\r\n", 413,
+              "a chunk above the limit is refused");
     CLEANUP_BUF struct buf body = {0};
     buf_printf(&body, POST "Content-Length: %d\r\n\r\n", HTTPD_MAX_BODY);
     for (int i = 0; i < HTTPD_MAX_BODY; i++)
@@ -256,7 +272,8 @@ static void test_sizes(void)
         loop_run_once(loop, 5);
         client_read(&c);
     }
-    ok(c.in.len > HTTPD_MAX_BODY && !c.closed, "the biggest body goes there and back");
+    ok(c.in.len > HTTPD_MAX_BODY && !c.closed,
+       "a body of the largest size is received and returned");
     client_hang_up(&c);
     end();
 }
@@ -270,7 +287,8 @@ static void test_keep_alive(void)
     client_await(&c, 3);
     const char *const one = strstr(c.in.p, "/a|1"), *const two = strstr(c.in.p, "|abc|"),
                       *const last = strstr(c.in.p, "/a|3");
-    ok(one && two && last && one < two && two < last && !c.closed, "three at once, in order");
+    ok(one && two && last && one < two && two < last && !c.closed,
+       "three requests sent at once are answered in order");
     client_send(&c, GET("/held"), strlen(GET("/held")));
     client_send(&c, GET("/a?5"), strlen(GET("/a?5")));
     for (int i = 0; i < 2000 && !held; i++)
@@ -278,34 +296,37 @@ static void test_keep_alive(void)
     for (int i = 0; i < 5; i++)
         loop_run_once(loop, 1);
     client_read(&c);
-    ok(held && client_answers(&c) == 3, "the next one waits for an answer that takes its time");
+    ok(held && client_count_answers(&c) == 3,
+       "the next request waits until the previous one is answered");
     httpd_answer(held, 202, NULL, STR("later\n"));
     held = NULL;
     client_await(&c, 5);
-    ok(strstr(c.in.p, "later\nHTTP/1.1 200 OK"), "and then comes");
+    ok(strstr(c.in.p, "later\nHTTP/1.1 200 OK"), "the next response follows");
     static const char bye[] = "GET /a HTTP/1.1\r\n" HOST "Connection: close\r\n\r\n" SMUGGLED;
     client_send(&c, bye, sizeof bye - 1);
     client_await_end(&c);
-    ok(client_answers(&c) == 6 && c.closed, "Connection: close is the end");
+    ok(client_count_answers(&c) == 6 && c.closed,
+       "the server closes the connection after a request with Connection: close");
     client_hang_up(&c);
     struct client old = client_connect(loop, server);
     client_send(&old, "GET /a HTTP/1.0\r\n" HOST "\r\n", strlen("GET /a HTTP/1.0\r\n" HOST "\r\n"));
     client_await_end(&old);
-    ok(client_answers(&old) == 1 && old.closed, "HTTP/1.0, too");
+    ok(client_count_answers(&old) == 1 && old.closed,
+       "the server closes the connection after a request of HTTP/1.0");
     client_hang_up(&old);
     struct client polite = client_connect(loop, server);
     static const char expects[] = POST "Content-Length: 2\r\nExpect: 100-continue\r\n\r\n";
     client_send(&polite, expects, sizeof expects - 1);
     client_await(&polite, 1);
-    is_str(polite.in.p, "HTTP/1.1 100 Continue\r\n\r\n", "it may go on");
+    is_str(polite.in.p, "HTTP/1.1 100 Continue\r\n\r\n", "the server asks the client to continue");
     client_send(&polite, "hi", 2);
     client_await(&polite, 2);
-    has_str(polite.in.p, "|hi|", "and does");
+    has_str(polite.in.p, "|hi|", "the body that follows is received");
     client_hang_up(&polite);
     end();
 }
 
-static void hold(struct client *c)
+static void send_held_request(struct client *c)
 {
     held = NULL;
     *c = client_connect(loop, server);
@@ -313,49 +334,49 @@ static void hold(struct client *c)
     for (int i = 0; i < 2000 && !held; i++)
         loop_run_once(loop, 5);
     if (!held)
-        bail("no request came");
+        bail("no request arrived");
 }
 
 static void test_gone(void)
 {
     struct client c;
     begin(&(struct httpd_options){.deadline_ms = 30});
-    hold(&c);
-    ok(!held->gone, "somebody waits");
+    send_held_request(&c);
+    ok(!held->gone, "the client of a new request is connected");
     client_await_end(&c);
-    is_refused("a deadline", &c, 503);
-    has_str(c.in.p, "\"code\":\"answer_timeout\"", "an error object says so");
-    has_str(c.in.p, "within 0.03 seconds", "with the limit");
-    has_str(c.in.p, "\r\nRetry-After: 5\r\n", "and when to come again");
-    ok(held->gone, "the handler can see it");
+    is_refused("the deadline has passed", &c, 503);
+    has_str(c.in.p, "\"code\":\"answer_timeout\"", "the body is an error object with the reason");
+    has_str(c.in.p, "within 0.03 seconds", "the error object names the limit");
+    has_str(c.in.p, "\r\nRetry-After: 5\r\n", "the response says when to try again");
+    ok(held->gone, "the handler sees that the client is gone");
     httpd_answer(held, 200, NULL, STR("too late\n"));
     client_hang_up(&c);
-    hold(&c);
+    send_held_request(&c);
     httpd_extend(held, 60);
     const int64_t begun = clock_mono_ms();
     client_await_end(&c);
-    is_refused("a deadline that was extended", &c, 504);
-    ok(clock_mono_ms() - begun >= 50, "after the time that the handler has asked for");
-    has_str(c.in.p, "within 0.06 seconds", "which is said");
+    is_refused("an extended deadline has passed", &c, 504);
+    ok(clock_mono_ms() - begun >= 50, "the extension lasts as long as the handler has requested");
+    has_str(c.in.p, "within 0.06 seconds", "the error object names the extended limit");
     httpd_extend(held, 60);
     httpd_answer(held, 200, NULL, STR("too late\n"));
     client_hang_up(&c);
     end();
 
     begin(&(struct httpd_options){0});
-    hold(&c);
+    send_held_request(&c);
     client_hang_up(&c);
     for (int i = 0; i < 2000 && !held->gone; i++)
         loop_run_once(loop, 5);
-    ok(held->gone, "a client that left");
-    is_str(held->path, "/held", "its request can still be read");
+    ok(held->gone, "the handler sees that the client has closed the connection");
+    is_str(held->path, "/held", "the request of a client that is gone can still be read");
     httpd_answer(held, 200, NULL, STR("nobody\n"));
-    hold(&c);
+    send_held_request(&c);
     end();
-    ok(held->gone, "a server that is gone");
+    ok(held->gone, "the handler sees that the server was freed");
     httpd_answer(held, 200, NULL, STR("nobody\n"));
     client_read(&c);
-    ok(c.closed, "its clients know");
+    ok(c.closed, "the connection of a freed server is closed");
     close(c.fd);
     buf_fini(&c.in);
 }
@@ -369,28 +390,29 @@ static void test_slow(void)
         loop_run_once(loop, 5);
         client_read(&loris);
     }
-    has_str(loris.in.p, "HTTP/1.1 408 ", "a request that never ends");
-    has_str(loris.in.p, "\"code\":\"request_timeout\"", "an error object says so");
-    has_str(loris.in.p, "within 0.02 seconds", "with the limit");
+    has_str(loris.in.p, "HTTP/1.1 408 ", "a request that does not end in time is refused");
+    has_str(loris.in.p, "\"code\":\"request_timeout\"",
+            "the body is an error object with the reason");
+    has_str(loris.in.p, "within 0.02 seconds", "the error object names the limit");
     client_hang_up(&loris);
     end();
 
     begin(&(struct httpd_options){.idle_ms = 40});
     struct client silent = client_connect(loop, server);
     client_await_end(&silent);
-    ok(silent.closed && !silent.in.len, "a client that says nothing");
+    ok(silent.closed && !silent.in.len, "a client that sends nothing is disconnected");
     client_hang_up(&silent);
     struct client deaf = client_connect(loop, server);
     client_send(&deaf, GET("/big"), strlen(GET("/big")));
     for (int i = 0; i < 60; i++)
         loop_run_once(loop, 5);
     client_await_end(&deaf);
-    ok(deaf.closed && deaf.in.len < 16 << 20, "a client that does not read");
+    ok(deaf.closed && deaf.in.len < 16 << 20, "a client that does not read is disconnected");
     client_hang_up(&deaf);
     end();
 }
 
-static unsigned open_files(void)
+static unsigned count_open_files(void)
 {
     unsigned n = 0;
     DIR *const dir = opendir("/proc/self/fd");
@@ -406,14 +428,14 @@ int main(void)
     plan_lazy();
     loop = loop_new();
     test_routes();
-    const unsigned before = open_files();
+    const unsigned before = count_open_files();
     test_callers();
     test_probes();
     test_sizes();
     test_keep_alive();
     test_gone();
     test_slow();
-    is_int(open_files(), before, "no descriptor is left");
+    is_int(count_open_files(), before, "no descriptor is left");
     loop_free(loop);
     return 0;
 }

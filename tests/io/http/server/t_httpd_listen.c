@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Where the HTTP server listens, and what it says to those there is no room for. */
+ * Tests of the addresses and sockets that the HTTP server listens on, and of its limits on
+ * connections. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,11 +43,11 @@ static void end(void)
     server = NULL;
 }
 
-/* Whether the client is answered so. */
-static bool gets(struct client *c, const char *bytes, const char *wanted)
+/* Sends a request. Returns whether the response contains the text. */
+static bool has_response(struct client *c, const char *bytes, const char *wanted)
 {
     client_send(c, bytes, strlen(bytes));
-    client_await(c, client_answers(c) + 1);
+    client_await(c, client_count_answers(c) + 1);
     return c->in.p && strstr(c->in.p, wanted);
 }
 
@@ -54,7 +55,7 @@ static void is_refused(const struct httpd_options *options, const char *why)
 {
     struct tc_err err = {0};
     struct httpd *const h = httpd_new(loop, options, &err);
-    ok(!h, "refused");
+    ok(!h, "the server does not start");
     has_str(err_format(&err), why, "%s", why);
     httpd_free(h);
 }
@@ -73,7 +74,8 @@ static void test_addresses(void)
     end();
     begin(&(struct httpd_options){.address = "0.0.0.0", .allow_remote = true});
     struct client c = client_connect(loop, server);
-    ok(gets(&c, ASK, "for 127.0.0.1\n"), "for others, when allowed");
+    ok(has_response(&c, ASK, "for 127.0.0.1\n"),
+       "a permitted address that is reachable from other machines");
     client_hang_up(&c);
     end();
 }
@@ -95,40 +97,41 @@ static void test_path(const char *folder)
     CLEANUP_FREE char *path = xasprintf("%s/control", folder);
     struct stat st = {0};
     begin(&(struct httpd_options){.unix_path = path});
-    ok(lstat(path, &st) == 0 && S_ISSOCK(st.st_mode), "a socket");
-    is_int(st.st_mode & 07777, 0600, "its user's alone");
-    is_int(httpd_bound_port(server), 0, "no port");
+    ok(lstat(path, &st) == 0 && S_ISSOCK(st.st_mode), "the server creates a socket");
+    is_int(st.st_mode & 07777, 0600, "only the user may access the socket");
+    is_int(httpd_bound_port(server), 0, "the server has no port");
     struct client c = client_connect_path(loop, path);
-    ok(gets(&c, ASK, "for local\n"), "answers there");
-    ok(gets(&c, "GET /a HTTP/1.1\r\nHost: any.thing\r\nOrigin: x\r\n\r\n", "for local\n") &&
-           client_answers(&c) == 2 && !strstr(c.in.p, " 421 "),
-       "whatever Host and Origin are");
-    ok(gets(&c, "GET /a HTTP/1.1\r\n\r\n", " 400 Bad Request"), "the parser is as strict");
+    ok(has_response(&c, ASK, "for local\n"), "the server answers on the socket");
+    ok(has_response(&c, "GET /a HTTP/1.1\r\nHost: any.thing\r\nOrigin: x\r\n\r\n", "for local\n") &&
+           client_count_answers(&c) == 2 && !strstr(c.in.p, " 421 "),
+       "Host and Origin are ignored on the socket");
+    ok(has_response(&c, "GET /a HTTP/1.1\r\n\r\n", " 400 Bad Request"),
+       "the parser is equally strict on the socket");
     client_hang_up(&c);
     is_refused(&(struct httpd_options){.unix_path = path},
                "another process is listening on this socket");
     c = client_connect_path(loop, path);
-    ok(gets(&c, ASK, "for local\n"), "which it still does");
+    ok(has_response(&c, ASK, "for local\n"), "the first server goes on listening");
     client_hang_up(&c);
     end();
-    ok(lstat(path, &st) < 0 && errno == ENOENT, "removed at the end");
+    ok(lstat(path, &st) < 0 && errno == ENOENT, "the server removes its socket at its end");
 
     leave_stale(path);
     begin(&(struct httpd_options){.unix_path = path});
     c = client_connect_path(loop, path);
-    ok(gets(&c, ASK, "for local\n"), "a socket that was left behind is replaced");
+    ok(has_response(&c, ASK, "for local\n"), "a stale socket is replaced");
     client_hang_up(&c);
     unlink(path);
     leave_stale(path);
     end();
-    ok(lstat(path, &st) == 0, "what another has put there stays");
+    ok(lstat(path, &st) == 0, "a socket of another process is not removed");
     unlink(path);
 
     FILE *const file = fopen(path, "w");
     if (!file || fclose(file) != 0)
         bail("no file");
     is_refused(&(struct httpd_options){.unix_path = path}, "exists and is not a socket; remove it");
-    ok(lstat(path, &st) == 0 && S_ISREG(st.st_mode), "a file stays");
+    ok(lstat(path, &st) == 0 && S_ISREG(st.st_mode), "a file is not removed");
     unlink(path);
     CLEANUP_FREE char *far = xasprintf("%s/%0120d", folder, 0);
     is_refused(&(struct httpd_options){.unix_path = far}, "is too long");
@@ -136,7 +139,7 @@ static void test_path(const char *folder)
     is_refused(&(struct httpd_options){.unix_path = nowhere}, "cannot listen: No such file");
 }
 
-/* ---- crowds ---- */
+/* ---- limits on connections ---- */
 
 static void test_crowd(void)
 {
@@ -147,12 +150,12 @@ static void test_crowd(void)
         loop_run_once(loop, 10);
     }
     client_await_end(&c[2]);
-    has_str(c[2].in.p, "HTTP/1.1 503 ", "the third of an address is turned away");
-    ok(c[2].closed, "and closed");
-    ok(gets(&c[0], ASK, " 200 OK"), "the others stay");
+    has_str(c[2].in.p, "HTTP/1.1 503 ", "the third connection of an address is refused");
+    ok(c[2].closed, "the refused connection is closed");
+    ok(has_response(&c[0], ASK, " 200 OK"), "the other connections work");
     client_hang_up(&c[1]);
     c[1] = client_connect(loop, server);
-    ok(gets(&c[1], ASK, " 200 OK"), "one that left makes room");
+    ok(has_response(&c[1], ASK, " 200 OK"), "a closed connection permits another one");
     for (int i = 0; i < 3; i++)
         client_hang_up(&c[i]);
     end();
@@ -163,9 +166,10 @@ static void test_crowd(void)
         many[i] = client_connect(loop, server);
         loop_run_once(loop, 10);
     }
-    ok(gets(&many[99], ASK, " 200 OK"), "loopback has more, for it has a proxy's clients");
+    ok(has_response(&many[99], ASK, " 200 OK"),
+       "the limit per address does not apply to loopback, from which a proxy connects");
     client_await_end(&many[100]);
-    has_str(many[100].in.p, "HTTP/1.1 503 ", "up to the whole number");
+    has_str(many[100].in.p, "HTTP/1.1 503 ", "the limit on all connections applies to loopback");
     for (int i = 0; i < 101; i++)
         client_hang_up(&many[i]);
     end();
@@ -177,7 +181,7 @@ static void set_limit(rlim_t files)
     getrlimit(RLIMIT_NOFILE, &limit);
     limit.rlim_cur = files;
     if (setrlimit(RLIMIT_NOFILE, &limit) < 0)
-        bail("no limit");
+        bail("cannot set the limit");
 }
 
 static void test_descriptors(void)
@@ -186,7 +190,7 @@ static void test_descriptors(void)
     getrlimit(RLIMIT_NOFILE, &before);
     begin(&(struct httpd_options){0});
     struct client first = client_connect(loop, server);
-    ok(gets(&first, ASK, " 200 OK"), "while there are descriptors");
+    ok(has_response(&first, ASK, " 200 OK"), "with free descriptors a request is answered");
     struct client c[3];
     for (int i = 0; i < 3; i++)
         c[i] = client_connect(loop, server);
@@ -199,25 +203,26 @@ static void test_descriptors(void)
            "without a free descriptor a client gets 503");
         client_read(&first);
     }
-    ok(gets(&first, ASK, " 200 OK"), "who is there stays");
+    ok(has_response(&first, ASK, " 200 OK"), "the existing connection works");
     set_limit(before.rlim_cur);
     for (int i = 0; i < 3; i++)
         client_hang_up(&c[i]);
     c[0] = client_connect(loop, server);
-    ok(gets(&c[0], ASK, " 200 OK"), "and it goes on");
+    ok(has_response(&c[0], ASK, " 200 OK"),
+       "a new connection works when descriptors are free again");
     client_hang_up(&c[0]);
     client_hang_up(&first);
     end();
 
     if (before.rlim_max < 400) {
-        skip(1, "few descriptors are allowed");
+        skip(1, "the hard limit on descriptors is too low");
         return;
     }
     set_limit(100);
     begin(&(struct httpd_options){.max_connections = 100});
     struct rlimit raised;
     getrlimit(RLIMIT_NOFILE, &raised);
-    ok(raised.rlim_cur > 300, "the limit is raised to what is needed");
+    ok(raised.rlim_cur > 300, "the server raises the soft limit to the number that it needs");
     end();
     set_limit(before.rlim_cur);
 }

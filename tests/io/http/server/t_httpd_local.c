@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Requests without a connection: they get the answers and streams of routes, and a client that
- * leaves is one that is gone. */
+ * Tests of requests without a connection: they get the responses and streams of routes, and a
+ * client that was freed counts as gone. */
 #include "io/http/server/httpd_local.h"
 
 #include <stdlib.h>
@@ -58,7 +58,7 @@ static void on_held(void *arg, struct httpd_request *r)
     httpd_set_on_gone(r, on_gone, NULL);
 }
 
-static struct httpd_local *ask(const char *path)
+static struct httpd_local *start_request(const char *path)
 {
     static const struct httpd_local_client who = {
         .answered = on_answered, .wrote = on_wrote, .ended = on_ended};
@@ -68,7 +68,7 @@ static struct httpd_local *ask(const char *path)
     return httpd_local_request(server, path, STR("{\"a\":1}"), "ann", &who);
 }
 
-static void turn_loop(void)
+static void run_loop(void)
 {
     for (int i = 0; i < 3; i++)
         loop_run_once(loop, 0);
@@ -76,65 +76,68 @@ static void turn_loop(void)
 
 static void test_answers(void)
 {
-    struct httpd_local *l = ask("/held/below");
-    ok(held && !client.status, "the route has the request");
-    is_str(held->path, "/held/below", "with its path");
-    is_str(held->body.p, "{\"a\":1}", "its body");
-    is_str(held->key, "ann", "and on whose behalf it is");
-    is_str(httpd_find_header(held, "content-type"), "application/json", "which is JSON");
+    struct httpd_local *l = start_request("/held/below");
+    ok(held && !client.status, "the route gets the request");
+    is_str(held->path, "/held/below", "the request has the path");
+    is_str(held->body.p, "{\"a\":1}", "the request has the body");
+    is_str(held->key, "ann", "the request has the key of its user");
+    is_str(httpd_find_header(held, "content-type"), "application/json",
+           "the request has the type of JSON");
     httpd_answer(held, 418, NULL, STR("tea"));
-    is_int(client.status, 418, "its client gets the answer");
-    is_str(client.body.p, "tea", "with the body");
+    is_int(client.status, 418, "the client gets the status");
+    is_str(client.body.p, "tea", "the client gets the body");
     httpd_local_free(l);
-    l = ask("/nowhere");
+    l = start_request("/nowhere");
     is_int(client.status, 404, "a path without a route");
     httpd_local_free(l);
-    l = ask("/get");
-    is_int(client.status, 404, "a route that takes no POST");
+    l = start_request("/get");
+    is_int(client.status, 404, "a route that does not accept POST");
     httpd_local_free(l);
 }
 
 static void test_stream(void)
 {
-    struct httpd_local *const l = ask("/held/");
+    struct httpd_local *const l = start_request("/held/");
     stream = httpd_stream_begin(held, 200, "text/event-stream", NULL, 0);
-    ok(!httpd_stream_is_gone(stream), "a stream");
+    ok(!httpd_stream_is_gone(stream), "the client of a new stream is connected");
     httpd_stream_write(stream, STR("one "));
     httpd_stream_keep_alive(stream, STR(": alive\n\n"));
     httpd_stream_write(stream, STR("two"));
-    is_str(client.body.p, "one two", "is written at once, without what only keeps it alive");
+    is_str(client.body.p, "one two", "bytes are passed at once, and keep-alive bytes are dropped");
     httpd_local_set_pending_bytes(l, 7);
-    is_int((long long)httpd_stream_pending_bytes(stream), 7, "what the client has not taken");
+    is_int((long long)httpd_stream_pending_bytes(stream), 7,
+           "the number of bytes that the client has not read");
     httpd_set_on_room(stream, on_room, NULL);
-    turn_loop();
-    is_int(room, 0, "is waited for");
+    run_loop();
+    is_int(room, 0, "no room is reported while bytes are unread");
     httpd_local_set_pending_bytes(l, 0);
-    turn_loop();
-    is_int(room, 1, "until it has");
+    run_loop();
+    is_int(room, 1, "room is reported when all bytes are read");
     httpd_stream_end(stream);
-    ok(client.ended, "the end is told");
+    ok(client.ended, "the client learns of the end");
     httpd_local_free(l);
-    turn_loop();
-    is_int(gone, 0, "and nobody has left");
+    run_loop();
+    is_int(gone, 0, "a stream that has ended reports no lost client");
 }
 
 static void test_leaving(void)
 {
-    struct httpd_local *l = ask("/held/");
+    struct httpd_local *l = start_request("/held/");
     httpd_local_free(l);
-    turn_loop();
-    ok(gone == 1 && held->gone, "a client that leaves before the answer is gone");
+    run_loop();
+    ok(gone == 1 && held->gone, "a client that is freed before the response is reported as gone");
     httpd_answer(held, 200, NULL, STR("late"));
-    is_int(client.status, 0, "and is told nothing");
-    l = ask("/held/");
+    is_int(client.status, 0, "the freed client gets no response");
+    l = start_request("/held/");
     stream = httpd_stream_begin(held, 200, "text/event-stream", NULL, 0);
     httpd_stream_set_on_gone(stream, on_gone, NULL);
     httpd_local_free(l);
-    turn_loop();
-    ok(gone == 2 && httpd_stream_is_gone(stream), "so is one that leaves a stream");
+    run_loop();
+    ok(gone == 2 && httpd_stream_is_gone(stream),
+       "a client that is freed during a stream is reported as gone");
     httpd_stream_write(stream, STR("late"));
     httpd_stream_end(stream);
-    ok(!client.body.len && !client.ended, "which is told nothing more");
+    ok(!client.body.len && !client.ended, "the freed client gets no bytes and no end");
 }
 
 static void on_drained(void *arg)
@@ -156,8 +159,8 @@ int main(void)
     test_stream();
     test_leaving();
     httpd_drain_begin(server, 1000, on_drained, NULL);
-    struct httpd_local *const l = ask("/held/");
-    is_int(client.status, 503, "a server that shuts down refuses");
+    struct httpd_local *const l = start_request("/held/");
+    is_int(client.status, 503, "a server that is shutting down refuses requests");
     httpd_local_free(l);
     httpd_free(server);
     loop_free(loop);
