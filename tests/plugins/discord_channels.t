@@ -1,21 +1,21 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The connector discord knows 2,000 channels, and then forgets them: a message that waits meanwhile
-# is not stuck, because its channel is asked about again.
+# The connector discord remembers 2,000 channels and then forgets them. A message that waits
+# meanwhile is not lost, because its channel is looked up again.
 : "${TURNCAST_SCRIPT:?}" "${TURNCAST_PLUGIN_PATH:?}"
 
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/turncast-channels.XXXXXX") || exit 99
 trap 'rm -rf "$scratch"' EXIT
 trap 'exit 1' HUP INT TERM
 
-# message ID CHANNEL: one that mentions the bot in a server.
+# message ID CHANNEL: prints a message that mentions the bot in a server.
 message() {
     cat <<S
 frame text {"op":0,"s":2,"t":"MESSAGE_CREATE","d":{"id":"$1","channel_id":"$2","guild_id":"G1","type":0,"author":{"id":"U1"},"content":"<@B1> x","mentions":[{"id":"B1"}]}}
 S
 }
 
-# press CHANNEL: a press, which says what its channel is.
+# press CHANNEL: prints a pressed button, which names the kind of its channel.
 press() {
     cat <<S
 frame text {"op":0,"s":2,"t":"INTERACTION_CREATE","d":{"id":"60","type":3,"application_id":"A1","token":"interaction-token","channel_id":"$1","guild_id":"G1","channel":{"id":"$1","type":0},"member":{"user":{"id":"U1"}},"message":{"id":"40"},"data":{"custom_id":"x"}}}
@@ -38,7 +38,7 @@ frame text {"op":10,"d":{"heartbeat_interval":40000}}
 ws send {"op":2}
 frame text {"op":0,"s":1,"t":"READY","d":{"session_id":"S1","resume_gateway_url":"wss://re.test","user":{"id":"B1"}}}
 
-= a message that waits while the channels are forgotten is passed on, and so is the one behind it
+= a message that waits while the channels are forgotten is passed on, and so is the next one
 S
     message 50 C1
     cat <<'S'

@@ -9,7 +9,7 @@
 #include "cli/testing/fake/fake_host.h"
 #include "tap/tap.h"
 
-/* With "key", "value", …, NULL; the clock stands at its beginning. Bails when that fails. */
+/* Takes "key", "value", …, NULL; the fake clock is at its start. Bails out on errors. */
 static inline struct fake_host *fake_plugin_new(const char *name, const char *const *options)
 {
     struct fake_option rows[FAKE_OPTIONS_MAX];

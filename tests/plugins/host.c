@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Does for one plugin what the host's runtime does, in the test's own thread. */
+ * Calls one plugin in the same way as the runtime of the host, in the thread of the test. */
 #include "plugins/host.h"
 
 #include <dlfcn.h>
@@ -20,7 +20,7 @@
 #define PAIRS_MAX 16
 
 struct plugin_host {
-    struct tc_instance inst; /* first: services find the host by it */
+    struct tc_instance inst; /* first member: services find the host by it */
     const struct tc_plugin *plugin;
     void *module;
     void *conf;
@@ -75,7 +75,7 @@ static char *service_keep(struct tc_turn *turn, const char *text)
     return arena_strdup(&host_of(turn->inst)->turn_arena, text);
 }
 
-/* Whoever needs time calls on_idle. */
+/* A test that needs the time calls on_idle. */
 static void service_wake(struct tc_turn *turn, int64_t ms)
 {
     (void)turn;

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# run_script.sh FOLDER/NAME/X.script: plays it to the connector NAME that was built; in tests/chat to
-# the made-up service of that kind.
+# run_script.sh FOLDER/NAME/X.script: plays the script to the built connector NAME; in tests/chat to
+# the connector of the imaginary service NAME.
 set -eu
 folder=$(dirname "$1")
 name=$(basename "$folder")

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The runner of scripts itself: what is right passes, and each way to be wrong fails.
+# Tests of the runner of scripts: a correct script passes, and each kind of error fails.
 set -u
 : "${TURNCAST_SCRIPT:?}" "${TURNCAST_SRCDIR:?}" "${TURNCAST_CC:?}"
 
@@ -92,7 +92,7 @@ $TURNCAST_CC -shared -fPIC -D_GNU_SOURCE -I"$TURNCAST_SRCDIR/include" "$scratch/
     -o "$scratch/probe.so" || exit 99
 mkdir "$scratch/probe"
 
-# run TITLE: the script on stdin, between a preamble and nothing.
+# run TITLE: runs the script of stdin after a preamble.
 run() {
     {
         printf 'option token canary-1234\ninit\nturn t\n= %s\n' "$1"
@@ -121,7 +121,7 @@ passes() {
 fails() {
     run "$1"
     ! grep -q '^ok' "$scratch/out" && grep -q "$2" "$scratch/out"
-    result $? "$1: is seen"
+    result $? "$1: the reason is reported"
 }
 
 passes "a lane: one in flight, the newest edit, finals first" <<'S'
@@ -186,47 +186,47 @@ submit {"text":"stop"} = command - Stopped.
 hit POST /in {} stop
 answer 500 "Stopped."
 S
-fails "a request nobody named" "unexpected request: say" <<'S'
+fails "an unexpected request" "unexpected request: say" <<'S'
 t: final {"text":"f"}
 S
-fails "a request that is not there" "no say on the wire" <<'S'
+fails "a missing request" "no say on the wire" <<'S'
 > say
 S
-fails "another body" "wanted \"g\", got \"f\"" <<'S'
+fails "a request with another body" "wanted \"g\", got \"f\"" <<'S'
 t: final {"text":"f"}
 > say {"text":"g"}
 S
-fails "another number of elements" "list: wanted" <<'S'
+fails "a request with another number of elements" "list: wanted" <<'S'
 t: final {"text":"f"}
 > say {"list":[1]}
 S
-fails "another flag" "is not live" <<'S'
+fails "a request without the flag" "is not live" <<'S'
 t: final {"text":"f"}
 > say live
 S
-fails "a warning nobody named" "logged: broken" <<'S'
+fails "an unexpected warning" "logged: broken" <<'S'
 t: error {"message":"broken"}
 S
 fails "a secret in the log" "the secret token" <<'S'
 t: notice {"level":"info","text":"x"}
 S
-fails "a dead letter nobody named" "gave up: say" <<'S'
+fails "an unexpected dead letter" "gave up: say" <<'S'
 t: final {"text":"f"}
 > say
 < 403 {}
 S
-fails "a submit nobody named" "unexpected submit" <<'S'
+fails "an unexpected submit" "unexpected submit" <<'S'
 hit POST /in {} hello
 S
-fails "a submit that is not made" "was not called" <<'S'
+fails "a missing submit" "was not called" <<'S'
 submit {} = accepted
 t: narration {"text":"a"}
 S
-fails "another submit" "wanted \"bye\"" <<'S'
+fails "a submit with another text" "wanted \"bye\"" <<'S'
 submit {"text":"bye"} = accepted
 hit POST /in {} hello
 S
-fails "a word that is none" "no such word" <<'S'
+fails "an unknown word" "no such word" <<'S'
 sleep 5
 S
 echo "1..$results"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Sixty things that must not reach a terminal, and how they are shown instead. */
+ * Sixty sequences that must not reach a terminal, and the text that replaces each. */
 #ifndef TESTS_PLUGINS_SEQUENCES_H
 #define TESTS_PLUGINS_SEQUENCES_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Tests of the audit connector and of the verifier that reads what it wrote: records, chain,
- * rotation, restart, full disks, and every class of tampering. */
+ * Tests of the audit connector and of the verifier of its log: records, hash chain, rotation,
+ * restart, full disks, and every class of tampering. */
 #include "cli/inspect/audit_verify.h"
 
 #include <fcntl.h>
@@ -33,8 +33,8 @@ static struct plugin_host *start(const char *path, const char *key, const char *
     return h;
 }
 
-/* A turn of ten events. */
-static void play(struct plugin_host *h)
+/* Sends a turn of ten events. */
+static void send_turn(struct plugin_host *h)
 {
     plugin_host_send(h, "start", "{\"task\":\"Summarise README.md\"}");
     plugin_host_send(h, "step", "{\"state\":\"start\",\"index\":0,\"max\":10}");
@@ -51,8 +51,8 @@ static void play(struct plugin_host *h)
     plugin_host_send(h, "done", "{\"reason\":\"completed\",\"turns\":2}");
 }
 
-/* Lines of a file, for free of both. */
-static size_t lines_of(const char *path, char **text, char **lines, size_t max)
+/* Reads the lines of a file; the caller frees both. */
+static size_t read_lines(const char *path, char **text, char **lines, size_t max)
 {
     size_t len, n = 0;
     *text = tap_slurp(path, &len);
@@ -69,7 +69,7 @@ static json_t *parse(const char *line)
     return j;
 }
 
-static const char *member(const json_t *j, const char *key)
+static const char *get_member(const json_t *j, const char *key)
 {
     return json_string_value(json_object_get(j, key));
 }
@@ -95,9 +95,9 @@ static void check_record(const char *line, const char *type, const char *detail)
         i++;
     }
     char *text = json_dumps(json_object_get(j, "detail"), JSON_COMPACT);
-    is_str(member(j, "event_type"), type, "%s", type);
-    is_str(text, detail, "%s: its detail", type);
-    ok(in_order && i > 8, "%s: the reporter's keys come first, in its order", type);
+    is_str(get_member(j, "event_type"), type, "%s", type);
+    is_str(text, detail, "%s: the detail", type);
+    ok(in_order && i > 8, "%s: the keys of the reporter come first, in order", type);
     free(text);
     json_decref(j);
 }
@@ -106,13 +106,13 @@ static void test_records(void)
 {
     char *path = path_of("records.jsonl"), *text, *line[32];
     struct plugin_host *h = start(path, "sync", "always");
-    play(h);
+    send_turn(h);
     plugin_host_set_meta(h, NULL, 1);
     plugin_host_send(h, "thinking", "{\"text\":\"hm\"}");
     plugin_host_send(h, "error", "{\"message\":\"Provider timeout\"}");
     plugin_host_send(h, "done", "{\"reason\":\"error\"}");
     plugin_host_free(h);
-    is_int((long long)lines_of(path, &text, line, 32), 14,
+    is_int((long long)read_lines(path, &text, line, 32), 14,
            "R30: the log has an opening record and one record per event");
     check_record(line[1], "agent.progress.start", "{\"task\":\"Summarise README.md\"}");
     check_record(line[2], "agent.progress.iteration", "{\"iteration\":0,\"max\":10}");
@@ -127,18 +127,19 @@ static void test_records(void)
     check_record(line[12], "agent.progress.error", "{\"error\":\"Provider timeout\"}");
     check_record(line[13], "turncast.done", "{}");
     json_t *j = parse(line[3]), *open = parse(line[0]), *hidden = parse(line[11]);
-    is_str(member(j, "timestamp"), "2026-08-01T07:30:01.000250+00:00", "time");
-    is_str(member(j, "session_id"), "sess-1", "session");
-    is_str(member(j, "task_id"), "turn-1", "turn");
-    is_str(member(json_object_get(json_object_get(j, "event"), "payload"), "text"), "Reading é中.",
-           "the canonical event is there, whole");
-    ok(json_is_false(json_object_get(j, "hidden")), "what was shown");
-    ok(json_is_true(json_object_get(hidden, "hidden")), "and what was not");
-    is_str(member(open, "event_type"), "turncast.audit.open", "the file says who wrote it");
+    is_str(get_member(j, "timestamp"), "2026-08-01T07:30:01.000250+00:00", "the time of a record");
+    is_str(get_member(j, "session_id"), "sess-1", "the session of a record");
+    is_str(get_member(j, "task_id"), "turn-1", "the turn of a record");
+    is_str(get_member(json_object_get(json_object_get(j, "event"), "payload"), "text"),
+           "Reading é中.", "the record has the complete canonical event");
+    ok(json_is_false(json_object_get(j, "hidden")), "an event that was shown is marked so");
+    ok(json_is_true(json_object_get(hidden, "hidden")), "an event that was hidden is marked so");
+    is_str(get_member(open, "event_type"), "turncast.audit.open",
+           "the opening record names the writer");
     is_int(json_integer_value(json_object_get(json_object_get(open, "detail"), "pid")), getpid(),
-           "its pid");
+           "the opening record has the pid");
     is_int(json_integer_value(json_object_get(json_object_get(open, "detail"), "schema")), 1,
-           "and the schema");
+           "the opening record has the schema");
     struct stat st;
     ok(stat(path, &st) == 0 && (st.st_mode & 07777) == 0600, "R30: mode 0600");
     json_decref(j);
@@ -154,11 +155,11 @@ static void test_chain(void)
     struct audit_verify_report r;
     struct tc_err err;
     struct plugin_host *h = start(path, "keep", "5");
-    play(h);
+    send_turn(h);
     plugin_host_free(h);
     ok(verify(path, &r, &err) == 0, "R30: an unchanged log is verified");
-    is_int((long long)r.records, 11, "records");
-    is_int((long long)r.last_seq, 11, "seq");
+    is_int((long long)r.records, 11, "the number of records");
+    is_int((long long)r.last_seq, 11, "the last sequence number");
     char *command = xasprintf("tail -n 1 '%s' | tr -d '\\n' | sha256sum | cut -c1-64", path);
     FILE *p = popen(command, "r");
     char hex[65] = "";
@@ -169,19 +170,20 @@ static void test_chain(void)
     h = start(path, "keep", "5");
     plugin_host_send(h, "done", "{\"reason\":\"completed\"}");
     plugin_host_free(h);
-    ok(verify(path, &r, &err) == 0, "a second run goes on with the chain");
-    is_int((long long)r.last_seq, 13, "and its numbers");
+    ok(verify(path, &r, &err) == 0, "a second run continues the chain");
+    is_int((long long)r.last_seq, 13, "a second run continues the sequence numbers");
     const int fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
-    ok(write(fd, "{\"timestamp\":\"20", 16) == 16, "a writer dies in the middle of a record");
+    ok(write(fd, "{\"timestamp\":\"20", 16) == 16, "a writer is interrupted within a record");
     close(fd);
-    ok(verify(path, &r, &err) && r.bad, "which is seen");
-    is_int((long long)r.bad_seq, 14, "as the record that is not there");
+    ok(verify(path, &r, &err) && r.bad, "the verifier reports an incomplete record");
+    is_int((long long)r.bad_seq, 14, "the report has the number of the incomplete record");
     h = start(path, "keep", "5");
-    has_str(plugin_host_log(h), "incomplete last line", "the next start says that it cuts it off");
-    play(h);
+    has_str(plugin_host_log(h), "incomplete last line",
+            "the next start reports that it removes the incomplete record");
+    send_turn(h);
     plugin_host_free(h);
-    ok(verify(path, &r, &err) == 0, "and goes on");
-    is_int((long long)r.last_seq, 24, "with the next number");
+    ok(verify(path, &r, &err) == 0, "the chain is valid after the next start");
+    is_int((long long)r.last_seq, 24, "the chain continues with the next number");
     free(command);
     free(path);
 }
@@ -208,9 +210,10 @@ static void test_two_writers(void)
             rc = audit_verify_file(name, &r, &err);
         free(name);
     }
-    ok(rc == 0, "two writers of one log, over rotations, make one chain: %s", err_format(&err));
-    ok(r.files == 6 && r.first_seq > 1, "of which the oldest files are gone");
-    ok(r.last_seq > 84, "and no record missing at the end");
+    ok(rc == 0, "two writers of one log, over rotations, write one valid chain: %s",
+       err_format(&err));
+    ok(r.files == 6 && r.first_seq > 1, "the oldest files were deleted");
+    ok(r.last_seq > 84, "no record is missing at the end");
     free(path);
 }
 
@@ -221,32 +224,34 @@ static void test_rotation(void)
     struct tc_err err = {0};
     struct plugin_host *h = start(path, "max_bytes", "4000");
     for (int i = 0; i < 4; i++)
-        play(h);
+        send_turn(h);
     plugin_host_free(h);
     char *old = xasprintf("%s.1", path), *older = xasprintf("%s.2", path), *text, *line[64];
     struct stat st;
     ok(stat(old, &st) == 0 && st.st_size <= 4000, "R30: no file exceeds the maximum size");
-    lines_of(path, &text, line, 64);
+    read_lines(path, &text, line, 64);
     json_t *j = parse(line[0]);
-    is_str(member(json_object_get(j, "detail"), "why"), "rotate", "a new file says why it begins");
-    ok(member(j, "prev") && strlen(member(j, "prev")) == 64, "and carries the chain on");
+    is_str(get_member(json_object_get(j, "detail"), "why"), "rotate",
+           "the opening record of a new file has the reason");
+    ok(get_member(j, "prev") && strlen(get_member(j, "prev")) == 64,
+       "a new file continues the hash chain");
     json_decref(j);
     ok(audit_verify_file(older, &r, &err) == 0 && audit_verify_file(old, &r, &err) == 0 &&
            audit_verify_file(path, &r, &err) == 0,
-       "three files in their order are one chain: %s", err_format(&err));
-    is_int((long long)r.files, 3, "files");
+       "three files in order are one valid chain: %s", err_format(&err));
+    is_int((long long)r.files, 3, "the number of files");
     r = (struct audit_verify_report){0};
     ok(audit_verify_file(older, &r, &err) == 0 && audit_verify_file(path, &r, &err) != 0 && r.bad,
-       "a file left out is missed");
-    /* logrotate moves the file away under a running host. */
+       "a missing file is reported");
+    /* logrotate moves the file while the host is running. */
     h = start(path, "max_bytes", "0");
     char *moved = xasprintf("%s.moved", path);
-    ok(rename(path, moved) == 0, "the file is moved away");
-    play(h);
+    ok(rename(path, moved) == 0, "the file is moved");
+    send_turn(h);
     plugin_host_free(h);
     r = (struct audit_verify_report){0};
     ok(audit_verify_file(moved, &r, &err) == 0 && audit_verify_file(path, &r, &err) == 0,
-       "what follows is in a new file and in the same chain: %s", err_format(&err));
+       "later records are in a new file and in the same chain: %s", err_format(&err));
     free(text);
     free(old);
     free(older);
@@ -254,29 +259,32 @@ static void test_rotation(void)
     free(path);
 }
 
-/* Records cut off under a running host: it knows better than the file, and goes on from there. */
-static void test_shrunk(void)
+/* Records are removed while the host is running. The host continues from its own position, not from
+ * the file. */
+static void test_truncated(void)
 {
     char *path = path_of("shrunk.jsonl"), *text, *line[32];
     struct audit_verify_report r;
     struct tc_err err = {0};
     struct plugin_host *h = start(path, "sync", "never");
-    play(h);
+    send_turn(h);
     size_t len;
     text = tap_slurp(path, &len);
     const char *fifth = text;
     for (int i = 0; i < 5; i++)
         fifth = strchr(fifth, '\n') + 1;
-    ok(truncate(path, fifth - text) == 0, "the end of the log is cut off");
+    ok(truncate(path, fifth - text) == 0, "the end of the log is removed");
     plugin_host_send(h, "done", "{\"reason\":\"completed\"}");
-    ok(verify(path, &r, &err) && r.bad_seq == 6, "what follows shows it: %s", err_format(&err));
+    ok(verify(path, &r, &err) && r.bad_seq == 6, "later records reveal the gap: %s",
+       err_format(&err));
     free(text);
-    ok(truncate(path, 0) == 0, "the log is emptied in place, as logrotate's copytruncate does");
+    ok(truncate(path, 0) == 0, "the log is truncated in place, as by copytruncate of logrotate");
     plugin_host_send(h, "done", "{\"reason\":\"completed\"}");
-    ok(verify(path, &r, &err) == 0 && r.first_seq == 14, "it begins with the next number");
-    lines_of(path, &text, line, 32);
+    ok(verify(path, &r, &err) == 0 && r.first_seq == 14, "the log begins with the next number");
+    read_lines(path, &text, line, 32);
     json_t *j = parse(line[0]);
-    is_str(member(json_object_get(j, "detail"), "why"), "shrunk", "and says why");
+    is_str(get_member(json_object_get(j, "detail"), "why"), "shrunk",
+           "the opening record has the reason");
     json_decref(j);
     plugin_host_free(h);
     free(text);
@@ -290,17 +298,17 @@ static void test_keep_none(void)
     struct audit_verify_report r;
     struct tc_err err = {0};
     struct plugin_host *h = plugin_host_new("audit", options);
-    is_int(plugin_host_init(h), 0, "keep = 0");
+    is_int(plugin_host_init(h), 0, "keep = 0 is accepted");
     for (int i = 0; i < 3; i++)
-        play(h);
+        send_turn(h);
     plugin_host_free(h);
-    ok(access(old, F_OK) != 0, "keeps no old file");
-    ok(verify(path, &r, &err) == 0 && r.first_seq > 1, "and the chain of the one there is");
+    ok(access(old, F_OK) != 0, "no old file is kept");
+    ok(verify(path, &r, &err) == 0 && r.first_seq > 1, "the remaining file is a valid chain");
     free(old);
     free(path);
 }
 
-/* A log of 11 records for tampering, and where its lines begin. */
+/* A log of 11 records for tampering, and the positions of its lines. */
 struct sample {
     char *path;
     char *text;
@@ -313,13 +321,14 @@ static void rewrite(const struct sample *s, const char *p, size_t n)
     tap_spew(s->path, p, n);
 }
 
-static void expect_bad(const struct sample *s, uint64_t seq, const char *what)
+static void check_detected(const struct sample *s, uint64_t seq, const char *what)
 {
     struct audit_verify_report r;
     struct tc_err err = {0};
     const int rc = verify(s->path, &r, &err);
-    ok(rc != 0 && r.bad, "%s: seen", what);
-    is_int((long long)r.bad_seq, (long long)seq, "%s: named (%s)", what, err_format(&err));
+    ok(rc != 0 && r.bad, "%s: detected", what);
+    is_int((long long)r.bad_seq, (long long)seq, "%s: the record is named (%s)", what,
+           err_format(&err));
 }
 
 static void test_flips(const struct sample *s)
@@ -337,13 +346,13 @@ static void test_flips(const struct sample *s)
         missed += verify(s->path, &r, NULL) == 0;
         misnamed += r.bad_seq != record;
     }
-    is_int(missed, 0, "a byte changed anywhere is seen, in the last record too");
-    is_int(misnamed, 0, "and the record that it is in is named");
+    is_int(missed, 0, "a change of any byte is detected, also in the last record");
+    is_int(misnamed, 0, "the changed record is named");
     free(copy);
 }
 
-/* Puts line `a` (1…) of the sample, then `b`…: 0 ends the list. */
-static void arrange(const struct sample *s, const unsigned *order)
+/* Writes the given lines (1…) of the sample; 0 ends the list. */
+static void write_lines(const struct sample *s, const unsigned *order)
 {
     CLEANUP_BUF struct buf b = {0};
     for (; *order; order++)
@@ -353,30 +362,32 @@ static void arrange(const struct sample *s, const unsigned *order)
 
 static void test_order(const struct sample *s)
 {
-    arrange(s, (const unsigned[]){1, 2, 3, 4, 6, 7, 8, 9, 10, 11, 0});
-    expect_bad(s, 5, "a record deleted");
-    arrange(s, (const unsigned[]){1, 2, 3, 4, 7, 8, 9, 10, 11, 0});
-    expect_bad(s, 5, "two records deleted");
-    arrange(s, (const unsigned[]){1, 2, 3, 4, 6, 5, 7, 8, 9, 10, 11, 0});
-    expect_bad(s, 5, "two records swapped");
-    arrange(s, (const unsigned[]){1, 2, 3, 4, 5, 3, 6, 7, 8, 9, 10, 11, 0});
-    expect_bad(s, 6, "a record copied in");
+    write_lines(s, (const unsigned[]){1, 2, 3, 4, 6, 7, 8, 9, 10, 11, 0});
+    check_detected(s, 5, "a record deleted");
+    write_lines(s, (const unsigned[]){1, 2, 3, 4, 7, 8, 9, 10, 11, 0});
+    check_detected(s, 5, "two records deleted");
+    write_lines(s, (const unsigned[]){1, 2, 3, 4, 6, 5, 7, 8, 9, 10, 11, 0});
+    check_detected(s, 5, "two records swapped");
+    write_lines(s, (const unsigned[]){1, 2, 3, 4, 5, 3, 6, 7, 8, 9, 10, 11, 0});
+    check_detected(s, 6, "a record copied in");
     struct audit_verify_report r;
-    arrange(s, (const unsigned[]){1, 2, 3, 4, 5, 6, 7, 8, 9, 0});
+    write_lines(s, (const unsigned[]){1, 2, 3, 4, 5, 6, 7, 8, 9, 0});
     ok(verify(s->path, &r, NULL) == 0 && r.last_seq == 9,
-       "records cut off at the end: not seen without an anchor, but the last seq tells");
-    arrange(s, (const unsigned[]){3, 4, 5, 6, 7, 8, 9, 10, 11, 0});
-    ok(verify(s->path, &r, NULL) == 0 && r.first_seq == 3, "cut off at the begin: the first tells");
+       "records that are removed at the end are not detected without an anchor, but the last "
+       "number differs");
+    write_lines(s, (const unsigned[]){3, 4, 5, 6, 7, 8, 9, 10, 11, 0});
+    ok(verify(s->path, &r, NULL) == 0 && r.first_seq == 3,
+       "records that are removed at the beginning change the first number");
     rewrite(s, s->text, s->at[7] - 20);
-    expect_bad(s, 7, "the file cut off inside a record");
+    check_detected(s, 7, "the file cut off inside a record");
 }
 
-/* A record rewritten with a hash that fits it: its successor gives it away. */
+/* Replaces a record by one with a matching hash, which the next record reveals. */
 static void test_forgery(const struct sample *s)
 {
     char *other = path_of("forger.jsonl");
     struct plugin_host *h = start(other, "keep", "5");
-    play(h);
+    send_turn(h);
     plugin_host_free(h);
     size_t len;
     char *text = tap_slurp(other, &len), *p = text;
@@ -388,12 +399,12 @@ static void test_forgery(const struct sample *s)
     buf_add(&b, s->text + s->at[5], s->len - s->at[5]);
     rewrite(s, b.p, b.len);
     struct audit_verify_report r;
-    ok(verify(s->path, &r, NULL) && r.bad, "a record of another log in its place: seen");
-    ok(r.bad_seq == 4 || r.bad_seq == 5, "and found where the two chains touch");
+    ok(verify(s->path, &r, NULL) && r.bad, "a record of another log is detected");
+    ok(r.bad_seq == 4 || r.bad_seq == 5, "the position between the two chains is reported");
     rewrite(s, "{\"seq\":1}\n", 10);
-    expect_bad(s, 1, "a line without a hash");
+    check_detected(s, 1, "a line without a hash");
     rewrite(s, "hello\n", 6);
-    expect_bad(s, 1, "a line that is no record");
+    check_detected(s, 1, "an invalid line");
     free(text);
     free(other);
 }
@@ -402,7 +413,7 @@ static void test_tampering(void)
 {
     struct sample s = {.path = path_of("tamper.jsonl")};
     struct plugin_host *h = start(s.path, "keep", "5");
-    play(h);
+    send_turn(h);
     plugin_host_free(h);
     s.text = tap_slurp(s.path, &s.len);
     for (size_t i = 0, n = 1; i < s.len; i++)
@@ -423,7 +434,7 @@ static void set_file_limit(rlim_t bytes)
     setrlimit(RLIMIT_FSIZE, &limit);
 }
 
-/* A file that may not grow stands for a full disk: the write that crosses the limit is short. */
+/* A file with a size limit stands for a full disk: the write that crosses the limit is short. */
 static void test_full_disk(void)
 {
     char *path = path_of("full.jsonl");
@@ -431,23 +442,25 @@ static void test_full_disk(void)
     struct tc_err err = {0};
     signal(SIGXFSZ, SIG_IGN);
     struct plugin_host *h = start(path, "max_bytes", "0");
-    play(h);
+    send_turn(h);
     struct stat st;
     stat(path, &st);
     set_file_limit((rlim_t)st.st_size + 100);
     is_int(plugin_host_send(h, "narration", "{\"text\":\"lost\"}"), -1,
            "R30: a full disk is reported");
-    is_int(plugin_host_send(h, "narration", "{\"text\":\"lost\"}"), -1, "each time to the host");
-    ok(verify(path, &r, &err) == 0, "what was begun is taken back: the chain holds");
+    is_int(plugin_host_send(h, "narration", "{\"text\":\"lost\"}"), -1,
+           "each lost event is reported to the host");
+    ok(verify(path, &r, &err) == 0, "the incomplete record is removed, and the chain is valid");
     const char *first = strstr(plugin_host_log(h), "cannot write");
-    ok(first && !strstr(first + 1, "cannot write"), "and once to the operator");
+    ok(first && !strstr(first + 1, "cannot write"),
+       "the full disk is reported once to the operator");
     set_file_limit(RLIM_INFINITY);
     is_int(plugin_host_send(h, "narration", "{\"text\":\"kept\"}"), 0,
-           "it goes on when there is room");
-    has_str(plugin_host_log(h), "records lost: 2", "and says what is missing");
+           "an event is written when there is space again");
+    has_str(plugin_host_log(h), "records lost: 2", "the number of lost records is logged");
     plugin_host_free(h);
-    ok(verify(path, &r, &err) == 0, "the chain holds: %s", err_format(&err));
-    is_int((long long)r.lost, 2, "and the log itself tells how many are missing");
+    ok(verify(path, &r, &err) == 0, "the chain is valid after the gap: %s", err_format(&err));
+    is_int((long long)r.lost, 2, "the log contains the number of lost records");
     free(path);
 }
 
@@ -464,17 +477,17 @@ static void test_caps_and_secrets(void)
     plugin_host_send(h, "narration", payload.p);
     plugin_host_send(h, "error", "{\"message\":\"key hunter2hunter2\\\"x refused\"}");
     plugin_host_free(h);
-    lines_of(path, &text, line, 8);
+    read_lines(path, &text, line, 8);
     json_t *j = parse(line[1]);
     ok(json_is_null(json_object_get(j, "event")) && json_is_true(json_object_get(j, "truncated")),
-       "a long event is cut");
-    ok(json_integer_value(json_object_get(j, "len")) > 6000, "its length is told");
-    ok(strlen(member(j, "head")) <= 500 && strstr(member(j, "head"), "narration") &&
-           strstr(member(j, "tail"), "\"src\":\"test\"}"),
-       "and its begin and end");
+       "a long event is truncated");
+    ok(json_integer_value(json_object_get(j, "len")) > 6000, "a truncated event has its length");
+    ok(strlen(get_member(j, "head")) <= 500 && strstr(get_member(j, "head"), "narration") &&
+           strstr(get_member(j, "tail"), "\"src\":\"test\"}"),
+       "a truncated event has its beginning and end");
     json_decref(j);
     ok(!strstr(line[2], "hunter2"), "R23 R30: a secret is masked however JSON escapes it");
-    has_str(line[2], "\"error\":\"key *** refused\"", "the rest stays");
+    has_str(line[2], "\"error\":\"key *** refused\"", "the rest of the event is unchanged");
     json_decref(parse(line[2]));
     log_forget_secrets();
     free(text);
@@ -494,13 +507,14 @@ static int refuse(const char *key, const char *value, const char *path, char *wh
 static void test_refusals(void)
 {
     char why[1024], *path = path_of("foreign.jsonl");
-    is_int(refuse("sync", "sometimes", path, why, sizeof why), -1, "a sync that is none");
-    has_str(why, "valid values: never, terminal, always", "says what may be");
-    is_int(refuse("sync", "never", tap_tmpdir(), why, sizeof why), -1, "a directory");
+    is_int(refuse("sync", "sometimes", path, why, sizeof why), -1, "an invalid sync is refused");
+    has_str(why, "valid values: never, terminal, always", "the error lists the valid values");
+    is_int(refuse("sync", "never", tap_tmpdir(), why, sizeof why), -1, "a directory is refused");
     tap_spew(path, "{\"a\":1}\n", 8);
-    is_int(refuse("sync", "never", path, why, sizeof why), -1, "a file of somebody else");
-    has_str(why, "not an intact audit record", "is not appended to");
-    is_int(refuse("sync", "never", "/dev/full", why, sizeof why), -1, "a device");
+    is_int(refuse("sync", "never", path, why, sizeof why), -1,
+           "a file that is not an audit log is refused");
+    has_str(why, "not an intact audit record", "the error says that the file is not an audit log");
+    is_int(refuse("sync", "never", "/dev/full", why, sizeof why), -1, "a device is refused");
     free(path);
 }
 
@@ -511,7 +525,7 @@ int main(void)
     test_chain();
     test_two_writers();
     test_rotation();
-    test_shrunk();
+    test_truncated();
     test_keep_none();
     test_tampering();
     test_full_disk();

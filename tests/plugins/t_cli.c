@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Tests of the cli connector: the CLIReporter's lines, the rich view, a real terminal. */
+ * Tests of the connector cli: the lines of the CLIReporter, the rich view, a real terminal. */
 #include <fcntl.h>
 #include <pty.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@
 #include "plugins/sequences.h"
 #include "tap/tap.h"
 
-/* stderr goes to a file while an instance runs. */
+/* stderr goes to a file while an instance is running. */
 struct stage {
     struct plugin_host *h;
     int saved, fd;
@@ -43,7 +43,7 @@ static void stage_end(struct stage *s)
     close(s->saved);
 }
 
-/* Ends it and returns what was written, static. */
+/* Ends the stage. Returns the output, valid until the next call. */
 static const char *stage_text(struct stage *s)
 {
     static char text[1 << 16];
@@ -54,8 +54,8 @@ static const char *stage_text(struct stage *s)
     return text;
 }
 
-/* The seed's own example, and the other lines of its reporter. */
-static void play_lines(struct plugin_host *h)
+/* Sends the example of the reporter and the other lines that it writes. */
+static void send_lines(struct plugin_host *h)
 {
     plugin_host_send(h, "start", "{\"task\":\"Summarize the README file\"}");
     plugin_host_send(h, "step", "{\"state\":\"start\",\"index\":0,\"max\":10}");
@@ -82,7 +82,7 @@ static void play_lines(struct plugin_host *h)
 static void test_lines(void)
 {
     struct stage s = stage_new("auto", "auto");
-    play_lines(s.h);
+    send_lines(s.h);
     is_str(stage_text(&s),
            "  [progress] Starting: Summarize the README file\n"
            "  [progress] Iteration 1/10\n"
@@ -98,21 +98,21 @@ static void test_lines(void)
            "  [progress] Complete: finished after 2 iteration(s)\n"
            "  [progress] Starting: Deploy\n"
            "  [progress] Error: Provider timeout after 30s\n",
-           "in a log: the reporter's lines, nothing else");
+           "log mode: only the lines of the reporter");
     s = stage_new("lines", "auto");
     plugin_host_send(s.h, "step", "{\"state\":\"start\",\"index\":1}");
-    is_str(stage_text(&s), "  [progress] Iteration 2\n",
-           "in a log: an iteration of no known number");
+    is_str(stage_text(&s), "  [progress] Iteration 2\n", "log mode: an iteration without a total");
     s = stage_new("lines", "auto");
     plugin_host_send(s.h, "notice", "{\"level\":\"warn\",\"text\":\"slow\",\"code\":\"x\"}");
     plugin_host_send(s.h, "notice", "{\"level\":\"info\",\"text\":\"fine\"}");
     plugin_host_send(s.h, "notice",
                      "{\"level\":\"info\",\"text\":\"gone\",\"code\":\"retracted\"}");
-    is_str(stage_text(&s), "  [progress] Warning: slow\n", "in a log: warnings, no information");
+    is_str(stage_text(&s), "  [progress] Warning: slow\n",
+           "log mode: warnings are written, information is not");
 }
 
-/* What the policy decides is nobody's to look at. */
-static void play_requests(struct plugin_host *h)
+/* Requests that a policy decides are not shown. */
+static void send_requests(struct plugin_host *h)
 {
     plugin_host_send(
         h, "request",
@@ -134,19 +134,19 @@ static void play_requests(struct plugin_host *h)
 static void test_requests(void)
 {
     struct stage s = stage_new("lines", "auto");
-    play_requests(s.h);
+    send_requests(s.h);
     is_str(stage_text(&s),
            "  [progress] Waiting for an answer: make check\n"
            "  [progress] Decided: allowed by Ann (telegram)\n",
-           "in a log: what waits for a person, and who decided");
+           "log mode: a waiting request, and who has decided it");
     s = stage_new("rich", "never");
-    play_requests(s.h);
+    send_requests(s.h);
     is_str(stage_text(&s), "? Approval needed: Bash: make check\n? allowed by Ann (telegram)\n",
-           "rich, without a keyboard: the same");
+           "rich mode without a keyboard: the request and its decision");
 }
 
-/* A turn as an agent's: text, two parallel tools, a sub-agent, an answer. */
-static void play_turn(struct plugin_host *h)
+/* Sends the turn of an agent: text, two parallel tools, a sub-agent, an answer. */
+static void send_turn(struct plugin_host *h)
 {
     plugin_host_send(h, "start", "{\"model\":\"m\"}");
     plugin_host_send(h, "thinking", "{\"text\":\"Need\"}");
@@ -210,18 +210,20 @@ static void finish_turn(struct plugin_host *h, const char *final)
 static void test_rich(void)
 {
     struct stage s = stage_new("rich", "never");
-    play_turn(s.h);
+    send_turn(s.h);
     finish_turn(s.h, "{\"text\":\"All fine.\"}");
-    is_str(stage_text(&s), TURN TURN_END, "rich: an answer just narrated is not said again");
+    is_str(stage_text(&s), TURN TURN_END,
+           "rich mode: an answer that was just narrated is not repeated");
     s = stage_new("rich", "never");
-    play_turn(s.h);
+    send_turn(s.h);
     finish_turn(s.h, "{\"text\":\"All is fine.\"}");
-    is_str(stage_text(&s), TURN "All is fine.\n" TURN_END, "rich: another answer is");
+    is_str(stage_text(&s), TURN "All is fine.\n" TURN_END,
+           "rich mode: an answer that differs from the narration is written");
     s = stage_new("rich", "never");
     plugin_host_send(s.h, "final", "{\"text\":\"Hi.\"}");
     plugin_host_send(s.h, "done", "{\"reason\":\"stopped\"}");
     is_str(stage_text(&s), "Hi.\n  [progress] Complete: stopped\n",
-           "rich: an answer without narration, and an end that is not success");
+           "rich mode: an answer without narration, and an end that is not success");
     s = stage_new("rich", "never");
     plugin_host_send(
         s.h, "request",
@@ -241,13 +243,13 @@ static void test_rich(void)
     is_str(stage_text(&s),
            "? Approval needed: Bash: writes\n? denied\n! slow\n- retry\n- compacting\n"
            "- agent explorer\n  [progress] Iteration 2/3\n  [progress] Error: gone\n",
-           "rich: what else a person should see; an iteration only where it is said of how many");
+           "rich mode: other events for a user; an iteration only with its total");
     s = stage_new("rich", "always");
     plugin_host_send(s.h, "thinking", "{\"text\":\"hm\"}");
-    is_str(stage_text(&s), "\033[2m┊ hm\033[0m\n", "colours when they are asked for");
+    is_str(stage_text(&s), "\033[2m┊ hm\033[0m\n", "colours on request");
 }
 
-/* More calls than the table holds: the oldest are forgotten, nothing else happens. */
+/* More calls than the table can hold: only the oldest are forgotten. */
 static void test_many_calls(void)
 {
     struct stage s = stage_new("rich", "never");
@@ -263,8 +265,8 @@ static void test_many_calls(void)
         s.h, "tool_result",
         "{\"tool_use_id\":\"t0\",\"content\":\"\",\"is_error\":false,\"name\":\"Bash\"}");
     const char *text = stage_text(&s);
-    has_str(text, "✓ Bash: 69 (0ms)\n", "the newest of 70 open calls is known");
-    has_str(text, "✓ Bash (?)\n", "the oldest has its name at least");
+    has_str(text, "✓ Bash: 69 (0ms)\n", "the newest of 70 open calls has its arguments");
+    has_str(text, "✓ Bash (?)\n", "the oldest call has its name only");
 }
 
 static void add_text(struct buf *b, const char *raw)
@@ -280,7 +282,7 @@ static void add_text(struct buf *b, const char *raw)
     buf_fini(&valid);
 }
 
-/* A payload with the text wherever a text may stand; "%" stands for it. */
+/* Sends payloads with the text in each place of a text; "%" stands for the text. */
 static void send_with(struct plugin_host *h, const char *kind, const char *shape, const char *raw)
 {
     CLEANUP_BUF struct buf payload = {0};
@@ -363,7 +365,7 @@ static void test_sequences(const char *mode)
         dirty++;
         diag("%s in %s", sequences[i].what, mode);
     }
-    is_int(dirty, 0, "%s: none of %zu sequences gets through any field", mode, SEQUENCES);
+    is_int(dirty, 0, "%s: none of %zu sequences passes through any field", mode, SEQUENCES);
 }
 
 static void test_split_escape(void)
@@ -372,10 +374,10 @@ static void test_split_escape(void)
     plugin_host_send(s.h, "narration", "{\"text\":\"a\\u001b\"}");
     plugin_host_idle(s.h);
     plugin_host_send(s.h, "narration", "{\"text\":\"[31mb\"}");
-    is_str(stage_text(&s), "ab\n", "an escape in two deltas");
+    is_str(stage_text(&s), "ab\n", "an escape sequence in two deltas is shown as text");
 }
 
-/* Text of two writers, in pieces that alternate: each stays whole. */
+/* Text of two writers in alternating pieces: each text stays contiguous. */
 static void test_writers(void)
 {
     struct stage s = stage_new("rich", "never");
@@ -388,10 +390,11 @@ static void test_writers(void)
     plugin_host_send(s.h, "narration", "{\"text\":\"words\",\"message_id\":\"m2\"}");
     plugin_host_set_meta(s.h, NULL, 0);
     plugin_host_send(s.h, "final", "{\"text\":\"One **bold**.\\n\\nThree\"}");
-    is_str(stage_text(&s), "One bold.\n\nThree\n│ Two words\n", "two writers are not mixed");
+    is_str(stage_text(&s), "One bold.\n\nThree\n│ Two words\n",
+           "texts of two writers are not mixed");
 }
 
-/* What was withdrawn before it was written is never seen. */
+/* Text that is withdrawn before it was written is not shown. */
 static void test_retracted(void)
 {
     struct stage s = stage_new("rich", "never");
@@ -401,7 +404,7 @@ static void test_retracted(void)
         "{\"level\":\"info\",\"text\":\"5 characters retracted\",\"code\":\"retracted\","
         "\"message_id\":\"m1\"}");
     plugin_host_send(s.h, "narration", "{\"text\":\"right\",\"message_id\":\"m2\"}");
-    is_str(stage_text(&s), "- 5 characters retracted\nright\n", "text that was withdrawn");
+    is_str(stage_text(&s), "- 5 characters retracted\nright\n", "withdrawn text is not shown");
 }
 
 static void test_retries(const char *mode)
@@ -413,18 +416,19 @@ static void test_retries(const char *mode)
                      "{\"level\":\"info\",\"text\":\"again\",\"code\":\"retrying\"}");
     plugin_host_send(s.h, "error", "{\"message\":\"It is overloaded.\"}");
     const char *text = stage_text(&s);
-    has_str(text, "API error 529\n", "%s: a retry", mode);
+    has_str(text, "API error 529\n", "%s: a retry is shown", mode);
     has_str(text,
             "  [progress] Error: It is overloaded. (attempts: 3)\n"
             "  [progress] Last retry: again\n",
-            "%s: an error says how often it was tried", mode);
+            "%s: an error names the number of attempts", mode);
     s = stage_new(mode, "never");
     plugin_host_send(s.h, "notice", "{\"level\":\"warn\",\"text\":\"x\",\"code\":\"retry\"}");
     plugin_host_send(s.h, "error", "{\"message\":\"Gone after 2 attempts\"}");
-    has_str(stage_text(&s), "Error: Gone after 2 attempts\n", "%s: unless it does so itself", mode);
+    has_str(stage_text(&s), "Error: Gone after 2 attempts\n",
+            "%s: an error that names its attempts itself is unchanged", mode);
 }
 
-/* What the master side of a pseudo terminal got. */
+/* Returns what the master side of a pseudo terminal has received. */
 static const char *pty_text(int master, struct stage *s)
 {
     static char text[1 << 16];
@@ -461,19 +465,20 @@ static void test_terminal(void)
     openpty(&master, &slave, NULL, NULL, &size);
     s = stage_on(slave, "auto", "auto");
     plugin_host_send(s.h, "thinking", "{\"text\":\"hm\"}");
-    is_str(pty_text(master, &s), "\033[2m┊ hm\033[0m\r\n", "with colours");
+    is_str(pty_text(master, &s), "\033[2m┊ hm\033[0m\r\n", "a terminal has colours");
     setenv("NO_COLOR", "1", 1);
     openpty(&master, &slave, NULL, NULL, &size);
     s = stage_on(slave, "auto", "auto");
     plugin_host_send(s.h, "thinking", "{\"text\":\"hm\"}");
-    is_str(pty_text(master, &s), "┊ hm\r\n", "but not against NO_COLOR");
+    is_str(pty_text(master, &s), "┊ hm\r\n", "NO_COLOR turns colours off");
     unsetenv("NO_COLOR");
     setenv("LC_ALL", "de_DE.ISO-8859-1", 1);
     openpty(&master, &slave, NULL, NULL, &size);
     s = stage_on(slave, "auto", "never");
     plugin_host_send(s.h, "narration", "{\"text\":\"Grüße\"}");
     plugin_host_send(s.h, "tool_call", "{\"name\":\"Bash\",\"args\":{},\"tool_use_id\":\"t1\"}");
-    is_str(pty_text(master, &s), "Gr??e\r\n", "and ASCII where nothing else is shown");
+    is_str(pty_text(master, &s), "Gr??e\r\n",
+           "a terminal that cannot show other characters gets ASCII");
     setenv("LC_ALL", "C.UTF-8", 1);
 }
 
@@ -494,7 +499,8 @@ static void test_broken_output(void)
     close(full);
     is_int(rc, -1, "a write that fails is reported to the host");
     const char *first = strstr(log, "cannot write");
-    ok(first && !strstr(first + 1, "cannot write"), "and once to the operator");
+    ok(first && !strstr(first + 1, "cannot write"),
+       "a write that fails is reported once to the operator");
     free(log);
 }
 

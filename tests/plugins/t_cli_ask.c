@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Tests of what the cli connector asks: a real terminal, whose keyboard is the test's, and a clock
- * that stands still. */
+ * Tests of the questions that the connector cli asks, on a real terminal whose keyboard is the
+ * test, with a fake clock. */
 #include <fcntl.h>
 #include <pty.h>
 #include <signal.h>
@@ -40,7 +40,7 @@ struct scene {
     size_t len;
 };
 
-static struct termios modes(int fd)
+static struct termios get_modes(int fd)
 {
     struct termios t = {0};
     tcgetattr(fd, &t);
@@ -53,8 +53,8 @@ static bool same_modes(const struct termios *a, const struct termios *b)
            memcmp(a->c_cc, b->c_cc, sizeof a->c_cc) == 0;
 }
 
-/* A terminal of `columns` for this process, and the module on it. */
-static void set_in(struct scene *s, unsigned short columns, const char *language)
+/* Opens a terminal of `columns` for this process, and starts the module on it. */
+static void start_scene_in(struct scene *s, unsigned short columns, const char *language)
 {
     const char *const options[] = {"color", "never", "language", language, NULL};
     const struct winsize size = {.ws_row = 24, .ws_col = columns};
@@ -63,7 +63,7 @@ static void set_in(struct scene *s, unsigned short columns, const char *language
         bail("no pseudo terminal");
     fcntl(s->master, F_SETFL, O_NONBLOCK);
     ioctl(slave, TIOCSCTTY, 1);
-    s->before = modes(slave);
+    s->before = get_modes(slave);
     s->saved = dup(2);
     dup2(slave, 2);
     close(slave);
@@ -75,12 +75,12 @@ static void set_in(struct scene *s, unsigned short columns, const char *language
     s->screen[0] = '\0';
 }
 
-static void set(struct scene *s, unsigned short columns)
+static void start_scene(struct scene *s, unsigned short columns)
 {
-    set_in(s, columns, "en");
+    start_scene_in(s, columns, "en");
 }
 
-static void look(struct scene *s)
+static void read_screen(struct scene *s)
 {
     ssize_t n;
     while ((n = read(s->master, s->screen + s->len, sizeof s->screen - 1 - s->len)) > 0)
@@ -88,30 +88,30 @@ static void look(struct scene *s)
     s->screen[s->len] = '\0';
 }
 
-static void pass(struct scene *s, int64_t ms)
+static void advance_clock(struct scene *s, int64_t ms)
 {
     for (; ms > 0; ms -= 50)
         fake_host_advance(s->stage, 50);
-    look(s);
+    read_screen(s);
 }
 
-static void type(struct scene *s, const char *keys)
+static void type_keys(struct scene *s, const char *keys)
 {
     if (write(s->master, keys, strlen(keys)) < 0)
-        bail("nothing can be typed");
-    pass(s, 50);
+        bail("cannot write to the terminal");
+    advance_clock(s, 50);
 }
 
-/* An open request, and a moment to read it. */
-static void request(struct scene *s, const char *id, const char *rest)
+/* Sends an open request, and waits until keys are accepted. */
+static void send_request(struct scene *s, const char *id, const char *rest)
 {
     char *const payload = xasprintf("{\"request_id\":\"%s\",%s}", id, rest);
     fake_host_event(s->stage, s->turn, "request", payload);
     free(payload);
-    pass(s, 350);
+    advance_clock(s, 350);
 }
 
-static void resolve(struct scene *s, const char *id, const char *decision, const char *by)
+static void send_resolved(struct scene *s, const char *id, const char *decision, const char *by)
 {
     char *const payload = xasprintf("{\"request_id\":\"%s\",\"kind\":\"approval\",\"state\":"
                                     "\"resolved\",\"blocking\":true,\"decision\":\"%s\","
@@ -119,11 +119,12 @@ static void resolve(struct scene *s, const char *id, const char *decision, const
                                     id, decision, by);
     fake_host_event(s->stage, s->turn, "request", payload);
     free(payload);
-    look(s);
+    read_screen(s);
 }
 
-/* The next decision is to be this. */
-static void expect(struct scene *s, const char *want, enum tc_accepted result, const char *answer)
+/* Sets the expected decision. */
+static void expect_decision(struct scene *s, const char *want, enum tc_accepted result,
+                            const char *answer)
 {
     struct fake_promise **end = &s->stage->promises;
     while (*end)
@@ -135,24 +136,24 @@ static void expect(struct scene *s, const char *want, enum tc_accepted result, c
                                   .answer = xstrdup(answer)};
 }
 
-/* All that was expected has come, and nothing else. */
-static void decided(const struct scene *s, const char *what)
+/* Checks that the expected decisions were made, and no others. */
+static void check_decisions(const struct scene *s, const char *what)
 {
     if (!ok(!s->stage->promises && !s->stage->faults.len, "%s", what))
-        diag("%s; on the screen: %s", s->stage->faults.len ? s->stage->faults.p : "nothing came",
+        diag("%s; on the screen: %s", s->stage->faults.len ? s->stage->faults.p : "no decision",
              s->screen);
 }
 
-static void strike(struct scene *s, const char *what)
+static void end_scene(struct scene *s, const char *what)
 {
     fake_host_event(s->stage, s->turn, "final", "{\"text\":\"\"}");
     fake_host_event(s->stage, s->turn, "done", "{\"reason\":\"completed\"}");
-    look(s);
+    read_screen(s);
     fake_host_free(s->stage);
-    look(s);
-    const struct termios after = modes(2);
-    ok(same_modes(&s->before, &after), "%s: the terminal is as it was", what);
-    signal(SIGHUP, SIG_IGN); /* the terminal goes */
+    read_screen(s);
+    const struct termios after = get_modes(2);
+    ok(same_modes(&s->before, &after), "%s: the terminal modes are restored", what);
+    signal(SIGHUP, SIG_IGN); /* the terminal is closed */
     ioctl(2, TIOCNOTTY);
     dup2(s->saved, 2);
     close(s->saved);
@@ -162,201 +163,207 @@ static void strike(struct scene *s, const char *what)
 static void test_allow(void)
 {
     struct scene s;
-    set(&s, 100);
-    request(&s, "r1",
-            APPROVAL ",\"subject\":\"rm -rf \\u001b[2Jbuild\\nmake\",\"reason\":\"clean\","
-                     "\"message\":\"please\"");
+    start_scene(&s, 100);
+    send_request(&s, "r1",
+                 APPROVAL ",\"subject\":\"rm -rf \\u001b[2Jbuild\\nmake\",\"reason\":\"clean\","
+                          "\"message\":\"please\"");
     has_str(s.screen,
             "? Approval needed: Bash\r\n│ rm -rf ^[[2Jbuild\r\n│ make\r\n│ clean\r\n"
             "│ please\r\n[a]llow  [s]ession  [d]eny  ",
-            "all of it, visible, and the keys");
-    const struct termios asked = modes(2);
+            "the request is complete and visible, and lists the keys");
+    const struct termios asked = get_modes(2);
     ok(!(asked.c_lflag & (ICANON | ECHO)) && (asked.c_lflag & ISIG),
-       "key by key, with ctrl-C the terminal's");
+       "the terminal reads single keys, and ctrl-C still works");
     fake_host_event(s.stage, s.turn, "narration", "{\"text\":\"Meanwhile.\\n\\nMore\"}");
-    look(&s);
-    has_str(s.screen, "\r\033[KMeanwhile.\r\n[a]llow",
-            "what comes meanwhile comes before the prompt");
-    type(&s, "\033[Aq?w");
-    decided(&s, "other keys, of an arrow too, decide nothing");
-    expect(&s, "{\"ticket\":\"ticket-r1\",\"choice\":\"allow\",\"user\":\"terminal\"}", TC_COMMAND,
-           NULL);
-    type(&s, "a");
-    decided(&s, "a allows");
-    const struct termios between = modes(2);
-    ok(same_modes(&s.before, &between), "and gives the keyboard back");
-    resolve(&s, "r1", "allow", "ann (terminal)");
-    has_str(s.screen, "? allowed by ann (terminal)\r\n", "what came of it");
-    request(&s, "r2", APPROVAL);
-    expect(&s, "{\"ticket\":\"ticket-r2\",\"choice\":\"allow_session\"}", TC_COMMAND, NULL);
-    type(&s, "s");
-    decided(&s, "s allows for the session");
-    strike(&s, "allowed");
+    read_screen(&s);
+    has_str(s.screen, "\r\033[KMeanwhile.\r\n[a]llow", "other output is written before the prompt");
+    type_keys(&s, "\033[Aq?w");
+    check_decisions(&s, "other keys, also an arrow key, decide nothing");
+    expect_decision(&s, "{\"ticket\":\"ticket-r1\",\"choice\":\"allow\",\"user\":\"terminal\"}",
+                    TC_COMMAND, NULL);
+    type_keys(&s, "a");
+    check_decisions(&s, "a allows");
+    const struct termios between = get_modes(2);
+    ok(same_modes(&s.before, &between), "the terminal modes are restored after the decision");
+    send_resolved(&s, "r1", "allow", "ann (terminal)");
+    has_str(s.screen, "? allowed by ann (terminal)\r\n", "the decision is shown");
+    send_request(&s, "r2", APPROVAL);
+    expect_decision(&s, "{\"ticket\":\"ticket-r2\",\"choice\":\"allow_session\"}", TC_COMMAND,
+                    NULL);
+    type_keys(&s, "s");
+    check_decisions(&s, "the key s allows for the session");
+    end_scene(&s, "allowed");
 }
 
-/* The host has made it visible, with all arguments. */
+/* The host sends a preview of the call, with all arguments. */
 static void test_preview(void)
 {
     struct scene s;
-    set(&s, 100);
-    request(&s, "r1",
-            APPROVAL ",\"subject\":\"[2 lines]\\nls\\nrm\",\"preview\":\"[2 lines]\\nls\\n"
-                     "rm<U+202E>\\ntimeout: 5\",\"args\":{\"command\":\"ls\\nrm\"}");
+    start_scene(&s, 100);
+    send_request(&s, "r1",
+                 APPROVAL ",\"subject\":\"[2 lines]\\nls\\nrm\",\"preview\":\"[2 lines]\\nls\\n"
+                          "rm<U+202E>\\ntimeout: 5\",\"args\":{\"command\":\"ls\\nrm\"}");
     has_str(s.screen,
             "? Approval needed: Bash\r\n│ [2 lines]\r\n│ ls\r\n│ rm<U+202E>\r\n"
             "│ timeout: 5\r\n[a]llow  ",
-            "the preview is what is shown");
-    expect(&s, "{\"choice\":\"allow\"}", TC_COMMAND, NULL);
-    type(&s, "a");
-    decided(&s, "and decided");
-    strike(&s, "preview");
+            "the preview is shown");
+    expect_decision(&s, "{\"choice\":\"allow\"}", TC_COMMAND, NULL);
+    type_keys(&s, "a");
+    check_decisions(&s, "the key decides the request with a preview");
+    end_scene(&s, "preview");
 }
 
 static void test_deny(void)
 {
     struct scene s;
-    set(&s, 30);
-    request(&s, "r1", APPROVAL ",\"subject\":\"x\"");
-    expect(&s, "{\"choice\":\"deny\",\"text\":\"not tödäy\"}", TC_COMMAND, NULL);
-    type(&s, "dnot todä\177\177\177ödäx\bx\b");
-    has_str(s.screen, "reason (Esc: back…not tödä", "a narrow window");
-    type(&s, "y\n");
-    decided(&s, "d denies, with a reason");
-    resolve(&s, "r1", "deny", "ann");
-    request(&s, "r2", APPROVAL);
-    expect(&s, "{\"choice\":\"deny\",\"text\":null}", TC_COMMAND, NULL);
-    type(&s, "dzzz\025");
-    type(&s, "\033");
-    type(&s, "d\n");
-    decided(&s, "or without, after thinking twice");
-    strike(&s, "denied");
+    start_scene(&s, 30);
+    send_request(&s, "r1", APPROVAL ",\"subject\":\"x\"");
+    expect_decision(&s, "{\"choice\":\"deny\",\"text\":\"not tödäy\"}", TC_COMMAND, NULL);
+    type_keys(&s, "dnot todä\177\177\177ödäx\bx\b");
+    has_str(s.screen, "reason (Esc: back…not tödä", "a narrow window shows the end of the reason");
+    type_keys(&s, "y\n");
+    check_decisions(&s, "the key d denies, with a reason");
+    send_resolved(&s, "r1", "deny", "ann");
+    send_request(&s, "r2", APPROVAL);
+    expect_decision(&s, "{\"choice\":\"deny\",\"text\":null}", TC_COMMAND, NULL);
+    type_keys(&s, "dzzz\025");
+    type_keys(&s, "\033");
+    type_keys(&s, "d\n");
+    check_decisions(&s, "the key d denies without a reason after a second key");
+    end_scene(&s, "denied");
 }
 
 static void test_questions(void)
 {
     struct scene s;
-    set(&s, 100);
-    request(&s, "r1", QUESTIONS ",\"questions\":[" COLOUR "]");
+    start_scene(&s, 100);
+    send_request(&s, "r1", QUESTIONS ",\"questions\":[" COLOUR "]");
     has_str(s.screen,
             "? Question\r\n│ Paint\r\n│ Which colour?\r\n  1) Red - as a rose\r\n"
             "  2) Blue\r\nenter a number (1-2), or type an answer> ",
-            "a question with its options");
-    type(&s, "3\n");
-    type(&s, "1,2\n");
-    has_str(s.screen, "! no such option\r\n", "a number too many");
-    expect(&s, "{\"choice\":\"answer\",\"answers\":{\"0\":\"Blue\"}}", TC_COMMAND, NULL);
-    type(&s, "2\n");
-    decided(&s, "a number answers");
-    resolve(&s, "r1", "answered", "ann");
-    request(&s, "r2", QUESTIONS ",\"questions\":[" COLOUR "," PARTS "]");
-    type(&s, "green, I think\n1,2,3\n");
-    has_str(s.screen, "│ Which parts?\r\n", "one after the other");
-    decided(&s, "what was typed on is not the next one's answer");
-    pass(&s, 300);
-    expect(&s,
-           "{\"choice\":\"answer\",\"answers\":{\"0\":\"green, I think\",\"1\":[\"Wall\","
-           "\"Door\"]}}",
-           TC_COMMAND, NULL);
-    type(&s, "3, 1\n");
-    decided(&s, "own words, and several options");
-    resolve(&s, "r2", "answered", "ann");
-    request(&s, "r3", QUESTIONS ",\"questions\":[" PARTS "]");
-    expect(&s, "{\"choice\":\"deny\",\"text\":\"no idea\"}", TC_COMMAND, NULL);
-    type(&s, "\033");
-    type(&s, "no idea\n");
-    decided(&s, "Esc declines");
-    resolve(&s, "r3", "deny", "ann");
-    request(&s, "r4",
-            "\"kind\":\"credential\",\"state\":\"open\",\"blocking\":true,\"message\":\"Token?\","
-            "\"choices\":[{\"id\":\"answer\",\"label\":\"Answer\"}]");
-    expect(&s, "{\"choice\":\"answer\",\"text\":\"s3cret\",\"answers\":null}", TC_COMMAND, NULL);
-    type(&s, "s3cret");
-    type(&s, "\n");
-    decided(&s, "a text");
-    has_str(s.screen, "> ******", "a secret is stars");
-    ok(!strstr(s.screen, "s3c"), "and nowhere on the screen");
-    strike(&s, "answered");
+            "a question is shown with its options");
+    type_keys(&s, "3\n");
+    type_keys(&s, "1,2\n");
+    has_str(s.screen, "! no such option\r\n", "a number above the last option is refused");
+    expect_decision(&s, "{\"choice\":\"answer\",\"answers\":{\"0\":\"Blue\"}}", TC_COMMAND, NULL);
+    type_keys(&s, "2\n");
+    check_decisions(&s, "a number answers the question");
+    send_resolved(&s, "r1", "answered", "ann");
+    send_request(&s, "r2", QUESTIONS ",\"questions\":[" COLOUR "," PARTS "]");
+    type_keys(&s, "green, I think\n1,2,3\n");
+    has_str(s.screen, "│ Which parts?\r\n", "the second question follows the first");
+    check_decisions(&s, "input that was typed before is not an answer to the next question");
+    advance_clock(&s, 300);
+    expect_decision(&s,
+                    "{\"choice\":\"answer\",\"answers\":{\"0\":\"green, I think\",\"1\":[\"Wall\","
+                    "\"Door\"]}}",
+                    TC_COMMAND, NULL);
+    type_keys(&s, "3, 1\n");
+    check_decisions(&s, "a typed answer, and several options");
+    send_resolved(&s, "r2", "answered", "ann");
+    send_request(&s, "r3", QUESTIONS ",\"questions\":[" PARTS "]");
+    expect_decision(&s, "{\"choice\":\"deny\",\"text\":\"no idea\"}", TC_COMMAND, NULL);
+    type_keys(&s, "\033");
+    type_keys(&s, "no idea\n");
+    check_decisions(&s, "Esc declines");
+    send_resolved(&s, "r3", "deny", "ann");
+    send_request(
+        &s, "r4",
+        "\"kind\":\"credential\",\"state\":\"open\",\"blocking\":true,\"message\":\"Token?\","
+        "\"choices\":[{\"id\":\"answer\",\"label\":\"Answer\"}]");
+    expect_decision(&s, "{\"choice\":\"answer\",\"text\":\"s3cret\",\"answers\":null}", TC_COMMAND,
+                    NULL);
+    type_keys(&s, "s3cret");
+    type_keys(&s, "\n");
+    check_decisions(&s, "a text");
+    has_str(s.screen, "> ******", "a secret is shown as asterisks");
+    ok(!strstr(s.screen, "s3c"), "a secret is not shown on the screen");
+    end_scene(&s, "answered");
 }
 
 static void test_german(void)
 {
     struct scene s;
-    set_in(&s, 100, "de");
-    request(&s, "r1", APPROVAL ",\"subject\":\"x\"");
-    has_str(s.screen, "? Freigabe erforderlich: Bash\r\n│ x\r\n[a] ja  ", "a request and its keys");
-    expect(&s, "{\"choice\":\"deny\",\"text\":\"no\"}", TC_COMMAND, NULL);
-    type(&s, "dno");
-    has_str(s.screen, "Begründung (Esc: zurück)> no", "the reason is asked for");
-    type(&s, "\n");
-    decided(&s, "the keys are the same");
-    resolve(&s, "r1", "deny", "ann");
-    has_str(s.screen, "? abgelehnt von ann\r\n", "who decided");
-    request(&s, "r2", QUESTIONS ",\"questions\":[" COLOUR "]");
-    has_str(s.screen, "\r\nNummer eingeben (1-2)", "a question");
-    type(&s, "3\n");
-    has_str(s.screen, "! keine der Möglichkeiten\r\n", "a number too many");
-    strike(&s, "German");
+    start_scene_in(&s, 100, "de");
+    send_request(&s, "r1", APPROVAL ",\"subject\":\"x\"");
+    has_str(s.screen, "? Freigabe erforderlich: Bash\r\n│ x\r\n[a] ja  ",
+            "a German request with its keys");
+    expect_decision(&s, "{\"choice\":\"deny\",\"text\":\"no\"}", TC_COMMAND, NULL);
+    type_keys(&s, "dno");
+    has_str(s.screen, "Begründung (Esc: zurück)> no", "the German prompt for the reason");
+    type_keys(&s, "\n");
+    check_decisions(&s, "the keys are the same in German");
+    send_resolved(&s, "r1", "deny", "ann");
+    has_str(s.screen, "? abgelehnt von ann\r\n", "the German decision with the name of the user");
+    send_request(&s, "r2", QUESTIONS ",\"questions\":[" COLOUR "]");
+    has_str(s.screen, "\r\nNummer eingeben (1-2)", "the German prompt of a question");
+    type_keys(&s, "3\n");
+    has_str(s.screen, "! keine der Möglichkeiten\r\n", "a German message for a wrong number");
+    end_scene(&s, "German");
 }
 
-/* What cannot show an umlaut gets English. */
+/* A terminal that cannot show umlauts gets English texts. */
 static void test_ascii(void)
 {
     struct scene s;
     setenv("LC_ALL", "de_DE.ISO-8859-1", 1);
-    set_in(&s, 100, "de");
-    request(&s, "r1", APPROVAL);
-    has_str(s.screen, "? Approval needed: Bash", "a terminal of ASCII: English");
-    strike(&s, "ASCII");
+    start_scene_in(&s, 100, "de");
+    send_request(&s, "r1", APPROVAL);
+    has_str(s.screen, "? Approval needed: Bash", "a terminal with ASCII only gets English texts");
+    end_scene(&s, "ASCII");
     setenv("LC_ALL", "C.UTF-8", 1);
 }
 
 static void test_elsewhere(void)
 {
     struct scene s;
-    set(&s, 100);
-    request(&s, "r1", APPROVAL ",\"subject\":\"one\"");
-    request(&s, "r2", APPROVAL ",\"subject\":\"two\"");
-    request(&s, "r3", APPROVAL ",\"subject\":\"three\"");
-    ok(!strstr(s.screen, "two"), "one at a time");
-    type(&s, "d");
-    resolve(&s, "r1", "allow", "Bob (telegram)");
+    start_scene(&s, 100);
+    send_request(&s, "r1", APPROVAL ",\"subject\":\"one\"");
+    send_request(&s, "r2", APPROVAL ",\"subject\":\"two\"");
+    send_request(&s, "r3", APPROVAL ",\"subject\":\"three\"");
+    ok(!strstr(s.screen, "two"), "one request is shown at a time");
+    type_keys(&s, "d");
+    send_resolved(&s, "r1", "allow", "Bob (telegram)");
     has_str(s.screen, "\r\033[K? allowed by Bob (telegram)\r\n",
-            "who decided takes the prompt away");
-    has_str(s.screen, "│ two\r\n[a]llow", "and the next one is asked");
-    type(&s, "a");
-    decided(&s, "a key meant for the one before is not taken");
-    resolve(&s, "r3", "deny", "Bob (telegram)");
-    has_str(s.screen, "? denied by Bob (telegram)\r\n[a]llow", "the one behind is withdrawn");
-    pass(&s, 300);
-    expect(&s, "{\"ticket\":\"ticket-r2\",\"choice\":\"allow\"}", TC_KNOWN, "Bob was faster.");
-    type(&s, "a");
-    decided(&s, "too late");
-    has_str(s.screen, "! Bob was faster.\r\n", "is said");
-    ok(!strstr(s.screen, "three"), "and what is over was never asked");
-    request(&s, "r4", APPROVAL ",\"subject\":\"four\"");
-    expect(&s, "{\"ticket\":\"ticket-r4\"}", TC_NOT_KEPT, NULL);
-    type(&s, "a");
-    expect(&s, "{\"ticket\":\"ticket-r4\"}", TC_COMMAND, NULL);
-    pass(&s, 300);
-    type(&s, "a");
-    decided(&s, "what the host could not take is asked again");
-    strike(&s, "answered elsewhere");
+            "a decision elsewhere removes the prompt");
+    has_str(s.screen, "│ two\r\n[a]llow", "the next request is shown");
+    type_keys(&s, "a");
+    check_decisions(&s, "a key that was typed for the previous request is ignored");
+    send_resolved(&s, "r3", "deny", "Bob (telegram)");
+    has_str(s.screen, "? denied by Bob (telegram)\r\n[a]llow",
+            "a waiting request that is decided elsewhere is reported");
+    advance_clock(&s, 300);
+    expect_decision(&s, "{\"ticket\":\"ticket-r2\",\"choice\":\"allow\"}", TC_KNOWN,
+                    "Bob was faster.");
+    type_keys(&s, "a");
+    check_decisions(&s, "a decision that is too late");
+    has_str(s.screen, "! Bob was faster.\r\n", "the reply of the host is shown");
+    ok(!strstr(s.screen, "three"), "a request that is decided meanwhile is never shown");
+    send_request(&s, "r4", APPROVAL ",\"subject\":\"four\"");
+    expect_decision(&s, "{\"ticket\":\"ticket-r4\"}", TC_NOT_KEPT, NULL);
+    type_keys(&s, "a");
+    expect_decision(&s, "{\"ticket\":\"ticket-r4\"}", TC_COMMAND, NULL);
+    advance_clock(&s, 300);
+    type_keys(&s, "a");
+    check_decisions(&s, "a request whose decision the host could not accept is shown again");
+    end_scene(&s, "answered elsewhere");
 }
 
 static void test_places(void)
 {
     struct scene s;
-    set(&s, 100);
+    start_scene(&s, 100);
     const size_t before = s.len;
     char *const other = xasprintf(APPROVAL ",\"to\":[\"ops:5\",\"%sx\"]", FAKE_INSTANCE);
     char *const here = xasprintf(APPROVAL ",\"to\":[\"ops:5\",\"%s:terminal\"]", FAKE_INSTANCE);
-    request(&s, "r1", other);
-    ok(!strstr(s.screen + before, "[a]llow"), "what is asked elsewhere only is not asked");
-    request(&s, "r2", here);
-    expect(&s, "{\"ticket\":\"ticket-r2\",\"choice\":\"allow\"}", TC_COMMAND, NULL);
-    type(&s, "a");
-    decided(&s, "what is asked here, too, is");
-    strike(&s, "places");
+    send_request(&s, "r1", other);
+    ok(!strstr(s.screen + before, "[a]llow"),
+       "a request that is asked elsewhere only is not shown");
+    send_request(&s, "r2", here);
+    expect_decision(&s, "{\"ticket\":\"ticket-r2\",\"choice\":\"allow\"}", TC_COMMAND, NULL);
+    type_keys(&s, "a");
+    check_decisions(&s, "a request that is also asked here is shown");
+    end_scene(&s, "places");
     free(other);
     free(here);
 }
@@ -364,29 +371,29 @@ static void test_places(void)
 static void test_typed_ahead(void)
 {
     struct scene s;
-    set(&s, 100);
+    start_scene(&s, 100);
     if (write(s.master, "a\na", 3) != 3)
-        bail("nothing can be typed");
+        bail("cannot write to the terminal");
     fake_host_event(s.stage, s.turn, "request", "{\"request_id\":\"r1\"," APPROVAL "}");
-    pass(&s, 200);
-    type(&s, "a");
-    decided(&s, "what was typed before one can have read it is dropped");
-    pass(&s, 50);
-    expect(&s, "{\"choice\":\"allow\"}", TC_COMMAND, NULL);
-    type(&s, "a");
-    decided(&s, "300 ms later it counts");
-    strike(&s, "typed ahead");
+    advance_clock(&s, 200);
+    type_keys(&s, "a");
+    check_decisions(&s, "keys that are typed before the request can be read are ignored");
+    advance_clock(&s, 50);
+    expect_decision(&s, "{\"choice\":\"allow\"}", TC_COMMAND, NULL);
+    type_keys(&s, "a");
+    check_decisions(&s, "keys are accepted after 300 ms");
+    end_scene(&s, "typed ahead");
 }
 
 static void test_foreground(void)
 {
     struct scene s;
-    set(&s, 100);
-    request(&s, "r1", APPROVAL);
+    start_scene(&s, 100);
+    send_request(&s, "r1", APPROVAL);
     signal(SIGTSTP, SIG_IGN);
-    type(&s, "\032");
+    type_keys(&s, "\032");
     signal(SIGTSTP, SIG_DFL);
-    has_str(s.screen, "[d]eny  \r\033[K[a]llow", "after ctrl-Z the prompt comes again");
+    has_str(s.screen, "[d]eny  \r\033[K[a]llow", "after ctrl-Z the prompt is shown again");
     signal(SIGTTOU, SIG_IGN);
     const pid_t other = fork();
     if (other == 0) {
@@ -397,33 +404,34 @@ static void test_foreground(void)
     setpgid(other, other);
     tcsetpgrp(2, other);
     const size_t before = s.len;
-    request(&s, "r2", APPROVAL ",\"subject\":\"two\"");
-    type(&s, "a");
-    decided(&s, "in the background no key is taken");
-    has_str(s.screen + before, "? Approval needed: Bash: two\r\n", "a request is a line");
+    send_request(&s, "r2", APPROVAL ",\"subject\":\"two\"");
+    type_keys(&s, "a");
+    check_decisions(&s, "no key is read in the background");
+    has_str(s.screen + before, "? Approval needed: Bash: two\r\n",
+            "a request in the background is one line");
     tcsetpgrp(2, getpgrp());
     kill(other, SIGKILL);
     waitpid(other, NULL, 0);
-    pass(&s, 400);
-    expect(&s, "{\"ticket\":\"ticket-r1\",\"choice\":\"allow\"}", TC_COMMAND, NULL);
-    type(&s, "a");
-    decided(&s, "back in the foreground it is asked again");
-    resolve(&s, "r1", "allow", "ann");
-    pass(&s, 400);
-    expect(&s, "{\"ticket\":\"ticket-r2\",\"choice\":\"allow\"}", TC_COMMAND, NULL);
-    type(&s, "a");
-    decided(&s, "and so is what came meanwhile");
-    strike(&s, "foreground");
+    advance_clock(&s, 400);
+    expect_decision(&s, "{\"ticket\":\"ticket-r1\",\"choice\":\"allow\"}", TC_COMMAND, NULL);
+    type_keys(&s, "a");
+    check_decisions(&s, "the request is shown again in the foreground");
+    send_resolved(&s, "r1", "allow", "ann");
+    advance_clock(&s, 400);
+    expect_decision(&s, "{\"ticket\":\"ticket-r2\",\"choice\":\"allow\"}", TC_COMMAND, NULL);
+    type_keys(&s, "a");
+    check_decisions(&s, "a request that arrived in the background is shown");
+    end_scene(&s, "foreground");
 }
 
-/* Torn down in the middle of a text. */
+/* Ends the instance while a text is entered. */
 static void test_end(void)
 {
     struct scene s;
-    set(&s, 100);
-    request(&s, "r1", APPROVAL);
-    type(&s, "dwhy");
-    strike(&s, "ended while asking");
+    start_scene(&s, 100);
+    send_request(&s, "r1", APPROVAL);
+    type_keys(&s, "dwhy");
+    end_scene(&s, "ended while asking");
 }
 
 static void test_all(void)
@@ -444,7 +452,7 @@ static void test_all(void)
     test_end();
 }
 
-/* In a session of its own: only its leader gets a terminal. */
+/* In a new session, because only the leader of a session gets a terminal. */
 int main(void)
 {
     int status = 0;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Tests of plugins/cli/terminal/safe_char.c and terminal.c: what an agent's text looks like on a
- * terminal. */
+ * Tests of plugins/cli/terminal/safe_char.c and terminal.c: the text of an agent on a terminal. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,7 +27,7 @@ static bool continues(char c)
     return ((unsigned char)c & 0xc0) == 0x80;
 }
 
-/* The same whatever two pieces the text comes in. */
+/* Whether the result is the same for each way to split the text in two. */
 static bool same_in_pieces(const struct sequence *s)
 {
     char out[512];
@@ -53,7 +52,7 @@ static void test_sequences(void)
         is_str(out, s->shown, "%s", s->what);
         ok(same_in_pieces(s), "%s, in two pieces", s->what);
     }
-    is_int((long long)SEQUENCES, 60, "sixty of them");
+    is_int((long long)SEQUENCES, 60, "there are sixty sequences");
 }
 
 static void test_plain(void)
@@ -68,14 +67,14 @@ static void test_plain(void)
     char out[512];
     for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
         show(out, same[i], strlen(same[i]), false);
-        is_str(out, same[i], "what is harmless stays: %s", same[i]);
+        is_str(out, same[i], "harmless text is unchanged: %s", same[i]);
     }
     show(out, "a\r\nb", 4, false);
-    is_str(out, "a\nb", "CRLF is a newline");
+    is_str(out, "a\nb", "CRLF becomes a newline");
     show(out, "\xff\xc0\xaf\xed\xa0\x80\xe2\x80", 8, false);
-    is_str(out, "<FF><C0><AF><ED><A0><80><E2><80>", "bytes that are no UTF-8");
+    is_str(out, "<FF><C0><AF><ED><A0><80><E2><80>", "bytes that are not UTF-8");
     show(out, "é中\033", strlen("é中\033"), true);
-    is_str(out, "?\?^[", "a terminal that knows ASCII only");
+    is_str(out, "?\?^[", "a terminal that shows ASCII only");
 }
 
 static size_t encode(char *out, unsigned cp)
@@ -101,32 +100,32 @@ static void test_every_character(void)
             bad += (c < 0x20 && c != '\n' && c != '\t') || c == 0x7f || c1;
         }
     }
-    is_int(bad, 0, "no character becomes a control");
+    is_int(bad, 0, "no character becomes a control character");
 }
 
-static void phrase_is(struct term *t, const char *text, unsigned limit, const char *wanted)
+static void check_phrase(struct term *t, const char *text, unsigned limit, const char *wanted)
 {
     t->len = 0;
     t->column = 0;
     term_phrase(t, text, strlen(text), limit);
     t->buf[t->len] = '\0';
     is_str(t->buf, wanted, "\"%s\" in %u columns", text, limit);
-    ok(limit == 0 || t->column <= limit, "does not take more");
+    ok(limit == 0 || t->column <= limit, "the text does not exceed the columns");
 }
 
 static void test_phrases(void)
 {
     static struct term t = {.fd = -1};
-    phrase_is(&t, "one\ntwo\tthree", 0, "one two three");
-    phrase_is(&t, "abcdef", 6, "abcdef");
-    phrase_is(&t, "abcdefg", 6, "abcde…");
-    phrase_is(&t, "中中中中", 7, "中中中…");
-    phrase_is(&t, "中中中中", 6, "中中…");
-    phrase_is(&t, "e\u0301e\u0301e\u0301", 3, "e\u0301e\u0301e\u0301");
-    phrase_is(&t, "ab\033[31mcd", 6, "ab^[[…");
-    phrase_is(&t, "x\033\033", 3, "x…");
+    check_phrase(&t, "one\ntwo\tthree", 0, "one two three");
+    check_phrase(&t, "abcdef", 6, "abcdef");
+    check_phrase(&t, "abcdefg", 6, "abcde…");
+    check_phrase(&t, "中中中中", 7, "中中中…");
+    check_phrase(&t, "中中中中", 6, "中中…");
+    check_phrase(&t, "e\u0301e\u0301e\u0301", 3, "e\u0301e\u0301e\u0301");
+    check_phrase(&t, "ab\033[31mcd", 6, "ab^[[…");
+    check_phrase(&t, "x\033\033", 3, "x…");
     t.ascii = true;
-    phrase_is(&t, "abcdefg", 6, "abc...");
+    check_phrase(&t, "abcdefg", 6, "abc...");
 }
 
 int main(void)

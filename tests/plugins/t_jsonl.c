@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Tests of the jsonl connector: lines, buffering, a full disk. */
+ * Tests of the connector jsonl: lines, buffering, a full disk. */
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -34,13 +34,13 @@ static void send_text(struct plugin_host *h, size_t n, int *rc)
     *rc = plugin_host_send(h, "narration", payload.p);
 }
 
-static long size_of(const char *path)
+static long get_size(const char *path)
 {
     struct stat st;
     return stat(path, &st) ? -1 : (long)st.st_size;
 }
 
-/* Lines that are whole events; -1 when one is not. */
+/* Returns the number of lines that are complete events; -1 if one is not. */
 static int count_events(const char *path)
 {
     size_t len;
@@ -64,21 +64,22 @@ static void test_lines(void)
     int rc;
     struct plugin_host *h = start(path);
     send_text(h, 1, &rc);
-    is_int(size_of(path), 0, "lines are held while more come");
-    is_int(plugin_host_idle(h), 0, "and written");
-    ok(size_of(path) > 0, "when the queue runs empty");
+    is_int(get_size(path), 0, "lines are buffered while more events arrive");
+    is_int(plugin_host_idle(h), 0, "the buffer is written on idle");
+    ok(get_size(path) > 0, "the file has the lines after idle");
     send_text(h, 70000, &rc);
     send_text(h, 65000, &rc);
     send_text(h, 200, &rc);
     plugin_host_send(h, "done", "{\"reason\":\"completed\"}");
-    is_int(count_events(path), 5, "short and long lines, all there at done");
+    is_int(count_events(path), 5, "short and long lines are complete after done");
     plugin_host_free(h);
     h = start(path);
     send_text(h, 1, &rc);
     plugin_host_free(h);
-    is_int(count_events(path), 6, "a file is appended to; what is held is written at the end");
+    is_int(count_events(path), 6,
+           "an existing file is appended to, and the buffer is written at the end");
     struct stat st;
-    ok(stat(path, &st) == 0 && (st.st_mode & 07777) == 0600, "mode 0600");
+    ok(stat(path, &st) == 0 && (st.st_mode & 07777) == 0600, "the file has mode 0600");
     free(path);
 }
 
@@ -98,25 +99,25 @@ static void test_full_disk(void)
     struct plugin_host *h = start(path);
     send_text(h, 10, &rc);
     plugin_host_idle(h);
-    set_file_limit((rlim_t)size_of(path) + 50);
+    set_file_limit((rlim_t)get_size(path) + 50);
     send_text(h, 10, &rc);
     send_text(h, 10, &rc);
     is_int(plugin_host_idle(h), -1, "a short write is reported");
     send_text(h, 100000, &rc);
-    is_int(rc, -1, "also of a long line");
+    is_int(rc, -1, "a short write of a long line is reported");
     const char *first = strstr(plugin_host_log(h), "cannot write");
-    ok(first && !strstr(first + 1, "cannot write"), "to the operator once");
+    ok(first && !strstr(first + 1, "cannot write"),
+       "a short write is reported once to the operator");
     set_file_limit(RLIM_INFINITY);
     send_text(h, 10, &rc);
-    is_int(plugin_host_idle(h), 0, "there is room again");
-    has_str(plugin_host_log(h), "events lost: 3", "what is missing is told");
+    is_int(plugin_host_idle(h), 0, "the buffer is written when there is space again");
+    has_str(plugin_host_log(h), "events lost: 3", "the number of lost events is logged");
     plugin_host_free(h);
     size_t len;
     char *text = tap_slurp(path, &len), *last = text + len - 2;
     while (last > text && last[-1] != '\n')
         last--;
-    ok(strncmp(last, "{\"type\":\"narration\"", 19) == 0,
-       "and the next event is on a line of its own");
+    ok(strncmp(last, "{\"type\":\"narration\"", 19) == 0, "the next event is on its own line");
     free(text);
     free(path);
 }
@@ -143,8 +144,9 @@ static void test_reader_gone(void)
     plugin_host_free(h);
     dup2(saved, 1);
     close(saved);
-    is_int(rc, 0, "a reader of stdout who has gone is no failure");
-    is_str(log, "6 standard output was closed by the reader\n", "told once, to who wants to know");
+    is_int(rc, 0, "a closed pipe on stdout is not a failure");
+    is_str(log, "6 standard output was closed by the reader\n",
+           "a closed pipe is logged once at a low level");
     free(log);
 }
 
@@ -152,12 +154,12 @@ static void test_refusal(void)
 {
     const char *const options[] = {"path", "/nonexistent/x", NULL};
     struct plugin_host *h = plugin_host_new("jsonl", options);
-    is_int(plugin_host_init(h), -1, "a path that cannot be opened");
-    has_str(plugin_host_log(h), "/nonexistent/x", "is named");
+    is_int(plugin_host_init(h), -1, "a path that cannot be opened is refused");
+    has_str(plugin_host_log(h), "/nonexistent/x", "the error names the path");
     plugin_host_free(h);
 }
 
-/* A plugin sees no table of the host: its list of formats is a copy. */
+/* A plugin cannot access tables of the host, so its list of formats is a copy. */
 static void test_formats(void)
 {
     for (size_t i = 0; writer_get(i); i++) {

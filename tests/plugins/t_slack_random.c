@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * R2, R8, R22: whatever Slack answers and tells, in any order, the connector stays whole, says
- * nothing live after an outcome, and every outcome is delivered or a dead letter. */
+ * R2, R8, R22: random responses and events of Slack in random order. The connector does not crash,
+ * shows nothing live after an outcome, and every outcome is delivered or a dead letter. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -122,8 +122,8 @@ static const struct {
     {"notice", "{\"level\":\"info\",\"text\":\"\",\"code\":\"retracted\",\"message_id\":\"m2\"}"},
 };
 
-/* Any submit or cancel is answered in some way. */
-static void promise(struct fake_host *s, const char *call)
+/* Every submit or cancel gets a random result. */
+static void expect_result(struct fake_host *s, const char *call)
 {
     while (s->promises)
         fake_host_drop_promise(s);
@@ -157,7 +157,7 @@ static struct fake_request *on_wire(struct fake_host *s, bool lobby)
 static void answer(struct fake_host *s, struct fake_request *r, bool well)
 {
     const unsigned fate = well ? 9 : pick(10);
-    promise(s, "submit");
+    expect_result(s, "submit");
     if (fate == 0)
         fake_host_reply(s, r, TC_NOT_SENT, 0, "", 0);
     else if (fate == 1)
@@ -168,7 +168,7 @@ static void answer(struct fake_host *s, struct fake_request *r, bool well)
         fake_host_reply(s, r, TC_OK, 200, well ? bodies[pick(2)] : PICK(bodies), 0);
 }
 
-static bool any_live(const struct fake_host *s, const struct fake_turn *t)
+static bool has_live(const struct fake_host *s, const struct fake_turn *t)
 {
     for (const struct fake_request *r = s->requests; r; r = r->next)
         if (r->turn == t && r->state == FAKE_WAITS && r->http.priority == TC_P_LIVE &&
@@ -177,7 +177,7 @@ static bool any_live(const struct fake_host *s, const struct fake_turn *t)
     return false;
 }
 
-static void tell(struct fake_host *s, int64_t socket, const char *frame)
+static void send_frame(struct fake_host *s, int64_t socket, const char *frame)
 {
     if (s->sockets[socket] == 0)
         return;
@@ -192,17 +192,17 @@ static void step(struct fake_host *s, struct fake_turn *t)
     const unsigned what = pick(10);
     struct fake_request *const r = on_wire(s, true);
     const char *const frame = PICK(frames);
-    promise(s, "submit");
+    expect_result(s, "submit");
     if (what < 3 && t) {
         const unsigned i = pick(sizeof events / sizeof *events);
         fake_host_event(s, t, events[i].kind, events[i].payload);
     } else if (what < 4 && s->socket_count > 0) {
         fake_host_advance(s, 0);
         s->lenient = strstr(frame, "deny: "); /* an answer, or a message */
-        promise(s, strstr(frame, "stop") || strstr(frame, "s:t") ? "cancel"
-                   : strstr(frame, "a:ticket")                   ? "answer"
-                                                                 : "submit");
-        tell(s, 1 + pick((unsigned)s->socket_count), frame);
+        expect_result(s, strstr(frame, "stop") || strstr(frame, "s:t") ? "cancel"
+                         : strstr(frame, "a:ticket")                   ? "answer"
+                                                                       : "submit");
+        send_frame(s, 1 + pick((unsigned)s->socket_count), frame);
         s->lenient = false;
     } else if (what < 6) {
         fake_host_advance(s, 10 + pick(pick(4) ? 2000 : 100000));
@@ -212,7 +212,7 @@ static void step(struct fake_host *s, struct fake_turn *t)
     forget(s);
 }
 
-/* One turn with anything in between; then Slack is well. What is left of it, or NULL. */
+/* Runs a turn with random steps, then with a Slack that works. Returns what went wrong, or NULL. */
 static const char *run(const char *const *options)
 {
     struct fake_host *const s = fake_plugin_new("slack", options);
@@ -226,20 +226,21 @@ static const char *run(const char *const *options)
     fake_host_event(s, t, "start", "{}");
     for (unsigned i = pick(STEPS); i > 0; i--)
         step(s, t);
-    promise(s, "submit");
+    expect_result(s, "submit");
     fake_host_event(s, t, pick(4) ? "final" : "error",
                     pick(2) ? "{\"text\":\"A paragraph.\\n\\nAnother \",\"message\":\"x\"}"
                             : "{\"text\":\"Done.\",\"message\":\"x\"}");
-    if (any_live(s, t))
+    if (has_live(s, t))
         wrong = "live after the outcome";
     fake_host_event(s, t, "done", "{\"reason\":\"completed\"}");
     for (unsigned i = pick(STEPS); i > 0; i--) {
         step(s, NULL);
-        if ((t = fake_host_find(s, "t")) && any_live(s, t))
+        if ((t = fake_host_find(s, "t")) && has_live(s, t))
             wrong = "live after the outcome";
     }
     for (int i = 0; i < 2000 && fake_host_find(s, "t"); i++) {
-        struct fake_request *const own = on_wire(s, false); /* others may be in its lanes */
+        struct fake_request *const own = on_wire(s, false); /* requests of other turns may be in its
+                                                             * lanes */
         struct fake_request *const r = own ? own : on_wire(s, true);
         if (r)
             answer(s, r, true);
@@ -253,7 +254,7 @@ static const char *run(const char *const *options)
         diag("%s", s->faults.p);
         wrong = "a fault";
     }
-    promise(s, "submit");
+    expect_result(s, "submit");
     fake_host_free(s);
     return wrong;
 }
@@ -272,8 +273,8 @@ static void test_rounds(const char *what, const char *const *options)
             pick(2);
         wrong = run(options);
     }
-    ok(!wrong, "R22: %d rounds of anything, %s: %s in round %u", ROUNDS, what,
-       wrong ? wrong : "all is well", round);
+    ok(!wrong, "R22: %d rounds of random input, %s: %s in round %u", ROUNDS, what,
+       wrong ? wrong : "passed", round);
 }
 
 int main(void)

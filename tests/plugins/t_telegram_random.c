@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * R22: whatever the service says, in whatever order, a connector neither crashes nor errs: broken
- * updates, broken answers, any outcome of any request, around turns that go on meanwhile. */
+ * R22: random responses of the service in random order: broken updates, broken responses, and each
+ * outcome of each request, while turns are running. The connector neither crashes nor violates the
+ * protocol. */
 #include "plugins/fake_plugin.h"
 
 #include <stdio.h>
@@ -77,8 +78,9 @@ static const char *const values[] = {"null",        "-1",        "1e308", "\"\""
 
 #define PICK(list) (list)[any(sizeof(list) / sizeof *(list))]
 
-/* Bytes changed, cut out or doubled, or one value replaced by another kind of value. */
-static char *garbled(const char *text)
+/* Returns the text with bytes changed, removed or doubled, or with one value replaced by another
+ * kind of value. */
+static char *garble(const char *text)
 {
     CLEANUP_BUF struct buf out = {0};
     const size_t n = strlen(text), at = any((unsigned)n), len = any(12);
@@ -86,7 +88,7 @@ static char *garbled(const char *text)
     switch (any(4)) {
     case 0:
         return xstrdup(text);
-    case 1: /* valid still, most of the time */
+    case 1: /* mostly still valid */
         if (!colon)
             return xstrdup(text);
         buf_add(&out, text, (size_t)(colon - text) + 1);
@@ -112,7 +114,7 @@ static void answer_one(struct fake_host *s)
     if (!r)
         return;
     const int status = PICK(statuses);
-    char *const body = garbled(PICK(answers));
+    char *const body = garble(PICK(answers));
     const enum tc_outcome outcome = status == 0    ? (any(2) ? TC_NOT_SENT : TC_AMBIGUOUS)
                                     : status < 300 ? TC_OK
                                     : status < 500 ? TC_REJECTED
@@ -123,17 +125,17 @@ static void answer_one(struct fake_host *s)
     free(body);
 }
 
-static void hit_one(struct fake_host *s)
+static void send_one_webhook(struct fake_host *s)
 {
     json_t *const headers =
         json_pack("{s:s}", "X-Telegram-Bot-Api-Secret-Token", "canary-secret-BB");
-    char *const body = garbled(PICK(updates));
+    char *const body = garble(PICK(updates));
     fake_host_hit(s, "POST", "/update", headers, body);
     free(body);
     json_decref(headers);
 }
 
-static void tell_one(struct fake_host *s, unsigned number)
+static void send_one_event(struct fake_host *s, unsigned number)
 {
     static const char *const events[][2] = {
         {"narration", "{\"text\":\"**one**\\ntwo\"}"},
@@ -170,7 +172,7 @@ static void tell_one(struct fake_host *s, unsigned number)
     }
 }
 
-/* What it logs and gives up is its right. */
+/* Log messages and dead letters are permitted. */
 static void forget_acts(struct fake_host *s)
 {
     while (s->acts)
@@ -193,7 +195,7 @@ int main(void)
     plan(2);
     struct fake_host *const s = fake_plugin_new("telegram", options);
     s->lenient = true;
-    ok(fake_host_init(s) == 0, "it starts");
+    ok(fake_host_init(s) == 0, "the connector starts");
     struct fake_request *const me = fake_host_find_unnamed(s, "getMe");
     me->state = FAKE_NAMED;
     fake_host_reply(s, me, TC_OK, 200, answers[0], 0);
@@ -201,16 +203,16 @@ int main(void)
     unsigned round = 0;
     for (; round < ROUNDS && !s->faults.len; round++) {
         if (any(3))
-            tell_one(s, round);
+            send_one_event(s, round);
         if (any(2))
-            hit_one(s);
+            send_one_webhook(s);
         for (unsigned i = any(4); i > 0; i--)
             answer_one(s);
         fake_host_advance(s, any(3000));
         forget_acts(s);
     }
-    diag("%llu requests went out", (unsigned long long)s->next_sent);
-    if (!ok(!s->faults.len, "R22: %u rounds of nonsense", ROUNDS))
+    diag("%llu requests were sent", (unsigned long long)s->next_sent);
+    if (!ok(!s->faults.len, "R22: %u rounds of random input", ROUNDS))
         diag("round %u: %s", round, s->faults.p);
     fake_host_free(s);
     return 0;
