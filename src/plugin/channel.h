@@ -55,7 +55,8 @@ struct channel_callbacks {
      * channel that the owner calls, except `stop` and `kill`. */
     void (*changed)(void *ctx);
     /* An event that has crashed the instance this many times is dropped. */
-    void (*bury)(void *ctx, const char *turn, struct shared_event *shared, unsigned deaths);
+    void (*give_up_event)(void *ctx, const char *turn, struct shared_event *shared,
+                          unsigned deaths);
 };
 
 /* A request to a route on its way to on_hit; allocated with xcalloc. The channel calls `answered`
@@ -97,7 +98,7 @@ struct channel_health {
  *   STARTING | init returned 0                        | RUNNING  | queued events are delivered
  *   STARTING | init failed, crashed, took too long    | FAILED   | a process is killed and reaped
  *   STARTING | stop                                   | STOPPING |
- *   RUNNING  | its process dies                       | DOWN     | it is restarted later, or by revive
+ *   RUNNING  | its process dies                       | DOWN     | restarted later or by restart_now
  *   DOWN     | its next process has started           | RUNNING  | unfinished tasks are sent again
  *   RUNNING  | stop                                   | STOPPING | queue, then teardown
  *   DOWN     | stop                                   | STOPPING | a restart for the queued events
@@ -122,7 +123,7 @@ struct channel {
     const struct channel_ops *ops;
 };
 
-/* Only await, wait_room and join block. */
+/* Only wait_started, wait_room and join block. */
 struct channel_ops {
     /* Call it once: starts the instance. Turns may have been opened and events sent before. */
     void (*launch)(struct channel *c);
@@ -134,12 +135,12 @@ struct channel_ops {
     /* For callers that do not run the loop meanwhile: launches the instance if necessary, and waits
      * until init has returned; its output is released with the first round of the loop. -1 with
      * err: it failed, and the channel is freed. */
-    int (*await)(struct channel *c, struct tc_err *err);
+    int (*wait_started)(struct channel *c, struct tc_err *err);
     /* In the state DOWN: starts the next process now. -1 with err: not possible, still down. NULL:
      * this kind of channel is never down. */
-    int (*revive)(struct channel *c, struct tc_err *err);
+    int (*restart_now)(struct channel *c, struct tc_err *err);
     /* While NEW: sets the memory of a turn that was opened before the predecessor had ended. */
-    void (*remind)(struct channel *c, void *turn, const char *memory);
+    void (*set_memory)(struct channel *c, void *turn, const char *memory);
     /* While NEW: sets a text that an earlier instance of that name has stored. */
     void (*load)(struct channel *c, const char *key, const char *text);
     /* Opens a turn; pass the handle to send. NULL: the instance is gone. */
@@ -148,7 +149,7 @@ struct channel_ops {
      * done event (over: no event is sent), or its last reply, whichever is later. */
     void (*send)(struct channel *c, void *turn, struct shared_event *shared);
     /* While enabled, the instance may be woken once for several events. */
-    void (*gather)(struct channel *c, bool on);
+    void (*set_batching)(struct channel *c, bool on);
     /* Passes the result of a request of this turn (NULL: of the instance context); takes ownership.
      * Unless the instance is gone, one batch with BATCH_REQUEST answers it. */
     void (*reply)(struct channel *c, void *turn, struct outbound_reply *r);

@@ -76,17 +76,17 @@ bool connector_limits_is_full(const struct limits *l)
     return l->full;
 }
 
-bool connector_limits_has_room_again(const struct limits *l)
+bool connector_limits_has_disk_room_again(const struct limits *l)
 {
     return l->read_only && !l->full;
 }
 
-const char *connector_limits_death(const struct limits *l)
+const char *connector_limits_kill_reason(const struct limits *l)
 {
     return l->death;
 }
 
-struct limits_use connector_limits_use(const struct limits *l)
+struct limits_use connector_limits_get_usage(const struct limits *l)
 {
     return l->use;
 }
@@ -95,7 +95,7 @@ struct limits_use connector_limits_use(const struct limits *l)
 
 /* Lowers the priority of all its threads and of those that they create; they cannot raise it
  * again. */
-static void slow_down(struct limits *l, int64_t percent)
+static void connector_limits_lower_priority(struct limits *l, int64_t percent)
 {
     l->slowed = true;
     l->use.exceeded = "cpu_percent";
@@ -112,7 +112,7 @@ static void connector_limits_check_cpu(struct limits *l)
     const int64_t used_ms = l->use.cpu_ms - l->window_cpu_ms;
     l->use.cpu_percent = passed_ms > 0 ? used_ms * 100 / passed_ms : 0;
     if (l->cpu_percent && !l->slowed && used_ms > l->cpu_percent * WINDOW_MS / 100)
-        slow_down(l, l->use.cpu_percent);
+        connector_limits_lower_priority(l, l->use.cpu_percent);
     if (passed_ms < WINDOW_MS)
         return;
     l->window_ms = now_ms;
@@ -121,7 +121,7 @@ static void connector_limits_check_cpu(struct limits *l)
 
 /* ---- threads, disk ---- */
 
-static void kill_for(struct limits *l, const char *key, const char *death)
+static void connector_limits_kill(struct limits *l, const char *key, const char *death)
 {
     l->use.exceeded = key;
     l->death = death;
@@ -135,7 +135,7 @@ static void connector_limits_check_threads(struct limits *l)
     log_write(LOG_ERR, l->label,
               "number of threads %" PRId64 " exceeds threads = %" PRId64 "; killing the process",
               l->use.threads, l->threads);
-    kill_for(l, "threads", "too many threads");
+    connector_limits_kill(l, "threads", "too many threads");
 }
 
 static void connector_limits_check_disk(struct limits *l)
@@ -148,7 +148,7 @@ static void connector_limits_check_disk(struct limits *l)
               "%s is full: %" PRId64 " MiB (disk_mb = %" PRId64
               "); killing the process; it can only remove files there until enough is free",
               resource_usage_folder_path(l->folder), l->use.disk / MIB, l->disk / MIB);
-    kill_for(l, "disk_mb", "too much data in its directory");
+    connector_limits_kill(l, "disk_mb", "too much data in its directory");
 }
 
 static void measure_folder(struct limits *l)
@@ -160,7 +160,7 @@ static void measure_folder(struct limits *l)
     resource_usage_folder_measure(l->folder, l->disk);
 }
 
-void connector_limits_look(struct limits *l)
+void connector_limits_check(struct limits *l)
 {
     struct usage_process now;
     if (resource_usage_of_process(l->pid, &now) == 0) {

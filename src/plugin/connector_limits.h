@@ -40,12 +40,12 @@ void connector_limits_begin(struct limits *l, pid_t pid);
 /* Whether the directory is so full that the new process may not write there. */
 bool connector_limits_is_full(const struct limits *l);
 /* Checks the process and enforces the limits; logs each action. After a kill,
- * connector_limits_death has the reason. */
-void connector_limits_look(struct limits *l);
+ * connector_limits_kill_reason has the reason. */
+void connector_limits_check(struct limits *l);
 /* Whether the directory has room again, but this process still may not write. */
-bool connector_limits_has_room_again(const struct limits *l);
+bool connector_limits_has_disk_room_again(const struct limits *l);
 /* Why the process was killed, to follow "was killed because it"; NULL: it was not killed. */
-const char *connector_limits_death(const struct limits *l);
-struct limits_use connector_limits_use(const struct limits *l);
+const char *connector_limits_kill_reason(const struct limits *l);
+struct limits_use connector_limits_get_usage(const struct limits *l);
 
 #endif

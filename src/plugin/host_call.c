@@ -11,7 +11,7 @@
 
 #define SIDES 2 /* the waiting thread and the answering one */
 
-static struct host_call *host_call_make(enum host_call_kind kind, const char *instance)
+static struct host_call *host_call_new(enum host_call_kind kind, const char *instance)
 {
     struct host_call *const a = xcalloc(1, sizeof *a);
     a->kind = kind;
@@ -39,7 +39,7 @@ static const char *const *host_call_copy_list(struct arena *arena, const char *c
 
 struct host_call *host_call_new_submit(const char *instance, const struct tc_inbound *in)
 {
-    struct host_call *const a = host_call_make(HOST_CALL_SUBMIT, instance);
+    struct host_call *const a = host_call_new(HOST_CALL_SUBMIT, instance);
     struct arena *const arena = &a->arena;
     struct tc_inbound *const to = arena_alloc(arena, sizeof *to);
     *to = (struct tc_inbound){
@@ -76,23 +76,25 @@ struct host_call *host_call_new_retry(const char *instance, const struct tc_inbo
 
 struct host_call *host_call_new_cancel(const char *instance, const char *turn, const char *user)
 {
-    struct host_call *const a = host_call_make(HOST_CALL_CANCEL, instance);
+    struct host_call *const a = host_call_new(HOST_CALL_CANCEL, instance);
     a->turn = arena_strdup(&a->arena, turn);
     a->user = arena_strdup(&a->arena, user);
     return a;
 }
 
-struct host_call *host_call_new_may(const char *instance, const char *user, const char *chat)
+struct host_call *host_call_new_check_permission(const char *instance, const char *user,
+                                                 const char *chat)
 {
-    struct host_call *const a = host_call_make(HOST_CALL_MAY, instance);
+    struct host_call *const a = host_call_new(HOST_CALL_CHECK_PERMISSION, instance);
     a->user = arena_strdup(&a->arena, user);
     a->chat = arena_strdup(&a->arena, chat);
     return a;
 }
 
-struct host_call *host_call_new_knows(const char *instance, const char *chat, const char *thread)
+struct host_call *host_call_new_knows_chat(const char *instance, const char *chat,
+                                           const char *thread)
 {
-    struct host_call *const a = host_call_make(HOST_CALL_KNOWS, instance);
+    struct host_call *const a = host_call_new(HOST_CALL_KNOWS_CHAT, instance);
     a->chat = arena_strdup(&a->arena, chat);
     a->thread = arena_strdup(&a->arena, thread);
     return a;
@@ -100,7 +102,7 @@ struct host_call *host_call_new_knows(const char *instance, const char *chat, co
 
 struct host_call *host_call_new_ticket(const char *instance, const char *turn, const char *request)
 {
-    struct host_call *const a = host_call_make(HOST_CALL_TICKET, instance);
+    struct host_call *const a = host_call_new(HOST_CALL_TICKET, instance);
     a->turn = arena_strdup(&a->arena, turn);
     a->request = arena_strdup(&a->arena, request);
     return a;
@@ -109,7 +111,7 @@ struct host_call *host_call_new_ticket(const char *instance, const char *turn, c
 struct host_call *host_call_new_resend(const char *instance, const char *turn, const char *user,
                                        const char *chat)
 {
-    struct host_call *const a = host_call_make(HOST_CALL_RESEND, instance);
+    struct host_call *const a = host_call_new(HOST_CALL_RESEND, instance);
     a->turn = arena_strdup(&a->arena, turn);
     a->user = arena_strdup(&a->arena, user);
     a->chat = arena_strdup(&a->arena, chat);
@@ -118,7 +120,7 @@ struct host_call *host_call_new_resend(const char *instance, const char *turn, c
 
 struct host_call *host_call_new_answer(const char *instance, const struct tc_decision *d)
 {
-    struct host_call *const a = host_call_make(HOST_CALL_ANSWER, instance);
+    struct host_call *const a = host_call_new(HOST_CALL_ANSWER, instance);
     struct arena *const arena = &a->arena;
     struct tc_decision *const to = arena_alloc(arena, sizeof *to);
     *to = (struct tc_decision){

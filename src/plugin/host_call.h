@@ -17,10 +17,10 @@
 enum host_call_kind {
     HOST_CALL_SUBMIT,
     HOST_CALL_CANCEL,
-    HOST_CALL_MAY,
+    HOST_CALL_CHECK_PERMISSION,
     HOST_CALL_TICKET,
     HOST_CALL_ANSWER,
-    HOST_CALL_KNOWS,
+    HOST_CALL_KNOWS_CHAT,
     HOST_CALL_RESEND,
     HOST_CALL_RETRY
 };
@@ -35,10 +35,10 @@ struct host_call {
     const struct tc_decision *decision; /* HOST_CALL_ANSWER; checked */
     const char *turn;    /* HOST_CALL_CANCEL, HOST_CALL_TICKET, HOST_CALL_RESEND, HOST_CALL_RETRY */
     const char *request; /* HOST_CALL_TICKET: completed with TC_ACCEPTED and the ticket */
-    const char *user;    /* HOST_CALL_CANCEL, HOST_CALL_MAY, HOST_CALL_RESEND */
-    const char *chat;    /* HOST_CALL_MAY, HOST_CALL_KNOWS: completed with TC_ACCEPTED or TC_DENIED;
-                          * HOST_CALL_RESEND */
-    const char *thread;  /* HOST_CALL_KNOWS; or NULL */
+    const char *user;    /* HOST_CALL_CANCEL, HOST_CALL_CHECK_PERMISSION, HOST_CALL_RESEND */
+    const char *chat;    /* HOST_CALL_CHECK_PERMISSION, HOST_CALL_KNOWS_CHAT: completed with
+                          * TC_ACCEPTED or TC_DENIED;    HOST_CALL_RESEND */
+    const char *thread;  /* HOST_CALL_KNOWS_CHAT; or NULL */
 
     /* Private to host_call.c. */
     void (*told)(void *ctx, enum tc_accepted accepted, const char *turn, const char *answer);
@@ -65,8 +65,10 @@ struct host_call *host_call_new_submit(const char *instance, const struct tc_inb
 struct host_call *host_call_new_retry(const char *instance, const struct tc_inbound *inbound,
                                       const char *turn);
 struct host_call *host_call_new_cancel(const char *instance, const char *turn, const char *user);
-struct host_call *host_call_new_may(const char *instance, const char *user, const char *chat);
-struct host_call *host_call_new_knows(const char *instance, const char *chat, const char *thread);
+struct host_call *host_call_new_check_permission(const char *instance, const char *user,
+                                                 const char *chat);
+struct host_call *host_call_new_knows_chat(const char *instance, const char *chat,
+                                           const char *thread);
 struct host_call *host_call_new_ticket(const char *instance, const char *turn, const char *request);
 /* Resends the undelivered messages of a turn to that chat, for a person who may write there. */
 struct host_call *host_call_new_resend(const char *instance, const char *turn, const char *user,

@@ -213,7 +213,7 @@ static bool assemble_parts(struct packed_request *p, struct str data)
 }
 
 /* Assembles the request; returns a static error text, or NULL. */
-static const char *assemble(struct packed_request *p, struct str body)
+static const char *outbound_pack_assemble(struct packed_request *p, struct str body)
 {
     if (p->version != (p->http.part_count ? FORM_PARTS : FORM_VERSION))
         return "the record has an unknown version";
@@ -248,7 +248,7 @@ struct outbound_request *outbound_unpack(uint64_t id, const char *turn, struct s
     if (line_end &&
         outbound_pack_read_line(&p, (struct str){record.p, (size_t)(line_end - record.p)}) == 0) {
         const size_t head = (size_t)(line_end - record.p) + 1;
-        *why = assemble(&p, (struct str){record.p + head, record.len - head});
+        *why = outbound_pack_assemble(&p, (struct str){record.p + head, record.len - head});
         l = *why ? NULL : outbound_request_new(id, turn, &p.http, why);
     }
     arena_fini(&p.arena);

@@ -75,7 +75,7 @@ const char *runtime_secrets_find(const struct runtime_secrets *s, const char *na
     return NULL;
 }
 
-char *runtime_secrets_note_recent(struct runtime_secrets *s, const char *name)
+char *runtime_secrets_record_recent(struct runtime_secrets *s, const char *name)
 {
     for (size_t i = 0; i < RUNTIME_SECRETS_RECENT; i++)
         if (s->recent[i] && strcmp(s->recent[i], name) == 0)

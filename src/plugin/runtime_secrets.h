@@ -29,7 +29,7 @@ int runtime_secrets_set(struct runtime_secrets *s, const char *name, const char 
 const char *runtime_secrets_find(const struct runtime_secrets *s, const char *name);
 /* Notes that the secret with this name belongs to one event. Returns the name of the secret that
  * must be removed for it, owned by the caller; or NULL. */
-char *runtime_secrets_note_recent(struct runtime_secrets *s, const char *name);
+char *runtime_secrets_record_recent(struct runtime_secrets *s, const char *name);
 void runtime_secrets_fini(struct runtime_secrets *s);
 
 #endif

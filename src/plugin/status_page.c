@@ -51,7 +51,7 @@ void status_page_begin_measure(struct status_page *g)
 }
 
 /* Number of callbacks that, at the current speed, take half of the first bucket together. */
-static unsigned next_together(int64_t took_us, unsigned returned)
+static unsigned status_page_next_series_length(int64_t took_us, unsigned returned)
 {
     const int64_t n =
         took_us > 0 ? status_page_buckets_us[0] / 2 * returned / took_us : TOGETHER_MAX;
@@ -69,7 +69,7 @@ void status_page_account_time(struct status_page *g)
     status_page_add(&g->took[callback_histogram_bucket(took)], 1);
     status_page_add(&g->took[0], n - 1);
     status_page_add(&g->took_us, (uint64_t)took);
-    g->together = next_together(took, n);
+    g->together = status_page_next_series_length(took, n);
 }
 
 void status_page_begin_series(struct status_page *g)
@@ -95,7 +95,7 @@ void status_page_set_turn(struct status_page *g, const char *turn)
     g->named = g->run ? turn : NULL;
 }
 
-void status_page_forget_turn(struct status_page *g)
+void status_page_clear_turn(struct status_page *g)
 {
     g->named = NULL;
 }
@@ -115,12 +115,12 @@ const char *status_page_running_callback(const struct status_page *g, int64_t *s
     return running ? callback_name(running > 0 ? running - 1 : -1) : NULL;
 }
 
-uint64_t status_page_delivered(const struct status_page *g)
+uint64_t status_page_get_delivered(const struct status_page *g)
 {
     return atomic_load_explicit(&g->delivered, memory_order_relaxed);
 }
 
-uint64_t status_page_failed(const struct status_page *g)
+uint64_t status_page_get_failed(const struct status_page *g)
 {
     return atomic_load_explicit(&g->failed, memory_order_relaxed);
 }

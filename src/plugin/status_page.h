@@ -84,7 +84,7 @@ static inline void status_page_leave_callback(struct status_page *g)
     atomic_store_explicit(&g->running, 0, memory_order_release);
 }
 /* The turn's id was freed, and its address may be reused. */
-void status_page_forget_turn(struct status_page *g);
+void status_page_clear_turn(struct status_page *g);
 /* Between these calls, callbacks run in direct succession. Reading the clock costs more than many
  * callbacks, so quick ones are measured together; if a group takes longer than quick ones can, one
  * of them is counted as slow. The sum is exact. */
@@ -100,8 +100,8 @@ static inline void status_page_count_result(struct status_page *g, bool failed)
 /* Any thread: the name of the running callback, and its start (clock_mono_ms); NULL: none. */
 const char *status_page_running_callback(const struct status_page *g, int64_t *since_ms);
 const char *callback_name(int callback);
-uint64_t status_page_delivered(const struct status_page *g);
-uint64_t status_page_failed(const struct status_page *g);
+uint64_t status_page_get_delivered(const struct status_page *g);
+uint64_t status_page_get_failed(const struct status_page *g);
 struct callback_histogram status_page_histogram(const struct status_page *g);
 
 /* A page for two processes: *fd (close-on-exec, owned by the caller) is passed to the other

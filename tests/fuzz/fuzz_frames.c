@@ -73,7 +73,7 @@ int64_t connector_spawn_rss_bytes(const struct connector_child *s)
     return 0;
 }
 
-int64_t connector_spawn_peak(const struct connector_child *s)
+int64_t connector_spawn_peak_bytes(const struct connector_child *s)
 {
     (void)s;
     return 0;
@@ -210,7 +210,7 @@ static void fuzz_host(struct loop *loop, const char *p, size_t n)
     must(c != NULL);
     c->ops->launch(c);
     tell_started();
-    must(c->ops->await(c, &err) == 0);
+    must(c->ops->wait_started(c, &err) == 0);
     give_work(c);
     loop_run_once(loop, 0);
     while (recv(far_end, drained, sizeof drained, 0) > 0)
@@ -308,7 +308,7 @@ static void fuzz_readers(const char *p, size_t n)
             break;
         }
         unpack_init(&u, (struct str){p + 1, n - 1});
-        ipc_frame_unpack_asked(&u, &asked_);
+        ipc_frame_unpack_call_result(&u, &asked_);
         if (unpack_finish(&u) == 0)
             ipc_frame_pack_call_result(&again, &asked_);
         break;

@@ -219,7 +219,7 @@ struct channel *kit_try(const struct conf_instance *spec, const char *module,
                         const struct channel_callbacks *host, struct tc_err *err)
 {
     struct channel *const c = kit_make(spec, module, host, err);
-    return c && c->ops->await(c, err) == 0 ? c : NULL;
+    return c && c->ops->wait_started(c, err) == 0 ? c : NULL;
 }
 
 struct channel *kit_start(const struct conf_instance *spec, const char *module,
@@ -304,7 +304,7 @@ void kit_begin(void)
         .socket_close = take_close,
         .secret = take_secret,
         .store = take_store,
-        .bury = take_dead,
+        .give_up_event = take_dead,
     };
 }
 

@@ -95,7 +95,7 @@ static void ask(int64_t n, const char *user)
     struct host_call *const a = host_call_new_cancel("x", "t1", user);
     const size_t begun = ipc_frame_begin(&out, IPC_CALL);
     pack_int64(&out, n);
-    ipc_frame_pack_ask(&out, a);
+    ipc_frame_pack_call(&out, a);
     ipc_frame_end(&out, begun);
     host_call_discard(a);
 }
@@ -525,7 +525,7 @@ static void wait_events(unsigned events)
     while (events) {
         const int64_t n = ipc_frame_decode_next(shm_ring_peek(&ring), &f);
         if (n > 0) {
-            ring_consume(&ring, (size_t)n);
+            shm_ring_consume(&ring, (size_t)n);
             events -= f.type == IPC_EVENT;
         } else if (shm_ring_begin_sleep(&ring) && recv(CHILD_SOCKET, bells, sizeof bells, 0) <= 0) {
             _exit(0);

@@ -149,7 +149,7 @@ static struct conf_instance spec_of(const char *name)
 static struct channel *begin(const struct conf_instance *spec, struct tc_err *err)
 {
     struct channel *const c = channel_thread_new(&conf, spec, load(), NULL, err);
-    return c && c->ops->await(c, err) == 0 ? c : NULL;
+    return c && c->ops->wait_started(c, err) == 0 ? c : NULL;
 }
 
 static struct channel *start(const char *name)
@@ -297,13 +297,13 @@ static void test_batches_of_init(void)
     struct tc_err err;
     counts[0].send_init = true;
     struct channel *c = channel_thread_new(&conf, &spec, load(), &host, &err);
-    is_int(c->ops->await(c, &err), 0, "init sends a request and succeeds");
+    is_int(c->ops->wait_started(c, &err), 0, "init sends a request and succeeds");
     ok(tap_wait(has_batch, loop, DEADLINE_MS), "  the request reaches the host");
     end(c, DEADLINE_MS);
     batches = 0;
     counts[0].fail_init = true;
     c = channel_thread_new(&conf, &spec, load(), &host, &err);
-    is_int(c->ops->await(c, &err), -1, "init sends a request and fails, with await");
+    is_int(c->ops->wait_started(c, &err), -1, "init sends a request and fails, with wait_started");
     is_int(batches, 0, "  the request is dropped");
     c = channel_thread_new(&conf, &spec, load(), &host, &err);
     c->ops->launch(c);

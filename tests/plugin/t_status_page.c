@@ -46,7 +46,7 @@ static void test_run(void)
     status_page_end_series(&g);
     counts_are(232, 3, 2, "a run");
     is_int((long long)status_page_histogram(&g).sum_us, 507000 + 617000, "  their sum");
-    is_int((long long)status_page_delivered(&g), 3 + 234, "  each is counted");
+    is_int((long long)status_page_get_delivered(&g), 3 + 234, "  each is counted");
     clock_fake_advance(5000);
     call(0);
     counts_are(233, 3, 2, "what lies between is no callback's");
@@ -90,7 +90,7 @@ static void test_turn(void)
     turn_is(name, "t2", "  in a run");
     turn_is("t3", "t3", "  another one");
     turn_is(name, "t2", "  and back");
-    status_page_forget_turn(&g);
+    status_page_clear_turn(&g);
     name[1] = '4';
     turn_is(name, "t4", "  also where one stands in the place of another");
     status_page_end_series(&g);

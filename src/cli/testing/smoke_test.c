@@ -91,7 +91,7 @@ static void smoke_test_print_output(const struct smoke_test *t)
 static void smoke_test_print(struct smoke_test *t)
 {
     const struct status_page *const page = instance_status_page(t->host->instance);
-    const uint64_t failed = status_page_failed(page), good = status_page_delivered(page);
+    const uint64_t failed = status_page_get_failed(page), good = status_page_get_delivered(page);
     test_report_note(t->subject->report, "%" PRIu64 " callback%s, %" PRIu64 " failed",
                      good + failed, PLURAL(good + failed, "", "s"), failed);
     smoke_test_print_requests(t);

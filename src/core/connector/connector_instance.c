@@ -307,7 +307,7 @@ static struct channel *connector_instance_make_channel(struct connector_instance
         .secret = connector_instance_on_secret,
         .store = connector_instance_on_store,
         .changed = on_change,
-        .bury = on_bury,
+        .give_up_event = on_bury,
     };
     if (host.loop && has_process(spec, loaded))
         return channel_process_new(conf, spec, loaded, &host, r->dir, err);
@@ -362,7 +362,7 @@ struct connector_instance *connector_start(const struct conf *conf,
 int connector_await_start(struct connector_instance *r, struct tc_err *err)
 {
     const struct channel_ops *const ops = r->channel->ops;
-    if (!ops->await || ops->await(r->channel, err) == 0)
+    if (!ops->wait_started || ops->wait_started(r->channel, err) == 0)
         return 0;
     connector_instance_release(r);
     return -1;
@@ -400,7 +400,7 @@ void connector_instance_launch(struct connector_instance *r)
         CLEANUP_BUF struct buf memory = {0};
         redelivery_recall(r, e->id, &memory);
         if (memory.len)
-            r->channel->ops->remind(r->channel, e->handle, memory.p);
+            r->channel->ops->set_memory(r->channel, e->handle, memory.p);
     }
     r->channel->ops->launch(r->channel);
 }
@@ -417,7 +417,7 @@ bool connector_is_down(struct connector_instance *r)
 
 int connector_restart_now(struct connector_instance *r, struct tc_err *err)
 {
-    return r->channel->ops->revive(r->channel, err);
+    return r->channel->ops->restart_now(r->channel, err);
 }
 
 const char *connector_instance_name(const struct connector_instance *r)

@@ -78,7 +78,7 @@ enum channel_state connector_instance_state(struct connector_instance *r, struct
 int connector_await_start(struct connector_instance *r, struct tc_err *err) MUST_CHECK;
 /* Whether its process has died and not been restarted yet. */
 bool connector_is_down(struct connector_instance *r);
-/* Restarts such an instance at once: see channel_ops.revive. */
+/* Restarts such an instance at once: see channel_ops.restart_now. */
 int connector_restart_now(struct connector_instance *r, struct tc_err *err) MUST_CHECK;
 const char *connector_instance_name(const struct connector_instance *r);
 struct channel *connector_instance_channel(struct connector_instance *r);

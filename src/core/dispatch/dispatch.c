@@ -283,7 +283,7 @@ static void gather_all(const struct dispatch *d, bool on)
         struct channel *const c =
             d->slots[i].instance ? connector_instance_channel(d->slots[i].instance) : NULL;
         if (c)
-            c->ops->gather(c, on);
+            c->ops->set_batching(c, on);
     }
 }
 

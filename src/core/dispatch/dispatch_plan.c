@@ -65,7 +65,7 @@ void plan_begin(struct plan *p, const struct conf_instance *only, void (*tried)(
         if (!only || p->next->wanted[i] == only)
             add_step(p, p->next->wanted[i], only != NULL);
     probe_run_execute(p->trial);
-    loader_trial_watch(p->trial, p->dispatch->services.loop, tried, ctx);
+    probe_run_watch(p->trial, p->dispatch->services.loop, tried, ctx);
 }
 
 /* ---- results ---- */

@@ -317,9 +317,9 @@ void inbound_handle(struct inbound *r, struct host_call *a)
         inbound_cancel(r, a, inst);
     else if (inst && a->kind == HOST_CALL_RESEND)
         inbound_resend(r, a, inst);
-    else if (inst && a->kind == HOST_CALL_KNOWS)
+    else if (inst && a->kind == HOST_CALL_KNOWS_CHAT)
         inbound_look_up(r, a, inst);
-    else if (inst && a->kind == HOST_CALL_MAY && may_submit(r, inst, a->user, a->chat))
+    else if (inst && a->kind == HOST_CALL_CHECK_PERMISSION && may_submit(r, inst, a->user, a->chat))
         host_call_complete(a, TC_ACCEPTED, NULL, NULL);
     else if (inst && a->kind == HOST_CALL_SUBMIT &&
              may_submit(r, inst, a->inbound->user, a->inbound->chat))

@@ -191,7 +191,7 @@ static int check_probe(const struct tc_probe *p, struct tc_err *err)
     return 0;
 }
 
-static const char *fault_of_rate(const struct tc_rate *r)
+static const char *descriptor_find_rate_fault(const struct tc_rate *r)
 {
     if (r->interval_ms < 1 || r->interval_ms > INTERVAL_MAX)
         return "the interval must be 1 ms to 7 days";
@@ -205,7 +205,7 @@ static int check_rates(const struct tc_rate *rates, struct tc_err *err)
     for (int i = 0; rates && rates[i].count; i++) {
         if (i == SEND_MAX_RATES)
             return err_set(err, NULL, "too many rates; the maximum is %d", SEND_MAX_RATES);
-        const char *const fault = fault_of_rate(&rates[i]);
+        const char *const fault = descriptor_find_rate_fault(&rates[i]);
         if (fault)
             return err_set(err, NULL, "rate %d: %s", i, fault);
     }
@@ -323,7 +323,7 @@ void descriptor_pack(struct buf *out, const struct tc_plugin *p, uint32_t has)
     pack_int64(out, has);
 }
 
-static uint32_t take_u32(struct unpacker *u)
+static uint32_t descriptor_unpack_u32(struct unpacker *u)
 {
     return (uint32_t)unpack_count(u, UINT32_MAX);
 }
@@ -350,7 +350,7 @@ static const struct tc_option *descriptor_read_options(struct unpacker *u, struc
         o->type = (enum tc_type)unpack_count(u, TC_T_LIST);
         o->offset = unpack_count(u, STATE_MAX);
         o->dflt = unpack_text(u);
-        o->flags = take_u32(u);
+        o->flags = descriptor_unpack_u32(u);
         o->help = unpack_text(u);
     }
     return rows;
@@ -362,8 +362,8 @@ static const struct tc_rate *descriptor_read_rates(struct unpacker *u, struct ar
     size_t n;
     struct tc_rate *const rates = descriptor_read_table(u, a, SEND_MAX_RATES, sizeof *rates, &n);
     for (size_t i = 0; rates && i < n; i++) {
-        rates[i].count = take_u32(u);
-        rates[i].burst = take_u32(u);
+        rates[i].count = descriptor_unpack_u32(u);
+        rates[i].burst = descriptor_unpack_u32(u);
         rates[i].interval_ms = unpack_number(u);
         rates[i].per_lane = (int)unpack_count(u, 1);
         u->bad = u->bad || !rates[i].count;
@@ -413,10 +413,10 @@ static const struct tc_probe *descriptor_read_probe(struct unpacker *u, struct a
 static void descriptor_read_all(struct unpacker *u, struct descriptor *d)
 {
     struct tc_plugin *const p = &d->plugin;
-    p->size = take_u32(u);
-    p->major = take_u32(u);
-    p->minor = take_u32(u);
-    p->flags = take_u32(u);
+    p->size = descriptor_unpack_u32(u);
+    p->major = descriptor_unpack_u32(u);
+    p->minor = descriptor_unpack_u32(u);
+    p->flags = descriptor_unpack_u32(u);
     p->name = unpack_required_string(u);
     p->version = unpack_required_string(u);
     p->summary = unpack_required_string(u);
@@ -424,7 +424,7 @@ static void descriptor_read_all(struct unpacker *u, struct descriptor *d)
     p->state_size = unpack_count(u, STATE_MAX);
     p->turn_size = unpack_count(u, STATE_MAX);
     p->options = descriptor_read_options(u, &d->arena);
-    p->pace_ms = take_u32(u);
+    p->pace_ms = descriptor_unpack_u32(u);
     p->audience = unpack_text(u);
     p->rates = descriptor_read_rates(u, &d->arena);
     p->rules = descriptor_read_rules(u, &d->arena);

@@ -22,7 +22,7 @@
 
 /* ---- loaded plugins ---- */
 
-static struct file_identity file_of(const struct stat *st)
+static struct file_identity loader_identify_file(const struct stat *st)
 {
     return (struct file_identity){
         .dev = st->st_dev,
@@ -51,7 +51,7 @@ struct loaded_plugin *loader_new_plugin(int fd, const char *path, struct str rec
     l->fd = fd;
     l->owns_fd = true;
     if (fstat(fd, &st) == 0)
-        l->file = file_of(&st);
+        l->file = loader_identify_file(&st);
     if (descriptor_unpack(&l->said, record, err) < 0) {
         loader_set_err_path(err, path);
         loader_unref_plugin(l);
@@ -163,7 +163,7 @@ static void loader_compare_name(void *ctx, const char *path)
     }
 }
 
-static char *not_found(const char *name, const char *const *dirs, struct tc_err *err)
+static char *loader_describe_missing(const char *name, const char *const *dirs, struct tc_err *err)
 {
     CLEANUP_BUF struct buf where = {0}, hint = {0};
     struct loader_names names = {.name = name};
@@ -190,7 +190,7 @@ char *loader_find_path(const char *name, const char *const *dirs, struct tc_err 
             return path;
         free(path);
     }
-    return not_found(name, dirs, err);
+    return loader_describe_missing(name, dirs, err);
 }
 
 struct loaded_plugin *loader_probe_by_name(const char *name, const char *const *dirs,
@@ -205,7 +205,7 @@ bool loader_is_current(const struct loaded_plugin *l)
     struct stat st;
     if (stat(l->path, &st) < 0)
         return false;
-    const struct file_identity now = file_of(&st);
+    const struct file_identity now = loader_identify_file(&st);
     return now.dev == l->file.dev && now.ino == l->file.ino && now.size == l->file.size &&
            now.mtime_ns == l->file.mtime_ns;
 }
@@ -232,7 +232,7 @@ static int is_module(const struct dirent *entry)
     return entry->d_name[0] != '.' && ends_in_so(entry->d_name);
 }
 
-static int by_name(const struct dirent **a, const struct dirent **b)
+static int loader_compare_entries(const struct dirent **a, const struct dirent **b)
 {
     return strcmp((*a)->d_name, (*b)->d_name);
 }
@@ -241,7 +241,7 @@ void loader_list_files(const char *const *dirs, void (*fn)(void *ctx, const char
 {
     for (size_t i = 0; dirs[i]; i++) {
         struct dirent **entries;
-        const int n = scandir(dirs[i], &entries, is_module, by_name);
+        const int n = scandir(dirs[i], &entries, is_module, loader_compare_entries);
         for (int k = 0; k < n; k++) {
             CLEANUP_FREE char *path = xasprintf("%s/%s", dirs[i], entries[k]->d_name);
             free(entries[k]);

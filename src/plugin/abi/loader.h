@@ -71,7 +71,7 @@ struct probe_candidate *probe_run_add_file(struct probe_run *t, const char *path
 void probe_run_execute(struct probe_run *t);
 /* Instead of blocking in probe_run_take_result: calls `done` once from the loop, when all files
  * have results and the process is reaped; it may free the probe. probe_run_free cancels it. */
-void loader_trial_watch(struct probe_run *t, struct loop *loop, void (*done)(void *ctx), void *ctx);
+void probe_run_watch(struct probe_run *t, struct loop *loop, void (*done)(void *ctx), void *ctx);
 /* Like loader_probe_file, for a file of a started probe. Waits for its result if necessary. */
 struct loaded_plugin *probe_run_take_result(const struct probe_run *t, struct probe_candidate *p,
                                             struct tc_err *err);

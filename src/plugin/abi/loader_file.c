@@ -68,7 +68,7 @@ static int check_header(const char *path, const ElfW(Ehdr) * h, struct tc_err *e
     return 0;
 }
 
-static bool inside(uint64_t offset, uint64_t n, uint64_t size)
+static bool loader_file_is_range_inside(uint64_t offset, uint64_t n, uint64_t size)
 {
     return offset <= size && n <= size - offset;
 }
@@ -82,10 +82,11 @@ static int check_segments(const char *path, const ElfW(Phdr) * segments, size_t 
         if (s->p_type != PT_LOAD && s->p_type != PT_DYNAMIC)
             continue;
         loads = loads || s->p_type == PT_LOAD;
-        if (!inside(s->p_vaddr, s->p_memsz, MEMORY_MAX))
+        if (!loader_file_is_range_inside(s->p_vaddr, s->p_memsz, MEMORY_MAX))
             return err_set(err, path, "is damaged: a segment needs %llu bytes of memory at %#llx",
                            (unsigned long long)s->p_memsz, (unsigned long long)s->p_vaddr);
-        if (!inside(s->p_offset, s->p_filesz, size) || s->p_filesz > s->p_memsz)
+        if (!loader_file_is_range_inside(s->p_offset, s->p_filesz, size) ||
+            s->p_filesz > s->p_memsz)
             return err_set(err, path, "file is truncated: %llu of %llu bytes",
                            (unsigned long long)size,
                            (unsigned long long)(s->p_offset + s->p_filesz));
@@ -107,7 +108,7 @@ static int check_elf(int fd, const char *path, struct tc_err *err)
         return -1;
     ElfW(Phdr) segments[SEGMENTS_MAX];
     const size_t bytes = header.e_phnum * sizeof *segments;
-    if (!inside(header.e_phoff, bytes, size) ||
+    if (!loader_file_is_range_inside(header.e_phoff, bytes, size) ||
         pread(fd, segments, bytes, (off_t)header.e_phoff) != (ssize_t)bytes)
         return err_set(err, path, "file is truncated: the segment table is missing");
     return check_segments(path, segments, header.e_phnum, size, err);

@@ -54,7 +54,7 @@ static int loader_module_match(struct dl_phdr_info *info, size_t size, void *arg
 /* The linker identifies a module by the names by which it was opened, so those descriptors must
  * stay open: another file with the same number would be mistaken for it. Uses one name per file;
  * returns the descriptor with that name. */
-static int known_as(int fd)
+static int loader_module_find_open_fd(int fd)
 {
     struct module_search s = {.fd = -1};
     if (fstat(fd, &s.file) == 0)
@@ -65,7 +65,7 @@ static int known_as(int fd)
 static void *link_file(struct loader_module *m, int fd, struct tc_err *err)
 {
     char name[64];
-    const int known = known_as(fd);
+    const int known = loader_module_find_open_fd(fd);
     snprintf(name, sizeof name, FD_NAME "%d", known);
     void *const handle = dlopen(name, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     if (!handle)
@@ -100,12 +100,12 @@ static const struct tc_plugin *find_plugin(void *handle, struct tc_err *err)
     return p;
 }
 
-static size_t least(size_t a, size_t b)
+static size_t loader_module_smaller_size(size_t a, size_t b)
 {
     return a < b ? a : b;
 }
 
-static int copy_sink(struct loader_module *m, struct tc_err *err)
+static int loader_module_copy_sink(struct loader_module *m, struct tc_err *err)
 {
     const struct tc_sink *const sink = m->plugin.sink;
     if (!sink)
@@ -113,7 +113,7 @@ static int copy_sink(struct loader_module *m, struct tc_err *err)
     if (sink->size < SINK_MIN || sink->size > SIZE_MAX_SANE)
         return err_set(err, NULL, ".sink has %zu bytes; expected at least %zu", sink->size,
                        SINK_MIN);
-    memcpy(&m->sink, sink, least(sink->size, sizeof m->sink));
+    memcpy(&m->sink, sink, loader_module_smaller_size(sink->size, sizeof m->sink));
     return 0;
 }
 
@@ -124,6 +124,6 @@ int loader_module_open(struct loader_module *m, int fd, struct tc_err *err)
     const struct tc_plugin *const p = handle ? find_plugin(handle, err) : NULL;
     if (!p)
         return -1;
-    memcpy(&m->plugin, p, least(p->size, sizeof m->plugin));
-    return descriptor_validate(&m->plugin, err) < 0 ? -1 : copy_sink(m, err);
+    memcpy(&m->plugin, p, loader_module_smaller_size(p->size, sizeof m->plugin));
+    return descriptor_validate(&m->plugin, err) < 0 ? -1 : loader_module_copy_sink(m, err);
 }

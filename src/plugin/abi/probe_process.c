@@ -42,7 +42,7 @@ static int enter_sandbox(struct tc_err *err)
 
 /* Restores default signal actions, so that a crash is visible as such: a sanitizer would turn it
  * into an exit. */
-static int confine(pid_t parent, struct tc_err *err)
+static int probe_process_confine(pid_t parent, struct tc_err *err)
 {
     static const int keep[] = {PROBE_OUT, PROBE_FILE};
     static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
@@ -57,7 +57,7 @@ static int confine(pid_t parent, struct tc_err *err)
 }
 
 /* Writes a message: its length, whether the file passed, and the descriptor or the error. */
-static void send_verdict(bool passed, struct str told)
+static void probe_process_send_result(bool passed, struct str told)
 {
     CLEANUP_BUF struct buf message = {0};
     pack_int64(&message, (int64_t)(sizeof(int64_t) + 1 + told.len + 1));
@@ -71,17 +71,18 @@ static void send_verdict(bool passed, struct str told)
     }
 }
 
-__attribute__((__noreturn__)) static void try_file(int i, pid_t parent)
+__attribute__((__noreturn__)) static void probe_process_load_file(int i, pid_t parent)
 {
     CLEANUP_BUF struct buf record = {0};
     struct tc_err err = {0};
     if (i > 0 &&
         (dup2(PROBE_OUT + 2 * i, PROBE_OUT) < 0 || dup2(PROBE_FILE + 2 * i, PROBE_FILE) < 0))
         _exit(1);
-    if (confine(parent, &err) == 0 && loader_describe_in_process(PROBE_FILE, &record, &err) == 0)
-        send_verdict(true, (struct str){record.p, record.len});
+    if (probe_process_confine(parent, &err) == 0 &&
+        loader_describe_in_process(PROBE_FILE, &record, &err) == 0)
+        probe_process_send_result(true, (struct str){record.p, record.len});
     else
-        send_verdict(false, (struct str){err.text, strlen(err.text)});
+        probe_process_send_result(false, (struct str){err.text, strlen(err.text)});
     _exit(0);
 }
 
@@ -93,7 +94,7 @@ struct probe_process {
 };
 
 /* Kills the fork with its process group. */
-static void end_tried(const struct probe_process *all, int i)
+static void probe_process_kill_fork(const struct probe_process *all, int i)
 {
     if (!all->pids[i])
         return;
@@ -103,7 +104,7 @@ static void end_tried(const struct probe_process *all, int i)
 
 /* Writes a number in place of a message. A message without a reader, or a full pipe, does not
  * matter. */
-static void send_end(int i, int status)
+static void probe_process_send_exit_status(int i, int status)
 {
     CLEANUP_BUF struct buf message = {0};
     const int out = PROBE_OUT + 2 * i;
@@ -122,7 +123,7 @@ static int probe_process_number_of(const struct probe_process *all, pid_t pid)
 }
 
 /* False: no fork is left. */
-static bool bury_tried(const struct probe_process *all)
+static bool probe_process_reap_forks(const struct probe_process *all)
 {
     siginfo_t gone;
     for (;;) {
@@ -133,21 +134,21 @@ static bool bury_tried(const struct probe_process *all)
             return true;
         const int i = probe_process_number_of(all, gone.si_pid);
         int status = 0;
-        end_tried(all, i); /* remaining processes */
+        probe_process_kill_fork(all, i); /* remaining processes */
         all->pids[i] = 0;
         waitpid(gone.si_pid, &status, 0);
-        send_end(i, status);
+        probe_process_send_exit_status(i, status);
     }
 }
 
-/* Until all forks have ended, or the host closes its end. */
-static void await_tried(const struct probe_process *all, const sigset_t *signals)
+/* Waits until all forks have ended, or the host closes its end of the pipe; then kills the rest. */
+static void probe_process_wait_for_forks(const struct probe_process *all, const sigset_t *signals)
 {
-    while (bury_tried(all))
+    while (probe_process_reap_forks(all))
         if (sigwaitinfo(signals, NULL) == SIGTERM)
             break;
     for (int i = 0; i < all->n; i++)
-        end_tried(all, i);
+        probe_process_kill_fork(all, i);
 }
 
 void probe_process_main(pid_t host, int n)
@@ -166,11 +167,11 @@ void probe_process_main(pid_t host, int n)
         all.pids[i] = fork();
         if (all.pids[i] == 0) {
             sigprocmask(SIG_UNBLOCK, &signals, NULL);
-            try_file(i, self);
+            probe_process_load_file(i, self);
         }
         if (all.pids[i] < 0)
             all.pids[i] = 0; /* its pipe closes with this process */
     }
-    await_tried(&all, &signals);
+    probe_process_wait_for_forks(&all, &signals);
     _exit(0);
 }

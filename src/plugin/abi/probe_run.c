@@ -65,8 +65,8 @@ struct probe_run *probe_run_new(void)
     return t;
 }
 
-/* Above the numbers that the child uses. */
-static int probe_run_lift(int fd, int above)
+/* Moves a descriptor above the numbers that the child uses. */
+static int probe_run_move_fd_above(int fd, int above)
 {
     if (fd < 0 || fd >= above)
         return fd;
@@ -89,8 +89,8 @@ static int add_files(posix_spawn_file_actions_t *files, struct probe_run *t, int
     STAILQ_FOREACH (p, &t->candidates, next) {
         if (rc || !probe_run_is_open(p))
             continue;
-        p->out = probe_run_lift(p->out, PROBE_OUT + 2 * n);
-        p->file = probe_run_lift(p->file, PROBE_OUT + 2 * n);
+        p->out = probe_run_move_fd_above(p->out, PROBE_OUT + 2 * n);
+        p->file = probe_run_move_fd_above(p->file, PROBE_OUT + 2 * n);
         if (p->out < 0 || p->file < 0)
             return errno;
         rc = posix_spawn_file_actions_adddup2(files, p->out, PROBE_OUT + 2 * i);
@@ -152,7 +152,7 @@ struct probe_candidate *probe_run_add_file(struct probe_run *t, const char *path
 }
 
 /* Number of files that can be probed: argv is limited. */
-static void name_files(const struct probe_run *t, char **argv)
+static void probe_run_list_paths(const struct probe_run *t, char **argv)
 {
     const struct probe_candidate *p;
     STAILQ_FOREACH (p, &t->candidates, next)
@@ -170,7 +170,7 @@ static int probe_run_start_process(struct probe_run *t, int n, struct tc_err *er
         return -1;
     snprintf(host, sizeof host, "%ld", (long)getpid());
     memcpy(argv, (char *const[]){self, what, host, version}, CONNECTOR_FIXED_ARGS * sizeof *argv);
-    name_files(t, argv + CONNECTOR_FIXED_ARGS);
+    probe_run_list_paths(t, argv + CONNECTOR_FIXED_ARGS);
     const int error = probe_run_spawn(t, program, argv, n);
     return error ? err_set_errno(err, error, NULL, "cannot fork") : 0;
 }
@@ -225,7 +225,7 @@ static struct loaded_plugin *probe_run_decode_result(struct probe_candidate *p, 
     return loader_new_plugin(file, p->path, told, err);
 }
 
-static void blame_end(const struct probe_candidate *p, int status, struct tc_err *err)
+static void probe_run_describe_exit(const struct probe_candidate *p, int status, struct tc_err *err)
 {
     if (WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL)
         err_set(err, p->path,
@@ -242,7 +242,7 @@ static void blame_end(const struct probe_candidate *p, int status, struct tc_err
 static void probe_run_set_exit_error(struct probe_candidate *p, int status)
 {
     p->judged = true;
-    blame_end(p, status, &p->err);
+    probe_run_describe_exit(p, status, &p->err);
 }
 
 static void probe_run_read_result(struct probe_candidate *p)
@@ -275,7 +275,7 @@ static void probe_run_read_length(struct probe_candidate *p)
 }
 
 /* Reads once, without blocking if there is data. */
-static void read_verdict(struct probe_candidate *p)
+static void probe_run_receive_result(struct probe_candidate *p)
 {
     const size_t wanted = p->has_length ? p->length : sizeof(int64_t);
     const size_t missing = wanted - p->message.len;
@@ -297,14 +297,14 @@ static void read_verdict(struct probe_candidate *p)
 }
 
 /* Data received before the timeout counts. */
-static void await_verdict(struct probe_candidate *p, int64_t deadline_ms)
+static void probe_run_wait_for_result(struct probe_candidate *p, int64_t deadline_ms)
 {
     while (!p->judged) {
         const int64_t left_ms = deadline_ms - clock_mono_ms();
         struct pollfd fd = {.fd = p->in, .events = POLLIN};
         const int ready = poll(&fd, 1, left_ms > 0 ? (int)left_ms : 0);
         if (ready > 0)
-            read_verdict(p);
+            probe_run_receive_result(p);
         else if (ready == 0)
             probe_run_set_timeout_error(p);
     }
@@ -313,7 +313,7 @@ static void await_verdict(struct probe_candidate *p, int64_t deadline_ms)
 struct loaded_plugin *probe_run_take_result(const struct probe_run *t, struct probe_candidate *p,
                                             struct tc_err *err)
 {
-    await_verdict(p, t->deadline_ms);
+    probe_run_wait_for_result(p, t->deadline_ms);
     if (p->passed)
         return loader_ref_plugin(p->passed);
     if (err)
@@ -323,7 +323,7 @@ struct loaded_plugin *probe_run_take_result(const struct probe_run *t, struct pr
 
 /* ---- without blocking ---- */
 
-static bool is_judged(const struct probe_run *t)
+static bool probe_run_has_all_results(const struct probe_run *t)
 {
     const struct probe_candidate *p;
     STAILQ_FOREACH (p, &t->candidates, next)
@@ -333,7 +333,7 @@ static bool is_judged(const struct probe_run *t)
 }
 
 /* False: the process still exists. */
-static bool reap_trial(struct probe_run *t)
+static bool probe_run_reap_process(struct probe_run *t)
 {
     pid_t pid = 0;
     if (!t->pid)
@@ -346,15 +346,15 @@ static bool reap_trial(struct probe_run *t)
     return pid != 0;
 }
 
-/* The process ends by itself; waits at most END_MS. */
-static void end_watched(struct probe_run *t)
+/* Asks the process to end, and checks at growing intervals whether it has, for at most END_MS. */
+static void probe_run_end_watched(struct probe_run *t)
 {
     if (!t->end_ms) {
         t->end_ms = 1;
         if (t->pid)
             kill(t->pid, SIGTERM);
     }
-    if (!reap_trial(t) && t->end_ms < END_MS) {
+    if (!probe_run_reap_process(t) && t->end_ms < END_MS) {
         loop_timer_set(t->timer, t->end_ms);
         t->end_ms *= 2;
         return;
@@ -363,47 +363,47 @@ static void end_watched(struct probe_run *t)
     t->done(t->ctx);
 }
 
-static void unwatch(struct probe_candidate *p)
+static void probe_run_stop_watching(struct probe_candidate *p)
 {
     loop_fd_free(p->watch);
     p->watch = NULL;
 }
 
-static void on_verdict(void *arg, unsigned ready)
+static void probe_run_on_readable(void *arg, unsigned ready)
 {
     struct probe_candidate *const p = arg;
     (void)ready;
-    read_verdict(p);
+    probe_run_receive_result(p);
     if (!p->judged)
         return;
-    unwatch(p);
-    if (is_judged(p->trial))
-        end_watched(p->trial);
+    probe_run_stop_watching(p);
+    if (probe_run_has_all_results(p->trial))
+        probe_run_end_watched(p->trial);
 }
 
-static void on_trial_timer(void *arg)
+static void probe_run_on_timer(void *arg)
 {
     struct probe_run *const t = arg;
     struct probe_candidate *p;
     STAILQ_FOREACH (p, &t->candidates, next)
         if (!p->judged) {
-            await_verdict(p, 0); /* takes the available data */
-            unwatch(p);
+            probe_run_wait_for_result(p, 0); /* takes the available data */
+            probe_run_stop_watching(p);
         }
-    end_watched(t);
+    probe_run_end_watched(t);
 }
 
-void loader_trial_watch(struct probe_run *t, struct loop *loop, void (*done)(void *ctx), void *ctx)
+void probe_run_watch(struct probe_run *t, struct loop *loop, void (*done)(void *ctx), void *ctx)
 {
     t->done = done;
     t->ctx = ctx;
-    t->timer = loop_timer_new(loop, on_trial_timer, t);
+    t->timer = loop_timer_new(loop, probe_run_on_timer, t);
     struct probe_candidate *p;
     STAILQ_FOREACH (p, &t->candidates, next)
         if (!p->judged)
-            p->watch = loop_fd_new(loop, p->in, LOOP_READ, on_verdict, p);
+            p->watch = loop_fd_new(loop, p->in, LOOP_READ, probe_run_on_readable, p);
     const int64_t left_ms = t->deadline_ms - clock_mono_ms();
-    loop_timer_set(t->timer, is_judged(t) || left_ms < 0 ? 0 : left_ms);
+    loop_timer_set(t->timer, probe_run_has_all_results(t) || left_ms < 0 ? 0 : left_ms);
 }
 
 /* ---- end ---- */
@@ -413,7 +413,7 @@ static void end_process(struct probe_run *t)
 {
     if (t->pid)
         kill(t->pid, SIGTERM);
-    for (int i = 0; i < END_MS && !reap_trial(t); i++)
+    for (int i = 0; i < END_MS && !probe_run_reap_process(t); i++)
         poll(NULL, 0, 1);
 }
 
@@ -427,7 +427,7 @@ void probe_run_free(struct probe_run *t)
         loop_timer_free(t->timer);
     for (struct probe_candidate *p; (p = STAILQ_FIRST(&t->candidates));) {
         STAILQ_REMOVE_HEAD(&t->candidates, next);
-        unwatch(p);
+        probe_run_stop_watching(p);
         cleanup_fd(&p->file);
         cleanup_fd(&p->in);
         buf_fini(&p->message);

@@ -70,7 +70,7 @@ uint64_t chaos_next_random(struct chaos *c)
     return next_random(&c->random);
 }
 
-static bool is_about(const struct conf_chaos *spec, const char *callback, struct str line)
+static bool chaos_rule_matches(const struct conf_chaos *spec, const char *callback, struct str line)
 {
     const bool is_frame = strcmp(callback, "init") == 0 || strcmp(callback, "teardown") == 0;
     if (spec->callback ? strcmp(spec->callback, callback) != 0 : is_frame)
@@ -78,7 +78,7 @@ static bool is_about(const struct conf_chaos *spec, const char *callback, struct
     return !spec->text || (line.len && memmem(line.p, line.len, spec->text, strlen(spec->text)));
 }
 
-static bool is_due(struct chaos_rule *r)
+static bool chaos_rule_is_due(struct chaos_rule *r)
 {
     r->seen++;
     if (r->spec.every)
@@ -93,8 +93,8 @@ const struct conf_chaos *chaos_select_fault(struct chaos *c, const char *callbac
     const struct conf_chaos *decided = NULL;
     for (size_t i = 0; i < c->n; i++) {
         struct chaos_rule *const r = &c->rules[i];
-        if (!is_about(&r->spec, callback, line) ||
-            (r->spec.trigger && !is_there(r->spec.trigger)) || !is_due(r))
+        if (!chaos_rule_matches(&r->spec, callback, line) ||
+            (r->spec.trigger && !is_there(r->spec.trigger)) || !chaos_rule_is_due(r))
             continue;
         decided = decided ? decided : &r->spec;
     }

@@ -21,28 +21,28 @@ bool chaos_file_exists(const char *path)
     return access(path, F_OK) == 0;
 }
 
-static void pause_ms(int64_t ms)
+static void chaos_inject_sleep(int64_t ms)
 {
     struct timespec left = {ms / 1000, ms % 1000 * 1000000};
     while (nanosleep(&left, &left) < 0)
         ;
 }
 
-__attribute__((__noreturn__)) static void hang(void)
+__attribute__((__noreturn__)) static void chaos_inject_hang(void)
 {
     for (;;)
         pause();
 }
 
 /* Resets the signal's action, so that the process ends as with a real fault. */
-static void end_by(int signal_)
+static void chaos_inject_raise_signal(int signal_)
 {
     signal(signal_, SIG_DFL);
     raise(signal_);
 }
 
 /* Does not use the allocator, whose checks would detect the leak. */
-static void leak(size_t bytes)
+static void chaos_inject_leak(size_t bytes)
 {
     void *const p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (p != MAP_FAILED)
@@ -54,7 +54,7 @@ static void chaos_inject_close_all(void)
     syscall(SYS_close_range, 0, ~0U, 0);
 }
 
-static void write_garbage(struct chaos *c)
+static void chaos_inject_write_garbage(struct chaos *c)
 {
     uint64_t garbage[GARBAGE_BYTES / sizeof(uint64_t)];
     for (size_t i = 0; i < sizeof garbage / sizeof *garbage; i++)
@@ -73,26 +73,26 @@ void chaos_inject_fault(struct chaos *c, const struct conf_chaos *rule)
     case CHAOS_ERROR:
         return;
     case CHAOS_DELAY:
-        pause_ms(rule->delay_ms);
+        chaos_inject_sleep(rule->delay_ms);
         return;
     case CHAOS_HANG:
-        hang();
+        chaos_inject_hang();
     case CHAOS_CRASH:
-        end_by(SIGSEGV);
+        chaos_inject_raise_signal(SIGSEGV);
         return;
     case CHAOS_ABORT:
-        end_by(SIGABRT);
+        chaos_inject_raise_signal(SIGABRT);
         return;
     case CHAOS_EXIT:
         exit(0);
     case CHAOS_LEAK:
-        leak((size_t)rule->bytes);
+        chaos_inject_leak((size_t)rule->bytes);
         return;
     case CHAOS_CLOSE:
         chaos_inject_close_all();
         return;
     case CHAOS_GARBAGE:
-        write_garbage(c);
+        chaos_inject_write_garbage(c);
         return;
     }
 }

@@ -26,15 +26,16 @@
 
 /* ---- the stream ---- */
 
-/* Without a host, the process ends. If the host still runs, the plugin has closed a foreign
- * descriptor. */
-__attribute__((__noreturn__)) static void child_leave_alone(void)
+/* Exits because the connection to the host is closed: the host has ended, or the plugin has closed
+ * a descriptor that is not its own. */
+__attribute__((__noreturn__)) static void child_exit_without_host(void)
 {
     _exit(CHILD_EXIT_ALONE);
 }
 
-/* The host never sends invalid data: the plugin has overwritten memory that is not its own. */
-__attribute__((__noreturn__)) void child_leave_broken(void)
+/* Exits because of invalid data. The host never sends any, so the plugin has overwritten memory
+ * that is not its own. */
+__attribute__((__noreturn__)) void child_exit_corrupted(void)
 {
     _exit(CHILD_EXIT_BROKEN);
 }
@@ -44,7 +45,7 @@ void child_flush(struct child *c)
     for (size_t at = 0; at < c->out.len;) {
         const ssize_t n = send(CHILD_SOCKET, c->out.p + at, c->out.len - at, MSG_NOSIGNAL);
         if (n < 0 && errno != EINTR)
-            child_leave_alone();
+            child_exit_without_host();
         at += n > 0 ? (size_t)n : 0;
     }
     buf_reset(&c->out);
@@ -75,7 +76,7 @@ bool child_receive(struct child *c, int wait_ms)
     c->read = 0;
     const ssize_t n = recv(CHILD_SOCKET, buf_reserve(&c->in, READ_SIZE), READ_SIZE, MSG_DONTWAIT);
     if (n == 0 || (n < 0 && errno != EINTR && errno != EAGAIN))
-        child_leave_alone();
+        child_exit_without_host();
     c->in.len += n > 0 ? (size_t)n : 0;
     return n > 0;
 }
@@ -84,18 +85,18 @@ int64_t child_next_frame(const struct child *c, size_t at, struct ipc_frame *f)
 {
     const int64_t n = ipc_frame_decode_next((struct str){c->in.p + at, c->in.len - at}, f);
     if (n < 0)
-        child_leave_broken();
+        child_exit_corrupted();
     return n;
 }
 
-void child_tell_number(struct child *c, enum frame_type type, uint64_t number)
+void child_send_number(struct child *c, enum frame_type type, uint64_t number)
 {
     const size_t begun = ipc_frame_begin(&c->out, type);
     pack_int64(&c->out, (int64_t)number);
     ipc_frame_end(&c->out, begun);
 }
 
-void child_tell_text(struct child *c, enum frame_type type, const char *text)
+void child_send_text(struct child *c, enum frame_type type, const char *text)
 {
     const size_t begun = ipc_frame_begin(&c->out, type);
     pack_string(&c->out, text);
@@ -127,7 +128,7 @@ static void child_end_turn(struct child *c, struct child_turn **at)
     struct child_turn *const t = *at;
     if (!instance_turn_is_over(t->turn))
         return;
-    child_tell_number(c, IPC_TURN_OVER, t->number);
+    child_send_number(c, IPC_TURN_OVER, t->number);
     *at = t->next;
     instance_turn_free(t->turn);
     free(t);
@@ -135,8 +136,9 @@ static void child_end_turn(struct child *c, struct child_turn **at)
 
 /* ---- tasks ---- */
 
-/* In the ring buffer it is at a suitably aligned position. */
-static const char *align_event(struct child *c, const struct unpacker *u)
+/* Copies the event if it is not at an aligned position. In the ring buffer, every event is aligned.
+ */
+static const char *child_align_event(struct child *c, const struct unpacker *u)
 {
     const size_t len = (size_t)(u->end - u->p);
     if ((uintptr_t)u->p % ALIGN_WORD == 0)
@@ -144,14 +146,14 @@ static const char *align_event(struct child *c, const struct unpacker *u)
     return memcpy(buf_reserve(&c->aligned, len), u->p, len);
 }
 
-static void do_event(struct child *c, struct unpacker *u)
+static void child_handle_event(struct child *c, struct unpacker *u)
 {
     struct child_turn **const at = child_find_turn(c, (uint64_t)unpack_number(u));
-    const char *const flat = align_event(c, u);
+    const char *const flat = child_align_event(c, u);
     struct shared_event *const shared =
         shared_event_attach(&c->event, flat, (size_t)(u->end - u->p));
     if (!*at || !shared)
-        child_leave_broken();
+        child_exit_corrupted();
     instance_set_task(c->instance, c->handled + 1);
     instance_deliver_event(c->instance, (*at)->turn, shared);
     shared_event_unref(shared);
@@ -160,13 +162,13 @@ static void do_event(struct child *c, struct unpacker *u)
     child_end_turn(c, at);
 }
 
-static void do_reply(struct child *c, struct unpacker *u)
+static void child_handle_reply(struct child *c, struct unpacker *u)
 {
     const uint64_t number = (uint64_t)unpack_number(u);
     struct child_turn **const at = child_find_turn(c, number);
     struct outbound_reply *const r = ipc_frame_unpack_reply(u);
     if (!r || (number && !*at))
-        child_leave_broken();
+        child_exit_corrupted();
     instance_call_on_reply(c->instance, number ? (*at)->turn : NULL, r);
     if (number)
         child_end_turn(c, at);
@@ -180,10 +182,10 @@ struct child_hit_answer {
 static void child_on_answered(void *arg, const struct tc_answer *answer)
 {
     const struct child_hit_answer *const a = arg;
-    child_tell_answer(a->child, a->hit, answer);
+    child_send_answer(a->child, a->hit, answer);
 }
 
-static void do_hit(struct child *c, struct unpacker *u)
+static void child_handle_hit(struct child *c, struct unpacker *u)
 {
     struct arena arena = {0};
     struct tc_hit hit = {0};
@@ -194,20 +196,20 @@ static void do_hit(struct child *c, struct unpacker *u)
     arena_fini(&arena);
 }
 
-static void do_socket(struct child *c, struct unpacker *u)
+static void child_handle_socket_text(struct child *c, struct unpacker *u)
 {
     struct tc_frame frame;
     ipc_frame_unpack_socket(u, &frame);
     instance_call_on_frame(c->instance, &frame);
 }
 
-static void do_nothing(struct child *c, struct unpacker *u)
+static void child_ignore_frame(struct child *c, struct unpacker *u)
 {
     (void)c;
     (void)u;
 }
 
-static void do_stop(struct child *c, struct unpacker *u)
+static void child_handle_stop(struct child *c, struct unpacker *u)
 {
     (void)u;
     c->stopping = true;
@@ -217,10 +219,10 @@ static const struct {
     void (*run)(struct child *c, struct unpacker *u);
     bool counts;
 } tasks[IPC_TYPES] = {
-    [IPC_OPEN] = {child_open_turn, false}, [IPC_EVENT] = {do_event, true},
-    [IPC_REPLY] = {do_reply, true},        [IPC_HIT] = {do_hit, true},
-    [IPC_SOCKET] = {do_socket, true},      [IPC_PING] = {do_nothing, true},
-    [IPC_STOP] = {do_stop, false},
+    [IPC_OPEN] = {child_open_turn, false},           [IPC_EVENT] = {child_handle_event, true},
+    [IPC_REPLY] = {child_handle_reply, true},        [IPC_HIT] = {child_handle_hit, true},
+    [IPC_SOCKET] = {child_handle_socket_text, true}, [IPC_PING] = {child_ignore_frame, true},
+    [IPC_STOP] = {child_handle_stop, false},
 };
 
 /* Number of completed tasks: an event held by the plugin is incomplete, and so are later ones. */
@@ -244,7 +246,7 @@ static void child_report_room(struct child *c)
     if (!c->unsaid)
         return;
     if (done > c->told)
-        child_tell_number(c, IPC_ROOM, done);
+        child_send_number(c, IPC_ROOM, done);
     c->told = done;
     c->unsaid = 0;
     c->told_ms = clock_mono_ms();
@@ -291,7 +293,7 @@ static void child_finish_task(struct child *c)
         child_report_room(c);
 }
 
-static void do_frame(struct child *c, struct ipc_frame *f)
+static void child_handle_frame(struct child *c, struct ipc_frame *f)
 {
     if (tasks[f->type].run)
         tasks[f->type].run(c, &f->in);
@@ -299,9 +301,9 @@ static void do_frame(struct child *c, struct ipc_frame *f)
         buf_fini(&c->held);
 }
 
-/* Handles a frame of the socket; a wake-up frame has done its work, and no call waits for an
- * answer. Result as next_at. */
-static int64_t next_on_socket(struct child *c, struct ipc_frame *f)
+/* Decodes the next frame of the socket. Skips wake-up frames, which have served their purpose, and
+ * results of calls, because no call is waiting. Result as child_next_frame. */
+static int64_t child_decode_socket_frame(struct child *c, struct ipc_frame *f)
 {
     int64_t n;
     while ((n = child_next_frame(c, c->read, f)) > 0 &&
@@ -310,54 +312,55 @@ static int64_t next_on_socket(struct child *c, struct ipc_frame *f)
     return n;
 }
 
-/* False: not complete yet. */
-static bool do_away(struct child *c, enum frame_type *type)
+/* Handles a frame that is too large for the ring buffer and is sent through the socket. False: it
+ * is not complete yet. */
+static bool child_handle_socket_frame(struct child *c, enum frame_type *type)
 {
     struct ipc_frame f;
-    const int64_t n = next_on_socket(c, &f);
+    const int64_t n = child_decode_socket_frame(c, &f);
     c->away = n == 0;
     if (c->away)
         return false;
     c->read += (size_t)n;
-    do_frame(c, &f);
+    child_handle_frame(c, &f);
     *type = f.type;
     return true;
 }
 
 /* False: no complete frame. */
-static bool do_next(struct child *c)
+static bool child_handle_next_frame(struct child *c)
 {
     struct ipc_frame f;
     const int64_t n = ipc_frame_decode_next(shm_ring_peek(&c->ring), &f);
     if (n < 0)
-        child_leave_broken();
+        child_exit_corrupted();
     if (n == 0)
         return false;
     shm_ring_prefetch(f.in.end);
     if (f.type != IPC_ON_SOCKET)
-        do_frame(c, &f);
-    else if (!do_away(c, &f.type))
+        child_handle_frame(c, &f);
+    else if (!child_handle_socket_frame(c, &f.type))
         return false;
-    ring_consume(&c->ring, (size_t)n);
+    shm_ring_consume(&c->ring, (size_t)n);
     if (tasks[f.type].counts)
         child_finish_task(c);
     return true;
 }
 
-/* Handles all complete frames; false: none. */
-static bool do_all(struct child *c)
+/* Handles all complete frames. False: there was none. */
+static bool child_handle_all_frames(struct child *c)
 {
     bool any = false;
     struct ipc_frame f;
-    next_on_socket(c, &f); /* drops unneeded frames */
+    child_decode_socket_frame(c, &f); /* drops unneeded frames */
     status_page_begin_series(c->status);
-    while (!c->stopping && !instance_is_paused(c->instance) && do_next(c))
+    while (!c->stopping && !instance_is_paused(c->instance) && child_handle_next_frame(c))
         any = true;
     status_page_end_series(c->status);
     return any;
 }
 
-static int child_rest_ms(const struct child *c)
+static int child_next_wait_ms(const struct child *c)
 {
     const int64_t due = instance_next_wake_ms(c->instance);
     const int64_t left = due == INT64_MAX ? REST_MS : due - clock_mono_ms();
@@ -368,12 +371,12 @@ static int child_rest_ms(const struct child *c)
  * combined instead of causing a wake-up each. */
 static int wait_ms(const struct child *c, bool busy)
 {
-    const int rest = child_rest_ms(c);
+    const int rest = child_next_wait_ms(c);
     return busy ? 0 : c->unsaid && rest > ROOM_MS ? ROOM_MS : rest;
 }
 
 /* False: no data within the time. */
-static bool wait_for_more(struct child *c, int ms)
+static bool child_wait_for_frames(struct child *c, int ms)
 {
     /* Whether the ring buffer is empty, or was already checked. */
     if (instance_is_paused(c->instance) || c->away) {
@@ -399,11 +402,11 @@ static void child_check_watched(struct child *c)
     child_call_ready(c);
 }
 
-static void child_work(struct child *c)
+static void child_run_tasks(struct child *c)
 {
     bool busy = false;
     while (!c->stopping) {
-        if (do_all(c)) {
+        if (child_handle_all_frames(c)) {
             busy = true;
             child_check_watched(c);
             continue;
@@ -420,7 +423,7 @@ static void child_work(struct child *c)
         if (atomic_load(&c->status->awaited) || clock_mono_ms() - c->told_ms >= ROOM_MS)
             child_report_room(c);
         child_flush(c);
-        if (wait_for_more(c, wait_ms(c, busy)))
+        if (child_wait_for_frames(c, wait_ms(c, busy)))
             continue;
         if (busy)
             instance_call_on_idle(c->instance);
@@ -449,7 +452,7 @@ static void read_setup(struct child *c)
     /* Keeps the texts: the next frame gets a new buffer. */
     ipc_frame_unpack_setup(&f.in, &c->arena, &c->setup);
     if (f.type != IPC_SETUP || unpack_finish(&f.in) < 0)
-        child_leave_broken();
+        child_exit_corrupted();
     const struct buf first = c->in;
     c->in = (struct buf){0};
     buf_add(&c->in, first.p + n, first.len - (size_t)n);
@@ -491,12 +494,12 @@ void child_main(const char *name, pid_t host)
     struct loaded_plugin *const loaded = mapped ? child_load_plugin(&c.setup, host, &err) : NULL;
     c.instance = loaded ? make_instance(&c, loaded, &err) : NULL;
     if (!c.instance || instance_init(c.instance) < 0) {
-        child_tell_text(&c, IPC_REFUSED, c.instance ? "" : err_format(&err));
+        child_send_text(&c, IPC_REFUSED, c.instance ? "" : err_format(&err));
         child_flush(&c);
         _exit(1);
     }
-    child_tell_text(&c, IPC_STARTED, NULL);
-    child_work(&c);
+    child_send_text(&c, IPC_STARTED, NULL);
+    child_run_tasks(&c);
     instance_teardown(c.instance);
     child_flush(&c);
     _exit(0); /* exit frees everything */

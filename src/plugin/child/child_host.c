@@ -31,7 +31,7 @@ static bool child_host_find_result(struct child *c, uint64_t ask, struct arena *
             at += (size_t)n;
             continue;
         }
-        ipc_frame_unpack_asked(&f.in, asked);
+        ipc_frame_unpack_call_result(&f.in, asked);
         asked->turn = arena_strdup(a, asked->turn);
         asked->text = arena_strdup(a, asked->text);
         memmove(c->in.p + at, c->in.p + at + n, c->in.len - at - (size_t)n);
@@ -41,8 +41,9 @@ static bool child_host_find_result(struct child *c, uint64_t ask, struct arena *
     return false;
 }
 
-/* Arguments of the current callback are in the received bytes, which must not move. */
-static void hold_frame(struct child *c)
+/* Sets the received bytes aside: they hold the arguments of the current callback, so they must not
+ * move. */
+static void child_retain_received(struct child *c)
 {
     if (c->held.p || !c->in.p)
         return;
@@ -52,8 +53,9 @@ static void hold_frame(struct child *c)
     c->read = 0;
 }
 
-/* Completed before it returns, so host_call_wait does not block. The host guarantees a reply. */
-static void child_on_ask(void *ctx, struct host_call *a)
+/* Sends the call and waits for its result, so that host_call_wait does not block. The host always
+ * replies. */
+static void child_call_host(void *ctx, struct host_call *a)
 {
     struct child *const c = ctx;
     struct arena arena = {0};
@@ -61,10 +63,10 @@ static void child_on_ask(void *ctx, struct host_call *a)
     const uint64_t number = ++c->asks;
     const size_t begun = ipc_frame_begin(&c->out, IPC_CALL);
     pack_int64(&c->out, (int64_t)number);
-    ipc_frame_pack_ask(&c->out, a);
+    ipc_frame_pack_call(&c->out, a);
     ipc_frame_end(&c->out, begun);
     child_flush(c);
-    hold_frame(c);
+    child_retain_received(c);
     while (!child_host_find_result(c, number, &arena, &asked))
         child_receive(c, -1);
     host_call_complete(a, asked.accepted, asked.turn, asked.text);
@@ -73,7 +75,7 @@ static void child_on_ask(void *ctx, struct host_call *a)
 
 static void on_route(void *ctx, const char *path)
 {
-    child_tell_text(ctx, IPC_ROUTE, path);
+    child_send_text(ctx, IPC_ROUTE, path);
 }
 
 static void on_socket_open(void *ctx, int64_t socket, const struct tc_socket *spec)
@@ -97,10 +99,10 @@ static void on_socket_send(void *ctx, int64_t socket, struct str message, bool i
 
 static void on_socket_close(void *ctx, int64_t socket)
 {
-    child_tell_number(ctx, IPC_SOCKET_CLOSE, (uint64_t)socket);
+    child_send_number(ctx, IPC_SOCKET_CLOSE, (uint64_t)socket);
 }
 
-void child_tell_answer(struct child *c, uint64_t hit, const struct tc_answer *answer)
+void child_send_answer(struct child *c, uint64_t hit, const struct tc_answer *answer)
 {
     const size_t begun = ipc_frame_begin(&c->out, IPC_ANSWER);
     pack_int64(&c->out, (int64_t)hit);
@@ -110,7 +112,7 @@ void child_tell_answer(struct child *c, uint64_t hit, const struct tc_answer *an
 
 static void on_hit_answer(void *ctx, uint64_t hit, const struct tc_answer *answer)
 {
-    child_tell_answer(ctx, hit, answer);
+    child_send_answer(ctx, hit, answer);
 }
 
 static void on_secret(void *ctx, const char *name, const char *value)
@@ -137,7 +139,7 @@ struct channel_callbacks child_make_host(struct child *c)
     return (struct channel_callbacks){
         .ctx = c,
         .batch = s->has_batch ? child_on_batch : NULL,
-        .ask = s->has_ask ? child_on_ask : NULL,
+        .ask = s->has_ask ? child_call_host : NULL,
         .has_process = true,
         .has_server = s->has_server,
         .route = on_route,

@@ -41,18 +41,18 @@ struct child {
 };
 
 /* child.c: the stream to the host. */
-__attribute__((__noreturn__)) void child_leave_broken(void);
+__attribute__((__noreturn__)) void child_exit_corrupted(void);
 void child_flush(struct child *c);
 /* False: no data within the time. */
 bool child_receive(struct child *c, int wait_ms);
 /* Like ipc_frame_decode_next, from byte `at` of the received bytes; ends the process on an
  * error. */
 int64_t child_next_frame(const struct child *c, size_t at, struct ipc_frame *f);
-void child_tell_number(struct child *c, enum frame_type type, uint64_t number);
-void child_tell_text(struct child *c, enum frame_type type, const char *text);
+void child_send_number(struct child *c, enum frame_type type, uint64_t number);
+void child_send_text(struct child *c, enum frame_type type, const char *text);
 
 /* child_host.c: calls of the instance to the host, as frames. */
-void child_tell_answer(struct child *c, uint64_t hit, const struct tc_answer *answer);
+void child_send_answer(struct child *c, uint64_t hit, const struct tc_answer *answer);
 struct channel_callbacks child_make_host(struct child *c);
 
 #endif

@@ -16,7 +16,7 @@
 #define NICENESS 5
 #define SPACE_PER_MEMORY 4 /* address space; much of it is never used */
 
-static void warn(void *ctx, const char *text)
+static void child_load_log_warning(void *ctx, const char *text)
 {
     const struct ipc_setup *const s = ctx;
     log_write(LOG_WARN, s->name, "%s", text);
@@ -75,7 +75,7 @@ static int child_load_enter_sandbox(const struct ipc_setup *s, struct tc_err *er
         .data = s->starts_programs ? (size_t)s->memory : 0,
         .file_size = (size_t)s->file_size,
     };
-    const int rc = sandbox_enter(&spec, warn, (void *)(uintptr_t)s, err);
+    const int rc = sandbox_enter(&spec, child_load_log_warning, (void *)(uintptr_t)s, err);
     arena_fini(&arena);
     return rc;
 }

@@ -14,7 +14,7 @@
 
 /* Log output of an instance goes to the host's log (connector_log_pipe.c); a probe process uses the
  * host's stderr. */
-__attribute__((__noreturn__)) static void refuse(bool probes)
+__attribute__((__noreturn__)) static void connector_main_exit_version_mismatch(bool probes)
 {
     log_setup(probes ? LOG_TEXT : LOG_JSON, LOG_ERR, STDERR_FILENO);
     log_write(LOG_ERR, CONNECTOR_PROGRAM,
@@ -29,7 +29,7 @@ int main(int argc, char **argv)
     const bool probes = strcmp(argv[1], CONNECTOR_PROBE) == 0;
     const pid_t host = (pid_t)strtol(argv[2], NULL, 10);
     if (strcmp(argv[3], PACKAGE_VERSION) != 0)
-        refuse(probes);
+        connector_main_exit_version_mismatch(probes);
     if (probes)
         probe_process_main(host, argc - CONNECTOR_FIXED_ARGS);
     child_main(argv[1], host);

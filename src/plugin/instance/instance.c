@@ -12,7 +12,7 @@
 
 #define INSTANCE_MAGIC 0x74634931u
 
-void instance_find_wanted(struct instance *in)
+void instance_find_handled_kinds(struct instance *in)
 {
     const struct tc_sink *const s = &in->loaded->sink;
 #define WANTED(lower, UPPER, gate, pressure) in->wanted[TC_##UPPER] = s->on_##lower;
@@ -47,7 +47,7 @@ struct instance *instance_new(const struct conf *conf, const struct conf_instanc
                                       .language = language_name(in->language)};
     instance_context_init(in);
     in->chaos = chaos_new(spec->chaos);
-    instance_find_wanted(in);
+    instance_find_handled_kinds(in);
     return in;
 }
 

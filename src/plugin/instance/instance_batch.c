@@ -15,7 +15,7 @@
  * nothing, and could not retry. */
 #define TURN_POLLS ((size_t)16)
 
-static struct callback_batch *sending(struct instance *in)
+static struct callback_batch *instance_batch_get_open(struct instance *in)
 {
     if (!in->sending)
         in->sending = xcalloc(1, sizeof *in->sending);
@@ -50,7 +50,7 @@ int instance_add_request(struct instance_turn *t, const struct tc_http *http, co
         return -1;
     in->last_request++;
     t->requests++;
-    instance_batch_append_request(sending(in), l);
+    instance_batch_append_request(instance_batch_get_open(in), l);
     return 0;
 }
 
@@ -86,7 +86,7 @@ int instance_add_result(struct instance *in, uint64_t number,
         count < CALLBACK_REQUESTS ? outbound_result_new(number, completion, why) : NULL;
     if (!r)
         return -1;
-    *(end ? end : &sending(in)->results) = r;
+    *(end ? end : &instance_batch_get_open(in)->results) = r;
     return 0;
 }
 
@@ -147,8 +147,8 @@ static char *copy_reason(const char *reason)
     return xstrdup(text);
 }
 
-/* Once per turn, with its last output. */
-static bool ends(const struct instance_turn *t)
+/* Whether the batch is the last of its turn. True once per turn, with its last output. */
+static bool instance_batch_ends_turn(const struct instance_turn *t)
 {
     return t != &t->in->context && instance_turn_is_over(t);
 }
@@ -169,14 +169,14 @@ static void commit_requests(struct instance_turn *t, const struct callback_outco
         return;
     if (s->failed && s->what != BATCH_NOTHING)
         instance_batch_discard_requests(in);
-    const bool over = ends(t);
+    const bool over = instance_batch_ends_turn(t);
     if (s->what == BATCH_NOTHING && !in->sending && !in->memory.remembering && !over)
         return;
     char *const memory = instance_batch_steal_memory(t);
     instance_batch_commit_memories(in);
     if (s->what == BATCH_NOTHING && !in->sending && !memory && !over)
         return;
-    struct callback_batch *const b = sending(in);
+    struct callback_batch *const b = instance_batch_get_open(in);
     in->sending = NULL;
     b->settles = s->what;
     b->failed = s->failed;

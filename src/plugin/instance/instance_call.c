@@ -17,8 +17,9 @@
 
 /* ---- around a call ---- */
 
-/* False: the callback fails without being called. */
-static bool suffer(struct instance *in, int callback)
+/* Injects the fault that the chaos rules select for this call, if any. False: the callback fails
+ * without being called. */
+static bool instance_call_inject_fault(struct instance *in, int callback)
 {
     struct str line = {"", 0};
     if (in->casting)
@@ -35,7 +36,7 @@ static bool instance_call_begin(struct instance *in, int callback, const char *t
 {
     status_page_enter_callback(in->status, callback, turn);
     errno = 0;
-    return !in->chaos || suffer(in, callback);
+    return !in->chaos || instance_call_inject_fault(in, callback);
 }
 
 /* After a failed callback, errno is the best indication of a system call that the sandbox refused,
@@ -68,7 +69,8 @@ static void report_failure(struct instance *in, const char *callback, const char
     in->failures.unsaid = 0;
 }
 
-static inline int account(struct instance *in, int rc, int callback, const char *turn)
+static inline int instance_call_count_result(struct instance *in, int rc, int callback,
+                                             const char *turn)
 {
     status_page_count_result(in->status, rc != 0);
     if (!rc)
@@ -117,7 +119,8 @@ static bool instance_call_is_wanted(const struct instance *in, const struct even
     return in->wanted[ev->kind] && !(ev->kind == TC_THINKING && ev->u.thinking.text_len == 0);
 }
 
-static int deliver_typed(struct instance *in, struct instance_turn *t, const struct event *ev)
+static int instance_call_typed_callback(struct instance *in, struct instance_turn *t,
+                                        const struct event *ev)
 {
     if (!instance_call_is_wanted(in, ev))
         return 0;
@@ -125,10 +128,11 @@ static int deliver_typed(struct instance *in, struct instance_turn *t, const str
                        ? calls[ev->kind](&in->loaded->sink, &t->handle, ev)
                        : -1;
     status_page_leave_callback(in->status);
-    return account(in, rc, (int)ev->kind, t->handle.id);
+    return instance_call_count_result(in, rc, (int)ev->kind, t->handle.id);
 }
 
-static int deliver_any(struct instance *in, struct instance_turn *t, struct shared_event *shared)
+static int instance_call_on_event(struct instance *in, struct instance_turn *t,
+                                  struct shared_event *shared)
 {
     if (!in->loaded->sink.on_event)
         return 0;
@@ -145,10 +149,10 @@ static int deliver_any(struct instance *in, struct instance_turn *t, struct shar
                        ? in->loaded->sink.on_event(&t->handle, &any)
                        : -1;
     status_page_leave_callback(in->status);
-    return account(in, rc, STATUS_EVENT, t->handle.id);
+    return instance_call_count_result(in, rc, STATUS_EVENT, t->handle.id);
 }
 
-static bool is_outcome(const struct instance *in, const struct event *ev)
+static bool instance_call_is_outcome(const struct instance *in, const struct event *ev)
 {
     return (in->loaded->plugin.flags & TC_DELIVERS) &&
            (ev->kind == TC_FINAL || ev->kind == TC_ERROR);
@@ -166,8 +170,8 @@ int instance_deliver_event(struct instance *in, struct instance_turn *t,
     t->held = 0;
     in->casting = shared;
     const int chat = instance_chat_take_event(t, ev);
-    const int typed = deliver_typed(in, t, ev);
-    const int any = deliver_any(in, t, shared);
+    const int typed = instance_call_typed_callback(in, t, ev);
+    const int any = instance_call_on_event(in, t, shared);
     t->delivering = NULL;
     in->casting = NULL;
     t->done = t->done || ev->kind == TC_DONE;
@@ -176,14 +180,16 @@ int instance_deliver_event(struct instance *in, struct instance_turn *t,
         instance_drop_hold(t);
     const bool is_held = t->held != 0;
     t->held = 0; /* from now on, a release completes the event */
-    finish_event(t, is_outcome(in, ev) && !is_held ? BATCH_OUTCOME : BATCH_NOTHING, failed);
+    finish_event(t, instance_call_is_outcome(in, ev) && !is_held ? BATCH_OUTCOME : BATCH_NOTHING,
+                 failed);
     return failed ? -1 : 0;
 }
 
 /* ---- replies ---- */
 
 /* The plugin's verdict, restricted to valid values. */
-static struct tc_verdict final_verdict(const struct outbound_reply *r, struct tc_verdict v)
+static struct tc_verdict instance_call_sanitize_verdict(const struct outbound_reply *r,
+                                                        struct tc_verdict v)
 {
     const unsigned last = r->reply.outcome == TC_YOUR_TURN ? TC_NEXT_LATER : TC_NEXT_FAIL;
     const bool sane =
@@ -204,18 +210,18 @@ int instance_call_on_reply(struct instance *in, struct instance_turn *t, struct 
     struct instance_turn *const turn = t ? t : &in->context;
     struct tc_verdict v = r->verdict;
     int rc = 0;
-    const bool is_own = (in->issuers && instance_issuer_take_reply(in, &r->reply, &v)) ||
+    const bool is_own = (in->issuers && instance_issuer_handle_reply(in, &r->reply, &v)) ||
                         (in->chat && chat_take_reply(in->chat, turn->chat, &r->reply, &v));
     if (!is_own && in->loaded->sink.on_reply) {
         rc = instance_call_begin(in, STATUS_REPLY, turn->handle.id)
                  ? in->loaded->sink.on_reply(&turn->handle, &r->reply, &v)
                  : -1;
         status_page_leave_callback(in->status);
-        rc = account(in, rc, STATUS_REPLY, turn->handle.id);
+        rc = instance_call_count_result(in, rc, STATUS_REPLY, turn->handle.id);
     }
-    v = rc ? r->verdict : final_verdict(r, v);
+    v = rc ? r->verdict : instance_call_sanitize_verdict(r, v);
     if (in->sockets.link && !t)
-        instance_link_take_reply(in, &r->reply, &v);
+        instance_link_handle_reply(in, &r->reply, &v);
     instance_call_clear_old_hold(in, &v);
     const bool goes_on = v.next == TC_NEXT_AGAIN || v.next == TC_NEXT_LATER;
     if ((r->last || !goes_on) && turn->requests)
@@ -237,10 +243,11 @@ const char *instance_complete_answer(struct tc_answer *answer)
     return validate_answer(answer);
 }
 
-static int call_hit(struct instance *in, const struct tc_hit *hit, struct tc_answer *answer)
+static int instance_call_handle_hit(struct instance *in, const struct tc_hit *hit,
+                                    struct tc_answer *answer)
 {
     struct tc_hit checked = *hit;
-    if (!instance_issuer_admits(in, &checked, answer))
+    if (!instance_issuer_check_hit(in, &checked, answer))
         return 0;
     if (!in->loaded->sink.on_hit)
         return -1;
@@ -248,7 +255,7 @@ static int call_hit(struct instance *in, const struct tc_hit *hit, struct tc_ans
                        ? in->loaded->sink.on_hit(&in->context.handle, &checked, answer)
                        : -1;
     status_page_leave_callback(in->status);
-    if (account(in, rc, STATUS_HIT, "") < 0)
+    if (instance_call_count_result(in, rc, STATUS_HIT, "") < 0)
         return -1;
     const char *const fault = instance_complete_answer(answer);
     if (fault)
@@ -262,7 +269,7 @@ int instance_call_on_hit(struct instance *in, const struct tc_hit *hit,
 {
     TEXTS_IN(in->language);
     struct tc_answer answer = {.status = 200};
-    const int rc = call_hit(in, hit, &answer);
+    const int rc = instance_call_handle_hit(in, hit, &answer);
     instance_commit_batch(&in->context, &(struct callback_outcome){.failed = rc < 0});
     answered(arg, rc < 0 ? NULL : &answer);
     arena_reset(&in->scratch);
@@ -272,7 +279,7 @@ int instance_call_on_hit(struct instance *in, const struct tc_hit *hit,
 void instance_call_on_waiting_hit(struct instance *in, const struct tc_hit *hit)
 {
     struct tc_answer answer = {.status = 200};
-    if (call_hit(in, hit, &answer) < 0)
+    if (instance_call_handle_hit(in, hit, &answer) < 0)
         answer = (struct tc_answer){.status = 503};
     if (!answer.later)
         in->host.hit_answer(in->host.ctx, hit->number, &answer);
@@ -296,7 +303,7 @@ int instance_call_on_frame(struct instance *in, const struct tc_frame *frame)
                  ? in->loaded->sink.on_frame(&in->context.handle, frame)
                  : -1;
     status_page_leave_callback(in->status);
-    rc = account(in, rc, STATUS_FRAME, "");
+    rc = instance_call_count_result(in, rc, STATUS_FRAME, "");
     if (is_link)
         instance_link_end_frame(in);
     instance_call_complete(&in->context, &(struct callback_outcome){.failed = rc < 0});
@@ -313,7 +320,7 @@ int instance_call_on_ready(struct instance *in, int fd)
     int rc =
         instance_call_begin(in, STATUS_READY, "") ? in->loaded->sink.on_ready(&in->handle, fd) : -1;
     status_page_leave_callback(in->status);
-    rc = account(in, rc, STATUS_READY, "");
+    rc = instance_call_count_result(in, rc, STATUS_READY, "");
     instance_call_complete(&in->context, &(struct callback_outcome){.failed = rc < 0});
     return rc;
 }
@@ -336,7 +343,7 @@ static void call_wake(struct instance *in, struct instance_turn *t)
                  ? in->loaded->sink.on_wake(&t->handle)
                  : -1;
         status_page_leave_callback(in->status);
-        rc = account(in, rc, STATUS_WAKE, t->handle.id);
+        rc = instance_call_count_result(in, rc, STATUS_WAKE, t->handle.id);
     }
     instance_call_complete(t, &(struct callback_outcome){.failed = rc < 0});
 }
@@ -389,7 +396,7 @@ void instance_call_on_idle(struct instance *in)
     const int rc =
         instance_call_begin(in, STATUS_IDLE, "") ? in->loaded->sink.on_idle(&in->handle) : -1;
     status_page_leave_callback(in->status);
-    account(in, rc, STATUS_IDLE, "");
+    instance_call_count_result(in, rc, STATUS_IDLE, "");
     instance_call_complete(&in->context, &(struct callback_outcome){.failed = rc != 0});
 }
 
@@ -404,7 +411,7 @@ int instance_init(struct instance *in)
 {
     TEXTS_IN(in->language);
     in->thread = pthread_self();
-    instance_find_wanted(in);
+    instance_find_handled_kinds(in);
     instance_chat_init(in);
     if (!in->loaded->plugin.init && !in->chat)
         return 0;

@@ -9,7 +9,7 @@ static const char *refuse_format(struct instance_turn *t, const char *name, cons
     return NULL;
 }
 
-static bool open_writing(struct instance_turn *t, const struct tc_format *format)
+static bool instance_encode_open_writer(struct instance_turn *t, const struct tc_format *format)
 {
     const struct writer *const writer = writer_find(format->name);
     if (!writer)
@@ -32,7 +32,7 @@ const char *instance_encode_event(struct instance_turn *t, const struct tc_forma
     *len = 0;
     if (!t->delivering)
         return refuse_format(t, format->name, "no event is being delivered");
-    if (!t->writing.writer && !open_writing(t, format))
+    if (!t->writing.writer && !instance_encode_open_writer(t, format))
         return refuse_format(t, format->name, "unknown format");
     if (strcmp(t->writing.writer->name, format->name) != 0)
         return refuse_format(t, format->name, "the turn is already written in another format");

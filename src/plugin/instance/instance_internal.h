@@ -115,7 +115,7 @@ struct instance {
 };
 
 /* instance.c: bit mask of the kinds for which its linked code has a function. */
-void instance_find_wanted(struct instance *in);
+void instance_find_handled_kinds(struct instance *in);
 
 /* instance_turn.c */
 void instance_context_init(struct instance *in);
@@ -141,10 +141,10 @@ const char *instance_chat_read_option(void *ctx, const char *key);
 /* instance_issuer.c: routes with signed requests. */
 /* Whether to pass the request to the plugin; for a signed route, it then has claims and key.
  * Otherwise the response is filled in, possibly with `later` set. */
-bool instance_issuer_admits(struct instance *in, struct tc_hit *hit, struct tc_answer *answer);
+bool instance_issuer_check_hit(struct instance *in, struct tc_hit *hit, struct tc_answer *answer);
 /* Whether the reply belongs to a request for keys. */
-bool instance_issuer_take_reply(struct instance *in, const struct tc_reply *reply,
-                                const struct tc_verdict *verdict);
+bool instance_issuer_handle_reply(struct instance *in, const struct tc_reply *reply,
+                                  const struct tc_verdict *verdict);
 void instance_issuers_free(struct instance *in);
 
 /* instance_link.c: the websocket that is kept open. */
@@ -158,8 +158,8 @@ bool instance_link_begin_frame(struct instance *in, const struct tc_frame *frame
 void instance_link_end_frame(struct instance *in);
 /* Called after on_reply. If the reply was expected to contain the address, and the plugin has
  * opened no connection, the link tries again later. */
-void instance_link_take_reply(struct instance *in, const struct tc_reply *reply,
-                              const struct tc_verdict *verdict);
+void instance_link_handle_reply(struct instance *in, const struct tc_reply *reply,
+                                const struct tc_verdict *verdict);
 void instance_link_free(struct instance *in);
 
 /* instance_call.c: passes a request that has waited to the plugin, and answers it. */

@@ -152,7 +152,7 @@ static void issuer_refuse(const struct instance *in, struct instance_issuer *i, 
               why);
 }
 
-bool instance_issuer_admits(struct instance *in, struct tc_hit *hit, struct tc_answer *answer)
+bool instance_issuer_check_hit(struct instance *in, struct tc_hit *hit, struct tc_answer *answer)
 {
     struct instance_issuer *i = in->issuers;
     bool later = false;
@@ -209,7 +209,8 @@ static bool issuer_handle_keys(struct instance_issuer *i, struct str keys)
     return true;
 }
 
-static struct instance_issuer *issuer_of_tag(struct instance *in, const char *tag, const char *kind)
+static struct instance_issuer *instance_issuer_find_by_tag(struct instance *in, const char *tag,
+                                                           const char *kind)
 {
     struct instance_issuer *i = in->issuers;
     if (strncmp(tag, kind, strlen(kind)) != 0)
@@ -219,12 +220,13 @@ static struct instance_issuer *issuer_of_tag(struct instance *in, const char *ta
     return i;
 }
 
-bool instance_issuer_take_reply(struct instance *in, const struct tc_reply *reply,
-                                const struct tc_verdict *verdict)
+bool instance_issuer_handle_reply(struct instance *in, const struct tc_reply *reply,
+                                  const struct tc_verdict *verdict)
 {
-    struct instance_issuer *const first = issuer_of_tag(in, reply->tag, OPENID_TAG),
+    struct instance_issuer *const first = instance_issuer_find_by_tag(in, reply->tag, OPENID_TAG),
                                   *const i =
-                                      first ? first : issuer_of_tag(in, reply->tag, KEYS_TAG);
+                                      first ? first
+                                            : instance_issuer_find_by_tag(in, reply->tag, KEYS_TAG);
     const struct str body = {reply->body, reply->body_len};
     if (!i || verdict->next == TC_NEXT_AGAIN)
         return i != NULL;

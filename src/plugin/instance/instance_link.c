@@ -124,7 +124,7 @@ static void link_connect(struct instance *in)
     link_open_later(l);
 }
 
-static void link_beat(struct instance *in)
+static void link_send_heartbeat(struct instance *in)
 {
     struct instance_link *const l = in->sockets.link;
     const bool joined = l->phase == LINK_READY || l->beats++ < LINK_JOINING_BEATS;
@@ -146,7 +146,7 @@ void instance_link_wake(struct instance *in)
     if (l->phase == LINK_WAITING)
         link_connect(in);
     else if (l->phase == LINK_READY || (l->phase == LINK_JOINING && l->beat_ms > 0))
-        link_beat(in);
+        link_send_heartbeat(in);
     else
         link_close_connection(in, -1); /* no greeting in time */
 }
@@ -222,8 +222,8 @@ void instance_link_end_frame(struct instance *in)
     in->sockets.link->taken = 0;
 }
 
-void instance_link_take_reply(struct instance *in, const struct tc_reply *reply,
-                              const struct tc_verdict *verdict)
+void instance_link_handle_reply(struct instance *in, const struct tc_reply *reply,
+                                const struct tc_verdict *verdict)
 {
     struct instance_link *const l = in->sockets.link;
     if (l->phase != LINK_ASKING || verdict->next == TC_NEXT_AGAIN || !l->table.tag ||

@@ -76,7 +76,7 @@ bool instance_turn_is_over(const struct instance_turn *t)
 }
 
 /* For a while, the handle of an ended turn is distinguished from an invalid one. */
-static void instance_turn_store_ended(struct instance *in, struct instance_turn *t)
+static void instance_turn_retain_ended(struct instance *in, struct instance_turn *t)
 {
     *t = (struct instance_turn){.magic = TURN_OVER, .in = in, .next = in->over.list};
     t->handle.inst = &in->handle;
@@ -100,14 +100,15 @@ void instance_turn_free(struct instance_turn *t)
     *(t->prev ? &t->prev->next : &in->turns) = t->next;
     if (t->next)
         t->next->prev = t->prev;
-    status_page_forget_turn(in->status);
+    status_page_clear_turn(in->status);
     instance_turn_release(t);
-    instance_turn_store_ended(in, t);
+    instance_turn_retain_ended(in, t);
 }
 
 /* ---- verification of handles ---- */
 
-static void report_handle(struct instance *in, const char *service, const char *why)
+static void instance_turn_log_invalid_handle(struct instance *in, const char *service,
+                                             const char *why)
 {
     int64_t since;
     const char *const callback = status_page_running_callback(in->status, &since);
@@ -123,11 +124,11 @@ struct instance_turn *instance_check_turn(struct tc_turn *turn, const char *serv
         return NULL;
     }
     if (t->magic == TURN_OVER) {
-        report_handle(t->in, service, "a turn that has ended");
+        instance_turn_log_invalid_handle(t->in, service, "a turn that has ended");
         return NULL;
     }
     if (!pthread_equal(t->in->thread, pthread_self())) {
-        report_handle(t->in, service, "a turn that belongs to another thread");
+        instance_turn_log_invalid_handle(t->in, service, "a turn that belongs to another thread");
         return NULL;
     }
     return t;
@@ -141,7 +142,7 @@ struct instance *instance_check_thread(struct tc_instance *inst, const char *ser
         return NULL;
     }
     if (!pthread_equal(in->thread, pthread_self())) {
-        report_handle(in, service, "an instance that belongs to another thread");
+        instance_turn_log_invalid_handle(in, service, "an instance that belongs to another thread");
         return NULL;
     }
     return in;

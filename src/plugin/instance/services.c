@@ -21,8 +21,8 @@
 #define LOG_MAX 4096
 #define TURN_MEMORY_MAX ((size_t)(256 << 20)) /* memory limits of a turn, and of a callback */
 
-static struct arena *with_room(struct arena *arena, const struct instance *in, size_t n,
-                               const char *service)
+static struct arena *services_check_arena_room(struct arena *arena, const struct instance *in,
+                                               size_t n, const char *service)
 {
     if (n <= TURN_MEMORY_MAX && arena->used <= TURN_MEMORY_MAX - n)
         return arena;
@@ -35,13 +35,13 @@ static struct arena *with_room(struct arena *arena, const struct instance *in, s
 struct arena *services_get_scratch(struct tc_turn *turn, size_t n, const char *service)
 {
     struct instance_turn *const t = instance_check_turn(turn, service);
-    return t ? with_room(&t->in->scratch, t->in, n, service) : NULL;
+    return t ? services_check_arena_room(&t->in->scratch, t->in, n, service) : NULL;
 }
 
 struct arena *services_get_turn_arena(struct tc_turn *turn, size_t n, const char *service)
 {
     struct instance_turn *const t = instance_check_turn(turn, service);
-    return t ? with_room(&t->arena, t->in, n, service) : NULL;
+    return t ? services_check_arena_room(&t->arena, t->in, n, service) : NULL;
 }
 
 bool services_check_offered(struct instance *in, const char *service, bool offered, unsigned bit)

@@ -27,7 +27,7 @@ static enum tc_accepted services_inbound_call_host(struct instance *in, struct h
     return accepted;
 }
 
-static void clear(struct tc_receipt *receipt)
+static void services_inbound_clear_receipt(struct tc_receipt *receipt)
 {
     if (receipt)
         *receipt = (struct tc_receipt){0};
@@ -61,7 +61,7 @@ static enum tc_accepted services_inbound_explain(const struct inbound_texts *tex
 }
 
 /* Maps newer results to older ones for a plugin built for an older version. */
-static enum tc_accepted services_inbound_for(const struct instance *in, enum tc_accepted how)
+static enum tc_accepted services_inbound_map_result(const struct instance *in, enum tc_accepted how)
 {
     const uint32_t minor = in->loaded->plugin.minor;
     if (how == TC_INVALID)
@@ -74,13 +74,13 @@ static enum tc_accepted services_inbound_refuse(const struct instance *in, const
                                                 const char *fault)
 {
     services_refuse(in, service, fault);
-    return services_inbound_for(in, TC_INVALID);
+    return services_inbound_map_result(in, TC_INVALID);
 }
 
 enum tc_accepted service_submit(struct tc_turn *turn, const struct tc_inbound *inbound,
                                 struct tc_receipt *receipt)
 {
-    clear(receipt);
+    services_inbound_clear_receipt(receipt);
     struct instance_turn *const t = instance_check_turn(turn, "tc_submit");
     if (!t || !services_check_offered(t->in, "tc_submit", t->in->host.ask, OFFER_ASK))
         return TC_NOT_KEPT;
@@ -88,14 +88,14 @@ enum tc_accepted service_submit(struct tc_turn *turn, const struct tc_inbound *i
     const char *const fault = validate_inbound(&in);
     if (fault)
         return services_inbound_refuse(t->in, "tc_submit", fault);
-    return services_inbound_for(
+    return services_inbound_map_result(
         t->in, services_inbound_call_host(t->in, host_call_new_submit(t->in->name, &in), receipt));
 }
 
 enum tc_accepted service_cancel(struct tc_turn *turn, const char *id, const char *user,
                                 struct tc_receipt *receipt)
 {
-    clear(receipt);
+    services_inbound_clear_receipt(receipt);
     struct instance_turn *const t = instance_check_turn(turn, "tc_cancel");
     if (!t || !services_check_offered(t->in, "tc_cancel", t->in->host.ask, OFFER_ASK))
         return services_inbound_explain(&cancel_texts, TC_NOT_KEPT, receipt);
@@ -113,7 +113,7 @@ enum tc_accepted service_cancel(struct tc_turn *turn, const char *id, const char
 enum tc_accepted instance_resend(struct instance *in, const char *turn, const char *user,
                                  const char *chat, struct tc_receipt *receipt)
 {
-    clear(receipt);
+    services_inbound_clear_receipt(receipt);
     if (!in->host.ask)
         return services_inbound_explain(&resend_texts, TC_NOT_KEPT, receipt);
     if (!validate_id(turn) || !validate_id(user) || !validate_id(chat))
@@ -123,7 +123,7 @@ enum tc_accepted instance_resend(struct instance *in, const char *turn, const ch
                                     receipt);
 }
 
-static bool is_begun(enum tc_accepted how)
+static bool services_inbound_has_turn(enum tc_accepted how)
 {
     return how == TC_ACCEPTED || how == TC_QUEUED || how == TC_GIVEN || how == TC_INTERRUPT;
 }
@@ -131,14 +131,15 @@ static bool is_begun(enum tc_accepted how)
 enum tc_accepted instance_retry(struct instance *in, const struct tc_inbound *inbound,
                                 const char *turn, struct tc_receipt *receipt)
 {
-    clear(receipt);
+    services_inbound_clear_receipt(receipt);
     if (!in->host.ask)
         return services_inbound_explain(&retry_texts, TC_NOT_KEPT, receipt);
     if (!validate_id(turn) || validate_inbound(inbound))
         return services_inbound_explain(&retry_texts, TC_INVALID, receipt);
     const enum tc_accepted how =
         services_inbound_call_host(in, host_call_new_retry(in->name, inbound, turn), receipt);
-    services_inbound_explain(&retry_texts, is_begun(how) ? TC_COMMAND : how, receipt);
+    services_inbound_explain(&retry_texts, services_inbound_has_turn(how) ? TC_COMMAND : how,
+                             receipt);
     return how;
 }
 
@@ -151,8 +152,8 @@ bool service_may_submit(struct tc_turn *turn, const char *user, const char *chat
         services_refuse(t->in, "tc_may_submit", "the user or the chat is missing or not valid");
         return false;
     }
-    return services_inbound_call_host(t->in, host_call_new_may(t->in->name, user, chat), NULL) ==
-           TC_ACCEPTED;
+    return services_inbound_call_host(
+               t->in, host_call_new_check_permission(t->in->name, user, chat), NULL) == TC_ACCEPTED;
 }
 
 bool service_knows(struct tc_turn *turn, const char *chat, const char *thread)
@@ -164,7 +165,7 @@ bool service_knows(struct tc_turn *turn, const char *chat, const char *thread)
         services_refuse(t->in, "tc_knows", "the chat or the thread is missing or not valid");
         return false;
     }
-    return services_inbound_call_host(t->in, host_call_new_knows(t->in->name, chat, thread),
+    return services_inbound_call_host(t->in, host_call_new_knows_chat(t->in->name, chat, thread),
                                       NULL) == TC_ACCEPTED;
 }
 
@@ -186,7 +187,7 @@ const char *service_ticket(struct tc_turn *turn, const char *request)
 enum tc_accepted service_answer(struct tc_turn *turn, const struct tc_decision *decision,
                                 struct tc_receipt *receipt)
 {
-    clear(receipt);
+    services_inbound_clear_receipt(receipt);
     struct tc_decision d;
     struct instance_turn *const t = instance_check_turn(turn, "tc_answer");
     if (!t || !services_check_offered(t->in, "tc_answer", t->in->host.ask, OFFER_ASK))

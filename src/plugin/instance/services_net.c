@@ -42,7 +42,7 @@ struct instance_socket *instance_socket_find(struct instance *in, int64_t number
     return NULL;
 }
 
-static struct instance_socket *find_free(struct instance *in)
+static struct instance_socket *services_net_find_free_socket(struct instance *in)
 {
     for (size_t i = 0; i < INSTANCE_SOCKETS; i++)
         if (!in->sockets.all[i].number)
@@ -60,7 +60,7 @@ int64_t service_socket_open(struct tc_instance *inst, const struct tc_socket *so
     const char *const fault = validate_socket(&spec);
     if (fault)
         return services_refuse(in, "tc_socket_open", fault);
-    struct instance_socket *const s = find_free(in);
+    struct instance_socket *const s = services_net_find_free_socket(in);
     if (!s)
         return services_refuse(in, "tc_socket_open", "too many sockets are open");
     spec.size = sizeof spec;

@@ -68,7 +68,7 @@ int service_secret_of(struct tc_instance *inst, const char *name, const char *va
 {
     if (!value || service_secret(inst, name, value) < 0)
         return -1;
-    char *const oldest = runtime_secrets_note_recent(&instance_check(inst)->secrets, name);
+    char *const oldest = runtime_secrets_record_recent(&instance_check(inst)->secrets, name);
     if (oldest)
         service_secret(inst, oldest, NULL);
     free(oldest);

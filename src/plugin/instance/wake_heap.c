@@ -20,25 +20,26 @@ static void wake_heap_place(struct wake_heap *w, struct wake_node *wake, size_t 
     wake->at = at;
 }
 
-static int64_t due_at(const struct wake_heap *w, size_t at)
+static int64_t wake_heap_due_at(const struct wake_heap *w, size_t at)
 {
     return w->heap[at - 1]->due;
 }
 
-static size_t sooner_child(const struct wake_heap *w, size_t at)
+static size_t wake_heap_earlier_child(const struct wake_heap *w, size_t at)
 {
     const size_t left = 2 * at;
-    return left < w->count && due_at(w, left + 1) < due_at(w, left) ? left + 1 : left;
+    return left < w->count && wake_heap_due_at(w, left + 1) < wake_heap_due_at(w, left) ? left + 1
+                                                                                        : left;
 }
 
 /* Moves the node to its position, starting at the free index `at`. */
-static void wake_heap_sift(struct wake_heap *w, struct wake_node *wake, size_t at)
+static void wake_heap_restore_order(struct wake_heap *w, struct wake_node *wake, size_t at)
 {
-    for (; at > 1 && wake->due < due_at(w, at / 2); at /= 2)
+    for (; at > 1 && wake->due < wake_heap_due_at(w, at / 2); at /= 2)
         wake_heap_place(w, w->heap[at / 2 - 1], at);
     for (size_t child; 2 * at <= w->count; at = child) {
-        child = sooner_child(w, at);
-        if (wake->due <= due_at(w, child))
+        child = wake_heap_earlier_child(w, at);
+        if (wake->due <= wake_heap_due_at(w, child))
             break;
         wake_heap_place(w, w->heap[child - 1], at);
     }
@@ -52,7 +53,7 @@ void wake_heap_set(struct wake_heap *w, struct wake_node *wake, int64_t due)
         wake_heap_place(w, wake, ++w->count);
     }
     wake->due = due;
-    wake_heap_sift(w, wake, wake->at);
+    wake_heap_restore_order(w, wake, wake->at);
 }
 
 void wake_heap_remove(struct wake_heap *w, struct wake_node *wake)
@@ -64,7 +65,7 @@ void wake_heap_remove(struct wake_heap *w, struct wake_node *wake)
     struct wake_node *const last = w->heap[--w->count];
     wake->at = 0;
     if (last != wake)
-        wake_heap_sift(w, last, at);
+        wake_heap_restore_order(w, last, at);
 }
 
 int64_t wake_heap_next_ms(const struct wake_heap *w)

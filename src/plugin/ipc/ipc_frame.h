@@ -138,14 +138,14 @@ void ipc_frame_unpack_socket(struct unpacker *u, struct tc_frame *f);
 void ipc_frame_pack_socket_spec(struct buf *out, const struct tc_socket *s);
 void ipc_frame_unpack_socket_spec(struct unpacker *u, struct arena *a, struct tc_socket *s);
 
-void ipc_frame_pack_ask(struct buf *out, const struct host_call *a);
+void ipc_frame_pack_call(struct buf *out, const struct host_call *a);
 /* A call of that instance; NULL: malformed frame. */
-struct host_call *ipc_frame_unpack_ask(struct unpacker *u, const char *instance);
+struct host_call *ipc_frame_unpack_call(struct unpacker *u, const char *instance);
 struct ipc_call_result {
     enum tc_accepted accepted;
     const char *turn, *text; /* or NULL */
 };
 void ipc_frame_pack_call_result(struct buf *out, const struct ipc_call_result *a);
-void ipc_frame_unpack_asked(struct unpacker *u, struct ipc_call_result *a);
+void ipc_frame_unpack_call_result(struct unpacker *u, struct ipc_call_result *a);
 
 #endif

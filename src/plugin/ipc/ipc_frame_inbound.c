@@ -42,7 +42,7 @@ static void pack_decision(struct buf *out, const struct tc_decision *d)
     pack_string(out, d->thread);
 }
 
-void ipc_frame_pack_ask(struct buf *out, const struct host_call *a)
+void ipc_frame_pack_call(struct buf *out, const struct host_call *a)
 {
     pack_int64(out, (int64_t)a->kind);
     if (a->kind == HOST_CALL_SUBMIT || a->kind == HOST_CALL_RETRY) {
@@ -118,21 +118,21 @@ static struct host_call *unpack_names(struct unpacker *u, enum host_call_kind ki
         return validate_id(turn) && validate_id(request)
                    ? host_call_new_ticket(instance, turn, request)
                    : NULL;
-    if (kind == HOST_CALL_KNOWS)
+    if (kind == HOST_CALL_KNOWS_CHAT)
         return validate_id(chat) && (!thread || validate_id(thread))
-                   ? host_call_new_knows(instance, chat, thread)
+                   ? host_call_new_knows_chat(instance, chat, thread)
                    : NULL;
     if (kind == HOST_CALL_RESEND)
         return validate_id(turn) && validate_id(user) && validate_id(chat)
                    ? host_call_new_resend(instance, turn, user, chat)
                    : NULL;
-    if (!validate_id(user) || !validate_id(kind == HOST_CALL_MAY ? chat : turn))
+    if (!validate_id(user) || !validate_id(kind == HOST_CALL_CHECK_PERMISSION ? chat : turn))
         return NULL;
-    return kind == HOST_CALL_MAY ? host_call_new_may(instance, user, chat)
-                                 : host_call_new_cancel(instance, turn, user);
+    return kind == HOST_CALL_CHECK_PERMISSION ? host_call_new_check_permission(instance, user, chat)
+                                              : host_call_new_cancel(instance, turn, user);
 }
 
-struct host_call *ipc_frame_unpack_ask(struct unpacker *u, const char *instance)
+struct host_call *ipc_frame_unpack_call(struct unpacker *u, const char *instance)
 {
     const enum host_call_kind kind = (enum host_call_kind)unpack_count(u, HOST_CALL_RETRY);
     if (kind == HOST_CALL_SUBMIT || kind == HOST_CALL_RETRY)
@@ -149,7 +149,7 @@ void ipc_frame_pack_call_result(struct buf *out, const struct ipc_call_result *a
     pack_string(out, a->text);
 }
 
-void ipc_frame_unpack_asked(struct unpacker *u, struct ipc_call_result *a)
+void ipc_frame_unpack_call_result(struct unpacker *u, struct ipc_call_result *a)
 {
     a->accepted = (enum tc_accepted)unpack_count(u, TC_INVALID);
     a->turn = unpack_text(u);

@@ -7,7 +7,7 @@
 
 #include "base/invariant.h"
 
-static bool map_at(char *to, size_t size, int fd, size_t at)
+static bool shm_ring_map_at(char *to, size_t size, int fd, size_t at)
 {
     return mmap(to, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, (off_t)at) == to;
 }
@@ -21,8 +21,8 @@ int shm_ring_map(struct shm_ring *r, int fd, size_t at, struct tc_err *err)
         return err_set_errno(err, errno, NULL, "cannot create the shared ring buffer");
     r->page = (struct shm_ring_header *)(void *)base;
     r->bytes = base + RING_HEAD;
-    if (map_at(base, RING_SHARED, fd, at) &&
-        map_at(base + RING_SHARED, RING_BYTES, fd, at + RING_HEAD))
+    if (shm_ring_map_at(base, RING_SHARED, fd, at) &&
+        shm_ring_map_at(base + RING_SHARED, RING_BYTES, fd, at + RING_HEAD))
         return 0;
     const int saved = errno;
     shm_ring_unmap(r);
@@ -38,25 +38,25 @@ void shm_ring_unmap(struct shm_ring *r)
 
 /* ---- the host */
 
-static uint64_t claimed(const struct shm_ring *r)
+static uint64_t shm_ring_reader_position(const struct shm_ring *r)
 {
     return atomic_load_explicit(&r->page->read, memory_order_acquire);
 }
 
-static bool is_possible(const struct shm_ring *r, uint64_t read)
+static bool shm_ring_is_position_valid(const struct shm_ring *r, uint64_t read)
 {
     return read >= r->read && read <= r->written && read % ALIGN_WORD == 0;
 }
 
 bool shm_ring_is_reader_valid(const struct shm_ring *r)
 {
-    return is_possible(r, claimed(r));
+    return shm_ring_is_position_valid(r, shm_ring_reader_position(r));
 }
 
 static void shm_ring_update_read(struct shm_ring *r)
 {
-    const uint64_t read = claimed(r);
-    if (is_possible(r, read))
+    const uint64_t read = shm_ring_reader_position(r);
+    if (shm_ring_is_position_valid(r, read))
         r->read = read;
 }
 
@@ -66,8 +66,8 @@ static bool is_published(const struct shm_ring *r)
     return r->published == r->written;
 }
 
-/* Restarts at offset 0 before the first frame of a batch. */
-static void begin_at_front(struct shm_ring *r)
+/* Continues at offset 0 if the reader has read everything, before the first frame of a batch. */
+static void shm_ring_rewind(struct shm_ring *r)
 {
     ASSERT(r->first <= r->written);
     if (r->first == r->written || !is_published(r))
@@ -87,7 +87,7 @@ static bool shm_ring_has(const struct shm_ring *r, size_t pieces)
 
 bool shm_ring_has_room(struct shm_ring *r, size_t pieces)
 {
-    begin_at_front(r);
+    shm_ring_rewind(r);
     if (shm_ring_has(r, pieces))
         return true;
     shm_ring_update_read(r);

@@ -50,7 +50,7 @@ static inline void shm_ring_prefetch(const char *at)
         __builtin_prefetch(at + i * ALIGN_CACHE_LINE, 1);
 }
 
-static inline char *ring_at(const struct shm_ring *r, uint64_t position)
+static inline char *shm_ring_address(const struct shm_ring *r, uint64_t position)
 {
     return r->bytes + (position - r->first) % RING_BYTES;
 }
@@ -64,7 +64,7 @@ bool shm_ring_has_room(struct shm_ring *r, size_t pieces);
 /* Address of the next frame, a multiple of ALIGN_WORD; shm_ring_commit sets its length. */
 static inline char *shm_ring_reserve(const struct shm_ring *r)
 {
-    return ring_at(r, r->written);
+    return shm_ring_address(r, r->written);
 }
 static inline void shm_ring_commit(struct shm_ring *r, size_t len)
 {
@@ -86,10 +86,10 @@ static inline struct str shm_ring_peek(struct shm_ring *r)
         r->written = atomic_load_explicit(&r->page->written, memory_order_acquire);
         r->first = atomic_load_explicit(&r->page->first, memory_order_relaxed);
     }
-    return (struct str){ring_at(r, r->read), r->written - r->read};
+    return (struct str){shm_ring_address(r, r->read), r->written - r->read};
 }
 /* Releases the oldest frame, of `len` bytes. */
-static inline void ring_consume(struct shm_ring *r, size_t len)
+static inline void shm_ring_consume(struct shm_ring *r, size_t len)
 {
     r->read += align_up(len, ALIGN_WORD);
     atomic_store_explicit(&r->page->read, r->read, memory_order_release);

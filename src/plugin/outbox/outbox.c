@@ -130,7 +130,7 @@ struct outbox_stats outbox_read_stats(const struct outbox *p)
 }
 
 /* Late results of the journal find that the outbox is gone. */
-static void drop_commits(struct outbox *p)
+static void outbox_detach_commits(struct outbox *p)
 {
     for (struct outbox_commit *c; (c = STAILQ_FIRST(&p->commits));) {
         STAILQ_REMOVE_HEAD(&p->commits, next);
@@ -150,7 +150,7 @@ void outbox_free(struct outbox *p)
 {
     if (!p)
         return;
-    drop_commits(p);
+    outbox_detach_commits(p);
     sender_free(p->sender);
     while (!LIST_EMPTY(&p->items))
         outbox_entry_free(LIST_FIRST(&p->items));
@@ -160,7 +160,7 @@ void outbox_free(struct outbox *p)
         next = t->next;
         outbox_free_turn(t);
     }
-    outbox_park_fini(p);
+    outbox_parking_fini(p);
     outbox_free_trouble(p);
     free(p->context.id);
     free(p->instance);

@@ -63,7 +63,8 @@ static void outbox_commit_add(struct outbox_commit *c, const struct outbox_commi
                                           outbox_commit_on_committed, c);
 }
 
-static void expand(struct outbox_commit *c, const struct outbox_commit_rows *rows)
+static void outbox_commit_expand_outcome(struct outbox_commit *c,
+                                         const struct outbox_commit_rows *rows)
 {
     const struct outbox *const p = c->outbox;
     c->is_pending = true;
@@ -111,9 +112,10 @@ static void outbox_commit_settle_row(struct outbox_commit *c, const struct outbo
                                         outbox_commit_on_committed, c);
 }
 
-static void outbox_commit_on_remembered(void *ctx, enum journal_status status, const char *text);
+static void outbox_commit_on_memory_written(void *ctx, enum journal_status status,
+                                            const char *text);
 
-static bool is_after_memory(const struct callback_batch *b)
+static bool outbox_commit_waits_for_memory(const struct callback_batch *b)
 {
     for (size_t i = 0; i < b->count; i++)
         if (b->requests[i]->http.flags & TC_AFTER_MEMORY)
@@ -121,9 +123,9 @@ static bool is_after_memory(const struct callback_batch *b)
     return false;
 }
 
-/* Written first: after a crash, a message that is remembered but not settled is offered to the
- * plugin again. */
-static void outbox_commit_remember(struct outbox_commit *c)
+/* Writes the turn's memory before the rest of the batch: after a crash, a message that is
+ * remembered but not settled is offered to the plugin again. */
+static void outbox_commit_write_memory(struct outbox_commit *c)
 {
     struct outbox *const p = c->outbox;
     const struct callback_batch *const b = c->batch;
@@ -135,22 +137,22 @@ static void outbox_commit_remember(struct outbox_commit *c)
         if (p->spec.remembered)
             p->spec.remembered(p->spec.ctx, b->turn, *b->memory ? b->memory : NULL);
         journal_async_memory_put(p->spec.journal, p->instance, b->turn,
-                                 *b->memory ? b->memory : NULL, outbox_commit_on_remembered, m);
+                                 *b->memory ? b->memory : NULL, outbox_commit_on_memory_written, m);
     }
-    c->after_memory = is_after_memory(b) ? p->memories_begun : 0;
+    c->after_memory = outbox_commit_waits_for_memory(b) ? p->memories_begun : 0;
 }
 
-static void outbox_commit_commit(struct outbox_commit *c)
+static void outbox_commit_write(struct outbox_commit *c)
 {
     const struct callback_batch *const b = c->batch;
     if (!c->outbox->spec.journal)
         return;
     struct outbox_commit_rows rows = pack_rows(b);
-    outbox_commit_remember(c);
+    outbox_commit_write_memory(c);
     if (c->answered && c->answered->seq)
         outbox_commit_settle_row(c, &rows);
     else if (b->settles == BATCH_OUTCOME)
-        expand(c, &rows);
+        outbox_commit_expand_outcome(c, &rows);
     else if (rows.n)
         outbox_commit_add(c, &rows);
     rows_fini(&rows);
@@ -159,7 +161,7 @@ static void outbox_commit_commit(struct outbox_commit *c)
 /* ---- application ---- */
 
 /* The row was removed meanwhile because of a limit, and no other row replaced it. */
-static bool is_lost(const struct outbox_commit *c)
+static bool outbox_commit_is_row_lost(const struct outbox_commit *c)
 {
     return c->status == JOURNAL_NO_CHANGE && c->answered && c->answered->seq;
 }
@@ -186,7 +188,7 @@ static const struct outbox_entry *outbox_commit_find_cause(const struct outbox_c
 
 /* A callback may send for any turn of its instance. Of several turns with this id, uses the one for
  * which the callback was called. */
-static struct outbox_turn *turn_of(const struct outbox_commit *c, const char *id)
+static struct outbox_turn *outbox_commit_find_turn(const struct outbox_commit *c, const char *id)
 {
     const struct outbox_entry *const cause = outbox_commit_find_cause(c);
     if (cause && cause->turn && strcmp(cause->request->turn, id) == 0)
@@ -205,7 +207,8 @@ static void submit_requests(struct outbox_commit *c)
     const bool in_doubt =
         b->settles == BATCH_OUTCOME && spec->tells && spec->tells(spec->ctx, b->turn);
     for (size_t i = 0; i < b->count; i++) {
-        items[i] = outbox_entry_add(c->outbox, turn_of(c, b->requests[i]->turn), b->requests[i]);
+        items[i] = outbox_entry_add(c->outbox, outbox_commit_find_turn(c, b->requests[i]->turn),
+                                    b->requests[i]);
         if (c->is_kept && outbox_commit_is_durable(b->requests[i]))
             items[i]->seq = seq++;
         items[i]->in_doubt = items[i]->asks_first =
@@ -225,9 +228,10 @@ static void drop_requests(struct outbox_commit *c)
 {
     struct callback_batch *const b = c->batch;
     for (size_t i = 0; i < b->count; i++)
-        outbox_entry_drop(
-            outbox_entry_add(c->outbox, turn_of(c, b->requests[i]->turn), b->requests[i]),
-            "the message it edits was moved to dead letters");
+        outbox_entry_drop(outbox_entry_add(c->outbox,
+                                           outbox_commit_find_turn(c, b->requests[i]->turn),
+                                           b->requests[i]),
+                          "the message it edits was moved to dead letters");
     b->count = 0;
 }
 
@@ -241,7 +245,7 @@ static bool has_durable(const struct callback_batch *b)
 
 /* Counts a failed durable request; logs the failure of a request without a row, which is reported
  * nowhere else. */
-static void note_failure(const struct outbox_commit *c)
+static void outbox_commit_count_failure(const struct outbox_commit *c)
 {
     const struct outbox_entry *const item = c->answered;
     if (!item || c->batch->verdict.next != TC_NEXT_FAIL || has_durable(c->batch))
@@ -263,17 +267,18 @@ static void note_failure(const struct outbox_commit *c)
 static void outbox_commit_apply(struct outbox_commit *c)
 {
     struct outbox *const p = c->outbox;
-    struct outbox_turn none = {.items = 0}, *const known = turn_of(c, c->batch->turn),
+    struct outbox_turn none = {.items = 0},
+                       *const known = outbox_commit_find_turn(c, c->batch->turn),
                        *const turn = known ? known : &none;
     turn->items++; /* it is valid until the end of this function */
     turn->is_over |= c->batch->over && turn != &p->context;
-    note_failure(c);
-    if (is_lost(c))
+    outbox_commit_count_failure(c);
+    if (outbox_commit_is_row_lost(c))
         drop_requests(c);
     else
         submit_requests(c);
     if (c->answered) {
-        outbox_note_verdict(c->answered, &c->batch->verdict);
+        outbox_record_verdict(c->answered, &c->batch->verdict);
         outbox_entry_settle(c->answered, &c->batch->verdict);
     }
     for (const struct outbound_result *r = c->batch->results; r; r = r->next)
@@ -311,7 +316,7 @@ static bool outbox_commit_is_failure(enum journal_status status)
 }
 
 /* Batches are written in the order of their arrival. */
-static void outbox_commit_on_remembered(void *ctx, enum journal_status status, const char *text)
+static void outbox_commit_on_memory_written(void *ctx, enum journal_status status, const char *text)
 {
     (void)text;
     struct outbox_memory *const m = ctx;
@@ -327,14 +332,15 @@ static void outbox_commit_on_remembered(void *ctx, enum journal_status status, c
     outbox_commit_apply_ready(p);
 }
 
-static bool lacks_outcome(const struct outbox_commit *c, enum journal_status status)
+static bool outbox_commit_lacks_outcome_row(const struct outbox_commit *c,
+                                            enum journal_status status)
 {
     return status == JOURNAL_NO_CHANGE && c->batch->settles == BATCH_OUTCOME && !c->is_added &&
            has_durable(c->batch);
 }
 
 /* There is no outcome row for this instance: its requests are durable all the same. */
-static void add_instead(struct outbox_commit *c)
+static void outbox_commit_add_without_outcome(struct outbox_commit *c)
 {
     struct outbox_commit_rows rows = pack_rows(c->batch);
     outbox_commit_add(c, &rows);
@@ -351,8 +357,8 @@ static void outbox_commit_on_committed(void *ctx, enum journal_status status, co
         free(c);
         return;
     }
-    if (lacks_outcome(c, status)) {
-        add_instead(c);
+    if (outbox_commit_lacks_outcome_row(c, status)) {
+        outbox_commit_add_without_outcome(c);
         return;
     }
     if (c->answered)
@@ -368,18 +374,19 @@ static void outbox_commit_on_committed(void *ctx, enum journal_status status, co
 }
 
 /* A reply was passed to the plugin; its batch will arrive. */
-static bool outbox_entry_is_asked(const struct outbox_entry *item)
+static bool outbox_entry_awaits_verdict(const struct outbox_entry *item)
 {
     return item->state == OUTBOX_ASKED || item->state == OUTBOX_DROPPED;
 }
 
-static struct outbox_entry *find_asked(const struct outbox *p, const struct callback_batch *b)
+static struct outbox_entry *outbox_commit_find_answered_entry(const struct outbox *p,
+                                                              const struct callback_batch *b)
 {
     struct outbox_entry *item;
     if (b->settles != BATCH_REQUEST)
         return NULL;
     LIST_FOREACH (item, &p->items, next)
-        if (outbox_entry_is_asked(item) && item->request->id == b->request)
+        if (outbox_entry_awaits_verdict(item) && item->request->id == b->request)
             return item;
     return NULL;
 }
@@ -404,13 +411,13 @@ void outbox_commit_batch(struct outbox *p, struct callback_batch *b)
     if (!b->turn)
         b->turn = xstrdup("");
     *c = (struct outbox_commit){.outbox = p, .batch = b};
-    if (!outbox_perform_take_answer(p, b, &c->answered))
-        c->answered = find_asked(p, b);
+    if (!outbox_perform_handle_verdict(p, b, &c->answered))
+        c->answered = outbox_commit_find_answered_entry(p, b);
     if (c->answered) {
         outbox_commit_correct_verdict(&b->verdict, c->answered);
         outbox_entry_move(c->answered, OUTBOX_ON_DECIDE); /* each request is answered once */
     }
     STAILQ_INSERT_TAIL(&p->commits, c, next);
-    outbox_commit_commit(c);
+    outbox_commit_write(c);
     outbox_commit_apply_ready(p);
 }

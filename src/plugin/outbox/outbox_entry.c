@@ -28,7 +28,7 @@ static bool outbox_entry_is_durable(const struct outbox_entry *item)
     return item->request->http.flags & TC_DURABLE;
 }
 
-static bool is_poll(const struct outbox_entry *item)
+static bool outbox_entry_is_long_poll(const struct outbox_entry *item)
 {
     return item->request->http.flags & TC_LONG_POLL;
 }
@@ -58,7 +58,7 @@ struct outbox_entry *outbox_entry_add(struct outbox *p, struct outbox_turn *turn
     };
     LIST_INSERT_HEAD(&p->items, item, next);
     p->item_count++;
-    p->poll_count += is_poll(item);
+    p->poll_count += outbox_entry_is_long_poll(item);
     if (!outbox_entry_is_durable(item)) {
         p->loose_count++;
         p->loose_bytes += outbound_content_size(l);
@@ -82,7 +82,7 @@ void outbox_entry_free(struct outbox_entry *item)
     ASSERT(*item->next.le_prev == item && p->item_count > 0);
     LIST_REMOVE(item, next);
     p->item_count--;
-    p->poll_count -= is_poll(item);
+    p->poll_count -= outbox_entry_is_long_poll(item);
     if (!outbox_entry_is_durable(item)) {
         p->loose_count--;
         p->loose_bytes -= outbound_content_size(item->request);
@@ -103,7 +103,7 @@ void outbox_entry_free(struct outbox_entry *item)
 /* ---- results */
 
 /* Applies the batch that the plugin would have sent, without calling it. */
-static void answer_for_plugin(struct outbox_entry *item, const struct tc_verdict *verdict)
+static void outbox_entry_apply_verdict(struct outbox_entry *item, const struct tc_verdict *verdict)
 {
     struct callback_batch *const b = xcalloc(1, sizeof *b);
     *b = (struct callback_batch){.settles = BATCH_REQUEST,
@@ -146,7 +146,7 @@ static void outbox_entry_send_reply(struct outbox_entry *item, const struct tc_r
         log_write(LOG_DEBUG, p->spec.instance, "attempt %u of an outbound request failed: %s",
                   item->attempts, what->error);
     if (is_silent || !item->turn || !p->channel) {
-        answer_for_plugin(item, &verdict);
+        outbox_entry_apply_verdict(item, &verdict);
         return;
     }
     struct outbound_reply *const r = outbox_entry_new_reply(item, what);
@@ -164,7 +164,7 @@ void outbox_entry_drop(struct outbox_entry *item, const char *why)
 }
 
 /* An ambiguous attempt of a durable request is repeated once, but not twice. */
-void outbox_entry_tell_answer(struct outbox_entry *item, const struct httpc_reply *got)
+void outbox_entry_report_reply(struct outbox_entry *item, const struct httpc_reply *got)
 {
     static const enum tc_outcome outcomes[] = {
         [HTTPC_OK] = TC_OK,
@@ -174,7 +174,7 @@ void outbox_entry_tell_answer(struct outbox_entry *item, const struct httpc_repl
     };
     outbox_entry_move(item, OUTBOX_ON_ASK);
     outbox_perform_end(item);
-    item->outbox->attempts[got->outcome] += !is_poll(item);
+    item->outbox->attempts[got->outcome] += !outbox_entry_is_long_poll(item);
     item->was_ambiguous = got->outcome == HTTPC_AMBIGUOUS;
     item->in_doubt |= item->was_ambiguous;
     item->doubts += item->was_ambiguous;
@@ -201,12 +201,12 @@ void outbox_entry_tell_answer(struct outbox_entry *item, const struct httpc_repl
     outbox_entry_send_reply(item, &reply, next, false, v.hold_ms);
 }
 
-void outbox_entry_tell_unsent(struct outbox_entry *item, enum httpc_outcome outcome,
-                              const char *error)
+void outbox_entry_report_unsent(struct outbox_entry *item, enum httpc_outcome outcome,
+                                const char *error)
 {
     const struct httpc_reply reply = {
         .outcome = outcome, .body = {"", 0}, .retry_after_ms = -1, .error = error};
-    outbox_entry_tell_answer(item, &reply);
+    outbox_entry_report_reply(item, &reply);
 }
 
 /* ---- attempts */
@@ -225,7 +225,7 @@ static void outbox_entry_submit_allowed(struct outbox_entry *item)
         outbox_expand_request(&filled, item->request, p->files,
                               &(struct expand_source){p->spec.option, p->spec.ctx, &p->secrets});
     if (wrong) {
-        outbox_entry_tell_unsent(item, HTTPC_REJECTED, wrong);
+        outbox_entry_report_unsent(item, HTTPC_REJECTED, wrong);
     } else {
         outbox_entry_move(item, OUTBOX_ON_SEND);
         item->attempts++;
@@ -257,15 +257,15 @@ void outbox_entry_on_start(void *ctx, struct send_item *send_item, void *arg)
     ASSERT(item->state == OUTBOX_QUEUED && !item->send_item);
     size_t len;
     if (!item->asks_first && outbox_find_missing(item, &len)) { /* the entry was freed meanwhile */
-        outbox_park(item);
+        outbox_parking_add(item);
         sender_settle(send_item, &(struct retry_decision){.again = false});
         return;
     }
     item->send_item = send_item;
     if (item->asks_first) {
         item->asks_first = false;
-        outbox_entry_tell_unsent(item, HTTPC_AMBIGUOUS,
-                                 "in flight when turncast or the connector stopped");
+        outbox_entry_report_unsent(item, HTTPC_AMBIGUOUS,
+                                   "in flight when turncast or the connector stopped");
         return;
     }
     if (!item->seq || item->is_on_record) {
@@ -285,10 +285,10 @@ void outbox_entry_on_reply(void *ctx, struct send_item *send_item, void *arg,
     struct outbox_entry *const item = arg;
     if (outbox_entry_is_durable(item) && reply->outcome == HTTPC_OK)
         CRASH_POINT("after-send-before-record");
-    outbox_note_reach(ctx, reply);
+    outbox_record_reachability(ctx, reply);
     item->was_good = reply->outcome == HTTPC_OK;
     item->was_limited = reply->status == 429;
-    outbox_entry_tell_answer(item, reply);
+    outbox_entry_report_reply(item, reply);
 }
 
 /* Its time limit has passed: reports the result of the last attempt, if there was one. */
@@ -328,7 +328,8 @@ void outbox_entry_on_end(void *ctx, void *arg, enum send_result end)
 /* ---- queueing */
 
 /* Remaining part of a time limit that started with the item; 0 stays 0. */
-static int64_t rest_ms(const struct outbox_entry *item, int64_t of_ms, int64_t least)
+static int64_t outbox_entry_remaining_ms(const struct outbox_entry *item, int64_t of_ms,
+                                         int64_t least)
 {
     const int64_t left = of_ms - (clock_mono_ms() - item->since_ms);
     return of_ms == 0 ? 0 : left > least ? left : least;
@@ -350,9 +351,9 @@ void outbox_entry_submit(struct outbox_entry *item, bool is_ahead)
     }
     size_t len;
     if (item->state == OUTBOX_NEW)
-        outbox_park_drop_pointless(item);
+        outbox_parking_drop_superseded(item);
     if (!item->asks_first && outbox_find_missing(item, &len)) {
-        outbox_park(item);
+        outbox_parking_add(item);
         return;
     }
     const struct send_spec request = {
@@ -360,8 +361,8 @@ void outbox_entry_submit(struct outbox_entry *item, bool is_ahead)
         .priority = priorities[http->priority],
         .key = http->priority == TC_P_LIVE ? http->key : NULL,
         .rates = http->rates,
-        .max_age_ms = rest_ms(item, item->left_ms, 1),
-        .delay_ms = rest_ms(item, item->delay_ms, 0),
+        .max_age_ms = outbox_entry_remaining_ms(item, item->left_ms, 1),
+        .delay_ms = outbox_entry_remaining_ms(item, item->delay_ms, 0),
         .is_ahead = is_ahead,
         .spares_live = !*item->request->turn, /* requests of the instance context */
         .arg = item,
@@ -371,7 +372,7 @@ void outbox_entry_submit(struct outbox_entry *item, bool is_ahead)
 }
 
 /* Logs a hold once, regardless of the number of requests that demand it. */
-static void note_pause(struct outbox_entry *item, int64_t hold_ms)
+static void outbox_entry_log_pause(struct outbox_entry *item, int64_t hold_ms)
 {
     struct outbox *const p = item->outbox;
     const int64_t now = clock_mono_ms();
@@ -401,6 +402,6 @@ void outbox_entry_settle(struct outbox_entry *item, const struct tc_verdict *ver
     const struct retry_decision v = {
         .again = again, .hold_ms = verdict->hold_ms, .scope = scopes[verdict->scope]};
     if (v.again)
-        note_pause(item, v.hold_ms);
+        outbox_entry_log_pause(item, v.hold_ms);
     sender_settle(send_item, &v);
 }

@@ -34,7 +34,7 @@ struct expand_state {
 
 /* ---- placeholders ---- */
 
-static bool is_kind(const char *open, const char *kind)
+static bool outbox_expand_is_kind(const char *open, const char *kind)
 {
     return strncmp(open, kind, OPEN_LEN) == 0;
 }
@@ -43,14 +43,14 @@ static bool is_kind(const char *open, const char *kind)
 static const char *find_open(const char *text)
 {
     for (const char *at = strchr(text, '{'); at; at = strchr(at + 1, '{'))
-        if (is_kind(at, OPTION) || is_kind(at, ORIGIN) || is_kind(at, SECRET) ||
-            is_kind(at, BASE64))
+        if (outbox_expand_is_kind(at, OPTION) || outbox_expand_is_kind(at, ORIGIN) ||
+            outbox_expand_is_kind(at, SECRET) || outbox_expand_is_kind(at, BASE64))
             return at;
     return NULL;
 }
 
 /* "scheme://host:port" of a URL. */
-static size_t origin_len(const char *url)
+static size_t outbox_expand_origin_len(const char *url)
 {
     const char *const host = strstr(url, "://");
     return host ? (size_t)(host - url) + 3 + strcspn(host + 3, "/?#") : 0;
@@ -104,7 +104,9 @@ static void put_option(struct expand_state *f, struct buf *out, const char *name
 {
     const char *const text = outbox_expand_find_option(f, name);
     if (text)
-        add_escaped(f, out, (struct str){text, origin_only ? origin_len(text) : strlen(text)});
+        add_escaped(
+            f, out,
+            (struct str){text, origin_only ? outbox_expand_origin_len(text) : strlen(text)});
 }
 
 /* names: one option, or two separated by a colon, as in HTTP basic authentication. */
@@ -135,16 +137,16 @@ static void put_secret(struct expand_state *f, struct buf *out, const char *name
 static void put_placeholder(struct expand_state *f, struct buf *out, const char *open,
                             const char *name)
 {
-    if (is_kind(open, SECRET))
+    if (outbox_expand_is_kind(open, SECRET))
         put_secret(f, out, name);
-    else if (is_kind(open, BASE64))
+    else if (outbox_expand_is_kind(open, BASE64))
         put_base64(f, out, name);
     else
-        put_option(f, out, name, is_kind(open, ORIGIN));
+        put_option(f, out, name, outbox_expand_is_kind(open, ORIGIN));
 }
 
-/* Length of the base URL at the beginning of a text that continues with a path. */
-static void drop_slashes(struct buf *out)
+/* Removes the slashes at the end of a base URL, because the text that follows begins with one. */
+static void outbox_expand_trim_slashes(struct buf *out)
 {
     while (out->len > 0 && out->p[out->len - 1] == '/' && strstr(out->p, "://"))
         out->p[--out->len] = '\0';
@@ -166,7 +168,7 @@ static const char *outbox_expand_fill(struct expand_state *f, const char *text)
         put_placeholder(f, &out, open, arena_strndup(f->arena, name, (size_t)(end - name)));
         at = end + 1;
         if (open == text && *at == '/')
-            drop_slashes(&out);
+            outbox_expand_trim_slashes(&out);
     }
     if (at == text || f->wrong)
         return text;
@@ -210,7 +212,7 @@ static const char *find_missing(const char *text, const struct runtime_secrets *
     return NULL;
 }
 
-static bool fills_part(const struct tc_http *http, const struct tc_part *p)
+static bool outbox_expand_is_filled_part(const struct tc_http *http, const struct tc_part *p)
 {
     return http->flags & TC_FILL_BODY && p->name && !p->file_name;
 }
@@ -223,7 +225,7 @@ const char *outbox_expand_find_missing(const struct tc_http *http,
     for (size_t i = 0; i < http->header_count && !found; i++)
         found = find_missing(http->headers[i].value, secrets, len);
     for (size_t i = 0; i < http->part_count && !found; i++)
-        if (fills_part(http, &http->parts[i]))
+        if (outbox_expand_is_filled_part(http, &http->parts[i]))
             found = find_missing(http->parts[i].data, secrets, len);
     if (!found && http->body && http->flags & TC_FILL_BODY)
         found = find_missing(http->body, secrets, len);
@@ -248,9 +250,10 @@ static const struct httpc_header *fill_headers(struct expand_state *f, const str
 }
 
 /* Only the operator may name a server on this machine, not a plugin or a service. */
-static unsigned flags_of(const struct tc_http *http)
+static unsigned outbox_expand_httpc_flags(const struct tc_http *http)
 {
-    const bool is_configured = is_kind(http->url, OPTION) || is_kind(http->url, ORIGIN);
+    const bool is_configured =
+        outbox_expand_is_kind(http->url, OPTION) || outbox_expand_is_kind(http->url, ORIGIN);
     return (is_configured ? HTTPC_LOOPBACK : 0u) |
            (http->flags & TC_IDEMPOTENT ? HTTPC_IDEMPOTENT : 0u) |
            (http->flags & TC_LONG_POLL ? HTTPC_LONG_POLL : 0u);
@@ -272,7 +275,7 @@ static void fill_parts(struct expanded_request *f, struct expand_state *filling,
     struct tc_part *const parts = arena_alloc(&f->arena, http->part_count * sizeof *parts);
     for (size_t i = 0; i < http->part_count; i++) {
         parts[i] = http->parts[i];
-        if (!fills_part(http, &parts[i]))
+        if (!outbox_expand_is_filled_part(http, &parts[i]))
             continue;
         const struct str data = fill_data(filling, (struct str){parts[i].data, parts[i].len});
         parts[i].data = data.p;
@@ -324,7 +327,7 @@ const char *outbox_expand_request(struct expanded_request *f, const struct outbo
                                            : NULL,
         .timeout_ms = http->timeout_ms,
         .save_dir = http->flags & TC_SAVE ? save_dir : NULL,
-        .flags = flags_of(http),
+        .flags = outbox_expand_httpc_flags(http),
     };
     if (outbound_parts_are_sent(http))
         fill_parts(f, &filling, http);

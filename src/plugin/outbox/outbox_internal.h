@@ -113,8 +113,8 @@ void outbox_release_turn(struct outbox *p, struct outbox_turn *t);
 /* ---- outbox_trouble.c */
 
 /* Call it before outbox_entry_settle. */
-void outbox_note_verdict(const struct outbox_entry *item, const struct tc_verdict *v);
-void outbox_note_reach(struct outbox *p, const struct httpc_reply *reply);
+void outbox_record_verdict(const struct outbox_entry *item, const struct tc_verdict *v);
+void outbox_record_reachability(struct outbox *p, const struct httpc_reply *reply);
 void outbox_add_trouble(const struct outbox *p, struct outbox_stats *stats);
 void outbox_free_trouble(struct outbox *p);
 
@@ -136,9 +136,9 @@ void outbox_entry_on_reply(void *ctx, struct send_item *send_item, void *arg,
 void outbox_entry_on_end(void *ctx, void *arg, enum send_result end);
 
 /* Pass the result of an attempt to the plugin. */
-void outbox_entry_tell_answer(struct outbox_entry *item, const struct httpc_reply *got);
-void outbox_entry_tell_unsent(struct outbox_entry *item, enum httpc_outcome outcome,
-                              const char *error);
+void outbox_entry_report_reply(struct outbox_entry *item, const struct httpc_reply *got);
+void outbox_entry_report_unsent(struct outbox_entry *item, enum httpc_outcome outcome,
+                                const char *error);
 /* A reply for the plugin. */
 struct outbound_reply *outbox_entry_new_reply(const struct outbox_entry *item,
                                               const struct tc_reply *what);
@@ -149,8 +149,8 @@ bool outbox_is_performed(const struct outbox_entry *item);
 /* Offers a request to the plugin (URL "self:"): it is due, and its attempt is recorded. */
 void outbox_perform_offer(struct outbox_entry *item);
 /* Handles a batch that answers an offer. True: it decides the request `*answered`. */
-bool outbox_perform_take_answer(struct outbox *p, const struct callback_batch *b,
-                                struct outbox_entry **answered);
+bool outbox_perform_handle_verdict(struct outbox *p, const struct callback_batch *b,
+                                   struct outbox_entry **answered);
 void outbox_perform_complete(struct outbox *p, const struct outbound_result *r);
 void outbox_perform_end(struct outbox_entry *item);
 
@@ -159,10 +159,10 @@ void outbox_perform_end(struct outbox_entry *item);
 /* The name of a secret that the request needs and that is not set, for `*len` bytes; or NULL. */
 const char *outbox_find_missing(const struct outbox_entry *item, size_t *len);
 /* Keeps a request outside of the sender. */
-void outbox_park(struct outbox_entry *item);
+void outbox_parking_add(struct outbox_entry *item);
 /* Drops parked requests of the lane that a new request makes obsolete. */
-void outbox_park_drop_pointless(const struct outbox_entry *newer);
-void outbox_park_fini(struct outbox *p);
+void outbox_parking_drop_superseded(const struct outbox_entry *newer);
+void outbox_parking_fini(struct outbox *p);
 
 /* ---- outbox_recovery.c: rows from before a restart */
 

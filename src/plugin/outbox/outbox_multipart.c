@@ -21,7 +21,8 @@ static void write_name(struct buf *out, const char *key, const char *name)
     buf_add_char(out, '"');
 }
 
-static bool occurs(const struct tc_part *parts, size_t count, const char *boundary)
+static bool outbox_multipart_has_boundary(const struct tc_part *parts, size_t count,
+                                          const char *boundary)
 {
     for (size_t i = 0; i < count; i++)
         if (parts[i].len && memmem(parts[i].data, parts[i].len, boundary, strlen(boundary)))
@@ -38,7 +39,7 @@ static void choose_boundary(const struct tc_part *parts, size_t count,
     do
         snprintf(boundary, MULTIPART_BOUNDARY, "turncast-%016" PRIx64 "%016" PRIx64, random[0],
                  random[1]++);
-    while (occurs(parts, count, boundary));
+    while (outbox_multipart_has_boundary(parts, count, boundary));
 }
 
 void outbox_multipart_write(struct buf *out, const struct tc_part *parts, size_t count,

@@ -18,19 +18,19 @@ const char *outbox_find_missing(const struct outbox_entry *item, size_t *len)
     return outbox_expand_find_missing(&item->request->http, &item->outbox->secrets, len);
 }
 
-static int64_t parked_until_ms(const struct outbox_entry *item)
+static int64_t outbox_parking_deadline_ms(const struct outbox_entry *item)
 {
     return item->since_ms + (item->left_ms ? item->left_ms : UNLIMITED_MS);
 }
 
-static void outbox_park_arm(struct outbox *p)
+static void outbox_parking_set_timer(struct outbox *p)
 {
     const int64_t now = clock_mono_ms();
     int64_t wait = -1;
     const struct outbox_entry *item;
     LIST_FOREACH (item, &p->items, next)
         if (item->state == OUTBOX_PARKED) {
-            const int64_t left = parked_until_ms(item) - now;
+            const int64_t left = outbox_parking_deadline_ms(item) - now;
             wait = wait < 0 || left < wait ? (left > 0 ? left : 0) : wait;
         }
     if (p->park_timer)
@@ -47,26 +47,26 @@ static void drop_parked(struct outbox_entry *item)
     outbox_entry_drop(item, why.p);
 }
 
-/* Dropping one may end others. */
-static struct outbox_entry *find_late(const struct outbox *p)
+/* Finds one at a time, because dropping one request may end others. */
+static struct outbox_entry *outbox_parking_find_expired(const struct outbox *p)
 {
     const int64_t now = clock_mono_ms();
     struct outbox_entry *item;
     LIST_FOREACH (item, &p->items, next)
-        if (item->state == OUTBOX_PARKED && parked_until_ms(item) <= now)
+        if (item->state == OUTBOX_PARKED && outbox_parking_deadline_ms(item) <= now)
             return item;
     return NULL;
 }
 
-static void outbox_park_on_timer(void *arg)
+static void outbox_parking_on_timer(void *arg)
 {
     struct outbox *const p = arg;
-    for (struct outbox_entry *item; (item = find_late(p));)
+    for (struct outbox_entry *item; (item = outbox_parking_find_expired(p));)
         drop_parked(item);
-    outbox_park_arm(p);
+    outbox_parking_set_timer(p);
 }
 
-void outbox_park(struct outbox_entry *item)
+void outbox_parking_add(struct outbox_entry *item)
 {
     struct outbox *const p = item->outbox;
     size_t len = 0;
@@ -75,12 +75,13 @@ void outbox_park(struct outbox_entry *item)
               name ? name : "");
     outbox_entry_move(item, OUTBOX_ON_PARK);
     if (!p->park_timer)
-        p->park_timer = loop_timer_new(p->spec.loop, outbox_park_on_timer, p);
-    outbox_park_arm(p);
+        p->park_timer = loop_timer_new(p->spec.loop, outbox_parking_on_timer, p);
+    outbox_parking_set_timer(p);
 }
 
 /* Same rules as request_queue_push. */
-static bool makes_pointless(const struct outbox_entry *newer, const struct outbox_entry *older)
+static bool outbox_parking_supersedes(const struct outbox_entry *newer,
+                                      const struct outbox_entry *older)
 {
     const struct tc_http *const a = &newer->request->http, *const b = &older->request->http;
     if (older->state != OUTBOX_PARKED || b->priority != TC_P_LIVE || !a->lane || !b->lane ||
@@ -91,24 +92,24 @@ static bool makes_pointless(const struct outbox_entry *newer, const struct outbo
     return a->priority == TC_P_LIVE && a->key && b->key && strcmp(a->key, b->key) == 0;
 }
 
-static struct outbox_entry *find_pointless(const struct outbox_entry *newer)
+static struct outbox_entry *outbox_parking_find_superseded(const struct outbox_entry *newer)
 {
     struct outbox_entry *item;
     LIST_FOREACH (item, &newer->outbox->items, next)
-        if (makes_pointless(newer, item))
+        if (outbox_parking_supersedes(newer, item))
             return item;
     return NULL;
 }
 
-void outbox_park_drop_pointless(const struct outbox_entry *newer)
+void outbox_parking_drop_superseded(const struct outbox_entry *newer)
 {
-    for (struct outbox_entry *item; (item = find_pointless(newer));)
+    for (struct outbox_entry *item; (item = outbox_parking_find_superseded(newer));)
         outbox_entry_drop(item, "superseded by a newer update or by the answer");
 }
 
 /* Requests whose secrets are set, in the order of their arrival: the newest is first in the list.
  * Submitting a request does not end parked ones. */
-static void submit_ready(struct outbox *p)
+static void outbox_parking_submit_ready(struct outbox *p)
 {
     struct outbox_entry **const ready = xcalloc(p->item_count + 1, sizeof *ready);
     struct outbox_entry *item;
@@ -126,8 +127,8 @@ void outbox_set_secret(struct outbox *p, const char *name, const char *value)
     if (runtime_secrets_set(&p->secrets, name, value) < 0)
         log_write(LOG_ERR, p->instance, "cannot keep the secret %s: too many secrets are set",
                   name);
-    submit_ready(p);
-    outbox_park_arm(p);
+    outbox_parking_submit_ready(p);
+    outbox_parking_set_timer(p);
 }
 
 const struct runtime_secrets *outbox_secrets(const struct outbox *p)
@@ -135,7 +136,7 @@ const struct runtime_secrets *outbox_secrets(const struct outbox *p)
     return &p->secrets;
 }
 
-void outbox_park_fini(struct outbox *p)
+void outbox_parking_fini(struct outbox *p)
 {
     loop_timer_free(p->park_timer);
     runtime_secrets_fini(&p->secrets);

@@ -25,7 +25,7 @@ void outbox_perform_end(struct outbox_entry *item)
 
 static void outbox_perform_on_timer(void *arg)
 {
-    outbox_entry_tell_unsent(arg, HTTPC_AMBIGUOUS, "no result within its time limit");
+    outbox_entry_report_unsent(arg, HTTPC_AMBIGUOUS, "no result within its time limit");
 }
 
 void outbox_perform_offer(struct outbox_entry *item)
@@ -33,7 +33,7 @@ void outbox_perform_offer(struct outbox_entry *item)
     const struct outbox *const p = item->outbox;
     const struct tc_http *const http = &item->request->http;
     if (!item->turn || !p->channel) {
-        outbox_entry_tell_unsent(item, HTTPC_REJECTED, "the connector does not know its turn");
+        outbox_entry_report_unsent(item, HTTPC_REJECTED, "the connector does not know its turn");
         return;
     }
     outbox_entry_move(item, OUTBOX_ON_SEND);
@@ -59,8 +59,8 @@ static struct outbox_entry *find_performed(const struct outbox *p, uint64_t requ
 
 /* The plugin may decide at once; if the time limit has passed, on_reply is called for a
  * decision. */
-bool outbox_perform_take_answer(struct outbox *p, const struct callback_batch *b,
-                                struct outbox_entry **answered)
+bool outbox_perform_handle_verdict(struct outbox *p, const struct callback_batch *b,
+                                   struct outbox_entry **answered)
 {
     struct outbox_entry *const item =
         b->settles == BATCH_REQUEST ? find_performed(p, b->request) : NULL;
@@ -101,5 +101,5 @@ void outbox_perform_complete(struct outbox *p, const struct outbound_result *r)
     };
     item->was_good = reply.outcome == HTTPC_OK;
     item->was_limited = false;
-    outbox_entry_tell_answer(item, &reply);
+    outbox_entry_report_reply(item, &reply);
 }

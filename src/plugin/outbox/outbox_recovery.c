@@ -41,7 +41,7 @@ static void add_item(struct outbox_recovery *l, struct outbound_request *request
 }
 
 /* Runs while the loop waits. Outcomes are delivered again by their owner. */
-static void each_row(void *ctx, const struct journal_row *row)
+static void outbox_recovery_add_row(void *ctx, const struct journal_row *row)
 {
     struct outbox_recovery *const l = ctx;
     if (row->kind != JOURNAL_REQUEST || (l->only && row->seq != l->only))
@@ -58,7 +58,7 @@ static void each_row(void *ctx, const struct journal_row *row)
     l->broken = b;
 }
 
-static void bury_broken(struct outbox_recovery *l)
+static void outbox_recovery_give_up_unreadable(struct outbox_recovery *l)
 {
     while (l->broken) {
         struct unreadable_row *const b = l->broken;
@@ -93,18 +93,18 @@ struct recovered_turn {
     struct arena arena;
 };
 
-static const char *outbox_recovery_copy(struct recovered_turn *k, const char *text)
+static const char *outbox_recovery_copy_text(struct recovered_turn *k, const char *text)
 {
     return arena_strdup(&k->arena, text);
 }
 
-static void each_turn(void *ctx, const struct journal_turn *t)
+static void outbox_recovery_read_turn(void *ctx, const struct journal_turn *t)
 {
     struct recovered_turn *const k = ctx;
-    k->turn.agent = outbox_recovery_copy(k, t->agent);
-    k->turn.conversation = outbox_recovery_copy(k, t->conv);
+    k->turn.agent = outbox_recovery_copy_text(k, t->agent);
+    k->turn.conversation = outbox_recovery_copy_text(k, t->conv);
     if (strcmp(t->source, k->instance) == 0)
-        k->turn.route = outbox_recovery_copy(k, t->route);
+        k->turn.route = outbox_recovery_copy_text(k, t->route);
 }
 
 /* NULL: the instance is gone. */
@@ -120,7 +120,7 @@ static struct outbox_turn *resume_turn(struct outbox_recovery *l, const char *id
     };
     CLEANUP_BUF struct buf memory = {0};
     /* Unknown data is missing; the requests are sent all the same. */
-    journal_async_list_open_find_turn(p->spec.journal, id, each_turn, &known);
+    journal_async_list_open_find_turn(p->spec.journal, id, outbox_recovery_read_turn, &known);
     if (journal_async_get(p->spec.journal, p->instance, id, &memory) == JOURNAL_DONE)
         known.turn.memory = memory.p;
     void *const handle = p->spec.open ? p->spec.open(p->spec.ctx, &known.turn) : NULL;
@@ -133,7 +133,7 @@ static struct outbox_turn *resume_turn(struct outbox_recovery *l, const char *id
 }
 
 /* Opens its turn with the first request; false: it stays in the journal. */
-static bool join_turn(struct outbox_recovery *l, struct outbox_entry *item)
+static bool outbox_recovery_assign_turn(struct outbox_recovery *l, struct outbox_entry *item)
 {
     struct outbox *const p = l->outbox;
     const char *const id = item->request->turn;
@@ -152,12 +152,12 @@ static bool join_turn(struct outbox_recovery *l, struct outbox_entry *item)
 static void outbox_recovery_load(struct outbox *p, int64_t only)
 {
     struct outbox_recovery l = {.outbox = p, .only = only};
-    if (journal_async_list_open_list_rows(p->spec.journal, p->instance, each_row, &l) !=
-        JOURNAL_DONE)
+    if (journal_async_list_open_list_rows(p->spec.journal, p->instance, outbox_recovery_add_row,
+                                          &l) != JOURNAL_DONE)
         log_write(LOG_ERR, p->instance, "cannot read pending outbound requests from the journal");
-    bury_broken(&l);
+    outbox_recovery_give_up_unreadable(&l);
     for (size_t i = 0; i < l.count; i++)
-        if (!join_turn(&l, l.items[i])) {
+        if (!outbox_recovery_assign_turn(&l, l.items[i])) {
             outbox_entry_free(l.items[i]);
             l.items[i] = NULL;
         }

@@ -39,7 +39,7 @@ static void set_trouble(struct outbox *p, const char *reason, const char *url)
     p->trouble_url = xstrdup(url);
 }
 
-static void outbox_reach_note_failure(struct outbox_reach *reach, const char *reason)
+static void outbox_reach_record_failure(struct outbox_reach *reach, const char *reason)
 {
     CLEANUP_BUF struct buf masked = {0};
     log_redact(&masked, (struct str){reason, strlen(reason)});
@@ -48,14 +48,14 @@ static void outbox_reach_note_failure(struct outbox_reach *reach, const char *re
     reach->failure_ms = clock_mono_ms();
 }
 
-void outbox_note_verdict(const struct outbox_entry *item, const struct tc_verdict *v)
+void outbox_record_verdict(const struct outbox_entry *item, const struct tc_verdict *v)
 {
     struct outbox *const p = item->outbox;
     const char *const url = item->request->http.url;
     if (item->was_good && v->next == TC_NEXT_DONE)
         p->reach.success_ms = clock_mono_ms();
     else if (v->scope == TC_HOLD_INSTANCE && v->reason && *v->reason)
-        outbox_reach_note_failure(&p->reach, v->reason);
+        outbox_reach_record_failure(&p->reach, v->reason);
     if (v->scope == TC_HOLD_INSTANCE && v->reason && *v->reason && v->next != TC_NEXT_DONE)
         set_trouble(p, v->reason, v->next == TC_NEXT_FAIL ? url : NULL);
     else if (p->trouble && item->was_good && v->next == TC_NEXT_DONE &&
@@ -64,11 +64,11 @@ void outbox_note_verdict(const struct outbox_entry *item, const struct tc_verdic
 }
 
 /* Automatic retries are otherwise invisible, so they are recorded here. */
-void outbox_note_reach(struct outbox *p, const struct httpc_reply *reply)
+void outbox_record_reachability(struct outbox *p, const struct httpc_reply *reply)
 {
     const bool is_away = reply->outcome == HTTPC_NOT_SENT;
     if (is_away || reply->outcome == HTTPC_AMBIGUOUS)
-        outbox_reach_note_failure(&p->reach, reply->error);
+        outbox_reach_record_failure(&p->reach, reply->error);
     if (is_away == p->reach.is_away || reply->outcome == HTTPC_AMBIGUOUS)
         return;
     p->reach.is_away = is_away;

@@ -22,7 +22,7 @@
 
 /* ---- turns and tasks ---- */
 
-static void *process_open(struct channel *channel, const struct channel_turn *turn)
+static void *channel_process_open_turn(struct channel *channel, const struct channel_turn *turn)
 {
     struct connector_process *const g = connector_process_of(channel);
     const bool waits = g->sup.state != CONNECTOR_RUNNING && g->sup.state != CONNECTOR_STOPPING;
@@ -31,33 +31,35 @@ static void *process_open(struct channel *channel, const struct channel_turn *tu
     return connector_turns_open(g, turn);
 }
 
-static void process_send(struct channel *channel, void *turn, struct shared_event *shared)
+static void channel_process_send_event(struct channel *channel, void *turn,
+                                       struct shared_event *shared)
 {
     const struct connector_turn *const t = turn;
     connector_writer_put_event(connector_process_of(channel), t->turn_backlog, shared);
 }
 
-static void process_gather(struct channel *channel, bool on)
+static void channel_process_set_batching(struct channel *channel, bool on)
 {
     struct connector_process *const g = connector_process_of(channel);
     connector_writer_set_batching(g, on);
 }
 
-static void process_reply(struct channel *channel, void *turn, struct outbound_reply *r)
+static void channel_process_send_reply(struct channel *channel, void *turn,
+                                       struct outbound_reply *r)
 {
     connector_writer_put_control(connector_process_of(channel), IPC_REPLY, turn,
                                  control_msg_new_reply(turn, r));
 }
 
-static bool is_up(const struct connector_process *g)
+static bool channel_process_is_up(const struct connector_process *g)
 {
     return g->sup.state == CONNECTOR_STARTING || g->sup.state == CONNECTOR_RUNNING;
 }
 
-static void process_hit(struct channel *channel, struct channel_hit *h)
+static void channel_process_send_hit(struct channel *channel, struct channel_hit *h)
 {
     struct connector_process *const g = connector_process_of(channel);
-    if (!is_up(g) || g->closing) {
+    if (!channel_process_is_up(g) || g->closing) {
         h->answered(h->arg, NULL);
         channel_hit_free(h);
         return;
@@ -67,13 +69,13 @@ static void process_hit(struct channel *channel, struct channel_hit *h)
 }
 
 /* Ignores a message of a socket of an earlier process. */
-static void process_frame(struct channel *channel, const struct tc_frame *frame)
+static void channel_process_send_socket_text(struct channel *channel, const struct tc_frame *frame)
 {
     struct connector_process *const g = connector_process_of(channel);
-    if (!is_up(g) || (uint64_t)frame->socket <= g->reader.socket_base)
+    if (!channel_process_is_up(g) || (uint64_t)frame->socket <= g->reader.socket_base)
         return;
     if (frame->event == TC_SOCKET_CLOSED)
-        connector_reader_note_closed_socket(g);
+        connector_reader_count_closed_socket(g);
     struct tc_frame own = *frame;
     own.socket -= (int64_t)g->reader.socket_base;
     connector_writer_put_control(g, IPC_SOCKET, NULL, control_msg_new_socket_text(&own));
@@ -81,7 +83,7 @@ static void process_frame(struct channel *channel, const struct tc_frame *frame)
 
 /* Throttles a replay source early, so that queued events are still in the cache when they are
  * consumed. */
-static bool channel_process_below(const struct connector_process *g, double part)
+static bool channel_process_is_fill_below(const struct connector_process *g, double part)
 {
     const double near =
         (double)(g->writer.backlog.stats.events + g->writer.sent.count) / NEAR_EVENTS;
@@ -92,36 +94,37 @@ static bool channel_process_below(const struct connector_process *g, double part
 /* Reads progress first, so that the process is woken only if there are more tasks. */
 static bool channel_process_has_room(struct connector_process *g)
 {
-    return channel_process_below(g, 0.5) ||
-           (is_up(g) && connector_supervisor_sync_progress(g) && channel_process_below(g, 0.5));
+    return channel_process_is_fill_below(g, 0.5) ||
+           (channel_process_is_up(g) && connector_supervisor_sync_progress(g) &&
+            channel_process_is_fill_below(g, 0.5));
 }
 
 /* The host waits for the instance, so a call of the instance to the host must end. */
-static bool process_wait_room(struct channel *channel, int timeout_ms)
+static bool channel_process_wait_for_room(struct channel *channel, int timeout_ms)
 {
     struct connector_process *const g = connector_process_of(channel);
     connector_writer_flush_staged(g);
     if (channel_process_has_room(g))
         return true;
     connector_reader_resume(g);
-    if (timeout_ms <= 0 && is_up(g)) /* so that it works while others are awaited */
+    if (timeout_ms <= 0 && channel_process_is_up(g)) /* so that it works while others are awaited */
         connector_supervisor_poll(g, 0);
     const int64_t deadline_ms = clock_mono_ms() + timeout_ms;
-    for (int64_t left = timeout_ms;
-         left > 0 && !channel_process_below(g, 0.25) && !g->calls.pending && is_up(g);
+    for (int64_t left = timeout_ms; left > 0 && !channel_process_is_fill_below(g, 0.25) &&
+                                    !g->calls.pending && channel_process_is_up(g);
          left = deadline_ms - clock_mono_ms())
         connector_supervisor_poll(g, left < PUMP_MS ? (int)left : PUMP_MS);
-    return channel_process_below(g, 0.5) || g->calls.pending;
+    return channel_process_is_fill_below(g, 0.5) || g->calls.pending;
 }
 
-static struct channel_health process_health(struct channel *channel)
+static struct channel_health channel_process_get_health(struct channel *channel)
 {
     const struct connector_process *const g = connector_process_of(channel);
     struct channel_health h = g->sup.before;
     h.dropped += g->writer.backlog.stats.dropped;
     h.fill = backlog_fill_ratio(&g->writer.backlog);
     h.own_process = true;
-    h.use = connector_limits_use(g->conf.limits);
+    h.use = connector_limits_get_usage(g->conf.limits);
     h.down = g->sup.died_ms != 0;
     h.starting = !g->sup.ever_started;
     if (h.down) {
@@ -134,8 +137,8 @@ static struct channel_health process_health(struct channel *channel)
     if (!g->sup.status)
         return h;
     const struct callback_histogram times = status_page_histogram(g->sup.status);
-    h.delivered += status_page_delivered(g->sup.status);
-    h.failed += status_page_failed(g->sup.status);
+    h.delivered += status_page_get_delivered(g->sup.status);
+    h.failed += status_page_get_failed(g->sup.status);
     for (size_t i = 0; i < STATUS_BUCKETS; i++)
         h.times.counts[i] += times.counts[i];
     h.times.sum_us += times.sum_us;
@@ -157,7 +160,7 @@ static void log_killed(const struct connector_process *g)
               callback ? callback : "queue", lost, PLURAL(lost, "", "s"));
 }
 
-static void process_stop(struct channel *channel)
+static void channel_process_stop(struct channel *channel)
 {
     struct connector_process *const g = connector_process_of(channel);
     g->closing = true;
@@ -173,7 +176,7 @@ static void process_stop(struct channel *channel)
     connector_writer_flush_soon(g);
 }
 
-static bool process_kill(struct channel *channel, bool is_late)
+static bool channel_process_kill(struct channel *channel, bool is_late)
 {
     struct connector_process *const g = connector_process_of(channel);
     if (is_late && !g->sup.unwanted)
@@ -201,7 +204,7 @@ static void channel_process_free(struct connector_process *g)
 
 /* The process is gone, except in rare cases: one that the kernel cannot end is reaped by init when
  * the host ends. */
-static void dispose(struct connector_process *g)
+static void channel_process_dispose(struct connector_process *g)
 {
     connector_supervisor_kill(g);
     for (int i = 0; g->sup.state == CONNECTOR_DYING && i < REAP_MS; i++)
@@ -213,7 +216,7 @@ static void dispose(struct connector_process *g)
     channel_process_free(g);
 }
 
-static int process_join(struct channel *channel, int64_t deadline_ms)
+static int channel_process_join(struct channel *channel, int64_t deadline_ms)
 {
     struct connector_process *const g = connector_process_of(channel);
     connector_reader_release_awaited(g);
@@ -223,13 +226,13 @@ static int process_join(struct channel *channel, int64_t deadline_ms)
     const bool ended = g->sup.state == CONNECTOR_ENDED || g->sup.state == CONNECTOR_NEW;
     if (!ended && !g->sup.unwanted)
         log_killed(g);
-    dispose(g);
+    channel_process_dispose(g);
     return ended ? 0 : -1;
 }
 
 /* ---- restart ---- */
 
-static void process_launch(struct channel *channel)
+static void channel_process_launch(struct channel *channel)
 {
     connector_supervisor_launch(connector_process_of(channel));
 }
@@ -263,7 +266,7 @@ static enum channel_state channel_process_get_state(const struct connector_proce
                                                                : CHANNEL_RUNNING;
 }
 
-static enum channel_state process_state(struct channel *channel, struct tc_err *err)
+static enum channel_state channel_process_report_state(struct channel *channel, struct tc_err *err)
 {
     const struct connector_process *const g = connector_process_of(channel);
     const enum channel_state state = channel_process_get_state(g);
@@ -274,18 +277,18 @@ static enum channel_state process_state(struct channel *channel, struct tc_err *
     return state;
 }
 
-static void process_release(struct channel *channel)
+static void channel_process_release(struct channel *channel)
 {
     struct connector_process *const g = connector_process_of(channel);
     connector_reader_resume(g);
     connector_writer_flush_soon(g); /* ends a process that violated the protocol */
 }
 
-static int process_await(struct channel *channel, struct tc_err *err)
+static int channel_process_wait_started(struct channel *channel, struct tc_err *err)
 {
     struct connector_process *const g = connector_process_of(channel);
     if (g->sup.state == CONNECTOR_NEW)
-        process_launch(channel);
+        channel_process_launch(channel);
     while (g->sup.state == CONNECTOR_STARTING || g->sup.state == CONNECTOR_DYING)
         connector_supervisor_poll(g, PUMP_MS);
     if (g->sup.state == CONNECTOR_RUNNING) {
@@ -293,22 +296,22 @@ static int process_await(struct channel *channel, struct tc_err *err)
         return 0;
     }
     channel_process_set_disabled_error(g, err);
-    dispose(g);
+    channel_process_dispose(g);
     return -1;
 }
 
 /* A restart on request means that the cause of earlier deaths was fixed. */
-static int process_revive(struct channel *channel, struct tc_err *err)
+static int channel_process_restart(struct channel *channel, struct tc_err *err)
 {
     return connector_supervisor_restart_now(connector_process_of(channel), err);
 }
 
-static void process_load(struct channel *channel, const char *key, const char *text)
+static void channel_process_load(struct channel *channel, const char *key, const char *text)
 {
     stored_texts_set(&connector_process_of(channel)->stored, STORED_TEXTS_MAX, key, text);
 }
 
-static void process_remind(struct channel *channel, void *turn, const char *memory)
+static void channel_process_set_memory(struct channel *channel, void *turn, const char *memory)
 {
     (void)channel;
     struct connector_turn *const t = turn;
@@ -316,24 +319,24 @@ static void process_remind(struct channel *channel, void *turn, const char *memo
 }
 
 static const struct channel_ops process_ops = {
-    .launch = process_launch,
-    .state = process_state,
-    .release = process_release,
-    .await = process_await,
-    .revive = process_revive,
-    .remind = process_remind,
-    .load = process_load,
-    .open = process_open,
-    .send = process_send,
-    .gather = process_gather,
-    .reply = process_reply,
-    .hit = process_hit,
-    .frame = process_frame,
-    .wait_room = process_wait_room,
-    .health = process_health,
-    .stop = process_stop,
-    .kill = process_kill,
-    .join = process_join,
+    .launch = channel_process_launch,
+    .state = channel_process_report_state,
+    .release = channel_process_release,
+    .wait_started = channel_process_wait_started,
+    .restart_now = channel_process_restart,
+    .set_memory = channel_process_set_memory,
+    .load = channel_process_load,
+    .open = channel_process_open_turn,
+    .send = channel_process_send_event,
+    .set_batching = channel_process_set_batching,
+    .reply = channel_process_send_reply,
+    .hit = channel_process_send_hit,
+    .frame = channel_process_send_socket_text,
+    .wait_room = channel_process_wait_for_room,
+    .health = channel_process_get_health,
+    .stop = channel_process_stop,
+    .kill = channel_process_kill,
+    .join = channel_process_join,
 };
 
 /* ---- start ---- */
@@ -496,6 +499,6 @@ struct channel *channel_process_new(const struct conf *conf, const struct conf_i
         channel_process_find_programs(g);
         return &g->channel;
     }
-    dispose(g);
+    channel_process_dispose(g);
     return NULL;
 }

@@ -36,7 +36,7 @@ static void connector_calls_on_result(void *ctx, enum tc_accepted accepted, cons
     struct connector_process *const g = q->process;
     if (g) {
         connector_calls_unlink(q);
-        connector_supervisor_note_progress(g);
+        connector_supervisor_record_progress(g);
         connector_calls_send_result(g, q->number, accepted, turn, text);
     }
     free(q);
@@ -61,12 +61,12 @@ void connector_calls_refuse_expired(struct connector_process *g)
         connector_calls_refuse(g->calls.pending);
 }
 
-const char *connector_calls_take_call(struct connector_process *g, struct unpacker *u)
+const char *connector_calls_handle_call(struct connector_process *g, struct unpacker *u)
 {
     const uint64_t number = (uint64_t)unpack_number(u);
     if (g->calls.pending)
         return "call before the previous one was answered";
-    struct host_call *const a = ipc_frame_unpack_ask(u, g->conf.name);
+    struct host_call *const a = ipc_frame_unpack_call(u, g->conf.name);
     if (!a)
         return "malformed call";
     if (!g->host.ask || g->closing || g->sup.state != CONNECTOR_RUNNING) {
@@ -90,7 +90,7 @@ uint64_t connector_calls_expect_answer(struct connector_process *g, const struct
     return hit->number;
 }
 
-static struct pending_hit **find_hit(struct connector_process *g, uint64_t number)
+static struct pending_hit **connector_calls_find_hit(struct connector_process *g, uint64_t number)
 {
     struct pending_hit **at = &g->calls.hits;
     while (*at && (*at)->number != number)
@@ -98,7 +98,7 @@ static struct pending_hit **find_hit(struct connector_process *g, uint64_t numbe
     return at;
 }
 
-static void end_hit(struct pending_hit **at, const struct tc_answer *answer)
+static void connector_calls_end_hit(struct pending_hit **at, const struct tc_answer *answer)
 {
     struct pending_hit *const hit = *at;
     *at = hit->next;
@@ -108,22 +108,22 @@ static void end_hit(struct pending_hit **at, const struct tc_answer *answer)
 
 void connector_calls_finish_task(struct connector_process *g, uint64_t number)
 {
-    struct pending_hit **const at = find_hit(g, number);
+    struct pending_hit **const at = connector_calls_find_hit(g, number);
     if (*at && !(*at)->is_later)
-        end_hit(at, NULL);
+        connector_calls_end_hit(at, NULL);
 }
 
-void connector_calls_finish_later(struct connector_process *g)
+void connector_calls_end_later_hits(struct connector_process *g)
 {
     for (struct pending_hit **at = &g->calls.hits; *at;)
         if ((*at)->is_later)
-            end_hit(at, NULL);
+            connector_calls_end_hit(at, NULL);
         else
             at = &(*at)->next;
 }
 
 /* Ignores an answer that is late or repeated. */
-const char *connector_calls_take_answer(struct connector_process *g, struct unpacker *u)
+const char *connector_calls_handle_answer(struct connector_process *g, struct unpacker *u)
 {
     struct tc_answer into = {0};
     const uint64_t number = (uint64_t)unpack_number(u);
@@ -132,12 +132,12 @@ const char *connector_calls_take_answer(struct connector_process *g, struct unpa
         return "malformed response";
     if (number > g->calls.last_hit)
         return "unexpected response";
-    struct pending_hit **const at = find_hit(g, number);
+    struct pending_hit **const at = connector_calls_find_hit(g, number);
     if (*at && answer && answer->later) {
         (*at)->is_later = true;
         (*at)->answered((*at)->arg, answer);
     } else if (*at) {
-        end_hit(at, answer);
+        connector_calls_end_hit(at, answer);
     }
     return NULL;
 }
@@ -152,5 +152,5 @@ void connector_calls_fini(struct connector_process *g)
 {
     connector_calls_drop(g);
     while (g->calls.hits)
-        end_hit(&g->calls.hits, NULL);
+        connector_calls_end_hit(&g->calls.hits, NULL);
 }

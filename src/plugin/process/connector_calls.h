@@ -32,8 +32,8 @@ struct connector_calls {
 };
 
 /* Frames IPC_CALL and IPC_ANSWER. Return how the frame is invalid, or NULL. */
-const char *connector_calls_take_call(struct connector_process *g, struct unpacker *u);
-const char *connector_calls_take_answer(struct connector_process *g, struct unpacker *u);
+const char *connector_calls_handle_call(struct connector_process *g, struct unpacker *u);
+const char *connector_calls_handle_answer(struct connector_process *g, struct unpacker *u);
 /* The first answers with TC_NOT_KEPT the calls that the host has not answered in time, the second
  * all calls. The third drops all calls without an answer. */
 void connector_calls_refuse_expired(struct connector_process *g);
@@ -46,7 +46,7 @@ uint64_t connector_calls_expect_answer(struct connector_process *g, const struct
 void connector_calls_finish_task(struct connector_process *g, uint64_t number);
 /* After a death: answers the requests for which the process had announced an answer with nothing.
  */
-void connector_calls_finish_later(struct connector_process *g);
+void connector_calls_end_later_hits(struct connector_process *g);
 /* Answers all requests with nothing. */
 void connector_calls_fini(struct connector_process *g);
 

@@ -44,8 +44,8 @@ static void connector_dead_letter_drop_event(struct connector_process *g,
         return;
     }
     connector_supervisor_count_dropped(g);
-    if (g->host.bury)
-        g->host.bury(g->host.ctx, turn->named.id, shared, POISON_DEATHS);
+    if (g->host.give_up_event)
+        g->host.give_up_event(g->host.ctx, turn->named.id, shared, POISON_DEATHS);
     if (kind == TC_DONE)
         connector_dead_letter_close_turn(g, turn);
 }
@@ -83,7 +83,7 @@ static void connector_dead_letter_drop_task(struct connector_process *g, struct 
 }
 
 /* These deaths are not caused by a task, even if tasks are waiting. */
-static bool is_its_own(const char *callback)
+static bool connector_dead_letter_is_own_callback(const char *callback)
 {
     static const int own[] = {STATUS_WAKE, STATUS_IDLE, STATUS_INIT, STATUS_TEARDOWN};
     for (size_t i = 0; callback && i < sizeof own / sizeof *own; i++)
@@ -92,10 +92,10 @@ static bool is_its_own(const char *callback)
     return false;
 }
 
-void connector_dead_letter_consider(struct connector_process *g, const struct connector_exit *d)
+void connector_dead_letter_check_oldest(struct connector_process *g, const struct connector_exit *d)
 {
     struct connector_task *const t = connector_writer_oldest_task(g);
-    if (!t || t->settled || is_its_own(d->callback) ||
+    if (!t || t->settled || connector_dead_letter_is_own_callback(d->callback) ||
         !(d->callback || g->sup.hung || g->sup.broke) || ++t->deaths < POISON_DEATHS)
         return;
     connector_dead_letter_drop_task(g, t);

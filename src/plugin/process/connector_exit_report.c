@@ -15,8 +15,8 @@ static void connector_exit_describe_cause(const struct connector_process *g, cha
     const struct connector_exit_info *const e = &g->sup.exit.end;
     if (g->sup.hung)
         snprintf(out, size, "killed after a hang");
-    else if (connector_limits_death(g->conf.limits))
-        snprintf(out, size, "killed: %s", connector_limits_death(g->conf.limits));
+    else if (connector_limits_kill_reason(g->conf.limits))
+        snprintf(out, size, "killed: %s", connector_limits_kill_reason(g->conf.limits));
     else if (g->sup.exit.broke)
         snprintf(out, size, "killed: protocol violation (%s)", g->sup.exit.broke);
     else if (g->sup.refused)

@@ -70,19 +70,19 @@ static const char *connector_reader_handle_request(struct connector_process *g, 
     return NULL;
 }
 
-static bool connector_reader_is_of(const struct connector_task *t, const char *turn)
+static bool connector_reader_is_task_of(const struct connector_task *t, const char *turn)
 {
     return strcmp(t->turn ? t->turn->named.id : "", turn) == 0;
 }
 
 /* The unsettled task; NULL: unknown. */
-static struct connector_task *find_settled(struct connector_process *g,
-                                           const struct callback_batch *b)
+static struct connector_task *connector_reader_find_settled_task(struct connector_process *g,
+                                                                 const struct callback_batch *b)
 {
     struct connector_task *t;
     for (size_t i = 0; (t = task_window_at(&g->writer.sent, i)); i++) {
         const enum tc_kind kind = connector_task_kind(t);
-        if (t->settled || !connector_reader_is_of(t, b->turn))
+        if (t->settled || !connector_reader_is_task_of(t, b->turn))
             continue;
         if (b->settles == BATCH_REQUEST
                 ? t->type == IPC_REPLY && t->control->reply->request == b->request
@@ -92,13 +92,16 @@ static struct connector_task *find_settled(struct connector_process *g,
     return t;
 }
 
-/* The last batch of its turn: after done, or with the last reply. */
-static struct connector_task *find_end(struct connector_process *g, const char *turn)
+/* Finds the task of which the last batch of the turn is the result: done, unless the last reply is.
+ */
+static struct connector_task *connector_reader_find_end_task(struct connector_process *g,
+                                                             const char *turn)
 {
     struct connector_task *t;
     size_t i = 0;
-    while ((t = task_window_at(&g->writer.sent, i)) &&
-           (t->settled || !connector_reader_is_of(t, turn) || connector_task_kind(t) != TC_DONE))
+    while (
+        (t = task_window_at(&g->writer.sent, i)) &&
+        (t->settled || !connector_reader_is_task_of(t, turn) || connector_task_kind(t) != TC_DONE))
         i++;
     return t;
 }
@@ -127,7 +130,7 @@ static const char *connector_reader_settle_batch(struct connector_process *g,
 {
     if (b->settles == BATCH_NOTHING)
         return NULL;
-    struct connector_task *const t = find_settled(g, b);
+    struct connector_task *const t = connector_reader_find_settled_task(g, b);
     if (!t)
         return "unexpected response";
     if (b->settles == BATCH_REQUEST && t->control->reply->last && b->verdict.next == TC_NEXT_AGAIN)
@@ -159,12 +162,14 @@ static const char *connector_reader_count_requests(struct connector_process *g,
     return NULL;
 }
 
-static const char *check_over(struct connector_process *g, const struct callback_batch *b,
-                              struct connector_turn *turn)
+static const char *connector_reader_check_turn_end(struct connector_process *g,
+                                                   const struct callback_batch *b,
+                                                   struct connector_turn *turn)
 {
     if (!b->over)
         return NULL;
-    struct connector_task *const end = b->settles == BATCH_REQUEST ? NULL : find_end(g, b->turn);
+    struct connector_task *const end =
+        b->settles == BATCH_REQUEST ? NULL : connector_reader_find_end_task(g, b->turn);
     turn = end ? end->turn : turn;
     if (!turn || !turn->done || turn->requests || turn->closed)
         return "end of a turn that has not ended";
@@ -174,7 +179,7 @@ static const char *check_over(struct connector_process *g, const struct callback
     return NULL;
 }
 
-static void connector_reader_remember(struct connector_turn *t, const char *memory)
+static void connector_reader_set_memory(struct connector_turn *t, const char *memory)
 {
     if (!t || !memory)
         return;
@@ -193,12 +198,12 @@ static const char *connector_reader_handle_batch(struct connector_process *g, st
     if (!why && b->failed && b->settles != BATCH_NOTHING && g->reader.n_requests)
         why = "outbound requests of a failed callback";
     why = why ? why : connector_reader_count_requests(g, turn);
-    why = why ? why : check_over(g, b, turn);
+    why = why ? why : connector_reader_check_turn_end(g, b, turn);
     if (why) {
         callback_batch_free(b);
         return why;
     }
-    connector_reader_remember(turn, b->memory);
+    connector_reader_set_memory(turn, b->memory);
     b->requests = g->reader.requests;
     b->count = g->reader.n_requests;
     g->reader.requests = NULL;
@@ -207,7 +212,8 @@ static const char *connector_reader_handle_batch(struct connector_process *g, st
     return NULL;
 }
 
-static const char *connector_reader_take_over(struct connector_process *g, struct unpacker *u)
+static const char *connector_reader_handle_turn_over(struct connector_process *g,
+                                                     struct unpacker *u)
 {
     const uint64_t number = (uint64_t)unpack_number(u);
     struct connector_turn *t = g->turns.first;
@@ -325,7 +331,7 @@ static const char *connector_reader_handle_refused(struct connector_process *g, 
     if (unpack_finish(u) < 0 || g->sup.state != CONNECTOR_STARTING || g->sup.refused ||
         !validate_is_text(why, 1024))
         return "unexpected report of a failed start";
-    connector_supervisor_note_refusal(g, why && *why ? why : "init failed; see the log");
+    connector_supervisor_set_refusal(g, why && *why ? why : "init failed; see the log");
     return NULL;
 }
 
@@ -344,20 +350,20 @@ static const char *(*const takers[IPC_TYPES])(struct connector_process *g, struc
     [IPC_REFUSED] = connector_reader_handle_refused,
     [IPC_REQUEST] = connector_reader_handle_request,
     [IPC_BATCH] = connector_reader_handle_batch,
-    [IPC_TURN_OVER] = connector_reader_take_over,
-    [IPC_CALL] = connector_calls_take_call,
+    [IPC_TURN_OVER] = connector_reader_handle_turn_over,
+    [IPC_CALL] = connector_calls_handle_call,
     [IPC_ROUTE] = connector_reader_handle_route,
     [IPC_SECRET] = connector_reader_handle_secret,
     [IPC_STORE] = connector_reader_handle_stored,
     [IPC_SOCKET_OPEN] = connector_reader_handle_socket_open,
     [IPC_SOCKET_SEND] = connector_reader_handle_socket_send,
     [IPC_SOCKET_CLOSE] = connector_reader_handle_socket_close,
-    [IPC_ANSWER] = connector_calls_take_answer,
+    [IPC_ANSWER] = connector_calls_handle_answer,
     [IPC_ROOM] = connector_reader_handle_room,
 };
 
 /* Before the instance has started, only the result of the start and output of init are accepted. */
-static bool is_expected(const struct connector_process *g, enum frame_type type)
+static bool connector_reader_accepts_frame(const struct connector_process *g, enum frame_type type)
 {
     if (!takers[type] || (!g->host.batch && (type == IPC_REQUEST || type == IPC_BATCH)))
         return false;
@@ -385,7 +391,7 @@ static void connector_reader_find_start(struct connector_process *g)
             connector_supervisor_set_running(g);
         else if (f.type == IPC_REFUSED)
             connector_reader_handle_refused(g, &f.in);
-        else if (!is_expected(g, f.type))
+        else if (!connector_reader_accepts_frame(g, f.type))
             connector_supervisor_fail(g, "unexpected frame type");
     }
 }
@@ -402,9 +408,10 @@ static void connector_reader_handle_frames(struct connector_process *g)
     while (!g->sup.broke &&
            (n = ipc_frame_decode_next((struct str){g->reader.in.p + at, g->reader.in.len - at},
                                       &f)) != 0) {
-        const char *const why = n < 0                     ? "malformed frame"
-                                : !is_expected(g, f.type) ? "unexpected frame type"
-                                                          : takers[f.type](g, &f.in);
+        const char *const why = n < 0 ? "malformed frame"
+                                : !connector_reader_accepts_frame(g, f.type)
+                                    ? "unexpected frame type"
+                                    : takers[f.type](g, &f.in);
         if (why)
             connector_supervisor_fail(g, why);
         else
@@ -467,7 +474,7 @@ static void close_sockets(struct connector_process *g)
     g->reader.last_socket = 0;
 }
 
-void connector_reader_note_closed_socket(struct connector_process *g)
+void connector_reader_count_closed_socket(struct connector_process *g)
 {
     g->reader.open_sockets -= g->reader.open_sockets > 0;
 }
@@ -477,7 +484,7 @@ void connector_reader_begin(struct connector_process *g)
     g->reader.gone = g->reader.start_seen = false;
 }
 
-void connector_reader_note_gone(struct connector_process *g)
+void connector_reader_set_gone(struct connector_process *g)
 {
     g->reader.gone = true;
 }
@@ -486,7 +493,7 @@ void connector_reader_reset(struct connector_process *g)
 {
     connector_reader_clear_requests(g);
     connector_calls_drop(g);
-    connector_calls_finish_later(g);
+    connector_calls_end_later_hits(g);
     close_sockets(g);
     buf_fini(&g->reader.in);
     g->reader.looked = 0;

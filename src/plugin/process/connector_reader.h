@@ -40,7 +40,7 @@ struct connector_reader {
 /* Called when a process starts, when its socket is closed, and after its end: clears everything
  * that was in flight. */
 void connector_reader_begin(struct connector_process *g);
-void connector_reader_note_gone(struct connector_process *g);
+void connector_reader_set_gone(struct connector_process *g);
 void connector_reader_reset(struct connector_process *g);
 /* Reads what the process has sent so far. True: everything was read. */
 bool connector_reader_read(struct connector_process *g);
@@ -49,7 +49,7 @@ void connector_reader_resume(struct connector_process *g);
 /* The first schedules the release for the next round of the loop; the second is that round. */
 void connector_reader_await_release(struct connector_process *g);
 void connector_reader_release_awaited(struct connector_process *g);
-void connector_reader_note_closed_socket(struct connector_process *g);
+void connector_reader_count_closed_socket(struct connector_process *g);
 /* Removes the request whose reply is this task; the process will not answer it. */
 void connector_reader_abandon_reply(struct connector_process *g, const struct connector_task *t);
 

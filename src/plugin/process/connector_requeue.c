@@ -8,7 +8,7 @@
 #include "plugin/process/connector_process.h"
 
 /* Tasks that end with a process: frames of its sockets, and HTTP requests, whose clients retry. */
-static bool can_be_done_again(const struct connector_task *t)
+static bool connector_requeue_is_repeatable(const struct connector_task *t)
 {
     return (t->type == IPC_EVENT || t->type == IPC_REPLY) && !t->settled &&
            !(t->turn && t->turn->closed);
@@ -16,7 +16,7 @@ static bool can_be_done_again(const struct connector_task *t)
 
 static void connector_requeue_task(struct connector_process *g, const struct connector_task *t)
 {
-    if (!can_be_done_again(t)) {
+    if (!connector_requeue_is_repeatable(t)) {
         connector_writer_finish_task(g, t);
         return;
     }
@@ -102,7 +102,7 @@ static void resume_turns(struct connector_process *g, struct connector_task_list
 }
 
 /* A turn whose last batch has arrived is complete. */
-static void end_closed(struct connector_process *g)
+static void connector_requeue_end_closed_turns(struct connector_process *g)
 {
     for (struct connector_turn *t = g->turns.first, *next; t; t = next) {
         next = t->next;
@@ -126,7 +126,7 @@ void connector_requeue_all(struct connector_process *g)
     connector_task_list_init(&left);
     connector_task_list_init(&control);
     connector_task_list_init(&starts);
-    end_closed(g);
+    connector_requeue_end_closed_turns(g);
     connector_requeue_append(&left, &g->writer.again);
     connector_requeue_append(&control, &g->writer.control);
     for (struct connector_turn *t = g->turns.first; t; t = t->next)

@@ -54,7 +54,7 @@ static void on_output(void *arg, unsigned ready)
     connector_log_pipe_read(arg);
 }
 
-void connector_supervisor_note_progress(struct connector_process *g)
+void connector_supervisor_record_progress(struct connector_process *g)
 {
     g->sup.progress_ms = clock_mono_ms();
 }
@@ -64,13 +64,13 @@ void connector_supervisor_count_dropped(struct connector_process *g)
     g->sup.before.dropped++;
 }
 
-void connector_supervisor_note_refusal(struct connector_process *g, const char *why)
+void connector_supervisor_set_refusal(struct connector_process *g, const char *why)
 {
     ASSERT(!g->sup.refused);
     g->sup.refused = xstrdup(why);
 }
 
-static int start_process_of(struct connector_process *g, struct tc_err *err)
+static int connector_supervisor_spawn(struct connector_process *g, struct tc_err *err)
 {
     int fd;
     g->sup.status = status_page_new_shared(RING_SHARED, &fd, err);
@@ -93,7 +93,7 @@ static int start_process_of(struct connector_process *g, struct tc_err *err)
 static int connector_supervisor_start(struct connector_process *g, struct tc_err *err)
 {
     ASSERT(!g->sup.status && !g->sup.socket && !g->sup.output);
-    if (start_process_of(g, err) < 0) {
+    if (connector_supervisor_spawn(g, err) < 0) {
         connector_supervisor_move(g, CONNECTOR_ON_FAIL);
         return -1;
     }
@@ -117,9 +117,9 @@ static int connector_supervisor_start(struct connector_process *g, struct tc_err
     return 0;
 }
 
-static void connector_supervisor_note_peak(struct connector_process *g)
+static void connector_supervisor_update_peak(struct connector_process *g)
 {
-    const int64_t peak = connector_spawn_peak(&g->sup.child);
+    const int64_t peak = connector_spawn_peak_bytes(&g->sup.child);
     g->sup.peak_bytes = peak > g->sup.peak_bytes ? peak : g->sup.peak_bytes;
 }
 
@@ -145,7 +145,7 @@ void connector_supervisor_set_running(struct connector_process *g)
     if (g->sup.pardoned)
         g->sup.backoff = (struct restart_backoff){0};
     g->sup.pardoned = false;
-    connector_supervisor_note_peak(g);
+    connector_supervisor_update_peak(g);
     connector_supervisor_stop_held(g);
     connector_writer_flush_soon(g);
     connector_supervisor_report_change(g);
@@ -160,8 +160,8 @@ void connector_supervisor_fail(struct connector_process *g, const char *why)
 }
 
 /* `key` is the option that sets the limit. */
-static void connector_supervisor_hang(struct connector_process *g, const char *what, int64_t ms,
-                                      int64_t limit_ms, const char *key)
+static void connector_supervisor_kill_hung(struct connector_process *g, const char *what,
+                                           int64_t ms, int64_t limit_ms, const char *key)
 {
     log_write(LOG_ERR, g->conf.label,
               "%s has not returned for %" PRId64 " ms (limit %" PRId64
@@ -176,8 +176,9 @@ static int64_t clamp_time(const struct connector_process *g, int64_t ms, int64_t
     return ms < g->sup.began_ms ? g->sup.began_ms : ms > now ? now : ms;
 }
 
-/* Additional progress in the status page; at most the number of sent tasks. */
-static uint64_t done_since(const struct connector_process *g)
+/* Number of tasks that the process has handled since the last confirmation, from the status page;
+ * at most the number of sent tasks. */
+static uint64_t connector_supervisor_unconfirmed_count(const struct connector_process *g)
 {
     return atomic_load(&g->sup.status->handled) - g->writer.handled;
 }
@@ -191,8 +192,8 @@ static void connector_supervisor_check_progress(struct connector_process *g)
     const uint64_t handled = atomic_load(&g->sup.status->handled);
     since = clamp_time(g, since, now);
     if (connector_spawn_has_exited(&g->sup.child))
-        connector_reader_note_gone(g); /* another process may still have its socket */
-    if (done_since(g) > g->writer.sent.count)
+        connector_reader_set_gone(g); /* another process may still have its socket */
+    if (connector_supervisor_unconfirmed_count(g) > g->writer.sent.count)
         connector_supervisor_fail(g, "invalid counters in the status page");
     if (!shm_ring_is_reader_valid(&g->writer.ring))
         connector_supervisor_fail(g, "invalid read position in the ring buffer");
@@ -205,23 +206,24 @@ static void connector_supervisor_check_progress(struct connector_process *g)
         return;
     if (g->sup.state == CONNECTOR_STARTING) {
         if (now - g->sup.began_ms > g->conf.init_ms)
-            connector_supervisor_hang(g, callback ? callback : "start-up", now - g->sup.began_ms,
-                                      g->conf.init_ms, "init_ms");
+            connector_supervisor_kill_hung(g, callback ? callback : "start-up",
+                                           now - g->sup.began_ms, g->conf.init_ms, "init_ms");
     } else if (callback) {
         if (now - since > g->conf.callback_ms)
-            connector_supervisor_hang(g, callback, now - since, g->conf.callback_ms, "callback_ms");
+            connector_supervisor_kill_hung(g, callback, now - since, g->conf.callback_ms,
+                                           "callback_ms");
         else if (g->writer.sent.count && now - g->sup.progress_ms > STALL * g->conf.callback_ms)
-            connector_supervisor_hang(g, "callbacks", now - g->sup.progress_ms,
-                                      STALL * g->conf.callback_ms, "callback_ms");
+            connector_supervisor_kill_hung(g, "callbacks", now - g->sup.progress_ms,
+                                           STALL * g->conf.callback_ms, "callback_ms");
     } else if ((g->writer.sent.count || g->sup.state == CONNECTOR_STOPPING) &&
                !atomic_load(&g->sup.status->holds) &&
                now - g->sup.progress_ms > 2 * g->conf.callback_ms) {
-        connector_supervisor_hang(g, "the main loop of the process", now - g->sup.progress_ms,
-                                  2 * g->conf.callback_ms, "callback_ms");
+        connector_supervisor_kill_hung(g, "the main loop of the process", now - g->sup.progress_ms,
+                                       2 * g->conf.callback_ms, "callback_ms");
     }
 }
 
-static void ping(struct connector_process *g)
+static void connector_supervisor_ping_idle(struct connector_process *g)
 {
     const int64_t now = clock_mono_ms();
     if (g->sup.state == CONNECTOR_RUNNING && !g->writer.sent.count &&
@@ -230,13 +232,13 @@ static void ping(struct connector_process *g)
 }
 
 /* Memory usage is growing: restarts the process when it is idle. */
-static void recycle(struct connector_process *g)
+static void connector_supervisor_restart_grown(struct connector_process *g)
 {
     if (g->sup.state != CONNECTOR_RUNNING || !g->conf.setup.memory ||
         !connector_writer_is_idle(g) || g->calls.pending)
         return;
     const int64_t rss = connector_spawn_rss_bytes(&g->sup.child);
-    const bool has_room = connector_limits_has_room_again(g->conf.limits);
+    const bool has_room = connector_limits_has_disk_room_again(g->conf.limits);
     if (rss <= g->conf.setup.memory && !has_room)
         return;
     if (has_room)
@@ -256,16 +258,16 @@ static void connector_supervisor_check(struct connector_process *g)
 {
     if (!connector_has_process(g))
         return;
-    connector_supervisor_note_peak(g);
+    connector_supervisor_update_peak(g);
     connector_supervisor_check_progress(g);
     if (g->sup.hung || g->reader.gone || g->sup.broke) {
         connector_supervisor_handle_exit(g);
         return;
     }
-    connector_limits_look(g->conf.limits);
-    recycle(g);
-    ping(g);
-    if (restart_backoff_note_alive(&g->sup.backoff, g->sup.began_ms, clock_mono_ms()))
+    connector_limits_check(g->conf.limits);
+    connector_supervisor_restart_grown(g);
+    connector_supervisor_ping_idle(g);
+    if (restart_backoff_check_recovery(&g->sup.backoff, g->sup.began_ms, clock_mono_ms()))
         log_write(LOG_INFO, g->conf.label, "process is stable again; crash counter reset");
     loop_timer_set(g->sup.watch, watch_ms(g));
 }
@@ -273,7 +275,7 @@ static void connector_supervisor_check(struct connector_process *g)
 /* ---- death ---- */
 
 /* The last frames of the process are still in the socket. */
-static void read_last_words(struct connector_process *g)
+static void connector_supervisor_read_remaining(struct connector_process *g)
 {
     if (g->sup.ever_started && !connector_is_held(g))
         connector_reader_resume(g);
@@ -293,11 +295,11 @@ static void connector_supervisor_confirm_handled(struct connector_process *g)
         connector_writer_confirm(g, handled);
 }
 
-static void add_up(struct connector_process *g)
+static void connector_supervisor_add_totals(struct connector_process *g)
 {
     const struct callback_histogram times = status_page_histogram(g->sup.status);
-    g->sup.before.delivered += status_page_delivered(g->sup.status);
-    g->sup.before.failed += status_page_failed(g->sup.status);
+    g->sup.before.delivered += status_page_get_delivered(g->sup.status);
+    g->sup.before.failed += status_page_get_failed(g->sup.status);
     for (size_t i = 0; i < STATUS_BUCKETS; i++)
         g->sup.before.times.counts[i] += times.counts[i];
     g->sup.before.times.sum_us += times.sum_us;
@@ -318,47 +320,52 @@ static void connector_supervisor_release(struct connector_process *g)
     connector_writer_detach(g);
 }
 
-static size_t left(const struct connector_process *g)
+static size_t connector_supervisor_count_undelivered(const struct connector_process *g)
 {
     return g->writer.backlog.stats.events + g->writer.again.count + g->writer.control.count;
 }
 
-/* At the end, restarts for remaining tasks, as long as there is progress. */
-static int64_t last_life_ms(struct connector_process *g, const struct connector_exit *d)
+/* While the instance ends, restarts the process for remaining tasks as long as it makes progress.
+ * Result as connector_supervisor_restart_delay_ms. */
+static int64_t connector_supervisor_final_restart_ms(struct connector_process *g,
+                                                     const struct connector_exit *d)
 {
     g->sup.futile_lives = d->handled ? 0 : g->sup.futile_lives + 1;
     if (connector_writer_is_idle(g) || connector_is_held(g))
         return -1;
     if (g->sup.futile_lives <= POISON_DEATHS)
         return 0;
-    log_write(LOG_ERR, g->conf.label, "stopped; undelivered events and responses: %zu", left(g));
+    log_write(LOG_ERR, g->conf.label, "stopped; undelivered events and responses: %zu",
+              connector_supervisor_count_undelivered(g));
     return -1;
 }
 
-static bool has_ended_well(const struct connector_process *g, const struct connector_exit *d)
+static bool connector_supervisor_has_exited_cleanly(const struct connector_process *g,
+                                                    const struct connector_exit *d)
 {
     return d->stopped && !g->sup.hung && !d->end.by_signal && d->end.code == 0;
 }
 
-/* Next step: the end, a restart at once, or one later. */
-static int64_t next_life_ms(struct connector_process *g, const struct connector_exit *d)
+/* Delay of the next start; 0: at once, -1: never. */
+static int64_t connector_supervisor_restart_delay_ms(struct connector_process *g,
+                                                     const struct connector_exit *d)
 {
-    const bool ended_well = has_ended_well(g, d);
+    const bool ended_well = connector_supervisor_has_exited_cleanly(g, d);
     if (g->sup.unwanted || !g->sup.ever_started || (ended_well && !g->sup.recycled))
         return -1;
     if (g->closing)
-        return last_life_ms(g, d);
+        return connector_supervisor_final_restart_ms(g, d);
     g->sup.pardoned = false;
     return ended_well
                ? 0
-               : restart_backoff_note_death(&g->sup.backoff, g->sup.began_ms, clock_mono_ms());
+               : restart_backoff_record_death(&g->sup.backoff, g->sup.began_ms, clock_mono_ms());
 }
 
 static void connector_supervisor_log_death(struct connector_process *g,
                                            const struct connector_exit *d, int64_t next_ms)
 {
     char then[80] = "";
-    if (g->sup.unwanted || !g->sup.ever_started || has_ended_well(g, d))
+    if (g->sup.unwanted || !g->sup.ever_started || connector_supervisor_has_exited_cleanly(g, d))
         return;
     if (g->sup.backoff.open)
         snprintf(then, sizeof then, "; crashing repeatedly, next start in %" PRId64 " s",
@@ -368,7 +375,7 @@ static void connector_supervisor_log_death(struct connector_process *g,
     connector_exit_report(g, then);
 }
 
-static void wait_for_life(struct connector_process *g, int64_t ms)
+static void connector_supervisor_schedule_restart(struct connector_process *g, int64_t ms)
 {
     const int64_t now = clock_mono_ms();
     if (ms > 0 && !g->sup.died_ms)
@@ -379,13 +386,13 @@ static void wait_for_life(struct connector_process *g, int64_t ms)
 
 /* The process was killed and only has to be reaped. Its progress is known; its exit status is
  * not. */
-static void note_death(struct connector_process *g)
+static void connector_supervisor_record_exit(struct connector_process *g)
 {
     struct connector_exit *const d = &g->sup.exit;
     int64_t since;
     *d = (struct connector_exit){.lived_ms = clock_mono_ms() - g->sup.began_ms};
-    connector_supervisor_note_peak(g);
-    read_last_words(g);
+    connector_supervisor_update_peak(g);
+    connector_supervisor_read_remaining(g);
     connector_log_pipe_read(g);
     d->callback = status_page_running_callback(g->sup.status, &since);
     status_page_copy_turn(g->sup.status, d->turn);
@@ -394,25 +401,25 @@ static void note_death(struct connector_process *g)
     d->broke = g->sup.broke;
     d->stopped = g->sup.state == CONNECTOR_STOPPING;
     if (g->sup.ever_started && !g->sup.unwanted)
-        connector_dead_letter_consider(g, d);
+        connector_dead_letter_check_oldest(g, d);
     if (g->sup.broke && !g->sup.refused)
         g->sup.refused = xasprintf("protocol violation: %s", g->sup.broke);
-    add_up(g);
+    connector_supervisor_add_totals(g);
     connector_reader_reset(g);
     connector_requeue_all(g);
 }
 
-/* Reaped. */
-static void decide_next(struct connector_process *g)
+/* Called when the process was reaped. */
+static void connector_supervisor_decide_restart(struct connector_process *g)
 {
     const struct connector_exit *const d = &g->sup.exit;
-    const int64_t next_ms = next_life_ms(g, d);
+    const int64_t next_ms = connector_supervisor_restart_delay_ms(g, d);
     connector_supervisor_log_death(g, d, next_ms);
     g->sup.before.deaths +=
         !g->sup.unwanted && g->sup.ever_started && !(d->stopped && d->end.code == 0);
     connector_supervisor_move(g, next_ms < 0 ? CONNECTOR_ON_REAP : CONNECTOR_ON_RESTART);
     if (next_ms >= 0)
-        wait_for_life(g, next_ms);
+        connector_supervisor_schedule_restart(g, next_ms);
     connector_supervisor_report_change(g);
 }
 
@@ -423,7 +430,7 @@ static void connector_supervisor_reap(struct connector_process *g)
         return;
     if (connector_spawn_reap(&g->sup.child, &g->sup.exit.end)) {
         loop_timer_set(g->sup.restart, -1);
-        decide_next(g);
+        connector_supervisor_decide_restart(g);
         return;
     }
     loop_timer_set(g->sup.restart, g->sup.reap_ms);
@@ -433,7 +440,7 @@ static void connector_supervisor_reap(struct connector_process *g)
 void connector_supervisor_handle_exit(struct connector_process *g)
 {
     ASSERT(connector_has_process(g));
-    note_death(g);
+    connector_supervisor_record_exit(g);
     connector_supervisor_release(g);
     connector_spawn_kill(&g->sup.child);
     connector_supervisor_move(g, CONNECTOR_ON_EXIT);
@@ -447,10 +454,10 @@ void connector_supervisor_restart(struct connector_process *g)
     if (g->sup.state != CONNECTOR_DOWN || connector_supervisor_start(g, &err) == 0)
         return;
     const int64_t now = clock_mono_ms();
-    const int64_t next_ms = restart_backoff_note_death(&g->sup.backoff, now, now);
+    const int64_t next_ms = restart_backoff_record_death(&g->sup.backoff, now, now);
     log_write(LOG_ERR, g->conf.label, "restart failed: %s; next attempt in %" PRId64 " ms",
               err_format(&err), next_ms);
-    wait_for_life(g, next_ms);
+    connector_supervisor_schedule_restart(g, next_ms);
 }
 
 void connector_supervisor_kill(struct connector_process *g)
@@ -480,12 +487,12 @@ bool connector_supervisor_sync_progress(struct connector_process *g)
 }
 
 /* False: no data. */
-static bool connector_supervisor_listen_to(struct connector_process *g, int ms)
+static bool connector_supervisor_wait_for_data(struct connector_process *g, int ms)
 {
     struct pollfd fds[] = {
         {.fd = g->sup.child.socket, .events = (short)(POLLIN | (g->writer.out.len ? POLLOUT : 0))},
         {.fd = g->sup.child.output, .events = POLLIN},
-        stdout_forwarder_wants(g->sup.forwarder),
+        stdout_forwarder_poll_spec(g->sup.forwarder),
     };
     const bool any = poll(fds, 3, ms) > 0;
     if (fds[2].revents)
@@ -498,10 +505,10 @@ static bool connector_supervisor_listen_to(struct connector_process *g, int ms)
 }
 
 /* Either the host sees the progress, or the process sees that it must notify. */
-static bool await(struct connector_process *g, int ms)
+static bool connector_supervisor_wait_for_progress(struct connector_process *g, int ms)
 {
     atomic_store(&g->sup.status->awaited, true);
-    return connector_supervisor_sync_progress(g) || connector_supervisor_listen_to(g, ms);
+    return connector_supervisor_sync_progress(g) || connector_supervisor_wait_for_data(g, ms);
 }
 
 void connector_supervisor_poll(struct connector_process *g, int ms)
@@ -524,7 +531,7 @@ void connector_supervisor_poll(struct connector_process *g, int ms)
     bool any = connector_supervisor_sync_progress(g);
     connector_writer_flush(g);
     if (!any && ms > 0)
-        any = await(g, ms < step ? ms : step);
+        any = connector_supervisor_wait_for_progress(g, ms < step ? ms : step);
     if (!g->reader.gone && !g->sup.broke &&
         ((!any && ms > 0) || clock_mono_ms() - g->sup.looked_ms >= step))
         connector_supervisor_check_progress(g);
@@ -578,7 +585,7 @@ void connector_supervisor_launch(struct connector_process *g)
 {
     struct tc_err err = {0};
     if (connector_supervisor_start(g, &err) < 0)
-        connector_supervisor_note_refusal(g, err_format(&err));
+        connector_supervisor_set_refusal(g, err_format(&err));
 }
 
 int connector_supervisor_restart_now(struct connector_process *g, struct tc_err *err)

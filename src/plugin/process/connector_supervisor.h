@@ -69,9 +69,9 @@ void connector_supervisor_handle_exit(struct connector_process *g);
 void connector_supervisor_fail(struct connector_process *g, const char *why);
 void connector_supervisor_set_running(struct connector_process *g);
 /* To be called when the process confirmed a task or was given one: restarts the hang timeout. */
-void connector_supervisor_note_progress(struct connector_process *g);
+void connector_supervisor_record_progress(struct connector_process *g);
 /* Stores why the process refused to start. */
-void connector_supervisor_note_refusal(struct connector_process *g, const char *why);
+void connector_supervisor_set_refusal(struct connector_process *g, const char *why);
 void connector_supervisor_count_dropped(struct connector_process *g);
 /* Stops an instance that was never released. It ends at once, because the queued events now belong
  * to its successor. */
@@ -94,7 +94,8 @@ void connector_supervisor_poll(struct connector_process *g, int ms);
 
 /* connector_dead_letter.c: counts the death for the task during which the process died, and drops a
  * task with POISON_DEATHS deaths. */
-void connector_dead_letter_consider(struct connector_process *g, const struct connector_exit *d);
+void connector_dead_letter_check_oldest(struct connector_process *g,
+                                        const struct connector_exit *d);
 
 /* connector_exit_report.c: logs why the process ended and what the host does, `then` (", …"). */
 void connector_exit_report(const struct connector_process *g, const char *then);

@@ -112,7 +112,7 @@ void connector_writer_send_setup(struct connector_process *g)
 
 /* The encoded frame goes to the ring buffer, which has room (has_room); one that is too large goes
  * to the socket, and the ring buffer gets a marker. */
-static void put_frame(struct connector_process *g)
+static void connector_writer_put_frame(struct connector_process *g)
 {
     struct buf *const f = &g->writer.frame;
     if (f->len <= RING_PIECE_MAX) {
@@ -127,7 +127,7 @@ static void put_frame(struct connector_process *g)
     buf_fini(f);
 }
 
-static void put_open(struct connector_process *g, struct connector_turn *t)
+static void connector_writer_put_open(struct connector_process *g, struct connector_turn *t)
 {
     struct channel_turn named = t->named;
     named.memory = t->memory ? t->memory : named.memory;
@@ -137,7 +137,7 @@ static void put_open(struct connector_process *g, struct connector_turn *t)
     pack_int64(&g->writer.frame, (int64_t)t->number);
     ipc_frame_pack_turn(&g->writer.frame, &named);
     ipc_frame_end(&g->writer.frame, begun);
-    put_frame(g);
+    connector_writer_put_frame(g);
     t->opened = true;
 }
 
@@ -151,7 +151,8 @@ static void connector_writer_write_event(char *to, size_t size, const struct con
 }
 
 /* Encodes the event into the ring buffer. The canonical line is encoded once for all receivers. */
-static void put_event(struct connector_process *g, const struct connector_task *t)
+static void connector_writer_encode_event(struct connector_process *g,
+                                          const struct connector_task *t)
 {
     struct str line = {0};
     if (loader_has_callback(g->conf.plugin, DESCRIPTOR_ON_EVENT))
@@ -164,10 +165,10 @@ static void put_event(struct connector_process *g, const struct connector_task *
     }
     connector_writer_write_event(buf_reserve(&g->writer.frame, size), size, t, line);
     g->writer.frame.len = size;
-    put_frame(g);
+    connector_writer_put_frame(g);
 }
 
-static void pack_what(struct buf *out, const struct connector_task *t)
+static void connector_writer_pack_payload(struct buf *out, const struct connector_task *t)
 {
     if (t->type == IPC_REPLY) {
         pack_int64(out, t->turn ? (int64_t)t->turn->number : 0);
@@ -180,31 +181,31 @@ static void pack_what(struct buf *out, const struct connector_task *t)
     }
 }
 
-static void put_task(struct connector_process *g, const struct connector_task *t)
+static void connector_writer_put_task(struct connector_process *g, const struct connector_task *t)
 {
     if (t->turn && !t->turn->opened)
-        put_open(g, t->turn);
+        connector_writer_put_open(g, t->turn);
     if (t->type == IPC_EVENT) {
-        put_event(g, t);
+        connector_writer_encode_event(g, t);
         return;
     }
     const size_t begun = ipc_frame_begin(&g->writer.frame, t->type);
-    pack_what(&g->writer.frame, t);
+    connector_writer_pack_payload(&g->writer.frame, t);
     ipc_frame_end(&g->writer.frame, begun);
-    put_frame(g);
+    connector_writer_put_frame(g);
 }
 
 /* ---- sending ---- */
 
-/* The task at task_window_next_slot. */
-static void send_made(struct connector_process *g)
+/* Sends the task that was prepared in task_window_next_slot. */
+static void connector_writer_send_prepared(struct connector_process *g)
 {
     const struct connector_task *const t = task_window_next_slot(&g->writer.sent);
     if (!g->writer.sent.count)
-        connector_supervisor_note_progress(g);
+        connector_supervisor_record_progress(g);
     if (t->turn)
         t->turn->told = true;
-    put_task(g, t);
+    connector_writer_put_task(g, t);
     task_window_commit(&g->writer.sent);
 }
 
@@ -222,7 +223,7 @@ static void send_event(struct connector_process *g, const struct backlog_item *i
     struct connector_task *const t = task_window_next_slot(&g->writer.sent);
     *t = connector_task_make(IPC_EVENT, turn);
     t->shared = item->shared;
-    send_made(g);
+    connector_writer_send_prepared(g);
     turn->done = turn->done || shared_event_get(item->shared)->kind == TC_DONE;
 }
 
@@ -241,7 +242,7 @@ static void connector_writer_add_event(struct connector_process *g,
         backlog_push(&g->writer.backlog, turn_backlog, shared, now_ms);
 }
 
-static void gather(struct connector_process *g)
+static void connector_writer_delay_flush(struct connector_process *g)
 {
     if (g->writer.flush_due || g->writer.gather_due)
         return;
@@ -263,7 +264,7 @@ void connector_writer_flush_staged(struct connector_process *g)
     if (idle || connector_writer_is_drained(g))
         connector_writer_flush_soon(g);
     else
-        gather(g);
+        connector_writer_delay_flush(g);
 }
 
 void connector_writer_put_event(struct connector_process *g, struct turn_backlog *turn_backlog,
@@ -285,26 +286,26 @@ static void send_events(struct connector_process *g, size_t max)
         send_event(g, &item);
 }
 
-static void send_from(struct connector_process *g, struct connector_task_list *l)
+static void connector_writer_send_first(struct connector_process *g, struct connector_task_list *l)
 {
     struct connector_task *const t = connector_task_list_take(l);
     if (!t)
         return;
     *task_window_next_slot(&g->writer.sent) = *t;
-    send_made(g);
+    connector_writer_send_prepared(g);
     free(t);
 }
 
 /* Results of requests and events alternate, so that neither waits for a long row of the other. */
-static void connector_writer_choose(struct connector_process *g)
+static void connector_writer_send_queued(struct connector_process *g)
 {
     if (g->sup.state == CONNECTOR_STOPPING)
         return;
     while (g->writer.again.first && connector_writer_has_room(g))
-        send_from(g, &g->writer.again);
+        connector_writer_send_first(g, &g->writer.again);
     while (connector_writer_has_room(g)) {
         const size_t before = g->writer.sent.count;
-        send_from(g, &g->writer.control);
+        connector_writer_send_first(g, &g->writer.control);
         send_events(g, TURNS_APART);
         if (g->writer.sent.count == before)
             break;
@@ -316,9 +317,9 @@ void connector_writer_stop(struct connector_process *g)
     if (g->sup.state == CONNECTOR_STOPPING)
         return;
     ipc_frame_end(&g->writer.frame, ipc_frame_begin(&g->writer.frame, IPC_STOP));
-    put_frame(g);
+    connector_writer_put_frame(g);
     connector_supervisor_move(g, CONNECTOR_ON_STOP);
-    connector_supervisor_note_progress(g);
+    connector_supervisor_record_progress(g);
     connector_writer_flush_soon(g);
 }
 
@@ -345,7 +346,7 @@ void connector_writer_write(struct connector_process *g)
     loop_fd_set(g->sup.socket, (reads ? LOOP_READ : 0u) | (g->writer.out.len ? LOOP_WRITE : 0u));
 }
 
-static void set_pace(struct connector_process *g)
+static void connector_writer_schedule_paced(struct connector_process *g)
 {
     const int64_t due = backlog_next_due_ms(&g->writer.backlog);
     if (due == INT64_MAX || g->writer.flush_due)
@@ -378,7 +379,7 @@ void connector_writer_flush(struct connector_process *g)
         (g->sup.state != CONNECTOR_RUNNING && g->sup.state != CONNECTOR_STOPPING))
         return;
     do {
-        connector_writer_choose(g);
+        connector_writer_send_queued(g);
         if (g->closing && connector_writer_is_idle(g))
             connector_writer_stop(g);
         connector_writer_write(g);
@@ -391,7 +392,7 @@ void connector_writer_flush(struct connector_process *g)
         atomic_store(&g->sup.status->awaited, true);
     g->writer.sent_until = g->writer.handled + g->writer.sent.count;
     g->writer.flushed_us = clock_mono_us();
-    set_pace(g);
+    connector_writer_schedule_paced(g);
 }
 
 void connector_writer_flush_soon(struct connector_process *g)
@@ -452,7 +453,7 @@ void connector_writer_confirm(struct connector_process *g, uint64_t handled)
     }
     if (g->writer.handled < handled)
         connector_supervisor_fail(g, "count exceeds the delivered events");
-    connector_supervisor_note_progress(g);
+    connector_supervisor_record_progress(g);
 }
 
 struct connector_task *connector_writer_oldest_task(struct connector_process *g)

@@ -65,7 +65,7 @@ static void backlog_list_remove(struct pending_event_list *list, struct pending_
     *(w->next ? &w->next->prev : &list->last) = w->prev;
 }
 
-static void begin_holding(struct backlog *b, struct turn_backlog *turn_backlog)
+static void backlog_link_holding(struct backlog *b, struct turn_backlog *turn_backlog)
 {
     ASSERT(!turn_backlog->held.first);
     turn_backlog->prev_holding = NULL;
@@ -75,7 +75,7 @@ static void begin_holding(struct backlog *b, struct turn_backlog *turn_backlog)
     b->holding = turn_backlog;
 }
 
-static void end_holding(struct backlog *b, struct turn_backlog *turn_backlog)
+static void backlog_unlink_holding(struct backlog *b, struct turn_backlog *turn_backlog)
 {
     ASSERT(!turn_backlog->held.first);
     ASSERT((turn_backlog->prev_holding ? turn_backlog->prev_holding->next_holding : b->holding) ==
@@ -86,17 +86,17 @@ static void end_holding(struct backlog *b, struct turn_backlog *turn_backlog)
         turn_backlog->next_holding->prev_holding = turn_backlog->prev_holding;
 }
 
-static void append_ready(struct backlog *b, struct pending_event *w)
+static void backlog_append_ready(struct backlog *b, struct pending_event *w)
 {
     w->held = false;
     backlog_list_append(&b->ready, w);
     b->n_ready++;
 }
 
-static void append_held(struct backlog *b, struct pending_event *w)
+static void backlog_append_held(struct backlog *b, struct pending_event *w)
 {
     if (!w->turn_backlog->held.first)
-        begin_holding(b, w->turn_backlog);
+        backlog_link_holding(b, w->turn_backlog);
     w->held = true;
     backlog_list_append(&w->turn_backlog->held, w);
 }
@@ -111,7 +111,7 @@ static void unlink_waiting(struct backlog *b, struct pending_event *w)
     }
     backlog_list_remove(&w->turn_backlog->held, w);
     if (!w->turn_backlog->held.first)
-        end_holding(b, w->turn_backlog);
+        backlog_unlink_holding(b, w->turn_backlog);
 }
 
 static void release_turn(struct backlog *b, struct turn_backlog *turn_backlog)
@@ -120,13 +120,13 @@ static void release_turn(struct backlog *b, struct turn_backlog *turn_backlog)
         return;
     for (struct pending_event *w = turn_backlog->held.first, *next; w; w = next) {
         next = w->next;
-        append_ready(b, w);
+        backlog_append_ready(b, w);
     }
     turn_backlog->held = (struct pending_event_list){0};
-    end_holding(b, turn_backlog);
+    backlog_unlink_holding(b, turn_backlog);
 }
 
-static void backlog_measure(struct backlog *b, struct pending_event *w)
+static void backlog_update_size(struct backlog *b, struct pending_event *w)
 {
     ASSERT(b->stats.bytes >= w->size);
     b->stats.bytes -= w->size;
@@ -166,13 +166,13 @@ void backlog_replace_event(struct backlog *b, struct pending_event *w, struct sh
 {
     shared_event_unref(w->shared);
     w->shared = shared;
-    backlog_measure(b, w);
+    backlog_update_size(b, w);
 }
 
 /* Takes over the shared event, whose text is `more`. The first join copies the existing text; later
  * ones only append. */
-static void join_text_of(struct backlog *b, struct pending_event *w, struct shared_event *shared,
-                         struct str more)
+static void backlog_append_text(struct backlog *b, struct pending_event *w,
+                                struct shared_event *shared, struct str more)
 {
     if (!w->text.p) {
         const struct str first = event_coalesce_text(shared_event_get(w->shared));
@@ -190,7 +190,7 @@ void backlog_coalesce(struct backlog *b, struct pending_event *w, struct pending
                                           : event_coalesce_text(shared_event_get(newer->shared));
     const bool was_last = newer->turn_backlog->last == newer;
     w->parts += newer->parts;
-    join_text_of(b, w, shared_event_ref(newer->shared), more);
+    backlog_append_text(b, w, shared_event_ref(newer->shared), more);
     backlog_remove(b, newer);
     if (was_last)
         w->turn_backlog->last = w;
@@ -203,19 +203,19 @@ static bool backlog_is_over_limit(const struct backlog *b)
 
 /* Size from which on the overflow policy is applied again: the limit; or, if only reserved events
  * were left, an eighth more than they are, so that the cost of scanning is amortised. */
-static size_t next_squeeze(size_t now, size_t limit)
+static size_t backlog_next_overflow_size(size_t now, size_t limit)
 {
     return now < limit ? limit : now + now / 8 + 1;
 }
 
 /* Called when a limit is reached. */
-static void relieve(struct backlog *b)
+static void backlog_apply_overflow_policy(struct backlog *b)
 {
     if (b->stats.events < b->again_events && b->stats.bytes < b->again_bytes)
         return;
     overflow_policy_apply(b);
-    b->again_events = next_squeeze(b->stats.events, b->limits.events);
-    b->again_bytes = next_squeeze(b->stats.bytes, b->limits.bytes);
+    b->again_events = backlog_next_overflow_size(b->stats.events, b->limits.events);
+    b->again_bytes = backlog_next_overflow_size(b->stats.bytes, b->limits.bytes);
 }
 
 /* Restores the normal limits after events were removed. */
@@ -227,19 +227,19 @@ static void backlog_reset_overflow(struct backlog *b)
     b->again_bytes = b->limits.bytes;
 }
 
-static bool may_drop(enum tc_kind kind)
+static bool backlog_is_droppable(enum tc_kind kind)
 {
     const enum overflow_class pressure = kind_overflow(kind);
     return pressure == OVERFLOW_DROP || pressure == OVERFLOW_REPLACE;
 }
 
-static bool may_enter(const struct backlog *b, const struct turn_backlog *turn_backlog,
-                      enum tc_kind kind)
+static bool backlog_admits_event(const struct backlog *b, const struct turn_backlog *turn_backlog,
+                                 enum tc_kind kind)
 {
     const enum overflow_class pressure = kind_overflow(kind);
     if (turn_backlog->bare)
         return pressure == OVERFLOW_KEEP || pressure == OVERFLOW_COALESCE;
-    return !backlog_is_over_limit(b) || !may_drop(kind);
+    return !backlog_is_over_limit(b) || !backlog_is_droppable(kind);
 }
 
 static bool is_paced(enum tc_kind kind)
@@ -248,7 +248,7 @@ static bool is_paced(enum tc_kind kind)
 }
 
 /* An event that a person waits for is delivered with the events held before it. */
-static bool flushes(enum tc_kind kind)
+static bool backlog_flushes_held(enum tc_kind kind)
 {
     return kind == TC_FINAL || kind == TC_ERROR || kind == TC_REQUEST || kind == TC_TOOL_CALL ||
            kind == TC_DONE;
@@ -257,20 +257,21 @@ static bool flushes(enum tc_kind kind)
 static bool backlog_is_paced(const struct backlog *b, const struct turn_backlog *turn_backlog,
                              enum tc_kind kind, int64_t now_ms)
 {
-    if (b->limits.pace_ms == 0 || flushes(kind))
+    if (b->limits.pace_ms == 0 || backlog_flushes_held(kind))
         return false;
     return turn_backlog->held.first || (is_paced(kind) && now_ms < turn_backlog->hold_until);
 }
 
-static bool join_last(struct backlog *b, struct turn_backlog *turn_backlog,
-                      struct shared_event *shared)
+static bool backlog_coalesce_with_last(struct backlog *b, struct turn_backlog *turn_backlog,
+                                       struct shared_event *shared)
 {
     if (!turn_backlog->last || (b->limits.pace_ms == 0 && !backlog_is_over_limit(b)) ||
         !event_coalesce_is_allowed(shared_event_get(turn_backlog->last->shared),
                                    shared_event_get(shared), true))
         return false;
     turn_backlog->last->parts++;
-    join_text_of(b, turn_backlog->last, shared, event_coalesce_text(shared_event_get(shared)));
+    backlog_append_text(b, turn_backlog->last, shared,
+                        event_coalesce_text(shared_event_get(shared)));
     return true;
 }
 
@@ -285,34 +286,34 @@ static void backlog_append(struct backlog *b, struct turn_backlog *turn_backlog,
     w->shared = shared;
     w->parts = 1;
     if (hold) {
-        append_held(b, w);
+        backlog_append_held(b, w);
     } else {
         release_turn(b, turn_backlog);
-        append_ready(b, w);
+        backlog_append_ready(b, w);
     }
     turn_backlog->last = w;
     b->stats.events++;
-    backlog_measure(b, w);
+    backlog_update_size(b, w);
 }
 
 void backlog_push(struct backlog *b, struct turn_backlog *turn_backlog, struct shared_event *shared,
                   int64_t now_ms)
 {
     if (backlog_is_over_limit(b))
-        relieve(b);
+        backlog_apply_overflow_policy(b);
     const struct event *const ev = shared_event_get(shared);
-    if (!may_enter(b, turn_backlog, ev->kind)) {
+    if (!backlog_admits_event(b, turn_backlog, ev->kind)) {
         count_dropped(b, turn_backlog, ev, 1);
         shared_event_unref(shared);
         return;
     }
-    if (!join_last(b, turn_backlog, shared))
+    if (!backlog_coalesce_with_last(b, turn_backlog, shared))
         backlog_append(b, turn_backlog, shared, now_ms);
 }
 
 /* ---- consumer ---- */
 
-static void release_due(struct backlog *b, int64_t now_ms)
+static void backlog_release_due_turns(struct backlog *b, int64_t now_ms)
 {
     for (struct turn_backlog *turn_backlog = b->holding, *next; turn_backlog; turn_backlog = next) {
         next = turn_backlog->next_holding;
@@ -333,8 +334,8 @@ static void write_counts(struct buf *x, const struct turn_backlog *turn_backlog,
 }
 
 /* Takes the position of the newest dropped event, whose seq is free. */
-static struct shared_event *make_notice(struct turn_backlog *turn_backlog,
-                                        const struct tc_meta *next)
+static struct shared_event *backlog_make_drop_notice(struct turn_backlog *turn_backlog,
+                                                     const struct tc_meta *next)
 {
     uint64_t total = 0;
     for (int kind = 0; kind < TC_KINDS; kind++)
@@ -379,7 +380,8 @@ static void backlog_pop_first(struct backlog *b, struct backlog_item *item, int6
     struct turn_backlog *const turn_backlog = w->turn_backlog;
     const struct event *const ev = shared_event_get(w->shared);
     if (turn_backlog->drop_seq && turn_backlog->drop_seq < ev->meta.seq) {
-        *item = (struct backlog_item){turn_backlog->turn, make_notice(turn_backlog, &ev->meta)};
+        *item = (struct backlog_item){turn_backlog->turn,
+                                      backlog_make_drop_notice(turn_backlog, &ev->meta)};
         return;
     }
     const enum tc_kind kind = ev->kind;
@@ -393,7 +395,7 @@ static void backlog_pop_first(struct backlog *b, struct backlog_item *item, int6
 
 size_t backlog_pop(struct backlog *b, struct backlog_item *items, size_t max, int64_t now_ms)
 {
-    release_due(b, now_ms);
+    backlog_release_due_turns(b, now_ms);
     size_t n = 0;
     while (n < max && b->ready.first)
         backlog_pop_first(b, &items[n++], now_ms);

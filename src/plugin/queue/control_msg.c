@@ -64,7 +64,7 @@ void control_queue_put(struct control_queue *b, struct control_msg *m)
 }
 
 /* All messages since the last call, in the reversed order. */
-static struct control_msg *collect(struct control_queue *b)
+static struct control_msg *control_queue_collect(struct control_queue *b)
 {
     struct control_msg *first = NULL, *next;
     for (struct control_msg *m = atomic_exchange(&b->newest, NULL); m; m = next) {
@@ -80,7 +80,7 @@ struct control_msg *control_queue_take(struct control_queue *b)
     if (control_queue_is_empty(b))
         return NULL;
     if (!b->first)
-        b->first = collect(b);
+        b->first = control_queue_collect(b);
     struct control_msg *const m = b->first;
     ASSERT(m);
     b->first = m->next;

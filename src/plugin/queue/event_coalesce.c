@@ -22,7 +22,7 @@ static const struct coalesce_rule args_seam =
 static const struct coalesce_rule output_seam = SEAM(tc_progress, tool_use_id, output, output_len);
 
 /* NULL: events of this kind cannot be joined. */
-static const struct coalesce_rule *seam_of(const struct event *ev)
+static const struct coalesce_rule *event_coalesce_find_rule(const struct event *ev)
 {
     if (ev->kind == TC_NARRATION)
         return &narration_seam;
@@ -38,44 +38,46 @@ static const void *event_coalesce_member(const struct event *ev, size_t offset)
     return (const char *)&ev->u + offset;
 }
 
-static const char *string(const struct event *ev, size_t offset)
+static const char *event_coalesce_string_member(const struct event *ev, size_t offset)
 {
     return *(const char *const *)event_coalesce_member(ev, offset);
 }
 
-static bool same(const char *a, const char *b)
+static bool event_coalesce_equal_strings(const char *a, const char *b)
 {
     return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-static bool same_place(const struct tc_meta *a, const struct tc_meta *b)
+static bool event_coalesce_is_same_source(const struct tc_meta *a, const struct tc_meta *b)
 {
-    return same(a->parent_id, b->parent_id) && same(a->agent, b->agent) &&
-           same(a->audience, b->audience) && a->hidden == b->hidden;
+    return event_coalesce_equal_strings(a->parent_id, b->parent_id) &&
+           event_coalesce_equal_strings(a->agent, b->agent) &&
+           event_coalesce_equal_strings(a->audience, b->audience) && a->hidden == b->hidden;
 }
 
 bool event_coalesce_is_allowed(const struct event *older, const struct event *newer, bool strict)
 {
-    const struct coalesce_rule *const seam = seam_of(older);
-    return seam && seam == seam_of(newer) &&
-           same(string(older, seam->owner), string(newer, seam->owner)) &&
-           same_place(&older->meta, &newer->meta) &&
-           (!strict || same(older->meta.x, newer->meta.x));
+    const struct coalesce_rule *const seam = event_coalesce_find_rule(older);
+    return seam && seam == event_coalesce_find_rule(newer) &&
+           event_coalesce_equal_strings(event_coalesce_string_member(older, seam->owner),
+                                        event_coalesce_string_member(newer, seam->owner)) &&
+           event_coalesce_is_same_source(&older->meta, &newer->meta) &&
+           (!strict || event_coalesce_equal_strings(older->meta.x, newer->meta.x));
 }
 
 struct str event_coalesce_text(const struct event *ev)
 {
-    const struct coalesce_rule *const seam = seam_of(ev);
+    const struct coalesce_rule *const seam = event_coalesce_find_rule(ev);
     if (!seam)
         return (struct str){0};
-    return (struct str){string(ev, seam->text),
+    return (struct str){event_coalesce_string_member(ev, seam->text),
                         *(const size_t *)event_coalesce_member(ev, seam->len)};
 }
 
 struct shared_event *event_coalesce_build(const struct event *newest, const struct buf *text)
 {
     struct event ev = *newest;
-    const struct coalesce_rule *const seam = seam_of(newest);
+    const struct coalesce_rule *const seam = event_coalesce_find_rule(newest);
     ev.u.meta = &ev.meta;
     if (seam) {
         memcpy((char *)&ev.u + seam->text, &text->p, sizeof text->p);

@@ -101,7 +101,7 @@ void event_queue_free(struct event_queue *q)
     free(q);
 }
 
-static int64_t real_ns(void)
+static int64_t event_queue_monotonic_ns(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -111,7 +111,7 @@ static int64_t real_ns(void)
 /* Waits on the condition for at most ns of real time, even with a fake clock. */
 static void wait_ns(struct event_queue *q, pthread_cond_t *cond, int64_t ns)
 {
-    const int64_t end = real_ns() + ns;
+    const int64_t end = event_queue_monotonic_ns() + ns;
     const struct timespec until = {
         .tv_sec = end / (1000 * NS_PER_MS),
         .tv_nsec = end % (1000 * NS_PER_MS),
@@ -126,7 +126,7 @@ static bool has_new_items(const struct event_queue *q)
 
 /* Under the lock, which may be released meanwhile. Events that arrived just before are found by a
  * second check (see event_ring_publish). */
-static void lie_down(struct event_queue *q, enum consumer how, int64_t ns)
+static void event_queue_wait(struct event_queue *q, enum consumer how, int64_t ns)
 {
     ASSERT(q->consumer == AWAKE);
     const struct timespec most = {.tv_sec = ns / (1000 * NS_PER_MS),
@@ -146,8 +146,8 @@ static void wake(struct event_queue *q)
         syscall(SYS_futex, &q->consumer, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 }
 
-static void push_slots(struct event_queue *q, const struct event_ring_slot *slots, size_t n,
-                       int64_t now_ms)
+static void event_queue_push_slots(struct event_queue *q, const struct event_ring_slot *slots,
+                                   size_t n, int64_t now_ms)
 {
     for (size_t i = 0; i < n; i++)
         backlog_push(&q->backlog, slots[i].turn_backlog, slots[i].shared, now_ms);
@@ -160,7 +160,7 @@ static void event_queue_drain_ring(struct event_queue *q, int64_t now_ms)
     size_t left = event_ring_count(&q->inbox);
     while (left > 0) {
         const size_t n = event_ring_take(&q->inbox, slots, left < TAKE_MAX ? left : TAKE_MAX);
-        push_slots(q, slots, n, now_ms);
+        event_queue_push_slots(q, slots, n, now_ms);
         left -= n;
     }
 }
@@ -197,19 +197,19 @@ struct turn_backlog *event_queue_open_turn(struct event_queue *q, void *turn)
 }
 
 /* Under the lock. */
-static bool must_wake(const struct event_queue *q)
+static bool event_queue_must_wake_consumer(const struct event_queue *q)
 {
     return q->consumer != AWAKE &&
            (q->backlog.n_ready > 0 || backlog_next_due_ms(&q->backlog) < q->sleeps_until);
 }
 
 /* Empties the ring buffer, and wakes the consumer if there is work for it. */
-static void push_through(struct event_queue *q)
+static void event_queue_drain_and_wake(struct event_queue *q)
 {
     pthread_mutex_lock(&q->lock);
     event_queue_drain_ring(q, clock_mono_ms());
     publish(q);
-    const bool due = must_wake(q);
+    const bool due = event_queue_must_wake_consumer(q);
     pthread_mutex_unlock(&q->lock);
     if (due)
         wake(q);
@@ -221,7 +221,7 @@ static void event_queue_publish(struct event_queue *q, bool is_full)
     event_ring_publish(&q->inbox);
     if (is_full || q->backlog.limits.pace_ms > 0 ||
         event_ring_bytes(&q->inbox) > q->backlog.limits.bytes / INBOX_PART)
-        push_through(q);
+        event_queue_drain_and_wake(q);
     else if (q->consumer == ASLEEP)
         wake(q);
 }
@@ -236,7 +236,7 @@ void event_queue_push(struct event_queue *q, struct turn_backlog *turn_backlog,
         event_queue_publish(q, !room);
 }
 
-static void event_queue_publish_rest(struct event_queue *q)
+static void event_queue_publish_staged(struct event_queue *q)
 {
     if (event_ring_staged_count(&q->inbox) > 0)
         event_queue_publish(q, false);
@@ -246,7 +246,7 @@ void event_queue_set_batching(struct event_queue *q, bool on)
 {
     q->gathers = on;
     if (!on)
-        event_queue_publish_rest(q);
+        event_queue_publish_staged(q);
 }
 
 void event_queue_put_control(struct event_queue *q, struct control_msg *m)
@@ -284,27 +284,27 @@ void event_queue_close(struct event_queue *q)
     wake(q);
 }
 
-static size_t event_queue_at_most(size_t n, size_t most)
+static size_t event_queue_smaller_size(size_t n, size_t most)
 {
     return n < most ? n : most;
 }
 
-static bool event_queue_below(const struct event_queue *q, size_t part)
+static bool event_queue_is_below_part(const struct event_queue *q, size_t part)
 {
     const struct backlog_limits *const l = &q->backlog.limits;
-    return count_events(q) <= event_queue_at_most(l->events, AHEAD_EVENTS) / part &&
-           count_bytes(q) <= event_queue_at_most(l->bytes, AHEAD_BYTES) / part;
+    return count_events(q) <= event_queue_smaller_size(l->events, AHEAD_EVENTS) / part &&
+           count_bytes(q) <= event_queue_smaller_size(l->bytes, AHEAD_BYTES) / part;
 }
 
 bool event_queue_wait_for_room(struct event_queue *q, int timeout_ms)
 {
-    event_queue_publish_rest(q);
-    if (event_queue_below(q, 2))
+    event_queue_publish_staged(q);
+    if (event_queue_is_below_part(q, 2))
         return true;
     const int64_t end = clock_mono_ms() + timeout_ms;
     pthread_mutex_lock(&q->lock);
     wake(q); /* no more events before it has taken the available ones */
-    while (!event_queue_below(q, 4) && !q->closed && !q->consumer_waits) {
+    while (!event_queue_is_below_part(q, 4) && !q->closed && !q->consumer_waits) {
         const int64_t left = end - clock_mono_ms();
         if (left <= 0)
             break;
@@ -312,34 +312,34 @@ bool event_queue_wait_for_room(struct event_queue *q, int timeout_ms)
         wait_ns(q, &q->room, left * NS_PER_MS);
     }
     q->producer_waits = false;
-    const bool room = event_queue_below(q, 2) || q->consumer_waits;
+    const bool room = event_queue_is_below_part(q, 2) || q->consumer_waits;
     pthread_mutex_unlock(&q->lock);
     return room;
 }
 
-static void event_queue_nap(struct event_queue *q)
+static void event_queue_wait_briefly(struct event_queue *q)
 {
-    lie_down(q, NAPPING, q->taken >= FLOOD_EVENTS ? LONG_NAP_NS : NAP_NS);
+    event_queue_wait(q, NAPPING, q->taken >= FLOOD_EVENTS ? LONG_NAP_NS : NAP_NS);
     q->taken = 0;
 }
 
-static void sleep_for(struct event_queue *q, int64_t ms)
+static void event_queue_sleep(struct event_queue *q, int64_t ms)
 {
-    const int64_t before = real_ns();
-    lie_down(q, ASLEEP, ms * NS_PER_MS);
-    q->brisk = real_ns() - before < BRISK_NS;
+    const int64_t before = event_queue_monotonic_ns();
+    event_queue_wait(q, ASLEEP, ms * NS_PER_MS);
+    q->brisk = event_queue_monotonic_ns() - before < BRISK_NS;
     q->taken = BRISK_EVENTS;
 }
 
 /* Waits until an event is due, for at most ms. */
-static void event_queue_rest(struct event_queue *q, int64_t now_ms, int64_t until_ms)
+static void event_queue_wait_until_due(struct event_queue *q, int64_t now_ms, int64_t until_ms)
 {
     const int64_t due = backlog_next_due_ms(&q->backlog);
     q->sleeps_until = due;
     if (q->brisk && q->taken >= BRISK_EVENTS)
-        event_queue_nap(q);
+        event_queue_wait_briefly(q);
     else
-        sleep_for(q, (due < until_ms ? due : until_ms) - now_ms);
+        event_queue_sleep(q, (due < until_ms ? due : until_ms) - now_ms);
 }
 
 /* Events of the ring buffer are passed directly to a consumer without backlog. */
@@ -353,7 +353,7 @@ static size_t event_queue_take(struct event_queue *q, struct backlog_item *items
            backlog_try_bypass(&q->backlog, slots[n].turn_backlog, slots[n].shared, &items[n]))
         n++;
     if (n < there) {
-        push_slots(q, slots + n, there - n, now_ms);
+        event_queue_push_slots(q, slots + n, there - n, now_ms);
         event_queue_drain_ring(q, now_ms);
     }
     return n ? n : backlog_pop(&q->backlog, items, max, now_ms);
@@ -370,13 +370,13 @@ size_t event_queue_pop(struct event_queue *q, struct backlog_item *items, size_t
     q->consumer_waits = false;
     while ((n = event_queue_take(q, items, max, now_ms)) == 0 &&
            control_queue_is_empty(&q->control) && !q->closed && now_ms < until_ms) {
-        event_queue_rest(q, now_ms, until_ms);
+        event_queue_wait_until_due(q, now_ms, until_ms);
         now_ms = clock_mono_ms();
     }
     *closed = n == 0 && q->closed && control_queue_is_empty(&q->control);
     q->taken += n;
     publish(q);
-    const bool tell = q->producer_waits && event_queue_below(q, 4);
+    const bool tell = q->producer_waits && event_queue_is_below_part(q, 4);
     pthread_mutex_unlock(&q->lock);
     if (tell)
         pthread_cond_signal(&q->room);

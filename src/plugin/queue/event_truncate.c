@@ -25,7 +25,7 @@ struct truncated_payload {
     bool changed;
 };
 
-static void trimmed_fini(struct truncated_payload *t)
+static void event_truncate_payload_fini(struct truncated_payload *t)
 {
     buf_fini(&t->text[0]);
     buf_fini(&t->text[1]);
@@ -51,7 +51,7 @@ static void event_truncate_omit_json(struct truncated_payload *t, const char **j
     t->changed = true;
 }
 
-static void trim_call(struct truncated_payload *t)
+static void event_truncate_tool_call(struct truncated_payload *t)
 {
     struct tc_tool_call *const call = &t->ev.u.tool_call;
     if (call->args_len > TRIM_TOOL) {
@@ -67,7 +67,7 @@ static void trim_call(struct truncated_payload *t)
     event_truncate_cut(t, 1, &call->args_raw, &call->args_raw_len, TRIM_TOOL);
 }
 
-static void trim_result(struct truncated_payload *t)
+static void event_truncate_tool_result(struct truncated_payload *t)
 {
     struct tc_tool_result *const result = &t->ev.u.tool_result;
     size_t diff_len = result->diff ? strlen(result->diff) : 0;
@@ -78,7 +78,7 @@ static void trim_result(struct truncated_payload *t)
     result->truncated = result->truncated || t->changed;
 }
 
-static void trim_message(struct truncated_payload *t)
+static void event_truncate_message(struct truncated_payload *t)
 {
     struct tc_message *const message = &t->ev.u.message;
     event_truncate_cut(t, 0, &message->text, &message->text_len, TRIM_TOOL);
@@ -89,7 +89,7 @@ static struct shared_event *event_truncate_build(struct truncated_payload *t)
 {
     t->ev.u.meta = &t->ev.meta;
     struct shared_event *const shared = t->changed ? shared_event_new(&t->ev) : NULL;
-    trimmed_fini(t);
+    event_truncate_payload_fini(t);
     return shared;
 }
 
@@ -97,11 +97,11 @@ struct shared_event *event_truncate_tool(const struct event *ev)
 {
     struct truncated_payload t = {.ev = *ev};
     if (ev->kind == TC_TOOL_CALL)
-        trim_call(&t);
+        event_truncate_tool_call(&t);
     else if (ev->kind == TC_TOOL_RESULT)
-        trim_result(&t);
+        event_truncate_tool_result(&t);
     else if (ev->kind == TC_MESSAGE)
-        trim_message(&t);
+        event_truncate_message(&t);
     return event_truncate_build(&t);
 }
 

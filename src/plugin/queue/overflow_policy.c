@@ -22,17 +22,17 @@ struct overflow_measure {
     bool hard;      /* only above the hard limits */
 };
 
-static bool events_fine(const struct backlog *b)
+static bool overflow_policy_events_below_goal(const struct backlog *b)
 {
     return b->stats.events <= b->limits.events / 4 * 3;
 }
 
-static bool bytes_fine(const struct backlog *b)
+static bool overflow_policy_bytes_below_goal(const struct backlog *b)
 {
     return b->stats.bytes <= b->limits.bytes / 4 * 3;
 }
 
-static bool beyond_hard(const struct backlog *b)
+static bool overflow_policy_is_above_hard_limit(const struct backlog *b)
 {
     return b->stats.events / HARD >= b->limits.events || b->stats.bytes / HARD >= b->limits.bytes;
 }
@@ -42,8 +42,9 @@ static void join_neighbours(struct backlog *b, struct pending_event *w, void *ct
 {
     (void)ctx;
     struct pending_event *const older = w->turn_backlog->seen;
-    if (older && event_coalesce_is_allowed(shared_event_get(older->shared),
-                                           shared_event_get(w->shared), !beyond_hard(b)))
+    if (older &&
+        event_coalesce_is_allowed(shared_event_get(older->shared), shared_event_get(w->shared),
+                                  !overflow_policy_is_above_hard_limit(b)))
         backlog_coalesce(b, older, w);
     else
         w->turn_backlog->seen = w;
@@ -54,7 +55,7 @@ struct overflow_seen_tools {
     const struct pending_event *slots[TOOLS_SEEN];
 };
 
-static const char *tool_of(const struct pending_event *w)
+static const char *overflow_policy_tool_id(const struct pending_event *w)
 {
     return shared_event_get(w->shared)->u.progress.tool_use_id;
 }
@@ -68,7 +69,7 @@ static size_t hash_tool(const struct turn_backlog *turn_backlog, const char *id)
  * around a slot, nothing is remembered, and one event less is replaced. */
 static bool is_outdated(struct overflow_seen_tools *seen, const struct pending_event *w)
 {
-    const char *const id = tool_of(w);
+    const char *const id = overflow_policy_tool_id(w);
     const size_t hash = hash_tool(w->turn_backlog, id);
     for (size_t probe = 0; probe < 8; probe++) {
         const struct pending_event **const slot = &seen->slots[(hash + probe) % TOOLS_SEEN];
@@ -76,7 +77,8 @@ static bool is_outdated(struct overflow_seen_tools *seen, const struct pending_e
             *slot = w;
             return false;
         }
-        if ((*slot)->turn_backlog == w->turn_backlog && strcmp(tool_of(*slot), id) == 0)
+        if ((*slot)->turn_backlog == w->turn_backlog &&
+            strcmp(overflow_policy_tool_id(*slot), id) == 0)
             return true;
     }
     return false;
@@ -106,29 +108,31 @@ static void trim_tools(struct backlog *b, struct pending_event *w, void *ctx)
     backlog_replace_event(b, w, shared);
 }
 
-static bool still_needed(const struct backlog *b)
+static bool overflow_policy_is_needed(const struct backlog *b)
 {
-    return !events_fine(b) || !bytes_fine(b);
+    return !overflow_policy_events_below_goal(b) || !overflow_policy_bytes_below_goal(b);
 }
 
 static void drop_thinking(struct backlog *b, struct pending_event *w, void *ctx)
 {
     (void)ctx;
-    if (still_needed(b) && shared_event_get(w->shared)->kind == TC_THINKING)
+    if (overflow_policy_is_needed(b) && shared_event_get(w->shared)->kind == TC_THINKING)
         backlog_drop(b, w);
 }
 
 static void drop_progress(struct backlog *b, struct pending_event *w, void *ctx)
 {
     (void)ctx;
-    if (still_needed(b) && kind_overflow(shared_event_get(w->shared)->kind) == OVERFLOW_REPLACE)
+    if (overflow_policy_is_needed(b) &&
+        kind_overflow(shared_event_get(w->shared)->kind) == OVERFLOW_REPLACE)
         backlog_drop(b, w);
 }
 
-static void drop_others(struct backlog *b, struct pending_event *w, void *ctx)
+static void overflow_policy_drop_event(struct backlog *b, struct pending_event *w, void *ctx)
 {
     (void)ctx;
-    if (still_needed(b) && kind_overflow(shared_event_get(w->shared)->kind) == OVERFLOW_DROP)
+    if (overflow_policy_is_needed(b) &&
+        kind_overflow(shared_event_get(w->shared)->kind) == OVERFLOW_DROP)
         backlog_drop(b, w);
 }
 
@@ -150,7 +154,7 @@ static void trim_long_narration(struct backlog *b, struct pending_event *w, void
 
 /* Last resort against a consumer without progress: keeps of each turn only the events that complete
  * it, and its text; later events of the turn are treated in the same way. */
-static void strip_turn(struct backlog *b, struct pending_event *w, void *ctx)
+static void overflow_policy_strip_turn(struct backlog *b, struct pending_event *w, void *ctx)
 {
     (void)ctx;
     w->turn_backlog->bare = true;
@@ -165,15 +169,15 @@ static const struct overflow_measure measures[] = {
     {.apply = trim_tools, .for_bytes = true},
     {.apply = drop_thinking},
     {.apply = drop_progress},
-    {.apply = drop_others},
+    {.apply = overflow_policy_drop_event},
     {.apply = trim_long_narration, .for_bytes = true, .hard = true},
-    {.apply = strip_turn, .hard = true},
+    {.apply = overflow_policy_strip_turn, .hard = true},
     {.apply = join_neighbours, .hard = true},
     {.apply = trim_long_narration, .for_bytes = true, .hard = true},
 };
 
-static void walk_list(struct backlog *b, const struct pending_event_list *list,
-                      const struct overflow_measure *measure, void *ctx)
+static void overflow_policy_apply_to_list(struct backlog *b, const struct pending_event_list *list,
+                                          const struct overflow_measure *measure, void *ctx)
 {
     struct pending_event *w = measure->backwards ? list->last : list->first;
     for (struct pending_event *next; w; w = next) {
@@ -182,36 +186,37 @@ static void walk_list(struct backlog *b, const struct pending_event_list *list,
     }
 }
 
-static void apply_to_held(struct backlog *b, const struct overflow_measure *measure, void *ctx)
+static void overflow_policy_apply_to_held(struct backlog *b, const struct overflow_measure *measure,
+                                          void *ctx)
 {
     for (struct turn_backlog *turn_backlog = b->holding, *next; turn_backlog; turn_backlog = next) {
         next = turn_backlog->next_holding;
-        walk_list(b, &turn_backlog->held, measure, ctx);
+        overflow_policy_apply_to_list(b, &turn_backlog->held, measure, ctx);
     }
 }
 
 /* Held events of a turn are newer than all of its ready ones. */
-static void walk(struct backlog *b, const struct overflow_measure *measure)
+static void overflow_policy_apply_measure(struct backlog *b, const struct overflow_measure *measure)
 {
     struct overflow_seen_tools seen = {0};
     for (struct turn_backlog *turn_backlog = b->turn_backlogs; turn_backlog;
          turn_backlog = turn_backlog->next)
         turn_backlog->seen = NULL;
     if (measure->backwards)
-        apply_to_held(b, measure, &seen);
-    walk_list(b, &b->ready, measure, &seen);
+        overflow_policy_apply_to_held(b, measure, &seen);
+    overflow_policy_apply_to_list(b, &b->ready, measure, &seen);
     if (!measure->backwards)
-        apply_to_held(b, measure, &seen);
+        overflow_policy_apply_to_held(b, measure, &seen);
 }
 
 void overflow_policy_apply(struct backlog *b)
 {
-    bool hard = beyond_hard(b);
+    bool hard = overflow_policy_is_above_hard_limit(b);
     for (size_t i = 0; i < sizeof measures / sizeof *measures; i++) {
         const struct overflow_measure *const m = &measures[i];
-        if (!still_needed(b) || (m->hard && !hard))
+        if (!overflow_policy_is_needed(b) || (m->hard && !hard))
             return;
-        if (!m->for_bytes || !bytes_fine(b))
-            walk(b, m);
+        if (!m->for_bytes || !overflow_policy_bytes_below_goal(b))
+            overflow_policy_apply_measure(b, m);
     }
 }

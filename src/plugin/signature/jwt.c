@@ -58,7 +58,7 @@ static bool jwt_member_is(struct arena *arena, struct str json, const char *poin
 }
 
 /* Cuts off the part before the first dot; p NULL: none. */
-static struct str jwt_take_part(struct str *rest)
+static struct str jwt_split_part(struct str *rest)
 {
     const char *const dot = memchr(rest->p, '.', rest->len);
     const struct str part = {dot ? rest->p : NULL, dot ? (size_t)(dot - rest->p) : 0};
@@ -76,8 +76,8 @@ const char *jwt_read(struct jwt *token, struct arena *arena, const char *authori
     struct str rest = {authorization + strlen(scheme), strlen(authorization) - strlen(scheme)};
     if (rest.len > TOKEN_MAX)
         return "it is too long";
-    token->header = jwt_take_part(&rest);
-    token->claims = token->header.p ? jwt_take_part(&rest) : (struct str){NULL, 0};
+    token->header = jwt_split_part(&rest);
+    token->claims = token->header.p ? jwt_split_part(&rest) : (struct str){NULL, 0};
     token->signature = rest;
     if (!token->claims.p)
         return "it has none";

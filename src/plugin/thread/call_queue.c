@@ -94,15 +94,16 @@ static void run_job(struct call_queue *l, struct queued_call *j)
 
 /* ---- loop thread ---- */
 
-/* Without a loop, one thread produces and one consumes. */
-static bool is_loop_side(const struct call_queue *l)
+/* Whether the caller is on the loop's side. Without a loop, one thread produces and another
+ * consumes. */
+static bool call_queue_is_loop_thread(const struct call_queue *l)
 {
     return !l->host.loop || loop_is_own_thread(l->host.loop);
 }
 
 static void call_queue_pop_jobs(struct call_queue *l, struct queued_calls *taken)
 {
-    ASSERT(is_loop_side(l));
+    ASSERT(call_queue_is_loop_thread(l));
     STAILQ_INIT(taken);
     pthread_mutex_lock(&l->lock);
     STAILQ_CONCAT(taken, &l->jobs);
@@ -129,7 +130,7 @@ static void run_jobs(void *arg)
 
 void call_queue_release(struct call_queue *l)
 {
-    ASSERT(is_loop_side(l));
+    ASSERT(call_queue_is_loop_thread(l));
     l->released = true;
     pthread_mutex_lock(&l->lock);
     if (!STAILQ_EMPTY(&l->jobs))
@@ -137,18 +138,18 @@ void call_queue_release(struct call_queue *l)
     pthread_mutex_unlock(&l->lock);
 }
 
-static void run_change(void *arg)
+static void call_queue_run_change(void *arg)
 {
     const struct call_queue *const l = arg;
     if (!l->closed)
         l->host.changed(l->host.ctx);
 }
 
-void call_queue_tell_change(struct call_queue *l)
+void call_queue_post_change(struct call_queue *l)
 {
     pthread_mutex_lock(&l->lock);
     if (!l->closed && l->host.changed)
-        loop_post(l->host.loop, run_change, l);
+        loop_post(l->host.loop, call_queue_run_change, l);
     pthread_mutex_unlock(&l->lock);
 }
 
@@ -162,12 +163,12 @@ static void drop_batch(struct queued_call *j)
     callback_batch_free(j->batch);
 }
 
-static void run_ask(struct call_queue *l, struct queued_call *j)
+static void call_queue_run_host_call(struct call_queue *l, struct queued_call *j)
 {
     l->host.ask(l->host.ctx, j->ask);
 }
 
-static void drop_ask(struct queued_call *j)
+static void call_queue_drop_host_call(struct queued_call *j)
 {
     host_call_complete(j->ask, TC_NOT_KEPT, NULL, NULL);
 }
@@ -209,7 +210,7 @@ static void run_store(struct call_queue *l, struct queued_call *j)
     l->host.store(l->host.ctx, j->key, j->stored);
 }
 
-static void answer_expected(struct expected_answer **at, const struct tc_answer *answer)
+static void call_queue_pass_answer(struct expected_answer **at, const struct tc_answer *answer)
 {
     struct expected_answer *const e = *at;
     *at = e->next;
@@ -224,13 +225,14 @@ static void run_answer(struct call_queue *l, struct queued_call *j)
             if (j->answer && j->answer->later)
                 (*at)->answered((*at)->arg, j->answer);
             else
-                answer_expected(at, j->answer);
+                call_queue_pass_answer(at, j->answer);
             return;
         }
 }
 
 static const struct queued_call_kind batch_job = {run_batch, drop_batch, true};
-static const struct queued_call_kind ask_job = {run_ask, drop_ask, false};
+static const struct queued_call_kind ask_job = {call_queue_run_host_call, call_queue_drop_host_call,
+                                                false};
 static const struct queued_call_kind route_job = {run_route, NULL, false};
 static const struct queued_call_kind socket_open_job = {run_socket_open, NULL, false};
 static const struct queued_call_kind socket_send_job = {run_socket_send, NULL, false};
@@ -244,7 +246,7 @@ uint64_t call_queue_register_hit(struct call_queue *l,
                                  void *arg)
 {
     ASSERT(answered);
-    ASSERT(is_loop_side(l));
+    ASSERT(call_queue_is_loop_thread(l));
     struct expected_answer *const e = xcalloc(1, sizeof *e);
     *e = (struct expected_answer){l->expected, ++l->last_hit, answered, arg};
     l->expected = e;
@@ -262,7 +264,7 @@ void call_queue_refuse_calls(struct call_queue *l)
 
 void call_queue_close(struct call_queue *l, bool deliver)
 {
-    ASSERT(is_loop_side(l));
+    ASSERT(call_queue_is_loop_thread(l));
     ASSERT(!l->closed);
     call_queue_refuse_calls(l);
     pthread_mutex_lock(&l->lock);
@@ -270,7 +272,7 @@ void call_queue_close(struct call_queue *l, bool deliver)
     pthread_mutex_unlock(&l->lock);
     if (l->host.loop) {
         loop_cancel_posted(l->host.loop, run_jobs, l);
-        loop_cancel_posted(l->host.loop, run_change, l);
+        loop_cancel_posted(l->host.loop, call_queue_run_change, l);
     }
     struct queued_calls taken;
     call_queue_pop_jobs(l, &taken);
@@ -282,12 +284,12 @@ void call_queue_close(struct call_queue *l, bool deliver)
             drop_job(j);
     }
     while (l->expected)
-        answer_expected(&l->expected, NULL);
+        call_queue_pass_answer(&l->expected, NULL);
 }
 
 /* ---- instance's thread ---- */
 
-static struct queued_call *new_job(const struct queued_call_kind *kind)
+static struct queued_call *call_queue_new_call(const struct queued_call_kind *kind)
 {
     struct queued_call *const j = xcalloc(1, sizeof *j);
     j->kind = kind;
@@ -311,7 +313,7 @@ static void call_queue_post(struct call_queue *l, struct queued_call *j)
 
 static void post_batch(void *ctx, struct callback_batch *b)
 {
-    struct queued_call *const j = new_job(&batch_job);
+    struct queued_call *const j = call_queue_new_call(&batch_job);
     j->batch = b;
     call_queue_post(ctx, j);
 }
@@ -329,14 +331,14 @@ static bool call_queue_store_call(struct call_queue *l, struct host_call *a)
     return takes;
 }
 
-static void post_ask(void *ctx, struct host_call *a)
+static void call_queue_post_host_call(void *ctx, struct host_call *a)
 {
     struct call_queue *const l = ctx;
     if (!call_queue_store_call(l, a)) {
         host_call_complete(a, TC_NOT_KEPT, NULL, NULL);
         return;
     }
-    struct queued_call *const j = new_job(&ask_job);
+    struct queued_call *const j = call_queue_new_call(&ask_job);
     j->ask = a;
     call_queue_post(l, j);
     event_queue_release_producer(l->queue);
@@ -344,14 +346,14 @@ static void post_ask(void *ctx, struct host_call *a)
 
 static void post_route(void *ctx, const char *path)
 {
-    struct queued_call *const j = new_job(&route_job);
+    struct queued_call *const j = call_queue_new_call(&route_job);
     j->path = arena_strdup(&j->arena, path);
     call_queue_post(ctx, j);
 }
 
 static void post_socket_open(void *ctx, int64_t socket, const struct tc_socket *spec)
 {
-    struct queued_call *const j = new_job(&socket_open_job);
+    struct queued_call *const j = call_queue_new_call(&socket_open_job);
     j->socket = socket;
     j->spec = *spec;
     j->spec.url = arena_strdup(&j->arena, spec->url);
@@ -361,7 +363,7 @@ static void post_socket_open(void *ctx, int64_t socket, const struct tc_socket *
 
 static void post_socket_send(void *ctx, int64_t socket, struct str text, bool is_binary)
 {
-    struct queued_call *const j = new_job(&socket_send_job);
+    struct queued_call *const j = call_queue_new_call(&socket_send_job);
     j->socket = socket;
     j->text = (struct str){arena_memdup(&j->arena, text.p, text.len), text.len};
     j->is_binary = is_binary;
@@ -370,14 +372,14 @@ static void post_socket_send(void *ctx, int64_t socket, struct str text, bool is
 
 static void post_socket_close(void *ctx, int64_t socket)
 {
-    struct queued_call *const j = new_job(&socket_close_job);
+    struct queued_call *const j = call_queue_new_call(&socket_close_job);
     j->socket = socket;
     call_queue_post(ctx, j);
 }
 
 static void post_secret(void *ctx, const char *name, const char *value)
 {
-    struct queued_call *const j = new_job(&secret_job);
+    struct queued_call *const j = call_queue_new_call(&secret_job);
     j->secret = arena_strdup(&j->arena, name);
     j->value = (struct str){arena_strdup(&j->arena, value), value ? strlen(value) : 0};
     call_queue_post(ctx, j);
@@ -385,7 +387,7 @@ static void post_secret(void *ctx, const char *name, const char *value)
 
 static void post_store(void *ctx, const char *key, const char *text)
 {
-    struct queued_call *const j = new_job(&store_job);
+    struct queued_call *const j = call_queue_new_call(&store_job);
     j->key = arena_strdup(&j->arena, key);
     j->stored = arena_strdup(&j->arena, text);
     call_queue_post(ctx, j);
@@ -404,7 +406,7 @@ static const struct tc_answer *copy_answer(struct arena *arena, const struct tc_
 
 void call_queue_post_answer(struct call_queue *l, uint64_t hit, const struct tc_answer *answer)
 {
-    struct queued_call *const j = new_job(&answer_job);
+    struct queued_call *const j = call_queue_new_call(&answer_job);
     j->hit = hit;
     j->answer = copy_answer(&j->arena, answer);
     call_queue_post(l, j);
@@ -442,7 +444,7 @@ struct call_queue *call_queue_new(const struct channel_callbacks *host, struct e
     l->inner = (struct channel_callbacks){
         .ctx = l,
         .batch = host->batch ? post_batch : NULL,
-        .ask = host->ask ? post_ask : NULL,
+        .ask = host->ask ? call_queue_post_host_call : NULL,
         .has_server = host->has_server && host->route,
         .route = host->route ? post_route : NULL,
         .socket_open = host->socket_open ? post_socket_open : NULL,

@@ -22,7 +22,7 @@ void call_queue_accept_calls(struct call_queue *l);
 void call_queue_post_answer(struct call_queue *l, uint64_t hit, const struct tc_answer *answer);
 
 /* Instance's thread: calls channel_host.changed on the loop's thread, even before the release. */
-void call_queue_tell_change(struct call_queue *l);
+void call_queue_post_change(struct call_queue *l);
 
 /* Loop thread: until this call, a new queue keeps its items. */
 void call_queue_release(struct call_queue *l);

@@ -20,7 +20,7 @@
 /* With this many events waiting, one that hangs or starts gets no new turns. */
 #define GONE_FILL 4.0
 
-static struct thread_channel *self(struct channel *c)
+static struct thread_channel *channel_thread_of(struct channel *c)
 {
     return (struct thread_channel *)(void *)c;
 }
@@ -40,8 +40,8 @@ static void channel_thread_link_turn(struct thread_channel *c, struct thread_tur
 /* ---- loop thread ---- */
 
 /* Waits for the stage, at most ms of real time; returns the current stage. */
-static enum thread_stage await_stage(struct thread_channel *c, bool (*there)(enum thread_stage),
-                                     int64_t ms)
+static enum thread_stage channel_thread_wait_for_stage(struct thread_channel *c,
+                                                       bool (*there)(enum thread_stage), int64_t ms)
 {
     struct timespec until;
     clock_gettime(CLOCK_MONOTONIC, &until);
@@ -57,7 +57,7 @@ static enum thread_stage await_stage(struct thread_channel *c, bool (*there)(enu
     return stage;
 }
 
-static bool has_verdict(enum thread_stage stage)
+static bool channel_thread_is_start_decided(enum thread_stage stage)
 {
     return stage > THREAD_STARTING;
 }
@@ -67,7 +67,7 @@ static bool channel_thread_has_ended(enum thread_stage stage)
     return stage == THREAD_ENDED || stage == THREAD_REFUSED;
 }
 
-static enum thread_stage stage_of(struct thread_channel *c)
+static enum thread_stage channel_thread_get_stage(struct thread_channel *c)
 {
     pthread_mutex_lock(&c->lock);
     const enum thread_stage stage = c->stage;
@@ -76,7 +76,7 @@ static enum thread_stage stage_of(struct thread_channel *c)
 }
 
 /* False: the thread has ended, and the caller still owns the channel. */
-static bool channel_thread_abandon(struct thread_channel *c)
+static bool channel_thread_mark_abandoned(struct thread_channel *c)
 {
     pthread_mutex_lock(&c->lock);
     const bool ended = channel_thread_has_ended(c->stage);
@@ -97,18 +97,19 @@ static void channel_thread_check_callback(struct thread_channel *c)
     if (!callback)
         return;
     const int64_t ms = clock_mono_coarse_ms() - since_ms;
-    if (ms <= c->callback_ms || stage_of(c) == THREAD_STARTING || atomic_exchange(&c->hung, true))
+    if (ms <= c->callback_ms || channel_thread_get_stage(c) == THREAD_STARTING ||
+        atomic_exchange(&c->hung, true))
         return;
     log_write(LOG_ERR, thread_label(c),
               "%s has not returned for %" PRId64 " ms (callback_ms = %d); events are queued",
               callback, ms, c->callback_ms);
 }
 
-static void *thread_open(struct channel *channel, const struct channel_turn *turn)
+static void *channel_thread_open_turn(struct channel *channel, const struct channel_turn *turn)
 {
-    struct thread_channel *const c = self(channel);
+    struct thread_channel *const c = channel_thread_of(channel);
     channel_thread_check_callback(c);
-    if ((atomic_load(&c->hung) || stage_of(c) <= THREAD_STARTING) &&
+    if ((atomic_load(&c->hung) || channel_thread_get_stage(c) <= THREAD_STARTING) &&
         event_queue_fill_ratio(c->queue) >= GONE_FILL)
         return NULL;
     struct thread_turn *const t = xcalloc(1, sizeof *t);
@@ -126,9 +127,10 @@ static void *thread_open(struct channel *channel, const struct channel_turn *tur
     return t;
 }
 
-static void thread_send(struct channel *channel, void *turn, struct shared_event *shared)
+static void channel_thread_send_event(struct channel *channel, void *turn,
+                                      struct shared_event *shared)
 {
-    struct thread_channel *const c = self(channel);
+    struct thread_channel *const c = channel_thread_of(channel);
     struct thread_turn *const t = turn;
     const bool done = shared_event_get(shared)->kind == TC_DONE;
     event_queue_push(c->queue, t->turn_backlog, shared);
@@ -136,61 +138,61 @@ static void thread_send(struct channel *channel, void *turn, struct shared_event
         channel_thread_check_callback(c);
 }
 
-static void thread_gather(struct channel *channel, bool on)
+static void channel_thread_set_batching(struct channel *channel, bool on)
 {
-    event_queue_set_batching(self(channel)->queue, on);
+    event_queue_set_batching(channel_thread_of(channel)->queue, on);
 }
 
-static void thread_reply(struct channel *channel, void *turn, struct outbound_reply *r)
+static void channel_thread_send_reply(struct channel *channel, void *turn, struct outbound_reply *r)
 {
-    struct thread_channel *const c = self(channel);
+    struct thread_channel *const c = channel_thread_of(channel);
     event_queue_put_control(c->queue, control_msg_new_reply(turn, r));
     channel_thread_check_callback(c);
 }
 
-static void thread_hit(struct channel *channel, struct channel_hit *h)
+static void channel_thread_send_hit(struct channel *channel, struct channel_hit *h)
 {
-    struct thread_channel *const c = self(channel);
+    struct thread_channel *const c = channel_thread_of(channel);
     channel_thread_check_callback(c);
     event_queue_put_control(
         c->queue, control_msg_new_hit(call_queue_register_hit(c->line, h->answered, h->arg), h));
 }
 
-static void thread_frame(struct channel *channel, const struct tc_frame *frame)
+static void channel_thread_send_socket_text(struct channel *channel, const struct tc_frame *frame)
 {
-    struct thread_channel *const c = self(channel);
+    struct thread_channel *const c = channel_thread_of(channel);
     event_queue_put_control(c->queue, control_msg_new_socket_text(frame));
     channel_thread_check_callback(c);
 }
 
-static bool thread_wait_room(struct channel *channel, int timeout_ms)
+static bool channel_thread_wait_for_room(struct channel *channel, int timeout_ms)
 {
-    struct thread_channel *const c = self(channel);
+    struct thread_channel *const c = channel_thread_of(channel);
     const bool room = event_queue_wait_for_room(c->queue, timeout_ms);
     if (!room)
         channel_thread_check_callback(c);
     return room;
 }
 
-static struct channel_health thread_health(struct channel *channel)
+static struct channel_health channel_thread_get_health(struct channel *channel)
 {
-    struct thread_channel *const c = self(channel);
+    struct thread_channel *const c = channel_thread_of(channel);
     const struct status_page *const g = instance_status_page(c->instance);
     channel_thread_check_callback(c);
     return (struct channel_health){
-        .delivered = status_page_delivered(g),
-        .failed = status_page_failed(g),
+        .delivered = status_page_get_delivered(g),
+        .failed = status_page_get_failed(g),
         .dropped = event_queue_stats(c->queue).dropped,
         .times = status_page_histogram(g),
         .hung = atomic_load(&c->hung),
         .fill = event_queue_fill_ratio(c->queue),
-        .starting = stage_of(c) <= THREAD_STARTING,
+        .starting = channel_thread_get_stage(c) <= THREAD_STARTING,
     };
 }
 
-static void thread_stop(struct channel *channel)
+static void channel_thread_stop(struct channel *channel)
 {
-    struct thread_channel *const c = self(channel);
+    struct thread_channel *const c = channel_thread_of(channel);
     c->stopped = true;
     call_queue_refuse_calls(c->line);
     event_queue_close(c->queue);
@@ -201,23 +203,25 @@ static void thread_stop(struct channel *channel)
 }
 
 /* Closes the loop's side of the queue; the channel itself may be gone already. */
-static void channel_thread_end_line(struct call_queue *l, bool deliver)
+static void channel_thread_release_call_queue(struct call_queue *l, bool deliver)
 {
     call_queue_close(l, deliver);
     call_queue_unref(l);
 }
 
-/* The thread, if there is one, only has to end. */
-static void free_ended(struct thread_channel *c, enum thread_stage stage, bool deliver)
+/* The thread, if there is one, has ended or is about to end. */
+static void channel_thread_join_and_free(struct thread_channel *c, enum thread_stage stage,
+                                         bool deliver)
 {
     if (stage != THREAD_NEW)
         pthread_join(c->thread, NULL);
-    channel_thread_end_line(c->line, deliver);
+    channel_thread_release_call_queue(c->line, deliver);
     thread_free(c);
 }
 
-/* -1: abandoned; the channel must no longer be used. */
-static int abandon(struct thread_channel *c)
+/* Leaves a thread behind that does not return from a callback. -1: the channel must no longer be
+ * used; 0: the thread has ended in time. */
+static int channel_thread_abandon_hung(struct thread_channel *c)
 {
     char name[256];
     int64_t since_ms;
@@ -226,7 +230,7 @@ static int abandon(struct thread_channel *c)
     const size_t left = event_queue_stats(c->queue).events;
     const bool told = c->stopped; /* otherwise it has failed to start, which its owner reports */
     snprintf(name, sizeof name, "%s", thread_label(c));
-    if (!channel_thread_abandon(c))
+    if (!channel_thread_mark_abandoned(c))
         return 0;
     if (told)
         log_write(LOG_ERR, name, "did not stop in time (in %s); abandoned, %zu event%s lost",
@@ -234,23 +238,25 @@ static int abandon(struct thread_channel *c)
     return -1;
 }
 
-static int thread_join(struct channel *channel, int64_t deadline_ms)
+static int channel_thread_join(struct channel *channel, int64_t deadline_ms)
 {
-    struct thread_channel *const c = self(channel);
+    struct thread_channel *const c = channel_thread_of(channel);
     struct call_queue *const line = c->line;
-    enum thread_stage stage = stage_of(c);
+    enum thread_stage stage = channel_thread_get_stage(c);
     if (stage != THREAD_NEW)
-        stage = await_stage(c, channel_thread_has_ended, deadline_ms - clock_mono_ms());
-    if (stage != THREAD_NEW && !channel_thread_has_ended(stage) && abandon(c) < 0) {
-        channel_thread_end_line(line, true);
+        stage = channel_thread_wait_for_stage(c, channel_thread_has_ended,
+                                              deadline_ms - clock_mono_ms());
+    if (stage != THREAD_NEW && !channel_thread_has_ended(stage) &&
+        channel_thread_abandon_hung(c) < 0) {
+        channel_thread_release_call_queue(line, true);
         return -1;
     }
-    free_ended(c, stage, true);
+    channel_thread_join_and_free(c, stage, true);
     return 0;
 }
 
 /* Drops waiting events: `join` does not wait for more. */
-static bool thread_kill(struct channel *channel, bool is_late)
+static bool channel_thread_kill(struct channel *channel, bool is_late)
 {
     (void)channel;
     (void)is_late;
@@ -259,22 +265,22 @@ static bool thread_kill(struct channel *channel, bool is_late)
 
 /* ---- start ---- */
 
-static void fail_start(struct thread_channel *c, int rc)
+static void channel_thread_set_start_error(struct thread_channel *c, int rc)
 {
     pthread_mutex_lock(&c->lock);
     err_set_errno(&c->why, rc, NULL, "cannot create a thread");
     pthread_mutex_unlock(&c->lock);
 }
 
-static void thread_launch(struct channel *channel)
+static void channel_thread_launch(struct channel *channel)
 {
-    struct thread_channel *const c = self(channel);
+    struct thread_channel *const c = channel_thread_of(channel);
     c->began_ms = clock_mono_ms();
     thread_set_stage(c, THREAD_STARTING);
     const int rc = thread_start(c);
     if (rc == 0)
         return;
-    fail_start(c, rc);
+    channel_thread_set_start_error(c, rc);
     thread_set_stage(c, THREAD_NEW); /* there is no thread to join */
 }
 
@@ -308,19 +314,19 @@ static enum channel_state channel_thread_get_state(const struct thread_channel *
     return stage == THREAD_RUNNING ? CHANNEL_RUNNING : CHANNEL_FAILED;
 }
 
-static enum channel_state thread_state(struct channel *channel, struct tc_err *err)
+static enum channel_state channel_thread_report_state(struct channel *channel, struct tc_err *err)
 {
-    struct thread_channel *const c = self(channel);
-    const enum thread_stage stage = stage_of(c);
+    struct thread_channel *const c = channel_thread_of(channel);
+    const enum thread_stage stage = channel_thread_get_stage(c);
     const enum channel_state state = channel_thread_get_state(c, stage);
     if (err && state == CHANNEL_FAILED)
         channel_thread_report_failure(c, stage, err);
     return state;
 }
 
-static void thread_release(struct channel *channel)
+static void channel_thread_release(struct channel *channel)
 {
-    struct thread_channel *const c = self(channel);
+    struct thread_channel *const c = channel_thread_of(channel);
     call_queue_release(c->line);
     pthread_mutex_lock(&c->lock);
     c->released = true;
@@ -328,29 +334,31 @@ static void thread_release(struct channel *channel)
     pthread_mutex_unlock(&c->lock);
 }
 
-static int thread_await(struct channel *channel, struct tc_err *err)
+static int channel_thread_wait_started(struct channel *channel, struct tc_err *err)
 {
-    struct thread_channel *const c = self(channel);
-    if (stage_of(c) == THREAD_NEW)
-        thread_launch(channel);
-    if (stage_of(c) != THREAD_NEW &&
-        await_stage(c, has_verdict, c->began_ms + c->init_ms - clock_mono_ms()) == THREAD_RUNNING) {
-        thread_release(channel);
+    struct thread_channel *const c = channel_thread_of(channel);
+    if (channel_thread_get_stage(c) == THREAD_NEW)
+        channel_thread_launch(channel);
+    if (channel_thread_get_stage(c) != THREAD_NEW &&
+        channel_thread_wait_for_stage(c, channel_thread_is_start_decided,
+                                      c->began_ms + c->init_ms - clock_mono_ms()) ==
+            THREAD_RUNNING) {
+        channel_thread_release(channel);
         return 0;
     }
     struct call_queue *const line = c->line;
-    const enum thread_stage stage = stage_of(c);
+    const enum thread_stage stage = channel_thread_get_stage(c);
     channel_thread_report_failure(c, stage, err);
     event_queue_close(c->queue);
-    if (stage == THREAD_STARTING && channel_thread_abandon(c))
-        channel_thread_end_line(line, false);
+    if (stage == THREAD_STARTING && channel_thread_mark_abandoned(c))
+        channel_thread_release_call_queue(line, false);
     else
-        free_ended(c, stage, false);
+        channel_thread_join_and_free(c, stage, false);
     return -1;
 }
 
 /* For the time before the instance's thread reads its turns. */
-static void thread_remind(struct channel *channel, void *turn, const char *memory)
+static void channel_thread_set_memory(struct channel *channel, void *turn, const char *memory)
 {
     (void)channel;
     struct thread_turn *const t = turn;
@@ -358,29 +366,29 @@ static void thread_remind(struct channel *channel, void *turn, const char *memor
 }
 
 /* The thread calls init later. */
-static void thread_load(struct channel *channel, const char *key, const char *text)
+static void channel_thread_load(struct channel *channel, const char *key, const char *text)
 {
-    instance_load_stored(self(channel)->instance, key, text);
+    instance_load_stored(channel_thread_of(channel)->instance, key, text);
 }
 
 static const struct channel_ops thread_ops = {
-    .launch = thread_launch,
-    .state = thread_state,
-    .release = thread_release,
-    .await = thread_await,
-    .remind = thread_remind,
-    .load = thread_load,
-    .open = thread_open,
-    .send = thread_send,
-    .gather = thread_gather,
-    .reply = thread_reply,
-    .hit = thread_hit,
-    .frame = thread_frame,
-    .wait_room = thread_wait_room,
-    .health = thread_health,
-    .stop = thread_stop,
-    .kill = thread_kill,
-    .join = thread_join,
+    .launch = channel_thread_launch,
+    .state = channel_thread_report_state,
+    .release = channel_thread_release,
+    .wait_started = channel_thread_wait_started,
+    .set_memory = channel_thread_set_memory,
+    .load = channel_thread_load,
+    .open = channel_thread_open_turn,
+    .send = channel_thread_send_event,
+    .set_batching = channel_thread_set_batching,
+    .reply = channel_thread_send_reply,
+    .hit = channel_thread_send_hit,
+    .frame = channel_thread_send_socket_text,
+    .wait_room = channel_thread_wait_for_room,
+    .health = channel_thread_get_health,
+    .stop = channel_thread_stop,
+    .kill = channel_thread_kill,
+    .join = channel_thread_join,
 };
 
 static struct thread_channel *channel_thread_make_channel(const struct conf_instance *spec,
@@ -413,7 +421,7 @@ struct channel *channel_thread_new(const struct conf *conf, const struct conf_in
     struct thread_channel *const c = channel_thread_make_channel(spec, loaded, host);
     c->instance = instance_new(conf, spec, loaded, call_queue_callbacks(c->line), NULL, err);
     if (!c->instance) {
-        channel_thread_end_line(c->line, false);
+        channel_thread_release_call_queue(c->line, false);
         thread_free(c);
         return NULL;
     }

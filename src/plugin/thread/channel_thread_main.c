@@ -59,7 +59,8 @@ static struct instance_turn *find_instance_turn(struct thread_channel *c, struct
     return t->instance;
 }
 
-static void deliver(struct thread_channel *c, const struct backlog_item *item)
+static void channel_thread_main_deliver_event(struct thread_channel *c,
+                                              const struct backlog_item *item)
 {
     struct thread_turn *const t = item->turn;
     instance_deliver_event(c->instance, find_instance_turn(c, t), item->shared);
@@ -68,7 +69,8 @@ static void deliver(struct thread_channel *c, const struct backlog_item *item)
         channel_thread_main_end_turn(c, t);
 }
 
-static void deliver_reply(struct thread_channel *c, struct thread_turn *t, struct outbound_reply *r)
+static void channel_thread_main_deliver_reply(struct thread_channel *c, struct thread_turn *t,
+                                              struct outbound_reply *r)
 {
     instance_call_on_reply(c->instance, t ? find_instance_turn(c, t) : NULL, r);
     if (t && instance_turn_is_over(t->instance))
@@ -80,22 +82,22 @@ struct thread_hit {
     uint64_t id;
 };
 
-static void answer_hit(void *arg, const struct tc_answer *answer)
+static void channel_thread_main_post_answer(void *arg, const struct tc_answer *answer)
 {
     const struct thread_hit *const asked = arg;
     call_queue_post_answer(asked->line, asked->id, answer);
 }
 
-static void deliver_control(struct thread_channel *c, struct control_msg *m)
+static void channel_thread_main_deliver_control(struct thread_channel *c, struct control_msg *m)
 {
     switch (m->kind) {
     case CONTROL_REPLY:
-        deliver_reply(c, m->turn, m->reply);
+        channel_thread_main_deliver_reply(c, m->turn, m->reply);
         m->reply = NULL;
         break;
     case CONTROL_HIT:
         m->hit->hit.number = m->hit_id;
-        instance_call_on_hit(c->instance, &m->hit->hit, answer_hit,
+        instance_call_on_hit(c->instance, &m->hit->hit, channel_thread_main_post_answer,
                              &(struct thread_hit){c->line, m->hit_id});
         break;
     case CONTROL_FRAME:
@@ -106,12 +108,12 @@ static void deliver_control(struct thread_channel *c, struct control_msg *m)
 }
 
 /* Up to max; false: none. */
-static bool take_control(struct thread_channel *c, size_t max)
+static bool channel_thread_main_handle_control(struct thread_channel *c, size_t max)
 {
     size_t n = 0;
     for (struct control_msg *m;
          n < max && !is_abandoned(c) && (m = event_queue_take_control(c->queue)); n++) {
-        deliver_control(c, m);
+        channel_thread_main_deliver_control(c, m);
         control_msg_free(m);
     }
     return n > 0;
@@ -119,32 +121,33 @@ static bool take_control(struct thread_channel *c, size_t max)
 
 /* While another thread encodes the line of an event, this one encodes that of the next: so each is
  * encoded once, and instances at the same position share the work. */
-static void make_lines(const struct backlog_item *items, size_t n)
+static void channel_thread_main_encode_lines(const struct backlog_item *items, size_t n)
 {
     for (size_t i = 0; i < n && !shared_event_encode_line(items[i].shared); i++)
         ;
 }
 
 /* Results of requests and events alternate, so that neither waits for a long queue of the other. */
-static bool take_events(struct thread_channel *c, const struct backlog_item *items, size_t n)
+static bool channel_thread_main_handle_events(struct thread_channel *c,
+                                              const struct backlog_item *items, size_t n)
 {
     bool control = false;
     const bool lines = instance_has_on_event(c->instance);
     instance_begin_series(c->instance);
     for (size_t i = 0; i < n; i++) {
         if (event_queue_has_control(c->queue))
-            control = take_control(c, 1) || control;
+            control = channel_thread_main_handle_control(c, 1) || control;
         if (lines)
-            make_lines(&items[i], n - i);
+            channel_thread_main_encode_lines(&items[i], n - i);
         if (!is_abandoned(c))
-            deliver(c, &items[i]);
+            channel_thread_main_deliver_event(c, &items[i]);
         shared_event_unref(items[i].shared);
     }
     instance_end_series(c->instance);
-    return (n ? control : take_control(c, BATCH)) || n;
+    return (n ? control : channel_thread_main_handle_control(c, BATCH)) || n;
 }
 
-static int channel_thread_main_rest_ms(const struct thread_channel *c)
+static int channel_thread_main_next_wait_ms(const struct thread_channel *c)
 {
     const int64_t due = instance_next_wake_ms(c->instance);
     if (due == INT64_MAX)
@@ -153,14 +156,14 @@ static int channel_thread_main_rest_ms(const struct thread_channel *c)
     return left <= 0 ? 0 : left < REST_MS ? (int)left : REST_MS;
 }
 
-static void channel_thread_main_work(struct thread_channel *c)
+static void channel_thread_main_run_tasks(struct thread_channel *c)
 {
     struct backlog_item items[BATCH];
     bool closed = false, busy = false;
     while (!closed && !is_abandoned(c)) {
         const size_t n = event_queue_pop(c->queue, items, BATCH,
-                                         busy ? 0 : channel_thread_main_rest_ms(c), &closed);
-        bool any = take_events(c, items, n);
+                                         busy ? 0 : channel_thread_main_next_wait_ms(c), &closed);
+        bool any = channel_thread_main_handle_events(c, items, n);
         if (!closed && !is_abandoned(c))
             any = instance_call_on_wake(c->instance) || any;
         if (!any && busy)
@@ -199,7 +202,7 @@ static void channel_thread_main_finish(struct thread_channel *c, enum thread_sta
     if (own)
         thread_free(c);
     else
-        call_queue_tell_change(c->line);
+        call_queue_post_change(c->line);
 }
 
 /* Loads the plugin, whose constructors may take any time. */
@@ -215,7 +218,7 @@ static int load_code(struct thread_channel *c)
 }
 
 /* False: its queued events are dropped. */
-static bool await_release(struct thread_channel *c)
+static bool channel_thread_main_wait_for_release(struct thread_channel *c)
 {
     pthread_mutex_lock(&c->lock);
     while (!c->released && !c->dropped && !c->abandoned)
@@ -234,9 +237,9 @@ static void *run_instance(void *arg)
     }
     call_queue_accept_calls(c->line);
     thread_set_stage(c, THREAD_RUNNING);
-    call_queue_tell_change(c->line);
-    if (await_release(c))
-        channel_thread_main_work(c);
+    call_queue_post_change(c->line);
+    if (channel_thread_main_wait_for_release(c))
+        channel_thread_main_run_tasks(c);
     instance_teardown(c->instance);
     channel_thread_main_finish(c, THREAD_ENDED);
     return NULL;

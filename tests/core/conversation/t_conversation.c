@@ -398,7 +398,8 @@ static void test_lost_session(void)
 
 static struct said may(const char *user, const char *chat)
 {
-    struct said s = {.ask = {.kind = HOST_CALL_MAY, .instance = "tg", .user = user, .chat = chat}};
+    struct said s = {
+        .ask = {.kind = HOST_CALL_CHECK_PERMISSION, .instance = "tg", .user = user, .chat = chat}};
     inbound_handle(talk.reception, &s.ask);
     return s;
 }

@@ -179,7 +179,7 @@ static void test_calls(void)
     buf_reset(&heard);
     deliver(in, t, box_of(TC_STEP, 3));
     ok(strncmp(heard.p, "event:step:", 11) == 0, "a callback that is NULL is not called");
-    is_int((long long)status_page_delivered(instance_status_page(in)), 4, "calls are counted");
+    is_int((long long)status_page_get_delivered(instance_status_page(in)), 4, "calls are counted");
 
     struct instance_turn *const second = open_turn(in, "t2");
     deliver(in, second, narration(1, "hi", NULL));
@@ -206,7 +206,7 @@ static void test_failures(void)
     verdict = -1;
     for (uint64_t seq = 1; seq <= 5; seq++)
         is_int(deliver(in, t, narration(seq, "x", NULL)), -1, "a failed callback is told");
-    is_int((long long)status_page_failed(instance_status_page(in)), 5, "each is counted");
+    is_int((long long)status_page_get_failed(instance_status_page(in)), 5, "each is counted");
     const char *const first = logged();
     has_str(first, "instance my-sample: callback on_narration returned an error in turn t7\n",
             "the first is logged");

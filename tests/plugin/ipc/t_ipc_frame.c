@@ -106,7 +106,7 @@ static bool reads_spec(struct unpacker *u)
 
 static bool reads_ask(struct unpacker *u)
 {
-    struct host_call *const a = ipc_frame_unpack_ask(u, "one");
+    struct host_call *const a = ipc_frame_unpack_call(u, "one");
     if (a)
         host_call_discard(a);
     return a;
@@ -115,7 +115,7 @@ static bool reads_ask(struct unpacker *u)
 static bool reads_asked(struct unpacker *u)
 {
     struct ipc_call_result a;
-    ipc_frame_unpack_asked(u, &a);
+    ipc_frame_unpack_call_result(u, &a);
     return is_whole(u);
 }
 
@@ -469,15 +469,15 @@ static void test_ask(void)
                                         .file_count = 1, .instances = instances,
                                         .instance_count = 2, .direct = true, .kind = "voice")),
         host_call_new_cancel("one", "t1", "u"),
-        host_call_new_may("one", "u", "c"),
+        host_call_new_check_permission("one", "u", "c"),
         host_call_new_resend("one", "t1", "u", "c"),
         host_call_new_retry("one", TC_INBOUND(.id = "i", .chat = "c", .user = "u", .text = "t"),
                             "t1"),
     };
     for (size_t i = 0; i < sizeof asks / sizeof *asks; i++) {
-        ipc_frame_pack_ask(&packed, asks[i]);
+        ipc_frame_pack_call(&packed, asks[i]);
         struct unpacker u = unpacked();
-        struct host_call *const b = ipc_frame_unpack_ask(&u, "one");
+        struct host_call *const b = ipc_frame_unpack_call(&u, "one");
         if (ok(b && b->kind == asks[i]->kind, "an ask of kind %zu", i) && i == 0)
             ok(strcmp(b->inbound->files[0], "/f") == 0 &&
                    strcmp(b->inbound->file_names[0], "n") == 0 &&
@@ -498,12 +498,12 @@ static void test_ask(void)
     struct ipc_call_result b;
     ipc_frame_pack_call_result(&packed, &(struct ipc_call_result){TC_DENIED, "t", NULL});
     struct unpacker u = unpacked();
-    ipc_frame_unpack_asked(&u, &b);
+    ipc_frame_unpack_call_result(&u, &b);
     ok(b.accepted == TC_DENIED && strcmp(b.turn, "t") == 0 && !b.text, "its answer");
     whole_only(reads_asked, "  it");
     ipc_frame_pack_call_result(&packed, &(struct ipc_call_result){TC_INVALID, "t", NULL});
     u = unpacked();
-    ipc_frame_unpack_asked(&u, &b);
+    ipc_frame_unpack_call_result(&u, &b);
     is_int(b.accepted, TC_INVALID, "the last of them");
     buf_reset(&packed);
 }

@@ -54,9 +54,9 @@ static void test_pieces(void)
     shm_ring_publish(&host);
     is_int((long long)shm_ring_peek(&instance).len, 16, "then it is");
     ok(is_filled(shm_ring_peek(&instance), 'a', 5), "  the first");
-    ring_consume(&instance, 5);
+    shm_ring_consume(&instance, 5);
     ok(is_filled(shm_ring_peek(&instance), 'b', 8), "  the second");
-    ring_consume(&instance, 8);
+    shm_ring_consume(&instance, 8);
     is_int((long long)shm_ring_peek(&instance).len, 0, "  and no more");
     end();
 }
@@ -70,7 +70,7 @@ static void test_front(void)
     shm_ring_has_room(&host, 1);
     ok(shm_ring_reserve(&host) == front + 1000, "behind what has not been read");
     shm_ring_peek(&instance);
-    ring_consume(&instance, 1000);
+    shm_ring_consume(&instance, 1000);
     shm_ring_has_room(&host, 1);
     ok(shm_ring_reserve(&host) == front, "at the front, when all has been");
     put('b', 10);
@@ -95,7 +95,7 @@ static void test_rounds(void)
             continue; /* one always waits, so that it never begins at the front again */
         const size_t before = RING_PIECE_MAX - 7 * (i - 1);
         same = same && is_filled(shm_ring_peek(&instance), (char)('a' + (i - 1) % 26), before);
-        ring_consume(&instance, before);
+        shm_ring_consume(&instance, before);
     }
     ok(same, "pieces are whole, round after round");
     end();
@@ -110,7 +110,7 @@ static void test_full(void)
     is_int((long long)n, RING_BYTES / RING_PIECE_MAX, "it takes so many of the longest");
     shm_ring_publish(&host);
     shm_ring_peek(&instance);
-    ring_consume(&instance, RING_PIECE_MAX);
+    shm_ring_consume(&instance, RING_PIECE_MAX);
     ok(shm_ring_has_room(&host, 1) && !shm_ring_has_room(&host, 2),
        "one that is read makes room for one");
     end();
@@ -123,7 +123,7 @@ static void test_rest(void)
     ok(!shm_ring_publish(&host), "who does not rest is not woken");
     ok(!shm_ring_begin_sleep(&instance), "and does not rest, for there is something");
     shm_ring_peek(&instance);
-    ring_consume(&instance, 8);
+    shm_ring_consume(&instance, 8);
     ok(shm_ring_begin_sleep(&instance), "then it does");
     ok(!shm_ring_publish(&host), "nothing new: it is let be");
     put('b', 8);
@@ -177,7 +177,7 @@ static void *read_all(void *arg)
         }
         const size_t len = 1 + i * 37 % 3000;
         bad += !is_filled(piece, (char)i, len);
-        ring_consume(&instance, len);
+        shm_ring_consume(&instance, len);
         i++;
     }
     *(size_t *)arg = bad;

@@ -130,14 +130,14 @@ static void test_burst(void)
 {
     struct channel *const c = puppet_start("burst");
     void *const turn = puppet_open_turn(c, "t1");
-    c->ops->gather(c, true);
+    c->ops->set_batching(c, true);
     for (uint64_t seq = 1; seq <= 200; seq++)
         c->ops->send(c, turn, box_of(TC_USAGE, seq));
     ok(c->ops->wait_room(c, KIT_DEADLINE_MS), "who asks for room is heard in a burst");
     for (uint64_t seq = 201; seq <= 300; seq++)
         c->ops->send(c, turn, box_of(TC_USAGE, seq));
-    c->ops->gather(c, false);
-    c->ops->gather(c, true);
+    c->ops->set_batching(c, false);
+    c->ops->set_batching(c, true);
     c->ops->send(c, turn, box_of(TC_DONE, 301));
     is_int(kit_stop(c, KIT_DEADLINE_MS), 0, "a burst that does not end");
     ok(has_all_in_order(puppet_written(), 301), "  arrives, whole and in order");
@@ -149,14 +149,14 @@ static void test_room(void)
     struct channel *const c = puppet_start("room");
     const struct connector_process *const g = connector_process_of(c);
     void *const turn = puppet_open_turn(c, "t1");
-    c->ops->gather(c, true);
+    c->ops->set_batching(c, true);
     for (uint64_t seq = 1; seq <= 600; seq++)
         c->ops->send(c, turn, box_of(TC_USAGE, seq));
-    c->ops->gather(c, false);
+    c->ops->set_batching(c, false);
     kit_round(0);
     while (atomic_load(&g->sup.status->handled) < 600)
         sched_yield();
-    c->ops->gather(c, true);
+    c->ops->set_batching(c, true);
     for (uint64_t seq = 601; seq <= 700; seq++)
         c->ops->send(c, turn, box_of(TC_USAGE, seq));
     ok(c->ops->wait_room(c, 0), "one that has done what it was sent has room");
@@ -436,7 +436,7 @@ static void test_stored_texts(void)
     struct tc_err err;
     struct channel *const c = kit_make(&spec, "puppet", &kit_host, &err);
     c->ops->load(c, "cursor", "4");
-    is_int(c->ops->await(c, &err), 0, "an instance");
+    is_int(c->ops->wait_started(c, &err), 0, "an instance");
     has_str(puppet_written(), "stored 4\n", "has in init what was stored before");
     void *const turn = puppet_open_turn(c, "t1");
     puppet_cast(c, turn, TC_START);

@@ -252,7 +252,7 @@ static struct channel *start_at(const char *name, const struct channel_callbacks
     events = replies = events_before_reply = wakes = hits = frames = 0;
     struct tc_err err;
     struct channel *const c = channel_thread_new(&conf, &spec, l, host, &err);
-    if (!c || c->ops->await(c, &err) < 0)
+    if (!c || c->ops->wait_started(c, &err) < 0)
         bail("%s", err_format(&err));
     return c;
 }

@@ -61,7 +61,7 @@ static struct channel *make(void)
 static void launch(struct channel *c)
 {
     struct tc_err err;
-    if (c->ops->await(c, &err) < 0)
+    if (c->ops->wait_started(c, &err) < 0)
         bail("%s", err_format(&err));
 }
 

@@ -228,9 +228,9 @@ static void fake_host_await_release(struct fake_host *s)
 
 void fake_host_idle(struct fake_host *s)
 {
-    const uint64_t failed = status_page_failed(instance_status_page(s->instance));
+    const uint64_t failed = status_page_get_failed(instance_status_page(s->instance));
     instance_call_on_idle(s->instance);
-    if (status_page_failed(instance_status_page(s->instance)) > failed)
+    if (status_page_get_failed(instance_status_page(s->instance)) > failed)
         fake_host_fault(s, "on_idle returned -1");
     fake_host_drain(s);
     fake_host_pump(s);
@@ -290,9 +290,9 @@ void fake_host_advance(struct fake_host *s, int64_t ms)
     const int64_t end = clock_mono_ms() + ms;
     for (int64_t wakes = 0;; wakes++) {
         clock_fake_advance(fake_host_next_ms(s, end) - clock_mono_ms());
-        const uint64_t failed = status_page_failed(instance_status_page(s->instance));
+        const uint64_t failed = status_page_get_failed(instance_status_page(s->instance));
         instance_call_on_wake(s->instance);
-        if (status_page_failed(instance_status_page(s->instance)) > failed)
+        if (status_page_get_failed(instance_status_page(s->instance)) > failed)
             fake_host_fault(s, "on_wake returned -1");
         fake_host_drain(s);
         fake_host_idle(s);

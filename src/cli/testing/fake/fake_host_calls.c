@@ -134,10 +134,10 @@ static void fake_host_on_ask(void *ctx, struct host_call *a)
     case HOST_CALL_ANSWER:
         fake_host_take_promise(s, a, "answer", fake_host_decision_json(a->decision));
         return;
-    case HOST_CALL_MAY:
+    case HOST_CALL_CHECK_PERMISSION:
         fake_host_complete(a, !s->stranger || strcmp(s->stranger, a->user) != 0);
         return;
-    case HOST_CALL_KNOWS:
+    case HOST_CALL_KNOWS_CHAT:
         fake_host_complete(a, fake_host_is_known(s, a->chat, a->thread));
         return;
     case HOST_CALL_TICKET:

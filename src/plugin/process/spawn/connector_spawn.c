@@ -28,7 +28,7 @@ extern char **environ;
 
 /* Environment variables used by libraries: language, time zone, sanitizer options. No others of the
  * host reach an instance. */
-static size_t choose_env(char **env, size_t max)
+static size_t connector_spawn_select_env(char **env, size_t max)
 {
     static const char *const fronts[] = {
         "LANG=",          "LC_",           "TZ=",           "ASAN_OPTIONS=",
@@ -46,7 +46,8 @@ static size_t choose_env(char **env, size_t max)
 
 /* Copying a descriptor onto itself keeps its close-on-exec flag; so all are first copied to numbers
  * above the fixed ones. */
-static int place_files(posix_spawn_file_actions_t *files, const int from[CHILD_FILES])
+static int connector_spawn_place_files(posix_spawn_file_actions_t *files,
+                                       const int from[CHILD_FILES])
 {
     int rc = 0;
     for (int i = 0; i < CHILD_FILES && !rc; i++)
@@ -63,16 +64,16 @@ static int connector_spawn_exec(struct connector_child *s, const char *program, 
     char *const argv[] = {self, instance, host, version, NULL};
     posix_spawn_file_actions_t actions;
     snprintf(host, sizeof host, "%ld", (long)getpid());
-    choose_env(env, ENV_MAX);
+    connector_spawn_select_env(env, ENV_MAX);
     posix_spawn_file_actions_init(&actions);
-    int rc = place_files(&actions, files);
+    int rc = connector_spawn_place_files(&actions, files);
     rc = rc ? rc : libexec_spawn(&s->pid, program, &actions, POSIX_SPAWN_SETPGROUP, argv, env);
     posix_spawn_file_actions_destroy(&actions);
     return rc;
 }
 
 /* Copies to a number above the fixed ones. */
-static int connector_spawn_lift(int fd)
+static int connector_spawn_move_fd_up(int fd)
 {
     const int lifted = fd >= 0 ? fcntl(fd, F_DUPFD_CLOEXEC, LIFTED) : -1;
     const int saved = errno;
@@ -99,7 +100,7 @@ static int open_pipe(struct line_ends *to)
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) < 0)
         return -1;
-    *to = (struct line_ends){ends[0], connector_spawn_lift(ends[1])};
+    *to = (struct line_ends){ends[0], connector_spawn_move_fd_up(ends[1])};
     fcntl(to->mine, F_SETFL, O_NONBLOCK);
     return to->theirs < 0 ? -1 : 0;
 }
@@ -109,7 +110,7 @@ static int connector_spawn_open_socket(struct line_ends *to)
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
         return -1;
-    *to = (struct line_ends){ends[0], connector_spawn_lift(ends[1])};
+    *to = (struct line_ends){ends[0], connector_spawn_move_fd_up(ends[1])};
     fcntl(to->mine, F_SETFL, O_NONBLOCK);
     return to->theirs < 0 ? -1 : 0;
 }
@@ -118,7 +119,7 @@ static int connector_spawn_open_socket(struct line_ends *to)
 static int connector_spawn_prepare(struct connector_child *s, const char *program, const char *name,
                                    const int shared[2], const int theirs[3])
 {
-    const int null = connector_spawn_lift(open("/dev/null", O_RDWR | O_CLOEXEC));
+    const int null = connector_spawn_move_fd_up(open("/dev/null", O_RDWR | O_CLOEXEC));
     const int status = fcntl(shared[0], F_DUPFD_CLOEXEC, LIFTED);
     const int plugin = fcntl(shared[1], F_DUPFD_CLOEXEC, LIFTED);
     const int mine[] = {null, status, plugin};
@@ -160,7 +161,7 @@ bool connector_spawn_has_exited(const struct connector_child *s)
     return waitid(P_PID, (id_t)s->pid, &info, WEXITED | WNOHANG | WNOWAIT) < 0 || info.si_pid;
 }
 
-static int64_t to_ms(struct timeval t)
+static int64_t connector_spawn_timeval_ms(struct timeval t)
 {
     return t.tv_sec * 1000 + t.tv_usec / 1000;
 }
@@ -188,7 +189,8 @@ bool connector_spawn_reap(struct connector_child *s, struct connector_exit_info 
     *end = (struct connector_exit_info){
         .by_signal = WIFSIGNALED(status),
         .code = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status),
-        .cpu_ms = to_ms(usage.ru_utime) + to_ms(usage.ru_stime),
+        .cpu_ms =
+            connector_spawn_timeval_ms(usage.ru_utime) + connector_spawn_timeval_ms(usage.ru_stime),
     };
     return true;
 }
@@ -199,7 +201,7 @@ int64_t connector_spawn_rss_bytes(const struct connector_child *s)
     return rss > 0 ? rss : 0;
 }
 
-int64_t connector_spawn_peak(const struct connector_child *s)
+int64_t connector_spawn_peak_bytes(const struct connector_child *s)
 {
     char path[64], line[128];
     long long kib = 0;

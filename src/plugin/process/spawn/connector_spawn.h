@@ -41,6 +41,6 @@ bool connector_spawn_has_exited(const struct connector_child *s);
 int64_t connector_spawn_rss_bytes(const struct connector_child *s);
 /* Maximum resident memory since exec; 0: unknown, e.g. after its end. (The kernel's ru_maxrss
  * includes the size of the parent at the fork.) */
-int64_t connector_spawn_peak(const struct connector_child *s);
+int64_t connector_spawn_peak_bytes(const struct connector_child *s);
 
 #endif

@@ -9,9 +9,9 @@ static bool has_frequent_deaths(const struct restart_backoff *r, int64_t now)
            now - r->died[r->deaths % REVIVAL_DEATHS] < REVIVAL_WINDOW_MS;
 }
 
-int64_t restart_backoff_note_death(struct restart_backoff *r, int64_t began, int64_t now)
+int64_t restart_backoff_record_death(struct restart_backoff *r, int64_t began, int64_t now)
 {
-    restart_backoff_note_alive(r, began, now);
+    restart_backoff_check_recovery(r, began, now);
     r->died[r->deaths++ % REVIVAL_DEATHS] = now;
     const int64_t doubled = r->delay_ms ? 2 * r->delay_ms : REVIVAL_FIRST_MS;
     r->open = r->open || has_frequent_deaths(r, now);
@@ -19,7 +19,7 @@ int64_t restart_backoff_note_death(struct restart_backoff *r, int64_t began, int
     return r->delay_ms;
 }
 
-bool restart_backoff_note_alive(struct restart_backoff *r, int64_t began, int64_t now)
+bool restart_backoff_check_recovery(struct restart_backoff *r, int64_t began, int64_t now)
 {
     if (!r->deaths || now - began < REVIVAL_WINDOW_MS)
         return false;

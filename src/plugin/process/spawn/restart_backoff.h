@@ -21,8 +21,8 @@ struct restart_backoff {
 };
 
 /* Milliseconds to wait before the next start; began: start of the process that has ended. */
-int64_t restart_backoff_note_death(struct restart_backoff *r, int64_t began, int64_t now);
+int64_t restart_backoff_record_death(struct restart_backoff *r, int64_t began, int64_t now);
 /* To be called while the process runs. True: it has just become old enough to count as stable. */
-bool restart_backoff_note_alive(struct restart_backoff *r, int64_t began, int64_t now);
+bool restart_backoff_check_recovery(struct restart_backoff *r, int64_t began, int64_t now);
 
 #endif

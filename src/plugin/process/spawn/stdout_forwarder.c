@@ -44,7 +44,7 @@ static void close_pipe(struct print *p)
 }
 
 /* Waits at most until that time. */
-static bool can_write(int64_t deadline_ms)
+static bool stdout_forwarder_wait_writable(int64_t deadline_ms)
 {
     struct pollfd fd = {.fd = STDOUT_FILENO, .events = POLLOUT};
     const int64_t left = deadline_ms ? deadline_ms - clock_mono_ms() : 0;
@@ -66,7 +66,7 @@ static bool write_ready(struct print *p, int64_t deadline_ms)
 {
     while (p->at < p->ready) {
         const size_t left = p->ready - p->at;
-        if (!can_write(deadline_ms))
+        if (!stdout_forwarder_wait_writable(deadline_ms))
             return false;
         const ssize_t n =
             write(STDOUT_FILENO, p->held.p + p->at, left < PIPE_BUF ? left : PIPE_BUF);
@@ -83,7 +83,7 @@ static bool write_ready(struct print *p, int64_t deadline_ms)
     return true;
 }
 
-static void find_lines(struct print *p, bool all)
+static void stdout_forwarder_find_ready(struct print *p, bool all)
 {
     const char *const end = p->held.len ? memrchr(p->held.p, '\n', p->held.len) : NULL;
     p->ready = all || p->held.len > LINE_MAX_LEN ? p->held.len
@@ -107,7 +107,7 @@ void stdout_forwarder_pump(struct print *p)
         return;
     p->full = !write_ready(p, 0);
     for (int i = 0; i < ROUNDS && !p->full && p->fd >= 0 && read_more(p); i++) {
-        find_lines(p, false);
+        stdout_forwarder_find_ready(p, false);
         p->full = !write_ready(p, 0);
     }
     if (p->watch)
@@ -135,7 +135,7 @@ struct print *stdout_forwarder_new(struct loop *loop, int fd, const char *label)
     return p;
 }
 
-struct pollfd stdout_forwarder_wants(const struct print *p)
+struct pollfd stdout_forwarder_poll_spec(const struct print *p)
 {
     if (!p)
         return (struct pollfd){.fd = -1};
@@ -151,7 +151,7 @@ void stdout_forwarder_finish(struct print *p, int wait_ms)
     bool more = true, written = true;
     while (more && written) {
         more = p->fd >= 0 && read_more(p);
-        find_lines(p, !more);
+        stdout_forwarder_find_ready(p, !more);
         written = write_ready(p, deadline_ms);
     }
     if (!written)

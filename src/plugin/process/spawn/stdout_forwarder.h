@@ -18,7 +18,7 @@ struct print *stdout_forwarder_new(struct loop *loop, int fd, const char *label)
 /* Forwards available data, as far as the host's output accepts it. NULL is allowed. */
 void stdout_forwarder_pump(struct print *p);
 /* Descriptor and events for which stdout_forwarder_pump waits, for poll(); NULL is allowed. */
-struct pollfd stdout_forwarder_wants(const struct print *p);
+struct pollfd stdout_forwarder_poll_spec(const struct print *p);
 /* The process has ended: forwards the rest, waiting up to wait_ms for the reader of the host's
  * output, and frees it. NULL is allowed. */
 void stdout_forwarder_finish(struct print *p, int wait_ms);
