@@ -22,7 +22,7 @@ void actor_begin_log(void)
     fclose(f);
 }
 
-/* What was logged since the last call; static. */
+/* Returns the log since the last call, valid until the next call. */
 const char *actor_logged(void)
 {
     static char text[8192];
@@ -134,7 +134,7 @@ const struct channel_callbacks actor_host = {
     .store = take_store,
 };
 
-/* ---- the plugin: each callback does what the test says ---- */
+/* ---- the plugin: each callback runs a function of the test ---- */
 
 void (*actor_inside)(struct tc_turn *);
 int actor_verdict;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Boxes for the tests of queues and instances. */
+ * Shared events for the tests of queues and instances. */
 #ifndef TESTS_PLUGIN_EVENTS_H
 #define TESTS_PLUGIN_EVENTS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the host of these tests, and their look at the system. */
+ * Owns the host of these tests, and counts descriptors and processes. */
 #include "plugin/guest_kit.h"
 
 #include <dirent.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns every lie that a process of an instance can tell. */
+ * Owns every violation of the protocol that a connector process can make. */
 #include "plugin/liar.h"
 
 #include <signal.h>
@@ -124,7 +124,7 @@ static void answer(int status)
     ipc_frame_end(&out, begun);
 }
 
-/* ---- the lies */
+/* ---- the violations */
 
 static void type_0(void)
 {
@@ -425,7 +425,7 @@ static void half(void)
     flush();
     _exit(0);
 }
-/* No lie: but it dies before it could say that it has done anything. */
+/* Not a violation: the process exits before it reports that it has handled the event. */
 static void end_and_die(void)
 {
     settle(BATCH_OUTCOME, "t1");
@@ -517,7 +517,7 @@ const struct lie lies[] = {
 };
 const size_t n_lies = sizeof lies / sizeof *lies;
 
-/* Reads until so many events have come. */
+/* Reads until this number of events has arrived. */
 static void wait_events(unsigned events)
 {
     struct ipc_frame f;
@@ -536,7 +536,7 @@ static void wait_events(unsigned events)
 void liar_main(const char *name)
 {
     struct tc_err err;
-    prctl(PR_SET_PDEATHSIG, SIGKILL); /* what a test leaves that is broken off is not to stay */
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* do not outlive a test that is killed */
     page = status_page_map(CHILD_STATUS_PAGE, &err);
     if (!page || shm_ring_map(&ring, CHILD_STATUS_PAGE, STATUS_SHARED, &err) < 0)
         _exit(1);

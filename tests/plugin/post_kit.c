@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the played plugin: what it is told, and the batches it answers with. */
+ * Owns the plugin of these tests: its replies, and the batches that it answers with. */
 #include "plugin/post_kit.h"
 
 #include <dirent.h>
@@ -19,7 +19,7 @@ static struct kit *kit_of(struct channel *c)
     return (struct kit *)(void *)((char *)c - offsetof(struct kit, channel));
 }
 
-static void note(struct kit *k, const struct outbound_reply *r)
+static void record(struct kit *k, const struct outbound_reply *r)
 {
     static const char *const outcomes[] = {
         [TC_OK] = "ok",
@@ -36,10 +36,10 @@ static void note(struct kit *k, const struct outbound_reply *r)
     k->replies++;
 }
 
-/* A reply on its way through the instance's queue. */
+/* A reply in the queue of the instance. */
 struct delivery {
     struct kit *kit;
-    struct outbox *outbox; /* that it came from */
+    struct outbox *outbox; /* the sender of the reply */
     struct outbound_reply *reply;
 };
 
@@ -52,7 +52,7 @@ static void answer(void *arg)
                                  .turn = xstrdup(d->reply->about->turn),
                                  .request = d->reply->request};
     struct kit_call call = {.reply = d->reply, .verdict = d->reply->verdict, .batch = b};
-    note(k, d->reply);
+    record(k, d->reply);
     if (k->on_reply)
         k->on_reply(&call);
     b->verdict = call.verdict;
@@ -105,7 +105,7 @@ static void *open_turn(void *ctx, const struct channel_turn *turn)
     return k->refuses_turns ? NULL : k;
 }
 
-static void start_post(struct kit *k)
+static void start_outbox(struct kit *k)
 {
     k->outbox = outbox_new(&(struct outbox_spec){.instance = "kit",
                                                  .loop = k->loop,
@@ -128,16 +128,16 @@ static void start(struct kit *k)
         if (!k->journal)
             bail("%s", err_format(&err));
     }
-    start_post(k);
+    start_outbox(k);
 }
 
 void kit_restart(struct kit *k)
 {
     outbox_free(k->outbox);
     k->outbox = NULL;
-    loop_run_once(k->loop, 0); /* what was on its way to the plugin meets nobody */
+    loop_run_once(k->loop, 0); /* replies on their way to the plugin are dropped */
     journal_async_take_over(k->journal, "kit", NULL, NULL);
-    start_post(k);
+    start_outbox(k);
 }
 
 void kit_begin(struct kit *k, const struct httpd_step *steps, size_t count)
@@ -161,8 +161,8 @@ static void stop(struct kit *k)
     k->journal = NULL;
     callback_batch_free(k->held);
     k->held = NULL;
-    loop_run_once(k->loop, 0); /* what was on its way to the plugin meets nobody */
-    is_str(httpd_faults(k->server), "", "clean requests");
+    loop_run_once(k->loop, 0); /* replies on their way to the plugin are dropped */
+    is_str(httpd_faults(k->server), "", "the requests are valid");
     httpd_stop(k->server);
     k->server = NULL;
 }
@@ -239,7 +239,7 @@ void kit_run_replies(struct kit *k, unsigned replies)
 {
     for (int i = 0; k->replies < replies; i++) {
         if (i == ROUNDS)
-            bail("%u of %u replies came: %s", k->replies, replies, k->told.len ? k->told.p : "");
+            bail("%u of %u replies arrived: %s", k->replies, replies, k->told.len ? k->told.p : "");
         loop_run_once(k->loop, 20);
     }
 }
@@ -248,7 +248,7 @@ void kit_run_requests(struct kit *k, unsigned requests)
 {
     for (int i = 0; httpd_requests(k->server) < requests; i++) {
         if (i == ROUNDS)
-            bail("%u of %u requests came", httpd_requests(k->server), requests);
+            bail("%u of %u requests arrived", httpd_requests(k->server), requests);
         loop_run_once(k->loop, 10);
     }
 }
@@ -257,7 +257,7 @@ void kit_run_idle(struct kit *k)
 {
     for (int i = 0; outbox_count_pending(k->outbox); i++) {
         if (i == ROUNDS)
-            bail("busy for ever: %s", k->told.len ? k->told.p : "");
+            bail("still busy: %s", k->told.len ? k->told.p : "");
         loop_run_once(k->loop, 20);
     }
 }

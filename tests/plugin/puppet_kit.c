@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the instance of these tests, and what it has written. */
+ * Owns the instance of these tests, and reads the file that it writes. */
 #include "plugin/puppet_kit.h"
 
 #include <stdio.h>
@@ -53,7 +53,7 @@ void puppet_cast(struct channel *c, void *turn, enum tc_kind kind)
     c->ops->send(c, turn, box_of(kind, 1));
 }
 
-/* What it has written; static. */
+/* Returns the contents of the file, valid until the next call. */
 const char *puppet_written(void)
 {
     static char *text;
@@ -109,7 +109,7 @@ const struct outbound_request *puppet_newest_request(void)
     for (size_t i = kit_n_batches; i-- > 0;)
         if (kit_batches[i]->count)
             return kit_batches[i]->requests[kit_batches[i]->count - 1];
-    bail("no letter");
+    bail("no request");
 }
 
 const struct callback_batch *puppet_newest_batch(void)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * For tests of an instance in a process: tests/fault/puppet.c, which does what it is told to. */
+ * For tests of an instance in a process: starts tests/fault/puppet.c, which executes the commands
+ * in its events. */
 #ifndef TESTS_PLUGIN_PUPPET_KIT_H
 #define TESTS_PLUGIN_PUPPET_KIT_H
 
@@ -8,7 +9,7 @@
 
 #include "plugin/guest_kit.h"
 
-extern char puppet_path[512]; /* the file that it writes */
+extern char puppet_path[512]; /* the file that the plugin writes */
 
 void puppet_set_option(size_t i, const char *key, const char *value);
 struct conf_instance puppet_spec_of(const char *name);

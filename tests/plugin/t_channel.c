@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Tests of plugin/channel.h: an instance on its thread, and what its faults lead to. */
+ * Tests of plugin/channel.h: an instance in a thread, and the effects of its faults. */
 #include "plugin/channel.h"
 
 #include <pthread.h>
@@ -40,7 +40,7 @@ static bool is_logged(void *text)
     return found;
 }
 
-static size_t times_logged(const char *text)
+static size_t count_logged(const char *text)
 {
     size_t n, times = 0;
     char *const all = tap_slurp(log_path, &n);
@@ -57,7 +57,7 @@ static bool wait_logged(const char *text)
     return tap_wait(is_logged, copy, DEADLINE_MS);
 }
 
-/* ---- the plugin: counts, and waits at a gate where it is told to ---- */
+/* ---- the plugin: counts its calls, and waits at a gate on request ---- */
 
 struct counts {
     _Atomic unsigned events, idles, inits, teardowns, dones;
@@ -67,9 +67,9 @@ struct counts {
     char thread[16];
 };
 
-static struct counts counts[2]; /* by the instance's name: "a" or "b" */
+static struct counts counts[2]; /* by the name of the instance: "a" or "b" */
 
-static struct counts *mine(const struct tc_instance *inst)
+static struct counts *get_counts(const struct tc_instance *inst)
 {
     return &counts[inst->name[0] == 'b'];
 }
@@ -82,7 +82,7 @@ static void wait_at(atomic_bool *gate)
 
 static int init(struct tc_instance *inst)
 {
-    struct counts *const c = mine(inst);
+    struct counts *const c = get_counts(inst);
     sigset_t set;
     pthread_sigmask(SIG_SETMASK, NULL, &set);
     c->blocked_signals = sigismember(&set, SIGTERM) && sigismember(&set, SIGINT) &&
@@ -96,14 +96,14 @@ static int init(struct tc_instance *inst)
 
 static void teardown(struct tc_instance *inst)
 {
-    struct counts *const c = mine(inst);
+    struct counts *const c = get_counts(inst);
     wait_at(&c->gate_teardown);
     c->teardowns++;
 }
 
 static int on_event(struct tc_turn *t, const struct tc_event *ev)
 {
-    struct counts *const c = mine(t->inst);
+    struct counts *const c = get_counts(t->inst);
     wait_at(&c->gate_event);
     if (c->events == 0)
         pthread_getname_np(pthread_self(), c->thread, sizeof c->thread);
@@ -117,7 +117,7 @@ static int on_event(struct tc_turn *t, const struct tc_event *ev)
 
 static int on_idle(struct tc_instance *inst)
 {
-    mine(inst)->idles++;
+    get_counts(inst)->idles++;
     return 0;
 }
 
@@ -201,26 +201,27 @@ static bool was_idle(void *arg)
 
 /* ---- tests ---- */
 
-static void test_life(void)
+static void test_start_and_stop(void)
 {
     forget_counts();
     struct channel *const c = start("a-very-long-instance-name");
-    is_int(counts[0].inits, 1, "init ran before start returned");
-    ok(counts[0].blocked_signals, "signals are the loop's, faults are not");
+    is_int(counts[0].inits, 1, "init has run when start returns");
+    ok(counts[0].blocked_signals, "the thread blocks signals except those of faults");
     void *const turn = open_turn(c);
     for (uint64_t seq = 1; seq < 20; seq++)
         send(c, turn, narration(seq, "x", "m"));
     send(c, turn, box_of(TC_DONE, 20));
     unsigned twenty = 20;
     ok(tap_wait(has_events, &twenty, DEADLINE_MS), "all events arrive");
-    ok(!counts[0].disorder, "  in order");
-    ok(tap_wait(was_idle, NULL, DEADLINE_MS), "then the instance is told to flush");
-    is_str(counts[0].thread, "a-very-long-ins", "the thread has the instance's name");
+    ok(!counts[0].disorder, "all events arrive in order");
+    ok(tap_wait(was_idle, NULL, DEADLINE_MS), "on_idle is called after the events");
+    is_str(counts[0].thread, "a-very-long-ins", "the thread has the name of the instance");
     const struct channel_health health = c->ops->health(c);
-    ok(health.delivered >= 20 && health.failed == 0 && !health.hung, "health");
-    is_real(health.fill, 0, "  empty");
-    is_int(end(c, DEADLINE_MS), 0, "it ends");
-    is_int(counts[0].teardowns, 1, "  after teardown");
+    ok(health.delivered >= 20 && health.failed == 0 && !health.hung,
+       "the instance reports its health");
+    is_real(health.fill, 0, "the queue is empty");
+    is_int(end(c, DEADLINE_MS), 0, "the instance ends");
+    is_int(counts[0].teardowns, 1, "teardown has run");
 }
 
 static void test_drain(void)
@@ -233,9 +234,9 @@ static void test_drain(void)
     for (uint64_t seq = 2; seq <= 30; seq++)
         send(c, turn, box_of(TC_USAGE, seq));
     counts[0].gate_event = false;
-    is_int(end(c, DEADLINE_MS), 0, "stop");
-    is_int(counts[0].events, 30, "delivers what is queued first");
-    diag("a turn that never got done is freed: the leak check judges");
+    is_int(end(c, DEADLINE_MS), 0, "the instance is stopped");
+    is_int(counts[0].events, 30, "queued events are delivered before the end");
+    diag("a turn without done is freed; the leak checker verifies it");
 }
 
 static void test_init_faults(void)
@@ -244,26 +245,26 @@ static void test_init_faults(void)
     struct tc_err err;
     struct conf_instance spec = spec_of("a");
     counts[0].fail_init = true;
-    ok(!begin(&spec, &err), "init that fails");
+    ok(!begin(&spec, &err), "an instance whose init fails is not started");
     is_str(err_format(&err), "my.conf:3: instance a: disabled: init failed; see the messages above",
-           "  says so");
+           "the error says that init failed");
     counts[0].fail_init = false;
-    is_int(counts[0].teardowns, 0, "  there is no teardown");
+    is_int(counts[0].teardowns, 0, "teardown is not called");
 
     spec.init_ms = 20;
     counts[0].gate_init = true;
-    ok(!begin(&spec, &err), "init that hangs");
+    ok(!begin(&spec, &err), "an instance whose init hangs is not started");
     is_str(err_format(&err),
            "my.conf:3: instance a: disabled: init did not return within 20 ms (init_ms)",
-           "  says so");
+           "the error says that init did not return");
     counts[0].gate_init = false;
 
     spec.options =
         (struct conf_option[]){{(char[]){"k"}, (char[]){"v"}, NULL, 8, NULL, false}, {0}};
-    ok(!begin(&spec, &err), "a wrong option");
+    ok(!begin(&spec, &err), "an instance with an unknown option is not started");
     is_str(err_format(&err),
            "my.conf:8: plugins.instances.a.k: unknown option; options of the plugin: none",
-           "  says so");
+           "the error names the option");
 }
 
 static unsigned batches;
@@ -297,19 +298,20 @@ static void test_batches_of_init(void)
     struct tc_err err;
     counts[0].send_init = true;
     struct channel *c = channel_thread_new(&conf, &spec, load(), &host, &err);
-    is_int(c->ops->wait_started(c, &err), 0, "init sends a request and succeeds");
-    ok(tap_wait(has_batch, loop, DEADLINE_MS), "  the request reaches the host");
+    is_int(c->ops->wait_started(c, &err), 0, "an init that sends a request succeeds");
+    ok(tap_wait(has_batch, loop, DEADLINE_MS), "the request of init reaches the host");
     end(c, DEADLINE_MS);
     batches = 0;
     counts[0].fail_init = true;
     c = channel_thread_new(&conf, &spec, load(), &host, &err);
-    is_int(c->ops->wait_started(c, &err), -1, "init sends a request and fails, with wait_started");
-    is_int(batches, 0, "  the request is dropped");
+    is_int(c->ops->wait_started(c, &err), -1,
+           "an init that sends a request fails, with wait_started");
+    is_int(batches, 0, "the request of the failed init is dropped");
     c = channel_thread_new(&conf, &spec, load(), &host, &err);
     c->ops->launch(c);
-    ok(tap_wait(has_failed, c, DEADLINE_MS), "init sends a request and fails, with launch");
-    is_int(end(c, DEADLINE_MS), 0, "  stop and join");
-    is_int(batches, 0, "  the request is dropped");
+    ok(tap_wait(has_failed, c, DEADLINE_MS), "an init that sends a request fails, with launch");
+    is_int(end(c, DEADLINE_MS), 0, "the failed instance is stopped and joined");
+    is_int(batches, 0, "the request of the failed init is dropped");
     counts[0].send_init = counts[0].fail_init = false;
     loop_free(loop);
 }
@@ -325,8 +327,8 @@ static void test_hang(void)
     const int64_t until = clock_mono_ms() + DEADLINE_MS;
     while (!a->ops->health(a).hung && clock_mono_ms() < until)
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
-    ok(a->ops->health(a).hung, "a callback over its deadline is noticed");
-    ok(is_logged((char[]){"instance a: on_event has not returned for "}), "  and reported");
+    ok(a->ops->health(a).hung, "a callback that exceeds its limit is detected");
+    ok(is_logged((char[]){"instance a: on_event has not returned for "}), "the hang is logged");
     uint64_t seq = 1;
     while (seq < 400) {
         seq++;
@@ -334,19 +336,20 @@ static void test_hang(void)
         send(b, bt, box_of(TC_USAGE, seq));
         b->ops->wait_room(b, DEADLINE_MS);
     }
-    ok(!b->ops->health(b).hung, "the other one goes on");
-    is_int((long long)times_logged("has not returned for"), 1, "one report for one hang");
+    ok(!b->ops->health(b).hung, "the other instance is not affected");
+    is_int((long long)count_logged("has not returned for"), 1, "a hang is logged once");
     ok(!a->ops->open(a, &(struct channel_turn){.id = "t2", .agent = ""}),
-       "far behind it gets no new turns");
+       "an instance with a long backlog gets no new turns");
     send(a, at, box_of(TC_DONE, seq + 1));
     send(b, bt, box_of(TC_DONE, seq + 1));
     counts[0].gate_event = false;
-    ok(wait_logged("instance a: callback returned; delivery resumed"), "recovery is reported");
-    is_int(end(a, DEADLINE_MS), 0, "both end");
-    is_int(end(b, DEADLINE_MS), 0, "in time");
-    is_int(counts[1].events, 401, "the other one missed nothing");
-    is_int(counts[0].dones, 1, "the slow one got its done");
-    ok(!counts[0].disorder && counts[0].events < 401, "in order, with a gap");
+    ok(wait_logged("instance a: callback returned; delivery resumed"),
+       "the end of the hang is logged");
+    is_int(end(a, DEADLINE_MS), 0, "the instance ends");
+    is_int(end(b, DEADLINE_MS), 0, "the other instance ends");
+    is_int(counts[1].events, 401, "the other instance has got all events");
+    is_int(counts[0].dones, 1, "the instance has got done");
+    ok(!counts[0].disorder && counts[0].events < 401, "its events are in order, with a gap");
 }
 
 static void test_abandon(void)
@@ -357,17 +360,17 @@ static void test_abandon(void)
     const int64_t before = clock_mono_ms();
     a->ops->stop(a);
     b->ops->stop(b);
-    is_int(a->ops->join(a, before + 50), -1, "a teardown that hangs is abandoned");
-    is_int(b->ops->join(b, before + DEADLINE_MS), 0, "the other one has ended");
-    ok(clock_mono_ms() - before < 5000, "within the deadline");
+    is_int(a->ops->join(a, before + 50), -1, "an instance whose teardown hangs is abandoned");
+    is_int(b->ops->join(b, before + DEADLINE_MS), 0, "the other instance has ended");
+    ok(clock_mono_ms() - before < 5000, "the instance is abandoned at the deadline");
     ok(is_logged((char[]){"instance a: did not stop in time (in teardown); abandoned"}),
-       "and reported");
+       "the abandoned instance is logged");
     counts[0].gate_teardown = false;
 }
 
-static bool has_torn_down(void *arg);
+static bool has_ended(void *arg);
 
-/* What an abandoned instance had not got it never gets. */
+/* An abandoned instance gets no further events. */
 static void test_abandon_in_callback(void)
 {
     forget_counts();
@@ -376,15 +379,15 @@ static void test_abandon_in_callback(void)
     void *const turn = open_turn(a);
     for (uint64_t seq = 1; seq <= 10; seq++)
         send(a, turn, box_of(TC_USAGE, seq));
-    is_int(end(a, 50), -1, "a callback that hangs is abandoned");
+    is_int(end(a, 50), -1, "an instance whose callback hangs is abandoned");
     ok(is_logged((char[]){"instance a: did not stop in time (in on_event); abandoned"}),
        "  reported");
     counts[0].gate_event = false;
-    ok(tap_wait(has_torn_down, NULL, DEADLINE_MS), "  it may still end");
-    is_int(counts[0].events, 1, "  with the event it was in");
+    ok(tap_wait(has_ended, NULL, DEADLINE_MS), "the thread of the abandoned instance ends later");
+    is_int(counts[0].events, 1, "the abandoned instance got no further event");
 }
 
-static bool has_torn_down(void *arg)
+static bool has_ended(void *arg)
 {
     (void)arg;
     return counts[0].teardowns > 0;
@@ -394,12 +397,12 @@ int main(void)
 {
     plan_lazy();
     begin_log();
-    test_life();
+    test_start_and_stop();
     test_drain();
     test_init_faults();
     test_batches_of_init();
     test_hang();
     test_abandon();
-    ok(tap_wait(has_torn_down, NULL, DEADLINE_MS), "the abandoned thread could go on");
+    ok(tap_wait(has_ended, NULL, DEADLINE_MS), "the thread of the abandoned instance ends later");
     test_abandon_in_callback();
 }

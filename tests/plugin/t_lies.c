@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Tests of what an instance's process may say: one that lies in each way there is ends with one
- * obituary that names the lie, and neither the host nor another instance is the worse for it. */
+ * Tests of violations of the protocol by a connector process: each is logged once and ends the
+ * process, and neither the host nor another instance is affected. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 #include "plugin/puppet_kit.h"
 #include "tap/tap.h"
 
-#define HANGS_MS 100 /* of those that are to be found hanging */
+#define HANGS_MS 100 /* the limit for processes that are detected as hanging */
 #define QUEUE_BYTES (1 << 20)
 
 static void drop_batch(void *ctx, struct callback_batch *b)
@@ -63,8 +63,8 @@ static void test_lie(const struct lie *lie)
         puppet_cast(c, turn, TC_DONE);
     kit_wait_log("; restarting in");
     const char *const log = kit_logged();
-    has_str(log, lie->obituary, "  it is named");
-    is_int((long long)puppet_count(log, ": process "), 1, "  in one obituary");
+    has_str(log, lie->obituary, "the log names the violation");
+    is_int((long long)puppet_count(log, ": process "), 1, "the end of the process is logged once");
     c->ops->join(c, clock_mono_ms());
     if (kit_ask)
         host_call_complete(kit_ask, TC_ACCEPTED, "t", NULL);
@@ -75,11 +75,13 @@ static void test_lie(const struct lie *lie)
 static void test_early(void)
 {
     struct tc_err err;
-    ok(!start_liar("early", false, &err), "one that lies before it has started");
-    has_str(err.text, "disabled: protocol violation: unexpected frame type", "  is not started");
+    ok(!start_liar("early", false, &err),
+       "a process that violates the protocol before its start is refused");
+    has_str(err.text, "disabled: protocol violation: unexpected frame type",
+            "the error names the violation");
 }
 
-/* What ended with its last batch is not told again. */
+/* A turn that has ended with its last batch is not delivered again. */
 static void test_ended(void)
 {
     struct tc_err err;
@@ -89,12 +91,13 @@ static void test_ended(void)
     puppet_cast(c, turn, TC_START);
     puppet_cast(c, turn, TC_FINAL);
     puppet_cast(c, turn, TC_DONE);
-    ok(kit_wait_log("; restarting in"), "one that dies when its turn is over");
-    is_int(kit_stop(c, 100), 0, "  has nothing left to do");
-    is_int((long long)puppet_count(kit_logged(), "did not stop in time"), 0, "  and ends at once");
+    ok(kit_wait_log("; restarting in"), "a process exits when its turn is over");
+    is_int(kit_stop(c, 100), 0, "the instance has no events left");
+    is_int((long long)puppet_count(kit_logged(), "did not stop in time"), 0,
+           "the instance ends at once");
 }
 
-/* More than it could ever take: what the host keeps for it has a bound. */
+/* More data than the process accepts: the memory of the host is limited. */
 static void test_never_reads(void)
 {
     static char big[64 << 10];
@@ -111,8 +114,8 @@ static void test_never_reads(void)
             kit_round(0);
     }
     const long grown = rss_mb() - before;
-    ok(grown < 128, "one that never reads: %ld MiB kept of 256 told", grown);
-    ok(kit_wait_log("killed after a hang"), "  until it is ended");
+    ok(grown < 128, "a process that never reads: %ld MiB of 256 are kept in memory", grown);
+    ok(kit_wait_log("killed after a hang"), "the process that never reads is killed");
     c->ops->join(c, clock_mono_ms());
 }
 
@@ -149,10 +152,11 @@ int main(int argc, char **argv)
     diag("%ld MiB more than before", grown);
     puppet_cast(honest, turn, TC_FINAL);
     puppet_cast(honest, turn, TC_DONE);
-    is_int(kit_stop(honest, KIT_DEADLINE_MS), 0, "an honest one beside them ends well");
+    is_int(kit_stop(honest, KIT_DEADLINE_MS), 0, "another instance ends normally");
     is_int((long long)puppet_count(puppet_written(), "\"narration\""), n_lies,
-           "  and was told all there was");
-    is_int((long long)puppet_count(puppet_written(), "init "), 1, "  in one life");
+           "the other instance has got all events");
+    is_int((long long)puppet_count(puppet_written(), "init "), 1,
+           "the other instance was not restarted");
     is_int(kit_count_children(), children, "no process is left");
     is_int(kit_count_fds(), fds, "no descriptor is left");
     kit_end();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Requests as they cross threads and as they lie on disk. */
+ * Tests of requests as they are copied between threads and stored on disk. */
 #include "plugin/outbound.h"
 
 #include <stdlib.h>
@@ -26,27 +26,27 @@ static void test_copy(void)
     memset(name, '#', sizeof name - 1);
     memset(value, '#', sizeof value - 1);
     is_str(l->http.url, "https://example.org/{option:token}/x", "the URL is a copy");
-    is_str(l->http.headers[0].name, "X-A", "a header's name, too");
-    is_str(l->http.headers[0].value, "b", "and its value");
-    is_str(l->turn, "t1", "it knows its turn");
-    is_str(l->http.method, "POST", "POST unless said otherwise");
+    is_str(l->http.headers[0].name, "X-A", "the name of a header is copied");
+    is_str(l->http.headers[0].value, "b", "the value of a header is copied");
+    is_str(l->turn, "t1", "the request has its turn");
+    is_str(l->http.method, "POST", "the default method is POST");
     is_int((long long)l->http.body_len, 7, "a body without a length ends at its NUL");
-    ok(!l->http.key && !l->http.content_type, "what was not given is not there");
+    ok(!l->http.key && !l->http.content_type, "members that were not given are missing");
     outbound_request_unref(l);
     struct outbound_request *const bare = make(TC_HTTP(.url = "https://example.org/"));
-    ok(!bare->http.body && bare->http.body_len == 0, "a letter without a body");
-    is_str(bare->http.tag, "", "or a tag");
+    ok(!bare->http.body && bare->http.body_len == 0, "a request without a body");
+    is_str(bare->http.tag, "", "a request without a tag");
     outbound_request_unref(bare);
 }
 
-/* Its header ended before the members that came later. */
+/* The structure of an older plugin ends before newer members. */
 static void test_older_plugin(void)
 {
     struct tc_http http = {.size = offsetof(struct tc_http, timeout_ms),
                            .url = "https://example.org/",
                            .tag = "not known then"};
     struct outbound_request *const l = make(&http);
-    is_str(l->http.tag, "", "what an older plugin cannot mean is not read");
+    is_str(l->http.tag, "", "members that an older plugin lacks are not read");
     outbound_request_unref(l);
 }
 
@@ -58,11 +58,11 @@ static char *filled(size_t len)
     return s;
 }
 
-static void refuses(const struct tc_http *http, const char *wanted)
+static void check_refused(const struct tc_http *http, const char *wanted)
 {
     struct outbound_request *const l = make(http);
     ok(!l, "refused: %s", wanted);
-    has_str(why ? why : "", wanted, "with the reason");
+    has_str(why ? why : "", wanted, "the error names the reason");
     outbound_request_unref(l);
 }
 
@@ -76,23 +76,23 @@ static void test_caps(void)
     struct tc_header many[65];
     for (size_t i = 0; i < 65; i++)
         many[i] = (struct tc_header){"A", "b"};
-    refuses(TC_HTTP(.body = "x"), "the URL is missing");
-    refuses(TC_HTTP(.url = k8), "the URL is too long");
-    refuses(TC_HTTP(.url = "https://\xff/"), "the URL is too long or not UTF-8");
-    refuses(TC_HTTP(.url = URL, .lane = b512), "the lane");
-    refuses(TC_HTTP(.url = URL, .key = b512), "the key");
-    refuses(TC_HTTP(.url = URL, .tag = k256), "the tag");
-    refuses(TC_HTTP(.url = URL, .method = "\xc3"), "the method");
-    refuses(TC_HTTP(.url = URL, .content_type = "\xc3"), "the content type");
-    refuses(TC_HTTP(.url = URL, .headers = long_header, .header_count = 1), "the headers");
-    refuses(TC_HTTP(.url = URL, .headers = no_value, .header_count = 1), "no value");
-    refuses(TC_HTTP(.url = URL, .headers = many, .header_count = 65), "too many headers");
-    refuses(TC_HTTP(.url = URL, .priority = (enum tc_priority)9), "priority");
-    refuses(TC_HTTP(.url = URL, .delay_ms = -1), "negative");
-    refuses(TC_HTTP(.url = URL, .body = "x", .body_len = ((size_t)64 << 20) + 1), "the body");
-    refuses(TC_HTTP(.url = URL, .body = m15, .flags = TC_DURABLE), "the body");
+    check_refused(TC_HTTP(.body = "x"), "the URL is missing");
+    check_refused(TC_HTTP(.url = k8), "the URL is too long");
+    check_refused(TC_HTTP(.url = "https://\xff/"), "the URL is too long or not UTF-8");
+    check_refused(TC_HTTP(.url = URL, .lane = b512), "the lane");
+    check_refused(TC_HTTP(.url = URL, .key = b512), "the key");
+    check_refused(TC_HTTP(.url = URL, .tag = k256), "the tag");
+    check_refused(TC_HTTP(.url = URL, .method = "\xc3"), "the method");
+    check_refused(TC_HTTP(.url = URL, .content_type = "\xc3"), "the content type");
+    check_refused(TC_HTTP(.url = URL, .headers = long_header, .header_count = 1), "the headers");
+    check_refused(TC_HTTP(.url = URL, .headers = no_value, .header_count = 1), "no value");
+    check_refused(TC_HTTP(.url = URL, .headers = many, .header_count = 65), "too many headers");
+    check_refused(TC_HTTP(.url = URL, .priority = (enum tc_priority)9), "priority");
+    check_refused(TC_HTTP(.url = URL, .delay_ms = -1), "negative");
+    check_refused(TC_HTTP(.url = URL, .body = "x", .body_len = ((size_t)64 << 20) + 1), "the body");
+    check_refused(TC_HTTP(.url = URL, .body = m15, .flags = TC_DURABLE), "the body");
     struct outbound_request *const big = make(TC_HTTP(.url = URL, .body = m15));
-    ok(big != NULL, "more when it need not go to the disk");
+    ok(big != NULL, "a request that is not durable may be larger");
     outbound_request_unref(big);
     free(k8);
     free(b512);
@@ -134,23 +134,24 @@ static void test_parts(void)
     outbound_request_pack(&record, l);
     struct outbound_request *const back =
         outbound_unpack(12, "t1", (struct str){record.p, record.len}, &why);
-    if (!ok(back != NULL, "a request with parts comes back"))
+    if (!ok(back != NULL, "a request with parts is unpacked"))
         bail("%s", why);
     const struct tc_part *const p = back->http.parts;
     ok(back->http.part_count == 3 && strcmp(p[0].name, "chat \"7\"") == 0 && !p[0].file_name &&
            !p[0].type && strcmp(p[2].file_name, "a\r\nb") == 0 &&
            strcmp(p[2].type, "text/plain") == 0,
-       "with the names of its parts");
-    is_mem(p[0].data, p[0].len, "7", 1, "  the text of the first");
-    is_int((long long)p[1].len, 0, "  an empty one");
-    is_mem(p[2].data, p[2].len, ZEROS, 8, "  and the bytes of the last");
+       "the names of the parts");
+    is_mem(p[0].data, p[0].len, "7", 1, "the text of the first part");
+    is_int((long long)p[1].len, 0, "an empty part");
+    is_mem(p[2].data, p[2].len, ZEROS, 8, "the bytes of the last part");
     outbound_request_pack(&again, back);
-    is_mem(again.p, again.len, record.p, record.len, "packed again it is the same");
+    is_mem(again.p, again.len, record.p, record.len,
+           "packing the request again yields the same record");
     outbound_request_unref(back);
     outbound_request_unref(l);
 }
 
-/* Without a name a part is not sent, so there may be a body beside it. */
+/* Parts without a name are not sent, so the request may have a body. */
 static void test_kept_parts(void)
 {
     static const struct tc_part parts[] = {{.file_name = "a", .data = ZEROS, .len = 8},
@@ -159,19 +160,19 @@ static void test_kept_parts(void)
     struct outbound_request *const l =
         make(TC_HTTP(.url = "https://a/", .parts = parts, .part_count = 2, .body = "{}", .tag = "t",
                      .content_type = "text/plain", .flags = TC_DURABLE));
-    is_int((long long)outbound_content_size(l), 16, "the size of a body and parts that are kept");
-    ok(!outbound_parts_are_sent(&l->http), "they are not sent");
+    is_int((long long)outbound_content_size(l), 16, "the size of a body and of kept parts");
+    ok(!outbound_parts_are_sent(&l->http), "kept parts are not sent");
     outbound_request_pack(&record, l);
     struct outbound_request *const back =
         outbound_unpack(12, "t1", (struct str){record.p, record.len}, &why);
-    if (!ok(back != NULL, "a request with a body and parts comes back"))
+    if (!ok(back != NULL, "a request with a body and kept parts is unpacked"))
         bail("%s", why);
     const struct tc_part *const p = back->http.parts;
-    is_mem(back->http.body, back->http.body_len, "{}", 2, "its body");
+    is_mem(back->http.body, back->http.body_len, "{}", 2, "the body of the request");
     ok(back->http.part_count == 2 && !p[0].name && strcmp(p[0].file_name, "a") == 0 && !p[1].name,
-       "its parts, without names");
-    is_mem(p[0].data, p[0].len, ZEROS, 8, "  the bytes of the first");
-    is_mem(p[1].data, p[1].len, "second", 6, "  and of the second");
+       "the kept parts have no names");
+    is_mem(p[0].data, p[0].len, ZEROS, 8, "the bytes of the first part");
+    is_mem(p[1].data, p[1].len, "second", 6, "the bytes of the second part");
     outbound_request_unref(back);
     outbound_request_unref(l);
 }
@@ -183,22 +184,24 @@ static void test_parts_refused(void)
     for (size_t i = 0; i < 33; i++)
         many[i] = (struct tc_part){.name = "a", .data = "b"};
 #define PARTS(n, ...) .url = "https://a/", .part_count = (n), .parts = (__VA_ARGS__)
-    refuses(TC_HTTP(PARTS(33, many)), "too many parts");
-    refuses(TC_HTTP(PARTS(1, NULL)), "too many parts");
-    refuses(TC_HTTP(PARTS(1, many), .body = "x"), "has no body");
-    refuses(TC_HTTP(PARTS(1, many), .content_type = "x"), "no content type");
-    refuses(TC_HTTP(PARTS(1, &(struct tc_part){.name = "a"})), "a part has no data");
-    refuses(TC_HTTP(PARTS(1, &(struct tc_part){.file_name = "a"})), "a part has no data");
-    refuses(TC_HTTP(PARTS(1, &(struct tc_part){name, .data = "a"})), "too long or not UTF-8");
-    refuses(TC_HTTP(PARTS(1, &(struct tc_part){"a", "\xff", .data = "a"})), "not UTF-8");
-    refuses(TC_HTTP(PARTS(1, &(struct tc_part){"a", "b", "c\r\nd", "e", 0})), "control character");
-    refuses(TC_HTTP(PARTS(2, big), .flags = TC_DURABLE), "the parts are too large");
+    check_refused(TC_HTTP(PARTS(33, many)), "too many parts");
+    check_refused(TC_HTTP(PARTS(1, NULL)), "too many parts");
+    check_refused(TC_HTTP(PARTS(1, many), .body = "x"), "has no body");
+    check_refused(TC_HTTP(PARTS(1, many), .content_type = "x"), "no content type");
+    check_refused(TC_HTTP(PARTS(1, &(struct tc_part){.name = "a"})), "a part has no data");
+    check_refused(TC_HTTP(PARTS(1, &(struct tc_part){.file_name = "a"})), "a part has no data");
+    check_refused(TC_HTTP(PARTS(1, &(struct tc_part){name, .data = "a"})), "too long or not UTF-8");
+    check_refused(TC_HTTP(PARTS(1, &(struct tc_part){"a", "\xff", .data = "a"})), "not UTF-8");
+    check_refused(TC_HTTP(PARTS(1, &(struct tc_part){"a", "b", "c\r\nd", "e", 0})),
+                  "control character");
+    check_refused(TC_HTTP(PARTS(2, big), .flags = TC_DURABLE), "the parts are too large");
     big[1].name = NULL;
-    refuses(TC_HTTP(PARTS(2, big), .body = "x"), "has no body");
+    check_refused(TC_HTTP(PARTS(2, big), .body = "x"), "has no body");
     big[0].name = NULL;
-    refuses(TC_HTTP(PARTS(1, big), .body = "x", .flags = TC_DURABLE), "the parts are too large");
+    check_refused(TC_HTTP(PARTS(1, big), .body = "x", .flags = TC_DURABLE),
+                  "the parts are too large");
     struct outbound_request *const loose = make(TC_HTTP(PARTS(2, big)));
-    ok(loose != NULL, "what is not durable may be larger");
+    ok(loose != NULL, "a request that is not durable may have larger parts");
     outbound_request_unref(loose);
     free(name);
     free(m15);
@@ -211,18 +214,19 @@ static void test_round_trip(void)
     outbound_request_pack(&record, l);
     struct outbound_request *const back =
         outbound_unpack(12, "t1", (struct str){record.p, record.len}, &why);
-    if (!ok(back != NULL, "it comes back"))
+    if (!ok(back != NULL, "a stored request is unpacked"))
         bail("%s", why);
-    is_int((long long)back->id, 12, "with the number it is given");
-    is_str(back->turn, "t1", "in its turn");
-    is_mem(back->http.body, back->http.body_len, "line\nnext\0zero \xff", 16, "the same bytes");
-    is_str(back->http.headers[1].value, "a\\b\tc", "the same headers");
-    is_int(back->http.rates, 0x80000001u, "the same rates");
+    is_int((long long)back->id, 12, "the request gets the given number");
+    is_str(back->turn, "t1", "the request has its turn");
+    is_mem(back->http.body, back->http.body_len, "line\nnext\0zero \xff", 16,
+           "the body is unchanged");
+    is_str(back->http.headers[1].value, "a\\b\tc", "the headers are unchanged");
+    is_int(back->http.rates, 0x80000001u, "the rates are unchanged");
     outbound_request_pack(&again, back);
     is_mem(again.p, again.len, record.p, record.len,
            "nothing else is lost: packed again it is"
            " the same");
-    has_str(record.p, "{option:token}", "a secret is named");
+    has_str(record.p, "{option:token}", "a placeholder is stored instead of the secret");
     outbound_request_unref(back);
     outbound_request_unref(l);
 
@@ -231,7 +235,7 @@ static void test_round_trip(void)
     outbound_request_pack(&record, bare);
     bare_back = outbound_unpack(2, "", (struct str){record.p, record.len}, &why);
     ok(bare_back && !bare_back->http.body && !bare_back->http.lane && !bare_back->http.key,
-       "what was not given is not there afterwards");
+       "members that were not given are missing after unpacking");
     outbound_request_unref(bare);
     outbound_request_unref(bare_back);
 }
@@ -275,13 +279,14 @@ static void test_broken(void)
         "{\"v\":2,\"url\":\"https://a/\",\"body\":1,\"parts\":[[\"a\",null,null,1]]}\nbc",
     };
     for (size_t i = 0; i < sizeof records / sizeof *records; i++)
-        ok(is_refused(records[i], strlen(records[i])), "refused with a reason: %zu", i);
+        ok(is_refused(records[i], strlen(records[i])),
+           "a damaged record is refused with a reason: %zu", i);
     static const char later[] = "{\"v\":1,\"url\":\"https://a/\",\"new\":[{}]}\n";
-    ok(!is_refused(later, sizeof later - 1), "but a member of a later version is passed over");
+    ok(!is_refused(later, sizeof later - 1), "an unknown member of a later version is ignored");
 }
 
-/* A request that was taken can be stored again, and says the same then. */
-static bool survives(const struct buf *record)
+/* A request that was accepted can be stored again, as the same record. */
+static bool can_store_again(const struct buf *record)
 {
     CLEANUP_BUF struct buf first = {0}, second = {0};
     why = NULL;
@@ -300,7 +305,7 @@ static bool survives(const struct buf *record)
     return same;
 }
 
-/* Every prefix is refused, and no flipped byte breaks anything. */
+/* Every prefix is refused, and a flipped bit causes no crash. */
 static void test_damage(struct outbound_request *l)
 {
     CLEANUP_BUF struct buf record = {0};
@@ -308,19 +313,19 @@ static void test_damage(struct outbound_request *l)
     outbound_request_pack(&record, l);
     outbound_request_unref(l);
     for (size_t len = 0; len < record.len; len++) {
-        char *const cut = memcpy(xmalloc(len + 1), record.p, len); /* for the address checker */
+        char *const cut = memcpy(xmalloc(len + 1), record.p, len); /* for the address sanitizer */
         taken += !is_refused(cut, len);
         free(cut);
     }
-    is_int(taken, 0, "a record that was cut anywhere");
+    is_int(taken, 0, "a truncated record is refused");
     for (size_t i = 0; i < record.len; i++)
         for (unsigned bit = 0; bit < 8; bit++) {
             record.p[i] = (char)(record.p[i] ^ 1 << bit);
-            faults += !survives(&record);
+            faults += !can_store_again(&record);
             record.p[i] = (char)(record.p[i] ^ 1 << bit);
         }
-    is_int(faults, 0, "a record with a flipped bit is refused with a reason, or is one");
-    ok(!is_refused(record.p, record.len), "the record itself is one");
+    is_int(faults, 0, "a record with a flipped bit is refused with a reason, or accepted");
+    ok(!is_refused(record.p, record.len), "the unchanged record is accepted");
 }
 
 static void test_batch(void)
@@ -334,7 +339,7 @@ static void test_batch(void)
     b->memory = xstrdup("m");
     b->verdict.reason = xstrdup("r");
     callback_batch_free(b);
-    is_int(atomic_load(&shared->refs), 1, "a batch gives its references to requests back");
+    is_int(atomic_load(&shared->refs), 1, "freeing a batch releases its requests");
     outbound_request_unref(shared);
     callback_batch_free(NULL);
     outbound_request_unref(NULL);

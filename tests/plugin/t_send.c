@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Tests of what a callback sends and hands over, of replies and times, and of how long turns and
- * their memory last. */
+ * Tests of the requests and batches of a callback, of replies and timers, and of the lifetime of
+ * turns and their memory. */
 #include <stdlib.h>
 
 #include "base/sys/clock.h"
@@ -31,34 +31,36 @@ static void test_batch(void)
     struct instance *const in = actor_make(&actor_host);
     struct instance_turn *const t = actor_open(in, "t1");
     actor_deliver(in, t, TC_START, NULL);
-    is_int((long long)actor_n_batches, 0, "a callback that sends nothing hands nothing over");
+    is_int((long long)actor_n_batches, 0, "a callback that sends nothing creates no batch");
     actor_deliver(in, t, TC_START, send_two);
-    is_int((long long)actor_n_batches, 1, "what one callback sends is one batch");
+    is_int((long long)actor_n_batches, 1, "the requests of one callback are one batch");
     const struct callback_batch *const b = actor_batches[0];
-    is_str(b->turn, "t1", "  of the turn");
-    ok(b->settles == BATCH_NOTHING && !b->failed && !b->memory && !b->over, "  it settles nothing");
-    is_int((long long)b->count, 2, "  with both requests");
-    is_str(b->requests[0]->http.url, "https://x.test/a", "  in order, copied");
-    is_str(b->requests[0]->http.tag, "first", "  with the tag");
-    is_str(b->requests[1]->http.url, "https://x.test/b", "  each its own");
-    is_str(b->requests[1]->turn, "t1", "  a letter knows its turn");
+    is_str(b->turn, "t1", "the batch has its turn");
+    ok(b->settles == BATCH_NOTHING && !b->failed && !b->memory && !b->over,
+       "the batch settles nothing");
+    is_int((long long)b->count, 2, "the batch has both requests");
+    is_str(b->requests[0]->http.url, "https://x.test/a", "the requests are copied in order");
+    is_str(b->requests[0]->http.tag, "first", "the request has its tag");
+    is_str(b->requests[1]->http.url, "https://x.test/b", "each request has its URL");
+    is_str(b->requests[1]->turn, "t1", "the request has its turn");
     ok(b->requests[0]->id % 2 == 1 && b->requests[1]->id == b->requests[0]->id + 2,
-       "  numbers of this run are odd");
+       "requests of this process have odd numbers");
     instance_free(in);
 }
 
 static void send_wrong(struct tc_turn *t)
 {
     is_int(tc_http(t, TC_HTTP(.body = "x")), -1, "a request without a URL is refused");
-    has_str(actor_logged(), "instance one: tc_http: the URL is missing", "  and told");
-    is_int(t->inst->host->http(t, NULL), -1, "no request too");
+    has_str(actor_logged(), "instance one: tc_http: the URL is missing", "the refusal is logged");
+    is_int(t->inst->host->http(t, NULL), -1, "a missing request is refused");
     is_int(t->inst->host->http(NULL, TC_HTTP(.url = "https://x.test/")), -1,
-           "a handle that is no turn");
+           "an invalid turn is refused");
     int sent = 0;
     while (tc_http(t, TC_HTTP(.url = "https://x.test/")) == 0)
         sent++;
-    is_int(sent, 256, "a callback sends so many");
-    has_str(actor_logged(), "tc_http: too many requests in this callback", "  and no more");
+    is_int(sent, 256, "the number of requests in one callback is limited");
+    has_str(actor_logged(), "tc_http: too many requests in this callback",
+            "a request above the limit is logged");
 }
 
 static void send_many(struct tc_turn *t)
@@ -72,8 +74,9 @@ static void send_polls(struct tc_turn *t)
     int sent = 0;
     while (tc_http(t, TC_HTTP(.url = "https://x.test/", .flags = TC_LONG_POLL)) == 0)
         sent++;
-    is_int(sent, 16, "but that it polls, so often");
-    is_int(tc_http(t, TC_HTTP(.url = "https://x.test/")), -1, "  for nothing else there is room");
+    is_int(sent, 16, "sixteen polls are accepted above the limit");
+    is_int(tc_http(t, TC_HTTP(.url = "https://x.test/")), -1,
+           "another request above the limit is refused");
 }
 
 static void test_limits(void)
@@ -86,8 +89,9 @@ static void test_limits(void)
     size_t all = 0;
     for (size_t i = 0; i < actor_n_batches; i++)
         all += actor_batches[i]->count;
-    is_int((long long)all, 1024, "a turn has so many under way");
-    has_str(actor_logged(), "tc_http: too many requests of this turn in flight", "  and no more");
+    is_int((long long)all, 1024, "the number of requests of a turn in flight is limited");
+    has_str(actor_logged(), "tc_http: too many requests of this turn in flight",
+            "a request above the limit of the turn is logged");
     actor_deliver(in, t, TC_START, send_polls);
     instance_free(in);
 }
@@ -95,12 +99,14 @@ static void test_limits(void)
 static void send_refused(struct tc_turn *t)
 {
     for (int i = 0; i < 3; i++)
-        is_int(tc_http(t, TC_HTTP(.url = "https://x.test/")), -1, "a host that sends nothing");
-    is_int(tc_route(t->inst, "/x"), -1, "  has no routes");
-    is_int(tc_socket_open(t->inst, TC_SOCKET(.url = "wss://x.test/")), -1, "  no sockets");
+        is_int(tc_http(t, TC_HTTP(.url = "https://x.test/")), -1,
+               "tc_http fails in a host without requests");
+    is_int(tc_route(t->inst, "/x"), -1, "tc_route fails in a host without routes");
+    is_int(tc_socket_open(t->inst, TC_SOCKET(.url = "wss://x.test/")), -1,
+           "tc_socket_open fails in a host without sockets");
     ok(tc_submit(t, TC_INBOUND(.id = "1", .chat = "c", .user = "u", .text = "x"), NULL) ==
            TC_NOT_KEPT,
-       "  and keeps nothing");
+       "tc_submit fails in a host without turns");
 }
 
 static void test_no_host(void)
@@ -111,9 +117,9 @@ static void test_no_host(void)
     actor_deliver(in, t, TC_START, send_refused);
     const char *const text = actor_logged();
     const char *const first = strstr(text, "tc_http: not available in this host");
-    ok(first && !strstr(first + 1, "tc_http: this host"), "that is told once per service");
+    ok(first && !strstr(first + 1, "tc_http: this host"), "a missing service is logged once");
     actor_deliver(in, t, TC_DONE, NULL);
-    ok(instance_turn_is_over(t), "its turns end with done");
+    ok(instance_turn_is_over(t), "turns of a host without requests end with done");
     instance_free(in);
 }
 
@@ -124,31 +130,30 @@ static void test_outcome(void)
     actor_deliver(in, t, TC_FINAL, send_two);
     ok(actor_n_batches == 1 && actor_batches[0]->settles == BATCH_OUTCOME &&
            actor_batches[0]->count == 2,
-       "what on_final sends takes the outcome's place");
+       "the requests of on_final replace the outcome");
     actor_deliver(in, t, TC_ERROR, NULL);
     ok(actor_n_batches == 2 && actor_batches[1]->settles == BATCH_OUTCOME &&
            actor_batches[1]->count == 0,
-       "an outcome is settled even without a callback for it");
+       "an outcome without on_final is settled, too");
     struct instance_turn *const other = actor_open(in, "t2");
     actor_verdict = -1;
     actor_deliver(in, other, TC_FINAL, send_two);
     ok(actor_batches[2]->settles == BATCH_OUTCOME && actor_batches[2]->failed &&
            actor_batches[2]->count == 0,
-       "of an on_final that failed nothing goes out, and the host knows");
+       "an on_final that fails sends nothing, and its batch is marked");
     actor_verdict = 0;
     actor_deliver(in, other, TC_DONE, NULL);
-    ok(instance_turn_is_over(other), "  what did not go out is not waited for");
+    ok(instance_turn_is_over(other), "the turn does not wait for the dropped requests");
     actor_verdict = -1;
     actor_deliver(in, t, TC_START, send_two);
     ok(!actor_batches[actor_n_batches - 1]->failed ||
            actor_batches[actor_n_batches - 1]->count == 2,
-       "another callback that fails has sent what it sent");
+       "the requests of another callback that fails are sent");
     actor_verdict = 0;
     actor_loaded.plugin.flags = 0;
     const size_t before = actor_n_batches;
     actor_deliver(in, actor_open(in, "t3"), TC_FINAL, NULL);
-    is_int((long long)(actor_n_batches - before), 0,
-           "without TC_DELIVERS there is no outcome to settle");
+    is_int((long long)(actor_n_batches - before), 0, "without TC_DELIVERS no outcome is settled");
     instance_free(in);
 }
 
@@ -167,33 +172,33 @@ static void test_reply(void)
     actor_deliver(in, t, TC_DONE, NULL);
     ok(!instance_turn_is_over(t), "a turn waits for its replies");
     actor_forget_batches();
-    is_int(instance_call_on_reply(in, t, actor_reply(1, TC_NOT_SENT, false)), 0, "a reply");
+    is_int(instance_call_on_reply(in, t, actor_reply(1, TC_NOT_SENT, false)), 0,
+           "a reply is delivered");
     ok(actor_n_batches == 1 && actor_batches[0]->settles == BATCH_REQUEST &&
            actor_batches[0]->request == 1,
-       "is answered by a batch, sent something or not");
+       "a reply is answered by a batch, with or without requests");
     ok(actor_batches[0]->verdict.next == TC_NEXT_AGAIN && !actor_batches[0]->over,
-       "  with the host's verdict");
-    ok(!instance_turn_is_over(t), "  another attempt: the turn waits on");
+       "the batch has the verdict of the host");
+    ok(!instance_turn_is_over(t), "the turn waits for the next attempt");
     actor_wish = (struct tc_verdict){.next = TC_NEXT_FAIL, .hold_ms = 3, .reason = "no such chat"};
     actor_inside = send_one;
     instance_call_on_reply(in, t, actor_reply(1, TC_REJECTED, false));
     ok(actor_batches[1]->verdict.next == TC_NEXT_FAIL && actor_batches[1]->verdict.hold_ms == 3,
-       "or with the plugin's");
-    is_str(actor_batches[1]->verdict.reason, "no such chat", "  and its reason");
+       "the batch has the verdict of the plugin");
+    is_str(actor_batches[1]->verdict.reason, "no such chat", "the verdict has its reason");
     ok(actor_batches[1]->count == 1 && !actor_batches[1]->over && !instance_turn_is_over(t),
-       "  what it sends keeps the turn");
+       "the turn waits for the requests of on_reply");
     actor_inside = NULL;
     actor_wish = (struct tc_verdict){.next = TC_NEXT_AGAIN, .reason = "again!"};
     instance_call_on_reply(in, t, actor_reply(3, TC_DROPPED, true));
-    ok(actor_batches[2]->verdict.next == TC_NEXT_DONE,
-       "the last reply has no other attempt behind it");
+    ok(actor_batches[2]->verdict.next == TC_NEXT_DONE, "the verdict on the last reply is done");
     ok(instance_turn_is_over(t) && actor_batches[2]->over,
-       "behind it the turn is over, and its batch says so");
+       "the turn is over after its last reply, and the batch says so");
     instance_turn_free(t);
     instance_free(in);
 }
 
-/* Before 1.5 a delay was one of another attempt only. */
+/* Before 1.5 a delay applied to another attempt only. */
 static void test_hold_of_older_plugins(void)
 {
     struct instance *const in = actor_make(&actor_host);
@@ -207,7 +212,7 @@ static void test_hold_of_older_plugins(void)
     actor_wish = (struct tc_verdict){.next = TC_NEXT_DONE, .hold_ms = 3, .reason = "busy"};
     instance_call_on_reply(in, t, actor_reply(1, TC_REJECTED, false));
     is_int(actor_batches[0]->verdict.hold_ms, 3, "1.4: another attempt is delayed");
-    is_int(actor_batches[1]->verdict.hold_ms, 0, "1.4: the next requests are not");
+    is_int(actor_batches[1]->verdict.hold_ms, 0, "1.4: later requests are not delayed");
     instance_turn_free(t);
     instance_free(in);
 }
@@ -221,17 +226,17 @@ static void test_reply_fails(void)
     actor_wish = (struct tc_verdict){.next = TC_NEXT_FAIL, .reason = "never heard"};
     actor_inside = send_one;
     is_int(instance_call_on_reply(in, t, actor_reply(2, TC_OK, false)), -1,
-           "an on_reply that fails");
+           "an on_reply that fails returns an error");
     ok(actor_batches[0]->failed && actor_batches[0]->count == 0 &&
            actor_batches[0]->verdict.next == TC_NEXT_DONE && !actor_batches[0]->verdict.reason,
-       "is no verdict: nothing goes out, the host's counts");
-    ok(!instance_turn_is_over(t), "a turn of an earlier run waits for as many replies as it had");
+       "an on_reply that fails sends nothing, and the verdict is that of the host");
+    ok(!instance_turn_is_over(t), "a turn of an earlier process waits for its number of replies");
     actor_verdict = 0;
     actor_loaded.sink.on_reply = NULL;
     instance_call_on_reply(in, t, actor_reply(4, TC_OK, false));
     ok(actor_batches[1]->settles == BATCH_REQUEST && actor_batches[1]->over &&
            instance_turn_is_over(t),
-       "  and ends without events; a plugin without on_reply answers too");
+       "the turn ends without events, and a plugin without on_reply answers, too");
     instance_free(in);
 }
 
@@ -241,7 +246,7 @@ static void test_done_only(void)
     struct instance_turn *const t = actor_open(in, "t1");
     actor_deliver(in, t, TC_DONE, NULL);
     ok(actor_n_batches == 1 && actor_batches[0]->over && actor_batches[0]->count == 0,
-       "a turn that sent nothing says that it is over");
+       "a turn without requests reports its end");
     instance_free(in);
 }
 
@@ -249,55 +254,55 @@ static void test_done_only(void)
 
 static char *kept, *gone;
 
-static void take_memory(struct tc_turn *t)
+static void test_memory_services(struct tc_turn *t)
 {
     kept = tc_keep(t, "kept");
     gone = tc_sprint(t, "gone");
-    ok(!tc_keep(t, NULL), "nothing to keep gives NULL");
+    ok(!tc_keep(t, NULL), "tc_keep of NULL returns NULL");
     is_str(tc_json_get(t, tc_json(t, "{s:s}", "a", "b"), "/a"), "b",
-           "services on each other's text");
+           "a service accepts the text of another one");
 }
 
 static void test_memory(void)
 {
     struct instance *const in = actor_make(&actor_host);
     struct instance_turn *const t = actor_open(in, "t1");
-    actor_deliver(in, t, TC_START, take_memory);
-    is_str(kept, "kept", "what is kept lasts longer than the callback");
-    ok(!IS_POISONED(kept), "  is there");
+    actor_deliver(in, t, TC_START, test_memory_services);
+    is_str(kept, "kept", "a kept text outlives the callback");
+    ok(!IS_POISONED(kept), "a kept text is not freed");
     if (HAS_ASAN)
-        ok(IS_POISONED(gone), "what a service returned is not, and its use is found");
+        ok(IS_POISONED(gone), "the result of a service is poisoned after the callback");
     else
-        skip(1, "only the address sanitizer sees the use of what is gone");
+        skip(1, "only the address sanitizer detects the use of freed memory");
     instance_free(in);
 }
 
 static struct tc_turn *seen;
 
-static void look(struct tc_turn *t)
+static void store_handle(struct tc_turn *t)
 {
     seen = t;
 }
 
 static struct tc_turn *handle_of(struct instance *in, struct instance_turn *turn)
 {
-    actor_deliver(in, turn, TC_START, look);
+    actor_deliver(in, turn, TC_START, store_handle);
     return seen;
 }
 
 static struct tc_turn *another;
 
-static void remember(struct tc_turn *t)
+static void test_tc_remember(struct tc_turn *t)
 {
     char long_text[5000];
     memset(long_text, 'x', sizeof long_text - 1);
     long_text[sizeof long_text - 1] = '\0';
     is_int(tc_remember(t, "one"), 0, "tc_remember");
-    is_int(tc_remember(t, "two"), 0, "  twice");
-    is_int(tc_remember(t, long_text), -1, "  not too much");
-    is_int(tc_remember(t, "\xff"), -1, "  not what is no UTF-8");
-    is_int(tc_remember(t->inst->lobby, "x"), -1, "  not in the lobby");
-    is_int(t->inst->host->remember(NULL, "x"), -1, "  not with a handle that is no turn");
+    is_int(tc_remember(t, "two"), 0, "tc_remember replaces the memory");
+    is_int(tc_remember(t, long_text), -1, "a memory above the limit is refused");
+    is_int(tc_remember(t, "\xff"), -1, "a memory that is not UTF-8 is refused");
+    is_int(tc_remember(t->inst->lobby, "x"), -1, "a memory of the lobby is refused");
+    is_int(t->inst->host->remember(NULL, "x"), -1, "a memory of an invalid turn is refused");
     tc_remember(another, NULL);
 }
 
@@ -308,14 +313,14 @@ static void test_remember(void)
         in, &(struct channel_turn){.id = "t1", .memory = "before", .route = "{\"r\":1}"});
     struct instance_turn *const other = actor_open(in, "t2");
     another = handle_of(in, other);
-    is_str(handle_of(in, t)->memory, "before", "a turn that is given again has its memory");
-    is_str(handle_of(in, t)->route, "{\"r\":1}", "  and its route");
-    actor_deliver(in, t, TC_START, remember);
+    is_str(handle_of(in, t)->memory, "before", "a resumed turn has its memory");
+    is_str(handle_of(in, t)->route, "{\"r\":1}", "a resumed turn has its route");
+    actor_deliver(in, t, TC_START, test_tc_remember);
     is_int((long long)actor_n_batches, 2, "each turn has its own memory");
-    is_str(actor_batches[0]->turn, "t2", "the other's");
-    is_str(actor_batches[0]->memory, "", "  is forgotten");
-    is_str(actor_batches[1]->turn, "t1", "its own");
-    is_str(actor_batches[1]->memory, "two", "  is what it said last");
+    is_str(actor_batches[0]->turn, "t2", "the first batch is that of the other turn");
+    is_str(actor_batches[0]->memory, "", "the memory of the other turn is removed");
+    is_str(actor_batches[1]->turn, "t1", "the second batch is that of the turn");
+    is_str(actor_batches[1]->memory, "two", "the memory of the turn is the newest text");
     instance_free(in);
 }
 
@@ -323,7 +328,8 @@ static void test_remember(void)
 
 static void use_lobby(struct tc_turn *t)
 {
-    ok(t == t->inst->lobby && !*t->id && !*t->agent && !t->state && !t->route, "the lobby");
+    ok(t == t->inst->lobby && !*t->id && !*t->agent && !t->state && !t->route,
+       "the lobby has no id, agent, state or route");
     kept = tc_keep(t, "lobby");
     tc_http(t, TC_HTTP(.url = "https://x.test/poll", .flags = TC_LONG_POLL));
 }
@@ -334,17 +340,17 @@ static void test_lobby(void)
     actor_inside = use_lobby;
     instance_init(in);
     ok(actor_n_batches == 1 && !*actor_batches[0]->turn && actor_batches[0]->count == 1,
-       "init may send in the lobby");
+       "init may send requests in the lobby");
     instance_call_on_reply(in, NULL, actor_reply(actor_batches[0]->requests[0]->id, TC_OK, true));
     ok(actor_n_batches == 2 && actor_batches[1]->settles == BATCH_REQUEST &&
            actor_batches[1]->count == 1,
-       "on_reply polls again");
+       "on_reply sends the next poll");
     ok(!actor_batches[1]->over, "the lobby is never over");
-    is_str(kept, "lobby", "and keeps its memory");
+    is_str(kept, "lobby", "the memory of the lobby is kept");
     instance_free(in);
 }
 
-/* ---- times ---- */
+/* ---- timers ---- */
 
 static int64_t wake_ms;
 
@@ -363,7 +369,7 @@ static void test_wake(void)
 {
     clock_fake(1000, 0);
     struct instance *const in = actor_make(&actor_host);
-    ok(instance_next_wake_ms(in) == INT64_MAX && !instance_call_on_wake(in), "no time is set");
+    ok(instance_next_wake_ms(in) == INT64_MAX && !instance_call_on_wake(in), "no timer is set");
     struct instance_turn *turns[3];
     static const char *const ids[] = {"a", "b", "c"};
     static const int64_t at[] = {30, 10, 20};
@@ -372,21 +378,21 @@ static void test_wake(void)
         wake_ms = at[i];
         actor_deliver(in, turns[i], TC_START, set_wake);
     }
-    is_int(instance_next_wake_ms(in), 1010, "the next one is due");
+    is_int(instance_next_wake_ms(in), 1010, "the first timer is due");
     clock_fake_advance(9);
-    ok(!instance_call_on_wake(in), "not before its time");
+    ok(!instance_call_on_wake(in), "no turn is woken before its time");
     clock_fake_advance(1);
-    ok(instance_call_on_wake(in), "at its time");
-    is_str(actor_woken.p, "b;", "  it is woken");
+    ok(instance_call_on_wake(in), "a turn is woken at its time");
+    is_str(actor_woken.p, "b;", "the first timer wakes its turn");
     clock_fake_advance(100);
     instance_call_on_wake(in);
-    is_str(actor_woken.p, "b;c;a;", "the others in the order of their times, once");
+    is_str(actor_woken.p, "b;c;a;", "the other turns are woken once, in the order of their timers");
     wake_ms = -1;
     actor_deliver(in, turns[0], TC_START, set_wake);
-    ok(instance_next_wake_ms(in) == INT64_MAX, "a negative time is none");
+    ok(instance_next_wake_ms(in) == INT64_MAX, "a negative time removes the timer");
     wake_ms = INT64_MAX;
     actor_deliver(in, turns[0], TC_START, set_wake);
-    ok(instance_next_wake_ms(in) < INT64_MAX, "the longest time is a time");
+    ok(instance_next_wake_ms(in) < INT64_MAX, "the longest time sets a timer");
     buf_reset(&actor_woken);
     wake_ms = 5;
     actor_deliver(in, turns[1], TC_START, set_wake);
@@ -398,7 +404,7 @@ static void test_wake(void)
     actor_inside = again_at_once;
     clock_fake_advance(1);
     instance_call_on_wake(in);
-    is_str(actor_woken.p, "c;", "who wants it again at once waits a round");
+    is_str(actor_woken.p, "c;", "a timer of 0 ms fires in the next round");
     clock_fake_end();
     instance_free(in);
 }
@@ -427,8 +433,8 @@ static void test_many_wakes(void)
         instance_call_on_wake(in);
         n += (int)actor_woken.len / 2;
     }
-    ok(rises, "400 times in order");
-    is_int(n, 400, "  each once");
+    ok(rises, "400 timers fire in order");
+    is_int(n, 400, "each timer fires once");
     clock_fake_end();
     instance_free(in);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Tests of the start of plugin/abi/probe_process.h, as loader.h has it; what it finds out is
- * t_loader's. */
+ * Tests of starting the probe process as in loader.h. The results of probes are tested in
+ * t_loader. */
 #include "plugin/abi/probe_process.h"
 
 #include <stdio.h>
@@ -12,15 +12,15 @@
 
 static char path[512];
 
-/* A good plugin, tried by this program. */
-static void refused_by(const char *program, const char *why, const char *what)
+/* Probes a valid plugin with this helper program, which must fail. */
+static void check_refused_with(const char *program, const char *why, const char *what)
 {
     struct tc_err err = {0};
     setenv(CONNECTOR_VARIABLE, program, 1);
     struct loaded_plugin *const l = loader_probe_file(path, &err);
-    ok(!l, "nothing passes %s", what);
-    has_str(err.text, why, "  says why");
-    is_str(err.place, path, "  says what");
+    ok(!l, "the plugin is refused %s", what);
+    has_str(err.text, why, "the error names the reason");
+    is_str(err.place, path, "the error names the plugin");
     loader_unref_plugin(l);
 }
 
@@ -31,10 +31,11 @@ int main(void)
     plan_lazy();
     struct tc_err err = {0};
     struct loaded_plugin *const l = loader_probe_file(path, &err);
-    ok(l, "a good plugin passes: %s", err.text);
+    ok(l, "a valid plugin is accepted: %s", err.text);
     loader_unref_plugin(l);
-    refused_by("/nonexistent", "helper program turncast-connector is not installed",
-               "without the program that tries");
-    refused_by("/dev/null", "turncast-connector is not installed", "where there is no program");
-    refused_by("/bin/false", "a constructor exits", "one that tries nothing");
+    check_refused_with("/nonexistent", "helper program turncast-connector is not installed",
+                       "without the helper program");
+    check_refused_with("/dev/null", "turncast-connector is not installed",
+                       "with a helper that is not a program");
+    check_refused_with("/bin/false", "a constructor exits", "with a helper that probes nothing");
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Tests of plugin/chaos/chaos.h: when something goes wrong, and that it does. */
+ * Tests of plugin/chaos/chaos.h: when a fault is injected, and its effect. */
 #include "plugin/chaos/chaos.h"
 
 #include <errno.h>
@@ -28,8 +28,8 @@ static bool is_there(const char *path)
     return there && strcmp(path, "/trigger") == 0;
 }
 
-/* What becomes of n calls: the first letter of what is done, or a dot. */
-static const char *fate(struct chaos *c, const char *callback, struct str line, int n)
+/* Returns the faults of n calls: the first letter of each fault, or a dot. */
+static const char *draw_faults(struct chaos *c, const char *callback, struct str line, int n)
 {
     static const char requests[] = {[CHAOS_ERROR] = 'e', [CHAOS_DELAY] = 'd', [CHAOS_CRASH] = 'c'};
     static char text[128];
@@ -47,14 +47,15 @@ static void test_every(void)
 {
     const struct conf_chaos rules[] = {{.what = CHAOS_ERROR, .every = 3, .rate = -1}, END};
     struct chaos *const c = chaos_new(rules);
-    is_str(fate(c, "on_final", none, 9), "..e..e..e", "each third");
-    is_str(fate(c, "on_event", none, 3), "..e", "of all callbacks together");
-    is_str(fate(c, "init", none, 3), "...", "but for init");
-    is_str(fate(c, "teardown", none, 3), "...", "and teardown");
-    is_str(fate(c, "on_final", none, 3), "..e", "which are not counted");
+    is_str(draw_faults(c, "on_final", none, 9), "..e..e..e", "every third call has a fault");
+    is_str(draw_faults(c, "on_event", none, 3), "..e",
+           "calls of all callbacks are counted together");
+    is_str(draw_faults(c, "init", none, 3), "...", "init has no fault");
+    is_str(draw_faults(c, "teardown", none, 3), "...", "teardown has no fault");
+    is_str(draw_faults(c, "on_final", none, 3), "..e", "init and teardown are not counted");
     chaos_free(c);
-    ok(!chaos_new(NULL), "no rules");
-    ok(!chaos_new((const struct conf_chaos[]){END}), "an empty list");
+    ok(!chaos_new(NULL), "no rules create no chaos");
+    ok(!chaos_new((const struct conf_chaos[]){END}), "an empty list creates no chaos");
     chaos_free(NULL);
 }
 
@@ -66,9 +67,10 @@ static void test_callback(void)
         END,
     };
     struct chaos *const c = chaos_new(rules);
-    is_str(fate(c, "on_error", none, 2), "..", "another callback");
-    is_str(fate(c, "on_final", none, 2), "ee", "this one, each time");
-    is_str(fate(c, "init", none, 1), "c", "init, when it is named");
+    is_str(draw_faults(c, "on_error", none, 2), "..",
+           "a rule for a callback does not affect others");
+    is_str(draw_faults(c, "on_final", none, 2), "ee", "a rule for a callback affects each call");
+    is_str(draw_faults(c, "init", none, 1), "c", "a rule that names init affects it");
     chaos_free(c);
 }
 
@@ -76,9 +78,12 @@ static void test_text(void)
 {
     const struct conf_chaos rules[] = {{.what = CHAOS_CRASH, .text = "magic", .rate = -1}, END};
     struct chaos *const c = chaos_new(rules);
-    is_str(fate(c, "on_event", STR("{\"text\":\"magi\"}"), 1), ".", "without the text");
-    is_str(fate(c, "on_event", STR("{\"text\":\"a magic word\"}"), 1), "c", "with it");
-    is_str(fate(c, "on_idle", none, 1), ".", "what is no event has none");
+    is_str(draw_faults(c, "on_event", STR("{\"text\":\"magi\"}"), 1), ".",
+           "a rule with a text does not affect an event without it");
+    is_str(draw_faults(c, "on_event", STR("{\"text\":\"a magic word\"}"), 1), "c",
+           "a rule with a text affects an event with it");
+    is_str(draw_faults(c, "on_idle", none, 1), ".",
+           "a rule with a text does not affect a call without an event");
     chaos_free(c);
 }
 
@@ -87,13 +92,15 @@ static void test_trigger(void)
     const struct conf_chaos rules[] = {
         {.what = CHAOS_DELAY, .trigger = "/trigger", .every = 2, .rate = -1}, END};
     struct chaos *const c = chaos_new(rules);
-    is_str(fate(c, "on_final", none, 3), "...", "no file");
+    is_str(draw_faults(c, "on_final", none, 3), "...",
+           "without the trigger file there is no fault");
     there = true;
-    is_str(fate(c, "on_final", none, 3), ".d.", "a file: counted from then on");
+    is_str(draw_faults(c, "on_final", none, 3), ".d.",
+           "with the trigger file the calls are counted");
     there = false;
-    is_str(fate(c, "on_final", none, 2), "..", "and it is gone");
+    is_str(draw_faults(c, "on_final", none, 2), "..", "the trigger file is removed by the fault");
     chaos_free(c);
-    ok(chaos_file_exists("/") && !chaos_file_exists("/no/such/file"), "files are looked for");
+    ok(chaos_file_exists("/") && !chaos_file_exists("/no/such/file"), "existing files are found");
 }
 
 static void test_rate(void)
@@ -101,28 +108,29 @@ static void test_rate(void)
     const struct conf_chaos rules[] = {{.what = CHAOS_ERROR, .rate = 0.25, .seed = 7}, END};
     struct chaos *const a = chaos_new(rules), *const b = chaos_new(rules);
     char first[101];
-    strcpy(first, fate(a, "on_final", none, 100));
-    is_str(fate(b, "on_final", none, 100), first, "the same seed, the same fate");
+    strcpy(first, draw_faults(a, "on_final", none, 100));
+    is_str(draw_faults(b, "on_final", none, 100), first, "the same seed gives the same faults");
     int hits = 0;
     for (int i = 0; i < 100; i++)
         hits += first[i] == 'e';
     for (int i = 0; i < 99; i++)
-        for (const char *p = fate(a, "on_final", none, 100); *p; p++)
+        for (const char *p = draw_faults(a, "on_final", none, 100); *p; p++)
             hits += *p == 'e';
-    ok(hits > 2300 && hits < 2700, "a quarter of 10000: %d", hits);
+    ok(hits > 2300 && hits < 2700, "a quarter of 10,000 calls has faults: %d", hits);
     chaos_free(a);
     chaos_free(b);
     struct conf_chaos other[] = {{.what = CHAOS_ERROR, .rate = 0.25, .seed = 8}, END};
     struct chaos *c = chaos_new(other);
-    ok(strcmp(fate(c, "on_final", none, 100), first) != 0, "another seed, another fate");
+    ok(strcmp(draw_faults(c, "on_final", none, 100), first) != 0,
+       "another seed gives other faults");
     chaos_free(c);
     other[0].rate = 0;
     c = chaos_new(other);
-    is_str(fate(c, "on_final", none, 5), ".....", "rate 0: never");
+    is_str(draw_faults(c, "on_final", none, 5), ".....", "rate 0 gives no fault");
     chaos_free(c);
     other[0].rate = 1;
     c = chaos_new(other);
-    is_str(fate(c, "on_final", none, 5), "eeeee", "rate 1: always");
+    is_str(draw_faults(c, "on_final", none, 5), "eeeee", "rate 1 gives a fault in each call");
     chaos_free(c);
 }
 
@@ -134,13 +142,14 @@ static void test_several(void)
         END,
     };
     struct chaos *const c = chaos_new(rules);
-    is_str(fate(c, "on_final", none, 12), ".cec.c.cec.c", "the first whose time it is, all count");
+    is_str(draw_faults(c, "on_final", none, 12), ".cec.c.cec.c",
+           "the first due rule is applied, and all rules count each call");
     chaos_free(c);
 }
 
 /* ---- what ---- */
 
-/* In a child, so that whatever happens happens to it; its status. */
+/* Injects the fault in a child. Returns the exit status. */
 static int do_in_child(const struct conf_chaos *what, void (*then)(void))
 {
     const pid_t child = fork();
@@ -166,7 +175,7 @@ static bool is_signal(int status, int wanted)
     return WIFSIGNALED(status) && WTERMSIG(status) == wanted;
 }
 
-static void look_for_descriptors(void)
+static void count_open_descriptors(void)
 {
     bool any = false;
     for (int fd = 0; fd < 64; fd++)
@@ -174,7 +183,7 @@ static void look_for_descriptors(void)
     _exit(any ? 1 : 42);
 }
 
-static void look_at_memory(void)
+static void measure_memory(void)
 {
     struct rusage usage;
     getrusage(RUSAGE_SELF, &usage);
@@ -186,16 +195,17 @@ static void test_ends(void)
     ok(is_signal(do_in_child(&(struct conf_chaos){.what = CHAOS_CRASH}, NULL), SIGSEGV), "crash");
     ok(is_signal(do_in_child(&(struct conf_chaos){.what = CHAOS_ABORT}, NULL), SIGABRT), "abort");
     ok(is_signal(do_in_child(&(struct conf_chaos){.what = CHAOS_HANG}, NULL), SIGALRM),
-       "hang: until it is killed");
+       "hang: the process runs until it is killed");
     int status = do_in_child(&(struct conf_chaos){.what = CHAOS_EXIT}, NULL);
     ok(WIFEXITED(status) && WEXITSTATUS(status) == 0, "exit");
-    status = do_in_child(&(struct conf_chaos){.what = CHAOS_CLOSE}, look_for_descriptors);
-    is_int(WEXITSTATUS(status), 42, "close: no descriptor is left");
+    status = do_in_child(&(struct conf_chaos){.what = CHAOS_CLOSE}, count_open_descriptors);
+    is_int(WEXITSTATUS(status), 42, "close: no descriptor is open");
     status =
-        do_in_child(&(struct conf_chaos){.what = CHAOS_LEAK, .bytes = 64 << 20}, look_at_memory);
-    is_int(WEXITSTATUS(status), 42, "leak: the memory is there");
+        do_in_child(&(struct conf_chaos){.what = CHAOS_LEAK, .bytes = 64 << 20}, measure_memory);
+    is_int(WEXITSTATUS(status), 42, "leak: the memory is allocated");
     status = do_in_child(&(struct conf_chaos){.what = CHAOS_ERROR}, NULL);
-    is_int(WEXITSTATUS(status), 77, "error: nothing, it is the caller's");
+    is_int(WEXITSTATUS(status), 77,
+           "error: the process continues, and the caller returns the error");
 }
 
 static void test_delay(void)
@@ -214,10 +224,10 @@ static void test_garbage(void)
     struct chaos *const c = chaos_new(rules);
     chaos_inject_fault(c, &rules[0]);
     char got[2][4096];
-    is_int(read(ends[1], got[0], sizeof got[0]), sizeof got[0], "garbage in a socket");
+    is_int(read(ends[1], got[0], sizeof got[0]), sizeof got[0], "garbage is written to a socket");
     chaos_inject_fault(c, &rules[0]);
-    is_int(read(ends[1], got[1], sizeof got[1]), sizeof got[1], "and again");
-    ok(memcmp(got[0], got[1], sizeof got[0]) != 0, "other garbage");
+    is_int(read(ends[1], got[1], sizeof got[1]), sizeof got[1], "garbage is written again");
+    ok(memcmp(got[0], got[1], sizeof got[0]) != 0, "the second garbage differs");
     chaos_free(c);
     close(ends[0]);
     close(ends[1]);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Tests of the websocket that the host keeps open for a plugin (tc_link_keep), with a clock that
- * only moves when the test says so. */
+ * Tests of the WebSocket that the host keeps open for a plugin (tc_link_keep), with a fake
+ * clock. */
 #include <stdio.h>
 
 #include "base/sys/clock.h"
@@ -13,7 +13,7 @@
 
 static enum { OPENS, ASKS, ASKS_NOTHING, FAILS, OPENS_WRONG } connects_how;
 static struct buf connects; /* the arguments of connect */
-static struct buf results;  /* of the services */
+static struct buf results;  /* the results of the services */
 
 static int connect_link(struct tc_turn *lobby, int status, unsigned unopened)
 {
@@ -82,7 +82,7 @@ static struct instance *begin(struct tc_link how)
     return in;
 }
 
-static void pass(struct instance *in, int64_t ms)
+static void advance_clock(struct instance *in, int64_t ms)
 {
     clock_fake_advance(ms);
     instance_call_on_wake(in);
@@ -105,7 +105,7 @@ static void frame(struct instance *in, int64_t socket, enum tc_socket_event even
     actor_inside = NULL;
 }
 
-static void text(struct instance *in, int64_t socket, void (*inside)(struct tc_turn *))
+static void deliver_text(struct instance *in, int64_t socket, void (*inside)(struct tc_turn *))
 {
     frame(in, socket, TC_SOCKET_TEXT, "x", inside);
 }
@@ -115,7 +115,7 @@ static void end(struct instance *in, int64_t socket, const char *reason)
     frame(in, socket, TC_SOCKET_CLOSED, reason, NULL);
 }
 
-static const char *told(void)
+static const char *take_told(void)
 {
     static char copy[512];
     snprintf(copy, sizeof copy, "%s", actor_told.len ? actor_told.p : "");
@@ -123,19 +123,19 @@ static const char *told(void)
     return copy;
 }
 
-static void between(int64_t found, int64_t least, int64_t most, const char *what)
+static void check_between(int64_t found, int64_t least, int64_t most, const char *what)
 {
     ok(found >= least && found <= most, "%s: %lld of %lld to %lld", what, (long long)found,
        (long long)least, (long long)most);
 }
 
-/* Heartbeats are sent; connection 1 is in use. */
+/* Sends heartbeats over connection 1, which is ready. */
 static struct instance *begin_ready(void)
 {
     struct instance *const in = begin((struct tc_link){.heartbeat = heartbeat});
-    pass(in, 1);
-    text(in, 1, greet);
-    text(in, 1, become_ready);
+    advance_clock(in, 1);
+    deliver_text(in, 1, greet);
+    deliver_text(in, 1, become_ready);
     actor_logged();
     return in;
 }
@@ -146,33 +146,39 @@ static void test_backoff(void)
 {
     struct instance *const in = begin((struct tc_link){0});
     is_str(results.p, "keep=0;", "tc_link_keep");
-    is_str(told(), "", "opens nothing in the callback");
-    pass(in, 1);
-    is_str(told(), "open:1:wss://a.test/:0;", "but at once");
-    is_int(due_ms(in), 20 * SECOND, "20 s for the greeting");
-    pass(in, 20 * SECOND);
-    is_str(told(), "close:1;", "then the connection is given up");
-    is_int(due_ms(in), -1, "  and its end awaited");
+    is_str(take_told(), "", "tc_link_keep opens no connection within the callback");
+    advance_clock(in, 1);
+    is_str(take_told(), "open:1:wss://a.test/:0;",
+           "the connection is opened at once after the callback");
+    is_int(due_ms(in), 20 * SECOND, "the limit of the greeting is 20 s");
+    advance_clock(in, 20 * SECOND);
+    is_str(take_told(), "close:1;", "a connection without a greeting is closed");
+    is_int(due_ms(in), -1, "the end of the connection is awaited");
     end(in, 1, "closed");
-    has_str(actor_logged(), "connection to Test lost: closed; reconnecting", "which is logged");
+    has_str(actor_logged(), "connection to Test lost: closed; reconnecting",
+            "the lost connection is logged");
     static const int64_t most[] = {SECOND,      2 * SECOND,  4 * SECOND,  8 * SECOND,
                                    16 * SECOND, 32 * SECOND, 64 * SECOND, 64 * SECOND};
     for (int i = 0; i < 8; i++) {
-        between(due_ms(in), most[i] - most[i] / 3, most[i], "the back-off");
-        pass(in, due_ms(in));
+        check_between(due_ms(in), most[i] - most[i] / 3, most[i], "the delay of the back-off");
+        advance_clock(in, due_ms(in));
         end(in, i + 2, "reset");
     }
-    ok(!strstr(actor_logged(), "lost"), "the attempts that follow are not logged");
-    is_str(connects.p, "0:0;0:1;0:2;0:3;0:4;0:5;0:6;0:7;0:8;", "connect is told of each in vain");
-    pass(in, due_ms(in));
-    text(in, 10, become_ready);
-    has_str(actor_logged(), "connected to Test (new session)", "one that is ready");
-    is_int(due_ms(in), -1, "  needs no timer without heartbeats");
+    ok(!strstr(actor_logged(), "lost"), "later failed attempts are not logged");
+    is_str(connects.p, "0:0;0:1;0:2;0:3;0:4;0:5;0:6;0:7;0:8;",
+           "connect gets the number of failed attempts");
+    advance_clock(in, due_ms(in));
+    deliver_text(in, 10, become_ready);
+    has_str(actor_logged(), "connected to Test (new session)",
+            "a connection that is ready is logged");
+    is_int(due_ms(in), -1, "a ready connection without heartbeats needs no timer");
     end(in, 10, "reset");
-    has_str(actor_logged(), "connection to Test lost: reset", "  and ends the back-off");
-    between(due_ms(in), 660, SECOND, "  whose next one is short");
-    pass(in, due_ms(in));
-    is_str(connects.p + strlen(connects.p) - 4, "0:0;", "  and the number in vain");
+    has_str(actor_logged(), "connection to Test lost: reset",
+            "the loss of a ready connection is logged");
+    check_between(due_ms(in), 660, SECOND, "the back-off begins again");
+    advance_clock(in, due_ms(in));
+    is_str(connects.p + strlen(connects.p) - 4, "0:0;",
+           "the number of failed attempts begins again");
     instance_free(in);
 }
 
@@ -180,188 +186,199 @@ static void test_limits(void)
 {
     struct instance *in =
         begin((struct tc_link){.hello_ms = 5000, .backoff_ms = 300, .backoff_max_ms = 500});
-    pass(in, 1);
-    is_int(due_ms(in), 5000, "another limit of the greeting");
-    text(in, 1, greet_without_beats);
-    is_int(due_ms(in), 5000, "  which counts again until it is ready");
+    advance_clock(in, 1);
+    is_int(due_ms(in), 5000, "a configured limit of the greeting");
+    deliver_text(in, 1, greet_without_beats);
+    is_int(due_ms(in), 5000, "a message before the connection is ready restarts the limit");
     end(in, 1, "reset");
-    between(due_ms(in), 200, 300, "another back-off");
-    pass(in, due_ms(in));
+    check_between(due_ms(in), 200, 300, "a configured back-off");
+    advance_clock(in, due_ms(in));
     end(in, 2, "reset");
-    between(due_ms(in), 334, 500, "  which is cut");
+    check_between(due_ms(in), 334, 500, "a configured maximum of the back-off");
     instance_free(in);
 
     in = begin((struct tc_link){.hello_ms = -1});
-    pass(in, 1);
-    is_int(due_ms(in), -1, "a service without a greeting: no limit");
+    advance_clock(in, 1);
+    is_int(due_ms(in), -1, "a service without a greeting has no limit");
     frame(in, 1, TC_SOCKET_OPEN, "", NULL);
-    is_str(told(), "", "  the plugin is not told that it is open");
-    has_str(actor_logged(), "connected to Test", "  and then it is ready");
+    is_str(take_told(), "", "the plugin gets no event when the connection opens");
+    has_str(actor_logged(), "connected to Test",
+            "a connection without a greeting is ready at once");
     instance_free(in);
 }
 
 static void test_heartbeats(void)
 {
     struct instance *const in = begin((struct tc_link){.heartbeat = heartbeat});
-    pass(in, 1);
-    text(in, 1, greet);
+    advance_clock(in, 1);
+    deliver_text(in, 1, greet);
     is_str(results.p, "greet=0;", "tc_link_hello");
-    between(due_ms(in), 1, 10 * SECOND, "the first heartbeat");
-    text(in, 1, greet);
-    is_str(results.p, "greet=-1;", "  of one greeting");
-    text(in, 1, become_ready);
-    pass(in, due_ms(in));
-    is_str(told(), "frame:1:1:x;send:1:4;", "is sent");
-    is_int(due_ms(in), 10 * SECOND, "the next one");
-    text(in, 1, answer_beat);
-    pass(in, 10 * SECOND);
-    has_str(told(), "send:1:4;", "is sent after the answer");
+    check_between(due_ms(in), 1, 10 * SECOND, "the delay of the first heartbeat");
+    deliver_text(in, 1, greet);
+    is_str(results.p, "greet=-1;", "a second greeting is refused");
+    deliver_text(in, 1, become_ready);
+    advance_clock(in, due_ms(in));
+    is_str(take_told(), "frame:1:1:x;send:1:4;", "a heartbeat is sent");
+    is_int(due_ms(in), 10 * SECOND, "the delay of the next heartbeat");
+    deliver_text(in, 1, answer_beat);
+    advance_clock(in, 10 * SECOND);
+    has_str(take_told(), "send:1:4;", "the next heartbeat is sent after an answer");
     actor_logged();
-    pass(in, 10 * SECOND);
-    is_str(told(), "close:1;", "without one the connection is given up");
-    has_str(actor_logged(), "Test does not answer heartbeats; reconnecting", "  which is logged");
+    advance_clock(in, 10 * SECOND);
+    is_str(take_told(), "close:1;", "a connection whose heartbeat is not answered is closed");
+    has_str(actor_logged(), "Test does not answer heartbeats; reconnecting",
+            "the missing answer is logged");
     end(in, 1, "closed");
-    is_str(actor_logged(), "", "  once");
-    is_int(due_ms(in), 1, "another one follows at once");
-    pass(in, 1);
-    text(in, 2, greet);
-    text(in, 2, become_ready);
+    is_str(actor_logged(), "", "the end of that connection is not logged");
+    is_int(due_ms(in), 1, "the next connection is opened at once");
+    advance_clock(in, 1);
+    deliver_text(in, 2, greet);
+    deliver_text(in, 2, become_ready);
     end(in, 2, "reset");
-    between(due_ms(in), 1334, 2 * SECOND, "not so after one that has not lasted");
+    check_between(due_ms(in), 1334, 2 * SECOND, "the delay after a short connection");
     instance_free(in);
 }
 
 static void test_joining(void)
 {
     struct instance *const in = begin((struct tc_link){.heartbeat = heartbeat});
-    pass(in, 1);
-    text(in, 1, greet);
+    advance_clock(in, 1);
+    deliver_text(in, 1, greet);
     for (int i = 0; i < 3; i++) {
-        pass(in, due_ms(in));
-        has_str(told(), "send:1:4;", "a heartbeat before it is ready");
-        text(in, 1, answer_beat);
+        advance_clock(in, due_ms(in));
+        has_str(take_told(), "send:1:4;", "heartbeats are sent before the session begins");
+        deliver_text(in, 1, answer_beat);
     }
     actor_logged();
-    pass(in, due_ms(in));
-    is_str(told(), "frame:1:1:x;close:1;", "not a fourth one");
-    has_str(actor_logged(), "Test does not begin a session; reconnecting", "  which is logged");
+    advance_clock(in, due_ms(in));
+    is_str(take_told(), "frame:1:1:x;close:1;",
+           "no fourth heartbeat is sent before the session begins");
+    has_str(actor_logged(), "Test does not begin a session; reconnecting",
+            "the missing session is logged");
     end(in, 1, "closed");
-    pass(in, 1);
-    text(in, 2, greet);
-    text(in, 2, answer_beat);
+    advance_clock(in, 1);
+    deliver_text(in, 2, greet);
+    deliver_text(in, 2, answer_beat);
     end(in, 2, "reset");
-    between(due_ms(in), 1334, 2 * SECOND, "an answered heartbeat alone does not end the back-off");
+    check_between(due_ms(in), 1334, 2 * SECOND,
+                  "the back-off continues after a heartbeat without a session");
     instance_free(in);
 }
 
 static void test_stop(void)
 {
     struct instance *in = begin((struct tc_link){.faults = faults});
-    pass(in, 1);
+    advance_clock(in, 1);
     end(in, 1, "closed by the service: 4009 timed out");
-    pass(in, due_ms(in));
-    is_str(connects.p, "0:0;4009:1;", "connect is told the status");
+    advance_clock(in, due_ms(in));
+    is_str(connects.p, "0:0;4009:1;", "connect gets the close status");
     actor_logged();
     end(in, 2, "closed by the service: 4004 no");
     has_str(actor_logged(),
             "disconnected from Test for good: mend the token; then restart the instance",
             "a fault");
-    is_int(due_ms(in), -1, "  after which nothing is tried");
+    is_int(due_ms(in), -1, "after a fatal status no connection is opened");
     actor_deliver(in, actor_open(in, "t2"), TC_START, keep);
-    is_int(due_ms(in), -1, "  nor when it is to be kept once more");
+    is_int(due_ms(in), -1, "tc_link_keep does not open a connection after a fatal status");
     instance_free(in);
 
     in = begin((struct tc_link){.faults = faults});
-    pass(in, 1);
-    text(in, 1, become_ready);
+    advance_clock(in, 1);
+    deliver_text(in, 1, become_ready);
     actor_logged();
-    text(in, 1, stop);
-    has_str(told(), "close:1;", "the plugin ends it");
-    has_str(actor_logged(), "for good: switched off;", "  which is logged");
-    text(in, 1, stop);
-    is_str(results.p ? results.p : "", "", "  after which no frame is passed on");
+    deliver_text(in, 1, stop);
+    has_str(take_told(), "close:1;", "tc_link_stop closes the connection");
+    has_str(actor_logged(), "for good: switched off;", "tc_link_stop is logged");
+    deliver_text(in, 1, stop);
+    is_str(results.p ? results.p : "", "", "after tc_link_stop no frame is passed on");
     end(in, 1, "closed");
-    is_str(actor_logged(), "", "  and nothing more is logged");
-    is_int(due_ms(in), -1, "  or tried");
+    is_str(actor_logged(), "", "after tc_link_stop nothing is logged");
+    is_int(due_ms(in), -1, "after tc_link_stop no connection is opened");
     instance_free(in);
 }
 
 static void test_renew(void)
 {
     struct instance *const in = begin_ready();
-    text(in, 1, answer_beat);
-    text(in, 1, renew_later);
-    is_str(told(), "frame:1:1:x;close:1;", "tc_link_renew");
-    is_int(due_ms(in), -1, "  no heartbeat follows");
-    text(in, 1, answer_beat);
-    is_str(told(), "", "  and no frame of that connection is passed on");
+    deliver_text(in, 1, answer_beat);
+    deliver_text(in, 1, renew_later);
+    is_str(take_told(), "frame:1:1:x;close:1;", "tc_link_renew closes the connection");
+    is_int(due_ms(in), -1, "after tc_link_renew no heartbeat is sent");
+    deliver_text(in, 1, answer_beat);
+    is_str(take_told(), "", "after tc_link_renew no frame of the old connection is passed on");
     end(in, 1, "closed");
-    is_str(actor_logged(), "", "  which is no loss");
-    is_int(due_ms(in), 7 * SECOND, "  the next one as late as it says");
-    pass(in, 7 * SECOND);
-    is_str(told(), "open:2:wss://a.test/:0;", "  and not before");
+    is_str(actor_logged(), "", "tc_link_renew is not logged as a loss");
+    is_int(due_ms(in), 7 * SECOND, "the next connection is opened after the given delay");
+    advance_clock(in, 7 * SECOND);
+    is_str(take_told(), "open:2:wss://a.test/:0;", "the next connection is opened");
     end(in, 2, "reset");
-    between(due_ms(in), 1334, 2 * SECOND, "  the one behind it after the back-off");
-    pass(in, due_ms(in));
-    text(in, 3, greet);
-    text(in, 3, become_ready);
-    text(in, 3, renew_at_once);
+    check_between(due_ms(in), 1334, 2 * SECOND,
+                  "the connection after it is opened after the back-off");
+    advance_clock(in, due_ms(in));
+    deliver_text(in, 3, greet);
+    deliver_text(in, 3, become_ready);
+    deliver_text(in, 3, renew_at_once);
     end(in, 3, "closed");
-    between(due_ms(in), 2667, 4 * SECOND, "at once means later, when the last one did not last");
-    pass(in, due_ms(in));
-    text(in, 4, greet);
-    text(in, 4, become_ready);
-    text(in, 4, answer_beat);
-    text(in, 4, renew_at_once);
+    check_between(due_ms(in), 2667, 4 * SECOND,
+                  "a renewal at once after a short connection is delayed");
+    advance_clock(in, due_ms(in));
+    deliver_text(in, 4, greet);
+    deliver_text(in, 4, become_ready);
+    deliver_text(in, 4, answer_beat);
+    deliver_text(in, 4, renew_at_once);
     end(in, 4, "closed");
-    is_int(due_ms(in), 1, "else at once");
-    pass(in, 1);
-    text(in, 5, greet);
-    text(in, 5, become_ready);
-    text(in, 5, answer_beat);
+    is_int(due_ms(in), 1, "a renewal at once after a long connection is not delayed");
+    advance_clock(in, 1);
+    deliver_text(in, 5, greet);
+    deliver_text(in, 5, become_ready);
+    deliver_text(in, 5, answer_beat);
     actor_logged();
-    text(in, 5, renew_in_backoff);
+    deliver_text(in, 5, renew_in_backoff);
     end(in, 5, "gone");
-    has_str(actor_logged(), "connection to Test lost: gone", "after the back-off: logged");
-    between(due_ms(in), 660, SECOND, "  and waited for");
+    has_str(actor_logged(), "connection to Test lost: gone",
+            "the loss of the renewed connection is logged");
+    check_between(due_ms(in), 660, SECOND, "the next connection after the loss is delayed");
     instance_free(in);
 }
 
 static void test_replace(void)
 {
     struct instance *const in = begin((struct tc_link){0});
-    pass(in, 1);
-    text(in, 1, become_ready);
+    advance_clock(in, 1);
+    deliver_text(in, 1, become_ready);
     actor_logged();
-    text(in, 1, replace_at_once);
+    deliver_text(in, 1, replace_at_once);
     is_str(results.p, "replace_at_once=0;", "tc_link_replace");
-    is_str(told(), "frame:1:1:x;", "  closes nothing");
-    text(in, 1, replace_at_once);
-    is_str(results.p, "replace_at_once=-1;", "  once");
-    pass(in, 1);
-    is_str(told(), "frame:1:1:x;open:2:wss://a.test/:0;", "  opens the next one");
+    is_str(take_told(), "frame:1:1:x;", "tc_link_replace does not close the old connection");
+    deliver_text(in, 1, replace_at_once);
+    is_str(results.p, "replace_at_once=-1;", "a second tc_link_replace is refused");
+    advance_clock(in, 1);
+    is_str(take_told(), "frame:1:1:x;open:2:wss://a.test/:0;",
+           "tc_link_replace opens the next connection");
     frame(in, 2, TC_SOCKET_OPEN, "", NULL);
-    text(in, 1, send_text);
-    is_str(told(), "frame:1:1:x;send:1:5;", "the old one is in use, and answered there");
-    text(in, 1, become_ready);
-    is_str(results.p, "become_ready=-1;", "  but is not the new one");
-    text(in, 1, renew_at_once);
-    is_str(results.p, "renew_at_once=-1;", "  nor renewed");
-    text(in, 2, become_ready);
-    is_str(told(), "frame:2:1:x;close:1;", "until the next one is ready");
-    is_str(actor_logged(), "", "  which is not worth a line");
-    text(in, 1, send_text);
-    is_str(told(), "", "then it is not heard any more");
+    deliver_text(in, 1, send_text);
+    is_str(take_told(), "frame:1:1:x;send:1:5;",
+           "the old connection is used until the next one is ready");
+    deliver_text(in, 1, become_ready);
+    is_str(results.p, "become_ready=-1;", "the old connection cannot become ready");
+    deliver_text(in, 1, renew_at_once);
+    is_str(results.p, "renew_at_once=-1;", "the old connection cannot be renewed");
+    deliver_text(in, 2, become_ready);
+    is_str(take_told(), "frame:2:1:x;close:1;",
+           "the old connection is closed when the next one is ready");
+    is_str(actor_logged(), "", "a replacement is not logged");
+    deliver_text(in, 1, send_text);
+    is_str(take_told(), "", "frames of the old connection are not passed on after that");
     end(in, 1, "closed");
-    is_int(due_ms(in), -1, "  and its end is nothing");
+    is_int(due_ms(in), -1, "the end of the old connection has no effect");
 
-    text(in, 2, replace_in_backoff);
-    between(due_ms(in), 660, SECOND, "later, if the service has too many");
+    deliver_text(in, 2, replace_in_backoff);
+    check_between(due_ms(in), 660, SECOND, "the delay after too many connections");
     end(in, 2, "gone");
-    is_str(actor_logged(), "", "the end of the old one is not worth a line");
-    pass(in, due_ms(in));
-    text(in, 3, become_ready);
-    is_str(told(), "frame:3:1:x;", "and nothing is left to close");
+    is_str(actor_logged(), "", "the end of the old connection is not logged");
+    advance_clock(in, due_ms(in));
+    deliver_text(in, 3, become_ready);
+    is_str(take_told(), "frame:3:1:x;", "the old connection is not closed twice");
     instance_free(in);
 }
 
@@ -383,34 +400,37 @@ static void test_asking(void)
     struct instance *const in = begin((struct tc_link){.tag = "where"});
     connects_how = ASKS;
     actor_forget_batches();
-    pass(in, 1);
-    is_int((long long)actor_n_batches, 1, "a request that asks where to connect");
-    is_int(due_ms(in), -1, "  has the time that it needs");
+    advance_clock(in, 1);
+    is_int((long long)actor_n_batches, 1, "a request for the address is sent");
+    is_int(due_ms(in), -1, "the request has no limit of its own");
     reply(in, "other", TC_NEXT_DONE, NULL);
     reply(in, "where", TC_NEXT_AGAIN, NULL);
-    is_int(due_ms(in), -1, "  not ended by other replies, nor by one after which it is repeated");
-    is_str(actor_logged(), "", "  and not logged");
+    is_int(due_ms(in), -1,
+           "replies to other requests, and a reply after which the request is repeated, have no "
+           "effect");
+    is_str(actor_logged(), "", "a repeated request is not logged");
     reply(in, "where", TC_NEXT_DONE, open_now);
-    is_str(told(), "open:1:wss://b.test/:0;", "on_reply opens the websocket");
+    is_str(take_told(), "open:1:wss://b.test/:0;", "on_reply opens the connection");
     end(in, 1, "reset");
-    pass(in, due_ms(in));
+    advance_clock(in, due_ms(in));
     reply(in, "where", TC_NEXT_DONE, NULL);
-    between(due_ms(in), 1334, 2 * SECOND, "on_reply opens nothing: asked again");
-    pass(in, due_ms(in));
+    check_between(due_ms(in), 1334, 2 * SECOND, "the delay after on_reply has opened nothing");
+    advance_clock(in, due_ms(in));
     reply(in, "where", TC_NEXT_DONE, renew_later);
-    is_int(due_ms(in), 7 * SECOND, "  or when it says");
-    pass(in, 7 * SECOND);
+    is_int(due_ms(in), 7 * SECOND, "on_reply sets the delay");
+    advance_clock(in, 7 * SECOND);
     reply(in, "where", TC_NEXT_DONE, open_now);
-    text(in, 2, become_ready);
+    deliver_text(in, 2, become_ready);
     end(in, 2, "reset");
-    pass(in, due_ms(in));
+    advance_clock(in, due_ms(in));
     reply(in, "where", TC_NEXT_DONE, open_now);
-    text(in, 3, become_ready);
-    text(in, 3, replace_at_once);
-    pass(in, 1);
+    deliver_text(in, 3, become_ready);
+    deliver_text(in, 3, replace_at_once);
+    advance_clock(in, 1);
     actor_logged();
     reply(in, "where", TC_NEXT_FAIL, NULL);
-    has_str(actor_logged(), "cannot ask Test where to connect: why not; retrying", "logged");
+    has_str(actor_logged(), "cannot ask Test where to connect: why not; retrying",
+            "the failed request is logged");
     instance_free(in);
 }
 
@@ -418,36 +438,40 @@ static void test_failing_connects(void)
 {
     struct instance *const in = begin((struct tc_link){.tag = "where"});
     connects_how = FAILS;
-    pass(in, 1);
-    has_str(actor_logged(), "cannot connect to Test; retrying", "connect fails: logged");
-    between(due_ms(in), 660, SECOND, "  and repeated");
+    advance_clock(in, 1);
+    has_str(actor_logged(), "cannot connect to Test; retrying", "a connect that fails is logged");
+    check_between(due_ms(in), 660, SECOND, "the delay after connect has failed");
     connects_how = ASKS_NOTHING;
-    pass(in, due_ms(in));
-    is_str(actor_logged(), "", "  logged once");
-    between(due_ms(in), 1334, 2 * SECOND, "connect does nothing: repeated, too");
+    advance_clock(in, due_ms(in));
+    is_str(actor_logged(), "", "a connect that fails again is not logged");
+    check_between(due_ms(in), 1334, 2 * SECOND, "the delay after connect has done nothing");
     connects_how = OPENS_WRONG;
-    pass(in, due_ms(in));
-    has_str(actor_logged(), "tc_socket_open: the URL is neither wss: nor ws:", "a wrong URL");
-    between(due_ms(in), 2667, 4 * SECOND, "  repeated");
+    advance_clock(in, due_ms(in));
+    has_str(actor_logged(),
+            "tc_socket_open: the URL is neither wss: nor ws:", "an invalid URL is logged");
+    check_between(due_ms(in), 2667, 4 * SECOND, "  repeated");
     instance_free(in);
 }
 
 static void use_none(struct tc_turn *t)
 {
     actor_logged();
-    is_int(tc_link_ready(t, NULL), -1, "a step without a link");
-    has_str(actor_logged(), "tc_link_step: tc_link_keep has not been called", "  is told");
-    is_int(tc_link_send(t, "x"), -1, "a text without a link");
-    is_int(tc_link_keep(t->inst, TC_LINK(.service = "Test")), -1, "a table without connect");
+    is_int(tc_link_ready(t, NULL), -1, "tc_link_ready without a link fails");
+    has_str(actor_logged(), "tc_link_step: tc_link_keep has not been called",
+            "tc_link_ready without a link is logged");
+    is_int(tc_link_send(t, "x"), -1, "tc_link_send without a link fails");
+    is_int(tc_link_keep(t->inst, TC_LINK(.service = "Test")), -1,
+           "tc_link_keep without connect fails");
     has_str(actor_logged(), "tc_link_keep: the service or its function connect is missing",
-            "  is told");
-    is_int(tc_link_keep(t->inst, NULL), -1, "no table");
-    is_int(tc_link_keep(t->inst, &table), 0, "a valid one");
-    is_int(tc_link_open(t, TC_SOCKET(.url = "wss://a.test/")), -1, "opened at the wrong time");
-    is_int(tc_link_renew(t, 0), -1, "renewed before there is one");
-    is_int(tc_link_replace(t, 0), -1, "replaced before there is one");
-    is_int(tc_link_send(t, "x"), -1, "sent before there is one");
-    is_int(tc_link_send(t, NULL), -1, "nothing sent");
+            "tc_link_keep without connect is logged");
+    is_int(tc_link_keep(t->inst, NULL), -1, "tc_link_keep without a table fails");
+    is_int(tc_link_keep(t->inst, &table), 0, "tc_link_keep with a valid table succeeds");
+    is_int(tc_link_open(t, TC_SOCKET(.url = "wss://a.test/")), -1,
+           "tc_link_open outside of connect fails");
+    is_int(tc_link_renew(t, 0), -1, "tc_link_renew without a connection fails");
+    is_int(tc_link_replace(t, 0), -1, "tc_link_replace without a connection fails");
+    is_int(tc_link_send(t, "x"), -1, "tc_link_send without a connection fails");
+    is_int(tc_link_send(t, NULL), -1, "tc_link_send of NULL fails");
 }
 
 static void test_misuse(void)

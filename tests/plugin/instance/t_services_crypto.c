@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Tests of tc_is_signed: which requests to a route count as signed by a service. */
+ * Tests of tc_is_signed, which verifies the signatures of requests to a route. */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #define AT 1531420618
 #define TIME "1531420618"
 
-/* The example of Slack's documentation. */
+/* The example of the documentation of Slack. */
 static const char secret[] = "8f742231b10e8888abcd99yyyzzz85a5";
 static const char body[] =
     "token=xyzz0WbapA4vBCDEFasx0q6G&team_id=T1DC2JH3J&team_domain=testteamnow&channel_id=G8PSS9T3V"
@@ -30,13 +30,13 @@ static const struct tc_signature slack = {.size = sizeof(struct tc_signature),
                                           .between = ":",
                                           .prefix = "v0="};
 
-/* The value of the option "token", the first of the plugin. */
+/* Sets the option "token", the first option of the plugin. */
 static void set_key(const struct tc_turn *t, const char *key)
 {
     memcpy((void *)(uintptr_t)t->inst->conf, &key, sizeof key);
 }
 
-/* Whether a request with these headers (NULL: without one) and this body is signed. */
+/* Whether a request with these headers (NULL: missing) and this body is signed. */
 static bool is_signed(struct tc_turn *t, const struct tc_signature *s, const char *time,
                       const char *value, const char *data, size_t len)
 {
@@ -66,19 +66,20 @@ static void check_hmac(struct tc_turn *t)
 {
     set_key(t, secret);
     clock_fake(0, AT);
-    ok(is_example(t, &slack, TIME, "v0=" SIGNATURE), "a request that a key has signed");
+    ok(is_example(t, &slack, TIME, "v0=" SIGNATURE), "a request with a valid signature");
     ok(!is_example(t, &slack, TIME, SIGNATURE), "the signature without its prefix");
-    ok(!is_example(t, &slack, TIME, "v1=" SIGNATURE), "with another prefix");
-    ok(!is_example(t, &slack, TIME, "v0="), "a prefix alone");
-    ok(!is_example(t, &slack, TIME, ""), "no value");
-    ok(!is_example(t, &slack, TIME, "v0=" SIGNATURE "0"), "one digit too many");
+    ok(!is_example(t, &slack, TIME, "v1=" SIGNATURE), "a signature with another prefix");
+    ok(!is_example(t, &slack, TIME, "v0="), "a prefix without a signature");
+    ok(!is_example(t, &slack, TIME, ""), "an empty signature");
+    ok(!is_example(t, &slack, TIME, "v0=" SIGNATURE "0"), "a signature with an additional digit");
     ok(!is_example(t, &slack, TIME,
                    "v0=b2114d57b48eac39b9ad189dd8316235a7b4a8d21a10bd27519666489c6"
                    "9b503"),
-       "another digit");
-    ok(!is_example(t, &slack, NULL, "v0=" SIGNATURE), "no header with the time");
-    ok(!is_example(t, &slack, TIME, NULL), "no header with the signature");
-    ok(!is_example(t, &slack, "1531420619", "v0=" SIGNATURE), "another time, which is signed, too");
+       "a signature with another digit");
+    ok(!is_example(t, &slack, NULL, "v0=" SIGNATURE), "the header with the time is missing");
+    ok(!is_example(t, &slack, TIME, NULL), "the header with the signature is missing");
+    ok(!is_example(t, &slack, "1531420619", "v0=" SIGNATURE),
+       "another time, which the signature covers");
     ok(!is_signed(t, &slack, TIME, "v0=" SIGNATURE, body, sizeof body - 2), "a shorter body");
     ok(!is_signed(t, &slack, TIME, "v0=" SIGNATURE, "", 0), "no body");
     set_key(t, "8f742231b10e8888abcd99yyyzzz85a6");
@@ -92,7 +93,7 @@ static void check_window(struct tc_turn *t)
     for (int s = -301; s <= 301; s += s == -301 || s == 300 ? 1 : 300) {
         clock_fake(0, AT + s);
         ok(is_example(t, &slack, TIME, "v0=" SIGNATURE) == (s >= -300 && s <= 300),
-           "a time that is %d s old", s);
+           "a request that is %d s old", s);
     }
     clock_fake_end();
 }
@@ -103,11 +104,11 @@ static const struct {
     size_t offset;
     const char *text;
 } changes[] = {
-    {"another text in front", MEMBER(before), "v1:"},
-    {"another text between", MEMBER(between), "."},
+    {"another text before the time", MEMBER(before), "v1:"},
+    {"another text between time and body", MEMBER(between), "."},
     {"an option that is absent", MEMBER(key), "absent"},
     {"an option without a value", MEMBER(key), "none"},
-    {"no option", MEMBER(key), NULL},
+    {"no name of an option", MEMBER(key), NULL},
     {"no name of the header with the time", MEMBER(time), NULL},
     {"no name of the header with the signature", MEMBER(value), NULL},
 };
@@ -119,18 +120,18 @@ static void check_spec(struct tc_turn *t)
     const char *const whole = tc_hmac_sha256(t, secret, strlen(secret), TIME "a\0b", 13);
     const struct tc_signature *const bare =
         TC_SIGNATURE(.key = "token", .time = "X-Time", .value = "X-Signature");
-    ok(is_signed(t, bare, TIME, whole, "a\0b", 3), "nothing in front, between and as prefix");
-    ok(!is_signed(t, bare, TIME, whole, "a\0c", 3), "a byte behind a NUL counts");
+    ok(is_signed(t, bare, TIME, whole, "a\0b", 3), "a signature without prefix and texts");
+    ok(!is_signed(t, bare, TIME, whole, "a\0c", 3), "a byte after a NUL is covered");
     for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
         struct tc_signature s = slack;
         memcpy((char *)&s + changes[i].offset, &changes[i].text, sizeof changes[i].text);
         ok(!is_example(t, &s, TIME, "v0=" SIGNATURE), "%s", changes[i].name);
     }
-    ok(!tc_is_signed(t, NULL, &slack), "no request");
+    ok(!tc_is_signed(t, NULL, &slack), "no request is given");
     clock_fake_end();
 }
 
-/* The key and a signature of RFC 8032 are tested with tc_ed25519_verify; here, what is signed. */
+/* The vectors of RFC 8032 are tested with tc_ed25519_verify; these tests check what is signed. */
 static void check_ed25519(struct tc_turn *t)
 {
     static const char seed[] = "9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60";
@@ -139,26 +140,29 @@ static void check_ed25519(struct tc_turn *t)
     set_key(t, "d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a");
     clock_fake(0, AT);
     const char *const right = tc_ed25519_sign(t, seed, TIME "{}", 12);
-    ok(is_signed(t, discord, TIME, right, "{}", 2), "a request that a private key has signed");
+    ok(is_signed(t, discord, TIME, right, "{}", 2), "a request that is signed with a private key");
     ok(!is_signed(t, discord, TIME, right, "[]", 2), "another body");
     ok(!is_signed(t, discord, "1531420617", right, "{}", 2), "another time");
     ok(!is_signed(t, discord, TIME, SIGNATURE, "{}", 2), "a signature of another kind");
     char *const broken = tc_sprint(t, "%s", right), *const zero = strchr(broken, '0');
-    ok(zero, "the signature has a zero");
+    ok(zero, "the signature contains the digit 0");
     *zero = 'g';
-    ok(!is_signed(t, discord, TIME, broken, "{}", 2), "which a letter that is no digit is not");
+    ok(!is_signed(t, discord, TIME, broken, "{}", 2),
+       "a letter that is not a hexadecimal digit is not read as 0");
     ok(is_signed(t,
                  TC_SIGNATURE(.key = "token", .time = "X-Time", .value = "X-Signature",
                               .prefix = "ed=", .before = "<", .between = ">", .ed25519 = true),
                  TIME, tc_sprint(t, "ed=%s", tc_ed25519_sign(t, seed, "<" TIME ">{}", 14)), "{}",
                  2),
-       "with a prefix, and texts in front and between");
+       "a signature with a prefix, and texts before and between");
     actor_logged();
     set_key(t, "d75a");
-    ok(!is_signed(t, discord, TIME, right, "{}", 2), "a key that is none");
+    ok(!is_signed(t, discord, TIME, right, "{}", 2), "an invalid public key");
     const char *const log = actor_logged();
-    has_str(log, "tc_ed25519_verify: the public key must have 64 hexadecimal digits", "  is told");
-    ok(!strstr(log, "d75a") && !strstr(log, right), "  but not what it is");
+    has_str(log, "tc_ed25519_verify: the public key must have 64 hexadecimal digits",
+            "an invalid public key is logged");
+    ok(!strstr(log, "d75a") && !strstr(log, right),
+       "the log contains neither the key nor the signature");
     clock_fake_end();
 }
 

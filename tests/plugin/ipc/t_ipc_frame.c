@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Tests of plugin/ipc/ipc_frame.h: whatever is packed comes back equal; whatever is cut short or
- * has something behind it is none. */
+ * Tests of plugin/ipc/ipc_frame.h: each packed message is unpacked unchanged, and a message that is
+ * truncated or has additional bytes is refused. */
 #include "plugin/ipc/ipc_frame.h"
 
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 static struct buf packed;
 static unsigned char flattened;
 
-/* ---- how each is read, for all prefixes of what was packed: true when it is taken */
+/* ---- readers of each message, for all prefixes of the packed bytes: true if accepted */
 
 typedef bool reader(struct unpacker *u);
 
@@ -121,7 +121,8 @@ static bool reads_asked(struct unpacker *u)
 
 static bool reads(reader *fn, const char *p, size_t len)
 {
-    /* Of its own size, so that what is read beyond it is found. */
+    /* Copies the bytes into memory of their size, so that a sanitizer detects reads beyond the end.
+     * */
     char *const copy = memcpy(xmalloc(len + 1), p, len);
     struct unpacker u;
     unpack_init(&u, (struct str){copy, len});
@@ -130,16 +131,16 @@ static bool reads(reader *fn, const char *p, size_t len)
     return taken;
 }
 
-/* What was packed is taken as it is, and not otherwise. */
-static void whole_only(reader *fn, const char *what)
+/* The packed bytes are accepted, and no prefix or extension of them. */
+static void check_exact_length(reader *fn, const char *what)
 {
     size_t wrong = 0;
-    ok(reads(fn, packed.p, packed.len), "%s: is read", what);
+    ok(reads(fn, packed.p, packed.len), "%s: the packed bytes are accepted", what);
     for (size_t len = 0; len < packed.len; len++)
         wrong += reads(fn, packed.p, len);
     buf_add_char(&packed, 0);
     wrong += reads(fn, packed.p, packed.len);
-    is_int((long long)wrong, 0, "  but not cut short, or with something behind it");
+    is_int((long long)wrong, 0, "%s: other lengths are refused", what);
     buf_reset(&packed);
 }
 
@@ -150,7 +151,7 @@ static struct unpacker unpacked(void)
     return u;
 }
 
-/* Over memory that held something else before. */
+/* Fills memory that has other contents. */
 static void flatten(struct buf *to, const struct shared_event *shared, struct str line)
 {
     const size_t len = shared_event_serialized_size(shared, line);
@@ -182,15 +183,15 @@ static void test_events(void)
             is_str(back ? specimen_differ(&ev, shared_event_get(back)) : "no event", NULL, "%s, %s",
                    kind_name((enum tc_kind)kind), full ? "full" : "bare");
             is_str(shared_event_json_line(back, NULL), shared_event_json_line(shared, NULL),
-                   "  its line");
+                   "the JSON line of the event");
             shared_event_unref(back);
             shared_event_unref(shared);
-            whole_only(reads_event, "  it");
+            check_exact_length(reads_event, "  it");
         }
     arena_fini(&a);
 }
 
-/* Where it lies in this process is nobody else's business. */
+/* Addresses of this process must not be sent. */
 static void test_no_addresses(void)
 {
     struct arena a = {0};
@@ -207,12 +208,12 @@ static void test_no_addresses(void)
         shared_event_unref(one);
         shared_event_unref(other);
     }
-    ok(same, "two boxes of one event cross as the same bytes");
+    ok(same, "two copies of one event are packed as the same bytes");
     buf_reset(&packed);
     arena_fini(&a);
 }
 
-/* A text with NUL in it, one that is empty, one of 1 MiB. */
+/* A text with NUL bytes, an empty one, and one of 1 MiB. */
 static void test_texts(void)
 {
     CLEANUP_BUF struct buf place = {0};
@@ -227,18 +228,18 @@ static void test_texts(void)
         struct shared_event *const shared = shared_event_new(&ev);
         flatten(&packed, shared, (struct str){0});
         struct shared_event *const back = shared_event_attach(&place, packed.p, packed.len);
-        ok(back != NULL, "a text of %zu bytes", texts[i].len);
+        ok(back != NULL, "a text of %zu bytes is unpacked", texts[i].len);
         const struct tc_tool_result *const result = &shared_event_get(back)->u.tool_result;
         ok(result->content_len == texts[i].len &&
                memcmp(result->content, texts[i].p, texts[i].len + 1) == 0,
-           "  comes back, with its end");
+           "the text is unchanged and terminated");
         shared_event_unref(back);
         shared_event_unref(shared);
         buf_reset(&packed);
     }
     pack_bytes(&packed, (struct str){"a\0b", 3});
     struct unpacker u = unpacked();
-    ok(!unpack_text(&u) && u.bad, "what has to be a string has no NUL in it");
+    ok(!unpack_text(&u) && u.bad, "a string with a NUL byte is refused");
     buf_reset(&packed);
     free(big);
 }
@@ -276,24 +277,26 @@ static void test_setup(void)
     ipc_frame_pack_setup(&packed, &s);
     struct unpacker u = unpacked();
     ipc_frame_unpack_setup(&u, &a, &b);
-    is_int(unpack_finish(&u), 0, "a setup");
+    is_int(unpack_finish(&u), 0, "a setup message is unpacked");
     ok(b.line == 5 && !b.has_batch && b.has_ask && !b.has_server && b.has_sockets && b.debug &&
            b.last_request == 99 && b.memory == 1 << 30 && !b.dir && b.language == LANGUAGE_DE,
-       "  numbers and flags");
-    is_str(b.options[1].key, "l", "  options");
-    ok(b.options[0].resolved && b.options[0].line == 3 && !b.options[2].key, "  with their lines");
-    ok(b.stored && b.stored->next && !b.stored->next->next, "  what was stored");
-    is_str(b.stored->next->text, "7", "  by its keys");
-    is_str(b.write_paths[1], "/b", "  paths");
-    ok(b.ports[1] == 443 && !b.ports[2] && !b.write_paths[2], "  ports");
+       "the numbers and flags of a setup message");
+    is_str(b.options[1].key, "l", "the options of a setup message");
+    ok(b.options[0].resolved && b.options[0].line == 3 && !b.options[2].key,
+       "the lines of the options");
+    ok(b.stored && b.stored->next && !b.stored->next->next, "the stored texts of a setup message");
+    is_str(b.stored->next->text, "7", "the keys of the stored texts");
+    is_str(b.write_paths[1], "/b", "the paths of a setup message");
+    ok(b.ports[1] == 443 && !b.ports[2] && !b.write_paths[2], "the ports of a setup message");
     ok(b.chaos[0].what == CHAOS_DELAY && b.chaos[0].every == 3 && b.chaos[0].bytes == 9 &&
            !b.chaos[0].trigger && !b.chaos[1].what,
        "  chaos");
-    whole_only(reads_setup, "  it");
+    check_exact_length(reads_setup, "  it");
     struct ipc_setup unknown = s;
     unknown.language = LANGUAGE_COUNT;
     ipc_frame_pack_setup(&packed, &unknown);
-    ok(!reads(reads_setup, packed.p, packed.len), "  not with an unknown language");
+    ok(!reads(reads_setup, packed.p, packed.len),
+       "a setup message with an unknown language is refused");
     buf_reset(&packed);
     stored_texts_fini(&stored);
     arena_fini(&a);
@@ -309,10 +312,10 @@ static void test_turn(void)
     ok(strcmp(b.id, "id") == 0 && strcmp(b.agent, "a") == 0 && !b.conversation &&
            strcmp(b.route, "{}") == 0 && strcmp(b.memory, "m") == 0 && b.requests == 7 && b.over,
        "a turn");
-    whole_only(reads_turn, "  it");
+    check_exact_length(reads_turn, "  it");
 }
 
-static struct outbound_request *a_request(void)
+static struct outbound_request *make_request(void)
 {
     static const struct tc_header headers[] = {{"A", "b"}};
     const char *why;
@@ -325,7 +328,7 @@ static struct outbound_request *a_request(void)
 
 static void test_request(void)
 {
-    struct outbound_request *const l = a_request();
+    struct outbound_request *const l = make_request();
     ipc_frame_pack_request(&packed, l);
     struct unpacker u = unpacked();
     struct outbound_request *const b = ipc_frame_unpack_request(&u);
@@ -334,16 +337,16 @@ static void test_request(void)
     ok(b->id == 7 && strcmp(b->turn, "t1") == 0 && b->http.body_len == 3 &&
            memcmp(b->http.body, "a\0b", 4) == 0 && b->http.flags == TC_DURABLE &&
            b->http.header_count == 1,
-       "  comes back");
+       "the request is unchanged");
     outbound_request_unref(b);
     outbound_request_unref(l);
-    whole_only(reads_request, "  it");
+    check_exact_length(reads_request, "  it");
 }
 
 static void test_reply(void)
 {
     static const struct tc_header headers[] = {{"x-left", "0"}, {"x-reset", ""}};
-    struct outbound_request *const l = a_request();
+    struct outbound_request *const l = make_request();
     const struct outbound_reply r = {
         .request = 7,
         .last = true,
@@ -369,16 +372,16 @@ static void test_reply(void)
            b->reply.body_len == 3 && memcmp(b->reply.body, "x\0y", 4) == 0 && !b->reply.path &&
            b->reply.attempts == 4 && b->reply.in_doubt && b->verdict.next == TC_NEXT_FAIL &&
            b->verdict.hold_ms == 5 && b->verdict.scope == TC_HOLD_INSTANCE,
-       "  comes back");
-    is_str(b->verdict.reason, "why", "  with its reason");
-    is_str(b->reply.http->url, "https://a/", "  with what was asked");
+       "the reply is unchanged");
+    is_str(b->verdict.reason, "why", "the reason of the reply");
+    is_str(b->reply.http->url, "https://a/", "the request of the reply");
     ok(b->reply.header_count == 2 && strcmp(b->reply.headers[0].name, "x-left") == 0 &&
            strcmp(b->reply.headers[0].value, "0") == 0 &&
            strcmp(b->reply.headers[1].name, "x-reset") == 0 && !*b->reply.headers[1].value,
-       "  and the headers of the response");
+       "the headers of the response");
     outbound_reply_free(b);
     outbound_request_unref(l);
-    whole_only(reads_reply, "  it");
+    check_exact_length(reads_reply, "  it");
 }
 
 static void test_batch(void)
@@ -400,9 +403,9 @@ static void test_batch(void)
     ok(c->settles == BATCH_REQUEST && c->failed && c->request == 9 && c->over &&
            strcmp(c->turn, "t1") == 0 && strcmp(c->memory, "") == 0 &&
            c->verdict.next == TC_NEXT_AGAIN && c->verdict.scope == TC_HOLD_RATES && !c->count,
-       "  comes back");
+       "the batch is unchanged");
     callback_batch_free(c);
-    whole_only(reads_batch, "  it");
+    check_exact_length(reads_batch, "  it");
 }
 
 static void test_hit(void)
@@ -419,19 +422,20 @@ static void test_hit(void)
            memcmp(b.body, "a\0b", 4) == 0,
        "a hit");
     arena_fini(&a);
-    whole_only(reads_hit, "  it");
+    check_exact_length(reads_hit, "  it");
     const struct tc_answer answer = {201, "a/b", "body", 4, true};
     struct tc_answer into = {0};
     ipc_frame_pack_answer(&packed, &answer);
     u = unpacked();
     ok(ipc_frame_unpack_answer(&u, &into) && into.status == 201 && into.body_len == 4 &&
            strcmp(into.content_type, "a/b") == 0 && into.later,
-       "an answer");
-    whole_only(reads_answer, "  it");
+       "a response to a hit is unchanged");
+    check_exact_length(reads_answer, "  it");
     ipc_frame_pack_answer(&packed, NULL);
     u = unpacked();
-    ok(!ipc_frame_unpack_answer(&u, &into) && unpack_finish(&u) == 0, "none");
-    whole_only(reads_answer, "  it");
+    ok(!ipc_frame_unpack_answer(&u, &into) && unpack_finish(&u) == 0,
+       "a missing response to a hit");
+    check_exact_length(reads_answer, "  it");
 }
 
 static void test_socket(void)
@@ -441,8 +445,8 @@ static void test_socket(void)
     struct unpacker u = unpacked();
     ipc_frame_unpack_socket(&u, &b);
     ok(b.socket == 3 && b.event == TC_SOCKET_TEXT && b.len == 3 && memcmp(b.text, "a\0b", 4) == 0,
-       "a frame of a socket");
-    whole_only(reads_socket, "  it");
+       "a frame of a socket is unchanged");
+    check_exact_length(reads_socket, "  it");
     struct tc_socket s;
     struct arena a = {0};
     const struct tc_header header = {"X-A", "b"};
@@ -451,12 +455,13 @@ static void test_socket(void)
                                                   .binary = true, .close_status = 4000));
     u = unpacked();
     ipc_frame_unpack_socket_spec(&u, &a, &s);
-    ok(strcmp(s.url, "wss://a/") == 0 && s.ping_ms == 1 && s.silent_ms == 2, "a socket");
+    ok(strcmp(s.url, "wss://a/") == 0 && s.ping_ms == 1 && s.silent_ms == 2,
+       "the specification of a socket is unchanged");
     ok(s.header_count == 1 && strcmp(s.headers[0].value, "b") == 0 && s.binary,
-       "  its headers, and that it wants binary messages");
-    is_int(s.close_status, 4000, "  and the status of its close frame");
+       "the headers of a socket, and its flag for binary messages");
+    is_int(s.close_status, 4000, "the close status of a socket");
     arena_fini(&a);
-    whole_only(reads_spec, "  it");
+    check_exact_length(reads_spec, "  it");
 }
 
 static void test_ask(void)
@@ -478,37 +483,39 @@ static void test_ask(void)
         ipc_frame_pack_call(&packed, asks[i]);
         struct unpacker u = unpacked();
         struct host_call *const b = ipc_frame_unpack_call(&u, "one");
-        if (ok(b && b->kind == asks[i]->kind, "an ask of kind %zu", i) && i == 0)
+        if (ok(b && b->kind == asks[i]->kind, "a call of kind %zu is unpacked", i) && i == 0)
             ok(strcmp(b->inbound->files[0], "/f") == 0 &&
                    strcmp(b->inbound->file_names[0], "n") == 0 &&
                    strcmp(b->inbound->text, "t") == 0 && !b->inbound->quote &&
                    b->inbound->instance_count == 2 && strcmp(b->inbound->instances[1], "tg") == 0 &&
                    b->inbound->direct && strcmp(b->inbound->kind, "voice") == 0,
-               "  comes back");
+               "the message of the call is unchanged");
         if (b && b->kind == HOST_CALL_RESEND)
             ok(strcmp(b->turn, "t1") == 0 && strcmp(b->user, "u") == 0 && strcmp(b->chat, "c") == 0,
-               "  comes back");
+               "the texts of the call are unchanged");
         if (b && b->kind == HOST_CALL_RETRY)
-            ok(strcmp(b->turn, "t1") == 0 && strcmp(b->inbound->user, "u") == 0, "  comes back");
+            ok(strcmp(b->turn, "t1") == 0 && strcmp(b->inbound->user, "u") == 0,
+               "the turn and user of the call are unchanged");
         if (b)
             host_call_discard(b);
         host_call_discard(asks[i]);
-        whole_only(reads_ask, "  it");
+        check_exact_length(reads_ask, "  it");
     }
     struct ipc_call_result b;
     ipc_frame_pack_call_result(&packed, &(struct ipc_call_result){TC_DENIED, "t", NULL});
     struct unpacker u = unpacked();
     ipc_frame_unpack_call_result(&u, &b);
-    ok(b.accepted == TC_DENIED && strcmp(b.turn, "t") == 0 && !b.text, "its answer");
-    whole_only(reads_asked, "  it");
+    ok(b.accepted == TC_DENIED && strcmp(b.turn, "t") == 0 && !b.text,
+       "the result of a call is unchanged");
+    check_exact_length(reads_asked, "  it");
     ipc_frame_pack_call_result(&packed, &(struct ipc_call_result){TC_INVALID, "t", NULL});
     u = unpacked();
     ipc_frame_unpack_call_result(&u, &b);
-    is_int(b.accepted, TC_INVALID, "the last of them");
+    is_int(b.accepted, TC_INVALID, "the last result is accepted");
     buf_reset(&packed);
 }
 
-/* Frames one behind the other, in pieces of any size. */
+/* Frames in sequence, in pieces of any size. */
 static void test_stream(void)
 {
     for (unsigned type = IPC_SETUP; type < IPC_TYPES; type++) {
@@ -526,17 +533,17 @@ static void test_stream(void)
         }
         early += at + (size_t)n != len;
         ok(f.type == type && unpack_number(&f.in) == type && unpack_finish(&f.in) == 0,
-           "a frame of type %u", type);
+           "a frame of type %u is decoded", type);
         at += (size_t)n;
         type++;
     }
-    is_int((long long)type, IPC_TYPES, "all of them");
-    is_int((long long)early, 0, "none before it was whole");
+    is_int((long long)type, IPC_TYPES, "all types of frames are decoded");
+    is_int((long long)early, 0, "no frame is decoded before it is complete");
     const uint32_t lies[][2] = {
         {0, 0}, {IPC_TYPES, 0}, {UINT32_MAX, 0}, {IPC_ROOM, IPC_MAX + 1}, {IPC_ROOM, UINT32_MAX}};
     for (size_t i = 0; i < sizeof lies / sizeof *lies; i++)
         is_int(ipc_frame_decode_next((struct str){(const char *)lies[i], sizeof lies[i]}, &f), -1,
-               "type %u of %u bytes is no frame", lies[i][0], lies[i][1]);
+               "a frame of type %u with %u bytes is refused", lies[i][0], lies[i][1]);
     buf_reset(&packed);
 }
 

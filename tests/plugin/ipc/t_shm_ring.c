@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Tests of plugin/ipc/shm_ring.h: what goes in comes out, in order and in one piece, round after
- * round; who rests is woken once; what the other side claims is believed only where it can be. */
+ * Tests of plugin/ipc/shm_ring.h: pieces are read in order, complete, and in many rounds; a
+ * sleeping reader is woken once; positions of the other process are validated. */
 #include "plugin/ipc/shm_ring.h"
 
 #include <pthread.h>
@@ -31,7 +31,7 @@ static void end(void)
     shm_ring_unmap(&instance);
 }
 
-static void put(char fill, size_t len)
+static void write_piece(char fill, size_t len)
 {
     memset(shm_ring_reserve(&host), fill, len);
     shm_ring_commit(&host, len);
@@ -48,16 +48,16 @@ static bool is_filled(struct str piece, char fill, size_t len)
 static void test_pieces(void)
 {
     begin();
-    put('a', 5);
-    is_int((long long)shm_ring_peek(&instance).len, 0, "what is not published is not there");
-    put('b', 8);
+    write_piece('a', 5);
+    is_int((long long)shm_ring_peek(&instance).len, 0, "an unpublished piece cannot be read");
+    write_piece('b', 8);
     shm_ring_publish(&host);
-    is_int((long long)shm_ring_peek(&instance).len, 16, "then it is");
-    ok(is_filled(shm_ring_peek(&instance), 'a', 5), "  the first");
+    is_int((long long)shm_ring_peek(&instance).len, 16, "a published piece can be read");
+    ok(is_filled(shm_ring_peek(&instance), 'a', 5), "the first piece is unchanged");
     shm_ring_consume(&instance, 5);
-    ok(is_filled(shm_ring_peek(&instance), 'b', 8), "  the second");
+    ok(is_filled(shm_ring_peek(&instance), 'b', 8), "the second piece is unchanged");
     shm_ring_consume(&instance, 8);
-    is_int((long long)shm_ring_peek(&instance).len, 0, "  and no more");
+    is_int((long long)shm_ring_peek(&instance).len, 0, "no further piece can be read");
     end();
 }
 
@@ -65,23 +65,23 @@ static void test_front(void)
 {
     begin();
     const char *const front = shm_ring_reserve(&host);
-    put('a', 1000);
+    write_piece('a', 1000);
     shm_ring_publish(&host);
     shm_ring_has_room(&host, 1);
-    ok(shm_ring_reserve(&host) == front + 1000, "behind what has not been read");
+    ok(shm_ring_reserve(&host) == front + 1000, "a piece is written after unread ones");
     shm_ring_peek(&instance);
     shm_ring_consume(&instance, 1000);
     shm_ring_has_room(&host, 1);
-    ok(shm_ring_reserve(&host) == front, "at the front, when all has been");
-    put('b', 10);
+    ok(shm_ring_reserve(&host) == front, "an empty ring is written from its beginning");
+    write_piece('b', 10);
     shm_ring_has_room(&host, 1);
-    ok(shm_ring_reserve(&host) == front + 16, "  once");
+    ok(shm_ring_reserve(&host) == front + 16, "the next piece is written after it");
     shm_ring_publish(&host);
-    ok(is_filled(shm_ring_peek(&instance), 'b', 10), "  where the other side finds it");
+    ok(is_filled(shm_ring_peek(&instance), 'b', 10), "the reader finds the piece at the beginning");
     end();
 }
 
-/* Sizes that do not divide it come to lie across its end. */
+/* Pieces whose sizes do not divide the size of the ring reach its end. */
 static void test_rounds(void)
 {
     bool same = true;
@@ -89,15 +89,16 @@ static void test_rounds(void)
     for (size_t i = 0; i < 200; i++) {
         const size_t len = RING_PIECE_MAX - 7 * i;
         same = same && shm_ring_has_room(&host, 1);
-        put((char)('a' + i % 26), len);
+        write_piece((char)('a' + i % 26), len);
         shm_ring_publish(&host);
         if (!i)
-            continue; /* one always waits, so that it never begins at the front again */
+            continue; /* one piece is always unread, so that writing never restarts at the beginning
+                       * */
         const size_t before = RING_PIECE_MAX - 7 * (i - 1);
         same = same && is_filled(shm_ring_peek(&instance), (char)('a' + (i - 1) % 26), before);
         shm_ring_consume(&instance, before);
     }
-    ok(same, "pieces are whole, round after round");
+    ok(same, "pieces are complete in all rounds");
     end();
 }
 
@@ -106,62 +107,64 @@ static void test_full(void)
     begin();
     size_t n = 0;
     for (; shm_ring_has_room(&host, 1); n++)
-        put('x', RING_PIECE_MAX);
-    is_int((long long)n, RING_BYTES / RING_PIECE_MAX, "it takes so many of the longest");
+        write_piece('x', RING_PIECE_MAX);
+    is_int((long long)n, RING_BYTES / RING_PIECE_MAX,
+           "the ring accepts its maximum of largest pieces");
     shm_ring_publish(&host);
     shm_ring_peek(&instance);
     shm_ring_consume(&instance, RING_PIECE_MAX);
     ok(shm_ring_has_room(&host, 1) && !shm_ring_has_room(&host, 2),
-       "one that is read makes room for one");
+       "a piece that was read makes room for another one");
     end();
 }
 
 static void test_rest(void)
 {
     begin();
-    put('a', 8);
-    ok(!shm_ring_publish(&host), "who does not rest is not woken");
-    ok(!shm_ring_begin_sleep(&instance), "and does not rest, for there is something");
+    write_piece('a', 8);
+    ok(!shm_ring_publish(&host), "a reader that is not sleeping is not woken");
+    ok(!shm_ring_begin_sleep(&instance), "a reader does not sleep while pieces are unread");
     shm_ring_peek(&instance);
     shm_ring_consume(&instance, 8);
-    ok(shm_ring_begin_sleep(&instance), "then it does");
-    ok(!shm_ring_publish(&host), "nothing new: it is let be");
-    put('b', 8);
-    ok(shm_ring_publish(&host), "it is woken");
-    put('c', 8);
-    ok(!shm_ring_publish(&host), "  once");
+    ok(shm_ring_begin_sleep(&instance), "a reader sleeps when all pieces are read");
+    ok(!shm_ring_publish(&host), "publishing nothing does not wake the reader");
+    write_piece('b', 8);
+    ok(shm_ring_publish(&host), "publishing a piece wakes the reader");
+    write_piece('c', 8);
+    ok(!shm_ring_publish(&host), "a reader is woken once");
     shm_ring_end_sleep(&instance);
-    is_int((long long)shm_ring_peek(&instance).len, 16, "  for all there is");
+    is_int((long long)shm_ring_peek(&instance).len, 16, "the reader finds both pieces");
     end();
 }
 
-static void claim(uint64_t read, bool sane, const char *what)
+static void check_position(uint64_t read, bool sane, const char *what)
 {
     atomic_store(&instance.page->read, read);
-    ok(shm_ring_is_reader_valid(&host) == sane, "%s is %s", what, sane ? "possible" : "not");
+    ok(shm_ring_is_reader_valid(&host) == sane, "%s is %s", what, sane ? "valid" : "invalid");
     shm_ring_has_room(&host, RING_BYTES / RING_PIECE_MAX);
-    ok(host.read <= host.written && host.written - host.read <= RING_BYTES, "  the host is safe");
+    ok(host.read <= host.written && host.written - host.read <= RING_BYTES,
+       "the position stays within the ring");
 }
 
 static void test_lies(void)
 {
     begin();
     for (int i = 0; i < 4; i++)
-        put('x', RING_PIECE_MAX);
+        write_piece('x', RING_PIECE_MAX);
     shm_ring_publish(&host);
-    claim(16, true, "a part");
-    claim(8, false, "less than before");
-    claim(17, false, "a piece of a piece");
-    claim(4 * RING_PIECE_MAX + 8, false, "more than there was");
-    claim(UINT64_MAX - 7, false, "far more");
-    claim(4 * RING_PIECE_MAX, true, "all");
+    check_position(16, true, "a part");
+    check_position(8, false, "a read position below the previous one");
+    check_position(17, false, "a read position within a piece");
+    check_position(4 * RING_PIECE_MAX + 8, false, "a read position after the written pieces");
+    check_position(UINT64_MAX - 7, false, "a huge read position");
+    check_position(4 * RING_PIECE_MAX, true, "all");
     end();
 }
 
-/* ---- both at once */
+/* ---- writer and reader at the same time */
 
 #define MANY 20000
-static int bell[2];
+static int wake_pipe[2];
 
 static void *read_all(void *arg)
 {
@@ -171,7 +174,7 @@ static void *read_all(void *arg)
         const struct str piece = shm_ring_peek(&instance);
         if (!piece.len) {
             if (shm_ring_begin_sleep(&instance))
-                (void)!read(bell[0], &byte, 1);
+                (void)!read(wake_pipe[0], &byte, 1);
             shm_ring_end_sleep(&instance);
             continue;
         }
@@ -189,21 +192,21 @@ static void test_together(void)
     pthread_t reader;
     size_t bad = 1;
     begin();
-    if (pipe(bell) < 0 || pthread_create(&reader, NULL, read_all, &bad) != 0)
+    if (pipe(wake_pipe) < 0 || pthread_create(&reader, NULL, read_all, &bad) != 0)
         bail("no thread");
     for (size_t i = 0; i < MANY; i++) {
         while (!shm_ring_has_room(&host, 1))
             sched_yield();
-        put((char)i, 1 + i * 37 % 3000);
+        write_piece((char)i, 1 + i * 37 % 3000);
         if ((i % 3 == 0 || i == MANY - 1) && shm_ring_publish(&host))
-            (void)!write(bell[1], "", 1);
+            (void)!write(wake_pipe[1], "", 1);
         else if (!shm_ring_has_room(&host, 1) && shm_ring_publish(&host))
-            (void)!write(bell[1], "", 1);
+            (void)!write(wake_pipe[1], "", 1);
     }
     pthread_join(reader, NULL);
-    is_int((long long)bad, 0, "one writes, the other reads: nothing is lost, none sleeps on");
-    close(bell[0]);
-    close(bell[1]);
+    is_int((long long)bad, 0, "with both threads nothing is lost, and the reader is always woken");
+    close(wake_pipe[0]);
+    close(wake_pipe[1]);
     end();
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Requests that are on disk before they go: across deaths of the host, until their last word. */
+ * Tests of durable requests, which are stored before they are sent: over restarts of the host,
+ * until their final result. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +19,7 @@
 static struct kit k;
 static char dir[600];
 
-static const char *told(void)
+static const char *results(void)
 {
     return k.told.len ? k.told.p : "";
 }
@@ -31,19 +32,19 @@ static void begin(const struct httpd_step *steps, size_t count)
     kit_begin(&k, steps, count);
 }
 
-static void is_on_disk(const char *wanted, const char *name)
+static void check_stored(const char *wanted, const char *name)
 {
     CLEANUP_BUF struct buf list = {0};
     kit_list(&k, &list);
     is_str(list.p, wanted, "%s", name);
 }
 
-/* Ends the host as it should end, then looks. */
+/* Ends the host normally, and compares the stored requests. */
 static void end(const char *wanted, const char *name)
 {
     kit_die(&k);
-    is_on_disk(wanted, name);
-    ok(!kit_disk_has(&k, CANARY), "%s: no secret on disk", name);
+    check_stored(wanted, name);
+    ok(!kit_disk_has(&k, CANARY), "%s: no secret is stored", name);
     k.dir = NULL;
     kit_begin(&k, NULL, 0);
     kit_end(&k);
@@ -58,15 +59,14 @@ static void test_done(void)
              TC_HTTP(.url = URL, .body = "{1}", .lane = "a", .tag = "1", .flags = TC_DURABLE,
                      .headers = headers, .header_count = 1),
              TC_HTTP(.url = URL, .body = "{2}", .lane = "a", .tag = "2"));
-    ok(!k.replies && outbox_count_pending(k.outbox) == 1,
-       "nothing is under way before it is on disk");
+    ok(!k.replies && outbox_count_pending(k.outbox) == 1, "no request is sent before it is stored");
     kit_run_idle(&k);
-    is_str(told(), "1 ok 200 1\n2 ok 200 1\n", "both went, in order");
-    has_str(httpd_request(k.server, 0), CANARY, "with the secret");
-    end("", "nothing is left of what is done");
+    is_str(results(), "1 ok 200 1\n2 ok 200 1\n", "both requests are sent in order");
+    has_str(httpd_request(k.server, 0), CANARY, "the request contains the secret");
+    end("", "completed requests are deleted");
 }
 
-/* Where the request is when the host dies. */
+/* The positions of requests when the host is killed. */
 static void test_waiting(void)
 {
     static const struct httpd_step steps[] = {{HTTPD_REPLY, KIT_OK}, {HTTPD_REPLY, KIT_OK}};
@@ -81,12 +81,13 @@ static void test_waiting(void)
     while (outbox_read_stats(k.outbox).waiting < 2)
         loop_run_once(k.loop, 10);
     kit_die(&k);
-    is_on_disk("request t a queued 0 0\nrequest t a queued 0 0\n", "both wait on disk");
+    check_stored("request t a queued 0 0\nrequest t a queued 0 0\n", "both requests are stored");
     kit_begin(&k, steps, 2);
     is_str(k.opened.p, "t agent= conversation=- route=- letters=2 over=1 memory=shown: 7\n",
-           "their turn is opened");
-    ok(outbox_read_stats(k.outbox).waiting == 2, "they wait again");
-    end("request t a queued 0 0\nrequest t a queued 0 0\n", "and again");
+           "the turn of the requests is opened");
+    ok(outbox_read_stats(k.outbox).waiting == 2, "the requests wait after the restart");
+    end("request t a queued 0 0\nrequest t a queued 0 0\n",
+        "the requests are stored after the restart");
 }
 
 static struct callback_batch *creating(uint32_t flags)
@@ -99,7 +100,7 @@ static struct callback_batch *creating(uint32_t flags)
     return b;
 }
 
-/* A request that is on its way tells that the memory is on disk: the host is killed there. */
+/* The arrival of the request shows that the memory is stored; the host is killed then. */
 static void die_while_creating(const struct httpd_step *steps)
 {
     kit_begin(&k, steps, 1);
@@ -119,16 +120,18 @@ static void test_after_memory(void)
     begin(steps, 2);
     kit_batch(&k, creating(0));
     is_int((long long)outbox_read_stats(k.outbox).waiting, 1,
-           "a live request does not wait for the memory of its callback");
+           "a live request does not wait until the memory of its callback is stored");
     kit_run_idle(&k);
     kit_batch(&k, creating(TC_AFTER_MEMORY));
-    is_int((long long)outbox_read_stats(k.outbox).waiting, 0, "but with TC_AFTER_MEMORY it does");
+    is_int((long long)outbox_read_stats(k.outbox).waiting, 0,
+           "a live request with TC_AFTER_MEMORY waits until the memory is stored");
     kit_run_idle(&k);
-    is_str(told(), "live ok 200 1\nlive ok 200 1\n", "and then it goes");
+    is_str(results(), "live ok 200 1\nlive ok 200 1\n",
+           "the request is sent when the memory is stored");
     struct callback_batch *const later = xcalloc(1, sizeof *later);
     *later = (struct callback_batch){.turn = xstrdup("t"), .memory = xstrdup("shown")};
-    kit_batch(&k, later); /* with its outcome unknown when the outbox ends */
-    end("", "no row was needed");
+    kit_batch(&k, later); /* its outcome is unknown when the outbox is freed */
+    end("", "live requests are not stored");
 
     char crashed[620];
     snprintf(crashed, sizeof crashed, "%s-crash", dir);
@@ -139,10 +142,10 @@ static void test_after_memory(void)
     }
     int status = 0;
     waitpid(child, &status, 0);
-    ok(WIFSIGNALED(status), "the host is killed as the request arrives");
+    ok(WIFSIGNALED(status), "the host is killed when the request arrives");
     k.dir = crashed;
     kit_begin(&k, NULL, 0);
-    has_str(k.opened.p, "memory=creating", "the turn knows that it has begun to show something");
+    has_str(k.opened.p, "memory=creating", "the turn has its memory after the restart");
     kit_end(&k);
     k.dir = NULL;
 }
@@ -160,9 +163,10 @@ static void test_resumed(void)
     kit_die(&k);
     kit_begin(&k, steps, 2);
     kit_run_idle(&k);
-    is_str(told(), "1 ok 200 1\n2 ok 200 1\n", "after the death they go, in their order");
-    has_str(httpd_request(k.server, 0), "{1}", "the same bytes");
-    end("", "and are done");
+    is_str(results(), "1 ok 200 1\n2 ok 200 1\n",
+           "after the restart the requests are sent in order");
+    has_str(httpd_request(k.server, 0), "{1}", "the request has the same bytes");
+    end("", "the sent requests are deleted");
 }
 
 static void test_in_flight(void)
@@ -175,20 +179,21 @@ static void test_in_flight(void)
              TC_HTTP(.url = URL, .body = "{2}", .lane = "a", .tag = "2", .flags = TC_DURABLE));
     kit_run_requests(&k, 1);
     kit_die(&k);
-    is_on_disk("request t a sending 1 0\nrequest t a queued 0 0\n",
-               "the attempt was on record before the request went out");
+    check_stored("request t a sending 1 0\nrequest t a queued 0 0\n",
+                 "the attempt is stored before the request is sent");
     kit_begin(&k, steps, 2);
     kit_run_replies(&k, 1);
-    is_str(told(), "1 ambiguous 0 1 doubt\n", "the plugin is asked first");
-    ok(httpd_requests(k.server) == 0, "before anything goes again");
-    has_str(k.error, "in flight when turncast or the connector stopped", "and is told why");
+    is_str(results(), "1 ambiguous 0 1 doubt\n", "the plugin gets the request in doubt first");
+    ok(httpd_requests(k.server) == 0, "no request is sent before the plugin has decided");
+    has_str(k.error, "in flight when turncast or the connector stopped",
+            "the plugin gets the reason");
     kit_run_idle(&k);
-    is_str(told(), "1 ambiguous 0 1 doubt\n1 ok 200 2 doubt\n2 ok 200 1\n",
-           "then once more, and the next behind it");
-    end("", "all is done");
+    is_str(results(), "1 ambiguous 0 1 doubt\n1 ok 200 2 doubt\n2 ok 200 1\n",
+           "the request is sent again, and the next one after it");
+    end("", "both requests are deleted");
 }
 
-/* The host lives on: nobody has looked through the journal for what was in flight. */
+/* The host keeps running, so the journal is not scanned for requests in flight. */
 static void test_restart_in_flight(void)
 {
     static const struct httpd_step steps[] = {
@@ -200,15 +205,15 @@ static void test_restart_in_flight(void)
     kit_run_requests(&k, 1);
     kit_restart(&k);
     kit_run_replies(&k, 1);
-    is_str(told(), "1 ambiguous 0 1 doubt\n",
+    is_str(results(), "1 ambiguous 0 1 doubt\n",
            "a request that was in flight when the connector was restarted is in doubt");
     kit_run_idle(&k);
-    is_str(told(), "1 ambiguous 0 1 doubt\n1 ok 200 2 doubt\n2 ok 200 1\n",
-           "and is sent again, with the next one behind it");
+    is_str(results(), "1 ambiguous 0 1 doubt\n1 ok 200 2 doubt\n2 ok 200 1\n",
+           "the request in doubt is sent again, and the next one after it");
     end("", "restarted: none is a dead letter");
 }
 
-/* What the plugin makes of a doubt: an edit in its place. */
+/* The plugin replaces a request in doubt by an edit. */
 static void edit_instead(struct kit_call *call)
 {
     if (call->reply->reply.outcome != TC_AMBIGUOUS)
@@ -231,9 +236,9 @@ static void test_in_doubt_replaced(void)
     k.on_reply = edit_instead;
     kit_begin(&k, steps, 2);
     kit_run_idle(&k);
-    is_str(told(), "1 ambiguous 0 1 doubt\nedit ok 200 1\n2 ok 200 1\n",
-           "what takes its place goes before what waits");
-    end("", "and nobody is a dead letter");
+    is_str(results(), "1 ambiguous 0 1 doubt\nedit ok 200 1\n2 ok 200 1\n",
+           "the replacement is sent before the waiting request");
+    end("", "a replaced request is no dead letter");
 }
 
 static void keep_thinking(struct kit_call *call)
@@ -241,7 +246,7 @@ static void keep_thinking(struct kit_call *call)
     call->is_held = true;
 }
 
-/* The row is gone only when the batch of on_reply was committed. */
+/* The row is deleted when the batch of on_reply is committed. */
 static void test_unsettled(void)
 {
     static const struct httpd_step steps[] = {{HTTPD_REPLY, KIT_OK}};
@@ -251,12 +256,12 @@ static void test_unsettled(void)
              TC_HTTP(.url = URL, .body = "{1}", .lane = "a", .tag = "1", .flags = TC_DURABLE));
     kit_run_replies(&k, 1);
     kit_die(&k);
-    is_on_disk("request t a sending 1 0\n", "answered, but not settled: it is still there");
+    check_stored("request t a sending 1 0\n", "a request without a verdict is still stored");
     k.on_reply = NULL;
     kit_begin(&k, steps, 1);
     kit_run_idle(&k);
-    has_str(told(), "1 ambiguous 0 1 doubt\n", "and in doubt");
-    end("", "until the plugin has decided");
+    has_str(results(), "1 ambiguous 0 1 doubt\n", "the request is in doubt after the restart");
+    end("", "the request is deleted after the verdict");
 }
 
 static void fall_back(struct kit_call *call)
@@ -269,7 +274,8 @@ static void fall_back(struct kit_call *call)
                                  .flags = TC_DURABLE, .delay_ms = 60000));
 }
 
-/* The host dies between the replacement and what it replaced: one of both is there, in place. */
+/* The host is killed between storing the replacement and deleting its request: exactly one of them
+ * is left, in its place. */
 static void test_replaced(void)
 {
     static const struct httpd_step steps[] = {{HTTPD_REPLY, KIT_STATUS("400 Bad", "")},
@@ -281,16 +287,17 @@ static void test_replaced(void)
              TC_HTTP(.url = URL, .body = "{rich}", .lane = "a", .tag = "rich", .flags = TC_DURABLE),
              TC_HTTP(.url = URL, .body = "{n}", .lane = "a", .tag = "n", .flags = TC_DURABLE));
     kit_run_replies(&k, 2);
-    is_str(told(), "rich rejected 400 1\np1 ok 200 1\n", "the first of the two that replace it");
+    is_str(results(), "rich rejected 400 1\np1 ok 200 1\n",
+           "the first of two replacements is sent");
     loop_run_once(k.loop, 5);
     kit_die(&k);
-    is_on_disk("request t a queued 0 0\nrequest t a queued 0 0\n",
-               "the second and the next are there");
-    ok(kit_disk_has(&k, "{p2}"), "by its bytes");
+    check_stored("request t a queued 0 0\nrequest t a queued 0 0\n",
+                 "the second replacement and the next request are stored");
+    ok(kit_disk_has(&k, "{p2}"), "the bytes of the second replacement are stored");
     kit_begin(&k, later, 1);
     loop_run_once(k.loop, 20);
-    is_int(httpd_requests(k.server), 0, "in their order: the first still has to wait");
-    end("request t a queued 0 0\nrequest t a queued 0 0\n", "both stay");
+    is_int(httpd_requests(k.server), 0, "no request is sent before the delay of the first one");
+    end("request t a queued 0 0\nrequest t a queued 0 0\n", "both requests stay stored");
 }
 
 static void give_reason(struct kit_call *call)
@@ -313,19 +320,21 @@ static void test_dead(void)
     KIT_SEND(&k, BATCH_NOTHING, TC_HTTP(.url = URL, .lane = "a", .tag = "2", .flags = TC_DURABLE),
              TC_HTTP(.url = URL, .body = "{}", .lane = "a", .tag = "3", .flags = TC_DURABLE));
     kit_run_idle(&k);
-    has_str(told(), "3 ambiguous 0 1 doubt\n3 ambiguous 0 2 doubt\n", "once more, then no more");
-    is_int((long long)outbox_read_stats(k.outbox).dead, 3, "three are given up");
+    has_str(results(), "3 ambiguous 0 1 doubt\n3 ambiguous 0 2 doubt\n",
+            "a request in doubt is sent once more only");
+    is_int((long long)outbox_read_stats(k.outbox).dead, 3, "three requests are given up");
     kit_die(&k);
     CLEANUP_BUF struct buf list = {0};
     kit_list(&k, &list);
-    has_str(list.p, "dead request t chat not found, said ***\n", "the plugin's reason, masked");
-    has_str(list.p, "dead request t HTTP 404\n", "or the host's");
+    has_str(list.p, "dead request t chat not found, said ***\n",
+            "the dead letter has the reason of the plugin, with the secret masked");
+    has_str(list.p, "dead request t HTTP 404\n", "the dead letter has the reason of the host");
     k.dir = NULL;
     kit_begin(&k, NULL, 0);
     kit_end(&k);
 }
 
-static void lay_outcome(const char *turn)
+static void store_outcome(const char *turn)
 {
     const struct journal_turn t = {
         .id = turn, .agent = "claude", .conv = "c", .source = "kit", .route = "{\"r\":1}"};
@@ -340,28 +349,28 @@ static void test_outcome(void)
     static const struct httpd_step steps[] = {{HTTPD_SILENT, NULL}};
     static const struct httpd_step later[] = {{HTTPD_REPLY, KIT_OK}, {HTTPD_REPLY, KIT_OK}};
     begin(steps, 1);
-    lay_outcome("t");
+    store_outcome("t");
     KIT_SEND(&k, BATCH_OUTCOME,
              TC_HTTP(.url = URL, .body = "{1}", .lane = "a", .tag = "1", .flags = TC_DURABLE),
              TC_HTTP(.url = URL, .body = "{2}", .lane = "a", .tag = "2", .flags = TC_DURABLE));
     kit_run_requests(&k, 1);
     kit_die(&k);
-    is_on_disk("request t a sending 1 0\nrequest t a queued 0 0\n",
-               "the requests have taken the place of the outcome");
+    check_stored("request t a sending 1 0\nrequest t a queued 0 0\n",
+                 "the requests have replaced the outcome");
     kit_begin(&k, later, 2);
     has_str(k.opened.p, "t agent=claude conversation=c route={\"r\":1} letters=2 over=1",
-            "a turn that is known is opened as it was");
+            "a known turn is opened with its data");
     kit_run_idle(&k);
-    has_str(told(), "2 ok 200 1\n", "all is sent");
-    end("", "and done");
+    has_str(results(), "2 ok 200 1\n", "all requests are sent");
+    end("", "the sent requests are deleted");
 }
 
 static void test_outcomes(void)
 {
     static const struct httpd_step steps[] = {{HTTPD_REPLY, KIT_OK}};
     begin(steps, 1);
-    lay_outcome("shown");
-    lay_outcome("broken");
+    store_outcome("shown");
+    store_outcome("broken");
     kit_send_of(&k, "shown", BATCH_OUTCOME, NULL, 0);
     struct callback_batch *const b = xcalloc(1, sizeof *b);
     *b = (struct callback_batch){
@@ -369,18 +378,18 @@ static void test_outcomes(void)
     kit_batch(&k, b);
     KIT_SEND(&k, BATCH_OUTCOME, TC_HTTP(.url = URL, .tag = "x", .flags = TC_DURABLE));
     kit_run_idle(&k);
-    is_str(told(), "x ok 200 1\n", "without an outcome on disk it is sent all the same");
+    is_str(results(), "x ok 200 1\n", "requests of a turn without a stored outcome are sent");
     kit_die(&k);
     CLEANUP_BUF struct buf list = {0};
     kit_list(&k, &list);
     is_str(list.p, "dead outcome broken the callback failed\n",
-           "an outcome that needs no request is done, one that failed is a dead letter");
+           "an outcome without requests is deleted, and a failed one is a dead letter");
     k.dir = NULL;
     kit_begin(&k, NULL, 0);
     kit_end(&k);
 }
 
-/* Records of another version, or damaged ones. */
+/* Records of another version, and damaged ones. */
 static void test_broken(void)
 {
     static const struct httpd_step steps[] = {{HTTPD_REPLY, KIT_OK}};
@@ -397,18 +406,19 @@ static void test_broken(void)
     kit_die(&k);
     kit_begin(&k, steps, 1);
     kit_run_idle(&k);
-    is_str(told(), "1 ok 200 1\n", "the good one goes");
+    is_str(results(), "1 ok 200 1\n", "a valid request is sent");
     kit_die(&k);
     CLEANUP_BUF struct buf list = {0};
     kit_list(&k, &list);
-    has_str(list.p, "dead request b the record has an unknown version\n", "a newer version");
-    has_str(list.p, "dead request b invalid record\n", "and rubbish are dead letters");
+    has_str(list.p, "dead request b the record has an unknown version\n",
+            "a record of a newer version is a dead letter");
+    has_str(list.p, "dead request b invalid record\n", "a damaged record is a dead letter");
     k.dir = NULL;
     kit_begin(&k, NULL, 0);
     kit_end(&k);
 }
 
-/* Its time is over before its turn comes. */
+/* The request expires before it can be sent. */
 static void test_expired(void)
 {
     begin(NULL, 0);
@@ -416,11 +426,11 @@ static void test_expired(void)
              TC_HTTP(.url = URL, .lane = "a", .tag = "1", .flags = TC_DURABLE, .delay_ms = 60000,
                      .max_age_ms = 30));
     kit_run_idle(&k);
-    is_str(told(), "1 dropped 0 0 last\n", "too old: the plugin is told");
+    is_str(results(), "1 dropped 0 0 last\n", "the plugin learns that the request has expired");
     kit_die(&k);
     CLEANUP_BUF struct buf list = {0};
     kit_list(&k, &list);
-    has_str(list.p, "dead request t ", "and it is a dead letter");
+    has_str(list.p, "dead request t ", "the expired request is a dead letter");
     k.dir = NULL;
     kit_begin(&k, NULL, 0);
     kit_end(&k);
@@ -434,7 +444,7 @@ static void limit_files(rlim_t bytes)
     setrlimit(RLIMIT_FSIZE, &limit);
 }
 
-static void again_soon(struct kit_call *call)
+static void retry_soon(struct kit_call *call)
 {
     if (call->verdict.next != TC_NEXT_AGAIN)
         return;
@@ -442,28 +452,29 @@ static void again_soon(struct kit_call *call)
     call->is_held = true;
 }
 
-/* Nothing can be written from the answer of the first on. */
+/* The disk is full from the first reply on. */
 static void test_full_disk(void)
 {
     static const struct httpd_step steps[] = {
         {HTTPD_REPLY, KIT_STATUS("429 Slow", "")}, {HTTPD_REPLY, KIT_OK}, {HTTPD_REPLY, KIT_OK}};
     begin(steps, 3);
-    k.on_reply = again_soon;
+    k.on_reply = retry_soon;
     KIT_SEND(&k, BATCH_NOTHING, TC_HTTP(.url = URL, .lane = "a", .tag = "1", .flags = TC_DURABLE));
     kit_run_replies(&k, 1);
-    limit_files(1); /* nothing is printed until it is lifted */
+    limit_files(1); /* nothing may be printed until the limit is removed */
     kit_release(&k);
     KIT_SEND(&k, BATCH_NOTHING, TC_HTTP(.url = URL, .lane = "b", .tag = "2", .flags = TC_DURABLE));
     while (k.replies < 3)
         loop_run_once(k.loop, 20);
     kit_run_idle(&k);
     limit_files(RLIM_INFINITY);
-    ok(strstr(told(), "1 ok 200 2\n") && strstr(told(), "2 ok 200 1\n"),
-       "a full disk holds up nobody");
-    end("request t a sending 1 0\n", "and what it did not take is in doubt afterwards");
+    ok(strstr(results(), "1 ok 200 2\n") && strstr(results(), "2 ok 200 1\n"),
+       "a full disk delays no request");
+    end("request t a sending 1 0\n",
+        "a result that could not be stored leaves the request in doubt");
 }
 
-/* The instance cannot be reached: its requests wait for another day. */
+/* The connector is not available, so its requests stay stored. */
 static void test_no_turn(void)
 {
     begin(NULL, 0);
@@ -475,12 +486,12 @@ static void test_no_turn(void)
     k.refuses_turns = true;
     kit_begin(&k, NULL, 0);
     is_int((long long)outbox_count_pending(k.outbox), 0,
-           "nothing is sent of a turn that cannot be opened");
+           "requests of a turn that cannot be opened are not sent");
     k.refuses_turns = false;
-    end("request t a queued 0 0\n", "it stays on disk");
+    end("request t a queued 0 0\n", "the request stays stored");
 }
 
-/* 429: the row is put back before the wait, so a death meanwhile leaves no doubt. */
+/* After 429 the row is reset before the delay, so that a kill during the delay leaves no doubt. */
 static void test_retry(void)
 {
     static const struct httpd_step steps[] = {
@@ -490,10 +501,10 @@ static void test_retry(void)
     kit_run_replies(&k, 1);
     while (outbox_read_stats(k.outbox).in_flight)
         loop_run_once(k.loop, 10);
-    end("request t a queued 1 0\n", "it waits, and is in no doubt");
+    end("request t a queued 1 0\n", "a waiting request is not in doubt");
 }
 
-/* Freed with commits and attempts on their way to the disk. */
+/* Frees an outbox while commits and attempts are being stored. */
 static void test_free(void)
 {
     begin(NULL, 0);
@@ -506,7 +517,7 @@ static void test_free(void)
     unsigned rows = 0;
     for (size_t i = 0; i < list.len; i++)
         rows += list.p[i] == '\n';
-    is_int(rows, 20, "all of them are on disk");
+    is_int(rows, 20, "all requests are stored");
     k.dir = NULL;
     kit_begin(&k, NULL, 0);
     kit_end(&k);
@@ -515,7 +526,7 @@ static void test_free(void)
 int main(void)
 {
     plan_lazy();
-    log_setup(LOG_TEXT, (enum log_level)0, 2); /* failures are the matter here */
+    log_setup(LOG_TEXT, (enum log_level)0, 2); /* failures are expected here */
     log_add_secret(CANARY);
     test_done();
     test_waiting();

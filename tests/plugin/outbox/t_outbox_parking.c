@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Requests with secrets that a connector sets while it runs. */
+ * Tests of requests with secrets that a connector sets at run time. */
 #include <stdio.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@
 
 static struct kit k;
 
-static const char *told(void)
+static const char *results(void)
 {
     return k.told.len ? k.told.p : "";
 }
@@ -39,26 +39,28 @@ static void test_secrets(void)
                      .body = "t={secret:token}&u=1"),
              TC_HTTP(.url = URL, .lane = "a", .tag = "free"));
     kit_run_replies(&k, 1);
-    is_str(told(), "free ok 200 1\n", "who needs no secret goes, in the same lane");
+    is_str(results(), "free ok 200 1\n",
+           "a request without a secret is sent, although others of its lane wait");
     outbox_set_secret(k.outbox, "id", "secret-identity");
-    is_int((long long)outbox_read_stats(k.outbox).waiting, 3, "one secret is still missing");
+    is_int((long long)outbox_read_stats(k.outbox).waiting, 3, "three requests wait for a secret");
     outbox_set_secret(k.outbox, "token", "to\"ken+value");
     kit_run_idle(&k);
-    is_str(told(), "free ok 200 1\n1 ok 200 1\n2 ok 200 1\n3 ok 200 1\n",
-           "the others go when all secrets are set, in their order");
-    has_str(request(1), "POST /secret-identity ", "a secret in a URL");
-    has_str(request(1), "Authorization: Bearer to\"ken+value\r\n", "in a header");
-    has_str(request(1), "{1}{secret:token}", "a body stays as it is");
+    is_str(results(), "free ok 200 1\n1 ok 200 1\n2 ok 200 1\n3 ok 200 1\n",
+           "the waiting requests are sent in order when all secrets are set");
+    has_str(request(1), "POST /secret-identity ", "a secret is inserted into a URL");
+    has_str(request(1), "Authorization: Bearer to\"ken+value\r\n",
+            "a secret is inserted into a header");
+    has_str(request(1), "{1}{secret:token}", "a placeholder in a body is not replaced");
     has_str(request(2), "{\"t\":\"to\\\"ken+value\",\"o\":\"" CANARY "\"}",
-            "unless the request asks for it: in JSON");
-    has_str(request(3), "t=to%22ken%2Bvalue&u=1", "in a form");
+            "a placeholder in a JSON body is replaced on request");
+    has_str(request(3), "t=to%22ken%2Bvalue&u=1", "a placeholder in a form is replaced on request");
     CLEANUP_BUF struct buf line = {0};
     log_redact(&line, (struct str){"x secret-identity", 17});
-    is_str(line.p, "x ***", "it is masked");
+    is_str(line.p, "x ***", "the secret is masked in the log");
     kit_end(&k);
     buf_reset(&line);
     log_redact(&line, (struct str){"x secret-identity", 17});
-    is_str(line.p, "x secret-identity", "and forgotten with the instance");
+    is_str(line.p, "x secret-identity", "the secret is not masked after the end of the instance");
 }
 
 static void test_secret_parts(void)
@@ -74,8 +76,8 @@ static void test_secret_parts(void)
     KIT_SEND(&k, BATCH_NOTHING,
              TC_HTTP(.url = URL, .parts = parts, .part_count = 2, .flags = TC_FILL_BODY));
     kit_run_idle(&k);
-    has_str(request(0), "\r\n\r\n<second-value>\r\n", "the newest value in a field");
-    has_str(request(0), "\r\n\r\n<{secret:t}>\r\n", "a file stays as it is");
+    has_str(request(0), "\r\n\r\n<second-value>\r\n", "a field has the newest value of the secret");
+    has_str(request(0), "\r\n\r\n<{secret:t}>\r\n", "a placeholder in a file is not replaced");
     kit_end(&k);
 }
 
@@ -89,11 +91,11 @@ static void test_secret_never_set(void)
              TC_HTTP(.url = TOKEN_URL, .lane = "b", .tag = "e3", .priority = TC_P_LIVE, .key = "m"),
              TC_HTTP(.url = TOKEN_URL, .lane = "a", .tag = "final", .max_age_ms = 60));
     kit_run_replies(&k, 4);
-    is_str(told(),
+    is_str(results(),
            "e1 dropped 0 0 last\ne2 dropped 0 0 last\nlate dropped 0 0 last\n"
            "final dropped 0 0 last\n",
-           "edits are replaced as in a queue, the others dropped when they are too old");
-    has_str(k.error, "time limit; the secret id was not set", "with the reason");
+           "waiting edits are replaced as in a queue, and other requests expire");
+    has_str(k.error, "time limit; the secret id was not set", "the error names the missing secret");
     outbox_set_secret(k.outbox, "id", "comes-too-late");
     outbox_set_secret(k.outbox, "id", NULL);
     kit_end(&k);
@@ -107,19 +109,19 @@ static void test_secret_forgotten(void)
     KIT_SEND(&k, BATCH_NOTHING, TC_HTTP(.url = TOKEN_URL, .tag = "1"));
     outbox_set_secret(k.outbox, "id", NULL);
     loop_run_once(k.loop, 10);
-    is_str(told(), "", "a secret that is forgotten before the turn of a request: it waits");
+    is_str(results(), "", "a request waits if its secret is removed before it is sent");
     outbox_set_secret(k.outbox, "id", "another-identity");
     kit_run_idle(&k);
-    has_str(request(0), "/another-identity ", "for the next");
+    has_str(request(0), "/another-identity ", "the request is sent with the next value");
     outbox_set_secret(k.outbox, "url", "http://127.0.0.1:1/");
     KIT_SEND(&k, BATCH_NOTHING, TC_HTTP(.url = "{secret:url}", .tag = "2"));
     kit_run_idle(&k);
-    has_str(told(), "2 rejected 0", "a secret names no server of this machine");
+    has_str(results(), "2 rejected 0", "a URL from a secret must not lead to this machine");
     kit_end(&k);
 }
 
-/* A secret lives as long as the host: its requests wait for it, and it is in none of them on disk.
- */
+/* A secret is kept in memory only: stored requests wait for it, and contain only its placeholder.
+ * */
 static void test_secret(void)
 {
     static const struct httpd_step steps[] = {{HTTPD_REPLY, KIT_OK}},
@@ -138,13 +140,15 @@ static void test_secret(void)
     while (outbox_read_stats(k.outbox).waiting < 1)
         loop_run_once(k.loop, 10);
     kit_die(&k);
-    ok(!kit_disk_has(&k, CANARY), "a run-time secret is in no request and no dead letter");
+    ok(!kit_disk_has(&k, CANARY), "a stored request and a dead letter do not contain the secret");
     CLEANUP_BUF struct buf list = {0};
     kit_list(&k, &list);
-    is_str(list.p, "request t  queued 0 0\ndead request t HTTP 400\n", "which are there");
+    is_str(list.p, "request t  queued 0 0\ndead request t HTTP 400\n",
+           "the request and the dead letter are stored");
     kit_begin(&k, steps, 1);
     loop_run_once(k.loop, 10);
-    is_int((long long)outbox_read_stats(k.outbox).waiting, 1, "after a restart it is missing");
+    is_int((long long)outbox_read_stats(k.outbox).waiting, 1,
+           "after a restart the request waits for its secret");
     outbox_set_secret(k.outbox, "id", CANARY "-id");
     kit_end(&k);
     k.dir = NULL;

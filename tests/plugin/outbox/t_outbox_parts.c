@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Durable requests with parts, sent and kept, across the death of the host. */
+ * Tests of durable requests with parts, sent and kept, over a restart of the host. */
 #include <stdio.h>
 #include <string.h>
 
@@ -12,7 +12,7 @@
 static struct kit k;
 static char dir[600];
 
-static const char *told(void)
+static const char *results(void)
 {
     return k.told.len ? k.told.p : "";
 }
@@ -30,13 +30,13 @@ static void end(void)
     CLEANUP_BUF struct buf list = {0};
     kit_die(&k);
     kit_list(&k, &list);
-    is_str(list.p, "", "and is done");
+    is_str(list.p, "", "the sent requests are deleted");
     k.dir = NULL;
     kit_begin(&k, NULL, 0);
     kit_end(&k);
 }
 
-/* A file on disk, and names that somebody else has chosen. */
+/* A file with bytes of any kind, and names that others have chosen. */
 static void test_parts(void)
 {
     static const struct httpd_step steps[] = {{HTTPD_REPLY, KIT_OK}};
@@ -57,7 +57,7 @@ static void test_parts(void)
     kit_die(&k);
     kit_begin(&k, steps, 1);
     kit_run_idle(&k);
-    is_str(told(), "1 ok 200 1\n", "a request with parts goes after the death");
+    is_str(results(), "1 ok 200 1\n", "a request with parts is sent after a restart");
     const char *const request = httpd_request(k.server, 0);
     const char *const type = "\r\nContent-Type: multipart/form-data; boundary=";
     const char *const from = strstr(request, type);
@@ -70,11 +70,12 @@ static void test_parts(void)
              "filename=\"a%%22; x=%%5C%%0D%%0AX-Evil: 1%%0D%%0A%%0D%%0A\xc3\xa9\"\r\n"
              "Content-Type: text/plain\r\n\r\nzero \1 end\r\n--%s--\r\n",
              boundary, boundary, boundary);
-    has_str(request, wanted, "as multipart/form-data; a hostile name stays a name");
+    has_str(request, wanted,
+            "the request is multipart/form-data, and a name with quotes is escaped");
     end();
 }
 
-/* The step that follows a kept part: it sends the part as its body. */
+/* The next request sends the kept part as its body. */
 static void send_kept_part(struct kit_call *call)
 {
     const struct tc_http *const http = call->reply->reply.http;
@@ -84,7 +85,7 @@ static void send_kept_part(struct kit_call *call)
                                      .body = http->parts[0].data, .body_len = http->parts[0].len));
 }
 
-/* Neither the body nor the placeholder in the kept part is touched. */
+/* The body and the kept part are not changed; placeholders in the part are not replaced. */
 static void test_kept_parts(void)
 {
     static const struct httpd_step steps[] = {{HTTPD_REPLY, KIT_OK}, {HTTPD_REPLY, KIT_OK}};
@@ -100,10 +101,12 @@ static void test_kept_parts(void)
     kit_begin(&k, steps, 2);
     kit_run_idle(&k);
     k.on_reply = NULL;
-    is_str(told(), "1 ok 200 1\n2 ok 200 1\n", "after the death the next step has the kept part");
+    is_str(results(), "1 ok 200 1\n2 ok 200 1\n",
+           "after a restart the next request has the kept part");
     has_str(httpd_request(k.server, 0), "Content-Length: 5\r\n\r\nfirst",
-            "the first sends its body only");
-    has_str(httpd_request(k.server, 1), "\r\n\r\n{option:token} {1}", "the second the part");
+            "the first request has only its body");
+    has_str(httpd_request(k.server, 1), "\r\n\r\n{option:token} {1}",
+            "the second request has the kept part");
     end();
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Requests that the plugin performs itself. */
+ * Tests of requests that the plugin executes itself (self:). */
 #include <stdio.h>
 #include <string.h>
 
@@ -10,9 +10,9 @@
 #include "tap/tap.h"
 
 static struct kit k;
-static uint64_t offered; /* the number of the newest */
+static uint64_t offered; /* the number of the newest request */
 
-static const char *told(void)
+static const char *results(void)
 {
     return k.told.len ? k.told.p : "";
 }
@@ -35,7 +35,7 @@ static void complete(uint64_t number, const struct tc_completion *c)
     kit_batch(&k, b);
 }
 
-static void note_offer(struct kit_call *call)
+static void record_offer(struct kit_call *call)
 {
     const struct tc_reply *const r = &call->reply->reply;
     if (r->outcome == TC_YOUR_TURN)
@@ -52,28 +52,30 @@ static void begin(void (*on_reply)(struct kit_call *call))
 
 static void test_later(void)
 {
-    begin(note_offer);
+    begin(record_offer);
     KIT_SEND(&k, BATCH_NOTHING,
              TC_HTTP(.url = "self:", .body = "{1}", .lane = "a", .tag = "1", .key = "x"),
              TC_HTTP(.url = "self:", .body = "{2}", .lane = "a", .tag = "2"));
     kit_run_replies(&k, 1);
     loop_run_once(k.loop, 5);
-    is_str(told(), "1 your-turn 0 1\n", "the first is told that it is its turn");
+    is_str(results(), "1 your-turn 0 1\n", "the plugin is asked to execute the first request");
     ok(outbox_read_stats(k.outbox).in_flight == 1 && outbox_count_pending(k.outbox) == 2,
-       "its lane waits until it is performed");
+       "the lane waits until the request is executed");
     complete(offered + 77, TC_COMPLETION(.outcome = TC_OK));
     complete(offered, TC_COMPLETION(.outcome = TC_OK, .status = 200, .body = "{\"id\":7}"));
     complete(offered, TC_COMPLETION(.outcome = TC_REJECTED));
     kit_run_replies(&k, 3);
-    is_str(told(), "1 your-turn 0 1\n1 ok 200 1\n {\"id\":7}|\n2 your-turn 0 1\n",
-           "its result is a reply, once; then it is the turn of the next");
+    is_str(results(), "1 your-turn 0 1\n1 ok 200 1\n {\"id\":7}|\n2 your-turn 0 1\n",
+           "the result is reported once as a reply; then the plugin is asked to execute the next "
+           "request");
     complete(offered, TC_COMPLETION(.outcome = TC_NOT_SENT, .error = "no program"));
     loop_run_once(k.loop, 5);
-    is_int((long long)outbox_read_stats(k.outbox).waiting, 1, "one not performed goes again");
+    is_int((long long)outbox_read_stats(k.outbox).waiting, 1,
+           "a request that was not executed is repeated");
     kit_end(&k);
 }
 
-/* Told and performed in one callback; refused, and replaced by another. */
+/* The callback executes the request at once; one request is refused, and replaced by another. */
 static void perform_at_once(struct kit_call *call)
 {
     const struct tc_reply *const r = &call->reply->reply;
@@ -95,10 +97,10 @@ static void test_at_once(void)
              TC_HTTP(.url = "self:", .lane = "a", .tag = "1", .flags = TC_DURABLE),
              TC_HTTP(.url = "self:", .lane = "a", .tag = "2"));
     kit_run_idle(&k);
-    is_str(told(),
+    is_str(results(),
            "1 your-turn 0 1\n1 rejected 400 1\nshorter your-turn 0 1\nshorter ok 0 1\n"
            "2 your-turn 0 1\n2 ok 0 1\n",
-           "performed in the callback; what replaces one goes in its place");
+           "requests are executed in the callback, and a replacement has the place of its request");
     kit_end(&k);
 }
 
@@ -116,24 +118,26 @@ static void test_decided(void)
     begin(decide);
     KIT_SEND(&k, BATCH_NOTHING, TC_HTTP(.url = "self:", .tag = "1"));
     kit_run_idle(&k);
-    is_str(told(), "1 your-turn 0 1\n1 your-turn 0 2\n", "or it decides at once");
+    is_str(results(), "1 your-turn 0 1\n1 your-turn 0 2\n",
+           "the verdict of the callback applies at once");
     kit_end(&k);
 }
 
 static void test_time_limit(void)
 {
-    begin(note_offer);
+    begin(record_offer);
     KIT_SEND(&k, BATCH_NOTHING, TC_HTTP(.url = "self:", .lane = "a", .tag = "1", .timeout_ms = 20));
     kit_run_replies(&k, 2);
-    is_str(told(), "1 your-turn 0 1\n1 ambiguous 0 1 doubt\n |no result within its time limit\n",
-           "one without a result is in doubt");
+    is_str(results(), "1 your-turn 0 1\n1 ambiguous 0 1 doubt\n |no result within its time limit\n",
+           "a request without a result within its time limit is in doubt");
     kit_run_idle(&k);
     complete(offered, TC_COMPLETION(.outcome = TC_OK));
-    is_int((long long)outbox_count_pending(k.outbox), 0, "a late result changes nothing");
+    is_int((long long)outbox_count_pending(k.outbox), 0, "a late result is ignored");
     kit_end(&k);
 }
 
-/* The answer to the offer comes when its time is over: it is no answer to the doubt. */
+/* The batch that answers the request arrives after its time limit, so it is not the answer to the
+ * report of doubt. */
 static void hold_offer(struct kit_call *call)
 {
     call->is_held = call->reply->reply.outcome == TC_YOUR_TURN;
@@ -151,8 +155,8 @@ static void test_slow_callback(void)
         loop_run_once(k.loop, 5);
     kit_release(&k);
     kit_run_idle(&k);
-    is_str(told(), "1 your-turn 0 1\n1 ambiguous 0 1 doubt\n",
-           "each reply is answered by its batch");
+    is_str(results(), "1 your-turn 0 1\n1 ambiguous 0 1 doubt\n",
+           "each reply is answered by its own batch");
     kit_end(&k);
 }
 
@@ -161,45 +165,46 @@ static void test_death(void)
     static char dir[600];
     snprintf(dir, sizeof dir, "%s/perform", tap_tmpdir());
     k.dir = dir;
-    begin(note_offer);
+    begin(record_offer);
     KIT_SEND(&k, BATCH_NOTHING,
              TC_HTTP(.url = "self:", .lane = "a", .tag = "1", .flags = TC_DURABLE));
     kit_run_replies(&k, 1);
     kit_die(&k);
     CLEANUP_BUF struct buf list = {0};
     kit_list(&k, &list);
-    is_str(list.p, "request t a sending 1 0\n", "its attempt was on record before it was told");
+    is_str(list.p, "request t a sending 1 0\n", "the attempt is stored before the plugin is asked");
     kit_begin(&k, NULL, 0);
     kit_run_replies(&k, 2);
-    has_str(told(), "1 ambiguous 0 1 doubt\n", "after a death it is in doubt");
-    has_str(told(), "1 your-turn 0 2 doubt\n", "and told again only because the plugin says so");
+    has_str(results(), "1 ambiguous 0 1 doubt\n", "after a restart the request is in doubt");
+    has_str(results(), "1 your-turn 0 2 doubt\n",
+            "the plugin is asked again only because of its verdict");
     complete(offered, TC_COMPLETION(.outcome = TC_OK));
     kit_run_idle(&k);
     kit_die(&k);
     buf_reset(&list);
     kit_list(&k, &list);
-    is_int((long long)list.len, 0, "then it is done");
+    is_int((long long)list.len, 0, "the executed request is deleted");
     k.dir = NULL;
     kit_begin(&k, NULL, 0);
     kit_end(&k);
 }
 
-static void refuses_result(const struct tc_completion *c, const char *wanted)
+static void check_result_refused(const struct tc_completion *c, const char *wanted)
 {
     const char *why = "";
     ok(!outbound_result_new(1, c, &why), "refused: %s", wanted);
-    has_str(why, wanted, "with the reason");
+    has_str(why, wanted, "the error names the reason");
 }
 
 static void test_refused(void)
 {
-    refuses_result(NULL, "is NULL");
-    refuses_result(TC_COMPLETION(.outcome = TC_DROPPED), "outcome");
-    refuses_result(TC_COMPLETION(.outcome = TC_YOUR_TURN), "outcome");
-    refuses_result(TC_COMPLETION(.status = 1000), "range");
-    refuses_result(TC_COMPLETION(.hold_ms = -1), "range");
-    refuses_result(TC_COMPLETION(.error = "\xff"), "not UTF-8");
-    refuses_result(TC_COMPLETION(.body = "x", .body_len = (1 << 20) + 1), "too large");
+    check_result_refused(NULL, "is NULL");
+    check_result_refused(TC_COMPLETION(.outcome = TC_DROPPED), "outcome");
+    check_result_refused(TC_COMPLETION(.outcome = TC_YOUR_TURN), "outcome");
+    check_result_refused(TC_COMPLETION(.status = 1000), "range");
+    check_result_refused(TC_COMPLETION(.hold_ms = -1), "range");
+    check_result_refused(TC_COMPLETION(.error = "\xff"), "not UTF-8");
+    check_result_refused(TC_COMPLETION(.body = "x", .body_len = (1 << 20) + 1), "too large");
 }
 
 int main(void)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Tests of plugin/outbox/outbox_state.h: each state with each event. */
+ * Tests of plugin/outbox/outbox_state.h: each event in each state. */
 #include "plugin/outbox/outbox_state.h"
 
 #include "base/table_check.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Tests of plugin/queue/backlog.h: order, pace, and what gives way when it is too much. */
+ * Tests of plugin/queue/backlog.h: order, pacing, and the overflow policy. */
 #include "plugin/queue/backlog.h"
 
 #include <jansson.h>
@@ -43,7 +43,7 @@ static void push(struct shared_event *shared, int64_t now)
     backlog_push(&b, turn_backlog, shared, now);
 }
 
-/* Takes everything that is due, in place of what was taken before. */
+/* Takes all due items; those that were taken before are freed. */
 static size_t pop(int64_t now)
 {
     drop_got();
@@ -51,24 +51,24 @@ static size_t pop(int64_t now)
     return n_got;
 }
 
-static const struct event *at(size_t i)
+static const struct event *get_event(size_t i)
 {
     return shared_event_get(got[i].shared);
 }
 
-static void is_narration(size_t i, uint64_t seq, const char *text, const char *what)
+static void check_narration(size_t i, uint64_t seq, const char *text, const char *what)
 {
-    if (!ok(i < n_got && at(i)->kind == TC_NARRATION, "%s: item %zu is narration", what, i))
+    if (!ok(i < n_got && get_event(i)->kind == TC_NARRATION, "%s: item %zu is narration", what, i))
         return;
-    is_str(at(i)->u.narration.text, text, "%s: its text", what);
-    is_int((long long)at(i)->meta.seq, (long long)seq, "%s: its seq", what);
+    is_str(get_event(i)->u.narration.text, text, "%s: the text", what);
+    is_int((long long)get_event(i)->meta.seq, (long long)seq, "%s: the sequence number", what);
 }
 
 static size_t count_of(enum tc_kind kind)
 {
     size_t n = 0;
     for (size_t i = 0; i < n_got; i++)
-        n += at(i)->kind == kind;
+        n += get_event(i)->kind == kind;
     return n;
 }
 
@@ -80,14 +80,14 @@ static void test_untouched(void)
         shared_events[i] = shared_event_ref(narration(i + 1, "x", "m"));
         push(shared_events[i], 0);
     }
-    is_int((long long)pop(0), 100, "below the limits nothing is joined");
+    is_int((long long)pop(0), 100, "below the limits no events are joined");
     bool same = true;
     for (size_t i = 0; i < 100; i++) {
         same = same && got[i].shared == shared_events[i] && strcmp(got[i].turn, "turn") == 0;
         shared_event_unref(shared_events[i]);
     }
-    ok(same, "the very boxes, in order");
-    is_int((long long)b.stats.bytes, 0, "nothing waits");
+    ok(same, "the events are unchanged and in order");
+    is_int((long long)b.stats.bytes, 0, "no event is waiting");
     end();
 }
 
@@ -95,25 +95,26 @@ static void test_pace(void)
 {
     begin(1000, 1 << 20, 100);
     push(narration(1, "a", "m"), 0);
-    is_int((long long)pop(0), 1, "the first comes at once");
+    is_int((long long)pop(0), 1, "the first event is due at once");
     push(narration(2, "b", "m"), 10);
     push(narration(3, "c", "m"), 20);
-    is_int((long long)pop(99), 0, "then they are held back");
-    is_int(backlog_next_due_ms(&b), 100, "until the pace opens");
-    is_int((long long)pop(100), 1, "as one");
-    is_narration(0, 3, "bc", "paced");
-    is_int(backlog_next_due_ms(&b), INT64_MAX, "nothing is held any more");
+    is_int((long long)pop(99), 0, "later events wait for the pace");
+    is_int(backlog_next_due_ms(&b), 100, "the next event is due at the end of the interval");
+    is_int((long long)pop(100), 1, "the waiting events are joined");
+    check_narration(0, 3, "bc", "paced");
+    is_int(backlog_next_due_ms(&b), INT64_MAX, "no event is waiting");
 
     push(narration(4, "d", "m"), 150);
     push(tool_call(5, "{}"), 160);
-    is_int((long long)pop(160), 2, "a tool call brings along what is held");
-    is_narration(0, 4, "d", "flushed");
+    is_int((long long)pop(160), 2, "a tool call makes the waiting events due");
+    check_narration(0, 4, "d", "flushed");
     push(narration(6, "e", "m"), 170);
     push(progress(7, "u1", "x"), 171);
-    is_int((long long)pop(180), 0, "other kinds wait behind it, for the order");
-    is_int((long long)pop(260), 2, "and come with it");
+    is_int((long long)pop(180), 0,
+           "other kinds of events wait behind narration, to keep the order");
+    is_int((long long)pop(260), 2, "the waiting events are due together");
     push(progress(8, "u1", "x"), 261);
-    is_int((long long)pop(261), 1, "with nothing held they come at once");
+    is_int((long long)pop(261), 1, "without waiting events they are due at once");
     end();
 }
 
@@ -125,21 +126,21 @@ static void test_pace_of_turns(void)
     push(narration(2, "b", "m"), 1);
     struct turn_backlog *const other = backlog_open_turn(&b, other_tag);
     backlog_push(&b, other, narration(1, "z", "m"), 2);
-    is_int((long long)pop(2), 1, "another turn is not held back");
-    is_str(got[0].turn, "other", "  it is the other");
+    is_int((long long)pop(2), 1, "the pace of a turn does not delay another turn");
+    is_str(got[0].turn, "other", "the due event is that of the other turn");
     push(box_of(TC_DONE, 3), 3);
-    is_int((long long)pop(3), 2, "done flushes");
-    ok(b.turn_backlogs == other && !other->next, "and ends the lane");
+    is_int((long long)pop(3), 2, "done makes waiting events due");
+    ok(b.turn_backlogs == other && !other->next, "done closes the backlog of the turn");
     backlog_push(&b, other, narration(2, "y", "m"), 4);
     backlog_push(&b, other, box_of(TC_REQUEST, 3), 4);
-    is_int((long long)pop(4), 2, "a request flushes");
+    is_int((long long)pop(4), 2, "a request makes waiting events due");
     backlog_push(&b, other, narration(4, "y", "m"), 5);
     backlog_stop_pacing(&b);
-    is_int((long long)pop(5), 1, "release lets everything go");
+    is_int((long long)pop(5), 1, "release makes all events due");
     end();
 }
 
-static void test_what_joins(void)
+static void test_join(void)
 {
     begin(1000, 1 << 20, 100);
     push(box_of(TC_START, 1), 0);
@@ -172,12 +173,14 @@ static void test_what_joins(void)
     push(shared_event_new(&opaque), 0);
     opaque.meta.seq = 15;
     push(shared_event_new(&opaque), 0);
-    is_int((long long)pop(0), 13, "only neighbours of the same message, place and extras join");
-    is_str(at(3)->u.thinking.text, "cd", "thinking");
-    is_str(at(4)->u.progress.output, "ef", "output of a tool");
-    is_int((long long)at(4)->u.progress.output_len, 2, "  and its length");
-    is_int((long long)at(4)->meta.seq, 7, "  seq of the newest");
-    is_int((long long)b.stats.joined, 2, "counted");
+    is_int((long long)pop(0), 13,
+           "only adjacent events of the same message, place and extras are joined");
+    is_str(get_event(3)->u.thinking.text, "cd", "thinking is joined");
+    is_str(get_event(4)->u.progress.output, "ef", "the output of a tool is joined");
+    is_int((long long)get_event(4)->u.progress.output_len, 2, "the joined output has its length");
+    is_int((long long)get_event(4)->meta.seq, 7,
+           "the joined output has the newest sequence number");
+    is_int((long long)b.stats.joined, 2, "joined events are counted");
     end();
 }
 
@@ -187,13 +190,13 @@ static void test_join_at_limit(void)
     push(box_of(TC_START, 1), 0);
     for (uint64_t seq = 2; seq <= 100; seq++)
         push(narration(seq, "x", "m"), 0);
-    ok(pop(0) <= 16, "at the limit neighbours become one");
-    ok(strlen(at(1)->u.narration.text) >= 16, "the oldest are joined");
+    ok(pop(0) <= 16, "at the limit adjacent events are joined");
+    ok(strlen(get_event(1)->u.narration.text) >= 16, "the oldest events are joined");
     size_t len = 0;
     for (size_t i = 1; i < n_got; i++)
-        len += at(i)->u.narration.text_len;
-    is_int((long long)len, 99, "no letter is lost");
-    is_int((long long)b.stats.dropped, 0, "nothing is dropped");
+        len += get_event(i)->u.narration.text_len;
+    is_int((long long)len, 99, "no text is lost");
+    is_int((long long)b.stats.dropped, 0, "no event is dropped");
     end();
 }
 
@@ -204,11 +207,11 @@ static void test_replace(void)
     for (uint64_t seq = 2; seq <= 8; seq++)
         push(progress(seq, seq % 2 ? "odd" : "even", seq < 7 ? "old" : "new"), 0);
     push(narration(9, "x", "m"), 0);
-    is_int((long long)pop(0), 4, "of each tool the newest progress stays");
-    is_str(at(1)->u.progress.message, "new", "  it is the newest");
-    is_int((long long)at(1)->meta.seq, 7, "  in its place");
-    is_int((long long)b.stats.replaced, 5, "  counted as replaced");
-    is_int((long long)b.stats.dropped, 0, "  not as dropped");
+    is_int((long long)pop(0), 4, "only the newest progress of each tool is kept");
+    is_str(get_event(1)->u.progress.message, "new", "the kept progress is the newest");
+    is_int((long long)get_event(1)->meta.seq, 7, "the kept progress is in the place of the newest");
+    is_int((long long)b.stats.replaced, 5, "replaced events are counted");
+    is_int((long long)b.stats.dropped, 0, "replaced events are not counted as dropped");
     end();
 
     begin(4, 1 << 20, 0);
@@ -218,7 +221,7 @@ static void test_replace(void)
     push(box_of(TC_USAGE, 2), 0);
     push(box_of(TC_USAGE, 3), 0);
     push(box_of(TC_USAGE, 4), 0);
-    is_int((long long)b.stats.replaced, 0, "a tool of another turn is another tool");
+    is_int((long long)b.stats.replaced, 0, "progress of another turn is not replaced");
     end();
 }
 
@@ -251,30 +254,31 @@ static void test_shrink(void)
     big.u.tool_result.diff = content;
     push(shared_event_new(&big), 0);
     push(tool_result(3, "short"), 0);
-    is_int((long long)pop(0), 3, "calls and results stay");
+    is_int((long long)pop(0), 3, "calls and results are kept");
 
-    const struct tc_tool_call *const call = &at(0)->u.tool_call;
-    ok(call->args_len < TRIM_TOOL, "arguments are cut");
+    const struct tc_tool_call *const call = &get_event(0)->u.tool_call;
+    ok(call->args_len < TRIM_TOOL, "arguments of a call are truncated");
     json_t *const doc = json_loads(call->args, 0, NULL);
-    ok(doc && json_is_object(doc), "  and still a JSON object");
+    ok(doc && json_is_object(doc), "truncated arguments are a JSON object");
     is_int(json_integer_value(json_object_get(doc, "_bytes")), (long long)strlen(args),
-           "  that says how long they were");
+           "truncated arguments have the original length");
     ok(strncmp(json_string_value(json_object_get(doc, "_truncated")), args, 1000) == 0,
-       "  with their head");
+       "truncated arguments have their beginning");
     json_decref(doc);
 
-    const struct tc_tool_result *const result = &at(1)->u.tool_result;
-    ok(result->truncated, "the result says it is truncated");
-    ok(result->content_len < TRIM_TOOL + 64 && result->content_len > TRIM_TOOL - 64, "  is short");
-    ok(utf8_is_valid(result->content, result->content_len), "  is valid UTF-8");
-    has_str(result->content, "bytes left out", "  shows the gap");
-    is_mem(result->content, 100, content, 100, "  has the head");
+    const struct tc_tool_result *const result = &get_event(1)->u.tool_result;
+    ok(result->truncated, "a truncated result is marked");
+    ok(result->content_len < TRIM_TOOL + 64 && result->content_len > TRIM_TOOL - 64,
+       "a truncated result is short");
+    ok(utf8_is_valid(result->content, result->content_len), "a truncated result is valid UTF-8");
+    has_str(result->content, "bytes left out", "a truncated result shows the gap");
+    is_mem(result->content, 100, content, 100, "a truncated result has its beginning");
     is_mem(result->content + result->content_len - 100, 100, content + strlen(content) - 100, 100,
-           "  and the tail");
-    ok(!result->structured, "long JSON beside it is left out");
-    is_str(result->patch, "[1]", "  short JSON is not");
-    ok(strlen(result->diff) < TRIM_TOOL + 64, "  a long diff is cut");
-    ok(!at(2)->u.tool_result.truncated, "a short one stays as it is");
+           "a truncated result has its end");
+    ok(!result->structured, "long structured JSON is removed");
+    is_str(result->patch, "[1]", "short JSON is kept");
+    ok(strlen(result->diff) < TRIM_TOOL + 64, "a long diff is truncated");
+    ok(!get_event(2)->u.tool_result.truncated, "a short result is not truncated");
     free(content);
     free(words);
     free(json);
@@ -291,20 +295,22 @@ static void test_drop(void)
     push(box_of(TC_FINAL, 41), 0);
     push(box_of(TC_DONE, 42), 0);
     pop(0);
-    is_int((long long)count_of(TC_THINKING), 0, "thinking gives way");
-    is_int((long long)count_of(TC_USAGE), 20, "what is reserved stays");
-    is_int((long long)count_of(TC_NOTICE), 1, "one notice tells");
-    is_int((long long)b.stats.dropped, 19, "what was dropped is counted");
+    is_int((long long)count_of(TC_THINKING), 0, "thinking is dropped");
+    is_int((long long)count_of(TC_USAGE), 20, "reserved events are kept");
+    is_int((long long)count_of(TC_NOTICE), 1, "one notice reports dropped events");
+    is_int((long long)b.stats.dropped, 19, "dropped events are counted");
     size_t i = 0;
-    while (at(i)->kind != TC_NOTICE)
+    while (get_event(i)->kind != TC_NOTICE)
         i++;
-    is_str(at(i)->u.notice.code, "dropped", "its code");
-    is_str(at(i)->u.notice.level, "warn", "its level");
-    is_str(at(i)->meta.x, "{\"count\":19,\"thinking\":19}", "the counts by kind");
-    is_str(at(i)->u.notice.text,
+    is_str(get_event(i)->u.notice.code, "dropped", "the code of the notice");
+    is_str(get_event(i)->u.notice.level, "warn", "the level of the notice");
+    is_str(get_event(i)->meta.x, "{\"count\":19,\"thinking\":19}",
+           "the notice has the counts by kind");
+    is_str(get_event(i)->u.notice.text,
            "19 events were dropped: the connector is too slow (queue_events, queue_bytes)",
-           "its text");
-    ok(at(i)->meta.seq == 39 && at(i + 1)->meta.seq == 40, "it stands where they would have been");
+           "the text of the notice");
+    ok(get_event(i)->meta.seq == 39 && get_event(i + 1)->meta.seq == 40,
+       "the notice is in the place of the dropped events");
     end();
 }
 
@@ -320,10 +326,10 @@ static void test_order_of_dropping(void)
     for (ev.meta.seq = 9; ev.meta.seq <= 12; ev.meta.seq++)
         push(shared_event_new(&ev), 0);
     push(box_of(TC_USAGE, 13), 0);
-    is_int((long long)pop(0), 11, "a quarter is dropped, no more");
-    is_int((long long)count_of(TC_NOTICE), 5, "notices stay while thinking can go");
-    is_int((long long)count_of(TC_PROGRESS), 4, "progress stays while thinking can go");
-    is_int((long long)count_of(TC_THINKING), 1, "the oldest thinking goes first");
+    is_int((long long)pop(0), 11, "only a quarter of the events is dropped");
+    is_int((long long)count_of(TC_NOTICE), 5, "notices are kept while thinking can be dropped");
+    is_int((long long)count_of(TC_PROGRESS), 4, "progress is kept while thinking can be dropped");
+    is_int((long long)count_of(TC_THINKING), 1, "the oldest thinking is dropped first");
     end();
 }
 
@@ -340,25 +346,28 @@ static void test_hard(void)
     }
     push(box_of(TC_FINAL, 4000), 0);
     push(box_of(TC_DONE, 4001), 0);
-    ok(b.stats.bytes < 5 * (64 << 10), "bytes are bounded: %zu", b.stats.bytes);
-    ok(b.stats.events < 5 * 1000, "events are bounded: %zu", b.stats.events);
+    ok(b.stats.bytes < 5 * (64 << 10), "the bytes are limited: %zu", b.stats.bytes);
+    ok(b.stats.events < 5 * 1000, "the number of events is limited: %zu", b.stats.events);
     pop(0);
-    ok(at(0)->kind == TC_START && at(n_got - 1)->kind == TC_DONE && at(n_got - 2)->kind == TC_FINAL,
-       "the turn is still whole");
+    ok(get_event(0)->kind == TC_START && get_event(n_got - 1)->kind == TC_DONE &&
+           get_event(n_got - 2)->kind == TC_FINAL,
+       "the turn has its start, final and done");
     is_int((long long)count_of(TC_TOOL_CALL), (long long)count_of(TC_TOOL_RESULT),
-           "no result without its call");
+           "each result has its call");
     size_t i = 0;
-    while (i < n_got && at(i)->kind != TC_NARRATION)
+    while (i < n_got && get_event(i)->kind != TC_NARRATION)
         i++;
-    ok(i < n_got && at(i)->u.narration.text_len < TRIM_NARRATION + 64, "narration is cut");
-    has_str(at(i)->u.narration.text, "bytes left out", "  and says so");
-    ok(b.stats.shrunk > 0, "  and is counted");
-    ok(count_of(TC_NOTICE) >= 1, "the drops are told");
+    ok(i < n_got && get_event(i)->u.narration.text_len < TRIM_NARRATION + 64,
+       "narration is truncated");
+    has_str(get_event(i)->u.narration.text, "bytes left out", "truncated narration shows the gap");
+    ok(b.stats.shrunk > 0, "truncated events are counted");
+    ok(count_of(TC_NOTICE) >= 1, "dropped events are reported");
     free(long_text);
     end();
 }
 
-/* Tool calls and results may be cut, and only where that helps; they go at the hard limit. */
+/* Tool calls and results are truncated only where that helps, and dropped only at the hard limit.
+ * */
 static void test_only_reserved_left(void)
 {
     char *const content = repeat("x", 20000);
@@ -368,9 +377,9 @@ static void test_only_reserved_left(void)
         push(tool_result(seq + 1, content), 0);
     }
     push(box_of(TC_STEP, 21), 0);
-    is_int((long long)b.stats.dropped, 1, "what may be dropped does not even enter");
-    is_int((long long)pop(0), 20, "what is reserved does");
-    is_int((long long)b.stats.shrunk, 0, "nothing is cut while there are bytes enough");
+    is_int((long long)b.stats.dropped, 1, "an event that may be dropped is not added");
+    is_int((long long)pop(0), 20, "reserved events are added");
+    is_int((long long)b.stats.shrunk, 0, "no event is truncated while bytes are available");
     free(content);
     end();
 }
@@ -380,16 +389,17 @@ static void test_one_big_event(void)
     char *const content = repeat("x", 1 << 20);
     begin(100, 64 << 10, 0);
     push(tool_result(1, content), 0);
-    is_int((long long)pop(0), 1, "an event larger than the limit");
-    is_int((long long)at(0)->u.tool_result.content_len, 1 << 20, "  enters whole an empty queue");
+    is_int((long long)pop(0), 1, "an event above the limit is due");
+    is_int((long long)get_event(0)->u.tool_result.content_len, 1 << 20,
+           "an event above the limit is added unchanged to an empty queue");
     free(content);
     end();
 }
 
 #define MANY 100000
-#define LINEAR_MS 10000 /* copying what is there each time would take minutes */
+#define LINEAR_MS 10000 /* copying all pieces for each new one would take minutes */
 
-/* Pieces of one message, `lanes` of them in turn, that nobody takes. */
+/* Adds pieces of one message, alternately for `lanes` turns, without taking them. */
 static size_t push_pieces(size_t turn_backlogs)
 {
     struct turn_backlog *of[2] = {turn_backlog, turn_backlogs > 1 ? backlog_open_turn(&b, other_tag)
@@ -400,7 +410,7 @@ static size_t push_pieces(size_t turn_backlogs)
     backlog_stop_pacing(&b);
     while (pop(0) > 0)
         for (size_t i = 0; i < n_got; i++)
-            bytes += at(i)->u.narration.text_len;
+            bytes += get_event(i)->u.narration.text_len;
     return bytes;
 }
 
@@ -408,21 +418,23 @@ static void test_many(void)
 {
     const int64_t before = clock_mono_ms();
     begin(4096, 64 << 20, 1000);
-    is_int((long long)push_pieces(1), 10 * MANY, "many pieces are joined while they are held back");
+    is_int((long long)push_pieces(1), 10 * MANY,
+           "many pieces are joined while they wait for the pace");
     end();
     begin(16, 64 << 20, 0);
-    is_int((long long)push_pieces(1), 10 * MANY, "  and where there is no room");
-    is_int((long long)b.stats.dropped, 0, "  nothing is lost");
+    is_int((long long)push_pieces(1), 10 * MANY, "many pieces are joined when the queue is full");
+    is_int((long long)b.stats.dropped, 0, "no piece is lost");
     end();
     begin(16, 64 << 20, 0);
-    is_int((long long)push_pieces(2), 10 * MANY, "  those of two turns as well");
+    is_int((long long)push_pieces(2), 10 * MANY, "many pieces of two turns are joined");
     end();
     begin(16, 64 << 20, 0);
     for (uint64_t seq = 1; seq <= MANY; seq++)
         push(box_of(TC_USAGE, seq), 0);
-    is_int((long long)b.stats.events, MANY, "many that can neither be joined nor dropped stay");
+    is_int((long long)b.stats.events, MANY,
+           "many events that can be neither joined nor dropped are kept");
     end();
-    ok(clock_mono_ms() - before < LINEAR_MS, "  in a time that goes with their number");
+    ok(clock_mono_ms() - before < LINEAR_MS, "the time is linear in their number");
 }
 
 static void test_pass(void)
@@ -432,26 +444,29 @@ static void test_pass(void)
     struct shared_event *const shared = shared_event_ref(narration(1, "a", "m"));
     ok(backlog_try_bypass(&b, turn_backlog, shared, &item) && item.shared == shared &&
            item.turn == turn_tag,
-       "an event that need not wait is handed through");
+       "an event that need not wait bypasses the queue");
     shared_event_unref(shared);
     shared_event_unref(shared);
     push(narration(2, "b", "m"), 0);
     struct shared_event *const next = narration(3, "c", "m");
-    ok(!backlog_try_bypass(&b, turn_backlog, next, &item), "not past one that waits");
+    ok(!backlog_try_bypass(&b, turn_backlog, next, &item),
+       "an event does not bypass a waiting one");
     pop(0);
     turn_backlog->drop_seq = 2;
-    ok(!backlog_try_bypass(&b, turn_backlog, next, &item), "not past a notice that is due");
+    ok(!backlog_try_bypass(&b, turn_backlog, next, &item), "an event does not bypass a due notice");
     turn_backlog->drop_seq = 0;
     turn_backlog->bare = true;
-    ok(!backlog_try_bypass(&b, turn_backlog, next, &item), "not past the rules of a bare lane");
+    ok(!backlog_try_bypass(&b, turn_backlog, next, &item),
+       "an event does not bypass a turn beyond the hard limit");
     shared_event_unref(next);
     end();
     begin(100, 1 << 20, 10);
     struct shared_event *const done = box_of(TC_DONE, 1);
-    ok(!backlog_try_bypass(&b, turn_backlog, done, &item), "not past a pace");
+    ok(!backlog_try_bypass(&b, turn_backlog, done, &item), "an event does not bypass the pace");
     end();
     begin(100, 1 << 20, 0);
-    ok(backlog_try_bypass(&b, turn_backlog, done, &item) && !b.turn_backlogs, "done ends the lane");
+    ok(backlog_try_bypass(&b, turn_backlog, done, &item) && !b.turn_backlogs,
+       "done that bypasses the queue closes the backlog");
     shared_event_unref(done);
     end();
 }
@@ -460,13 +475,14 @@ static void test_trim(void)
 {
     CLEANUP_BUF struct buf out = {0};
     event_truncate_text(&out, STR("short"), 8);
-    is_str(out.p, "short", "short text is not cut");
+    is_str(out.p, "short", "a short text is not truncated");
     buf_reset(&out);
     event_truncate_text(&out, STR("0123456789abcdef"), 8);
-    is_str(out.p, "0123\n[… 8 bytes left out …]\ncdef", "head, mark, tail");
+    is_str(out.p, "0123\n[… 8 bytes left out …]\ncdef",
+           "a truncated text has its beginning, the gap, and its end");
     buf_reset(&out);
     event_truncate_text(&out, STR("ääääääääää"), 7);
-    is_str(out.p, "ä\n[… 16 bytes left out …]\nä", "cut between characters");
+    is_str(out.p, "ä\n[… 16 bytes left out …]\nä", "a text is truncated between two characters");
 }
 
 int main(void)
@@ -475,7 +491,7 @@ int main(void)
     test_untouched();
     test_pace();
     test_pace_of_turns();
-    test_what_joins();
+    test_join();
     test_join_at_limit();
     test_replace();
     test_shrink();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Tests of plugin/queue/event_queue.h: threads, waiting, and a random check of the promises of
- * backlog.h. */
+ * Tests of plugin/queue/event_queue.h: threads, waiting, and random runs that check the guarantees
+ * of backlog.h. */
 #include "plugin/queue/event_queue.h"
 
 #include <pthread.h>
@@ -13,20 +13,20 @@
 #include "plugin/events.h"
 #include "tap/tap.h"
 
-/* ---- random runs against what must hold whatever happens ---- */
+/* ---- random runs that check the guarantees ---- */
 
 #define LANES 3
 #define DEADLINE_MS 20000
 
-/* What one turn was told, and what arrived of it. */
+/* The events that one turn has sent and received. */
 struct side {
     struct turn_backlog *turn_backlog;
     uint64_t seq, last_seq;
-    struct buf told, heard; /* narration */
+    struct buf sent, received; /* narration */
     uint64_t reserved_told, reserved_heard, calls_told, calls_heard, dropped_heard;
     bool started, done;
-    bool bare;    /* beyond the hard limit, where calls go too */
-    char why[96]; /* the first promise that was broken */
+    bool bare;    /* beyond the hard limit, where calls are dropped, too */
+    char why[96]; /* the first violated guarantee */
 };
 
 static unsigned random_below(unsigned *state, unsigned n)
@@ -35,7 +35,7 @@ static unsigned random_below(unsigned *state, unsigned n)
     return (*state >> 16) % n;
 }
 
-static void blame(struct side *s, const char *why)
+static void fail_side(struct side *s, const char *why)
 {
     if (!s->why[0])
         snprintf(s->why, sizeof s->why, "%s", why);
@@ -66,36 +66,36 @@ static struct shared_event *random_event(struct side *s, unsigned *state)
     case 6:
         return box_of(random_below(state, 2) ? TC_NOTICE : TC_STEP, s->seq);
     default:
-        buf_add_str(&s->told, text);
+        buf_add_str(&s->sent, text);
         return narration(s->seq, text, ids[random_below(state, 3)]);
     }
 }
 
-static void hear(struct side *s, const struct event *ev)
+static void receive(struct side *s, const struct event *ev)
 {
     if (s->done)
-        blame(s, "something came after done");
+        fail_side(s, "an event after done");
     if (ev->meta.seq <= s->last_seq)
-        blame(s, "seq does not rise");
+        fail_side(s, "seq does not increase");
     if (!s->started && ev->kind != TC_START)
-        blame(s, "something came before start");
+        fail_side(s, "an event before start");
     s->last_seq = ev->meta.seq;
     s->started = true;
     s->done = ev->kind == TC_DONE;
     s->reserved_heard += kind_overflow(ev->kind) == OVERFLOW_KEEP;
     s->calls_heard += ev->kind == TC_TOOL_CALL || ev->kind == TC_TOOL_RESULT;
     if (ev->kind == TC_NARRATION)
-        buf_add(&s->heard, ev->u.narration.text, ev->u.narration.text_len);
+        buf_add(&s->received, ev->u.narration.text, ev->u.narration.text_len);
     if (ev->kind == TC_NOTICE && ev->meta.x)
         s->dropped_heard += strtoull(ev->meta.x + strlen("{\"count\":"), NULL, 10);
 }
 
-static void take(struct backlog *b, size_t max, int64_t now)
+static void take_items(struct backlog *b, size_t max, int64_t now)
 {
     struct backlog_item items[64];
     const size_t n = backlog_pop(b, items, max, now);
     for (size_t i = 0; i < n; i++) {
-        hear(items[i].turn, shared_event_get(items[i].shared));
+        receive(items[i].turn, shared_event_get(items[i].shared));
         shared_event_unref(items[i].shared);
     }
 }
@@ -109,7 +109,7 @@ static void finish_sides(struct backlog *b, struct side *sides, int64_t now)
     }
 }
 
-/* The first promise that a random run breaks, or NULL. */
+/* Returns the first guarantee that a random run violates, or NULL. */
 static const char *check_run(unsigned seed, char *why, size_t room)
 {
     unsigned state = seed;
@@ -129,40 +129,40 @@ static const char *check_run(unsigned seed, char *why, size_t room)
         for (size_t k = 0; k < LANES; k++)
             sides[k].bare = sides[k].turn_backlog->bare;
         if (random_below(&state, 8) < appetite)
-            take(&b, 1 + random_below(&state, 16), now);
+            take_items(&b, 1 + random_below(&state, 16), now);
     }
     finish_sides(&b, sides, now);
     for (size_t k = 0; k < LANES; k++)
         sides[k].bare = sides[k].turn_backlog->bare;
     while (b.turn_backlogs)
-        take(&b, 64, now += 20);
+        take_items(&b, 64, now += 20);
     const struct backlog_stats stats = b.stats;
     backlog_fini(&b);
 
-    uint64_t told = 0;
+    uint64_t sent = 0;
     why[0] = '\0';
     for (size_t i = 0; i < LANES; i++) {
         struct side *const s = &sides[i];
         if (!s->done)
-            blame(s, "done is missing");
+            fail_side(s, "done is missing");
         if (s->reserved_heard != s->reserved_told)
-            blame(s, "a reserved event is missing");
+            fail_side(s, "a reserved event is missing");
         if (!s->bare && s->calls_heard != s->calls_told)
-            blame(s, "a tool call or result is missing");
-        if (s->told.len != s->heard.len ||
-            (s->told.len && memcmp(s->told.p, s->heard.p, s->told.len) != 0))
-            blame(s, "narration differs");
-        told += s->dropped_heard;
+            fail_side(s, "a tool call or result is missing");
+        if (s->sent.len != s->received.len ||
+            (s->sent.len && memcmp(s->sent.p, s->received.p, s->sent.len) != 0))
+            fail_side(s, "narration differs");
+        sent += s->dropped_heard;
         if (s->why[0] && !why[0])
             snprintf(why, room, "%s", s->why);
-        buf_fini(&s->told);
-        buf_fini(&s->heard);
+        buf_fini(&s->sent);
+        buf_fini(&s->received);
     }
-    if (!why[0] && told != stats.dropped)
-        snprintf(why, room, "%llu dropped, %llu told", (unsigned long long)stats.dropped,
-                 (unsigned long long)told);
+    if (!why[0] && sent != stats.dropped)
+        snprintf(why, room, "%llu dropped, %llu reported", (unsigned long long)stats.dropped,
+                 (unsigned long long)sent);
     if (!why[0] && (stats.events || stats.bytes))
-        snprintf(why, room, "the accounts do not end at zero");
+        snprintf(why, room, "the counters do not end at zero");
     return why[0] ? why : NULL;
 }
 
@@ -184,9 +184,9 @@ static void test_random(void)
 struct consumer {
     struct event_queue *queue;
     struct turn_backlog *turn_backlog;
-    _Atomic uint64_t heard, wrong;
+    _Atomic uint64_t received, wrong;
     uint64_t last_seq;
-    unsigned delay_every; /* stands still for a moment after as many events */
+    unsigned delay_every; /* pauses after this number of events */
 };
 
 static void *consume(void *arg)
@@ -201,9 +201,9 @@ static void *consume(void *arg)
             if (ev->meta.seq != c->last_seq + 1)
                 atomic_fetch_add(&c->wrong, 1);
             c->last_seq = ev->meta.seq;
-            const uint64_t heard = atomic_fetch_add(&c->heard, 1) + 1;
+            const uint64_t received = atomic_fetch_add(&c->received, 1) + 1;
             shared_event_unref(items[i].shared);
-            if (c->delay_every && heard % c->delay_every == 0)
+            if (c->delay_every && received % c->delay_every == 0)
                 sched_yield();
         }
     }
@@ -224,16 +224,16 @@ static void test_threads(unsigned delay_every)
                          seq < EVENTS ? narration(seq, "x", "m") : box_of(TC_DONE, seq));
         room = event_queue_wait_for_room(c.queue, DEADLINE_MS);
     }
-    ok(room, "there is always room in time");
+    ok(room, "waiting for room always succeeds");
     event_queue_close(c.queue);
     pthread_join(thread, NULL);
-    is_int((long long)c.heard, EVENTS, "a producer that waits for room loses nothing");
-    is_int((long long)c.wrong, 0, "  nothing is joined and all is in order");
-    is_int((long long)event_queue_stats(c.queue).joined, 0, "  by the queue's own account too");
+    is_int((long long)c.received, EVENTS, "a producer that waits for room loses no event");
+    is_int((long long)c.wrong, 0, "no events are joined, and all are in order");
+    is_int((long long)event_queue_stats(c.queue).joined, 0, "the queue counts no joined events");
     event_queue_free(c.queue);
 }
 
-/* Events in bursts of any length, told together or not. */
+/* Bursts of events of any length, published together or separately. */
 static void test_bursts(void)
 {
     enum { EVENTS = 20000 };
@@ -253,11 +253,11 @@ static void test_bursts(void)
         }
         event_queue_set_batching(c.queue, false);
     }
-    ok(room, "bursts: there is always room in time");
+    ok(room, "bursts: waiting for room always succeeds");
     event_queue_close(c.queue);
     pthread_join(thread, NULL);
-    is_int((long long)c.heard, EVENTS, "  nothing is lost");
-    is_int((long long)c.wrong, 0, "  nothing is joined and all is in order");
+    is_int((long long)c.received, EVENTS, "bursts: no event is lost");
+    is_int((long long)c.wrong, 0, "bursts: no events are joined, and all are in order");
     event_queue_free(c.queue);
 }
 
@@ -271,22 +271,25 @@ static void test_gathers(void)
     event_queue_set_batching(q, true);
     event_queue_push(q, turn_backlog, narration(++seq, "x", "m"));
     is_int((long long)event_queue_pop(q, items, 128, 0, &closed), 0,
-           "in a burst one event may wait");
+           "a single event of a burst is not published yet");
     while (seq < 64)
         event_queue_push(q, turn_backlog, narration(++seq, "x", "m"));
-    is_int((long long)event_queue_pop(q, items, 128, 0, &closed), 64, "  so many do not");
+    is_int((long long)event_queue_pop(q, items, 128, 0, &closed), 64,
+           "64 events of a burst are published");
     for (size_t i = 0; i < 64; i++)
         shared_event_unref(items[i].shared);
     event_queue_push(q, turn_backlog, narration(++seq, "x", "m"));
     event_queue_set_batching(q, false);
-    is_int((long long)event_queue_pop(q, items, 128, 0, &closed), 1, "nor any when it is over");
+    is_int((long long)event_queue_pop(q, items, 128, 0, &closed), 1,
+           "the last event is published at the end of the burst");
     shared_event_unref(items[0].shared);
     event_queue_set_batching(q, true);
     event_queue_push(q, turn_backlog, narration(++seq, "x", "m"));
-    is_int((long long)event_queue_stats(q).events, 1, "who counts sees all");
+    is_int((long long)event_queue_stats(q).events, 1, "unpublished events are counted");
     event_queue_push(q, turn_backlog, narration(++seq, "x", "m"));
     event_queue_close(q);
-    is_int((long long)event_queue_pop(q, items, 128, 0, &closed), 2, "closing tells the rest");
+    is_int((long long)event_queue_pop(q, items, 128, 0, &closed), 2,
+           "closing publishes the remaining events");
     shared_event_unref(items[0].shared);
     shared_event_unref(items[1].shared);
     event_queue_set_batching(q, true);
@@ -294,28 +297,28 @@ static void test_gathers(void)
     event_queue_free(q);
 }
 
-static bool heard_all(void *arg)
+static bool has_received_all(void *arg)
 {
     const struct consumer *const c = arg;
-    return c->heard == c->last_seq && c->heard > 0;
+    return c->received == c->last_seq && c->received > 0;
 }
 
-static bool heard_one(void *arg)
+static bool has_received_one(void *arg)
 {
-    return ((struct consumer *)arg)->heard >= 1;
+    return ((struct consumer *)arg)->received >= 1;
 }
 
-static bool heard_two(void *arg)
+static bool has_received_two(void *arg)
 {
-    return ((struct consumer *)arg)->heard >= 2;
+    return ((struct consumer *)arg)->received >= 2;
 }
 
-static bool heard_three(void *arg)
+static bool has_received_three(void *arg)
 {
-    return ((struct consumer *)arg)->heard >= 3;
+    return ((struct consumer *)arg)->received >= 3;
 }
 
-static void test_wakes(void)
+static void test_wake(void)
 {
     struct consumer c = {0};
     c.queue = event_queue_new(&(struct backlog_limits){256, 1 << 20, 0});
@@ -324,35 +327,37 @@ static void test_wakes(void)
     pthread_create(&thread, NULL, consume, &c);
     for (uint64_t seq = 1; seq <= 3; seq++)
         event_queue_push(c.queue, c.turn_backlog, narration(seq, "x", "m"));
-    ok(tap_wait(heard_three, &c, DEADLINE_MS), "single events wake a sleeping consumer");
-    ok(heard_all(&c), "  all of them");
+    ok(tap_wait(has_received_three, &c, DEADLINE_MS), "single events wake a sleeping consumer");
+    ok(has_received_all(&c), "all events arrive");
     event_queue_close(c.queue);
     pthread_join(thread, NULL);
     event_queue_free(c.queue);
 }
 
-static void test_pace_wakes(void)
+static void test_wake_by_pace(void)
 {
     struct event_queue *const q = event_queue_new(&(struct backlog_limits){256, 1 << 20, 30});
     struct turn_backlog *const turn_backlog = event_queue_open_turn(q, q);
     struct backlog_item item;
     bool closed;
     event_queue_push(q, turn_backlog, narration(1, "a", "m"));
-    is_int((long long)event_queue_pop(q, &item, 1, DEADLINE_MS, &closed), 1, "first");
+    is_int((long long)event_queue_pop(q, &item, 1, DEADLINE_MS, &closed), 1,
+           "the first event is due at once");
     shared_event_unref(item.shared);
     const int64_t before = clock_mono_ms();
     event_queue_push(q, turn_backlog, narration(2, "b", "m"));
     event_queue_push(q, turn_backlog, narration(3, "c", "m"));
     is_int((long long)event_queue_pop(q, &item, 1, DEADLINE_MS, &closed), 1,
-           "sleeps until it is due");
-    ok(clock_mono_ms() - before >= 25, "  not before");
-    is_str(shared_event_get(item.shared)->u.narration.text, "bc", "  joined");
+           "the consumer sleeps until the next event is due");
+    ok(clock_mono_ms() - before >= 25, "the event is not due earlier");
+    is_str(shared_event_get(item.shared)->u.narration.text, "bc", "the waiting events are joined");
     shared_event_unref(item.shared);
     event_queue_free(q);
 }
 
-/* A consumer that sleeps with nothing held learns of what is held later. */
-static void test_pace_wakes_a_sleeper(void)
+/* A consumer that sleeps while no event is waiting must wake for an event that becomes due later.
+ * */
+static void test_wake_sleeper_by_pace(void)
 {
     struct consumer c = {0};
     c.queue = event_queue_new(&(struct backlog_limits){256, 1 << 20, 300});
@@ -360,14 +365,15 @@ static void test_pace_wakes_a_sleeper(void)
     pthread_t thread;
     pthread_create(&thread, NULL, consume, &c);
     event_queue_push(c.queue, c.turn_backlog, narration(1, "a", "m"));
-    ok(tap_wait(heard_one, &c, DEADLINE_MS), "the first comes at once");
-    tap_wait(heard_three, &c, 50);
+    ok(tap_wait(has_received_one, &c, DEADLINE_MS), "the first event arrives at once");
+    tap_wait(has_received_three, &c, 50);
     event_queue_push(c.queue, c.turn_backlog, narration(2, "b", "m"));
-    ok(tap_wait(heard_two, &c, DEADLINE_MS / 4), "a sleeper wakes when the pace opens");
+    ok(tap_wait(has_received_two, &c, DEADLINE_MS / 4),
+       "a sleeping consumer wakes when the next event is due");
     event_queue_push(c.queue, c.turn_backlog, narration(3, "c", "m"));
     event_queue_close(c.queue);
     pthread_join(thread, NULL);
-    is_int((long long)c.heard, 3, "closing waits for no pace");
+    is_int((long long)c.received, 3, "closing makes waiting events due at once");
     event_queue_free(c.queue);
 }
 
@@ -381,9 +387,10 @@ static void test_close_releases(void)
     event_queue_pop(q, &item, 1, 0, &closed);
     shared_event_unref(item.shared);
     event_queue_push(q, turn_backlog, narration(2, "b", "m"));
-    is_int((long long)event_queue_pop(q, &item, 1, 0, &closed), 0, "held back");
+    is_int((long long)event_queue_pop(q, &item, 1, 0, &closed), 0, "an event waits for the pace");
     event_queue_close(q);
-    is_int((long long)event_queue_pop(q, &item, 1, 0, &closed), 1, "closing lets it go");
+    is_int((long long)event_queue_pop(q, &item, 1, 0, &closed), 1,
+           "closing makes the waiting event due");
     shared_event_unref(item.shared);
     event_queue_free(q);
 }
@@ -394,25 +401,28 @@ static void test_limits_of_waiting(void)
     struct turn_backlog *const turn_backlog = event_queue_open_turn(q, q);
     struct backlog_item items[8];
     bool closed;
-    is_int((long long)event_queue_pop(q, items, 8, 0, &closed), 0, "nothing there");
-    ok(!closed, "  but open");
-    is_int((long long)event_queue_pop(q, items, 8, 5, &closed), 0, "nothing came in time");
+    is_int((long long)event_queue_pop(q, items, 8, 0, &closed), 0,
+           "an empty queue returns no event");
+    ok(!closed, "an empty queue is not closed");
+    is_int((long long)event_queue_pop(q, items, 8, 5, &closed), 0,
+           "a wait without events ends at its limit");
     ok(event_queue_wait_for_room(q, 0), "an empty queue has room");
     for (uint64_t seq = 1; seq <= 3; seq++)
         event_queue_push(q, turn_backlog, box_of(TC_USAGE, seq));
-    is_real(event_queue_fill_ratio(q), 0.75, "fill");
-    ok(!event_queue_wait_for_room(q, 5), "no room in time");
+    is_real(event_queue_fill_ratio(q), 0.75, "the fill ratio");
+    ok(!event_queue_wait_for_room(q, 5), "waiting for room of a full queue ends at its limit");
     event_queue_close(q);
     is_int((long long)event_queue_pop(q, items, 8, DEADLINE_MS, &closed), 3,
-           "closed: what is left");
-    ok(!closed, "  comes first");
+           "a closed queue returns its remaining events");
+    ok(!closed, "a closed queue is not reported as closed before them");
     for (size_t i = 0; i < 3; i++)
         shared_event_unref(items[i].shared);
-    is_int((long long)event_queue_pop(q, items, 8, DEADLINE_MS, &closed), 0, "then the end");
-    ok(closed, "  is told");
+    is_int((long long)event_queue_pop(q, items, 8, DEADLINE_MS, &closed), 0,
+           "a closed queue returns no event after them");
+    ok(closed, "the end of a closed queue is reported");
     event_queue_push(q, turn_backlog, box_of(TC_USAGE, 4));
     event_queue_free(q);
-    diag("what nobody took is freed: the leak check judges");
+    diag("remaining events are freed; the leak checker verifies it");
 }
 
 int main(void)
@@ -423,9 +433,9 @@ int main(void)
     test_threads(50);
     test_bursts();
     test_gathers();
-    test_wakes();
-    test_pace_wakes();
-    test_pace_wakes_a_sleeper();
+    test_wake();
+    test_wake_by_pace();
+    test_wake_sleeper_by_pace();
     test_close_releases();
     test_limits_of_waiting();
 }

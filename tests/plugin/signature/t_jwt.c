@@ -87,9 +87,9 @@ static struct str key_of(const char *id)
     return jwt_find_key((struct str){keys, strlen(keys)}, id);
 }
 
-/* What is wrong with the token; "": nothing. *claims: those of a token that is good. */
-static const char *judge(const char *text, const char *key, const struct jwt_rules *rules,
-                         const char **claims)
+/* Returns the error of the token, or "". *claims: the claims of a valid token. */
+static const char *verify_token(const char *text, const char *key, const struct jwt_rules *rules,
+                                const char **claims)
 {
     struct jwt token;
     CLEANUP_BUF struct buf header = {0};
@@ -100,12 +100,12 @@ static const char *judge(const char *text, const char *key, const struct jwt_rul
     return fault ? fault : "";
 }
 
-static void is_judged(const char *text, const struct jwt_rules *rules, const char *wanted,
-                      const char *what)
+static void check_token(const char *text, const struct jwt_rules *rules, const char *wanted,
+                        const char *what)
 {
     const char *claims = NULL;
-    is_str(judge(text, NULL, rules, &claims), wanted, "%s", what);
-    ok(!claims == (*wanted != '\0'), "  and only a good one has claims");
+    is_str(verify_token(text, NULL, rules, &claims), wanted, "%s", what);
+    ok(!claims == (*wanted != '\0'), "only a valid token has claims");
 }
 
 static const struct jwt_rules usual = {"https://issuer.test", "app", 1500};
@@ -113,91 +113,95 @@ static const struct jwt_rules usual = {"https://issuer.test", "app", 1500};
 static void test_good(void)
 {
     const char *claims = NULL;
-    is_str(judge(full, NULL, &usual, &claims), "", "a good token");
+    is_str(verify_token(full, NULL, &usual, &claims), "", "a valid token");
     is_str(claims,
            "{\"iss\":\"https://issuer.test\",\"aud\":\"app\",\"exp\":2000,\"nbf\":1000,"
            "\"serviceurl\":\"https://s.test/\"}",
-           "  its claims");
+           "the claims of a valid token");
 }
 
 static void test_times(void)
 {
-    is_judged(full, &(struct jwt_rules){"https://issuer.test", "app", 2300}, "",
-              "five minutes after it has expired");
-    is_judged(full, &(struct jwt_rules){"https://issuer.test", "app", 2301}, "it has expired (exp)",
-              "a second later");
-    is_judged(full, &(struct jwt_rules){"https://issuer.test", "app", 700}, "",
-              "five minutes before it is valid");
-    is_judged(full, &(struct jwt_rules){"https://issuer.test", "app", 699},
-              "it is not valid yet (nbf)", "a second earlier");
-    is_judged(typed, &usual, "it has expired (exp)", "an expiry that is a text");
-    is_judged(early, &usual, "it is not valid yet (nbf)", "a begin that is a text");
+    check_token(full, &(struct jwt_rules){"https://issuer.test", "app", 2300}, "",
+                "a token is valid until five minutes after its expiry");
+    check_token(full, &(struct jwt_rules){"https://issuer.test", "app", 2301},
+                "it has expired (exp)", "a token is refused a second later");
+    check_token(full, &(struct jwt_rules){"https://issuer.test", "app", 700}, "",
+                "a token is valid from five minutes before nbf");
+    check_token(full, &(struct jwt_rules){"https://issuer.test", "app", 699},
+                "it is not valid yet (nbf)", "a token is refused a second earlier");
+    check_token(typed, &usual, "it has expired (exp)", "an expiry that is a string");
+    check_token(early, &usual, "it is not valid yet (nbf)", "nbf that is a string");
 }
 
 static void test_claims(void)
 {
-    is_judged(full, &(struct jwt_rules){"https://issuer.tes", "app", 1500},
-              "it is of another issuer (iss)", "another issuer");
-    is_judged(full, &(struct jwt_rules){"https://issuer.test", "ap", 1500},
-              "it is meant for another audience than ap (aud)", "another audience");
-    is_judged(several, &usual, "it is meant for another audience than app (aud)",
-              "several audiences");
+    check_token(full, &(struct jwt_rules){"https://issuer.tes", "app", 1500},
+                "it is of another issuer (iss)", "another issuer");
+    check_token(full, &(struct jwt_rules){"https://issuer.test", "ap", 1500},
+                "it is meant for another audience than ap (aud)", "another audience");
+    check_token(several, &usual, "it is meant for another audience than app (aud)",
+                "several audiences are refused");
 }
 
 static void test_signature(void)
 {
     const char *claims = NULL;
     char *const changed = xstrdup(full);
-    is_str(judge(full, "k0", &usual, &claims), "its signature is wrong", "another key");
-    is_str(judge(full, "k3", &usual, &claims), "its signature is wrong", "a key that is not RSA");
-    is_judged(weak, &usual, "its signature is wrong", "a key of 1024 bits");
-    is_judged(garbage, &usual, "its signature is wrong", "claims that are no JSON");
+    is_str(verify_token(full, "k0", &usual, &claims), "its signature is wrong",
+           "a signature of another key");
+    is_str(verify_token(full, "k3", &usual, &claims), "its signature is wrong",
+           "a key that is not RSA");
+    check_token(weak, &usual, "its signature is wrong", "a key of 1024 bits");
+    check_token(garbage, &usual, "its signature is wrong", "claims that are not JSON");
     changed[strlen(changed) - 3] ^= 1;
-    is_judged(changed, &usual, "its signature is wrong", "another signature");
+    check_token(changed, &usual, "its signature is wrong", "another signature");
     strcpy(changed, full);
     strchr(changed, '.')[3] ^= 1;
-    is_judged(changed, &usual, "its signature is wrong", "other claims");
+    check_token(changed, &usual, "its signature is wrong", "other claims");
     strcpy(changed, full);
     strrchr(changed, '.')[1] = '\0';
-    is_judged(changed, &usual, "its signature is wrong", "no signature");
+    check_token(changed, &usual, "its signature is wrong", "an empty signature");
     free(changed);
 }
 
-/* ' ', '+' and '=' are not of the alphabet of tokens. */
+/* The alphabet of tokens does not contain ' ', '+' and '='. */
 static void test_form(void)
 {
     struct jwt token;
-    is_judged(symmetric, &usual, "its algorithm is not RS256", "HS256");
-    is_judged(nameless, &usual, "it names no key", "no key");
-    is_judged("", &usual, "it has none", "nothing");
-    is_judged("e30", &usual, "it has none", "one part");
-    is_judged("e30.e30", &usual, "it has none", "two parts");
-    is_judged("e30.e30.", &usual, "its algorithm is not RS256", "no algorithm");
-    is_judged("e 30.e30.", &usual, "its algorithm is not RS256", "a blank");
-    is_judged("e30=.e30.", &usual, "its algorithm is not RS256", "padding");
-    is_judged("+30.e30.", &usual, "its algorithm is not RS256", "another alphabet");
-    is_str(jwt_read(&token, &arena, NULL), "it has none", "no header");
-    is_str(jwt_read(&token, &arena, "Basic dTpw"), "it has none", "another scheme");
+    check_token(symmetric, &usual, "its algorithm is not RS256", "HS256");
+    check_token(nameless, &usual, "it names no key", "no key");
+    check_token("", &usual, "it has none", "an empty token");
+    check_token("e30", &usual, "it has none", "one part");
+    check_token("e30.e30", &usual, "it has none", "two parts");
+    check_token("e30.e30.", &usual, "its algorithm is not RS256", "no algorithm");
+    check_token("e 30.e30.", &usual, "its algorithm is not RS256", "a blank");
+    check_token("e30=.e30.", &usual, "its algorithm is not RS256", "padding");
+    check_token("+30.e30.", &usual, "its algorithm is not RS256", "another alphabet");
+    is_str(jwt_read(&token, &arena, NULL), "it has none", "a missing header");
+    is_str(jwt_read(&token, &arena, "Basic dTpw"), "it has none", "another authentication scheme");
     char *const bearer = xstrdup("bearer e30.e30.");
-    is_str(jwt_read(&token, &arena, bearer), "its algorithm is not RS256", "a small scheme");
+    is_str(jwt_read(&token, &arena, bearer), "its algorithm is not RS256",
+           "a scheme in lower case");
     free(bearer);
     const size_t most = (size_t)16 << 10;
     char *const large = xcalloc(1, most + 9);
     memset(large, 'e', most + 8);
     memcpy(large, "Bearer ", 7);
-    is_str(jwt_read(&token, &arena, large), "it is too long", "16 KiB and a byte");
+    is_str(jwt_read(&token, &arena, large), "it is too long",
+           "a token of one byte more than 16 KiB");
     large[most + 7] = '\0';
-    is_str(jwt_read(&token, &arena, large), "it has none", "16 KiB");
+    is_str(jwt_read(&token, &arena, large), "it has none", "a token of 16 KiB");
     free(large);
 }
 
 static void test_keys(void)
 {
-    is_int((long long)jwt_count_keys((struct str){keys, strlen(keys)}), 4, "four keys");
-    is_int((long long)jwt_count_keys(STR("{\"keys\":7}")), 0, "no list");
-    is_int((long long)jwt_count_keys(STR("[]")), 0, "no key set");
-    ok(!key_of("k4").p && !key_of("").p, "a key that is not there");
-    has_str(key_of("k1").p, "{\"kty\":\"RSA\",\"kid\":\"k1\"", "one that is");
+    is_int((long long)jwt_count_keys((struct str){keys, strlen(keys)}), 4, "the number of keys");
+    is_int((long long)jwt_count_keys(STR("{\"keys\":7}")), 0, "a key set without a list");
+    is_int((long long)jwt_count_keys(STR("[]")), 0, "a document that is not a key set");
+    ok(!key_of("k4").p && !key_of("").p, "an unknown key is not found");
+    has_str(key_of("k1").p, "{\"kty\":\"RSA\",\"kid\":\"k1\"", "a known key is found");
 }
 
 int main(void)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Tests of plugin/thread/call_queue.h and plugin/host_call.h through a channel: an instance on its
- * thread and a host on this one, asking, waiting, stopping and dying at awkward moments. */
+ * Tests of plugin/thread/call_queue.h and plugin/host_call.h through a channel: an instance in a
+ * thread and the host in this one, with calls, waits, stops and crashes at any time. */
 #include "plugin/thread/call_queue.h"
 
 #include <stdatomic.h>
@@ -92,7 +92,7 @@ static bool is_set(void *arg)
     return *(atomic_bool *)arg;
 }
 
-static bool asks(void *arg)
+static bool has_call(void *arg)
 {
     (void)arg;
     return waiting != NULL;
@@ -165,7 +165,7 @@ static int on_reply(struct tc_turn *t, const struct tc_reply *r, struct tc_verdi
     return 0;
 }
 
-static uint64_t promised; /* number of a hit */
+static uint64_t promised; /* the number of a hit */
 static int on_wake(struct tc_turn *t)
 {
     if (promised)
@@ -300,43 +300,43 @@ static void test_ask(void)
     struct channel *const c = start("one");
     void *const turn = open_turn(c);
     c->ops->send(c, turn, box_of(TC_START, 1));
-    ok(run_until(asks, NULL), "the host is asked on its own thread");
-    ok(!submitted, "  the instance waits");
-    is_str(waiting->inbound->text, "hello", "  for what it asked");
-    is_str(waiting->instance, "one", "  by its name");
+    ok(run_until(has_call, NULL), "the host gets the call in its own thread");
+    ok(!submitted, "the instance waits");
+    is_str(waiting->inbound->text, "hello", "the call has its text");
+    is_str(waiting->instance, "one", "the call has the name of the instance");
     host_call_complete(waiting, TC_QUEUED, "t7", "soon");
-    ok(tap_wait(is_set, &submitted, DEADLINE_MS), "until it is answered");
-    ok(accepted == TC_QUEUED, "  with the answer");
-    is_int((long long)n_routes, 1, "what init asked for came too");
+    ok(tap_wait(is_set, &submitted, DEADLINE_MS), "the instance waits until the call is answered");
+    ok(accepted == TC_QUEUED, "the instance gets the answer");
+    is_int((long long)n_routes, 1, "the route of init arrives");
     answers_at_once = true;
     submitted = false;
     c->ops->reply(c, NULL, reply_to(2, "submit", true));
-    ok(run_until(is_set, &submitted) && accepted == TC_ACCEPTED, "an answer at once is one");
+    ok(run_until(is_set, &submitted) && accepted == TC_ACCEPTED, "an answer at once is returned");
     answers_at_once = false;
-    is_int(end(c, DEADLINE_MS), 0, "it ends");
+    is_int(end(c, DEADLINE_MS), 0, "the instance ends");
 }
 
 static void test_stop_while_asking(void)
 {
     struct channel *const c = start("one");
     c->ops->send(c, open_turn(c), box_of(TC_START, 1));
-    ok(run_until(asks, NULL), "the host is asked, and stops");
-    is_int(end(c, DEADLINE_MS), 0, "  the wait ends");
-    ok(submitted && accepted == TC_NOT_KEPT, "  with not kept");
+    ok(run_until(has_call, NULL), "the host gets a call, and stops");
+    is_int(end(c, DEADLINE_MS), 0, "the wait of the instance ends");
+    ok(submitted && accepted == TC_NOT_KEPT, "the call is answered with not kept");
     host_call_complete(waiting, TC_ACCEPTED, "t1", "too late");
     struct channel *const other = start("one");
     gate = true;
     void *const turn = open_turn(other);
     other->ops->send(other, turn, box_of(TC_STEP, 1));
     other->ops->send(other, turn, box_of(TC_START, 2));
-    ok(run_until(is_set, &entered), "a host that stops before");
+    ok(run_until(is_set, &entered), "a host stops before it gets the call");
     other->ops->stop(other);
     gate = false;
-    is_int(other->ops->join(other, clock_mono_ms() + DEADLINE_MS), 0, "  is not waited for");
-    ok(submitted && accepted == TC_NOT_KEPT && !waiting, "  nor asked");
+    is_int(other->ops->join(other, clock_mono_ms() + DEADLINE_MS), 0, "the stop does not wait");
+    ok(submitted && accepted == TC_NOT_KEPT && !waiting, "the host does not get the call");
 }
 
-/* Stop and join meet the question on every part of its way. */
+/* Stops and joins at random times during a call. */
 static void test_stop_any_time(void)
 {
     bool ended = true, told_right = true;
@@ -358,31 +358,32 @@ static void test_stop_any_time(void)
         loop_run_once(loop, 0);
     }
     answers_at_once = false;
-    ok(ended, "100 hosts that stop at any moment end");
-    ok(told_right, "  with an answer that is true (%u were kept)", kept);
+    ok(ended, "100 instances that are stopped at random times end");
+    ok(told_right, "the answer is correct (%u were kept)", kept);
 }
 
-/* What was asked but not yet brought to the host when it joined. */
+/* A call that the host has not got when it joins. */
 static void test_stop_before_asking(void)
 {
     struct channel *const c = start("one");
     c->ops->send(c, open_turn(c), box_of(TC_START, 1));
-    is_int(end(c, DEADLINE_MS), 0, "a host that never looks");
-    ok(submitted && accepted == TC_NOT_KEPT && !waiting, "  keeps nothing");
+    is_int(end(c, DEADLINE_MS), 0, "the instance ends without the loop");
+    ok(submitted && accepted == TC_NOT_KEPT && !waiting, "the call is answered with not kept");
     loop_run_once(loop, 0);
-    ok(!waiting, "  and is not asked later");
+    ok(!waiting, "the host does not get the call later");
 }
 
 static void test_no_asks(void)
 {
     asks_in_init = true;
     struct channel *c = start("one");
-    ok(accepted_in_init == TC_NOT_KEPT && !waiting, "in init nothing is kept");
+    ok(accepted_in_init == TC_NOT_KEPT && !waiting, "a call in init is not kept");
     asks_in_init = false;
     end(c, DEADLINE_MS);
     c = start_at("one", NULL);
     c->ops->send(c, open_turn(c), box_of(TC_START, 1));
-    ok(tap_wait(is_set, &submitted, DEADLINE_MS) && accepted == TC_NOT_KEPT, "nor without a host");
+    ok(tap_wait(is_set, &submitted, DEADLINE_MS) && accepted == TC_NOT_KEPT,
+       "without a host a call is not kept");
     end(c, DEADLINE_MS);
 }
 
@@ -396,14 +397,13 @@ static void test_wait_room(void)
     const int64_t before = clock_mono_ms();
     const bool room = c->ops->wait_room(c, DEADLINE_MS);
     ok(room && clock_mono_ms() - before < DEADLINE_MS / 2,
-       "nobody waits for room where the loop is "
-       "waited for");
-    ok(run_until(asks, NULL), "  so the loop comes to its answer");
+       "nobody waits for room where the loop is  waiting for room ends at the call");
+    ok(run_until(has_call, NULL), "the loop gets the call");
     host_call_complete(waiting, TC_ACCEPTED, NULL, NULL);
     while (!c->ops->wait_room(c, DEADLINE_MS))
         ;
-    is_int(end(c, DEADLINE_MS), 0, "  and all goes on");
-    is_int((long long)events, 15000, "  without loss");
+    is_int(end(c, DEADLINE_MS), 0, "the instance ends");
+    is_int((long long)events, 15000, "no event is lost");
 }
 
 static void test_ask_times_out(void)
@@ -412,14 +412,14 @@ static void test_ask_times_out(void)
     struct arena into = {0};
     struct tc_receipt r;
     ok(host_call_wait(a, 10, &into, &r) == TC_NOT_KEPT && !r.turn && !r.answer,
-       "what is not answered in time is not kept");
+       "a call that is not answered in time is answered with not kept");
     host_call_complete(a, TC_COMMAND, "t1", "too late");
     arena_fini(&into);
 }
 
 static char answer_text[64];
 
-static void note(void *arg, const struct tc_answer *answer)
+static void record_answer(void *arg, const struct tc_answer *answer)
 {
     if (answer && answer->later)
         return;
@@ -430,33 +430,33 @@ static void note(void *arg, const struct tc_answer *answer)
     *(atomic_bool *)arg = true;
 }
 
-static void hit(struct channel *c, const char *path, atomic_bool *answered)
+static void send_hit(struct channel *c, const char *path, atomic_bool *answered)
 {
     struct channel_hit *const h = xcalloc(1, sizeof *h);
     *answered = false;
-    *h = (struct channel_hit){.answered = note, .arg = answered};
+    *h = (struct channel_hit){.answered = record_answer, .arg = answered};
     h->hit = (struct tc_hit){.method = "POST", .path = arena_strdup(&h->arena, path), .body = ""};
     c->ops->hit(c, h);
 }
 
-/* Hung in a callback that sends: what it hands over comes when nobody is there. */
+/* An instance that hangs in a callback, whose batch arrives after it was abandoned. */
 static void test_abandon(void)
 {
     struct channel *const c = start("one");
     gate = true;
     void *const turn = open_turn(c);
     c->ops->send(c, turn, box_of(TC_FINAL, 1));
-    ok(run_until(is_set, &entered), "an instance that hangs");
+    ok(run_until(is_set, &entered), "an instance hangs");
     const size_t before = n_batches;
     atomic_bool answered;
-    hit(c, "/a", &answered);
+    send_hit(c, "/a", &answered);
     c->ops->reply(c, NULL, reply_to(4, "", true));
-    is_int(end(c, 20), -1, "  is abandoned");
-    ok(answered, "  its hits are answered");
+    is_int(end(c, 20), -1, "the instance is abandoned");
+    ok(answered, "its hits are answered");
     gate = false;
     for (int i = 0; i < 20; i++)
         loop_run_once(loop, 2);
-    is_int((long long)(n_batches - before), 0, "  what it sends later reaches nobody");
+    is_int((long long)(n_batches - before), 0, "its later batches are dropped");
 }
 
 static bool has_wakes(void *arg)
@@ -469,23 +469,23 @@ static void test_hits(void)
 {
     struct channel *const c = start("one");
     atomic_bool first, second;
-    hit(c, "/a", &first);
-    ok(run_until(is_set, &first), "a hit is answered on the loop's thread");
-    is_str(answer_text, "200 seen /a", "  with the plugin's answer");
-    hit(c, "/later", &first);
+    send_hit(c, "/a", &first);
+    ok(run_until(is_set, &first), "a hit is answered in the thread of the loop");
+    is_str(answer_text, "200 seen /a", "the response is that of the plugin");
+    send_hit(c, "/later", &first);
     run_until(is_set, &first);
-    is_str(answer_text, "202 later", "one that is answered later, by another callback");
-    hit(c, "/wake", &first);
-    ok(run_until(has_wakes, NULL), "times come on the real clock too, without any event");
+    is_str(answer_text, "202 later", "a hit is answered later by another callback");
+    send_hit(c, "/wake", &first);
+    ok(run_until(has_wakes, NULL), "timers fire without an event");
     gate = true;
     entered = false;
-    hit(c, "/wait", &first);
-    ok(run_until(is_set, &entered), "a slow one");
-    hit(c, "/b", &second);
+    send_hit(c, "/wait", &first);
+    ok(run_until(is_set, &entered), "a callback is slow");
+    send_hit(c, "/b", &second);
     c->ops->stop(c);
     gate = false;
-    is_int(c->ops->join(c, clock_mono_ms() + DEADLINE_MS), 0, "  when the host stops");
-    ok(first && second, "  each hit is answered");
+    is_int(c->ops->join(c, clock_mono_ms() + DEADLINE_MS), 0, "the host stops meanwhile");
+    ok(first && second, "each hit is answered");
 }
 
 static void test_hit_after_end(void)
@@ -494,11 +494,11 @@ static void test_hit_after_end(void)
     c->ops->stop(c);
     nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
     atomic_bool answered;
-    hit(c, "/a", &answered);
+    send_hit(c, "/a", &answered);
     c->ops->frame(c, &(struct tc_frame){1, TC_SOCKET_TEXT, "x", 1});
     c->ops->reply(c, NULL, reply_to(2, "", true));
-    is_int(c->ops->join(c, clock_mono_ms() + DEADLINE_MS), 0, "mail to an instance that ends");
-    ok(answered, "  a hit is answered one way or the other");
+    is_int(c->ops->join(c, clock_mono_ms() + DEADLINE_MS), 0, "an instance ends with messages");
+    ok(answered, "the hit is answered");
 }
 
 static bool has_frames(void *arg)
@@ -518,11 +518,11 @@ static void test_sockets(void)
     c->ops->send(c, open_turn(c), box_of(TC_USAGE, 1));
     ok(run_until(is_told, (char[]){"open:1:ws://127.0.0.1:1/;"}), "a socket is opened");
     c->ops->frame(c, &(struct tc_frame){1, TC_SOCKET_OPEN, "", 0});
-    ok(run_until(is_told, (char[]){"send:1:hi;"}), "  written to");
+    ok(run_until(is_told, (char[]){"send:1:hi;"}), "a frame is sent");
     c->ops->frame(c, &(struct tc_frame){1, TC_SOCKET_TEXT, "yo", 2});
-    ok(run_until(is_told, (char[]){"close:1;"}), "  closed");
+    ok(run_until(is_told, (char[]){"close:1;"}), "a socket is closed");
     unsigned two = 2;
-    ok(run_until(has_frames, &two), "its frames came");
+    ok(run_until(has_frames, &two), "received frames arrive");
     end(c, DEADLINE_MS);
 }
 
@@ -539,15 +539,15 @@ static void test_many(void)
     void *const turn = c->ops->open(c, &(struct channel_turn){.id = "t1", .requests = MANY});
     gate = true;
     c->ops->send(c, turn, box_of(TC_STEP, 1));
-    ok(run_until(is_set, &entered), "an instance that is behind");
+    ok(run_until(is_set, &entered), "an instance has a backlog");
     uint64_t seq = 1;
     for (size_t i = 0; i < 5000; i++)
         c->ops->send(c, turn, box_of(TC_USAGE, ++seq));
     c->ops->reply(c, turn, reply_to(2, "", true));
     gate = false;
     size_t one = 1;
-    ok(run_until(all_replied, &one), "a reply");
-    ok(events_before_reply < 500, "  overtakes events that wait (%u were before it)",
+    ok(run_until(all_replied, &one), "a reply arrives");
+    ok(events_before_reply < 500, "  the reply overtakes waiting events (%u were before it)",
        (unsigned)events_before_reply);
     for (uint64_t i = 2; i <= MANY; i++) {
         c->ops->reply(c, turn, reply_to(2 * i, "", true));
@@ -556,11 +556,11 @@ static void test_many(void)
     }
     c->ops->send(c, turn, box_of(TC_DONE, ++seq));
     size_t many = MANY;
-    ok(run_until(all_replied, &many), "10,000 replies amid events, each answered by one batch");
-    is_int((long long)n_replied, MANY, "  not one more");
-    ok(!disorder, "  in order");
-    is_int(end(c, DEADLINE_MS), 0, "it ends");
-    is_int((long long)events, (long long)seq, "no event was lost");
+    ok(run_until(all_replied, &many), "10,000 replies among events are each answered by one batch");
+    is_int((long long)n_replied, MANY, "no further reply is answered");
+    ok(!disorder, "the batches are in order");
+    is_int(end(c, DEADLINE_MS), 0, "the instance ends");
+    is_int((long long)events, (long long)seq, "no event is lost");
     is_int((long long)n_over, 1, "the turn was over once");
 }
 
@@ -570,11 +570,11 @@ static void test_last_batches(void)
     struct channel *const c = start("one");
     void *const turn = open_turn(c);
     c->ops->send(c, turn, box_of(TC_FINAL, 1));
-    is_int(end(c, DEADLINE_MS), 0, "a host that joins without a look at its loop");
-    is_int((long long)n_requests, 2, "has all that was sent, teardown's too");
+    is_int(end(c, DEADLINE_MS), 0, "the instance ends without the loop");
+    is_int((long long)n_requests, 2, "requests of teardown arrive, too");
     sends_in_teardown = false;
     loop_run(loop);
-    is_int((long long)n_requests, 2, "nothing is left for the loop");
+    is_int((long long)n_requests, 2, "no request is left in the loop");
 }
 
 int main(void)

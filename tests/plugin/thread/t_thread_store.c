@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Tests of tc_store and tc_load in an instance that is a thread of the host. */
+ * Tests of tc_store and tc_load in an instance in a thread of the host. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -12,7 +12,7 @@
 static struct loop *loop;
 static struct buf told;
 
-/* ---- the plugin: it counts its lives ---- */
+/* ---- the plugin: counts its starts ---- */
 
 static int init(struct tc_instance *inst)
 {
@@ -71,25 +71,25 @@ static int end(struct channel *c)
     return c->ops->join(c, clock_mono_ms() + DEADLINE_MS);
 }
 
-static void test_lives(void)
+static void test_restart(void)
 {
     struct channel *const c = make();
     launch(c);
-    is_int(end(c), 0, "an instance that nothing was stored by");
-    is_str(told.p, "lives:+;end:x;lives:-;", "what it stores reaches the host, in order");
+    is_int(end(c), 0, "an instance without stored texts ends");
+    is_str(told.p, "lives:+;end:x;lives:-;", "stored texts reach the host in order");
     buf_reset(&told);
     struct channel *const d = make();
     d->ops->load(d, "lives", "++");
     launch(d);
-    is_int(end(d), 0, "an instance that has stored before");
-    has_str(told.p, "lives:+++;", "had it in init");
+    is_int(end(d), 0, "an instance with stored texts ends");
+    has_str(told.p, "lives:+++;", "init of the second instance has read the stored text");
 }
 
 int main(void)
 {
     plan_lazy();
     loop = loop_new();
-    test_lives();
+    test_restart();
     loop_free(loop);
     buf_fini(&told);
     return 0;

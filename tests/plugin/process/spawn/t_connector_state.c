@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Tests of plugin/process/spawn/connector_state.h: each state with each event. */
+ * Tests of plugin/process/spawn/connector_state.h: each event in each state. */
 #include "plugin/process/spawn/connector_state.h"
 
 #include "base/table_check.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Tests of plugin/process/spawn/restart_backoff.h: the back-off between lives, and the breaker. The
- * clock is a number. */
+ * Tests of plugin/process/spawn/restart_backoff.h: the delay between restarts, and the circuit
+ * breaker. The clock is a number. */
 #include "plugin/process/spawn/restart_backoff.h"
 
 #include "tap/tap.h"
@@ -11,12 +11,13 @@ static void test_back_off(void)
 {
     struct restart_backoff r = {0};
     int64_t now = 1000, wanted = REVIVAL_FIRST_MS;
-    /* So far apart that it is never often, so short that it is never believed. */
+    /* The crashes are too rare to open the breaker, and the processes too short-lived to reset the
+     * delay. */
     for (int i = 0; i < 12; i++) {
         const int64_t began = now - 1;
         is_int(restart_backoff_record_death(&r, began, now), wanted,
-               "death %d: the delay doubles to its bound", i);
-        ok(!r.open, "  and it is not broken");
+               "crash %d: the delay doubles up to its maximum", i);
+        ok(!r.open, "the breaker stays closed");
         wanted = 2 * wanted < REVIVAL_MAX_MS ? 2 * wanted : REVIVAL_MAX_MS;
         now += REVIVAL_WINDOW_MS;
     }
@@ -27,26 +28,30 @@ static void test_breaker(void)
     struct restart_backoff r = {0};
     int64_t now = 5 * MINUTE;
     for (int i = 1; i < REVIVAL_DEATHS; i++, now += 10)
-        ok(restart_backoff_record_death(&r, now - 1, now) < REVIVAL_MAX_MS && !r.open, "death %d",
+        ok(restart_backoff_record_death(&r, now - 1, now) < REVIVAL_MAX_MS && !r.open, "crash %d",
            i);
     is_int(restart_backoff_record_death(&r, now - 1, now), REVIVAL_MAX_MS,
-           "the last of five in a short time");
-    ok(r.open, "opens the breaker");
+           "the fifth crash within a short time has the maximum delay");
+    ok(r.open, "the fifth crash opens the breaker");
     now += REVIVAL_MAX_MS;
-    is_int(restart_backoff_record_death(&r, now - 1, now), REVIVAL_MAX_MS, "one try in a while");
+    is_int(restart_backoff_record_death(&r, now - 1, now), REVIVAL_MAX_MS,
+           "with an open breaker a restart has the maximum delay");
     now += 2 * REVIVAL_WINDOW_MS;
     is_int(restart_backoff_record_death(&r, now - 1, now), REVIVAL_MAX_MS,
-           "a death long after is one more try");
-    ok(r.open, "it stays open");
-    ok(!restart_backoff_check_recovery(&r, now, now + REVIVAL_WINDOW_MS - 1), "until a life");
+           "a crash after a long time is one more attempt");
+    ok(r.open, "the breaker stays open");
+    ok(!restart_backoff_check_recovery(&r, now, now + REVIVAL_WINDOW_MS - 1),
+       "a process that has not run long enough keeps the breaker open");
     ok(restart_backoff_check_recovery(&r, now, now + REVIVAL_WINDOW_MS),
-       "that has lasted long enough: news");
-    ok(!r.open && !restart_backoff_check_recovery(&r, now, now + REVIVAL_WINDOW_MS), "once");
+       "a process that has run long enough closes the breaker");
+    ok(!r.open && !restart_backoff_check_recovery(&r, now, now + REVIVAL_WINDOW_MS),
+       "the breaker closes once");
     now += REVIVAL_WINDOW_MS;
-    is_int(restart_backoff_record_death(&r, now - 1, now), REVIVAL_FIRST_MS, "and all begins anew");
+    is_int(restart_backoff_record_death(&r, now - 1, now), REVIVAL_FIRST_MS,
+           "the delay begins again");
 }
 
-/* The fifth death counts from the first of the last five, not from the first ever. */
+/* The window begins at the first of the last five crashes, not at the first crash ever. */
 static void test_window(void)
 {
     struct restart_backoff r = {0};
@@ -54,11 +59,11 @@ static void test_window(void)
     int64_t now = 1;
     for (int i = 0; i < 30; i++, now += apart)
         restart_backoff_record_death(&r, now - 1, now);
-    ok(!r.open, "as many deaths as may be, for ever");
+    ok(!r.open, "the maximum rate of crashes keeps the breaker closed");
     restart_backoff_record_death(&r, now - 1, now);
     now += apart - 1;
     restart_backoff_record_death(&r, now - 1, now);
-    ok(r.open, "one a moment sooner is one too many");
+    ok(r.open, "one crash that is earlier opens the breaker");
 }
 
 static void test_long_life(void)
@@ -67,7 +72,7 @@ static void test_long_life(void)
     restart_backoff_record_death(&r, 0, 1);
     restart_backoff_record_death(&r, 1, 2);
     is_int(restart_backoff_record_death(&r, 2, 2 + REVIVAL_WINDOW_MS), REVIVAL_FIRST_MS,
-           "after a long life a death is the first");
+           "after a long time without a crash the delay is the first one");
 }
 
 int main(void)
