@@ -140,7 +140,7 @@ static void connector_limits_check_threads(struct limits *l)
 
 static void connector_limits_check_disk(struct limits *l)
 {
-    if (resource_usage_folder_take(l->folder, &l->use.disk))
+    if (resource_usage_folder_get_new(l->folder, &l->use.disk))
         l->full = l->use.disk > l->disk;
     if (!l->full || l->read_only || l->death)
         return;

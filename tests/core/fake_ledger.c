@@ -116,8 +116,8 @@ void journal_async_cancel(struct journal_async *l, const char *turn, journal_don
     answer(l, done, ctx, change(l, turn, "waiting", "cancelled"), NULL);
 }
 
-void journal_async_forget_turn(struct journal_async *l, const char *turn, journal_done_fn *done,
-                               void *ctx)
+void journal_async_delete_waiting_turn(struct journal_async *l, const char *turn,
+                                       journal_done_fn *done, void *ctx)
 {
     answer(l, done, ctx, change(l, turn, "waiting", "forgotten"), NULL);
 }
@@ -144,8 +144,8 @@ void journal_async_remove_turn(struct journal_async *l, const char *turn, journa
     answer(l, done, ctx, t ? JOURNAL_DONE : JOURNAL_NO_CHANGE, NULL);
 }
 
-void journal_async_note_result(struct journal_async *l, const char *turn, struct str result,
-                               journal_done_fn *done, void *ctx)
+void journal_async_set_late_result(struct journal_async *l, const char *turn, struct str result,
+                                   journal_done_fn *done, void *ctx)
 {
     (void)result;
     answer(l, done, ctx, find(l, turn) ? JOURNAL_DONE : JOURNAL_NO_CHANGE, NULL);
@@ -161,8 +161,8 @@ int64_t journal_async_retry_turn(struct journal_async *l, const char *conn, cons
     return 500;
 }
 
-void journal_async_note_agent(struct journal_async *l, const struct journal_turn *t,
-                              journal_done_fn *done, void *ctx)
+void journal_async_set_agent_process(struct journal_async *l, const struct journal_turn *t,
+                                     journal_done_fn *done, void *ctx)
 {
     struct fake_turn *const f = find(l, t->id);
     if (f) {

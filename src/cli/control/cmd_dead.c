@@ -192,7 +192,7 @@ static const struct action {
     {"list", NULL},
     {"show", show_one},
     {"retry", retry_one},
-    {"drop", journal_dead_drop},
+    {"drop", journal_dead_delete},
 };
 
 static const struct action *find_action(const char *name)

@@ -445,7 +445,7 @@ struct agent_process *warm_pool_acquire(struct warm *w, const struct conf_agent 
     ASSERT(!e->is_ending && p);
     if (e->unread.len)
         buf_add(unread, e->unread.p, e->unread.len);
-    line_splitter_give_back(&agent_process_stream(p)->lines, unread);
+    line_splitter_return_rest(&agent_process_stream(p)->lines, unread);
     warm_pool_report_works(e, false);
     turn_record_not_waiting(w->journal, agent_process_turn(p));
     warm_pool_unlink_entry(e);

@@ -21,7 +21,7 @@ static void connector_route_on_answered(void *arg, const struct tc_answer *answe
 {
     struct httpd_request *const request = arg;
     if (answer && answer->later) {
-        httpd_extend(request, LATER_MS);
+        httpd_extend_deadline(request, LATER_MS);
         return;
     }
     if (!answer) {

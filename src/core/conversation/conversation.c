@@ -178,7 +178,7 @@ void conversation_dismiss(struct conversation *c)
 {
     while (c->first) {
         struct conversation_message *const m = conversation_pop_first(c);
-        journal_async_forget_turn(c->journal, m->id, NULL, NULL);
+        journal_async_delete_waiting_turn(c->journal, m->id, NULL, NULL);
         if (c->turnlog)
             turnlog_mark_cancelled(c->turnlog, m->id);
         free_message(m);

@@ -338,7 +338,7 @@ static void turn_scheduler_finish_admission(struct turn_scheduler_admission *a,
     a->conversation->n_admitting--;
     cs->admitting--;
     if (status == JOURNAL_DONE && cs->draining && turn_scheduler_is_attached(a->message.source)) {
-        journal_async_forget_turn(cs->spec.journal, a->id, NULL, NULL);
+        journal_async_delete_waiting_turn(cs->spec.journal, a->id, NULL, NULL);
         a->done(a->ctx, &ending);
     } else if (status == JOURNAL_DONE) {
         queue_message(cs, a);

@@ -162,7 +162,7 @@ static void host_recovery_end_run(struct journal_async *journal, const struct di
                                   const struct journal_turn *t)
 {
     if (t->waiting) {
-        journal_async_forget_turn(journal, t->id, NULL, NULL);
+        journal_async_delete_waiting_turn(journal, t->id, NULL, NULL);
         return;
     }
     kill_agent(t);
@@ -190,7 +190,7 @@ int host_recovery_run(struct journal_async *journal, struct dispatch *dispatch,
         if (t->waiting && (!conversations || turn_scheduler_restore(conversations, t)))
             continue;
         if (t->waiting && turn_scheduler_is_attached(t->source)) {
-            journal_async_forget_turn(journal, t->id, NULL, NULL);
+            journal_async_delete_waiting_turn(journal, t->id, NULL, NULL);
             continue;
         }
         if (t->waiting) {

@@ -66,7 +66,7 @@ static void turn_record_store_agent(struct journal_async *l, const char *turn, i
     process_tree_boot_id(boot);
     const struct journal_turn noted = {
         .id = turn, .boot_id = boot, .agent_pid = pid, .agent_start = start};
-    journal_async_note_agent(l, &noted, NULL, NULL);
+    journal_async_set_agent_process(l, &noted, NULL, NULL);
 }
 
 void turn_record_set_agent_pid(struct journal_async *l, const char *turn, pid_t pid)
@@ -200,7 +200,7 @@ void turn_record_result_again(struct journal_async *l, const char *turn,
 {
     CLEANUP_BUF struct buf result = {0};
     turn_record_add_result(&result, r, task, cancelled);
-    journal_async_note_result(l, turn, (struct str){result.p, result.len}, NULL, NULL);
+    journal_async_set_late_result(l, turn, (struct str){result.p, result.len}, NULL, NULL);
 }
 
 /* ---- of a host that died ---- */

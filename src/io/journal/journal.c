@@ -137,7 +137,7 @@ bool journal_is_key_valid(const char *key)
 }
 
 /* Rows that were in flight at JOURNAL_MAX_CRASHES crashes are poison. */
-static int bury_poison(struct sql *db, int64_t now)
+static int journal_move_poison_to_dead(struct sql *db, int64_t now)
 {
     for (;;) {
         int64_t seq = 0;
@@ -165,13 +165,14 @@ static int journal_resume(struct sql *db, void *ctx)
                 "update outbox set state='queued', in_doubt=1, crashes=crashes+?1"
                 " where state='sending'",
                 sql_int(store_was_unclean(j->store))) < 0 ||
-        bury_poison(db, now) < 0 || journal_correct_times(db, now) < 0 ||
+        journal_move_poison_to_dead(db, now) < 0 || journal_correct_times(db, now) < 0 ||
         journal_cancel_questions(db, now) < 0)
         return -1;
     return journal_apply_limits(j, db);
 }
 
-static struct journal *try_open(const struct journal_spec *spec, bool *doubtful, struct tc_err *err)
+static struct journal *journal_open_once(const struct journal_spec *spec, bool *doubtful,
+                                         struct tc_err *err)
 {
     struct journal *const j = xcalloc(1, sizeof *j);
     j->limits = spec->limits ? *spec->limits : journal_default_limits;
@@ -192,7 +193,7 @@ static struct journal *try_open(const struct journal_spec *spec, bool *doubtful,
                 sql_error_text(store_get_sql(j->store)));
         *doubtful = store_failure(j->store) != SQL_DISK_FULL;
         if (*doubtful)
-            store_mark_suspect(j->store);
+            store_mark_damaged(j->store);
         journal_close(j);
         return NULL;
     }
@@ -204,8 +205,8 @@ static struct journal *try_open(const struct journal_spec *spec, bool *doubtful,
 struct journal *journal_open(const struct journal_spec *spec, struct tc_err *err)
 {
     bool doubtful = false;
-    struct journal *const j = try_open(spec, &doubtful, err);
-    return doubtful ? try_open(spec, &doubtful, err) : j;
+    struct journal *const j = journal_open_once(spec, &doubtful, err);
+    return doubtful ? journal_open_once(spec, &doubtful, err) : j;
 }
 
 void journal_close(struct journal *j)

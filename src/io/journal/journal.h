@@ -79,7 +79,7 @@ enum journal_status journal_merge(struct journal *j, const char *turn, const cha
 enum journal_status journal_cancel_turn(struct journal *j, const char *turn) MUST_CHECK;
 /* Deletes a waiting turn and the ids of its message, as if it had never been admitted: the same
  * message is accepted again. UNCHANGED: it was not waiting. */
-enum journal_status journal_forget_turn(struct journal *j, const char *turn) MUST_CHECK;
+enum journal_status journal_delete_waiting_turn(struct journal *j, const char *turn) MUST_CHECK;
 /* Stores the agent process of the turn t->id: boot_id, agent_pid, agent_start, cgroup. */
 enum journal_status journal_set_agent_process(struct journal *j,
                                               const struct journal_turn *t) MUST_CHECK;
@@ -89,8 +89,8 @@ enum journal_status journal_end_turn(struct journal *j, const struct journal_out
                                      int64_t seq) MUST_CHECK;
 /* Replaces the result of a turn that has ended and has an owner. UNCHANGED: it has not ended, or
  * has no owner. */
-enum journal_status journal_note_result(struct journal *j, const char *turn,
-                                        struct str result) MUST_CHECK;
+enum journal_status journal_set_late_result(struct journal *j, const char *turn,
+                                            struct str result) MUST_CHECK;
 /* Adds usage that the agent reported after the outcome. UNCHANGED: unknown turn. */
 enum journal_status journal_add_spent(struct journal *j, const char *turn,
                                       const struct journal_spent *spent) MUST_CHECK;
@@ -173,7 +173,7 @@ enum journal_status journal_dead_retry(struct journal *j, int64_t id, int64_t se
  * of them, numbered from seq; *count: their number. UNCHANGED: there are none. */
 enum journal_status journal_dead_retry_turn(struct journal *j, const struct journal_dead *which,
                                             int64_t seq, int64_t most, int64_t *count) MUST_CHECK;
-enum journal_status journal_dead_drop(struct journal *j, int64_t id) MUST_CHECK;
+enum journal_status journal_dead_delete(struct journal *j, int64_t id) MUST_CHECK;
 
 /* ---- remembered approvals (journal_approval.c) */
 

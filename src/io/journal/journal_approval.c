@@ -55,7 +55,7 @@ struct approval_removal {
     bool changed;
 };
 
-static int journal_approval_drop(struct sql *db, void *ctx)
+static int journal_approval_delete_tx(struct sql *db, void *ctx)
 {
     struct approval_removal *const r = ctx;
     const int rc =
@@ -71,5 +71,5 @@ enum journal_status journal_approval_delete(struct journal *j,
                                             const struct journal_approval_filter *which)
 {
     struct approval_removal r = {.which = which};
-    return journal_transact(j, STORE_DURABLE, journal_approval_drop, &r, &r.changed);
+    return journal_transact(j, STORE_DURABLE, journal_approval_delete_tx, &r, &r.changed);
 }

@@ -42,10 +42,10 @@ struct journal_op {
 
 /* ---- submission and completion */
 
-static struct journal_op *new_order(struct journal_async *l,
-                                    enum journal_status (*run)(struct journal *j,
-                                                               struct journal_op *o),
-                                    journal_done_fn *done, void *ctx)
+static struct journal_op *journal_async_new_op(struct journal_async *l,
+                                               enum journal_status (*run)(struct journal *j,
+                                                                          struct journal_op *o),
+                                               journal_done_fn *done, void *ctx)
 {
     struct journal_op *const o = xcalloc(1, sizeof *o);
     o->journal = l;
@@ -55,7 +55,7 @@ static struct journal_op *new_order(struct journal_async *l,
     return o;
 }
 
-static void carry_out(void *arg)
+static void journal_async_run_op(void *arg)
 {
     struct journal_op *const o = arg;
     journal_async_end_again(o->journal);
@@ -78,12 +78,12 @@ static void journal_async_complete(void *arg)
 static void journal_async_post(struct journal_op *o)
 {
     struct journal_async *const l = o->journal;
-    worker_submit(l->worker, carry_out, journal_async_complete, o);
+    worker_submit(l->worker, journal_async_run_op, journal_async_complete, o);
     const int64_t now = clock_mono_ms();
     if (now - l->pruned_ms < PRUNE_MS)
         return;
     l->pruned_ms = now;
-    journal_async_keep_up(l, NULL);
+    journal_async_schedule_pruning(l, NULL);
 }
 
 static const char *journal_async_copy(struct journal_op *o, const char *text)
@@ -91,7 +91,7 @@ static const char *journal_async_copy(struct journal_op *o, const char *text)
     return arena_strdup(&o->memory, text);
 }
 
-static struct str copy_bytes(struct journal_op *o, struct str s)
+static struct str journal_async_copy_bytes(struct journal_op *o, struct str s)
 {
     char *const bytes = arena_alloc_bytes(&o->memory, s.len);
     if (s.len)
@@ -100,14 +100,15 @@ static struct str copy_bytes(struct journal_op *o, struct str s)
 }
 
 /* Also assigns their numbers; returns the first. */
-static int64_t copy_requests(struct journal_op *o, const struct journal_request *requests, size_t n)
+static int64_t journal_async_copy_requests(struct journal_op *o,
+                                           const struct journal_request *requests, size_t n)
 {
     struct journal_request *const copies = arena_alloc(&o->memory, n * sizeof *copies);
     for (size_t i = 0; i < n; i++) {
         copies[i] = requests[i];
         copies[i].turn = journal_async_copy(o, requests[i].turn);
         copies[i].lane = journal_async_copy(o, requests[i].lane);
-        copies[i].body = copy_bytes(o, requests[i].body);
+        copies[i].body = journal_async_copy_bytes(o, requests[i].body);
     }
     o->requests = copies;
     o->n = n;
@@ -116,7 +117,8 @@ static int64_t copy_requests(struct journal_op *o, const struct journal_request 
     return o->first;
 }
 
-static struct journal_turn copy_turn(struct journal_op *o, const struct journal_turn *t)
+static struct journal_turn journal_async_copy_turn(struct journal_op *o,
+                                                   const struct journal_turn *t)
 {
     return (struct journal_turn){
         .id = journal_async_copy(o, t->id),
@@ -140,14 +142,15 @@ static struct journal_turn copy_turn(struct journal_op *o, const struct journal_
     };
 }
 
-static struct journal_outcome copy_outcome(struct journal_op *o, const struct journal_outcome *what)
+static struct journal_outcome journal_async_copy_outcome(struct journal_op *o,
+                                                         const struct journal_outcome *what)
 {
     struct journal_target *const targets = arena_alloc(&o->memory, what->n * sizeof *targets);
     for (size_t i = 0; i < what->n; i++)
         targets[i] = (struct journal_target){
             .conn = journal_async_copy(o, what->targets[i].conn),
             .lane = journal_async_copy(o, what->targets[i].lane),
-            .body = copy_bytes(o, what->targets[i].body),
+            .body = journal_async_copy_bytes(o, what->targets[i].body),
         };
     o->first = o->journal->next_seq;
     o->journal->next_seq += (int64_t)what->n;
@@ -155,7 +158,7 @@ static struct journal_outcome copy_outcome(struct journal_op *o, const struct jo
     return (struct journal_outcome){
         .turn = journal_async_copy(o, what->turn),
         .error = journal_async_copy(o, what->error),
-        .result = copy_bytes(o, what->result),
+        .result = journal_async_copy_bytes(o, what->result),
         .spent = what->spent ? &o->spent : NULL,
         .targets = targets,
         .n = what->n,
@@ -164,7 +167,7 @@ static struct journal_outcome copy_outcome(struct journal_op *o, const struct jo
 
 /* ---- turns */
 
-static enum journal_status run_admit(struct journal *j, struct journal_op *o)
+static enum journal_status journal_async_run_admit(struct journal *j, struct journal_op *o)
 {
     return journal_admit_turn(j, &o->record, &o->text);
 }
@@ -172,12 +175,12 @@ static enum journal_status run_admit(struct journal *j, struct journal_op *o)
 void journal_async_admit_turn(struct journal_async *l, const struct journal_turn *t,
                               journal_done_fn *done, void *ctx)
 {
-    struct journal_op *const o = new_order(l, run_admit, done, ctx);
-    o->record = copy_turn(o, t);
+    struct journal_op *const o = journal_async_new_op(l, journal_async_run_admit, done, ctx);
+    o->record = journal_async_copy_turn(o, t);
     journal_async_post(o);
 }
 
-static enum journal_status run_begin(struct journal *j, struct journal_op *o)
+static enum journal_status journal_async_run_begin(struct journal *j, struct journal_op *o)
 {
     return journal_begin_turn(j, o->turn, o->seen, o->merged, o->n);
 }
@@ -185,7 +188,7 @@ static enum journal_status run_begin(struct journal *j, struct journal_op *o)
 void journal_async_begin(struct journal_async *l, const char *turn, const char *seen,
                          const char *const *merged, size_t n, journal_done_fn *done, void *ctx)
 {
-    struct journal_op *const o = new_order(l, run_begin, done, ctx);
+    struct journal_op *const o = journal_async_new_op(l, journal_async_run_begin, done, ctx);
     const char **const copies = arena_alloc(&o->memory, n * sizeof *copies);
     for (size_t i = 0; i < n; i++)
         copies[i] = journal_async_copy(o, merged[i]);
@@ -196,12 +199,12 @@ void journal_async_begin(struct journal_async *l, const char *turn, const char *
     journal_async_post(o);
 }
 
-static enum journal_status run_cancel(struct journal *j, struct journal_op *o)
+static enum journal_status journal_async_run_cancel(struct journal *j, struct journal_op *o)
 {
     return journal_cancel_turn(j, o->turn);
 }
 
-static enum journal_status run_merge(struct journal *j, struct journal_op *o)
+static enum journal_status journal_async_run_merge(struct journal *j, struct journal_op *o)
 {
     return journal_merge(j, o->turn, o->into);
 }
@@ -209,7 +212,7 @@ static enum journal_status run_merge(struct journal *j, struct journal_op *o)
 void journal_async_merge(struct journal_async *l, const char *turn, const char *into,
                          journal_done_fn *done, void *ctx)
 {
-    struct journal_op *const o = new_order(l, run_merge, done, ctx);
+    struct journal_op *const o = journal_async_new_op(l, journal_async_run_merge, done, ctx);
     o->turn = journal_async_copy(o, turn);
     o->into = journal_async_copy(o, into);
     journal_async_post(o);
@@ -218,56 +221,59 @@ void journal_async_merge(struct journal_async *l, const char *turn, const char *
 void journal_async_cancel(struct journal_async *l, const char *turn, journal_done_fn *done,
                           void *ctx)
 {
-    struct journal_op *const o = new_order(l, run_cancel, done, ctx);
+    struct journal_op *const o = journal_async_new_op(l, journal_async_run_cancel, done, ctx);
     o->turn = journal_async_copy(o, turn);
     journal_async_post(o);
 }
 
-static enum journal_status journal_async_delete_turn(struct journal *j, struct journal_op *o)
+static enum journal_status journal_async_run_delete_waiting(struct journal *j, struct journal_op *o)
 {
-    return journal_forget_turn(j, o->turn);
+    return journal_delete_waiting_turn(j, o->turn);
 }
 
-void journal_async_forget_turn(struct journal_async *l, const char *turn, journal_done_fn *done,
-                               void *ctx)
+void journal_async_delete_waiting_turn(struct journal_async *l, const char *turn,
+                                       journal_done_fn *done, void *ctx)
 {
-    struct journal_op *const o = new_order(l, journal_async_delete_turn, done, ctx);
+    struct journal_op *const o =
+        journal_async_new_op(l, journal_async_run_delete_waiting, done, ctx);
     o->turn = journal_async_copy(o, turn);
     journal_async_post(o);
 }
 
-static enum journal_status run_note_agent(struct journal *j, struct journal_op *o)
+static enum journal_status journal_async_run_set_agent_process(struct journal *j,
+                                                               struct journal_op *o)
 {
     return journal_set_agent_process(j, &o->record);
 }
 
-void journal_async_note_agent(struct journal_async *l, const struct journal_turn *t,
-                              journal_done_fn *done, void *ctx)
+void journal_async_set_agent_process(struct journal_async *l, const struct journal_turn *t,
+                                     journal_done_fn *done, void *ctx)
 {
-    struct journal_op *const o = new_order(l, run_note_agent, done, ctx);
-    o->record = copy_turn(o, t);
+    struct journal_op *const o =
+        journal_async_new_op(l, journal_async_run_set_agent_process, done, ctx);
+    o->record = journal_async_copy_turn(o, t);
     journal_async_post(o);
 }
 
-static enum journal_status run_end_turn(struct journal *j, struct journal_op *o)
+static enum journal_status journal_async_run_end_turn(struct journal *j, struct journal_op *o)
 {
     const enum journal_status status = journal_end_turn(j, &o->outcome, o->first);
     if (!journal_async_is_done(status))
-        journal_async_note_unended(o->journal, &o->outcome);
+        journal_async_add_unrecorded_end(o->journal, &o->outcome);
     return status;
 }
 
 void journal_async_end_turn(struct journal_async *l, const struct journal_outcome *what,
                             journal_done_fn *done, void *ctx)
 {
-    struct journal_op *const o = new_order(l, run_end_turn, done, ctx);
-    o->outcome = copy_outcome(o, what);
+    struct journal_op *const o = journal_async_new_op(l, journal_async_run_end_turn, done, ctx);
+    o->outcome = journal_async_copy_outcome(o, what);
     journal_async_post(o);
 }
 
 /* ---- outbox */
 
-static enum journal_status run_add(struct journal *j, struct journal_op *o)
+static enum journal_status journal_async_run_add_requests(struct journal *j, struct journal_op *o)
 {
     return journal_add_requests(j, o->key, o->requests, o->n, o->first);
 }
@@ -276,14 +282,14 @@ int64_t journal_async_add_requests(struct journal_async *l, const char *conn,
                                    const struct journal_request *requests, size_t n,
                                    journal_done_fn *done, void *ctx)
 {
-    struct journal_op *const o = new_order(l, run_add, done, ctx);
+    struct journal_op *const o = journal_async_new_op(l, journal_async_run_add_requests, done, ctx);
     o->key = journal_async_copy(o, conn);
-    const int64_t first = copy_requests(o, requests, n);
+    const int64_t first = journal_async_copy_requests(o, requests, n);
     journal_async_post(o);
     return first;
 }
 
-static enum journal_status run_settle_outcome(struct journal *j, struct journal_op *o)
+static enum journal_status journal_async_run_settle_outcome(struct journal *j, struct journal_op *o)
 {
     return journal_settle_outcome(j, o->key, o->turn, &o->settlement, o->first);
 }
@@ -292,8 +298,9 @@ int64_t journal_async_expand(struct journal_async *l, const char *conn, const ch
                              const struct journal_request *requests, size_t n,
                              journal_done_fn *done, void *ctx)
 {
-    struct journal_op *const o = new_order(l, run_settle_outcome, done, ctx);
-    const int64_t first = copy_requests(o, requests, n);
+    struct journal_op *const o =
+        journal_async_new_op(l, journal_async_run_settle_outcome, done, ctx);
+    const int64_t first = journal_async_copy_requests(o, requests, n);
     o->key = journal_async_copy(o, conn);
     o->turn = journal_async_copy(o, turn);
     o->settlement =
@@ -305,7 +312,8 @@ int64_t journal_async_expand(struct journal_async *l, const char *conn, const ch
 void journal_async_fail_outcome(struct journal_async *l, const char *conn, const char *turn,
                                 const char *reason, journal_done_fn *done, void *ctx)
 {
-    struct journal_op *const o = new_order(l, run_settle_outcome, done, ctx);
+    struct journal_op *const o =
+        journal_async_new_op(l, journal_async_run_settle_outcome, done, ctx);
     o->key = journal_async_copy(o, conn);
     o->turn = journal_async_copy(o, turn);
     o->settlement = (struct journal_settlement){.verdict = JOURNAL_FAIL,
@@ -313,7 +321,7 @@ void journal_async_fail_outcome(struct journal_async *l, const char *conn, const
     journal_async_post(o);
 }
 
-static enum journal_status run_start(struct journal *j, struct journal_op *o)
+static enum journal_status journal_async_run_start_attempt(struct journal *j, struct journal_op *o)
 {
     return journal_start_attempt(j, o->seq);
 }
@@ -321,12 +329,13 @@ static enum journal_status run_start(struct journal *j, struct journal_op *o)
 void journal_async_start_attempt(struct journal_async *l, int64_t seq, journal_done_fn *done,
                                  void *ctx)
 {
-    struct journal_op *const o = new_order(l, run_start, done, ctx);
+    struct journal_op *const o =
+        journal_async_new_op(l, journal_async_run_start_attempt, done, ctx);
     o->seq = seq;
     journal_async_post(o);
 }
 
-static enum journal_status run_take_over(struct journal *j, struct journal_op *o)
+static enum journal_status journal_async_run_take_over(struct journal *j, struct journal_op *o)
 {
     return journal_take_over(j, o->key);
 }
@@ -334,12 +343,12 @@ static enum journal_status run_take_over(struct journal *j, struct journal_op *o
 void journal_async_take_over(struct journal_async *l, const char *conn, journal_done_fn *done,
                              void *ctx)
 {
-    struct journal_op *const o = new_order(l, run_take_over, done, ctx);
+    struct journal_op *const o = journal_async_new_op(l, journal_async_run_take_over, done, ctx);
     o->key = journal_async_copy(o, conn);
     journal_async_post(o);
 }
 
-static enum journal_status run_settle(struct journal *j, struct journal_op *o)
+static enum journal_status journal_async_run_settle_row(struct journal *j, struct journal_op *o)
 {
     return journal_settle_row(j, o->seq, &o->settlement, o->first);
 }
@@ -348,8 +357,8 @@ int64_t journal_async_settle_row(struct journal_async *l, int64_t seq,
                                  const struct journal_settlement *s, journal_done_fn *done,
                                  void *ctx)
 {
-    struct journal_op *const o = new_order(l, run_settle, done, ctx);
-    const int64_t first = copy_requests(o, s->requests, s->n);
+    struct journal_op *const o = journal_async_new_op(l, journal_async_run_settle_row, done, ctx);
+    const int64_t first = journal_async_copy_requests(o, s->requests, s->n);
     o->seq = seq;
     o->settlement = *s;
     o->settlement.reason = journal_async_copy(o, s->reason);
@@ -358,7 +367,7 @@ int64_t journal_async_settle_row(struct journal_async *l, int64_t seq,
     return first;
 }
 
-static enum journal_status run_remember(struct journal *j, struct journal_op *o)
+static enum journal_status journal_async_run_memory_put(struct journal *j, struct journal_op *o)
 {
     return journal_memory_put(j, o->key, o->turn, o->value);
 }
@@ -366,7 +375,7 @@ static enum journal_status run_remember(struct journal *j, struct journal_op *o)
 void journal_async_memory_put(struct journal_async *l, const char *conn, const char *turn,
                               const char *text, journal_done_fn *done, void *ctx)
 {
-    struct journal_op *const o = new_order(l, run_remember, done, ctx);
+    struct journal_op *const o = journal_async_new_op(l, journal_async_run_memory_put, done, ctx);
     o->key = journal_async_copy(o, conn);
     o->turn = journal_async_copy(o, turn);
     o->value = journal_async_copy(o, text);
@@ -383,7 +392,7 @@ static enum journal_status journal_async_store_approval(struct journal *j, struc
 void journal_async_put_approval(struct journal_async *l, const struct journal_approval *a,
                                 journal_done_fn *done, void *ctx)
 {
-    struct journal_op *const o = new_order(l, journal_async_store_approval, done, ctx);
+    struct journal_op *const o = journal_async_new_op(l, journal_async_store_approval, done, ctx);
     o->approval = (struct journal_approval){
         .id = a->id,
         .agent = journal_async_copy(o, a->agent),
@@ -396,7 +405,8 @@ void journal_async_put_approval(struct journal_async *l, const struct journal_ap
     journal_async_post(o);
 }
 
-static enum journal_status run_forget_approvals(struct journal *j, struct journal_op *o)
+static enum journal_status journal_async_run_delete_approvals(struct journal *j,
+                                                              struct journal_op *o)
 {
     return journal_approval_delete(j, &o->approvals);
 }
@@ -405,13 +415,14 @@ void journal_async_delete_approvals(struct journal_async *l,
                                     const struct journal_approval_filter *which,
                                     journal_done_fn *done, void *ctx)
 {
-    struct journal_op *const o = new_order(l, run_forget_approvals, done, ctx);
+    struct journal_op *const o =
+        journal_async_new_op(l, journal_async_run_delete_approvals, done, ctx);
     o->approvals = (struct journal_approval_filter){which->id, journal_async_copy(o, which->agent),
                                                     journal_async_copy(o, which->conv)};
     journal_async_post(o);
 }
 
-static enum journal_status run_note_question(struct journal *j, struct journal_op *o)
+static enum journal_status journal_async_run_put_question(struct journal *j, struct journal_op *o)
 {
     return journal_put_question(j, &o->question);
 }
@@ -419,7 +430,7 @@ static enum journal_status run_note_question(struct journal *j, struct journal_o
 void journal_async_put_question(struct journal_async *l, const struct journal_question *q,
                                 journal_done_fn *done, void *ctx)
 {
-    struct journal_op *const o = new_order(l, run_note_question, done, ctx);
+    struct journal_op *const o = journal_async_new_op(l, journal_async_run_put_question, done, ctx);
     o->question = (struct journal_question){
         .turn = journal_async_copy(o, q->turn),
         .id = journal_async_copy(o, q->id),
@@ -434,7 +445,7 @@ void journal_async_put_question(struct journal_async *l, const struct journal_qu
 
 /* ---- for operators */
 
-static enum journal_status run_stats(struct journal *j, struct journal_op *o)
+static enum journal_status journal_async_run_stats(struct journal *j, struct journal_op *o)
 {
     return journal_read_stats(j, &o->stats);
 }
@@ -444,7 +455,7 @@ void journal_async_stats(struct journal_async *l,
                                       const struct journal_stats *stats),
                          void *ctx)
 {
-    struct journal_op *const o = new_order(l, run_stats, NULL, ctx);
+    struct journal_op *const o = journal_async_new_op(l, journal_async_run_stats, NULL, ctx);
     o->told = done;
     journal_async_post(o);
 }
@@ -454,7 +465,7 @@ static void journal_async_copy_connector(void *ctx, const struct journal_dead *d
     buf_add_str(&((struct journal_op *)ctx)->text, d->conn);
 }
 
-static enum journal_status run_bury_event(struct journal *j, struct journal_op *o)
+static enum journal_status journal_async_run_add_dead_event(struct journal *j, struct journal_op *o)
 {
     return journal_dead_add(j, &(struct journal_dead){
                                    .attempts = o->attempts,
@@ -469,7 +480,8 @@ void journal_async_add_dead_event(struct journal_async *l, const char *conn, con
                                   struct str line, int64_t attempts, journal_done_fn *done,
                                   void *ctx)
 {
-    struct journal_op *const o = new_order(l, run_bury_event, done, ctx);
+    struct journal_op *const o =
+        journal_async_new_op(l, journal_async_run_add_dead_event, done, ctx);
     o->key = journal_async_copy(o, conn);
     o->turn = journal_async_copy(o, turn);
     o->line = (struct str){arena_memdup(&o->memory, line.p, line.len), line.len};
@@ -477,7 +489,7 @@ void journal_async_add_dead_event(struct journal_async *l, const char *conn, con
     journal_async_post(o);
 }
 
-static enum journal_status run_retry_dead(struct journal *j, struct journal_op *o)
+static enum journal_status journal_async_run_retry_dead(struct journal *j, struct journal_op *o)
 {
     const enum journal_status found = journal_dead_get(j, o->seq, journal_async_copy_connector, o);
     return found == JOURNAL_DONE ? journal_dead_retry(j, o->seq, o->first) : found;
@@ -486,14 +498,14 @@ static enum journal_status run_retry_dead(struct journal *j, struct journal_op *
 int64_t journal_async_retry_dead(struct journal_async *l, int64_t id, journal_done_fn *done,
                                  void *ctx)
 {
-    struct journal_op *const o = new_order(l, run_retry_dead, done, ctx);
+    struct journal_op *const o = journal_async_new_op(l, journal_async_run_retry_dead, done, ctx);
     o->seq = id;
     o->first = l->next_seq++;
     journal_async_post(o);
     return o->first;
 }
 
-static enum journal_status run_put(struct journal *j, struct journal_op *o)
+static enum journal_status journal_async_run_kv_put(struct journal *j, struct journal_op *o)
 {
     return journal_kv_put(j, o->key, (struct str){o->value, o->value ? strlen(o->value) : 0});
 }
@@ -501,13 +513,13 @@ static enum journal_status run_put(struct journal *j, struct journal_op *o)
 void journal_async_kv_put(struct journal_async *l, const char *key, const char *value,
                           journal_done_fn *done, void *ctx)
 {
-    struct journal_op *const o = new_order(l, run_put, done, ctx);
+    struct journal_op *const o = journal_async_new_op(l, journal_async_run_kv_put, done, ctx);
     o->key = journal_async_copy(o, key);
     o->value = journal_async_copy(o, value);
     journal_async_post(o);
 }
 
-static enum journal_status run_get(struct journal *j, struct journal_op *o)
+static enum journal_status journal_async_run_kv_get(struct journal *j, struct journal_op *o)
 {
     return journal_kv_get(j, o->key, &o->text);
 }
@@ -515,7 +527,7 @@ static enum journal_status run_get(struct journal *j, struct journal_op *o)
 void journal_async_kv_get(struct journal_async *l, const char *key, journal_done_fn *done,
                           void *ctx)
 {
-    struct journal_op *const o = new_order(l, run_get, done, ctx);
+    struct journal_op *const o = journal_async_new_op(l, journal_async_run_kv_get, done, ctx);
     o->key = journal_async_copy(o, key);
     journal_async_post(o);
 }

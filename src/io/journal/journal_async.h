@@ -87,12 +87,12 @@ void journal_async_cancel(struct journal_async *l, const char *turn, journal_don
                           void *ctx);
 /* Deletes a waiting turn with the ids of its message, which may be admitted again. UNCHANGED: it
  * was not waiting. */
-void journal_async_forget_turn(struct journal_async *l, const char *turn, journal_done_fn *done,
-                               void *ctx);
+void journal_async_delete_waiting_turn(struct journal_async *l, const char *turn,
+                                       journal_done_fn *done, void *ctx);
 /* Stores the agent process of the turn t->id: boot_id, agent_pid, agent_start, cgroup. UNCHANGED:
  * the turn does not run. */
-void journal_async_note_agent(struct journal_async *l, const struct journal_turn *t,
-                              journal_done_fn *done, void *ctx);
+void journal_async_set_agent_process(struct journal_async *l, const struct journal_turn *t,
+                                     journal_done_fn *done, void *ctx);
 /* Ends a running turn and adds one row per target, at most one per connector. UNCHANGED: it does
  * not run, so it has an outcome. If this fails, the caller delivers the outcome all the same, and
  * the journal stores the end of the turn, without rows, as soon as possible. */
@@ -109,9 +109,9 @@ void journal_async_remove_turn(struct journal_async *l, const char *turn, journa
 /* journal_add_spent */
 void journal_async_add_spent(struct journal_async *l, const char *turn,
                              const struct journal_spent *spent);
-/* journal_note_result */
-void journal_async_note_result(struct journal_async *l, const char *turn, struct str result,
-                               journal_done_fn *done, void *ctx);
+/* journal_set_late_result */
+void journal_async_set_late_result(struct journal_async *l, const char *turn, struct str result,
+                                   journal_done_fn *done, void *ctx);
 /* Looks up a turn, ended or not. `turn` is set when the status is DONE, and valid during the call.
  * UNCHANGED: unknown turn. */
 void journal_async_look_up(struct journal_async *l, const char *turn,

@@ -24,10 +24,10 @@ static inline bool journal_async_is_done(enum journal_status status)
 }
 
 /* journal_async_upkeep.c: limits NULL: unchanged. */
-void journal_async_keep_up(struct journal_async *l, const struct journal_limits *limits);
+void journal_async_schedule_pruning(struct journal_async *l, const struct journal_limits *limits);
 
 /* journal_async_unended.c, on the worker's thread */
-void journal_async_note_unended(struct journal_async *l, const struct journal_outcome *what);
+void journal_async_add_unrecorded_end(struct journal_async *l, const struct journal_outcome *what);
 void journal_async_end_again(void *journal);
 void journal_async_free_unended(struct journal_async *l);
 

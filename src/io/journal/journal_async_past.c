@@ -21,7 +21,8 @@ struct past_order {
     void *ctx;
 };
 
-static struct past_order *past_order_new(struct journal_async *l, const char *turn, void *ctx)
+static struct past_order *journal_async_past_new_op(struct journal_async *l, const char *turn,
+                                                    void *ctx)
 {
     struct past_order *const o = xcalloc(1, sizeof *o);
     o->journal = l;
@@ -30,19 +31,19 @@ static struct past_order *past_order_new(struct journal_async *l, const char *tu
     return o;
 }
 
-static void past_order_free(struct past_order *o)
+static void journal_async_past_free_op(struct past_order *o)
 {
     arena_fini(&o->memory);
     buf_fini(&o->ids);
     free(o);
 }
 
-static void journal_async_past_report_noted(void *arg)
+static void journal_async_past_report_done(void *arg)
 {
     struct past_order *const o = arg;
     if (o->done)
         o->done(o->ctx, o->status, NULL);
-    past_order_free(o);
+    journal_async_past_free_op(o);
 }
 
 /* ---- receivers */
@@ -56,27 +57,27 @@ static void journal_async_past_add_seen(void *arg)
 void journal_async_add_seen(struct journal_async *l, const char *turn, const char *instance,
                             journal_done_fn *done, void *ctx)
 {
-    struct past_order *const o = past_order_new(l, turn, ctx);
+    struct past_order *const o = journal_async_past_new_op(l, turn, ctx);
     o->instance = arena_strdup(&o->memory, instance);
     o->done = done;
-    worker_submit(l->worker, journal_async_past_add_seen, journal_async_past_report_noted, o);
+    worker_submit(l->worker, journal_async_past_add_seen, journal_async_past_report_done, o);
 }
 
 /* ---- stored outcome */
 
-static void journal_async_past_note_result(void *arg)
+static void journal_async_past_set_result(void *arg)
 {
     struct past_order *const o = arg;
-    o->status = journal_note_result(o->journal->journal, o->turn, o->result);
+    o->status = journal_set_late_result(o->journal->journal, o->turn, o->result);
 }
 
-void journal_async_note_result(struct journal_async *l, const char *turn, struct str result,
-                               journal_done_fn *done, void *ctx)
+void journal_async_set_late_result(struct journal_async *l, const char *turn, struct str result,
+                                   journal_done_fn *done, void *ctx)
 {
-    struct past_order *const o = past_order_new(l, turn, ctx);
+    struct past_order *const o = journal_async_past_new_op(l, turn, ctx);
     o->result = (struct str){arena_memdup(&o->memory, result.p, result.len), result.len};
     o->done = done;
-    worker_submit(l->worker, journal_async_past_note_result, journal_async_past_report_noted, o);
+    worker_submit(l->worker, journal_async_past_set_result, journal_async_past_report_done, o);
 }
 
 static void journal_async_past_add_spent(void *arg)
@@ -88,9 +89,9 @@ static void journal_async_past_add_spent(void *arg)
 void journal_async_add_spent(struct journal_async *l, const char *turn,
                              const struct journal_spent *spent)
 {
-    struct past_order *const o = past_order_new(l, turn, NULL);
+    struct past_order *const o = journal_async_past_new_op(l, turn, NULL);
     o->spent = *spent;
-    worker_submit(l->worker, journal_async_past_add_spent, journal_async_past_report_noted, o);
+    worker_submit(l->worker, journal_async_past_add_spent, journal_async_past_report_done, o);
 }
 
 /* ---- lookup */
@@ -126,7 +127,7 @@ static void journal_async_past_report_found(void *arg)
 {
     struct past_order *const o = arg;
     o->found(o->ctx, o->status, &o->record);
-    past_order_free(o);
+    journal_async_past_free_op(o);
 }
 
 void journal_async_look_up(struct journal_async *l, const char *turn,
@@ -134,7 +135,7 @@ void journal_async_look_up(struct journal_async *l, const char *turn,
                                          const struct journal_turn *turn),
                            void *ctx)
 {
-    struct past_order *const o = past_order_new(l, turn, ctx);
+    struct past_order *const o = journal_async_past_new_op(l, turn, ctx);
     o->found = found;
     worker_submit(l->worker, journal_async_past_find, journal_async_past_report_found, o);
 }
@@ -151,13 +152,13 @@ static void journal_async_past_report_list(void *arg)
 {
     struct past_order *const o = arg;
     o->done(o->ctx, o->status, o->ids.p);
-    past_order_free(o);
+    journal_async_past_free_op(o);
 }
 
 void journal_async_list_untold(struct journal_async *l, const char *source, journal_done_fn *done,
                                void *ctx)
 {
-    struct past_order *const o = past_order_new(l, source, ctx);
+    struct past_order *const o = journal_async_past_new_op(l, source, ctx);
     o->done = done;
     worker_submit(l->worker, journal_async_past_list_untold, journal_async_past_report_list, o);
 }
@@ -171,7 +172,7 @@ static void journal_async_past_remove(void *arg)
 void journal_async_remove_turn(struct journal_async *l, const char *turn, journal_done_fn *done,
                                void *ctx)
 {
-    struct past_order *const o = past_order_new(l, turn, ctx);
+    struct past_order *const o = journal_async_past_new_op(l, turn, ctx);
     o->done = done;
-    worker_submit(l->worker, journal_async_past_remove, journal_async_past_report_noted, o);
+    worker_submit(l->worker, journal_async_past_remove, journal_async_past_report_done, o);
 }

@@ -12,7 +12,7 @@ struct unrecorded_end {
     struct journal_spent spent; /* a struct of zeros is empty */
 };
 
-void journal_async_note_unended(struct journal_async *l, const struct journal_outcome *what)
+void journal_async_add_unrecorded_end(struct journal_async *l, const struct journal_outcome *what)
 {
     struct unrecorded_end *const u = xmalloc(sizeof *u);
     *u = (struct unrecorded_end){l->unended, xstrdup(what->turn),

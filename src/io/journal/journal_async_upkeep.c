@@ -34,7 +34,7 @@ static void journal_async_on_step_done(void *arg)
         free(u);
 }
 
-void journal_async_keep_up(struct journal_async *l, const struct journal_limits *limits)
+void journal_async_schedule_pruning(struct journal_async *l, const struct journal_limits *limits)
 {
     struct journal_upkeep *const u = xcalloc(1, sizeof *u);
     u->journal = l;
@@ -46,5 +46,5 @@ void journal_async_keep_up(struct journal_async *l, const struct journal_limits 
 
 void journal_async_set_limits(struct journal_async *l, const struct journal_limits *limits)
 {
-    journal_async_keep_up(l, limits);
+    journal_async_schedule_pruning(l, limits);
 }

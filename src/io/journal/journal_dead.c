@@ -5,7 +5,7 @@
 #include "base/sys/log.h"
 #include "io/journal/journal_internal.h"
 
-static int log_burial(struct sql *db, int64_t seq, const char *reason)
+static int journal_dead_log_row(struct sql *db, int64_t seq, const char *reason)
 {
     struct sql_rows rows =
         sql_select(db, "select conn, turn, kind, attempts from outbox where seq=?1", sql_int(seq));
@@ -19,7 +19,7 @@ static int log_burial(struct sql *db, int64_t seq, const char *reason)
 
 int journal_move_to_dead(struct sql *db, int64_t seq, const char *reason, int64_t now)
 {
-    if (log_burial(db, seq, reason) < 0 ||
+    if (journal_dead_log_row(db, seq, reason) < 0 ||
         sql_run(db,
                 "insert into dead(conn, lane, turn, kind, priority, attempts, reason, at, body)"
                 " select conn, lane, turn, kind, priority, attempts, substr(?2,1,500), ?3, body"
@@ -29,7 +29,7 @@ int journal_move_to_dead(struct sql *db, int64_t seq, const char *reason, int64_
     return sql_run(db, "delete from outbox where seq=?1", sql_int(seq));
 }
 
-static struct journal_dead read_dead(const struct sql_rows *rows, bool with_body)
+static struct journal_dead journal_dead_read_row(const struct sql_rows *rows, bool with_body)
 {
     return (struct journal_dead){
         .id = sql_column_int(rows, 0),
@@ -54,7 +54,7 @@ enum journal_status journal_dead_list(struct journal *j, const char *conn,
                    " where ?1 is null or conn=?1 order by id",
                    sql_text(conn));
     while (sql_next(&rows)) {
-        const struct journal_dead d = read_dead(&rows, false);
+        const struct journal_dead d = journal_dead_read_row(&rows, false);
         each(ctx, &d);
     }
     return journal_finish_read(j, &rows, JOURNAL_DONE);
@@ -71,7 +71,7 @@ enum journal_status journal_dead_get(struct journal *j, int64_t id,
                    sql_int(id));
     const bool found = sql_next(&rows);
     if (found) {
-        const struct journal_dead d = read_dead(&rows, true);
+        const struct journal_dead d = journal_dead_read_row(&rows, true);
         each(ctx, &d);
     }
     return journal_finish_read(j, &rows, found ? JOURNAL_DONE : JOURNAL_NO_CHANGE);
@@ -109,8 +109,9 @@ static int journal_dead_delete_tx(struct sql *db, void *ctx)
     return 0;
 }
 
-/* In doubt, because the fate of earlier attempts is unknown. */
-static int retry(struct sql *db, void *ctx)
+/* Queues the request again, as in doubt, because it is unknown whether an earlier attempt
+ * succeeded. */
+static int journal_dead_retry_tx(struct sql *db, void *ctx)
 {
     struct dead_retry *const e = ctx;
     struct sql_rows rows =
@@ -144,7 +145,7 @@ struct dead_retry_turn {
     " and (lane=?3 or substr(lane, 1, length(?3) + 1)=?3||':')"
 
 /* In the order of their insertion. */
-static int retry_turn(struct sql *db, void *ctx)
+static int journal_dead_retry_turn_tx(struct sql *db, void *ctx)
 {
     struct dead_retry_turn *const e = ctx;
     const struct journal_dead *const w = e->which;
@@ -169,7 +170,8 @@ enum journal_status journal_dead_retry_turn(struct journal *j, const struct jour
                                             int64_t seq, int64_t most, int64_t *count)
 {
     struct dead_retry_turn e = {.j = j, .which = which, .seq = seq, .most = most};
-    const enum journal_status status = journal_transact(j, STORE_DURABLE, retry_turn, &e, &e.found);
+    const enum journal_status status =
+        journal_transact(j, STORE_DURABLE, journal_dead_retry_turn_tx, &e, &e.found);
     *count = status == JOURNAL_DONE ? e.count : 0;
     return status;
 }
@@ -177,11 +179,12 @@ enum journal_status journal_dead_retry_turn(struct journal *j, const struct jour
 enum journal_status journal_dead_retry(struct journal *j, int64_t id, int64_t seq)
 {
     struct dead_retry e = {.j = j, .id = id, .seq = seq};
-    const enum journal_status status = journal_transact(j, STORE_DURABLE, retry, &e, &e.found);
+    const enum journal_status status =
+        journal_transact(j, STORE_DURABLE, journal_dead_retry_tx, &e, &e.found);
     return e.is_event && status <= JOURNAL_NO_CHANGE ? JOURNAL_REFUSED : status;
 }
 
-enum journal_status journal_dead_drop(struct journal *j, int64_t id)
+enum journal_status journal_dead_delete(struct journal *j, int64_t id)
 {
     struct dead_retry e = {.j = j, .id = id};
     return journal_transact(j, STORE_DURABLE, journal_dead_delete_tx, &e, &e.found);

@@ -64,7 +64,7 @@ enum journal_status journal_kv_each(struct journal *j, const char *prefix,
     return journal_finish_read(j, &rows, JOURNAL_DONE);
 }
 
-static int journal_kv_remember(struct sql *db, void *ctx)
+static int journal_kv_memory_put_tx(struct sql *db, void *ctx)
 {
     struct journal_kv_pair *const p = ctx;
     const int rc = p->value.p ? sql_run(db,
@@ -85,7 +85,7 @@ enum journal_status journal_memory_put(struct journal *j, const char *conn, cons
         value.len > JOURNAL_MAX_MEMORY)
         return JOURNAL_TOO_BIG;
     struct journal_kv_pair p = {.conn = conn, .key = turn, .value = value};
-    return journal_transact(j, STORE_NORMAL, journal_kv_remember, &p, &p.changed);
+    return journal_transact(j, STORE_NORMAL, journal_kv_memory_put_tx, &p, &p.changed);
 }
 
 enum journal_status journal_memory_get(struct journal *j, const char *conn, const char *turn,

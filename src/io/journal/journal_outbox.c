@@ -42,7 +42,8 @@ static int journal_outbox_insert_row(struct sql *db, const struct journal_row_in
                    sql_blob(r->body));
 }
 
-static bool requests_fit(const char *conn, const struct journal_request *requests, size_t n)
+static bool journal_outbox_are_requests_valid(const char *conn,
+                                              const struct journal_request *requests, size_t n)
 {
     bool fit = journal_is_key_valid(conn);
     for (size_t i = 0; i < n; i++)
@@ -66,7 +67,7 @@ enum journal_status journal_add_requests(struct journal *j, const char *conn,
                                          const struct journal_request *requests, size_t n,
                                          int64_t seq)
 {
-    if (!requests_fit(conn, requests, n))
+    if (!journal_outbox_are_requests_valid(conn, requests, n))
         return JOURNAL_TOO_BIG;
     struct journal_row_insert l = {.j = j, .conn = conn, .requests = requests, .n = n, .seq = seq};
     return journal_transact(j, STORE_NORMAL, journal_outbox_add, &l, &l.done);
@@ -199,7 +200,7 @@ static int journal_outbox_settle_tx(struct sql *db, void *ctx)
 static enum journal_status journal_outbox_settle(struct journal *j, struct journal_row_settling *s)
 {
     const struct journal_settlement *const what = s->s;
-    if (!requests_fit(s->rows.conn, what->requests, what->n))
+    if (!journal_outbox_are_requests_valid(s->rows.conn, what->requests, what->n))
         return JOURNAL_TOO_BIG;
     s->rows.j = j;
     s->rows.requests = what->requests;

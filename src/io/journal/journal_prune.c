@@ -18,14 +18,14 @@ struct prune_state {
 };
 
 /* Records older than `age` have a time below this; 0 keeps records for ever. */
-static int64_t horizon(int64_t now, int64_t age)
+static int64_t journal_prune_oldest_kept(int64_t now, int64_t age)
 {
     return age ? now - age : INT64_MIN;
 }
 
 /* Runs a deletion (or update) of rows beyond ?1, at most ?2 of them, and adds their number. */
-static int prune_some(struct sql *db, const struct prune_state *p, const char *text, int64_t bound,
-                      int64_t *count)
+static int journal_prune_run_batch(struct sql *db, const struct prune_state *p, const char *text,
+                                   int64_t bound, int64_t *count)
 {
     if (sql_run(db, text, sql_int(bound), sql_int(PRUNE_BATCH)) < 0)
         return -1;
@@ -34,7 +34,7 @@ static int prune_some(struct sql *db, const struct prune_state *p, const char *t
     return 0;
 }
 
-static int bury_old(struct sql *db, const struct prune_state *p)
+static int journal_prune_expire_requests(struct sql *db, const struct prune_state *p)
 {
     for (int n = 0; n < PRUNE_BATCH; n++) {
         int64_t seq = 0;
@@ -52,18 +52,19 @@ static int bury_old(struct sql *db, const struct prune_state *p)
     return 0;
 }
 
-static int drop_ended(struct sql *db, const struct prune_state *p)
+static int journal_prune_delete_ended(struct sql *db, const struct prune_state *p)
 {
-    const int64_t keep = horizon(p->wall, p->j->limits.keep_age);
+    const int64_t keep = journal_prune_oldest_kept(p->wall, p->j->limits.keep_age);
     int64_t count = 0;
-    if (prune_some(db, p,
-                   "delete from inbox where (source, msg_id) in"
-                   " (select source, msg_id from inbox where seen_at<?1 limit ?2)",
-                   keep, &count) < 0 ||
-        prune_some(db, p,
-                   "delete from turn where id in (select id from turn where ended_at<?1 and not"
-                   " exists (select 1 from outbox where outbox.turn=turn.id) limit ?2)",
-                   keep, &count) < 0)
+    if (journal_prune_run_batch(db, p,
+                                "delete from inbox where (source, msg_id) in"
+                                " (select source, msg_id from inbox where seen_at<?1 limit ?2)",
+                                keep, &count) < 0 ||
+        journal_prune_run_batch(
+            db, p,
+            "delete from turn where id in (select id from turn where ended_at<?1 and not"
+            " exists (select 1 from outbox where outbox.turn=turn.id) limit ?2)",
+            keep, &count) < 0)
         return -1;
     if (sql_run(db, "delete from question where not exists"
                     " (select 1 from turn t where t.id=question.turn)") < 0)
@@ -76,7 +77,7 @@ static int drop_ended(struct sql *db, const struct prune_state *p)
 }
 
 /* Days as numbers: 20261127. */
-static int64_t day_of(int64_t wall_ms)
+static int64_t journal_prune_day_number(int64_t wall_ms)
 {
     const time_t t = (time_t)(wall_ms / 1000);
     struct tm day;
@@ -84,27 +85,29 @@ static int64_t day_of(int64_t wall_ms)
     return (day.tm_year + 1900) * INT64_C(10000) + (day.tm_mon + 1) * 100 + day.tm_mday;
 }
 
-static int drop_spent(struct sql *db, const struct prune_state *p)
+static int journal_prune_delete_spent(struct sql *db, const struct prune_state *p)
 {
     const int64_t age = p->j->limits.spent_age;
     int64_t count = 0;
     return !age ? 0
-                : prune_some(db, p,
-                             "delete from spent where (day, scope, name) in"
-                             " (select day, scope, name from spent where day<?1 limit ?2)",
-                             day_of(p->wall - age), &count);
+                : journal_prune_run_batch(
+                      db, p,
+                      "delete from spent where (day, scope, name) in"
+                      " (select day, scope, name from spent where day<?1 limit ?2)",
+                      journal_prune_day_number(p->wall - age), &count);
 }
 
 /* Keys with settings of conversations. */
-static int drop_conversations(struct sql *db, const struct prune_state *p)
+static int journal_prune_delete_conversations(struct sql *db, const struct prune_state *p)
 {
     int64_t count = 0;
-    return prune_some(db, p,
-                      "delete from kv where key in (select key from kv where at<?1 and"
-                      " (key glob 'session:*' or key glob 'sessions:*' or key glob 'spent:*'"
-                      "  or key glob 'prompt:*' or key glob 'usage:*' or key glob 'here:*'"
-                      "  or key glob 'away:*') limit ?2)",
-                      horizon(p->wall, p->j->limits.conversation_age), &count);
+    return journal_prune_run_batch(
+        db, p,
+        "delete from kv where key in (select key from kv where at<?1 and"
+        " (key glob 'session:*' or key glob 'sessions:*' or key glob 'spent:*'"
+        "  or key glob 'prompt:*' or key glob 'usage:*' or key glob 'here:*'"
+        "  or key glob 'away:*') limit ?2)",
+        journal_prune_oldest_kept(p->wall, p->j->limits.conversation_age), &count);
 }
 
 /* The oldest row that is not in flight; seq 0: none. */
@@ -145,25 +148,27 @@ static int journal_prune_make_room(struct sql *db, const struct prune_state *p)
     return 0;
 }
 
-static int drop_dead(struct sql *db, const struct prune_state *p)
+static int journal_prune_delete_dead(struct sql *db, const struct prune_state *p)
 {
     const struct journal_limits *const limits = &p->j->limits;
     int64_t dropped = 0;
-    if (prune_some(db, p, "delete from dead where id in (select id from dead where at<?1 limit ?2)",
-                   horizon(p->now, limits->dead_age), &dropped) < 0)
+    if (journal_prune_run_batch(
+            db, p, "delete from dead where id in (select id from dead where at<?1 limit ?2)",
+            journal_prune_oldest_kept(p->now, limits->dead_age), &dropped) < 0)
         return -1;
     if (limits->dead_rows &&
-        prune_some(db, p,
-                   "delete from dead where id in"
-                   " (select id from dead order by id desc limit ?2 offset ?1)",
-                   limits->dead_rows, &dropped) < 0)
+        journal_prune_run_batch(db, p,
+                                "delete from dead where id in"
+                                " (select id from dead order by id desc limit ?2 offset ?1)",
+                                limits->dead_rows, &dropped) < 0)
         return -1;
     if (limits->dead_bytes &&
-        prune_some(db, p,
-                   "delete from dead where id in (select id from"
-                   " (select id, sum(length(body)) over (order by id desc) as total from dead)"
-                   " where total>?1 limit ?2)",
-                   limits->dead_bytes, &dropped) < 0)
+        journal_prune_run_batch(
+            db, p,
+            "delete from dead where id in (select id from"
+            " (select id, sum(length(body)) over (order by id desc) as total from dead)"
+            " where total>?1 limit ?2)",
+            limits->dead_bytes, &dropped) < 0)
         return -1;
     if (dropped)
         log_write(LOG_ERR, "store",
@@ -174,24 +179,26 @@ static int drop_dead(struct sql *db, const struct prune_state *p)
     return 0;
 }
 
-static int drop_results(struct sql *db, const struct prune_state *p)
+static int journal_prune_delete_results(struct sql *db, const struct prune_state *p)
 {
     const int64_t max = p->j->limits.result_bytes;
     int64_t count = 0;
     return !max ? 0
-                : prune_some(db, p,
-                             "update turn set result=null where id in (select id from"
-                             " (select id, sum(length(result)) over (order by ended_at desc, rowid "
-                             "desc) as total"
-                             "  from turn where result is not null) where total>?1 limit ?2)",
-                             max, &count);
+                : journal_prune_run_batch(
+                      db, p,
+                      "update turn set result=null where id in (select id from"
+                      " (select id, sum(length(result)) over (order by ended_at desc, rowid "
+                      "desc) as total"
+                      "  from turn where result is not null) where total>?1 limit ?2)",
+                      max, &count);
 }
 
 int journal_apply_limits(struct journal *j, struct sql *db)
 {
     static int (*const steps[])(struct sql * db, const struct prune_state *p) = {
-        bury_old,   journal_prune_make_room, drop_ended, drop_results, drop_dead,
-        drop_spent, drop_conversations,
+        journal_prune_expire_requests,      journal_prune_make_room,   journal_prune_delete_ended,
+        journal_prune_delete_results,       journal_prune_delete_dead, journal_prune_delete_spent,
+        journal_prune_delete_conversations,
     };
     const struct prune_state p = {j, journal_now_ms(j), (int64_t)(clock_wall_s() * 1000)};
     j->more_to_prune = false;
@@ -201,7 +208,7 @@ int journal_apply_limits(struct journal *j, struct sql *db)
     return 0;
 }
 
-static int prune(struct sql *db, void *ctx)
+static int journal_prune_tx(struct sql *db, void *ctx)
 {
     return journal_apply_limits(ctx, db);
 }
@@ -209,7 +216,7 @@ static int prune(struct sql *db, void *ctx)
 enum journal_status journal_prune(struct journal *j)
 {
     static const bool changed = true;
-    return journal_transact(j, STORE_DURABLE, prune, j, &changed);
+    return journal_transact(j, STORE_DURABLE, journal_prune_tx, j, &changed);
 }
 
 bool journal_has_more_to_prune(const struct journal *j)

@@ -2,7 +2,7 @@
  * Table question: requests of agents to people, and who decided them. */
 #include "io/journal/journal_internal.h"
 
-static int journal_question_note(struct sql *db, void *ctx)
+static int journal_question_put_tx(struct sql *db, void *ctx)
 {
     const struct journal_question *const q = ctx;
     return sql_run(
@@ -24,7 +24,7 @@ enum journal_status journal_put_question(struct journal *j, const struct journal
             return JOURNAL_TOO_BIG;
     struct journal_question now = *q;
     now.asked_at = journal_now_ms(j);
-    return journal_transact(j, STORE_NORMAL, journal_question_note, &now, &(bool){true});
+    return journal_transact(j, STORE_NORMAL, journal_question_put_tx, &now, &(bool){true});
 }
 
 int journal_cancel_questions(struct sql *db, int64_t now)

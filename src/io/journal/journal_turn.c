@@ -3,7 +3,7 @@
 #include "base/sys/clock.h"
 #include "io/journal/journal_internal.h"
 
-static int64_t wall_ms(void)
+static int64_t journal_turn_wall_ms(void)
 {
     return (int64_t)(clock_wall_s() * 1000);
 }
@@ -15,7 +15,7 @@ struct turn_admission {
 };
 
 /* Whether one of the ids is known; `first` gets its turn. */
-static int find_first(struct sql *db, const struct turn_admission *a, bool *found)
+static int journal_turn_find_by_message(struct sql *db, const struct turn_admission *a, bool *found)
 {
     if (a->first)
         buf_reset(a->first);
@@ -30,17 +30,19 @@ static int find_first(struct sql *db, const struct turn_admission *a, bool *foun
     return sql_finish(&rows);
 }
 
-static int note_message(struct sql *db, const struct journal_turn *t, const char *id)
+static int journal_turn_insert_message_id(struct sql *db, const struct journal_turn *t,
+                                          const char *id)
 {
     if (!id)
         return 0;
     return sql_run(db,
                    "insert into inbox(source, msg_id, turn_id, seen_at) values(?1,?2,?3,?4)"
                    " on conflict do nothing",
-                   sql_text(t->source), sql_text(id), sql_text(t->id), sql_int(wall_ms()));
+                   sql_text(t->source), sql_text(id), sql_text(t->id),
+                   sql_int(journal_turn_wall_ms()));
 }
 
-static int insert_turn(struct sql *db, const struct journal_turn *t)
+static int journal_turn_insert(struct sql *db, const struct journal_turn *t)
 {
     return sql_run(db,
                    "insert into turn(id, agent, conv, source, state, boot_id, agent_pid,"
@@ -50,10 +52,10 @@ static int insert_turn(struct sql *db, const struct journal_turn *t)
                    sql_text(t->id), sql_text(t->agent), sql_text(t->conv), sql_text(t->source),
                    sql_text(t->waiting ? "waiting" : "running"), sql_text(t->boot_id),
                    sql_int(t->agent_pid), sql_int(t->agent_start), sql_text(t->cgroup),
-                   sql_int(wall_ms()), sql_text(t->route), sql_text(t->files), sql_text(t->prompt),
-                   sql_text(t->seen), sql_text(t->owner),
-                   t->waiting ? sql_text(NULL) : sql_int(wall_ms()), sql_text(t->instances),
-                   sql_text(t->person));
+                   sql_int(journal_turn_wall_ms()), sql_text(t->route), sql_text(t->files),
+                   sql_text(t->prompt), sql_text(t->seen), sql_text(t->owner),
+                   t->waiting ? sql_text(NULL) : sql_int(journal_turn_wall_ms()),
+                   sql_text(t->instances), sql_text(t->person));
 }
 
 static int journal_turn_admit(struct sql *db, void *ctx)
@@ -61,28 +63,29 @@ static int journal_turn_admit(struct sql *db, void *ctx)
     struct turn_admission *const a = ctx;
     bool found = false;
     a->admitted = false;
-    if (find_first(db, a, &found) < 0)
+    if (journal_turn_find_by_message(db, a, &found) < 0)
         return -1;
     if (found)
         return 0;
     a->admitted = true;
-    if (note_message(db, a->turn, a->turn->msg_id) < 0 ||
-        note_message(db, a->turn, a->turn->also) < 0)
+    if (journal_turn_insert_message_id(db, a->turn, a->turn->msg_id) < 0 ||
+        journal_turn_insert_message_id(db, a->turn, a->turn->also) < 0)
         return -1;
-    return insert_turn(db, a->turn);
+    return journal_turn_insert(db, a->turn);
 }
 
-static size_t length(const char *text)
+static size_t journal_turn_text_length(const char *text)
 {
     return text ? strlen(text) : 0;
 }
 
-static bool turn_fits(const struct journal_turn *t)
+static bool journal_turn_is_record_valid(const struct journal_turn *t)
 {
     const char *const keys[] = {t->id,   t->agent,   t->conv,   t->source, t->msg_id,
                                 t->also, t->boot_id, t->cgroup, t->owner,  t->person};
-    bool fits = length(t->prompt) + length(t->route) + length(t->files) + length(t->seen) +
-                    length(t->instances) <=
+    bool fits = journal_turn_text_length(t->prompt) + journal_turn_text_length(t->route) +
+                    journal_turn_text_length(t->files) + journal_turn_text_length(t->seen) +
+                    journal_turn_text_length(t->instances) <=
                 JOURNAL_MAX_PROMPT;
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         fits &= journal_is_key_valid(keys[i]);
@@ -92,7 +95,7 @@ static bool turn_fits(const struct journal_turn *t)
 enum journal_status journal_admit_turn(struct journal *j, const struct journal_turn *t,
                                        struct buf *first)
 {
-    if (!turn_fits(t))
+    if (!journal_turn_is_record_valid(t))
         return JOURNAL_TOO_BIG;
     struct turn_admission a = {.turn = t, .first = first};
     const enum journal_status status =
@@ -116,7 +119,7 @@ static int journal_turn_merge(struct sql *db, const char *turn, const char *into
 {
     return sql_run(
         db, "update turn set state='merged', code=?2, " ENDED " where id=?1 and state='waiting'",
-        sql_text(turn), sql_text(into), sql_int(wall_ms()));
+        sql_text(turn), sql_text(into), sql_int(journal_turn_wall_ms()));
 }
 
 /* Joins the prompts like prompt_append_prompt, because a turn that has not started yet is restored
@@ -137,7 +140,7 @@ static int journal_turn_begin_tx(struct sql *db, void *ctx)
     if (sql_run(db,
                 "update turn set state='running', seen=?2, began_at=?3"
                 " where id=?1 and state='waiting'",
-                sql_text(b->turn), sql_text(b->seen), sql_int(wall_ms())) < 0)
+                sql_text(b->turn), sql_text(b->seen), sql_int(journal_turn_wall_ms())) < 0)
         return -1;
     b->began = sql_changes(db) > 0;
     for (size_t i = 0; b->began && i < b->n; i++)
@@ -170,7 +173,7 @@ enum journal_status journal_merge(struct journal *j, const char *turn, const cha
 enum journal_status journal_begin_turn(struct journal *j, const char *turn, const char *seen,
                                        const char *const *merged, size_t n)
 {
-    if (length(seen) > JOURNAL_MAX_PROMPT)
+    if (journal_turn_text_length(seen) > JOURNAL_MAX_PROMPT)
         return JOURNAL_TOO_BIG;
     struct turn_beginning b = {.turn = turn, .seen = seen, .merged = merged, .n = n};
     return journal_transact(j, STORE_NORMAL, journal_turn_begin_tx, &b, &b.began);
@@ -182,7 +185,7 @@ static int journal_turn_cancel(struct sql *db, void *ctx)
     if (sql_run(db,
                 "update turn set state='cancelled', code=?2, " ENDED
                 " where id=?1 and state='waiting'",
-                sql_text(b->turn), sql_text(NULL), sql_int(wall_ms())) < 0)
+                sql_text(b->turn), sql_text(NULL), sql_int(journal_turn_wall_ms())) < 0)
         return -1;
     b->began = sql_changes(db) > 0;
     return 0;
@@ -194,7 +197,7 @@ enum journal_status journal_cancel_turn(struct journal *j, const char *turn)
     return journal_transact(j, STORE_NORMAL, journal_turn_cancel, &b, &b.began);
 }
 
-static int delete_waiting(struct sql *db, void *ctx)
+static int journal_turn_delete_waiting_tx(struct sql *db, void *ctx)
 {
     struct turn_beginning *const b = ctx;
     if (sql_run(db, "delete from turn where id=?1 and state='waiting'", sql_text(b->turn)) < 0)
@@ -203,10 +206,10 @@ static int delete_waiting(struct sql *db, void *ctx)
     return b->began ? sql_run(db, "delete from inbox where turn_id=?1", sql_text(b->turn)) : 0;
 }
 
-enum journal_status journal_forget_turn(struct journal *j, const char *turn)
+enum journal_status journal_delete_waiting_turn(struct journal *j, const char *turn)
 {
     struct turn_beginning b = {.turn = turn};
-    return journal_transact(j, STORE_NORMAL, delete_waiting, &b, &b.began);
+    return journal_transact(j, STORE_NORMAL, journal_turn_delete_waiting_tx, &b, &b.began);
 }
 
 struct turn_joining {
@@ -237,7 +240,7 @@ struct turn_agent_update {
     bool changed;
 };
 
-static int note_agent(struct sql *db, void *ctx)
+static int journal_turn_set_agent_tx(struct sql *db, void *ctx)
 {
     struct turn_agent_update *const n = ctx;
     const struct journal_turn *const t = n->turn;
@@ -256,7 +259,7 @@ enum journal_status journal_set_agent_process(struct journal *j, const struct jo
     if (!journal_is_key_valid(t->boot_id) || !journal_is_key_valid(t->cgroup))
         return JOURNAL_TOO_BIG;
     struct turn_agent_update n = {.turn = t};
-    return journal_transact(j, STORE_NORMAL, note_agent, &n, &n.changed);
+    return journal_transact(j, STORE_NORMAL, journal_turn_set_agent_tx, &n, &n.changed);
 }
 
 struct turn_ending {
@@ -288,7 +291,7 @@ static int journal_turn_end_tx(struct sql *db, void *ctx)
                 "update turn set state=?4, code=?2, " ENDED
                 ", result=case when owner is null then null else ?5 end"
                 " where id=?1 and state='running'",
-                sql_text(o->turn), sql_text(o->error), sql_int(wall_ms()),
+                sql_text(o->turn), sql_text(o->error), sql_int(journal_turn_wall_ms()),
                 sql_text(o->error ? "error" : "final"), sql_blob(o->result)) < 0)
         return -1;
     if (sql_changes(db) == 0)
@@ -303,7 +306,7 @@ static int journal_turn_end_tx(struct sql *db, void *ctx)
     return 0;
 }
 
-static bool outcome_fits(const struct journal_outcome *o)
+static bool journal_turn_is_outcome_valid(const struct journal_outcome *o)
 {
     bool fits = journal_is_key_valid(o->turn) && journal_is_key_valid(o->error) &&
                 o->result.len <= JOURNAL_MAX_RESULT;
@@ -318,7 +321,7 @@ static bool outcome_fits(const struct journal_outcome *o)
 enum journal_status journal_end_turn(struct journal *j, const struct journal_outcome *o,
                                      int64_t seq)
 {
-    if (!outcome_fits(o))
+    if (!journal_turn_is_outcome_valid(o))
         return JOURNAL_TOO_BIG;
     struct turn_ending e = {.j = j, .outcome = o, .seq = seq};
     const enum journal_status status =
@@ -334,7 +337,7 @@ struct late_result {
     bool changed;
 };
 
-static int journal_turn_note_result(struct sql *db, void *ctx)
+static int journal_turn_set_result_tx(struct sql *db, void *ctx)
 {
     struct late_result *const l = ctx;
     if (sql_run(db,
@@ -346,12 +349,12 @@ static int journal_turn_note_result(struct sql *db, void *ctx)
     return 0;
 }
 
-enum journal_status journal_note_result(struct journal *j, const char *turn, struct str result)
+enum journal_status journal_set_late_result(struct journal *j, const char *turn, struct str result)
 {
     if (result.len > JOURNAL_MAX_RESULT)
         return JOURNAL_TOO_BIG;
     struct late_result l = {.turn = turn, .result = result};
-    return journal_transact(j, STORE_NORMAL, journal_turn_note_result, &l, &l.changed);
+    return journal_transact(j, STORE_NORMAL, journal_turn_set_result_tx, &l, &l.changed);
 }
 
 static struct journal_turn journal_turn_read_turn(const struct sql_rows *rows)

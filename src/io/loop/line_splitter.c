@@ -16,7 +16,7 @@
 #define AHEAD ((size_t)512) /* prefetch distance in bytes; the hardware prefetches nearer bytes */
 #define AHEAD_SPAN (8 * ALIGN_CACHE_LINE)
 
-static size_t line_cap(const struct line_splitter *s)
+static size_t line_splitter_max_line(const struct line_splitter *s)
 {
     return s->cap ? s->cap : LINES_DEFAULT_CAP;
 }
@@ -37,7 +37,7 @@ static void line_splitter_clear_part(struct line_splitter *s, size_t keep)
         buf_reset(&s->part);
 }
 
-static void line_splitter_drop(struct line_splitter *s)
+static void line_splitter_report_dropped(struct line_splitter *s)
 {
     ASSERT(s->skipping && !s->part.len);
     const uint64_t bytes = s->skipping;
@@ -48,8 +48,8 @@ static void line_splitter_drop(struct line_splitter *s)
 /* Stores the start of an incomplete line. */
 static void line_splitter_append_part(struct line_splitter *s, const char *p, size_t n)
 {
-    ASSERT(s->part.len <= line_cap(s));
-    if (!s->skipping && n <= line_cap(s) - s->part.len) {
+    ASSERT(s->part.len <= line_splitter_max_line(s));
+    if (!s->skipping && n <= line_splitter_max_line(s) - s->part.len) {
         buf_add(&s->part, p, n);
         return;
     }
@@ -60,13 +60,13 @@ static void line_splitter_append_part(struct line_splitter *s, const char *p, si
 /* Number of bytes up to the end of a line. */
 static void line_splitter_end_line(struct line_splitter *s, const char *p, size_t n)
 {
-    if (!s->skipping && !s->part.len && n <= line_cap(s)) {
+    if (!s->skipping && !s->part.len && n <= line_splitter_max_line(s)) {
         line_splitter_emit_line(s, p, n, true);
         return;
     }
     line_splitter_append_part(s, p, n);
     if (s->skipping) {
-        line_splitter_drop(s);
+        line_splitter_report_dropped(s);
         return;
     }
     line_splitter_emit_line(s, s->part.p, s->part.len, true);
@@ -74,7 +74,7 @@ static void line_splitter_end_line(struct line_splitter *s, const char *p, size_
 }
 
 /* Prefetches the following bytes while this line is processed. */
-static void fetch_ahead(const char *p, const char *end)
+static void line_splitter_prefetch(const char *p, const char *end)
 {
     if ((size_t)(end - p) < AHEAD + AHEAD_SPAN)
         return;
@@ -92,7 +92,7 @@ size_t line_splitter_feed(struct line_splitter *s, const char *p, size_t n)
             line_splitter_append_part(s, p, (size_t)(end - p));
             return n;
         }
-        fetch_ahead(nl, end);
+        line_splitter_prefetch(nl, end);
         line_splitter_end_line(s, p, (size_t)(nl - p));
         p = nl + 1;
     }
@@ -105,13 +105,13 @@ size_t line_splitter_feed(struct line_splitter *s, const char *p, size_t n)
 void line_splitter_finish(struct line_splitter *s)
 {
     if (s->skipping)
-        line_splitter_drop(s);
+        line_splitter_report_dropped(s);
     else if (s->part.len)
         line_splitter_emit_line(s, s->part.p, s->part.len, false);
     buf_fini(&s->part);
 }
 
-void line_splitter_give_back(struct line_splitter *s, struct buf *rest)
+void line_splitter_return_rest(struct line_splitter *s, struct buf *rest)
 {
     if (s->part.len)
         buf_add(rest, s->part.p, s->part.len);

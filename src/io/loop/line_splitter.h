@@ -31,7 +31,7 @@ size_t line_splitter_feed(struct line_splitter *s, const char *p, size_t n);
 void line_splitter_finish(struct line_splitter *s);
 /* Moves the start of an incomplete line to `rest`, so that the caller can feed it again with later
  * bytes. The rest of a line over the limit then counts as a line. */
-void line_splitter_give_back(struct line_splitter *s, struct buf *rest);
+void line_splitter_return_rest(struct line_splitter *s, struct buf *rest);
 void line_splitter_fini(struct line_splitter *s);
 
 #endif

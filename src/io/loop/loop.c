@@ -73,7 +73,7 @@ struct loop_signal {
 };
 
 /* libevent fails here only without memory or descriptors: the host cannot continue. */
-static void *need(void *p, const char *what)
+static void *loop_require(void *p, const char *what)
 {
     if (p)
         return p;
@@ -93,7 +93,7 @@ bool loop_is_own_thread(const struct loop *l)
     return pthread_equal(l->thread, pthread_self());
 }
 
-static bool has_posts(struct loop *l)
+static bool loop_has_posted_calls(struct loop *l)
 {
     pthread_mutex_lock(&l->mu);
     const bool any = !STAILQ_EMPTY(&l->posts) || !STAILQ_EMPTY(&l->running);
@@ -118,7 +118,7 @@ static void loop_on_wake(evutil_socket_t fd, short what, void *arg)
 
 /* Raises the limit of open files: a turn takes four descriptors, a connection one; the default is
  * for programs that call select. Returns the previous limit. */
-static uint64_t raise_files(void)
+static uint64_t loop_raise_nofile_limit(void)
 {
     struct rlimit files;
     if (getrlimit(RLIMIT_NOFILE, &files) < 0)
@@ -130,7 +130,7 @@ static uint64_t raise_files(void)
     return before;
 }
 
-static int copy_above(int fd, int least)
+static int loop_dup_fd_above(int fd, int least)
 {
     const int copy = fcntl(fd, F_DUPFD_CLOEXEC, least);
     if (copy < 0)
@@ -140,12 +140,12 @@ static int copy_above(int fd, int least)
 
 static void loop_reserve_fds(struct loop_reserved_fds *places, int any_fd)
 {
-    places->idle = copy_above(any_fd, PLACE_MIN);
+    places->idle = loop_dup_fd_above(any_fd, PLACE_MIN);
     for (int i = 0, least = PLACE_MIN; i < LOOP_PLACES; i++, least = places->at[i - 1] + 1)
-        places->at[i] = copy_above(any_fd, least);
+        places->at[i] = loop_dup_fd_above(any_fd, least);
 }
 
-static void close_places(const struct loop_reserved_fds *places)
+static void loop_close_reserved_fds(const struct loop_reserved_fds *places)
 {
     for (int i = 0; i < LOOP_PLACES; i++)
         close(places->at[i]);
@@ -159,17 +159,17 @@ struct loop *loop_new(void)
     event_set_mem_functions(xmalloc, xrealloc, free);
     struct loop *const l = xcalloc(1, sizeof *l);
     l->thread = pthread_self();
-    l->files_before = raise_files();
-    struct event_config *const config = need(event_config_new(), "event_config_new");
+    l->files_before = loop_raise_nofile_limit();
+    struct event_config *const config = loop_require(event_config_new(), "event_config_new");
     /* Timers start now, not at the start of this round of callbacks. */
     event_config_set_flag(config, EVENT_BASE_FLAG_NO_CACHE_TIME);
-    l->base = need(event_base_new_with_config(config), "event_base_new");
+    l->base = loop_require(event_base_new_with_config(config), "event_base_new");
     event_config_free(config);
     l->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    need(l->wake_fd < 0 ? NULL : l, "eventfd");
+    loop_require(l->wake_fd < 0 ? NULL : l, "eventfd");
     loop_reserve_fds(&l->places, l->wake_fd);
-    l->wake =
-        need(event_new(l->base, l->wake_fd, EV_READ | EV_PERSIST, loop_on_wake, l), "event_new");
+    l->wake = loop_require(event_new(l->base, l->wake_fd, EV_READ | EV_PERSIST, loop_on_wake, l),
+                           "event_new");
     event_add(l->wake, NULL);
     pthread_mutex_init(&l->mu, NULL);
     STAILQ_INIT(&l->running);
@@ -199,14 +199,14 @@ void loop_free(struct loop *l)
     }
     event_free(l->wake);
     close(l->wake_fd);
-    close_places(&l->places);
+    loop_close_reserved_fds(&l->places);
     event_base_free(l->base);
     pthread_mutex_destroy(&l->mu);
     free(l);
 }
 
-/* Marks that a descriptor was ready. */
-static bool run_round(struct loop *l, bool waits)
+/* Returns whether a descriptor was ready. */
+static bool loop_run_events(struct loop *l, bool waits)
 {
     l->any_ready = false;
     event_base_loop(l->base, waits ? EVLOOP_ONCE : EVLOOP_ONCE | EVLOOP_NONBLOCK);
@@ -220,11 +220,11 @@ void loop_run(struct loop *l)
     ASSERT(loop_is_own_thread(l));
     bool ready = false;
     l->stopped = false;
-    while (!l->stopped && (l->waits || has_posts(l))) {
+    while (!l->stopped && (l->waits || loop_has_posted_calls(l))) {
         const bool crowded = wakeup_coalescer_should_wait(&l->coalescer, clock_mono_us());
         if (crowded && !ready)
             nanosleep(&moment, NULL);
-        ready = run_round(l, !crowded || !ready);
+        ready = loop_run_events(l, !crowded || !ready);
     }
 }
 
@@ -250,7 +250,7 @@ void loop_run_once(struct loop *l, int wait_ms)
     struct event *tick = NULL;
     if (wait_ms > 0) {
         const struct timeval tv = to_timeval(wait_ms);
-        tick = need(evtimer_new(l->base, loop_on_tick, NULL), "event_new");
+        tick = loop_require(evtimer_new(l->base, loop_on_tick, NULL), "event_new");
         event_add(tick, &tv);
     }
     event_base_loop(l->base, EVLOOP_ONCE);
@@ -265,13 +265,13 @@ void loop_stop(struct loop *l)
     event_base_loopbreak(l->base);
 }
 
-static void on_fd(evutil_socket_t fd, short what, void *arg)
+static void loop_on_fd(evutil_socket_t fd, short what, void *arg)
 {
     (void)fd;
     struct loop_fd *const f = arg;
     f->loop->any_ready = true;
     if (f->events & LOOP_COALESCE)
-        wakeup_coalescer_note_ready(&f->loop->coalescer, &f->seen);
+        wakeup_coalescer_count_ready(&f->loop->coalescer, &f->seen);
     f->fn(f->arg, (what & EV_READ ? LOOP_READ : 0u) | (what & EV_WRITE ? LOOP_WRITE : 0u));
 }
 
@@ -303,8 +303,8 @@ void loop_fd_set(struct loop_fd *f, unsigned events)
     ASSERT(f->fd >= 0);
     const int what =
         EV_PERSIST | (events & LOOP_READ ? EV_READ : 0) | (events & LOOP_WRITE ? EV_WRITE : 0);
-    f->ev = need(event_new(f->loop->base, f->fd, (short)what, on_fd, f), "event_new");
-    need(event_add(f->ev, NULL) < 0 ? NULL : f, "event_add");
+    f->ev = loop_require(event_new(f->loop->base, f->fd, (short)what, loop_on_fd, f), "event_new");
+    loop_require(event_add(f->ev, NULL) < 0 ? NULL : f, "event_add");
     f->loop->waits++;
 }
 
@@ -333,7 +333,7 @@ struct loop_timer *loop_timer_new(struct loop *l, void (*fn)(void *arg), void *a
     ASSERT(fn);
     struct loop_timer *const t = xcalloc(1, sizeof *t);
     *t = (struct loop_timer){.loop = l, .fn = fn, .arg = arg};
-    t->ev = need(evtimer_new(l->base, loop_on_timer, t), "event_new");
+    t->ev = loop_require(evtimer_new(l->base, loop_on_timer, t), "event_new");
     return t;
 }
 
@@ -375,7 +375,7 @@ struct loop_signal *loop_signal_new(struct loop *l, int signo, void (*fn)(void *
 {
     struct loop_signal *const s = xcalloc(1, sizeof *s);
     *s = (struct loop_signal){.fn = fn, .arg = arg};
-    s->ev = need(evsignal_new(l->base, signo, loop_on_signal, s), "event_new");
+    s->ev = loop_require(evsignal_new(l->base, signo, loop_on_signal, s), "event_new");
     event_add(s->ev, NULL);
     return s;
 }

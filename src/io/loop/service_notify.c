@@ -61,7 +61,7 @@ static void service_notify_open_socket(struct service_notify *n, const char *nam
 }
 
 /* Watchdog interval of this process; 0: none. */
-static int64_t find_pet_ms(void)
+static int64_t service_notify_watchdog_ms(void)
 {
     const char *const usec = getenv("WATCHDOG_USEC"), *const pid = getenv("WATCHDOG_PID");
     if (!usec || (pid && strtoll(pid, NULL, 10) != getpid()))
@@ -74,7 +74,7 @@ struct service_notify *service_notify_new(struct loop *l)
 {
     struct service_notify *const n = xcalloc(1, sizeof *n);
     service_notify_open_socket(n, getenv("NOTIFY_SOCKET"));
-    n->pet_ms = find_pet_ms();
+    n->pet_ms = service_notify_watchdog_ms();
     if (n->fd < 0 || !n->pet_ms)
         return n;
     n->watchdog = loop_timer_new(l, on_watchdog, n);

@@ -5,7 +5,7 @@
 #define WINDOW_US 1000
 #define SHARE_US 250 /* fewer ready descriptors in that time need no pause */
 
-void wakeup_coalescer_note_ready(struct wakeup_coalescer *l, uint32_t *seen)
+void wakeup_coalescer_count_ready(struct wakeup_coalescer *l, uint32_t *seen)
 {
     if (*seen == l->window + 1)
         return;

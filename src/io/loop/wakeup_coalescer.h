@@ -23,7 +23,7 @@ struct wakeup_coalescer {
 };
 
 /* A descriptor was ready; *seen belongs to it, and is initially 0. */
-void wakeup_coalescer_note_ready(struct wakeup_coalescer *l, uint32_t *seen);
+void wakeup_coalescer_count_ready(struct wakeup_coalescer *l, uint32_t *seen);
 /* Call it after each round: whether so many descriptors are ready that the loop should pause. */
 bool wakeup_coalescer_should_wait(struct wakeup_coalescer *l, int64_t now_us);
 

@@ -45,7 +45,7 @@ static struct worker_job *worker_pop_job(struct worker_job_list *q)
 }
 
 /* The next job, or NULL if the worker has to stop. */
-static struct worker_job *wait_for_job(struct worker *w)
+static struct worker_job *worker_wait_for_job(struct worker *w)
 {
     pthread_mutex_lock(&w->mu);
     while (STAILQ_EMPTY(&w->todo) && !w->stop)
@@ -70,7 +70,7 @@ static void worker_post_result(struct worker *w, struct worker_job *job)
 static void *worker_thread_main(void *arg)
 {
     struct worker *const w = arg;
-    for (struct worker_job *job; (job = wait_for_job(w));) {
+    for (struct worker_job *job; (job = worker_wait_for_job(w));) {
         job->work(job->arg);
         if (job->done)
             worker_post_result(w, job);
@@ -179,7 +179,7 @@ void worker_run_sync(struct worker *w, void (*work)(void *arg), void *arg)
     pthread_mutex_unlock(&w->mu);
 }
 
-static void wait_for_all(struct worker *w)
+static void worker_wait_for_completions(struct worker *w)
 {
     while (w->under_way) {
         pthread_mutex_lock(&w->mu);
@@ -194,7 +194,7 @@ void worker_free(struct worker *w)
 {
     if (!w)
         return;
-    wait_for_all(w);
+    worker_wait_for_completions(w);
     ASSERT(!w->under_way);
     pthread_mutex_lock(&w->mu);
     w->stop = true;

@@ -320,7 +320,7 @@ static struct nats_client_subscription *nats_client_find(const struct nats_clien
 
 /* ---- what arrives ---- */
 
-static void nats_client_enter(struct nats_client *c, bool connected, const char *text)
+static void nats_client_set_connected(struct nats_client *c, bool connected, const char *text)
 {
     const bool is_change = c->connected != connected;
     c->connected = connected;
@@ -333,7 +333,7 @@ static void nats_client_enter(struct nats_client *c, bool connected, const char 
 /* libnats has given up: with other credentials, or other servers, it may succeed. */
 static void nats_client_on_closed(struct nats_client *c, const char *text)
 {
-    nats_client_enter(c, false, text);
+    nats_client_set_connected(c, false, text);
     loop_timer_set(c->reopen, REOPEN_MS);
 }
 
@@ -354,10 +354,10 @@ static void nats_client_handle(struct nats_client *c, const struct nats_incoming
         return;
     case NATS_INCOMING_UP:
         c->max_payload = (size_t)in->max_payload;
-        nats_client_enter(c, true, in->text);
+        nats_client_set_connected(c, true, in->text);
         return;
     case NATS_INCOMING_DOWN:
-        nats_client_enter(c, false, in->text);
+        nats_client_set_connected(c, false, in->text);
         return;
     case NATS_INCOMING_CLOSED:
         nats_client_on_closed(c, in->text);
@@ -371,16 +371,16 @@ static void nats_client_handle(struct nats_client *c, const struct nats_incoming
     }
 }
 
-static void nats_client_on_arrived(void *arg)
+static void nats_client_on_messages(void *arg)
 {
     struct nats_client *const c = arg;
     struct nats_incoming *in = NULL;
-    for (int i = 0; i < BATCH_MAX && (in = nats_connection_take(c->connection)); i++) {
+    for (int i = 0; i < BATCH_MAX && (in = nats_connection_pop_message(c->connection)); i++) {
         nats_client_handle(c, in);
         free(in);
     }
     if (in)
-        loop_post(c->spec.loop, nats_client_on_arrived, c);
+        loop_post(c->spec.loop, nats_client_on_messages, c);
 }
 
 uint64_t nats_client_count_lost(struct nats_client *c)
@@ -432,7 +432,7 @@ static void nats_client_copy_spec(struct nats_client *c, const struct nats_clien
 }
 
 /* One subscription for the replies to all requests. */
-static void nats_client_listen(struct nats_client *c)
+static void nats_client_subscribe_inbox(struct nats_client *c)
 {
     char id[37];
     uuid_make(id);
@@ -447,7 +447,7 @@ struct nats_client *nats_client_new(const struct nats_client_spec *spec, struct 
     nats_client_copy_spec(c, spec);
     LIST_INIT(&c->subscriptions);
     TAILQ_INIT(&c->requests);
-    c->connection = nats_connection_new(&c->spec, nats_client_on_arrived, c, err);
+    c->connection = nats_connection_new(&c->spec, nats_client_on_messages, c, err);
     if (!c->connection) {
         nats_client_free(c);
         return NULL;
@@ -457,7 +457,7 @@ struct nats_client *nats_client_new(const struct nats_client_spec *spec, struct 
     c->worker = worker_new(spec->loop);
     worker_set_name(c->worker, "tc-bus");
     worker_submit(c->worker, nats_job_open, NULL, c);
-    nats_client_listen(c);
+    nats_client_subscribe_inbox(c);
     return c;
 }
 
@@ -484,7 +484,7 @@ void nats_client_free(struct nats_client *c)
     }
     while ((s = LIST_FIRST(&c->subscriptions)))
         nats_client_free_subscription(s);
-    loop_cancel_posted(c->spec.loop, nats_client_on_arrived, c);
+    loop_cancel_posted(c->spec.loop, nats_client_on_messages, c);
     nats_connection_free(c->connection);
     arena_fini(&c->arena);
     free(c);

@@ -117,7 +117,7 @@ void nats_connection_report_unsent(struct nats_connection *n, uint64_t request)
     nats_connection_queue(n, in);
 }
 
-struct nats_incoming *nats_connection_take(struct nats_connection *n)
+struct nats_incoming *nats_connection_pop_message(struct nats_connection *n)
 {
     pthread_mutex_lock(&n->mu);
     struct nats_incoming *const in = STAILQ_FIRST(&n->queue);
@@ -545,7 +545,7 @@ void nats_connection_free(struct nats_connection *n)
     n->is_over = true;
     pthread_mutex_unlock(&n->mu);
     loop_cancel_posted(n->spec.loop, nats_connection_on_posted, n);
-    while ((in = nats_connection_take(n)))
+    while ((in = nats_connection_pop_message(n)))
         free(in);
     if (n->is_in_use)
         return;

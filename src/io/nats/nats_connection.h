@@ -41,7 +41,7 @@ struct nats_outgoing {
 };
 
 /* Loads the library. `arrived` is called on the loop's thread when something waits for
- * nats_connection_take. spec is borrowed. NULL with err. Loop thread. */
+ * nats_connection_pop_message. spec is borrowed. NULL with err. Loop thread. */
 struct nats_connection *nats_connection_new(const struct nats_client_spec *spec,
                                             void (*arrived)(void *ctx), void *ctx,
                                             struct tc_err *err);
@@ -70,7 +70,7 @@ void nats_connection_report_unsent(struct nats_connection *n, uint64_t request);
 /* ---- loop thread */
 
 /* The next that arrived, or NULL. Freed by free(3). */
-struct nats_incoming *nats_connection_take(struct nats_connection *n);
+struct nats_incoming *nats_connection_pop_message(struct nats_connection *n);
 /* Messages that were dropped because the loop did not keep up, since the last call. */
 uint64_t nats_connection_count_lost(struct nats_connection *n);
 

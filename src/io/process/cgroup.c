@@ -23,7 +23,7 @@ static bool cgroup_write_file(const char *path, const char *name, const char *te
 }
 
 /* Passes each line of a file to `take` until it returns a result, which is returned; or NULL. */
-static char *find_line(const char *path, char *(*take)(char *line))
+static char *cgroup_find_line(const char *path, char *(*take)(char *line))
 {
     FILE *const f = fopen(path, "re");
     char *line = NULL, *found = NULL;
@@ -39,13 +39,13 @@ static char *find_line(const char *path, char *(*take)(char *line))
 }
 
 /* Parses "0::/system.slice/turncast.service" */
-static char *cgroup_read_own_line(char *line)
+static char *cgroup_parse_own_path(char *line)
 {
     return strncmp(line, "0::/", 4) == 0 ? xstrdup(line + 3) : NULL;
 }
 
 /* Parses "36 25 0:31 / /sys/fs/cgroup rw,nosuid shared:9 - cgroup2 cgroup2 rw" */
-static char *take_mount(char *line)
+static char *cgroup_parse_mount(char *line)
 {
     char root[2], where[1024];
     if (!strstr(line, " - cgroup2 ") || sscanf(line, "%*s %*s %*s %1s %1023s", root, where) != 2 ||
@@ -55,21 +55,22 @@ static char *take_mount(char *line)
 }
 
 /* Position of this process in the hierarchy. */
-static char *own(void)
+static char *cgroup_read_own_path(void)
 {
-    return find_line("/proc/self/cgroup", cgroup_read_own_line);
+    return cgroup_find_line("/proc/self/cgroup", cgroup_parse_own_path);
 }
 
 /* Directory of that cgroup; NULL: not visible to this process. */
-static char *find_directory(const char *path)
+static char *cgroup_find_directory(const char *path)
 {
-    CLEANUP_FREE char *mount = path ? find_line("/proc/self/mountinfo", take_mount) : NULL;
+    CLEANUP_FREE char *mount =
+        path ? cgroup_find_line("/proc/self/mountinfo", cgroup_parse_mount) : NULL;
     return mount ? xasprintf("%s%s", mount, path) : NULL;
 }
 
 /* Service managers mark delegation (Delegate=yes). Write permission is not sufficient: root can
  * write to all cgroups, and must not use those of others. */
-static bool is_delegated(const char *path)
+static bool cgroup_is_delegated(const char *path)
 {
     char value[2] = "";
     return getxattr(path, "user.delegate", value, 1) == 1
@@ -79,9 +80,9 @@ static bool is_delegated(const char *path)
 
 bool cgroup_enter_leaf(void)
 {
-    CLEANUP_FREE char *path = own();
-    CLEANUP_FREE char *base = find_directory(path);
-    if (!base || !is_delegated(base))
+    CLEANUP_FREE char *path = cgroup_read_own_path();
+    CLEANUP_FREE char *base = cgroup_find_directory(path);
+    if (!base || !cgroup_is_delegated(base))
         return false;
     CLEANUP_FREE char *leaf = xasprintf("%s/" LEAF, base);
     mkdir(leaf, 0755);
@@ -93,14 +94,14 @@ bool cgroup_enter_leaf(void)
 
 char *cgroup_create(const char *name, int64_t max_processes)
 {
-    CLEANUP_FREE char *leaf = own();
+    CLEANUP_FREE char *leaf = cgroup_read_own_path();
     char *const slash = leaf ? strrchr(leaf, '/') : NULL;
     if (!slash || strcmp(slash, "/" LEAF) != 0) /* finding mounts is expensive, and most processes
                                                  * have no leaf */
         return NULL;
     *slash = '\0';
-    CLEANUP_FREE char *base = find_directory(leaf);
-    if (!base || !is_delegated(base))
+    CLEANUP_FREE char *base = cgroup_find_directory(leaf);
+    if (!base || !cgroup_is_delegated(base))
         return NULL;
     char *const path = xasprintf("%s/%s", base, name);
     if (mkdir(path, 0755) < 0) {
@@ -124,7 +125,7 @@ void cgroup_kill(const char *path)
     cgroup_write_file(path, "cgroup.kill", "1");
 }
 
-static char *take_populated(char *line)
+static char *cgroup_parse_populated(char *line)
 {
     return strcmp(line, "populated 1") == 0 ? xstrdup(line) : NULL;
 }
@@ -132,7 +133,7 @@ static char *take_populated(char *line)
 bool cgroup_is_empty(const char *path)
 {
     CLEANUP_FREE char *file = xasprintf("%s/cgroup.events", path);
-    CLEANUP_FREE char *populated = find_line(file, take_populated);
+    CLEANUP_FREE char *populated = cgroup_find_line(file, cgroup_parse_populated);
     return !populated;
 }
 

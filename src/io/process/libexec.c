@@ -10,7 +10,7 @@
 
 #include "base/alloc.h"
 
-static char *if_runs(char *path)
+static char *libexec_check_executable(char *path)
 {
     if (access(path, X_OK) == 0)
         return path;
@@ -19,7 +19,7 @@ static char *if_runs(char *path)
 }
 
 /* Directory of this program; false: unknown. */
-static bool find_self(char *self, size_t size)
+static bool libexec_find_own_directory(char *self, size_t size)
 {
     const ssize_t n = readlink("/proc/self/exe", self, size - 1);
     self[n > 0 ? n : 0] = '\0';
@@ -33,18 +33,18 @@ static bool find_self(char *self, size_t size)
 static char *libexec_search_dirs(const char *name)
 {
     char self[4096], *path = NULL;
-    if (find_self(self, sizeof self)) {
-        path = if_runs(xasprintf("%s/%s", self, name));
+    if (libexec_find_own_directory(self, sizeof self)) {
+        path = libexec_check_executable(xasprintf("%s/%s", self, name));
         if (!path)
-            path = if_runs(xasprintf("%s/../libexec/turncast/%s", self, name));
+            path = libexec_check_executable(xasprintf("%s/../libexec/turncast/%s", self, name));
     }
-    return path ? path : if_runs(xasprintf(TURNCAST_LIBEXECDIR "/%s", name));
+    return path ? path : libexec_check_executable(xasprintf(TURNCAST_LIBEXECDIR "/%s", name));
 }
 
 char *libexec_find(const char *name, const char *variable, const char *place, struct tc_err *err)
 {
     const char *const named = getenv(variable);
-    char *const path = named ? if_runs(xstrdup(named)) : libexec_search_dirs(name);
+    char *const path = named ? libexec_check_executable(xstrdup(named)) : libexec_search_dirs(name);
     if (!path)
         err_set(err, place,
                 "helper program %s is not installed in the expected directory; reinstall turncast",

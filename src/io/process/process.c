@@ -57,7 +57,7 @@ struct process {
     unsigned strays;
 };
 
-static void end_close(struct process_pipe_end *e)
+static void process_close_pipe_end(struct process_pipe_end *e)
 {
     loop_fd_free(e->watch);
     if (e->fd >= 0)
@@ -67,14 +67,14 @@ static void end_close(struct process_pipe_end *e)
 
 /* --- stdin -------------------------------------------------------------------------------- */
 
-static void lose_stdin(struct process *p)
+static void process_drop_stdin(struct process *p)
 {
-    end_close(&p->in);
+    process_close_pipe_end(&p->in);
     buf_fini(&p->pending);
 }
 
 /* Writes as much as the pipe accepts; the loop writes the rest. */
-static void push_stdin(struct process *p)
+static void process_write_stdin(struct process *p)
 {
     ASSERT(p->in.fd >= 0);
     ASSERT(p->written <= p->pending.len);
@@ -87,7 +87,7 @@ static void push_stdin(struct process *p)
             return;
         }
         if (n < 0) {
-            lose_stdin(p);
+            process_drop_stdin(p);
             return;
         }
         p->written += (size_t)n;
@@ -96,13 +96,13 @@ static void push_stdin(struct process *p)
     p->written = 0;
     loop_fd_set(p->in.watch, 0);
     if (p->closing)
-        end_close(&p->in);
+        process_close_pipe_end(&p->in);
 }
 
-static void on_stdin(void *arg, unsigned ready)
+static void process_on_stdin(void *arg, unsigned ready)
 {
     (void)ready;
-    push_stdin(arg);
+    process_write_stdin(arg);
 }
 
 void process_write(struct process *p, const char *bytes, size_t n)
@@ -110,14 +110,14 @@ void process_write(struct process *p, const char *bytes, size_t n)
     if (p->in.fd < 0 || p->closing)
         return;
     buf_add(&p->pending, bytes, n);
-    push_stdin(p);
+    process_write_stdin(p);
 }
 
 void process_close_stdin(struct process *p)
 {
     p->closing = true;
     if (p->in.fd >= 0)
-        push_stdin(p);
+        process_write_stdin(p);
 }
 
 /* --- messages of the shim ----------------------------------------------------------------- */
@@ -178,7 +178,7 @@ static void process_read_reports(struct process *p)
 /* --- stdout and stderr -------------------------------------------------------------------- */
 
 /* Reads once; false if there was no data or the pipe has ended (and is closed then). */
-static bool pull(struct process *p, struct process_pipe_end *e, size_t max)
+static bool process_read_pipe(struct process *p, struct process_pipe_end *e, size_t max)
 {
     char chunk[CHUNK_SIZE];
     ssize_t n;
@@ -192,7 +192,7 @@ static bool pull(struct process *p, struct process_pipe_end *e, size_t max)
     }
     if (n < 0 && errno == EAGAIN)
         return false;
-    end_close(e);
+    process_close_pipe_end(e);
     if (is_out)
         process_read_reports(p); /* a child that was not started has no output to end */
     if (is_out && !p->failed)
@@ -204,14 +204,14 @@ static void process_on_out(void *arg, unsigned ready)
 {
     (void)ready;
     struct process *const p = arg;
-    pull(p, &p->out, CHUNK_SIZE);
+    process_read_pipe(p, &p->out, CHUNK_SIZE);
 }
 
 static void process_on_err(void *arg, unsigned ready)
 {
     (void)ready;
     struct process *const p = arg;
-    pull(p, &p->err, CHUNK_SIZE);
+    process_read_pipe(p, &p->err, CHUNK_SIZE);
 }
 
 /* Reads only the data in the pipe when the child ended: a grandchild that keeps writing must not
@@ -221,7 +221,7 @@ static void process_drain_pipe(struct process *p, struct process_pipe_end *e)
     int left = 0;
     if (e->fd < 0 || ioctl(e->fd, FIONREAD, &left) < 0)
         return;
-    while (left > 0 && e->fd >= 0 && pull(p, e, (size_t)left))
+    while (left > 0 && e->fd >= 0 && process_read_pipe(p, e, (size_t)left))
         left -= (int)CHUNK_SIZE;
 }
 
@@ -229,9 +229,9 @@ static void process_drain_pipe(struct process *p, struct process_pipe_end *e)
 
 static void close_pipes(struct process *p)
 {
-    lose_stdin(p);
-    end_close(&p->err);
-    end_close(&p->out);
+    process_drop_stdin(p);
+    process_close_pipe_end(&p->err);
+    process_close_pipe_end(&p->out);
 }
 
 static void process_report_failure(struct process *p)
@@ -252,7 +252,7 @@ static void process_report_exit(struct process *p)
     p->events.exit(p->ctx, p->status);
 }
 
-static void on_control(void *arg, unsigned ready)
+static void process_on_control(void *arg, unsigned ready)
 {
     (void)ready;
     struct process *const p = arg;
@@ -268,7 +268,7 @@ static void on_control(void *arg, unsigned ready)
         process_report_exit(p);
 }
 
-static void process_ask(const struct process *p, unsigned char what)
+static void process_send_command(const struct process *p, unsigned char what)
 {
     /* The child has exited and gets no signals. */
     (void)!send(p->control.fd, &what, 1, MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -277,7 +277,7 @@ static void process_ask(const struct process *p, unsigned char what)
 void process_signal(struct process *p, int signo)
 {
     if (!p->exited)
-        process_ask(p, (unsigned char)signo);
+        process_send_command(p, (unsigned char)signo);
 }
 
 void process_set_lease(struct process *p, int64_t until_ms)
@@ -310,7 +310,7 @@ static void process_wait_for_shim(struct process *p, int ms)
 
 /* Does the shim's work after its death. Processes found only through the cgroup need a moment to
  * end. */
-static void kill_lost(struct process *p)
+static void process_kill_orphans(struct process *p)
 {
     ASSERT(p->reaped);
     if (p->cgroup)
@@ -327,14 +327,14 @@ static void kill_lost(struct process *p)
 unsigned process_kill_tree(struct process *p)
 {
     if (!p->reaped) {
-        process_ask(p, SHIM_KILL);
+        process_send_command(p, SHIM_KILL);
         kill(p->shim.pid, SIGCONT); /* an agent may have stopped it */
         process_wait_for_shim(p, BURST_MS);
     }
     if (!p->reaped)
         return 1;
     if (!p->clean)
-        kill_lost(p);
+        process_kill_orphans(p);
     return !p->clean;
 }
 
@@ -351,7 +351,7 @@ void process_free(struct process *p)
     for (int i = 0; i < LAST_BURSTS && process_kill_tree(p); i++)
         ;
     close_pipes(p);
-    end_close(&p->control);
+    process_close_pipe_end(&p->control);
     free(p->mark);
     free(p->command);
     free(p->cwd);
@@ -365,7 +365,7 @@ struct process_pipes {
     int host[3], child[3];
 };
 
-static void pipes_close(const int fds[3])
+static void process_close_pipes(const int fds[3])
 {
     for (int i = 0; i < 3; i++)
         if (fds[i] >= 0)
@@ -374,7 +374,7 @@ static void pipes_close(const int fds[3])
 
 /* Pipe i: the child reads the first and writes the others. If the host has no descriptors 0-2,
  * pipes would get these numbers, and dup2 in the child would overwrite them. */
-static int pipe_open(struct process_pipes *ps, int i)
+static int process_open_pipe(struct process_pipes *ps, int i)
 {
     int fds[2];
     if (pipe2(fds, O_CLOEXEC) < 0)
@@ -388,11 +388,11 @@ static int pipe_open(struct process_pipes *ps, int i)
     return fcntl(ps->host[i], F_SETFL, O_NONBLOCK);
 }
 
-static int pipes_open(struct process_pipes *ps)
+static int process_open_pipes(struct process_pipes *ps)
 {
     *ps = (struct process_pipes){.host = {-1, -1, -1}, .child = {-1, -1, -1}};
     for (int i = 0; i < 3; i++)
-        if (pipe_open(ps, i) < 0)
+        if (process_open_pipe(ps, i) < 0)
             return -1;
     /* Refused if the user's pipe limit is reached: the pipe keeps its default size. */
     fcntl(ps->host[1], F_SETPIPE_SZ, OUT_PIPE_SIZE);
@@ -405,13 +405,13 @@ struct process *process_spawn(struct loop *l, const struct process_spec *spec,
     struct process_pipes ps;
     struct shim_handle shim;
     int started = -1;
-    if (pipes_open(&ps) < 0)
+    if (process_open_pipes(&ps) < 0)
         err_set_errno(err, errno, spec->argv[0], "cannot create a pipe");
     else
         started = shim_launch_start(spec, l, ps.child, &shim, err);
-    pipes_close(ps.child);
+    process_close_pipes(ps.child);
     if (started < 0) {
-        pipes_close(ps.host);
+        process_close_pipes(ps.host);
         return NULL;
     }
     struct process *const p = xcalloc(1, sizeof *p);
@@ -422,12 +422,13 @@ struct process *process_spawn(struct loop *l, const struct process_spec *spec,
     p->cwd = xstrdup(spec->cwd);
     p->shim = (struct orphaned_shim){shim.pid, process_tree_start_time(shim.pid), p->mark};
     p->cgroup = shim.cgroup;
-    p->in = (struct process_pipe_end){ps.host[0], loop_fd_new(l, ps.host[0], 0, on_stdin, p)};
+    p->in =
+        (struct process_pipe_end){ps.host[0], loop_fd_new(l, ps.host[0], 0, process_on_stdin, p)};
     p->out = (struct process_pipe_end){
         ps.host[1], loop_fd_new(l, ps.host[1], LOOP_READ | LOOP_COALESCE, process_on_out, p)};
     p->err = (struct process_pipe_end){ps.host[2],
                                        loop_fd_new(l, ps.host[2], LOOP_READ, process_on_err, p)};
-    p->control = (struct process_pipe_end){shim.control,
-                                           loop_fd_new(l, shim.control, LOOP_READ, on_control, p)};
+    p->control = (struct process_pipe_end){
+        shim.control, loop_fd_new(l, shim.control, LOOP_READ, process_on_control, p)};
     return p;
 }

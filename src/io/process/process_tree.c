@@ -78,12 +78,12 @@ static bool read_stat(pid_t pid, struct proc_stat *out)
     return true;
 }
 
-static bool is_dead(const struct proc_stat *st)
+static bool process_tree_is_dead(const struct proc_stat *st)
 {
     return st->state == 'Z' || st->state == 'X';
 }
 
-static void add_children_of_task(struct pid_set *set, const char *path)
+static void process_tree_add_children_of_task(struct pid_set *set, const char *path)
 {
     CLEANUP_FD const int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
@@ -102,7 +102,7 @@ static void add_children_of_task(struct pid_set *set, const char *path)
 }
 
 /* Every thread has separate children. */
-static void add_children(struct pid_set *set, pid_t pid)
+static void process_tree_add_children(struct pid_set *set, pid_t pid)
 {
     char path[320];
     snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
@@ -113,26 +113,27 @@ static void add_children(struct pid_set *set, pid_t pid)
         if (e->d_name[0] == '.')
             continue;
         snprintf(path, sizeof path, "/proc/%d/task/%s/children", (int)pid, e->d_name);
-        add_children_of_task(set, path);
+        process_tree_add_children_of_task(set, path);
     }
     closedir(dir);
 }
 
-/* The set grows during the loop, which includes new members. */
-static void add_below(struct pid_set *set)
+/* Adds all descendants of the members. The set grows during the loop, which includes new members.
+ */
+static void process_tree_add_descendants(struct pid_set *set)
 {
     for (size_t i = 0; i < set_count(set); i++)
-        add_children(set, set_at(set, i));
+        process_tree_add_children(set, set_at(set, i));
 }
 
-/* Returns the number of living ones. */
-static unsigned kill_set(const struct pid_set *set)
+/* Returns the number of processes that were killed, without those that had ended already. */
+static unsigned process_tree_kill_set(const struct pid_set *set)
 {
     unsigned killed = 0;
     for (size_t i = 0; i < set_count(set); i++) {
         const pid_t pid = set_at(set, i);
         struct proc_stat st;
-        if (read_stat(pid, &st) && !is_dead(&st))
+        if (read_stat(pid, &st) && !process_tree_is_dead(&st))
             killed += kill(pid, SIGKILL) == 0;
     }
     return killed;
@@ -143,15 +144,15 @@ static unsigned kill_set(const struct pid_set *set)
 void process_tree_kill_descendants(pid_t pid)
 {
     struct pid_set set = {0};
-    add_children(&set, pid);
+    process_tree_add_children(&set, pid);
     for (size_t i = 0; i < set_count(&set); i++) {
-        add_children(&set, set_at(&set, i));
+        process_tree_add_children(&set, set_at(&set, i));
         kill(set_at(&set, i), SIGKILL);
     }
     buf_fini(&set.pids);
 }
 
-static void wait_for_end(pid_t pid, int ms)
+static void process_tree_wait_for_exit(pid_t pid, int ms)
 {
     CLEANUP_FD const int fd = pidfd_open(pid, 0);
     if (fd < 0)
@@ -171,7 +172,7 @@ void process_tree_boot_id(char out[64])
 uint64_t process_tree_start_time(pid_t pid)
 {
     struct proc_stat st;
-    return read_stat(pid, &st) && !is_dead(&st) ? st.began : 0;
+    return read_stat(pid, &st) && !process_tree_is_dead(&st) ? st.began : 0;
 }
 
 /* The second number of /proc/PID/statm (proc(5)): resident pages. */
@@ -193,7 +194,7 @@ uint64_t process_tree_resident(pid_t pid)
     struct pid_set set = {0};
     uint64_t bytes = 0;
     set_add(&set, pid);
-    add_below(&set);
+    process_tree_add_descendants(&set);
     for (size_t i = 0; i < set_count(&set); i++) {
         const int64_t rss = process_tree_read_rss(set_at(&set, i));
         bytes += rss > 0 ? (uint64_t)rss : 0;
@@ -202,7 +203,7 @@ uint64_t process_tree_resident(pid_t pid)
     return bytes;
 }
 
-static bool has_mark(pid_t pid, const char *mark)
+static bool process_tree_has_mark(pid_t pid, const char *mark)
 {
     char path[64];
     snprintf(path, sizeof path, "/proc/%d/environ", (int)pid);
@@ -221,7 +222,8 @@ static bool has_mark(pid_t pid, const char *mark)
     return false;
 }
 
-static void add_lost(struct pid_set *set, const struct orphaned_shim *l, pid_t session)
+static void process_tree_add_orphans(struct pid_set *set, const struct orphaned_shim *l,
+                                     pid_t session)
 {
     DIR *const dir = opendir("/proc");
     if (!dir)
@@ -229,23 +231,23 @@ static void add_lost(struct pid_set *set, const struct orphaned_shim *l, pid_t s
     for (const struct dirent *e; (e = readdir(dir));) {
         const pid_t pid = (pid_t)strtol(e->d_name, NULL, 10);
         struct proc_stat st;
-        if (pid <= 1 || pid == getpid() || !read_stat(pid, &st) || is_dead(&st) ||
+        if (pid <= 1 || pid == getpid() || !read_stat(pid, &st) || process_tree_is_dead(&st) ||
             st.began < l->began)
             continue;
-        if ((session && st.session == session) || (l->mark && has_mark(pid, l->mark)))
+        if ((session && st.session == session) || (l->mark && process_tree_has_mark(pid, l->mark)))
             set_add(set, pid);
     }
     closedir(dir);
 }
 
-static unsigned kill_found(const struct orphaned_shim *l, pid_t session)
+static unsigned process_tree_kill_found(const struct orphaned_shim *l, pid_t session)
 {
     struct pid_set set = {0};
-    add_lost(&set, l, session);
-    add_below(&set);
-    const unsigned killed = kill_set(&set);
+    process_tree_add_orphans(&set, l, session);
+    process_tree_add_descendants(&set);
+    const unsigned killed = process_tree_kill_set(&set);
     if (killed)
-        wait_for_end(set_at(&set, 0), ROUND_MS);
+        process_tree_wait_for_exit(set_at(&set, 0), ROUND_MS);
     buf_fini(&set.pids);
     return killed;
 }
@@ -256,7 +258,7 @@ bool process_tree_is_shim_alive(const struct orphaned_shim *l)
 }
 
 /* The number of a session is not reused while one of its processes exists. */
-static bool is_reused(const struct orphaned_shim *l)
+static bool process_tree_is_pid_reused(const struct orphaned_shim *l)
 {
     const uint64_t now = process_tree_start_time(l->pid);
     return l->pid <= 1 || l->pid == getsid(0) || (now && now != l->began);
@@ -264,11 +266,11 @@ static bool is_reused(const struct orphaned_shim *l)
 
 bool process_tree_kill_orphans(const struct orphaned_shim *l, unsigned *killed)
 {
-    const pid_t session = is_reused(l) ? 0 : l->pid;
+    const pid_t session = process_tree_is_pid_reused(l) ? 0 : l->pid;
     const int64_t until = clock_mono_ms() + BURST_MS;
     unsigned most = 0, found;
     do {
-        found = kill_found(l, session);
+        found = process_tree_kill_found(l, session);
         most = found > most ? found : most;
     } while (found && clock_mono_ms() < until);
     *killed += most;

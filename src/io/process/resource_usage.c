@@ -76,7 +76,7 @@ const char *resource_usage_folder_path(const struct usage_folder *f)
 }
 
 /* An unreadable directory counts as too large, because its contents are unknown. */
-static int64_t cost_of(const struct usage_folder *f, const FTSENT *e)
+static int64_t resource_usage_entry_bytes(const struct usage_folder *f, const FTSENT *e)
 {
     const bool failed = e->fts_info == FTS_ERR || e->fts_info == FTS_NS || e->fts_info == FTS_DNR;
     if (failed && e->fts_errno != ENOENT)
@@ -97,7 +97,7 @@ static void resource_usage_measure(void *arg)
     for (const FTSENT *e; tree && !atomic_load(&f->ends) && f->counted <= f->enough;) {
         if (!(e = fts_read(tree)))
             break;
-        f->counted += e->fts_level > 0 ? cost_of(f, e) : 0;
+        f->counted += e->fts_level > 0 ? resource_usage_entry_bytes(f, e) : 0;
     }
     if (tree)
         fts_close(tree);
@@ -122,7 +122,7 @@ void resource_usage_folder_measure(struct usage_folder *f, int64_t enough)
     worker_submit(f->worker, resource_usage_measure, on_measured, f);
 }
 
-bool resource_usage_folder_take(struct usage_folder *f, int64_t *bytes)
+bool resource_usage_folder_get_new(struct usage_folder *f, int64_t *bytes)
 {
     if (!f->measured)
         return false;

@@ -27,6 +27,6 @@ const char *resource_usage_folder_path(const struct usage_folder *f);
 void resource_usage_folder_measure(struct usage_folder *f, int64_t enough);
 /* True: *bytes is from a measurement that has ended since the last call. Counts the blocks of all
  * files below the directory, and at least one page for each name, so that empty files count. */
-bool resource_usage_folder_take(struct usage_folder *f, int64_t *bytes);
+bool resource_usage_folder_get_new(struct usage_folder *f, int64_t *bytes);
 
 #endif

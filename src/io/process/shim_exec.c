@@ -28,7 +28,8 @@
 #define OOM_SCORE "200"
 #define CPU_GRACE_S 5
 
-__attribute__((__noreturn__)) static void fail(int report_fd, enum shim_step step)
+__attribute__((__noreturn__)) static void shim_exec_report_failure(int report_fd,
+                                                                   enum shim_step step)
 {
     const struct shim_report r = {SHIM_FAILED, step, errno};
     if (write(report_fd, &r, sizeof r) < 0)
@@ -51,7 +52,7 @@ static void set_default_signals(void)
 }
 
 /* For kernels before 5.11, or a filter: one by one. */
-static void mark_each(void)
+static void shim_exec_mark_each_cloexec(void)
 {
     long max = sysconf(_SC_OPEN_MAX);
     if (max < 0 || max > 65536)
@@ -72,7 +73,8 @@ static void set_oom_score(void)
     close(fd);
 }
 
-static const char *next_candidate(char out[PATH_MAX], const char *path, const char *program)
+static const char *shim_exec_next_candidate(char out[PATH_MAX], const char *path,
+                                            const char *program)
 {
     const size_t len = strcspn(path, ":");
     const int n = snprintf(out, PATH_MAX, "%.*s/%s", len ? (int)len : 1, len ? path : ".", program);
@@ -82,17 +84,17 @@ static const char *next_candidate(char out[PATH_MAX], const char *path, const ch
 }
 
 /* exec also reports "No such file" for a script with a missing interpreter. */
-static enum shim_step step_of(const char *path)
+static enum shim_step shim_exec_failed_step(const char *path)
 {
     return errno == ENOENT && faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) == 0 ? SHIM_INTERPRETER
                                                                                : SHIM_EXEC;
 }
 
-static enum shim_step run_file(const char *file, char **argv)
+static enum shim_step shim_exec_run_file(const char *file, char **argv)
 {
     execv(file, argv);
     const int error = errno;
-    const enum shim_step step = step_of(file);
+    const enum shim_step step = shim_exec_failed_step(file);
     errno = error;
     return step;
 }
@@ -102,13 +104,13 @@ static enum shim_step run_file(const char *file, char **argv)
 static enum shim_step shim_exec_search_path(char **argv)
 {
     if (strchr(argv[0], '/') || !*argv[0])
-        return run_file(argv[0], argv);
+        return shim_exec_run_file(argv[0], argv);
     const char *const set = getenv("PATH");
     int error = ENOENT;
     char file[PATH_MAX];
     for (const char *path = set ? set : DEFAULT_PATH; path;) {
-        path = next_candidate(file, path, argv[0]);
-        const enum shim_step step = run_file(file, argv);
+        path = shim_exec_next_candidate(file, path, argv[0]);
+        const enum shim_step step = shim_exec_run_file(file, argv);
         if (step != SHIM_EXEC || (errno != EACCES && errno != ENOENT && errno != ENOTDIR))
             return step;
         if (errno == EACCES)
@@ -184,27 +186,27 @@ static int shim_exec_set_user(const char *text)
     return setresuid((uid_t)ids[0], (uid_t)ids[0], (uid_t)ids[0]);
 }
 
-__attribute__((__noreturn__)) static void become(const struct shim_exec_spec *a, pid_t shim,
-                                                 int report_fd)
+__attribute__((__noreturn__)) static void shim_exec_become_agent(const struct shim_exec_spec *a,
+                                                                 pid_t shim, int report_fd)
 {
     setpgid(0, 0);
     umask(077);
     set_oom_score();
     if (close_range(3, ~0U, CLOSE_RANGE_CLOEXEC) < 0)
-        mark_each();
+        shim_exec_mark_each_cloexec();
     if (a->cgroup)
         cgroup_attach_self(a->cgroup); /* works without it, too */
     if ((a->files && set_files(a->files) < 0) || (a->limits && shim_exec_set_limits(a->limits) < 0))
-        fail(report_fd, SHIM_LIMITS);
+        shim_exec_report_failure(report_fd, SHIM_LIMITS);
     if (a->user && shim_exec_set_user(a->user) < 0)
-        fail(report_fd, SHIM_USER);
+        shim_exec_report_failure(report_fd, SHIM_USER);
     prctl(PR_SET_PDEATHSIG, SIGKILL); /* reset by the change of the user id */
     if (getppid() != shim)
         _exit(126); /* the parent died before the previous line */
     if (a->cwd && chdir(a->cwd) < 0)
-        fail(report_fd, SHIM_CWD);
+        shim_exec_report_failure(report_fd, SHIM_CWD);
     set_default_signals();
-    fail(report_fd, shim_exec_search_path(a->argv));
+    shim_exec_report_failure(report_fd, shim_exec_search_path(a->argv));
 }
 
 pid_t shim_exec_agent(const struct shim_exec_spec *a, struct shim_report *failure)
@@ -217,7 +219,7 @@ pid_t shim_exec_agent(const struct shim_exec_spec *a, struct shim_report *failur
     }
     const pid_t shim = getpid(), pid = fork();
     if (pid == 0)
-        become(a, shim, ends[1]);
+        shim_exec_become_agent(a, shim, ends[1]);
     failure->value = errno;
     close(ends[1]);
     const bool runs = pid > 0 && read(ends[0], failure, sizeof *failure) == 0;

@@ -41,7 +41,7 @@ struct shim_argv {
     struct buf user, limits, files; /* some of them */
 };
 
-static void call_fini(struct shim_argv *c)
+static void shim_launch_argv_fini(struct shim_argv *c)
 {
     free(c->words);
     buf_fini(&c->user);
@@ -82,8 +82,8 @@ static size_t shim_launch_add_option(const char **at, const char *name, const ch
     return 2;
 }
 
-static void call_init(struct shim_argv *c, const struct process_spec *spec, uint64_t files,
-                      const char *cgroup)
+static void shim_launch_argv_init(struct shim_argv *c, const struct process_spec *spec,
+                                  uint64_t files, const char *cgroup)
 {
     size_t n = 0, args = 0;
     while (spec->argv[args])
@@ -125,10 +125,10 @@ struct shim_launch_state {
     int error;
 };
 
-/* Runs in the child. It also shares the host's descriptors until it gets a separate table with only
+/* Runs in the child, which shares the host's descriptors until it gets a separate table with only
  * the needed ones. Uses system calls only, because state of libraries and sanitizers belongs to the
  * host. */
-UNSANITIZED static int be_born(void *arg)
+UNSANITIZED static int shim_launch_child_main(void *arg)
 {
     struct shim_launch_state *const b = arg;
     long rc = syscall(SYS_close_range, (unsigned)b->places[LOOP_PLACES - 1] + 1, UINT_MAX,
@@ -157,8 +157,8 @@ static int shim_launch_clone(struct shim_launch_state *b, pid_t *pid)
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before); /* also seen by the child, which keeps it */
-    *pid =
-        __clone(be_born, stack + sizeof stack, CLONE_VM | CLONE_VFORK | CLONE_FILES | SIGCHLD, b);
+    *pid = __clone(shim_launch_child_main, stack + sizeof stack,
+                   CLONE_VM | CLONE_VFORK | CLONE_FILES | SIGCHLD, b);
     const int error = *pid < 0 ? errno : b->error;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (*pid >= 0 && error)
@@ -166,9 +166,8 @@ static int shim_launch_clone(struct shim_launch_state *b, pid_t *pid)
     return error;
 }
 
-/* Duplicates these descriptors to the target numbers; otherwise fills the numbers with
- * placeholders. */
-static void fill_places(const struct loop_reserved_fds *places, const int *fds)
+/* Duplicates `fds` to the reserved numbers; NULL: fills those numbers with placeholders. */
+static void shim_launch_fill_reserved_fds(const struct loop_reserved_fds *places, const int *fds)
 {
     for (int i = 0; i < LOOP_PLACES; i++)
         dup3(fds ? fds[i] : places->idle, places->at[i], O_CLOEXEC);
@@ -180,13 +179,13 @@ static int shim_launch_spawn(const char *path, const struct process_spec *spec,
                              pid_t *pid)
 {
     struct shim_argv call;
-    call_init(&call, spec, loop_original_nofile(l), cgroup);
+    shim_launch_argv_init(&call, spec, loop_original_nofile(l), cgroup);
     const struct loop_reserved_fds *const places = loop_get_reserved_fds(l);
     struct shim_launch_state birth = {path, call.words, spec->env, places->at, 0};
-    fill_places(places, fds);
+    shim_launch_fill_reserved_fds(places, fds);
     const int error = shim_launch_clone(&birth, pid);
-    fill_places(places, NULL);
-    call_fini(&call);
+    shim_launch_fill_reserved_fds(places, NULL);
+    shim_launch_argv_fini(&call);
     return error;
 }
 

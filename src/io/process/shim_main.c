@@ -58,22 +58,22 @@ static bool shim_main_reap_children(struct shim_state *s)
     }
 }
 
-static void signal_agent(const struct shim_state *s, int signo)
+static void shim_main_signal_agent(const struct shim_state *s, int signo)
 {
     if (s->agent)
         kill(-s->agent, signo);
 }
 
-static void lose_host(struct shim_state *s)
+static void shim_main_handle_lost_host(struct shim_state *s)
 {
     s->host = false;
     if (s->kill_ms >= 0)
         return;
-    signal_agent(s, SIGTERM);
+    shim_main_signal_agent(s, SIGTERM);
     s->kill_ms = clock_mono_ms() + (s->agent ? ORPHANED_MS : 0);
 }
 
-static void shim_read_orders(struct shim_state *s)
+static void shim_main_read_commands(struct shim_state *s)
 {
     union {
         unsigned char byte;
@@ -86,13 +86,13 @@ static void shim_read_orders(struct shim_state *s)
         else if (asked.byte == SHIM_KILL)
             s->kill_ms = 0;
         else
-            signal_agent(s, asked.byte);
+            shim_main_signal_agent(s, asked.byte);
     if (n == 0 || (errno != EAGAIN && errno != EINTR))
-        lose_host(s);
+        shim_main_handle_lost_host(s);
 }
 
 /* Kills when due; returns the time until the next action. */
-static int kill_round(struct shim_state *s)
+static int shim_main_kill_if_due(struct shim_state *s)
 {
     const int64_t now = clock_mono_ms();
     if (s->lease_ms && now >= s->lease_ms)
@@ -107,7 +107,7 @@ static int kill_round(struct shim_state *s)
     return s->rounds++ < ROUNDS_MAX ? ROUND_MS : SLOW_ROUND_MS;
 }
 
-static void wait_for_something(struct shim_state *s, int ms)
+static void shim_main_wait_for_event(struct shim_state *s, int ms)
 {
     struct pollfd fds[] = {
         {.fd = s->signals, .events = POLLIN},
@@ -119,7 +119,7 @@ static void wait_for_something(struct shim_state *s, int ms)
     if (fds[0].revents && read(s->signals, &info, sizeof info) < 0)
         return;
     if (fds[1].revents)
-        shim_read_orders(s);
+        shim_main_read_commands(s);
 }
 
 /* Signals for the agent go to its group only: the shim ignores all except SIGKILL and SIGSTOP, and
@@ -138,7 +138,7 @@ static int shim_main_prepare(void)
     return signalfd(-1, &child, SFD_NONBLOCK | SFD_CLOEXEC);
 }
 
-static int shim_main_read_words(int argc, char **argv, struct shim_exec_spec *a)
+static int shim_main_parse_args(int argc, char **argv, struct shim_exec_spec *a)
 {
     if (argc < 2 || strcmp(argv[1], SHIM_PROTOCOL) != 0)
         return -1;
@@ -171,7 +171,7 @@ static int shim_main_read_words(int argc, char **argv, struct shim_exec_spec *a)
 int main(int argc, char **argv)
 {
     struct shim_exec_spec agent = {0};
-    if (shim_main_read_words(argc, argv, &agent) < 0)
+    if (shim_main_parse_args(argc, argv, &agent) < 0)
         return 2;
     struct shim_state s = {
         .signals = shim_main_prepare(), .host = true, .kill_ms = -1, .cgroup = agent.cgroup};
@@ -189,7 +189,7 @@ int main(int argc, char **argv)
     for (int fd = 0; fd < 3; fd++)
         close(fd); /* they belong to the agent alone: readers must see their end */
     while (shim_main_reap_children(&s))
-        wait_for_something(&s, kill_round(&s));
+        shim_main_wait_for_event(&s, shim_main_kill_if_due(&s));
     if (s.cgroup)
         cgroup_remove(s.cgroup);
     shim_main_send_report(SHIM_KILLED, (int)s.killed);

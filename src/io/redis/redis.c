@@ -38,12 +38,12 @@ struct redis_client {
 
 /* ---- waiting ---- */
 
-static int fail_late(const struct redis_client *r, struct tc_err *err)
+static int redis_fail_timeout(const struct redis_client *r, struct tc_err *err)
 {
     return err_set(err, "Redis", "no reply within %lld ms", (long long)r->spec.call_ms);
 }
 
-static int fail_link(const struct redis_client *r, struct tc_err *err)
+static int redis_fail_connection(const struct redis_client *r, struct tc_err *err)
 {
     if (r->link->err == REDIS_ERR_IO)
         return err_set_errno(err, errno, "Redis", "connection failed");
@@ -56,7 +56,7 @@ static int redis_wait_for(const struct redis_client *r, short events, struct tc_
     for (;;) {
         const int64_t left = r->deadline - clock_mono_ms();
         if (left <= 0)
-            return fail_late(r, err);
+            return redis_fail_timeout(r, err);
         const int n = poll(&p, 1, (int)left);
         if (n > 0)
             return 0;
@@ -71,19 +71,19 @@ static int redis_send_all(const struct redis_client *r, struct tc_err *err)
         if (redis_wait_for(r, POLLOUT, err) < 0)
             return -1;
         if (redisBufferWrite(r->link, &done) != REDIS_OK)
-            return fail_link(r, err);
+            return redis_fail_connection(r, err);
     }
     return 0;
 }
 
 /* The next reply, to be freed with freeReplyObject. */
-static int next_reply(const struct redis_client *r, redisReply **reply, size_t *bytes,
-                      struct tc_err *err)
+static int redis_read_reply(const struct redis_client *r, redisReply **reply, size_t *bytes,
+                            struct tc_err *err)
 {
     for (;;) {
         void *whole = NULL;
         if (redisGetReplyFromReader(r->link, &whole) != REDIS_OK)
-            return fail_link(r, err);
+            return redis_fail_connection(r, err);
         *reply = whole;
         if (whole)
             return 0;
@@ -91,7 +91,7 @@ static int next_reply(const struct redis_client *r, redisReply **reply, size_t *
         if (redis_wait_for(r, POLLIN, err) < 0)
             return -1;
         if (redisBufferRead(r->link) != REDIS_OK)
-            return fail_link(r, err);
+            return redis_fail_connection(r, err);
         *bytes += r->link->reader->len - before;
         if (*bytes > r->spec.reply_max)
             return err_set(err, "Redis", "a reply exceeds the limit of %zu bytes",
@@ -101,24 +101,25 @@ static int next_reply(const struct redis_client *r, redisReply **reply, size_t *
 
 /* ---- replies ---- */
 
-/* Refuses to allocate memory for a server that announces two thousand million elements. */
-static void *make_list(const redisReadTask *task, items_t n)
+/* Refuses to allocate memory for a server that announces an array of more than MAX_ITEMS elements.
+ */
+static void *redis_make_limited_array(const redisReadTask *task, items_t n)
 {
     const struct redis_client *const r = task->privdata;
     return n > MAX_ITEMS ? NULL : r->make_list(task, n);
 }
 
-static bool is_error(const redisReply *from)
+static bool redis_is_error_reply(const redisReply *from)
 {
     return from->type == REDIS_REPLY_ERROR;
 }
 
-static bool is_wrong_type(const redisReply *from)
+static bool redis_is_wrong_type(const redisReply *from)
 {
-    return is_error(from) && strncmp(from->str, "WRONGTYPE ", 10) == 0;
+    return redis_is_error_reply(from) && strncmp(from->str, "WRONGTYPE ", 10) == 0;
 }
 
-static int fail_refused(const redisReply *from, struct tc_err *err)
+static int redis_fail_error_reply(const redisReply *from, struct tc_err *err)
 {
     return err_set(err, "Redis", "%.200s", from->str);
 }
@@ -127,12 +128,12 @@ static int redis_copy_reply(const redisReply *from, struct arena *a, struct redi
                             struct tc_err *err)
 {
     *to = (struct redis_reply){.type = REDIS_NOTHING};
-    if (is_wrong_type(from)) {
+    if (redis_is_wrong_type(from)) {
         to->type = REDIS_WRONG_TYPE;
         return 0;
     }
-    if (is_error(from))
-        return fail_refused(from, err);
+    if (redis_is_error_reply(from))
+        return redis_fail_error_reply(from, err);
     if (from->type == REDIS_REPLY_INTEGER) {
         to->type = REDIS_NUMBER;
         to->number = from->integer;
@@ -153,7 +154,7 @@ static int redis_copy_reply(const redisReply *from, struct arena *a, struct redi
 
 /* ---- the connection ---- */
 
-static void hang_up(struct redis_client *r)
+static void redis_disconnect(struct redis_client *r)
 {
     if (r->link)
         redisFree(r->link);
@@ -161,7 +162,7 @@ static void hang_up(struct redis_client *r)
 }
 
 /* hiredis connects asynchronously; this waits for the connection. */
-static int await_connected(const struct redis_client *r, struct tc_err *err)
+static int redis_wait_connected(const struct redis_client *r, struct tc_err *err)
 {
     int no = 0;
     socklen_t size = sizeof no;
@@ -172,7 +173,7 @@ static int await_connected(const struct redis_client *r, struct tc_err *err)
     return 0;
 }
 
-static void command(struct redis_client *r, const char *const *words)
+static void redis_append_command(struct redis_client *r, const char *const *words)
 {
     const char *all[MAX_WORDS];
     size_t sizes[MAX_WORDS];
@@ -184,13 +185,13 @@ static void command(struct redis_client *r, const char *const *words)
     redisAppendCommandArgv(r->link, n, all, sizes);
 }
 
-static int expect_ok(const struct redis_client *r, size_t n, struct tc_err *err)
+static int redis_expect_ok(const struct redis_client *r, size_t n, struct tc_err *err)
 {
     size_t bytes = 0;
     for (redisReply *reply; n; n--) {
-        if (next_reply(r, &reply, &bytes, err) < 0)
+        if (redis_read_reply(r, &reply, &bytes, err) < 0)
             return -1;
-        const int rc = is_error(reply) ? fail_refused(reply, err) : 0;
+        const int rc = redis_is_error_reply(reply) ? redis_fail_error_reply(reply, err) : 0;
         freeReplyObject(reply);
         if (rc < 0)
             return -1;
@@ -198,23 +199,23 @@ static int expect_ok(const struct redis_client *r, size_t n, struct tc_err *err)
     return 0;
 }
 
-static int introduce(struct redis_client *r, struct tc_err *err)
+static int redis_log_in(struct redis_client *r, struct tc_err *err)
 {
     char database[24];
     snprintf(database, sizeof database, "%lld", (long long)r->spec.database);
     size_t n = 0;
     if (r->spec.password) {
-        command(r, (const char *const[]){"AUTH", r->spec.password, NULL});
+        redis_append_command(r, (const char *const[]){"AUTH", r->spec.password, NULL});
         n++;
     }
     if (r->spec.database) {
-        command(r, (const char *const[]){"SELECT", database, NULL});
+        redis_append_command(r, (const char *const[]){"SELECT", database, NULL});
         n++;
     }
-    return n == 0 || (redis_send_all(r, err) == 0 && expect_ok(r, n, err) == 0) ? 0 : -1;
+    return n == 0 || (redis_send_all(r, err) == 0 && redis_expect_ok(r, n, err) == 0) ? 0 : -1;
 }
 
-static int connect_to(struct redis_client *r, struct tc_err *err)
+static int redis_connect(struct redis_client *r, struct tc_err *err)
 {
     const struct redis_spec *const s = &r->spec;
     r->link = s->path ? redisConnectUnixNonBlock(s->path) : redisConnectNonBlock(s->host, s->port);
@@ -225,27 +226,28 @@ static int connect_to(struct redis_client *r, struct tc_err *err)
     redisReader *const reader = r->link->reader;
     r->makers = *reader->fn;
     r->make_list = r->makers.createArray;
-    r->makers.createArray = make_list;
+    r->makers.createArray = redis_make_limited_array;
     reader->fn = &r->makers;
     reader->privdata = r;
-    return await_connected(r, err) == 0 && introduce(r, err) == 0 ? 0 : -1;
+    return redis_wait_connected(r, err) == 0 && redis_log_in(r, err) == 0 ? 0 : -1;
 }
 
 /* ---- calls ---- */
 
-static int redis_ask(struct redis_client *r, const struct redis_command *commands, size_t n,
-                     struct arena *a, struct redis_reply *replies, struct tc_err *err)
+static int redis_try_pipeline(struct redis_client *r, const struct redis_command *commands,
+                              size_t n, struct arena *a, struct redis_reply *replies,
+                              struct tc_err *err)
 {
     size_t bytes = 0;
-    if (!r->link && connect_to(r, err) < 0)
+    if (!r->link && redis_connect(r, err) < 0)
         return -1;
     for (size_t i = 0; i < n; i++)
-        command(r, commands[i].words);
+        redis_append_command(r, commands[i].words);
     if (redis_send_all(r, err) < 0)
         return -1;
     for (size_t i = 0; i < n; i++) {
         redisReply *reply;
-        if (next_reply(r, &reply, &bytes, err) < 0)
+        if (redis_read_reply(r, &reply, &bytes, err) < 0)
             return -1;
         const int rc = redis_copy_reply(reply, a, &replies[i], err);
         freeReplyObject(reply);
@@ -264,9 +266,9 @@ static void redis_log_outage(const struct redis_client *r, enum log_level level,
 }
 
 /* Logs an outage once. */
-static void back_off(struct redis_client *r, const char *why)
+static void redis_back_off(struct redis_client *r, const char *why)
 {
-    hang_up(r);
+    redis_disconnect(r);
     if (!r->away)
         redis_log_outage(r, LOG_WARN, why);
     r->backoff_ms = r->away ? r->backoff_ms * 2 : RETRY_FIRST_MS;
@@ -277,7 +279,7 @@ static void back_off(struct redis_client *r, const char *why)
 }
 
 /* The server may have closed an idle connection, which is not a failure. */
-static bool is_stale(const struct redis_client *r)
+static bool redis_is_link_stale(const struct redis_client *r)
 {
     struct pollfd p = {.fd = r->link->fd, .events = POLLIN};
     return poll(&p, 1, 0) != 0;
@@ -290,11 +292,11 @@ int redis_call_pipeline(struct redis_client *r, const struct redis_command *comm
     err = err ? err : &unused;
     if (redis_reconnect_delay_ms(r) > 0)
         return err_set(err, "Redis", "away");
-    if (r->link && is_stale(r))
-        hang_up(r);
+    if (r->link && redis_is_link_stale(r))
+        redis_disconnect(r);
     r->deadline = clock_mono_ms() + r->spec.call_ms;
-    if (redis_ask(r, commands, n, a, replies, err) < 0) {
-        back_off(r, err->text);
+    if (redis_try_pipeline(r, commands, n, a, replies, err) < 0) {
+        redis_back_off(r, err->text);
         return -1;
     }
     if (r->away)
@@ -328,6 +330,6 @@ void redis_free(struct redis_client *r)
 {
     if (!r)
         return;
-    hang_up(r);
+    redis_disconnect(r);
     free(r);
 }

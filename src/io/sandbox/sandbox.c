@@ -28,7 +28,7 @@
 
 /* --- first stage: before the plugin is loaded ---------------------------------------------- */
 
-static int lower(int what, rlim_t to)
+static int sandbox_lower_rlimit(int what, rlim_t to)
 {
     struct rlimit limit;
     if (getrlimit(what, &limit) < 0)
@@ -43,21 +43,22 @@ static int limit_threads(void)
     struct rlimit limit;
     if (getrlimit(RLIMIT_NPROC, &limit) < 0)
         return -1;
-    return lower(RLIMIT_NPROC, limit.rlim_max == RLIM_INFINITY ? USER_THREADS : limit.rlim_max / 2);
+    return sandbox_lower_rlimit(RLIMIT_NPROC, limit.rlim_max == RLIM_INFINITY ? USER_THREADS
+                                                                              : limit.rlim_max / 2);
 }
 
-static int compare_fds(const void *a, const void *b)
+static int sandbox_compare_fds(const void *a, const void *b)
 {
     const int x = *(const int *)a, y = *(const int *)b;
     return (x > y) - (x < y);
 }
 
-static int close_others(const int *keep, size_t n)
+static int sandbox_close_other_fds(const int *keep, size_t n)
 {
     CLEANUP_FREE int *sorted = xcalloc(n + 1, sizeof *sorted);
     if (n)
         memcpy(sorted, keep, n * sizeof *sorted);
-    qsort(sorted, n, sizeof *sorted, compare_fds);
+    qsort(sorted, n, sizeof *sorted, sandbox_compare_fds);
     unsigned from = 0;
     for (size_t i = 0; i < n; i++) {
         const unsigned fd = (unsigned)sorted[i];
@@ -69,7 +70,7 @@ static int close_others(const int *keep, size_t n)
 }
 
 /* A later open must not return descriptor 1, which is standard output. */
-static int fill_stdio(void)
+static int sandbox_fill_stdio(void)
 {
     int fd;
     do
@@ -79,19 +80,19 @@ static int fill_stdio(void)
 }
 
 /* Leaves the foreground process group, so that the terminal sends it no signals. */
-static int lead_session(void)
+static int sandbox_become_session_leader(void)
 {
     return getsid(0) == getpid() || setsid() >= 0 ? 0 : -1;
 }
 
-static int become_lonely(const struct sandbox_detach_spec *start, struct tc_err *err)
+static int sandbox_isolate_process(const struct sandbox_detach_spec *start, struct tc_err *err)
 {
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || prctl(PR_SET_DUMPABLE, 0) < 0 ||
         prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
         return err_set_errno(err, errno, NULL, "cannot isolate the connector process (prctl)");
     if (getppid() != start->parent)
         return err_set(err, NULL, "parent process %ld has exited", (long)start->parent);
-    if (getpgrp() != getpid() && lead_session() < 0)
+    if (getpgrp() != getpid() && sandbox_become_session_leader() < 0)
         return err_set_errno(err, errno, NULL, "cannot start a new session (setsid)");
     return 0;
 }
@@ -99,11 +100,12 @@ static int become_lonely(const struct sandbox_detach_spec *start, struct tc_err 
 int sandbox_detach_process(const struct sandbox_detach_spec *start, struct tc_err *err)
 {
     const char *const dir = start->dir ? start->dir : "/";
-    if (become_lonely(start, err) < 0)
+    if (sandbox_isolate_process(start, err) < 0)
         return -1;
-    if (close_others(start->keep, start->n_keep) < 0 || fill_stdio() < 0)
+    if (sandbox_close_other_fds(start->keep, start->n_keep) < 0 || sandbox_fill_stdio() < 0)
         return err_set_errno(err, errno, NULL, "cannot close inherited file descriptors");
-    if (lower(RLIMIT_CORE, 0) < 0 || lower(RLIMIT_NOFILE, DESCRIPTORS) < 0 || limit_threads() < 0)
+    if (sandbox_lower_rlimit(RLIMIT_CORE, 0) < 0 ||
+        sandbox_lower_rlimit(RLIMIT_NOFILE, DESCRIPTORS) < 0 || limit_threads() < 0)
         return err_set_errno(err, errno, NULL, "cannot set resource limits");
     if (chdir(dir) < 0)
         return err_set_errno(err, errno, dir, "cannot change to this directory");
@@ -147,7 +149,7 @@ static const struct gap {
     {0, SANDBOX_PORTS, false, true, "connect to every port"},
 };
 
-char *sandbox_tell_landlock_gaps(const struct sandbox_features *kernel, bool has_ports)
+char *sandbox_describe_landlock_gaps(const struct sandbox_features *kernel, bool has_ports)
 {
     CLEANUP_BUF struct buf text = {0};
     const int version = kernel->landlock;
@@ -162,7 +164,7 @@ char *sandbox_tell_landlock_gaps(const struct sandbox_features *kernel, bool has
                    : xasprintf("this kernel has no Landlock%s", text.p);
 }
 
-const char *sandbox_tell_seccomp_gaps(const struct sandbox_features *kernel)
+const char *sandbox_describe_seccomp_gaps(const struct sandbox_features *kernel)
 {
     return kernel->seccomp ? NULL
                            : "this kernel has no seccomp: connectors can start programs, signal "
@@ -170,11 +172,12 @@ const char *sandbox_tell_seccomp_gaps(const struct sandbox_features *kernel)
                              "owner and the times of its files";
 }
 
-static void warn_of_lack(const struct sandbox_features *kernel, const struct sandbox_spec *spec,
-                         sandbox_warn_fn *warn, void *ctx)
+static void sandbox_warn_about_gaps(const struct sandbox_features *kernel,
+                                    const struct sandbox_spec *spec, sandbox_warn_fn *warn,
+                                    void *ctx)
 {
-    CLEANUP_FREE char *landlock = sandbox_tell_landlock_gaps(kernel, spec->n_ports > 0);
-    const char *const seccomp = sandbox_tell_seccomp_gaps(kernel);
+    CLEANUP_FREE char *landlock = sandbox_describe_landlock_gaps(kernel, spec->n_ports > 0);
+    const char *const seccomp = sandbox_describe_seccomp_gaps(kernel);
     if (landlock)
         warn(ctx, landlock);
     if (seccomp)
@@ -198,11 +201,12 @@ static int sandbox_apply(const struct sandbox_features *kernel, const struct san
         return -1;
     if (drop_capabilities() < 0)
         return err_set_errno(err, errno, spec->label, "cannot drop capabilities");
-    if (spec->memory && !SANDBOX_SANITIZER_BUILD && lower(RLIMIT_AS, spec->memory) < 0)
+    if (spec->memory && !SANDBOX_SANITIZER_BUILD &&
+        sandbox_lower_rlimit(RLIMIT_AS, spec->memory) < 0)
         return err_set_errno(err, errno, spec->label, "cannot set the memory limit");
-    if (spec->data && !SANDBOX_SANITIZER_BUILD && lower(RLIMIT_DATA, spec->data) < 0)
+    if (spec->data && !SANDBOX_SANITIZER_BUILD && sandbox_lower_rlimit(RLIMIT_DATA, spec->data) < 0)
         return err_set_errno(err, errno, spec->label, "cannot set the memory limit");
-    if (spec->file_size && lower(RLIMIT_FSIZE, spec->file_size) < 0)
+    if (spec->file_size && sandbox_lower_rlimit(RLIMIT_FSIZE, spec->file_size) < 0)
         return err_set_errno(err, errno, spec->label, "cannot set the file size limit");
     return kernel->seccomp ? sandbox_seccomp_enter(kernel->landlock, spec, err) : 0;
 }
@@ -212,7 +216,7 @@ int sandbox_enter_with(const struct sandbox_features *kernel, const struct sandb
 {
     if (kernel->landlock)
         sandbox_check_threads(warn, ctx);
-    warn_of_lack(kernel, spec, warn, ctx);
+    sandbox_warn_about_gaps(kernel, spec, warn, ctx);
     return sandbox_apply(kernel, spec, err);
 }
 

@@ -56,8 +56,8 @@ struct sandbox_features sandbox_probe_kernel(void);
 /* The capabilities of connectors that this kernel cannot restrict, as one sentence without a full
  * stop; NULL: none. The first function's result is owned; has_ports: for a connector that may
  * connect to some ports. */
-char *sandbox_tell_landlock_gaps(const struct sandbox_features *kernel, bool has_ports);
-const char *sandbox_tell_seccomp_gaps(const struct sandbox_features *kernel);
+char *sandbox_describe_landlock_gaps(const struct sandbox_features *kernel, bool has_ports);
+const char *sandbox_describe_seccomp_gaps(const struct sandbox_features *kernel);
 
 typedef void sandbox_warn_fn(void *ctx, const char *text);
 

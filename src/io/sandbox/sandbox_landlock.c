@@ -95,7 +95,7 @@ static const char *const always_run[] = {
 
 static const char *const always_write[] = {"/dev/null", NULL};
 
-static uint64_t fs_of(int version)
+static uint64_t sandbox_landlock_fs_rights(int version)
 {
     return FS_OF_VERSION_1 | (version >= 2 ? LANDLOCK_ACCESS_FS_REFER : 0) |
            (version >= 3 ? FS_TRUNCATE : 0) | (version >= 5 ? FS_IOCTL_DEV : 0);
@@ -133,8 +133,8 @@ static void allow_system(int ruleset, const char *const *paths, uint64_t rights)
         allow_path(ruleset, *paths, rights);
 }
 
-static int allow_own(int ruleset, const char *const *paths, uint64_t rights, const char *label,
-                     struct tc_err *err)
+static int sandbox_landlock_allow_configured(int ruleset, const char *const *paths, uint64_t rights,
+                                             const char *label, struct tc_err *err)
 {
     for (; paths && *paths; paths++)
         if (allow_path(ruleset, *paths, rights) < 0)
@@ -153,7 +153,8 @@ static void allow_files(int ruleset, const char *const *paths)
     }
 }
 
-static int allow_own_fd(int ruleset, int fd, const char *label, struct tc_err *err)
+static int sandbox_landlock_allow_plugin_file(int ruleset, int fd, const char *label,
+                                              struct tc_err *err)
 {
     if (!fd || allow_fd(ruleset, fd, LANDLOCK_ACCESS_FS_READ_FILE) == 0)
         return 0;
@@ -199,7 +200,8 @@ static int allow_ports(int ruleset, const struct sandbox_spec *spec, struct tc_e
 
 static int allow_all(int ruleset, int version, const struct sandbox_spec *spec, struct tc_err *err)
 {
-    const uint64_t write = FS_WRITE & fs_of(version), shrink = FS_SHRINK & fs_of(version);
+    const uint64_t write = FS_WRITE & sandbox_landlock_fs_rights(version),
+                   shrink = FS_SHRINK & sandbox_landlock_fs_rights(version);
     allow_system(ruleset, always_read, FS_READ);
     allow_system(ruleset, always_write, LANDLOCK_ACCESS_FS_WRITE_FILE);
     allow_resolver(ruleset, FS_READ);
@@ -208,10 +210,12 @@ static int allow_all(int ruleset, int version, const struct sandbox_spec *spec, 
         allow_system(ruleset, always_run, FS_RUN);
         allow_system(ruleset, spec->run_paths, FS_RUN);
     }
-    if (allow_own_fd(ruleset, spec->read_fd, spec->label, err) < 0 ||
-        allow_own(ruleset, spec->read_paths, FS_READ, spec->label, err) < 0 ||
-        allow_own(ruleset, spec->shrink_paths, shrink, spec->label, err) < 0 ||
-        allow_own(ruleset, spec->write_paths, write, spec->label, err) < 0)
+    if (sandbox_landlock_allow_plugin_file(ruleset, spec->read_fd, spec->label, err) < 0 ||
+        sandbox_landlock_allow_configured(ruleset, spec->read_paths, FS_READ, spec->label, err) <
+            0 ||
+        sandbox_landlock_allow_configured(ruleset, spec->shrink_paths, shrink, spec->label, err) <
+            0 ||
+        sandbox_landlock_allow_configured(ruleset, spec->write_paths, write, spec->label, err) < 0)
         return -1;
     if (version >= SANDBOX_PORTS && allow_ports(ruleset, spec, err) < 0)
         return -1;
@@ -222,7 +226,7 @@ static int allow_all(int ruleset, int version, const struct sandbox_spec *spec, 
 int sandbox_landlock_enter(int version, const struct sandbox_spec *spec, struct tc_err *err)
 {
     const struct ruleset_attr attr = {
-        .fs = fs_of(version),
+        .fs = sandbox_landlock_fs_rights(version),
         .net = version >= SANDBOX_PORTS ? NET_BIND_TCP | NET_CONNECT_TCP : 0,
         .scoped = version >= 6 ? SCOPE_ABSTRACT_UNIX | SCOPE_SIGNAL : 0,
     };

@@ -247,17 +247,17 @@ static const int only_this_thread[] = {
     SCMP_SYS(sched_setparam), SCMP_SYS(sched_setscheduler),
 };
 
-static struct scmp_arg_cmp sandbox_seccomp_has(unsigned arg, uint64_t mask, uint64_t value)
+static struct scmp_arg_cmp sandbox_seccomp_arg_masked(unsigned arg, uint64_t mask, uint64_t value)
 {
     return (struct scmp_arg_cmp){arg, SCMP_CMP_MASKED_EQ, mask, value};
 }
 
-static struct scmp_arg_cmp has_not(unsigned arg, uint64_t value)
+static struct scmp_arg_cmp sandbox_seccomp_arg_differs(unsigned arg, uint64_t value)
 {
     return (struct scmp_arg_cmp){arg, SCMP_CMP_NE, value, 0};
 }
 
-static struct scmp_arg_cmp is_above(unsigned arg, uint64_t value)
+static struct scmp_arg_cmp sandbox_seccomp_arg_above(unsigned arg, uint64_t value)
 {
     return (struct scmp_arg_cmp){arg, SCMP_CMP_GT, value, 0};
 }
@@ -267,13 +267,13 @@ static int sandbox_seccomp_deny_call(scmp_filter_ctx filter, int call)
     return seccomp_rule_add_array(filter, SCMP_ACT_ERRNO(EPERM), call, 0, NULL);
 }
 
-static int refuse_if(scmp_filter_ctx filter, int call, struct scmp_arg_cmp arg)
+static int sandbox_seccomp_refuse_if(scmp_filter_ctx filter, int call, struct scmp_arg_cmp arg)
 {
     return seccomp_rule_add_array(filter, SCMP_ACT_ERRNO(EPERM), call, 1, &arg);
 }
 
-static int refuse_if_both(scmp_filter_ctx filter, int call, struct scmp_arg_cmp a,
-                          struct scmp_arg_cmp b)
+static int sandbox_seccomp_refuse_if_both(scmp_filter_ctx filter, int call, struct scmp_arg_cmp a,
+                                          struct scmp_arg_cmp b)
 {
     const struct scmp_arg_cmp both[] = {a, b};
     return seccomp_rule_add_array(filter, SCMP_ACT_ERRNO(EPERM), call, 2, both);
@@ -283,7 +283,8 @@ static int refuse_if_both(scmp_filter_ctx filter, int call, struct scmp_arg_cmp 
 static int refuse_programs(scmp_filter_ctx filter)
 {
     const uint64_t flag = SANDBOX_SANITIZER_BUILD ? CLONE_VM : CLONE_THREAD;
-    int rc = refuse_if(filter, SCMP_SYS(clone), sandbox_seccomp_has(CLONE_FLAGS_AT, flag, 0));
+    int rc = sandbox_seccomp_refuse_if(filter, SCMP_SYS(clone),
+                                       sandbox_seccomp_arg_masked(CLONE_FLAGS_AT, flag, 0));
     for (size_t i = 0; rc == 0 && i < ARRAY_SIZE(starting); i++)
         rc = sandbox_seccomp_deny_call(filter, starting[i]);
     return rc;
@@ -291,14 +292,15 @@ static int refuse_programs(scmp_filter_ctx filter)
 
 /* Requires that a process is killed when its parent ends, and prevents changes of that; started
  * programs inherit the filter. */
-static int refuse_outliving(scmp_filter_ctx filter)
+static int sandbox_seccomp_refuse_outliving_parent(scmp_filter_ctx filter)
 {
 #if SANDBOX_SANITIZER_BUILD
     (void)filter;
     return 0;
 #else
-    return refuse_if_both(filter, SCMP_SYS(prctl), sandbox_seccomp_has(0, INT, PR_SET_PDEATHSIG),
-                          has_not(1, SIGKILL));
+    return sandbox_seccomp_refuse_if_both(filter, SCMP_SYS(prctl),
+                                          sandbox_seccomp_arg_masked(0, INT, PR_SET_PDEATHSIG),
+                                          sandbox_seccomp_arg_differs(1, SIGKILL));
 #endif
 }
 
@@ -309,7 +311,8 @@ static int refuse_calls(scmp_filter_ctx filter)
         rc = sandbox_seccomp_deny_call(filter, refused[i]);
     for (size_t i = 0; rc == 0 && i < ARRAY_SIZE(refused_with); i++) {
         const struct seccomp_arg_rule *const r = &refused_with[i];
-        rc = refuse_if(filter, r->call, sandbox_seccomp_has(r->arg, r->mask, r->value));
+        rc = sandbox_seccomp_refuse_if(filter, r->call,
+                                       sandbox_seccomp_arg_masked(r->arg, r->mask, r->value));
     }
     /* The flags of clone3 are behind a pointer: glibc falls back to clone. */
     return rc ? rc : seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0);
@@ -320,12 +323,17 @@ static int refuse_others(scmp_filter_ctx filter)
     const uint64_t self = (uint64_t)getpid();
     int rc = 0;
     for (size_t i = 0; rc == 0 && i < ARRAY_SIZE(only_itself); i++)
-        rc = refuse_if(filter, only_itself[i], has_not(0, self));
+        rc =
+            sandbox_seccomp_refuse_if(filter, only_itself[i], sandbox_seccomp_arg_differs(0, self));
     for (size_t i = 0; rc == 0 && i < ARRAY_SIZE(only_this_thread); i++)
-        rc = refuse_if(filter, only_this_thread[i], has_not(0, 0));
+        rc = sandbox_seccomp_refuse_if(filter, only_this_thread[i],
+                                       sandbox_seccomp_arg_differs(0, 0));
     if (rc == 0)
-        rc = refuse_if(filter, SCMP_SYS(setpriority), has_not(0, PRIO_PROCESS));
-    return rc ? rc : refuse_if(filter, SCMP_SYS(setpriority), has_not(1, 0));
+        rc = sandbox_seccomp_refuse_if(filter, SCMP_SYS(setpriority),
+                                       sandbox_seccomp_arg_differs(0, PRIO_PROCESS));
+    return rc ? rc
+              : sandbox_seccomp_refuse_if(filter, SCMP_SYS(setpriority),
+                                          sandbox_seccomp_arg_differs(1, 0));
 }
 
 /* Permits TCP and UDP only: other protocols, such as MPTCP and SCTP, can connect and are unknown to
@@ -334,14 +342,17 @@ static int refuse_protocols(scmp_filter_ctx filter, uint64_t family)
 {
     const int call = SCMP_SYS(socket);
     int rc =
-        refuse_if_both(filter, call, sandbox_seccomp_has(0, INT, family), is_above(2, IPPROTO_UDP));
+        sandbox_seccomp_refuse_if_both(filter, call, sandbox_seccomp_arg_masked(0, INT, family),
+                                       sandbox_seccomp_arg_above(2, IPPROTO_UDP));
     for (uint64_t type = SOCK_DGRAM + 1; rc == 0 && type <= SOCKET_TYPE_MASK; type++)
-        rc = refuse_if_both(filter, call, sandbox_seccomp_has(0, INT, family),
-                            sandbox_seccomp_has(1, SOCKET_TYPE_MASK, type));
+        rc =
+            sandbox_seccomp_refuse_if_both(filter, call, sandbox_seccomp_arg_masked(0, INT, family),
+                                           sandbox_seccomp_arg_masked(1, SOCKET_TYPE_MASK, type));
     for (uint64_t protocol = 1; rc == 0 && protocol < IPPROTO_UDP; protocol++)
         if (protocol != IPPROTO_TCP)
-            rc = refuse_if_both(filter, call, sandbox_seccomp_has(0, INT, family),
-                                sandbox_seccomp_has(2, INT, protocol));
+            rc = sandbox_seccomp_refuse_if_both(filter, call,
+                                                sandbox_seccomp_arg_masked(0, INT, family),
+                                                sandbox_seccomp_arg_masked(2, INT, protocol));
     return rc;
 }
 
@@ -350,13 +361,15 @@ static int refuse_protocols(scmp_filter_ctx filter, uint64_t family)
 static int refuse_sockets(scmp_filter_ctx filter)
 {
     const int call = SCMP_SYS(socket);
-    int rc = refuse_if(filter, call, is_above(0, AF_NETLINK));
+    int rc = sandbox_seccomp_refuse_if(filter, call, sandbox_seccomp_arg_above(0, AF_NETLINK));
     for (uint64_t family = 0; rc == 0 && family < AF_NETLINK; family++)
         if (family != AF_INET && family != AF_INET6)
-            rc = refuse_if(filter, call, sandbox_seccomp_has(0, INT, family));
+            rc =
+                sandbox_seccomp_refuse_if(filter, call, sandbox_seccomp_arg_masked(0, INT, family));
     if (rc == 0)
-        rc = refuse_if_both(filter, call, sandbox_seccomp_has(0, INT, AF_NETLINK),
-                            has_not(2, NETLINK_ROUTE));
+        rc = sandbox_seccomp_refuse_if_both(filter, call,
+                                            sandbox_seccomp_arg_masked(0, INT, AF_NETLINK),
+                                            sandbox_seccomp_arg_differs(2, NETLINK_ROUTE));
     if (rc == 0)
         rc = refuse_protocols(filter, AF_INET);
     return rc ? rc : refuse_protocols(filter, AF_INET6);
@@ -371,11 +384,13 @@ static int refuse_set_id(scmp_filter_ctx filter)
     int rc = seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(openat2), 0);
     for (size_t i = 0; rc == 0 && i < 4; i++) {
         const uint64_t flag = creates[i / 2], mode = modes[i % 2];
-        rc = refuse_if_both(filter, SCMP_SYS(open), sandbox_seccomp_has(1, flag, flag),
-                            sandbox_seccomp_has(2, mode, mode));
+        rc = sandbox_seccomp_refuse_if_both(filter, SCMP_SYS(open),
+                                            sandbox_seccomp_arg_masked(1, flag, flag),
+                                            sandbox_seccomp_arg_masked(2, mode, mode));
         if (rc == 0)
-            rc = refuse_if_both(filter, SCMP_SYS(openat), sandbox_seccomp_has(2, flag, flag),
-                                sandbox_seccomp_has(3, mode, mode));
+            rc = sandbox_seccomp_refuse_if_both(filter, SCMP_SYS(openat),
+                                                sandbox_seccomp_arg_masked(2, flag, flag),
+                                                sandbox_seccomp_arg_masked(3, mode, mode));
     }
     return rc;
 }
@@ -389,8 +404,11 @@ static int refuse_truncation(scmp_filter_ctx filter)
     if (rc == 0)
         rc = sandbox_seccomp_deny_call(filter, SCMP_SYS(truncate64));
     if (rc == 0)
-        rc = refuse_if(filter, SCMP_SYS(open), sandbox_seccomp_has(1, mask, value));
-    return rc ? rc : refuse_if(filter, SCMP_SYS(openat), sandbox_seccomp_has(2, mask, value));
+        rc = sandbox_seccomp_refuse_if(filter, SCMP_SYS(open),
+                                       sandbox_seccomp_arg_masked(1, mask, value));
+    return rc ? rc
+              : sandbox_seccomp_refuse_if(filter, SCMP_SYS(openat),
+                                          sandbox_seccomp_arg_masked(2, mask, value));
 }
 
 static int sandbox_seccomp_fill(scmp_filter_ctx filter, const struct sandbox_spec *spec,
@@ -398,7 +416,7 @@ static int sandbox_seccomp_fill(scmp_filter_ctx filter, const struct sandbox_spe
 {
     int rc = refuse_calls(filter);
     if (rc == 0)
-        rc = refuse_outliving(filter);
+        rc = sandbox_seccomp_refuse_outliving_parent(filter);
     if (rc == 0 && !spec->starts_programs)
         rc = refuse_programs(filter);
     if (rc == 0)

@@ -15,7 +15,8 @@ void request_queue_init(struct request_queue *l)
 }
 
 /* Removes the item that `at` points to from its list. */
-static struct queued_request *unlink_item(struct request_queue *l, struct queued_request **at)
+static struct queued_request *request_queue_unlink(struct request_queue *l,
+                                                   struct queued_request **at)
 {
     struct queued_request *const item = *at;
     ASSERT(item);
@@ -27,21 +28,23 @@ static struct queued_request *unlink_item(struct request_queue *l, struct queued
     return item;
 }
 
-static void note_deadline(struct request_queue *l, int64_t deadline_ms)
+static void request_queue_update_deadline(struct request_queue *l, int64_t deadline_ms)
 {
     if (deadline_ms && (!l->next_deadline_ms || deadline_ms < l->next_deadline_ms))
         l->next_deadline_ms = deadline_ms;
 }
 
-static bool is_same_message(const struct queued_request *a, const struct queued_request *b)
+static bool request_queue_is_same_message(const struct queued_request *a,
+                                          const struct queued_request *b)
 {
     return a->key && b->key && strcmp(a->key, b->key) == 0;
 }
 
-static struct queued_request **find_edit(struct request_queue *l, const struct queued_request *of)
+static struct queued_request **request_queue_find_edit(struct request_queue *l,
+                                                       const struct queued_request *of)
 {
     for (struct queued_request **at = &l->first[PRIORITY_LIVE]; *at; at = &(*at)->next)
-        if (is_same_message(*at, of))
+        if (request_queue_is_same_message(*at, of))
             return at;
     return NULL;
 }
@@ -75,7 +78,7 @@ static struct queued_request *request_queue_replace(struct request_queue *l,
     return old;
 }
 
-static void put_first(struct request_queue *l, struct queued_request *item)
+static void request_queue_push_first(struct request_queue *l, struct queued_request *item)
 {
     item->next = l->first[item->priority];
     if (!item->next)
@@ -90,16 +93,16 @@ struct queued_request *request_queue_push(struct request_queue *l, struct queued
     item->next = NULL;
     item->attempts = 0;
     item->is_unsent = false;
-    note_deadline(l, item->deadline_ms);
+    request_queue_update_deadline(l, item->deadline_ms);
     struct queued_request **const same =
-        item->priority == PRIORITY_LIVE ? find_edit(l, item) : NULL;
+        item->priority == PRIORITY_LIVE ? request_queue_find_edit(l, item) : NULL;
     if (same)
         return request_queue_replace(l, same, item);
     struct queued_request *const pointless = item->priority == PRIORITY_FINAL && !item->spares_live
                                                  ? request_queue_pop_all(l, PRIORITY_LIVE)
                                                  : NULL;
     if (item->is_ahead) {
-        put_first(l, item);
+        request_queue_push_first(l, item);
         return pointless;
     }
     ASSERT(!*l->end[item->priority]);
@@ -121,7 +124,7 @@ struct queued_request *request_queue_start(struct request_queue *l)
     ASSERT(!l->in_flight);
     struct queued_request *const head = request_queue_peek(l);
     if (head)
-        l->in_flight = unlink_item(l, &l->first[head->priority]);
+        l->in_flight = request_queue_unlink(l, &l->first[head->priority]);
     return head;
 }
 
@@ -144,10 +147,10 @@ bool request_queue_requeue(struct request_queue *l)
     struct queued_request *const item = l->in_flight;
     ASSERT(item && !item->next);
     l->in_flight = NULL;
-    if (item->priority == PRIORITY_LIVE && (has_outcome(l) || find_edit(l, item)))
+    if (item->priority == PRIORITY_LIVE && (has_outcome(l) || request_queue_find_edit(l, item)))
         return false;
-    put_first(l, item);
-    note_deadline(l, item->deadline_ms);
+    request_queue_push_first(l, item);
+    request_queue_update_deadline(l, item->deadline_ms);
     return true;
 }
 
@@ -169,10 +172,10 @@ struct queued_request *request_queue_expire(struct request_queue *l, int64_t now
         struct queued_request **at = &l->first[i];
         while (*at) {
             if ((*at)->deadline_ms && (*at)->deadline_ms <= now_ms) {
-                *end = unlink_item(l, at);
+                *end = request_queue_unlink(l, at);
                 end = &(*end)->next;
             } else {
-                note_deadline(l, (*at)->deadline_ms);
+                request_queue_update_deadline(l, (*at)->deadline_ms);
                 at = &(*at)->next;
             }
         }

@@ -8,18 +8,18 @@
 #define BACKOFF_LAST_MS (5 * 60 * 1000)
 
 /* Statuses that are independent of the request itself. */
-static bool is_passing(int status)
+static bool retry_policy_is_transient_status(int status)
 {
     return status == 408 || status == 425 || status == 429;
 }
 
-static bool is_retried(const struct httpc_reply *reply, bool idempotent)
+static bool retry_policy_is_retryable(const struct httpc_reply *reply, bool idempotent)
 {
     switch (reply->outcome) {
     case HTTPC_OK:
         return false;
     case HTTPC_REJECTED:
-        return reply->is_passing || is_passing(reply->status);
+        return reply->is_passing || retry_policy_is_transient_status(reply->status);
     case HTTPC_NOT_SENT:
         return true;
     case HTTPC_AMBIGUOUS:
@@ -30,7 +30,7 @@ static bool is_retried(const struct httpc_reply *reply, bool idempotent)
 
 struct retry_decision retry_policy_decide(const struct httpc_reply *reply, bool idempotent)
 {
-    const bool again = is_retried(reply, idempotent);
+    const bool again = retry_policy_is_retryable(reply, idempotent);
     const int64_t asked = reply->retry_after_ms > 0 ? reply->retry_after_ms : 0;
     return (struct retry_decision){
         .again = again, .hold_ms = again ? asked : 0, .scope = RETRY_CONVERSATION};

@@ -80,7 +80,7 @@ void send_scheduler_free(struct send_scheduler *s)
 }
 
 /* splitmix64 */
-static uint64_t draw(struct send_scheduler *s)
+static uint64_t send_scheduler_next_random(struct send_scheduler *s)
 {
     uint64_t z = s->random += 0x9e3779b97f4a7c15u;
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
@@ -88,7 +88,8 @@ static uint64_t draw(struct send_scheduler *s)
     return z ^ z >> 31;
 }
 
-static void end_chain(struct send_scheduler *s, struct queued_request *chain, enum send_result end)
+static void send_scheduler_end_items(struct send_scheduler *s, struct queued_request *chain,
+                                     enum send_result end)
 {
     struct queued_request *next;
     for (struct queued_request *item = chain; item; item = next) {
@@ -98,8 +99,8 @@ static void end_chain(struct send_scheduler *s, struct queued_request *chain, en
     }
 }
 
-static bool is_forgettable(const struct send_scheduler *s, const struct send_conversation *t,
-                           int64_t now_ms)
+static bool send_scheduler_is_unused(const struct send_scheduler *s,
+                                     const struct send_conversation *t, int64_t now_ms)
 {
     if (!t->name)
         return request_queue_is_idle(&t->queue);
@@ -112,13 +113,13 @@ static bool is_forgettable(const struct send_scheduler *s, const struct send_con
 
 /* Runs when the number of conversations has doubled since the last time: constant cost on
  * average. */
-static void sweep(struct send_scheduler *s, int64_t now_ms)
+static void send_scheduler_free_unused(struct send_scheduler *s, int64_t now_ms)
 {
     if (s->count < s->sweep_at)
         return;
     for (struct send_conversation **at = &s->conversations; *at;) {
         struct send_conversation *const t = *at;
-        if (is_forgettable(s, t, now_ms)) {
+        if (send_scheduler_is_unused(s, t, now_ms)) {
             *at = t->next;
             free_conversation(t);
             ASSERT(s->count > 0);
@@ -136,7 +137,7 @@ static struct send_conversation *send_scheduler_find_conversation(struct send_sc
     for (struct send_conversation *t = s->conversations; t && name; t = t->next)
         if (t->name && strcmp(t->name, name) == 0)
             return t;
-    sweep(s, now_ms);
+    send_scheduler_free_unused(s, now_ms);
     struct send_conversation *const t = xcalloc(1, sizeof *t);
     *t = (struct send_conversation){
         .next = s->conversations, .name = xstrdup(name), .served = ++s->turn};
@@ -151,7 +152,7 @@ void send_scheduler_submit(struct send_scheduler *s, const char *queue, struct q
                            int64_t now_ms)
 {
     struct send_conversation *const t = send_scheduler_find_conversation(s, queue, now_ms);
-    end_chain(s, request_queue_push(&t->queue, item), SEND_REPLACED);
+    send_scheduler_end_items(s, request_queue_push(&t->queue, item), SEND_REPLACED);
 }
 
 static struct send_conversation *send_scheduler_conversation_of(const struct queued_request *item)
@@ -160,8 +161,8 @@ static struct send_conversation *send_scheduler_conversation_of(const struct que
 }
 
 /* The bucket of rate i towards which the item counts, or NULL. */
-static struct token_bucket *bucket_for(struct send_scheduler *s, const struct queued_request *item,
-                                       size_t i)
+static struct token_bucket *send_scheduler_find_bucket(struct send_scheduler *s,
+                                                       const struct queued_request *item, size_t i)
 {
     if (!(item->rates >> i & 1))
         return NULL;
@@ -169,29 +170,30 @@ static struct token_bucket *bucket_for(struct send_scheduler *s, const struct qu
                                 : &s->buckets[i];
 }
 
-static int64_t later(int64_t a, int64_t b)
+static int64_t send_scheduler_later_time(int64_t a, int64_t b)
 {
     return a > b ? a : b;
 }
 
 /* Delay until the head of a conversation may be sent. */
-static int64_t item_wait_ms(struct send_scheduler *s, const struct queued_request *item,
-                            int64_t now_ms)
+static int64_t send_scheduler_item_wait_ms(struct send_scheduler *s,
+                                           const struct queued_request *item, int64_t now_ms)
 {
     const struct send_conversation *const t = send_scheduler_conversation_of(item);
-    int64_t wait = later(item->not_before_ms - now_ms, 0);
-    wait = later(wait, t->retry_ms - now_ms);
-    wait = later(wait, token_bucket_wait_ms(&s->hold, now_ms));
-    wait = later(wait, token_bucket_wait_ms(&t->hold, now_ms));
+    int64_t wait = send_scheduler_later_time(item->not_before_ms - now_ms, 0);
+    wait = send_scheduler_later_time(wait, t->retry_ms - now_ms);
+    wait = send_scheduler_later_time(wait, token_bucket_wait_ms(&s->hold, now_ms));
+    wait = send_scheduler_later_time(wait, token_bucket_wait_ms(&t->hold, now_ms));
     for (size_t i = 0; i < s->rate_count; i++) {
-        const struct token_bucket *const b = bucket_for(s, item, i);
-        wait = b ? later(wait, token_bucket_wait_ms(b, now_ms)) : wait;
+        const struct token_bucket *const b = send_scheduler_find_bucket(s, item, i);
+        wait = b ? send_scheduler_later_time(wait, token_bucket_wait_ms(b, now_ms)) : wait;
     }
     return wait;
 }
 
 /* The higher priority is first; among equals, the conversation that has waited longest. */
-static bool is_before(const struct send_conversation *a, const struct send_conversation *b)
+static bool send_scheduler_precedes(const struct send_conversation *a,
+                                    const struct send_conversation *b)
 {
     ASSERT(request_queue_peek(&a->queue));
     if (!b)
@@ -206,13 +208,14 @@ static struct send_conversation *send_scheduler_choose(struct send_scheduler *s,
     struct send_conversation *best = NULL;
     for (struct send_conversation *t = s->conversations; t; t = t->next) {
         const struct queued_request *const head = request_queue_peek(&t->queue);
-        if (head && item_wait_ms(s, head, now_ms) == 0 && is_before(t, best))
+        if (head && send_scheduler_item_wait_ms(s, head, now_ms) == 0 &&
+            send_scheduler_precedes(t, best))
             best = t;
     }
     return best;
 }
 
-static void expire(struct send_scheduler *s, int64_t now_ms)
+static void send_scheduler_expire(struct send_scheduler *s, int64_t now_ms)
 {
     struct queued_request *chain = NULL, **end = &chain;
     for (struct send_conversation *t = s->conversations; t; t = t->next) {
@@ -220,12 +223,12 @@ static void expire(struct send_scheduler *s, int64_t now_ms)
         while (*end)
             end = &(*end)->next;
     }
-    end_chain(s, chain, SEND_EXPIRED);
+    send_scheduler_end_items(s, chain, SEND_EXPIRED);
 }
 
 struct queued_request *send_scheduler_next(struct send_scheduler *s, int64_t now_ms)
 {
-    expire(s, now_ms);
+    send_scheduler_expire(s, now_ms);
     struct send_conversation *const t = send_scheduler_choose(s, now_ms);
     if (!t)
         return NULL;
@@ -235,16 +238,17 @@ struct queued_request *send_scheduler_next(struct send_scheduler *s, int64_t now
     item->is_unsent = false;
     t->served = ++s->turn;
     for (size_t i = 0; i < s->rate_count; i++) {
-        struct token_bucket *const b = bucket_for(s, item, i);
+        struct token_bucket *const b = send_scheduler_find_bucket(s, item, i);
         if (b)
             token_bucket_take(b, now_ms);
     }
     return item;
 }
 
-/* Only for the conversation's own rates: it has one request at a time, so an early token can be
- * corrected. */
-void send_scheduler_note_sent(struct send_scheduler *s, struct queued_request *item, int64_t now_ms)
+/* Counts the request from the time of its sending, not of its choice. Only for the conversation's
+ * own rates: it has one request at a time, so an early token can be corrected. */
+void send_scheduler_record_send_time(struct send_scheduler *s, struct queued_request *item,
+                                     int64_t now_ms)
 {
     for (size_t i = 0; i < s->rate_count; i++)
         if (item->rates >> i & 1 && s->rates[i].per_lane)
@@ -253,7 +257,7 @@ void send_scheduler_note_sent(struct send_scheduler *s, struct queued_request *i
     item->taken_ms = now_ms;
 }
 
-static int64_t sooner(int64_t a, int64_t b)
+static int64_t send_scheduler_earlier_wait(int64_t a, int64_t b)
 {
     return a < 0 || (b >= 0 && b < a) ? b : a;
 }
@@ -264,9 +268,10 @@ int64_t send_scheduler_wait_ms(struct send_scheduler *s, int64_t now_ms)
     for (const struct send_conversation *t = s->conversations; t; t = t->next) {
         const struct queued_request *const head = request_queue_peek(&t->queue);
         if (head)
-            wait = sooner(wait, item_wait_ms(s, head, now_ms));
+            wait = send_scheduler_earlier_wait(wait, send_scheduler_item_wait_ms(s, head, now_ms));
         if (t->queue.next_deadline_ms)
-            wait = sooner(wait, later(t->queue.next_deadline_ms - now_ms, 0));
+            wait = send_scheduler_earlier_wait(
+                wait, send_scheduler_later_time(t->queue.next_deadline_ms - now_ms, 0));
     }
     return wait;
 }
@@ -290,38 +295,39 @@ static void send_scheduler_hold(struct send_scheduler *s, const struct queued_re
 }
 
 /* The service was not reached: the whole conversation waits. */
-static void back_off_conversation(struct send_scheduler *s, struct queued_request *item,
-                                  int64_t now_ms)
+static void send_scheduler_back_off_conversation(struct send_scheduler *s,
+                                                 struct queued_request *item, int64_t now_ms)
 {
     struct send_conversation *const t = send_scheduler_conversation_of(item);
     t->misses++;
-    t->retry_ms = now_ms + retry_policy_backoff_ms(t->misses, draw(s));
+    t->retry_ms = now_ms + retry_policy_backoff_ms(t->misses, send_scheduler_next_random(s));
     item->not_before_ms = t->retry_ms;
 }
 
-/* Conversations in the scope of the hold wait. */
-static void hold_scope(struct send_scheduler *s, const struct queued_request *item,
-                       const struct retry_decision *v, int64_t now_ms)
+/* Makes the conversations in the scope of the hold wait. */
+static void send_scheduler_apply_hold(struct send_scheduler *s, const struct queued_request *item,
+                                      const struct retry_decision *v, int64_t now_ms)
 {
-    const int64_t jitter = (int64_t)(draw(s) % HOLD_JITTER_MS);
+    const int64_t jitter = (int64_t)(send_scheduler_next_random(s) % HOLD_JITTER_MS);
     if (v->hold_ms > 0)
         send_scheduler_hold(s, item, v->scope, now_ms + v->hold_ms + jitter);
 }
 
-/* Earliest time of the next attempt. */
-static void postpone(struct send_scheduler *s, struct queued_request *item,
-                     const struct retry_decision *v, int64_t now_ms)
+/* Sets the earliest time of the next attempt. */
+static void send_scheduler_delay_retry(struct send_scheduler *s, struct queued_request *item,
+                                       const struct retry_decision *v, int64_t now_ms)
 {
     if (v->hold_ms > 0) {
-        hold_scope(s, item, v, now_ms);
+        send_scheduler_apply_hold(s, item, v, now_ms);
         item->not_before_ms = now_ms + v->hold_ms;
         item->is_unsent = false;
     } else {
         item->attempts++;
         if (item->is_unsent)
-            back_off_conversation(s, item, now_ms);
+            send_scheduler_back_off_conversation(s, item, now_ms);
         else
-            item->not_before_ms = now_ms + retry_policy_backoff_ms(item->attempts, draw(s));
+            item->not_before_ms =
+                now_ms + retry_policy_backoff_ms(item->attempts, send_scheduler_next_random(s));
     }
 }
 
@@ -330,12 +336,12 @@ void send_scheduler_settle(struct send_scheduler *s, struct queued_request *item
 {
     ASSERT(item->queue && item->queue->in_flight == item);
     if (!v->again) {
-        hold_scope(s, item, v, now_ms);
+        send_scheduler_apply_hold(s, item, v, now_ms);
         request_queue_finish(item->queue);
         s->ended(s->ctx, item, SEND_DECIDED);
         return;
     }
-    postpone(s, item, v, now_ms);
+    send_scheduler_delay_retry(s, item, v, now_ms);
     if (!request_queue_requeue(item->queue))
         s->ended(s->ctx, item, SEND_REPLACED);
 }
@@ -343,22 +349,22 @@ void send_scheduler_settle(struct send_scheduler *s, struct queued_request *item
 void send_scheduler_refund_attempt(struct send_scheduler *s, const struct queued_request *item)
 {
     for (size_t i = 0; i < s->rate_count; i++) {
-        struct token_bucket *const b = bucket_for(s, item, i);
+        struct token_bucket *const b = send_scheduler_find_bucket(s, item, i);
         if (b)
             token_bucket_refund(b);
     }
 }
 
-void send_scheduler_note_unreached(struct send_scheduler *s, struct queued_request *item)
+void send_scheduler_handle_unreachable(struct send_scheduler *s, struct queued_request *item)
 {
     item->is_unsent = s->is_away = true;
     send_scheduler_refund_attempt(s, item);
 }
 
-void send_scheduler_note_reached(struct send_scheduler *s, int64_t now_ms)
+void send_scheduler_handle_reachable(struct send_scheduler *s, int64_t now_ms)
 {
     for (struct send_conversation *t = s->conversations; t && s->is_away; t = t->next) {
-        const int64_t until = now_ms + (int64_t)(draw(s) % HIT_JITTER_MS);
+        const int64_t until = now_ms + (int64_t)(send_scheduler_next_random(s) % HIT_JITTER_MS);
         request_queue_cap_delay(&t->queue, until);
         t->misses = 0;
         if (t->retry_ms > until)
@@ -375,7 +381,7 @@ void send_scheduler_close(struct send_scheduler *s)
         while (*end)
             end = &(*end)->next;
     }
-    end_chain(s, chain, SEND_CLOSED);
+    send_scheduler_end_items(s, chain, SEND_CLOSED);
 }
 
 size_t send_scheduler_count(const struct send_scheduler *s)

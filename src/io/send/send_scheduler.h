@@ -46,8 +46,8 @@ void send_scheduler_submit(struct send_scheduler *s, const char *lane, struct qu
 struct queued_request *send_scheduler_next(struct send_scheduler *s, int64_t now_ms);
 /* The rates of the item's conversation count from now. Call it when the request is sent, and when
  * it is answered, because the service may have counted it at any time in between. */
-void send_scheduler_note_sent(struct send_scheduler *s, struct queued_request *item,
-                              int64_t now_ms);
+void send_scheduler_record_send_time(struct send_scheduler *s, struct queued_request *item,
+                                     int64_t now_ms);
 /* Delay until send_scheduler_next may return an item; -1: not before another call. */
 int64_t send_scheduler_wait_ms(struct send_scheduler *s, int64_t now_ms);
 /* The attempt was answered: the item ends, or waits for its next attempt. Items in the scope of a
@@ -58,10 +58,10 @@ void send_scheduler_settle(struct send_scheduler *s, struct queued_request *item
 void send_scheduler_refund_attempt(struct send_scheduler *s, const struct queued_request *item);
 /* The attempt did not reach the service: it does not count towards rates, and the whole
  * conversation backs off. Call it before send_scheduler_settle. */
-void send_scheduler_note_unreached(struct send_scheduler *s, struct queued_request *item);
+void send_scheduler_handle_unreachable(struct send_scheduler *s, struct queued_request *item);
 /* The service has responded: items that did not reach it are retried soon, before their back-off
  * ends. */
-void send_scheduler_note_reached(struct send_scheduler *s, int64_t now_ms);
+void send_scheduler_handle_reachable(struct send_scheduler *s, int64_t now_ms);
 /* Ends all waiting items. */
 void send_scheduler_close(struct send_scheduler *s);
 /* Number of remembered conversations: those with items, and those whose rates still apply. */

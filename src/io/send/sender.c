@@ -39,7 +39,7 @@ static void sender_on_ended(void *ctx, struct queued_request *item, enum send_re
     c->owner.ended(c->owner.ctx, arg, c->is_closing ? SEND_CLOSED : end);
 }
 
-static void arm(struct sender *c)
+static void sender_set_timer(struct sender *c)
 {
     if (!c->is_closing)
         loop_timer_set(c->timer, send_scheduler_wait_ms(c->scheduler, clock_mono_ms()));
@@ -47,12 +47,13 @@ static void arm(struct sender *c)
 
 /* Whether the service is reachable concerns all conversations. Responses of a gateway do not
  * count. */
-static void note_reach(struct sender *c, struct send_item *p, const struct httpc_reply *reply)
+static void sender_update_reachability(struct sender *c, struct send_item *p,
+                                       const struct httpc_reply *reply)
 {
     if (reply->outcome == HTTPC_NOT_SENT)
-        send_scheduler_note_unreached(c->scheduler, &p->item);
+        send_scheduler_handle_unreachable(c->scheduler, &p->item);
     else if (reply->status && reply->outcome != HTTPC_AMBIGUOUS)
-        send_scheduler_note_reached(c->scheduler, clock_mono_ms());
+        send_scheduler_handle_reachable(c->scheduler, clock_mono_ms());
 }
 
 static void on_reply(void *arg, const struct httpc_reply *reply)
@@ -61,10 +62,10 @@ static void on_reply(void *arg, const struct httpc_reply *reply)
     struct sender *const c = p->sender;
     ASSERT(p->call);
     p->call = NULL;
-    note_reach(c, p, reply);
+    sender_update_reachability(c, p, reply);
     if (!c->is_closing)
         c->owner.judge(c->owner.ctx, p, p->arg, reply);
-    arm(c);
+    sender_set_timer(c);
 }
 
 static void sender_on_timer(void *arg)
@@ -78,7 +79,7 @@ static void sender_on_timer(void *arg)
         p->has_gone = false;
         c->owner.start(c->owner.ctx, p, p->arg);
     }
-    arm(c);
+    sender_set_timer(c);
 }
 
 struct sender *sender_new(struct loop *l, struct httpc *http, const struct send_rate *rates,
@@ -129,20 +130,20 @@ void sender_submit(struct sender *c, const struct send_spec *request)
         .arg = request->arg,
     };
     send_scheduler_submit(c->scheduler, request->lane, &p->item, now);
-    arm(c);
+    sender_set_timer(c);
 }
 
-void sender_note_attempt(struct send_item *p)
+void sender_record_attempt(struct send_item *p)
 {
     ASSERT(!p->call);
-    send_scheduler_note_sent(p->sender->scheduler, &p->item, clock_mono_ms());
+    send_scheduler_record_send_time(p->sender->scheduler, &p->item, clock_mono_ms());
     p->has_gone = true;
 }
 
 void sender_start_attempt(struct send_item *p, const struct httpc_request *request)
 {
     const struct sender *const c = p->sender;
-    sender_note_attempt(p);
+    sender_record_attempt(p);
     p->call = httpc_start(c->http, request, on_reply, p);
 }
 
@@ -153,9 +154,9 @@ void sender_settle(struct send_item *p, const struct retry_decision *v)
     ASSERT(*p->next.le_prev == p);
     LIST_REMOVE(p, next);
     if (p->has_gone)
-        send_scheduler_note_sent(c->scheduler, &p->item, clock_mono_ms());
+        send_scheduler_record_send_time(c->scheduler, &p->item, clock_mono_ms());
     else
         send_scheduler_refund_attempt(c->scheduler, &p->item);
     send_scheduler_settle(c->scheduler, &p->item, v, clock_mono_ms());
-    arm(c);
+    sender_set_timer(c);
 }

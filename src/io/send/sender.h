@@ -48,7 +48,7 @@ void sender_submit(struct sender *c, const struct send_spec *request);
 /* Starts an attempt; copies the request. */
 void sender_start_attempt(struct send_item *p, const struct httpc_request *request);
 /* The same for an attempt that the owner makes itself. */
-void sender_note_attempt(struct send_item *p);
+void sender_record_attempt(struct send_item *p);
 /* Ends the request or queues it for another attempt. Without an attempt, it does not count towards
  * rates. */
 void sender_settle(struct send_item *p, const struct retry_decision *v);

@@ -108,7 +108,7 @@ static int restore_write_files(const struct restoring *r)
 }
 
 /* Prepares the copied state.db for use by a host. */
-static int restore_strip(const struct restoring *r, const char *file)
+static int restore_clean_database(const struct restoring *r, const char *file)
 {
     enum sql_failure failure;
     struct sql *const db = sql_open(file, &failure, r->err);
@@ -126,7 +126,7 @@ static int restore_strip(const struct restoring *r, const char *file)
 static int restore_write_database(const struct restoring *r, const char *const *schema)
 {
     CLEANUP_FREE char *file = xasprintf("%s/state.db", r->fresh);
-    return backup_copy_database(r->db, file, r->err) < 0 || restore_strip(r, file) < 0
+    return backup_copy_database(r->db, file, r->err) < 0 || restore_clean_database(r, file) < 0
                ? -1
                : store_check_file_whole(file, schema, r->err);
 }
@@ -167,7 +167,7 @@ static int restore_move_all(const struct restoring *r, const char *from, const c
 }
 
 /* The mark of an interrupted restore stays until this one is complete. */
-static int restore_mark(const struct restoring *r)
+static int restore_create_mark(const struct restoring *r)
 {
     CLEANUP_FD const int fd = open(r->mark, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
     return fd < 0 ? err_set_errno(r->err, errno, r->mark, "cannot create") : restore_sync(r);
@@ -175,7 +175,7 @@ static int restore_mark(const struct restoring *r)
 
 static int restore_exchange(const struct restoring *r)
 {
-    if (restore_make_aside(r) < 0 || restore_mark(r) < 0 ||
+    if (restore_make_aside(r) < 0 || restore_create_mark(r) < 0 ||
         restore_move_all(r, r->dir, r->result->aside) < 0 ||
         restore_move_all(r, r->fresh, r->dir) < 0 || restore_sync(r) < 0)
         return -1;
@@ -202,7 +202,7 @@ static int restore_check(struct restoring *r)
 }
 
 /* Removes new files of an interrupted restore, which are written again. */
-static int restore_into(const struct restoring *r, const char *const *schema)
+static int restore_fill_new_directory(const struct restoring *r, const char *const *schema)
 {
     dir_remove_all(r->fresh);
     if (mkdir(r->fresh, 0700) < 0)
@@ -224,7 +224,7 @@ int backup_restore(const char *file, const char *dir, const char *const *schema,
     }
     r.fresh = store_dir_path(&lock, NEW);
     r.mark = store_dir_path(&lock, MARK);
-    const int rc = restore_into(&r, schema);
+    const int rc = restore_fill_new_directory(&r, schema);
     dir_remove_all(r.fresh);
     sql_close(r.db);
     free(r.fresh);

@@ -102,7 +102,7 @@ int sql_script(struct sql *db, const char *text)
 }
 
 /* The prepared statement of this text; prepares it once. */
-static sqlite3_stmt *prepared(struct sql *db, const char *text)
+static sqlite3_stmt *sql_prepare_once(struct sql *db, const char *text)
 {
     for (size_t i = 0; i < db->count; i++)
         if (db->statements[i].text == text)
@@ -118,7 +118,7 @@ static sqlite3_stmt *prepared(struct sql *db, const char *text)
     return statement;
 }
 
-static int bind(sqlite3_stmt *statement, int at, const struct sql_value *v)
+static int sql_bind_value(sqlite3_stmt *statement, int at, const struct sql_value *v)
 {
     switch (v->type) {
     case SQL_INT:
@@ -138,11 +138,11 @@ static int bind(sqlite3_stmt *statement, int at, const struct sql_value *v)
 struct sql_rows sql_select_values(struct sql *db, const char *text, const struct sql_value *values,
                                   size_t n)
 {
-    struct sql_rows rows = {.db = db, .statement = prepared(db, text)};
+    struct sql_rows rows = {.db = db, .statement = sql_prepare_once(db, text)};
     rows.failed = !rows.statement;
     ASSERT(rows.failed || n == (size_t)sqlite3_bind_parameter_count(rows.statement));
     for (size_t i = 0; !rows.failed && i < n; i++)
-        if (bind(rows.statement, (int)i + 1, &values[i]) != SQLITE_OK)
+        if (sql_bind_value(rows.statement, (int)i + 1, &values[i]) != SQLITE_OK)
             rows.failed = sql_set_failure(db) < 0;
     return rows;
 }

@@ -201,7 +201,7 @@ static bool is_readable_from(sqlite3_stmt *rows, int64_t rowid)
 }
 
 /* The least rowid above `from` from which rows can be read; false: none. */
-static bool cross_gap(sqlite3_stmt *rows, int64_t from, int64_t *rowid)
+static bool sqlite_salvage_find_next_readable(sqlite3_stmt *rows, int64_t from, int64_t *rowid)
 {
     int64_t low = from, high = from;
     for (int64_t step = 1;; step *= 2) {
@@ -236,7 +236,7 @@ static enum salvage_scan copy_by_rowid(struct salvage_table *t)
         sqlite3_bind_int64(rows, 1, next);
         end = copy_rows(t, rows, &next);
         t->has_gaps |= end != SCAN_COMPLETE;
-        more = end == SCAN_UNREADABLE && cross_gap(rows, next, &next);
+        more = end == SCAN_UNREADABLE && sqlite_salvage_find_next_readable(rows, next, &next);
     }
     sqlite3_finalize(rows);
     return end;
@@ -244,7 +244,8 @@ static enum salvage_scan copy_by_rowid(struct salvage_table *t)
 
 /* ---- all tables ---- */
 
-static enum salvage_scan copy_in_order(struct salvage_table *t, const struct buf *order)
+static enum salvage_scan sqlite_salvage_copy_in_order(struct salvage_table *t,
+                                                      const struct buf *order)
 {
     sqlite3_stmt *const rows =
         prepare_format(t->all->from, "select %s, %s from main.\"%s\" %s order by %s",
@@ -259,15 +260,15 @@ static enum salvage_scan copy_in_order(struct salvage_table *t, const struct buf
 static int copy_all_rows(struct salvage_table *t)
 {
     const enum salvage_scan forward =
-        t->has_rowid ? copy_by_rowid(t) : copy_in_order(t, &t->ascending);
+        t->has_rowid ? copy_by_rowid(t) : sqlite_salvage_copy_in_order(t, &t->ascending);
     if (forward == SCAN_FAILED)
         return -1;
-    return t->has_gaps && copy_in_order(t, &t->descending) == SCAN_FAILED ? -1 : 0;
+    return t->has_gaps && sqlite_salvage_copy_in_order(t, &t->descending) == SCAN_FAILED ? -1 : 0;
 }
 
 /* Row count of an index of the damaged table; -1: no readable index. A partial index does not have
  * all rows. */
-static int64_t count_by_index(const struct salvage_table *t)
+static int64_t sqlite_salvage_count_by_index(const struct salvage_table *t)
 {
     int64_t most = -1;
     sqlite3_stmt *const indices = prepare_format(
@@ -284,7 +285,7 @@ static int64_t count_by_index(const struct salvage_table *t)
 
 static void report_table(const struct salvage_table *t)
 {
-    const int64_t counted = t->has_gaps ? count_by_index(t) : t->kept + t->refused;
+    const int64_t counted = t->has_gaps ? sqlite_salvage_count_by_index(t) : t->kept + t->refused;
     const int64_t lost = counted > t->kept ? counted - t->kept : 0;
     if (!t->kept && !lost && !t->has_gaps)
         return;
@@ -334,7 +335,7 @@ static void list_key(struct salvage_table *t)
 }
 
 /* A table without rowid does not have this column. */
-static bool finds_rowid(const struct salvage_table *t)
+static bool sqlite_salvage_has_rowid(const struct salvage_table *t)
 {
     sqlite3_stmt *const statement =
         prepare_format(t->all->to, "select rowid from main.\"%s\"", t->name);
@@ -370,7 +371,7 @@ static int copy_table(struct salvage *s, const char *name)
     struct salvage_table t = {.all = s, .name = name};
     int rc = 0;
     list_columns(&t);
-    t.has_rowid = finds_rowid(&t);
+    t.has_rowid = sqlite_salvage_has_rowid(&t);
     list_key(&t);
     t.has_gaps = !t.n_columns; /* its declaration is damaged */
     t.insert = t.n_columns ? prepare_insert(&t) : NULL;
@@ -419,7 +420,7 @@ static int copy_tables(struct salvage *s)
 }
 
 /* An unreadable declaration loses only its own table. */
-static int open_damaged(struct salvage *s, const char *path)
+static int sqlite_salvage_open_damaged(struct salvage *s, const char *path)
 {
     const int flags =
         SQLITE_OPEN_READONLY | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
@@ -445,7 +446,7 @@ int64_t sqlite_salvage_copy(const char *from, const char *to, const char *const 
                             struct buf *report, enum sql_failure *failure, struct tc_err *err)
 {
     struct salvage s = {.report = report};
-    const bool readable = open_damaged(&s, from) == 0;
+    const bool readable = sqlite_salvage_open_damaged(&s, from) == 0;
     const int rc = readable ? sqlite_salvage_fill(&s, to, schema) : 0;
     if (rc < 0) {
         const int code = sqlite3_extended_errcode(s.to);

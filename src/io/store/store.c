@@ -130,7 +130,7 @@ static int check_schema(const struct store *s, int64_t version, enum sql_failure
     return err_set(err, s->file, "is damaged: its tables do not match schema %" PRId64, version);
 }
 
-static int backup(struct store *s, int64_t version, struct tc_err *err)
+static int store_back_up_before_migration(struct store *s, int64_t version, struct tc_err *err)
 {
     CLEANUP_FREE char *copy = xasprintf("%s.v%" PRId64, s->file, version);
     if (unlink(copy) < 0 && errno != ENOENT)
@@ -159,9 +159,11 @@ static int migrate_step(struct sql *db, void *ctx)
     return 0;
 }
 
-static int migrate(struct store *s, int64_t version, enum sql_failure *failure, struct tc_err *err)
+static int store_migrate(struct store *s, int64_t version, enum sql_failure *failure,
+                         struct tc_err *err)
 {
-    if (version > 0 && s->spec.schema[version] && backup(s, version, err) < 0)
+    if (version > 0 && s->spec.schema[version] &&
+        store_back_up_before_migration(s, version, err) < 0)
         return -1;
     for (; s->spec.schema[version]; version++) {
         struct store_migration m = {s, s->spec.schema[version]};
@@ -231,11 +233,11 @@ static int open_database(struct store *s, bool check, enum sql_failure *failure,
         return err_set(err, s->file, "cannot read: %s", sql_error_text(s->db));
     }
     s->full_sync = false;
-    return migrate(s, version, failure, err);
+    return store_migrate(s, version, failure, err);
 }
 
 /* Moves the damaged file together with its log, under names with which sqlite3 opens both. */
-static int set_aside(const struct store *s, char **bad, struct tc_err *err)
+static int store_move_damaged_aside(const struct store *s, char **bad, struct tc_err *err)
 {
     *bad = xasprintf("%s.bad.%" PRId64, s->file, (int64_t)clock_wall_s());
     CLEANUP_FREE char *bad_log = xasprintf("%s-wal", *bad);
@@ -270,7 +272,7 @@ static int store_exchange(struct store *s, const char *copy, const char *why, in
                           const char *report, struct tc_err *err)
 {
     CLEANUP_FREE char *bad = NULL;
-    if (set_aside(s, &bad, err) < 0)
+    if (store_move_damaged_aside(s, &bad, err) < 0)
         return -1;
     store_pass_test_point(s, "mid-salvage");
     if (rename(copy, s->file) < 0)
@@ -314,7 +316,7 @@ static int finish_salvage(const struct store *s, struct tc_err *err)
     return rename(copy, s->file) < 0 ? err_set_errno(err, errno, copy, "cannot rename") : 0;
 }
 
-static int open_or_replace(struct store *s, struct tc_err *err)
+static int store_open_or_replace(struct store *s, struct tc_err *err)
 {
     enum sql_failure failure = SQL_NO_FAILURE;
     if (finish_salvage(s, err) < 0)
@@ -387,7 +389,7 @@ struct store *store_open(const struct store_spec *spec, struct tc_err *err)
     }
     s->was_unclean = s->dir.unclean;
     s->file = store_dir_path(&s->dir, "state.db");
-    if (open_or_replace(s, err) < 0) {
+    if (store_open_or_replace(s, err) < 0) {
         s->damaged = s->was_unclean;
         store_close(s);
         return NULL;
@@ -427,8 +429,8 @@ static int set_sync(struct store *s, bool full)
     return 0;
 }
 
-static int try_once(struct store *s, enum store_commit how, int (*body)(struct sql *db, void *ctx),
-                    void *ctx)
+static int store_try_transaction(struct store *s, enum store_commit how,
+                                 int (*body)(struct sql *db, void *ctx), void *ctx)
 {
     if (set_sync(s, how != STORE_NORMAL) < 0 || sql_run(s->db, "begin immediate") < 0) {
         s->failure = sql_failure(s->db);
@@ -454,38 +456,38 @@ static void store_report_failure(struct store *s, enum sql_failure before)
 }
 
 /* A failed write need not mean a full disk: another process may have freed space since. */
-static bool repeat_once(struct store *s, enum store_commit how,
-                        int (*body)(struct sql *db, void *ctx), void *ctx)
+static bool store_repeat_transaction(struct store *s, enum store_commit how,
+                                     int (*body)(struct sql *db, void *ctx), void *ctx)
 {
     char why[256];
     snprintf(why, sizeof why, "%s", sql_error_text(s->db));
-    if (try_once(s, how, body, ctx) < 0)
+    if (store_try_transaction(s, how, body, ctx) < 0)
         return false;
     log_write(LOG_WARN, "store", "%s: a write failed (%s); the repeated transaction succeeded",
               s->file, why);
     return true;
 }
 
-static bool repeat_with_reserve(struct store *s, enum store_commit how,
-                                int (*body)(struct sql *db, void *ctx), void *ctx)
+static bool store_repeat_with_reserve(struct store *s, enum store_commit how,
+                                      int (*body)(struct sql *db, void *ctx), void *ctx)
 {
     if (how != STORE_DURABLE_RESERVE || !store_dir_spend_reserve(&s->dir))
         return false;
     log_write(LOG_ERR, "store",
               "%s: disk full; used the reserved space for this commit; free disk space", s->file);
     store_pass_test_point(s, "reserve-spent");
-    return try_once(s, how, body, ctx) == 0;
+    return store_try_transaction(s, how, body, ctx) == 0;
 }
 
 int store_transact(struct store *s, enum store_commit how, int (*body)(struct sql *db, void *ctx),
                    void *ctx)
 {
     const enum sql_failure before = s->failure;
-    bool kept = try_once(s, how, body, ctx) == 0;
+    bool kept = store_try_transaction(s, how, body, ctx) == 0;
     if (!kept && s->failure == SQL_DISK_FULL)
-        kept = repeat_once(s, how, body, ctx);
+        kept = store_repeat_transaction(s, how, body, ctx);
     if (!kept && s->failure == SQL_DISK_FULL)
-        kept = repeat_with_reserve(s, how, body, ctx);
+        kept = store_repeat_with_reserve(s, how, body, ctx);
     if (kept)
         s->failure = SQL_NO_FAILURE;
     else
@@ -498,7 +500,7 @@ enum sql_failure store_failure(const struct store *s)
     return s->failure;
 }
 
-void store_mark_suspect(struct store *s)
+void store_mark_damaged(struct store *s)
 {
     s->damaged = true;
 }

@@ -57,7 +57,7 @@ int store_transact(struct store *s, enum store_commit how, int (*body)(struct sq
 enum sql_failure store_failure(const struct store *s);
 /* Records that the contents are inconsistent, so that the next start checks the file as after an
  * unclean stop. */
-void store_mark_suspect(struct store *s);
+void store_mark_damaged(struct store *s);
 /* Call it when idle: checkpoints the log, and recreates a used reserve. */
 void store_checkpoint(struct store *s);
 /* Passes a named point. */

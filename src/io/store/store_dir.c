@@ -52,7 +52,7 @@ static int check_owner(const char *path, struct tc_err *err)
     return 0;
 }
 
-static int check_fs(const char *path, struct tc_err *err)
+static int store_dir_check_filesystem(const char *path, struct tc_err *err)
 {
     struct statfs fs;
     if (statfs(path, &fs) < 0)
@@ -67,12 +67,12 @@ static int check_fs(const char *path, struct tc_err *err)
 static int check_place(const struct store_dir *d, struct tc_err *err)
 {
     CLEANUP_FREE char *file = store_dir_path(d, "lock");
-    if (check_owner(d->path, err) < 0 || check_fs(d->path, err) < 0)
+    if (check_owner(d->path, err) < 0 || store_dir_check_filesystem(d->path, err) < 0)
         return -1;
     return file_trust_check_parents(file, err);
 }
 
-static int take_lock(struct store_dir *d, struct tc_err *err)
+static int store_dir_acquire_lock(struct store_dir *d, struct tc_err *err)
 {
     CLEANUP_FREE char *file = store_dir_path(d, "lock");
     d->lock = open(file, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
@@ -97,7 +97,7 @@ static int take_lock(struct store_dir *d, struct tc_err *err)
     return 0;
 }
 
-static int sign_lock(const struct store_dir *d, struct tc_err *err)
+static int store_dir_write_lock_owner(const struct store_dir *d, struct tc_err *err)
 {
     char text[24];
     const int n = snprintf(text, sizeof text, "%ld\n", (long)getpid());
@@ -134,7 +134,8 @@ int store_dir_init(struct store_dir *d, const char *path, struct tc_err *err)
     d->path = realpath(path, NULL);
     if (!d->path)
         return err_set_errno(err, errno, path, "cannot open");
-    if (check_place(d, err) < 0 || take_lock(d, err) < 0 || sign_lock(d, err) < 0) {
+    if (check_place(d, err) < 0 || store_dir_acquire_lock(d, err) < 0 ||
+        store_dir_write_lock_owner(d, err) < 0) {
         /* Keeps the contents of the last owner's lock, because this process has not used the
          * store. */
         store_dir_fini(d, false);

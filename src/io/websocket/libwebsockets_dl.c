@@ -25,7 +25,7 @@ static bool libwebsockets_dl_find(void *library, const char *name, void *functio
     return address;
 }
 
-static bool is_of_the_header(const char *version)
+static bool libwebsockets_dl_is_header_version(const char *version)
 {
     static const char built_with[] = LWS_LIBRARY_VERSION;
     return strncmp(version, built_with, sizeof "4.1." - 1) == 0;
@@ -42,7 +42,7 @@ int libwebsockets_load(struct libwebsockets *lib, struct tc_err *err)
         return err_set(err, SONAME, "has no lws_" #name);
     LIBWEBSOCKETS_FUNCTIONS(LIBWEBSOCKETS_FIND)
 #undef LIBWEBSOCKETS_FIND
-    if (!is_of_the_header(lib->get_library_version()))
+    if (!libwebsockets_dl_is_header_version(lib->get_library_version()))
         return err_set(err, SONAME, "has version %s; expected %s", lib->get_library_version(),
                        LWS_LIBRARY_VERSION);
     lib->set_log_level(0, NULL); /* errors are passed to the callback; the library's log may contain

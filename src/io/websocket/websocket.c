@@ -43,7 +43,7 @@ void websocket_queue_init(struct websocket_msg_queue *q)
     STAILQ_INIT(&q->list);
 }
 
-void websocket_note_free_all(struct websocket_msg_list *list)
+void websocket_msg_free_all(struct websocket_msg_list *list)
 {
     for (struct websocket_msg *n; (n = STAILQ_FIRST(list));) {
         STAILQ_REMOVE_HEAD(list, next);
@@ -53,7 +53,7 @@ void websocket_note_free_all(struct websocket_msg_list *list)
 
 void websocket_queue_fini(struct websocket_msg_queue *q)
 {
-    websocket_note_free_all(&q->list);
+    websocket_msg_free_all(&q->list);
     pthread_mutex_destroy(&q->mu);
 }
 
@@ -143,7 +143,7 @@ static void websocket_handle_report(const struct websocket_msg *n)
     free_conn(c);
 }
 
-static void on_reports(void *arg, unsigned ready)
+static void websocket_on_reports(void *arg, unsigned ready)
 {
     (void)ready;
     struct websocket_client *const w = arg;
@@ -155,7 +155,7 @@ static void on_reports(void *arg, unsigned ready)
     websocket_msg_queue_take_all(&w->reports, &taken);
     STAILQ_FOREACH (n, &taken, next)
         websocket_handle_report(n);
-    websocket_note_free_all(&taken);
+    websocket_msg_free_all(&taken);
     loop_fd_set(w->wake, LIST_EMPTY(&w->conns) ? 0 : LOOP_READ);
 }
 
@@ -221,7 +221,7 @@ static int websocket_start_thread(struct websocket_client *w, struct tc_err *err
         close(w->wake_fd);
         return -1;
     }
-    w->wake = loop_fd_new(w->loop, w->wake_fd, 0, on_reports, w);
+    w->wake = loop_fd_new(w->loop, w->wake_fd, 0, websocket_on_reports, w);
     return 0;
 }
 

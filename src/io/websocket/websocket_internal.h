@@ -74,7 +74,7 @@ void websocket_msg_queue_push(struct websocket_msg_queue *q, struct websocket_co
 /* Takes all notes, in order; the caller frees them. Sets `taken`. */
 void websocket_msg_queue_take_all(struct websocket_msg_queue *q, struct websocket_msg_list *taken);
 /* Leaves the list empty. */
-void websocket_note_free_all(struct websocket_msg_list *list);
+void websocket_msg_free_all(struct websocket_msg_list *list);
 
 struct websocket_thread;
 

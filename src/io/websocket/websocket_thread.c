@@ -57,7 +57,8 @@ struct websocket_thread {
 
 /* ---- reports ---- */
 
-static void report(const struct websocket_link *k, enum websocket_note_kind kind, struct str text)
+static void websocket_thread_report(const struct websocket_link *k, enum websocket_note_kind kind,
+                                    struct str text)
 {
     const struct websocket_thread *const t = k->owner;
     const uint64_t one = 1;
@@ -68,7 +69,8 @@ static void report(const struct websocket_link *k, enum websocket_note_kind kind
 }
 
 /* The first reason is kept; control characters in the peer's text are replaced by blanks. */
-static void set_why(struct websocket_link *k, const char *before, const char *text, size_t len)
+static void websocket_thread_set_reason(struct websocket_link *k, const char *before,
+                                        const char *text, size_t len)
 {
     if (k->why[0])
         return;
@@ -82,21 +84,21 @@ static void set_why(struct websocket_link *k, const char *before, const char *te
             *c = ' ';
 }
 
-static void because(struct websocket_link *k, const char *why)
+static void websocket_thread_set_plain_reason(struct websocket_link *k, const char *why)
 {
-    set_why(k, why, "", 0);
+    websocket_thread_set_reason(k, why, "", 0);
 }
 
 /* ---- end of a link ---- */
 
-static void schedule(struct websocket_link *k, int64_t ms)
+static void websocket_thread_schedule(struct websocket_link *k, int64_t ms)
 {
     k->owner->lib.sul_schedule(k->owner->context, 0, &k->tick, k->tick.cb, ms * LWS_US_PER_MS);
 }
 
 /* Shuts down both directions: otherwise the library would wait for the end of a silent peer for any
  * time. */
-static void websocket_thread_drop(struct websocket_link *k)
+static void websocket_thread_shut_down(struct websocket_link *k)
 {
     if (!k->wsi)
         return;
@@ -105,31 +107,31 @@ static void websocket_thread_drop(struct websocket_link *k)
 }
 
 /* Sends the close frame when the line is free, with some time for the peer's. */
-static void begin_close(struct websocket_link *k, enum lws_close_status status)
+static void websocket_thread_begin_close(struct websocket_link *k, enum lws_close_status status)
 {
     k->is_closing = true;
     k->status = status;
     k->owner->lib.callback_on_writable(k->wsi);
-    schedule(k, CLOSE_MS);
+    websocket_thread_schedule(k, CLOSE_MS);
 }
 
-/* Used instead of the result of on_bytes, which is always 0: if a callback refuses received bytes,
- * version 4.1 reads beyond the end of its buffer during the closing handshake. */
+/* Used instead of the result of websocket_thread_on_bytes, which is always 0: if a callback refuses
+ * received bytes, version 4.1 reads beyond the end of its buffer during the closing handshake. */
 static int websocket_thread_close_with(struct websocket_link *k, enum lws_close_status status,
                                        const char *why)
 {
-    because(k, why);
-    websocket_note_free_all(&k->out);
-    begin_close(k, status);
+    websocket_thread_set_plain_reason(k, why);
+    websocket_msg_free_all(&k->out);
+    websocket_thread_begin_close(k, status);
     return 0;
 }
 
-static void free_link(struct websocket_link *k)
+static void websocket_thread_free_link(struct websocket_link *k)
 {
     LIST_REMOVE(k, next);
     k->owner->lib.sul_cancel(&k->tick);
     buf_fini(&k->in);
-    websocket_note_free_all(&k->out);
+    websocket_msg_free_all(&k->out);
     free(k);
 }
 
@@ -140,16 +142,16 @@ static void websocket_thread_free_closed(struct websocket_thread *t)
         next = LIST_NEXT(k, next);
         if (!k->has_ended)
             continue;
-        because(k, "the connection was lost");
-        report(k, WEBSOCKET_EVENT_GONE, (struct str){k->why, strlen(k->why)});
-        free_link(k);
+        websocket_thread_set_plain_reason(k, "the connection was lost");
+        websocket_thread_report(k, WEBSOCKET_EVENT_GONE, (struct str){k->why, strlen(k->why)});
+        websocket_thread_free_link(k);
     }
 }
 
 /* ---- keep-alive ---- */
 
 /* Time since the last byte; uses the kernel's counter. */
-static int64_t silence_of(const struct websocket_link *k)
+static int64_t websocket_thread_silence_ms(const struct websocket_link *k)
 {
     struct tcp_info info;
     socklen_t len = sizeof info;
@@ -163,7 +165,7 @@ static void schedule_tick(struct websocket_link *k, int64_t silence_ms)
 {
     const int64_t left = k->conn->silent_ms - silence_ms, ping = k->conn->ping_ms;
     const int64_t ms = left < ping ? left : ping;
-    schedule(k, ms > 1 ? ms : 1);
+    websocket_thread_schedule(k, ms > 1 ? ms : 1);
 }
 
 static void websocket_thread_on_tick(lws_sorted_usec_list_t *tick)
@@ -172,13 +174,13 @@ static void websocket_thread_on_tick(lws_sorted_usec_list_t *tick)
     if (!k->wsi || k->has_ended)
         return;
     if (k->is_closing) {
-        websocket_thread_drop(k);
+        websocket_thread_shut_down(k);
         return;
     }
-    const int64_t silence = silence_of(k);
+    const int64_t silence = websocket_thread_silence_ms(k);
     if (silence >= k->conn->silent_ms) {
-        because(k, "silent");
-        websocket_thread_drop(k);
+        websocket_thread_set_plain_reason(k, "silent");
+        websocket_thread_shut_down(k);
         return;
     }
     k->is_ping_due = true;
@@ -193,7 +195,7 @@ static int on_established(struct websocket_link *k, const void *in, size_t len)
     (void)in;
     (void)len;
     k->is_open = true;
-    report(k, WEBSOCKET_EVENT_OPEN, STR(""));
+    websocket_thread_report(k, WEBSOCKET_EVENT_OPEN, STR(""));
     schedule_tick(k, 0);
     return 0;
 }
@@ -205,7 +207,7 @@ static int on_handshake(struct websocket_link *k, const void *in, size_t len)
                                                                  * buffer */
     const size_t n = strlen(k->conn->headers);
     if (n > len) {
-        because(k, "the headers of the request are too long");
+        websocket_thread_set_plain_reason(k, "the headers of the request are too long");
         return -1;
     }
     memcpy(*at, k->conn->headers, n);
@@ -219,16 +221,17 @@ static int on_refused(struct websocket_link *k, const void *in, size_t len)
     const unsigned status = k->wsi ? k->owner->lib.http_client_http_response(k->wsi) : 0;
     if (status && status != 101) {
         snprintf(why, sizeof why, "the server replied with HTTP status %u", status);
-        because(k, why);
+        websocket_thread_set_plain_reason(k, why);
     }
     /* The library reports only numbers then. */
     if (in && memmem(in, len, "SSL", 3))
-        because(k, "TLS handshake failed (check the certificate of the server)");
-    set_why(k, "cannot connect: ", in ? in : "", in ? len : 0);
+        websocket_thread_set_plain_reason(
+            k, "TLS handshake failed (check the certificate of the server)");
+    websocket_thread_set_reason(k, "cannot connect: ", in ? in : "", in ? len : 0);
     return 0;
 }
 
-static int on_bytes(struct websocket_link *k, const void *bytes, size_t len)
+static int websocket_thread_on_bytes(struct websocket_link *k, const void *bytes, size_t len)
 {
     const struct libwebsockets *const lib = &k->owner->lib;
     if (k->is_closing)
@@ -247,8 +250,8 @@ static int on_bytes(struct websocket_link *k, const void *bytes, size_t len)
         return websocket_thread_close_with(k, LWS_CLOSE_STATUS_INVALID_PAYLOAD,
                                            "received a message that is not valid UTF-8");
     const size_t unread = atomic_fetch_add(&k->conn->unread, k->in.len) + k->in.len;
-    report(k, is_binary ? WEBSOCKET_EVENT_BINARY : WEBSOCKET_EVENT_TEXT,
-           (struct str){k->in.p, k->in.len});
+    websocket_thread_report(k, is_binary ? WEBSOCKET_EVENT_BINARY : WEBSOCKET_EVENT_TEXT,
+                            (struct str){k->in.p, k->in.len});
     buf_fini(&k->in);
     if (unread > UNREAD_MAX && !k->is_paused) {
         k->is_paused = true;
@@ -295,7 +298,8 @@ static int on_peer_close(struct websocket_link *k, const void *in, size_t len)
     if (len >= 2)
         snprintf(before, sizeof before, WEBSOCKET_CLOSED_BY_SERVICE "%d ",
                  status[0] << 8 | status[1]);
-    set_why(k, before, len > 2 ? (const char *)in + 2 : "", len > 2 ? len - 2 : 0);
+    websocket_thread_set_reason(k, before, len > 2 ? (const char *)in + 2 : "",
+                                len > 2 ? len - 2 : 0);
     return 0;
 }
 
@@ -316,15 +320,15 @@ static const struct {
     {LWS_CALLBACK_CLIENT_APPEND_HANDSHAKE_HEADER, on_handshake},
     {LWS_CALLBACK_CLIENT_ESTABLISHED, on_established},
     {LWS_CALLBACK_CLIENT_CONNECTION_ERROR, on_refused},
-    {LWS_CALLBACK_CLIENT_RECEIVE, on_bytes},
+    {LWS_CALLBACK_CLIENT_RECEIVE, websocket_thread_on_bytes},
     {LWS_CALLBACK_CLIENT_WRITEABLE, on_writable},
     {LWS_CALLBACK_WS_PEER_INITIATED_CLOSE, on_peer_close},
     {LWS_CALLBACK_WSI_DESTROY, on_destroyed},
 };
 
 /* `user` is the link, also in the library's last callback about it. */
-static int on_callback(struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in,
-                       size_t len)
+static int websocket_thread_on_callback(struct lws *wsi, enum lws_callback_reasons reason,
+                                        void *user, void *in, size_t len)
 {
     struct websocket_link *const k = user;
     for (size_t i = 0; i < sizeof handlers / sizeof *handlers; i++) {
@@ -343,7 +347,7 @@ static const char *websocket_thread_address(const char *host, bool is_proxied)
     return !is_proxied && strcasecmp(host, "localhost") == 0 ? "127.0.0.1" : host;
 }
 
-static void do_open(struct websocket_thread *t, struct websocket_conn *c)
+static void websocket_thread_handle_open(struct websocket_thread *t, struct websocket_conn *c)
 {
     const bool is_proxied = t->proxied && !proxy_is_exempt(t->no_proxy, c->url.host);
     struct websocket_link *const k = xcalloc(1, sizeof *k);
@@ -367,30 +371,30 @@ static void do_open(struct websocket_thread *t, struct websocket_conn *c)
         k->has_ended = true;
 }
 
-static void do_close(struct websocket_link *k)
+static void websocket_thread_handle_close(struct websocket_link *k)
 {
     if (!k->is_open)
-        websocket_thread_drop(k);
+        websocket_thread_shut_down(k);
     else if (k->wsi && !k->is_closing)
-        begin_close(k, (enum lws_close_status)k->conn->close_status);
+        websocket_thread_begin_close(k, (enum lws_close_status)k->conn->close_status);
 }
 
-static void do_resume(struct websocket_link *k)
+static void websocket_thread_handle_resume(struct websocket_link *k)
 {
     k->is_paused = false;
     if (k->wsi)
         k->owner->lib.rx_flow_control(k->wsi, 1);
 }
 
-static void do_send(struct websocket_link *k, struct websocket_msg *n)
+static void websocket_thread_handle_send(struct websocket_link *k, struct websocket_msg *n)
 {
     STAILQ_INSERT_TAIL(&k->out, n, next);
     if (k->wsi)
         k->owner->lib.callback_on_writable(k->wsi);
 }
 
-static struct websocket_link *link_of(const struct websocket_thread *t,
-                                      const struct websocket_conn *c)
+static struct websocket_link *websocket_thread_find_link(const struct websocket_thread *t,
+                                                         const struct websocket_conn *c)
 {
     struct websocket_link *k;
     LIST_FOREACH (k, &t->links, next)
@@ -399,24 +403,24 @@ static struct websocket_link *link_of(const struct websocket_thread *t,
     return NULL;
 }
 
-/* Ignores an order for a socket that no longer exists. Takes over the note. */
-static void obey(struct websocket_thread *t, struct websocket_msg *n)
+/* Ignores a command for a socket that no longer exists. Takes ownership of the message. */
+static void websocket_thread_handle_command(struct websocket_thread *t, struct websocket_msg *n)
 {
-    struct websocket_link *const k = n->conn ? link_of(t, n->conn) : NULL;
+    struct websocket_link *const k = n->conn ? websocket_thread_find_link(t, n->conn) : NULL;
     if ((n->kind == WEBSOCKET_CMD_SEND || n->kind == WEBSOCKET_CMD_SEND_BINARY) && k) {
-        do_send(k, n);
+        websocket_thread_handle_send(k, n);
         return;
     }
     if (n->kind == WEBSOCKET_CMD_OPEN)
-        do_open(t, n->conn);
+        websocket_thread_handle_open(t, n->conn);
     else if (n->kind == WEBSOCKET_CMD_STOP)
         t->stops = true;
     else if (n->kind == WEBSOCKET_CMD_CLOSE && k)
-        do_close(k);
+        websocket_thread_handle_close(k);
     else if (n->kind == WEBSOCKET_CMD_DROP && k)
-        websocket_thread_drop(k);
+        websocket_thread_shut_down(k);
     else if (n->kind == WEBSOCKET_CMD_RESUME && k)
-        do_resume(k);
+        websocket_thread_handle_resume(k);
     free(n);
 }
 
@@ -428,7 +432,7 @@ static void *websocket_thread_main(void *arg)
         websocket_msg_queue_take_all(&t->orders, &taken);
         for (struct websocket_msg *n; (n = STAILQ_FIRST(&taken));) {
             STAILQ_REMOVE_HEAD(&taken, next);
-            obey(t, n);
+            websocket_thread_handle_command(t, n);
         }
         websocket_thread_free_closed(t);
         if (!t->stops)
@@ -452,7 +456,8 @@ static struct lws_context_creation_info websocket_thread_describe(struct websock
                                                                   const char *ca_file)
 {
     static const struct lws_protocols protocols[] = {
-        {.name = PROTOCOL, .callback = on_callback, .rx_buffer_size = READ_BYTES}, {.name = NULL}};
+        {.name = PROTOCOL, .callback = websocket_thread_on_callback, .rx_buffer_size = READ_BYTES},
+        {.name = NULL}};
     return (struct lws_context_creation_info){
         .port = CONTEXT_PORT_NO_LISTEN,
         .protocols = protocols,
@@ -482,8 +487,9 @@ static int add_proxy(struct websocket_thread *t, const char *ca_file, const stru
     return rc;
 }
 
-static struct lws_context *new_context(struct websocket_thread *t, const char *ca_file,
-                                       const struct proxy *proxy)
+static struct lws_context *websocket_thread_new_context(struct websocket_thread *t,
+                                                        const char *ca_file,
+                                                        const struct proxy *proxy)
 {
     const struct lws_context_creation_info info = websocket_thread_describe(t, ca_file);
     t->context = t->lib.create_context(&info);
@@ -527,7 +533,7 @@ struct websocket_thread *websocket_thread_new(const char *ca_file, const struct 
         free(t);
         return NULL;
     }
-    if (!new_context(t, ca_file, proxy)) {
+    if (!websocket_thread_new_context(t, ca_file, proxy)) {
         free_thread(t);
         err_set(err, ca_file, "cannot initialise libwebsockets");
         return NULL;
@@ -549,7 +555,7 @@ void websocket_thread_free(struct websocket_thread *t)
     pthread_join(t->id, NULL);
     t->lib.context_destroy(t->context);
     while (!LIST_EMPTY(&t->links))
-        free_link(LIST_FIRST(&t->links));
+        websocket_thread_free_link(LIST_FIRST(&t->links));
     websocket_queue_fini(&t->orders);
     free_thread(t);
 }

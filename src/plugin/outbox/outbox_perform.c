@@ -39,7 +39,7 @@ void outbox_perform_offer(struct outbox_entry *item)
     outbox_entry_move(item, OUTBOX_ON_SEND);
     item->attempts++;
     item->is_offered = true;
-    sender_note_attempt(item->send_item);
+    sender_record_attempt(item->send_item);
     item->perform_timer = loop_timer_new(p->spec.loop, outbox_perform_on_timer, item);
     loop_timer_set(item->perform_timer, http->timeout_ms ? http->timeout_ms : PERFORM_MS);
     const struct tc_reply reply = {.outcome = TC_YOUR_TURN, .body = "", .error = ""};

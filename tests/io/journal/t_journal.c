@@ -176,9 +176,10 @@ static void test_forget(void)
                                    .waiting = true};
     is_int(journal_admit_turn(j, &t, NULL), JOURNAL_DONE, "a waiting turn is admitted");
     kit_admit(j, "t2", "m3");
-    is_int(journal_forget_turn(j, "t1"), JOURNAL_DONE, "a waiting turn is removed");
-    is_int(journal_forget_turn(j, "t1"), JOURNAL_NO_CHANGE, "a turn is removed once");
-    is_int(journal_forget_turn(j, "t2"), JOURNAL_NO_CHANGE, "a running turn is not removed");
+    is_int(journal_delete_waiting_turn(j, "t1"), JOURNAL_DONE, "a waiting turn is removed");
+    is_int(journal_delete_waiting_turn(j, "t1"), JOURNAL_NO_CHANGE, "a turn is removed once");
+    is_int(journal_delete_waiting_turn(j, "t2"), JOURNAL_NO_CHANGE,
+           "a running turn is not removed");
     is_int(kit_stats(j).waiting, 0, "no turn is waiting");
     is_int(journal_admit_turn(j, &t, NULL), JOURNAL_DONE,
            "the message of a removed turn is admitted again");

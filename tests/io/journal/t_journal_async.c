@@ -122,7 +122,8 @@ static void test_turns(void)
     memset(merged, 'x', 2);
     journal_async_begin(l, "t1", NULL, NULL, 0, SAYS("again"));
     journal_async_cancel(l, "t4", SAYS("cancel"));
-    journal_async_note_agent(l, &(struct journal_turn){.id = "t1", .agent_pid = 42}, SAYS("note"));
+    journal_async_set_agent_process(l, &(struct journal_turn){.id = "t1", .agent_pid = 42},
+                                    SAYS("note"));
     is_str(take_results(), "begin:done again:unchanged cancel:done note:done ",
            "the results arrive in the order of the calls");
     is_str(open_turns(l), "t1:0:hello\n\nhello:42 ",

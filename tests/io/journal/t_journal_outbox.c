@@ -177,14 +177,14 @@ static void test_dead_letters(void)
            "an outcome fails once");
     is_str(kit_dead_of(j, "slack"), "3 slack/c1 t1 outcome no words 0 []\n",
            "a failed outcome is a dead letter");
-    is_int(journal_dead_drop(j, 3), JOURNAL_DONE, "a dead letter is deleted");
+    is_int(journal_dead_delete(j, 3), JOURNAL_DONE, "a dead letter is deleted");
     is_int(journal_dead_retry(j, 2, 78), JOURNAL_DONE,
            "the dead letter of an outcome is sent again");
     is_int(kit_expand(j, "t1", "x"), JOURNAL_DONE, "an outcome that is sent again can be expanded");
     is_str(kit_rows(j), "b a? x", "an outcome that is sent again is expanded at the end");
     kit_settle(j, "b", JOURNAL_FAIL, "");
-    is_int(journal_dead_drop(j, 4), JOURNAL_DONE, "a second dead letter is deleted");
-    is_int(journal_dead_drop(j, 4), JOURNAL_NO_CHANGE, "a dead letter is deleted once");
+    is_int(journal_dead_delete(j, 4), JOURNAL_DONE, "a second dead letter is deleted");
+    is_int(journal_dead_delete(j, 4), JOURNAL_NO_CHANGE, "a dead letter is deleted once");
     is_str(kit_dead_of(j, NULL), "", "no dead letter is left");
     journal_close(j);
 }

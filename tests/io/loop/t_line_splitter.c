@@ -200,12 +200,12 @@ static void test_stop(void)
     is_int(line_splitter_feed(&l, "cd\nef", 5), 3, "the splitter stops at the next line again");
     is_int(line_splitter_feed(&l, "ef", 2), 2, "a piece of a line is consumed");
     CLEANUP_BUF struct buf rest = {0};
-    line_splitter_give_back(&l, &rest);
+    line_splitter_return_rest(&l, &rest);
     is_str(rest.p, "ef", "the piece is returned");
     line_splitter_feed(&l, "gh\n", 3);
     is_str(s.text.p, "[ab][cd][gh]", "text after the returned piece is a separate line");
     line_splitter_feed(&l, "123456789", 9);
-    line_splitter_give_back(&l, &rest);
+    line_splitter_return_rest(&l, &rest);
     is_str(rest.p, "ef", "no piece of a line that is too long is returned");
     line_splitter_feed(&l, "0\n", 2);
     is_str(s.text.p, "[ab][cd][gh][0]", "the rest of a line that is too long is a line");

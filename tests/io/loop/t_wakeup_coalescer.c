@@ -14,9 +14,9 @@ static bool run(struct wakeup_coalescer *l, uint32_t seen[AGENTS], int64_t from_
     bool worth = false;
     for (int64_t at = from_ms; at < from_ms + ms; at++) {
         for (int i = 0; i < agents; i++)
-            wakeup_coalescer_note_ready(l, &seen[i]);
+            wakeup_coalescer_count_ready(l, &seen[i]);
         for (int i = 1; i < times; i++)
-            wakeup_coalescer_note_ready(l, &seen[0]);
+            wakeup_coalescer_count_ready(l, &seen[0]);
         worth = wakeup_coalescer_should_wait(l, (at + 1) * MS);
     }
     return worth;
@@ -38,11 +38,11 @@ int main(void)
        "the loop does not wait after a millisecond without agents");
     ok(run(&l, seen, 1032, 5, AGENTS, 1), "a loop with many agents waits");
     for (int i = 0; i < AGENTS; i++)
-        wakeup_coalescer_note_ready(&l, &seen[i]);
+        wakeup_coalescer_count_ready(&l, &seen[i]);
     ok(!wakeup_coalescer_should_wait(&l, 1137 * MS),
        "a loop with many agents in rare rounds does not wait");
     for (int i = 0; i < AGENTS; i++)
-        wakeup_coalescer_note_ready(&l, &seen[i]);
+        wakeup_coalescer_count_ready(&l, &seen[i]);
     ok(wakeup_coalescer_should_wait(&l, 1150 * MS),
        "a long round is judged by its number of agents");
     return 0;

@@ -376,7 +376,7 @@ static void test_times(void)
     send_scheduler_settle(s, &a, &(struct retry_decision){0}, 51);
     ok(send_scheduler_next(s, 150) == &b,
        "the next request starts at the pace of the conversation");
-    send_scheduler_note_sent(s, &b, 180);
+    send_scheduler_record_send_time(s, &b, 180);
     send_scheduler_settle(s, &b, &(struct retry_decision){0}, 190);
     is_int(send_scheduler_wait_ms(s, 190), 90, "the pace is measured from the actual start");
     ok(send_scheduler_next(s, 280) == &c, "the third request starts");
@@ -402,7 +402,7 @@ static void test_outage(void)
     for (struct queued_request *item; (item = send_scheduler_next(s, now)) || now < 3600 * 1000;) {
         attempts += item != NULL;
         if (item && item != &refused)
-            send_scheduler_note_unreached(s, item);
+            send_scheduler_handle_unreachable(s, item);
         if (item)
             send_scheduler_settle(s, item, &again, now);
         else
@@ -412,7 +412,7 @@ static void test_outage(void)
     refused.not_before_ms = now + 60000;
     send_scheduler_submit(s, NULL, &probe, now);
     ok(send_scheduler_next(s, now) == &probe, "a probe request is started");
-    send_scheduler_note_reached(s, now);
+    send_scheduler_handle_reachable(s, now);
     send_scheduler_settle(s, &probe, &(struct retry_decision){0}, now);
     const int64_t back = now;
     for (int went = 0; went < 2; now++) {
@@ -447,7 +447,7 @@ static void test_live_outage(void)
             send_scheduler_submit(s, "chat", &typing[i++], now);
         }
         for (struct queued_request *item; (item = send_scheduler_next(s, now)); attempts++) {
-            send_scheduler_note_unreached(s, item);
+            send_scheduler_handle_unreachable(s, item);
             send_scheduler_settle(s, item, &again, now);
         }
     }
@@ -455,14 +455,14 @@ static void test_live_outage(void)
     send_scheduler_submit(s, "other", &other, now);
     ok(send_scheduler_next(s, now) == &other,
        "another conversation does not wait for the back-off");
-    send_scheduler_note_reached(s, now);
+    send_scheduler_handle_reachable(s, now);
     send_scheduler_settle(s, &other, &(struct retry_decision){0}, now);
     struct queued_request fresh = {.priority = PRIORITY_LIVE};
     send_scheduler_submit(s, "chat", &fresh, now);
     now += 1000;
     struct queued_request *const next = send_scheduler_next(s, now);
     ok(next != NULL, "a reply of the service ends the back-off within a second");
-    send_scheduler_note_unreached(s, next);
+    send_scheduler_handle_unreachable(s, next);
     send_scheduler_settle(s, next, &again, now);
     ok(send_scheduler_wait_ms(s, now) <= 1000, "the next back-off begins with its first step");
     send_scheduler_close(s);

@@ -308,8 +308,8 @@ static void doctor_host_check_build(struct doctor *d)
 static void doctor_host_check_isolation(struct doctor *d)
 {
     const struct sandbox_features kernel = sandbox_probe_kernel();
-    CLEANUP_FREE char *landlock = sandbox_tell_landlock_gaps(&kernel, true);
-    const char *const seccomp = sandbox_tell_seccomp_gaps(&kernel);
+    CLEANUP_FREE char *landlock = sandbox_describe_landlock_gaps(&kernel, true);
+    const char *const seccomp = sandbox_describe_seccomp_gaps(&kernel);
     if (landlock) {
         doctor_report(d, FINDING_WARNING, "isolation", "%s", landlock);
         doctor_suggest(

@@ -19,7 +19,7 @@
 #define PREFIX "file-"
 #define NAME_LEN (sizeof PREFIX - 1 + 32)
 
-static int draw_name(char name[NAME_LEN + 1])
+static int download_generate_name(char name[NAME_LEN + 1])
 {
     unsigned char random[16];
     if (getrandom(random, sizeof random, 0) != (ssize_t)sizeof random)
@@ -34,7 +34,7 @@ int download_open(struct download *d, const char *dir)
 {
     char name[NAME_LEN + 1];
     *d = (struct download){.fd = -1};
-    if (draw_name(name) < 0)
+    if (download_generate_name(name) < 0)
         return -1;
     char *const path = xasprintf("%s/%s", dir, name);
     d->fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);

@@ -72,7 +72,7 @@ static void httpc_cancel_mail(struct httpc_transfer *c)
 
 /* ---- events of libcurl ---- */
 
-static void finish_done(struct httpc *h)
+static void httpc_finish_transfers(struct httpc *h)
 {
     int left;
     const CURLMsg *msg;
@@ -86,19 +86,19 @@ static void finish_done(struct httpc *h)
     }
 }
 
-static void httpc_act(struct httpc *h, curl_socket_t fd, int events)
+static void httpc_process_socket(struct httpc *h, curl_socket_t fd, int events)
 {
     int running;
     h->curl.multi_socket_action(h->multi, fd, events, &running);
-    finish_done(h);
+    httpc_finish_transfers(h);
 }
 
 static void httpc_on_timeout(void *arg)
 {
-    httpc_act(arg, CURL_SOCKET_TIMEOUT, 0);
+    httpc_process_socket(arg, CURL_SOCKET_TIMEOUT, 0);
 }
 
-static int on_timer_wanted(CURLM *multi, long ms, void *arg)
+static int httpc_on_curl_timer(CURLM *multi, long ms, void *arg)
 {
     (void)multi;
     const struct httpc *const h = arg;
@@ -118,10 +118,10 @@ static void httpc_on_ready(void *arg, unsigned ready)
     const struct httpc_socket_watch *const w = arg;
     const int in = ready & LOOP_READ ? CURL_CSELECT_IN : 0;
     const int out = ready & LOOP_WRITE ? CURL_CSELECT_OUT : 0;
-    httpc_act(w->owner, w->fd, in | out);
+    httpc_process_socket(w->owner, w->fd, in | out);
 }
 
-static int on_socket_wanted(CURL *easy, curl_socket_t fd, int what, void *arg, void *watched)
+static int httpc_on_curl_socket(CURL *easy, curl_socket_t fd, int what, void *arg, void *watched)
 {
     (void)easy;
     struct httpc *const h = arg;
@@ -146,7 +146,7 @@ static int on_socket_wanted(CURL *easy, curl_socket_t fd, int what, void *arg, v
     return 0;
 }
 
-static void httpc_on_late(void *arg)
+static void httpc_on_refused_transfers(void *arg)
 {
     struct httpc *const h = arg;
     while (!LIST_EMPTY(&h->late))
@@ -191,9 +191,9 @@ static bool httpc_is_open(struct httpc *h)
     if (!h->multi)
         return false;
     h->timer = loop_timer_new(h->loop, httpc_on_timeout, h);
-    h->curl.multi_setopt(h->multi, CURLMOPT_SOCKETFUNCTION, on_socket_wanted);
+    h->curl.multi_setopt(h->multi, CURLMOPT_SOCKETFUNCTION, httpc_on_curl_socket);
     h->curl.multi_setopt(h->multi, CURLMOPT_SOCKETDATA, h);
-    h->curl.multi_setopt(h->multi, CURLMOPT_TIMERFUNCTION, on_timer_wanted);
+    h->curl.multi_setopt(h->multi, CURLMOPT_TIMERFUNCTION, httpc_on_curl_timer);
     h->curl.multi_setopt(h->multi, CURLMOPT_TIMERDATA, h);
     h->curl.multi_setopt(h->multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, CONNECTIONS_MAX);
     h->curl.multi_setopt(h->multi, CURLMOPT_MAXCONNECTS, IDLE_MAX);
@@ -209,7 +209,7 @@ static const char *httpc_check(struct httpc *h, const struct httpc_request *requ
 static void httpc_fail_refused(struct httpc *h, struct httpc_transfer *c)
 {
     if (!h->late_timer)
-        h->late_timer = loop_timer_new(h->loop, httpc_on_late, h);
+        h->late_timer = loop_timer_new(h->loop, httpc_on_refused_transfers, h);
     LIST_INSERT_HEAD(&h->late, c, next);
     loop_timer_set(h->late_timer, 0);
 }

@@ -31,7 +31,7 @@ bool httpc_mail_is_url(const char *url)
 
 /* ---- the request ---- */
 
-static enum mail_header kind_of(const char *name)
+static enum mail_header httpc_mail_header_kind(const char *name)
 {
     size_t i = 0;
     while (i < MAIL_UNKNOWN && strcasecmp(mail_headers[i], name) != 0)
@@ -40,7 +40,7 @@ static enum mail_header kind_of(const char *name)
 }
 
 /* Excludes characters that would end an argument of MAIL or RCPT. */
-static bool is_mailbox(const char *text)
+static bool httpc_mail_is_mailbox(const char *text)
 {
     const size_t len = strnlen(text, ADDRESS_MAX + 1);
     if (len > ADDRESS_MAX || !strchr(text, '@'))
@@ -52,27 +52,28 @@ static bool is_mailbox(const char *text)
 }
 
 /* Only logs in; sends no message. */
-static bool is_login(const struct httpc_request *r)
+static bool httpc_mail_is_login_only(const struct httpc_request *r)
 {
     return strcmp(r->method, METHOD_LOGIN) == 0;
 }
 
-static const char *check_headers(const struct httpc_request *r)
+static const char *httpc_mail_check_headers(const struct httpc_request *r)
 {
     size_t n[MAIL_UNKNOWN + 1] = {0};
     for (size_t i = 0; i < r->header_count; i++) {
-        const enum mail_header kind = kind_of(r->headers[i].name);
+        const enum mail_header kind = httpc_mail_header_kind(r->headers[i].name);
         const char *const value = r->headers[i].value;
         n[kind]++;
         if (kind == MAIL_UNKNOWN)
             return "an e-mail has other headers than X-SMTP-…; those of the message are in its "
                    "body";
-        if ((kind == MAIL_TO || (kind == MAIL_FROM && *value)) && !is_mailbox(value))
+        if ((kind == MAIL_TO || (kind == MAIL_FROM && *value)) && !httpc_mail_is_mailbox(value))
             return "an address of the e-mail is invalid";
     }
-    if (is_login(r) && (n[MAIL_FROM] || n[MAIL_TO]))
+    if (httpc_mail_is_login_only(r) && (n[MAIL_FROM] || n[MAIL_TO]))
         return "a login to a mail server has no sender and no recipients";
-    if (!is_login(r) && (n[MAIL_FROM] != 1 || n[MAIL_TO] < 1 || n[MAIL_TO] > RECIPIENTS_MAX))
+    if (!httpc_mail_is_login_only(r) &&
+        (n[MAIL_FROM] != 1 || n[MAIL_TO] < 1 || n[MAIL_TO] > RECIPIENTS_MAX))
         return "an e-mail needs one header X-SMTP-From and 1 to 50 headers X-SMTP-To";
     if (n[MAIL_USER] > 1 || n[MAIL_USER] != n[MAIL_PASSWORD])
         return "an e-mail has one X-SMTP-User and one X-SMTP-Password, or neither";
@@ -85,19 +86,20 @@ const char *httpc_mail_validate(const struct httpc_request *r)
     const size_t len = strcspn(host, "/?#");
     if (host[len] && strcmp(host + len, "/") != 0)
         return "the URL of a mail server has no path"; /* libcurl would use it in EHLO */
-    if (is_login(r) ? r->body.len > 0 : !r->body.len || memchr(r->body.p, '\0', r->body.len))
-        return is_login(r) ? "a login to a mail server has no body"
-                           : "the body of an e-mail is empty or has a NUL byte";
+    if (httpc_mail_is_login_only(r) ? r->body.len > 0
+                                    : !r->body.len || memchr(r->body.p, '\0', r->body.len))
+        return httpc_mail_is_login_only(r) ? "a login to a mail server has no body"
+                                           : "the body of an e-mail is empty or has a NUL byte";
     if (r->save_dir || (r->content_type && strncmp(r->content_type, "multipart/", 10) == 0))
         return "an e-mail has neither parts nor a response to save";
-    return check_headers(r);
+    return httpc_mail_check_headers(r);
 }
 
 /* ---- the transfer ---- */
 
 /* Ends every line with CRLF: servers disagree about other line ends, so a part of the message could
  * be taken for a command. */
-static void add_lines(struct buf *out, struct str text)
+static void httpc_mail_add_crlf_lines(struct buf *out, struct str text)
 {
     for (size_t i = 0; i < text.len; i++) {
         const char c = text.p[i];
@@ -125,7 +127,7 @@ static size_t httpc_mail_on_upload(char *to, size_t size, size_t n, void *arg)
 }
 
 /* The status at the start of a reply line; 0: none. */
-static int status_of(struct str line)
+static int httpc_mail_parse_status(struct str line)
 {
     int status = 0;
     for (size_t i = 0; i < 3; i++) {
@@ -141,7 +143,7 @@ static size_t httpc_mail_on_reply(char *p, size_t size, size_t n, void *arg)
 {
     struct httpc_transfer *const c = arg;
     const struct str line = {p, size * n};
-    const int status = status_of(line);
+    const int status = httpc_mail_parse_status(line);
     if (c->mail_is_decided || status == STATUS_BYE)
         return line.len;
     if (!c->mail_continues)
@@ -163,13 +165,13 @@ static int httpc_mail_on_progress(void *arg, curl_off_t a, curl_off_t b, curl_of
     return atomic_load(&c->mail_phase) >= MAIL_CANCELLED;
 }
 
-static void set_envelope(struct httpc_transfer *c, const struct libcurl *curl,
-                         const struct httpc_request *r)
+static void httpc_mail_set_envelope(struct httpc_transfer *c, const struct libcurl *curl,
+                                    const struct httpc_request *r)
 {
     for (size_t i = 0; i < r->header_count; i++) {
         CLEANUP_BUF struct buf address = {0};
         const char *const value = r->headers[i].value;
-        const enum mail_header kind = kind_of(r->headers[i].name);
+        const enum mail_header kind = httpc_mail_header_kind(r->headers[i].name);
         buf_printf(&address, "<%s>", value);
         if (kind == MAIL_FROM)
             curl->easy_setopt(c->easy, CURLOPT_MAIL_FROM, address.p);
@@ -184,7 +186,7 @@ static void set_envelope(struct httpc_transfer *c, const struct libcurl *curl,
 }
 
 /* A mail server on this machine may be used without TLS. */
-static bool is_plain(const struct httpc_request *r)
+static bool httpc_mail_allows_plaintext(const struct httpc_request *r)
 {
     char host[64] = "";
     const char *const at = strstr(r->url, "://") + 3;
@@ -194,7 +196,7 @@ static bool is_plain(const struct httpc_request *r)
     return r->flags & HTTPC_LOOPBACK && httpc_transfer_is_loopback(host);
 }
 
-static void set_message(struct httpc_transfer *c, const struct libcurl *curl)
+static void httpc_mail_set_message(struct httpc_transfer *c, const struct libcurl *curl)
 {
     curl->easy_setopt(c->easy, CURLOPT_UPLOAD, 1L);
     curl->easy_setopt(c->easy, CURLOPT_INFILESIZE_LARGE, (curl_off_t)c->upload.len);
@@ -205,21 +207,21 @@ static void set_message(struct httpc_transfer *c, const struct libcurl *curl)
 void httpc_mail_setup(struct httpc_transfer *c, const struct libcurl *curl,
                       const struct httpc_request *r)
 {
-    add_lines(&c->upload, r->body);
+    httpc_mail_add_crlf_lines(&c->upload, r->body);
     curl->easy_setopt(c->easy, CURLOPT_PROTOCOLS_STR, "smtp,smtps");
     curl->easy_setopt(c->easy, CURLOPT_USE_SSL,
-                      (long)(is_plain(r) ? CURLUSESSL_NONE : CURLUSESSL_ALL));
+                      (long)(httpc_mail_allows_plaintext(r) ? CURLUSESSL_NONE : CURLUSESSL_ALL));
     curl->easy_setopt(c->easy, CURLOPT_FORBID_REUSE, 1L); /* the worker waits for the reply to
                                                            * QUIT */
-    if (is_login(r))
+    if (httpc_mail_is_login_only(r))
         curl->easy_setopt(c->easy, CURLOPT_CUSTOMREQUEST, METHOD_LOGIN);
     else
-        set_message(c, curl);
+        httpc_mail_set_message(c, curl);
     curl->easy_setopt(c->easy, CURLOPT_HEADERFUNCTION, httpc_mail_on_reply);
     curl->easy_setopt(c->easy, CURLOPT_XFERINFOFUNCTION, httpc_mail_on_progress);
     curl->easy_setopt(c->easy, CURLOPT_XFERINFODATA, c);
     curl->easy_setopt(c->easy, CURLOPT_NOPROGRESS, 0L);
-    set_envelope(c, curl, r);
+    httpc_mail_set_envelope(c, curl, r);
 }
 
 void httpc_mail_perform(struct httpc_transfer *c)

@@ -11,7 +11,7 @@
 
 #define RETRY_AFTER_MAX_MS (7 * 24 * 3600 * INT64_C(1000))
 
-static bool fails_before_sending(CURLcode code)
+static bool httpc_outcome_is_unsent_code(CURLcode code)
 {
     static const CURLcode codes[] = {
         CURLE_COULDNT_RESOLVE_PROXY, CURLE_COULDNT_RESOLVE_HOST,     CURLE_COULDNT_CONNECT,
@@ -24,7 +24,7 @@ static bool fails_before_sending(CURLcode code)
 }
 
 /* The status with which the proxy refused the connection; 0: it did not. */
-static int proxy_refusal(const struct httpc_transfer *c, const struct libcurl *curl)
+static int httpc_outcome_proxy_status(const struct httpc_transfer *c, const struct libcurl *curl)
 {
     long status = 0;
     if (c->easy)
@@ -35,21 +35,23 @@ static int proxy_refusal(const struct httpc_transfer *c, const struct libcurl *c
 /* Whether the service may have received the whole request. With a body, only the bytes handed to
  * libcurl show this, because after an internal retry libcurl's counters and codes describe the
  * retry. */
-static bool is_sent(const struct httpc_transfer *c, const struct libcurl *curl, CURLcode code)
+static bool httpc_outcome_may_have_sent(const struct httpc_transfer *c, const struct libcurl *curl,
+                                        CURLcode code)
 {
     curl_off_t before_us = 0;
     long header_bytes = 0;
-    if (proxy_refusal(c, curl))
+    if (httpc_outcome_proxy_status(c, curl))
         return false;
     if (c->upload.len)
         return c->is_uploaded;
     curl->easy_getinfo(c->easy, CURLINFO_PRETRANSFER_TIME_T, &before_us);
     curl->easy_getinfo(c->easy, CURLINFO_REQUEST_SIZE, &header_bytes);
-    return !fails_before_sending(code) && before_us > 0 && header_bytes > 0;
+    return !httpc_outcome_is_unsent_code(code) && before_us > 0 && header_bytes > 0;
 }
 
-static enum httpc_outcome outcome_of(const struct httpc_transfer *c, const struct libcurl *curl,
-                                     CURLcode code, int status)
+static enum httpc_outcome httpc_outcome_classify(const struct httpc_transfer *c,
+                                                 const struct libcurl *curl, CURLcode code,
+                                                 int status)
 {
     if (c->refused)
         return HTTPC_REJECTED;
@@ -59,11 +61,11 @@ static enum httpc_outcome outcome_of(const struct httpc_transfer *c, const struc
         return HTTPC_REJECTED; /* received before the response broke off, if at all */
     if (code == CURLE_OK)
         return status >= 200 && status < 300 ? HTTPC_OK : HTTPC_AMBIGUOUS;
-    return is_sent(c, curl, code) ? HTTPC_AMBIGUOUS : HTTPC_NOT_SENT;
+    return httpc_outcome_may_have_sent(c, curl, code) ? HTTPC_AMBIGUOUS : HTTPC_NOT_SENT;
 }
 
 /* The error text of a mail server, in one line. */
-static void describe_refusal(const struct httpc_transfer *c, struct buf *text)
+static void httpc_outcome_describe_smtp(const struct httpc_transfer *c, struct buf *text)
 {
     buf_add_str(text, "SMTP ");
     for (size_t i = 0; i < c->body.len; i++)
@@ -83,10 +85,11 @@ static void httpc_outcome_describe(const struct httpc_transfer *c, const struct 
         buf_printf(text, "cannot save the response: %s", strerror(c->save_failed));
     else if (code == CURLE_ABORTED_BY_CALLBACK)
         buf_add_str(text, "cancelled");
-    else if (code != CURLE_OK && proxy_refusal(c, curl))
-        buf_printf(text, "the proxy refused the connection: HTTP %d", proxy_refusal(c, curl));
+    else if (code != CURLE_OK && httpc_outcome_proxy_status(c, curl))
+        buf_printf(text, "the proxy refused the connection: HTTP %d",
+                   httpc_outcome_proxy_status(c, curl));
     else if (c->is_mail && status >= 400)
-        describe_refusal(c, text);
+        httpc_outcome_describe_smtp(c, text);
     else if (code != CURLE_OK)
         buf_add_str(text, *c->error ? c->error : curl->easy_strerror(code));
     else if (status >= 300 && status < 400)
@@ -127,7 +130,7 @@ struct httpc_reply httpc_transfer_build_reply(struct httpc_transfer *c, const st
     else if (c->easy)
         curl->easy_getinfo(c->easy, CURLINFO_RESPONSE_CODE, &status);
     struct httpc_reply reply = {
-        .outcome = outcome_of(c, curl, code, (int)status),
+        .outcome = httpc_outcome_classify(c, curl, code, (int)status),
         .status = (int)status,
         .body = {c->body.p ? c->body.p : "", c->body.len},
         .headers = c->answered.all,

@@ -101,14 +101,15 @@ const char *httpc_transfer_validate(const struct libcurl *curl, const struct htt
 }
 
 /* Sets FD_CLOEXEC on descriptors. */
-static curl_socket_t on_open(void *arg, curlsocktype purpose, struct curl_sockaddr *a)
+static curl_socket_t httpc_transfer_on_open_socket(void *arg, curlsocktype purpose,
+                                                   struct curl_sockaddr *a)
 {
     (void)arg;
     (void)purpose;
     return socket(a->family, a->socktype | SOCK_CLOEXEC, a->protocol);
 }
 
-static size_t on_upload(char *to, size_t size, size_t n, void *arg)
+static size_t httpc_transfer_on_upload(char *to, size_t size, size_t n, void *arg)
 {
     struct httpc_transfer *const c = arg;
     const size_t room = size * n, left = c->upload.len - c->uploaded;
@@ -122,7 +123,7 @@ static size_t on_upload(char *to, size_t size, size_t n, void *arg)
 
 /* libcurl calls this when a reused connection broke without a response and it would repeat the
  * request. Only the caller may decide that, because the body may have arrived. */
-static int on_rewind(void *arg, curl_off_t offset, int origin)
+static int httpc_transfer_on_rewind(void *arg, curl_off_t offset, int origin)
 {
     struct httpc_transfer *const c = arg;
     if (!c->is_safe || offset != 0 || origin != SEEK_SET)
@@ -138,7 +139,7 @@ static long httpc_transfer_status(const struct httpc_transfer *c)
     return status;
 }
 
-static bool is_good(const struct httpc_transfer *c)
+static bool httpc_transfer_has_succeeded(const struct httpc_transfer *c)
 {
     const long status = httpc_transfer_status(c);
     return status >= 200 && status < 300;
@@ -158,7 +159,7 @@ static size_t httpc_transfer_forward_body(struct httpc_transfer *c, const char *
     return c->piece(c->arg, &head, (struct str){p, len}) ? len : 0;
 }
 
-static size_t save(struct httpc_transfer *c, const char *p, size_t len)
+static size_t httpc_transfer_save_to_file(struct httpc_transfer *c, const char *p, size_t len)
 {
     if (len > DOWNLOAD_MAX_BYTES - c->file.len) {
         c->is_too_big = true;
@@ -171,14 +172,14 @@ static size_t save(struct httpc_transfer *c, const char *p, size_t len)
     return 0;
 }
 
-static size_t on_body(char *p, size_t size, size_t n, void *arg)
+static size_t httpc_transfer_on_body(char *p, size_t size, size_t n, void *arg)
 {
     struct httpc_transfer *const c = arg;
     const size_t len = size * n;
-    if (c->piece && is_good(c))
+    if (c->piece && httpc_transfer_has_succeeded(c))
         return httpc_transfer_forward_body(c, p, len);
-    if (c->save_dir && is_good(c))
-        return save(c, p, len);
+    if (c->save_dir && httpc_transfer_has_succeeded(c))
+        return httpc_transfer_save_to_file(c, p, len);
     if (len > HTTPC_MAX_BODY - c->body.len) {
         c->is_too_big = true;
         return 0;
@@ -204,7 +205,7 @@ static void httpc_transfer_copy_header(struct str line, struct str name, char *t
     to[end - from] = '\0';
 }
 
-static size_t on_header(char *p, size_t size, size_t n, void *arg)
+static size_t httpc_transfer_on_header(char *p, size_t size, size_t n, void *arg)
 {
     struct httpc_transfer *const c = arg;
     const struct str line = {p, size * n};
@@ -257,15 +258,15 @@ static void set_body(struct httpc_transfer *c, const struct libcurl *curl,
         buf_add(&c->upload, r->body.p ? r->body.p : "", r->body.len);
         curl->easy_setopt(c->easy, CURLOPT_POST, 1L);
         curl->easy_setopt(c->easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)r->body.len);
-        curl->easy_setopt(c->easy, CURLOPT_READFUNCTION, on_upload);
+        curl->easy_setopt(c->easy, CURLOPT_READFUNCTION, httpc_transfer_on_upload);
         curl->easy_setopt(c->easy, CURLOPT_READDATA, c);
-        curl->easy_setopt(c->easy, CURLOPT_SEEKFUNCTION, on_rewind);
+        curl->easy_setopt(c->easy, CURLOPT_SEEKFUNCTION, httpc_transfer_on_rewind);
         curl->easy_setopt(c->easy, CURLOPT_SEEKDATA, c);
     }
     if (!is_get && !is_head)
         curl->easy_setopt(c->easy, CURLOPT_CUSTOMREQUEST, r->method);
-    /* Without a body, libcurl would not call on_rewind; and on a new connection it does not
-     * retry. */
+    /* Without a body, libcurl would not call httpc_transfer_on_rewind; and on a new connection it
+     * does not retry. */
     if (!c->is_safe && !c->upload.len)
         curl->easy_setopt(c->easy, CURLOPT_FRESH_CONNECT, 1L);
 }
@@ -345,7 +346,7 @@ static void set_safety(const struct httpc_transfer *c, const struct libcurl *cur
      * request. */
     curl->easy_setopt(c->easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
     curl->easy_setopt(c->easy, CURLOPT_NOSIGNAL, 1L);
-    curl->easy_setopt(c->easy, CURLOPT_OPENSOCKETFUNCTION, on_open);
+    curl->easy_setopt(c->easy, CURLOPT_OPENSOCKETFUNCTION, httpc_transfer_on_open_socket);
 }
 
 void httpc_transfer_setup(struct httpc_transfer *c, const struct libcurl *curl,
@@ -359,9 +360,9 @@ void httpc_transfer_setup(struct httpc_transfer *c, const struct libcurl *curl,
     curl->easy_setopt(c->easy, CURLOPT_PRIVATE, c);
     curl->easy_setopt(c->easy, CURLOPT_USERAGENT, "turncast");
     curl->easy_setopt(c->easy, CURLOPT_ERRORBUFFER, c->error);
-    curl->easy_setopt(c->easy, CURLOPT_WRITEFUNCTION, on_body);
+    curl->easy_setopt(c->easy, CURLOPT_WRITEFUNCTION, httpc_transfer_on_body);
     curl->easy_setopt(c->easy, CURLOPT_WRITEDATA, c);
-    curl->easy_setopt(c->easy, CURLOPT_HEADERFUNCTION, on_header);
+    curl->easy_setopt(c->easy, CURLOPT_HEADERFUNCTION, httpc_transfer_on_header);
     curl->easy_setopt(c->easy, CURLOPT_HEADERDATA, c);
     set_safety(c, curl, request, options);
     httpc_transfer_set_limits(c, curl, request, options);

@@ -17,7 +17,8 @@ static struct str strip_spaces(const char *from, const char *end)
 }
 
 /* A line that begins with a space continues the previous one (obsolete), and is ignored. */
-static bool is_kept(const struct response_headers *h, struct str name, struct str value)
+static bool response_headers_accepts(const struct response_headers *h, struct str name,
+                                     struct str value)
 {
     if (!name.len || isspace((unsigned char)*name.p) || memchr(value.p, '\0', value.len))
         return false;
@@ -33,7 +34,7 @@ void response_headers_add(struct response_headers *h, struct str line)
         return;
     const struct str name = {line.p, (size_t)(colon - line.p)};
     const struct str value = strip_spaces(colon + 1, line.p + line.len);
-    if (!is_kept(h, name, value))
+    if (!response_headers_accepts(h, name, value))
         return;
     char *const lower = arena_strndup(&h->arena, name.p, name.len);
     for (char *at = lower; *at; at++)

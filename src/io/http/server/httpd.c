@@ -28,14 +28,14 @@ static void httpd_free_list(char **list)
     free(list);
 }
 
-static void free_names(struct httpd *h)
+static void httpd_free_names(struct httpd *h)
 {
     free(h->address);
     httpd_free_list(h->hosts);
     httpd_free_list(h->origins);
 }
 
-static void or_else(int64_t *value, int64_t other)
+static void httpd_set_default(int64_t *value, int64_t other)
 {
     if (!*value)
         *value = other;
@@ -43,7 +43,7 @@ static void or_else(int64_t *value, int64_t other)
 
 /* Limits the number of connections to the descriptors that the process can spare, so that many
  * clients cannot keep agents from being started. */
-static unsigned connections_of(unsigned wanted)
+static unsigned httpd_limit_connections(unsigned wanted)
 {
     struct rlimit limit;
     if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur == RLIM_INFINITY)
@@ -64,14 +64,14 @@ static unsigned connections_of(unsigned wanted)
     return (unsigned)left;
 }
 
-static struct httpd_options with_defaults(struct httpd_options o)
+static struct httpd_options httpd_fill_defaults(struct httpd_options o)
 {
-    or_else(&o.deadline_ms, 10 * 1000);
-    or_else(&o.arrival_ms, 20 * 1000);
-    or_else(&o.idle_ms, 60 * 1000);
+    httpd_set_default(&o.deadline_ms, 10 * 1000);
+    httpd_set_default(&o.arrival_ms, 20 * 1000);
+    httpd_set_default(&o.idle_ms, 60 * 1000);
     o.body_bytes = o.body_bytes ? o.body_bytes : HTTPD_MAX_BODY;
     o.stream_bytes = o.stream_bytes ? o.stream_bytes : 1 << 20;
-    o.max_connections = connections_of(o.max_connections ? o.max_connections : 8192);
+    o.max_connections = httpd_limit_connections(o.max_connections ? o.max_connections : 8192);
     return o;
 }
 
@@ -80,14 +80,14 @@ struct httpd *httpd_new(struct loop *l, const struct httpd_options *options, str
     struct httpd *const h = xcalloc(1, sizeof *h);
     *h = (struct httpd){
         .loop = l,
-        .options = with_defaults(*options),
+        .options = httpd_fill_defaults(*options),
         .address = xstrdup(options->address ? options->address : "127.0.0.1"),
         .hosts = httpd_copy_list(options->hosts, options->host_count),
         .origins = httpd_copy_list(options->origins, options->origin_count),
     };
     if (httpd_listen_begin(h, err) == 0)
         return h;
-    free_names(h);
+    httpd_free_names(h);
     free(h);
     return NULL;
 }
@@ -117,7 +117,7 @@ void httpd_free(struct httpd *h)
     httpd_listen_end(h);
     if (h->drain)
         loop_timer_free(h->drain);
-    free_names(h);
+    httpd_free_names(h);
     free(h);
 }
 

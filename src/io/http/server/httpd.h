@@ -115,7 +115,7 @@ void httpd_unroute(struct httpd *h, const char *path);
 const char *httpd_find_header(const struct httpd_request *r, const char *name);
 
 /* Replaces deadline_ms for this request, from now on; the response after it is 504. */
-void httpd_extend(struct httpd_request *r, int64_t ms);
+void httpd_extend_deadline(struct httpd_request *r, int64_t ms);
 /* Calls fn(arg) once when no client waits for the response any longer, so that the work can be
  * cancelled: soon, from the loop; also if that is the case already; but not because of httpd_free.
  * The request must still be answered, possibly by fn. fn NULL: no callback. */

@@ -53,18 +53,19 @@ void httpd_peer_release(struct httpd *h, struct httpd_peer *peer)
     free(peer);
 }
 
-/* All requests through a proxy on this machine have the address of the proxy. */
-static bool is_near(const struct httpd_peer *peer)
+/* Whether the limit per address is useless for the peer: all requests through a proxy on this
+ * machine have the address of the proxy. */
+static bool httpd_accept_is_local_peer(const struct httpd_peer *peer)
 {
     return strncmp(peer->name, "127.", 4) == 0 || strcmp(peer->name, "::1") == 0;
 }
 
-static bool is_too_many(const struct httpd *h, const struct httpd_peer *peer)
+static bool httpd_accept_exceeds_limits(const struct httpd *h, const struct httpd_peer *peer)
 {
     const unsigned max = h->options.max_per_address;
     if (h->conn_count >= h->options.max_connections)
         return true;
-    if (h->path || (!max && is_near(peer)))
+    if (h->path || (!max && httpd_accept_is_local_peer(peer)))
         return false;
     return peer->connections > (max ? max : PER_ADDRESS);
 }
@@ -82,11 +83,11 @@ static void httpd_accept_log_refusal(struct httpd *h, const char *why)
 
 /* Reads the received data; otherwise closing would reset the connection and discard the
  * response. */
-static void httpd_accept_turn_away(int fd)
+static void httpd_accept_reject(int fd)
 {
     CLEANUP_BUF struct buf busy = {0};
     char unread[1024];
-    httpd_error_busy(&busy);
+    httpd_error_write_busy(&busy);
     if (send(fd, busy.p, busy.len, MSG_NOSIGNAL) > 0)
         shutdown(fd, SHUT_WR);
     for (int i = 0; i < UNREAD_MAX && read(fd, unread, sizeof unread) > 0; i++)
@@ -94,33 +95,33 @@ static void httpd_accept_turn_away(int fd)
     close(fd);
 }
 
-static int open_spare(void)
+static int httpd_accept_open_reserved_fd(void)
 {
     return open("/dev/null", O_RDONLY | O_CLOEXEC);
 }
 
 /* Uses the reserved descriptor to reject connections when no others are left. */
-static bool spend_spare(struct httpd *h)
+static bool httpd_accept_reject_with_reserved_fd(struct httpd *h)
 {
     if (h->spare < 0)
         return false;
     close(h->spare);
     const int fd = accept4(h->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (fd >= 0)
-        httpd_accept_turn_away(fd);
-    h->spare = open_spare();
+        httpd_accept_reject(fd);
+    h->spare = httpd_accept_open_reserved_fd();
     return fd >= 0;
 }
 
-static void on_pause_over(void *arg)
+static void httpd_accept_on_pause_end(void *arg)
 {
     struct httpd *const h = arg;
     if (h->spare < 0)
-        h->spare = open_spare();
+        h->spare = httpd_accept_open_reserved_fd();
     loop_fd_set(h->listener, LOOP_READ);
 }
 
-static void pause_accept(struct httpd *h)
+static void httpd_accept_pause(struct httpd *h)
 {
     loop_fd_set(h->listener, 0);
     loop_timer_set(h->pause, PAUSE_MS);
@@ -135,14 +136,14 @@ static void httpd_accept_add_conn(struct httpd *h, int fd, const struct sockaddr
     if (!h->path)
         getnameinfo((const void *)from, len, name, sizeof name, NULL, 0, NI_NUMERICHOST);
     struct httpd_peer *const peer = httpd_accept_get_peer(h, name);
-    if (!is_too_many(h, peer)) {
+    if (!httpd_accept_exceeds_limits(h, peer)) {
         httpd_conn_new(h, fd, peer);
         return;
     }
     httpd_accept_log_refusal(h, h->conn_count >= h->options.max_connections
                                     ? "too many connections"
                                     : "too many connections from one address");
-    httpd_accept_turn_away(fd);
+    httpd_accept_reject(fd);
     httpd_peer_release(h, peer);
 }
 
@@ -164,17 +165,17 @@ static void httpd_accept_on_connection(void *arg, unsigned ready)
         if (no != EMFILE && no != ENFILE && no != ENOBUFS && no != ENOMEM)
             return;
         httpd_accept_log_refusal(h, strerror(no));
-        if (no == EMFILE && spend_spare(h))
+        if (no == EMFILE && httpd_accept_reject_with_reserved_fd(h))
             continue;
-        pause_accept(h);
+        httpd_accept_pause(h);
         return;
     }
 }
 
 void httpd_accept_begin(struct httpd *h)
 {
-    h->spare = open_spare();
-    h->pause = loop_timer_new(h->loop, on_pause_over, h);
+    h->spare = httpd_accept_open_reserved_fd();
+    h->pause = loop_timer_new(h->loop, httpd_accept_on_pause_end, h);
     h->listener = loop_fd_new(h->loop, h->fd, LOOP_READ, httpd_accept_on_connection, h);
 }
 

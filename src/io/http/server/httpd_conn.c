@@ -17,7 +17,7 @@ enum {
     LINGER_MS = 1000,
 };
 
-static bool has_to_wait(const struct httpd_conn *c)
+static bool httpd_conn_has_unsent_output(const struct httpd_conn *c)
 {
     return c->stream ? c->stream->state == HTTPD_STREAM_BLOCKED : c->sent < c->out.len;
 }
@@ -26,7 +26,7 @@ static bool has_to_wait(const struct httpd_conn *c)
 void httpd_conn_update_events(struct httpd_conn *c)
 {
     const unsigned in = c->in.len < AHEAD_MAX ? LOOP_READ : 0u;
-    loop_fd_set(c->on_loop, in | (has_to_wait(c) ? LOOP_WRITE : 0u));
+    loop_fd_set(c->on_loop, in | (httpd_conn_has_unsent_output(c) ? LOOP_WRITE : 0u));
 }
 
 void httpd_conn_set_phase(struct httpd_conn *c, enum httpd_phase phase, int64_t ms)
@@ -90,7 +90,7 @@ void httpd_conn_send_answer(struct httpd_conn *c, const struct httpd_answer *a)
     httpd_conn_update_events(c);
 }
 
-static void close_late(struct httpd_conn *c, int status)
+static void httpd_conn_time_out(struct httpd_conn *c, int status)
 {
     c->closes = true;
     httpd_refuse_late(c, status);
@@ -132,7 +132,7 @@ int httpd_conn_flush(struct httpd_conn *c)
 /* ---- input ---- */
 
 /* -1: the client has closed the connection, or it is broken. */
-static int read_some(struct httpd_conn *c)
+static int httpd_conn_read_input(struct httpd_conn *c)
 {
     const ssize_t n = read(c->fd, buf_reserve(&c->in, READ_BYTES), READ_BYTES);
     if (n < 0)
@@ -143,7 +143,7 @@ static int read_some(struct httpd_conn *c)
     return 0;
 }
 
-static void parse_some(struct httpd_conn *c)
+static void httpd_conn_parse_input(struct httpd_conn *c)
 {
     const bool was_idle = httpd_parse_is_idle(&c->parse);
     buf_consume(&c->in, httpd_parse_feed(&c->parse, c->in.p, c->in.len));
@@ -158,13 +158,13 @@ static void parse_some(struct httpd_conn *c)
 
 /* Processes the received bytes. Handlers never nest: a response is sent from the loop, and only
  * then is the next request processed. */
-static void advance(struct httpd_conn *c)
+static void httpd_conn_process_input(struct httpd_conn *c)
 {
     if (c->phase == HTTPD_LINGERING)
         buf_reset(&c->in);
     if (c->phase != HTTPD_READING || !c->in.len)
         return;
-    parse_some(c);
+    httpd_conn_parse_input(c);
     if (c->parse.state == HTTPD_PARSE_REFUSED) {
         c->closes = true;
         httpd_refuse_parse(c);
@@ -174,7 +174,7 @@ static void advance(struct httpd_conn *c)
         buf_fini(&c->in);
 }
 
-static void on_written(struct httpd_conn *c)
+static void httpd_conn_on_response_written(struct httpd_conn *c)
 {
     if (c->phase != HTTPD_WRITING || c->out.len)
         return;
@@ -185,7 +185,7 @@ static void on_written(struct httpd_conn *c)
         httpd_conn_set_phase(c, HTTPD_READING, c->owner->options.idle_ms);
 }
 
-/* -1: the client has disconnected, or may have. */
+/* Writes and reads what is possible. -1: the client has disconnected, or may have. */
 static int httpd_conn_exchange(struct httpd_conn *c, unsigned ready)
 {
     if (ready & LOOP_WRITE) {
@@ -196,7 +196,7 @@ static int httpd_conn_exchange(struct httpd_conn *c, unsigned ready)
         else if (c->phase == HTTPD_WRITING)
             loop_timer_set(c->timer, c->owner->options.idle_ms);
     }
-    if (ready & LOOP_READ && read_some(c) < 0)
+    if (ready & LOOP_READ && httpd_conn_read_input(c) < 0)
         return -1;
     /* The limit of unread requests was reached, so that a disconnect could not be noticed. */
     return c->stream && c->in.len >= AHEAD_MAX ? -1 : 0;
@@ -209,8 +209,8 @@ static void httpd_conn_on_ready(void *arg, unsigned ready)
         httpd_conn_drop(c);
         return;
     }
-    on_written(c);
-    advance(c);
+    httpd_conn_on_response_written(c);
+    httpd_conn_process_input(c);
     httpd_conn_update_events(c);
 }
 
@@ -222,14 +222,14 @@ static void httpd_conn_on_timeout(void *arg)
         if (httpd_parse_is_idle(&c->parse))
             httpd_conn_free(c);
         else
-            close_late(c, 408);
+            httpd_conn_time_out(c, 408);
         return;
     case HTTPD_HANDLING:
         httpd_once_post(httpd_conn_detach_request(c));
         if (c->owner->drain)
             httpd_refuse_drain(c);
         else
-            close_late(c, c->late_ms ? 504 : 503);
+            httpd_conn_time_out(c, c->late_ms ? 504 : 503);
         return;
     case HTTPD_STREAMING:
         ASSERT(c->stream);

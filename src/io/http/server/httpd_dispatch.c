@@ -70,7 +70,7 @@ static bool is_origin_allowed(const struct httpd *h, const char *origin, const c
 }
 
 /* "" if it has none: the parser has refused requests that need one. */
-static const char *value_of(const struct httpd_parse *p, const char *name)
+static const char *httpd_dispatch_header_value(const struct httpd_parse *p, const char *name)
 {
     for (size_t i = 0; i < p->header_count; i++)
         if (strcasecmp(httpd_parse_name(p, i), name) == 0)
@@ -83,19 +83,19 @@ static const char *find_foreign_origin(const struct httpd *h, const struct httpd
 {
     for (size_t i = 0; i < p->header_count; i++)
         if (strcasecmp(httpd_parse_name(p, i), "Origin") == 0 &&
-            !is_origin_allowed(h, httpd_parse_value(p, i), value_of(p, "Host")))
+            !is_origin_allowed(h, httpd_parse_value(p, i), httpd_dispatch_header_value(p, "Host")))
             return httpd_parse_value(p, i);
     return NULL;
 }
 
 /* True: the request is forbidden, and an error was sent. */
-static bool refuse_caller(struct httpd_conn *c)
+static bool httpd_dispatch_refuse_foreign_caller(struct httpd_conn *c)
 {
     const struct httpd *const h = c->owner;
     /* Only the user of the socket, or the superuser, can open the path: no web page can. */
     if (h->path)
         return false;
-    const char *const host = value_of(&c->parse, "Host");
+    const char *const host = httpd_dispatch_header_value(&c->parse, "Host");
     if (!is_host_allowed(h, host)) {
         httpd_refuse_name(c, 421, host);
         return true;
@@ -132,7 +132,7 @@ static void list_methods(struct buf *out, unsigned bits)
             buf_printf(out, "%s%s", out->len ? ", " : "", methods[i].name);
 }
 
-static bool httpd_dispatch_covers(const struct httpd_route *r, struct str path)
+static bool httpd_dispatch_route_matches(const struct httpd_route *r, struct str path)
 {
     if (r->len == path.len)
         return memcmp(r->path, path.p, r->len) == 0;
@@ -143,7 +143,7 @@ static bool httpd_dispatch_covers(const struct httpd_route *r, struct str path)
 const struct httpd_route *httpd_dispatch_find_route(const struct httpd *h, struct str path)
 {
     const struct httpd_route *r = h->routes;
-    while (r && !httpd_dispatch_covers(r, path))
+    while (r && !httpd_dispatch_route_matches(r, path))
         r = r->next;
     return r;
 }
@@ -177,7 +177,8 @@ static struct httpd_pending_request *new_pending(struct httpd_conn *c, size_t pa
 
 static void set_origin(struct httpd_conn *c)
 {
-    const char *const origin = find_origin(c->owner, value_of(&c->parse, "Origin"));
+    const char *const origin =
+        find_origin(c->owner, httpd_dispatch_header_value(&c->parse, "Origin"));
     free(c->origin);
     c->origin = xstrdup(origin);
 }
@@ -188,7 +189,7 @@ static bool answer_preflight(struct httpd_conn *c, const struct httpd_route *rou
 {
     const struct httpd_parse *const parse = &c->parse;
     if (!c->origin || strcmp(httpd_parse_method(parse), "OPTIONS") != 0 ||
-        !*value_of(parse, "Access-Control-Request-Method"))
+        !*httpd_dispatch_header_value(parse, "Access-Control-Request-Method"))
         return false;
     CLEANUP_BUF struct buf allowed = {0};
     list_methods(&allowed, route->methods);
@@ -215,7 +216,7 @@ void httpd_dispatch_request(struct httpd_conn *c)
         httpd_refuse_drain(c);
         return;
     }
-    if (refuse_caller(c))
+    if (httpd_dispatch_refuse_foreign_caller(c))
         return;
     const char *const target = httpd_parse_target(parse);
     const struct str path = {target, strcspn(target, "?")};
@@ -249,7 +250,7 @@ const char *httpd_find_header(const struct httpd_request *r, const char *name)
     return NULL;
 }
 
-void httpd_extend(struct httpd_request *r, int64_t ms)
+void httpd_extend_deadline(struct httpd_request *r, int64_t ms)
 {
     struct httpd_conn *const c = ((struct httpd_pending_request *)r)->conn;
     if (!c)

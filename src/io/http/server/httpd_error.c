@@ -197,7 +197,7 @@ static void httpd_error_copy_name(char shown[NAME_SHOWN + 1], const char *name)
 }
 
 /* Rate-limits log lines, because any client can cause them. */
-static bool may_log(struct httpd *h)
+static bool httpd_error_may_log(struct httpd *h)
 {
     const int64_t now = clock_mono_ms();
     if (!h->refusals_ms || now - h->refusals_ms > 60 * 1000) {
@@ -224,7 +224,7 @@ void httpd_refuse_name(struct httpd_conn *c, int status, const char *name)
                    "http.origins in the configuration; for a proxy, add its name to http.hosts and "
                    "let it pass the Host header on.",
                    shown);
-    if (may_log(c->owner))
+    if (httpd_error_may_log(c->owner))
         log_write(LOG_WARN, "host", "HTTP: request from %s refused (%d): %s", c->peer->name, status,
                   message.p);
     httpd_send_error(
@@ -254,7 +254,7 @@ void httpd_refuse_drain(struct httpd_conn *c)
     httpd_send_error(c, &httpd_error_drain);
 }
 
-void httpd_error_busy(struct buf *out)
+void httpd_error_write_busy(struct buf *out)
 {
     CLEANUP_BUF struct buf body = {0};
     write_body(&body, &(struct httpd_error){.status = 503,

@@ -78,7 +78,7 @@ struct httpd_conn {
     bool is_old;                           /* HTTP/1.0: no chunked encoding */
     char *origin;    /* origin of the page that may read the response; owned; NULL: none */
     bool closes;     /* close after this response */
-    int64_t late_ms; /* in HANDLING: deadline of httpd_extend; 0: deadline_ms */
+    int64_t late_ms; /* in HANDLING: deadline of httpd_extend_deadline; 0: deadline_ms */
     struct httpd_peer *peer;
 };
 
@@ -159,7 +159,7 @@ void httpd_refuse_method(struct httpd_conn *c, const char *allow);
 void httpd_refuse_path(struct httpd_conn *c);
 void httpd_refuse_drain(struct httpd_conn *c);
 /* Appends a complete response for a rejected connection. */
-void httpd_error_busy(struct buf *out);
+void httpd_error_write_busy(struct buf *out);
 void httpd_pending_free(struct httpd_pending_request *p);
 
 /* Writes the head of a response to `out`; a stream has no length. Returns whether a body

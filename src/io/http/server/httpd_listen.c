@@ -48,7 +48,8 @@ static int httpd_listen_open_socket(const struct addrinfo *to, const char *addre
     return fd;
 }
 
-static int listen_at(const struct httpd_options *o, const char *address, struct tc_err *err)
+static int httpd_listen_at_address(const struct httpd_options *o, const char *address,
+                                   struct tc_err *err)
 {
     const struct addrinfo hints = {.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV | AI_PASSIVE,
                                    .ai_socktype = SOCK_STREAM};
@@ -68,7 +69,7 @@ static int listen_at(const struct httpd_options *o, const char *address, struct 
     return fd;
 }
 
-static uint16_t port_of(int fd)
+static uint16_t httpd_listen_get_port(int fd)
 {
     struct sockaddr_storage a;
     socklen_t len = sizeof a;
@@ -82,7 +83,7 @@ static uint16_t port_of(int fd)
 /* ---- Unix socket ---- */
 
 /* Removes a leftover socket without a listener. */
-static int remove_stale(const struct sockaddr_un *at, struct tc_err *err)
+static int httpd_listen_remove_stale_socket(const struct sockaddr_un *at, struct tc_err *err)
 {
     const char *const path = at->sun_path;
     struct stat st;
@@ -100,13 +101,13 @@ static int remove_stale(const struct sockaddr_un *at, struct tc_err *err)
     return unlink(path) < 0 ? err_set_errno(err, errno, path, "cannot remove the old socket") : 0;
 }
 
-static int bind_path(int fd, const struct sockaddr_un *at)
+static int httpd_listen_bind_path(int fd, const struct sockaddr_un *at)
 {
     /* Sets the mode before binding, so that others can never connect. */
     return fchmod(fd, 0600) < 0 ? -1 : bind(fd, (const void *)at, sizeof *at);
 }
 
-static int listen_local(const char *path, struct tc_err *err)
+static int httpd_listen_at_path(const char *path, struct tc_err *err)
 {
     struct sockaddr_un at = {.sun_family = AF_UNIX};
     if (snprintf(at.sun_path, sizeof at.sun_path, "%s", path) >= (int)sizeof at.sun_path)
@@ -115,19 +116,19 @@ static int listen_local(const char *path, struct tc_err *err)
     const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (fd < 0)
         return err_set_errno(err, errno, path, "cannot create a socket");
-    int bound = bind_path(fd, &at);
+    int bound = httpd_listen_bind_path(fd, &at);
     if (bound < 0 && errno == EADDRINUSE) {
-        if (remove_stale(&at, err) < 0) {
+        if (httpd_listen_remove_stale_socket(&at, err) < 0) {
             close(fd);
             return -1;
         }
-        bound = bind_path(fd, &at);
+        bound = httpd_listen_bind_path(fd, &at);
     }
     return bound < 0 || listen(fd, BACKLOG) < 0 ? httpd_listen_abort(fd, err, path) : fd;
 }
 
 /* Removes the socket unless another process has replaced it. */
-static void remove_own(const struct httpd *h)
+static void httpd_listen_remove_own_socket(const struct httpd *h)
 {
     struct stat st;
     if (lstat(h->path, &st) == 0 && st.st_dev == h->path_dev && st.st_ino == h->path_ino)
@@ -139,7 +140,8 @@ static void remove_own(const struct httpd *h)
 int httpd_listen_begin(struct httpd *h, struct tc_err *err)
 {
     const char *const path = h->options.unix_path;
-    h->fd = path ? listen_local(path, err) : listen_at(&h->options, h->address, err);
+    h->fd = path ? httpd_listen_at_path(path, err)
+                 : httpd_listen_at_address(&h->options, h->address, err);
     if (h->fd < 0)
         return -1;
     if (path) {
@@ -149,7 +151,7 @@ int httpd_listen_begin(struct httpd *h, struct tc_err *err)
         h->path_dev = st.st_dev;
         h->path_ino = st.st_ino;
     } else {
-        h->port = port_of(h->fd);
+        h->port = httpd_listen_get_port(h->fd);
     }
     httpd_accept_begin(h);
     return 0;
@@ -159,7 +161,7 @@ void httpd_listen_end(struct httpd *h)
 {
     httpd_accept_end(h);
     if (h->path)
-        remove_own(h);
+        httpd_listen_remove_own_socket(h);
     free(h->path);
     close(h->fd);
 }

@@ -21,18 +21,18 @@ static void httpd_parse_reject(struct httpd_parse *p, int status, const char *wh
     p->why = why;
 }
 
-static const char *text_at(const struct httpd_parse *p, size_t at)
+static const char *httpd_parse_text_at(const struct httpd_parse *p, size_t at)
 {
     return p->text.p + at;
 }
 
 /* Completes an element, and begins the next. */
-static const char *end_piece(struct httpd_parse *p)
+static const char *httpd_parse_end_element(struct httpd_parse *p)
 {
     buf_add_char(&p->text, '\0');
     const size_t begin = p->piece;
     p->piece = p->text.len;
-    return text_at(p, begin);
+    return httpd_parse_text_at(p, begin);
 }
 
 static bool httpd_parse_is_digit(unsigned char c)
@@ -56,7 +56,7 @@ static int httpd_parse_hex_value(unsigned char c)
 
 /* ---- the request line ---- */
 
-static bool is_method(const char *name)
+static bool httpd_parse_is_method(const char *name)
 {
     static const char *const known[] = {"GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
@@ -65,7 +65,7 @@ static bool is_method(const char *name)
     return false;
 }
 
-static void in_method(struct httpd_parse *p, unsigned char c)
+static void httpd_parse_in_method(struct httpd_parse *p, unsigned char c)
 {
     if (httpd_parse_is_token(c)) {
         if (p->text.len == METHOD_MAX)
@@ -78,7 +78,7 @@ static void in_method(struct httpd_parse *p, unsigned char c)
         httpd_parse_reject(p, 400, "missing request line");
         return;
     }
-    if (!is_method(end_piece(p))) {
+    if (!httpd_parse_is_method(httpd_parse_end_element(p))) {
         httpd_parse_reject(p, 501, "unknown method");
         return;
     }
@@ -86,11 +86,11 @@ static void in_method(struct httpd_parse *p, unsigned char c)
     p->state = HTTPD_PARSE_TARGET;
 }
 
-static void in_target(struct httpd_parse *p, unsigned char c)
+static void httpd_parse_in_target(struct httpd_parse *p, unsigned char c)
 {
     const size_t len = p->text.len - p->piece;
     if (c == ' ' && len) {
-        end_piece(p);
+        httpd_parse_end_element(p);
         p->state = HTTPD_PARSE_VERSION;
         return;
     }
@@ -104,7 +104,7 @@ static void in_target(struct httpd_parse *p, unsigned char c)
         buf_add_char(&p->text, (char)c);
 }
 
-static void in_version(struct httpd_parse *p, unsigned char c)
+static void httpd_parse_in_version(struct httpd_parse *p, unsigned char c)
 {
     static const char wanted[] = "HTTP/1.x";
     const size_t len = p->text.len - p->piece;
@@ -113,7 +113,7 @@ static void in_version(struct httpd_parse *p, unsigned char c)
             httpd_parse_reject(p, 400, "missing end of the request line");
             return;
         }
-        p->is_old = strcmp(end_piece(p), "HTTP/1.0") == 0;
+        p->is_old = strcmp(httpd_parse_end_element(p), "HTTP/1.0") == 0;
         p->keep_alive = !p->is_old;
         p->state = HTTPD_PARSE_LINE_LF;
         return;
@@ -125,7 +125,8 @@ static void in_version(struct httpd_parse *p, unsigned char c)
                            "not HTTP/1.0 or 1.1");
 }
 
-static void expect_lf(struct httpd_parse *p, unsigned char c, enum httpd_parse_state next)
+static void httpd_parse_expect_lf(struct httpd_parse *p, unsigned char c,
+                                  enum httpd_parse_state next)
 {
     if (c == '\n')
         p->state = next;
@@ -133,14 +134,14 @@ static void expect_lf(struct httpd_parse *p, unsigned char c, enum httpd_parse_s
         httpd_parse_reject(p, 400, "CR without LF");
 }
 
-static void in_line_lf(struct httpd_parse *p, unsigned char c)
+static void httpd_parse_in_line_lf(struct httpd_parse *p, unsigned char c)
 {
-    expect_lf(p, c, HTTPD_PARSE_FIELD);
+    httpd_parse_expect_lf(p, c, HTTPD_PARSE_FIELD);
 }
 
 /* ---- headers that determine the end of the request, and its host ---- */
 
-static void on_host(struct httpd_parse *p, const char *value)
+static void httpd_parse_on_host(struct httpd_parse *p, const char *value)
 {
     if (p->has_host)
         httpd_parse_reject(p, 400, "more than one Host header");
@@ -149,7 +150,7 @@ static void on_host(struct httpd_parse *p, const char *value)
     p->has_host = true;
 }
 
-static void on_length(struct httpd_parse *p, const char *value)
+static void httpd_parse_on_content_length(struct httpd_parse *p, const char *value)
 {
     const size_t digits = strspn(value, "0123456789");
     if (p->has_length)
@@ -164,7 +165,7 @@ static void on_length(struct httpd_parse *p, const char *value)
         p->left = p->left * 10 + (uint64_t)(value[i] - '0');
 }
 
-static void on_encoding(struct httpd_parse *p, const char *value)
+static void httpd_parse_on_transfer_encoding(struct httpd_parse *p, const char *value)
 {
     if (p->is_chunked)
         httpd_parse_reject(p, 400, "more than one Transfer-Encoding header");
@@ -184,7 +185,7 @@ static void httpd_parse_on_connection(struct httpd_parse *p, const char *value)
     }
 }
 
-static void on_expect(struct httpd_parse *p, const char *value)
+static void httpd_parse_on_expect(struct httpd_parse *p, const char *value)
 {
     if (strcasecmp(value, "100-continue") != 0)
         httpd_parse_reject(p, 417, "unknown value of Expect");
@@ -195,16 +196,16 @@ static const struct {
     const char *name;
     void (*on_value)(struct httpd_parse *p, const char *value);
 } special[] = {
-    {"Host", on_host},
-    {"Content-Length", on_length},
-    {"Transfer-Encoding", on_encoding},
+    {"Host", httpd_parse_on_host},
+    {"Content-Length", httpd_parse_on_content_length},
+    {"Transfer-Encoding", httpd_parse_on_transfer_encoding},
     {"Connection", httpd_parse_on_connection},
-    {"Expect", on_expect},
+    {"Expect", httpd_parse_on_expect},
 };
 
 /* ---- headers ---- */
 
-static void in_field(struct httpd_parse *p, unsigned char c)
+static void httpd_parse_in_field(struct httpd_parse *p, unsigned char c)
 {
     if (c == '\r') {
         p->state = HTTPD_PARSE_HEAD_LF;
@@ -223,7 +224,7 @@ static void in_field(struct httpd_parse *p, unsigned char c)
     p->state = HTTPD_PARSE_NAME;
 }
 
-static void in_name(struct httpd_parse *p, unsigned char c)
+static void httpd_parse_in_name(struct httpd_parse *p, unsigned char c)
 {
     if (httpd_parse_is_token(c)) {
         buf_add_char(&p->text, (char)c);
@@ -233,45 +234,45 @@ static void in_name(struct httpd_parse *p, unsigned char c)
         httpd_parse_reject(p, 400, "invalid byte in a header name");
         return;
     }
-    end_piece(p);
+    httpd_parse_end_element(p);
     p->headers[p->header_count].value = p->piece;
     p->state = HTTPD_PARSE_VALUE;
 }
 
-static void trim_end(struct httpd_parse *p)
+static void httpd_parse_trim_end(struct httpd_parse *p)
 {
     struct buf *const text = &p->text;
     while (text->len > p->piece && strchr(" \t", text->p[text->len - 1]))
         text->len--;
 }
 
-static void end_header(struct httpd_parse *p)
+static void httpd_parse_end_header(struct httpd_parse *p)
 {
-    trim_end(p);
-    const char *const value = end_piece(p);
-    const char *const name = text_at(p, p->headers[p->header_count++].name);
+    httpd_parse_trim_end(p);
+    const char *const value = httpd_parse_end_element(p);
+    const char *const name = httpd_parse_text_at(p, p->headers[p->header_count++].name);
     p->state = HTTPD_PARSE_VALUE_LF;
     for (size_t i = 0; i < sizeof special / sizeof *special; i++)
         if (strcasecmp(name, special[i].name) == 0)
             special[i].on_value(p, value);
 }
 
-static void in_value(struct httpd_parse *p, unsigned char c)
+static void httpd_parse_in_value(struct httpd_parse *p, unsigned char c)
 {
     if (c == '\r')
-        end_header(p);
+        httpd_parse_end_header(p);
     else if ((c < ' ' && c != '\t') || c == 0x7f)
         httpd_parse_reject(p, 400, "control character in a header");
     else if (p->text.len > p->piece || (c != ' ' && c != '\t'))
         buf_add_char(&p->text, (char)c);
 }
 
-static void in_value_lf(struct httpd_parse *p, unsigned char c)
+static void httpd_parse_in_value_lf(struct httpd_parse *p, unsigned char c)
 {
-    expect_lf(p, c, HTTPD_PARSE_FIELD);
+    httpd_parse_expect_lf(p, c, HTTPD_PARSE_FIELD);
 }
 
-static void end_head(struct httpd_parse *p)
+static void httpd_parse_end_head(struct httpd_parse *p)
 {
     p->wants_continue = p->wants_continue && !p->is_old;
     if (!p->has_host)
@@ -288,16 +289,16 @@ static void end_head(struct httpd_parse *p)
         p->state = p->left ? HTTPD_PARSE_BODY : HTTPD_PARSE_READY;
 }
 
-static void in_head_lf(struct httpd_parse *p, unsigned char c)
+static void httpd_parse_in_head_lf(struct httpd_parse *p, unsigned char c)
 {
-    expect_lf(p, c, HTTPD_PARSE_READY);
+    httpd_parse_expect_lf(p, c, HTTPD_PARSE_READY);
     if (p->state == HTTPD_PARSE_READY)
-        end_head(p);
+        httpd_parse_end_head(p);
 }
 
 /* ---- chunks: without extensions and trailers ---- */
 
-static void in_size(struct httpd_parse *p, unsigned char c)
+static void httpd_parse_in_size(struct httpd_parse *p, unsigned char c)
 {
     const int value = httpd_parse_hex_value(c);
     if (c == '\r' && p->digits) {
@@ -312,15 +313,15 @@ static void in_size(struct httpd_parse *p, unsigned char c)
     p->digits++;
 }
 
-static void in_size_lf(struct httpd_parse *p, unsigned char c)
+static void httpd_parse_in_size_lf(struct httpd_parse *p, unsigned char c)
 {
-    expect_lf(p, c, p->left ? HTTPD_PARSE_CHUNK : HTTPD_PARSE_LAST_CR);
+    httpd_parse_expect_lf(p, c, p->left ? HTTPD_PARSE_CHUNK : HTTPD_PARSE_LAST_CR);
     if (p->left > max_body(p) - p->body.len)
         httpd_parse_reject(p, 413, "the body is too large");
     p->digits = 0;
 }
 
-static void in_chunk_cr(struct httpd_parse *p, unsigned char c)
+static void httpd_parse_in_chunk_cr(struct httpd_parse *p, unsigned char c)
 {
     if (c == '\r')
         p->state = HTTPD_PARSE_CHUNK_LF;
@@ -328,12 +329,12 @@ static void in_chunk_cr(struct httpd_parse *p, unsigned char c)
         httpd_parse_reject(p, 400, "missing line end after a chunk");
 }
 
-static void in_chunk_lf(struct httpd_parse *p, unsigned char c)
+static void httpd_parse_in_chunk_lf(struct httpd_parse *p, unsigned char c)
 {
-    expect_lf(p, c, HTTPD_PARSE_SIZE);
+    httpd_parse_expect_lf(p, c, HTTPD_PARSE_SIZE);
 }
 
-static void in_last_cr(struct httpd_parse *p, unsigned char c)
+static void httpd_parse_in_last_cr(struct httpd_parse *p, unsigned char c)
 {
     if (c == '\r')
         p->state = HTTPD_PARSE_LAST_LF;
@@ -341,31 +342,38 @@ static void in_last_cr(struct httpd_parse *p, unsigned char c)
         httpd_parse_reject(p, 400, "trailers are not supported");
 }
 
-static void in_last_lf(struct httpd_parse *p, unsigned char c)
+static void httpd_parse_in_last_lf(struct httpd_parse *p, unsigned char c)
 {
-    expect_lf(p, c, HTTPD_PARSE_READY);
+    httpd_parse_expect_lf(p, c, HTTPD_PARSE_READY);
 }
 
 /* ---- feeding ---- */
 
 /* BODY and CHUNK process many bytes at once, and are not in this table. */
 static void (*const steps[])(struct httpd_parse *p, unsigned char c) = {
-    [HTTPD_PARSE_METHOD] = in_method,     [HTTPD_PARSE_TARGET] = in_target,
-    [HTTPD_PARSE_VERSION] = in_version,   [HTTPD_PARSE_LINE_LF] = in_line_lf,
-    [HTTPD_PARSE_FIELD] = in_field,       [HTTPD_PARSE_NAME] = in_name,
-    [HTTPD_PARSE_VALUE] = in_value,       [HTTPD_PARSE_VALUE_LF] = in_value_lf,
-    [HTTPD_PARSE_HEAD_LF] = in_head_lf,   [HTTPD_PARSE_SIZE] = in_size,
-    [HTTPD_PARSE_SIZE_LF] = in_size_lf,   [HTTPD_PARSE_CHUNK_CR] = in_chunk_cr,
-    [HTTPD_PARSE_CHUNK_LF] = in_chunk_lf, [HTTPD_PARSE_LAST_CR] = in_last_cr,
-    [HTTPD_PARSE_LAST_LF] = in_last_lf,
+    [HTTPD_PARSE_METHOD] = httpd_parse_in_method,
+    [HTTPD_PARSE_TARGET] = httpd_parse_in_target,
+    [HTTPD_PARSE_VERSION] = httpd_parse_in_version,
+    [HTTPD_PARSE_LINE_LF] = httpd_parse_in_line_lf,
+    [HTTPD_PARSE_FIELD] = httpd_parse_in_field,
+    [HTTPD_PARSE_NAME] = httpd_parse_in_name,
+    [HTTPD_PARSE_VALUE] = httpd_parse_in_value,
+    [HTTPD_PARSE_VALUE_LF] = httpd_parse_in_value_lf,
+    [HTTPD_PARSE_HEAD_LF] = httpd_parse_in_head_lf,
+    [HTTPD_PARSE_SIZE] = httpd_parse_in_size,
+    [HTTPD_PARSE_SIZE_LF] = httpd_parse_in_size_lf,
+    [HTTPD_PARSE_CHUNK_CR] = httpd_parse_in_chunk_cr,
+    [HTTPD_PARSE_CHUNK_LF] = httpd_parse_in_chunk_lf,
+    [HTTPD_PARSE_LAST_CR] = httpd_parse_in_last_cr,
+    [HTTPD_PARSE_LAST_LF] = httpd_parse_in_last_lf,
 };
 
-static bool is_payload(const struct httpd_parse *p)
+static bool httpd_parse_is_in_payload(const struct httpd_parse *p)
 {
     return p->state == HTTPD_PARSE_BODY || p->state == HTTPD_PARSE_CHUNK;
 }
 
-static size_t take_payload(struct httpd_parse *p, const char *bytes, size_t n)
+static size_t httpd_parse_consume_payload(struct httpd_parse *p, const char *bytes, size_t n)
 {
     const size_t taken = n < p->left ? n : (size_t)p->left;
     buf_add(&p->body, bytes, taken);
@@ -375,7 +383,7 @@ static size_t take_payload(struct httpd_parse *p, const char *bytes, size_t n)
     return taken;
 }
 
-static void take_byte(struct httpd_parse *p, unsigned char c)
+static void httpd_parse_consume_byte(struct httpd_parse *p, unsigned char c)
 {
     if (p->state < HTTPD_PARSE_BODY && p->head_bytes++ == HTTPD_MAX_HEAD)
         httpd_parse_reject(p, 431, "the head is too long");
@@ -387,10 +395,10 @@ size_t httpd_parse_feed(struct httpd_parse *p, const char *bytes, size_t n)
 {
     size_t at = 0;
     while (at < n && p->state < HTTPD_PARSE_READY) {
-        if (is_payload(p))
-            at += take_payload(p, bytes + at, n - at);
+        if (httpd_parse_is_in_payload(p))
+            at += httpd_parse_consume_payload(p, bytes + at, n - at);
         else
-            take_byte(p, (unsigned char)bytes[at++]);
+            httpd_parse_consume_byte(p, (unsigned char)bytes[at++]);
     }
     return at;
 }
@@ -414,20 +422,20 @@ bool httpd_parse_is_idle(const struct httpd_parse *p)
 
 const char *httpd_parse_method(const struct httpd_parse *p)
 {
-    return text_at(p, 0);
+    return httpd_parse_text_at(p, 0);
 }
 
 const char *httpd_parse_target(const struct httpd_parse *p)
 {
-    return text_at(p, p->target);
+    return httpd_parse_text_at(p, p->target);
 }
 
 const char *httpd_parse_name(const struct httpd_parse *p, size_t i)
 {
-    return text_at(p, p->headers[i].name);
+    return httpd_parse_text_at(p, p->headers[i].name);
 }
 
 const char *httpd_parse_value(const struct httpd_parse *p, size_t i)
 {
-    return text_at(p, p->headers[i].value);
+    return httpd_parse_text_at(p, p->headers[i].value);
 }

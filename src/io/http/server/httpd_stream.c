@@ -43,28 +43,29 @@ void httpd_once_fini(struct httpd_once *n)
 
 /* ---- output ---- */
 
-static void httpd_stream_become(struct httpd_stream *s, enum httpd_stream_state state, int64_t ms)
+static void httpd_stream_set_state(struct httpd_stream *s, enum httpd_stream_state state,
+                                   int64_t ms)
 {
     ASSERT(s->conn && s->conn->stream == s);
     s->state = state;
     httpd_conn_set_phase(s->conn, HTTPD_STREAMING, ms);
 }
 
-static void httpd_stream_cut(struct httpd_stream *s)
+static void httpd_stream_abort(struct httpd_stream *s)
 {
     buf_fini(&s->conn->out);
     s->conn->sent = 0;
     s->conn->closes = true;
-    httpd_stream_become(s, HTTPD_STREAM_CUT, 0);
+    httpd_stream_set_state(s, HTTPD_STREAM_CUT, 0);
 }
 
 /* The client has read everything. */
 void httpd_stream_flushed(struct httpd_stream *s)
 {
     if (s->conn->out.len) {
-        httpd_stream_become(s, HTTPD_STREAM_BLOCKED, s->conn->owner->options.idle_ms);
+        httpd_stream_set_state(s, HTTPD_STREAM_BLOCKED, s->conn->owner->options.idle_ms);
     } else {
-        httpd_stream_become(s, HTTPD_STREAM_STILL, -1);
+        httpd_stream_set_state(s, HTTPD_STREAM_STILL, -1);
         httpd_once_post(&s->room);
     }
 }
@@ -105,12 +106,12 @@ void httpd_stream_write(struct httpd_stream *s, struct str bytes)
     if (!c || !bytes.len || s->state == HTTPD_STREAM_CUT)
         return;
     if (httpd_stream_is_over(c) && (httpd_conn_flush(c) < 0 || httpd_stream_is_over(c))) {
-        httpd_stream_cut(s);
+        httpd_stream_abort(s);
         return;
     }
     add_chunk(c, bytes);
     if (s->state == HTTPD_STREAM_STILL)
-        httpd_stream_become(s, HTTPD_STREAM_DUE, 0);
+        httpd_stream_set_state(s, HTTPD_STREAM_DUE, 0);
 }
 
 void httpd_stream_keep_alive(struct httpd_stream *s, struct str bytes)
@@ -132,7 +133,7 @@ static void httpd_stream_attach(struct httpd_stream *s, struct httpd_conn *c,
     }
     s->conn = c;
     c->stream = s;
-    httpd_stream_become(s, HTTPD_STREAM_DUE, 0);
+    httpd_stream_set_state(s, HTTPD_STREAM_DUE, 0);
 }
 
 struct httpd_stream *httpd_stream_begin(struct httpd_request *r, int status,

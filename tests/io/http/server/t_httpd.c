@@ -352,13 +352,13 @@ static void test_gone(void)
     httpd_answer(held, 200, NULL, STR("too late\n"));
     client_hang_up(&c);
     send_held_request(&c);
-    httpd_extend(held, 60);
+    httpd_extend_deadline(held, 60);
     const int64_t begun = clock_mono_ms();
     client_await_end(&c);
     is_refused("an extended deadline has passed", &c, 504);
     ok(clock_mono_ms() - begun >= 50, "the extension lasts as long as the handler has requested");
     has_str(c.in.p, "within 0.06 seconds", "the error object names the extended limit");
-    httpd_extend(held, 60);
+    httpd_extend_deadline(held, 60);
     httpd_answer(held, 200, NULL, STR("too late\n"));
     client_hang_up(&c);
     end();
