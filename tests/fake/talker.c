@@ -8,12 +8,13 @@
  * waits so long in each; gated waits in the n-th until the file FOLDER/ID has n bytes, or its host
  * is gone; behind ends the turn with a task in the background, which ends when the file
  * FOLDER/ID.behind has a byte: then it begins a turn, calls as many tools, and says "Later ID";
- * behind-silently says nothing in it; flood writes lines that say nothing, without a pause, until
- * the file FOLDER/ID has a byte; chars=N makes the answer at least so long; echo=TEXT, to the end
- * of its line, is in all that is said; fail ends in an error; hang never ends. The answer tells the
- * id, the session, and how long the files of the message are. The file FOLDER/begun, if there is
- * one, gets the id of each message with which a turn begins, a line each, and behind it the ids of
- * the further messages in its prompt, as "+ID".
+ * behind-silently says nothing in it; behind-held waits in it until that file has two bytes; flood
+ * writes lines that say nothing, without a pause, until the file FOLDER/ID has a byte; chars=N
+ * makes the answer at least so long; echo=TEXT, to the end of its line, is in all that is said;
+ * fail ends in an error; hang never ends. The answer tells the id, the session, and how long the
+ * files of the message are. The file FOLDER/begun, if there is one, gets the id of each message
+ * with which a turn begins, a line each, and behind it the ids of the further messages in its
+ * prompt, as "+ID"; and "later-ID" when a turn tells of a task.
  *
  * A message with a uuid that comes during a turn is taken into it behind the next tool, and else
  * answered in a turn of its own together with those that came after it: as Claude Code does, with
@@ -32,7 +33,7 @@ struct wish {
     char id[64], echo[256]; /* of JSON, and for JSON */
     char with[1024];        /* " With ID." of each further message */
     long tools, ms, chars, files, bytes;
-    int fail, hang, gated, flood, behind, silent;
+    int fail, hang, gated, flood, behind, silent, held;
 };
 
 #define VISIBILITY_S 600 /* nothing waits for ever, whatever became of the test */
@@ -107,6 +108,7 @@ static struct wish read_wish(const char *message)
     w.gated = strstr(message, "gated") != NULL;
     w.behind = strstr(message, "behind") != NULL;
     w.silent = strstr(message, "behind-silently") != NULL;
+    w.held = strstr(message, "behind-held") != NULL;
     w.flood = strstr(message, "flood") != NULL;
     read_files(&w, message);
     return w;
@@ -216,10 +218,10 @@ static void look_for(int ms)
         look_at_input(ms);
 }
 
-static void pass_gate(const struct wish *w, long place)
+static void pass_gate(const struct wish *w, const char *ending, long place)
 {
     char gate[4096];
-    snprintf(gate, sizeof gate, "%s/%s", gates, w->id);
+    snprintf(gate, sizeof gate, "%s/%s%s", gates, w->id, ending);
     for (long ms = 0; !is_open(gate, place) && ms < VISIBILITY_S * 1000; ms += LOOK_MS) {
         struct pollfd out = {.fd = STDOUT_FILENO}; /* tells only that nobody reads it any more */
         if (poll(&out, 1, 0) > 0)
@@ -242,7 +244,7 @@ static void rest(const struct wish *w, long place)
     for (long left; (left = until - now_ms()) > 0;)
         look_for((int)left);
     if (w->gated)
-        pass_gate(w, place);
+        pass_gate(w, "", place);
 }
 
 static void say(const char *id, const char *content)
@@ -338,7 +340,8 @@ static void tell_tasks(const char *list)
 }
 
 /* The one that has waited longest. */
-/* In the file "begun" of the folder, if there is one: each message with which a turn begins. */
+/* In the file "begun" of the folder, if there is one: each message with which a turn begins; no
+ * message: the turn that tells of the task. */
 static void note_begun(const struct wish *w, const char *message)
 {
     char id[64];
@@ -347,9 +350,9 @@ static void note_begun(const struct wish *w, const char *message)
     const int fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
     if (fd < 0)
         return;
-    if (dprintf(fd, "%s\n", w->id) < 0)
+    if (dprintf(fd, "%s%s\n", message ? "" : "later-", w->id) < 0)
         exit(1);
-    for (int n = 2; read_id(id, message, n); n++)
+    for (int n = 2; message && read_id(id, message, n); n++)
         if (dprintf(fd, "+%s\n", id) < 0)
             exit(1);
     close(fd);
@@ -402,8 +405,11 @@ static void report(void)
            session);
     begin_turn();
     working.with[0] = '\0';
+    note_begun(&working, NULL);
     for (long i = 1; i <= working.tools; i++)
         use_tool(i, &working);
+    if (working.held)
+        pass_gate(&working, ".behind", 2);
     if (!working.silent) {
         snprintf(text, sizeof text, "Later %s of %s.%s", working.id, session, working.with);
         char content[1300];

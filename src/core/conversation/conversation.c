@@ -174,18 +174,6 @@ size_t conversation_drop_waiting(struct conversation *c, bool *held)
     return n;
 }
 
-void conversation_dismiss(struct conversation *c)
-{
-    while (c->first) {
-        struct conversation_message *const m = conversation_pop_first(c);
-        journal_async_delete_waiting_turn(c->journal, m->id, NULL, NULL);
-        if (c->turnlog)
-            turnlog_mark_cancelled(c->turnlog, m->id);
-        free_message(m);
-    }
-    await_nothing(c);
-}
-
 struct conversation_message *conversation_find(const struct conversation *c, const char *id)
 {
     struct conversation_message *m = c->first;
@@ -210,6 +198,21 @@ static struct conversation_message *conversation_remove_message(struct conversat
     if (--c->n_waiting == 0)
         await_nothing(c);
     return m;
+}
+
+void conversation_dismiss(struct conversation *c)
+{
+    for (struct conversation_message *m = c->first, *next; m; m = next) {
+        next = m->next;
+        if (m->again)
+            continue;
+        journal_async_delete_waiting_turn(c->journal, m->id, NULL, NULL);
+        if (c->turnlog)
+            turnlog_mark_cancelled(c->turnlog, m->id);
+        free_message(conversation_remove_message(c, m));
+    }
+    if (!c->first)
+        await_nothing(c);
 }
 
 bool conversation_take_back(struct conversation *c, const char *id, conversation_taken_back *done,

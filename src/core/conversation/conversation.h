@@ -35,7 +35,8 @@ typedef void conversation_taken_back(void *ctx, const struct taken_back *t);
 
 struct conversation;
 
-/* Messages that the gateway of a turn which this host runs for it has queued, not this host. */
+/* Messages that the gateway of a turn which this host runs for it has queued, not this host; and
+ * turns that agents begin by themselves behind such a turn. */
 struct conversation_guests {
     /* The agent has accepted, refused or dropped such a message, or one of the turn. */
     void (*settled)(void *ctx, const struct conversation *c, const char *id,
@@ -44,6 +45,9 @@ struct conversation_guests {
     void (*lost)(void *ctx, const struct conversation *c);
     /* Whether the agent will answer one of them next, whose turn has not arrived on this host. */
     bool (*waits)(void *ctx, const char *key);
+    /* The agent begins a turn by itself, behind a turn with that route (or NULL). True: fills in
+     * the id of the turn. */
+    bool (*begins)(void *ctx, const char *route, char id[37]);
     void *ctx;
 };
 
@@ -102,7 +106,7 @@ size_t conversation_drop_waiting(struct conversation *c, bool *held);
 bool conversation_take_back(struct conversation *c, const char *id, conversation_taken_back *done,
                             void *ctx);
 /* Removes all queued messages as if they had never been accepted: their senders may send them
- * again. */
+ * again. Turns that another host runs stay. */
 void conversation_dismiss(struct conversation *c);
 /* Offers the newest message to the agent for the running turn; false: it stays queued. */
 bool conversation_steer(struct conversation *c, struct conversation_message *newest);

@@ -44,6 +44,9 @@ static void *turn_job_start_away(void *ctx, const char *session_id,
                                      .prompt = s->prompt,
                                      .message = message,
                                      .also = also,
+                                     .follows = s->follows ? "yes" : NULL,
+                                     .shared =
+                                         work_share_has(s->away.work, s->submitter) ? "yes" : NULL,
                                      .after = j->after,
                                      .admitted_ms = (int64_t)(clock_wall_s() * 1000)};
     return work_run_start(s->away.work,

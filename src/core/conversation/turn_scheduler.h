@@ -131,6 +131,8 @@ bool turn_scheduler_restore(struct turn_scheduler *cs, const struct journal_turn
  * (turn_record_is_elsewhere), before the queued messages of its conversation. False: it cannot be
  * continued here. */
 bool turn_scheduler_resume(struct turn_scheduler *cs, const struct journal_turn *t);
+/* Starts turns that were restored or resumed while the host serves, as far as limits permit. */
+void turn_scheduler_look(struct turn_scheduler *cs);
 /* The API client that owns a turn from before a restart, or NULL. */
 const char *turn_scheduler_owner(const struct journal_turn *t);
 /* Sets the configuration for turns that start from now on, which must live until it is replaced.

@@ -25,9 +25,8 @@ const char *turn_scheduler_owner(const struct journal_turn *t)
 }
 
 static bool turn_scheduler_put_back(struct turn_scheduler *cs, const struct journal_turn *t,
-                                    bool again)
+                                    const struct conf_agent *agent, bool again)
 {
-    const struct conf_agent *const agent = turn_scheduler_find_agent(cs, t);
     if (!agent)
         return false;
     const char *const owner = turn_scheduler_owner(t);
@@ -56,12 +55,28 @@ static bool turn_scheduler_put_back(struct turn_scheduler *cs, const struct jour
 
 bool turn_scheduler_restore(struct turn_scheduler *cs, const struct journal_turn *t)
 {
-    return turn_scheduler_put_back(cs, t, false);
+    return turn_scheduler_put_back(cs, t, turn_scheduler_find_agent(cs, t), false);
+}
+
+/* A turn that its agent has begun by itself has no message. Its client does not wait for it, so it
+ * goes on also if its source is attached. */
+static const struct conf_agent *turn_scheduler_find_running_agent(const struct turn_scheduler *cs,
+                                                                  const struct journal_turn *t)
+{
+    const bool is_by_agent = !t->prompt || !*t->prompt;
+    return is_by_agent && turn_scheduler_is_attached(t->source)
+               ? conf_agent_find(cs->spec.conf, t->agent)
+               : turn_scheduler_find_agent(cs, t);
 }
 
 bool turn_scheduler_resume(struct turn_scheduler *cs, const struct journal_turn *t)
 {
-    const struct conf_agent *const agent = turn_scheduler_find_agent(cs, t);
+    const struct conf_agent *const agent = turn_scheduler_find_running_agent(cs, t);
     return cs->spec.work && agent && work_can_run(t->id, t->source, agent) &&
-           turn_scheduler_put_back(cs, t, true);
+           turn_scheduler_put_back(cs, t, agent, true);
+}
+
+void turn_scheduler_look(struct turn_scheduler *cs)
+{
+    conversations_pump(cs);
 }

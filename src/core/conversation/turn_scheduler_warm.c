@@ -29,7 +29,8 @@ static void on_begins(void *ctx, const struct warm_place *place, const struct co
         return;
     }
     char id[37];
-    uuid_make(id);
+    if (!guests || !guests->begins(guests->ctx, place->route, id))
+        uuid_make(id);
     struct turn_job_spec spec = conversations_place(cs);
     spec.id = id;
     conversations_add_lock(cs, c, &spec);

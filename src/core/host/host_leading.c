@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "core/host/begun_turns.h"
 #include "core/host/unfinished_turns.h"
 
 struct host_leading {
@@ -14,6 +15,7 @@ struct host_leading {
     struct guest_turns *guests;
     struct outcome_forwarding *forwarding;
     struct adoption *adoption; /* or NULL */
+    struct begun_turns *begun; /* or NULL */
     struct instance_texts *texts;
     struct unfinished_turns *unfinished;
 };
@@ -64,6 +66,7 @@ struct host_leading *host_leading_new(const struct leading_parts *parts)
                                                            .leaders = l->leaders});
     l->forwarding = outcome_forwarding_new(parts, l->leaders, l->guests);
     l->adoption = adoption_new(parts, l->leaders, l->guests);
+    l->begun = begun_turns_new(parts);
     l->texts = instance_texts_new(&(struct instance_texts_spec){.bus = parts->bus,
                                                                 .work = parts->work,
                                                                 .journal = parts->journal,
@@ -140,6 +143,7 @@ void host_leading_retire(struct host_leading *l)
     if (!l)
         return;
     adoption_stop(l->adoption);
+    begun_turns_stop(l->begun);
     guest_turns_retire(l->guests);
     if (l->leaders)
         instance_leaders_retire(l->leaders);
@@ -158,6 +162,7 @@ void host_leading_stop(struct host_leading *l)
     if (!l)
         return;
     adoption_stop(l->adoption);
+    begun_turns_stop(l->begun);
     outcome_forwarding_stop(l->forwarding);
     instance_texts_stop(l->texts);
     unfinished_turns_stop(l->unfinished);
@@ -173,6 +178,7 @@ void host_leading_free(struct host_leading *l)
     outcome_forwarding_free(l->forwarding);
     guest_turns_free(l->guests);
     adoption_free(l->adoption);
+    begun_turns_free(l->begun);
     instance_texts_free(l->texts);
     unfinished_turns_free(l->unfinished);
     free(l);

@@ -2,6 +2,8 @@
 libtccore_a_SOURCES += \
 	src/core/host/adoption.c \
 	src/core/host/adoption.h \
+	src/core/host/begun_turns.c \
+	src/core/host/begun_turns.h \
 	src/core/host/guest_internal.h \
 	src/core/host/guest_memory.c \
 	src/core/host/guest_turn.c \

@@ -11,6 +11,7 @@
 #include "core/runner/runner_files.h"
 #include "core/work/work_message.h"
 #include "core/work/work_outcome.h"
+#include "core/work/work_share.h"
 #include "dialect/turncast/turncast_run.h"
 
 struct runner_queue {
@@ -42,7 +43,7 @@ struct runner {
     void *drained_ctx;
 };
 
-/* runner_job.c: one received message of the queue. */
+/* runner_job.c: one received message of the queue, or a turn that an agent has begun by itself. */
 struct runner_job {
     LIST_ENTRY(runner_job) next;
     struct runner *runner;
@@ -63,6 +64,7 @@ struct runner_job {
     char ticket[BUS_QUEUE_ACK_MAX];
     unsigned deliveries;
     struct bus_origin claim;
+    struct runner_own *own; /* of a turn that the agent has begun by itself; else NULL */
     bool awaits_reply;
     struct loop_timer *timer;
     struct work_outcome *outcome;
@@ -73,6 +75,11 @@ struct runner_job {
     unsigned late_tries;
 };
 void runner_job_begin(struct runner *r, const struct bus_queue_item *item);
+/* For the caller to fill in. */
+struct runner_job *runner_job_new(struct runner *r);
+/* Everything of it is stored: removes the message, and frees the job. */
+void runner_job_end(struct runner_job *job);
+void runner_job_write_claim(struct runner_job *job, nats_client_on_reply *on_reply);
 void runner_job_resume(struct runner_job *job);                   /* the bus has become active */
 void runner_job_stop(struct runner_job *job);                     /* frees the job */
 struct runner_job *runner_job_next(const struct runner_job *job); /* or NULL */
@@ -97,6 +104,17 @@ bool runner_steering_begin_turn(struct runner_job *job);
 void runner_steering_end_turn(struct runner_job *job);
 void runner_steering_begin(struct runner *r);
 void runner_steering_end(struct runner *r);
+/* runner_own.c: appends the route of the job's turn on this host. */
+void runner_own_write_route(struct buf *out, const struct runner_job *job);
+/* An agent begins a turn by itself, behind a turn with that route (or NULL): makes its job, and
+ * fills in the id of the run. False: it is of no turn of another host. */
+bool runner_own_begin(struct runner *r, const char *route, char id[WORK_ID]);
+/* Stores what is not stored yet, if the bus is active. */
+void runner_own_go_on(struct runner_job *job);
+void runner_own_resume(struct runner_job *job); /* the bus has become active */
+/* The outcome is stored: whether the rest is, too; if not, runner_job_end is called later. */
+bool runner_own_is_stored(struct runner_job *job);
+void runner_own_free(struct runner_own *own);
 /* runner_home.c: makes this host the home of the conversation. */
 void runner_store_home(struct runner *r, const char *sessions, const char *conversation);
 /* runner.c: a slot may be free. */

@@ -12,6 +12,8 @@
  *   RUN      | the turn runs                                          | STORE
  *   STORE    | its outcome is stored                                  | LATE; or done
  *   LATE     | this host had counted as lost: informs the gateway     | done
+ *
+ * A turn that an agent has begun by itself has no message; it begins with RUN (runner_own.c).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -41,6 +43,7 @@ static void runner_job_free(struct runner_job *job)
     work_outcome_free(job->outcome);
     loop_timer_free(job->timer);
     runner_files_free(job->files);
+    runner_own_free(job->own);
     buf_fini(&job->result);
     arena_fini(&job->arena);
     free(job);
@@ -51,12 +54,16 @@ void runner_job_stop(struct runner_job *job)
     runner_job_free(job);
 }
 
-/* Removes the message. If the acknowledgement is lost, the message arrives again, and the outcome
- * is found. */
-static void runner_job_end(struct runner_job *job)
+/* If the acknowledgement is lost, the message arrives again, and the outcome is found. */
+void runner_job_end(struct runner_job *job)
 {
     struct runner *const r = job->runner;
-    bus_queue_finish(r->link, job->ticket, NULL, NULL);
+    work_outcome_free(job->outcome);
+    job->outcome = NULL;
+    if (job->own && !runner_own_is_stored(job))
+        return;
+    if (!job->own)
+        bus_queue_finish(r->link, job->ticket, NULL, NULL);
     runner_job_free(job);
     runner_look(r);
 }
@@ -180,7 +187,7 @@ static void runner_job_on_claimed(void *ctx, enum nats_client_result result,
     }
 }
 
-static void runner_job_write_claim(struct runner_job *job, nats_client_on_reply *on_reply)
+void runner_job_write_claim(struct runner_job *job, nats_client_on_reply *on_reply)
 {
     struct bus_link *const link = job->runner->link;
     if (!job->claim.n)
@@ -237,6 +244,8 @@ static void runner_job_run(struct runner_job *job)
     r->counters.taken++;
     runner_store_home(job->runner, conf_agent_session_name(agent), job->order.conversation);
     runner_job_choose_session(job, agent);
+    CLEANUP_BUF struct buf route = {0};
+    runner_own_write_route(&route, job);
     void **const ctx = xcalloc(2, sizeof *ctx);
     ctx[0] = r;
     ctx[1] = xstrdup(job->run);
@@ -248,6 +257,8 @@ static void runner_job_run(struct runner_job *job)
                                          .agent = agent,
                                          .turn = job->run,
                                          .prompt = job->prompt,
+                                         .route = route.p,
+                                         .follows = job->order.follows != NULL,
                                          .alone = true,
                                          .given = runner_steering_begin_turn(job)},
         runner_job_on_submitted, ctx);
@@ -446,7 +457,10 @@ static void runner_job_on_timer(void *arg)
         return;
     }
     loop_timer_set(job->timer, EXTEND_MS);
-    bus_queue_extend(job->runner->link, job->ticket);
+    if (job->own)
+        runner_own_go_on(job);
+    else
+        bus_queue_extend(job->runner->link, job->ticket);
     if (job->state == JOB_LATE)
         runner_job_send_late_result(job);
     if (job->state == JOB_RUN && !job->awaits_reply && job->runner->link->is_active) {
@@ -462,6 +476,8 @@ void runner_job_resume(struct runner_job *job)
         runner_job_write_claim(job, NULL);
     if (job->outcome)
         work_outcome_resume(job->outcome);
+    if (job->own)
+        runner_own_resume(job);
     if (job->state >= JOB_RUN)
         loop_timer_set(job->timer, 0);
     else
@@ -496,6 +512,21 @@ static bool runner_job_has_slot(const struct runner *r, const struct work_signal
     return !agent || runner_free_slots(r, agent);
 }
 
+static void runner_job_enlist(struct runner_job *job)
+{
+    struct runner *const r = job->runner;
+    job->timer = loop_timer_new(r->link->loop, runner_job_on_timer, job);
+    LIST_INSERT_HEAD(&r->jobs, job, next);
+}
+
+struct runner_job *runner_job_new(struct runner *r)
+{
+    struct runner_job *const job = xcalloc(1, sizeof *job);
+    job->runner = r;
+    runner_job_enlist(job);
+    return job;
+}
+
 /* A message of a turn that runs here was delivered again, because the queue has it twice, or an
  * extension was late. */
 void runner_job_begin(struct runner *r, const struct bus_queue_item *item)
@@ -511,8 +542,7 @@ void runner_job_begin(struct runner *r, const struct bus_queue_item *item)
     const bool runs = is_read && runner_job_find(r, job->run);
     const bool has_slot = is_read && runner_job_has_slot(r, &job->signal);
     if (has_slot && !runs) {
-        LIST_INSERT_HEAD(&r->jobs, job, next);
-        job->timer = loop_timer_new(r->link->loop, runner_job_on_timer, job);
+        runner_job_enlist(job);
         runner_job_go_on(job);
         return;
     }

@@ -150,6 +150,11 @@ static bool runner_steering_waits(void *ctx, const char *conversation)
 
 /* ---- between two turns ---- */
 
+static bool runner_steering_on_begins(void *ctx, const char *route, char id[37])
+{
+    return runner_own_begin(ctx, route, id);
+}
+
 static void runner_steering_drop(struct runner *r, const char *conversation)
 {
     struct runner_steered *g, *next;
@@ -230,8 +235,9 @@ bool runner_steering_begin_turn(struct runner_job *job)
 void runner_steering_begin(struct runner *r)
 {
     LIST_INIT(&r->steered);
-    r->steering_hooks = (struct conversation_guests){
-        runner_steering_on_settled, runner_steering_on_lost, runner_steering_waits, r};
+    r->steering_hooks =
+        (struct conversation_guests){runner_steering_on_settled, runner_steering_on_lost,
+                                     runner_steering_waits, runner_steering_on_begins, r};
     r->steering_timer = loop_timer_new(r->link->loop, runner_steering_on_timer, r);
 }
 

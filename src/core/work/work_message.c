@@ -36,6 +36,8 @@ static const struct work_text order_texts[] = {
     {"message", offsetof(struct work_order, message), false},
     {"also", offsetof(struct work_order, also), false},
     {"files", offsetof(struct work_order, files), false},
+    {"follows", offsetof(struct work_order, follows), false},
+    {"shared", offsetof(struct work_order, shared), false},
 };
 
 static const struct work_text signal_texts[] = {

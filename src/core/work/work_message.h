@@ -24,6 +24,8 @@ struct work_order {
     const char *session;        /* that it resumes, or NULL */
     const char *message, *also; /* ids of its message in its source; or NULL */
     const char *files;          /* of the prompt, that its gateway has (work_files.h); or NULL */
+    const char *follows;        /* not NULL: results of background work may be separate turns */
+    const char *shared;         /* not NULL: the next leader of its source can adopt the turn */
     uint64_t after;             /* not in the message: sequence of the one that it replaces, or 0 */
     struct str prompt;
     int64_t admitted_ms; /* Unix */

@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "event/json/json_writer.h"
 
 #define RETRY_MS 1000
 
@@ -26,6 +27,20 @@ void work_outcome_subject(struct buf *out, const struct bus_names *names, const 
     CLEANUP_BUF struct buf group = {0};
     buf_printf(&group, "%s.%s", kind, source);
     bus_stream_subject(out, names, BUS_TURNS, group.p, turn);
+}
+
+void work_outcome_remove(const struct bus_link *link, const char *kind, const char *source,
+                         const char *turn)
+{
+    CLEANUP_BUF struct buf subject = {0}, body = {0}, filter = {0};
+    buf_add_str(&subject, "$JS.API.STREAM.PURGE.");
+    bus_stream_name(&subject, &link->names, BUS_TURNS);
+    work_outcome_subject(&filter, &link->names, kind, source, turn);
+    buf_add_char(&body, '{');
+    jsonw_member_str(&body, "filter", filter.p);
+    buf_add_char(&body, '}');
+    nats_client_publish(link->client, &(struct nats_client_publication){
+                                          .subject = subject.p, .data = {body.p, body.len}});
 }
 
 static void work_outcome_try(struct work_outcome *o);

@@ -26,8 +26,12 @@ void work_outcome_resume(struct work_outcome *o);
 /* Before the client; an answer that is awaited is ignored. NULL is fine. */
 void work_outcome_free(struct work_outcome *o);
 
-/* Appends the subject of a turn's message of that kind: "new", "out", "told", "mem",
- * "tell". */
+/* Removes the turn's message of that kind, without acknowledgement. */
+void work_outcome_remove(const struct bus_link *link, const char *kind, const char *source,
+                         const char *turn);
+
+/* Appends the subject of a turn's message of that kind: "new", "out", "told", "mem", "tell"; or
+ * "own", where `source` is the host that is to continue the turn. */
 void work_outcome_subject(struct buf *out, const struct bus_names *names, const char *kind,
                           const char *source, const char *turn);
 

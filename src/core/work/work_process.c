@@ -174,6 +174,8 @@ static void work_process_copy_order(struct work_run *r, const struct work_order 
         .prompt = {arena_memdup(a, o->prompt.p, o->prompt.len), o->prompt.len},
         .message = arena_strdup(a, o->message),
         .also = arena_strdup(a, o->also),
+        .follows = arena_strdup(a, o->follows),
+        .shared = arena_strdup(a, o->shared),
         .after = o->after,
         .admitted_ms = o->admitted_ms,
     };

@@ -456,20 +456,10 @@ void work_turn_free(struct work_turn *t)
 
 /* ---- its end ---- */
 
-/* Removes the turn's message of one kind. The outcome stays, for hosts that still read it, and so
- * does the mark of the delivery. */
-static void work_turn_remove(struct work_turn *t, const char *kind)
+/* The outcome stays, for hosts that still read it, and so does the mark of the delivery. */
+static void work_turn_remove(const struct work_turn *t, const char *kind)
 {
-    CLEANUP_BUF struct buf subject = {0}, body = {0}, filter = {0};
-    const struct bus_link *const link = t->share->link;
-    buf_add_str(&subject, "$JS.API.STREAM.PURGE.");
-    bus_stream_name(&subject, &link->names, BUS_TURNS);
-    work_outcome_subject(&filter, &link->names, kind, t->source, t->id);
-    buf_add_char(&body, '{');
-    jsonw_member_str(&body, "filter", filter.p);
-    buf_add_char(&body, '}');
-    nats_client_publish(link->client, &(struct nats_client_publication){
-                                          .subject = subject.p, .data = {body.p, body.len}});
+    work_outcome_remove(t->share->link, kind, t->source, t->id);
 }
 
 static void work_turn_on_delivered_stored(void *ctx, bool is_own, struct str body)

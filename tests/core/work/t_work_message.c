@@ -32,6 +32,7 @@ static void test_order(void)
                                           .seen = "log\ntelegram",
                                           .session = "s-1",
                                           .message = "m-1",
+                                          .follows = "yes",
                                           .prompt = {prompt, strlen(prompt)},
                                           .admitted_ms = 1700000000123});
     is_int(work_order_read(all(&b), &arena, &o), 0, "an order is read");
@@ -44,7 +45,8 @@ static void test_order(void)
     is_int((long)o.prompt.len, (long)strlen(prompt), "the length of the prompt");
     ok(o.admitted_ms == 1700000000123, "the time at which the turn was admitted");
     is_str(o.message, "m-1", "the message id of the order");
-    ok(!o.owner && !o.instances && !o.also, "missing members are NULL");
+    is_str(o.follows, "yes", "the mark that turns of the agent may follow");
+    ok(!o.owner && !o.instances && !o.also && !o.shared, "missing members are NULL");
     is_int(work_order_read(STR("{\"v\":1,\"from\":{\"host\":\"h1\",\"boot\":\"b\",\"n\":1}}"),
                            &arena, &o),
            -1, "an order without a turn is refused");
